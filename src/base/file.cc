@@ -1,0 +1,204 @@
+// Mapped input and atomic output.
+//
+// A mapping outlives any promise about its file: another process may cut the file while we read it,
+// and the kernel then answers an access with SIGBUS. The handler here replaces the lost page of one
+// of our own mappings by zeros and lets the read go on; every other SIGBUS is handed back to the
+// default action.
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+
+#include <fmt/format.h>
+
+namespace tracewell {
+namespace {
+
+constexpr size_t kBufferBytes = 256 * 1024;
+constexpr size_t kMappingsMax = 256;
+
+// Read by the signal handler, so plain atomics rather than a container.
+struct Mapping {
+  std::atomic<uintptr_t> begin{0};
+  std::atomic<uintptr_t> end{0};
+};
+std::array<Mapping, kMappingsMax> g_mappings;
+
+void on_sigbus(int signal, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  for (const Mapping& mapping : g_mappings) {
+    if (address < mapping.begin || address >= mapping.end) continue;
+    const uintptr_t page = address & ~uintptr_t{4095};
+    void* zeros = mmap(reinterpret_cast<void*>(page), 4096, PROT_READ,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (zeros != MAP_FAILED) return;
+  }
+  std::signal(signal, SIG_DFL);  // the faulting access runs again and takes the default action
+}
+
+void remember_mapping(const void* data, size_t size) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action = {};
+    action.sa_sigaction = on_sigbus;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGBUS, &action, nullptr);
+  });
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  for (Mapping& mapping : g_mappings) {
+    uintptr_t none = 0;
+    if (mapping.begin.compare_exchange_strong(none, begin)) {
+      mapping.end = begin + size;
+      return;
+    }
+  }
+}
+
+void forget_mapping(const void* data) {
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  for (Mapping& mapping : g_mappings) {
+    if (mapping.begin != begin) continue;
+    mapping.end = 0;
+    mapping.begin = 0;
+    return;
+  }
+}
+
+Result<std::vector<uint8_t>> read_all(int fd, const std::string& path) {
+  std::vector<uint8_t> out;
+  while (true) {
+    const size_t at = out.size();
+    out.resize(at + kBufferBytes);
+    const ssize_t got = read(fd, out.data() + at, kBufferBytes);
+    if (got < 0 && errno == EINTR) {
+      out.resize(at);
+      continue;
+    }
+    if (got < 0) return errno_error("cannot read " + path);
+    out.resize(at + static_cast<size_t>(got));
+    if (got == 0) return out;
+  }
+}
+
+}  // namespace
+
+void UniqueFd::reset() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
+Result<std::shared_ptr<InputFile>> InputFile::open(const std::string& path) {
+  const bool standard_input = path == "-";
+  UniqueFd fd(standard_input ? dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return errno_error("cannot open " + path);
+  struct stat status = {};
+  if (fstat(fd.get(), &status) != 0) return errno_error("cannot stat " + path);
+  if (S_ISDIR(status.st_mode))
+    return Error{Errc::Io, "cannot open " + path + ": it is a directory", {}};
+
+  std::shared_ptr<InputFile> file(new InputFile);
+  file->path_ = path;
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && !standard_input) {
+    file->size_ = static_cast<size_t>(status.st_size);
+    void* data = mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+    if (data == MAP_FAILED) return errno_error("cannot map " + path);
+    file->data_ = static_cast<const uint8_t*>(data);
+    file->mapped_ = true;
+    remember_mapping(data, file->size_);
+    return file;
+  }
+  TW_ASSIGN_OR_RETURN(file->copy_, read_all(fd.get(), path));
+  file->data_ = file->copy_.data();
+  file->size_ = file->copy_.size();
+  return file;
+}
+
+InputFile::~InputFile() {
+  if (!mapped_) return;
+  forget_mapping(data_);
+  munmap(const_cast<uint8_t*>(data_), size_);
+}
+
+void InputFile::forget(size_t offset, size_t size) const {
+  if (!mapped_ || offset >= size_) return;
+  const size_t begin = (offset + 4095) & ~size_t{4095};
+  const size_t end = std::min(offset + size, size_) & ~size_t{4095};
+  if (begin < end) madvise(const_cast<uint8_t*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
+Result<OutputFile> OutputFile::create(const std::string& path) {
+  OutputFile file;
+  file.path_ = path;
+  if (path == "-") {
+    file.fd_ = UniqueFd(dup(1));
+    if (!file.fd_.valid()) return errno_error("cannot write standard output");
+    return file;
+  }
+  struct stat status = {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    file.fd_ = UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file.fd_.valid()) return errno_error("cannot write " + path);
+    return file;
+  }
+  file.temporary_ = path + ".XXXXXX";
+  file.fd_ = UniqueFd(mkostemp(file.temporary_.data(), O_CLOEXEC));
+  if (!file.fd_.valid()) {
+    Error error = errno_error("cannot write " + path);
+    file.temporary_.clear();
+    return error;
+  }
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(file.fd_.get(), 0666 & ~mask);
+  return file;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : fd_(std::move(other.fd_)),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      buffer_(std::move(other.buffer_)),
+      written_(other.written_) {}
+
+OutputFile::~OutputFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Status OutputFile::write(Bytes bytes) {
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  return buffer_.size() >= kBufferBytes ? flush() : Status();
+}
+
+Status OutputFile::flush() {
+  size_t at = 0;
+  while (at < buffer_.size()) {
+    const ssize_t put = ::write(fd_.get(), buffer_.data() + at, buffer_.size() - at);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno_error("cannot write " + path_);
+    at += static_cast<size_t>(put);
+  }
+  written_ += buffer_.size();
+  buffer_.clear();
+  return {};
+}
+
+Status OutputFile::commit() {
+  TW_RETURN_IF_ERROR(flush());
+  if (temporary_.empty()) return {};
+  if (fsync(fd_.get()) != 0) return errno_error("cannot sync " + path_);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return errno_error("cannot rename to " + path_);
+  temporary_.clear();
+  fd_.reset();
+  return {};
+}
+
+}  // namespace tracewell

@@ -1,0 +1,89 @@
+// Files: owned descriptors, mapped input, atomic output.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace tracewell {
+
+/// Owns a file descriptor; -1 is none.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~UniqueFd() { reset(); }
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+/// A whole input in memory, read-only: a private mapping of a regular file, a heap copy of a pipe.
+/// A file that shrinks while mapped reads as zeros instead of killing us (SIGBUS is caught for
+/// these mappings only; other SIGBUSes keep their meaning). Shared, so that spans may outlive the
+/// reader that made them.
+class InputFile {
+ public:
+  /// `path` "-" is standard input.
+  static Result<std::shared_ptr<InputFile>> open(const std::string& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  Bytes bytes() const { return {data_, size_}; }
+  const std::string& path() const { return path_; }
+  /// Tells the kernel that the pages of this range are not needed for now, so that walking a file
+  /// larger than memory keeps a small footprint.
+  void forget(size_t offset, size_t size) const;
+
+ private:
+  InputFile() = default;
+  std::string path_;
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+  bool mapped_ = false;
+  std::vector<uint8_t> copy_;
+};
+
+/// Output that appears under its name whole or not at all: a temporary file beside it, renamed by
+/// commit(), removed by the destructor otherwise. "-" writes to standard output at once.
+class OutputFile {
+ public:
+  static Result<OutputFile> create(const std::string& path);
+  OutputFile(OutputFile&&) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
+
+  Status write(Bytes bytes);
+  Status write(std::string_view text) { return write(as_bytes(text)); }
+  /// Flushes, syncs and renames. Nothing may be written afterwards.
+  Status commit();
+  /// Bytes written so far.
+  uint64_t size() const { return written_ + buffer_.size(); }
+
+ private:
+  OutputFile() = default;
+  Status flush();
+  UniqueFd fd_;
+  std::string path_;
+  std::string temporary_;  // empty for standard output and special files (devices, fifos)
+  std::vector<uint8_t> buffer_;
+  uint64_t written_ = 0;
+};
+
+}  // namespace tracewell

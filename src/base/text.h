@@ -1,0 +1,25 @@
+// Small text helpers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracewell {
+
+/// Splits at every `separator`; "" gives one empty piece.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Cuts `text` at the first `separator`: returns what stands before it and leaves the rest in
+/// `text`. Without one, returns everything and leaves `text` empty.
+std::string_view take_until(std::string_view& text, char separator);
+
+/// A whole number as people write it: decimal, or hex with 0x. nullopt if anything else is there.
+std::optional<uint64_t> parse_number(std::string_view text);
+
+/// Makes outside text safe to print: control characters, and bytes that are not UTF-8, as \xNN.
+std::string printable(std::string_view text);
+
+}  // namespace tracewell

@@ -1,0 +1,54 @@
+// Batch: a run of events and the memory their payloads live in.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "model/event.h"
+
+namespace tracewell {
+
+/// Owns events and their payloads. clear() keeps the memory, so that a loop over batches does not
+/// allocate once it is warm. Not shared between threads.
+class Batch {
+ public:
+  Event& add() { return events_.emplace_back(); }
+  std::span<Event> events() { return events_; }
+  std::span<const Event> events() const { return events_; }
+  bool empty() const { return events_.empty(); }
+  size_t size() const { return events_.size(); }
+  void clear();
+
+  /// Copies into the arena; the result lives until clear().
+  Bytes copy(Bytes bytes);
+  std::string_view copy(std::string_view text);
+  template <class T>
+  std::span<const T> copy_array(std::span<const T> items) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (items.empty()) return {};
+    void* to = allocate(items.size_bytes(), alignof(T));
+    std::memcpy(to, items.data(), items.size_bytes());
+    return {static_cast<const T*>(to), items.size()};
+  }
+  /// Keeps `owner` alive until clear(): for payloads that are spans into a mapped file.
+  void hold(std::shared_ptr<const void> owner);
+
+ private:
+  void* allocate(size_t size, size_t alignment);
+  struct Chunk {
+    std::unique_ptr<uint8_t[]> data;
+    size_t size = 0;
+  };
+  std::vector<Event> events_;
+  std::vector<Chunk> chunks_;
+  size_t chunk_ = 0;  // the one being filled
+  size_t used_ = 0;   // bytes of it
+  std::vector<std::shared_ptr<const void>> held_;
+};
+
+}  // namespace tracewell
