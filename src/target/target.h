@@ -1,0 +1,216 @@
+// Target: what a debuggee can do, whoever it is: live Linux processes (linux/), memory made up by a
+// test (fake/), a recorded trace (recorded/). The agent knows nothing else of the world.
+//
+// All-stop: between two resumes every thread of every process stands still, and everything below
+// may be asked. An optional ability is a capability that returns null, never a flag beside a method
+// that fails. All calls come from one thread, except wake().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "model/catalog.h"
+#include "model/registers.h"
+
+namespace tracewell::target {
+
+using Pid = int64_t;
+using Tid = int64_t;
+
+struct ProcessInfo {
+  Pid pid = 0;
+  bool attached = false;  // we found it running (a debugger then detaches rather than kills)
+};
+
+struct ThreadInfo {
+  Pid pid = 0;
+  Tid tid = 0;
+  std::string name;
+  int core = -1;  // -1 = not known
+};
+
+/// Why everything stopped (or, for Exited and Signalled, that a process is gone).
+struct StopEvent {
+  enum class Kind : uint8_t {
+    Signal,      // `signal` arrived (and has not been delivered: resume decides)
+    Breakpoint,  // a software breakpoint; the pc is its address
+    Hardware,    // a hardware breakpoint
+    Watchpoint,  // `address` was touched
+    Stepped,     // a step or range-step is complete
+    Interrupted, // interrupt() was called
+    Fork,        // child_pid is new, attached, stopped
+    Vfork,
+    VforkDone,
+    Exec,        // `path` is what runs now
+    Exited,      // `exit_code`
+    Signalled,   // killed by `signal`
+    NoneLeft,    // nothing is left to wait for
+  };
+  Kind kind = Kind::Signal;
+  Pid pid = 0;
+  Tid tid = 0;
+  int signal = 0;  // the host's (Linux) number
+  int exit_code = 0;
+  uint64_t address = 0;
+  Pid child_pid = 0;
+  std::string path;
+};
+
+/// What one thread does when the world goes on. A thread that is not named stays stopped.
+struct ResumeAction {
+  enum class Kind : uint8_t { Continue, Step, RangeStep };
+  Tid tid = 0;
+  Kind kind = Kind::Continue;
+  int signal = 0;                       // to deliver (Linux number), 0 = none
+  uint64_t range_start = 0, range_end = 0;  // RangeStep: step while start <= pc < end
+};
+
+/// Starting, attaching to and letting go of processes.
+class Processes {
+ public:
+  struct LaunchOptions {
+    std::vector<std::string> argv;     // argv[0] is looked up in PATH
+    std::vector<std::string> wrapper;  // `--wrapper`
+    std::vector<std::string> environment_set, environment_unset;  // "NAME=value", "NAME"
+    std::string working_directory;     // "" = ours
+    bool disable_randomization = true;
+    bool startup_with_shell = true;
+    bool keep_stdio_free = false;      // stdin and stdout carry the protocol
+  };
+  virtual ~Processes() = default;
+  /// Stopped at its first instruction (after shell and wrappers).
+  virtual Result<StopEvent> launch(const LaunchOptions& options) = 0;
+  /// All threads found and stopped.
+  virtual Result<StopEvent> attach(Pid pid) = 0;
+  /// Patches are taken out, the process runs on by itself.
+  virtual Status detach(Pid pid) = 0;
+  virtual Status kill(Pid pid) = 0;
+};
+
+/// Software breakpoints and watchpoints, asked for by the debugger. Inserting twice is one.
+class Breakpoints {
+ public:
+  enum class Kind : uint8_t { Software, Hardware, WriteWatch, ReadWatch, AccessWatch };
+  virtual ~Breakpoints() = default;
+  virtual bool supports(Kind kind) const = 0;
+  virtual Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) = 0;
+  virtual Status remove(Pid pid, Kind kind, uint64_t address, uint32_t size) = 0;
+};
+
+/// A thread that stands at a tracepoint site. Valid only during the call that hands it out.
+class HitContext {
+ public:
+  struct Range {
+    uint64_t address = 0;
+    std::span<uint8_t> into;
+    size_t got = 0;  // readable prefix, in bytes
+  };
+  virtual ~HitContext() = default;
+  virtual Pid pid() const = 0;
+  virtual Tid tid() const = 0;
+  /// The site's address for a hit; where the thread now is for a step.
+  virtual uint64_t pc() const = 0;
+  /// The register by the protocol's number, zero-extended. Cheap for general registers. false =
+  /// there is none such, or it is wider than 64 bits.
+  virtual bool read_register(uint32_t number, uint64_t& value) = 0;
+  /// The whole block in the layout's order, pc corrected; read from the kernel at the first call.
+  virtual Bytes registers() = 0;
+  /// Bytes as the program sees them (without our patches). All ranges in one system call where the
+  /// host has one.
+  virtual void read_memory(std::span<Range> ranges) = 0;
+};
+
+/// Who is told of hits. Called while only the thread that hit is stopped.
+class HitHandler {
+ public:
+  enum class Next : uint8_t {
+    Continue,
+    Step,  // step this one thread by one instruction, then call on_step
+  };
+  virtual ~HitHandler() = default;
+  virtual Next on_hit(HitContext& hit) = 0;
+  virtual Next on_step(HitContext& hit) = 0;
+};
+
+/// Tracepoint sites: places where a thread is caught, shown to the handler, and goes on by itself
+/// without anybody else being stopped: one stop a hit.
+class TraceSites {
+ public:
+  virtual ~TraceSites() = default;
+  virtual void set_handler(HitHandler* handler) = 0;
+  /// Sites are a set. Inserting what is there, or removing what is not, is fine. Both may be called
+  /// from inside on_hit and on_step, and while threads run.
+  virtual Status insert(Pid pid, uint64_t address) = 0;
+  virtual Status remove(Pid pid, uint64_t address) = 0;
+};
+
+/// Read-only facts about a process, as the kernel and the loader tell them.
+class ProcessFacts {
+ public:
+  virtual ~ProcessFacts() = default;
+  virtual Result<std::vector<uint8_t>> auxv(Pid pid) = 0;
+  virtual Result<std::string> exec_file(Pid pid) = 0;
+  /// The main executable and the shared libraries, in the loader's order.
+  virtual Result<std::vector<Module>> modules(Pid pid) = 0;
+  /// The `<library-list-svr4>` document (manual, "Library List Format for SVR4 Targets").
+  virtual Result<std::string> libraries_svr4(Pid pid) = 0;
+  /// Is the whole range mapped without write permission? (reads of it may be served live while a
+  /// trace frame is selected)
+  virtual bool read_only(Pid pid, uint64_t address, uint64_t size) = 0;
+};
+
+class SignalInfo {
+ public:
+  virtual ~SignalInfo() = default;
+  virtual Result<std::vector<uint8_t>> read_siginfo(Tid tid) = 0;
+  virtual Status write_siginfo(Tid tid, Bytes bytes) = 0;
+  /// Signals (Linux numbers) to deliver without a stop.
+  virtual void pass_signals(const std::vector<int>& signals) = 0;
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  virtual std::vector<ProcessInfo> processes() const = 0;
+  /// Of one process; all of them for pid 0. The first is the leader where it still lives.
+  virtual std::vector<ThreadInfo> threads(Pid pid) const = 0;
+
+  /// Registers of this process's threads; lives as long as the process (until exec).
+  virtual const RegisterLayout& layout(Pid pid) const = 0;
+  /// The target description document that `layout` comes from.
+  virtual const std::string& target_description(Pid pid) const = 0;
+  virtual Endian endian() const { return Endian::Little; }
+
+  /// `block` has layout().size_bytes.
+  virtual Status read_registers(Tid tid, std::span<uint8_t> block) = 0;
+  virtual Status write_registers(Tid tid, Bytes block) = 0;
+  /// Bytes read: the readable prefix. Our patches do not show.
+  virtual size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) = 0;
+  /// All or nothing. Our patches stay in force.
+  virtual Status write_memory(Pid pid, uint64_t address, Bytes bytes) = 0;
+
+  /// Starts the named threads. At least one action.
+  virtual Status resume(std::span<const ResumeAction> actions) = 0;
+  /// Blocks until something must be told (then everything is stopped), or wake() is called
+  /// (nullopt; everything runs on). Tracepoint hits are handled inside and not told.
+  virtual Result<std::optional<StopEvent>> wait() = 0;
+  /// Makes a running wait() return, or the next one, once. May be called from any thread.
+  virtual void wake() {}
+  /// Asks for a stop; wait() then tells Interrupted (unless something else comes first).
+  virtual Status interrupt() = 0;
+
+  virtual Processes* process_control() { return nullptr; }
+  virtual Breakpoints* breakpoints() { return nullptr; }
+  virtual TraceSites* trace_sites() { return nullptr; }
+  virtual ProcessFacts* facts() { return nullptr; }
+  virtual SignalInfo* signals() { return nullptr; }
+};
+
+}  // namespace tracewell::target
