@@ -1,0 +1,95 @@
+// Packets on the wire: framing, checksums, escapes and run-length encoding, with no I/O.
+//
+// The manual ("Overview", "Packet Acknowledgment", "Binary Data", "Notification Packets" in the
+// Remote Protocol appendix) has the rules; docs/protocol/framing.md has ours.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace tracewell::rsp {
+
+/// One thing that arrived.
+struct Item {
+  enum class Kind : uint8_t {
+    Packet,        // payload holds the body; answer '+', then the reply
+    Notification,  // payload holds the body after '%'; never acknowledged
+    BadPacket,     // a wrong or malformed checksum or run; answer '-'
+    Oversized,     // a sound packet longer than the limit; answer '+', then an error reply
+    Ack,           // '+'
+    Nak,           // '-': send the last packet again
+    Interrupt,     // byte 0x03 between packets
+  };
+  Kind kind = Kind::Packet;
+  /// Packet and Notification: runs are expanded (if asked for), `}` escapes are left alone, because
+  /// only the packet's own grammar says where binary data begins. See unescape().
+  std::string payload;
+};
+
+/// Which way the bytes come. Only a stub's packets may hold runs: in a client's packets `*` is a
+/// plain character.
+enum class Sender : uint8_t { Client, Stub };
+
+/// Cuts a byte stream into Items. Bytes may be split and joined anywhere. Junk between packets is
+/// skipped. Memory is bounded by the limit and by what is fed but not yet taken.
+class Decoder {
+ public:
+  static constexpr size_t kDefaultLimit = 1 << 20;
+
+  /// `limit`: longest payload in bytes, after the expansion of runs.
+  explicit Decoder(Sender sender, size_t limit = kDefaultLimit) : sender_(sender), limit_(limit) {}
+
+  /// Copies the bytes.
+  void feed(Bytes bytes);
+  void feed(std::string_view text) { feed(as_bytes(text)); }
+  /// The next whole Item; nullopt = feed more.
+  std::optional<Item> next();
+  /// From the next Item on: checksums are not compared, '+' and '-' are junk (QStartNoAckMode).
+  void set_no_ack(bool on) { no_ack_ = on; }
+  bool no_ack() const { return no_ack_; }
+
+ private:
+  enum class State : uint8_t { Between, Body, Run, SumHigh, SumLow };
+
+  std::optional<Item> take(uint8_t byte);
+  std::optional<Item> between(uint8_t byte);
+  void begin(bool notification);
+  void body(uint8_t byte);
+  void run(uint8_t byte);
+  std::optional<Item> finish(int low);
+  void append(size_t count, char c);
+
+  Sender sender_;
+  size_t limit_;
+  bool no_ack_ = false;
+  State state_ = State::Between;
+  bool notification_ = false;
+  bool oversized_ = false;
+  bool malformed_ = false;
+  uint8_t sum_ = 0;
+  int high_ = 0;  // first checksum digit, -1 if it was none
+  std::string payload_;
+  std::vector<uint8_t> pending_;
+  size_t at_ = 0;  // into pending_
+};
+
+/// `$payload#cs`. The payload is what goes between: escape() its binary part first. With
+/// `run_length` (a stub's replies only) runs are shortened; then the payload must not hold a bare
+/// `*` either.
+std::string frame(std::string_view payload, bool run_length);
+/// `%payload#cs`.
+std::string frame_notification(std::string_view payload);
+
+/// Binary data for a payload: `#`, `$`, `}` and `*` become `}` and the byte xor 0x20.
+std::string escape(Bytes bytes);
+/// Undoes it. Protocol if a `}` is the last character.
+Result<std::vector<uint8_t>> unescape(std::string_view text);
+
+}  // namespace tracewell::rsp

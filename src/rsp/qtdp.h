@@ -1,0 +1,52 @@
+// QTDP and QTDPsrc: how a client downloads tracepoints (manual, "Tracepoint Packets").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/catalog.h"
+
+namespace tracewell::rsp {
+
+/// `QTDP:<n>:<addr>:<E|D>:<step>:<pass>[:F<len>][:S][:X<len>,<code>][-]`
+struct QtdpDefinition {
+  TracepointDef definition;  // its actions are empty
+  bool more = false;         // trailing `-`: action packets follow (or, with comments only, none)
+};
+
+/// `QTDP:-<n>:<addr>:[S]<action>+[-]`
+struct QtdpActions {
+  uint32_t number = 0;
+  uint64_t address = 0;
+  bool stepping_start = false;  // these and all that follow are while-stepping actions
+  std::vector<std::string> actions;
+  bool more = false;            // trailing `-`: more action packets follow
+};
+
+/// A piece of what the user typed.
+struct SourcePiece {
+  uint32_t number = 0;
+  uint64_t address = 0;
+  std::string type;     // "at", "cond", "cmd"
+  uint64_t start = 0;   // where in the whole text this piece begins, bytes
+  uint64_t length = 0;  // of the whole text, bytes
+  std::string text;
+};
+
+/// Takes the whole packet's body behind `QTDP:`; true for the action form.
+inline bool is_qtdp_actions(std::string_view body) { return body.starts_with('-'); }
+/// Behind `QTDP:`. InvalidArgument with the offset of what is wrong.
+Result<QtdpDefinition> parse_qtdp_definition(std::string_view body);
+/// Behind `QTDP:`, with its leading `-`.
+Result<QtdpActions> parse_qtdp_actions(std::string_view body);
+/// Behind `QTDPsrc:` (or the `Z` of an uploaded piece).
+Result<SourcePiece> parse_qtdpsrc(std::string_view body);
+
+/// Adds a piece to a tracepoint's texts: one that starts at 0 is a new text, any other continues
+/// the last text of its type. InvalidArgument when it does not fit there.
+Status append_source(std::vector<TracepointDef::Source>& sources, const SourcePiece& piece);
+
+}  // namespace tracewell::rsp
