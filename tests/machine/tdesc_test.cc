@@ -1,0 +1,127 @@
+#include "machine/tdesc.h"
+
+#include <gtest/gtest.h>
+
+#include "machine/architecture.h"
+
+namespace tracewell::machine {
+namespace {
+
+TargetDescription parse(std::string_view xml, ProblemLog& problems) {
+  return parse_tdesc(xml, problems);
+}
+
+TEST(Tdesc, PowerPc) {
+  ProblemLog problems;
+  const auto got = parse(
+      "<target><architecture> powerpc:common\n</architecture><osabi>GNU/Linux</osabi>"
+      "<feature name='org.gnu.gdb.power.core'><reg name='r0' bitsize='32' type='uint32'/>"
+      "<reg name='r1' bitsize='32' type='uint32'/><reg name='pc' bitsize='32' type='code_ptr' "
+      "regnum='64'/><reg name='msr' bitsize='32'/></feature></target>",
+      problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(got.machine, "powerpc");
+  EXPECT_EQ(got.osabi, "GNU/Linux");
+  EXPECT_EQ(got.address_bytes, 4u);
+  EXPECT_EQ(got.endian, Endian::Big);
+  EXPECT_TRUE(got.either_endian);
+  ASSERT_EQ(got.registers.registers.size(), 4u);
+  EXPECT_EQ(got.registers.size_bytes, 16u);
+  EXPECT_EQ(got.registers.registers[3].number, 65u);  // the one after regnum 64
+  EXPECT_EQ(got.registers.registers[3].type, "int");
+  EXPECT_EQ(got.registers.pc()->offset, 8u);  // packed, although numbers have a gap
+  EXPECT_EQ(got.registers.registers[*got.registers.sp_index].name, "r1");
+}
+
+TEST(Tdesc, RegistersGoByNumberNotByPlace) {
+  ProblemLog problems;
+  const auto got = parse(
+      "<target><feature name='f'><reg name='b' bitsize='1' regnum='0x3'/>"
+      "<reg name='a' bitsize='12' regnum='1'/></feature></target>",
+      problems);
+  ASSERT_EQ(got.registers.registers.size(), 2u);
+  EXPECT_EQ(got.registers.registers[0].name, "a");
+  EXPECT_EQ(got.registers.registers[0].size_bytes, 2u);
+  EXPECT_EQ(got.registers.registers[1].offset, 2u);
+  EXPECT_EQ(got.registers.registers[1].size_bytes, 1u);
+  EXPECT_EQ(got.machine, "unknown");
+}
+
+TEST(Tdesc, BadPartsAreLeftOutAndTold) {
+  const char* bad[] = {
+      "<reg name='x' bitsize='0'/>",
+      "<reg name='x'/>",
+      "<reg bitsize='8'/>",
+      "<reg name='x' bitsize='99999999999'/>",
+      "<reg name='x' bitsize='8' regnum='-1'/>",
+      "<reg name='x' bitsize='8' regnum='70000'/>",
+      "<reg name='x' bitsize='8' regnum='5'/>",
+  };
+  for (const char* text : bad) {
+    ProblemLog problems;
+    const auto got = parse(
+        std::string("<target><feature><reg name='ok' bitsize='8' regnum='5'/>") + text +
+            "</feature></target>",
+        problems);
+    EXPECT_EQ(problems.count(), 1u) << text;
+    ASSERT_EQ(got.registers.registers.size(), 1u) << text;
+    EXPECT_EQ(got.registers.registers[0].name, "ok") << text;
+  }
+}
+
+TEST(Tdesc, IncludesAreNotFollowed) {
+  ProblemLog problems;
+  const auto got = parse(
+      "<target><architecture>arm</architecture><xi:include href='/etc/passwd'/></target>", problems);
+  EXPECT_EQ(problems.count(Problem::Severity::Warning), 1u);
+  EXPECT_NE(problems.kept()[0].text.find("/etc/passwd"), std::string::npos);
+  EXPECT_EQ(got.machine, "arm");
+  EXPECT_TRUE(got.registers.empty());
+}
+
+TEST(Tdesc, HostileText) {
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "<a>";
+  const std::string texts[] = {"", "<", "<target", "<target>", "not xml", "<b/>", deep,
+                               std::string("<target>\0</target>", 18),
+                               "<!DOCTYPE a [<!ENTITY x \"y\">]><target>&x;</target>"};
+  for (const std::string& text : texts) {
+    ProblemLog problems;
+    EXPECT_TRUE(parse(text, problems).registers.empty());
+  }
+}
+
+TEST(Tdesc, RenderedReadsBackTheSame) {
+  ProblemLog problems;
+  auto given = parse(
+      "<target><architecture>mips</architecture><feature name='f'>"
+      "<reg name='r0' bitsize='32' type='uint32'/><reg name='a&amp;&quot;b' bitsize='64' "
+      "type='mine' regnum='9'/><reg name='pc' bitsize='32' type='code_ptr'/></feature></target>",
+      problems);
+  const auto again = parse(render_tdesc(given.registers, given.machine), problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(again.machine, "mips");
+  ASSERT_EQ(again.registers.registers.size(), given.registers.registers.size());
+  for (size_t i = 0; i < given.registers.registers.size(); ++i) {
+    EXPECT_EQ(again.registers.registers[i].name, given.registers.registers[i].name);
+    EXPECT_EQ(again.registers.registers[i].number, given.registers.registers[i].number);
+    EXPECT_EQ(again.registers.registers[i].offset, given.registers.registers[i].offset);
+  }
+  EXPECT_EQ(render_tdesc(given.registers, "no-such-machine"), "");
+  EXPECT_EQ(render_tdesc({}, "mips"), "");
+}
+
+TEST(Architecture, LongestPrefixWins) {
+  EXPECT_EQ(find_architecture("i386:x86-64:intel")->machine, "x86-64");
+  EXPECT_EQ(find_architecture("i386:intel")->machine, "i386");
+  EXPECT_EQ(find_architecture("i386:x64-32")->address_bytes, 4u);
+  EXPECT_EQ(find_architecture("powerpc:e500mc64")->machine, "powerpc64");
+  EXPECT_EQ(find_architecture("powerpc:603")->machine, "powerpc");
+  EXPECT_EQ(find_architecture("armv7")->machine, "arm");
+  EXPECT_EQ(find_architecture("s390:64-bit")->endian, Endian::Big);
+  EXPECT_EQ(find_architecture("nonesuch"), nullptr);
+  EXPECT_EQ(find_machine("x86-64")->prefix, "i386:x86-64");
+}
+
+}  // namespace
+}  // namespace tracewell::machine
