@@ -1,68 +1,95 @@
-# Rooms: one static library for each line of LAYERS that has a folder under src/. A room sees the
-# headers of the rooms that LAYERS allows it and links them; nothing else compiles.
-# Sources are globbed, so that a new format, packet or command touches no CMake file.
+# Rooms: one static library for each line of LAYERS that has code under src/. Sources are globbed,
+# so that a new format, packet or command touches no CMake file.
+#
+# All rooms share src/ as the root of their includes. To make a forbidden include fail at once, each
+# room is compiled with a root of its own: sees/<room>/ in the build folder holds a link to each
+# room that it may see, and nothing else. (tools/check_layers checks the same as a test, more
+# strictly: what only an allowed room's header needs is linked here, and refused there.)
 
-file(STRINGS ${CMAKE_SOURCE_DIR}/LAYERS layer_lines REGEX "^[a-z]")
-set(TRACEWELL_ROOMS "")
-foreach(line IN LISTS layer_lines)
-  string(REGEX MATCH "^([a-z]+) *:(.*)$" _ "${line}")
-  set(room ${CMAKE_MATCH_1})
-  string(REPLACE "base/freestanding" "base" deps "${CMAKE_MATCH_2}")
-  string(STRIP "${deps}" deps)
-  string(REGEX REPLACE " +" ";" deps "${deps}")
-  list(APPEND TRACEWELL_ROOMS ${room})
-  set(TRACEWELL_DEPS_${room} ${deps})
-endforeach()
+set(TRACEWELL_SEES_ROOT ${CMAKE_BINARY_DIR}/sees)
 
-add_library(tracewell_options INTERFACE)
-target_include_directories(tracewell_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
-target_compile_options(tracewell_options INTERFACE -Wall -Wextra -Wshadow -Wno-restrict)
-target_link_libraries(tracewell_options INTERFACE fmt::fmt)
+function(link_header_into from to)
+  get_filename_component(folder ${to} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  file(CREATE_LINK ${from} ${to} SYMBOLIC)
+endfunction()
+
+# base/freestanding: the headers of base whose first line says so.
+function(see_freestanding root)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/base/*.h)
+  foreach(header IN LISTS headers)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+    file(STRINGS ${header} first LIMIT_COUNT 1)
+    if(first MATCHES "^// base/freestanding")
+      get_filename_component(name ${header} NAME)
+      link_header_into(${header} ${root}/base/${name})
+    endif()
+  endforeach()
+endfunction()
+
+function(make_sees_root room)
+  set(root ${TRACEWELL_SEES_ROOT}/${room})
+  file(REMOVE_RECURSE ${root})
+  foreach(seen IN LISTS room TRACEWELL_SEES_${room})
+    if(seen STREQUAL "base/freestanding")
+      see_freestanding(${root})
+    elseif(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/src/${seen})
+      link_header_into(${CMAKE_SOURCE_DIR}/src/${seen} ${root}/${seen})
+    endif()
+  endforeach()
+endfunction()
+
+if(TRACEWELL_PCH)
+  file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cc.new "// Carries the precompiled headers.\n")
+  file(COPY_FILE ${CMAKE_BINARY_DIR}/pch/empty.cc.new ${CMAKE_BINARY_DIR}/pch/empty.cc
+       ONLY_IF_DIFFERENT)
+  add_library(tracewell_pch STATIC ${CMAKE_BINARY_DIR}/pch/empty.cc)
+  target_link_libraries(tracewell_pch PRIVATE tracewell_options)
+  target_precompile_headers(tracewell_pch PRIVATE
+    <algorithm> <array> <cstdint> <cstring> <functional> <map> <memory> <optional> <span> <string>
+    <string_view> <utility> <variant> <vector> <fmt/format.h>)
+endif()
 
 foreach(room IN LISTS TRACEWELL_ROOMS)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.cc)
-  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-  if(NOT sources)
-    set(TRACEWELL_DEPS_${room} "")
-    continue()
-  endif()
-  add_library(tracewell_${room} STATIC ${sources})
-  target_link_libraries(tracewell_${room} PUBLIC tracewell_options)
-endforeach()
-
-# Arrows, once every room exists: `*` is every room but the one that says so.
-foreach(room IN LISTS TRACEWELL_ROOMS)
-  if(NOT TARGET tracewell_${room})
-    continue()
-  endif()
-  set(deps ${TRACEWELL_DEPS_${room}})
-  if(deps STREQUAL "*")
-    set(deps ${TRACEWELL_ROOMS})
-    list(REMOVE_ITEM deps ${room})
-  endif()
-  foreach(dep IN LISTS deps)
-    if(TARGET tracewell_${dep})
+  make_sees_root(${room})
+  add_library(tracewell_${room} STATIC ${TRACEWELL_SOURCES_${room}})
+  target_include_directories(tracewell_${room} PRIVATE ${TRACEWELL_SEES_ROOT}/${room})
+  # Debuggers and TW_CHECK shall name the file where it really is.
+  target_compile_options(tracewell_${room} PRIVATE
+    -ffile-prefix-map=${TRACEWELL_SEES_ROOT}/${room}/=${CMAKE_SOURCE_DIR}/src/
+    -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+  target_link_libraries(tracewell_${room} PUBLIC tracewell_options
+    PRIVATE ${TRACEWELL_PACKAGES_${room}})
+  foreach(dep IN LISTS TRACEWELL_DEPS_${room})
+    string(REPLACE "/freestanding" "" dep ${dep})
+    if(dep IN_LIST TRACEWELL_ROOMS)
       target_link_libraries(tracewell_${room} PUBLIC tracewell_${dep})
     endif()
   endforeach()
-  file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${room}/*_test.cc)
-  if(tests)
-    add_executable(test_${room} ${tests})
-    target_link_libraries(test_${room} PRIVATE tracewell_${room} GTest::gtest GTest::gtest_main)
-    target_compile_definitions(test_${room} PRIVATE TRACEWELL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    add_test(NAME unit_${room} COMMAND test_${room})
+  if(TRACEWELL_PCH AND NOT "base/freestanding" IN_LIST TRACEWELL_SEES_${room})
+    target_precompile_headers(tracewell_${room} REUSE_FROM tracewell_pch)
+  endif()
+  if(TRACEWELL_UNITY)
+    set_target_properties(tracewell_${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   endif()
 endforeach()
 
-# What each room needs from outside; a package is named in one room only.
-if(TARGET tracewell_machine)
-  target_link_libraries(tracewell_machine PRIVATE pugixml::pugixml Zydis::Zydis)
-endif()
-if(TARGET tracewell_formats)
-  target_link_libraries(tracewell_formats PRIVATE nlohmann_json::nlohmann_json)
-endif()
-if(TARGET tracewell_symbols)
-  find_library(LIBDW dw REQUIRED)
-  find_library(LIBELF elf REQUIRED)
-  target_link_libraries(tracewell_symbols PRIVATE ${LIBDW} ${LIBELF})
-endif()
+# `headers`: each header compiles by itself, in the room that it belongs to.
+add_custom_target(headers)
+foreach(room IN LISTS TRACEWELL_ROOMS)
+  file(GLOB_RECURSE room_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src
+       ${CMAKE_SOURCE_DIR}/src/${room}/*.h)
+  set(checks "")
+  foreach(header IN LISTS room_headers)
+    set(check ${CMAKE_BINARY_DIR}/headers/${header}.cc)
+    file(CONFIGURE OUTPUT ${check} CONTENT "#include \"${header}\"\n#include \"${header}\"\n")
+    list(APPEND checks ${check})
+  endforeach()
+  if(checks)
+    add_library(headers_${room} OBJECT EXCLUDE_FROM_ALL ${checks})
+    target_include_directories(headers_${room} PRIVATE ${TRACEWELL_SEES_ROOT}/${room})
+    target_link_libraries(headers_${room} PRIVATE tracewell_options ${TRACEWELL_PACKAGES_${room}})
+    target_compile_options(headers_${room} PRIVATE -fsyntax-only)
+    add_dependencies(headers headers_${room})
+  endif()
+endforeach()

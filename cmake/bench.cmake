@@ -1,0 +1,23 @@
+# One program bench_<name> for each bench/bench_<name>.cc, linked with every room; tools/bench runs
+# them, and the scripts beside them. Not part of `all`.
+add_custom_target(benchmarks)
+file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/bench_*.cc)
+foreach(source IN LISTS bench_sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} EXCLUDE_FROM_ALL ${source})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/bench)
+  foreach(room IN LISTS TRACEWELL_ROOMS)
+    target_link_libraries(${name} PRIVATE tracewell_${room} ${TRACEWELL_PACKAGES_${room}})
+  endforeach()
+  target_link_libraries(${name} PRIVATE tracewell_options)
+  target_compile_definitions(${name} PRIVATE TRACEWELL_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    TRACEWELL_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  add_dependencies(benchmarks ${name})
+endforeach()
+if(TARGET tracewell)
+  add_dependencies(benchmarks tracewell)
+endif()
+if(TARGET inferiors)
+  add_dependencies(benchmarks inferiors)
+endif()

@@ -1,0 +1,54 @@
+# Compiler flags of everything that is ours. Set on a target and not globally, because the programs
+# in tests/inferiors must stay plain whatever the preset is.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+# Assertions stay on in every build type: a release is optimised code with line tables, and no
+# build type defines NDEBUG.
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
+
+# ccache does not trust precompiled headers unless told to.
+if(CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache" OR NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(CCACHE_PROGRAM ccache)
+  if(CCACHE_PROGRAM)
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+        ${CCACHE_PROGRAM})
+  endif()
+endif()
+
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+find_package(Threads REQUIRED)
+add_library(tracewell_options INTERFACE)
+target_compile_definitions(tracewell_options INTERFACE
+  _GLIBCXX_ASSERTIONS TRACEWELL_VERSION="${PROJECT_VERSION}")
+# -Wno-restrict: g++ 12 warns falsely at `string = "x"` with -O2.
+target_compile_options(tracewell_options INTERFACE -Wall -Wextra -Wshadow
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # clang stamps a precompiled header with its time, which defeats ccache.
+  $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+if(TRACEWELL_WERROR)
+  target_compile_options(tracewell_options INTERFACE -Werror)
+endif()
+target_link_libraries(tracewell_options INTERFACE Threads::Threads)
+
+set(sanitizers ${TRACEWELL_SANITIZE})
+set(sanitize_link "")
+if(sanitizers)
+  set(sanitize_link ${sanitizers})
+endif()
+if(TRACEWELL_FUZZ)
+  list(APPEND sanitizers fuzzer-no-link)
+endif()
+if(sanitizers)
+  string(REPLACE ";" "," sanitizers "${sanitizers}")
+  target_compile_options(tracewell_options INTERFACE
+    -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+endif()
+if(sanitize_link)
+  target_link_options(tracewell_options INTERFACE -fsanitize=${sanitize_link})
+endif()

@@ -1,0 +1,22 @@
+# bin/tracewell, and bin/tracewell-gdbserver: the same file under a second name, whose command line
+# is gdbserver's. The program looks at argv[0].
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/cli/main.cc)
+  add_executable(tracewell src/cli/main.cc)
+  target_include_directories(tracewell PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(tracewell PRIVATE tracewell_options)
+  foreach(room IN LISTS TRACEWELL_ROOMS)
+    target_link_libraries(tracewell PRIVATE tracewell_${room})
+  endforeach()
+  target_link_libraries(tracewell PRIVATE ${TRACEWELL_PACKAGES_cli})
+  set_target_properties(tracewell PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  add_custom_command(TARGET tracewell POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink tracewell tracewell-gdbserver
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/bin VERBATIM)
+endif()
+# main.cc appears later than the rest of a tree that is being built up.
+file(GLOB _ CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/main.cc)
+# `product`: what is installed, without tests.
+add_custom_target(product)
+if(TARGET tracewell)
+  add_dependencies(product tracewell)
+endif()

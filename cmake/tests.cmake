@@ -1,0 +1,128 @@
+# Tests by directory scan:
+#   tests/<folder>/*_test.cc   one gtest program test_<folder>, one ctest unit_<folder>. A folder
+#                              with a room's name links what that room may see, another one all.
+#   tests/<folder>/**/*.sh|py  one ctest each, <folder>_<name>; executable files only, so that a
+#                              helper to be sourced is not mistaken for a test.
+# Scripts get TRACEWELL_BIN, TRACEWELL_SOURCE and TRACEWELL_INFERIORS; exit status 77 is "skipped".
+# A script may say in its first ten lines `# timeout: SECONDS` (default 120), `# labels: live`,
+# `# serial` (nothing else may run beside it). Those in tests/live have the label live already.
+
+set(test_definitions
+  TRACEWELL_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+  TRACEWELL_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
+  TRACEWELL_INFERIORS_DIR="${TRACEWELL_INFERIORS_DIR}")
+set(test_environment
+  "TRACEWELL_BIN=${CMAKE_BINARY_DIR}/bin"
+  "TRACEWELL_SOURCE=${CMAKE_SOURCE_DIR}"
+  "TRACEWELL_INFERIORS=${TRACEWELL_INFERIORS_DIR}"
+  "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+  "UBSAN_OPTIONS=print_stacktrace=1"
+  "TSAN_OPTIONS=halt_on_error=1")
+add_custom_target(unit_tests)
+add_custom_target(threaded_tests)
+
+function(add_unit_test folder sources)
+  add_executable(test_${folder} ${sources})
+  target_include_directories(test_${folder} PRIVATE ${CMAKE_SOURCE_DIR}/src
+    ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${folder} PRIVATE ${test_definitions})
+  set(rooms ${folder})
+  if(NOT folder IN_LIST TRACEWELL_ROOMS)
+    set(rooms ${TRACEWELL_ROOMS})
+  endif()
+  foreach(room IN LISTS rooms)
+    target_link_libraries(test_${folder} PRIVATE tracewell_${room}
+      ${TRACEWELL_PACKAGES_${room}})
+  endforeach()
+  target_link_libraries(test_${folder} PRIVATE tracewell_options
+    nlohmann_json::nlohmann_json GTest::gtest GTest::gtest_main)
+  if(TRACEWELL_PCH)
+    target_precompile_headers(test_${folder} REUSE_FROM tracewell_test_pch)
+  endif()
+  add_test(NAME unit_${folder} COMMAND test_${folder})
+  set_tests_properties(unit_${folder} PROPERTIES TIMEOUT 300 LABELS unit
+    ENVIRONMENT "${test_environment}")
+  add_dependencies(test_${folder} inferiors)
+  add_dependencies(unit_tests test_${folder})
+  if(TARGET tracewell)
+    add_dependencies(test_${folder} tracewell)
+  endif()
+
+  # Where threads meet: code or tests of the folder that start any.
+  file(GLOB_RECURSE code ${CMAKE_SOURCE_DIR}/src/${folder}/*.cc)
+  set(threaded FALSE)
+  foreach(file IN LISTS code sources)
+    file(STRINGS ${file} starts REGEX "std::j?thread|std::async|pthread_create" LIMIT_COUNT 1)
+    if(starts)
+      set(threaded TRUE)
+    endif()
+  endforeach()
+  if(threaded)
+    add_dependencies(threaded_tests test_${folder})
+    set_property(TEST unit_${folder} APPEND PROPERTY LABELS threads)
+  endif()
+endfunction()
+
+function(add_script_test script folder)
+  get_filename_component(name ${script} NAME_WE)
+  execute_process(COMMAND test -x ${script} RESULT_VARIABLE not_executable)
+  if(not_executable)
+    return()
+  endif()
+  head_comment(${script} timeout timeout)
+  if(NOT timeout)
+    set(timeout 120)
+  endif()
+  head_comment(${script} labels labels)
+  if(folder STREQUAL "live")
+    list(APPEND labels live)
+  endif()
+  set(test ${folder}_${name})
+  add_test(NAME ${test} COMMAND ${script} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} LABELS "script;${labels}"
+    SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
+  file(STRINGS ${script} serial REGEX "^# serial" LIMIT_COUNT 1)
+  if(serial)
+    set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+endfunction()
+
+if(TRACEWELL_PCH)
+  add_library(tracewell_test_pch STATIC ${CMAKE_BINARY_DIR}/pch/empty.cc)
+  target_link_libraries(tracewell_test_pch PRIVATE tracewell_options GTest::gtest)
+  target_compile_definitions(tracewell_test_pch PRIVATE ${test_definitions})
+  target_precompile_headers(tracewell_test_pch PRIVATE
+    <algorithm> <filesystem> <fstream> <map> <memory> <optional> <string> <vector>
+    <fmt/format.h> <gtest/gtest.h>)
+endif()
+
+file(GLOB unit_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*_test.cc
+     ${CMAKE_SOURCE_DIR}/tests/*/*/*_test.cc)
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*.sh
+     ${CMAKE_SOURCE_DIR}/tests/*/*.py)
+file(GLOB folders RELATIVE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/*)
+foreach(folder IN LISTS folders)
+  set(sources ${unit_sources})
+  list(FILTER sources INCLUDE REGEX "^${CMAKE_SOURCE_DIR}/tests/${folder}/")
+  # A room's test waits for its room, while a tree is being built up.
+  set(waits FALSE)
+  if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/src/${folder} AND NOT folder IN_LIST TRACEWELL_ROOMS)
+    set(waits TRUE)
+  endif()
+  if(sources AND NOT waits)
+    add_unit_test(${folder} "${sources}")
+  endif()
+  set(folder_scripts ${scripts})
+  list(FILTER folder_scripts INCLUDE REGEX "^${CMAKE_SOURCE_DIR}/tests/${folder}/")
+  foreach(script IN LISTS folder_scripts)
+    add_script_test(${script} ${folder})
+  endforeach()
+endforeach()
+
+# Checks of the tree itself.
+foreach(check IN ITEMS check_layers tidy)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/tools/${check})
+    add_test(NAME ${check} COMMAND ${CMAKE_SOURCE_DIR}/tools/${check})
+    set_tests_properties(${check} PROPERTIES TIMEOUT 60 LABELS tidy)
+  endif()
+endforeach()
