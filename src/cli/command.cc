@@ -1,0 +1,150 @@
+#include "cli/command.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/version.h"
+
+namespace tracewell::cli {
+namespace {
+
+constexpr Command kCommands[] = {
+#define COMMAND(name, function, summary) {#name, function, summary, false},
+#define HIDDEN_COMMAND(name, function, summary) {#name, function, summary, true},
+#define PROGRAM_NAME(basename, name)
+#include "cli/commands.def"
+#undef COMMAND
+#undef HIDDEN_COMMAND
+#undef PROGRAM_NAME
+};
+
+struct ProgramName {
+  std::string_view basename, command;
+};
+constexpr ProgramName kProgramNames[] = {
+    {"", ""},
+#define COMMAND(name, function, summary)
+#define HIDDEN_COMMAND(name, function, summary)
+#define PROGRAM_NAME(basename, name) {basename, #name},
+#include "cli/commands.def"
+#undef COMMAND
+#undef HIDDEN_COMMAND
+#undef PROGRAM_NAME
+};
+
+constexpr std::string_view kAbout =
+    "Records what programs do, keeps it in formats that other tools open, and reads it back.";
+
+/// The command that this basename of argv[0] stands for, or nullptr.
+const Command* command_of_program(std::string_view basename) {
+  for (const ProgramName& one : kProgramNames)
+    if (one.basename == basename && !basename.empty()) return find_command(one.command);
+  return nullptr;
+}
+
+void print_overview() {
+  fmt::print("{}\n\nUsage: tracewell COMMAND [OPTIONS] …\n\nCommands:\n", kAbout);
+  for (const Command& command : commands())
+    if (!command.hidden) fmt::print("  {:<10} {}\n", command.name, command.summary);
+  fmt::print(
+      "\nOptions:\n  --help     this text; after a command: its options\n"
+      "  --version  what this is\n\nExit status: 0 ok, 1 nothing found or differs, 2 usage, 3 bad "
+      "input, 4 system, 5 remote.\n");
+}
+
+int usage_error(std::string_view program, std::string_view text) {
+  fmt::print(stderr, "{}: {}\nTry '{} --help'.\n", program, text, program);
+  return kUsage;
+}
+
+/// Parses `arguments` (without any name) by the command's options and does the work.
+int run_command(const Command& command, const Invocation& invocation,
+                std::vector<std::string> arguments) {
+  CLI::App app{std::string(command.summary), invocation.program};
+  const Run run = command.configure(app);
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return kOk;
+  } catch (const CLI::CallForVersion& version) {
+    fmt::print("{}\n", version.what());
+    return kOk;
+  } catch (const CLI::ParseError& error) {
+    return usage_error(invocation.program, printable(error.what()));
+  }
+  return run(invocation);
+}
+
+int help_command(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 3) {
+    print_overview();
+    return kOk;
+  }
+  const Command* command = find_command(arguments[2]);
+  if (!command)
+    return usage_error("tracewell", fmt::format("no command '{}'", printable(arguments[2])));
+  return run_command(*command, {fmt::format("tracewell {}", command->name)}, {"--help"});
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : kCommands)
+    if (command.name == name) return &command;
+  return nullptr;
+}
+
+int exit_status(const Error& error) {
+  switch (error.code) {
+    case Errc::Corrupt:
+    case Errc::Truncated:
+    case Errc::Unsupported:
+    case Errc::Limit: return kBadInput;
+    case Errc::InvalidArgument: return kUsage;
+    case Errc::NotFound: return kNothing;
+    case Errc::Io:
+    case Errc::Target: return kSystem;
+    case Errc::Protocol: return kRemote;
+  }
+  return kSystem;
+}
+
+int fail(const Error& error) {
+  fmt::print(stderr, "tracewell: {}\n", printable(error.text()));
+  return exit_status(error);
+}
+
+int run_program(const std::vector<std::string>& arguments) {
+  std::string_view basename = arguments.empty() ? "tracewell" : std::string_view(arguments[0]);
+  basename.remove_prefix(basename.rfind('/') + 1);
+  if (const Command* command = command_of_program(basename))
+    return run_command(*command, {std::string(basename), true},
+                       {arguments.begin() + 1, arguments.end()});
+
+  const std::string_view first = arguments.size() > 1 ? std::string_view(arguments[1]) : "";
+  if (first.empty()) {
+    print_overview();
+    return kUsage;
+  }
+  if (first == "--version" || first == "-V" || first == "version") {
+    fmt::print("tracewell {}\n", version());
+    return kOk;
+  }
+  if (first == "--help" || first == "-h") {
+    print_overview();
+    return kOk;
+  }
+  if (first == "help") return help_command(arguments);
+  const Command* command = find_command(first);
+  if (!command)
+    return usage_error("tracewell", fmt::format("no command '{}'", printable(first)));
+  return run_command(*command, {fmt::format("tracewell {}", first)},
+                     {arguments.begin() + 2, arguments.end()});
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,66 @@
+// What a command is. One file declares its options and does its work; commands.def names it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tracewell::cli {
+
+/// What all commands exit with.
+enum Exit : int {
+  kOk = 0,
+  kNothing = 1,  // nothing found, things differ, or (check, repair) the input is damaged
+  kUsage = 2,
+  kBadInput = 3,
+  kSystem = 4,
+  kRemote = 5,
+};
+int exit_status(const Error& error);
+/// Prints "tracewell: TEXT" to standard error and returns exit_status(error).
+int fail(const Error& error);
+
+/// How a command was called.
+struct Invocation {
+  std::string program;       // "tracewell print", or "tracewell-gdbserver"
+  bool by_own_name = false;  // through PROGRAM_NAME: the conventions of the tool it stands in for
+};
+
+/// The work, after the options were parsed. Returns the exit status.
+using Run = std::function<int(const Invocation&)>;
+
+struct Command {
+  std::string_view name;
+  /// Declares options and help texts on `app` (nothing else may happen: manual page, completions
+  /// and --help call it too) and returns the work, which owns what the options write to. A command
+  /// that takes another program's arguments calls app.prefix_command() and finds everything from
+  /// the first word that is not an option of its own in app.remaining().
+  Run (*configure)(CLI::App& app);
+  std::string_view summary;
+  bool hidden = false;
+};
+
+/// The table, in order.
+std::span<const Command> commands();
+const Command* find_command(std::string_view name);
+
+/// The whole program. `arguments` as main() gets them, argv[0] included.
+int run_program(const std::vector<std::string>& arguments);
+
+#define COMMAND(name, function, summary) Run function(CLI::App& app);
+#define HIDDEN_COMMAND(name, function, summary) Run function(CLI::App& app);
+#define PROGRAM_NAME(basename, name)
+#include "cli/commands.def"
+#undef COMMAND
+#undef HIDDEN_COMMAND
+#undef PROGRAM_NAME
+
+}  // namespace tracewell::cli
