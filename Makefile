@@ -1,0 +1,56 @@
+# The front door. `make help` says what there is; CMake and ninja do the work.
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+BUILD := build/release
+# What tools print and how they sort must not depend on who calls.
+export LC_ALL := C.UTF-8
+MAKEFLAGS += --no-print-directory
+
+.PHONY: all help deps configure build demo test deep bench install fuzz tidy clean
+
+all: build ## install what is missing, build into build/release (bin/, lib/)
+
+help: ## say what there is
+	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' Makefile | expand -t 18
+	@echo 'Variables: PREFIX=/usr/local  SECONDS=60 and FUZZ=name (make fuzz)  JOBS=$(JOBS)'
+
+deps:
+	@tools/install_deps build
+
+configure: deps
+	@mkdir -p build
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' --log-level=WARNING >build/configure.log \
+	  2>&1 || { cat build/configure.log; exit 1; }
+
+build: configure
+	@cmake --build $(BUILD) --target product -j $(JOBS)
+
+demo: build ## trace a running program through stock GDB, print the trace, open it in GDB again
+	@TRACEWELL_BIN=$(CURDIR)/$(BUILD)/bin examples/demo/run
+
+test: configure ## release build, all tests, tidy (minutes)
+	@cmake --build $(BUILD) -j $(JOBS)
+	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error
+
+deep: ## second compiler, sanitizers, header checks, each fuzz target for 20 s (longer)
+	@tools/install_deps deep
+	@tools/deep
+
+bench: configure ## run bench/, print lines `bench NAME ours=… peer=… ratio=…`
+	@cmake --build $(BUILD) --target product benchmarks -j $(JOBS)
+	@tools/bench $(BUILD)
+
+install: build ## install under PREFIX: programs, manual page, completions, documents
+	@cmake --install $(BUILD) --prefix '$(PREFIX)'
+
+fuzz: ## run each fuzz target for SECONDS (default 60); FUZZ=name picks one
+	@tools/install_deps deep
+	@tools/fuzz --seconds $(or $(SECONDS),60) $(FUZZ)
+
+tidy: ## the rules of the house: sizes, tables, documents, layers
+	@tools/check_layers
+	@tools/tidy
+
+clean: ## remove build/
+	rm -rf build
