@@ -39,7 +39,7 @@ Result<Piece> parse_piece(std::string_view text);
 
 /// Puts pieces together, in time linear in their number. A record is made on demand (disabled, as
 /// GDB does, until its T comes); a second T overwrites what T says and nothing else. Pieces of a
-/// source text are joined by their `start`.
+/// source text are joined by their `start`. The texts of actions are taken as they are.
 class DefinitionBuilder {
  public:
   /// `leftover`, if given, gets the options of a T that we do not know ("" = none), which are

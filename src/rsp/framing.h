@@ -58,12 +58,12 @@ class Decoder {
  private:
   enum class State : uint8_t { Between, Body, Run, SumHigh, SumLow };
 
-  std::optional<Item> take(uint8_t byte);
-  std::optional<Item> between(uint8_t byte);
+  bool take(uint8_t byte, Item& item);  // true: `item` is whole
+  bool between(uint8_t byte, Item& item);
+  bool finish(int low, Item& item);
   void begin(bool notification);
   void body(uint8_t byte);
   void run(uint8_t byte);
-  std::optional<Item> finish(int low);
   void append(size_t count, char c);
 
   Sender sender_;
@@ -86,6 +86,10 @@ class Decoder {
 std::string frame(std::string_view payload, bool run_length);
 /// `%payload#cs`.
 std::string frame_notification(std::string_view payload);
+
+/// Text that may stand in any payload: what framing would misread (`#`, `$`, `}`, `*`) and what
+/// is not printable ASCII becomes `?`. For error texts that name files and other outside things.
+std::string plain_text(std::string_view text);
 
 /// Binary data for a payload: `#`, `$`, `}` and `*` become `}` and the byte xor 0x20.
 std::string escape(Bytes bytes);

@@ -42,8 +42,10 @@ inline bool is_qtdp_actions(std::string_view body) { return body.starts_with('-'
 Result<QtdpDefinition> parse_qtdp_definition(std::string_view body);
 /// Behind `QTDP:`, with its leading `-`.
 Result<QtdpActions> parse_qtdp_actions(std::string_view body);
-/// Behind `QTDPsrc:` (or the `Z` of an uploaded piece).
+/// Behind `QTDPsrc:`, or behind the `Z` of an uploaded piece.
 Result<SourcePiece> parse_qtdpsrc(std::string_view body);
+/// Behind its `<n>:<addr>:`; number and address are left alone.
+Status parse_source_body(std::string_view body, SourcePiece& piece);
 
 /// Adds a piece to a tracepoint's texts: one that starts at 0 is a new text, any other continues
 /// the last text of its type. InvalidArgument when it does not fit there.

@@ -1,0 +1,117 @@
+#include "rsp/framing.h"
+
+#include "base/hex.h"
+
+namespace tracewell::rsp {
+namespace {
+
+constexpr uint8_t kInterruptByte = 0x03;
+constexpr int kCountBias = 29;  // a repeat count of n is sent as the character n + 29
+constexpr uint8_t kCountMin = 32;
+constexpr uint8_t kCountMax = 126;
+
+}  // namespace
+
+void Decoder::feed(Bytes bytes) {
+  if (at_ > pending_.size() / 2) {
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(at_));
+    at_ = 0;
+  }
+  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+}
+
+std::optional<Item> Decoder::next() {
+  Item item;
+  while (at_ < pending_.size())
+    if (take(pending_[at_++], item)) return item;
+  pending_.clear();
+  at_ = 0;
+  return std::nullopt;
+}
+
+bool Decoder::take(uint8_t byte, Item& item) {
+  // `$` never stands inside a packet, escaped or not: whoever sent it gave up the packet before.
+  if (byte == '$' && state_ != State::Between) {
+    begin(false);
+    return false;
+  }
+  switch (state_) {
+    case State::Between: return between(byte, item);
+    case State::Body: body(byte); return false;
+    case State::Run: run(byte); return false;
+    case State::SumHigh:
+      high_ = hex_digit(static_cast<char>(byte));
+      state_ = State::SumLow;
+      return false;
+    case State::SumLow: return finish(hex_digit(static_cast<char>(byte)), item);
+  }
+  return false;
+}
+
+bool Decoder::between(uint8_t byte, Item& item) {
+  switch (byte) {
+    case '$': begin(false); return false;
+    case '%': begin(true); return false;
+    case '+': item.kind = Item::Kind::Ack; return !no_ack_;
+    case '-': item.kind = Item::Kind::Nak; return !no_ack_;
+    case kInterruptByte: item.kind = Item::Kind::Interrupt; return true;
+    default: return false;
+  }
+}
+
+void Decoder::begin(bool notification) {
+  state_ = State::Body;
+  notification_ = notification;
+  oversized_ = malformed_ = false;
+  sum_ = 0;
+  payload_.clear();
+}
+
+void Decoder::body(uint8_t byte) {
+  if (byte == '#') {
+    state_ = State::SumHigh;
+    return;
+  }
+  sum_ = static_cast<uint8_t>(sum_ + byte);
+  if (byte == '*' && sender_ == Sender::Stub)
+    state_ = State::Run;
+  else
+    append(1, static_cast<char>(byte));
+}
+
+void Decoder::run(uint8_t byte) {
+  state_ = State::Body;
+  // As a count, `#` is forbidden; read as one, it would swallow the end of a cut packet.
+  const bool is_count = byte >= kCountMin && byte <= kCountMax && byte != '#';
+  const bool has_first = oversized_ || !payload_.empty();
+  if (!is_count || !has_first) malformed_ = true;
+  if (byte == '#') return body(byte);
+  sum_ = static_cast<uint8_t>(sum_ + byte);
+  if (!malformed_ && !oversized_) append(static_cast<size_t>(byte - kCountBias), payload_.back());
+}
+
+void Decoder::append(size_t count, char c) {
+  if (oversized_ || count > limit_ - payload_.size()) {
+    oversized_ = true;
+    payload_.clear();
+    return;
+  }
+  payload_.append(count, c);
+}
+
+bool Decoder::finish(int low, Item& item) {
+  state_ = State::Between;
+  const bool digits = high_ >= 0 && low >= 0;
+  const bool sum_right = digits && (no_ack_ || (high_ << 4 | low) == sum_);
+  const bool sound = sum_right && !malformed_;
+  if (notification_ && (!sound || oversized_)) return false;
+  item.kind = !sound         ? Item::Kind::BadPacket
+              : oversized_   ? Item::Kind::Oversized
+              : notification_ ? Item::Kind::Notification
+                             : Item::Kind::Packet;
+  if (sound && !oversized_) item.payload = std::move(payload_);
+  payload_.clear();
+  return true;
+}
+
+}  // namespace tracewell::rsp

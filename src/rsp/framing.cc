@@ -1,0 +1,103 @@
+#include "rsp/framing.h"
+
+#include <algorithm>
+
+namespace tracewell::rsp {
+namespace {
+
+constexpr size_t kRepeatMin = 3;
+constexpr size_t kRepeatMax = 97;
+constexpr uint8_t kEscapeXor = 0x20;
+
+bool must_escape(uint8_t byte) {
+  return byte == '#' || byte == '$' || byte == '}' || byte == '*';
+}
+
+/// The longest repeat count up to `left` whose character may be sent: not the framing characters,
+/// and not the acknowledgements, which a peer out of step would take for such.
+size_t allowed_repeat(size_t left) {
+  size_t repeat = std::min(left, kRepeatMax);
+  while (true) {
+    const char count = static_cast<char>(repeat + 29);
+    if (count != '#' && count != '$' && count != '+' && count != '-') return repeat;
+    --repeat;
+  }
+}
+
+void append_runs(std::string& out, std::string_view payload) {
+  size_t at = 0;
+  while (at < payload.size()) {
+    const char c = payload[at];
+    size_t end = at + 1;
+    while (end < payload.size() && payload[end] == c && end - at <= kRepeatMax) ++end;
+    out += c;
+    ++at;
+    if (end - at < kRepeatMin) continue;
+    const size_t repeat = allowed_repeat(end - at);
+    out += '*';
+    out += static_cast<char>(repeat + 29);
+    at += repeat;
+  }
+}
+
+std::string wrap(char lead, std::string_view payload, bool run_length) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(payload.size() + 4);
+  out += lead;
+  if (run_length)
+    append_runs(out, payload);
+  else
+    out += payload;
+  uint8_t sum = 0;
+  for (size_t i = 1; i < out.size(); ++i) sum = static_cast<uint8_t>(sum + out[i]);
+  out += '#';
+  out += kDigits[sum >> 4];
+  out += kDigits[sum & 15];
+  return out;
+}
+
+}  // namespace
+
+std::string frame(std::string_view payload, bool run_length) {
+  return wrap('$', payload, run_length);
+}
+
+std::string frame_notification(std::string_view payload) { return wrap('%', payload, false); }
+
+std::string plain_text(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c < ' ' || c > '~' || must_escape(static_cast<uint8_t>(c))) c = '?';
+  return out;
+}
+
+std::string escape(Bytes bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  for (uint8_t byte : bytes) {
+    if (must_escape(byte)) {
+      out += '}';
+      byte ^= kEscapeXor;
+    }
+    out += static_cast<char>(byte);
+  }
+  return out;
+}
+
+Result<std::vector<uint8_t>> unescape(std::string_view text) {
+  std::vector<uint8_t> out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    auto byte = static_cast<uint8_t>(text[i]);
+    if (byte == '}') {
+      if (++i == text.size())
+        return Error{Errc::Protocol, "binary data end in the middle of an escape", i - 1};
+      byte = static_cast<uint8_t>(text[i]) ^ kEscapeXor;
+    }
+    out.push_back(byte);
+  }
+  return out;
+}
+
+}  // namespace tracewell::rsp
