@@ -1,31 +1,41 @@
 // Session: one debugger's connection as a state machine. Bytes from the debugger go in, events of
 // the target go in, bytes for the debugger come out. No sockets, no waiting: cli/ owns those.
 //
+// All-stop: a packet that starts threads is answered by the stop reply, when the target tells an
+// event. What the debugger sends meanwhile waits, except the requests to stop.
+//
 // The Trace outlives sessions (disconnected tracing); the Session lives as long as its connection.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agent/reply.h"
 #include "agent/trace.h"
 #include "base/bytes.h"
+#include "rsp/breakpoint.h"
 #include "rsp/framing.h"
 #include "rsp/thread_id.h"
 #include "target/target.h"
 
 namespace tracewell::agent {
 
-/// What the user allowed on the command line, and what is asked back.
+/// What the user allowed on the command line, and whom to tell.
 struct SessionOptions {
-  bool multi = false;                              // --multi: extended-remote without a process
-  target::Processes::LaunchOptions launch;         // defaults for vRun
-  std::function<void(std::string_view)> log;       // --debug: one line; may be empty
-  std::function<void(std::string_view)> on_launch; // told a text such as "Process … created"
+  bool multi = false;                       // --multi: stays without a process
+  target::Processes::LaunchOptions launch;  // of the program, and defaults for vRun
+  /// One line for the server's user ("Detaching from process 7"); may be empty.
+  std::function<void(std::string_view)> notice;
+  /// Each packet that comes (true) and goes; may be empty.
+  std::function<void(bool received, std::string_view packet)> log_packet;
+  /// `monitor set NAME VALUE`: false when there is no such setting; may be empty.
+  std::function<bool(std::string_view name, std::string_view value)> set;
 };
 
 /// What the debugger said it understands (qSupported).
@@ -33,99 +43,113 @@ struct ClientFeatures {
   bool multiprocess = false;
   bool swbreak = false, hwbreak = false;
   bool fork_events = false, vfork_events = false, exec_events = false;
-  bool thread_events = false;   // QThreadEvents:1
   bool no_resumed = false;
-  bool error_message = false;   // E.text allowed everywhere
-};
-
-/// A reply under construction. Nothing written = the empty reply ("I do not know this packet").
-class Reply {
- public:
-  Reply& text(std::string_view part) { out_ += part; return *this; }
-  Reply& hex(Bytes bytes);
-  Reply& binary(Bytes bytes);  // escaped
-  void ok() { out_ = "OK"; }
-  void error(int code);                    // E01
-  void error(const Error& error);          // E.text
-  /// The packet has no reply now (vCont: the stop reply comes later).
-  void none() { silent_ = true; }
-  bool silent() const { return silent_; }
-  const std::string& str() const { return out_; }
-
- private:
-  std::string out_;
-  bool silent_ = false;
 };
 
 class Session {
  public:
-  static constexpr size_t kPacketBytesMax = 0x20000;  // PacketSize, of the text between $ and #
+  /// PacketSize: of the text between $ and #, both ways.
+  static constexpr size_t kPacketBytesMax = 0x20000;
+  /// Packets that may wait while the program runs.
+  static constexpr size_t kWaitingMax = 64;
 
   Session(target::Target& target, Trace* trace, SessionOptions options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   /// Bytes from the debugger, in any pieces.
   void feed(Bytes bytes);
   /// Something the target told.
   void on_event(const target::StopEvent& event);
+  /// The target could not be resumed or waited for.
+  void on_target_error(const Error& error);
   /// Bytes for the debugger since the last call.
   std::string take_output();
-  /// The connection is gone without a word: what disconnected tracing and attached processes need.
+  /// The connection is gone without a word: takes the debugger's breakpoints out and tells the
+  /// trace. Where a trace goes on without a debugger, so does the program.
   void on_disconnect();
 
-  /// Is the debugger waiting for a stop reply? Then the target runs and wait() is due.
+  /// Do threads run, so that wait() is due?
   bool running() const { return running_; }
-  /// The debugger said goodbye (D of the last process, k, vKill, monitor exit).
+  /// The debugger said goodbye (D of the last process, k, monitor exit), or broke the protocol.
   bool finished() const { return finished_; }
-  bool server_exit() const { return server_exit_; }  // `monitor exit`, k
+  bool server_exit() const { return server_exit_; }  // `monitor exit`; k without extended mode
 
   // --- for packet files --------------------------------------------------------------------------
   target::Target& target;
   Trace* trace;  // null: no tracing here
   SessionOptions options;
   ClientFeatures client;
-  rsp::ThreadId general_thread;   // Hg
-  rsp::ThreadId resume_thread;    // Hc
+  bool extended = false;         // `!`
+  rsp::ThreadId general_thread;  // Hg
+  rsp::ThreadId resume_thread;   // Hc
   std::optional<target::StopEvent> last_stop;
   std::optional<uint64_t> selected_frame;  // tfind
+  /// qXfer documents, taken when offset 0 is read, so that later pieces fit. By object and annex.
+  std::map<std::string, std::string, std::less<>> documents;
+  std::map<int, int> files;  // vFile: the client's descriptor to ours
 
-  /// The process and thread that register, memory and query packets are about; the first there is
-  /// when the debugger named none that lives. nullopt = no process at all.
+  /// The process and thread that register, memory and query packets are about; the one that
+  /// stopped last, then the first there is, when the debugger named none that lives.
   std::optional<target::ThreadInfo> current_thread() const;
   std::optional<target::Pid> current_pid() const;
+  /// nullptr when it does not live. `id.tid` 0 or -1 means the first one of the process, `id.pid` 0
+  /// or -1 any process.
+  const target::ThreadInfo* find_thread(rsp::ThreadId id) const;
+  /// Of all processes, as they stand; valid until threads_changed() or the next resume.
+  const std::vector<target::ThreadInfo>& threads() const;
+  /// To be called after launch, attach, detach and kill.
+  void threads_changed() { threads_.reset(); }
   std::string thread_name(target::Pid pid, target::Tid tid) const;  // as this client wants it
 
   /// Starts threads; the stop reply follows when the target tells.
   Status resume(std::vector<target::ResumeAction> actions);
+  /// Every thread of every process goes on, without a debugger to be told.
+  void run_on();
   std::string stop_reply(const target::StopEvent& event);
-  void set_no_ack(bool no_ack) { decoder_.set_no_ack(no_ack); no_ack_ = no_ack; }
+  /// Inserts or removes, and remembers what is to be removed should the debugger vanish.
+  Status set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request);
+  void forget_breakpoints(target::Pid pid);
+  /// No acks and checksums from the next packet on.
+  void set_no_ack() { no_ack_next_ = true; }
   void finish() { finished_ = true; }
   void finish_server() { finished_ = server_exit_ = true; }
-  /// Console text for the debugger's user (only while it waits for a stop or a monitor command).
+  /// Console text for the debugger's user: only while it waits for a stop or a monitor command.
   void console(std::string_view text);
+  void notice(std::string_view line) const;
 
  private:
+  struct Inserted {
+    target::Pid pid;
+    target::Breakpoints::Kind kind;
+    uint64_t address;
+    uint32_t size;
+    auto operator<=>(const Inserted&) const = default;
+  };
+  void on_item(const rsp::Item& item);
+  void on_packet(std::string packet);
   void handle(std::string_view packet);
   void send(std::string_view payload);
+  bool absorb(const target::StopEvent& event);
+  void drain_waiting();
+  void remove_breakpoints();
+
   rsp::Decoder decoder_;
+  std::deque<std::string> waiting_;
   std::string output_;
   std::string last_frame_;  // for a Nak
+  std::vector<target::ResumeAction> last_actions_;
+  std::vector<Inserted> inserted_;
+  mutable std::optional<std::vector<target::ThreadInfo>> threads_;
   bool no_ack_ = false;
+  bool no_ack_next_ = false;
   bool running_ = false;
   bool finished_ = false;
   bool server_exit_ = false;
 };
 
-/// A packet handler: parses `body` (what follows the packet's name), does it, writes the reply.
-using PacketHandler = void (*)(Session& session, std::string_view body, Reply& reply);
-
-struct PacketEntry {
-  std::string_view name;
-  PacketHandler handler;
-  std::string_view capability;  // "" = always there; see packets.def
-};
-
-/// The longest name that `packet` begins with; a name of more than one letter must be followed by
-/// the end or a character that no name holds. nullptr = unknown, answered empty.
-const PacketEntry* find_packet(std::string_view packet);
+/// The kind of a Z packet's type.
+target::Breakpoints::Kind breakpoint_kind(rsp::BreakpointRequest::Type type);
 
 }  // namespace tracewell::agent

@@ -1,0 +1,18 @@
+// What registers and memory look like while a trace frame is selected (tfind): only what was
+// collected, and memory that cannot have changed.
+#pragma once
+
+#include <cstdint>
+
+#include "agent/session.h"
+
+namespace tracewell::agent {
+
+/// The reply to `g`: the whole register block in hex, `xx` for what was not collected.
+void read_frame_registers(Session& session, Reply& reply);
+
+/// The reply to `m`: the collected bytes from `address` on, possibly fewer than `size`; from live
+/// memory where that is read-only; else E01.
+void read_frame_memory(Session& session, uint64_t address, uint64_t size, Reply& reply);
+
+}  // namespace tracewell::agent

@@ -1,0 +1,25 @@
+// ?: why the program stands still. Sent first by a debugger that has just connected.
+#include "agent/packets.h"
+
+namespace tracewell::agent {
+
+void on_stop_reason(Session& session, std::string_view, Reply& reply) {
+  using Kind = target::StopEvent::Kind;
+  const auto& last = session.last_stop;
+  if (last && session.find_thread({last->pid, last->tid})) {
+    session.general_thread = {last->pid, last->tid};
+    reply.text(session.stop_reply(*last));
+    return;
+  }
+  const target::ThreadInfo* thread = session.find_thread(rsp::kAnyThread);
+  if (!thread) {
+    // Without a process: as if one had just ended. GDB in extended mode starts from there.
+    const bool ended = last && (last->kind == Kind::Exited || last->kind == Kind::Signalled);
+    reply.text(ended ? session.stop_reply(*last) : "W00");
+    return;
+  }
+  session.general_thread = {thread->pid, thread->tid};
+  reply.text(session.stop_reply({.kind = Kind::Stepped, .pid = thread->pid, .tid = thread->tid}));
+}
+
+}  // namespace tracewell::agent

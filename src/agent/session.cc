@@ -1,0 +1,140 @@
+#include "agent/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "agent/packets.h"
+
+namespace tracewell::agent {
+
+Session::Session(target::Target& the_target, Trace* the_trace, SessionOptions the_options)
+    : target(the_target),
+      trace(the_trace),
+      options(std::move(the_options)),
+      decoder_(rsp::Sender::Client, kPacketBytesMax) {}
+
+Session::~Session() {
+  for (auto [theirs, ours] : files) ::close(ours);
+}
+
+void Session::feed(Bytes bytes) {
+  decoder_.feed(bytes);
+  while (!finished_) {
+    auto item = decoder_.next();
+    if (!item) break;
+    on_item(*item);
+  }
+}
+
+void Session::on_item(const rsp::Item& item) {
+  switch (item.kind) {
+    case rsp::Item::Kind::Packet:
+      if (!no_ack_) output_ += '+';
+      on_packet(item.payload);
+      break;
+    case rsp::Item::Kind::BadPacket:
+      if (!no_ack_) output_ += '-';
+      break;
+    case rsp::Item::Kind::Oversized:
+      if (!no_ack_) output_ += '+';
+      send("E01");
+      break;
+    case rsp::Item::Kind::Nak:
+      output_ += last_frame_;
+      break;
+    case rsp::Item::Kind::Interrupt:
+      // One that crosses a stop reply asks for what has happened already.
+      if (running_) (void)target.interrupt();
+      break;
+    case rsp::Item::Kind::Ack:
+    case rsp::Item::Kind::Notification:
+      break;
+  }
+}
+
+void Session::on_packet(std::string packet) {
+  if (options.log_packet) options.log_packet(true, packet);
+  // What may be said to a running program; `vCtrlC` is Ctrl-C as a packet.
+  const bool urgent = packet == "vCtrlC" || packet == "k";
+  if (!running_ || urgent) return handle(packet);
+  if (waiting_.size() == kWaitingMax) {
+    notice("The debugger sends too much while the program runs; closing the connection");
+    return finish();
+  }
+  waiting_.push_back(std::move(packet));
+}
+
+void Session::handle(std::string_view packet) {
+  Reply reply;
+  const PacketEntry* entry = find_packet(packet);
+  if (entry && available(*this, entry->needs))
+    entry->handler(*this, packet.substr(entry->name.size()), reply);
+  if (!reply.silent()) send(reply.str());
+  if (no_ack_next_) {
+    no_ack_ = true;
+    decoder_.set_no_ack(true);
+  }
+}
+
+void Session::send(std::string_view payload) {
+  if (options.log_packet) options.log_packet(false, payload);
+  last_frame_ = rsp::frame(payload, true);
+  output_ += last_frame_;
+}
+
+void Session::drain_waiting() {
+  while (!waiting_.empty() && !running_ && !finished_) {
+    std::string packet = std::move(waiting_.front());
+    waiting_.pop_front();
+    handle(packet);
+  }
+}
+
+std::string Session::take_output() { return std::exchange(output_, {}); }
+
+void Session::console(std::string_view text) {
+  // A packet has room for its size in characters, and each byte takes two.
+  for (; !text.empty(); text.remove_prefix(std::min(text.size(), kPacketBytesMax / 4))) {
+    Reply out;
+    out.text("O").hex(as_bytes(text.substr(0, kPacketBytesMax / 4)));
+    send(out.str());
+  }
+}
+
+void Session::notice(std::string_view line) const {
+  if (options.notice) options.notice(line);
+}
+
+const std::vector<target::ThreadInfo>& Session::threads() const {
+  if (!threads_) threads_ = target.threads(0);
+  return *threads_;
+}
+
+const target::ThreadInfo* Session::find_thread(rsp::ThreadId id) const {
+  for (const auto& thread : threads())
+    if ((id.pid <= 0 || thread.pid == id.pid) && (id.tid <= 0 || thread.tid == id.tid))
+      return &thread;
+  return nullptr;
+}
+
+std::optional<target::ThreadInfo> Session::current_thread() const {
+  const target::ThreadInfo* found = nullptr;
+  if (general_thread.pid > 0 || general_thread.tid > 0) found = find_thread(general_thread);
+  if (!found && last_stop) found = find_thread({last_stop->pid, last_stop->tid});
+  if (!found) found = find_thread(rsp::kAnyThread);
+  if (!found) return std::nullopt;
+  return *found;
+}
+
+std::optional<target::Pid> Session::current_pid() const {
+  auto thread = current_thread();
+  if (!thread) return std::nullopt;
+  return thread->pid;
+}
+
+std::string Session::thread_name(target::Pid pid, target::Tid tid) const {
+  return rsp::format_thread_id({pid, tid}, client.multiprocess);
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,131 @@
+// Session: what starts threads, and what comes back.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/session.h"
+#include "rsp/signals.h"
+
+namespace tracewell::agent {
+
+using target::StopEvent;
+
+Status Session::resume(std::vector<target::ResumeAction> actions) {
+  if (selected_frame)
+    return Error{Errc::InvalidArgument, "a trace frame is selected; leave it first", {}};
+  if (actions.empty()) return Error{Errc::NotFound, "no such thread", {}};
+  TW_RETURN_IF_ERROR(target.resume(actions));
+  last_actions_ = std::move(actions);
+  threads_changed();
+  documents.clear();
+  running_ = true;
+  return {};
+}
+
+void Session::run_on() {
+  std::vector<target::ResumeAction> actions;
+  for (const auto& thread : threads()) actions.push_back({.tid = thread.tid});
+  if (actions.empty()) return;
+  selected_frame.reset();
+  if (auto status = resume(std::move(actions)); !status) notice(status.error().text());
+}
+
+void Session::on_event(const StopEvent& event) {
+  running_ = false;
+  threads_changed();
+  if (event.kind == StopEvent::Kind::Exited)
+    notice(fmt::format("\nChild exited with status {}", event.exit_code));
+  if (event.kind == StopEvent::Kind::Signalled)
+    notice(fmt::format("\nChild terminated with signal = {:#x} ({})", event.signal,
+                       rsp::gdb_signal_name(rsp::gdb_signal_from_linux(event.signal))));
+  const bool gone = event.kind == StopEvent::Kind::Exited ||
+                    event.kind == StopEvent::Kind::Signalled || event.kind == StopEvent::Kind::Exec;
+  if (gone) forget_breakpoints(event.pid);
+  if (absorb(event)) return;
+  last_stop = event;
+  // GDB takes the thread that stopped for the selected one, without saying so.
+  general_thread = {event.pid, event.tid};
+  send(stop_reply(event));
+  drain_waiting();
+}
+
+/// Forks, and programs that replace themselves, are not told to a client that does not know of
+/// them: it sees the parent run on, and the child is let go.
+bool Session::absorb(const StopEvent& event) {
+  using Kind = StopEvent::Kind;
+  const bool unknown = (event.kind == Kind::Fork && !client.fork_events) ||
+                       (event.kind == Kind::Vfork && !client.vfork_events) ||
+                       (event.kind == Kind::VforkDone && !client.vfork_events) ||
+                       (event.kind == Kind::Exec && !client.exec_events);
+  if (!unknown) return false;
+  if (event.child_pid != 0)
+    if (auto* processes = target.process_control()) (void)processes->detach(event.child_pid);
+  threads_changed();
+  // A thread that exec() ended must not be named again.
+  std::erase_if(last_actions_, [&](const auto& action) {
+    return !find_thread({0, action.tid});
+  });
+  if (last_actions_.empty()) last_actions_.push_back({.tid = event.tid});
+  for (auto& action : last_actions_) action.signal = 0;
+  auto status = target.resume(last_actions_);
+  threads_changed();
+  if (!status) return false;
+  running_ = true;
+  return true;
+}
+
+void Session::on_target_error(const Error& error) {
+  running_ = false;
+  threads_changed();
+  Reply reply;
+  reply.error(error);
+  send(reply.str());
+  drain_waiting();
+}
+
+void Session::on_disconnect() {
+  remove_breakpoints();
+  if (trace && trace->control()) trace->control()->client_lost();
+  if (running_ || !trace) return;
+  const RunStatus status = trace->status();
+  if (status.running && status.disconnected.value_or(false)) run_on();
+}
+
+target::Breakpoints::Kind breakpoint_kind(rsp::BreakpointRequest::Type type) {
+  using Type = rsp::BreakpointRequest::Type;
+  using Kind = target::Breakpoints::Kind;
+  switch (type) {
+    case Type::Software: return Kind::Software;
+    case Type::Hardware: return Kind::Hardware;
+    case Type::WriteWatch: return Kind::WriteWatch;
+    case Type::ReadWatch: return Kind::ReadWatch;
+    case Type::AccessWatch: break;
+  }
+  return Kind::AccessWatch;
+}
+
+Status Session::set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request) {
+  auto* breakpoints = target.breakpoints();
+  const Inserted key{pid, breakpoint_kind(request.type), request.address,
+                     static_cast<uint32_t>(request.kind)};
+  const auto known = std::find(inserted_.begin(), inserted_.end(), key);
+  if (request.insert) {
+    TW_RETURN_IF_ERROR(breakpoints->insert(key.pid, key.kind, key.address, key.size));
+    if (known == inserted_.end()) inserted_.push_back(key);
+    return {};
+  }
+  if (known != inserted_.end()) inserted_.erase(known);
+  return breakpoints->remove(key.pid, key.kind, key.address, key.size);
+}
+
+void Session::forget_breakpoints(target::Pid pid) {
+  std::erase_if(inserted_, [&](const Inserted& entry) { return entry.pid == pid; });
+}
+
+void Session::remove_breakpoints() {
+  for (const Inserted& entry : inserted_)
+    (void)target.breakpoints()->remove(entry.pid, entry.kind, entry.address, entry.size);
+  inserted_.clear();
+}
+
+}  // namespace tracewell::agent

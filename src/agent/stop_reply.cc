@@ -1,0 +1,84 @@
+// Stop replies (manual, "Stop Reply Packets"). Those that stop a thread carry the registers that
+// GDB wants first, so that it need not ask: frame pointer, stack pointer, pc.
+#include <fmt/format.h>
+
+#include "agent/session.h"
+#include "base/hex.h"
+#include "rsp/signals.h"
+
+namespace tracewell::agent {
+namespace {
+
+using target::StopEvent;
+using Kind = StopEvent::Kind;
+
+constexpr int kLinuxSigtrap = 5;
+
+int stop_signal(const StopEvent& event) {
+  switch (event.kind) {
+    case Kind::Signal: return rsp::gdb_signal_from_linux(event.signal);
+    case Kind::Interrupted: return 2;  // as if by SIGINT
+    default: return kLinuxSigtrap;     // the protocol's number is the same
+  }
+}
+
+/// What the client may be told about why, `name:value;` or empty.
+std::string reason(const StopEvent& event, const Session& session) {
+  switch (event.kind) {
+    case Kind::Breakpoint: return session.client.swbreak ? "swbreak:;" : "";
+    case Kind::Hardware: return session.client.hwbreak ? "hwbreak:;" : "";
+    case Kind::Watchpoint: return fmt::format("watch:{:x};", event.address);
+    case Kind::Fork:
+    case Kind::Vfork:
+      return fmt::format("{}:{};", event.kind == Kind::Fork ? "fork" : "vfork",
+                         session.thread_name(event.child_pid, event.child_pid));
+    case Kind::VforkDone: return "vforkdone:;";
+    case Kind::Exec: return "exec:" + to_hex(event.path) + ";";
+    default: return "";
+  }
+}
+
+std::string expedited_registers(Session& session, const StopEvent& event) {
+  const RegisterLayout& layout = session.target.layout(event.pid);
+  std::vector<uint8_t> block(layout.size_bytes);
+  if (!session.target.read_registers(event.tid, block)) return "";
+  const Register* frame = layout.find("rbp");
+  const Register* wanted[] = {
+      frame ? frame : layout.find("ebp"),
+      layout.sp_index ? &layout.registers[*layout.sp_index] : nullptr,
+      layout.pc(),
+  };
+  std::string out;
+  for (const Register* reg : wanted)
+    if (reg)
+      out += fmt::format("{:02x}:{};", reg->number,
+                         to_hex(Bytes(block).subspan(reg->offset, reg->size_bytes)));
+  return out;
+}
+
+std::string gone(const Session& session, char letter, int number, target::Pid pid) {
+  std::string out = fmt::format("{}{:02x}", letter, number & 0xff);
+  if (session.client.multiprocess) out += fmt::format(";process:{:x}", pid);
+  return out;
+}
+
+}  // namespace
+
+std::string Session::stop_reply(const StopEvent& event) {
+  switch (event.kind) {
+    case Kind::Exited: return gone(*this, 'W', event.exit_code, event.pid);
+    case Kind::Signalled:
+      return gone(*this, 'X', rsp::gdb_signal_from_linux(event.signal), event.pid);
+    case Kind::NoneLeft: return client.no_resumed ? "N" : "E.nothing is left to wait for";
+    default: break;
+  }
+  std::string out = fmt::format("T{:02x}", stop_signal(event)) + reason(event, *this);
+  const target::ThreadInfo* thread = find_thread({event.pid, event.tid});
+  if (!thread) return out;
+  out += expedited_registers(*this, event);
+  out += "thread:" + thread_name(event.pid, event.tid) + ";";
+  if (thread->core >= 0) out += fmt::format("core:{:x};", thread->core);
+  return out;
+}
+
+}  // namespace tracewell::agent
