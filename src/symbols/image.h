@@ -1,0 +1,76 @@
+// Image: an ELF file as a program sees it once it is mapped: where its segments lie, which of them
+// nobody writes to, and the few facts by which a debugger finds its way into a process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/endian.h"
+#include "base/result.h"
+
+namespace tracewell::symbols {
+
+/// A run of bytes at the file's own (link-time) address.
+struct ImageRange {
+  uint64_t address = 0;
+  Bytes bytes;  // of the file; lives as long as the Image
+
+  uint64_t end() const { return address + bytes.size(); }
+};
+
+/// What the header and the program headers say.
+struct ImageFacts {
+  uint32_t address_bytes = 8;  // 4 or 8: the ELF class
+  Endian endian = Endian::Little;
+  uint16_t elf_machine = 0;  // e_machine: 62 = x86-64, 3 = i386, 20 = PowerPC, …
+  bool relocatable = false;  // ET_DYN: a library or a PIE, which may be mapped anywhere
+  bool program = false;      // can be run: ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE
+  uint64_t entry = 0;        // link-time address, 0 = none
+  uint64_t link_base = 0;    // lowest address of a loadable segment, rounded down to its page
+  uint64_t span_bytes = 0;   // from link_base to the end of the highest loadable segment
+  std::optional<uint64_t> program_headers;  // where they are mapped, link-time address
+  uint32_t program_header_bytes = 0;        // of one
+  uint32_t program_header_count = 0;
+  std::optional<uint64_t> dynamic;          // address of the dynamic section
+  std::string interpreter;                  // "" = none
+  std::string build_id;                     // hex, "" = none
+};
+
+/// Immutable once opened, so threads may share it. Hostile files give errors: every offset is
+/// checked against the file, and nothing is allocated that the file's size does not justify.
+class Image {
+ public:
+  static constexpr size_t kHeadersMax = 65536;  // program headers, and sections, each
+
+  /// Io, Corrupt (the file contradicts itself), Unsupported (not ELF, or an object file).
+  static Result<std::shared_ptr<const Image>> open(const std::string& path);
+  /// The same of bytes in memory, which `owner` keeps alive.
+  static Result<std::shared_ptr<const Image>> parse(Bytes bytes, std::shared_ptr<const void> owner,
+                                                    std::string path);
+
+  const std::string& path() const { return path_; }
+  const ImageFacts& facts() const { return facts_; }
+  /// What the loader maps without write permission, and read-only sections wherever they are.
+  /// Sorted by address, without overlaps.
+  std::span<const ImageRange> read_only() const { return read_only_; }
+  /// Bytes at a link-time address, of read_only() alone: the readable prefix.
+  size_t read(uint64_t address, std::span<uint8_t> into) const;
+  /// Is every byte of the range there to be read()?
+  bool covers(uint64_t address, uint64_t size) const;
+
+ private:
+  friend class ImageReader;
+  Image() = default;
+  std::string path_;
+  std::shared_ptr<const void> owner_;
+  ImageFacts facts_;
+  std::vector<ImageRange> read_only_;
+};
+
+}  // namespace tracewell::symbols

@@ -1,0 +1,184 @@
+#include "symbols/image.h"
+
+#include <link.h>
+
+#include <random>
+
+#include "symbols/elf_builder.h"
+
+namespace tracewell::symbols {
+namespace {
+
+Result<std::shared_ptr<const Image>> parse(std::vector<uint8_t> bytes) {
+  auto owner = shared_bytes(std::move(bytes));
+  return Image::parse(*owner, owner, "test");
+}
+
+__attribute__((noinline)) int a_function_of_this_test(int x) { return x * 7 + 5; }
+
+TestElf small_pie() {
+  TestElf elf;
+  elf.segments = {{0, 0x400, PF_R, 0x11}, {0x1000, 0x80, PF_R | PF_X, 0x22},
+                  {0x3000, 0x40, PF_R | PF_W, 0x33}};
+  elf.interpreter = "/lib64/ld-linux-x86-64.so.2";
+  elf.build_id = {0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4};
+  return elf;
+}
+
+TEST(Image, PieFacts) {
+  auto image = parse(small_pie().build());
+  ASSERT_TRUE(image) << image.error().text();
+  const ImageFacts& facts = (*image)->facts();
+  EXPECT_EQ(facts.address_bytes, 8u);
+  EXPECT_EQ(facts.elf_machine, EM_X86_64);
+  EXPECT_TRUE(facts.relocatable);
+  EXPECT_TRUE(facts.program);
+  EXPECT_EQ(facts.entry, 0x1010u);
+  EXPECT_EQ(facts.link_base, 0u);
+  EXPECT_EQ(facts.span_bytes, 0x3040u);
+  EXPECT_EQ(facts.program_headers, 64u);
+  EXPECT_EQ(facts.program_header_bytes, 56u);
+  EXPECT_EQ(facts.program_header_count, 5u);
+  EXPECT_EQ(facts.interpreter, "/lib64/ld-linux-x86-64.so.2");
+  EXPECT_EQ(facts.build_id, "deadbeef01020304");
+}
+
+TEST(Image, ReadsOnlyWhatNobodyWritesTo) {
+  auto image = parse(small_pie().build());
+  ASSERT_TRUE(image);
+  std::vector<uint8_t> into(0x100);
+  EXPECT_EQ((*image)->read(0x1000, into), 0x80u);
+  EXPECT_EQ(into[0x7f], 0x22);
+  EXPECT_EQ((*image)->read(0x107f, into), 1u);
+  EXPECT_EQ((*image)->read(0x1080, into), 0u);
+  EXPECT_EQ((*image)->read(0x3000, into), 0u);
+  EXPECT_EQ((*image)->read(UINT64_MAX, into), 0u);
+  EXPECT_TRUE((*image)->covers(0x1000, 0x80));
+  EXPECT_FALSE((*image)->covers(0x1000, 0x81));
+  EXPECT_FALSE((*image)->covers(0xfff, 2));
+  EXPECT_FALSE((*image)->covers(0x1000, UINT64_MAX));
+  EXPECT_FALSE((*image)->covers(0x3000, 1));
+}
+
+TEST(Image, TouchingRangesReadAsOne) {
+  TestElf elf;
+  elf.segments = {{0, 0x1000, PF_R, 1}, {0x1000, 0x100, PF_R | PF_X, 2}};
+  auto image = parse(elf.build());
+  ASSERT_TRUE(image);
+  std::vector<uint8_t> into(16);
+  EXPECT_EQ((*image)->read(0xff8, into), 16u);
+  EXPECT_EQ(into[7], 1);
+  EXPECT_EQ(into[8], 2);
+  EXPECT_TRUE((*image)->covers(0xff8, 16));
+}
+
+TEST(Image, BigEndian32Bit) {
+  TestElf elf;
+  elf.is_64 = false;
+  elf.endian = Endian::Big;
+  elf.type = ET_EXEC;
+  elf.machine = EM_PPC;
+  elf.entry = 0x10000100;
+  elf.segments = {{0x10000000, 0x200, PF_R | PF_X, 0x60}};
+  auto image = parse(elf.build());
+  ASSERT_TRUE(image) << image.error().text();
+  const ImageFacts& facts = (*image)->facts();
+  EXPECT_EQ(facts.endian, Endian::Big);
+  EXPECT_EQ(facts.address_bytes, 4u);
+  EXPECT_EQ(facts.elf_machine, EM_PPC);
+  EXPECT_FALSE(facts.relocatable);
+  EXPECT_TRUE(facts.program);
+  EXPECT_EQ(facts.link_base, 0x10000000u);
+  EXPECT_EQ(facts.program_headers, 0x10000034u);
+  uint8_t byte = 0;
+  EXPECT_EQ((*image)->read(0x100001ff, {&byte, 1}), 1u);
+  EXPECT_EQ(byte, 0x60);
+}
+
+TEST(Image, ALibraryIsNoProgramAndAStaticPieIs) {
+  TestElf elf = small_pie();
+  elf.interpreter = "";
+  auto library = parse(elf.build());
+  ASSERT_TRUE(library);
+  EXPECT_FALSE((*library)->facts().program);
+  elf.dynamic_flags_1 = DF_1_PIE;
+  auto program = parse(elf.build());
+  ASSERT_TRUE(program);
+  EXPECT_TRUE((*program)->facts().program);
+  EXPECT_TRUE((*program)->facts().dynamic);
+}
+
+TEST(Image, OpensThisTestItself) {
+  auto image = Image::open("/proc/self/exe");
+  ASSERT_TRUE(image) << image.error().text();
+  EXPECT_TRUE((*image)->facts().program);
+  EXPECT_FALSE((*image)->read_only().empty());
+  // What the file says of our own code is what the loader put into memory.
+  uint64_t bias = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        *static_cast<uint64_t*>(out) = info->dlpi_addr;
+        return 1;  // the program comes first
+      },
+      &bias);
+  const auto* code = reinterpret_cast<const uint8_t*>(&a_function_of_this_test);
+  std::vector<uint8_t> bytes(16);
+  ASSERT_EQ((*image)->read(reinterpret_cast<uint64_t>(code) - bias, bytes), 16u);
+  EXPECT_EQ(std::memcmp(bytes.data(), code, 16), 0);
+}
+
+TEST(Image, SaysWhatIsWrong) {
+  EXPECT_EQ(parse({}).error().code, Errc::Unsupported);
+  EXPECT_EQ(parse({'#', '!', '/', 'b', 'i', 'n'}).error().code, Errc::Unsupported);
+  EXPECT_EQ(Image::open("/nonexistent/file").error().code, Errc::Io);
+  EXPECT_EQ(Image::open("/").error().code, Errc::Io);
+
+  TestElf none = small_pie();
+  none.segments.clear();
+  EXPECT_EQ(parse(none.build()).error().code, Errc::Corrupt);
+
+  TestElf object = small_pie();
+  object.type = ET_REL;
+  EXPECT_EQ(parse(object.build()).error().code, Errc::Unsupported);
+
+  std::vector<uint8_t> cut = small_pie().build();
+  cut.resize(cut.size() - 0x20);
+  EXPECT_EQ(parse(cut).error().code, Errc::Corrupt);
+}
+
+TEST(Image, ASegmentMayNotWrapTheAddressSpace) {
+  TestElf elf;
+  elf.segments = {{0, 0x400, PF_R, 1}, {UINT64_MAX - 0xff, 0x1000, PF_R, 2}};
+  elf.segments[1].address = 0xfffffffffffff000;
+  elf.segments[1].size = 0x2000;
+  EXPECT_EQ(parse(elf.build()).error().code, Errc::Corrupt);
+}
+
+// Whatever the bytes are, the answer is an image whose ranges are sane, or an error.
+TEST(Image, DamagedFilesAreSurvived) {
+  std::mt19937 random(42);
+  const std::vector<uint8_t> sound = small_pie().build();
+  int opened = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<uint8_t> bytes = sound;
+    const int changes = 1 + static_cast<int>(random() % 6);
+    for (int i = 0; i < changes; ++i) bytes[random() % 0x200] = static_cast<uint8_t>(random());
+    if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+    auto owner = shared_bytes(std::move(bytes));
+    auto image = Image::parse(*owner, owner, "test");
+    if (!image) continue;
+    ++opened;
+    uint64_t last = 0;
+    for (const ImageRange& range : (*image)->read_only()) {
+      ASSERT_GE(range.address, last);
+      ASSERT_GE(range.end(), range.address);
+      ASSERT_GE(range.bytes.data(), owner->data());
+      ASSERT_LE(range.bytes.data() + range.bytes.size(), owner->data() + owner->size());
+      last = range.end();
+    }
+  }
+  EXPECT_GT(opened, 100);
+}
+
+}  // namespace
+}  // namespace tracewell::symbols
