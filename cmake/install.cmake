@@ -1,6 +1,22 @@
-# make install [PREFIX=]: the program under both names, manual pages, completions, documents.
+# make install [PREFIX=]: the program under both names, manual page, completions, documents.
 include(GNUInstallDirs)
 if(TARGET tracewell)
+  # The program describes itself; manual page and completions are made from that.
+  set(share ${CMAKE_BINARY_DIR}/share)
+  set(generator ${CMAKE_SOURCE_DIR}/tools/gen_docs)
+  add_custom_command(OUTPUT ${share}/man/man1/tracewell.1
+    COMMAND ${generator} $<TARGET_FILE:tracewell> ${share}
+    DEPENDS tracewell ${generator} COMMENT "Manual page and completions" VERBATIM)
+  add_custom_target(manuals ALL DEPENDS ${share}/man/man1/tracewell.1)
+  add_dependencies(product manuals)
+
   install(TARGETS tracewell RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES ${CMAKE_BINARY_DIR}/bin/tracewell-gdbserver DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY ${share}/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+endif()
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/include)
+  install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Each rule of tools/tidy finds what it is there for, and leaves good code alone."""
+
+import re
+import subprocess
+import unittest
+
+from trees import ROOT, SmallTree
+
+UNFINISHED = "TO" + "DO"
+GOOD_PACKET = {
+    "src/agent/packets.def": 'PACKET("QTDP:", QTDP, trace, "")\n',
+    "src/agent/packets/QTDP.cc": "void on_QTDP(Session&) {}\n",
+    "tests/agent/QTDP.rsp": "-> QTDP:1:0:E:0:0\n",
+}
+GOOD_FORMAT = {
+    "src/formats/formats.def": "FORMAT(tfile)\n",
+    "src/formats/tfile.cc": "const Format& tfile_format() {\n}\n",
+    "docs/formats/tfile.md": "# tfile\n",
+    "tests/formats/tfile/a/expect.txt": "x\n",
+}
+
+
+def function(lines):
+    return "int f(int x) {\n" + "  x++;\n" * (lines - 2) + "}\n"
+
+
+# rule -> [(good files, bad changes to them, what is said)]
+CASES = {
+    "line-length": [
+        ({"src/a/a.cc": "x" * 100 + "\n"}, {"src/a/a.cc": "x" * 101 + "\n"}, "101 columns"),
+        ({"a.md": "|" + "x" * 120 + "\n"}, {"a.md": "x" * 101 + "\n"}, "101 columns"),
+        ({"src/a/a.cc": "ü" * 100 + "\n"}, {"tools/run": "#!/bin/sh\n" + "x" * 101 + "\n"}, "101"),
+    ],
+    "file-length": [
+        ({"src/a/a.cc": "\n" * 600}, {"src/a/a.cc": "\n" * 601}, "601 lines, at most 600"),
+        ({"src/a/a.h": "\n" * 200}, {"src/a/a.h": "\n" * 201}, "201 lines, at most 200"),
+    ],
+    "function-length": [
+        ({"src/a/a.cc": function(70)}, {"src/a/a.cc": function(71)}, "f has 71 lines"),
+        ({"src/a/a.cc": "int a;\n"}, {"src/a/a.cc": "int f() { {\n"}, "cannot be told apart"),
+    ],
+    "white-space": [
+        ({"src/a/a.cc": "int a;\n"}, {"src/a/a.cc": "int a; \n"}, "white space at the end"),
+        ({"Makefile": "a:\n\tb\n"}, {"src/a/a.cc": "\tint a;\n"}, "a tab"),
+        ({"src/a/a.cc": ""}, {"src/a/a.cc": "int a;"}, "no newline at the end"),
+        ({"src/a/a.cc": "int a;\n"}, {"src/a/a.cc": "int a;\r\n"}, "white space at the end"),
+    ],
+    "unfinished": [
+        ({"src/a/a.cc": "// methods\n"}, {"src/a/a.cc": f"// {UNFINISHED}: more\n"}, "unfinished"),
+        ({"tools/t": "#!/bin/sh\nmktemp a.XXXXXX\n"}, {"tools/t": "#!/bin/sh\n# FIX" + "ME\n"},
+         "unfinished"),
+        ({"a.md": "done\n"}, {"a.md": "not implemen" + "ted\n"}, "unfinished"),
+    ],
+    "workplace": [
+        ({"a.txt": "src/work/a, network/root\n"}, {"a.txt": "see /ro" + "ot/x\n"}, "workplace"),
+        ({"a.txt": "../share/x\n"}, {"a.txt": "../sha" + "red/x\n"}, "workplace"),
+    ],
+    "registry-host": [
+        ({"a.sh": "apt-get install gdb\n"}, {"a.sh": "curl https://pypi." + "org/x\n"}, "registry"),
+    ],
+    "ticket-number": [
+        ({"a.md": "the issue of speed\n"}, {"a.md": "see issue " + "#12\n"}, "say what"),
+    ],
+    "packets": [
+        (GOOD_PACKET, {"src/agent/packets/qTP.cc": "void on_qTP() {}\n"}, "not in packets.def"),
+        (GOOD_PACKET, {"src/agent/packets.def": 'PACKET("QTDP:", QTDP, trace, "")\n'
+                       'PACKET("qTP:", qTP, trace, "")\n'}, "there is no packets/qTP.cc"),
+        (GOOD_PACKET, {"src/agent/packets/QTDP.cc": "void on_other() {}\n"}, "define on_QTDP"),
+    ],
+    "packet-tests": [
+        (GOOD_PACKET, {"tests/agent/QTDP.rsp": "-> QTDPsrc:1\n"}, "no test in tests/agent sends"),
+    ],
+    "commands": [
+        ({"src/cli/commands.def": 'COMMAND(info, info_command, "Show (a) trace")\n',
+          "src/cli/info.cc": "Run info_command(CLI::App& app) {\n}\n",
+          "src/cli/wide.cc": "int helper() { return 0; }\n"},
+         {"src/cli/check.cc": "Run check_command(CLI::App&) {\n}\n"}, "not in commands.def"),
+        ({}, {"src/cli/commands.def": 'COMMAND(info,\n  info_command, "Show")\n'},
+         "no src/cli/info"),
+    ],
+    "formats": [
+        (GOOD_FORMAT, {"src/formats/csv.cc": "const Format& csv_format() {\n}\n"}, "csv is not"),
+        (GOOD_FORMAT, {"src/formats/tfile.cc": None}, "there is no src/formats/tfile.cc"),
+        (GOOD_FORMAT, {"src/formats/b.cc": "const Format& tfile_format() {\n}\n"}, "of its own"),
+        (GOOD_FORMAT, {"docs/formats/tfile.md": None}, "there is no docs/formats/tfile.md"),
+        (GOOD_FORMAT, {"tests/formats/tfile/a/expect.txt": None}, "no tests/formats/tfile/"),
+    ],
+    "model-names-no-format": [
+        ({"src/model/a.h": "// any format\n"}, {"src/model/a.h": "// as in a tfile\n"}, "tfile"),
+        ({"src/formats/formats.def": "FORMAT(odd)\n", "src/model/a.h": "// oddly\n"},
+         {"src/model/a.h": "// odd has it\n"}, "names a format: odd"),
+    ],
+    "opcodes": [
+        ({"src/ax/opcodes.def": 'OPCODE(add, 0x02, "a => b")\n', "tests/ax/a.txt": "add\n"},
+         {"src/ax/opcodes.def": "OPCODE(add, 0x02)\nOPCODE(sub, 0x03)\n"}, "has sub"),
+        ({}, {"src/ax/opcodes.def": "OPCODE(add, 0x02)\nOPCODE(sub, 0x02)\n"}, "0x02 stands in"),
+    ],
+    "links": [
+        ({"docs/a.md": "[b](b.md#part) [c](../src/) [d](https://example.com)\n", "docs/b.md": "\n",
+          "src/x/y.cc": "\n"}, {"docs/a.md": "[b](gone.md)\n"}, "leads nowhere: gone.md"),
+    ],
+    "room-readme": [
+        ({"src/ax/a.cc": "\n", "src/ax/README.md": "# ax: bytecode\n"},
+         {"src/rsp/a.cc": "\n"}, "src/rsp/README.md:1: missing"),
+        ({}, {"src/ax/README.md": "# Bytecode\n"}, "does not begin with `# ax: caption`"),
+    ],
+    "changelog": [
+        ({"CHANGELOG.md": "# Changes\n\n## Unreleased\n"}, {"CHANGELOG.md": "# Changes\n"},
+         "section"),
+    ],
+}
+
+
+class EachRule(unittest.TestCase):
+    def test_every_rule_has_a_case(self):
+        listed = subprocess.run([ROOT / "tools/tidy", "--list"], capture_output=True, text=True)
+        self.assertEqual(sorted(listed.stdout.split()), sorted(CASES))
+
+    def test_good_is_left_alone_and_bad_is_found(self):
+        for rule, cases in CASES.items():
+            for good, bad, said in cases:
+                with self.subTest(rule=rule, said=said), SmallTree(good) as tree:
+                    if good:
+                        self.assertEqual(tree.run("tidy", "--rule", rule), (0, ""))
+                    tree.write({path: text for path, text in bad.items() if text is not None})
+                    for path in (path for path, text in bad.items() if text is None):
+                        (tree.root / path).unlink()
+                    status, output = tree.run("tidy", "--rule", rule)
+                    self.assertEqual(status, 1, output)
+                    self.assertIn(said, output)
+                    self.assertIn(f"[{rule}]", output)
+
+
+class Ratchet(unittest.TestCase):
+    BAD = {"src/a/a.cc": "int a; \nint b; \n"}
+
+    def tidy(self, tree):
+        return tree.run("tidy", "--rule", "white-space")
+
+    def test_an_exception_covers_what_it_counts_and_no_more(self):
+        with SmallTree({**self.BAD, "tools/tidy.ratchet": "white-space src/a/a.cc 2\n"}) as tree:
+            self.assertEqual(self.tidy(tree), (0, ""))
+            tree.write({"tools/tidy.ratchet": "white-space src/a/a.cc 1\n"})
+            self.assertEqual(self.tidy(tree)[0], 1)
+
+    def test_an_exception_that_is_not_needed_is_an_error(self):
+        with SmallTree({**self.BAD, "tools/tidy.ratchet": "white-space src/a/a.cc 3\n"}) as tree:
+            self.assertRegex(self.tidy(tree)[1], "3 allowed, 2 found; lower it")
+
+    def test_the_sum_never_grows(self):
+        with SmallTree({"tools/tidy.ratchet": "# none\n"}) as tree:
+            tree.git("init", "-q")
+            tree.git("add", ".")
+            tree.git("commit", "-qm", "Begin")
+            self.assertEqual(self.tidy(tree), (0, ""))
+            tree.write({**self.BAD, "tools/tidy.ratchet": "white-space src/a/a.cc 2\n"})
+            self.assertTrue(re.search("the sum grew from 0", self.tidy(tree)[1]))
+
+
+if __name__ == "__main__":
+    unittest.main()

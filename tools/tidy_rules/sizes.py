@@ -1,0 +1,62 @@
+"""Lines, files, functions, white space."""
+
+import re
+
+from .cpp import CannotRead, functions
+from .tree import Finding
+
+COLUMNS_MAX = 100
+FILE_LINES_MAX = 600
+HEADER_LINES_MAX = 200
+FUNCTION_LINES_MAX = 70
+
+
+def line_length(tree):
+    """At most 100 columns. In Markdown, tables, code blocks and links may be longer."""
+    for path in tree.written():
+        in_block = False
+        for number, line in enumerate(tree.lines(path), 1):
+            if path.endswith(".md"):
+                in_block ^= line.lstrip().startswith("```")
+                if in_block or line.lstrip().startswith("|") or "](" in line or "://" in line:
+                    continue
+            if len(line) > COLUMNS_MAX:
+                yield Finding(path, number, f"{len(line)} columns, at most {COLUMNS_MAX}")
+
+
+def file_length(tree):
+    for path in tree.written():
+        length = len(tree.lines(path)) - 1
+        most = HEADER_LINES_MAX if path.endswith(".h") else FILE_LINES_MAX
+        if length > most:
+            yield Finding(path, 1, f"{length} lines, at most {most}")
+
+
+def function_length(tree):
+    for path in tree.under("src/", ".cc", ".h") + tree.under("include/", ".h"):
+        try:
+            for function in functions(tree.text(path)):
+                if function.length > FUNCTION_LINES_MAX:
+                    yield Finding(path, function.line, f"{function.name} has {function.length} "
+                                  f"lines, at most {FUNCTION_LINES_MAX}")
+        except CannotRead as why:
+            yield Finding(path, 1, f"functions cannot be told apart: {why}")
+
+
+def white_space(tree):
+    for path in tree.written():
+        for number, line in enumerate(tree.lines(path), 1):
+            if re.search(r"[ \t\r]$", line):
+                yield Finding(path, number, "white space at the end")
+            if "\t" in line and not path.endswith("Makefile"):
+                yield Finding(path, number, "a tab")
+        if tree.text(path) and not tree.text(path).endswith("\n"):
+            yield Finding(path, len(tree.lines(path)), "no newline at the end")
+
+
+RULES = {
+    "line-length": line_length,
+    "file-length": file_length,
+    "function-length": function_length,
+    "white-space": white_space,
+}
