@@ -13,6 +13,7 @@
 #include "model/catalog.h"
 #include "model/event.h"
 #include "rsp/frame_select.h"
+#include "rsp/qtdp.h"
 #include "target/target.h"
 
 namespace tracewell::agent {
@@ -32,24 +33,25 @@ class FrameStore {
   virtual Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) = 0;
 };
 
-/// Defining and running an experiment (manual, "Tracepoint Packets").
+/// Defining and running an experiment (manual, "Tracepoint Packets"). All of it is called between two
+/// waits of the target, by the session or by whoever keeps the trace while nobody is connected.
 class TraceControl {
  public:
   virtual ~TraceControl() = default;
   /// QTinit: no definitions, no variables but the builtin ones, an empty buffer, not running.
   virtual Status reset() = 0;
-  /// A tracepoint with the same number and address again replaces the old one. `more` = its actions
-  /// follow; while a trace runs it becomes live with the last of them.
-  virtual Status define(TracepointDef definition, bool more) = 0;
-  virtual Status add_actions(uint32_t number, uint64_t address, bool stepping,
-                             std::vector<std::string> actions, bool more) = 0;
-  /// One piece of source text; pieces of one string follow each other by `start`.
-  virtual Status add_source(uint32_t number, uint64_t address, std::string type, uint64_t start,
-                            uint64_t length, std::string text) = 0;
+  /// A tracepoint with the same number and address again replaces the old one. While a trace runs
+  /// it becomes live with the last packet of its series. What cannot be accepted (or inserted) is
+  /// forgotten as a whole.
+  virtual Status define(rsp::QtdpDefinition definition) = 0;
+  virtual Status add_actions(const rsp::QtdpActions& actions) = 0;
+  virtual Status add_source(const rsp::SourcePiece& piece) = 0;
   virtual Status define_variable(VariableDef definition) = 0;
-  virtual void set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) = 0;  // end exclusive
+  /// Each call replaces the last; ends are exclusive.
+  virtual void set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) = 0;
   virtual Status enable(uint32_t number, uint64_t address, bool enabled) = 0;
-  virtual Status start() = 0;
+  /// Traces this process.
+  virtual Status start(target::Pid pid) = 0;
   virtual Status stop() = 0;
   virtual Status set_circular(bool circular) = 0;
   virtual Status set_buffer_size(std::optional<uint64_t> bytes) = 0;  // nullopt = the default
@@ -57,6 +59,9 @@ class TraceControl {
   virtual void set_note(std::string_view type, std::string text) = 0;  // user, notes, tstop
   /// The debugger went away: the run stops unless it asked for disconnected tracing.
   virtual void client_lost() = 0;
+  /// To be told of every event that the target tells, before the session is: a run ends with its
+  /// process (exit, death, exec). Frames and status stay.
+  virtual void on_event(const target::StopEvent& event) = 0;
 };
 
 class Trace {

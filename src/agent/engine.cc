@@ -1,0 +1,174 @@
+// Starting, stopping and describing a run. Definitions: engine_define.cc; hits: engine_hit.cc.
+#include "agent/engine.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tracewell::agent {
+
+using Stop = RunStatus::Stop;
+
+Engine::Clock Engine::system_clock() {
+  return [] {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  };
+}
+
+Engine::Engine(target::Target& target, Clock clock) : target_(target), clock_(std::move(clock)) {
+  TW_CHECK(target_.trace_sites() != nullptr);
+  target_.trace_sites()->set_handler(this);
+  static_cast<void>(buffer_.resize(TraceBuffer::kBytesDefault));  // else: a size of 0, as reported
+}
+
+Engine::~Engine() {
+  if (running_) end_run(Stop::Unknown);
+  target_.trace_sites()->set_handler(nullptr);
+}
+
+Status Engine::reset() {
+  if (running_) end_run(Stop::Requested);
+  definitions_.clear();
+  points_.clear();
+  open_.reset();
+  read_only_.clear();
+  variables_.reset();
+  buffer_.clear();
+  return {};
+}
+
+Status Engine::define_variable(VariableDef definition) {
+  variables_.define(std::move(definition));
+  return {};
+}
+
+void Engine::set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) {
+  read_only_ = std::move(ranges);
+}
+
+bool Engine::read_only(target::Pid pid, uint64_t address, uint64_t size) {
+  const auto holds = [&](const auto& range) {
+    return range.first <= address && address < range.second && size <= range.second - address;
+  };
+  if (std::ranges::any_of(read_only_, holds)) return true;
+  // GDB names the sections of the main executable only, and where the file has them, not where they
+  // are (a PIE's are elsewhere). What is mapped without write permission serves all images.
+  return target_.facts() != nullptr && target_.facts()->read_only(pid, address, size);
+}
+
+Status Engine::set_circular(bool circular) {
+  buffer_.set_circular(circular);
+  return {};
+}
+
+Status Engine::set_buffer_size(std::optional<uint64_t> bytes) {
+  if (running_)
+    return {Errc::InvalidArgument, "the trace buffer's size cannot change while a trace runs"};
+  return buffer_.resize(bytes.value_or(TraceBuffer::kBytesDefault));
+}
+
+void Engine::set_note(std::string_view type, std::string text) {
+  if (type == "user") user_name_ = std::move(text);
+  else if (type == "notes") notes_ = std::move(text);
+  else if (type == "tstop") stop_note_ = std::move(text);
+}
+
+Status Engine::start(target::Pid pid) {
+  if (running_) return {Errc::InvalidArgument, "a trace runs already"};
+  pid_ = pid;
+  capture_machine();
+  TW_RETURN_IF_ERROR(insert_sites());
+  for (Point& point : points_) point.hits = point.bytes = 0;
+  jobs_.clear();
+  passed_ = failed_ = std::nullopt;
+  full_ = false;
+  error_text_.clear();
+  stop_note_.clear();
+  stop_ = Stop::NotRun;
+  stop_tracepoint_ = 0;
+  start_us_ = now_us();
+  stop_us_ = 0;
+  running_ = true;
+  return {};
+}
+
+Status Engine::insert_sites() {
+  for (size_t i = 0; i < definitions_.size(); ++i) {
+    const TracepointDef& definition = definitions_[i];
+    Status status = target_.trace_sites()->insert(pid_, definition.address);
+    if (status) continue;
+    for (size_t k = 0; k < i; ++k) remove_site(definitions_[k].address);
+    return std::move(status).error().within(
+        fmt::format("tracepoint {} at 0x{:x}", definition.number, definition.address));
+  }
+  return {};
+}
+
+// Children of the traced process inherit its sites. A process that is gone has none to remove.
+void Engine::remove_site(uint64_t address) {
+  for (const target::ProcessInfo& process : target_.processes())
+    static_cast<void>(target_.trace_sites()->remove(process.pid, address));
+}
+
+Status Engine::stop() {
+  if (running_) end_run(Stop::Requested);
+  return {};
+}
+
+void Engine::client_lost() {
+  if (running_ && !disconnected_) end_run(Stop::Disconnected);
+}
+
+void Engine::on_event(const target::StopEvent& event) {
+  using Kind = target::StopEvent::Kind;
+  const bool gone = event.kind == Kind::Exited || event.kind == Kind::Signalled ||
+                    event.kind == Kind::Exec;
+  if (running_ && ((gone && event.pid == pid_) || event.kind == Kind::NoneLeft))
+    end_run(Stop::Unknown);
+}
+
+void Engine::end_run(Stop reason, uint32_t tracepoint) {
+  static_cast<void>(settle());  // what cannot be inserted now was not live anyway
+  running_ = false;
+  stop_ = reason;
+  stop_tracepoint_ = tracepoint;
+  stop_us_ = now_us();
+  jobs_.clear();
+  for (const TracepointDef& definition : definitions_) remove_site(definition.address);
+}
+
+RunStatus Engine::status() const {
+  RunStatus status;
+  status.running = running_;
+  status.stop = stop_;
+  status.stop_tracepoint = stop_tracepoint_;
+  if (stop_ == Stop::Requested) status.stop_text = stop_note_;
+  if (stop_ == Stop::Failed) status.stop_text = error_text_;
+  status.frames = buffer_.count();
+  status.frames_created = buffer_.created();
+  status.buffer_free = buffer_.free_bytes();
+  status.buffer_size = buffer_.size_bytes();
+  status.circular = buffer_.circular();
+  status.disconnected = disconnected_;
+  status.start_time_us = static_cast<uint64_t>(start_us_);
+  status.stop_time_us = static_cast<uint64_t>(stop_us_);
+  status.user_name = user_name_;
+  status.notes = notes_;
+  return status;
+}
+
+std::optional<TracepointDef::Usage> Engine::usage(uint32_t number, uint64_t address) const {
+  const auto index = find(number, address);
+  if (!index) return std::nullopt;
+  return TracepointDef::Usage{points_[*index].hits, points_[*index].bytes};
+}
+
+std::optional<int64_t> Engine::variable(uint32_t number) const {
+  return variables_.value(number, now_us());
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,154 @@
+// Engine: a live tracing experiment. Packets define it; hits, told by the target, fill its buffer.
+//
+// All calls come from the target's one thread. A hit is handled while only the thread that hit is
+// stopped; the others run.
+//
+// When a run ends by itself the status says why, in the manual's words: tpasscount, tfull, terror (an
+// expression failed, or memory could not be read), tdisconnected. The end of the traced process, an
+// exec (which takes the sites away with the old image) and a detach are `tunknown`, "some other
+// reason". Where several are true at one hit, the first in gdbserver's order is told: pass count,
+// full, error. Frames, status and definitions stay until QTinit, whatever becomes of the process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/collect_plan.h"
+#include "agent/collector.h"
+#include "agent/trace.h"
+#include "agent/trace_buffer.h"
+#include "agent/variables.h"
+#include "target/target.h"
+
+namespace tracewell::agent {
+
+class Engine final : public Trace, public TraceControl, public target::HitHandler {
+ public:
+  /// Nanoseconds since the Unix epoch.
+  using Clock = std::function<int64_t()>;
+
+  /// `target` must have trace sites and outlive the engine, which becomes their handler.
+  explicit Engine(target::Target& target, Clock clock = system_clock());
+  ~Engine() override;
+  static Clock system_clock();
+
+  // Trace
+  const std::vector<TracepointDef>& tracepoints() const override { return definitions_; }
+  const std::vector<VariableDef>& variables() const override { return variables_.definitions(); }
+  RunStatus status() const override;
+  std::optional<TracepointDef::Usage> usage(uint32_t number, uint64_t address) const override;
+  std::optional<int64_t> variable(uint32_t number) const override;
+  FrameStore& frames() override { return buffer_; }
+  bool read_only(target::Pid pid, uint64_t address, uint64_t size) override;
+  TraceControl* control() override { return this; }
+
+  // TraceControl
+  Status reset() override;
+  Status define(rsp::QtdpDefinition definition) override;
+  Status add_actions(const rsp::QtdpActions& actions) override;
+  Status add_source(const rsp::SourcePiece& piece) override;
+  Status define_variable(VariableDef definition) override;
+  void set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) override;
+  Status enable(uint32_t number, uint64_t address, bool enabled) override;
+  Status start(target::Pid pid) override;
+  Status stop() override;
+  Status set_circular(bool circular) override;
+  Status set_buffer_size(std::optional<uint64_t> bytes) override;
+  void set_disconnected(bool disconnected) override { disconnected_ = disconnected; }
+  void set_note(std::string_view type, std::string text) override;
+  void client_lost() override;
+  void on_event(const target::StopEvent& event) override;
+
+  // HitHandler
+  Next on_hit(target::HitContext& hit) override;
+  Next on_step(target::HitContext& hit) override;
+
+  bool running() const { return running_; }
+  const TraceBuffer& buffer() const { return buffer_; }
+  /// What a file of this trace begins with: definitions with their usage, status, and what is known
+  /// of the machine and the process.
+  Catalog catalog();
+
+ private:
+  /// What runs at a hit, and what came of it. points_[i] belongs to definitions_[i].
+  struct Point {
+    CollectPlan plan;
+    uint64_t hits = 0;
+    uint64_t bytes = 0;
+  };
+  /// A thread that is being stepped for a tracepoint.
+  struct Job {
+    target::Tid tid = 0;
+    uint32_t number = 0;
+    uint64_t address = 0;
+    uint64_t left = 0;  // steps
+  };
+
+  /// A tracepoint whose actions are still to come, while a trace runs: not live yet.
+  struct Opened {
+    TracepointDef definition;
+    CollectPlan plan;
+  };
+
+  // engine_define.cc
+  std::optional<size_t> find(uint32_t number, uint64_t address) const;
+  bool opened(uint32_t number, uint64_t address) const;
+  Status append_actions(const rsp::QtdpActions& actions, TracepointDef& definition,
+                        CollectPlan& plan);
+  Status put(Opened tracepoint);
+  Status settle();
+  void forget(uint32_t number, uint64_t address);
+
+  // engine.cc
+  Status insert_sites();
+  void remove_site(uint64_t address);
+  void end_run(RunStatus::Stop reason, uint32_t tracepoint = 0);
+  int64_t now_us() const { return clock_() / 1000; }
+
+  // engine_catalog.cc
+  void capture_machine();
+  void capture_modules();
+
+  // engine_hit.cc
+  void hit_point(size_t index, target::HitContext& hit);
+  void step_job(Job& job, target::HitContext& hit);
+  void collect(size_t index, const std::vector<rsp::Action>& actions, target::HitContext& hit);
+  void note_pass_count(size_t index);
+  void note_fault(size_t index, const CollectFault& fault);
+  bool ending() const { return passed_ || full_ || failed_; }
+  void end_if_due();
+  bool stepping(target::Tid tid) const;
+
+  target::Target& target_;
+  Clock clock_;
+  int64_t now_ns_ = 0;  // of the hit that is being handled
+
+  std::vector<TracepointDef> definitions_;  // by address, then in the order of definition
+  std::vector<Point> points_;
+  std::optional<Opened> open_;
+  Variables variables_;
+  std::vector<std::pair<uint64_t, uint64_t>> read_only_;
+
+  TraceBuffer buffer_;
+  Collector collector_{variables_, buffer_};
+  bool disconnected_ = false;
+  std::string user_name_, notes_, stop_note_;
+
+  bool running_ = false;
+  target::Pid pid_ = 0;
+  RunStatus::Stop stop_ = RunStatus::Stop::NotRun;
+  uint32_t stop_tracepoint_ = 0;
+  std::string error_text_;
+  int64_t start_us_ = 0, stop_us_ = 0;
+  std::optional<uint32_t> passed_, failed_;  // tracepoint that ends the run
+  bool full_ = false;
+  std::vector<Job> jobs_;  // oldest first
+
+  Catalog machine_;  // only what is known of the machine and the process
+};
+
+}  // namespace tracewell::agent

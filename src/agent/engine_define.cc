@@ -1,0 +1,143 @@
+// What QTDP, QTDPsrc, QTEnable and QTDisable do to the engine's tracepoints.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "agent/engine.h"
+
+namespace tracewell::agent {
+
+namespace {
+
+Error unknown_tracepoint(uint32_t number, uint64_t address) {
+  return {Errc::NotFound, fmt::format("there is no tracepoint {} at 0x{:x}", number, address), {}};
+}
+
+Status check_definition(const TracepointDef& definition) {
+  // A frame's header has 16 bits for the number, signed, and 0 ends the stream of frames.
+  if (definition.number == 0 || definition.number > std::numeric_limits<int16_t>::max())
+    return {Errc::Unsupported,
+            fmt::format("tracepoint {}: trace frames can name 1 to 32767 only", definition.number)};
+  if (definition.fast_length || definition.is_static)
+    return {Errc::Unsupported, fmt::format("tracepoint {}: there are no {} tracepoints here",
+                                           definition.number,
+                                           definition.is_static ? "static" : "fast")};
+  return {};
+}
+
+/// Is it the same experiment, so that counting goes on? GDB sends its definitions again when a
+/// shared library is loaded during a run.
+bool same_collection(const TracepointDef& a, const TracepointDef& b) {
+  return a.step_count == b.step_count && a.pass_count == b.pass_count &&
+         a.condition == b.condition && a.actions == b.actions && a.step_actions == b.step_actions;
+}
+
+}  // namespace
+
+std::optional<size_t> Engine::find(uint32_t number, uint64_t address) const {
+  const auto here = std::ranges::equal_range(definitions_, address, {}, &TracepointDef::address);
+  const auto at = std::ranges::find(here, number, &TracepointDef::number);
+  if (at == here.end()) return std::nullopt;
+  return static_cast<size_t>(at - definitions_.begin());
+}
+
+bool Engine::opened(uint32_t number, uint64_t address) const {
+  return open_ && open_->definition.number == number && open_->definition.address == address;
+}
+
+Status Engine::define(rsp::QtdpDefinition packet) {
+  TW_RETURN_IF_ERROR(settle());
+  TW_RETURN_IF_ERROR(check_definition(packet.definition));
+  TW_ASSIGN_OR_RETURN(CollectPlan plan, plan_condition(packet.definition));
+  for (uint32_t number : plan.variables) variables_.mention(number);
+  Opened tracepoint{std::move(packet.definition), std::move(plan)};
+  if (!running_ || !packet.more) return put(std::move(tracepoint));
+  open_ = std::move(tracepoint);
+  return {};
+}
+
+Status Engine::add_actions(const rsp::QtdpActions& packet) {
+  const bool to_open = opened(packet.number, packet.address);
+  const auto index = to_open ? std::optional<size_t>(0) : find(packet.number, packet.address);
+  if (!index) return unknown_tracepoint(packet.number, packet.address);
+  TracepointDef& definition = to_open ? open_->definition : definitions_[*index];
+  CollectPlan& plan = to_open ? open_->plan : points_[*index].plan;
+  if (Status status = append_actions(packet, definition, plan); !status) {
+    forget(packet.number, packet.address);
+    return status;
+  }
+  return to_open && !packet.more ? settle() : Status();
+}
+
+Status Engine::append_actions(const rsp::QtdpActions& packet, TracepointDef& definition,
+                              CollectPlan& plan) {
+  // Once the stepping actions have begun, all that follow are stepping actions too.
+  const bool stepping = packet.stepping_start || !definition.step_actions.empty();
+  TW_RETURN_IF_ERROR(plan_actions(definition, packet.actions, stepping, plan));
+  auto& texts = stepping ? definition.step_actions : definition.actions;
+  texts.insert(texts.end(), packet.actions.begin(), packet.actions.end());
+  for (uint32_t number : plan.variables) variables_.mention(number);
+  plan.variables.clear();
+  return {};
+}
+
+Status Engine::add_source(const rsp::SourcePiece& piece) {
+  if (opened(piece.number, piece.address)) TW_RETURN_IF_ERROR(settle());
+  const auto index = find(piece.number, piece.address);
+  if (!index) return unknown_tracepoint(piece.number, piece.address);
+  return rsp::append_source(definitions_[*index].sources, piece);
+}
+
+Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
+  if (opened(number, address)) TW_RETURN_IF_ERROR(settle());
+  const auto index = find(number, address);
+  if (!index) return unknown_tracepoint(number, address);
+  definitions_[*index].enabled = enabled;
+  return {};
+}
+
+// A series that announced actions may bring none (its commands were comments): whatever comes next
+// ends it.
+Status Engine::settle() {
+  if (!open_) return {};
+  Opened tracepoint = std::move(*open_);
+  open_.reset();
+  return put(std::move(tracepoint));
+}
+
+Status Engine::put(Opened tracepoint) {
+  const uint32_t number = tracepoint.definition.number;
+  const uint64_t address = tracepoint.definition.address;
+  if (running_) {
+    if (Status status = target_.trace_sites()->insert(pid_, address); !status) {
+      forget(number, address);
+      return std::move(status).error().within(
+          fmt::format("tracepoint {} at 0x{:x}", number, address));
+    }
+  }
+  if (const auto index = find(number, address)) {
+    Point& point = points_[*index];
+    if (!running_ || !same_collection(definitions_[*index], tracepoint.definition)) point = {};
+    point.plan = std::move(tracepoint.plan);
+    definitions_[*index] = std::move(tracepoint.definition);
+    return {};
+  }
+  const auto at = std::ranges::upper_bound(definitions_, address, {}, &TracepointDef::address);
+  points_.insert(points_.begin() + (at - definitions_.begin()), {std::move(tracepoint.plan)});
+  definitions_.insert(at, std::move(tracepoint.definition));
+  return {};
+}
+
+void Engine::forget(uint32_t number, uint64_t address) {
+  if (opened(number, address)) open_.reset();
+  if (const auto index = find(number, address)) {
+    definitions_.erase(definitions_.begin() + static_cast<ptrdiff_t>(*index));
+    points_.erase(points_.begin() + static_cast<ptrdiff_t>(*index));
+  }
+  const bool others =
+      std::ranges::binary_search(definitions_, address, {}, &TracepointDef::address);
+  if (running_ && !others) remove_site(address);
+}
+
+}  // namespace tracewell::agent

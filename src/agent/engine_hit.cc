@@ -1,0 +1,96 @@
+// What a hit does. Every tracepoint at the place gets its turn, in the order of definition, and makes
+// a frame of its own; a reason to stop takes effect when all have had it.
+#include <algorithm>
+
+#include "agent/engine.h"
+
+namespace tracewell::agent {
+
+using Next = target::HitHandler::Next;
+
+Next Engine::on_hit(target::HitContext& hit) {
+  if (!running_) return Next::Continue;
+  now_ns_ = clock_();
+  const auto here =
+      std::ranges::equal_range(definitions_, hit.pc(), {}, &TracepointDef::address);
+  for (auto at = here.begin(); at != here.end(); ++at)
+    hit_point(static_cast<size_t>(at - definitions_.begin()), hit);
+  end_if_due();
+  return stepping(hit.tid()) ? Next::Step : Next::Continue;
+}
+
+void Engine::hit_point(size_t index, target::HitContext& hit) {
+  const TracepointDef& definition = definitions_[index];
+  Point& point = points_[index];
+  if (!definition.enabled) return;
+  if (!point.plan.condition.empty()) {
+    const auto verdict = collector_.evaluate(hit, point.plan.condition, now_ns_);
+    if (!verdict.fault.ok()) note_fault(index, verdict.fault);
+    if (!verdict.fault.ok() || !verdict.holds) return;
+  }
+  ++point.hits;
+  if (definition.step_count == 0) note_pass_count(index);
+  collect(index, point.plan.actions, hit);
+  if (definition.step_count > 0 && !ending())
+    jobs_.push_back({hit.tid(), definition.number, definition.address, definition.step_count});
+}
+
+// One frame for each job of the thread, the newest first. Steps do not count as hits; the pass count
+// is looked at when the last of them is done.
+Next Engine::on_step(target::HitContext& hit) {
+  if (!running_) return Next::Continue;
+  now_ns_ = clock_();
+  for (size_t i = jobs_.size(); i-- > 0;)
+    if (jobs_[i].tid == hit.tid()) step_job(jobs_[i], hit);
+  std::erase_if(jobs_, [](const Job& job) { return job.left == 0; });
+  end_if_due();
+  return stepping(hit.tid()) ? Next::Step : Next::Continue;
+}
+
+void Engine::step_job(Job& job, target::HitContext& hit) {
+  const auto index = find(job.number, job.address);
+  if (!index) {  // it was replaced by something that could not be inserted
+    job.left = 0;
+    return;
+  }
+  collect(*index, points_[*index].plan.step_actions, hit);
+  if (--job.left == 0) note_pass_count(*index);
+}
+
+void Engine::collect(size_t index, const std::vector<rsp::Action>& actions,
+                     target::HitContext& hit) {
+  FrameRecord record;
+  record.tracepoint = static_cast<int16_t>(definitions_[index].number);
+  record.pc = hit.pc();
+  record.tid = static_cast<int32_t>(hit.tid());
+  record.time_ns = now_ns_;
+  const auto collected = collector_.collect(hit, actions, record);
+  points_[index].bytes += collected.bytes;
+  if (!collected.fits) full_ = true;
+  if (!collected.fault.ok()) note_fault(index, collected.fault);
+}
+
+void Engine::note_pass_count(size_t index) {
+  const TracepointDef& definition = definitions_[index];
+  if (definition.pass_count > 0 && points_[index].hits >= definition.pass_count && !passed_)
+    passed_ = definition.number;
+}
+
+void Engine::note_fault(size_t index, const CollectFault& fault) {
+  if (failed_) return;
+  failed_ = definitions_[index].number;
+  error_text_ = fault.text();
+}
+
+void Engine::end_if_due() {
+  using Stop = RunStatus::Stop;
+  if (passed_) end_run(Stop::PassCount, *passed_);
+  else if (full_) end_run(Stop::BufferFull);
+  else if (failed_) end_run(Stop::Failed, *failed_);
+}
+
+bool Engine::stepping(target::Tid tid) const {
+  return std::ranges::find(jobs_, tid, &Job::tid) != jobs_.end();
+}
+
+}  // namespace tracewell::agent
