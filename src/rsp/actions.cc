@@ -14,10 +14,16 @@ Error bad_action(const TextReader& in, std::string_view what) {
   return {Errc::InvalidArgument, std::string(what), in.offset()};
 }
 
+Action make_action(Action::Kind kind) {
+  Action action;
+  action.kind = kind;
+  return action;
+}
+
 Result<Action> read_registers(TextReader& in) {
   const std::string_view digits = in.take_hex_digits();
   if (digits.empty()) return bad_action(in, "register mask without digits");
-  Action action{.kind = Action::Kind::Registers};
+  Action action = make_action(Action::Kind::Registers);
   for (size_t end = digits.size(); end > 0; end -= std::min<size_t>(end, 2)) {
     const int low = hex_digit(digits[end - 1]);
     const int high = end > 1 ? hex_digit(digits[end - 2]) : 0;
@@ -29,7 +35,7 @@ Result<Action> read_registers(TextReader& in) {
 }
 
 Result<Action> read_memory(TextReader& in) {
-  Action action{.kind = Action::Kind::Memory};
+  Action action = make_action(Action::Kind::Memory);
   const auto base = in.signed_hex();
   if (!base || *base < -1 || *base > std::numeric_limits<int32_t>::max() || !in.skip(','))
     return bad_action(in, "bad base register of a memory range");
@@ -46,14 +52,16 @@ Result<Action> read_memory(TextReader& in) {
 Result<Action> read_expression(TextReader& in) {
   auto code = in.sized_hex_bytes();
   if (!code) return bad_action(in, "bad agent expression");
-  return Action{.kind = Action::Kind::Expression, .code = std::move(*code)};
+  Action action = make_action(Action::Kind::Expression);
+  action.code = *std::move(code);
+  return action;
 }
 
 Result<Action> read_action(TextReader& in) {
   if (in.skip('R')) return read_registers(in);
   if (in.skip('M')) return read_memory(in);
   if (in.skip('X')) return read_expression(in);
-  if (in.skip('L')) return Action{.kind = Action::Kind::StaticData};
+  if (in.skip('L')) return make_action(Action::Kind::StaticData);
   return bad_action(in, "unknown action");
 }
 

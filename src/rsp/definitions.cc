@@ -40,8 +40,7 @@ Status update_usage(TracepointDef& to, std::string_view body) {
   return {};
 }
 
-/// Changes nothing when it fails.
-Status update(TracepointDef& to, const Piece& piece, std::string* leftover) {
+Status update_part(TracepointDef& to, const Piece& piece, std::string* leftover) {
   if (leftover) leftover->clear();
   switch (piece.kind) {
     case Piece::Kind::Definition: return update_definition(to, piece.body, leftover);
@@ -55,6 +54,13 @@ Status update(TracepointDef& to, const Piece& piece, std::string* leftover) {
     case Piece::Kind::Usage: return update_usage(to, piece.body);
   }
   return {Errc::InvalidArgument, "unknown piece"};
+}
+
+/// Changes nothing when it fails.
+Status update(TracepointDef& to, const Piece& piece, std::string* leftover) {
+  Status status = update_part(to, piece, leftover);
+  if (!status.ok()) status.error().offset = status.error().offset.value_or(0) + piece.body_at;
+  return status;
 }
 
 TracepointDef fresh_definition(const Piece& piece) {
@@ -77,7 +83,7 @@ Result<Piece> parse_piece(std::string_view text) {
   if (!number || !in.skip(':')) return bad_piece(in, "bad tracepoint number");
   const auto address = in.hex_until(':');
   if (!address) return bad_piece(in, "bad tracepoint address");
-  return Piece{static_cast<Piece::Kind>(kind), *number, *address, in.rest()};
+  return Piece{static_cast<Piece::Kind>(kind), *number, *address, in.rest(), in.offset()};
 }
 
 size_t DefinitionBuilder::KeyHash::operator()(const std::pair<uint64_t, uint32_t>& key) const {

@@ -34,6 +34,7 @@ struct Piece {
   uint32_t number = 0;
   uint64_t address = 0;
   std::string_view body;  // behind "<n>:<addr>:"
+  size_t body_at = 0;     // its offset in the text
 };
 Result<Piece> parse_piece(std::string_view text);
 

@@ -17,7 +17,7 @@ Result<FrameSelect> read_pair(TextReader& in, FrameSelect::Kind kind) {
   const auto lo = in.hex_until(':');
   if (!lo) return bad_selection(in);
   const auto hi = in.hex();
-  if (!hi || *lo > *hi) return bad_selection(in);
+  if (!hi) return bad_selection(in);
   return FrameSelect{kind, 0, *lo, *hi};
 }
 

@@ -27,7 +27,7 @@ struct FrameSelect {
   bool operator==(const FrameSelect&) const = default;
 };
 
-/// Behind `QTFrame:`. InvalidArgument for anything else, also for a range whose ends are swapped.
+/// Behind `QTFrame:`. InvalidArgument for anything else. A range may be empty (hi < lo).
 Result<FrameSelect> parse_frame_select(std::string_view body);
 /// The body again, as GDB sends it.
 std::string format_frame_select(const FrameSelect& select);

@@ -12,6 +12,12 @@ Error bad_packet(const TextReader& in, std::string_view what) {
   return {Errc::InvalidArgument, std::string(what), in.offset()};
 }
 
+/// The error of a part, with its offset counted from the start of the whole.
+Error moved(Error error, size_t part_at) {
+  error.offset = error.offset.value_or(0) + part_at;
+  return error;
+}
+
 /// `<n>:<addr>:`
 Status read_identity(TextReader& in, uint32_t& number, uint64_t& address) {
   const auto n = in.hex32();
@@ -47,10 +53,7 @@ Result<QtdpActions> parse_qtdp_actions(std::string_view body) {
   result.more = actions.ends_with('-');
   if (result.more) actions.remove_suffix(1);
   auto pieces = split_actions(actions);
-  if (!pieces.ok()) {
-    pieces.error().offset = pieces.error().offset.value_or(0) + actions_at;
-    return std::move(pieces).error();
-  }
+  if (!pieces.ok()) return moved(std::move(pieces).error(), actions_at);
   if (pieces->empty()) return bad_packet(in, "tracepoint actions without an action");
   result.actions = *std::move(pieces);
   return result;
@@ -80,7 +83,8 @@ Result<SourcePiece> parse_qtdpsrc(std::string_view body) {
   TextReader in(body);
   SourcePiece piece;
   TW_RETURN_IF_ERROR(read_identity(in, piece.number, piece.address));
-  TW_RETURN_IF_ERROR(parse_source_body(in.rest(), piece));
+  if (Status status = parse_source_body(in.rest(), piece); !status.ok())
+    return moved(std::move(status).error(), in.offset());
   return piece;
 }
 

@@ -39,7 +39,8 @@ std::string stop_field(const RunStatus& status) {
                                    [&](const StopName& one) { return one.stop == status.stop; });
   const StopName& stop = found == std::end(kStops) ? kStops[std::size(kStops) - 1] : *found;
   const std::string text = stop.has_text ? to_hex(status.stop_text) + ":" : "";
-  return fmt::format("{}:{}{:x}", stop.name, text, stop.has_tracepoint ? status.stop_tracepoint : 0);
+  const uint32_t tracepoint = stop.has_tracepoint ? status.stop_tracepoint : 0;
+  return fmt::format("{}:{}{:x}", stop.name, text, tracepoint);
 }
 
 void add_number(std::string& out, std::string_view name, std::optional<uint64_t> value) {

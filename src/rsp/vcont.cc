@@ -5,29 +5,29 @@
 namespace tracewell::rsp {
 namespace {
 
-Error bad_action(const TextReader& in) {
+Error bad_vcont(const TextReader& in) {
   return {Errc::InvalidArgument, "bad vCont action", in.offset()};
 }
 
 /// The signal of `C` and `S`: two digits, 00 for none.
 Status read_signal(TextReader& in, VContAction& action) {
   const auto signal = in.hex();
-  if (!signal || *signal > 0xff) return bad_action(in);
+  if (!signal || *signal > 0xff) return bad_vcont(in);
   action.signal = static_cast<int32_t>(*signal);
   return {};
 }
 
-Status read_range(TextReader& in, VContAction& action) {
+Status read_step_range(TextReader& in, VContAction& action) {
   const auto start = in.hex_until(',');
-  if (!start) return bad_action(in);
+  if (!start) return bad_vcont(in);
   const auto end = in.hex();
-  if (!end) return bad_action(in);
+  if (!end) return bad_vcont(in);
   action.start = *start;
   action.end = *end;
   return {};
 }
 
-Result<VContAction> read_action(TextReader& in) {
+Result<VContAction> read_vcont_action(TextReader& in) {
   VContAction action;
   if (in.skip('c')) {
     action.kind = VContAction::Kind::Continue;
@@ -43,9 +43,9 @@ Result<VContAction> read_action(TextReader& in) {
     action.kind = VContAction::Kind::Stop;
   } else if (in.skip('r')) {
     action.kind = VContAction::Kind::RangeStep;
-    TW_RETURN_IF_ERROR(read_range(in, action));
+    TW_RETURN_IF_ERROR(read_step_range(in, action));
   } else {
-    return bad_action(in);
+    return bad_vcont(in);
   }
   if (in.skip(':')) {
     TW_ASSIGN_OR_RETURN(action.thread, read_thread_id(in));
@@ -60,10 +60,10 @@ Result<std::vector<VContAction>> parse_vcont(std::string_view body) {
   in.skip(';');
   std::vector<VContAction> actions;
   do {
-    TW_ASSIGN_OR_RETURN(VContAction action, read_action(in));
+    TW_ASSIGN_OR_RETURN(VContAction action, read_vcont_action(in));
     actions.push_back(action);
   } while (in.skip(';'));
-  if (!in.done()) return bad_action(in);
+  if (!in.done()) return bad_vcont(in);
   return actions;
 }
 
