@@ -96,9 +96,13 @@ Status ImageReader::read_segments() {
     if (header.p_type == PT_PHDR) image_.facts_.program_headers = header.p_vaddr;
   }
   if (!any_load_) return corrupt("no loadable segment");
-  image_.facts_.span_bytes = highest_ - image_.facts_.link_base;
+  ImageFacts& facts = image_.facts_;
+  facts.span_bytes = highest_ - facts.link_base;
+  // A PIE without an interpreter is linked statically; a library with one (libc) can be run, too,
+  // but has a name for others to find it by. Linkers before 2016 did not set the flag.
+  facts.program |= pie_flag_ || (!facts.interpreter.empty() && !has_soname_);
   GElf_Ehdr header;
-  if (!image_.facts_.program_headers && gelf_getehdr(elf_, &header) != nullptr)
+  if (!facts.program_headers && gelf_getehdr(elf_, &header) != nullptr)
     find_program_headers(header.e_phoff);
   return {};
 }
@@ -125,11 +129,9 @@ Status ImageReader::read_interpreter(uint64_t offset, uint64_t size) {
   TW_ASSIGN_OR_RETURN(const Bytes bytes, file_range(offset, size, "the interpreter's name"));
   const std::string_view text = as_text(bytes);
   image_.facts_.interpreter = text.substr(0, std::min(text.find('\0'), text.size()));
-  image_.facts_.program = true;
   return {};
 }
 
-/// A static PIE has no interpreter; only its flags tell it from a library.
 void ImageReader::read_dynamic_flags(uint64_t offset, uint64_t size) {
   if (!file_range(offset, size, "the dynamic section")) return;
   Elf_Data* data = elf_getdata_rawchunk(elf_, static_cast<int64_t>(offset), size, ELF_T_DYN);
@@ -139,8 +141,8 @@ void ImageReader::read_dynamic_flags(uint64_t offset, uint64_t size) {
   for (size_t i = 0; i < count; ++i) {
     GElf_Dyn entry;
     if (gelf_getdyn(data, static_cast<int>(i), &entry) == nullptr || entry.d_tag == DT_NULL) return;
-    if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0)
-      image_.facts_.program = true;
+    if (entry.d_tag == DT_FLAGS_1) pie_flag_ = (entry.d_un.d_val & DF_1_PIE) != 0;
+    if (entry.d_tag == DT_SONAME) has_soname_ = true;
   }
 }
 

@@ -38,6 +38,8 @@ class ImageReader {
   Bytes bytes_;
   Image& image_;
   ::Elf* elf_ = nullptr;
+  bool pie_flag_ = false;
+  bool has_soname_ = false;
   bool any_load_ = false;
   uint64_t highest_ = 0;
   std::vector<ImageRange> found_;

@@ -31,6 +31,7 @@ struct TestElf {
   std::string_view interpreter;  // "" = no PT_INTERP
   std::vector<uint8_t> build_id;
   uint64_t dynamic_flags_1 = 0;  // not 0: a PT_DYNAMIC with DT_FLAGS_1
+  bool soname = false;           // a PT_DYNAMIC with DT_SONAME
 
   /// Headers first (a first segment at file offset 0 holds them), then each segment's bytes at an
   /// offset congruent to its address.
@@ -86,7 +87,7 @@ inline std::vector<uint8_t> TestElf::build() const {
   std::vector<Header> headers;
   std::vector<uint8_t> payload;
   const size_t count = segments.size() + !interpreter.empty() + !build_id.empty() +
-                       (dynamic_flags_1 != 0);
+                       (dynamic_flags_1 != 0 || soname);
   const size_t start = (is_64 ? 64 : 52) + count * (is_64 ? 56 : 32);
   auto put = [&](uint32_t kind, const std::vector<uint8_t>& bytes) {
     payload.resize((payload.size() + start + 7) / 8 * 8 - start);
@@ -107,11 +108,14 @@ inline std::vector<uint8_t> TestElf::build() const {
     note.insert(note.end(), build_id.begin(), build_id.end());
     put(PT_NOTE, note);
   }
-  if (dynamic_flags_1 != 0) {
+  if (dynamic_flags_1 != 0 || soname) {
     std::vector<uint8_t> dynamic;
     const size_t word = is_64 ? 8 : 4;
-    for (uint64_t value : {uint64_t{DT_FLAGS_1}, dynamic_flags_1, uint64_t{0}, uint64_t{0}})
-      number(dynamic, value, word);
+    std::vector<uint64_t> entries;
+    if (dynamic_flags_1 != 0) entries.insert(entries.end(), {DT_FLAGS_1, dynamic_flags_1});
+    if (soname) entries.insert(entries.end(), {DT_SONAME, 1});
+    entries.insert(entries.end(), {DT_NULL, 0});
+    for (uint64_t value : entries) number(dynamic, value, word);
     put(PT_DYNAMIC, dynamic);
   }
   for (const TestSegment& segment : segments) {

@@ -106,6 +106,12 @@ TEST(Image, ALibraryIsNoProgramAndAStaticPieIs) {
   ASSERT_TRUE(program);
   EXPECT_TRUE((*program)->facts().program);
   EXPECT_TRUE((*program)->facts().dynamic);
+
+  TestElf libc = small_pie();
+  libc.soname = true;
+  auto runnable_library = parse(libc.build());
+  ASSERT_TRUE(runnable_library);
+  EXPECT_FALSE((*runnable_library)->facts().program);
 }
 
 TEST(Image, OpensThisTestItself) {

@@ -1,0 +1,113 @@
+#include "target/recorded/placement.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "target/recorded/auxv.h"
+
+namespace tracewell::target {
+namespace {
+
+using symbols::Image;
+
+constexpr uint64_t kPageBytes = 4096;
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 = 0
+}
+
+const Module* find_module(const Catalog& catalog, const Image& image) {
+  const std::string& id = image.facts().build_id;
+  for (const Module& module : catalog.modules)
+    if (!id.empty() && module.build_id == id) return &module;
+  for (const Module& module : catalog.modules)
+    if (module.build_id.empty() && file_name(module.path) == file_name(image.path()))
+      return &module;
+  return nullptr;
+}
+
+/// The bias at which the trace says that this image was.
+std::optional<uint64_t> recorded_bias(const Catalog& catalog, const Image& image) {
+  if (const Module* module = find_module(catalog, image)) return module->bias;
+  if (!image.facts().program) return std::nullopt;
+  const auto entry = find_auxv(catalog.auxv, AT_ENTRY, catalog.address_bytes, catalog.endian);
+  if (!entry || (*entry - image.facts().entry) % kPageBytes != 0) return std::nullopt;
+  return *entry - image.facts().entry;
+}
+
+Status place_named(const Catalog& catalog, const symbols::ImageSpec& spec, ImagePlacement& out) {
+  // Absolute, because a debugger is told the name, too, and it stands somewhere else.
+  std::error_code ignored;
+  const std::filesystem::path path = std::filesystem::absolute(spec.path, ignored);
+  TW_ASSIGN_OR_RETURN(auto image, Image::open(path.empty() ? spec.path : path.string()));
+  if (!spec.base && image->facts().relocatable) {
+    if (const auto bias = recorded_bias(catalog, *image)) {
+      out.images.add_at_bias(std::move(image), *bias);
+      return {};
+    }
+    out.notes.push_back(fmt::format(
+        "{} could have been anywhere, and the trace does not say where; its symbols stay at the "
+        "file's own addresses. {}@BASE gives its load address.",
+        printable(spec.path), printable(spec.path)));
+  }
+  return out.images.add(std::move(image), spec.base);
+}
+
+/// nullptr = nothing to do or not usable; a note then says why.
+std::shared_ptr<const Image> open_module(const Module& module, ImagePlacement& out) {
+  auto refuse = [&](std::string_view why) {
+    out.notes.push_back(fmt::format("{} of the trace is not used: {}.", printable(module.path), why));
+    return nullptr;
+  };
+  if (module.build_id.empty()) return refuse("no build-id was recorded to compare it with");
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(module.path, ignored)) return refuse("no such file here");
+  auto image = Image::open(module.path);
+  if (!image) return refuse(printable(image.error().text()));
+  if ((*image)->facts().build_id != module.build_id) return refuse("the file here has changed since");
+  return *image;
+}
+
+void place_module(const Module& module, ImagePlacement& out) {
+  // The vdso has no file, and what the user named is there already.
+  if (!module.path.starts_with('/')) return;
+  for (const symbols::MappedImage& mapped : out.images.images()) {
+    const std::string& id = mapped.image->facts().build_id;
+    if (mapped.bias == module.bias && (id == module.build_id || mapped.image->path() == module.path))
+      return;
+  }
+  if (auto image = open_module(module, out)) out.images.add_at_bias(std::move(image), module.bias);
+}
+
+/// Catches the usual mistake: a base that is not the recorded one.
+void note_if_no_tracepoint_is_covered(const Catalog& catalog, ImagePlacement& out) {
+  if (out.images.images().empty() || catalog.tracepoints.empty()) return;
+  const bool any = std::any_of(
+      catalog.tracepoints.begin(), catalog.tracepoints.end(),
+      [&](const TracepointDef& tracepoint) { return out.images.find(tracepoint.address); });
+  if (!any)
+    out.notes.push_back("None of the trace's tracepoints lies in any of these images; are their "
+                        "load addresses right?");
+}
+
+}  // namespace
+
+Result<ImagePlacement> place_images(const Catalog& catalog,
+                                    std::span<const symbols::ImageSpec> named, bool from_trace) {
+  ImagePlacement out;
+  for (const symbols::ImageSpec& spec : named)
+    TW_RETURN_IF_ERROR(place_named(catalog, spec, out));
+  if (from_trace)
+    for (const Module& module : catalog.modules) place_module(module, out);
+  note_if_no_tracepoint_is_covered(catalog, out);
+  return out;
+}
+
+}  // namespace tracewell::target
