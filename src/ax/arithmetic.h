@@ -6,8 +6,12 @@
 
 namespace tracewell::ax {
 
-constexpr uint64_t shift_left(uint64_t a, uint64_t b) { return b >= 64 ? 0 : a << b; }
-constexpr uint64_t shift_right(uint64_t a, uint64_t b) { return b >= 64 ? 0 : a >> b; }
+constexpr uint64_t shift_left(uint64_t a, uint64_t b) {
+  return b >= 64 ? 0 : a << b;
+}
+constexpr uint64_t shift_right(uint64_t a, uint64_t b) {
+  return b >= 64 ? 0 : a >> b;
+}
 constexpr uint64_t shift_right_signed(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(static_cast<int64_t>(a) >> (b >= 64 ? 63 : b));
 }

@@ -16,15 +16,13 @@ using Code = std::span<const uint8_t>;
 struct Instruction {
   const OpcodeInfo* info = nullptr;
   size_t offset = 0;
-  size_t size = 0;       // with operands; the next instruction is at offset + size
-  uint64_t operand = 0;  // the number after the opcode; for printf the count of arguments
+  size_t size = 0;             // with operands; the next instruction is at offset + size
+  uint64_t operand = 0;        // the number after the opcode; for printf the count of arguments
   const char* text = nullptr;  // printf only: the format, inside the code, NUL-terminated
   size_t text_size = 0;        // without the NUL at its end
 
   Opcode opcode() const { return info->opcode; }
-  bool is_branch() const {
-    return opcode() == Opcode::op_goto || opcode() == Opcode::op_if_goto;
-  }
+  bool is_branch() const { return opcode() == Opcode::op_goto || opcode() == Opcode::op_if_goto; }
   /// How many values must be on the stack; for pick more than it pops, which is none.
   size_t needs() const { return opcode() == Opcode::op_pick ? operand + 1 : pops(); }
   /// How many values it takes off the stack; for printf its arguments too.

@@ -7,26 +7,26 @@
 
 namespace tracewell::ax {
 
-#define TRACEWELL_AX_FAULTS(FAULT)                              \
-  FAULT(None, "no error")                                       \
-  FAULT(EmptyExpression, "empty expression")                    \
-  FAULT(EmptyStack, "empty stack")                              \
-  FAULT(StackOverflow, "stack overflow")                        \
-  FAULT(StackUnderflow, "stack underflow")                      \
-  FAULT(UnhandledOpcode, "unhandled opcode")                    \
-  FAULT(UnrecognizedOpcode, "unrecognized opcode")              \
-  FAULT(DivideByZero, "divide by zero")                         \
-  FAULT(BadBranch, "bad branch")                                \
-  FAULT(MemoryAccess, "memory access error")                    \
-  FAULT(RegisterAccess, "register access error")                \
-  FAULT(BudgetExceeded, "instruction budget exceeded")          \
-  FAULT(TruncatedOperand, "truncated operand")                  \
-  FAULT(MissingEnd, "missing end")                              \
-  FAULT(TooLong, "expression too long")                         \
-  FAULT(HeightMismatch, "stack heights disagree")               \
-  FAULT(BadPick, "bad pick index")                              \
-  FAULT(UnterminatedString, "unterminated string")              \
-  FAULT(NotRecorded, "value not recorded")                      \
+#define TRACEWELL_AX_FAULTS(FAULT)                     \
+  FAULT(None, "no error")                              \
+  FAULT(EmptyExpression, "empty expression")           \
+  FAULT(EmptyStack, "empty stack")                     \
+  FAULT(StackOverflow, "stack overflow")               \
+  FAULT(StackUnderflow, "stack underflow")             \
+  FAULT(UnhandledOpcode, "unhandled opcode")           \
+  FAULT(UnrecognizedOpcode, "unrecognized opcode")     \
+  FAULT(DivideByZero, "divide by zero")                \
+  FAULT(BadBranch, "bad branch")                       \
+  FAULT(MemoryAccess, "memory access error")           \
+  FAULT(RegisterAccess, "register access error")       \
+  FAULT(BudgetExceeded, "instruction budget exceeded") \
+  FAULT(TruncatedOperand, "truncated operand")         \
+  FAULT(MissingEnd, "missing end")                     \
+  FAULT(TooLong, "expression too long")                \
+  FAULT(HeightMismatch, "stack heights disagree")      \
+  FAULT(BadPick, "bad pick index")                     \
+  FAULT(UnterminatedString, "unterminated string")     \
+  FAULT(NotRecorded, "value not recorded")             \
   FAULT(PrintFailed, "print error")
 
 enum class Fault : uint8_t {

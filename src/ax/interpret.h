@@ -4,14 +4,14 @@
 //
 // A Host is any type with these members:
 //
-//   Endian endian()                                             byte order of memory
-//   bool read_register(unsigned number, uint64_t& value)        by target description, zero-extended
-//   bool read_memory(uint64_t address, void* to, size_t size)   size is 1, 2, 4 or 8; all or nothing
-//   uint64_t get_variable(unsigned number)                      an unknown one is 0
-//   void set_variable(unsigned number, uint64_t value)          an unknown one is ignored
-//   bool trace_memory(uint64_t address, uint64_t size)          size > 0, as large as the code says
-//   bool trace_string(uint64_t address, uint64_t max)           up to and with a zero byte; max > 0
-//   bool trace_variable(unsigned number)                        its value at this moment
+//   Endian endian()                                            byte order of memory
+//   bool read_register(unsigned number, uint64_t& value)       by target description, zero-extended
+//   bool read_memory(uint64_t address, void* to, size_t size)  size 1, 2, 4 or 8; all or nothing
+//   uint64_t get_variable(unsigned number)                     an unknown one is 0
+//   void set_variable(unsigned number, uint64_t value)         an unknown one is ignored
+//   bool trace_memory(uint64_t address, uint64_t size)         size > 0, as large as the code says
+//   bool trace_string(uint64_t address, uint64_t max)          up to and with a zero byte; max > 0
+//   bool trace_variable(unsigned number)                       its value at this moment
 //   bool print(uint64_t function, uint64_t channel, const char* format,
 //              std::span<const uint64_t> arguments)
 //
@@ -25,10 +25,9 @@
 #include <cstdint>
 #include <span>
 
-#include "ax/arithmetic.h"
 #include "ax/decode.h"
 #include "ax/fault.h"
-#include "ax/verify.h"
+#include "ax/stack_machine.h"
 #include "base/endian.h"
 
 namespace tracewell::ax {
@@ -46,7 +45,7 @@ struct Outcome {
 };
 
 template <class Host>
-class Interpreter {
+class Interpreter : private StackMachine {
  public:
   Interpreter(Code code, Host& host) : code_(code), host_(host) {}
 
@@ -84,111 +83,54 @@ class Interpreter {
     return Fault::UnrecognizedOpcode;
   }
 
-  uint64_t& top() { return stack_[height_ - 1]; }
-  uint64_t take() { return stack_[--height_]; }
-  Fault put(uint64_t value) {
-    stack_[height_++] = value;
-    return Fault::None;
-  }
-  Fault replace(uint64_t value) {
-    top() = value;
-    return Fault::None;
-  }
   Fault branch() {
     if (at_.operand >= code_.size()) return Fault::BadBranch;
     next_ = at_.operand;
     return Fault::None;
   }
-  static Fault when(bool done, Fault otherwise) { return done ? Fault::None : otherwise; }
-  unsigned number() const { return static_cast<unsigned>(at_.operand); }
-
-#define TRACEWELL_AX_BINARY(name, result) \
-  Fault do_##name() {                     \
-    const uint64_t b = take();            \
-    const uint64_t a = top();             \
-    return replace(result);               \
+  static Fault when(bool done, Fault otherwise) {
+    return done ? Fault::None : otherwise;
   }
-  TRACEWELL_AX_BINARY(add, a + b)
-  TRACEWELL_AX_BINARY(sub, a - b)
-  TRACEWELL_AX_BINARY(mul, a * b)
-  TRACEWELL_AX_BINARY(lsh, shift_left(a, b))
-  TRACEWELL_AX_BINARY(rsh_signed, shift_right_signed(a, b))
-  TRACEWELL_AX_BINARY(rsh_unsigned, shift_right(a, b))
-  TRACEWELL_AX_BINARY(bit_and, a & b)
-  TRACEWELL_AX_BINARY(bit_or, a | b)
-  TRACEWELL_AX_BINARY(bit_xor, a ^ b)
-  TRACEWELL_AX_BINARY(equal, a == b)
-  TRACEWELL_AX_BINARY(less_signed, static_cast<int64_t>(a) < static_cast<int64_t>(b))
-  TRACEWELL_AX_BINARY(less_unsigned, a < b)
-#undef TRACEWELL_AX_BINARY
-
-  template <class Divide>
-  Fault division(Divide divide) {
-    const uint64_t b = take();
-    if (b == 0) return Fault::DivideByZero;
-    return replace(divide(top(), b));
+  unsigned number() const {
+    return static_cast<unsigned>(at_.operand);
   }
-  Fault do_div_signed() { return division(divide_signed); }
-  Fault do_rem_signed() { return division(remainder_signed); }
-  Fault do_div_unsigned() {
-    return division([](uint64_t a, uint64_t b) { return a / b; });
-  }
-  Fault do_rem_unsigned() {
-    return division([](uint64_t a, uint64_t b) { return a % b; });
-  }
-
-  Fault do_log_not() { return replace(top() == 0); }
-  Fault do_bit_not() { return replace(~top()); }
-  Fault do_ext() { return replace(sign_extend(top(), at_.operand)); }
-  Fault do_zero_ext() { return replace(zero_extend(top(), at_.operand)); }
 
   Fault fetch(size_t size) {
     uint8_t raw[8];
     if (!host_.read_memory(top(), raw, size)) return Fault::MemoryAccess;
     return replace(load_uint(raw, size, host_.endian()));
   }
-  Fault do_ref8() { return fetch(1); }
-  Fault do_ref16() { return fetch(2); }
-  Fault do_ref32() { return fetch(4); }
-  Fault do_ref64() { return fetch(8); }
+  Fault do_ref8() {
+    return fetch(1);
+  }
+  Fault do_ref16() {
+    return fetch(2);
+  }
+  Fault do_ref32() {
+    return fetch(4);
+  }
+  Fault do_ref64() {
+    return fetch(8);
+  }
   Fault do_reg() {
     uint64_t value = 0;
     if (!host_.read_register(number(), value)) return Fault::RegisterAccess;
     return put(value);
   }
-  Fault do_getv() { return put(host_.get_variable(number())); }
+  Fault do_getv() {
+    return put(host_.get_variable(number()));
+  }
   Fault do_setv() {
     host_.set_variable(number(), top());
     return Fault::None;
   }
 
-  Fault do_const8() { return put(at_.operand); }
-  Fault do_const16() { return put(at_.operand); }
-  Fault do_const32() { return put(at_.operand); }
-  Fault do_const64() { return put(at_.operand); }
-  Fault do_dup() { return put(top()); }
-  Fault do_pick() { return put(stack_[height_ - 1 - at_.operand]); }
-  Fault do_pop() {
-    take();
-    return Fault::None;
+  Fault do_goto() {
+    return branch();
   }
-  Fault do_swap() {
-    const uint64_t b = take();
-    const uint64_t a = take();
-    put(b);
-    return put(a);
+  Fault do_if_goto() {
+    return take() != 0 ? branch() : Fault::None;
   }
-  Fault do_rot() {
-    const uint64_t c = take();
-    const uint64_t b = take();
-    const uint64_t a = take();
-    put(c);
-    put(a);
-    return put(b);
-  }
-
-  Fault do_goto() { return branch(); }
-  Fault do_if_goto() { return take() != 0 ? branch() : Fault::None; }
   Fault do_end() {
     ended_ = true;
     return Fault::None;
@@ -201,14 +143,20 @@ class Interpreter {
     const uint64_t size = take();
     return record(take(), size);
   }
-  Fault do_trace_quick() { return record(top(), at_.operand); }
-  Fault do_trace16() { return record(top(), at_.operand); }
+  Fault do_trace_quick() {
+    return record(top(), at_.operand);
+  }
+  Fault do_trace16() {
+    return record(top(), at_.operand);
+  }
   Fault do_tracenz() {
     const uint64_t max = take();
     const uint64_t address = take();
     return when(max == 0 || host_.trace_string(address, max), Fault::MemoryAccess);
   }
-  Fault do_tracev() { return when(host_.trace_variable(number()), Fault::NotRecorded); }
+  Fault do_tracev() {
+    return when(host_.trace_variable(number()), Fault::NotRecorded);
+  }
 
   /// GDB pushes the last argument first, so the first one is the uppermost, under channel and
   /// function. Here they get into the order of the format.
@@ -218,18 +166,15 @@ class Interpreter {
     uint64_t arguments[kStackSlots];
     const size_t count = at_.operand;
     for (size_t i = 0; i < count; ++i) arguments[i] = take();
-    return when(host_.print(function, channel, at_.text,
-                            std::span<const uint64_t>(arguments, count)),
-                Fault::PrintFailed);
+    return when(
+        host_.print(function, channel, at_.text, std::span<const uint64_t>(arguments, count)),
+        Fault::PrintFailed);
   }
 
   Code code_;
   Host& host_;
-  Instruction at_;
   size_t next_ = 0;
-  size_t height_ = 0;
   bool ended_ = false;
-  uint64_t stack_[kStackSlots];
 };
 
 /// Runs `code` on `host` for at most `budget` instructions, from an empty stack.

@@ -44,7 +44,11 @@ const OpcodeInfo* find_opcode(const char* name) {
   return nullptr;
 }
 
-const OpcodeInfo* opcodes_begin() { return kOpcodes; }
-const OpcodeInfo* opcodes_end() { return kOpcodes + kOpcodeCount; }
+const OpcodeInfo* opcodes_begin() {
+  return kOpcodes;
+}
+const OpcodeInfo* opcodes_end() {
+  return kOpcodes + kOpcodeCount;
+}
 
 }  // namespace tracewell::ax

@@ -74,8 +74,8 @@ class Verifier {
     return heights_[target] == height || refuse(Fault::HeightMismatch, from.offset);
   }
 
-  /// Walks from `at` until the expression ends or a place is reached that was already walked. The
-  /// other branch of each if_goto is put aside; an if_goto is walked once, so todo_ cannot overflow.
+  /// Walks from `at` until the expression ends or comes to a place that was walked before. The
+  /// branch of each if_goto is put aside; each is walked once, so todo_ cannot overflow.
   bool follow(size_t at) {
     Instruction instruction;
     for (bool fresh = true; fresh;) {
@@ -114,13 +114,15 @@ class Verifier {
   Purpose purpose_;
   VerifyResult result_;
   size_t todo_count_ = 0;
-  uint8_t heights_[kCodeBytesMax];           // filled as far as the code goes, by decode_all()
-  uint16_t todo_[kCodeBytesMax / 3 + 1];     // an if_goto has three bytes
+  uint8_t heights_[kCodeBytesMax];        // filled as far as the code goes, by decode_all()
+  uint16_t todo_[kCodeBytesMax / 3 + 1];  // an if_goto has three bytes
 };
 
 }  // namespace
 
-VerifyResult verify(Code code, Purpose purpose) { return Verifier(code, purpose).verify(); }
+VerifyResult verify(Code code, Purpose purpose) {
+  return Verifier(code, purpose).verify();
+}
 
 size_t describe(const VerifyResult& result, char* buffer, size_t size) {
   TextOut out(buffer, size);

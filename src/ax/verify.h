@@ -22,9 +22,9 @@ enum class Purpose : uint8_t { Condition, Action };
 
 struct VerifyResult {
   Fault fault = Fault::None;
-  uint8_t opcode = 0;       // the byte at `offset`; 0 where there is none
-  uint8_t stack_max = 0;    // when accepted: the most values that are ever on the stack
-  size_t offset = 0;        // of the instruction at fault
+  uint8_t opcode = 0;     // the byte at `offset`; 0 where there is none
+  uint8_t stack_max = 0;  // when accepted: the most values that are ever on the stack
+  size_t offset = 0;      // of the instruction at fault
 
   bool ok() const { return fault == Fault::None; }
 };
