@@ -1,0 +1,16 @@
+// QTBuffer:size:<hex bytes, or -1 for our choice>: empties the trace buffer.
+#include "agent/packets.h"
+#include "base/hex.h"
+
+namespace tracewell::agent {
+
+void on_QTBuffer_size(Session& session, std::string_view body, Reply& reply) {
+  const auto size = parse_hex(body);
+  if (!size && body != "-1")
+    return reply.error({Errc::InvalidArgument, "expected a size in hexadecimal, or -1", {}});
+  Status status = session.trace->control()->set_buffer_size(size);
+  if (status) session.selected_frame.reset();
+  reply.status(status);
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,13 @@
+// QTinit: a new experiment; nothing of the old one is kept.
+#include "agent/packets.h"
+
+namespace tracewell::agent {
+
+void on_QTinit(Session& session, std::string_view, Reply& reply) {
+  if (!session.current_pid())
+    return reply.error({Errc::Target, "there is no process to trace", {}});
+  session.selected_frame.reset();
+  reply.status(session.trace->control()->reset());
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,18 @@
+// qTStatus: does a trace run, why did it end, and how full is the buffer? GDB asks before each
+// resume.
+#include <algorithm>
+
+#include "agent/packets.h"
+#include "rsp/status.h"
+
+namespace tracewell::agent {
+
+void on_qTStatus(Session& session, std::string_view, Reply& reply) {
+  RunStatus status = session.trace->status();
+  // GDB keeps both in an int, and would show a larger one as negative.
+  for (auto* bytes : {&status.buffer_free, &status.buffer_size})
+    if (*bytes) *bytes = std::min<uint64_t>(**bytes, INT32_MAX);
+  reply.text(rsp::format_status(status));
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,16 @@
+// qTfV: the first trace state variable; qTsV has the others, `l` ends them.
+#include "agent/packets.h"
+#include "agent/upload.h"
+#include "rsp/definitions.h"
+
+namespace tracewell::agent {
+
+void on_qTfV(Session& session, std::string_view, Reply& reply) {
+  std::vector<std::string> pieces;
+  for (const VariableDef& variable : session.trace->variables())
+    pieces.push_back(rsp::format_variable(variable));
+  begin_upload(session, "qTsV", std::move(pieces));
+  reply.text(next_upload(session, "qTsV"));
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,11 @@
+// qTsP: the next piece of the tracepoints' definitions.
+#include "agent/packets.h"
+#include "agent/upload.h"
+
+namespace tracewell::agent {
+
+void on_qTsP(Session& session, std::string_view, Reply& reply) {
+  reply.text(next_upload(session, "qTsP"));
+}
+
+}  // namespace tracewell::agent

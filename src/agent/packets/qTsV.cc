@@ -1,0 +1,11 @@
+// qTsV: the next trace state variable.
+#include "agent/packets.h"
+#include "agent/upload.h"
+
+namespace tracewell::agent {
+
+void on_qTsV(Session& session, std::string_view, Reply& reply) {
+  reply.text(next_upload(session, "qTsV"));
+}
+
+}  // namespace tracewell::agent
