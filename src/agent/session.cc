@@ -55,9 +55,9 @@ void Session::on_item(const rsp::Item& item) {
 
 void Session::on_packet(std::string packet) {
   if (options.log_packet) options.log_packet(true, packet);
-  // What may be said to a running program; `vCtrlC` is Ctrl-C as a packet.
-  const bool urgent = packet == "vCtrlC" || packet == "k";
-  if (!running_ || urgent) return handle(packet);
+  // What may be said to a running program: vCtrlC is Ctrl-C as a packet; k waits for the stop.
+  if (!running_ || packet == "vCtrlC") return handle(packet);
+  if (packet == "k") (void)target.interrupt();
   if (waiting_.size() == kWaitingMax) {
     notice("The debugger sends too much while the program runs; closing the connection");
     return finish();

@@ -28,7 +28,8 @@ namespace tracewell::agent {
 
 /// What the user allowed on the command line, and whom to tell.
 struct SessionOptions {
-  bool multi = false;                       // --multi: stays without a process
+  enum class Files : uint8_t { None, ReadOnly, ReadWrite };  // vFile
+  Files files = Files::ReadWrite;
   target::Processes::LaunchOptions launch;  // of the program, and defaults for vRun
   /// One line for the server's user ("Detaching from process 7"); may be empty.
   std::function<void(std::string_view)> notice;
@@ -89,6 +90,7 @@ class Session {
   /// qXfer documents, taken when offset 0 is read, so that later pieces fit. By object and annex.
   std::map<std::string, std::string, std::less<>> documents;
   std::map<int, int> files;  // vFile: the client's descriptor to ours
+  size_t thread_list_at = 0;  // how far qsThreadInfo is
 
   /// The process and thread that register, memory and query packets are about; the one that
   /// stopped last, then the first there is, when the debugger named none that lives.

@@ -19,7 +19,8 @@ void on_stop_reason(Session& session, std::string_view, Reply& reply) {
     return;
   }
   session.general_thread = {thread->pid, thread->tid};
-  reply.text(session.stop_reply({.kind = Kind::Stepped, .pid = thread->pid, .tid = thread->tid}));
+  reply.text(session.stop_reply(
+      {.kind = Kind::Stepped, .pid = thread->pid, .tid = thread->tid, .path = {}}));
 }
 
 }  // namespace tracewell::agent

@@ -1,0 +1,66 @@
+#include "agent/host_files.h"
+
+#include <cerrno>
+
+#include "base/hex.h"
+#include "rsp/qxfer.h"
+#include "rsp/text.h"
+
+namespace tracewell::agent {
+namespace {
+
+/// The protocol's numbers (manual, "Errno Values") are mostly Linux's own.
+int protocol_errno(int host) {
+  switch (host) {
+    case EPERM: case ENOENT: case EINTR: case EIO: case EBADF: case EACCES: case EFAULT: case EBUSY:
+    case EEXIST: case ENODEV: case ENOTDIR: case EISDIR: case EINVAL: case ENFILE: case EMFILE:
+    case EFBIG: case ENOSPC: case ESPIPE: case EROFS:
+      return host;
+    case ENAMETOOLONG: return 91;
+    case ENOSYS: return 88;
+    default: return 9999;
+  }
+}
+
+}  // namespace
+
+void file_reply(Reply& reply, int64_t result, int host_errno) {
+  if (result >= 0) reply.text("F").text(rsp::hex_number(static_cast<uint64_t>(result)));
+  else reply.text("F-1,").text(rsp::hex_number(static_cast<uint64_t>(protocol_errno(host_errno))));
+}
+
+void file_reply(Reply& reply, Bytes bytes) {
+  constexpr size_t kHeadMax = 16;
+  size_t used = 0;
+  const std::string data = rsp::escape_prefix(bytes, Session::kPacketBytesMax - kHeadMax, used);
+  reply.text("F").text(rsp::hex_number(used)).text(";").text(data);
+}
+
+bool may_read(const Session& session, Reply& reply) {
+  if (session.options.files != SessionOptions::Files::None) return true;
+  file_reply(reply, -1, EACCES);
+  return false;
+}
+
+bool may_write(const Session& session, Reply& reply) {
+  if (session.options.files == SessionOptions::Files::ReadWrite) return true;
+  file_reply(reply, -1, EACCES);
+  return false;
+}
+
+int host_file(const Session& session, std::optional<uint64_t> number, Reply& reply) {
+  auto found = number && *number < kOpenFilesMax ? session.files.find(static_cast<int>(*number))
+                                                 : session.files.end();
+  if (found != session.files.end()) return found->second;
+  file_reply(reply, -1, EBADF);
+  return -1;
+}
+
+std::string host_path(std::string_view hex, Reply& reply) {
+  auto path = text_from_hex(hex);
+  if (path && !path->empty() && path->find('\0') == std::string::npos) return *std::move(path);
+  file_reply(reply, -1, EINVAL);
+  return "";
+}
+
+}  // namespace tracewell::agent

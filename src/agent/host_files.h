@@ -1,0 +1,32 @@
+// vFile: files of the server's machine, for a debugger that has none of them (manual, "Host I/O
+// Packets"). The server's user decides with SessionOptions::files what may be done; what remains is
+// done with that user's rights.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "agent/session.h"
+
+namespace tracewell::agent {
+
+/// At most this many are open at once.
+inline constexpr size_t kOpenFilesMax = 64;
+
+/// `F<result>`, or `F-1,<errno>` from the host's errno when `result` is negative.
+void file_reply(Reply& reply, int64_t result, int host_errno = 0);
+/// `F<size>;<binary>`; sends what fits the packet and says how much that was.
+void file_reply(Reply& reply, Bytes bytes);
+
+/// Is it allowed at all? Otherwise the reply is written.
+bool may_read(const Session& session, Reply& reply);
+bool may_write(const Session& session, Reply& reply);
+
+/// Our descriptor for the client's, or -1 (the reply is then written).
+int host_file(const Session& session, std::optional<uint64_t> number, Reply& reply);
+
+/// A hex path without NUL; empty on failure (the reply is then written).
+std::string host_path(std::string_view hex, Reply& reply);
+
+}  // namespace tracewell::agent

@@ -1,0 +1,49 @@
+// D[;<pid>]: the debugger leaves a process (the current one) alone. With disconnected tracing on,
+// the process runs on and we stay with it; so does its trace.
+#include "agent/packets.h"
+#include "agent/process_packets.h"
+#include "base/hex.h"
+
+namespace tracewell::agent {
+namespace {
+
+bool traces_on_alone(const Session& session) {
+  if (!session.trace || !session.trace->control()) return false;
+  const RunStatus status = session.trace->status();
+  return status.running && status.disconnected.value_or(false);
+}
+
+std::optional<target::Pid> which(const Session& session, std::string_view body) {
+  if (body.empty()) return session.current_pid();
+  if (!body.starts_with(';')) return std::nullopt;
+  auto pid = parse_hex(body.substr(1));
+  if (!pid || *pid == 0 || !session.find_thread({static_cast<target::Pid>(*pid), 0}))
+    return std::nullopt;
+  return static_cast<target::Pid>(*pid);
+}
+
+}  // namespace
+
+void on_D(Session& session, std::string_view body, Reply& reply) {
+  auto pid = which(session, body);
+  if (!pid) return reply.error(1);
+  session.selected_frame.reset();
+  if (traces_on_alone(session)) {
+    session.notice("Disconnected tracing in effect, staying attached to the process");
+    session.run_on();
+    reply.ok();
+    return session.finish();
+  }
+  // Without process control (a recorded trace) there is nothing to let go.
+  if (session.target.process_control()) {
+    const bool last = session.target.processes().size() == 1;
+    if (last && session.trace && session.trace->control()) session.trace->control()->client_lost();
+    auto status = detach_one(session, *pid);
+    if (!status) return reply.error(status.error());
+  }
+  reply.ok();
+  if (!session.extended && (session.target.processes().empty() || !session.target.process_control()))
+    session.finish();
+}
+
+}  // namespace tracewell::agent

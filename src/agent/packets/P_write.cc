@@ -1,0 +1,26 @@
+// P<number>=<hex>: writes one register of the current thread.
+#include <algorithm>
+
+#include "agent/packets.h"
+#include "base/hex.h"
+#include "base/text.h"
+
+namespace tracewell::agent {
+
+void on_P_write(Session& session, std::string_view body, Reply& reply) {
+  auto thread = session.current_thread();
+  auto number = parse_hex(take_until(body, '='));
+  auto value = from_hex(body);
+  if (session.selected_frame || !thread || !number || *number > UINT32_MAX || !value)
+    return reply.error(1);
+  const RegisterLayout& layout = session.target.layout(thread->pid);
+  const Register* reg = layout.by_number(static_cast<uint32_t>(*number));
+  if (!reg || value->size() != reg->size_bytes) return reply.error(1);
+  std::vector<uint8_t> block(layout.size_bytes);
+  if (!session.target.read_registers(thread->tid, block)) return reply.error(1);
+  std::copy(value->begin(), value->end(), block.begin() + reg->offset);
+  if (session.target.write_registers(thread->tid, block)) reply.ok();
+  else reply.error(1);
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,17 @@
+// QEnvironmentUnset:<hex of NAME>: a variable that programs to come shall not have.
+#include "agent/packets.h"
+#include "agent/process_packets.h"
+#include "base/hex.h"
+
+namespace tracewell::agent {
+
+void on_QEnvironmentUnset(Session& session, std::string_view body, Reply& reply) {
+  auto name = text_from_hex(body);
+  if (!name || name->empty() || name->find_first_of(std::string_view("=\0", 2)) != std::string::npos)
+    return reply.error(1);
+  forget_variable(session, *name);
+  session.options.launch.environment_unset.push_back(*std::move(name));
+  reply.ok();
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,16 @@
+// g: all registers of the current thread, in the target description's order.
+#include "agent/frame_view.h"
+#include "agent/packets.h"
+
+namespace tracewell::agent {
+
+void on_g_read(Session& session, std::string_view, Reply& reply) {
+  if (session.selected_frame) return read_frame_registers(session, reply);
+  auto thread = session.current_thread();
+  if (!thread) return reply.error(1);
+  std::vector<uint8_t> block(session.target.layout(thread->pid).size_bytes);
+  if (!session.target.read_registers(thread->tid, block)) return reply.error(1);
+  reply.hex(block);
+}
+
+}  // namespace tracewell::agent

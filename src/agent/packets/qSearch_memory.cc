@@ -1,0 +1,48 @@
+// qSearch:memory:<address>;<length>;<binary pattern>: 1,<address> where it was found, or 0.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/memory_packets.h"
+#include "agent/packets.h"
+#include "rsp/framing.h"
+#include "rsp/text.h"
+
+namespace tracewell::agent {
+namespace {
+
+constexpr size_t kWindowBytes = 1 << 20;
+
+/// Pieces overlap by the pattern's length less one, so that no match is cut. nullopt: some of it
+/// cannot be read.
+std::optional<std::string> search(const Session& session, MemoryRange range, Bytes pattern) {
+  while (range.size >= pattern.size()) {
+    const size_t wanted = std::min<uint64_t>(range.size, kWindowBytes + pattern.size());
+    auto bytes = read_memory(session, range.address, wanted);
+    if (!bytes) return std::nullopt;
+    auto found = std::search(bytes->begin(), bytes->end(), pattern.begin(), pattern.end());
+    if (found != bytes->end())
+      return fmt::format("1,{:x}", range.address + static_cast<size_t>(found - bytes->begin()));
+    if (bytes->size() < wanted) return std::nullopt;
+    const size_t step = wanted - pattern.size() + 1;
+    range.address += step;
+    range.size -= step;
+  }
+  return "0";
+}
+
+}  // namespace
+
+void on_qSearch_memory(Session& session, std::string_view body, Reply& reply) {
+  rsp::TextReader in(body);
+  auto address = in.hex_until(';');
+  auto size = address ? in.hex_until(';') : std::nullopt;
+  auto pattern = rsp::unescape(in.take_rest());
+  if (!address || !size || !pattern || pattern->empty()) return reply.error(1);
+  if (*size != 0 && *size - 1 > UINT64_MAX - *address) return reply.error(1);
+  auto answer = search(session, {*address, *size}, *pattern);
+  if (answer) reply.text(*answer);
+  else reply.error(1);
+}
+
+}  // namespace tracewell::agent

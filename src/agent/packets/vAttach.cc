@@ -1,0 +1,22 @@
+// vAttach;<pid>: attaches to a running process, which stops.
+#include <fmt/format.h>
+
+#include "agent/packets.h"
+#include "base/hex.h"
+
+namespace tracewell::agent {
+
+void on_vAttach(Session& session, std::string_view body, Reply& reply) {
+  auto pid = parse_hex(body);
+  if (!pid || *pid == 0 || *pid > INT32_MAX) return reply.error(1);
+  auto event = session.target.process_control()->attach(static_cast<target::Pid>(*pid));
+  session.threads_changed();
+  if (!event) return reply.error(event.error());
+  session.notice(fmt::format("Attached; pid = {}", event->pid));
+  session.last_stop = *event;
+  session.general_thread = {event->pid, event->tid};
+  session.documents.clear();
+  reply.text(session.stop_reply(*event));
+}
+
+}  // namespace tracewell::agent

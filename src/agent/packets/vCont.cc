@@ -1,0 +1,48 @@
+// vCont;<action>[:<thread-id>];…: what each thread shall do. The first action that fits a thread
+// counts; a thread that none fits stays where it is.
+#include "agent/packets.h"
+#include "rsp/signals.h"
+#include "rsp/vcont.h"
+
+namespace tracewell::agent {
+namespace {
+
+bool fits(const rsp::VContAction& action, const target::ThreadInfo& thread) {
+  if (!action.thread) return true;
+  const rsp::ThreadId id = *action.thread;
+  return (id.pid <= 0 || id.pid == thread.pid) && (id.tid <= 0 || id.tid == thread.tid);
+}
+
+target::ResumeAction translate(const rsp::VContAction& action, target::Tid tid, int signal) {
+  using From = rsp::VContAction::Kind;
+  using To = target::ResumeAction::Kind;
+  target::ResumeAction out{.tid = tid, .signal = signal};
+  out.kind = action.kind == From::Step        ? To::Step
+             : action.kind == From::RangeStep ? To::RangeStep
+                                              : To::Continue;
+  out.range_start = action.start;
+  out.range_end = action.end;
+  return out;
+}
+
+}  // namespace
+
+void on_vCont(Session& session, std::string_view body, Reply& reply) {
+  auto actions = rsp::parse_vcont(body);
+  if (!actions) return reply.error(actions.error());
+  std::vector<target::ResumeAction> resume;
+  for (const target::ThreadInfo& thread : session.threads())
+    for (const rsp::VContAction& action : *actions) {
+      if (!fits(action, thread)) continue;
+      auto signal = rsp::linux_signal_from_gdb(action.signal);
+      if (!signal) return reply.error(1);
+      if (action.kind != rsp::VContAction::Kind::Stop)
+        resume.push_back(translate(action, thread.tid, *signal));
+      break;
+    }
+  auto status = session.resume(std::move(resume));
+  if (status) reply.none();
+  else reply.error(status.error());
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,19 @@
+// vFile:fstat:<fd>
+#include <cerrno>
+
+#include "agent/file_stat.h"
+#include "agent/host_files.h"
+#include "agent/packets.h"
+#include "base/hex.h"
+
+namespace tracewell::agent {
+
+void on_vFile_fstat(Session& session, std::string_view body, Reply& reply) {
+  const int fd = host_file(session, parse_hex(body), reply);
+  if (fd < 0) return;
+  struct stat found;
+  if (::fstat(fd, &found) != 0) return file_reply(reply, -1, errno);
+  file_reply(reply, encode_stat(found));
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,26 @@
+// vFile:pread:<fd>,<count>,<offset>: a part of a file; fewer bytes than asked for are normal.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "agent/host_files.h"
+#include "agent/packets.h"
+#include "rsp/text.h"
+
+namespace tracewell::agent {
+
+void on_vFile_pread(Session& session, std::string_view body, Reply& reply) {
+  rsp::TextReader in(body);
+  const int fd = host_file(session, in.hex_until(','), reply);
+  if (fd < 0) return;
+  auto count = in.hex_until(',');
+  auto offset = count ? in.hex() : std::nullopt;
+  if (!offset || !in.done() || *offset > INT64_MAX) return file_reply(reply, -1, EINVAL);
+  std::vector<uint8_t> bytes(std::min<uint64_t>(*count, Session::kPacketBytesMax));
+  const ssize_t got = ::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(*offset));
+  if (got < 0) return file_reply(reply, -1, errno);
+  file_reply(reply, Bytes(bytes).first(static_cast<size_t>(got)));
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,24 @@
+// vFile:pwrite:<fd>,<offset>,<binary>: the number of bytes written.
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "agent/host_files.h"
+#include "agent/packets.h"
+#include "rsp/framing.h"
+#include "rsp/text.h"
+
+namespace tracewell::agent {
+
+void on_vFile_pwrite(Session& session, std::string_view body, Reply& reply) {
+  if (!may_write(session, reply)) return;
+  rsp::TextReader in(body);
+  const int fd = host_file(session, in.hex_until(','), reply);
+  if (fd < 0) return;
+  auto offset = in.hex_until(',');
+  auto bytes = rsp::unescape(in.take_rest());
+  if (!offset || *offset > INT64_MAX || !bytes) return file_reply(reply, -1, EINVAL);
+  file_reply(reply, ::pwrite(fd, bytes->data(), bytes->size(), static_cast<off_t>(*offset)), errno);
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,22 @@
+// vFile:readlink:<hex path>: where a symbolic link leads.
+#include <limits.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "agent/host_files.h"
+#include "agent/packets.h"
+
+namespace tracewell::agent {
+
+void on_vFile_readlink(Session& session, std::string_view body, Reply& reply) {
+  if (!may_read(session, reply)) return;
+  const std::string path = host_path(body, reply);
+  if (path.empty()) return;
+  std::vector<uint8_t> to(PATH_MAX);
+  const ssize_t size = ::readlink(path.c_str(), reinterpret_cast<char*>(to.data()), to.size());
+  if (size < 0) return file_reply(reply, -1, errno);
+  file_reply(reply, Bytes(to).first(static_cast<size_t>(size)));
+}
+
+}  // namespace tracewell::agent

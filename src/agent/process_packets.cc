@@ -1,0 +1,59 @@
+#include "agent/process_packets.h"
+
+#include <fmt/format.h>
+
+namespace tracewell::agent {
+namespace {
+
+/// Nothing may point to a process that is gone.
+void forget_process(Session& session, target::Pid pid) {
+  session.forget_breakpoints(pid);
+  session.threads_changed();
+  session.documents.clear();
+  if (session.general_thread.pid == pid) session.general_thread = {};
+  if (session.resume_thread.pid == pid) session.resume_thread = {};
+  if (session.last_stop && session.last_stop->pid == pid) session.last_stop.reset();
+}
+
+}  // namespace
+
+Result<target::StopEvent> launch(Session& session) {
+  auto event = session.target.process_control()->launch(session.options.launch);
+  session.threads_changed();
+  if (!event) return event;
+  session.notice(fmt::format("Process {} created; pid = {}", session.options.launch.argv[0],
+                             event->pid));
+  session.last_stop = *event;
+  session.general_thread = {event->pid, event->tid};
+  session.documents.clear();
+  return event;
+}
+
+Status kill_one(Session& session, target::Pid pid) {
+  session.notice(fmt::format("Killing process(es): {}", pid));
+  auto status = session.target.process_control()->kill(pid);
+  forget_process(session, pid);
+  return status;
+}
+
+void kill_all(Session& session) {
+  for (const target::ProcessInfo& process : session.target.processes())
+    (void)kill_one(session, process.pid);
+}
+
+Status detach_one(Session& session, target::Pid pid) {
+  session.notice(fmt::format("Detaching from process {}", pid));
+  auto status = session.target.process_control()->detach(pid);
+  forget_process(session, pid);
+  return status;
+}
+
+void forget_variable(Session& session, std::string_view name) {
+  auto& launch = session.options.launch;
+  std::erase(launch.environment_unset, name);
+  std::erase_if(launch.environment_set, [&](std::string_view entry) {
+    return entry.substr(0, entry.find('=')) == name;
+  });
+}
+
+}  // namespace tracewell::agent
