@@ -1,0 +1,176 @@
+// Framing against a naive model: whatever is sent comes out, however it is cut.
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "rsp/framing.h"
+
+namespace tracewell::rsp {
+namespace {
+
+using Kind = Item::Kind;
+
+struct Stream {
+  std::string bytes;
+  std::vector<std::pair<Kind, std::string>> items;
+};
+
+std::string random_bytes(std::mt19937& random, size_t size) {
+  // Few characters, so that runs and escapes meet often.
+  static constexpr char kAlphabet[] = {'0', '0', '0', '#', '$', '}', '*', '\x03', ']', '\xff', 'x'};
+  std::string out;
+  while (out.size() < size) {
+    const char c = random() % 8 == 0 ? static_cast<char>(random()) : kAlphabet[random() % 11];
+    out.append(random() % 6 == 0 ? random() % 300 : 1, c);
+  }
+  out.resize(size);
+  return out;
+}
+
+Stream random_stream(std::mt19937& random, bool runs) {
+  Stream stream;
+  for (int i = 0; i < 12; ++i) {
+    const std::string payload = escape(as_bytes(random_bytes(random, random() % 400)));
+    std::string packet = frame(payload, runs);
+    switch (random() % 7) {
+      case 0:
+        stream.bytes += '+';
+        stream.items.emplace_back(Kind::Ack, "");
+        break;
+      case 1:
+        stream.bytes += '-';
+        stream.items.emplace_back(Kind::Nak, "");
+        break;
+      case 2:
+        stream.bytes += '\x03';
+        stream.items.emplace_back(Kind::Interrupt, "");
+        break;
+      case 3:
+        stream.bytes += "junk\n";
+        break;
+      case 4:
+        stream.bytes += frame_notification(payload);
+        stream.items.emplace_back(Kind::Notification, payload);
+        break;
+      case 5:
+        packet.back() = packet.back() == '0' ? '1' : '0';
+        stream.bytes += packet;
+        stream.items.emplace_back(Kind::BadPacket, "");
+        break;
+      default:
+        stream.bytes += packet;
+        stream.items.emplace_back(Kind::Packet, payload);
+    }
+  }
+  return stream;
+}
+
+std::vector<std::pair<Kind, std::string>> drain(Decoder& decoder) {
+  std::vector<std::pair<Kind, std::string>> items;
+  while (auto item = decoder.next()) items.emplace_back(item->kind, item->payload);
+  return items;
+}
+
+TEST(Framing, RandomStreamsComeOutHoweverTheyAreCut) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const bool runs = round % 2 == 0;
+    const Stream stream = random_stream(random, runs);
+    Decoder decoder(runs ? Sender::Stub : Sender::Client);
+    std::vector<std::pair<Kind, std::string>> items;
+    for (size_t at = 0; at < stream.bytes.size();) {
+      const size_t size = 1 + random() % (round % 3 == 0 ? 2 : 500);
+      decoder.feed(std::string_view(stream.bytes).substr(at, size));
+      at += size;
+      if (random() % 2 == 0) continue;
+      for (auto& item : drain(decoder)) items.push_back(item);
+    }
+    for (auto& item : drain(decoder)) items.push_back(item);
+    ASSERT_EQ(items, stream.items) << "round " << round;
+  }
+}
+
+TEST(Framing, EveryCutOfAStreamGivesTheSame) {
+  std::mt19937 random(2);
+  const Stream stream = random_stream(random, true);
+  for (size_t cut = 0; cut <= stream.bytes.size(); ++cut) {
+    Decoder decoder(Sender::Stub);
+    decoder.feed(std::string_view(stream.bytes).substr(0, cut));
+    auto items = drain(decoder);
+    decoder.feed(std::string_view(stream.bytes).substr(cut));
+    for (auto& item : drain(decoder)) items.push_back(item);
+    ASSERT_EQ(items, stream.items) << "cut at " << cut;
+  }
+}
+
+TEST(Framing, EveryRunLengthIsSentWithAllowedCounts) {
+  for (size_t length = 0; length < 420; ++length) {
+    const std::string payload = "a" + std::string(length, '0') + "b";
+    const std::string packet = frame(payload, true);
+    for (size_t i = 1; i + 3 < packet.size(); ++i) {
+      if (packet[i - 1] != '*') continue;
+      EXPECT_GE(packet[i], ' ');
+      EXPECT_LE(packet[i], '~');
+      EXPECT_EQ(std::string_view("#$+-").find(packet[i]), std::string_view::npos) << packet;
+    }
+    EXPECT_LE(packet.size(), payload.size() + 4);
+    Decoder decoder(Sender::Stub);
+    decoder.feed(packet);
+    const auto item = decoder.next();
+    ASSERT_TRUE(item);
+    EXPECT_EQ(item->payload, payload);
+  }
+}
+
+TEST(Framing, RunsAsTheManualShowsThem) {
+  EXPECT_EQ(frame("0000", true), "$0* #7a");
+  EXPECT_EQ(frame("000", true), "$000#90");
+  EXPECT_EQ(frame("00000000", true), "$0*\"00#dc");  // a count of seven would be '$'
+  EXPECT_EQ(frame("0000", false), "$0000#c0");
+}
+
+TEST(Framing, EscapesAreUndone) {
+  std::string all;
+  for (int c = 0; c < 256; ++c) all += static_cast<char>(c);
+  const std::string escaped = escape(as_bytes(all));
+  EXPECT_EQ(escaped.size(), all.size() + 4);
+  EXPECT_EQ(escaped.find_first_of("#$*"), std::string::npos);
+  const auto back = unescape(escaped);
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(as_text(*back), all);
+  EXPECT_FALSE(unescape("ab}").ok());
+}
+
+TEST(Framing, PlainTextMayStandInAnyPayload) {
+  EXPECT_EQ(plain_text("cannot open /a #1 $x *y } \xc3\xa4\n"), "cannot open /a ?1 ?x ?y ? ???");
+}
+
+TEST(Framing, APacketIsBoundedByTheLimitEvenWhenItNeverEnds) {
+  Decoder decoder(Sender::Client, 100);
+  decoder.feed("$");
+  for (int i = 0; i < 1000; ++i) {
+    decoder.feed(std::string(1000, 'x'));
+    ASSERT_FALSE(decoder.next());
+  }
+  decoder.feed("$g#67");
+  const auto item = decoder.next();
+  ASSERT_TRUE(item);
+  EXPECT_EQ(item->payload, "g");
+}
+
+TEST(Framing, NoAckBeginsWithTheNextItem) {
+  Decoder decoder(Sender::Client);
+  decoder.feed("+$QStartNoAckMode#b0+$g#00");
+  EXPECT_EQ(decoder.next()->kind, Kind::Ack);
+  EXPECT_EQ(decoder.next()->payload, "QStartNoAckMode");
+  decoder.set_no_ack(true);
+  const auto item = decoder.next();
+  ASSERT_TRUE(item);
+  EXPECT_EQ(item->kind, Kind::Packet);
+  EXPECT_EQ(item->payload, "g");
+}
+
+}  // namespace
+}  // namespace tracewell::rsp
