@@ -31,7 +31,7 @@ std::string table() {
 #define OPCODE(name, code, bytes, pops, pushes, group, operands, stack, meaning) \
   row(code, #name, operands, stack, meaning);
 #define FLOAT_OPCODE(name, code, bytes, pops, pushes, group, operands, stack, meaning) \
-  row(code, #name, operands, stack, std::string(meaning) + "; refused");
+  row(code, #name, operands, stack, meaning "; refused");
 #include "ax/opcodes.def"
   return text;
 }
