@@ -1,5 +1,5 @@
-// Runs tests/rsp/cases/*.txt: `> PARSER TEXT`, then one `< LINE` for each line that describe() makes
-// of it. Other lines are for people. TRACEWELL_RENEW=1 writes the answers anew.
+// Runs tests/rsp/cases/*.txt: `> PARSER TEXT`, then one `< LINE` for each line that describe()
+// makes of it. Other lines are for people. TRACEWELL_RENEW=1 writes the answers anew.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -184,7 +184,9 @@ TEST(Frames, RandomFramesInAStreamComeBack) {
       for (uint64_t j = random() % 6; j > 0; --j) {
         const Bytes piece = Bytes(noise).subspan(random() % 100, random() % 100);
         switch (random() % 4) {
-          case 0: blocks.push_back(block(Kind::Registers, Bytes(noise).first(register_bytes))); break;
+          case 0:
+            blocks.push_back(block(Kind::Registers, Bytes(noise).first(register_bytes)));
+            break;
           case 1: blocks.push_back(block(Kind::Memory, piece, random())); break;
           case 2: blocks.push_back(block(Kind::Static, piece)); break;
           default: blocks.push_back(variable(static_cast<int32_t>(random()),
