@@ -15,6 +15,13 @@ void forget_process(Session& session, target::Pid pid) {
   if (session.last_stop && session.last_stop->pid == pid) session.last_stop.reset();
 }
 
+/// A trace of the process ends while its sites can still be taken out.
+void end_trace(Session& session, target::Pid pid) {
+  if (session.trace && session.trace->control())
+    session.trace->control()->on_event(
+        {.kind = target::StopEvent::Kind::Exited, .pid = pid, .tid = pid, .path = {}});
+}
+
 }  // namespace
 
 Result<target::StopEvent> launch(Session& session) {
@@ -31,6 +38,7 @@ Result<target::StopEvent> launch(Session& session) {
 
 Status kill_one(Session& session, target::Pid pid) {
   session.notice(fmt::format("Killing process(es): {}", pid));
+  end_trace(session, pid);
   auto status = session.target.process_control()->kill(pid);
   forget_process(session, pid);
   return status;
@@ -43,6 +51,7 @@ void kill_all(Session& session) {
 
 Status detach_one(Session& session, target::Pid pid) {
   session.notice(fmt::format("Detaching from process {}", pid));
+  end_trace(session, pid);
   auto status = session.target.process_control()->detach(pid);
   forget_process(session, pid);
   return status;

@@ -33,6 +33,7 @@ void Session::run_on() {
 void Session::on_event(const StopEvent& event) {
   running_ = false;
   threads_changed();
+  if (trace && trace->control()) trace->control()->on_event(event);
   if (event.kind == StopEvent::Kind::Exited)
     notice(fmt::format("\nChild exited with status {}", event.exit_code));
   if (event.kind == StopEvent::Kind::Signalled)

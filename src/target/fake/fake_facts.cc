@@ -1,0 +1,70 @@
+// FakeTarget: what is known of its processes.
+#include <fmt/format.h>
+
+#include "target/fake/fake_target.h"
+
+namespace tracewell::target {
+namespace {
+Error no_such(std::string_view what) {
+  return {Errc::NotFound, fmt::format("no such {}", what), {}};
+}
+}  // namespace
+
+Result<std::vector<uint8_t>> FakeTarget::auxv(Pid pid) {
+  Process* process = find_process(pid);
+  if (!process || process->auxv.empty()) return no_such("vector");
+  return process->auxv;
+}
+
+Result<std::string> FakeTarget::exec_file(Pid pid) {
+  Process* process = find_process(pid);
+  if (!process || process->exec_file.empty()) return no_such("file");
+  return process->exec_file;
+}
+
+Result<std::vector<Module>> FakeTarget::modules(Pid pid) {
+  Process* process = find_process(pid);
+  if (!process) return no_such("process");
+  return process->modules;
+}
+
+Result<std::string> FakeTarget::libraries_svr4(Pid pid) {
+  TW_ASSIGN_OR_RETURN(auto all, modules(pid));
+  std::string out = "<library-list-svr4 version=\"1.0\">";
+  for (const Module& module : all)
+    out += fmt::format("<library name=\"{}\" lm=\"0x1\" l_addr=\"{:#x}\" l_ld=\"0x2\"/>", module.path,
+                       module.bias);
+  return out + "</library-list-svr4>";
+}
+
+bool FakeTarget::read_only(Pid pid, uint64_t address, uint64_t size) {
+  while (size > 0) {
+    auto [piece, at] = piece_at(pid, address);
+    if (!piece || !piece->read_only) return false;
+    const uint64_t step = std::min<uint64_t>(size, piece->bytes.size() - at);
+    address += step;
+    size -= step;
+  }
+  return true;
+}
+
+Result<std::vector<uint8_t>> FakeTarget::read_siginfo(Tid tid) {
+  Thread* thread = find_thread(tid);
+  if (!thread || thread->siginfo.empty()) return no_such("signal");
+  return thread->siginfo;
+}
+
+Status FakeTarget::write_siginfo(Tid tid, Bytes bytes) {
+  Thread* thread = find_thread(tid);
+  if (!thread) return no_such("thread");
+  thread->siginfo.assign(bytes.begin(), bytes.end());
+  return {};
+}
+
+void FakeTarget::pass_signals(const std::vector<int>& signals) {
+  std::string line = "pass";
+  for (int signal : signals) line += fmt::format(" {}", signal);
+  log(std::move(line));
+}
+
+}  // namespace tracewell::target
