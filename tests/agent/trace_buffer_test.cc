@@ -1,0 +1,221 @@
+// The trace buffer against a naive one: a list of frames, dropped from the front when there are too
+// many bytes.
+#include "agent/trace_buffer.h"
+
+#include <deque>
+#include <random>
+
+#include "agent/trace_source.h"
+#include "rsp/frames.h"
+
+namespace tracewell::agent {
+namespace {
+
+using Kind = rsp::FrameSelect::Kind;
+
+std::vector<uint8_t> memory_block(uint64_t address, Bytes bytes) {
+  std::vector<uint8_t> out;
+  EXPECT_TRUE(rsp::encode_block(
+      out, {.kind = FrameBlock::Kind::Memory, .address = address, .bytes = bytes}, Endian::Little));
+  return out;
+}
+
+/// Data of `size` bytes (0, or 11 and more) that parse as one block.
+std::vector<uint8_t> some_data(size_t size, uint8_t fill) {
+  if (size == 0) return {};
+  return memory_block(0x1000, std::vector<uint8_t>(size - 11, fill));
+}
+
+FrameRecord record(int16_t tracepoint, uint64_t pc) {
+  FrameRecord record;
+  record.tracepoint = tracepoint;
+  record.pc = pc;
+  return record;
+}
+
+struct NaiveFrame {
+  FrameRecord record;
+  std::vector<uint8_t> data;
+};
+
+class NaiveBuffer {
+ public:
+  bool append(uint64_t capacity, bool circular, NaiveFrame frame) {
+    const uint64_t size = frame.data.size() + 6;
+    if (size > capacity || (!circular && used() + size > capacity)) return false;
+    while (used() + size > capacity) frames.pop_front();
+    frames.push_back(std::move(frame));
+    return true;
+  }
+  uint64_t used() const { return stream().size(); }
+  std::vector<uint8_t> stream() const {
+    std::vector<uint8_t> out;
+    for (const NaiveFrame& frame : frames) {
+      ByteWriter writer(out, Endian::Little);
+      writer.uint(static_cast<uint16_t>(frame.record.tracepoint), 2);
+      writer.uint(frame.data.size(), 4);
+      writer.bytes(frame.data);
+    }
+    return out;
+  }
+  std::deque<NaiveFrame> frames;
+};
+
+std::vector<uint8_t> read_all(TraceBuffer& buffer, size_t chunk) {
+  std::vector<uint8_t> out;
+  while (out.size() < buffer.stream_bytes()) {
+    auto piece = buffer.read_stream(out.size(), chunk);
+    EXPECT_TRUE(piece.ok());
+    EXPECT_FALSE(piece->empty());
+    out.insert(out.end(), piece->begin(), piece->end());
+  }
+  return out;
+}
+
+void compare(TraceBuffer& buffer, const NaiveBuffer& naive, uint64_t capacity) {
+  ASSERT_EQ(buffer.count(), naive.frames.size());
+  ASSERT_EQ(buffer.free_bytes(), capacity - naive.used());
+  const auto stream = naive.stream();
+  for (size_t chunk : {1u, 7u, 2000u, 65536u}) ASSERT_EQ(read_all(buffer, chunk), stream) << chunk;
+  for (size_t i = 0; i < naive.frames.size(); ++i) {
+    const NaiveFrame& expected = naive.frames[i];
+    auto frame = buffer.frame(i);
+    ASSERT_TRUE(frame.ok());
+    EXPECT_EQ(frame->tracepoint, expected.record.tracepoint);
+    EXPECT_EQ(frame->pc, expected.record.pc);
+    ASSERT_EQ(frame->blocks.size(), expected.data.empty() ? 0 : 1);
+    if (!expected.data.empty()) {
+      EXPECT_TRUE(std::ranges::equal(frame->blocks[0].bytes, Bytes(expected.data).subspan(11)));
+    }
+  }
+}
+
+TEST(TraceBuffer, AgreesWithANaiveOne) {
+  std::mt19937 random(20130117);
+  for (uint64_t capacity : {0u, 5u, 6u, 40u, 100u, 257u, 1000u}) {
+    TraceBuffer buffer;
+    NaiveBuffer naive;
+    ASSERT_TRUE(buffer.resize(capacity).ok());
+    bool circular = false;
+    uint64_t created = 0;
+    for (int step = 0; step < 300; ++step) {
+      if (random() % 40 == 0) buffer.set_circular(circular = !circular);
+      if (random() % 100 == 0) {
+        buffer.clear();
+        naive.frames.clear();
+        created = 0;
+      }
+      const size_t size = random() % 8 == 0 ? 0 : 11 + random() % (random() % 16 ? 40 : 300);
+      const auto data = some_data(size, static_cast<uint8_t>(random()));
+      const auto about = record(static_cast<int16_t>(1 + random() % 3), 0x1000 + random() % 8);
+      const bool fits = naive.append(capacity, circular, {about, data});
+      ASSERT_EQ(buffer.append(about, data), fits);
+      created += fits;
+      ASSERT_EQ(buffer.created(), created);
+      compare(buffer, naive, capacity);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(TraceBuffer, LinearKeepsWholeFramesOnly) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(100).ok());
+  const auto data = some_data(40, 1);
+  EXPECT_TRUE(buffer.append(record(1, 0x10), data));
+  EXPECT_TRUE(buffer.append(record(1, 0x10), data));
+  EXPECT_FALSE(buffer.append(record(1, 0x10), data));
+  EXPECT_EQ(buffer.count(), 2u);
+  EXPECT_EQ(buffer.free_bytes(), 8u);
+  EXPECT_EQ(buffer.created(), 2u);
+}
+
+TEST(TraceBuffer, FrameLargerThanACircularBufferLeavesTheOthersAlone) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(60).ok());
+  buffer.set_circular(true);
+  EXPECT_TRUE(buffer.append(record(1, 0x10), some_data(40, 1)));
+  EXPECT_FALSE(buffer.append(record(1, 0x10), some_data(55, 1)));
+  EXPECT_EQ(buffer.count(), 1u);
+}
+
+TEST(TraceBuffer, SearchesByEverything) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(1000).ok());
+  const std::pair<int16_t, uint64_t> frames[] = {{1, 0x10}, {2, 0x20}, {1, 0x30}, {3, 0x20}};
+  for (auto [tracepoint, pc] : frames) ASSERT_TRUE(buffer.append(record(tracepoint, pc), {}));
+  using Found = std::optional<uint64_t>;
+  EXPECT_EQ(buffer.find({Kind::Number, 3, 0, 0}, 0), Found(3));
+  EXPECT_EQ(buffer.find({Kind::Number, 4, 0, 0}, 0), Found());
+  EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, 0), Found(1));
+  EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, 2), Found(3));
+  EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, 4), Found());
+  EXPECT_EQ(buffer.find({Kind::Tracepoint, 1, 0, 0}, 1), Found(2));
+  EXPECT_EQ(buffer.find({Kind::Range, 0, 0x20, 0x30}, 0), Found(1));
+  EXPECT_EQ(buffer.find({Kind::Range, 0, 0x21, 0x30}, 0), Found(2));
+  EXPECT_EQ(buffer.find({Kind::Outside, 0, 0x10, 0x20}, 0), Found(2));
+  EXPECT_EQ(buffer.find({Kind::Outside, 0, 0x10, 0x30}, 0), Found());
+  EXPECT_EQ(buffer.find({Kind::None, 0, 0, 0}, 0), Found());
+  EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, UINT64_MAX), Found());
+}
+
+TEST(TraceBuffer, RefusesSizesThatTheMachineDoesNotHave) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(100).ok());
+  ASSERT_TRUE(buffer.append(record(1, 0), {}));
+  const Status status = buffer.resize(uint64_t{1} << 60);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, Errc::Limit);
+  EXPECT_EQ(buffer.count(), 1u) << "nothing changed";
+  EXPECT_FALSE(buffer.resize(UINT64_MAX).ok());
+}
+
+TEST(TraceBuffer, StreamReadsAreClamped) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(100).ok());
+  ASSERT_TRUE(buffer.append(record(7, 0), {}));
+  EXPECT_EQ(*buffer.read_stream(0, SIZE_MAX), (std::vector<uint8_t>{7, 0, 0, 0, 0, 0}));
+  EXPECT_TRUE(buffer.read_stream(6, 1)->empty());
+  EXPECT_TRUE(buffer.read_stream(UINT64_MAX, 1)->empty());
+}
+
+TEST(TraceBuffer, BigEndianFrames) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(100).ok());
+  buffer.set_machine(0, Endian::Big);
+  ASSERT_TRUE(buffer.append(record(0x102, 0), {}));
+  EXPECT_EQ(*buffer.read_stream(0, 6), (std::vector<uint8_t>{1, 2, 0, 0, 0, 0}));
+}
+
+TEST(TraceBufferSource, HandsOutFramesWithThreadAndTime) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(100000).ok());
+  for (int i = 0; i < 700; ++i) {
+    FrameRecord about = record(1, 0x1000u + i);
+    about.tid = 40 + i;
+    about.time_ns = 1000 + i;
+    ASSERT_TRUE(buffer.append(about, some_data(20, static_cast<uint8_t>(i))));
+  }
+  TraceBufferSource source(buffer, {});
+  Batch batch;
+  uint64_t seen = 0;
+  while (*source.next(batch)) {
+    for (const Event& event : batch.events()) {
+      const Frame& frame = std::get<Frame>(event.body);
+      EXPECT_EQ(event.seq, seen);
+      EXPECT_EQ(event.tid, 40 + seen);
+      EXPECT_EQ(event.time_ns, static_cast<int64_t>(1000 + seen));
+      EXPECT_EQ(frame.pc, 0x1000 + seen);
+      EXPECT_EQ(frame.blocks[0].bytes[0], static_cast<uint8_t>(seen));
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 700u);
+  ASSERT_TRUE(source.seekable()->seek(699).ok());
+  ASSERT_TRUE(*source.next(batch));
+  EXPECT_EQ(batch.size(), 1u);
+  EXPECT_FALSE(source.seekable()->seek(701).ok());
+}
+
+}  // namespace
+}  // namespace tracewell::agent
