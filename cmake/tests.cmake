@@ -5,7 +5,8 @@
 #                              helper to be sourced is not mistaken for a test.
 # Scripts get TRACEWELL_BIN, TRACEWELL_SOURCE and TRACEWELL_INFERIORS; exit status 77 is "skipped".
 # A script may say in its first ten lines `# timeout: SECONDS` (default 120), `# labels: live`,
-# `# serial` (nothing else may run beside it). Those in tests/live have the label live already.
+# `# serial` (nothing else may run beside it). Those in tests/live have the label live already,
+# those in tests/house (the tools' own) the label tidy.
 
 set(test_definitions
   TRACEWELL_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
@@ -77,6 +78,8 @@ function(add_script_test script folder)
   head_comment(${script} labels labels)
   if(folder STREQUAL "live")
     list(APPEND labels live)
+  elseif(folder STREQUAL "house")
+    list(APPEND labels tidy)
   endif()
   set(test ${folder}_${name})
   add_test(NAME ${test} COMMAND ${script} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
