@@ -88,7 +88,7 @@ void place_module(const Module& module, ImagePlacement& out) {
 
 /// Catches the usual mistake: a base that is not the recorded one.
 void note_if_no_tracepoint_is_covered(const Catalog& catalog, ImagePlacement& out) {
-  if (out.images.images().empty() || catalog.tracepoints.empty()) return;
+  if (out.images.images().empty() || catalog.tracepoints.empty() || !out.notes.empty()) return;
   const bool any = std::any_of(
       catalog.tracepoints.begin(), catalog.tracepoints.end(),
       [&](const TracepointDef& tracepoint) { return out.images.find(tracepoint.address); });
