@@ -55,6 +55,14 @@ void read_frame_registers(Session& session, Reply& reply) {
   reply.text(registers_text(*frame, session.target.layout(*pid), session.target.endian()));
 }
 
+void read_unknown_registers(Session& session, Reply& reply) {
+  const auto pid = session.current_pid();
+  if (!pid) return reply.error(1);
+  Frame nowhere;
+  nowhere.pc = 0;
+  reply.text(registers_text(nowhere, session.target.layout(*pid), session.target.endian()));
+}
+
 void read_frame_memory(Session& session, uint64_t address, uint64_t size, Reply& reply) {
   if (!session.trace || !session.selected_frame) return reply.error(1);
   const auto frame = session.trace->frames().frame(*session.selected_frame);

@@ -11,6 +11,10 @@ namespace tracewell::agent {
 /// The reply to `g`: the whole register block in hex, `xx` for what was not collected.
 void read_frame_registers(Session& session, Reply& reply);
 
+/// The same where no frame is selected and the target knows of no registers (a recorded trace): all
+/// `xx`, but for a pc of 0, without which GDB refuses to connect.
+void read_unknown_registers(Session& session, Reply& reply);
+
 /// The reply to `m`: the collected bytes from `address` on, possibly fewer than `size`; from live
 /// memory where that is read-only; else E01.
 void read_frame_memory(Session& session, uint64_t address, uint64_t size, Reply& reply);

@@ -36,10 +36,9 @@ void file_reply(Reply& reply, Bytes bytes) {
   reply.text("F").text(rsp::hex_number(used)).text(";").text(data);
 }
 
-bool may_read(const Session& session, Reply& reply) {
-  if (session.options.files != SessionOptions::Files::None) return true;
-  file_reply(reply, -1, EACCES);
-  return false;
+bool may_read(const Session& session, Reply&) {
+  // The empty reply of an unknown packet: GDB then opens the files that it needs by itself.
+  return session.options.files != SessionOptions::Files::None;
 }
 
 bool may_write(const Session& session, Reply& reply) {

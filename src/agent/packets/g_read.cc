@@ -9,7 +9,9 @@ void on_g_read(Session& session, std::string_view, Reply& reply) {
   auto thread = session.current_thread();
   if (!thread) return reply.error(1);
   std::vector<uint8_t> block(session.target.layout(thread->pid).size_bytes);
-  if (!session.target.read_registers(thread->tid, block)) return reply.error(1);
+  const Status known = session.target.read_registers(thread->tid, block);
+  if (!known && known.error().code == Errc::NotFound) return read_unknown_registers(session, reply);
+  if (!known) return reply.error(1);
   reply.hex(block);
 }
 
