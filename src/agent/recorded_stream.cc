@@ -10,7 +10,8 @@ namespace {
 
 /// Bytes of a frame in the stream. A frame that does not fit the stream's numbers takes none.
 uint64_t stream_size(const Frame& frame) {
-  const bool fits = frame.tracepoint != 0 && frame.tracepoint == static_cast<int16_t>(frame.tracepoint);
+  const bool fits =
+      frame.tracepoint != 0 && frame.tracepoint == static_cast<int16_t>(frame.tracepoint);
   const uint64_t size = rsp::encoded_size(frame.blocks);
   return fits && size <= UINT32_MAX ? rsp::kFrameHeaderBytes + size : 0;
 }

@@ -1,4 +1,4 @@
-// RecordedTrace: an experiment that is over, read from a file. Any Source with a FrameIndex will do.
+// RecordedTrace: an experiment that is over, read from a file. Any Source with a FrameIndex does.
 #pragma once
 
 #include <cstdint>

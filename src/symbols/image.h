@@ -30,7 +30,7 @@ struct ImageFacts {
   Endian endian = Endian::Little;
   uint16_t elf_machine = 0;  // e_machine: 62 = x86-64, 3 = i386, 20 = PowerPC, …
   bool relocatable = false;  // ET_DYN: a library or a PIE, which may be mapped anywhere
-  bool program = false;      // meant to be run: ET_EXEC, a PIE; not libc, though it has an interpreter
+  bool program = false;      // meant to be run; libc is not, though it has an interpreter
   uint64_t entry = 0;        // link-time address, 0 = none
   uint64_t link_base = 0;    // lowest address of a loadable segment, rounded down to its page
   uint64_t span_bytes = 0;   // from link_base to the end of the highest loadable segment

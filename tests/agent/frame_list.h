@@ -53,10 +53,10 @@ class FrameList final : public Source, public FrameIndex {
     return search(from, [&](const Item& item) { return item.tracepoint == tracepoint; });
   }
   std::optional<uint64_t> find_pc_inside(uint64_t from, uint64_t lo, uint64_t hi) const override {
-    return search(from, [&](const Item& item) { return item.pc && *item.pc >= lo && *item.pc <= hi; });
+    return search(from, [=](const Item& it) { return it.pc && lo <= it.pc && it.pc <= hi; });
   }
   std::optional<uint64_t> find_pc_outside(uint64_t from, uint64_t lo, uint64_t hi) const override {
-    return search(from, [&](const Item& item) { return item.pc && (*item.pc < lo || *item.pc > hi); });
+    return search(from, [=](const Item& it) { return it.pc && (it.pc < lo || it.pc > hi); });
   }
 
  private:

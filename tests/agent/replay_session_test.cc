@@ -37,7 +37,7 @@ Catalog test_catalog() {
   tracepoint.actions = {"R0fff"};
   tracepoint.sources = {{"at", "work"}};
   catalog.tracepoints = {tracepoint};
-  catalog.variables = {{.number = 1, .initial_value = 0, .builtin = true, .name = "trace_timestamp"}};
+  catalog.variables = {{1, 0, true, "trace_timestamp"}};
   RunStatus status;
   status.running = true;
   catalog.status = status;

@@ -50,7 +50,7 @@ class Files : public ::testing::Test {
 std::vector<uint8_t> auxv_with_entry(uint64_t entry) {
   std::vector<uint8_t> out;
   ByteWriter writer(out, Endian::Little);
-  for (uint64_t word : {uint64_t{AT_PAGESZ}, uint64_t{4096}, uint64_t{AT_ENTRY}, entry, uint64_t{0}, uint64_t{0}})
+  for (uint64_t word : std::vector<uint64_t>{AT_PAGESZ, 4096, AT_ENTRY, entry, AT_NULL, 0})
     writer.uint(word, 8);
   return out;
 }

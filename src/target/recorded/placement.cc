@@ -63,15 +63,16 @@ Status place_named(const Catalog& catalog, const symbols::ImageSpec& spec, Image
 /// nullptr = nothing to do or not usable; a note then says why.
 std::shared_ptr<const Image> open_module(const Module& module, ImagePlacement& out) {
   auto refuse = [&](std::string_view why) {
-    out.notes.push_back(fmt::format("{} of the trace is not used: {}.", printable(module.path), why));
+    out.notes.push_back(
+        fmt::format("{} of the trace is not used: {}.", printable(module.path), why));
     return nullptr;
   };
-  if (module.build_id.empty()) return refuse("no build-id was recorded to compare it with");
+  if (module.build_id.empty()) return refuse("it has no recorded build-id to compare");
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(module.path, ignored)) return refuse("no such file here");
   auto image = Image::open(module.path);
   if (!image) return refuse(printable(image.error().text()));
-  if ((*image)->facts().build_id != module.build_id) return refuse("the file here has changed since");
+  if ((*image)->facts().build_id != module.build_id) return refuse("the file here is another");
   return *image;
 }
 
@@ -79,9 +80,10 @@ void place_module(const Module& module, ImagePlacement& out) {
   // The vdso has no file, and what the user named is there already.
   if (!module.path.starts_with('/')) return;
   for (const symbols::MappedImage& mapped : out.images.images()) {
-    const std::string& id = mapped.image->facts().build_id;
-    if (mapped.bias == module.bias && (id == module.build_id || mapped.image->path() == module.path))
-      return;
+    const symbols::Image& image = *mapped.image;
+    const bool same =
+        image.facts().build_id == module.build_id || image.path() == module.path;
+    if (same && mapped.bias == module.bias) return;
   }
   if (auto image = open_module(module, out)) out.images.add_at_bias(std::move(image), module.bias);
 }
