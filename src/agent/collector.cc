@@ -247,7 +247,8 @@ void Collector::close_gaps() {
       keep = dropped ? 0 : kMemoryHeaderBytes + got;
     }
     std::memmove(to, from, keep);
-    if (keep < whole && keep > 0) store_uint(to + 9, keep - kMemoryHeaderBytes, 2, buffer_.endian());
+    if (keep < whole && keep > 0)
+      store_uint(to + 9, keep - kMemoryHeaderBytes, 2, buffer_.endian());
     to += keep;
     from += whole;
   }

@@ -1,8 +1,9 @@
-// Collector: makes one trace frame out of a hit. The memory that actions ask for is only noted while
-// they run and read at the end, all of it in one call, into its place in the frame.
+// Collector: makes one trace frame out of a hit. The memory that actions ask for is only noted
+// while they run and read at the end, all of it in one call, into its place in the frame.
 //
 // Decisions, where the manual leaves room:
-// - Any R action collects the whole register block, as gdbserver does: a trace file's R block has no
+// - Any R action collects the whole register block, as gdbserver does: a trace file's R block has
+//   no
 //   room for a mask, and the block is read from the kernel as a whole anyway. All of it is valid.
 // - Memory that cannot be read: the readable prefix is recorded, never anything else, and the fault
 //   is reported. (The manual promises an error; gdbserver records whatever was in its buffer.)

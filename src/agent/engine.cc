@@ -99,6 +99,7 @@ Status Engine::start(target::Pid pid) {
 Status Engine::insert_sites() {
   for (size_t i = 0; i < definitions_.size(); ++i) {
     const TracepointDef& definition = definitions_[i];
+    if (i > 0 && definitions_[i - 1].address == definition.address) continue;
     Status status = target_.trace_sites()->insert(pid_, definition.address);
     if (status) continue;
     for (size_t k = 0; k < i; ++k) remove_site(definitions_[k].address);
@@ -138,7 +139,9 @@ void Engine::end_run(Stop reason, uint32_t tracepoint) {
   stop_tracepoint_ = tracepoint;
   stop_us_ = now_us();
   jobs_.clear();
-  for (const TracepointDef& definition : definitions_) remove_site(definition.address);
+  for (size_t i = 0; i < definitions_.size(); ++i)
+    if (i == 0 || definitions_[i - 1].address != definitions_[i].address)
+      remove_site(definitions_[i].address);
 }
 
 RunStatus Engine::status() const {

@@ -3,11 +3,12 @@
 // All calls come from the target's one thread. A hit is handled while only the thread that hit is
 // stopped; the others run.
 //
-// When a run ends by itself the status says why, in the manual's words: tpasscount, tfull, terror (an
-// expression failed, or memory could not be read), tdisconnected. The end of the traced process, an
-// exec (which takes the sites away with the old image) and a detach are `tunknown`, "some other
-// reason". Where several are true at one hit, the first in gdbserver's order is told: pass count,
-// full, error. Frames, status and definitions stay until QTinit, whatever becomes of the process.
+// When a run ends by itself the status says why, in the manual's words: tpasscount, tfull, terror
+// (an expression failed, or memory could not be read), tdisconnected. The end of the traced
+// process, an exec (which takes the sites away with the old image) and a detach are `tunknown`,
+// "some other reason". Where several are true at one hit, the first in gdbserver's order is told:
+// pass count, full, error. Frames, status and definitions stay until QTinit, whatever becomes of
+// the process.
 #pragma once
 
 #include <cstdint>

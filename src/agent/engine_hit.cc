@@ -1,5 +1,5 @@
-// What a hit does. Every tracepoint at the place gets its turn, in the order of definition, and makes
-// a frame of its own; a reason to stop takes effect when all have had it.
+// What a hit does. Every tracepoint at the place gets its turn, in the order of definition, and
+// makes a frame of its own; a reason to stop takes effect when all have had it.
 #include <algorithm>
 
 #include "agent/engine.h"
@@ -35,8 +35,8 @@ void Engine::hit_point(size_t index, target::HitContext& hit) {
     jobs_.push_back({hit.tid(), definition.number, definition.address, definition.step_count});
 }
 
-// One frame for each job of the thread, the newest first. Steps do not count as hits; the pass count
-// is looked at when the last of them is done.
+// One frame for each job of the thread, the newest first. Steps do not count as hits; the pass
+// count is looked at when the last of them is done.
 Next Engine::on_step(target::HitContext& hit) {
   if (!running_) return Next::Continue;
   now_ns_ = clock_();

@@ -33,8 +33,9 @@ class FrameStore {
   virtual Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) = 0;
 };
 
-/// Defining and running an experiment (manual, "Tracepoint Packets"). All of it is called between two
-/// waits of the target, by the session or by whoever keeps the trace while nobody is connected.
+/// Defining and running an experiment (manual, "Tracepoint Packets"). All of it is called between
+/// two waits of the target, by the session or by whoever keeps the trace while nobody is
+/// connected.
 class TraceControl {
  public:
   virtual ~TraceControl() = default;

@@ -43,9 +43,9 @@ TraceBuffer::~TraceBuffer() {
 }
 
 Status TraceBuffer::resize(uint64_t bytes) {
-  if (const uint64_t most = machine_memory_bytes(); bytes > most)
+  if (bytes > machine_memory_bytes())
     return {Errc::Limit,
-            fmt::format("a trace buffer of {} bytes is more than this machine's {}", bytes, most)};
+            fmt::format("a trace buffer of {} bytes is more than this machine's memory", bytes)};
   void* memory = nullptr;
   if (bytes > 0) {
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

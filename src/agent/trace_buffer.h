@@ -1,5 +1,5 @@
-// TraceBuffer: the frames of a live trace, in the bytes of a trace file's frame section, in one block
-// of memory of the size that was asked for.
+// TraceBuffer: the frames of a live trace, in the bytes of a trace file's frame section, in one
+// block of memory of the size that was asked for.
 //
 // A frame is there whole or not at all. The bytes form a ring: every byte of the block can be used,
 // and a frame may wrap around its end, which no reader gets to see.

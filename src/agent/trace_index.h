@@ -23,7 +23,9 @@ class TraceIndex {
  public:
   size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  const FrameRecord& operator[](size_t i) const { return slots_[(first_ + i) & (slots_.size() - 1)]; }
+  const FrameRecord& operator[](size_t i) const {
+    return slots_[(first_ + i) & (slots_.size() - 1)];
+  }
   const FrameRecord& front() const { return slots_[first_]; }
 
   void push_back(const FrameRecord& record) {

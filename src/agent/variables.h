@@ -23,8 +23,8 @@ class Variables {
   void reset();
   /// Defines or defines again; the value becomes the initial one.
   void define(VariableDef definition);
-  /// Creates a variable at zero that an expression speaks of and nobody has defined. It has a value,
-  /// but no name, and is not listed until it is defined.
+  /// Creates a variable at zero that an expression speaks of and nobody has defined. It has a
+  /// value, but no name, and is not listed until it is defined.
   void mention(uint32_t number);
 
   /// Defined ones, in the order of their definition.

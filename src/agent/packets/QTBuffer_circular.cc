@@ -1,5 +1,5 @@
-// QTBuffer:circular:<0|1>: may a new frame push out the oldest? GDB sends it at each tstart and gives
-// up when it is not understood.
+// QTBuffer:circular:<0|1>: may a new frame push out the oldest? GDB sends it at each tstart and
+// gives up when it is not understood.
 #include "agent/packets.h"
 
 namespace tracewell::agent {

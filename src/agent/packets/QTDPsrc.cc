@@ -1,4 +1,5 @@
-// QTDPsrc: what the user typed for a tracepoint, in pieces, so that another debugger can ask for it.
+// QTDPsrc: what the user typed for a tracepoint, in pieces, so that another debugger can ask for
+// it.
 #include "agent/packets.h"
 #include "rsp/qtdp.h"
 
