@@ -191,6 +191,19 @@ Status OutputFile::flush() {
   return {};
 }
 
+Status OutputFile::rewrite_at(uint64_t offset, Bytes bytes) {
+  TW_CHECK(can_rewrite() && offset + bytes.size() <= size());
+  TW_RETURN_IF_ERROR(flush());
+  while (!bytes.empty()) {
+    const ssize_t put = pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno_error("cannot write " + path_);
+    offset += static_cast<uint64_t>(put);
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+  return {};
+}
+
 Status OutputFile::commit() {
   TW_RETURN_IF_ERROR(flush());
   if (temporary_.empty()) return {};

@@ -71,6 +71,10 @@ class OutputFile {
 
   Status write(Bytes bytes);
   Status write(std::string_view text) { return write(as_bytes(text)); }
+  /// Overwrites bytes that were written before. Only when can_rewrite(): not standard output, not
+  /// a device or pipe.
+  Status rewrite_at(uint64_t offset, Bytes bytes);
+  bool can_rewrite() const { return !temporary_.empty(); }
   /// Flushes, syncs and renames. Nothing may be written afterwards.
   Status commit();
   /// Bytes written so far.

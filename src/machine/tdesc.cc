@@ -4,6 +4,7 @@
 #include "machine/tdesc.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
@@ -55,10 +56,17 @@ class LayoutBuilder {
     std::stable_sort(registers_.begin(), registers_.end(),
                      [](const Register& a, const Register& b) { return a.number < b.number; });
     RegisterLayout layout;
+    std::unordered_set<std::string> names;
     for (Register& one : registers_) {
       if (!layout.registers.empty() && layout.registers.back().number == one.number) {
         bad(one.name, "has a number that is taken");
         continue;
+      }
+      if (!names.insert(one.name).second) {  // names are keys elsewhere; its bytes stay
+        complain(problems_, Problem::Severity::Warning,
+                 fmt::format("two registers are called \"{}\"", printable(one.name)));
+        one.name += fmt::format(".{}", one.number);
+        names.insert(one.name);
       }
       one.offset = layout.size_bytes;
       layout.size_bytes += one.size_bytes;

@@ -23,6 +23,11 @@ class Batch {
   bool empty() const { return events_.empty(); }
   size_t size() const { return events_.size(); }
   void clear();
+  /// Drops the events that `keep(const Event&)` says no to; payloads stay until clear().
+  template <class Keep>
+  void keep_if(Keep&& keep) {
+    std::erase_if(events_, [&](const Event& event) { return !keep(event); });
+  }
 
   /// Copies into the arena; the result lives until clear().
   Bytes copy(Bytes bytes);

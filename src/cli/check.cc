@@ -1,0 +1,77 @@
+// tracewell check FILE: is it whole?
+#include <unordered_set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+namespace {
+
+/// What holds between events and catalog, beyond what the reader saw.
+class Invariants {
+ public:
+  Invariants(const Catalog& catalog, ProblemLog& problems) : problems_(problems) {
+    for (const TracepointDef& one : catalog.tracepoints)
+      tracepoints_.insert(static_cast<int64_t>(one.number));
+  }
+
+  void look_at(const Event& event) {
+    const auto* frame = std::get_if<Frame>(&event.body);
+    if (!frame || tracepoints_.contains(frame->tracepoint)) return;
+    if (!told_.insert(frame->tracepoint).second) return;
+    problems_.add({std::nullopt, Problem::Severity::Note, "no-definition",
+                   fmt::format("event {} belongs to tracepoint {}, which is not defined", event.seq,
+                               frame->tracepoint)});
+  }
+
+ private:
+  ProblemLog& problems_;
+  std::unordered_set<int64_t> tracepoints_;
+  std::unordered_set<int64_t> told_;
+};
+
+Result<int> check(const InputOptions& options) {
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options));
+  ProblemLog& problems = *trace.problems;
+  Invariants invariants(trace.source->catalog(), problems);
+  TW_ASSIGN_OR_RETURN(
+      std::unique_ptr<Source> source,
+      select_events(std::move(trace.source), {}, problems, options.strict, "checking"));
+  Batch batch;
+  uint64_t events = 0;
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
+    if (!more) break;
+    events += batch.size();
+    for (const Event& event : batch.events()) invariants.look_at(event);
+  }
+  for (const Problem& problem : problems.kept()) fmt::print("{}\n", problem_line(problem));
+  const uint64_t bad = problems.count(Problem::Severity::Warning);
+  if (problems.count() > problems.kept().size())
+    fmt::print("… and {} more\n", problems.count() - problems.kept().size());
+  if (bad == 0) {
+    fmt::print("{}: sound, {} events\n", printable(options.path), events);
+    return static_cast<int>(kOk);
+  }
+  fmt::print("{}: damaged, {} problems; {} events can be read\n", printable(options.path), bad,
+             events);
+  return static_cast<int>(kNothing);
+}
+
+}  // namespace
+
+Run check_command(CLI::App& app) {
+  auto options = std::make_shared<InputOptions>();
+  add_input_options(app, *options);
+  app.footer("Exit status: 0 sound, 1 damaged, 3 not a trace at all.");
+  return [options](const Invocation&) {
+    const auto status = check(*options);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

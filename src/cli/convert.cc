@@ -1,0 +1,72 @@
+// tracewell convert IN OUT: any format that can be read to any that can be written.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct ConvertOptions {
+  InputOptions input;
+  SelectionOptions selection;
+  std::string output;
+  std::string format;
+};
+
+std::string writable_formats() {
+  std::string out;
+  for (const formats::Format* format : formats::formats())
+    if (format->create) out += (out.empty() ? "" : ", ") + std::string(format->name);
+  return out;
+}
+
+Result<const formats::Format*> output_format(const ConvertOptions& options) {
+  const formats::Format* format = options.format.empty()
+                                      ? formats::find_format_for_path(options.output)
+                                      : formats::find_format(options.format);
+  if (!format)
+    return Error{Errc::InvalidArgument,
+                 options.format.empty()
+                     ? fmt::format("the name {} does not say in which format to write; use --format "
+                                   "with one of {}",
+                                   options.output, writable_formats())
+                     : fmt::format("there is no format {}; use one of {}", options.format,
+                                   writable_formats()),
+                 {}};
+  return format;
+}
+
+Status convert(const ConvertOptions& options) {
+  TW_ASSIGN_OR_RETURN(const formats::Format* format, output_format(options));
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
+                      select_events(std::move(trace.source), options.selection, *trace.problems,
+                                    options.input.strict, "converting"));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(*format, options.output));
+  for (const std::string& refused : sink->refuses(source->catalog()))
+    fmt::print(stderr, "tracewell: {}: {}\n", printable(options.output), printable(refused));
+  const Status done = pump(*source, *sink);
+  tell_problems(trace, options.input.path);
+  return done;
+}
+
+}  // namespace
+
+Run convert_command(CLI::App& app) {
+  auto options = std::make_shared<ConvertOptions>();
+  add_input_options(app, options->input);
+  app.add_option("OUT", options->output, "where to write; - is standard output")->required();
+  app.add_option("--format", options->format,
+                 "format of OUT, when its name does not say: " + writable_formats())
+      ->type_name("NAME");
+  add_selection_options(app, options->selection);
+  return [options](const Invocation&) {
+    const Status status = convert(*options);
+    return status.ok() ? static_cast<int>(kOk) : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

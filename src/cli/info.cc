@@ -1,0 +1,71 @@
+// tracewell info FILE: format, machine, records, definitions, problems.
+#include <unordered_set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/info_report.h"
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct InfoOptions {
+  InputOptions input;
+  bool json = false;
+};
+
+/// Counts by a walk over all events.
+Status count_events(Source& source, TraceInfo& info) {
+  std::unordered_set<uint64_t> threads;
+  Batch batch;
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const bool more, source.next(batch));
+    if (!more) break;
+    for (const Event& event : batch.events()) {
+      if (event.tid != 0) threads.insert(event.tid);
+      if (!std::holds_alternative<Mark>(event.body) && !std::holds_alternative<Lost>(event.body))
+        ++info.records;
+    }
+  }
+  info.threads = threads.size();
+  return {};
+}
+
+Status info(const InfoOptions& options) {
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  TraceInfo info;
+  info.path = options.input.path;
+  info.format = trace.format->name;
+  info.format_description = trace.format->description;
+  info.catalog = trace.source->catalog();
+  const auto* summary = dynamic_cast<const formats::Summarised*>(trace.source.get());
+  if (Seekable* index = trace.source->seekable(); index && summary) {
+    info.records = index->count();
+    info.threads = summary->thread_count();
+  } else {
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
+                        select_events(std::move(trace.source), {}, *trace.problems,
+                                      options.input.strict, "counting"));
+    TW_RETURN_IF_ERROR(count_events(*source, info));
+  }
+  info.problems = trace.problems.get();
+  fmt::print("{}", options.json ? info_json(info) : info_text(info));
+  return {};
+}
+
+}  // namespace
+
+Run info_command(CLI::App& app) {
+  auto options = std::make_shared<InfoOptions>();
+  add_input_options(app, options->input);
+  app.add_flag("--json", options->json, "as JSON");
+  return [options](const Invocation&) {
+    const Status status = info(*options);
+    return status.ok() ? static_cast<int>(kOk) : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,47 @@
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/info_report.h"
+#include "formats/jsonl.h"
+
+namespace tracewell::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json problems_json(const ProblemLog& log) {
+  Json out = Json::array();
+  for (const Problem& problem : log.kept())
+    out.push_back({{"offset", problem.offset ? Json(*problem.offset) : Json()},
+                   {"severity", severity_name(problem.severity)},
+                   {"code", problem.code},
+                   {"text", printable(problem.text)}});
+  return out;
+}
+
+}  // namespace
+
+std::string info_json(const TraceInfo& info) {
+  const Catalog& catalog = info.catalog;
+  Json out = {{"format", info.format},
+              {"arch", printable(catalog.machine)},
+              {"endian", catalog.endian == Endian::Little ? "little" : "big"},
+              {"records", info.records},
+              {"threads", info.threads},
+              {"problems", problems_json(*info.problems)},
+              {"problem_count", info.problems->count()},
+              {"address_bytes", catalog.address_bytes},
+              {"registers", catalog.registers.registers.size()},
+              {"register_block_bytes", catalog.registers.size_bytes}};
+  // Definitions are spelled as in the JSON lines' catalog, and by the same code.
+  const Json whole = Json::parse(formats::catalog_to_json(catalog), nullptr, false);
+  for (const char* key : {"status", "tracepoints", "variables", "modules"}) {
+    const Json& from = whole["catalog"];
+    const auto at = from.find(key);
+    if (at != from.end()) out[key] = *at;
+    else if (std::string_view(key) != "status") out[key] = Json::array();
+  }
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,29 @@
+// What `info` has found out, as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "model/catalog.h"
+#include "model/problem.h"
+
+namespace tracewell::cli {
+
+struct TraceInfo {
+  std::string path;
+  std::string_view format, format_description;
+  Catalog catalog;
+  uint64_t records = 0;  // steps, frames and hooks
+  uint64_t threads = 0;  // that events name; 0 = none does
+  const ProblemLog* problems = nullptr;
+};
+
+std::string info_text(const TraceInfo& info);
+/// {"format","arch","endian","records","threads","problems":[{"offset","severity","code","text"}],
+///  "problem_count", "address_bytes","registers","register_block_bytes","status","tracepoints",
+///  "variables","modules"}; see docs/man.
+std::string info_json(const TraceInfo& info);
+
+/// "stopped by tracepoint 4 (pass count)", in words.
+std::string stop_text(const RunStatus& status);
+
+}  // namespace tracewell::cli

@@ -1,0 +1,114 @@
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/info_report.h"
+#include "cli/text_sink.h"
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+namespace {
+
+class InfoWriter {
+ public:
+  explicit InfoWriter(const TraceInfo& info) : info_(info), catalog_(info.catalog) {}
+
+  std::string write() {
+    line("file", "{}", printable(info_.path));
+    line("format", "{}, {}", info_.format, info_.format_description);
+    line("machine", "{}, {} endian, {}-bit addresses", printable(catalog_.machine),
+         catalog_.endian == Endian::Little ? "little" : "big", catalog_.address_bytes * 8);
+    line("records", "{}", info_.records);
+    if (info_.threads != 0) line("threads", "{}", info_.threads);
+    if (catalog_.registers.size_bytes != 0)
+      line("registers", "{} in blocks of {} bytes", catalog_.registers.registers.size(),
+           catalog_.registers.size_bytes);
+    if (catalog_.status) write_status(*catalog_.status);
+    for (const TracepointDef& one : catalog_.tracepoints) write_tracepoint(one);
+    for (const VariableDef& one : catalog_.variables)
+      line("variable", "{} ${}{}", one.number, printable(one.name),
+           one.builtin ? ", builtin" : fmt::format(" = {} at first", one.initial_value));
+    for (const Module& one : catalog_.modules)
+      line("module", "{:#x} {} (moved by {:#x})", one.start, printable(one.path), one.bias);
+    write_problems();
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void line(std::string_view label, fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), "{:<11}", label);
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+
+  void write_status(const RunStatus& status) {
+    line("status", "{}", stop_text(status));
+    if (status.frames)
+      line("", "{} frames kept{}", *status.frames,
+           status.frames_created ? fmt::format(" of {} created", *status.frames_created) : "");
+    if (status.buffer_size)
+      line("", "{}buffer of {} bytes, {} free", status.circular.value_or(false) ? "circular " : "",
+           *status.buffer_size, status.buffer_free.value_or(0));
+    auto moment = [this](std::string_view what, std::optional<uint64_t> time_us) {
+      if (time_us && *time_us != 0 && *time_us < INT64_MAX / 1000)
+        line("", "{} {}", what, time_text(static_cast<int64_t>(*time_us) * 1000));
+    };
+    moment("started", status.start_time_us);
+    moment("stopped", status.stop_time_us);
+    if (status.user_name && !status.user_name->empty())
+      line("", "by {}", printable(*status.user_name));
+    if (status.notes && !status.notes->empty()) line("", "note: {}", printable(*status.notes));
+  }
+
+  void write_tracepoint(const TracepointDef& one) {
+    std::string text = fmt::format("{} at {:#x}", one.number, one.address);
+    if (auto location = location_text(one); !location.empty()) text += fmt::format(" ({})", location);
+    if (one.fast_length) text += ", fast";
+    if (one.is_static) text += ", static";
+    if (!one.enabled) text += ", disabled";
+    if (one.pass_count != 0) text += fmt::format(", pass count {}", one.pass_count);
+    if (one.step_count != 0) text += fmt::format(", steps {}", one.step_count);
+    if (one.usage) text += fmt::format(", {} hits, {} bytes", one.usage->hits, one.usage->bytes);
+    line("tracepoint", "{}", text);
+    for (const TracepointDef::Source& source : one.sources) {
+      if (source.type == "cond") line("", "  if {}", printable(source.text));
+      if (source.type == "cmd") line("", "  {}", printable(source.text));
+    }
+  }
+
+  void write_problems() {
+    if (info_.problems->empty()) return line("problems", "none");
+    line("problems", "{}", info_.problems->count());
+    for (const Problem& problem : info_.problems->kept()) line("", "{}", problem_line(problem));
+  }
+
+  const TraceInfo& info_;
+  const Catalog& catalog_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string stop_text(const RunStatus& status) {
+  if (status.running) return "running";
+  const std::string why = printable(status.stop_text);
+  switch (status.stop) {
+    case RunStatus::Stop::NotRun: return "not run";
+    case RunStatus::Stop::Requested:
+      return why.empty() ? "stopped by the user" : fmt::format("stopped by the user ({})", why);
+    case RunStatus::Stop::BufferFull: return "stopped because the buffer was full";
+    case RunStatus::Stop::Disconnected: return "stopped because the debugger went away";
+    case RunStatus::Stop::PassCount:
+      return fmt::format("stopped by the pass count of tracepoint {}", status.stop_tracepoint);
+    case RunStatus::Stop::Failed:
+      return fmt::format("stopped by an error at tracepoint {}: {}", status.stop_tracepoint, why);
+    case RunStatus::Stop::Unknown: return "not known";
+  }
+  return "not known";
+}
+
+std::string info_text(const TraceInfo& info) { return InfoWriter(info).write(); }
+
+}  // namespace tracewell::cli

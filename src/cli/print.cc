@@ -1,0 +1,73 @@
+// tracewell print FILE: events, for people or for scripts.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "cli/text_sink.h"
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct PrintOptions {
+  InputOptions input;
+  SelectionOptions selection;
+  std::string format = "text";
+};
+
+/// Remembers whether anything went through.
+class CountingSource final : public Source {
+ public:
+  CountingSource(std::unique_ptr<Source> source, uint64_t& count)
+      : source_(std::move(source)), count_(count) {}
+  const Catalog& catalog() const override { return source_->catalog(); }
+  Result<bool> next(Batch& batch) override {
+    auto more = source_->next(batch);
+    count_ += batch.size();
+    return more;
+  }
+
+ private:
+  std::unique_ptr<Source> source_;
+  uint64_t& count_;
+};
+
+Result<int> print(const PrintOptions& options) {
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
+                      select_events(std::move(trace.source), options.selection, *trace.problems,
+                                    options.input.strict, "printing"));
+  uint64_t count = 0;
+  CountingSource counted(std::move(source), count);
+  std::unique_ptr<Sink> sink;
+  if (options.format == "text") {
+    sink = text_sink(output_has_color());
+  } else {
+    TW_ASSIGN_OR_RETURN(sink, create_sink(*formats::find_format(options.format), "-"));
+  }
+  const Status done = pump(counted, *sink);
+  tell_problems(trace, options.input.path);
+  if (!done.ok()) return done.error();
+  const bool asked = !options.selection.where.empty() || options.selection.from != 0 ||
+                     options.selection.to != UINT64_MAX;
+  return static_cast<int>(asked && count == 0 ? kNothing : kOk);
+}
+
+}  // namespace
+
+Run print_command(CLI::App& app) {
+  auto options = std::make_shared<PrintOptions>();
+  add_input_options(app, options->input);
+  app.add_option("--format", options->format, "text, jsonl or csv")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"text", "jsonl", "csv"}));
+  add_selection_options(app, options->selection);
+  app.footer("Exit status: 1 when --from, --to or --where leave nothing to print.");
+  return [options](const Invocation&) {
+    const auto status = print(*options);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,106 @@
+// tracewell replay FILE COMM: a recorded trace behind the remote protocol, for stock GDB.
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "agent/recorded_trace.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/server_loop.h"
+#include "cli/trace_files.h"
+#include "cli/transport.h"
+#include "target/recorded/placement.h"
+#include "target/recorded/recorded_target.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct ReplayOptions {
+  InputOptions input;
+  std::string comm;
+  std::vector<std::string> images;
+  bool images_from_trace = false;
+  bool once = false;
+  bool remote_debug = false;
+};
+
+void tell(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+
+agent::SessionOptions session_options(const ReplayOptions& options) {
+  agent::SessionOptions session;
+  // Nobody who looks at a trace needs this machine's files; GDB finds its own without us.
+  session.files = agent::SessionOptions::Files::None;
+  session.notice = tell;
+  if (options.remote_debug)
+    session.log_packet = [](bool received, std::string_view packet) {
+      tell(fmt::format("{} {}", received ? "->" : "<-", printable(packet)));
+    };
+  return session;
+}
+
+/// Readable when the user wants us to end. Also keeps the signals from ending us halfway; to be
+/// called before any thread starts.
+Result<UniqueFd> catch_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  ::signal(SIGPIPE, SIG_IGN);
+  if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return errno_error("signals");
+  UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd.valid()) return errno_error("signals");
+  return fd;
+}
+
+Result<int> replay(const ReplayOptions& options) {
+  TW_ASSIGN_OR_RETURN(const Comm comm, parse_comm(options.comm));
+  if (comm.kind == Comm::Kind::Stdio && options.input.path == "-")
+    return {Errc::InvalidArgument, "standard input cannot be both the trace and the connection"};
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  tell_problems(trace, options.input.path);
+
+  std::vector<symbols::ImageSpec> named;
+  for (const std::string& text : options.images) named.push_back(symbols::parse_image_spec(text));
+  const Catalog& catalog = trace.source->catalog();
+  TW_ASSIGN_OR_RETURN(target::ImagePlacement placed,
+                      target::place_images(catalog, named, options.images_from_trace));
+  for (const std::string& note : placed.notes) tell("tracewell: " + note);
+
+  target::RecordedTarget target(catalog, std::move(placed.images));
+  TW_ASSIGN_OR_RETURN(auto recorded, agent::RecordedTrace::create(*trace.source, target));
+  TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Transport::open(comm));
+  if (const std::string text = transport->announcement(); !text.empty()) tell(text);
+  Link link(*transport, quit.get(), [] {});
+  ServerLoop loop(target, recorded.get(), link, {options.once, false, session_options(options)});
+  return loop.run() == ServerEnd::Failed ? kSystem : kOk;
+}
+
+}  // namespace
+
+Run replay_command(CLI::App& app) {
+  auto options = std::make_shared<ReplayOptions>();
+  add_input_options(app, options->input);
+  app.add_option("COMM", options->comm,
+                 "where GDB connects to: HOST:PORT, [IPv6]:PORT, :PORT (loopback), unix:PATH, a "
+                 "serial device, or - for standard input and output")
+      ->required();
+  app.add_option("--image", options->images,
+                 "an executable or library of the program, for read-only memory and symbols; BASE is "
+                 "its load address, needed for what is position-independent")
+      ->type_name("FILE[@BASE]")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag("--images-from-trace", options->images_from_trace,
+               "also open the files that the trace names, where their build-ids are the recorded "
+               "ones");
+  app.add_flag("--once", options->once, "end after the first connection");
+  app.add_flag("--remote-debug", options->remote_debug, "show the packets");
+  return [options](const Invocation&) {
+    const auto status = replay(*options);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

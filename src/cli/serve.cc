@@ -1,0 +1,141 @@
+// serve: the live agent, with gdbserver's command line. tracewell-gdbserver is the same with
+// gdbserver's exit status.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "agent/engine.h"
+#include "base/check.h"
+#include "cli/command.h"
+#include "cli/serve_log.h"
+#include "cli/serve_options.h"
+#include "cli/server_loop.h"
+#include "cli/transport.h"
+#include "target/linux/linux_target.h"
+
+namespace tracewell::cli {
+namespace {
+
+// What a signal handler can reach.
+int quit_pipe[2] = {-1, -1};
+volatile std::sig_atomic_t quit_signal = 0;
+
+void on_quit_signal(int number) {
+  // A second one ends us at once: the kernel then kills what was started, and sets free the rest.
+  if (quit_signal != 0) ::_exit(128 + number);
+  quit_signal = number;
+  (void)!::write(quit_pipe[1], "q", 1);
+}
+
+void on_pipe_signal(int) {}
+
+/// Handlers rather than SIG_IGN: programs that we start would inherit the latter.
+void catch_signals() {
+  TW_CHECK(::pipe2(quit_pipe, O_CLOEXEC | O_NONBLOCK) == 0);
+  struct sigaction action {};
+  action.sa_flags = SA_RESTART;
+  action.sa_handler = on_quit_signal;
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+  action.sa_handler = on_pipe_signal;
+  ::sigaction(SIGPIPE, &action, nullptr);
+}
+
+/// How errors are told and what the exit status is.
+class Conventions {
+ public:
+  explicit Conventions(const Invocation& invocation) : gdbserver_(invocation.by_own_name) {}
+  int fail(const Error& error) const {
+    if (!gdbserver_) return cli::fail(error);
+    fmt::print(stderr, "{}.\nExiting\n", error.text());
+    return 1;
+  }
+
+ private:
+  bool gdbserver_;
+};
+
+/// The first process, if the command line names one.
+Result<std::optional<target::StopEvent>> first_process(target::Target& target,
+                                                       const ServeOptions& options,
+                                                       const ServeLog& log) {
+  auto* processes = target.process_control();
+  if (options.attach) {
+    TW_ASSIGN_OR_RETURN(auto event, processes->attach(options.pid));
+    log.notice(fmt::format("Attached; pid = {}", event.pid));
+    return std::optional(std::move(event));
+  }
+  if (options.launch.argv.empty()) return std::optional<target::StopEvent>();
+  TW_ASSIGN_OR_RETURN(auto event, processes->launch(options.launch));
+  log.notice(fmt::format("Process {} created; pid = {}", options.launch.argv[0], event.pid));
+  return std::optional(std::move(event));
+}
+
+ServerOptions server_options(const ServeOptions& options, ServeLog& log) {
+  ServerOptions out;
+  out.once = options.once;
+  out.multi = options.multi;
+  out.session.launch = options.launch;
+  out.session.notice = [&log](std::string_view line) { log.notice(line); };
+  out.session.log_packet = [&log](bool received, std::string_view text) {
+    log.packet(received, text);
+  };
+  out.session.set = [&log](std::string_view name, std::string_view value) {
+    return log.set(name, value);
+  };
+  return out;
+}
+
+int serve(ServeOptions& options, const Conventions& conventions) {
+  ServeLog log;
+  log.debug = options.debug;
+  log.packets = options.remote_debug;
+  if (!options.debug_file.empty() && !log.set_file(options.debug_file))
+    return conventions.fail(errno_error("cannot write " + options.debug_file));
+  if (!log.set_format(options.debug_format))
+    return conventions.fail({Errc::InvalidArgument, "--debug-format: none, timestamp or all", {}});
+
+  auto comm = parse_comm(options.comm);
+  if (!comm) return conventions.fail(comm.error());
+  options.launch.keep_stdio_free = comm->kind == Comm::Kind::Stdio;
+  catch_signals();
+  auto transport = Transport::open(*comm);
+  if (!transport) return conventions.fail(transport.error());
+
+  const auto target = target::make_linux_target();
+  auto first = first_process(*target, options, log);
+  if (!first) return conventions.fail(first.error());
+  agent::Engine trace(*target);
+  if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
+
+  Link link(**transport, quit_pipe[0], [&] { target->wake(); });
+  ServerLoop loop(*target, &trace, link, server_options(options, log));
+  if (*first) loop.set_last_stop(**std::move(first));
+  switch (loop.run()) {
+    case ServerEnd::Done: return kOk;
+    case ServerEnd::Interrupted: return 128 + quit_signal;
+    case ServerEnd::Failed: break;
+  }
+  return kSystem;
+}
+
+}  // namespace
+
+Run serve_command(CLI::App& app) {
+  auto options = std::make_shared<ServeOptions>();
+  declare_serve_options(app, *options);
+  return [&app, options](const Invocation& invocation) {
+    const Conventions conventions(invocation);
+    if (auto status = finish_serve_options(app.remaining(), *options); !status) {
+      fmt::print(stderr, "{}: {}\nTry '{} --help'.\n", invocation.program, status.error().text(),
+                 invocation.program);
+      return invocation.by_own_name ? 1 : static_cast<int>(cli::kUsage);
+    }
+    return serve(*options, conventions);
+  };
+}
+
+}  // namespace tracewell::cli

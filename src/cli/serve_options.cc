@@ -1,0 +1,80 @@
+#include "cli/serve_options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/version.h"
+
+namespace tracewell::cli {
+namespace {
+
+constexpr std::string_view kForms =
+    "COMM is where a debugger connects: HOST:PORT, [IPv6]:PORT, or :PORT for this machine only\n"
+    "(other interfaces must be named, and whoever can connect can do what you can do); unix:PATH;\n"
+    "a serial device; - or stdio. PORT 0 takes a free one.\n\n"
+    "  serve [OPTIONS] COMM PROG [ARGS…]   starts PROG for the debugger\n"
+    "  serve [OPTIONS] --attach COMM PID   takes a running process\n"
+    "  serve [OPTIONS] --multi COMM        waits for what the debugger wants\n";
+
+Error usage(std::string text) { return {Errc::InvalidArgument, std::move(text), {}}; }
+
+}  // namespace
+
+void declare_serve_options(CLI::App& app, ServeOptions& options) {
+  app.prefix_command();
+  app.footer(std::string(kForms));
+  app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), version()));
+  app.add_flag("--attach", options.attach, "Attach to the running process PID");
+  app.add_flag("--multi", options.multi, "Start without a program, and stay until told to end");
+  app.add_flag("--once", options.once, "End when the first connection does");
+  app.add_flag("--wrapper", options.wrapper_follows,
+               "Start programs through the command that follows, up to a lone --");
+  auto& launch = options.launch;
+  app.add_flag("--disable-randomization,!--no-disable-randomization", launch.disable_randomization,
+               "Give programs the same addresses each time (default)");
+  app.add_flag("--startup-with-shell,!--no-startup-with-shell", launch.startup_with_shell,
+               "Start programs by a shell, which expands their arguments (default)");
+  app.add_flag("--debug", options.debug, "Say what the server does")->disable_flag_override(false);
+  app.add_flag("--remote-debug", options.remote_debug, "Show the packets");
+  app.add_flag("--event-loop-debug", "Accepted for gdbserver's sake; there is nothing to show");
+  app.add_option("--debug-file", options.debug_file, "Debugging output goes there");
+  app.add_option("--debug-format", options.debug_format,
+                 "What its lines begin with: none, timestamp or all");
+}
+
+Status finish_serve_options(std::vector<std::string> words, ServeOptions& options) {
+  while (options.wrapper_follows) {
+    options.wrapper_follows = false;
+    const auto end = std::find(words.begin(), words.end(), "--");
+    if (end == words.begin() || end == words.end())
+      return usage("--wrapper takes a command, and -- after it");
+    options.launch.wrapper.assign(words.begin(), end);
+    words.erase(words.begin(), end + 1);
+    CLI::App again;
+    declare_serve_options(again, options);
+    std::vector<std::string> reversed(words.rbegin(), words.rend());
+    try {
+      again.parse(reversed);
+    } catch (const CLI::ParseError& error) {
+      return usage(error.what());
+    }
+    words = again.remaining();
+  }
+  if (words.empty()) return usage("COMM is missing");
+  options.comm = std::move(words[0]);
+  words.erase(words.begin());
+  if (options.attach) {
+    auto pid = words.size() == 1 ? parse_number(words[0]) : std::nullopt;
+    if (!pid || *pid == 0 || *pid > INT32_MAX) return usage("--attach takes COMM and one PID");
+    options.pid = static_cast<int64_t>(*pid);
+    return {};
+  }
+  if (words.empty() && !options.multi) return usage("PROG is missing (or --multi, or --attach)");
+  options.launch.argv = std::move(words);
+  return {};
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,38 @@
+// The command line of `serve`, which is gdbserver's.
+//
+//   [OPTIONS] COMM PROG [ARGS…]     [OPTIONS] --attach COMM PID     [OPTIONS] --multi COMM
+//
+// `--wrapper WORD… --` may stand among the options. It takes any words up to a lone `--`, so its
+// rest is read in a second pass.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "target/target.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tracewell::cli {
+
+struct ServeOptions {
+  bool attach = false, multi = false, once = false;
+  bool wrapper_follows = false;
+  bool debug = false, remote_debug = false;
+  std::string debug_file, debug_format;
+  std::string comm;
+  int64_t pid = 0;                             // --attach
+  target::Processes::LaunchOptions launch;     // argv empty: no program
+};
+
+/// Declares the options; what they write to must outlive the parse.
+void declare_serve_options(CLI::App& app, ServeOptions& options);
+
+/// From the words that the options left over. InvalidArgument with a text for people.
+Status finish_serve_options(std::vector<std::string> words, ServeOptions& options);
+
+}  // namespace tracewell::cli

@@ -1,0 +1,185 @@
+#include "cli/server_loop.h"
+
+#include <fmt/format.h>
+
+#include "rsp/signals.h"
+
+namespace tracewell::cli {
+
+using target::StopEvent;
+
+namespace {
+
+bool is_end(const StopEvent& event) {
+  return event.kind == StopEvent::Kind::Exited || event.kind == StopEvent::Kind::Signalled;
+}
+
+}  // namespace
+
+ServerLoop::ServerLoop(target::Target& target, agent::Trace* trace, Link& link,
+                       ServerOptions options)
+    : target_(target), trace_(trace), link_(link), options_(std::move(options)) {}
+
+void ServerLoop::notice(std::string_view line) const {
+  if (options_.session.notice) options_.session.notice(line);
+}
+
+ServerEnd ServerLoop::run() {
+  while (!done_ && !failed_ && !link_.quitting()) {
+    if (!await_debugger()) break;
+    serve_debugger();
+  }
+  link_.close();
+  let_all_go();
+  if (failed_) return ServerEnd::Failed;
+  return link_.quitting() ? ServerEnd::Interrupted : ServerEnd::Done;
+}
+
+/// False: none will come.
+bool ServerLoop::await_debugger() {
+  link_.open();
+  while (!link_.connected()) {
+    if (link_.quitting() || link_.exhausted() || done_ || failed_) return false;
+    if (running_) run_unattended();
+    else link_.wait();
+  }
+  notice(link_.peer());
+  return true;
+}
+
+/// Until a debugger comes, or everything has ended.
+void ServerLoop::run_unattended() {
+  auto event = target_.wait();
+  if (!event) {
+    notice(event.error().text());
+    running_ = false;
+    failed_ = true;
+    return;
+  }
+  if (*event) pass_by(**event);
+}
+
+/// What a debugger would have been told: everything goes on as if there were none.
+void ServerLoop::pass_by(const StopEvent& event) {
+  running_ = false;
+  if (trace_ && trace_->control()) trace_->control()->on_event(event);
+  if (event.child_pid != 0 && target_.process_control())
+    (void)target_.process_control()->detach(event.child_pid);
+  if (event.kind == StopEvent::Kind::Exited)
+    notice(fmt::format("\nChild exited with status {}", event.exit_code));
+  if (event.kind == StopEvent::Kind::Signalled)
+    notice(fmt::format("\nChild terminated with signal = {:#x} ({})", event.signal,
+                       rsp::gdb_signal_name(rsp::gdb_signal_from_linux(event.signal))));
+  std::vector<target::ResumeAction> actions;
+  for (const target::ThreadInfo& thread : target_.threads(0)) {
+    const bool gets_signal = event.kind == StopEvent::Kind::Signal && thread.tid == event.tid;
+    actions.push_back({.tid = thread.tid, .signal = gets_signal ? event.signal : 0});
+  }
+  if (actions.empty()) {
+    // Without a program there is nothing to wait for, unless somebody may want its trace.
+    const bool wanted = trace_ && trace_->frames().count() > 0;
+    if (!wanted && !options_.multi) done_ = true;
+    if (is_end(event)) last_stop_ = event;
+    return;
+  }
+  if (auto status = target_.resume(actions); !status) notice(status.error().text());
+  else running_ = true;
+}
+
+/// For a debugger that comes, or for the end. What stopped the target instead is kept.
+void ServerLoop::stop_target() {
+  if (!running_) return;
+  (void)target_.interrupt();
+  while (running_) {
+    auto event = target_.wait();
+    if (!event) {
+      notice(event.error().text());
+      running_ = false;
+      failed_ = true;
+      return;
+    }
+    if (!*event) continue;
+    running_ = false;
+    if (trace_ && trace_->control()) trace_->control()->on_event(**event);
+    last_stop_ = **event;
+    // Nothing happened to the program itself: signal 0.
+    if (last_stop_->kind == StopEvent::Kind::Interrupted) last_stop_->kind = StopEvent::Kind::Signal;
+  }
+}
+
+void ServerLoop::serve_debugger() {
+  stop_target();
+  if (failed_) return;
+  const bool had_process = !target_.processes().empty();
+  agent::Session session(target_, trace_, options_.session);
+  session.last_stop = std::exchange(last_stop_, {});
+  converse(session);
+  part(session, had_process);
+}
+
+void ServerLoop::converse(agent::Session& session) {
+  while (!link_.quitting()) {
+    if (const std::string input = link_.take_input(); !input.empty())
+      session.feed(as_bytes(input));
+    if (!link_.send(session.take_output())) return;
+    if (session.finished() || link_.lost()) return;
+    if (!session.running()) {
+      link_.wait();
+      continue;
+    }
+    auto event = target_.wait();
+    if (!event) session.on_target_error(event.error());
+    else if (*event) session.on_event(**event);
+  }
+}
+
+/// After the last word: what becomes of the program, and whether there is a next debugger.
+void ServerLoop::part(agent::Session& session, bool had_process) {
+  running_ = session.running();
+  if (link_.quitting()) return;
+  const bool done = session.server_exit() || options_.once;
+  if (!session.finished() && !done) {
+    // Gone without a word. A program that ran goes on; one that stood waits for the next debugger.
+    const bool ran = running_;
+    stop_target();
+    session.stopped();
+    if (ran) session.last_stop = last_stop_;
+    session.on_disconnect(ran);
+    running_ = session.running();
+  }
+  last_stop_.reset();
+  if (!running_) last_stop_ = session.last_stop;
+  options_.session.launch = session.options.launch;
+  link_.close();
+  if (done || !stays(session, had_process)) done_ = true;
+  else if (!session.finished())
+    notice("Remote side has terminated connection.  GDBserver will reopen the connection.");
+}
+
+/// Without a process there is nothing to come back for; except for the frames of a trace that was
+/// told to do without a debugger, once.
+bool ServerLoop::stays(const agent::Session& session, bool had_process) const {
+  if (options_.multi || session.extended || !target_.processes().empty()) return true;
+  return had_process && trace_ && trace_->control() && trace_->frames().count() > 0 &&
+         trace_->status().disconnected.value_or(false);
+}
+
+void ServerLoop::let_all_go() {
+  stop_target();
+  auto* control = target_.process_control();
+  if (!control) return;
+  for (const target::ProcessInfo& process : target_.processes()) {
+    if (trace_ && trace_->control())
+      trace_->control()->on_event(
+          {.kind = StopEvent::Kind::Exited, .pid = process.pid, .tid = process.pid, .path = {}});
+    if (process.attached) {
+      notice(fmt::format("Detaching process(es): {}", process.pid));
+      (void)control->detach(process.pid);
+    } else {
+      notice(fmt::format("Killing process(es): {}", process.pid));
+      (void)control->kill(process.pid);
+    }
+  }
+}
+
+}  // namespace tracewell::cli

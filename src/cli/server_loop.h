@@ -1,0 +1,57 @@
+// The server: one debugger after the other on one target, and what happens between them.
+#pragma once
+
+#include <memory>
+
+#include "agent/session.h"
+#include "cli/transport_link.h"
+
+namespace tracewell::cli {
+
+struct ServerOptions {
+  bool once = false;   // end when the first connection does
+  bool multi = false;  // stay without a process
+  agent::SessionOptions session;
+};
+
+/// Why run() ended.
+enum class ServerEnd : uint8_t {
+  Done,         // as it should
+  Interrupted,  // SIGINT, SIGTERM, SIGHUP
+  Failed,       // the target cannot be waited for
+};
+
+class ServerLoop {
+ public:
+  /// All must outlive it. `trace` may be null.
+  ServerLoop(target::Target& target, agent::Trace* trace, Link& link, ServerOptions options);
+
+  /// What the first debugger is told of the program that was just started or attached to.
+  void set_last_stop(target::StopEvent event) { last_stop_ = std::move(event); }
+
+  /// Serves until the end; then kills what was started and lets go what was attached to.
+  ServerEnd run();
+
+ private:
+  bool await_debugger();
+  void serve_debugger();
+  void converse(agent::Session& session);
+  void part(agent::Session& session, bool had_process);
+  bool stays(const agent::Session& session, bool had_process) const;
+  void run_unattended();
+  void pass_by(const target::StopEvent& event);
+  void stop_target();
+  void let_all_go();
+  void notice(std::string_view line) const;
+
+  target::Target& target_;
+  agent::Trace* trace_;
+  Link& link_;
+  ServerOptions options_;
+  std::optional<target::StopEvent> last_stop_;
+  bool running_ = false;  // the target runs, and no session knows
+  bool done_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace tracewell::cli

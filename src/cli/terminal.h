@@ -1,0 +1,34 @@
+// What standard output and standard error are connected to.
+#pragma once
+
+#include <cstdint>
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+namespace tracewell::cli {
+
+bool output_is_terminal();
+/// Escape sequences are welcome on standard output: a terminal, and no NO_COLOR (no-color.org).
+bool output_has_color();
+
+/// "…: N events" on standard error, rewritten in place, when it is a terminal and the work takes
+/// longer than a second. Erases itself.
+class Progress {
+ public:
+  explicit Progress(std::string_view what, std::optional<uint64_t> total = {});
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void at(uint64_t done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string_view what_;
+  std::optional<uint64_t> total_;
+  bool wanted_;
+  bool shown_ = false;
+  Clock::time_point next_;
+};
+
+}  // namespace tracewell::cli

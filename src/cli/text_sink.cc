@@ -1,0 +1,205 @@
+#include "cli/text_sink.h"
+
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hex.h"
+#include "base/text.h"
+#include "formats/jsonl.h"
+
+namespace tracewell::cli {
+namespace {
+
+using Kind = FrameBlock::Kind;
+constexpr size_t kDumpBytes = 16;   // of memory, a line
+constexpr size_t kColumns = 4;      // of registers
+constexpr size_t kValueWidth = 18;  // 0x and sixteen digits
+
+class TextSink final : public Sink {
+ public:
+  explicit TextSink(bool color) : color_(color) {}
+
+  Status begin(const Catalog& catalog) override {
+    catalog_ = catalog;
+    for (const TracepointDef& one : catalog.tracepoints)
+      if (auto text = location_text(one); !text.empty())
+        locations_.try_emplace(static_cast<int64_t>(one.number), std::move(text));
+    for (const VariableDef& one : catalog.variables)
+      variable_names_[one.number] = printable(one.name);
+    TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create("-"));
+    file_.emplace(std::move(file));
+    return {};
+  }
+
+  Status write(const Batch& batch) override {
+    for (const Event& event : batch.events()) {
+      text_.clear();
+      head(event);
+      std::visit([this](const auto& body) { write_body(body); }, event.body);
+      TW_RETURN_IF_ERROR(file_->write(text_));
+    }
+    return {};
+  }
+
+  Status finish() override { return file_->commit(); }
+
+ private:
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+
+  void head(const Event& event) {
+    constexpr std::string_view kNames[] = {"step", "frame", "hook", "mark", "lost"};
+    if (color_) text_ += "\x1b[1m";
+    put("{} {}", kNames[event.body.index()], event.seq);
+    if (color_) text_ += "\x1b[0m";
+    head_tail_.clear();
+    if (event.tid != 0) head_tail_ += fmt::format("  thread {}", event.tid);
+    if (event.cpu >= 0) head_tail_ += fmt::format("  cpu {}", event.cpu);
+    if (event.time_ns) head_tail_ += "  " + time_text(*event.time_ns);
+    head_tail_ += '\n';
+  }
+
+  void write_body(const Frame& frame) {
+    put("  tracepoint {}", frame.tracepoint);
+    const auto location = locations_.find(frame.tracepoint);
+    if (location != locations_.end()) put(" at {}", location->second);
+    if (frame.pc) put("  pc {:#x}", *frame.pc);
+    text_ += head_tail_;
+    for (const FrameBlock& block : frame.blocks) {
+      switch (block.kind) {
+        case Kind::Registers: write_registers(frame, block); break;
+        case Kind::Memory: write_memory(block.address, block.bytes); break;
+        case Kind::Variable: write_variable(block); break;
+        case Kind::Static: put("  static data \"{}\"\n", printable(as_text(block.bytes))); break;
+      }
+    }
+  }
+
+  void write_variable(const FrameBlock& block) {
+    const auto name = variable_names_.find(block.number);
+    if (name != variable_names_.end() && !name->second.empty())
+      put("  ${} = {}\n", name->second, block.value);
+    else
+      put("  variable {} = {}\n", block.number, block.value);
+  }
+
+  /// Numbers in columns; what is wider (vectors), a line each unless it is zero.
+  void write_registers(const Frame& frame, const FrameBlock& block) {
+    const auto& registers = catalog_.registers.registers;
+    size_t column = 0;
+    size_t zeros = 0;
+    wide_.clear();
+    for (uint32_t i = 0; i < registers.size(); ++i) {
+      const Register& one = registers[i];
+      if (!register_valid(frame, i) || one.offset > block.bytes.size() ||
+          one.size_bytes > block.bytes.size() - one.offset)
+        continue;
+      const Bytes value = block.bytes.subspan(one.offset, one.size_bytes);
+      const std::string number = formats::register_value_hex(value, catalog_.endian);
+      if (one.size_bytes > 8) {
+        if (number == "0x0") ++zeros;
+        else wide_ += fmt::format("  {:<9} {}\n", printable(one.name), number);
+        continue;
+      }
+      put("{}{:<9} {:<{}}", column == 0 ? "  " : "  ", printable(one.name), number,
+          column + 1 == kColumns ? 0 : kValueWidth);
+      if (++column == kColumns) end_line(column);
+    }
+    if (column != 0) end_line(column);
+    text_ += wide_;
+    if (zeros != 0) put("  ({} wide registers are zero)\n", zeros);
+    if (registers.empty()) put("  registers: {} bytes in an unknown layout\n", block.bytes.size());
+  }
+
+  void end_line(size_t& column) {
+    text_.erase(text_.find_last_not_of(' ') + 1);
+    text_ += '\n';
+    column = 0;
+  }
+
+  void write_memory(uint64_t address, Bytes bytes) {
+    if (bytes.empty()) put("  {:#x}  (nothing)\n", address);
+    for (size_t at = 0; at < bytes.size(); at += kDumpBytes) {
+      const Bytes line = bytes.subspan(at, std::min(kDumpBytes, bytes.size() - at));
+      std::string hex;
+      std::string ascii;
+      for (const uint8_t byte : line) {
+        hex += fmt::format("{:02x} ", byte);
+        ascii += byte >= 0x20 && byte < 0x7f ? static_cast<char>(byte) : '.';
+      }
+      put("  {:#x}  {:<{}}|{}|\n", address + at, hex, 3 * kDumpBytes, ascii);
+    }
+  }
+
+  void write_body(const Step& step) {
+    put("  pc {:#x}  {}", step.pc, to_hex(step.opcode));
+    for (const Step::RegisterChange& change : step.registers)
+      if (change.index < catalog_.registers.registers.size())
+        put("  {}={}", printable(catalog_.registers.registers[change.index].name),
+            formats::register_value_hex(change.value, catalog_.endian));
+    for (const Step::MemoryAccess& access : step.memory) {
+      const bool write = access.kind == Step::MemoryAccess::Kind::Write;
+      put("  [{:#x}]{}{}", access.address, write ? "<-" : "=",
+          to_hex(write ? access.new_bytes : access.old_bytes));
+    }
+    text_ += head_tail_;
+  }
+
+  void write_body(const Hook& hook) {
+    put("  {:04x}.{:x}", hook.id, hook.subhook);
+    for (const uint64_t word : hook.words) put(" {:#x}", word);
+    if (!hook.data.empty()) put("  {}", to_hex(hook.data));
+    text_ += head_tail_;
+  }
+
+  void write_body(const Mark& mark) {
+    put("  {}", printable(mark.text));
+    text_ += head_tail_;
+  }
+
+  void write_body(const Lost& lost) {
+    if (lost.count != 0) put("  {} events", lost.count);
+    put("  {}", printable(lost.why));
+    text_ += head_tail_;
+  }
+
+  bool color_;
+  Catalog catalog_;
+  std::map<int64_t, std::string> locations_;
+  std::map<int64_t, std::string> variable_names_;
+  std::optional<OutputFile> file_;
+  std::string text_, head_tail_, wide_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> text_sink(bool color) { return std::make_unique<TextSink>(color); }
+
+std::string time_text(int64_t time_ns) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  constexpr int64_t kYear2000 = 946'684'800;
+  const int64_t seconds = time_ns / kSecond - (time_ns % kSecond < 0 ? 1 : 0);
+  const int64_t fraction = time_ns - seconds * kSecond;
+  if (seconds < kYear2000) return fmt::format("{}.{:09} s", seconds, fraction);
+  const auto moment = static_cast<std::time_t>(seconds);
+  std::tm parts = {};
+  gmtime_r(&moment, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} UTC", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     fraction);
+}
+
+std::string location_text(const TracepointDef& tracepoint) {
+  for (const TracepointDef::Source& source : tracepoint.sources)
+    if (source.type == "at") return printable(source.text);
+  return "";
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,21 @@
+// Events as text for people: one paragraph a frame, one line for what is small.
+#pragma once
+
+#include <memory>
+
+#include "model/stream.h"
+
+namespace tracewell::cli {
+
+/// Writes to standard output. `color`: with escape sequences.
+std::unique_ptr<Sink> text_sink(bool color);
+
+/// Microseconds or nanoseconds since the epoch as "2024-05-01 12:00:00.123456789 UTC". A clock that
+/// plainly does not count from the epoch (gdbserver's counts from the machine's start) gives
+/// "12.345 s" instead.
+std::string time_text(int64_t time_ns);
+
+/// The `at` source of a tracepoint ("work", "file.c:9"), printable; empty when it has none.
+std::string location_text(const TracepointDef& tracepoint);
+
+}  // namespace tracewell::cli

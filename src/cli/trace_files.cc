@@ -1,0 +1,139 @@
+#include "cli/trace_files.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/terminal.h"
+#include "filter/select.h"
+
+namespace tracewell::cli {
+namespace {
+
+constexpr size_t kProblemsTold = 20;
+
+/// Passes events on and looks after the user.
+class WatchedSource final : public Source {
+ public:
+  WatchedSource(std::unique_ptr<Source> source, const ProblemLog& problems, bool strict,
+                std::string_view what)
+      : source_(std::move(source)), problems_(problems), strict_(strict), progress_(what) {}
+
+  const Catalog& catalog() const override { return source_->catalog(); }
+
+  Result<bool> next(Batch& batch) override {
+    auto more = source_->next(batch);
+    if (strict_) TW_RETURN_IF_ERROR(problems_.strict());
+    if (more.ok()) progress_.at(done_ += batch.size());
+    return more;
+  }
+
+ private:
+  std::unique_ptr<Source> source_;
+  const ProblemLog& problems_;
+  bool strict_;
+  Progress progress_;
+  uint64_t done_ = 0;
+};
+
+std::string readable_formats() {
+  std::string out;
+  for (const formats::Format* format : formats::formats())
+    if (format->open) out += (out.empty() ? "" : ", ") + std::string(format->name);
+  return out;
+}
+
+}  // namespace
+
+CLI::Option* add_number_option(CLI::App& app, const std::string& name, uint64_t& value,
+                               const std::string& description) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&value, name](const std::string& text) {
+            const auto number = parse_number(text);
+            if (!number) throw CLI::ValidationError(name, "not a number: " + text);
+            value = *number;
+          },
+          description)
+      ->type_name("N");
+}
+
+void add_input_options(CLI::App& app, InputOptions& options) {
+  app.add_option("FILE", options.path, "the trace; - is standard input")->required();
+  app.add_option("--input-format", options.format,
+                 "what FILE is, when its content does not say: " + readable_formats())
+      ->type_name("NAME");
+  app.add_option("--endian", options.endian,
+                 "byte order of the trace, when nothing in it says: little or big")
+      ->type_name("ORDER")
+      ->check(CLI::IsMember({"little", "big"}));
+  app.add_flag("--strict", options.strict, "fail at the first sign of damage");
+}
+
+void add_selection_options(CLI::App& app, SelectionOptions& options) {
+  add_number_option(app, "--from", options.from, "begin with event N");
+  add_number_option(app, "--to", options.to, "end with event N");
+  app.add_option("--where", options.where,
+                 "only events for which this holds, such as 'tracepoint == 2 && $rax != 0'; fields: "
+                 "seq, tid, cpu, time_ns, tracepoint, pc, kind, id, subhook, $REGISTER")
+      ->type_name("EXPR");
+}
+
+Result<OpenTrace> open_trace(const InputOptions& options) {
+  OpenTrace trace;
+  trace.problems = std::make_unique<ProblemLog>();
+  TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(options.path));
+  formats::OpenOptions open_options;
+  if (!options.endian.empty())
+    open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
+  TW_ASSIGN_OR_RETURN(trace.source,
+                      formats::open_source(trace.file, options.format, open_options,
+                                           *trace.problems, &trace.format));
+  if (options.strict) TW_RETURN_IF_ERROR(trace.problems->strict());
+  return trace;
+}
+
+Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
+                                              const SelectionOptions& selection,
+                                              const ProblemLog& problems, bool strict,
+                                              std::string_view what) {
+  filter::Selection wanted{selection.from, selection.to, std::nullopt};
+  if (!selection.where.empty()) {
+    TW_ASSIGN_OR_RETURN(wanted.where,
+                        filter::Expression::parse(selection.where, source->catalog()));
+  }
+  return std::unique_ptr<Source>(std::make_unique<WatchedSource>(
+      filter::select(std::move(source), std::move(wanted)), problems, strict, what));
+}
+
+std::string problem_line(const Problem& problem) {
+  const std::string place = problem.offset ? fmt::format(" at {:#x}", *problem.offset) : "";
+  return fmt::format("{} {}{}: {}", severity_name(problem.severity), problem.code, place,
+                     printable(problem.text));
+}
+
+void tell_problems(const OpenTrace& trace, const std::string& path) {
+  const auto& kept = trace.problems->kept();
+  uint64_t told = 0;
+  for (const Problem& problem : kept) {
+    if (problem.severity == Problem::Severity::Note) continue;
+    if (++told > kProblemsTold) break;
+    fmt::print(stderr, "tracewell: {}: {}\n", printable(path), problem_line(problem));
+  }
+  const uint64_t all = trace.problems->count(Problem::Severity::Warning);
+  if (all > kProblemsTold)
+    fmt::print(stderr, "tracewell: {}: {} problems in all\n", printable(path), all);
+}
+
+Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path) {
+  if (!format.create)
+    return Error{Errc::Unsupported, fmt::format("format {} cannot be written", format.name), {}};
+  if (format.binary && path == "-" && output_is_terminal())
+    return Error{Errc::InvalidArgument,
+                 fmt::format("{} is binary; not written to a terminal", format.description), {}};
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+  return format.create(std::move(file));
+}
+
+}  // namespace tracewell::cli

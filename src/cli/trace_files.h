@@ -1,0 +1,65 @@
+// What the commands that read a trace file have in common: its options, opening it, telling what is
+// wrong with it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "formats/format.h"
+#include "model/problem.h"
+#include "model/stream.h"
+
+namespace CLI {
+class App;
+class Option;
+}
+
+namespace tracewell::cli {
+
+struct InputOptions {
+  std::string path;
+  std::string format;  // empty = by content
+  std::string endian;  // "", "little", "big"
+  bool strict = false;
+};
+/// FILE, --input-format, --endian, --strict.
+void add_input_options(CLI::App& app, InputOptions& options);
+
+struct SelectionOptions {
+  uint64_t from = 0;
+  uint64_t to = UINT64_MAX;
+  std::string where;
+};
+/// --from, --to, --where.
+void add_selection_options(CLI::App& app, SelectionOptions& options);
+
+/// An option that takes a number, decimal or 0x….
+CLI::Option* add_number_option(CLI::App& app, const std::string& name, uint64_t& value,
+                               const std::string& description);
+
+struct OpenTrace {
+  std::unique_ptr<ProblemLog> problems;  // the source writes to it
+  std::shared_ptr<InputFile> file;
+  const formats::Format* format = nullptr;
+  std::unique_ptr<Source> source;
+};
+Result<OpenTrace> open_trace(const InputOptions& options);
+
+/// Cuts and selects, watches for problems (`strict`: the first one ends the stream with an error)
+/// and shows progress under the name `what`. `problems` must outlive the result.
+Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
+                                              const SelectionOptions& selection,
+                                              const ProblemLog& problems, bool strict,
+                                              std::string_view what);
+
+/// To standard error, the first twenty.
+void tell_problems(const OpenTrace& trace, const std::string& path);
+/// "warning frame-cut at 0x12: text", for people and scripts.
+std::string problem_line(const Problem& problem);
+
+/// Opens `path` ("-": standard output) for `format`. Refuses binary on a terminal.
+Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path);
+
+}  // namespace tracewell::cli

@@ -1,0 +1,144 @@
+#include "cli/transport.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "cli/transport_socket.h"
+
+namespace tracewell::cli {
+namespace {
+
+Error bad_comm(std::string_view text) {
+  return {Errc::InvalidArgument,
+          fmt::format("'{}' is no place to listen: give HOST:PORT, [IPv6]:PORT, :PORT, unix:PATH, a "
+                      "serial device, or -",
+                      text),
+          {}};
+}
+
+bool is_port(std::string_view text) {
+  uint32_t port = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port <= 65535;
+}
+
+/// Standard input and output, moved away so that nothing else reads or writes them: what the
+/// program or a library prints goes to standard error.
+class StdioTransport final : public Transport {
+ public:
+  std::string announcement() const override { return ""; }
+  int listen_fd() const override { return -1; }
+  Result<Connection> accept() override {
+    Connection connection;
+    connection.input = UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+    connection.output = UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!connection.input.valid() || !connection.output.valid() || !null.valid())
+      return errno_error("standard input and output");
+    ::dup2(null.get(), STDIN_FILENO);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    connection.peer = "Remote debugging using stdio";
+    return connection;
+  }
+};
+
+class SerialTransport final : public Transport {
+ public:
+  SerialTransport(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  std::string announcement() const override { return ""; }
+  int listen_fd() const override { return -1; }
+  Result<Connection> accept() override {
+    Connection connection;
+    connection.input = std::move(fd_);
+    connection.peer = "Remote debugging using " + path_;
+    return connection;
+  }
+
+ private:
+  UniqueFd fd_;
+  std::string path_;
+};
+
+/// Eight bits, no echo, no translation, no flow control; the speed stays as it was set.
+Result<std::unique_ptr<Transport>> open_serial(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.valid()) return errno_error("cannot open " + path);
+  struct termios settings;
+  if (::tcgetattr(fd.get(), &settings) != 0) return errno_error(path + " is no serial device");
+  ::cfmakeraw(&settings);
+  settings.c_cflag |= CLOCAL | CREAD;
+  settings.c_cflag &= ~static_cast<tcflag_t>(CRTSCTS);
+  if (::tcsetattr(fd.get(), TCSANOW, &settings) != 0) return errno_error("cannot set up " + path);
+  return std::unique_ptr<Transport>(std::make_unique<SerialTransport>(std::move(fd), path));
+}
+
+}  // namespace
+
+Result<Comm> parse_comm(std::string_view text) {
+  Comm comm;
+  if (text == "-" || text == "stdio") {
+    comm.kind = Comm::Kind::Stdio;
+    return comm;
+  }
+  if (text.starts_with("unix:")) {
+    comm.kind = Comm::Kind::Unix;
+    comm.path = text.substr(5);
+    if (comm.path.empty()) return bad_comm(text);
+    return comm;
+  }
+  if (text.starts_with('/')) {
+    comm.kind = Comm::Kind::Serial;
+    comm.path = text;
+    return comm;
+  }
+  std::string_view rest = text;
+  if (rest.starts_with("tcp:")) rest.remove_prefix(4);
+  const size_t colon = rest.rfind(':');
+  if (colon == std::string_view::npos || !is_port(rest.substr(colon + 1))) return bad_comm(text);
+  std::string_view host = rest.substr(0, colon);
+  comm.port = rest.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  else if (host.find(':') != std::string_view::npos) return bad_comm(text);
+  comm.host = host;
+  return comm;
+}
+
+Result<std::unique_ptr<Transport>> Transport::open(const Comm& comm) {
+  switch (comm.kind) {
+    case Comm::Kind::Tcp: return open_tcp(comm);
+    case Comm::Kind::Unix: return open_unix(comm.path);
+    case Comm::Kind::Serial: return open_serial(comm.path);
+    case Comm::Kind::Stdio: break;
+  }
+  return std::unique_ptr<Transport>(std::make_unique<StdioTransport>());
+}
+
+Status send_all(const Connection& connection, std::string_view bytes, int quit_fd) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::write(connection.write_fd(), bytes.data(), bytes.size());
+    if (sent > 0) {
+      bytes.remove_prefix(static_cast<size_t>(sent));
+      continue;
+    }
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) return errno_error("the connection");
+    struct pollfd fds[] = {{connection.write_fd(), POLLOUT, 0}, {quit_fd, POLLIN, 0}};
+    if (::poll(fds, 2, -1) < 0 && errno != EINTR) return errno_error("the connection");
+    if ((fds[1].revents & POLLIN) != 0) return Error{Errc::Io, "ending", {}};
+  }
+  return {};
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,67 @@
+// Link: the connection as the server's main thread sees it. A thread of its own accepts, and reads
+// into a bounded buffer, so that the main thread may sit in the target's wait() and be woken.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "cli/transport.h"
+
+namespace tracewell::cli {
+
+class Link {
+ public:
+  /// Bytes from the debugger that may wait; then the rest waits in the kernel.
+  static constexpr size_t kInboxMax = 1 << 20;
+
+  /// `wake` is called from the thread whenever something is new. `quit_fd`: readable = end.
+  Link(Transport& transport, int quit_fd, std::function<void()> wake);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  /// Lets a debugger in. Before, and while one is connected, others wait.
+  void open();
+  /// Ends the connection, if there is one, and lets nobody in.
+  void close();
+
+  bool connected() const;
+  /// The debugger went away, and what it sent before has been taken.
+  bool lost() const;
+  /// There never will be another connection.
+  bool exhausted() const;
+  bool quitting() const { return quitting_; }
+  std::string peer() const;
+  std::string take_input();
+  /// False when the connection is lost.
+  bool send(std::string_view bytes);
+  /// Blocks until something is new: a connection, input, a loss, the end.
+  void wait();
+
+ private:
+  void run();
+  bool step();
+  void accept();
+  void receive();
+  void changed();
+  void poke();
+
+  Transport& transport_;
+  int quit_fd_;
+  std::function<void()> wake_;
+  UniqueFd poke_read_, poke_write_;
+  mutable std::mutex mutex_;
+  std::condition_variable condition_;
+  Connection connection_;
+  std::string inbox_;
+  bool open_ = false, connected_ = false, lost_ = false, spent_ = false;
+  bool news_ = false, stop_ = false;
+  std::atomic<bool> quitting_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tracewell::cli

@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "filter/expression.h"
+
+namespace tracewell::filter {
+namespace {
+constexpr int kDepthMax = 100;
+constexpr size_t kTextMax = 16384;  // a chain of || costs stack when it is asked
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+}  // namespace
+
+/// Recursive descent, one function a rule.
+class ExpressionParser {
+ public:
+  ExpressionParser(std::string_view text, Expression& out) : text_(text), out_(out) {}
+
+  Status parse() {
+    TW_ASSIGN_OR_RETURN(out_.root_, parse_or());
+    skip_blanks();
+    return at_ == text_.size() ? Status() : wrong("this is one too many");
+  }
+
+ private:
+  using Op = Expression::Op;
+  using Operand = Expression::Operand;
+
+  Error wrong(std::string_view what) const {
+    return Error{Errc::InvalidArgument,
+                 fmt::format("in the expression, at character {} (\"{}\"): {}", at_ + 1,
+                             printable(text_.substr(at_, 12)), what),
+                 {}};
+  }
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+  bool take(std::string_view token) {
+    skip_blanks();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    return true;
+  }
+  uint32_t add(Op op, uint32_t left, uint32_t right) {
+    out_.nodes_.push_back({op, left, right});
+    return static_cast<uint32_t>(out_.nodes_.size() - 1);
+  }
+
+  Result<uint32_t> parse_or() {
+    TW_ASSIGN_OR_RETURN(uint32_t left, parse_and());
+    while (take("||")) {
+      TW_ASSIGN_OR_RETURN(const uint32_t right, parse_and());
+      left = add(Op::Or, left, right);
+    }
+    return left;
+  }
+
+  Result<uint32_t> parse_and() {
+    TW_ASSIGN_OR_RETURN(uint32_t left, parse_not());
+    while (take("&&")) {
+      TW_ASSIGN_OR_RETURN(const uint32_t right, parse_not());
+      left = add(Op::And, left, right);
+    }
+    return left;
+  }
+
+  Result<uint32_t> parse_not() {
+    if (++depth_ > kDepthMax) return wrong("it nests too deep");
+    auto node = parse_inner();
+    --depth_;
+    return node;
+  }
+
+  Result<uint32_t> parse_inner() {
+    if (take("(")) {
+      TW_ASSIGN_OR_RETURN(const uint32_t inner, parse_or());
+      return take(")") ? Result<uint32_t>(inner) : wrong("a closing parenthesis is missing");
+    }
+    if (!text_.substr(at_).starts_with("!=") && take("!")) {
+      TW_ASSIGN_OR_RETURN(const uint32_t inner, parse_not());
+      return add(Op::Not, inner, 0);
+    }
+    return parse_comparison();
+  }
+
+  Result<uint32_t> parse_comparison() {
+    constexpr std::pair<std::string_view, Op> kOps[] = {
+        {"==", Op::Equal},     {"!=", Op::NotEqual}, {"<=", Op::LessEqual},
+        {">=", Op::GreaterEqual}, {"<", Op::Less},   {">", Op::Greater}};
+    TW_ASSIGN_OR_RETURN(const uint32_t left, parse_operand());
+    for (const auto& [token, op] : kOps) {
+      if (!take(token)) continue;
+      TW_ASSIGN_OR_RETURN(const uint32_t right, parse_operand());
+      return add(op, left, right);
+    }
+    return add(Op::Exists, left, 0);
+  }
+
+  Result<uint32_t> parse_operand() {
+    skip_blanks();
+    Operand operand;
+    const char c = at_ < text_.size() ? text_[at_] : '\0';
+    if (c == '"' || c == '\'') {
+      TW_RETURN_IF_ERROR(parse_text(c, operand));
+    } else if (c == '$') {
+      TW_RETURN_IF_ERROR(parse_register(operand));
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+      TW_RETURN_IF_ERROR(parse_number_operand(operand));
+    } else {
+      TW_RETURN_IF_ERROR(parse_field(operand));
+    }
+    out_.operands_.push_back(std::move(operand));
+    return static_cast<uint32_t>(out_.operands_.size() - 1);
+  }
+
+  std::string_view word_at(size_t at) const {
+    size_t end = at;
+    while (end < text_.size() && is_word(text_[end])) ++end;
+    return text_.substr(at, end - at);
+  }
+
+  Status parse_text(char quote, Operand& operand) {
+    const size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string_view::npos) return wrong("the text has no end");
+    operand.kind = Operand::Kind::Text;
+    operand.text = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    return {};
+  }
+
+  Status parse_register(Operand& operand) {
+    const std::string_view name = word_at(at_ + 1);
+    const Register* found = out_.registers_.find(name);
+    if (!found) return wrong("the trace has no such register");
+    if (found->size_bytes > 8) return wrong("the register is wider than a number");
+    operand.kind = Operand::Kind::Register;
+    operand.index = static_cast<uint32_t>(found - out_.registers_.registers.data());
+    at_ += 1 + name.size();
+    return {};
+  }
+
+  Status parse_number_operand(Operand& operand) {
+    const bool minus = text_[at_] == '-';
+    const std::string_view digits = word_at(at_ + (minus ? 1 : 0));
+    const auto number = parse_number(digits);
+    if (!number || (minus && *number > uint64_t{1} << 63)) return wrong("this is not a number");
+    operand.negative = minus && *number != 0;
+    operand.number = minus ? ~*number + 1 : *number;
+    at_ += digits.size() + (minus ? 1 : 0);
+    return {};
+  }
+
+  Status parse_field(Operand& operand) {
+    using Field = Expression::Field;
+    constexpr std::pair<std::string_view, Field> kFields[] = {
+        {"seq", Field::Seq},       {"tid", Field::Tid},         {"cpu", Field::Cpu},
+        {"time_ns", Field::TimeNs}, {"tracepoint", Field::Tracepoint}, {"pc", Field::Pc},
+        {"kind", Field::Kind},     {"id", Field::Id},           {"subhook", Field::Subhook}};
+    const std::string_view name = word_at(at_);
+    for (const auto& [known, field] : kFields) {
+      if (known != name) continue;
+      operand.kind = Operand::Kind::Field;
+      operand.field = field;
+      at_ += name.size();
+      return {};
+    }
+    return wrong(
+        "expected a number, a text, $REGISTER or one of seq, tid, cpu, time_ns, tracepoint, pc, "
+        "kind, id, subhook");
+  }
+
+  std::string_view text_;
+  Expression& out_;
+  size_t at_ = 0;
+  int depth_ = 0;
+};
+
+Result<Expression> Expression::parse(std::string_view text, const Catalog& catalog) {
+  Expression out;
+  if (text.size() > kTextMax)
+    return Error{Errc::InvalidArgument, "the expression is too long", {}};
+  out.registers_ = catalog.registers;
+  out.endian_ = catalog.endian;
+  TW_RETURN_IF_ERROR(ExpressionParser(text, out).parse());
+  return out;
+}
+
+}  // namespace tracewell::filter

@@ -1,0 +1,24 @@
+// Source -> Source: a part of the events.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "filter/expression.h"
+#include "model/stream.h"
+
+namespace tracewell::filter {
+
+struct Selection {
+  uint64_t from = 0;          // first event number
+  uint64_t to = UINT64_MAX;   // last one, inclusive
+  std::optional<Expression> where;
+
+  bool everything() const { return from == 0 && to == UINT64_MAX && !where; }
+};
+
+/// Events keep their numbers. A seekable source is not read outside of from..to.
+std::unique_ptr<Source> select(std::unique_ptr<Source> source, Selection selection);
+
+}  // namespace tracewell::filter

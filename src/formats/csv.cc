@@ -1,0 +1,173 @@
+// Comma-separated values, for spreadsheets: a header line, then one event a line. RFC 4180: lines
+// end in CR LF, a field with a comma, quote or line end is quoted. Written only; docs/formats/csv.md
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/hex.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "formats/jsonl.h"
+
+namespace tracewell::formats {
+namespace {
+
+using Kind = FrameBlock::Kind;
+constexpr std::string_view kExtensions[] = {"csv"};
+
+enum Column : uint8_t {
+  Seq, EventKind, Tid, TimeNs, Cpu, Tracepoint, Pc, Registers, Memory, Variables, Static, Opcode,
+  Id, Subhook, Words, Data, Count, Text, kColumns,
+};
+constexpr std::string_view kHeader =
+    "seq,kind,tid,time_ns,cpu,tracepoint,pc,registers,memory,variables,static,opcode,id,subhook,"
+    "words,data,count,text\r\n";
+
+class CsvWriter final : public Sink {
+ public:
+  static Result<std::unique_ptr<Sink>> create(OutputFile file) {
+    return std::unique_ptr<Sink>(new CsvWriter(std::move(file)));
+  }
+
+  std::vector<std::string> refuses(const Catalog&) const override {
+    return {"definitions, status and target description have no place in CSV"};
+  }
+
+  Status begin(const Catalog& catalog) override {
+    catalog_ = catalog;
+    return file_.write(kHeader);
+  }
+
+  Status write(const Batch& batch) override {
+    for (const Event& event : batch.events()) {
+      for (std::string& field : fields_) field.clear();
+      fill(event);
+      std::visit([this](const auto& body) { fill_body(body); }, event.body);
+      TW_RETURN_IF_ERROR(file_.write(line()));
+    }
+    return {};
+  }
+
+  Status finish() override { return file_.commit(); }
+
+ private:
+  explicit CsvWriter(OutputFile file) : file_(std::move(file)) {}
+
+  template <class... Args>
+  void put(Column column, fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(fields_[column]), format, std::forward<Args>(args)...);
+  }
+  /// A blank between the items of one field.
+  void separate(Column column) {
+    if (!fields_[column].empty()) fields_[column] += ' ';
+  }
+
+  void fill(const Event& event) {
+    constexpr std::string_view kNames[] = {"step", "frame", "hook", "mark", "lost"};
+    put(Seq, "{}", event.seq);
+    put(EventKind, "{}", kNames[event.body.index()]);
+    if (event.tid != 0) put(Tid, "{}", event.tid);
+    if (event.time_ns) put(TimeNs, "{}", *event.time_ns);
+    if (event.cpu >= 0) put(Cpu, "{}", event.cpu);
+  }
+
+  void put_register(const Register& one, Bytes value) {
+    separate(Registers);
+    put(Registers, "{}={}", printable(one.name), register_value_hex(value, catalog_.endian));
+  }
+
+  void fill_body(const Frame& frame) {
+    put(Tracepoint, "{}", frame.tracepoint);
+    if (frame.pc) put(Pc, "{:#x}", *frame.pc);
+    for (const FrameBlock& block : frame.blocks) {
+      switch (block.kind) {
+        case Kind::Registers: fill_registers(frame, block); break;
+        case Kind::Memory:
+          separate(Memory);
+          put(Memory, "{:#x}:{}", block.address, to_hex(block.bytes));
+          break;
+        case Kind::Variable:
+          separate(Variables);
+          put(Variables, "{}={}", block.number, block.value);
+          break;
+        case Kind::Static:
+          separate(Static);
+          fields_[Static] += to_hex(block.bytes);
+          break;
+      }
+    }
+  }
+
+  void fill_registers(const Frame& frame, const FrameBlock& block) {
+    const auto& registers = catalog_.registers.registers;
+    for (uint32_t i = 0; i < registers.size(); ++i) {
+      const Register& one = registers[i];
+      if (!register_valid(frame, i) || one.offset > block.bytes.size() ||
+          one.size_bytes > block.bytes.size() - one.offset)
+        continue;
+      put_register(one, block.bytes.subspan(one.offset, one.size_bytes));
+    }
+  }
+
+  void fill_body(const Step& step) {
+    put(Pc, "{:#x}", step.pc);
+    fields_[Opcode] = to_hex(step.opcode);
+    for (const Step::RegisterChange& change : step.registers)
+      if (change.index < catalog_.registers.registers.size())
+        put_register(catalog_.registers.registers[change.index], change.value);
+    for (const Step::MemoryAccess& access : step.memory) {
+      const bool write = access.kind == Step::MemoryAccess::Kind::Write;
+      separate(Memory);
+      put(Memory, "{}:{:#x}:{}", write ? "w" : "r", access.address,
+          to_hex(write ? access.new_bytes : access.old_bytes));
+    }
+  }
+
+  void fill_body(const Hook& hook) {
+    put(Id, "{:04x}", hook.id);
+    put(Subhook, "{}", hook.subhook);
+    for (const uint64_t word : hook.words) {
+      separate(Words);
+      put(Words, "{:#x}", word);
+    }
+    fields_[Data] = to_hex(hook.data);
+  }
+
+  void fill_body(const Mark& mark) { fields_[Text] = printable(mark.text); }
+
+  void fill_body(const Lost& lost) {
+    put(Count, "{}", lost.count);
+    fields_[Text] = printable(lost.why);
+  }
+
+  const std::string& line() {
+    line_.clear();
+    for (const std::string& field : fields_) {
+      if (&field != fields_) line_ += ',';
+      if (field.find_first_of(",\"\r\n") == std::string::npos) {
+        line_ += field;
+        continue;
+      }
+      line_ += '"';
+      for (const char c : field) line_.append(c == '"' ? 2 : 1, c);
+      line_ += '"';
+    }
+    line_ += "\r\n";
+    return line_;
+  }
+
+  OutputFile file_;
+  Catalog catalog_;
+  std::string fields_[kColumns];
+  std::string line_;
+};
+
+}  // namespace
+
+const Format& csv_format() {
+  static const Format kFormat{"csv",   kExtensions, "comma-separated values", false,
+                              nullptr, nullptr,     CsvWriter::create};
+  return kFormat;
+}
+
+}  // namespace tracewell::formats

@@ -1,0 +1,65 @@
+#include "formats/format.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tracewell::formats {
+
+std::span<const Format* const> formats() {
+  static const Format* const kFormats[] = {
+#define FORMAT(name) &name##_format(),
+#include "formats/formats.def"
+#undef FORMAT
+  };
+  return kFormats;
+}
+
+const Format* find_format(std::string_view name) {
+  for (const Format* format : formats())
+    if (format->name == name) return format;
+  return nullptr;
+}
+
+const Format* find_format_for_path(std::string_view path) {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return nullptr;
+  std::string extension(path.substr(dot + 1));
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  for (const Format* format : formats())
+    for (std::string_view known : format->extensions)
+      if (known == extension) return format;
+  return nullptr;
+}
+
+const Format* sniff_format(Bytes head) {
+  for (const Format* format : formats())
+    if (format->sniff && format->sniff(head)) return format;
+  return nullptr;
+}
+
+Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
+                                            std::string_view format_name,
+                                            const OpenOptions& options, ProblemLog& problems,
+                                            const Format** which) {
+  const Bytes bytes = file->bytes();
+  const Format* format = format_name.empty()
+                             ? sniff_format(bytes.subspan(0, std::min(bytes.size(), kSniffBytes)))
+                             : find_format(format_name);
+  if (!format && !format_name.empty())
+    return Error{Errc::InvalidArgument, fmt::format("there is no format \"{}\"", format_name), {}};
+  if (!format)
+    return Error{Errc::Unsupported,
+                 fmt::format("{} is not a trace in any format that can be read", file->path()), {}};
+  if (!format->open)
+    return Error{Errc::Unsupported, fmt::format("format {} cannot be read", format->name), {}};
+  if (which) *which = format;
+  std::string path = file->path();
+  auto source = format->open(std::move(file), options, problems);
+  if (!source.ok()) return std::move(source).error().within(path);
+  return source;
+}
+
+}  // namespace tracewell::formats

@@ -1,0 +1,67 @@
+// Format: what it takes to read or write one kind of file. formats.def lists them all.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "model/problem.h"
+#include "model/stream.h"
+
+namespace tracewell::formats {
+
+/// What the user knows better than the file.
+struct OpenOptions {
+  std::optional<Endian> endian;
+};
+
+struct Format {
+  std::string_view name;  // "tfile"
+  std::span<const std::string_view> extensions;  // without the dot, lower case
+  std::string_view description;
+  bool binary = true;  // do not write it to a terminal
+  /// Is this the head (kSniffBytes or the whole file) of such a file?
+  bool (*sniff)(Bytes head) = nullptr;
+  /// nullptr = cannot be read. The source keeps `problems`, which must outlive it, and adds what it
+  /// finds while it reads.
+  Result<std::unique_ptr<Source>> (*open)(std::shared_ptr<InputFile> file,
+                                          const OpenOptions& options,
+                                          ProblemLog& problems) = nullptr;
+  /// nullptr = cannot be written.
+  Result<std::unique_ptr<Sink>> (*create)(OutputFile file) = nullptr;
+};
+
+constexpr size_t kSniffBytes = 4096;
+
+/// The table, in order.
+std::span<const Format* const> formats();
+const Format* find_format(std::string_view name);
+/// By the extension of `path`; nullptr if none has it.
+const Format* find_format_for_path(std::string_view path);
+/// By content.
+const Format* sniff_format(Bytes head);
+
+/// Reads whatever it is: `format_name` if not empty, else what the content says. The error of a
+/// file that no format knows is Unsupported.
+Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
+                                            std::string_view format_name,
+                                            const OpenOptions& options, ProblemLog& problems,
+                                            const Format** which = nullptr);
+
+/// What some sources know without a walk over all events; asked for by dynamic_cast.
+class Summarised {
+ public:
+  virtual ~Summarised() = default;
+  /// Distinct threads that events name; 0 = no event names any.
+  virtual uint64_t thread_count() const = 0;
+};
+
+#define FORMAT(name) const Format& name##_format();
+#include "formats/formats.def"
+#undef FORMAT
+
+}  // namespace tracewell::formats

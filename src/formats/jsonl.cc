@@ -1,0 +1,130 @@
+#include "formats/jsonl.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "formats/jsonl_event_read.h"
+
+namespace tracewell::formats {
+namespace {
+
+constexpr std::string_view kExtensions[] = {"jsonl", "ndjson"};
+constexpr size_t kBatchEvents = 1024;
+constexpr size_t kBatchBytes = 1 << 20;  // of text; an event is a few times as large
+constexpr size_t kForgetBytes = 32 << 20;
+
+/// `{ "catalog" :` with blanks anywhere.
+bool sniff(Bytes head) {
+  std::string_view text = as_text(head);
+  auto skip_blanks = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  };
+  skip_blanks();
+  if (!text.starts_with('{')) return false;
+  text.remove_prefix(1);
+  skip_blanks();
+  return text.starts_with("\"catalog\"");
+}
+
+class JsonlReader final : public Source {
+ public:
+  static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file, const OpenOptions&,
+                                              ProblemLog& problems) {
+    std::unique_ptr<JsonlReader> reader(new JsonlReader(std::move(file), problems));
+    const std::string_view first = reader->take_line();
+    TW_ASSIGN_OR_RETURN(reader->catalog_, catalog_from_json(first, problems));
+    if (reader->catalog_.source_path.empty()) reader->catalog_.source_path = reader->file_->path();
+    reader->events_.emplace(reader->catalog_);
+    return std::unique_ptr<Source>(std::move(reader));
+  }
+
+  const Catalog& catalog() const override { return catalog_; }
+
+  Result<bool> next(Batch& batch) override {
+    batch.clear();
+    const size_t begin = offset_;
+    while (!done() && batch.size() < kBatchEvents && (batch.empty() || offset_ - begin < kBatchBytes)) {
+      const size_t at = offset_;
+      const std::string_view line = take_line();
+      if (line.empty()) continue;
+      const Status read = events_->read(line, next_seq_, batch);
+      if (read.ok()) next_seq_ = batch.events().back().seq + 1;
+      else
+        problems_.add({at, Problem::Severity::Damage, "bad-event",
+                       fmt::format("line {}: {}; left out", line_, read.error().message)});
+    }
+    if (offset_ - forgotten_ > kForgetBytes) {
+      file_->forget(forgotten_, offset_ - forgotten_);
+      forgotten_ = offset_;
+    }
+    return !batch.empty();
+  }
+
+ private:
+  JsonlReader(std::shared_ptr<InputFile> file, ProblemLog& problems)
+      : file_(std::move(file)), problems_(problems) {}
+
+  bool done() const { return offset_ >= file_->bytes().size(); }
+
+  std::string_view take_line() {
+    const std::string_view rest = as_text(file_->bytes()).substr(offset_);
+    const size_t length = std::min(rest.find('\n'), rest.size());
+    offset_ += std::min(length + 1, rest.size());
+    ++line_;
+    std::string_view line = rest.substr(0, length);
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) line = {};
+    return line;
+  }
+
+  std::shared_ptr<InputFile> file_;
+  ProblemLog& problems_;
+  Catalog catalog_;
+  std::optional<EventReader> events_;
+  size_t offset_ = 0;
+  size_t forgotten_ = 0;
+  uint64_t line_ = 0;
+  uint64_t next_seq_ = 0;
+};
+
+class JsonlWriter final : public Sink {
+ public:
+  static Result<std::unique_ptr<Sink>> create(OutputFile file) {
+    return std::unique_ptr<Sink>(new JsonlWriter(std::move(file)));
+  }
+
+  Status begin(const Catalog& catalog) override {
+    catalog_ = catalog;
+    return file_.write(catalog_to_json(catalog) + "\n");
+  }
+
+  Status write(const Batch& batch) override {
+    for (const Event& event : batch.events()) {
+      line_.clear();
+      append_event_json(line_, catalog_, event);
+      line_ += '\n';
+      TW_RETURN_IF_ERROR(file_.write(line_));
+    }
+    return {};
+  }
+
+  Status finish() override { return file_.commit(); }
+
+ private:
+  explicit JsonlWriter(OutputFile file) : file_(std::move(file)) {}
+
+  OutputFile file_;
+  Catalog catalog_;
+  std::string line_;
+};
+
+}  // namespace
+
+const Format& jsonl_format() {
+  static const Format kFormat{"jsonl", kExtensions,       "JSON lines", false, sniff,
+                              JsonlReader::open, JsonlWriter::create};
+  return kFormat;
+}
+
+}  // namespace tracewell::formats

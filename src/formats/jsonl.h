@@ -1,0 +1,30 @@
+// JSON lines: first the catalog, then one event a line. Written and read; the form for tests, for
+// scripts and for hands. docs/formats/jsonl.md
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "formats/format.h"
+#include "model/catalog.h"
+#include "model/event.h"
+
+namespace tracewell::formats {
+
+/// `{"catalog":{…}}`, without a newline.
+std::string catalog_to_json(const Catalog& catalog);
+/// Missing keys keep their defaults, unknown keys are ignored; what is of the wrong type is left
+/// out and told.
+Result<Catalog> catalog_from_json(std::string_view line, ProblemLog& problems);
+
+/// Appends one event, without a newline.
+void append_event_json(std::string& out, const Catalog& catalog, const Event& event);
+
+/// A JSON string, quoted and escaped. Text that is not UTF-8 becomes `{"hex":"…"}`.
+void append_json_text(std::string& out, std::string_view text);
+
+/// "0x…": the register's value as a number, in minimal digits.
+std::string register_value_hex(Bytes value, Endian endian);
+
+}  // namespace tracewell::formats

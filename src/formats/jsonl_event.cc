@@ -1,0 +1,240 @@
+// Events as JSON lines.
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/hex.h"
+#include "formats/jsonl.h"
+
+namespace tracewell::formats {
+namespace {
+
+using Kind = FrameBlock::Kind;
+
+class EventWriter {
+ public:
+  EventWriter(std::string& out, const Catalog& catalog) : out_(out), catalog_(catalog) {}
+
+  void write(const Event& event) {
+    put("{{\"seq\":{}", event.seq);
+    put(",\"kind\":\"{}\"", kind_name(event));
+    if (event.tid != 0) put(",\"tid\":{}", event.tid);
+    else out_ += ",\"tid\":null";
+    if (event.time_ns) put(",\"time_ns\":{}", *event.time_ns);
+    else out_ += ",\"time_ns\":null";
+    if (event.cpu >= 0) put(",\"cpu\":{}", event.cpu);
+    std::visit([this](const auto& body) { write_body(body); }, event.body);
+    out_ += '}';
+  }
+
+ private:
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+  void put_bytes(std::string_view key, Bytes bytes) {
+    put(",\"{}\":\"", key);
+    append_hex(out_, bytes);
+    out_ += '"';
+  }
+  void put_text(std::string_view key, std::string_view text) {
+    put(",\"{}\":", key);
+    append_json_text(out_, text);
+  }
+  /// `,` between items: call before each.
+  void separate(bool& first) {
+    if (!first) out_ += ',';
+    first = false;
+  }
+
+  static std::string_view kind_name(const Event& event) {
+    constexpr std::string_view kNames[] = {"step", "frame", "hook", "mark", "lost"};
+    return kNames[event.body.index()];
+  }
+
+  void write_register(const Register& one, Bytes value) {
+    append_json_text(out_, one.name);
+    put(":\"{}\"", register_value_hex(value, catalog_.endian));
+  }
+
+  void write_body(const Frame& frame) {
+    put(",\"tracepoint\":{}", frame.tracepoint);
+    if (frame.pc) put(",\"pc\":\"{:#x}\"", *frame.pc);
+    else out_ += ",\"pc\":null";
+    if (const FrameBlock* block = find_block(frame, Kind::Registers)) write_registers(frame, *block);
+    write_memory(frame);
+    write_variables(frame);
+    write_static(frame);
+    if (!is_plain(frame)) write_blocks(frame);
+  }
+
+  void write_registers(const Frame& frame, const FrameBlock& block) {
+    out_ += ",\"registers\":{";
+    bool first = true;
+    const auto& registers = catalog_.registers.registers;
+    for (uint32_t i = 0; i < registers.size(); ++i) {
+      const Register& one = registers[i];
+      if (!register_valid(frame, i) || one.offset > block.bytes.size() ||
+          one.size_bytes > block.bytes.size() - one.offset)
+        continue;
+      separate(first);
+      write_register(one, block.bytes.subspan(one.offset, one.size_bytes));
+    }
+    out_ += '}';
+  }
+
+  void write_memory(const Frame& frame) {
+    if (!find_block(frame, Kind::Memory)) return;
+    out_ += ",\"memory\":[";
+    bool first = true;
+    for (const FrameBlock& block : frame.blocks) {
+      if (block.kind != Kind::Memory) continue;
+      separate(first);
+      put("{{\"addr\":\"{:#x}\"", block.address);
+      put_bytes("bytes", block.bytes);
+      out_ += '}';
+    }
+    out_ += ']';
+  }
+
+  /// Of one number, the last value: as GDB reads a frame.
+  void write_variables(const Frame& frame) {
+    if (!find_block(frame, Kind::Variable)) return;
+    out_ += ",\"variables\":{";
+    bool first = true;
+    for (size_t i = 0; i < frame.blocks.size(); ++i) {
+      const FrameBlock& block = frame.blocks[i];
+      if (block.kind != Kind::Variable || variable_again(frame, i)) continue;
+      separate(first);
+      put("\"{}\":{}", block.number, block.value);
+    }
+    out_ += '}';
+  }
+
+  /// Is the variable of block `i` recorded once more behind it? Looks a short way only: the human
+  /// form of a frame that repeats itself a thousand times need not be perfect, `blocks` is.
+  static bool variable_again(const Frame& frame, size_t i) {
+    const size_t end = std::min(frame.blocks.size(), i + 64);
+    for (size_t k = i + 1; k < end; ++k)
+      if (frame.blocks[k].kind == Kind::Variable && frame.blocks[k].number == frame.blocks[i].number)
+        return true;
+    return false;
+  }
+
+  void write_static(const Frame& frame) {
+    if (!find_block(frame, Kind::Static)) return;
+    out_ += ",\"static\":[";
+    bool first = true;
+    for (const FrameBlock& block : frame.blocks) {
+      if (block.kind != Kind::Static) continue;
+      separate(first);
+      out_ += '"';
+      append_hex(out_, block.bytes);
+      out_ += '"';
+    }
+    out_ += ']';
+  }
+
+  /// Do the keys above say everything? They do for registers (once, each byte of the block in some
+  /// register), then memory, then each variable once, then static data.
+  bool is_plain(const Frame& frame) const {
+    const FrameBlock* before = nullptr;
+    for (size_t i = 0; i < frame.blocks.size(); ++i) {
+      const FrameBlock& block = frame.blocks[i];
+      if (before && block.kind < before->kind) return false;
+      if (block.kind == Kind::Registers && (before || !covers(block))) return false;
+      if (block.kind == Kind::Variable && block.number < 0) return false;
+      before = &block;
+    }
+    return variables_differ(frame);
+  }
+
+  bool covers(const FrameBlock& block) const {
+    uint64_t covered = 0;
+    for (const Register& one : catalog_.registers.registers) covered += one.size_bytes;
+    return covered == block.bytes.size() && covered == catalog_.registers.size_bytes;
+  }
+
+  static bool variables_differ(const Frame& frame) {
+    std::vector<int32_t> numbers;
+    for (const FrameBlock& block : frame.blocks)
+      if (block.kind == Kind::Variable) numbers.push_back(block.number);
+    std::sort(numbers.begin(), numbers.end());
+    return std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
+  }
+
+  void write_blocks(const Frame& frame) {
+    out_ += ",\"blocks\":[";
+    bool first = true;
+    for (const FrameBlock& block : frame.blocks) {
+      separate(first);
+      switch (block.kind) {
+        case Kind::Registers: out_ += "{\"type\":\"R\""; break;
+        case Kind::Memory: put("{{\"type\":\"M\",\"addr\":\"{:#x}\"", block.address); break;
+        case Kind::Static: out_ += "{\"type\":\"S\""; break;
+        case Kind::Variable:
+          put("{{\"type\":\"V\",\"number\":{},\"value\":{}}}", block.number, block.value);
+          continue;
+      }
+      put_bytes("bytes", block.bytes);
+      out_ += '}';
+    }
+    out_ += ']';
+  }
+
+  void write_body(const Step& step) {
+    put(",\"pc\":\"{:#x}\"", step.pc);
+    put_bytes("opcode", step.opcode);
+    out_ += ",\"registers\":{";
+    bool first = true;
+    for (const Step::RegisterChange& change : step.registers) {
+      if (change.index >= catalog_.registers.registers.size()) continue;
+      separate(first);
+      write_register(catalog_.registers.registers[change.index], change.value);
+    }
+    out_ += "},\"memory\":[";
+    first = true;
+    for (const Step::MemoryAccess& access : step.memory) {
+      const bool write = access.kind == Step::MemoryAccess::Kind::Write;
+      separate(first);
+      put("{{\"addr\":\"{:#x}\",\"size\":{},\"access\":\"{}\"", access.address,
+          write ? access.new_bytes.size() : access.old_bytes.size(), write ? "write" : "read");
+      put_bytes("old", access.old_bytes);
+      if (write) put_bytes("new", access.new_bytes);
+      out_ += '}';
+    }
+    out_ += ']';
+  }
+
+  void write_body(const Hook& hook) {
+    put(",\"id\":\"{:04x}\",\"subhook\":{},\"env\":{}", hook.id, hook.subhook,
+        hook.environment_bits);
+    if (hook.type) put(",\"type\":{}", *hook.type);
+    put(",\"generic\":{},\"words\":[", hook.generic);
+    bool first = true;
+    for (const uint64_t word : hook.words) {
+      separate(first);
+      put("\"{:#x}\"", word);
+    }
+    out_ += ']';
+    if (hook.generic || !hook.data.empty()) put_bytes("data", hook.data);
+  }
+
+  void write_body(const Mark& mark) { put_text("text", mark.text); }
+
+  void write_body(const Lost& lost) {
+    put(",\"count\":{}", lost.count);
+    put_text("why", lost.why);
+  }
+
+  std::string& out_;
+  const Catalog& catalog_;
+};
+
+}  // namespace
+
+void append_event_json(std::string& out, const Catalog& catalog, const Event& event) {
+  EventWriter(out, catalog).write(event);
+}
+
+}  // namespace tracewell::formats

@@ -1,0 +1,391 @@
+#include "formats/jsonl_event_read.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/hex.h"
+#include "base/text.h"
+#include "formats/jsonl_value.h"
+
+namespace tracewell::formats {
+
+using json::Json;
+using Kind = FrameBlock::Kind;
+
+namespace {
+
+// A block is built anew for each line that names a register, however small the line.
+constexpr uint32_t kRegisterBlockMax = 1 << 20;
+
+Error bad(std::string_view key) {
+  return Error{Errc::Corrupt, fmt::format("the value of \"{}\" makes no sense", printable(key)), {}};
+}
+
+/// "0x…" of any length into `to`, in `endian` order. false: no number, or too large.
+bool number_into(const Json& value, std::span<uint8_t> to, Endian endian) {
+  std::fill(to.begin(), to.end(), uint8_t{0});
+  if (value.is_number_unsigned()) {
+    const uint64_t number = value.get<uint64_t>();
+    if (to.size() < 8 && number >> (8 * to.size()) != 0) return false;
+    const size_t size = std::min<size_t>(to.size(), 8);
+    const size_t at = endian == Endian::Little ? 0 : to.size() - size;
+    store_uint(to.data() + at, number, size, endian);
+    return true;
+  }
+  if (!value.is_string()) return false;
+  std::string_view digits = value.get_ref<const std::string&>();
+  if (!digits.starts_with("0x") || digits.size() == 2) return false;
+  digits.remove_prefix(2);
+  while (digits.size() > 1 && digits[0] == '0') digits.remove_prefix(1);
+  if (digits.size() > 2 * to.size()) return false;
+  for (size_t i = 0; i < digits.size(); ++i) {  // from the least significant digit up
+    const int digit = hex_digit(digits[digits.size() - 1 - i]);
+    if (digit < 0) return false;
+    const size_t byte = endian == Endian::Little ? i / 2 : to.size() - 1 - i / 2;
+    to[byte] |= static_cast<uint8_t>(digit << (4 * (i % 2)));
+  }
+  return true;
+}
+
+}  // namespace
+
+/// Reads one event's members into a batch.
+class EventBodyReader {
+ public:
+  EventBodyReader(const EventReader& reader, const Json& line, Batch& batch)
+      : reader_(reader), catalog_(reader.catalog_), line_(line), batch_(batch) {}
+
+  Result<Frame> frame() {
+    Frame frame;
+    if (const Json* number = json::member(line_, "tracepoint")) {
+      const auto value = json::signed_number(*number);
+      if (!value || *value < INT32_MIN || *value > INT32_MAX) return bad("tracepoint");
+      frame.tracepoint = static_cast<int32_t>(*value);
+    }
+    std::vector<FrameBlock> blocks;
+    std::vector<uint8_t> mask;
+    TW_RETURN_IF_ERROR(read_registers(blocks, mask));
+    if (const Json* exact = json::member(line_, "blocks")) {
+      blocks.clear();
+      TW_RETURN_IF_ERROR(read_blocks(*exact, blocks));
+    } else {
+      TW_RETURN_IF_ERROR(read_memory(blocks));
+      TW_RETURN_IF_ERROR(read_variables(blocks));
+      TW_RETURN_IF_ERROR(read_static(blocks));
+    }
+    frame.registers_valid = batch_.copy(Bytes(mask));
+    frame.blocks = batch_.copy_array(std::span<const FrameBlock>(blocks));
+    TW_RETURN_IF_ERROR(read_pc(frame));
+    return frame;
+  }
+
+  Result<Step> step() {
+    Step step;
+    TW_ASSIGN_OR_RETURN(step.pc, number("pc", 0));
+    TW_ASSIGN_OR_RETURN(step.opcode, bytes_of(line_, "opcode"));
+    std::vector<Step::RegisterChange> changes;
+    if (const Json* registers = json::member(line_, "registers")) {
+      if (!registers->is_object()) return bad("registers");
+      for (const auto& [name, value] : registers->items()) {
+        const auto found = reader_.register_index_.find(name);
+        if (found == reader_.register_index_.end()) return bad(name);
+        std::vector<uint8_t> raw(catalog_.registers.registers[found->second].size_bytes);
+        if (!number_into(value, raw, catalog_.endian)) return bad(name);
+        changes.push_back({found->second, batch_.copy(Bytes(raw))});
+      }
+    }
+    step.registers = batch_.copy_array(std::span<const Step::RegisterChange>(changes));
+    TW_ASSIGN_OR_RETURN(step.memory, accesses());
+    return step;
+  }
+
+  Result<Hook> hook() {
+    Hook hook;
+    if (const Json* id = json::member(line_, "id")) {
+      const auto value = id->is_string() ? parse_hex(id->get_ref<const std::string&>())
+                                         : std::nullopt;
+      if (!value || *value > UINT16_MAX) return bad("id");
+      hook.id = static_cast<uint16_t>(*value);
+    }
+    TW_ASSIGN_OR_RETURN(const uint64_t subhook, number("subhook", 0));
+    TW_ASSIGN_OR_RETURN(const uint64_t bits, number("env", 64));
+    if (subhook > UINT16_MAX) return bad("subhook");
+    if (bits != 32 && bits != 64) return bad("env");
+    hook.subhook = static_cast<uint16_t>(subhook);
+    hook.environment_bits = static_cast<uint8_t>(bits);
+    if (const Json* type = json::member(line_, "type")) {
+      const auto value = json::unsigned_number(*type);
+      if (!value || *value > UINT32_MAX) return bad("type");
+      hook.type = static_cast<uint32_t>(*value);
+    }
+    if (const Json* generic = json::member(line_, "generic"))
+      hook.generic = json::boolean(*generic).value_or(false);
+    std::vector<uint64_t> words;
+    if (const Json* list = json::member(line_, "words")) {
+      if (!list->is_array()) return bad("words");
+      for (const Json& item : *list) {
+        const auto word = json::unsigned_number(item);
+        if (!word) return bad("words");
+        words.push_back(*word);
+      }
+    }
+    hook.words = batch_.copy_array(std::span<const uint64_t>(words));
+    TW_ASSIGN_OR_RETURN(hook.data, bytes_of(line_, "data"));
+    return hook;
+  }
+
+  Result<Mark> mark() {
+    TW_ASSIGN_OR_RETURN(const std::string_view text, text_of("text"));
+    return Mark{text};
+  }
+
+  Result<Lost> lost() {
+    TW_ASSIGN_OR_RETURN(const uint64_t count, number("count", 0));
+    TW_ASSIGN_OR_RETURN(const std::string_view why, text_of("why"));
+    return Lost{count, why};
+  }
+
+ private:
+  Result<uint64_t> number(const char* key, uint64_t otherwise) {
+    const Json* value = json::member(line_, key);
+    if (!value) return otherwise;
+    const auto number = json::unsigned_number(*value);
+    if (!number) return bad(key);
+    return *number;
+  }
+  Result<Bytes> bytes_of(const Json& object, const char* key) {
+    const Json* value = json::member(object, key);
+    if (!value) return Bytes();
+    const auto bytes = json::bytes(*value);
+    if (!bytes) return bad(key);
+    return batch_.copy(Bytes(*bytes));
+  }
+  Result<std::string_view> text_of(const char* key) {
+    const Json* value = json::member(line_, key);
+    if (!value) return std::string_view();
+    const auto text = json::text(*value);
+    if (!text) return bad(key);
+    return batch_.copy(std::string_view(*text));
+  }
+
+  /// The block that the names make, with the mask of those that are there.
+  Status read_registers(std::vector<FrameBlock>& blocks, std::vector<uint8_t>& mask) {
+    const Json* registers = json::member(line_, "registers");
+    if (!registers) return {};
+    if (!registers->is_object()) return bad("registers");
+    const RegisterLayout& layout = catalog_.registers;
+    if (layout.size_bytes > kRegisterBlockMax)
+      return Error{Errc::Limit, "the register layout is too large", {}};
+    std::vector<uint8_t> block(layout.size_bytes);
+    mask.assign((layout.registers.size() + 7) / 8, 0);
+    size_t count = 0;
+    for (const auto& [name, value] : registers->items()) {
+      const auto found = reader_.register_index_.find(name);
+      if (found == reader_.register_index_.end())
+        return Error{Errc::Corrupt, fmt::format("there is no register \"{}\"", printable(name)), {}};
+      const uint32_t index = found->second;
+      const Register& one = layout.registers[index];
+      if (!number_into(value, std::span(block).subspan(one.offset, one.size_bytes), catalog_.endian))
+        return bad(name);
+      mask[index / 8] |= static_cast<uint8_t>(1u << (index % 8));
+      ++count;
+    }
+    if (count == layout.registers.size()) mask.clear();  // all of them
+    FrameBlock out;
+    out.kind = Kind::Registers;
+    out.bytes = batch_.copy(Bytes(block));
+    blocks.push_back(out);
+    return {};
+  }
+
+  Result<FrameBlock> memory_block(const Json& item) {
+    FrameBlock block;
+    block.kind = Kind::Memory;
+    const Json* address = json::member(item, "addr");
+    const auto value = address ? json::unsigned_number(*address) : std::nullopt;
+    if (!value) return bad("addr");
+    block.address = *value;
+    TW_ASSIGN_OR_RETURN(block.bytes, bytes_of(item, "bytes"));
+    return block;
+  }
+
+  Status read_memory(std::vector<FrameBlock>& blocks) {
+    const Json* memory = json::member(line_, "memory");
+    if (!memory) return {};
+    if (!memory->is_array()) return bad("memory");
+    for (const Json& item : *memory) {
+      TW_ASSIGN_OR_RETURN(FrameBlock block, memory_block(item));
+      blocks.push_back(block);
+    }
+    return {};
+  }
+
+  static Result<FrameBlock> variable_block(uint64_t number, const Json* value) {
+    const auto signed_value = value ? json::signed_number(*value) : std::nullopt;
+    if (!signed_value) return bad("variables");
+    FrameBlock block;
+    block.kind = Kind::Variable;
+    block.number = static_cast<int32_t>(number);
+    block.value = *signed_value;
+    return block;
+  }
+
+  Status read_variables(std::vector<FrameBlock>& blocks) {
+    const Json* variables = json::member(line_, "variables");
+    if (!variables) return {};
+    if (!variables->is_object()) return bad("variables");
+    for (const auto& [name, value] : variables->items()) {
+      const auto number = parse_number(name);
+      if (!number || *number > INT32_MAX) return bad("variables");
+      TW_ASSIGN_OR_RETURN(FrameBlock block, variable_block(*number, &value));
+      blocks.push_back(block);
+    }
+    return {};
+  }
+
+  Status read_static(std::vector<FrameBlock>& blocks) {
+    const Json* list = json::member(line_, "static");
+    if (!list) return {};
+    if (!list->is_array()) return bad("static");
+    for (const Json& item : *list) {
+      const auto bytes = json::bytes(item);
+      if (!bytes) return bad("static");
+      FrameBlock block;
+      block.kind = Kind::Static;
+      block.bytes = batch_.copy(Bytes(*bytes));
+      blocks.push_back(block);
+    }
+    return {};
+  }
+
+  Status read_blocks(const Json& list, std::vector<FrameBlock>& blocks) {
+    if (!list.is_array()) return bad("blocks");
+    for (const Json& item : list) {
+      const Json* type_value = json::member(item, "type");
+      const std::string type = type_value ? json::text(*type_value).value_or("") : "";
+      FrameBlock block;
+      if (type == "M") {
+        TW_ASSIGN_OR_RETURN(block, memory_block(item));
+      } else if (type == "V") {
+        const Json* number = json::member(item, "number");
+        const auto value = number ? json::signed_number(*number) : std::nullopt;
+        if (!value || *value < INT32_MIN || *value > INT32_MAX) return bad("number");
+        TW_ASSIGN_OR_RETURN(block, variable_block(0, json::member(item, "value")));
+        block.number = static_cast<int32_t>(*value);
+      } else if (type == "R" || type == "S") {
+        block.kind = type == "R" ? Kind::Registers : Kind::Static;
+        TW_ASSIGN_OR_RETURN(block.bytes, bytes_of(item, "bytes"));
+        if (type == "R" && block.bytes.size() != catalog_.registers.size_bytes) return bad("blocks");
+      } else {
+        return bad("blocks");
+      }
+      blocks.push_back(block);
+    }
+    return {};
+  }
+
+  /// null says that it is not known; without the key the registers may tell.
+  Status read_pc(Frame& frame) {
+    if (line_.contains("pc")) {
+      const Json* value = json::member(line_, "pc");
+      if (!value) return {};
+      frame.pc = json::unsigned_number(*value);
+      return frame.pc ? Status() : bad("pc");
+    }
+    const FrameBlock* block = find_block(frame, Kind::Registers);
+    const Register* pc = catalog_.registers.pc();
+    if (block && pc && pc->size_bytes <= 8 && register_valid(frame, *catalog_.registers.pc_index))
+      frame.pc = load_uint(block->bytes.data() + pc->offset, pc->size_bytes, catalog_.endian);
+    return {};
+  }
+
+  Result<std::span<const Step::MemoryAccess>> accesses() {
+    std::vector<Step::MemoryAccess> out;
+    if (const Json* memory = json::member(line_, "memory")) {
+      if (!memory->is_array()) return bad("memory");
+      for (const Json& item : *memory) {
+        Step::MemoryAccess access = {};
+        const Json* address = json::member(item, "addr");
+        const auto value = address ? json::unsigned_number(*address) : std::nullopt;
+        if (!value) return bad("addr");
+        access.address = *value;
+        const Json* kind = json::member(item, "access");
+        const std::string word = kind ? json::text(*kind).value_or("") : "read";
+        if (word != "read" && word != "write") return bad("access");
+        access.kind = word == "write" ? Step::MemoryAccess::Kind::Write
+                                      : Step::MemoryAccess::Kind::Read;
+        TW_ASSIGN_OR_RETURN(access.old_bytes, bytes_of(item, "old"));
+        TW_ASSIGN_OR_RETURN(access.new_bytes, bytes_of(item, "new"));
+        out.push_back(access);
+      }
+    }
+    return batch_.copy_array(std::span<const Step::MemoryAccess>(out));
+  }
+
+  const EventReader& reader_;
+  const Catalog& catalog_;
+  const Json& line_;
+  Batch& batch_;
+};
+
+namespace {
+
+Result<Event> read_event(const Json& line, uint64_t seq, EventBodyReader& body) {
+  Event event;
+  event.seq = seq;
+  if (const Json* value = json::member(line, "seq")) {
+    const auto number = json::unsigned_number(*value);
+    if (!number) return bad("seq");
+    event.seq = *number;
+  }
+  if (const Json* value = json::member(line, "tid")) {
+    const auto number = json::unsigned_number(*value);
+    if (!number) return bad("tid");
+    event.tid = *number;
+  }
+  if (const Json* value = json::member(line, "time_ns")) {
+    event.time_ns = json::signed_number(*value);
+    if (!event.time_ns) return bad("time_ns");
+  }
+  if (const Json* value = json::member(line, "cpu")) {
+    const auto number = json::signed_number(*value);
+    if (!number || *number < -1 || *number > INT32_MAX) return bad("cpu");
+    event.cpu = static_cast<int32_t>(*number);
+  }
+  const Json* kind_value = json::member(line, "kind");
+  const std::string kind = kind_value ? json::text(*kind_value).value_or("") : "";
+  if (kind == "frame") {
+    TW_ASSIGN_OR_RETURN(event.body, body.frame());
+  } else if (kind == "step") {
+    TW_ASSIGN_OR_RETURN(event.body, body.step());
+  } else if (kind == "hook") {
+    TW_ASSIGN_OR_RETURN(event.body, body.hook());
+  } else if (kind == "mark") {
+    TW_ASSIGN_OR_RETURN(event.body, body.mark());
+  } else if (kind == "lost") {
+    TW_ASSIGN_OR_RETURN(event.body, body.lost());
+  } else {
+    return Error{Errc::Corrupt, fmt::format("there is no kind \"{}\"", printable(kind)), {}};
+  }
+  return event;
+}
+
+}  // namespace
+
+EventReader::EventReader(const Catalog& catalog) : catalog_(catalog) {
+  const auto& registers = catalog.registers.registers;
+  for (uint32_t i = 0; i < registers.size(); ++i) register_index_.emplace(registers[i].name, i);
+}
+
+Status EventReader::read(std::string_view line, uint64_t seq, Batch& batch) {
+  const auto document = json::parse(line);
+  if (!document || !document->is_object()) return Error{Errc::Corrupt, "not a JSON object", {}};
+  EventBodyReader body(*this, *document, batch);
+  auto event = read_event(*document, seq, body);
+  if (!event.ok()) return std::move(event).error();
+  batch.add() = *std::move(event);
+  return {};
+}
+
+}  // namespace tracewell::formats

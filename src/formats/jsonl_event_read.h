@@ -1,0 +1,31 @@
+// One line of JSON to one event.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "model/batch.h"
+#include "model/catalog.h"
+
+namespace tracewell::formats {
+
+/// Keeps the catalog's register names for lookup, and scratch space.
+class EventReader {
+ public:
+  /// `catalog` must outlive the reader.
+  explicit EventReader(const Catalog& catalog);
+
+  /// Appends the event to `batch`. `seq` is its number if the line does not say. On failure the
+  /// batch has no new event, and the error says what is wrong with the line.
+  Status read(std::string_view line, uint64_t seq, Batch& batch);
+
+ private:
+  friend class EventBodyReader;
+  const Catalog& catalog_;
+  std::unordered_map<std::string_view, uint32_t> register_index_;
+};
+
+}  // namespace tracewell::formats

@@ -1,0 +1,212 @@
+// What GDB 13 does with these lines, where the manual is silent or wrong: `R` is hexadecimal (the
+// manual says decimal); a line that it does not know is warned about and skipped; one of more than
+// 999 characters, or a missing `R`, makes it refuse the file.
+#include "formats/tfile_description.h"
+
+#include <charconv>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/hex.h"
+#include "base/text.h"
+#include "machine/architecture.h"
+#include "machine/tdesc.h"
+#include "rsp/definitions.h"
+#include "rsp/status.h"
+
+namespace tracewell::formats {
+namespace {
+
+constexpr size_t kUnknownLinesKept = 1000;
+using Severity = Problem::Severity;
+
+class DescriptionReader {
+ public:
+  DescriptionReader(uint64_t offset, ProblemLog& problems) : offset_(offset), problems_(problems) {}
+
+  TfileDescription read(std::string_view text) {
+    while (!text.empty()) {
+      const size_t length = std::min(text.find('\n'), text.size());
+      read_line(text.substr(0, length));
+      const size_t taken = std::min(length + 1, text.size());
+      text.remove_prefix(taken);
+      offset_ += taken;
+    }
+    out_.catalog.tracepoints = tracepoints_.take();
+    read_target_description();
+    decide_block_size();
+    return std::move(out_);
+  }
+
+ private:
+  void complain(Severity severity, std::string code, std::string text) {
+    problems_.add({offset_, severity, std::move(code), std::move(text)});
+  }
+
+  void keep_line(std::string_view line) {
+    if (unknown_lines_++ < kUnknownLinesKept)
+      out_.catalog.extras.emplace_back(kTfileLine, std::string(line));
+  }
+
+  void read_line(std::string_view line) {
+    if (line.size() > kTfileLineMax) {
+      out_.gdb_reads = false;
+      complain(Severity::Warning, "long-line",
+               fmt::format("a line of {} characters; GDB does not open a file with one of more than "
+                           "{}",
+                           line.size(), kTfileLineMax));
+    }
+    std::string_view rest = line;
+    const std::string_view word = take_until(rest, ' ');
+    if (word == "R") return read_block_size(rest);
+    if (word == "status") return read_status(line, rest);
+    if (word == "tp") return read_tracepoint(line, rest);
+    if (word == "tsv") return read_variable(line, rest);
+    if (word == "tdesc") {
+      out_.catalog.target_description += rest;
+      out_.catalog.target_description += '\n';
+      return;
+    }
+    complain(Severity::Note, "unknown-line",
+             fmt::format("a line that begins with \"{}\" is not known; kept as it is",
+                         printable(line.substr(0, 40))));
+    keep_line(line);
+  }
+
+  void read_block_size(std::string_view text) {
+    if (block_size_) {
+      complain(Severity::Warning, "second-R", "a second size of the register block; ignored");
+      return;
+    }
+    const auto hex = parse_hex(text);
+    if (!hex || *hex > UINT32_MAX) {
+      complain(Severity::Damage, "bad-R", "the size of the register block is not a number");
+      return;
+    }
+    block_size_ = static_cast<uint32_t>(*hex);
+    block_size_text_ = text;
+    block_size_offset_ = offset_;
+  }
+
+  void read_status(std::string_view line, std::string_view text) {
+    if (out_.catalog.status) {
+      complain(Severity::Warning, "second-status", "a second status; ignored");
+      return;
+    }
+    auto status = rsp::parse_status(text);
+    if (status.ok()) {
+      out_.catalog.status = *std::move(status);
+      return;
+    }
+    complain(Severity::Warning, "bad-status", status.error().message);
+    keep_line(line);
+  }
+
+  void read_tracepoint(std::string_view line, std::string_view text) {
+    std::string leftover;
+    const Status status = tracepoints_.apply(text, &leftover);
+    if (!status.ok()) {
+      complain(Severity::Warning, "bad-tracepoint", status.error().message);
+      keep_line(line);
+    } else if (!leftover.empty()) {
+      complain(Severity::Warning, "tracepoint-option",
+               fmt::format("a tracepoint has an option that is not known: \"{}\"",
+                           printable(leftover)));
+    }
+  }
+
+  void read_variable(std::string_view line, std::string_view text) {
+    auto variable = rsp::parse_variable(text);
+    if (!variable.ok()) {
+      complain(Severity::Warning, "bad-variable", variable.error().message);
+      keep_line(line);
+      return;
+    }
+    // "A single variable may take multiple lines": the last one holds.
+    const auto [at, fresh] = variables_.try_emplace(variable->number, out_.catalog.variables.size());
+    if (fresh) out_.catalog.variables.push_back(*std::move(variable));
+    else out_.catalog.variables[at->second] = *std::move(variable);
+  }
+
+  void read_target_description() {
+    Catalog& catalog = out_.catalog;
+    if (catalog.target_description.empty()) return;
+    auto target = machine::parse_tdesc(catalog.target_description, problems_);
+    catalog.machine = target.machine;
+    catalog.address_bytes = target.address_bytes;
+    catalog.endian = target.endian;
+    catalog.registers = std::move(target.registers);
+    out_.endian_known = target.machine != "unknown" && !target.either_endian;
+  }
+
+  void decide_block_size() {
+    const uint32_t described = out_.catalog.registers.size_bytes;
+    if (!block_size_) {
+      complain(Severity::Warning, "no-R",
+               "the size of the register block is not given; GDB does not open such a file");
+      out_.register_block_bytes = {described};
+      out_.gdb_reads = false;
+      return;
+    }
+    out_.register_block_bytes = {*block_size_};
+    if (described == *block_size_) return;
+    uint32_t decimal = 0;
+    const char* end = block_size_text_.data() + block_size_text_.size();
+    const auto [at, error] = std::from_chars(block_size_text_.data(), end, decimal);
+    const bool is_decimal = error == std::errc() && at == end && decimal != *block_size_;
+    if (is_decimal && described == decimal) {
+      out_.register_block_bytes = {decimal};
+      out_.gdb_reads = false;
+      problems_.add({block_size_offset_, Severity::Warning, "decimal-R",
+                     "the size of the register block is decimal; GDB will take it for hex"});
+      return;
+    }
+    if (is_decimal) out_.register_block_bytes.push_back(decimal);
+    if (described != 0)
+      problems_.add({block_size_offset_, Severity::Warning, "block-size",
+                     fmt::format("the register block has {} bytes but the target description makes "
+                                 "it {}",
+                                 *block_size_, described)});
+  }
+
+  uint64_t offset_;
+  ProblemLog& problems_;
+  TfileDescription out_;
+  rsp::DefinitionBuilder tracepoints_;
+  std::unordered_map<uint32_t, size_t> variables_;  // number -> place in the catalog
+  std::optional<uint32_t> block_size_;
+  std::string_view block_size_text_;
+  uint64_t block_size_offset_ = 0;
+  size_t unknown_lines_ = 0;
+};
+
+}  // namespace
+
+TfileDescription read_tfile_description(std::string_view text, uint64_t offset,
+                                        ProblemLog& problems) {
+  return DescriptionReader(offset, problems).read(text);
+}
+
+void settle_tfile_layout(TfileDescription& description, uint32_t register_block_bytes) {
+  Catalog& catalog = description.catalog;
+  RegisterLayout& layout = catalog.registers;
+  description.register_block_bytes = {register_block_bytes};
+  if (layout.empty()) {
+    layout = machine::default_layout(register_block_bytes, catalog.machine);
+    if (const auto* known = machine::find_machine(catalog.machine)) {
+      catalog.address_bytes = known->address_bytes;
+      if (!layout.empty()) description.endian_known = !known->either_endian;
+    }
+  }
+  // GDB leaves registers beyond a block that is too short as not collected.
+  while (!layout.registers.empty() &&
+         uint64_t{layout.registers.back().offset} + layout.registers.back().size_bytes >
+             register_block_bytes)
+    layout.registers.pop_back();
+  if (layout.pc_index >= layout.registers.size()) layout.pc_index.reset();
+  if (layout.sp_index >= layout.registers.size()) layout.sp_index.reset();
+  layout.size_bytes = register_block_bytes;
+}
+
+}  // namespace tracewell::formats

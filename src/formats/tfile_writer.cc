@@ -1,0 +1,164 @@
+// GDB wants: R in hex, a status with tframes, lines of at most 999 characters, registers as whole
+// blocks, and a zero tracepoint number at the end. The number of frames is known for certain only
+// when all were written, so its digits are corrected in place then.
+#include "formats/tfile_writer.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/hex.h"
+#include "formats/tfile_description.h"
+
+namespace tracewell::formats {
+namespace {
+
+constexpr std::string_view kCountField = ";tframes:";
+constexpr uint64_t kCountPlaceholder = 0xffffffff;  // holds eight digits free
+
+bool valid(Bytes mask, uint32_t index) {
+  return mask.empty() || (index / 8 < mask.size() && (mask[index / 8] >> (index % 8) & 1) != 0);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sink>> TfileWriter::create(OutputFile file) {
+  return std::unique_ptr<Sink>(new TfileWriter(std::move(file)));
+}
+
+std::vector<std::string> TfileWriter::refuses(const Catalog& catalog) const {
+  std::vector<std::string> out;
+  render_tfile_description(catalog, &out);
+  bool static_data = false;
+  for (const TracepointDef& one : catalog.tracepoints) {
+    if (one.number == 0 || one.number > INT16_MAX)
+      out.push_back(fmt::format("tracepoint number {} does not fit a trace file", one.number));
+    for (const std::string& action : one.actions) static_data |= action.starts_with("L");
+  }
+  if (static_data)
+    out.push_back("GDB cannot look at frames that hold static data; they are written all the same");
+  return out;
+}
+
+Status TfileWriter::begin(const Catalog& catalog) {
+  endian_ = catalog.endian;
+  registers_ = catalog.registers;
+  known_pcs_ = TfileKnownPcs(catalog.tracepoints);
+  trailer_.begin(catalog);
+  tail_ = std::string(2, '\0');
+  for (const auto& [key, value] : catalog.extras)
+    if (key == kTfileTail) tail_ = value;
+  TW_RETURN_IF_ERROR(file_.write(kTfileMagic));
+  TW_RETURN_IF_ERROR(write_description(catalog));
+  return file_.write("\n");
+}
+
+Status TfileWriter::write_description(const Catalog& catalog) {
+  std::string text = tfile_description_for(catalog);
+  const std::string line = text.starts_with("status ") ? "status " : "\nstatus ";
+  if (text.find(line) == std::string::npos || text.find(kCountField) == std::string::npos) {
+    // GDB believes that a file without a count is empty, so there is always one when it can be made
+    // right at the end.
+    const bool raw = std::any_of(catalog.extras.begin(), catalog.extras.end(),
+                                 [](const auto& one) { return one.first == kTfileRaw; });
+    if (!raw && file_.can_rewrite()) {
+      Catalog counted = catalog;
+      if (!counted.status) {
+        counted.status.emplace();
+        counted.status->stop = RunStatus::Stop::Unknown;
+      }
+      counted.status->frames = kCountPlaceholder;
+      text = render_tfile_description(counted);
+    }
+  }
+  const size_t status = text.starts_with("status ") ? 0 : text.find("\nstatus ");
+  const size_t line_end = status == std::string::npos ? 0 : text.find('\n', status + 1);
+  const size_t field = status == std::string::npos ? status : text.find(kCountField, status);
+  if (field < line_end) {
+    const size_t digits = field + kCountField.size();
+    const size_t end = std::min(text.find_first_of(";:\n", digits), text.size());
+    count_offset_ = file_.size() + digits;
+    count_digits_ = end - digits;
+    count_promised_ = parse_hex(std::string_view(text).substr(digits, count_digits_)).value_or(0);
+  }
+  return file_.write(text);
+}
+
+Status TfileWriter::write(const Batch& batch) {
+  for (const Event& event : batch.events()) {
+    if (const auto* frame = std::get_if<Frame>(&event.body)) {
+      TW_RETURN_IF_ERROR(write_frame(event, *frame));
+    } else if (std::holds_alternative<Step>(event.body) ||
+               std::holds_alternative<Hook>(event.body)) {
+      return Error{Errc::Unsupported,
+                   fmt::format("event {} is not a tracepoint frame; a GDB trace file holds nothing "
+                               "else",
+                               event.seq),
+                   {}};
+    }
+  }
+  return {};
+}
+
+Status TfileWriter::write_frame(const Event& event, const Frame& frame) {
+  const std::string what = fmt::format("event {}", event.seq);
+  auto blocks = gdb_blocks(frame);
+  if (!blocks.ok()) return std::move(blocks).error().within(what);
+  encoded_.clear();
+  Status encoded = rsp::encode_frame(encoded_, frame.tracepoint, *blocks, endian_);
+  if (!encoded.ok()) return std::move(encoded).error().within(what);
+  TW_RETURN_IF_ERROR(trailer_.add(event, frame, derived_pc(frame)));
+  ++frame_count_;
+  return file_.write(encoded_);
+}
+
+/// The frame's blocks as GDB needs them: registers that were not collected are zero, except for a
+/// program counter that we know without them.
+Result<std::span<const FrameBlock>> TfileWriter::gdb_blocks(const Frame& frame) {
+  for (const FrameBlock& block : frame.blocks)
+    if (block.kind == FrameBlock::Kind::Registers && block.bytes.size() != registers_.size_bytes)
+      return Error{Errc::InvalidArgument,
+                   fmt::format("a register block of {} bytes, but the layout has {}",
+                               block.bytes.size(), registers_.size_bytes),
+                   {}};
+  if (frame.registers_valid.empty()) return frame.blocks;
+  const FrameBlock* registers = find_block(frame, FrameBlock::Kind::Registers);
+  if (!registers) return frame.blocks;
+  register_block_.assign(registers->bytes.begin(), registers->bytes.end());
+  for (uint32_t i = 0; i < registers_.registers.size(); ++i) {
+    const Register& one = registers_.registers[i];
+    if (valid(frame.registers_valid, i)) continue;
+    std::fill_n(register_block_.begin() + one.offset, one.size_bytes, uint8_t{0});
+    if (i == registers_.pc_index && frame.pc && one.size_bytes <= 8)
+      store_uint(register_block_.data() + one.offset, *frame.pc, one.size_bytes, endian_);
+  }
+  blocks_.assign(frame.blocks.begin(), frame.blocks.end());
+  blocks_[static_cast<size_t>(registers - frame.blocks.data())].bytes = register_block_;
+  return std::span<const FrameBlock>(blocks_);
+}
+
+std::optional<uint64_t> TfileWriter::derived_pc(const Frame& frame) const {
+  const FrameBlock* registers = find_block(frame, FrameBlock::Kind::Registers);
+  const Register* pc = registers_.pc();
+  if (registers && !registers->bytes.empty() && pc && pc->size_bytes <= 8 &&
+      valid(frame.registers_valid, *registers_.pc_index))
+    return load_uint(registers->bytes.data() + pc->offset, pc->size_bytes, endian_);
+  return known_pcs_.find(frame.tracepoint);
+}
+
+Status TfileWriter::correct_frame_count() {
+  if (count_digits_ == 0 || count_promised_ == frame_count_ || !file_.can_rewrite()) return {};
+  const std::string digits = fmt::format("{:0{}x}", frame_count_, count_digits_);
+  if (digits.size() > count_digits_) return {};  // it promised less than there is; GDB minds not
+  return file_.rewrite_at(count_offset_, as_bytes(digits));
+}
+
+Status TfileWriter::finish() {
+  TW_RETURN_IF_ERROR(file_.write(std::string_view("\0\0", 2)));
+  TW_RETURN_IF_ERROR(file_.write(tail_));
+  TW_RETURN_IF_ERROR(file_.write(trailer_.render()));
+  TW_RETURN_IF_ERROR(correct_frame_count());
+  return file_.commit();
+}
+
+}  // namespace tracewell::formats
