@@ -16,6 +16,7 @@ set(test_environment
   "TRACEWELL_BIN=${CMAKE_BINARY_DIR}/bin"
   "TRACEWELL_SOURCE=${CMAKE_SOURCE_DIR}"
   "TRACEWELL_INFERIORS=${TRACEWELL_INFERIORS_DIR}"
+  "PYTHONDONTWRITEBYTECODE=1"
   "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=halt_on_error=1")

@@ -35,7 +35,8 @@ class Tree:
             listed = done.stdout.split("\0") if done.returncode == 0 else None
         if listed is None:
             listed = [str(p.relative_to(self.root)) for p in self.root.rglob("*")]
-            listed = [path for path in listed if not path.startswith(("build/", ".git/"))]
+            listed = [path for path in listed if not path.startswith(("build/", ".git/"))
+                      and "__pycache__/" not in path]
         return {path for path in listed if path and (self.root / path).is_file()}
 
     def text(self, path):
