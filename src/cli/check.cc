@@ -1,8 +1,8 @@
 // tracewell check FILE: is it whole?
 #include <unordered_set>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/command.h"

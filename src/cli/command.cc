@@ -1,7 +1,7 @@
 #include "cli/command.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/version.h"
@@ -91,7 +91,9 @@ int help_command(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-std::span<const Command> commands() { return kCommands; }
+std::span<const Command> commands() {
+  return kCommands;
+}
 
 const Command* find_command(std::string_view name) {
   for (const Command& command : kCommands)
@@ -104,12 +106,17 @@ int exit_status(const Error& error) {
     case Errc::Corrupt:
     case Errc::Truncated:
     case Errc::Unsupported:
-    case Errc::Limit: return kBadInput;
-    case Errc::InvalidArgument: return kUsage;
-    case Errc::NotFound: return kNothing;
+    case Errc::Limit:
+      return kBadInput;
+    case Errc::InvalidArgument:
+      return kUsage;
+    case Errc::NotFound:
+      return kNothing;
     case Errc::Io:
-    case Errc::Target: return kSystem;
-    case Errc::Protocol: return kRemote;
+    case Errc::Target:
+      return kSystem;
+    case Errc::Protocol:
+      return kRemote;
   }
   return kSystem;
 }
@@ -141,8 +148,7 @@ int run_program(const std::vector<std::string>& arguments) {
   }
   if (first == "help") return help_command(arguments);
   const Command* command = find_command(first);
-  if (!command)
-    return usage_error("tracewell", fmt::format("no command '{}'", printable(first)));
+  if (!command) return usage_error("tracewell", fmt::format("no command '{}'", printable(first)));
   return run_command(*command, {fmt::format("tracewell {}", first)},
                      {arguments.begin() + 2, arguments.end()});
 }

@@ -1,6 +1,6 @@
 // tracewell convert IN OUT: any format that can be read to any that can be written.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -28,14 +28,15 @@ Result<const formats::Format*> output_format(const ConvertOptions& options) {
                                       ? formats::find_format_for_path(options.output)
                                       : formats::find_format(options.format);
   if (!format)
-    return Error{Errc::InvalidArgument,
-                 options.format.empty()
-                     ? fmt::format("the name {} does not say in which format to write; use --format "
-                                   "with one of {}",
-                                   options.output, writable_formats())
-                     : fmt::format("there is no format {}; use one of {}", options.format,
-                                   writable_formats()),
-                 {}};
+    return Error{
+        Errc::InvalidArgument,
+        options.format.empty()
+            ? fmt::format("the name {} does not say in which format to write; use --format "
+                          "with one of {}",
+                          options.output, writable_formats())
+            : fmt::format("there is no format {}; use one of {}", options.format,
+                          writable_formats()),
+        {}};
   return format;
 }
 

@@ -2,8 +2,8 @@
 //   {"commands":[{"name","summary","description","options":[{"names":["-o","--output"],
 //    "value":"FILE"|null,"description","required"}],"positionals":[{"name","description",
 //    "required","many"}]}]}
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -18,7 +18,9 @@ Json describe_option(const CLI::Option& option) {
   Json names = Json::array();
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  Json out = {{"names", names}, {"value", nullptr}, {"description", option.get_description()},
+  Json out = {{"names", names},
+              {"value", nullptr},
+              {"description", option.get_description()},
               {"required", option.get_required()}};
   if (option.get_items_expected_max() != 0) out["value"] = option.get_type_name();
   return out;
@@ -34,14 +36,16 @@ Json describe_positional(const CLI::Option& option) {
 Json describe(const Command& command) {
   CLI::App app{std::string(command.summary), "tracewell " + std::string(command.name)};
   command.configure(app);
-  Json out = {{"name", command.name}, {"summary", command.summary},
-              {"description", app.get_footer()}};
+  Json out = {
+      {"name", command.name}, {"summary", command.summary}, {"description", app.get_footer()}};
   out["options"] = Json::array();
   out["positionals"] = Json::array();
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
-    if (option->get_positional()) out["positionals"].push_back(describe_positional(*option));
-    else out["options"].push_back(describe_option(*option));
+    if (option->get_positional())
+      out["positionals"].push_back(describe_positional(*option));
+    else
+      out["options"].push_back(describe_option(*option));
   }
   return out;
 }

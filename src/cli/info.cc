@@ -1,8 +1,8 @@
 // tracewell info FILE: format, machine, records, definitions, problems.
 #include <unordered_set>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/command.h"

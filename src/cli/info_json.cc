@@ -38,8 +38,10 @@ std::string info_json(const TraceInfo& info) {
   for (const char* key : {"status", "tracepoints", "variables", "modules"}) {
     const Json& from = whole["catalog"];
     const auto at = from.find(key);
-    if (at != from.end()) out[key] = *at;
-    else if (std::string_view(key) != "status") out[key] = Json::array();
+    if (at != from.end())
+      out[key] = *at;
+    else if (std::string_view(key) != "status")
+      out[key] = Json::array();
   }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -64,7 +64,8 @@ class InfoWriter {
 
   void write_tracepoint(const TracepointDef& one) {
     std::string text = fmt::format("{} at {:#x}", one.number, one.address);
-    if (auto location = location_text(one); !location.empty()) text += fmt::format(" ({})", location);
+    if (auto location = location_text(one); !location.empty())
+      text += fmt::format(" ({})", location);
     if (one.fast_length) text += ", fast";
     if (one.is_static) text += ", static";
     if (!one.enabled) text += ", disabled";
@@ -95,20 +96,26 @@ std::string stop_text(const RunStatus& status) {
   if (status.running) return "running";
   const std::string why = printable(status.stop_text);
   switch (status.stop) {
-    case RunStatus::Stop::NotRun: return "not run";
+    case RunStatus::Stop::NotRun:
+      return "not run";
     case RunStatus::Stop::Requested:
       return why.empty() ? "stopped by the user" : fmt::format("stopped by the user ({})", why);
-    case RunStatus::Stop::BufferFull: return "stopped because the buffer was full";
-    case RunStatus::Stop::Disconnected: return "stopped because the debugger went away";
+    case RunStatus::Stop::BufferFull:
+      return "stopped because the buffer was full";
+    case RunStatus::Stop::Disconnected:
+      return "stopped because the debugger went away";
     case RunStatus::Stop::PassCount:
       return fmt::format("stopped by the pass count of tracepoint {}", status.stop_tracepoint);
     case RunStatus::Stop::Failed:
       return fmt::format("stopped by an error at tracepoint {}: {}", status.stop_tracepoint, why);
-    case RunStatus::Stop::Unknown: return "not known";
+    case RunStatus::Stop::Unknown:
+      return "not known";
   }
   return "not known";
 }
 
-std::string info_text(const TraceInfo& info) { return InfoWriter(info).write(); }
+std::string info_text(const TraceInfo& info) {
+  return InfoWriter(info).write();
+}
 
 }  // namespace tracewell::cli

@@ -1,6 +1,6 @@
 // tracewell print FILE: events, for people or for scripts.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "cli/terminal.h"

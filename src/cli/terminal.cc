@@ -8,7 +8,9 @@
 
 namespace tracewell::cli {
 
-bool output_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
+bool output_is_terminal() {
+  return isatty(STDOUT_FILENO) != 0;
+}
 
 bool output_has_color() {
   const char* no_color = std::getenv("NO_COLOR");

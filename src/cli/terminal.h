@@ -1,8 +1,8 @@
 // What standard output and standard error are connected to.
 #pragma once
 
-#include <cstdint>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 

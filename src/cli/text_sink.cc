@@ -74,10 +74,18 @@ class TextSink final : public Sink {
     text_ += head_tail_;
     for (const FrameBlock& block : frame.blocks) {
       switch (block.kind) {
-        case Kind::Registers: write_registers(frame, block); break;
-        case Kind::Memory: write_memory(block.address, block.bytes); break;
-        case Kind::Variable: write_variable(block); break;
-        case Kind::Static: put("  static data \"{}\"\n", printable(as_text(block.bytes))); break;
+        case Kind::Registers:
+          write_registers(frame, block);
+          break;
+        case Kind::Memory:
+          write_memory(block.address, block.bytes);
+          break;
+        case Kind::Variable:
+          write_variable(block);
+          break;
+        case Kind::Static:
+          put("  static data \"{}\"\n", printable(as_text(block.bytes)));
+          break;
       }
     }
   }
@@ -104,8 +112,10 @@ class TextSink final : public Sink {
       const Bytes value = block.bytes.subspan(one.offset, one.size_bytes);
       const std::string number = formats::register_value_hex(value, catalog_.endian);
       if (one.size_bytes > 8) {
-        if (number == "0x0") ++zeros;
-        else wide_ += fmt::format("  {:<9} {}\n", printable(one.name), number);
+        if (number == "0x0")
+          ++zeros;
+        else
+          wide_ += fmt::format("  {:<9} {}\n", printable(one.name), number);
         continue;
       }
       put("{}{:<9} {:<{}}", column == 0 ? "  " : "  ", printable(one.name), number,
@@ -180,7 +190,9 @@ class TextSink final : public Sink {
 
 }  // namespace
 
-std::unique_ptr<Sink> text_sink(bool color) { return std::make_unique<TextSink>(color); }
+std::unique_ptr<Sink> text_sink(bool color) {
+  return std::make_unique<TextSink>(color);
+}
 
 std::string time_text(int64_t time_ns) {
   constexpr int64_t kSecond = 1'000'000'000;

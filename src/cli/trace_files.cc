@@ -1,7 +1,7 @@
 #include "cli/trace_files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/terminal.h"
@@ -74,9 +74,10 @@ void add_input_options(CLI::App& app, InputOptions& options) {
 void add_selection_options(CLI::App& app, SelectionOptions& options) {
   add_number_option(app, "--from", options.from, "begin with event N");
   add_number_option(app, "--to", options.to, "end with event N");
-  app.add_option("--where", options.where,
-                 "only events for which this holds, such as 'tracepoint == 2 && $rax != 0'; fields: "
-                 "seq, tid, cpu, time_ns, tracepoint, pc, kind, id, subhook, $REGISTER")
+  app.add_option(
+         "--where", options.where,
+         "only events for which this holds, such as 'tracepoint == 2 && $rax != 0'; fields: "
+         "seq, tid, cpu, time_ns, tracepoint, pc, kind, id, subhook, $REGISTER")
       ->type_name("EXPR");
 }
 
@@ -87,9 +88,8 @@ Result<OpenTrace> open_trace(const InputOptions& options) {
   formats::OpenOptions open_options;
   if (!options.endian.empty())
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
-  TW_ASSIGN_OR_RETURN(trace.source,
-                      formats::open_source(trace.file, options.format, open_options,
-                                           *trace.problems, &trace.format));
+  TW_ASSIGN_OR_RETURN(trace.source, formats::open_source(trace.file, options.format, open_options,
+                                                         *trace.problems, &trace.format));
   if (options.strict) TW_RETURN_IF_ERROR(trace.problems->strict());
   return trace;
 }
@@ -131,7 +131,8 @@ Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const s
     return Error{Errc::Unsupported, fmt::format("format {} cannot be written", format.name), {}};
   if (format.binary && path == "-" && output_is_terminal())
     return Error{Errc::InvalidArgument,
-                 fmt::format("{} is binary; not written to a terminal", format.description), {}};
+                 fmt::format("{} is binary; not written to a terminal", format.description),
+                 {}};
   TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
   return format.create(std::move(file));
 }

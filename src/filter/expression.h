@@ -4,8 +4,8 @@
 //   comparison = "==" "!=" "<" "<=" ">" ">="
 //   operand    = number (decimal, 0x…, either with a minus) | "text" | 'text' | field | $register
 //   field      = seq tid cpu time_ns tracepoint pc kind id subhook
-// What an event does not have (a frame's pc that is not known, the tracepoint of a step) makes every
-// comparison with it false. A lone operand asks whether it is there and not zero.
+// What an event does not have (a frame's pc that is not known, the tracepoint of a step) makes
+// every comparison with it false. A lone operand asks whether it is there and not zero.
 #pragma once
 
 #include <cstdint>
@@ -29,16 +29,27 @@ class Expression {
 
  private:
   friend class ExpressionParser;
-  enum class Op : uint8_t { Or, And, Not, Exists, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
+  enum class Op : uint8_t {
+    Or,
+    And,
+    Not,
+    Exists,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual
+  };
   enum class Field : uint8_t { Seq, Tid, Cpu, TimeNs, Tracepoint, Pc, Kind, Id, Subhook };
   struct Operand {
     enum class Kind : uint8_t { Number, Text, Field, Register };
     Kind kind = Kind::Number;
-    uint64_t number = 0;    // two's complement when negative
+    uint64_t number = 0;  // two's complement when negative
     bool negative = false;
     std::string text;
     Field field = Field::Seq;
-    uint32_t index = 0;     // of a register in the layout
+    uint32_t index = 0;  // of a register in the layout
   };
   struct Node {
     Op op = Op::Exists;

@@ -86,8 +86,8 @@ class ExpressionParser {
 
   Result<uint32_t> parse_comparison() {
     constexpr std::pair<std::string_view, Op> kOps[] = {
-        {"==", Op::Equal},     {"!=", Op::NotEqual}, {"<=", Op::LessEqual},
-        {">=", Op::GreaterEqual}, {"<", Op::Less},   {">", Op::Greater}};
+        {"==", Op::Equal},        {"!=", Op::NotEqual}, {"<=", Op::LessEqual},
+        {">=", Op::GreaterEqual}, {"<", Op::Less},      {">", Op::Greater}};
     TW_ASSIGN_OR_RETURN(const uint32_t left, parse_operand());
     for (const auto& [token, op] : kOps) {
       if (!take(token)) continue;
@@ -153,10 +153,15 @@ class ExpressionParser {
 
   Status parse_field(Operand& operand) {
     using Field = Expression::Field;
-    constexpr std::pair<std::string_view, Field> kFields[] = {
-        {"seq", Field::Seq},       {"tid", Field::Tid},         {"cpu", Field::Cpu},
-        {"time_ns", Field::TimeNs}, {"tracepoint", Field::Tracepoint}, {"pc", Field::Pc},
-        {"kind", Field::Kind},     {"id", Field::Id},           {"subhook", Field::Subhook}};
+    constexpr std::pair<std::string_view, Field> kFields[] = {{"seq", Field::Seq},
+                                                              {"tid", Field::Tid},
+                                                              {"cpu", Field::Cpu},
+                                                              {"time_ns", Field::TimeNs},
+                                                              {"tracepoint", Field::Tracepoint},
+                                                              {"pc", Field::Pc},
+                                                              {"kind", Field::Kind},
+                                                              {"id", Field::Id},
+                                                              {"subhook", Field::Subhook}};
     const std::string_view name = word_at(at_);
     for (const auto& [known, field] : kFields) {
       if (known != name) continue;
@@ -178,8 +183,7 @@ class ExpressionParser {
 
 Result<Expression> Expression::parse(std::string_view text, const Catalog& catalog) {
   Expression out;
-  if (text.size() > kTextMax)
-    return Error{Errc::InvalidArgument, "the expression is too long", {}};
+  if (text.size() > kTextMax) return Error{Errc::InvalidArgument, "the expression is too long", {}};
   out.registers_ = catalog.registers;
   out.endian_ = catalog.endian;
   TW_RETURN_IF_ERROR(ExpressionParser(text, out).parse());

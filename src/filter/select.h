@@ -11,8 +11,8 @@
 namespace tracewell::filter {
 
 struct Selection {
-  uint64_t from = 0;          // first event number
-  uint64_t to = UINT64_MAX;   // last one, inclusive
+  uint64_t from = 0;         // first event number
+  uint64_t to = UINT64_MAX;  // last one, inclusive
   std::optional<Expression> where;
 
   bool everything() const { return from == 0 && to == UINT64_MAX && !where; }

@@ -1,5 +1,6 @@
 // Comma-separated values, for spreadsheets: a header line, then one event a line. RFC 4180: lines
-// end in CR LF, a field with a comma, quote or line end is quoted. Written only; docs/formats/csv.md
+// end in CR LF, a field with a comma, quote or line end is quoted. Written only;
+// docs/formats/csv.md
 #include <iterator>
 
 #include <fmt/format.h>
@@ -16,8 +17,25 @@ using Kind = FrameBlock::Kind;
 constexpr std::string_view kExtensions[] = {"csv"};
 
 enum Column : uint8_t {
-  Seq, EventKind, Tid, TimeNs, Cpu, Tracepoint, Pc, Registers, Memory, Variables, Static, Opcode,
-  Id, Subhook, Words, Data, Count, Text, kColumns,
+  Seq,
+  EventKind,
+  Tid,
+  TimeNs,
+  Cpu,
+  Tracepoint,
+  Pc,
+  Registers,
+  Memory,
+  Variables,
+  Static,
+  Opcode,
+  Id,
+  Subhook,
+  Words,
+  Data,
+  Count,
+  Text,
+  kColumns,
 };
 constexpr std::string_view kHeader =
     "seq,kind,tid,time_ns,cpu,tracepoint,pc,registers,memory,variables,static,opcode,id,subhook,"
@@ -81,7 +99,9 @@ class CsvWriter final : public Sink {
     if (frame.pc) put(Pc, "{:#x}", *frame.pc);
     for (const FrameBlock& block : frame.blocks) {
       switch (block.kind) {
-        case Kind::Registers: fill_registers(frame, block); break;
+        case Kind::Registers:
+          fill_registers(frame, block);
+          break;
         case Kind::Memory:
           separate(Memory);
           put(Memory, "{:#x}:{}", block.address, to_hex(block.bytes));

@@ -24,10 +24,12 @@ const Format* find_format(std::string_view name) {
 
 const Format* find_format_for_path(std::string_view path) {
   const size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return nullptr;
+  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos)
+    return nullptr;
   std::string extension(path.substr(dot + 1));
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
+    return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  });
   for (const Format* format : formats())
     for (std::string_view known : format->extensions)
       if (known == extension) return format;
@@ -52,7 +54,8 @@ Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
     return Error{Errc::InvalidArgument, fmt::format("there is no format \"{}\"", format_name), {}};
   if (!format)
     return Error{Errc::Unsupported,
-                 fmt::format("{} is not a trace in any format that can be read", file->path()), {}};
+                 fmt::format("{} is not a trace in any format that can be read", file->path()),
+                 {}};
   if (!format->open)
     return Error{Errc::Unsupported, fmt::format("format {} cannot be read", format->name), {}};
   if (which) *which = format;

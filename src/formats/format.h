@@ -20,7 +20,7 @@ struct OpenOptions {
 };
 
 struct Format {
-  std::string_view name;  // "tfile"
+  std::string_view name;                         // "tfile"
   std::span<const std::string_view> extensions;  // without the dot, lower case
   std::string_view description;
   bool binary = true;  // do not write it to a terminal

@@ -45,12 +45,14 @@ class JsonlReader final : public Source {
   Result<bool> next(Batch& batch) override {
     batch.clear();
     const size_t begin = offset_;
-    while (!done() && batch.size() < kBatchEvents && (batch.empty() || offset_ - begin < kBatchBytes)) {
+    while (!done() && batch.size() < kBatchEvents &&
+           (batch.empty() || offset_ - begin < kBatchBytes)) {
       const size_t at = offset_;
       const std::string_view line = take_line();
       if (line.empty()) continue;
       const Status read = events_->read(line, next_seq_, batch);
-      if (read.ok()) next_seq_ = batch.events().back().seq + 1;
+      if (read.ok())
+        next_seq_ = batch.events().back().seq + 1;
       else
         problems_.add({at, Problem::Severity::Damage, "bad-event",
                        fmt::format("line {}: {}; left out", line_, read.error().message)});
@@ -122,8 +124,8 @@ class JsonlWriter final : public Sink {
 }  // namespace
 
 const Format& jsonl_format() {
-  static const Format kFormat{"jsonl", kExtensions,       "JSON lines", false, sniff,
-                              JsonlReader::open, JsonlWriter::create};
+  static const Format kFormat{"jsonl", kExtensions,       "JSON lines",       false,
+                              sniff,   JsonlReader::open, JsonlWriter::create};
   return kFormat;
 }
 

@@ -57,8 +57,10 @@ class ObjectReader {
   }
   void texts(const char* key, std::vector<std::string>& field) const {
     array(key, [&](const Json& item) {
-      if (auto one = json::text(item)) field.push_back(*std::move(one));
-      else complain(key);
+      if (auto one = json::text(item))
+        field.push_back(*std::move(one));
+      else
+        complain(key);
     });
   }
   void complain(const char* key) const {
@@ -147,7 +149,8 @@ RunStatus read_status(const Json& item, ProblemLog& problems) {
   in.text("stop", stop);
   out.stop = stop.empty() ? RunStatus::Stop::NotRun : RunStatus::Stop::Unknown;
   for (int i = 0; i <= static_cast<int>(RunStatus::Stop::Unknown); ++i)
-    if (stop_name(static_cast<RunStatus::Stop>(i)) == stop) out.stop = static_cast<RunStatus::Stop>(i);
+    if (stop_name(static_cast<RunStatus::Stop>(i)) == stop)
+      out.stop = static_cast<RunStatus::Stop>(i);
   in.text("stop_text", out.stop_text);
   in.number("stop_tracepoint", out.stop_tracepoint);
   in.number("frames", out.frames);
@@ -211,17 +214,22 @@ void read_machine(const ObjectReader& in, Catalog& catalog, ProblemLog& problems
   }
   std::string endian;
   in.text("endian", endian);
-  if (endian == "big") catalog.endian = Endian::Big;
-  else if (endian == "little") catalog.endian = Endian::Little;
-  else if (!endian.empty()) in.complain("endian");
+  if (endian == "big")
+    catalog.endian = Endian::Big;
+  else if (endian == "little")
+    catalog.endian = Endian::Little;
+  else if (!endian.empty())
+    in.complain("endian");
   in.number("address_bytes", catalog.address_bytes);
 
   uint32_t block_bytes = 0;
   in.number("register_block_bytes", block_bytes);
   catalog.registers.size_bytes = block_bytes;
   catalog.registers = in.get("registers") ? read_registers(in, problems) : implied_layout(catalog);
-  if (block_bytes >= catalog.registers.size_bytes) catalog.registers.size_bytes = block_bytes;
-  else if (block_bytes != 0) in.complain("register_block_bytes");
+  if (block_bytes >= catalog.registers.size_bytes)
+    catalog.registers.size_bytes = block_bytes;
+  else if (block_bytes != 0)
+    in.complain("register_block_bytes");
   machine::mark_special_registers(catalog.registers, catalog.machine);
 }
 
@@ -236,23 +244,23 @@ Result<Catalog> catalog_from_json(std::string_view line, ProblemLog& problems) {
   Catalog catalog;
   read_machine(in, catalog, problems);
   if (const Json* status = in.get("status")) catalog.status = read_status(*status, problems);
-  in.array("variables", [&](const Json& item) {
-    catalog.variables.push_back(read_variable(item, problems));
-  });
+  in.array("variables",
+           [&](const Json& item) { catalog.variables.push_back(read_variable(item, problems)); });
   in.array("tracepoints", [&](const Json& item) {
     catalog.tracepoints.push_back(read_tracepoint(item, problems));
   });
-  in.array("modules", [&](const Json& item) {
-    catalog.modules.push_back(read_module(item, problems));
-  });
+  in.array("modules",
+           [&](const Json& item) { catalog.modules.push_back(read_module(item, problems)); });
   in.bytes("auxv", catalog.auxv);
   in.text("source_path", catalog.source_path);
   in.array("extras", [&](const Json& item) {
     const bool pair = item.is_array() && item.size() == 2;
     auto key = pair ? json::text(item[0]) : std::nullopt;
     auto value = pair ? json::text(item[1]) : std::nullopt;
-    if (key && value) catalog.extras.emplace_back(*std::move(key), *std::move(value));
-    else in.complain("extras");
+    if (key && value)
+      catalog.extras.emplace_back(*std::move(key), *std::move(value));
+    else
+      in.complain("extras");
   });
   return catalog;
 }

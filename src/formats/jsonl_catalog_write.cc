@@ -60,7 +60,8 @@ void write_register(std::string& out, const Register& one) {
   object.close();
 }
 
-void write_texts(ObjectWriter& object, std::string_view key, const std::vector<std::string>& texts) {
+void write_texts(ObjectWriter& object, std::string_view key,
+                 const std::vector<std::string>& texts) {
   if (!texts.empty())
     object.array(key, texts,
                  [](std::string& out, const std::string& one) { append_json_text(out, one); });

@@ -18,10 +18,14 @@ class EventWriter {
   void write(const Event& event) {
     put("{{\"seq\":{}", event.seq);
     put(",\"kind\":\"{}\"", kind_name(event));
-    if (event.tid != 0) put(",\"tid\":{}", event.tid);
-    else out_ += ",\"tid\":null";
-    if (event.time_ns) put(",\"time_ns\":{}", *event.time_ns);
-    else out_ += ",\"time_ns\":null";
+    if (event.tid != 0)
+      put(",\"tid\":{}", event.tid);
+    else
+      out_ += ",\"tid\":null";
+    if (event.time_ns)
+      put(",\"time_ns\":{}", *event.time_ns);
+    else
+      out_ += ",\"time_ns\":null";
     if (event.cpu >= 0) put(",\"cpu\":{}", event.cpu);
     std::visit([this](const auto& body) { write_body(body); }, event.body);
     out_ += '}';
@@ -59,9 +63,12 @@ class EventWriter {
 
   void write_body(const Frame& frame) {
     put(",\"tracepoint\":{}", frame.tracepoint);
-    if (frame.pc) put(",\"pc\":\"{:#x}\"", *frame.pc);
-    else out_ += ",\"pc\":null";
-    if (const FrameBlock* block = find_block(frame, Kind::Registers)) write_registers(frame, *block);
+    if (frame.pc)
+      put(",\"pc\":\"{:#x}\"", *frame.pc);
+    else
+      out_ += ",\"pc\":null";
+    if (const FrameBlock* block = find_block(frame, Kind::Registers))
+      write_registers(frame, *block);
     write_memory(frame);
     write_variables(frame);
     write_static(frame);
@@ -116,7 +123,8 @@ class EventWriter {
   static bool variable_again(const Frame& frame, size_t i) {
     const size_t end = std::min(frame.blocks.size(), i + 64);
     for (size_t k = i + 1; k < end; ++k)
-      if (frame.blocks[k].kind == Kind::Variable && frame.blocks[k].number == frame.blocks[i].number)
+      if (frame.blocks[k].kind == Kind::Variable &&
+          frame.blocks[k].number == frame.blocks[i].number)
         return true;
     return false;
   }
@@ -169,9 +177,15 @@ class EventWriter {
     for (const FrameBlock& block : frame.blocks) {
       separate(first);
       switch (block.kind) {
-        case Kind::Registers: out_ += "{\"type\":\"R\""; break;
-        case Kind::Memory: put("{{\"type\":\"M\",\"addr\":\"{:#x}\"", block.address); break;
-        case Kind::Static: out_ += "{\"type\":\"S\""; break;
+        case Kind::Registers:
+          out_ += "{\"type\":\"R\"";
+          break;
+        case Kind::Memory:
+          put("{{\"type\":\"M\",\"addr\":\"{:#x}\"", block.address);
+          break;
+        case Kind::Static:
+          out_ += "{\"type\":\"S\"";
+          break;
         case Kind::Variable:
           put("{{\"type\":\"V\",\"number\":{},\"value\":{}}}", block.number, block.value);
           continue;

@@ -19,7 +19,8 @@ namespace {
 constexpr uint32_t kRegisterBlockMax = 1 << 20;
 
 Error bad(std::string_view key) {
-  return Error{Errc::Corrupt, fmt::format("the value of \"{}\" makes no sense", printable(key)), {}};
+  return Error{
+      Errc::Corrupt, fmt::format("the value of \"{}\" makes no sense", printable(key)), {}};
 }
 
 /// "0x…" of any length into `to`, in `endian` order. false: no number, or too large.
@@ -103,8 +104,8 @@ class EventBodyReader {
   Result<Hook> hook() {
     Hook hook;
     if (const Json* id = json::member(line_, "id")) {
-      const auto value = id->is_string() ? parse_hex(id->get_ref<const std::string&>())
-                                         : std::nullopt;
+      const auto value =
+          id->is_string() ? parse_hex(id->get_ref<const std::string&>()) : std::nullopt;
       if (!value || *value > UINT16_MAX) return bad("id");
       hook.id = static_cast<uint16_t>(*value);
     }
@@ -183,10 +184,12 @@ class EventBodyReader {
     for (const auto& [name, value] : registers->items()) {
       const auto found = reader_.register_index_.find(name);
       if (found == reader_.register_index_.end())
-        return Error{Errc::Corrupt, fmt::format("there is no register \"{}\"", printable(name)), {}};
+        return Error{
+            Errc::Corrupt, fmt::format("there is no register \"{}\"", printable(name)), {}};
       const uint32_t index = found->second;
       const Register& one = layout.registers[index];
-      if (!number_into(value, std::span(block).subspan(one.offset, one.size_bytes), catalog_.endian))
+      if (!number_into(value, std::span(block).subspan(one.offset, one.size_bytes),
+                       catalog_.endian))
         return bad(name);
       mask[index / 8] |= static_cast<uint8_t>(1u << (index % 8));
       ++count;
@@ -276,7 +279,8 @@ class EventBodyReader {
       } else if (type == "R" || type == "S") {
         block.kind = type == "R" ? Kind::Registers : Kind::Static;
         TW_ASSIGN_OR_RETURN(block.bytes, bytes_of(item, "bytes"));
-        if (type == "R" && block.bytes.size() != catalog_.registers.size_bytes) return bad("blocks");
+        if (type == "R" && block.bytes.size() != catalog_.registers.size_bytes)
+          return bad("blocks");
       } else {
         return bad("blocks");
       }
@@ -313,8 +317,8 @@ class EventBodyReader {
         const Json* kind = json::member(item, "access");
         const std::string word = kind ? json::text(*kind).value_or("") : "read";
         if (word != "read" && word != "write") return bad("access");
-        access.kind = word == "write" ? Step::MemoryAccess::Kind::Write
-                                      : Step::MemoryAccess::Kind::Read;
+        access.kind =
+            word == "write" ? Step::MemoryAccess::Kind::Write : Step::MemoryAccess::Kind::Read;
         TW_ASSIGN_OR_RETURN(access.old_bytes, bytes_of(item, "old"));
         TW_ASSIGN_OR_RETURN(access.new_bytes, bytes_of(item, "new"));
         out.push_back(access);

@@ -37,13 +37,20 @@ bool same_layout(const RegisterLayout& a, const RegisterLayout& b) {
 std::string_view stop_name(RunStatus::Stop stop) {
   using Stop = RunStatus::Stop;
   switch (stop) {
-    case Stop::NotRun: return "not-run";
-    case Stop::Requested: return "requested";
-    case Stop::BufferFull: return "buffer-full";
-    case Stop::Disconnected: return "disconnected";
-    case Stop::PassCount: return "pass-count";
-    case Stop::Failed: return "failed";
-    case Stop::Unknown: return "unknown";
+    case Stop::NotRun:
+      return "not-run";
+    case Stop::Requested:
+      return "requested";
+    case Stop::BufferFull:
+      return "buffer-full";
+    case Stop::Disconnected:
+      return "disconnected";
+    case Stop::PassCount:
+      return "pass-count";
+    case Stop::Failed:
+      return "failed";
+    case Stop::Unknown:
+      return "unknown";
   }
   return "unknown";
 }

@@ -15,7 +15,10 @@ size_t utf8_length(std::string_view text) {
   auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
   if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xc2 && lead < 0xe0 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
+  const size_t length = lead >= 0xc2 && lead < 0xe0 ? 2
+                        : lead >> 4 == 14           ? 3
+                        : lead >> 3 == 30           ? 4
+                                                    : 0;
   if (length == 0 || length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
@@ -47,11 +50,21 @@ void append_json_text(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f)
           out += fmt::format("\\u{:04x}", static_cast<uint8_t>(c));

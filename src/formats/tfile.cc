@@ -17,8 +17,8 @@ bool sniff(Bytes head) {
 }  // namespace
 
 const Format& tfile_format() {
-  static const Format kFormat{"tfile",       kExtensions,       "GDB trace file", true, sniff,
-                              TfileReader::open, TfileWriter::create};
+  static const Format kFormat{"tfile", kExtensions,       "GDB trace file",   true,
+                              sniff,   TfileReader::open, TfileWriter::create};
   return kFormat;
 }
 

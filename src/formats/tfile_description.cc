@@ -52,10 +52,11 @@ class DescriptionReader {
   void read_line(std::string_view line) {
     if (line.size() > kTfileLineMax) {
       out_.gdb_reads = false;
-      complain(Severity::Warning, "long-line",
-               fmt::format("a line of {} characters; GDB does not open a file with one of more than "
-                           "{}",
-                           line.size(), kTfileLineMax));
+      complain(
+          Severity::Warning, "long-line",
+          fmt::format("a line of {} characters; GDB does not open a file with one of more than "
+                      "{}",
+                      line.size(), kTfileLineMax));
     }
     std::string_view rest = line;
     const std::string_view word = take_until(rest, ' ');
@@ -110,9 +111,9 @@ class DescriptionReader {
       complain(Severity::Warning, "bad-tracepoint", status.error().message);
       keep_line(line);
     } else if (!leftover.empty()) {
-      complain(Severity::Warning, "tracepoint-option",
-               fmt::format("a tracepoint has an option that is not known: \"{}\"",
-                           printable(leftover)));
+      complain(
+          Severity::Warning, "tracepoint-option",
+          fmt::format("a tracepoint has an option that is not known: \"{}\"", printable(leftover)));
     }
   }
 
@@ -124,9 +125,12 @@ class DescriptionReader {
       return;
     }
     // "A single variable may take multiple lines": the last one holds.
-    const auto [at, fresh] = variables_.try_emplace(variable->number, out_.catalog.variables.size());
-    if (fresh) out_.catalog.variables.push_back(*std::move(variable));
-    else out_.catalog.variables[at->second] = *std::move(variable);
+    const auto [at, fresh] =
+        variables_.try_emplace(variable->number, out_.catalog.variables.size());
+    if (fresh)
+      out_.catalog.variables.push_back(*std::move(variable));
+    else
+      out_.catalog.variables[at->second] = *std::move(variable);
   }
 
   void read_target_description() {

@@ -26,7 +26,7 @@ inline constexpr std::string_view kTfileTail = "tfile.tail";  // what stands beh
 struct TfileDescription {
   Catalog catalog;
   bool endian_known = false;  // by the architecture; otherwise the frames have to tell
-  bool gdb_reads = true;  // has an R line that GDB takes for the same number, no overlong line
+  bool gdb_reads = true;      // has an R line that GDB takes for the same number, no overlong line
   /// Of an R block. Usually one value; two when the line is hex or decimal for all we know, the
   /// likelier first.
   std::vector<uint32_t> register_block_bytes;

@@ -23,9 +23,10 @@ class DescriptionWriter {
       out_ += text;
       out_ += '\n';
     } else if (left_out_) {
-      left_out_->push_back(fmt::format("a line of {} characters is left out, GDB could not read it: "
-                                       "{}…",
-                                       text.size(), printable(text.substr(0, 60))));
+      left_out_->push_back(
+          fmt::format("a line of {} characters is left out, GDB could not read it: "
+                      "{}…",
+                      text.size(), printable(text.substr(0, 60))));
     }
   }
 

@@ -10,7 +10,9 @@ namespace {
 // Pages that were walked are given back in pieces of this size.
 constexpr uint64_t kForgetBytes = 32 << 20;
 
-uint64_t tracepoint_bit(int32_t tracepoint) { return uint64_t{1} << (tracepoint & 63); }
+uint64_t tracepoint_bit(int32_t tracepoint) {
+  return uint64_t{1} << (tracepoint & 63);
+}
 
 /// Why the frame at `offset` is not one, as a problem. None at a proper end.
 void tell_about_end(const TfileFrames& frames, uint64_t offset, ProblemLog& problems) {
@@ -21,15 +23,15 @@ void tell_about_end(const TfileFrames& frames, uint64_t offset, ProblemLog& prob
     problems.add({offset, Problem::Severity::Damage, "no-terminator",
                   "the file ends without the zero that says that it is complete"});
   } else if (!header) {
-    problems.add({offset, Problem::Severity::Damage, "frame-cut",
-                  fmt::format("the file ends inside a frame's header; {} bytes are lost",
-                              rest.size())});
+    problems.add(
+        {offset, Problem::Severity::Damage, "frame-cut",
+         fmt::format("the file ends inside a frame's header; {} bytes are lost", rest.size())});
   } else {
-    problems.add({offset, Problem::Severity::Damage, "frame-cut",
-                  fmt::format("a frame of tracepoint {} should have {} bytes but the file ends "
-                              "after {}; it is lost",
-                              header->tracepoint, header->size,
-                              rest.size() - rsp::kFrameHeaderBytes)});
+    problems.add(
+        {offset, Problem::Severity::Damage, "frame-cut",
+         fmt::format("a frame of tracepoint {} should have {} bytes but the file ends "
+                     "after {}; it is lost",
+                     header->tracepoint, header->size, rest.size() - rsp::kFrameHeaderBytes)});
   }
 }
 
@@ -73,8 +75,7 @@ void TfileIndex::build(const TfileFrames& frames, const InputFile& input, Proble
   tell_about_end(frames, offset, problems);
 }
 
-std::optional<TfileFrames::Place> TfileIndex::place(const TfileFrames& frames,
-                                                   uint64_t seq) const {
+std::optional<TfileFrames::Place> TfileIndex::place(const TfileFrames& frames, uint64_t seq) const {
   auto place = frames.place_at(checkpoints_[seq / kStride].offset);
   for (uint64_t i = seq % kStride; i > 0 && place; --i) place = frames.place_at(place->end());
   return place;

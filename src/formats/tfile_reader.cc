@@ -54,8 +54,7 @@ Status TfileReader::read_description(const OpenOptions& options) {
     return Error{Errc::Limit, "the description has no end", kTfileMagic.size()};
   const size_t length = end.value_or(behind.size());
   const std::string_view section = behind.substr(0, length);
-  TfileDescription description =
-      read_tfile_description(section, kTfileMagic.size(), problems_);
+  TfileDescription description = read_tfile_description(section, kTfileMagic.size(), problems_);
   if (!end)
     problems_.add({text.size(), Problem::Severity::Damage, "description-cut",
                    "the file ends inside its description"});
@@ -67,8 +66,7 @@ Status TfileReader::read_description(const OpenOptions& options) {
   catalog_.endian = frames_.endian;
   catalog_.source_path = file_->path();
   take_trailer();
-  if (end && description.gdb_reads &&
-      render_tfile_description(catalog_) != section)
+  if (end && description.gdb_reads && render_tfile_description(catalog_) != section)
     catalog_.extras.emplace_back(kTfileRaw, std::string(section));
   return {};
 }
@@ -150,8 +148,7 @@ void TfileReader::look_behind_the_end() {
 }
 
 Status TfileReader::seek(uint64_t seq) {
-  if (seq > count())
-    return Error{Errc::NotFound, fmt::format("there is no frame {}", seq), {}};
+  if (seq > count()) return Error{Errc::NotFound, fmt::format("there is no frame {}", seq), {}};
   if (seq != next_seq_) next_offset_.reset();
   next_seq_ = seq;
   return {};
@@ -165,7 +162,8 @@ Result<bool> TfileReader::next(Batch& batch) {
   while (place) {
     add_frame(batch, *place);
     next_offset_ = place->end();
-    if (++next_seq_ >= count() || batch.size() >= kBatchFrames || *next_offset_ - begin > kBatchBytes)
+    if (++next_seq_ >= count() || batch.size() >= kBatchFrames ||
+        *next_offset_ - begin > kBatchBytes)
       break;
     place = frames_.place_at(*next_offset_);
   }

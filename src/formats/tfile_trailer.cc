@@ -18,7 +18,9 @@ uint64_t number_at(Bytes bytes, size_t offset, size_t size = 8) {
   return load_uint(bytes.data() + offset, size, Endian::Little);
 }
 
-Error broken(std::string text) { return Error{Errc::Corrupt, "trailer: " + std::move(text), {}}; }
+Error broken(std::string text) {
+  return Error{Errc::Corrupt, "trailer: " + std::move(text), {}};
+}
 
 }  // namespace
 
@@ -44,8 +46,8 @@ Result<std::optional<TfileTrailer>> TfileTrailer::find(Bytes file) {
     const uint64_t offset = number_at(entry, 8);
     const uint64_t size = number_at(entry, 16);
     if (offset > table || size > table - offset) return broken("a section lies outside of it");
-    TW_RETURN_IF_ERROR(trailer.read_section(as_text(entry.subspan(0, 8)),
-                                            all.subspan(offset, size)));
+    TW_RETURN_IF_ERROR(
+        trailer.read_section(as_text(entry.subspan(0, 8)), all.subspan(offset, size)));
   }
   return std::optional<TfileTrailer>(std::move(trailer));
 }
@@ -118,8 +120,10 @@ std::optional<uint64_t> TfileTrailer::pc(uint64_t seq) const {
     const size_t middle = (low + high) / 2;
     const uint64_t at = number_at(pcs_, middle * kPcBytes);
     if (at == seq) return number_at(pcs_, middle * kPcBytes + 8);
-    if (at < seq) low = middle + 1;
-    else high = middle;
+    if (at < seq)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return std::nullopt;
 }

@@ -39,7 +39,7 @@ class TfileWriter final : public Sink {
   size_t count_digits_ = 0;    // 0 = there are none
   uint64_t count_promised_ = 0;
   std::vector<uint8_t> encoded_;
-  std::vector<FrameBlock> blocks_;      // of a frame whose registers had to be touched up
+  std::vector<FrameBlock> blocks_;  // of a frame whose registers had to be touched up
   std::vector<uint8_t> register_block_;
 };
 

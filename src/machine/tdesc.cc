@@ -45,11 +45,12 @@ class LayoutBuilder {
     }
     if (name.empty()) return bad(name, "has no name");
     if (!bits || *bits == 0 || *bits > kRegisterBitsMax) return bad(name, "has a bad size");
-    if (number > kNumberMax || registers_.size() >= kRegistersMax) return bad(name, "is one too many");
+    if (number > kNumberMax || registers_.size() >= kRegistersMax)
+      return bad(name, "is one too many");
     next_number_ = number + 1;
     const char* type = node.attribute("type").as_string("int");
-    registers_.push_back({name, static_cast<uint32_t>(number), 0,
-                          static_cast<uint32_t>((*bits + 7) / 8), type});
+    registers_.push_back(
+        {name, static_cast<uint32_t>(number), 0, static_cast<uint32_t>((*bits + 7) / 8), type});
   }
 
   RegisterLayout finish() {
@@ -162,10 +163,14 @@ void mark_special_registers(RegisterLayout& layout, std::string_view machine) {
     for (uint32_t i = 0; i < layout.registers.size() && !layout.pc_index; ++i)
       if (layout.registers[i].type == "code_ptr") layout.pc_index = i;
   }
-  if (machine.starts_with("powerpc") || machine == "rs6000") layout.sp_index = index_of({"r1"});
-  else if (machine.starts_with("s390")) layout.sp_index = index_of({"r15"});
-  else if (machine.starts_with("mips")) layout.sp_index = index_of({"r29", "sp"});
-  else layout.sp_index = index_of({"rsp", "esp", "sp"});
+  if (machine.starts_with("powerpc") || machine == "rs6000")
+    layout.sp_index = index_of({"r1"});
+  else if (machine.starts_with("s390"))
+    layout.sp_index = index_of({"r15"});
+  else if (machine.starts_with("mips"))
+    layout.sp_index = index_of({"r29", "sp"});
+  else
+    layout.sp_index = index_of({"rsp", "esp", "sp"});
 }
 
 }  // namespace tracewell::machine

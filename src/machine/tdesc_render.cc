@@ -66,11 +66,20 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -79,9 +88,10 @@ std::string escaped(std::string_view text) {
 /// A type that GDB has built in, or `int`: what else it might be stood in a description we lost.
 std::string_view built_in(std::string_view type) {
   for (std::string_view known :
-       {"bool", "int8", "int16", "int32", "int64", "int128", "uint8", "uint16", "uint32", "uint64",
-        "uint128", "code_ptr", "data_ptr", "ieee_half", "ieee_single", "ieee_double", "arm_fpa_ext",
-        "i387_ext", "bfloat16", "float", "int"})
+       {"bool",     "int8",      "int16",       "int32",       "int64",       "int128",
+        "uint8",    "uint16",    "uint32",      "uint64",      "uint128",     "code_ptr",
+        "data_ptr", "ieee_half", "ieee_single", "ieee_double", "arm_fpa_ext", "i387_ext",
+        "bfloat16", "float",     "int"})
     if (type == known) return known;
   return "int";
 }

@@ -31,34 +31,59 @@ struct Feature {
 };
 
 constexpr Run kCore64[] = {
-    {"rax", 0, 0, 64, "int64"},      {"rbx", 0, 0, 64, "int64"},
-    {"rcx", 0, 0, 64, "int64"},      {"rdx", 0, 0, 64, "int64"},
-    {"rsi", 0, 0, 64, "int64"},      {"rdi", 0, 0, 64, "int64"},
-    {"rbp", 0, 0, 64, "data_ptr"},   {"rsp", 0, 0, 64, "data_ptr"},
-    {"r", 8, 8, 64, "int64"},        {"rip", 0, 0, 64, "code_ptr"},
-    {"eflags", 0, 0, 32, "i386_eflags"}, {"cs", 0, 0, 32, "int32"},
-    {"ss", 0, 0, 32, "int32"},       {"ds", 0, 0, 32, "int32"},
-    {"es", 0, 0, 32, "int32"},       {"fs", 0, 0, 32, "int32"},
-    {"gs", 0, 0, 32, "int32"},       {"st", 0, 8, 80, "i387_ext"},
-    {"fctrl", 0, 0, 32, "int", "", "float"}, {"fstat", 0, 0, 32, "int", "", "float"},
-    {"ftag", 0, 0, 32, "int", "", "float"},  {"fiseg", 0, 0, 32, "int", "", "float"},
-    {"fioff", 0, 0, 32, "int", "", "float"}, {"foseg", 0, 0, 32, "int", "", "float"},
-    {"fooff", 0, 0, 32, "int", "", "float"}, {"fop", 0, 0, 32, "int", "", "float"},
+    {"rax", 0, 0, 64, "int64"},
+    {"rbx", 0, 0, 64, "int64"},
+    {"rcx", 0, 0, 64, "int64"},
+    {"rdx", 0, 0, 64, "int64"},
+    {"rsi", 0, 0, 64, "int64"},
+    {"rdi", 0, 0, 64, "int64"},
+    {"rbp", 0, 0, 64, "data_ptr"},
+    {"rsp", 0, 0, 64, "data_ptr"},
+    {"r", 8, 8, 64, "int64"},
+    {"rip", 0, 0, 64, "code_ptr"},
+    {"eflags", 0, 0, 32, "i386_eflags"},
+    {"cs", 0, 0, 32, "int32"},
+    {"ss", 0, 0, 32, "int32"},
+    {"ds", 0, 0, 32, "int32"},
+    {"es", 0, 0, 32, "int32"},
+    {"fs", 0, 0, 32, "int32"},
+    {"gs", 0, 0, 32, "int32"},
+    {"st", 0, 8, 80, "i387_ext"},
+    {"fctrl", 0, 0, 32, "int", "", "float"},
+    {"fstat", 0, 0, 32, "int", "", "float"},
+    {"ftag", 0, 0, 32, "int", "", "float"},
+    {"fiseg", 0, 0, 32, "int", "", "float"},
+    {"fioff", 0, 0, 32, "int", "", "float"},
+    {"foseg", 0, 0, 32, "int", "", "float"},
+    {"fooff", 0, 0, 32, "int", "", "float"},
+    {"fop", 0, 0, 32, "int", "", "float"},
 };
 constexpr Run kCore32[] = {
-    {"eax", 0, 0, 32, "int32"},      {"ecx", 0, 0, 32, "int32"},
-    {"edx", 0, 0, 32, "int32"},      {"ebx", 0, 0, 32, "int32"},
-    {"esp", 0, 0, 32, "data_ptr"},   {"ebp", 0, 0, 32, "data_ptr"},
-    {"esi", 0, 0, 32, "int32"},      {"edi", 0, 0, 32, "int32"},
-    {"eip", 0, 0, 32, "code_ptr"},   {"eflags", 0, 0, 32, "i386_eflags"},
-    {"cs", 0, 0, 32, "int32"},       {"ss", 0, 0, 32, "int32"},
-    {"ds", 0, 0, 32, "int32"},       {"es", 0, 0, 32, "int32"},
-    {"fs", 0, 0, 32, "int32"},       {"gs", 0, 0, 32, "int32"},
+    {"eax", 0, 0, 32, "int32"},
+    {"ecx", 0, 0, 32, "int32"},
+    {"edx", 0, 0, 32, "int32"},
+    {"ebx", 0, 0, 32, "int32"},
+    {"esp", 0, 0, 32, "data_ptr"},
+    {"ebp", 0, 0, 32, "data_ptr"},
+    {"esi", 0, 0, 32, "int32"},
+    {"edi", 0, 0, 32, "int32"},
+    {"eip", 0, 0, 32, "code_ptr"},
+    {"eflags", 0, 0, 32, "i386_eflags"},
+    {"cs", 0, 0, 32, "int32"},
+    {"ss", 0, 0, 32, "int32"},
+    {"ds", 0, 0, 32, "int32"},
+    {"es", 0, 0, 32, "int32"},
+    {"fs", 0, 0, 32, "int32"},
+    {"gs", 0, 0, 32, "int32"},
     {"st", 0, 8, 80, "i387_ext"},
-    {"fctrl", 0, 0, 32, "int", "", "float"}, {"fstat", 0, 0, 32, "int", "", "float"},
-    {"ftag", 0, 0, 32, "int", "", "float"},  {"fiseg", 0, 0, 32, "int", "", "float"},
-    {"fioff", 0, 0, 32, "int", "", "float"}, {"foseg", 0, 0, 32, "int", "", "float"},
-    {"fooff", 0, 0, 32, "int", "", "float"}, {"fop", 0, 0, 32, "int", "", "float"},
+    {"fctrl", 0, 0, 32, "int", "", "float"},
+    {"fstat", 0, 0, 32, "int", "", "float"},
+    {"ftag", 0, 0, 32, "int", "", "float"},
+    {"fiseg", 0, 0, 32, "int", "", "float"},
+    {"fioff", 0, 0, 32, "int", "", "float"},
+    {"foseg", 0, 0, 32, "int", "", "float"},
+    {"fooff", 0, 0, 32, "int", "", "float"},
+    {"fop", 0, 0, 32, "int", "", "float"},
 };
 constexpr Run kSse64[] = {{"xmm", 0, 16, 128, "vec128"},
                           {"mxcsr", 0, 0, 32, "i386_mxcsr", "", "vector"}};
@@ -98,11 +123,12 @@ struct Bit {
   std::string_view name;
   uint32_t at;
 };
-constexpr Bit kEflagsBits[] = {{"CF", 0},  {"", 1},   {"PF", 2},  {"AF", 4},  {"ZF", 6},  {"SF", 7},
-                               {"TF", 8},  {"IF", 9}, {"DF", 10}, {"OF", 11}, {"NT", 14}, {"RF", 16},
-                               {"VM", 17}, {"AC", 18}, {"VIF", 19}, {"VIP", 20}, {"ID", 21}};
-constexpr Bit kMxcsrBits[] = {{"IE", 0}, {"DE", 1}, {"ZE", 2},  {"OE", 3},  {"UE", 4},
-                              {"PE", 5}, {"DAZ", 6}, {"IM", 7}, {"DM", 8},  {"ZM", 9},
+constexpr Bit kEflagsBits[] = {{"CF", 0},   {"", 1},    {"PF", 2},  {"AF", 4},  {"ZF", 6},
+                               {"SF", 7},   {"TF", 8},  {"IF", 9},  {"DF", 10}, {"OF", 11},
+                               {"NT", 14},  {"RF", 16}, {"VM", 17}, {"AC", 18}, {"VIF", 19},
+                               {"VIP", 20}, {"ID", 21}};
+constexpr Bit kMxcsrBits[] = {{"IE", 0},  {"DE", 1},  {"ZE", 2},  {"OE", 3}, {"UE", 4},
+                              {"PE", 5},  {"DAZ", 6}, {"IM", 7},  {"DM", 8}, {"ZM", 9},
                               {"OM", 10}, {"UM", 11}, {"PM", 12}, {"FZ", 15}};
 
 struct View {  // one way to look at a 128-bit vector
@@ -119,8 +145,8 @@ constexpr View kViews[] = {
 std::string flags_xml(std::string_view id, std::span<const Bit> bits) {
   std::string out = fmt::format("    <flags id=\"{}\" size=\"4\">\n", id);
   for (const Bit& bit : bits)
-    out += fmt::format("      <field name=\"{}\" start=\"{}\" end=\"{}\" type=\"bool\"/>\n", bit.name,
-                       bit.at, bit.at);
+    out += fmt::format("      <field name=\"{}\" start=\"{}\" end=\"{}\" type=\"bool\"/>\n",
+                       bit.name, bit.at, bit.at);
   return out + "    </flags>\n";
 }
 
@@ -138,11 +164,16 @@ std::string vectors_xml() {
 std::string types_xml(Types types) {
   const std::string wide = "    <vector id=\"v2ui128\" type=\"uint128\" count=\"2\"/>\n";
   switch (types) {
-    case Types::None: return "";
-    case Types::Eflags: return flags_xml("i386_eflags", kEflagsBits);
-    case Types::SseVectors: return vectors_xml() + flags_xml("i386_mxcsr", kMxcsrBits);
-    case Types::WideVectors: return wide;
-    case Types::AllVectors: return vectors_xml() + wide;
+    case Types::None:
+      return "";
+    case Types::Eflags:
+      return flags_xml("i386_eflags", kEflagsBits);
+    case Types::SseVectors:
+      return vectors_xml() + flags_xml("i386_mxcsr", kMxcsrBits);
+    case Types::WideVectors:
+      return wide;
+    case Types::AllVectors:
+      return vectors_xml() + wide;
   }
   return "";
 }

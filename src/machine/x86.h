@@ -15,7 +15,7 @@ struct X86Features {
   bool linux_abi = true;  // orig_rax (orig_eax)
   bool segments = true;   // fs_base and gs_base; x86-64 only
   bool avx = false;
-  bool avx512 = false;    // implies avx
+  bool avx512 = false;  // implies avx
   bool pkeys = false;
 };
 

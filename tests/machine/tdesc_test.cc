@@ -59,10 +59,9 @@ TEST(Tdesc, BadPartsAreLeftOutAndTold) {
   };
   for (const char* text : bad) {
     ProblemLog problems;
-    const auto got = parse(
-        std::string("<target><feature><reg name='ok' bitsize='8' regnum='5'/>") + text +
-            "</feature></target>",
-        problems);
+    const auto got = parse(std::string("<target><feature><reg name='ok' bitsize='8' regnum='5'/>") +
+                               text + "</feature></target>",
+                           problems);
     EXPECT_EQ(problems.count(), 1u) << text;
     ASSERT_EQ(got.registers.registers.size(), 1u) << text;
     EXPECT_EQ(got.registers.registers[0].name, "ok") << text;
@@ -71,8 +70,9 @@ TEST(Tdesc, BadPartsAreLeftOutAndTold) {
 
 TEST(Tdesc, IncludesAreNotFollowed) {
   ProblemLog problems;
-  const auto got = parse(
-      "<target><architecture>arm</architecture><xi:include href='/etc/passwd'/></target>", problems);
+  const auto got =
+      parse("<target><architecture>arm</architecture><xi:include href='/etc/passwd'/></target>",
+            problems);
   EXPECT_EQ(problems.count(Problem::Severity::Warning), 1u);
   EXPECT_NE(problems.kept()[0].text.find("/etc/passwd"), std::string::npos);
   EXPECT_EQ(got.machine, "arm");
@@ -82,7 +82,13 @@ TEST(Tdesc, IncludesAreNotFollowed) {
 TEST(Tdesc, HostileText) {
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "<a>";
-  const std::string texts[] = {"", "<", "<target", "<target>", "not xml", "<b/>", deep,
+  const std::string texts[] = {"",
+                               "<",
+                               "<target",
+                               "<target>",
+                               "not xml",
+                               "<b/>",
+                               deep,
                                std::string("<target>\0</target>", 18),
                                "<!DOCTYPE a [<!ENTITY x \"y\">]><target>&x;</target>"};
   for (const std::string& text : texts) {

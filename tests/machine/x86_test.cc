@@ -81,10 +81,10 @@ TEST(DefaultLayout, BySize) {
     uint32_t size;
     const char* machine;
     size_t registers;
-  } cases[] = {{560, "x86-64", 60}, {816, "x86-64", 76}, {2416, "x86-64", 148},
+  } cases[] = {{560, "x86-64", 60},   {816, "x86-64", 76}, {2416, "x86-64", 148},
                {2420, "x86-64", 149}, {820, "x86-64", 77}, {536, "x86-64", 57},
-               {552, "x86-64", 59}, {308, "i386", 41}, {312, "i386", 42},
-               {440, "i386", 50}, {760, "i386", 66}};
+               {552, "x86-64", 59},   {308, "i386", 41},   {312, "i386", 42},
+               {440, "i386", 50},     {760, "i386", 66}};
   for (const auto& one : cases) {
     std::string machine = "unknown";
     EXPECT_EQ(default_layout(one.size, machine).registers.size(), one.registers) << one.size;
