@@ -84,13 +84,18 @@ class Processes {
     bool keep_stdio_free = false;      // stdin and stdout carry the protocol
   };
   virtual ~Processes() = default;
-  /// Stopped at its first instruction (after shell and wrappers).
+  /// Stopped at its first instruction (after shell and wrappers). The event is Signal, SIGTRAP.
   virtual Result<StopEvent> launch(const LaunchOptions& options) = 0;
-  /// All threads found and stopped.
+  /// All threads found and stopped. The event is Signal with signal 0.
   virtual Result<StopEvent> attach(Pid pid) = 0;
   /// Patches are taken out, the process runs on by itself.
   virtual Status detach(Pid pid) = 0;
+  /// The process is gone when this returns; no event follows.
   virtual Status kill(Pid pid) = 0;
+  /// Which events are told. A child that is not told of is let go at once.
+  virtual void report_forks(bool fork, bool vfork, bool exec) {
+    (void)fork, (void)vfork, (void)exec;
+  }
 };
 
 /// Software breakpoints and watchpoints, asked for by the debugger. Inserting twice is one.

@@ -1,0 +1,172 @@
+#include "target/linux/address_space.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr size_t kRemovedMax = 4096;
+
+}  // namespace
+
+Result<std::shared_ptr<AddressSpace>> AddressSpace::open(Tid tid) {
+  auto space = std::make_shared<AddressSpace>();
+  space->fd_ = UniqueFd(::open(fmt::format("/proc/{}/mem", tid).c_str(), O_RDWR | O_CLOEXEC));
+  if (!space->fd_.valid())
+    return errno_error(fmt::format("memory of process {}", tid), Errc::Target);
+  return space;
+}
+
+size_t AddressSpace::read_raw(uint64_t address, std::span<uint8_t> into) const {
+  size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = pread(fd_.get(), into.data() + done, into.size() - done,
+                              static_cast<off_t>(address + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+size_t AddressSpace::read(uint64_t address, std::span<uint8_t> into) const {
+  const size_t got = read_raw(address, into);
+  hide_patches(address, into.first(got));
+  return got;
+}
+
+Status AddressSpace::write_raw(uint64_t address, Bytes bytes) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = pwrite(fd_.get(), bytes.data() + done, bytes.size() - done,
+                               static_cast<off_t>(address + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) {
+      return {Errc::Target, fmt::format("cannot write {} bytes of memory at 0x{:x}", bytes.size(),
+                                        address)};
+    }
+    done += static_cast<size_t>(put);
+  }
+  return {};
+}
+
+Status AddressSpace::write(uint64_t address, Bytes bytes) {
+  // All or nothing: what was there goes back when the end cannot be written.
+  std::vector<uint8_t> was(bytes.size());
+  if (read_raw(address, was) != was.size())
+    return {Errc::Target, fmt::format("cannot access memory at 0x{:x}", address)};
+  std::vector<uint8_t> now(bytes.begin(), bytes.end());
+  const auto in_range = [&](uint64_t at) { return at - address < bytes.size(); };
+  for (const auto& [at, patch] : patches_)
+    if (in_range(at)) now[at - address] = was[at - address];
+  if (Status status = write_raw(address, now); !status.ok()) {
+    for (size_t i = 0; i < was.size(); ++i)
+      if (was[i] != now[i]) (void)write_raw(address + i, Bytes(was).subspan(i, 1));
+    return status;
+  }
+  for (auto& [at, patch] : patches_) {
+    if (in_range(at)) patch.original = bytes[at - address];
+    // The instruction there may be another one now.
+    if (at < address + bytes.size() && at + kInstructionMax > address) patch.how.reset();
+  }
+  return {};
+}
+
+std::string AddressSpace::read_text(uint64_t address, size_t max) const {
+  std::vector<uint8_t> bytes(max);
+  bytes.resize(read(address, bytes));
+  const std::string text(as_text(bytes));
+  return text.substr(0, text.find('\0'));
+}
+
+void AddressSpace::hide_patches(uint64_t address, std::span<uint8_t> bytes) const {
+  if (bytes.empty()) return;
+  for (auto it = patches_.lower_bound(address);
+       it != patches_.end() && it->first - address < bytes.size(); ++it)
+    bytes[it->first - address] = it->second.original;
+}
+
+Patch* AddressSpace::find(uint64_t address) {
+  const auto it = patches_.find(address);
+  return it == patches_.end() ? nullptr : &it->second;
+}
+
+Result<Patch*> AddressSpace::add(uint64_t address) {
+  if (Patch* old = find(address)) return old;
+  uint8_t original = 0;
+  if (read_raw(address, {&original, 1}) != 1)
+    return {Errc::Target, fmt::format("cannot access memory at 0x{:x}", address)};
+  TW_RETURN_IF_ERROR(write_raw(address, {&kInt3, 1}));
+  Patch patch;
+  patch.original = original;
+  removed_.erase(address);
+  return &(patches_[address] = patch);
+}
+
+void AddressSpace::restore(uint64_t address, uint8_t original) {
+  uint8_t now = 0;
+  if (read_raw(address, {&now, 1}) == 1 && now == kInt3) (void)write_raw(address, {&original, 1});
+}
+
+Status AddressSpace::drop_if_unused(uint64_t address) {
+  const auto it = patches_.find(address);
+  if (it == patches_.end() || it->second.breakpoint || it->second.site) return {};
+  restore(address, it->second.original);
+  if (removed_.size() < kRemovedMax) removed_[address] = it->second.original;
+  patches_.erase(it);
+  return {};
+}
+
+Status AddressSpace::expose(uint64_t address, bool exposed) {
+  const Patch* patch = find(address);
+  if (patch == nullptr) return {};
+  return write_raw(address, {exposed ? &patch->original : &kInt3, 1});
+}
+
+void AddressSpace::remove_all() {
+  for (const auto& [address, patch] : patches_) restore(address, patch.original);
+  patches_.clear();
+}
+
+void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints) {
+  for (const auto& [address, original] : parent.removed_) restore(address, original);
+  for (const auto& [address, patch] : parent.patches_) {
+    if (!keep_breakpoints || !patch.breakpoint) {
+      restore(address, patch.original);
+      continue;
+    }
+    Patch& kept = patches_[address];
+    kept.original = patch.original;
+    kept.breakpoint = true;
+    (void)write_raw(address, {&kInt3, 1});
+  }
+  arenas_ = parent.arenas_;
+  system_call_at = parent.system_call_at;
+  cannot_map = parent.cannot_map;
+}
+
+const PlacedCopy* AddressSpace::copy_at(uint64_t pc) const {
+  for (const Arena& arena : arenas_) {
+    const uint64_t offset = pc - arena.start;
+    if (offset >= arena.size) continue;
+    const size_t slot = offset / kSlotBytes;
+    return slot < arena.slots.size() ? &arena.slots[slot] : nullptr;
+  }
+  return nullptr;
+}
+
+const PlacedCopy* AddressSpace::find_copy(uint64_t site, Bytes original) const {
+  for (const Arena& arena : arenas_)
+    for (const PlacedCopy& copy : arena.slots)
+      if (copy.site == site && std::equal(copy.original.begin(), copy.original.end(),
+                                          original.begin(), original.end()))
+        return &copy;
+  return nullptr;
+}
+
+}  // namespace tracewell::target::live

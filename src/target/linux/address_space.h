@@ -1,0 +1,103 @@
+// One address space under our care: its memory, the breakpoint bytes we put there, and the copies of
+// the instructions under them. Processes between vfork and exec share one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/result.h"
+#include "machine/relocate.h"
+#include "target/target.h"
+
+namespace tracewell::target::live {
+
+/// A breakpoint byte in the program's code, whoever wants it.
+struct Patch {
+  uint8_t original = 0;
+  bool breakpoint = false;  // the debugger's
+  bool site = false;        // a tracepoint's
+  /// How a thread gets past it; nothing until it is needed.
+  std::optional<machine::DisplacedCode::How> how;
+  uint64_t copy = 0;  // how == Copy: where it stands
+};
+
+/// A copy as it stands in the program's memory. Kept until the arena goes, because threads may be
+/// inside.
+struct PlacedCopy {
+  uint64_t site = 0;
+  uint64_t at = 0;
+  std::vector<uint8_t> original;
+  machine::DisplacedCode code;
+};
+
+/// Pages that we mapped into the program for copies.
+struct Arena {
+  uint64_t start = 0;
+  uint64_t size = 0;
+  std::vector<PlacedCopy> slots;  // kSlotBytes each
+};
+
+class AddressSpace {
+ public:
+  static constexpr uint8_t kInt3 = 0xcc;
+  static constexpr uint64_t kSlotBytes = machine::kDisplacedBytesMax;
+  static constexpr uint64_t kArenaBytes = 16384;
+  static constexpr size_t kInstructionMax = 15;
+
+  /// Memory of this thread's process, for as long as that runs the same program.
+  static Result<std::shared_ptr<AddressSpace>> open(Tid tid);
+
+  /// Bytes read: the readable prefix. `raw`: with our patches.
+  size_t read(uint64_t address, std::span<uint8_t> into) const;
+  size_t read_raw(uint64_t address, std::span<uint8_t> into) const;
+  /// All or nothing; our patches stay.
+  Status write(uint64_t address, Bytes bytes);
+  Status write_raw(uint64_t address, Bytes bytes);
+  template <class T>
+  std::optional<T> read_value(uint64_t address) const {
+    T value{};
+    auto* bytes = reinterpret_cast<uint8_t*>(&value);
+    if (read(address, {bytes, sizeof value}) != sizeof value) return std::nullopt;
+    return value;
+  }
+  /// A string of at most `max` bytes, up to its NUL or what is readable.
+  std::string read_text(uint64_t address, size_t max) const;
+  /// Puts the original bytes over our patches in what was read from `address`.
+  void hide_patches(uint64_t address, std::span<uint8_t> bytes) const;
+
+  Patch* find(uint64_t address);
+  const std::map<uint64_t, Patch>& patches() const { return patches_; }
+  /// The patch at `address`, put there now if need be.
+  Result<Patch*> add(uint64_t address);
+  /// Takes it out when nobody wants it any more.
+  Status drop_if_unused(uint64_t address);
+  /// Takes it out, or puts it back, for a moment.
+  Status expose(uint64_t address, bool exposed);
+  void remove_all();
+  /// A fork's memory is a copy of `parent`'s, with the patches that were there, now or a moment ago.
+  /// Keeps the debugger's breakpoints if told so, takes all others out.
+  void adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints);
+
+  const PlacedCopy* copy_at(uint64_t pc) const;
+  const PlacedCopy* find_copy(uint64_t site, Bytes original) const;
+  bool has_copies() const { return !arenas_.empty(); }
+  std::vector<Arena>& arenas() { return arenas_; }
+
+  uint64_t system_call_at = 0;  // a `syscall` instruction; 0 = not looked for yet
+  bool cannot_map = false;      // tried, refused
+
+ private:
+  void restore(uint64_t address, uint8_t original);
+  UniqueFd fd_;
+  std::map<uint64_t, Patch> patches_;
+  std::map<uint64_t, uint8_t> removed_;  // for forks that are still to be seen
+  std::vector<Arena> arenas_;
+};
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <cerrno>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+Error why_not(Pid pid, int why) {
+  const auto status = proc_status(pid);
+  if (!status || why == ESRCH)
+    return {Errc::NotFound, fmt::format("there is no process {}", pid), {}};
+  if (status->state == 'Z' || status->state == 'X')
+    return {Errc::Target, fmt::format("process {} is a zombie: it has ended already", pid), {}};
+  if (status->tracer != 0)
+    return {Errc::Target,
+            fmt::format("process {} is traced by process {} already", pid, status->tracer), {}};
+  Error error = errno_error(why, fmt::format("cannot attach to process {}", pid), Errc::Target);
+  const auto scope = read_proc(1, "../sys/kernel/yama/ptrace_scope");
+  if (why == EPERM && scope && (*scope)[0] != '0') {
+    error.message +=
+        " (/proc/sys/kernel/yama/ptrace_scope forbids it: be root, or set it to 0)";
+  } else if (why == EPERM) {
+    error.message += " (it belongs to somebody else, or the kernel protects it)";
+  }
+  return error;
+}
+
+}  // namespace
+
+uint64_t Tracer::trace_options(bool launched) const {
+  return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+         PTRACE_O_TRACEVFORKDONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT |
+         (launched ? PTRACE_O_EXITKILL : 0);
+}
+
+Result<StopEvent> Tracer::attach(Pid pid) {
+  if (find_process(pid) != nullptr)
+    return {Errc::InvalidArgument, fmt::format("attached to process {} already", pid)};
+  if (pid == getpid()) return {Errc::InvalidArgument, "cannot attach to myself"};
+  const auto status = proc_status(pid);
+  if (pid <= 0 || !status) return why_not(pid, ESRCH);
+  if (status->tgid != pid)
+    return {Errc::InvalidArgument,
+            fmt::format("{} is a thread of process {}: attach to that", pid, status->tgid)};
+  if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
+  TW_RETURN_IF_ERROR(prepare());
+  Process* process = nullptr;
+  for (bool found = true; found;) {  // threads may start others meanwhile
+    found = false;
+    for (const Tid tid : task_ids(pid)) {
+      if (find(tid) != nullptr) continue;
+      if (trace(PTRACE_SEIZE, tid, 0, trace_options(false)) != 0) {
+        const int why = errno;
+        const auto task = proc_status(tid);
+        if (why == ESRCH || !task || task->state == 'Z' || task->state == 'X') continue;
+        if (process == nullptr) return why_not(pid, why);
+        continue;  // a new thread, attached with the one that started it
+      }
+      if (process == nullptr) {
+        auto space = AddressSpace::open(tid);
+        if (!space.ok()) {
+          trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
+          waitpid(static_cast<pid_t>(tid), nullptr, __WALL);
+          trace(PTRACE_DETACH, tid, 0, uint64_t{0});
+          return std::move(space).error();
+        }
+        process = &add_process(pid, *std::move(space));
+        process->attached = true;
+      }
+      Thread& thread = add_thread(*process, tid);
+      if (thread.run == Run::Starting) thread.run = Run::Running;
+      thread.begun = true;
+      found = true;
+    }
+  }
+  if (process == nullptr) return why_not(pid, ESRCH);
+  stop_all();
+  Thread* first = first_thread(pid);
+  if (first == nullptr) return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
+  StopEvent event = event_of(StopEvent::Kind::Signal, *first);
+  last_told_ = first->tid;
+  return event;
+}
+
+/// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
+/// has decided about. SIGINT that was told is how people stop programs.
+int Tracer::signal_for_detach(Thread& thread) {
+  if (!is_signal_stop(thread.status)) {
+    if (thread.deferred_signal != 0)
+      tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
+    return 0;
+  }
+  if (thread.deferred_signal != 0) return thread.deferred_signal;
+  if (thread.pending)
+    return thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
+  const int signal = stop_signal(thread.status);
+  return signal == SIGTRAP || signal == SIGINT ? 0 : signal;
+}
+
+/// Nobody debugs this memory any more: everything of ours goes, all its processes run on.
+void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
+  space->remove_all();
+  if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
+  std::vector<Tid> waiting;
+  for (Thread* thread : all_threads()) {
+    if (thread->process->space != space) continue;
+    thread->process->leaving = true;
+    if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
+    if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*thread));
+  }
+  for (const Tid tid : waiting)  // their children run freely now
+    if (await_stop(tid)) go(*find(tid));
+}
+
+/// Children that share memory with nobody who is debugged.
+void Tracer::release_orphans() {
+  std::vector<Process*> orphans;
+  for (const auto& [pid, process] : processes_) {
+    if (!process->hidden || process->leaving) continue;
+    const bool kept = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+      return seen(*other.second) && other.second->space == process->space;
+    });
+    if (!kept) orphans.push_back(process.get());
+  }
+  for (Process* process : orphans) {
+    process->space->remove_all();
+    process->leaving = true;
+    for (Thread* thread : threads_of(*process)) {
+      if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
+      if (thread->run == Run::Stopped && !thread->fresh)
+        go(*thread, std::exchange(thread->deferred_signal, 0));
+    }
+  }
+}
+
+Status Tracer::detach(Pid pid) {
+  Process* process = find_process(pid);
+  if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
+  std::vector<Tid> running;
+  for (Thread* thread : all_threads())
+    if (thread->resumed) running.push_back(thread->tid);
+  stop_all();
+  process = find_process(pid);
+  if (process != nullptr) {
+    process->hidden = true;
+    const std::shared_ptr<AddressSpace> space = process->space;
+    const bool shared = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+      return seen(*other.second) && other.second->space == space;
+    });
+    if (!shared) {
+      release(space);
+    } else {
+      for (Thread* thread : threads_of(*process))
+        if (thread->run == Run::Stopped) go(*thread, signal_for_detach(*thread));
+    }
+  }
+  std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+  for (const Tid tid : running)
+    if (Thread* thread = find(tid)) thread->resumed = true;
+  start_resumed();
+  return {};
+}
+
+Status Tracer::kill(Pid pid) {
+  Process* process = find_process(pid);
+  if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
+  if (::kill(static_cast<pid_t>(pid), SIGKILL) != 0)
+    return errno_error(fmt::format("kill process {}", pid), Errc::Target);
+  while (find_process(pid) == process)
+    if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
+  std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+  return {};
+}
+
+Tracer::~Tracer() {
+  std::vector<std::pair<Pid, bool>> ours;
+  for (const auto& [pid, process] : processes_)
+    if (seen(*process)) ours.emplace_back(pid, process->attached);
+  for (const auto& [pid, attached] : ours)
+    if (attached) {
+      (void)detach(pid);
+    } else {
+      (void)kill(pid);
+    }
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,62 @@
+#include "target/linux/bell.h"
+
+#include <cerrno>
+#include <csignal>
+
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "target/linux/ptrace.h"
+
+namespace tracewell::target::live {
+namespace {
+
+/// Nothing of ours may live on in the child: descriptors above all, or a peer waits for ever for
+/// their end.
+[[noreturn]] void sleep_for_ever() {
+  setsid();
+  syscall(SYS_close_range, 0u, ~0u, 0u);
+  for (;;) pause();
+}
+
+}  // namespace
+
+Status Bell::hang_up() {
+  if (pid_ != 0) return {};
+  const pid_t child = fork();
+  if (child < 0) return errno_error("fork", Errc::Target);
+  if (child == 0) sleep_for_ever();
+  if (trace(PTRACE_SEIZE, child, 0, PTRACE_O_EXITKILL) != 0) {
+    const int why = errno;
+    ::kill(child, SIGKILL);
+    waitpid(child, nullptr, __WALL);
+    return errno_error(why, "ptrace is not permitted here", Errc::Target);
+  }
+  pid_ = child;
+  if (rung_) ring();
+  return {};
+}
+
+Bell::~Bell() {
+  const Pid pid = pid_;
+  if (pid == 0) return;
+  ::kill(static_cast<pid_t>(pid), SIGKILL);
+  while (waitpid(static_cast<pid_t>(pid), nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+}
+
+void Bell::ring() {
+  rung_ = true;
+  if (const Pid pid = pid_; pid != 0) ::kill(static_cast<pid_t>(pid), SIGURG);
+}
+
+void Bell::on_status(int status) {
+  if (WIFSTOPPED(status)) {
+    trace(PTRACE_CONT, pid_, 0, uint64_t{0});
+  } else {
+    pid_ = 0;  // somebody killed it; the next start makes another one
+  }
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,134 @@
+// Hardware breakpoints and watchpoints: four address registers, and DR7 which switches them on
+// (Intel's manual, volume 3, chapter 18). The same four in all threads of a process.
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+using Kind = Breakpoints::Kind;
+
+uint64_t debug_register(size_t i) { return offsetof(user, u_debugreg) + i * sizeof(long); }
+
+/// x86 cannot watch reads alone.
+Kind as_hardware(Kind kind) { return kind == Kind::ReadWatch ? Kind::AccessWatch : kind; }
+
+uint64_t control(const std::array<HardwareSlot, 4>& slots) {
+  uint64_t dr7 = 0;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const HardwareSlot& slot = slots[i];
+    if (slot.users == 0) continue;
+    const uint64_t type = slot.kind == Kind::Hardware ? 0 : slot.kind == Kind::WriteWatch ? 1 : 3;
+    const uint64_t size = slot.kind == Kind::Hardware ? 0
+                          : slot.size == 8            ? 2
+                                                      : slot.size - 1;
+    dr7 |= uint64_t{1} << (2 * i);
+    dr7 |= (type | size << 2) << (16 + 4 * i);
+  }
+  return dr7;
+}
+
+struct Piece {
+  uint64_t address;
+  uint32_t size;
+};
+
+/// Aligned pieces of 1, 2, 4 and 8 bytes.
+std::vector<Piece> pieces(Kind kind, uint64_t address, uint32_t size) {
+  if (kind == Kind::Hardware) return {{address, 1}};
+  std::vector<Piece> result;
+  while (size > 0 && result.size() <= 4) {
+    uint32_t piece = 8;
+    while (piece > size || address % piece != 0) piece /= 2;
+    result.push_back({address, piece});
+    address += piece;
+    size -= piece;
+  }
+  return result;
+}
+
+bool load(Tid tid, const std::array<HardwareSlot, 4>& slots) {
+  if (trace(PTRACE_POKEUSER, tid, debug_register(7), uint64_t{0}) != 0) return false;
+  bool good = true;
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].users > 0)
+      good &= trace(PTRACE_POKEUSER, tid, debug_register(i), slots[i].address) == 0;
+  const uint64_t dr7 = control(slots);
+  if (dr7 != 0) good &= trace(PTRACE_POKEUSER, tid, debug_register(7), dr7) == 0;
+  return good;
+}
+
+bool in_use(const std::array<HardwareSlot, 4>& slots) {
+  return std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return slot.users > 0; });
+}
+
+}  // namespace
+
+void Tracer::load_debug_registers(Thread& thread) {
+  if (in_use(thread.process->hardware)) load(thread.tid, thread.process->hardware);
+}
+
+void Tracer::clear_debug_registers(Thread& thread) {
+  if (in_use(thread.process->hardware)) load(thread.tid, {});
+}
+
+Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_t size) {
+  kind = as_hardware(kind);
+  std::array<HardwareSlot, 4> slots = process.hardware;
+  if (size == 0 && kind != Kind::Hardware) return {Errc::InvalidArgument, "nothing to watch"};
+  for (const Piece& piece : pieces(kind, at, size)) {
+    HardwareSlot* found = nullptr;
+    for (HardwareSlot& slot : slots)
+      if (slot.users > 0 && slot.kind == kind && slot.address == piece.address &&
+          slot.size == piece.size)
+        found = &slot;
+    for (HardwareSlot& slot : slots)
+      if (found == nullptr && slot.users == 0) found = &slot;
+    if (found == nullptr) return {Errc::Limit, "all four debug registers are in use"};
+    *found = {kind, piece.address, piece.size, found->users + 1};
+  }
+  for (Thread* thread : threads_of(process)) {
+    if (thread->run != Run::Stopped || load(thread->tid, slots) || errno == ESRCH) continue;
+    const int why = errno;
+    for (Thread* other : threads_of(process)) load(other->tid, process.hardware);
+    return errno_error(why, fmt::format("debug registers for 0x{:x}", at), Errc::Target);
+  }
+  process.hardware = slots;
+  return {};
+}
+
+Status Tracer::remove_hardware(Process& process, Kind kind, uint64_t at, uint32_t size) {
+  kind = as_hardware(kind);
+  for (const Piece& piece : pieces(kind, at, size))
+    for (HardwareSlot& slot : process.hardware)
+      if (slot.users > 0 && slot.kind == kind && slot.address == piece.address &&
+          slot.size == piece.size)
+        --slot.users;
+  for (Thread* thread : threads_of(process))
+    if (thread->run == Run::Stopped) load(thread->tid, process.hardware);
+  return {};
+}
+
+std::optional<StopEvent> Tracer::watch_event(Thread& thread) {
+  const auto& slots = thread.process->hardware;
+  if (!in_use(slots)) return std::nullopt;
+  errno = 0;
+  const long dr6 = trace(PTRACE_PEEKUSER, thread.tid, debug_register(6), uint64_t{0});
+  if (errno != 0 || (dr6 & 0xf) == 0) return std::nullopt;
+  trace(PTRACE_POKEUSER, thread.tid, debug_register(6), static_cast<uint64_t>(dr6 & ~0xfl));
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if ((dr6 >> i & 1) == 0 || slots[i].users == 0) continue;
+    StopEvent event = event_of(StopEvent::Kind::Watchpoint, thread);
+    if (slots[i].kind == Kind::Hardware) event.kind = StopEvent::Kind::Hardware;
+    event.address = slots[i].address;
+    return event;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,91 @@
+#include <cstddef>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+
+Decision Tracer::decide(Thread& thread, bool parking) {
+  switch (stop_event(thread.status)) {
+    case 0: break;
+    case PTRACE_EVENT_CLONE: return on_clone(thread);
+    case PTRACE_EVENT_FORK: return on_fork(thread, false);
+    case PTRACE_EVENT_VFORK: return on_fork(thread, true);
+    case PTRACE_EVENT_VFORK_DONE: {
+      if (!tell_vforks || !seen(*thread.process)) return {};
+      StopEvent event = event_of(StopEvent::Kind::VforkDone, thread);
+      return {0, event};
+    }
+    case PTRACE_EVENT_EXEC: return on_exec(thread);
+    case kEventStop: return on_event_stop(thread);
+    default: return {};
+  }
+  const int signal = stop_signal(thread.status);
+  if (signal == kSyscallStop) return on_system_call(thread);
+  if (signal == SIGTRAP) return on_trap(thread, parking);
+  thread.entering_handler = false;
+  return on_signal(thread, signal);
+}
+
+Decision Tracer::on_event_stop(Thread& thread) {
+  thread.entering_handler = false;
+  if (!std::exchange(thread.begun, true)) load_debug_registers(thread);
+  return {};
+}
+
+/// A signal that is about to be delivered.
+Decision Tracer::on_signal(Thread& thread, int signal) {
+  settle(thread);
+  if (thread.injected == signal) {
+    siginfo_t info{};
+    trace(PTRACE_GETSIGINFO, thread.tid, 0, &info);
+    if (info.si_code == SI_TKILL && info.si_pid == getpid()) {
+      thread.injected = 0;
+      return {signal, {}};
+    }
+  }
+  if (!seen(*thread.process) || pass_signals.test(static_cast<size_t>(signal)))
+    return {signal, {}};
+  StopEvent event = event_of(StopEvent::Kind::Signal, thread);
+  event.signal = signal;
+  return {0, event};
+}
+
+/// SIGTRAP has many sources; si_code tells them apart. SI_KERNEL: an int3. TRAP_TRACE: a single
+/// step. TRAP_BRKPT: a single step over a system call (or the program's own int1). SIGTRAP itself:
+/// a single step into a signal handler. TRAP_HWBKPT: a debug register.
+Decision Tracer::on_trap(Thread& thread, bool parking) {
+  siginfo_t info{};
+  if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0) return {};
+  const int code = info.si_code;
+  if (code == SI_KERNEL) return on_int3(thread, parking);
+  if (thread.stepping && (code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP))
+    return on_step(thread, code, parking);
+  thread.entering_handler = false;
+  if (code == TRAP_HWBKPT) {
+    settle(thread);
+    if (auto event = watch_event(thread)) return {0, event};
+    return {};
+  }
+  return on_signal(thread, SIGTRAP);
+}
+
+void Tracer::process_gone(Thread& last, int status) {
+  Process& process = *last.process;
+  if (seen(process)) {
+    StopEvent event = event_of(StopEvent::Kind::Exited, process.pid, process.pid);
+    if (WIFSIGNALED(status)) {
+      event.kind = StopEvent::Kind::Signalled;
+      event.signal = WTERMSIG(status);
+    } else {
+      event.exit_code = WEXITSTATUS(status);
+    }
+    gone_.push_back(event);
+  }
+  remove_process(process.pid);
+  release_orphans();
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,29 @@
+// Facts about a process, as the kernel and the loader tell them.
+#pragma once
+
+#include <string>
+
+#include "target/linux/tracer.h"
+#include "target/target.h"
+
+namespace tracewell::target::live {
+
+class Facts final : public ProcessFacts {
+ public:
+  explicit Facts(Tracer& tracer) : tracer_(tracer) {}
+  Result<std::vector<uint8_t>> auxv(Pid pid) override;
+  Result<std::string> exec_file(Pid pid) override;
+  Result<std::vector<Module>> modules(Pid pid) override;
+  Result<std::string> libraries_svr4(Pid pid) override;
+  bool read_only(Pid pid, uint64_t address, uint64_t size) override;
+
+ private:
+  struct Loaded;
+  Result<Loaded> loaded(Pid pid);
+  Tracer& tracer_;
+};
+
+/// Name and processor of a thread; empty and -1 when it is gone.
+void describe_thread(ThreadInfo& info);
+
+}  // namespace tracewell::target::live

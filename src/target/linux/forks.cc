@@ -1,0 +1,109 @@
+// Children and new programs. A child that nobody asked for is let go, our patches taken out of its
+// copy of the memory. One that shares the memory (vfork, CLONE_VM) runs patched code, so it stays
+// attached, unseen, until it runs another program or ends.
+#include <cerrno>
+#include <climits>
+
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+Pid event_message(Tid tid) {
+  unsigned long message = 0;
+  if (trace(PTRACE_GETEVENTMSG, tid, 0, &message) != 0) return 0;
+  return static_cast<Pid>(message);
+}
+
+/// Kernels may lack kcmp; then the flags of the call tell.
+bool shares_memory(const user_regs_struct& regs, Tid parent, Pid child, const AddressSpace& space) {
+  const long answer = syscall(SYS_kcmp, parent, child, KCMP_VM, 0, 0);
+  if (answer >= 0) return answer == 0;
+  constexpr uint64_t kCloneVm = 0x100;
+  if (regs.orig_rax == SYS_vfork) return true;
+  if (regs.orig_rax == SYS_clone) return (regs.rdi & kCloneVm) != 0;
+  if (regs.orig_rax != SYS_clone3) return false;
+  return (space.read_value<uint64_t>(regs.rdi).value_or(0) & kCloneVm) != 0;
+}
+
+}  // namespace
+
+Decision Tracer::on_clone(Thread& thread) {
+  const Pid child = event_message(thread.tid);
+  if (child == 0) return {};
+  const std::string task = fmt::format("/proc/{}/task/{}", thread.process->pid, child);
+  if (access(task.c_str(), F_OK) != 0) return child_born(thread, child, StopEvent::Kind::Fork);
+  Thread& born = add_thread(*thread.process, child);
+  born.resumed = true;
+  return {};
+}
+
+Decision Tracer::on_fork(Thread& thread, bool vfork) {
+  const Pid child = event_message(thread.tid);
+  if (child == 0) return {};
+  return child_born(thread, child, vfork ? StopEvent::Kind::Vfork : StopEvent::Kind::Fork);
+}
+
+Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
+  Process& parent = *thread.process;
+  const bool shared = shares_memory(regs(thread), thread.tid, child, *parent.space);
+  const bool wanted =
+      seen(parent) && (kind == StopEvent::Kind::Vfork ? tell_vforks : tell_forks);
+  std::shared_ptr<AddressSpace> space = parent.space;
+  if (!shared) {
+    auto own = AddressSpace::open(child);
+    if (!own.ok()) {  // killed already
+      early_.erase(child);
+      return {};
+    }
+    space = *std::move(own);
+    space->adopt_from_fork(*parent.space, wanted);
+  }
+  Process& born = add_process(child, std::move(space));
+  born.attached = parent.attached;
+  born.hidden = !wanted && shared;
+  born.leaving = !wanted && !shared;
+  add_thread(born, child);
+  if (!wanted) return {};
+  StopEvent event = event_of(kind, thread);
+  event.child_pid = child;
+  return {0, event};
+}
+
+/// Only the thread that called exec is left, under the leader's id, and nothing of the old memory.
+void Tracer::exec_happened(Tid leader) {
+  Process* process = find_process(leader);
+  if (process == nullptr) return;
+  const std::vector<Tid> old = process->threads;
+  for (const Tid tid : old) remove_thread(tid);
+  process->hardware = {};
+  if (process->hidden) {
+    process->hidden = false;
+    process->leaving = true;
+  }
+  if (auto space = AddressSpace::open(leader); space.ok()) {
+    dead_spaces_.push_back(std::exchange(process->space, *std::move(space)));
+  }
+  Thread& thread = add_thread(*process, leader);
+  thread.resumed = true;
+  thread.begun = true;
+  release_orphans();
+}
+
+Decision Tracer::on_exec(Thread& thread) {
+  if (!tell_execs || !seen(*thread.process)) return {};
+  StopEvent event = event_of(StopEvent::Kind::Exec, thread);
+  char path[PATH_MAX];
+  const std::string link = fmt::format("/proc/{}/exe", thread.process->pid);
+  const ssize_t size = readlink(link.c_str(), path, sizeof path);
+  if (size > 0) event.path.assign(path, static_cast<size_t>(size));
+  return {0, event};
+}
+
+}  // namespace tracewell::target::live

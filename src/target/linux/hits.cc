@@ -1,0 +1,172 @@
+// A thread ran into an int3. This is the path whose time counts: waitpid, siginfo, registers, what
+// the handler collects, the pc, go on.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <sys/uio.h>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+
+class Hit final : public HitContext {
+ public:
+  Hit(Tracer& tracer, Thread& thread, uint64_t pc) : tracer_(tracer), thread_(thread), pc_(pc) {}
+
+  Pid pid() const override { return thread_.process->pid; }
+  Tid tid() const override { return thread_.tid; }
+  uint64_t pc() const override { return pc_; }
+  bool read_register(uint32_t number, uint64_t& value) override;
+  Bytes registers() override;
+  void read_memory(std::span<Range> ranges) override;
+
+ private:
+  void read_some(std::span<Range> ranges);
+
+  Tracer& tracer_;
+  Thread& thread_;
+  uint64_t pc_;
+  bool have_block_ = false;
+};
+
+bool Hit::read_register(uint32_t number, uint64_t& value) {
+  if (RegisterMap::general(tracer_.regs(thread_), number, value)) return true;
+  const Register* reg = tracer_.register_map().layout().by_number(number);
+  if (reg == nullptr || reg->size_bytes > 8) return false;
+  value = load_uint(registers().data() + reg->offset, reg->size_bytes, Endian::Little);
+  return true;
+}
+
+Bytes Hit::registers() {
+  std::vector<uint8_t>& block = tracer_.block_;
+  if (have_block_) return block;
+  block.resize(tracer_.register_map().layout().size_bytes);
+  auto xsave = tracer_.read_xsave(thread_);
+  tracer_.register_map().to_block(tracer_.regs(thread_), xsave.ok() ? *xsave : Bytes{}, block);
+  have_block_ = true;
+  return block;
+}
+
+/// One system call reads them all, up to the first byte that cannot be read. That range's prefix is
+/// settled by the memory file, which also reads what the program itself may not; then on with the
+/// next.
+void Hit::read_some(std::span<Range> ranges) {
+  constexpr size_t kBatch = 64;
+  std::array<iovec, kBatch> local, remote;
+  while (!ranges.empty()) {
+    const size_t count = std::min(ranges.size(), kBatch);
+    for (size_t i = 0; i < count; ++i) {
+      local[i] = {ranges[i].into.data(), ranges[i].into.size()};
+      remote[i] = {reinterpret_cast<void*>(ranges[i].address), ranges[i].into.size()};
+    }
+    const ssize_t got = process_vm_readv(static_cast<pid_t>(thread_.tid), local.data(), count,
+                                         remote.data(), count, 0);
+    size_t left = got > 0 ? static_cast<size_t>(got) : 0;
+    size_t done = 0;
+    for (; done < count && left >= ranges[done].into.size(); ++done) {
+      ranges[done].got = ranges[done].into.size();
+      left -= ranges[done].got;
+    }
+    if (done < count) {
+      ranges[done].got = thread_.process->space->read_raw(ranges[done].address, ranges[done].into);
+      ++done;
+    }
+    ranges = ranges.subspan(done);
+  }
+}
+
+void Hit::read_memory(std::span<Range> ranges) {
+  read_some(ranges);
+  for (Range& range : ranges)
+    thread_.process->space->hide_patches(range.address, range.into.first(range.got));
+}
+
+Decision Tracer::on_int3(Thread& thread, bool parking) {
+  AddressSpace& space = *thread.process->space;
+  const bool programs_own = std::exchange(thread.program_trap, false);
+  thread.entering_handler = false;
+  const uint64_t pc = regs(thread).rip - 1;
+  Patch* patch = programs_own ? nullptr : space.find(pc);
+  if (patch == nullptr) {
+    uint8_t byte = 0;
+    const bool present = space.read_raw(pc, {&byte, 1}) == 1 && byte == AddressSpace::kInt3;
+    if (programs_own || present) return on_signal(thread, SIGTRAP);
+    set_pc(thread, pc);  // ours, taken out while the thread ran into it
+    return {};
+  }
+  set_pc(thread, pc);
+  const bool counted = thread.skip == pc || thread.restart == pc;
+  thread.restart.reset();
+  thread.skip.reset();
+  if (parking) {  // it will run into it again
+    if (counted) thread.skip = pc;
+    return {};
+  }
+  if (patch->site && !counted && handler != nullptr && seen(*thread.process)) {
+    Hit hit(*this, thread, pc);
+    thread.trace_step = handler->on_hit(hit) == HitHandler::Next::Step;
+    const uint64_t sp = thread.regs.rsp;
+    std::erase_if(thread.returns, [&](const HandlerReturn& one) {
+      return one.site == pc && one.sp == sp;
+    });
+    patch = space.find(pc);
+    if (patch == nullptr) return {};
+  }
+  const bool tell = patch->breakpoint && seen(*thread.process);
+  if (patch->site || !tell) thread.skip = pc;
+  if (!tell) return {};
+  StopEvent event = event_of(StopEvent::Kind::Breakpoint, thread);
+  event.address = pc;
+  return {0, event};
+}
+
+void Tracer::pass(Thread& thread, uint64_t address, Patch& patch) {
+  if (!patch.how) prepare_copy(thread, address, patch);
+  thread.skip.reset();
+  switch (*patch.how) {
+    case machine::DisplacedCode::How::Copy:
+      set_pc(thread, patch.copy);
+      return start(thread, wants_step(thread), 0);
+    case machine::DisplacedCode::How::SystemCall: return system_call_in_place(thread, address);
+    case machine::DisplacedCode::How::InPlace: return step_in_place(thread, address);
+  }
+}
+
+Decision Tracer::on_step(Thread& thread, int code, bool parking) {
+  AddressSpace& space = *thread.process->space;
+  const bool entering = std::exchange(thread.entering_handler, false);
+  if (entering && code == SIGTRAP) handler_entered(thread);
+  if (thread.in_system_call) system_call_left(thread);
+  user_regs_struct& now = regs(thread);
+  if (std::exchange(thread.pushes_flags, false)) {
+    if (auto pushed = space.read_value<uint16_t>(now.rsp)) {
+      const uint16_t clean = *pushed & ~0x100;
+      (void)space.write(now.rsp, {reinterpret_cast<const uint8_t*>(&clean), 2});
+    }
+  }
+  if (const PlacedCopy* copy = space.copy_at(now.rip)) {
+    const machine::CopyPoint* point = copy->code.find(now.rip - copy->at);
+    if (point != nullptr && !point->done && point->offset != 0) {  // half way
+      if (!parking) start(thread, true, 0);
+      return {};
+    }
+    settle(thread);
+  }
+  returned_to_site(thread);
+  std::optional<StopEvent> watch = watch_event(thread);
+  if (thread.trace_step && handler != nullptr && seen(*thread.process)) {
+    Hit step(*this, thread, regs(thread).rip);
+    thread.trace_step = handler->on_step(step) == HitHandler::Next::Step;
+  }
+  if (watch) return {0, watch};
+  if (!thread.resumed || thread.action == ResumeAction::Kind::Continue) return {};
+  const uint64_t pc = regs(thread).rip;
+  const bool within = thread.action == ResumeAction::Kind::RangeStep &&
+                      pc >= thread.range_start && pc < thread.range_end;
+  if (within || parking) return {};
+  StopEvent event = event_of(StopEvent::Kind::Stepped, thread);
+  return {0, event};
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,181 @@
+// Running a system call in the traced program, to map memory near the code that is patched. Only
+// from a thread that stands in the program's own code: one that is inside a system call, or about
+// to get a signal, has state in the kernel that would be lost.
+#include <algorithm>
+#include <cerrno>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <fmt/format.h>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr uint64_t kReach = 0x7ff00000;  // of a 32-bit displacement, with a margin
+constexpr uint64_t kLowest = 0x10000;
+constexpr uint64_t kSignalSetBytes = 8;
+
+bool is_system_call(const AddressSpace& space, uint64_t at) {
+  uint8_t code[2] = {};
+  return space.read_raw(at, code) == 2 && code[0] == 0x0f && code[1] == 0x05;
+}
+
+uint64_t search(const AddressSpace& space, const Mapping& map) {
+  constexpr uint64_t kSearchMax = 1 << 20;
+  std::vector<uint8_t> code(std::min(map.end - map.start, kSearchMax));
+  code.resize(space.read_raw(map.start, code));
+  for (size_t i = 0; i + 1 < code.size(); ++i)
+    if (code[i] == 0x0f && code[i + 1] == 0x05) return map.start + i;
+  return 0;
+}
+
+/// The vdso has one on every kernel that has a vdso.
+uint64_t find_system_call(const AddressSpace& space, Tid tid) {
+  const std::vector<Mapping> maps = mappings(tid);
+  for (const bool vdso : {true, false})
+    for (const Mapping& map : maps) {
+      if (!map.executable || (map.path == "[vdso]") != vdso || map.path == "[vsyscall]") continue;
+      if (const uint64_t at = search(space, map); at != 0) return at;
+    }
+  return 0;
+}
+
+uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+bool in_reach(uint64_t start, uint64_t size, uint64_t address) {
+  return std::max(distance(start, address), distance(start + size, address)) < kReach;
+}
+
+/// Free places in reach, the nearest first: the top end of each gap. Not below a stack: that grows.
+std::vector<uint64_t> free_places(const std::vector<Mapping>& maps, uint64_t address) {
+  std::vector<uint64_t> result;
+  uint64_t gap_start = kLowest;
+  for (const Mapping& map : maps) {
+    const uint64_t size = AddressSpace::kArenaBytes;
+    const uint64_t start = map.start - size;
+    const bool stack = map.path.starts_with("[stack") || map.path == "[vsyscall]";
+    if (!stack && map.start > size && start >= gap_start && in_reach(start, size, address))
+      result.push_back(start);
+    gap_start = map.end;
+  }
+  std::sort(result.begin(), result.end(), [&](uint64_t a, uint64_t b) {
+    return distance(a, address) < distance(b, address);
+  });
+  return result;
+}
+
+bool stands_in_program(const Thread& thread) {
+  if (thread.run != Run::Stopped || is_group_stop(thread.status)) return false;
+  if (thread.in_system_call || thread.deferred_signal != 0) return false;
+  if (thread.pending && thread.pending->kind == StopEvent::Kind::Signal) return false;
+  if (stop_event(thread.status) == kEventStop) return true;
+  return is_signal_stop(thread.status) && stop_signal(thread.status) == SIGTRAP;
+}
+
+}  // namespace
+
+Thread* Tracer::injectable(AddressSpace& space) {
+  for (Thread* thread : all_threads()) {
+    if (thread->process->space.get() != &space || thread->process->leaving) continue;
+    if (stands_in_program(*thread) && static_cast<int64_t>(regs(*thread).orig_rax) == -1)
+      return thread;
+  }
+  return nullptr;
+}
+
+Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call)[7]) {
+  AddressSpace& space = *thread.process->space;
+  if (!stands_in_program(thread) || static_cast<int64_t>(regs(thread).orig_rax) != -1)
+    return {Errc::Target, "no thread can run a system call for us now"};
+  if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
+    space.system_call_at = find_system_call(space, thread.tid);
+  if (space.system_call_at == 0) return {Errc::Target, "no system call instruction found"};
+  const uint64_t options = trace_options(!thread.process->attached);
+  const auto status = proc_status(thread.tid);
+  const bool filtered = !status || status->seccomp != 0;
+  if (filtered && trace(PTRACE_SETOPTIONS, thread.tid, 0, options | PTRACE_O_SUSPEND_SECCOMP) != 0)
+    return errno_error("system calls are filtered (seccomp)", Errc::Target);
+
+  const user_regs_struct saved = thread.regs;
+  uint64_t blocked = 0;
+  const uint64_t all = ~uint64_t{0};
+  trace(PTRACE_GETSIGMASK, thread.tid, kSignalSetBytes, &blocked);
+  trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, const_cast<uint64_t*>(&all));
+  user_regs_struct& regs = thread.regs;
+  regs.rip = space.system_call_at;
+  regs.orig_rax = ~0ull;
+  regs.rax = call[0];
+  regs.rdi = call[1];
+  regs.rsi = call[2];
+  regs.rdx = call[3];
+  regs.r10 = call[4];
+  regs.r8 = call[5];
+  regs.r9 = call[6];
+  trace(PTRACE_SETREGS, thread.tid, 0, &regs);
+
+  const auto run_on = [&](int request) {
+    thread.run = Run::Running;
+    thread.regs_state = Thread::Registers::Unknown;
+    thread.asked = false;
+    if (request == PTRACE_CONT) trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
+    trace(request, thread.tid, 0, uint64_t{0});
+    const bool stopped = await_stop(thread.tid);
+    thread.fresh = false;
+    return stopped;
+  };
+  int64_t result = -ENOSYS;
+  bool alive = run_on(PTRACE_SYSCALL);
+  const bool entered = alive && stop_signal(thread.status) == kSyscallStop;
+  if (entered) {
+    alive = run_on(PTRACE_SYSCALL);
+    if (alive) result = static_cast<int64_t>(this->regs(thread).rax);
+  }
+  if (alive) {
+    thread.regs = saved;
+    thread.regs_state = Thread::Registers::Changed;
+    (void)flush_regs(thread);
+    trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, &blocked);
+    if (filtered) trace(PTRACE_SETOPTIONS, thread.tid, 0, options);
+    alive = run_on(PTRACE_CONT);  // to a stop that has no system call behind it
+  }
+  if (!alive) return {Errc::Target, fmt::format("thread {} is gone", thread.tid)};
+  if (!entered) return {Errc::Target, "a system call could not be run in the program"};
+  return result;
+}
+
+Arena* Tracer::arena_near(Thread& thread, uint64_t address) {
+  AddressSpace& space = *thread.process->space;
+  for (Arena& arena : space.arenas())
+    if (in_reach(arena.start, arena.size, address) &&
+        arena.slots.size() < arena.size / AddressSpace::kSlotBytes)
+      return &arena;
+  if (space.cannot_map || !options_.map_memory) return nullptr;
+  size_t tries = 4;
+  for (const uint64_t start : free_places(mappings(thread.tid), address)) {
+    if (tries-- == 0) break;
+    const auto mapped = remote_system_call(
+        thread, {SYS_mmap, start, AddressSpace::kArenaBytes, PROT_READ | PROT_EXEC,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
+    if (!mapped.ok()) break;
+    if (static_cast<uint64_t>(*mapped) != start) continue;
+    Arena arena;
+    arena.start = start;
+    arena.size = AddressSpace::kArenaBytes;
+    space.arenas().push_back(std::move(arena));
+    return &space.arenas().back();
+  }
+  space.cannot_map = thread.run == Run::Stopped;
+  return nullptr;
+}
+
+void Tracer::unmap_arenas(Thread& thread) {
+  AddressSpace& space = *thread.process->space;
+  for (const Arena& arena : space.arenas())
+    if (!remote_system_call(thread, {SYS_munmap, arena.start, arena.size, 0, 0, 0, 0}).ok()) break;
+  space.arenas().clear();
+}
+
+}  // namespace tracewell::target::live

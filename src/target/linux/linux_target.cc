@@ -1,0 +1,185 @@
+#include "target/linux/linux_target.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "target/linux/facts.h"
+#include "target/linux/tracer.h"
+
+namespace tracewell::target {
+namespace {
+
+using live::Patch;
+using live::Process;
+using live::Run;
+using live::Thread;
+using live::Tracer;
+
+class LinuxProcesses final : public Processes {
+ public:
+  explicit LinuxProcesses(Tracer& tracer) : tracer_(tracer) {}
+  Result<StopEvent> launch(const LaunchOptions& options) override {
+    return tracer_.launch(options);
+  }
+  Result<StopEvent> attach(Pid pid) override { return tracer_.attach(pid); }
+  Status detach(Pid pid) override { return tracer_.detach(pid); }
+  Status kill(Pid pid) override { return tracer_.kill(pid); }
+  void report_forks(bool fork, bool vfork, bool exec) override {
+    tracer_.tell_forks = fork;
+    tracer_.tell_vforks = vfork;
+    tracer_.tell_execs = exec;
+  }
+
+ private:
+  Tracer& tracer_;
+};
+
+class LinuxBreakpoints final : public Breakpoints {
+ public:
+  explicit LinuxBreakpoints(Tracer& tracer) : tracer_(tracer) {}
+  bool supports(Kind) const override { return true; }
+  Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
+    Process* process = tracer_.find_process(pid);
+    if (process == nullptr) return {Errc::NotFound, "no such process"};
+    if (kind != Kind::Software) return tracer_.insert_hardware(*process, kind, address, size);
+    TW_ASSIGN_OR_RETURN(Patch * patch, process->space->add(address));
+    patch->breakpoint = true;
+    return {};
+  }
+  Status remove(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
+    Process* process = tracer_.find_process(pid);
+    if (process == nullptr) return {Errc::NotFound, "no such process"};
+    if (kind != Kind::Software) return tracer_.remove_hardware(*process, kind, address, size);
+    if (Patch* patch = process->space->find(address)) patch->breakpoint = false;
+    return process->space->drop_if_unused(address);
+  }
+
+ private:
+  Tracer& tracer_;
+};
+
+class LinuxSites final : public TraceSites {
+ public:
+  explicit LinuxSites(Tracer& tracer) : tracer_(tracer) {}
+  void set_handler(HitHandler* handler) override { tracer_.handler = handler; }
+  Status insert(Pid pid, uint64_t address) override { return tracer_.insert_site(pid, address); }
+  Status remove(Pid pid, uint64_t address) override { return tracer_.remove_site(pid, address); }
+
+ private:
+  Tracer& tracer_;
+};
+
+class LinuxSignals final : public SignalInfo {
+ public:
+  explicit LinuxSignals(Tracer& tracer) : tracer_(tracer) {}
+  Result<std::vector<uint8_t>> read_siginfo(Tid tid) override {
+    siginfo_t info{};
+    if (live::trace(PTRACE_GETSIGINFO, tid, 0, &info) != 0)
+      return errno_error(fmt::format("siginfo of thread {}", tid), Errc::Target);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&info);
+    return std::vector<uint8_t>(bytes, bytes + sizeof info);
+  }
+  Status write_siginfo(Tid tid, Bytes bytes) override {
+    siginfo_t info{};
+    if (bytes.size() != sizeof info) return {Errc::InvalidArgument, "siginfo has 128 bytes"};
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<uint8_t*>(&info));
+    if (live::trace(PTRACE_SETSIGINFO, tid, 0, &info) != 0)
+      return errno_error(fmt::format("siginfo of thread {}", tid), Errc::Target);
+    return {};
+  }
+  void pass_signals(const std::vector<int>& signals) override {
+    tracer_.pass_signals.reset();
+    for (const int signal : signals)
+      if (signal > 0 && signal < 65) tracer_.pass_signals.set(static_cast<size_t>(signal));
+  }
+
+ private:
+  Tracer& tracer_;
+};
+
+class LinuxTarget final : public Target {
+ public:
+  explicit LinuxTarget(const LinuxOptions& options) : tracer_(options) {}
+
+  std::vector<ProcessInfo> processes() const override;
+  std::vector<ThreadInfo> threads(Pid pid) const override;
+  const RegisterLayout& layout(Pid) const override { return tracer_.register_map().layout(); }
+  const std::string& target_description(Pid) const override {
+    return tracer_.register_map().description();
+  }
+  Status read_registers(Tid tid, std::span<uint8_t> block) override;
+  Status write_registers(Tid tid, Bytes block) override;
+  size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override {
+    Process* process = tracer_.find_process(pid);
+    return process == nullptr ? 0 : process->space->read(address, into);
+  }
+  Status write_memory(Pid pid, uint64_t address, Bytes bytes) override {
+    Process* process = tracer_.find_process(pid);
+    if (process == nullptr) return {Errc::NotFound, "no such process"};
+    return process->space->write(address, bytes);
+  }
+  Status resume(std::span<const ResumeAction> actions) override { return tracer_.resume(actions); }
+  Result<std::optional<StopEvent>> wait() override { return tracer_.wait(); }
+  void wake() override { tracer_.ring(); }
+  Status interrupt() override {
+    tracer_.interrupt();
+    return {};
+  }
+  Processes* process_control() override { return &process_control_; }
+  Breakpoints* breakpoints() override { return &breakpoints_; }
+  TraceSites* trace_sites() override { return &sites_; }
+  ProcessFacts* facts() override { return &facts_; }
+  SignalInfo* signals() override { return &signals_; }
+
+ private:
+  mutable Tracer tracer_;
+  LinuxProcesses process_control_{tracer_};
+  LinuxBreakpoints breakpoints_{tracer_};
+  LinuxSites sites_{tracer_};
+  LinuxSignals signals_{tracer_};
+  live::Facts facts_{tracer_};
+};
+
+std::vector<ProcessInfo> LinuxTarget::processes() const {
+  std::vector<ProcessInfo> result;
+  for (const auto& [pid, process] : tracer_.processes())
+    if (tracer_.seen(*process)) result.push_back({pid, process->attached});
+  return result;
+}
+
+std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
+  std::vector<ThreadInfo> result;
+  for (const auto& [id, process] : tracer_.processes()) {
+    if (!tracer_.seen(*process) || (pid != 0 && id != pid)) continue;
+    for (const Thread* thread : tracer_.threads_of(*process)) {
+      if (thread->run == Run::Exiting) continue;
+      ThreadInfo info;
+      info.pid = id;
+      info.tid = thread->tid;
+      live::describe_thread(info);
+      result.push_back(std::move(info));
+    }
+  }
+  return result;
+}
+
+Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
+  Thread* thread = tracer_.find(tid);
+  if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
+  return tracer_.read_block(*thread, block);
+}
+
+Status LinuxTarget::write_registers(Tid tid, Bytes block) {
+  Thread* thread = tracer_.find(tid);
+  if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
+  return tracer_.write_block(*thread, block);
+}
+
+}  // namespace
+
+std::unique_ptr<Target> make_linux_target(const LinuxOptions& options) {
+  return std::make_unique<LinuxTarget>(options);
+}
+
+}  // namespace tracewell::target

@@ -1,0 +1,23 @@
+// Live Linux processes on x86-64, through ptrace. Needs no privileges beyond ptrace's own.
+//
+// ptrace belongs to threads: everything but wake() must be called from one and the same thread.
+// A tiny stopped child process (the bell) stands beside the traced ones, so that wake() can end a
+// waitpid() without a race.
+#pragma once
+
+#include <memory>
+
+#include "target/target.h"
+
+namespace tracewell::target {
+
+struct LinuxOptions {
+  /// May memory be mapped into the traced processes? Without it instructions under a patch are
+  /// stepped in place, with the other threads stopped meanwhile: slower, and nothing is added.
+  bool map_memory = true;
+};
+
+/// Dropping it detaches from processes that were attached to, and kills those that were launched.
+std::unique_ptr<Target> make_linux_target(const LinuxOptions& options = {});
+
+}  // namespace tracewell::target

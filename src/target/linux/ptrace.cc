@@ -1,0 +1,116 @@
+#include "target/linux/ptrace.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace tracewell::target::live {
+
+static_assert(kEventStop == PTRACE_EVENT_STOP);
+
+long trace(int request, Tid tid, uint64_t address, uint64_t data) {
+  return ptrace(static_cast<__ptrace_request>(request), static_cast<pid_t>(tid), address, data);
+}
+
+long trace(int request, Tid tid, uint64_t address, void* data) {
+  return ptrace(static_cast<__ptrace_request>(request), static_cast<pid_t>(tid), address, data);
+}
+
+bool is_group_stop(int status) {
+  if (stop_event(status) != kEventStop) return false;
+  const int signal = stop_signal(status);
+  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+bool is_signal_stop(int status) {
+  return stop_event(status) == 0 && stop_signal(status) != kSyscallStop;
+}
+
+int tgkill(Pid pid, Tid tid, int signal) {
+  return static_cast<int>(syscall(SYS_tgkill, pid, tid, signal));
+}
+
+std::optional<std::string> read_proc(Tid tid, const char* name) {
+  const UniqueFd fd(open(fmt::format("/proc/{}/{}", tid, name).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return std::nullopt;
+  std::string text;
+  char buffer[16384];
+  for (;;) {
+    const ssize_t got = read(fd.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) return text;
+    text.append(buffer, static_cast<size_t>(got));
+  }
+}
+
+std::optional<ProcStatus> proc_status(Tid tid) {
+  const auto text = read_proc(tid, "status");
+  if (!text) return std::nullopt;
+  ProcStatus result;
+  for (std::string_view line : split(*text, '\n')) {
+    const std::string_view key = take_until(line, ':');
+    while (!line.empty() && (line.front() == '\t' || line.front() == ' ')) line.remove_prefix(1);
+    const std::string value(line);
+    if (key == "State" && !value.empty()) result.state = value[0];
+    if (key == "Tgid") result.tgid = std::strtol(value.c_str(), nullptr, 10);
+    if (key == "TracerPid") result.tracer = std::strtol(value.c_str(), nullptr, 10);
+    if (key == "Seccomp") result.seccomp = std::atoi(value.c_str());
+  }
+  return result;
+}
+
+namespace {
+
+std::optional<Mapping> parse_mapping(std::string_view line) {
+  Mapping map;
+  char flags[5] = {};
+  int path_at = 0;
+  const std::string text(line);
+  unsigned long start = 0, end = 0, offset = 0;
+  if (std::sscanf(text.c_str(), "%lx-%lx %4s %lx %*s %*s %n", &start, &end, flags, &offset,
+                  &path_at) < 4)
+    return std::nullopt;
+  map.start = start;
+  map.end = end;
+  map.file_offset = offset;
+  map.readable = flags[0] == 'r';
+  map.writable = flags[1] == 'w';
+  map.executable = flags[2] == 'x';
+  map.shared = flags[3] == 's';
+  if (path_at > 0) map.path = text.substr(static_cast<size_t>(path_at));
+  return map;
+}
+
+}  // namespace
+
+std::vector<Mapping> mappings(Tid tid) {
+  std::vector<Mapping> result;
+  const auto text = read_proc(tid, "maps");
+  if (!text) return result;
+  for (std::string_view line : split(*text, '\n'))
+    if (auto map = parse_mapping(line)) result.push_back(std::move(*map));
+  return result;
+}
+
+std::vector<Tid> task_ids(Pid pid) {
+  std::vector<Tid> result;
+  DIR* dir = opendir(fmt::format("/proc/{}/task", pid).c_str());
+  if (dir == nullptr) return result;
+  while (const dirent* entry = readdir(dir))
+    if (const long tid = std::strtol(entry->d_name, nullptr, 10); tid > 0) result.push_back(tid);
+  closedir(dir);
+  return result;
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,57 @@
+// ptrace and /proc, thinly: no policy. Failures keep errno.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include "base/result.h"
+#include "target/target.h"
+
+namespace tracewell::target::live {
+
+/// A ptrace request; -1 and errno when it fails. ESRCH mostly means: killed meanwhile.
+long trace(int request, Tid tid, uint64_t address = 0, uint64_t data = 0);
+long trace(int request, Tid tid, uint64_t address, void* data);
+
+/// The parts of a wait status that ptrace adds.
+inline int stop_event(int status) { return static_cast<unsigned>(status) >> 16; }
+inline int stop_signal(int status) { return (status >> 8) & 0xff; }
+constexpr int kSyscallStop = SIGTRAP | 0x80;  // PTRACE_O_TRACESYSGOOD
+constexpr int kEventStop = 128;               // PTRACE_EVENT_STOP
+
+bool is_group_stop(int status);
+/// The stop that comes before a signal is delivered (also our own traps).
+bool is_signal_stop(int status);
+
+int tgkill(Pid pid, Tid tid, int signal);
+
+/// The whole of a small /proc file.
+std::optional<std::string> read_proc(Tid tid, const char* name);
+
+struct ProcStatus {
+  char state = '?';
+  Pid tgid = 0;
+  Pid tracer = 0;
+  int seccomp = 0;
+};
+std::optional<ProcStatus> proc_status(Tid tid);
+
+/// A line of /proc/PID/maps.
+struct Mapping {
+  uint64_t start = 0, end = 0;
+  bool readable = false, writable = false, executable = false, shared = false;
+  uint64_t file_offset = 0;
+  std::string path;
+};
+std::vector<Mapping> mappings(Tid tid);
+
+/// Thread ids under /proc/PID/task.
+std::vector<Tid> task_ids(Pid pid);
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,245 @@
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+
+bool Tracer::wants_step(const Thread& thread) const {
+  return thread.trace_step ||
+         (thread.resumed && thread.action != ResumeAction::Kind::Continue);
+}
+
+/// A signal can be handed over only where one was about to be delivered. Elsewhere it is sent, and
+/// passed when it comes back as a stop: the result is 0 then.
+int Tracer::deliverable(Thread& thread, int signal) {
+  if (signal == 0 || is_signal_stop(thread.status)) return signal;
+  thread.injected = signal;
+  tgkill(thread.process->pid, thread.tid, signal);
+  return 0;
+}
+
+void Tracer::go(Thread& thread, int signal) {
+  if (thread.run != Run::Stopped) return;
+  if (thread.process->leaving) {
+    settle(thread);
+    return detach_thread(thread, is_signal_stop(thread.status) ? signal : 0);
+  }
+  signal = deliverable(thread, signal);
+  if (thread.skip && regs(thread).rip != *thread.skip) thread.skip.reset();
+  Patch* patch = thread.skip ? thread.process->space->find(*thread.skip) : nullptr;
+  if (patch == nullptr) thread.skip.reset();
+  if (signal != 0 && (thread.skip || thread.restart)) {
+    // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
+    thread.entering_handler = true;
+    return start(thread, true, signal);
+  }
+  if (patch != nullptr && (!patch->breakpoint || !seen(*thread.process)))
+    return pass(thread, *thread.skip, *patch);
+  start(thread, wants_step(thread), signal);
+}
+
+void Tracer::start(Thread& thread, bool step, int signal) {
+  const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
+  if (vfork && seen(*thread.process)) {
+    thread.last_block.resize(registers_.layout().size_bytes);
+    if (!read_block(thread, thread.last_block).ok()) thread.last_block.clear();
+  }
+  thread.pushes_flags = false;
+  if (step) {
+    uint8_t code[3] = {};
+    thread.process->space->read_raw(regs(thread).rip, code);
+    const bool prefix = code[0] == 0x66 || (code[0] & 0xf0) == 0x40;
+    thread.pushes_flags = code[prefix ? 1 : 0] == 0x9c;
+  }
+  (void)flush_regs(thread);  // fails when it was killed, as does the next
+  int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
+  if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;
+  thread.run = vfork ? Run::VforkWait : Run::Running;
+  if (!step && is_group_stop(thread.status)) {
+    request = PTRACE_LISTEN;
+    thread.run = Run::Listening;
+  }
+  thread.stepping = step;
+  thread.fresh = false;
+  thread.asked = false;
+  thread.regs_state = Thread::Registers::Unknown;
+  trace(request, thread.tid, 0, static_cast<uint64_t>(signal));
+}
+
+void Tracer::settle(Thread& thread) {
+  AddressSpace& space = *thread.process->space;
+  if (!space.has_copies() || thread.run != Run::Stopped) return;
+  const uint64_t pc = regs(thread).rip;
+  const PlacedCopy* copy = space.copy_at(pc);
+  if (copy == nullptr) return;
+  const machine::CopyPoint* point = copy->code.find(pc - copy->at);
+  if (point == nullptr) return;
+  if (point->done) return set_pc(thread, point->pc);
+  set_pc(thread, copy->site);
+  if (point->sp_undo != 0) {
+    thread.regs.rsp += point->sp_undo;
+    thread.regs_state = Thread::Registers::Changed;
+  }
+  thread.skip = copy->site;
+}
+
+void Tracer::park(Thread& thread) {
+  thread.fresh = false;
+  Decision decision = decide(thread, true);
+  if (thread.process->leaving) return go(thread, decision.signal);
+  if (thread.run != Run::Stopped) return;
+  settle(thread);
+  if (decision.event) {
+    thread.pending = std::move(decision.event);
+  } else {
+    thread.deferred_signal = decision.signal;
+  }
+}
+
+void Tracer::ask_to_stop(Thread& thread) {
+  if (std::exchange(thread.asked, true)) return;
+  trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
+}
+
+void Tracer::await_all_stopped() {
+  const auto moving = [](const Thread& thread) {
+    return thread.run == Run::Starting || thread.run == Run::Running ||
+           thread.run == Run::Listening;
+  };
+  for (;;) {
+    while (!ready_.empty()) {
+      Thread* thread = find(ready_.front());
+      ready_.pop_front();
+      if (thread != nullptr && thread->fresh && thread->run == Run::Stopped) park(*thread);
+    }
+    bool waits = false;
+    for (Thread* thread : all_threads()) {
+      if (thread->process->leaving) continue;
+      if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
+      waits |= moving(*thread);
+    }
+    if (!waits) return;
+    if (!wait_once(true)) return;
+  }
+}
+
+void Tracer::stop_all() {
+  interrupt_wanted_ = false;
+  await_all_stopped();
+  for (Thread* thread : all_threads()) {
+    if (thread->run == Run::Stopped) settle(*thread);
+    thread->resumed = false;
+  }
+}
+
+void Tracer::quiesce(Thread& but) {
+  const auto in_the_way = [&](const Thread& thread) {
+    return &thread != &but && thread.run == Run::Running &&
+           thread.process->space == but.process->space;
+  };
+  for (;;) {
+    bool waits = false;
+    for (Thread* thread : all_threads()) {
+      if (!in_the_way(*thread)) continue;
+      waits = true;
+      ask_to_stop(*thread);
+    }
+    if (!waits || but.run == Run::Exiting || !wait_once(true)) return;
+  }
+}
+
+Status Tracer::resume(std::span<const ResumeAction> actions) {
+  for (const ResumeAction& action : actions) {
+    Thread* thread = find(action.tid);
+    if (thread == nullptr || !seen(*thread->process))
+      return {Errc::NotFound, "no such thread"};
+    if (thread->run != Run::Stopped && thread->run != Run::VforkWait) continue;
+    thread->resumed = true;
+    thread->action = action.kind;
+    thread->range_start = action.range_start;
+    thread->range_end = action.range_end;
+    if (action.signal == 0) continue;
+    if (thread->deferred_signal != 0)
+      tgkill(thread->process->pid, thread->tid, thread->deferred_signal);
+    thread->deferred_signal = action.signal;
+  }
+  start_resumed();
+  return {};
+}
+
+void Tracer::start_resumed() {
+  something_pending_ = !gone_.empty();
+  for (Thread* thread : all_threads()) {
+    if (!thread->resumed || !thread->pending) continue;
+    if (still_true(*thread)) {
+      something_pending_ = true;
+      continue;
+    }
+    if (thread->pending->kind == StopEvent::Kind::Signal && thread->deferred_signal == 0)
+      thread->deferred_signal = thread->pending->signal;
+    thread->pending.reset();
+  }
+  if (something_pending_) return;
+  for (Thread* thread : all_threads()) {
+    if (thread->run != Run::Stopped || thread->fresh) continue;
+    if (thread->resumed || !seen(*thread->process))
+      go(*thread, std::exchange(thread->deferred_signal, 0));
+  }
+}
+
+bool Tracer::still_true(Thread& thread) {
+  const StopEvent& event = *thread.pending;
+  switch (event.kind) {
+    case StopEvent::Kind::Signal: return !pass_signals.test(static_cast<size_t>(event.signal));
+    case StopEvent::Kind::Breakpoint: {
+      const Patch* patch = thread.process->space->find(event.address);
+      return patch != nullptr && patch->breakpoint && regs(thread).rip == event.address;
+    }
+    case StopEvent::Kind::Hardware:
+    case StopEvent::Kind::Watchpoint:
+      for (const HardwareSlot& slot : thread.process->hardware)
+        if (slot.users > 0 && slot.address == event.address) return true;
+      return false;
+    default: return true;
+  }
+}
+
+std::optional<StopEvent> Tracer::take_pending() {
+  if (!gone_.empty()) {
+    StopEvent event = std::move(gone_.front());
+    gone_.pop_front();
+    return event;
+  }
+  if (!std::exchange(something_pending_, false)) return std::nullopt;
+  for (Thread* thread : all_threads())
+    if (thread->resumed && thread->pending)
+      return *std::exchange(thread->pending, std::nullopt);
+  return std::nullopt;
+}
+
+StopEvent Tracer::interrupted_event() {
+  Thread* told = find(last_told_);
+  if (told == nullptr || !seen(*told->process) || told->run == Run::Exiting) told = nullptr;
+  for (Thread* thread : all_threads())
+    if (told == nullptr && seen(*thread->process) && thread->run != Run::Exiting) told = thread;
+  StopEvent event;
+  event.kind = told == nullptr ? StopEvent::Kind::NoneLeft : StopEvent::Kind::Interrupted;
+  event.signal = SIGINT;
+  if (told == nullptr) return event;
+  event.pid = told->process->pid;
+  event.tid = last_told_ = told->tid;
+  return event;
+}
+
+void Tracer::detach_thread(Thread& thread, int signal) {
+  clear_debug_registers(thread);
+  (void)flush_regs(thread);
+  trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal));
+  Process& process = *thread.process;
+  const Pid pid = process.pid;
+  remove_thread(thread.tid);
+  if (process.threads.empty()) {
+    let_go_.push_back(pid);
+    remove_process(pid);
+  }
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,56 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+
+/// How to get past the patch. Called when a thread stands there, or ahead of that when one could
+/// help; failing to map memory is no failure, the instruction is then stepped in place.
+void Tracer::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
+  using How = machine::DisplacedCode::How;
+  AddressSpace& space = *thread.process->space;
+  std::vector<uint8_t> original(AddressSpace::kInstructionMax);
+  original.resize(space.read(address, original));
+  const machine::DisplacedCode in_place = machine::displace_x86_64(original, address, address);
+  patch.how = in_place.how == How::SystemCall ? How::SystemCall : How::InPlace;
+  if (in_place.how != How::Copy) return;
+  original.resize(in_place.length);
+  if (const PlacedCopy* old = space.find_copy(address, original)) {
+    patch.how = How::Copy;
+    patch.copy = old->at;
+    return;
+  }
+  Arena* arena = arena_near(thread, address);
+  if (arena == nullptr) return;
+  PlacedCopy copy;
+  copy.site = address;
+  copy.at = arena->start + arena->slots.size() * AddressSpace::kSlotBytes;
+  copy.original = original;
+  copy.code = machine::displace_x86_64(original, address, copy.at);
+  if (copy.code.how != How::Copy || !space.write_raw(copy.at, copy.code.code).ok()) return;
+  patch.how = How::Copy;
+  patch.copy = copy.at;
+  arena->slots.push_back(std::move(copy));
+}
+
+Status Tracer::insert_site(Pid pid, uint64_t address) {
+  Process* process = find_process(pid);
+  if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
+  AddressSpace& space = *process->space;
+  TW_ASSIGN_OR_RETURN(Patch * patch, space.add(address));
+  patch->site = true;
+  if (patch->how) return {};
+  if (Thread* thread = injectable(space)) prepare_copy(*thread, address, *patch);
+  return {};
+}
+
+Status Tracer::remove_site(Pid pid, uint64_t address) {
+  Process* process = find_process(pid);
+  if (process == nullptr) return {};
+  if (Patch* patch = process->space->find(address)) patch->site = false;
+  return process->space->drop_if_unused(address);
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,127 @@
+// What cannot be run from a copy, and signal handlers that return to a site.
+#include <cstddef>
+
+#include <sys/syscall.h>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr size_t kReturnsMax = 16;
+constexpr uint32_t kHandlerSystemCalls = 4096;
+
+// The signal frame at the start of a handler (kernel, struct rt_sigframe): return address, ucontext;
+// distances from the stack pointer.
+constexpr uint64_t kFrameSp = 168, kFramePc = 176;
+
+/// What the kernel shows at a system call's exit when it will restart it, unless a handler runs.
+/// The library never sees these numbers.
+bool may_be_restarted(const user_regs_struct& regs) {
+  const int64_t result = static_cast<int64_t>(regs.rax);
+  constexpr int64_t kRestartSys = -512, kRestartNoIntr = -513, kRestartNoHand = -514,
+                    kRestartBlock = -516;
+  return static_cast<int64_t>(regs.orig_rax) >= 0 &&
+         (result == kRestartSys || result == kRestartNoIntr || result == kRestartNoHand ||
+          result == kRestartBlock);
+}
+
+enum class Side : uint8_t { Unknown, Entry, Exit };
+
+Side system_call_side(Tid tid) {
+  constexpr int kGetSyscallInfo = 0x420e;
+  uint8_t info[128] = {};
+  if (trace(kGetSyscallInfo, tid, sizeof info, info) <= 0) return Side::Unknown;
+  return info[0] == 1 ? Side::Entry : info[0] == 2 ? Side::Exit : Side::Unknown;
+}
+
+}  // namespace
+
+/// The others must not run past the address while the original is there.
+void Tracer::step_in_place(Thread& thread, uint64_t address) {
+  const std::shared_ptr<AddressSpace> space = thread.process->space;
+  quiesce(thread);
+  if (thread.run != Run::Stopped) return;
+  (void)space->expose(address, true);
+  start(thread, true, 0);
+  const bool stopped = await_stop(thread.tid);
+  (void)space->expose(address, false);
+  if (!stopped) return;
+  const uint64_t pc = regs(thread).rip;
+  if (pc == address) thread.skip = address;
+  const Patch* patch = space->find(address);
+  siginfo_t info{};
+  if (pc == address + 1 && patch != nullptr && patch->original == AddressSpace::kInt3 &&
+      is_signal_stop(thread.status) && stop_signal(thread.status) == SIGTRAP &&
+      trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) == 0 && info.si_code == SI_KERNEL)
+    thread.program_trap = true;
+}
+
+/// Only until the kernel has taken the call: it may block there for ever, and its exit, its restart
+/// and its children all see the pc behind the original.
+void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
+  const std::shared_ptr<AddressSpace> space = thread.process->space;
+  quiesce(thread);
+  if (thread.run != Run::Stopped) return;
+  (void)space->expose(address, true);
+  thread.in_system_call = true;
+  start(thread, false, 0);
+  const bool stopped = await_stop(thread.tid);
+  (void)space->expose(address, false);
+  if (!stopped) return;
+  if (stop_event(thread.status) != 0 || stop_signal(thread.status) != kSyscallStop) {
+    thread.in_system_call = false;  // something else came first
+    if (regs(thread).rip == address) thread.skip = address;
+    return;
+  }
+  thread.fresh = false;
+  thread.system_call_site = address;
+  thread.sigreturn = regs(thread).orig_rax == SYS_rt_sigreturn;
+  start(thread, wants_step(thread), 0);
+}
+
+void Tracer::system_call_left(Thread& thread) {
+  thread.in_system_call = false;
+  if (may_be_restarted(regs(thread))) thread.restart = thread.system_call_site;
+}
+
+Decision Tracer::on_system_call(Thread& thread) {
+  const Side side = system_call_side(thread.tid);
+  if (side == Side::Entry) {
+    thread.restart.reset();
+    thread.sigreturn = regs(thread).orig_rax == SYS_rt_sigreturn;
+    if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
+      thread.returns.pop_back();
+    return {};
+  }
+  if (thread.in_system_call) system_call_left(thread);
+  if (std::exchange(thread.sigreturn, false)) returned_to_site(thread);
+  return {};
+}
+
+/// The thread stands at the first instruction of a signal handler.
+void Tracer::handler_entered(Thread& thread) {
+  const std::optional<uint64_t> site = thread.skip ? thread.skip : thread.restart;
+  thread.skip.reset();
+  thread.restart.reset();
+  if (!site) return;
+  const uint64_t frame = regs(thread).rsp;
+  const auto pc = thread.process->space->read_value<uint64_t>(frame + kFramePc);
+  const auto sp = thread.process->space->read_value<uint64_t>(frame + kFrameSp);
+  if (!sp || pc != site) return;
+  if (thread.returns.size() == kReturnsMax) thread.returns.erase(thread.returns.begin());
+  thread.returns.push_back({*site, *sp, kHandlerSystemCalls});
+}
+
+bool Tracer::returned_to_site(Thread& thread) {
+  const user_regs_struct& now = thread.returns.empty() ? thread.regs : regs(thread);
+  for (size_t i = thread.returns.size(); i-- > 0;) {
+    if (thread.returns[i].site != now.rip || thread.returns[i].sp != now.rsp) continue;
+    thread.returns.resize(i);
+    thread.skip = now.rip;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace tracewell::target::live

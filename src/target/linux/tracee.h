@@ -1,0 +1,106 @@
+// What we know of each traced thread and process.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <sys/user.h>
+
+#include "target/linux/address_space.h"
+#include "target/target.h"
+
+namespace tracewell::target::live {
+
+struct Process;
+
+enum class Run : uint8_t {
+  Starting,   // new, its first stop is still to come
+  Stopped,    // in a ptrace stop
+  Running,
+  Listening,  // stopped by job control; tells when that ends (PTRACE_LISTEN)
+  VforkWait,  // in the kernel until its vfork child runs another program; cannot be stopped
+  Exiting,    // past its last instruction; a leader may stay so for long
+};
+
+/// A signal handler was started while the thread stood at a site whose hit had been counted. When
+/// the handler returns there, the hit is not a new one.
+struct HandlerReturn {
+  uint64_t site = 0;
+  uint64_t sp = 0;
+  uint32_t system_calls_left = 0;  // the handler may also never return
+};
+
+struct Thread {
+  enum class Registers : uint8_t { Unknown, Clean, PcChanged, Changed };
+  using Action = ResumeAction::Kind;
+
+  Tid tid = 0;
+  Process* process = nullptr;
+  Run run = Run::Starting;
+  int status = 0;      // wait status of the present stop
+  bool fresh = false;  // nobody has looked at `status` yet
+  bool begun = false;  // its first stop is behind it
+  bool asked = false;  // to stop, since its last stop
+
+  user_regs_struct regs{};
+  Registers regs_state = Registers::Unknown;
+  std::vector<uint8_t> last_block;  // VforkWait: the registers before
+
+  // What the debugger wants.
+  bool resumed = false;
+  Action action = Action::Continue;
+  uint64_t range_start = 0, range_end = 0;
+  std::optional<StopEvent> pending;  // happened while another event was told
+  int deferred_signal = 0;           // to be delivered without telling, at the next start
+  int injected = 0;                  // sent by us for the debugger, to be delivered untold
+
+  // What it is in the middle of.
+  bool stepping = false;          // the last start was a single step
+  bool trace_step = false;        // while-stepping
+  bool entering_handler = false;  // single step with a signal: stops at the handler's start
+  bool in_system_call = false;    // at a site: between the entry and the exit stop
+  uint64_t system_call_site = 0;
+  bool sigreturn = false;
+  bool pushes_flags = false;      // the instruction being stepped would show the trap flag
+  bool program_trap = false;      // the int3 at the pc is the program's own
+  std::optional<uint64_t> skip;     // counted already: pass the site at this pc
+  std::optional<uint64_t> restart;  // counted already: the kernel may move the pc back to here
+  std::vector<HandlerReturn> returns;
+
+  bool watches_system_calls() const { return in_system_call || !returns.empty(); }
+};
+
+/// One debug register.
+struct HardwareSlot {
+  Breakpoints::Kind kind = Breakpoints::Kind::Hardware;
+  uint64_t address = 0;
+  uint32_t size = 0;  // 1, 2, 4, 8
+  int users = 0;      // 0 = free
+};
+
+struct Process {
+  Pid pid = 0;
+  bool attached = false;
+  bool hidden = false;   // shares its parent's memory until exec or exit; nobody is told of it
+  bool leaving = false;  // an unwanted child: let go at its first stop
+  std::shared_ptr<AddressSpace> space;
+  std::vector<Tid> threads;  // in order of their creation
+  std::array<HardwareSlot, 4> hardware;
+};
+
+inline StopEvent event_of(StopEvent::Kind kind, Pid pid, Tid tid) {
+  StopEvent event;
+  event.kind = kind;
+  event.pid = pid;
+  event.tid = tid;
+  return event;
+}
+inline StopEvent event_of(StopEvent::Kind kind, const Thread& thread) {
+  return event_of(kind, thread.process->pid, thread.tid);
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,173 @@
+// The engine: threads, their stops, and what is done about each. Split over several files; each
+// group of methods below names its own.
+//
+// A stop is collected by note() (state is kept up to date, nothing is decided), then looked at once
+// by decide(): it ends in an event for the debugger, or in the thread going on. While everything is
+// brought to a stop, park() does the same for stops that came too late to be told.
+#pragma once
+
+#include <bitset>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "target/linux/bell.h"
+#include "target/linux/linux_target.h"
+#include "target/linux/ptrace.h"
+#include "target/linux/registers.h"
+#include "target/linux/terminal.h"
+#include "target/linux/tracee.h"
+#include "target/target.h"
+
+namespace tracewell::target::live {
+
+/// The thread goes on (with that signal), or the debugger is told.
+struct Decision {
+  int signal = 0;
+  std::optional<StopEvent> event;
+};
+
+class Tracer {
+ public:
+  explicit Tracer(const LinuxOptions& options) : options_(options) {}
+  ~Tracer();
+
+  // --- tables (tracer.cc)
+  Thread* find(Tid tid);
+  Process* find_process(Pid pid);
+  Process& add_process(Pid pid, std::shared_ptr<AddressSpace> space);
+  Thread& add_thread(Process& process, Tid tid);
+  /// What is removed lives on until the next event, because callers may hold it.
+  void remove_thread(Tid tid);
+  void remove_process(Pid pid);
+  std::vector<Thread*> threads_of(const Process& process);
+  std::vector<Thread*> all_threads();
+  bool seen(const Process& process) const { return !process.hidden && !process.leaving; }
+  Thread* first_thread(Pid pid);
+  std::map<Pid, std::unique_ptr<Process>>& processes() { return processes_; }
+
+  // --- registers of a stopped thread (tracer.cc); written back when it goes on
+  user_regs_struct& regs(Thread& thread);
+  void set_pc(Thread& thread, uint64_t pc);
+  Status flush_regs(Thread& thread);
+  Result<Bytes> read_xsave(Thread& thread);  // valid until the next call
+  Status read_block(Thread& thread, std::span<uint8_t> block);
+  Status write_block(Thread& thread, Bytes block);
+  const RegisterMap& register_map() const { return registers_; }
+
+  // --- waiting (waiting.cc)
+  Result<std::optional<StopEvent>> wait();
+  void note(Tid tid, int status);
+  /// Blocks until this thread stands still or is gone.
+  bool await_stop(Tid tid);
+  void ring() { bell_.ring(); }
+  Status prepare() { return bell_.hang_up(); }
+
+  // --- stopping and starting (running.cc)
+  Status resume(std::span<const ResumeAction> actions);
+  void interrupt() { interrupt_wanted_ = true; }
+  void stop_all();
+  /// Brings the other threads of this memory to a stop, to be started again by wait().
+  void quiesce(Thread& but);
+  /// Starts a stopped thread, past the site where it stands if that was counted.
+  void go(Thread& thread, int signal = 0);
+  void start(Thread& thread, bool step, int signal);
+  void park(Thread& thread);
+  /// Takes the pc out of a copy.
+  void settle(Thread& thread);
+  void detach_thread(Thread& thread, int signal);
+
+  // --- what stops mean (events.cc)
+  Decision decide(Thread& thread, bool parking);
+  Decision on_signal(Thread& thread, int signal);
+  Decision on_trap(Thread& thread, bool parking);
+  Decision on_event_stop(Thread& thread);
+  std::optional<StopEvent> watch_event(Thread& thread);
+  void process_gone(Thread& leader, int status);
+
+  // --- children and programs (forks.cc)
+  Decision on_clone(Thread& thread);
+  Decision on_fork(Thread& thread, bool vfork);
+  Decision on_exec(Thread& thread);
+  void exec_happened(Tid leader);
+
+  // --- breakpoints' and sites' traps, and getting past them (hits.cc, stepping.cc)
+  Decision on_int3(Thread& thread, bool parking);
+  Decision on_step(Thread& thread, int code, bool parking);
+  Decision on_system_call(Thread& thread);
+  void pass(Thread& thread, uint64_t address, Patch& patch);
+  void step_in_place(Thread& thread, uint64_t address);
+  void system_call_in_place(Thread& thread, uint64_t address);
+  void handler_entered(Thread& thread);
+  bool returned_to_site(Thread& thread);
+
+  // --- sites and their copies (sites.cc); mapping memory into the program (inject.cc)
+  Status insert_site(Pid pid, uint64_t address);
+  Status remove_site(Pid pid, uint64_t address);
+  void prepare_copy(Thread& thread, uint64_t address, Patch& patch);
+  Result<int64_t> remote_system_call(Thread& thread, const uint64_t (&call)[7]);
+  Arena* arena_near(Thread& thread, uint64_t address);
+  void unmap_arenas(Thread& thread);
+  Thread* injectable(AddressSpace& space);
+
+  // --- debug registers (debug_registers.cc)
+  Status insert_hardware(Process& process, Breakpoints::Kind kind, uint64_t at, uint32_t size);
+  Status remove_hardware(Process& process, Breakpoints::Kind kind, uint64_t at, uint32_t size);
+  void load_debug_registers(Thread& thread);
+  void clear_debug_registers(Thread& thread);
+
+  // --- beginning and end (launch.cc, attach.cc)
+  Result<StopEvent> launch(const Processes::LaunchOptions& options);
+  Result<StopEvent> attach(Pid pid);
+  Status detach(Pid pid);
+  Status kill(Pid pid);
+
+  HitHandler* handler = nullptr;
+  std::bitset<65> pass_signals;
+  bool tell_forks = false, tell_vforks = false, tell_execs = false;
+  uint64_t trace_options(bool launched) const;
+
+ private:
+  friend class Hit;
+  bool wait_once(bool block);
+  bool wait_carefully(bool block);
+  bool has_foreign_children();
+  std::optional<StopEvent> take_pending();
+  bool still_true(Thread& thread);
+  bool anything_runs();
+  StopEvent interrupted_event();
+  void ask_to_stop(Thread& thread);
+  void await_all_stopped();
+  void start_resumed();
+  bool wants_step(const Thread& thread) const;
+  int deliverable(Thread& thread, int signal);
+  void system_call_left(Thread& thread);
+  Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
+  void release(const std::shared_ptr<AddressSpace>& space);
+  void release_orphans();
+  int signal_for_detach(Thread& thread);
+
+  LinuxOptions options_;
+  RegisterMap registers_;
+  Bell bell_;
+  Terminal terminal_;
+  std::map<Pid, std::unique_ptr<Process>> processes_;
+  std::unordered_map<Tid, std::unique_ptr<Thread>> threads_;
+  std::vector<std::unique_ptr<Thread>> dead_threads_;
+  std::vector<std::unique_ptr<Process>> dead_processes_;
+  std::vector<std::shared_ptr<AddressSpace>> dead_spaces_;
+  std::deque<Tid> ready_;             // fresh stops, in order
+  std::map<Tid, int> early_;          // stops of children whose birth was not told yet
+  std::deque<StopEvent> gone_;        // processes that ended, to be told
+  std::vector<Pid> let_go_;           // our own children that we do not trace any more
+  std::vector<uint8_t> xsave_, block_;
+  bool interrupt_wanted_ = false;
+  bool something_pending_ = false;    // some thread may have an event to be told
+  bool careful_ = false;              // children that are not ours may be waited for by others
+  Tid last_told_ = 0;
+};
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,174 @@
+// Collecting stops. waitpid(-1) sees every child of the calling thread, also those that somebody
+// else in this program started and will wait for. While there are any, statuses are peeked at first
+// and only ours are taken.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr int kOurs = __WALL | __WNOTHREAD;
+
+std::string own_children() {
+  const UniqueFd fd(open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char buffer[4096];
+  ssize_t got = 0;
+  while (fd.valid() && (got = read(fd.get(), buffer, sizeof buffer)) > 0)
+    text.append(buffer, static_cast<size_t>(got));
+  return text;
+}
+
+}  // namespace
+
+bool Tracer::has_foreign_children() {
+  const std::string text = own_children();
+  const char* at = text.c_str();
+  int used = 0;
+  for (long pid = 0; std::sscanf(at, "%ld %n", &pid, &used) == 1; at += used) {
+    if (pid == bell_.pid() || find(pid) != nullptr) continue;
+    if (std::find(let_go_.begin(), let_go_.end(), pid) != let_go_.end()) continue;
+    return true;
+  }
+  return false;
+}
+
+void Tracer::note(Tid tid, int status) {
+  if (tid == bell_.pid()) return bell_.on_status(status);
+  if (WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC) exec_happened(tid);
+  Thread* thread = find(tid);
+  if (thread == nullptr) {
+    if (WIFSTOPPED(status)) early_[tid] = status;
+    std::erase(let_go_, tid);
+    return;
+  }
+  if (!WIFSTOPPED(status)) {
+    if (tid == thread->process->pid || thread->process->threads.size() == 1)
+      return process_gone(*thread, status);
+    return remove_thread(tid);
+  }
+  thread->regs_state = Thread::Registers::Unknown;
+  if (stop_event(status) == PTRACE_EVENT_EXIT) {
+    thread->run = Run::Exiting;
+    thread->fresh = false;
+    trace(PTRACE_CONT, tid, 0, uint64_t{0});
+    return;
+  }
+  thread->run = Run::Stopped;
+  thread->status = status;
+  thread->fresh = true;
+  ready_.push_back(tid);
+}
+
+/// Only our own statuses are taken. A child of somebody else's that has ended stays in the way of
+/// the blocking wait, so we then look at each of ours, a thousand times a second.
+bool Tracer::wait_carefully(bool block) {
+  for (;;) {
+    siginfo_t seen{};
+    const int options = WEXITED | WSTOPPED | WNOWAIT | kOurs | (block ? 0 : WNOHANG);
+    if (waitid(P_ALL, 0, &seen, options) != 0) return errno == EINTR && block ? true : false;
+    if (seen.si_pid == 0) return false;
+    const Pid pid = seen.si_pid;
+    const bool ours = find(pid) != nullptr || pid == bell_.pid() ||
+                      std::find(let_go_.begin(), let_go_.end(), pid) != let_go_.end();
+    const auto proc = ours ? std::nullopt : proc_status(pid);
+    if (int status = 0; ours || (proc && proc->tracer == getpid())) {
+      if (waitpid(static_cast<pid_t>(pid), &status, kOurs | WNOHANG) == pid) note(pid, status);
+      return true;
+    }
+    for (Thread* thread : all_threads()) {
+      int status = 0;
+      if (waitpid(static_cast<pid_t>(thread->tid), &status, kOurs | WNOHANG) <= 0) continue;
+      note(thread->tid, status);
+      return true;
+    }
+    int status = 0;
+    if (bell_.pid() != 0 &&
+        waitpid(static_cast<pid_t>(bell_.pid()), &status, kOurs | WNOHANG) == bell_.pid()) {
+      note(bell_.pid(), status);
+      return true;
+    }
+    if (!block) return false;
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+bool Tracer::wait_once(bool block) {
+  if (careful_) return wait_carefully(block);
+  int status = 0;
+  const pid_t tid = waitpid(-1, &status, kOurs | (block ? 0 : WNOHANG));
+  if (tid < 0) return errno == EINTR;
+  if (tid == 0) return false;
+  note(tid, status);
+  return true;
+}
+
+bool Tracer::await_stop(Tid tid) {
+  for (;;) {
+    const Thread* thread = find(tid);
+    if (thread == nullptr || thread->run == Run::Exiting) return false;
+    if (thread->run == Run::Stopped) return true;
+    int status = 0;
+    const pid_t got = waitpid(static_cast<pid_t>(tid), &status, kOurs);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    note(tid, status);
+  }
+}
+
+bool Tracer::anything_runs() {
+  for (const auto& [tid, thread] : threads_)
+    if (thread->run != Run::Stopped && seen(*thread->process)) return true;
+  return false;
+}
+
+Result<std::optional<StopEvent>> Tracer::wait() {
+  careful_ = has_foreign_children();
+  for (;;) {
+    dead_threads_.clear();
+    dead_processes_.clear();
+    dead_spaces_.clear();
+    if (auto event = take_pending()) {
+      stop_all();
+      last_told_ = event->tid;
+      return event;
+    }
+    if (bell_.answered()) return std::optional<StopEvent>{};
+    if (interrupt_wanted_ && ready_.empty()) {
+      stop_all();
+      return std::optional(interrupted_event());
+    }
+    if (ready_.empty()) {
+      if (!anything_runs()) return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
+      if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
+      // Whoever is ready now gets its turn before those that we start meanwhile come back.
+      for (size_t more = threads_.size(); more > 1 && wait_once(false); --more) {
+      }
+      continue;
+    }
+    Thread* thread = find(ready_.front());
+    ready_.pop_front();
+    if (thread == nullptr || !thread->fresh || thread->run != Run::Stopped) continue;
+    thread->fresh = false;
+    Decision decision = decide(*thread, false);
+    if (thread->run == Run::Exiting) continue;
+    if (decision.event) {
+      stop_all();
+      last_told_ = thread->tid;
+      return decision.event;
+    }
+    if (!thread->fresh) go(*thread, decision.signal);
+  }
+}
+
+}  // namespace tracewell::target::live
