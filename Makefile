@@ -20,8 +20,8 @@ deps:
 
 configure: deps
 	@mkdir -p build
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' --log-level=WARNING >build/configure.log \
-	  2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' --log-level=WARNING \
+	  >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 
 build: configure
 	@cmake --build $(BUILD) --target product -j $(JOBS)

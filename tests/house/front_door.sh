@@ -52,4 +52,6 @@ chmod +x "$tree/bench/bench_a"
   fail "tools/bench does not pass the figures on"
 printf '#!/bin/sh\necho nothing\n' >"$tree/bench/bench_b"
 chmod +x "$tree/bench/bench_b"
-if "$tree/tools/bench" "$tree/build" >/dev/null 2>&1; then fail "a silent benchmark is no failure"; fi
+if "$tree/tools/bench" "$tree/build" >/dev/null 2>&1; then
+  fail "a silent benchmark is no failure"
+fi
