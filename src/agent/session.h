@@ -67,9 +67,12 @@ class Session {
   void on_target_error(const Error& error);
   /// Bytes for the debugger since the last call.
   std::string take_output();
-  /// The connection is gone without a word: takes the debugger's breakpoints out and tells the
-  /// trace. Where a trace goes on without a debugger, so does the program.
-  void on_disconnect();
+  /// The target stands still again, and the debugger is not there to be told.
+  void stopped();
+  /// The connection is gone without a word, and the target stands still: takes the debugger's
+  /// breakpoints out and tells the trace. The program goes on if `run_on`, or if its trace is to do
+  /// without a debugger.
+  void on_disconnect(bool run_on);
 
   /// Do threads run, so that wait() is due?
   bool running() const { return running_; }
@@ -107,8 +110,11 @@ class Session {
 
   /// Starts threads; the stop reply follows when the target tells.
   Status resume(std::vector<target::ResumeAction> actions);
-  /// Every thread of every process goes on, without a debugger to be told.
-  void run_on();
+  /// Every thread of every process goes on, without a debugger to be told. The signal that the last
+  /// stop was about is delivered if `with_signal`.
+  void run_on(bool with_signal);
+  /// Is a trace running that shall do without a debugger?
+  bool traces_alone() const;
   std::string stop_reply(const target::StopEvent& event);
   /// Inserts or removes, and remembers what is to be removed should the debugger vanish.
   Status set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request);

@@ -22,12 +22,24 @@ Status Session::resume(std::vector<target::ResumeAction> actions) {
   return {};
 }
 
-void Session::run_on() {
+void Session::run_on(bool with_signal) {
+  constexpr int kSigtrap = 5;  // the debugger's own
+  const bool pending = with_signal && last_stop && last_stop->kind == StopEvent::Kind::Signal &&
+                       last_stop->signal != kSigtrap;
   std::vector<target::ResumeAction> actions;
-  for (const auto& thread : threads()) actions.push_back({.tid = thread.tid});
+  for (const auto& thread : threads()) {
+    const bool gets_it = pending && thread.tid == last_stop->tid;
+    actions.push_back({.tid = thread.tid, .signal = gets_it ? last_stop->signal : 0});
+  }
   if (actions.empty()) return;
   selected_frame.reset();
   if (auto status = resume(std::move(actions)); !status) notice(status.error().text());
+}
+
+bool Session::traces_alone() const {
+  if (!trace || !trace->control()) return false;
+  const RunStatus status = trace->status();
+  return status.running && status.disconnected.value_or(false);
 }
 
 void Session::on_event(const StopEvent& event) {
@@ -84,12 +96,15 @@ void Session::on_target_error(const Error& error) {
   drain_waiting();
 }
 
-void Session::on_disconnect() {
+void Session::stopped() {
+  running_ = false;
+  threads_changed();
+}
+
+void Session::on_disconnect(bool run) {
   remove_breakpoints();
   if (trace && trace->control()) trace->control()->client_lost();
-  if (running_ || !trace) return;
-  const RunStatus status = trace->status();
-  if (status.running && status.disconnected.value_or(false)) run_on();
+  if (run || traces_alone()) run_on(true);
 }
 
 target::Breakpoints::Kind breakpoint_kind(rsp::BreakpointRequest::Type type) {

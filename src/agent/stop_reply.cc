@@ -16,7 +16,8 @@ constexpr int kLinuxSigtrap = 5;
 
 int stop_signal(const StopEvent& event) {
   switch (event.kind) {
-    case Kind::Signal: return rsp::gdb_signal_from_linux(event.signal);
+    // 0: nothing happened, the program was stopped for a debugger that has just come.
+    case Kind::Signal: return event.signal == 0 ? 0 : rsp::gdb_signal_from_linux(event.signal);
     case Kind::Interrupted: return 2;  // as if by SIGINT
     default: return kLinuxSigtrap;     // the protocol's number is the same
   }

@@ -91,7 +91,7 @@ ServerOptions server_options(const ServeOptions& options, ServeLog& log) {
 
 int serve(ServeOptions& options, const Conventions& conventions) {
   ServeLog log;
-  log.debug = options.debug;
+  log.debug = !options.debug.empty();
   log.packets = options.remote_debug;
   if (!options.debug_file.empty() && !log.set_file(options.debug_file))
     return conventions.fail(errno_error("cannot write " + options.debug_file));

@@ -37,9 +37,9 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
                "Give programs the same addresses each time (default)");
   app.add_flag("--startup-with-shell,!--no-startup-with-shell", launch.startup_with_shell,
                "Start programs by a shell, which expands their arguments (default)");
-  app.add_flag("--debug", options.debug, "Say what the server does")->disable_flag_override(false);
+  app.add_flag("--debug", options.debug, "Say what the server does");
   app.add_flag("--remote-debug", options.remote_debug, "Show the packets");
-  app.add_flag("--event-loop-debug", "Accepted for gdbserver's sake; there is nothing to show");
+  app.add_flag("--event-loop-debug", options.ignored, "Accepted for gdbserver's sake; there is nothing to show");
   app.add_option("--debug-file", options.debug_file, "Debugging output goes there");
   app.add_option("--debug-format", options.debug_format,
                  "What its lines begin with: none, timestamp or all");

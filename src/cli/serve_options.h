@@ -22,7 +22,8 @@ namespace tracewell::cli {
 struct ServeOptions {
   bool attach = false, multi = false, once = false;
   bool wrapper_follows = false;
-  bool debug = false, remote_debug = false;
+  bool remote_debug = false, ignored = false;
+  std::string debug;  // --debug or --debug=WHAT; "" = not
   std::string debug_file, debug_format;
   std::string comm;
   int64_t pid = 0;                             // --attach

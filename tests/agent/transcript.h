@@ -122,8 +122,9 @@ class Player {
   }
 
   bool disconnect() {
-    session_->on_disconnect();
-    // The program is stopped before a new debugger is let in.
+    const bool ran = session_->running();
+    session_->stopped();
+    session_->on_disconnect(ran);
     auto last = session_->last_stop;
     options_.launch = session_->options.launch;
     outcomes();

@@ -7,12 +7,6 @@
 namespace tracewell::agent {
 namespace {
 
-bool traces_on_alone(const Session& session) {
-  if (!session.trace || !session.trace->control()) return false;
-  const RunStatus status = session.trace->status();
-  return status.running && status.disconnected.value_or(false);
-}
-
 std::optional<target::Pid> which(const Session& session, std::string_view body) {
   if (body.empty()) return session.current_pid();
   if (!body.starts_with(';')) return std::nullopt;
@@ -28,9 +22,9 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
   auto pid = which(session, body);
   if (!pid) return reply.error(1);
   session.selected_frame.reset();
-  if (traces_on_alone(session)) {
+  if (session.traces_alone()) {
     session.notice("Disconnected tracing in effect, staying attached to the process");
-    session.run_on();
+    session.run_on(false);
     reply.ok();
     return session.finish();
   }
