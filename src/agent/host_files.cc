@@ -42,6 +42,7 @@ bool may_read(const Session& session, Reply&) {
 }
 
 bool may_write(const Session& session, Reply& reply) {
+  if (!may_read(session, reply)) return false;
   if (session.options.files == SessionOptions::Files::ReadWrite) return true;
   file_reply(reply, -1, EACCES);
   return false;
