@@ -171,6 +171,20 @@ class EventWriter {
     return std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
   }
 
+  /// The block with zeros for what was not collected, whatever stands there.
+  Bytes collected(const Frame& frame, Bytes block) {
+    if (frame.registers_valid.empty()) return block;
+    scratch_.assign(block.begin(), block.end());
+    const auto& registers = catalog_.registers.registers;
+    for (uint32_t i = 0; i < registers.size(); ++i) {
+      const Register& one = registers[i];
+      if (!register_valid(frame, i) && one.offset <= block.size() &&
+          one.size_bytes <= block.size() - one.offset)
+        std::fill_n(scratch_.begin() + one.offset, one.size_bytes, uint8_t{0});
+    }
+    return scratch_;
+  }
+
   void write_blocks(const Frame& frame) {
     out_ += ",\"blocks\":[";
     bool first = true;
@@ -179,7 +193,9 @@ class EventWriter {
       switch (block.kind) {
         case Kind::Registers:
           out_ += "{\"type\":\"R\"";
-          break;
+          put_bytes("bytes", collected(frame, block.bytes));
+          out_ += '}';
+          continue;
         case Kind::Memory:
           put("{{\"type\":\"M\",\"addr\":\"{:#x}\"", block.address);
           break;
@@ -243,6 +259,7 @@ class EventWriter {
 
   std::string& out_;
   const Catalog& catalog_;
+  std::vector<uint8_t> scratch_;
 };
 
 }  // namespace

@@ -72,6 +72,7 @@ class TfileTrailerWriter {
 
   std::vector<uint8_t> auxv_, modules_, frames_, masks_, pcs_;
   uint64_t plain_frames_ = 0;  // at the head, all unknown; not yet in frames_
+  size_t register_count_ = 0;
   size_t mask_bytes_ = 0;
   std::map<std::string, uint32_t, std::less<>> mask_table_;  // to its number, from 1
 };

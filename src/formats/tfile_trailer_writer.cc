@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "formats/tfile_trailer.h"
 #include "formats/tfile_trailer_format.h"
@@ -9,7 +10,8 @@ using namespace trailer;
 
 void TfileTrailerWriter::begin(const Catalog& catalog) {
   auxv_ = catalog.auxv;
-  mask_bytes_ = (catalog.registers.registers.size() + 7) / 8;
+  register_count_ = catalog.registers.registers.size();
+  mask_bytes_ = (register_count_ + 7) / 8;
   ByteWriter out(modules_, Endian::Little);
   for (const Module& module : catalog.modules) {
     out.uint(module.bias, 8);
@@ -26,6 +28,9 @@ Result<uint32_t> TfileTrailerWriter::mask_index(Bytes mask) {
   if (mask.empty() || mask_bytes_ == 0) return 0u;
   std::string padded(as_text(mask.subspan(0, std::min(mask.size(), mask_bytes_))));
   padded.resize(mask_bytes_, '\0');  // what a mask does not mention was not collected
+  size_t collected = 0;
+  for (const char byte : padded) collected += std::popcount(static_cast<uint8_t>(byte));
+  if (collected >= register_count_) return 0u;  // all of them: the same as no mask
   const auto found = mask_table_.find(padded);
   if (found != mask_table_.end()) return found->second;
   if (mask_table_.size() >= UINT32_MAX - 1)
@@ -52,7 +57,9 @@ Status TfileTrailerWriter::add(const Event& event, const Frame& frame,
     out.uint(seq, 8);
     out.uint(*frame.pc, 8);
   }
-  TW_ASSIGN_OR_RETURN(const uint32_t mask, mask_index(frame.registers_valid));
+  const bool has_registers = find_block(frame, FrameBlock::Kind::Registers) != nullptr;
+  TW_ASSIGN_OR_RETURN(const uint32_t mask,
+                      mask_index(has_registers ? frame.registers_valid : Bytes()));
   const bool plain = !event.time_ns && event.tid == 0 && event.cpu == -1 && mask == 0;
   if (plain && frames_.empty()) {
     ++plain_frames_;

@@ -1,0 +1,69 @@
+#include "filter/select.h"
+
+#include <gtest/gtest.h>
+
+namespace tracewell::filter {
+namespace {
+
+/// Events 0..count-1 in batches of ten; counts how many were read.
+class CountingSource final : public Source, public Seekable {
+ public:
+  CountingSource(uint64_t total, bool seekable) : total_(total), seekable_(seekable) {}
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override {
+    batch.clear();
+    for (int i = 0; i < 10 && at_ < total_; ++i, ++read) batch.add().seq = at_++;
+    return !batch.empty();
+  }
+  Seekable* seekable() override { return seekable_ ? this : nullptr; }
+  uint64_t count() const override { return total_; }
+  Status seek(uint64_t seq) override {
+    at_ = seq;
+    return {};
+  }
+  uint64_t read = 0;
+
+ private:
+  Catalog catalog_;
+  uint64_t total_;
+  bool seekable_;
+  uint64_t at_ = 0;
+};
+
+std::vector<uint64_t> numbers(bool seekable, uint64_t from, uint64_t to, const char* where,
+                              uint64_t* read = nullptr) {
+  auto source = std::make_unique<CountingSource>(100, seekable);
+  const CountingSource& counter = *source;
+  Selection selection{from, to, std::nullopt};
+  if (*where) selection.where = *Expression::parse(where, source->catalog());
+  auto selected = select(std::move(source), std::move(selection));
+  std::vector<uint64_t> out;
+  Batch batch;
+  while (*selected->next(batch))
+    for (const Event& event : batch.events()) out.push_back(event.seq);
+  EXPECT_FALSE(*selected->next(batch));
+  if (read) *read = counter.read;
+  return out;
+}
+
+TEST(Select, RangesAreInclusive) {
+  for (const bool seekable : {true, false}) {
+    EXPECT_EQ(numbers(seekable, 0, UINT64_MAX, "").size(), 100u);
+    EXPECT_EQ(numbers(seekable, 8, 12, ""), (std::vector<uint64_t>{8, 9, 10, 11, 12}));
+    EXPECT_EQ(numbers(seekable, 99, 500, ""), (std::vector<uint64_t>{99}));
+    EXPECT_TRUE(numbers(seekable, 100, 500, "").empty());
+    EXPECT_TRUE(numbers(seekable, 12, 8, "").empty());
+    EXPECT_EQ(numbers(seekable, 0, 50, "seq > 48 || seq == 3"), (std::vector<uint64_t>{3, 49, 50}));
+  }
+}
+
+TEST(Select, SeekableSourcesAreReadWhereNeeded) {
+  uint64_t read = 0;
+  numbers(true, 55, 57, "", &read);
+  EXPECT_EQ(read, 10u);
+  numbers(false, 55, 57, "", &read);
+  EXPECT_EQ(read, 100u);
+}
+
+}  // namespace
+}  // namespace tracewell::filter

@@ -1,0 +1,120 @@
+// tests/formats/<format>/<case>/: a folder each.
+//   input.tf, input.jsonl   the input as it is; or
+//   input.hex               bytes for hands: "text with \x7f \n escapes", hex digits, # comments
+//   expect.jsonl            what is read from it
+//   expect.csv              the same in CSV, if this file is there
+//   problems.txt            what the reader complains of, a line each; or `error: …` and no expect
+// A trace file without a problem must rewrite to its own bytes, also by way of JSON lines.
+// TRACEWELL_RENEW=1 writes the expectations anew.
+#include <fmt/format.h>
+
+#include "base/hex.h"
+#include "formats/support.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kRoot = fs::path(TRACEWELL_SOURCE_DIR) / "tests" / "formats";
+
+std::string from_escapes(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      out += text[i];
+    } else if (text[++i] == 'n') {
+      out += '\n';
+    } else if (text[i] == 'x') {
+      out += text_from_hex(text.substr(i + 1, 2)).value();
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+std::string bytes_of_hex_file(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('"')) {
+      out += from_escapes(std::string_view(line).substr(1, line.rfind('"') - 1));
+      continue;
+    }
+    std::string digits;
+    for (const char c : line.substr(0, line.find('#')))
+      if (c != ' ') digits += c;
+    auto bytes = text_from_hex(digits);
+    EXPECT_TRUE(bytes) << line;
+    out += bytes.value_or("");
+  }
+  return out;
+}
+
+std::string input_of(const fs::path& folder) {
+  if (fs::exists(folder / "input.hex")) return bytes_of_hex_file(read_file(folder / "input.hex"));
+  const char* name = fs::exists(folder / "input.tf") ? "input.tf" : "input.jsonl";
+  return read_file(folder / name);
+}
+
+void expect_file(const fs::path& path, const std::string& got) {
+  if (std::getenv("TRACEWELL_RENEW")) {
+    if (got.empty())
+      fs::remove(path);
+    else
+      write_file(path, got);
+  }
+  EXPECT_EQ(got, read_file(path)) << path;
+}
+
+std::string problem_text(const Opened& opened) {
+  if (!opened.source) {
+    std::string error = opened.error;  // begins with the temporary file's name
+    return "error: " + error.substr(error.find(": ") + 2) + "\n";
+  }
+  std::string out;
+  for (const Problem& problem : opened.problems->kept())
+    out += fmt::format("{} {} {}: {}\n", severity_name(problem.severity), problem.code,
+                       problem.offset ? fmt::format("{:#x}", *problem.offset) : "-", problem.text);
+  return out;
+}
+
+void run_case(const fs::path& folder) {
+  SCOPED_TRACE(folder.string());
+  const std::string input = input_of(folder);
+  Opened opened(input);
+  std::string jsonl;
+  if (opened.source) jsonl = written(*opened.source, "jsonl");
+  const std::string problems = problem_text(opened);
+  expect_file(folder / "problems.txt", problems);
+  expect_file(folder / "expect.jsonl", without_path(jsonl));
+  if (fs::exists(folder / "expect.csv"))
+    expect_file(folder / "expect.csv", converted(input, "csv"));
+  if (!opened.source) return;
+
+  // What was read once reads the same again.
+  EXPECT_EQ(without_path(converted(jsonl, "jsonl")), without_path(jsonl));
+  if (problems.find("damage") == std::string::npos && folder.parent_path().filename() == "tfile") {
+    EXPECT_TRUE(converted(input, "tfile") == input ||
+                problems.find("warning") != std::string::npos);
+    EXPECT_EQ(converted(jsonl, "tfile"), converted(input, "tfile"));
+  }
+}
+
+TEST(FormatCases, AllFolders) {
+  size_t count = 0;
+  for (const Format* format : formats()) {
+    const fs::path root = kRoot / format->name;
+    if (!fs::exists(root)) continue;
+    for (const auto& entry : fs::directory_iterator(root)) {
+      if (!entry.is_directory()) continue;
+      run_case(entry.path());
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 0u);
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test
