@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""The same debugging session in stock GDB, through gdbserver and through `serve`: what GDB shows must
+not differ."""
+# timeout: 240
+
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from serve_common import AS_GDBSERVER, PROGRAM, folder, gdb, line_of, need, on_port, same  # noqa: E402
+
+START = """
+shown = []
+def show(command):
+    shown.append([command, run(command)])
+run("target remote %(remote)s")
+"""
+END = """
+result(shown)
+"""
+
+STEPPING = """
+for command in ("break outer", "continue", "backtrace", "info sharedlibrary", "step", "step", "step",
+                "finish", "next", "stepi", "x/i $pc", "info registers rip rsp eflags", "x/s text",
+                "print vector", "print $ymm5.v4_double", "print $xmm5.v2_double", "info threads",
+                "print watched = 77", "print watched", "print $rax = 5", "print $rax",
+                "set var $ymm7.v4_double[2] = 8.5", "print $ymm7.v4_double",
+                "info inferiors", "call inner(3)", "info auxv", "delete", "continue"):
+    show(command)
+"""
+
+WATCHING = """
+for command in ("break %(start)d", "continue", "delete", "watch watched", "continue", "continue",
+                "delete", "rwatch text", "continue", "delete", "break %(inner)d if value > 1000",
+                "hbreak %(start)d", "info breakpoints", "continue"):
+    show(command)
+"""
+
+THREADS = """
+for command in ("break inner if value == 200", "continue", "print value",
+                "print $_inferior_thread_count", "backtrace 2", "set scheduler-locking on", "next",
+                "print value",
+                "set scheduler-locking off", "delete", "break %(both)d", "continue", "print watched",
+                "info threads", "delete", "continue"):
+    show(command)
+"""
+
+SIGNALS = """
+for command in ("handle SIGURG nostop noprint pass", "continue", "print $_siginfo.si_signo",
+                "break on_signal", "continue", "backtrace 3", "print number", "delete", "continue",
+                "print handled", "print $_siginfo._sifields._sigfault.si_addr",
+                "print $_siginfo.si_signo", "backtrace 1", "print/x $_siginfo.si_code",
+                "signal 0", "continue"):
+    show(command)
+"""
+
+
+def without_accidents(text, pid):
+    """The same whatever the process's and the threads' numbers are, and which thread came first."""
+    text = re.sub(rf"\b{pid}\b", "PID", text)
+    text = re.sub(r"(Thread PID\.|LWP )\d+", r"\1TID", text)
+    text = re.sub(r"\[(New|Switching to) Thread .*\n", "", text)
+    text = re.sub(r'Thread \d+ "', 'Thread N "', text)
+    text = re.sub(r"localhost:\d+", "REMOTE", text)
+    return re.sub(r"(AT_RANDOM.*|AT_SYSINFO_EHDR.*)", "", text)
+
+
+def session(program, script, argument):
+    places = {"start": line_of("start"), "inner": line_of("inner"), "both": line_of("both worked")}
+    with folder() as work, on_port(PROGRAM, argument, program=program) as server:
+        pid = server.wait_for(r"created; pid = (\d+)").group(1)
+        filled = (START + script + END) % {"remote": server.remote, **places}
+        shown = gdb(work, filled, PROGRAM)
+        ended = server.ended()
+        said = [line for line in server.said().splitlines() if line.startswith("Child ")]
+    return [[command, without_accidents(text, pid)] for command, text in shown], said, ended
+
+
+need("gdb", "gdbserver")
+for name, script, argument in (
+    ("stepping", STEPPING, ""),
+    ("watching", WATCHING, ""),
+    ("threads", THREADS, "threads"),
+    ("signals", SIGNALS, "signals"),
+):
+    ours, our_words, our_status = session(AS_GDBSERVER, script, argument)
+    theirs, their_words, their_status = session(["gdbserver"], script, argument)
+    for mine, other in zip(ours, theirs):
+        same(mine, other, f"{name}: {mine[0]}")
+    same(our_words, their_words, f"{name}: what the server says of the end")
+    same(our_status, their_status, f"{name}: exit status")
+    print(f"{name}: {len(ours)} commands agree")
