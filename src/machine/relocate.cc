@@ -185,14 +185,23 @@ bool is_system_call(const ZydisDecodedInstruction& zydis) {
          (zydis.mnemonic == ZYDIS_MNEMONIC_INT && zydis.raw.imm[0].value.u == 0x80);
 }
 
+/// Near branches with a 16-bit operand: Intel ignores the prefix, AMD cuts the target.
+bool is_short_branch(const Original& original) {
+  if (original.zydis.meta.branch_type == ZYDIS_BRANCH_TYPE_NONE || original.far()) return false;
+  const auto& raw = original.zydis.raw;
+  if (raw.rex.W != 0) return false;
+  for (size_t i = 0; i < raw.prefix_count; ++i)
+    if (raw.prefixes[i].value == 0x66) return true;
+  return false;
+}
+
 /// What a copy cannot do: code addresses as data of the processor (transactions, far calls),
-/// 16-bit branches (processors disagree), 32-bit rip-relative addresses.
+/// 32-bit rip-relative addresses.
 bool is_immovable(const Original& original) {
   const ZydisDecodedInstruction& zydis = original.zydis;
   if (zydis.mnemonic == ZYDIS_MNEMONIC_XBEGIN) return true;
-  const bool branches = zydis.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE;
   if (zydis.meta.category == ZYDIS_CATEGORY_CALL && original.far()) return true;
-  if (branches && !original.far() && zydis.operand_width == 16) return true;
+  if (is_short_branch(original)) return true;
   return original.rip_relative() && zydis.address_width != 64;
 }
 
