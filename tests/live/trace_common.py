@@ -7,6 +7,7 @@ import contextlib
 import os
 import pathlib
 import re
+import time
 
 from replay_common import TRACEWELL, check, folder, gdb, listening, need, same  # noqa: F401
 
@@ -22,10 +23,27 @@ def line_of(source, mark):
     raise KeyError(mark)
 
 
+class Address(str):
+    """What GDB's `target remote` takes; `program` is the process id of what is served."""
+
+    program = 0
+
+
 @contextlib.contextmanager
 def serve(*words):
-    """`tracewell serve` on a free port; yields what GDB's `target remote` takes."""
+    """`tracewell serve` on a free port; yields its Address."""
     with listening([TRACEWELL, "serve", *words[:-1], "localhost:0", words[-1]]) as server:
         port = re.search(r"Listening on port (\d+)", server.said)
         check(port, f"no port in {server.said!r}")
-        yield f"localhost:{port.group(1)}"
+        address = Address(f"localhost:{port.group(1)}")
+        program = re.search(r"pid = (\d+)", server.said)
+        address.program = int(program.group(1)) if program else 0
+        yield address
+
+
+def wait_until_gone(process):
+    """The process has ended and its tracer knows."""
+    end = time.monotonic() + 30
+    while os.path.exists(f"/proc/{process}"):
+        check(time.monotonic() < end, f"process {process} does not end")
+        time.sleep(0.02)
