@@ -208,7 +208,8 @@ Status OutputFile::commit() {
   TW_RETURN_IF_ERROR(flush());
   if (temporary_.empty()) return {};
   if (fsync(fd_.get()) != 0) return errno_error("cannot sync " + path_);
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return errno_error("cannot rename to " + path_);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    return errno_error("cannot rename to " + path_);
   temporary_.clear();
   fd_.reset();
   return {};

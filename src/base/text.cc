@@ -10,8 +10,11 @@ namespace {
 /// Length of the well-formed UTF-8 sequence at the head of `text`, 0 if there is none.
 size_t utf8_length(std::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
-  const size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4
-                                                                                             : 0;
+  size_t length = 0;
+  if (lead < 0x80) length = 1;
+  else if (lead >> 5 == 6) length = 2;
+  else if (lead >> 4 == 14) length = 3;
+  else if (lead >> 3 == 30) length = 4;
   if (length == 0 || length > text.size() || lead == 0xc0 || lead == 0xc1) return 0;
   for (size_t i = 1; i < length; ++i)
     if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80) return 0;

@@ -48,7 +48,15 @@ struct VariableDef {
 
 /// How a tracing run stands or ended (manual, `qTStatus`). Absent counters were not reported.
 struct RunStatus {
-  enum class Stop : uint8_t { NotRun, Requested, BufferFull, Disconnected, PassCount, Failed, Unknown };
+  enum class Stop : uint8_t {
+    NotRun,
+    Requested,
+    BufferFull,
+    Disconnected,
+    PassCount,
+    Failed,
+    Unknown,
+  };
 
   bool running = false;
   Stop stop = Stop::NotRun;

@@ -28,7 +28,8 @@ class FrameIndex : public Seekable {
   virtual std::optional<uint64_t> find_tracepoint(uint64_t from, int32_t tracepoint) const = 0;
   /// Inclusive at both ends; lo = hi finds one pc.
   virtual std::optional<uint64_t> find_pc_inside(uint64_t from, uint64_t lo, uint64_t hi) const = 0;
-  virtual std::optional<uint64_t> find_pc_outside(uint64_t from, uint64_t lo, uint64_t hi) const = 0;
+  virtual std::optional<uint64_t> find_pc_outside(uint64_t from, uint64_t lo,
+                                                  uint64_t hi) const = 0;
 };
 
 /// Hands out events in order. Used by one thread at a time.

@@ -22,13 +22,15 @@ for command in table["commands"]:
 ' > "$out/table"
 while read -r kind name option; do
   case $kind in
-    command) grep -q -- "^\.SS ${name//-/\\\\-}$" "$page" || { echo "no $name in the page"; exit 1; } ;;
+    command)
+      grep -q -- "^\.SS ${name//-/\\\\-}$" "$page" || { echo "no $name in the page"; exit 1; } ;;
     option)
       for file in "$completion" "$out/zsh/site-functions/_tracewell"; do
         grep -q -- "${option}\b" "$file" || { echo "no $name $option in $file"; exit 1; }
       done
       grep -q "from $name'.* -[ls] ${option##*-}\b\|from $name'.* ${option#--}\b" \
-        "$out/fish/vendor_completions.d/tracewell.fish" || { echo "no $option for fish"; exit 1; } ;;
+        "$out/fish/vendor_completions.d/tracewell.fish" ||
+        { echo "no $option for fish"; exit 1; } ;;
   esac
 done < "$out/table"
 source "$completion"

@@ -1,0 +1,63 @@
+// Tracepoint sites, as the engine sees them: it is told of hits, and looks at the thread that hit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace tracewell::target {
+
+using Pid = int64_t;
+using Tid = int64_t;
+
+/// A thread that stands at a tracepoint site. Valid only during the call that hands it out.
+class HitContext {
+ public:
+  struct Range {
+    uint64_t address = 0;
+    std::span<uint8_t> into;
+    size_t got = 0;  // readable prefix, in bytes
+  };
+  virtual ~HitContext() = default;
+  virtual Pid pid() const = 0;
+  virtual Tid tid() const = 0;
+  /// The site's address for a hit; where the thread now is for a step.
+  virtual uint64_t pc() const = 0;
+  /// The register by the protocol's number, zero-extended. Cheap for general registers. false =
+  /// there is none such, or it is wider than 64 bits.
+  virtual bool read_register(uint32_t number, uint64_t& value) = 0;
+  /// The whole block in the layout's order, pc corrected; read from the kernel at the first call.
+  virtual Bytes registers() = 0;
+  /// Bytes as the program sees them (without our patches). All ranges in one system call where the
+  /// host has one.
+  virtual void read_memory(std::span<Range> ranges) = 0;
+};
+
+/// Who is told of hits. Called while only the thread that hit is stopped.
+class HitHandler {
+ public:
+  enum class Next : uint8_t {
+    Continue,
+    Step,  // step this one thread by one instruction, then call on_step
+  };
+  virtual ~HitHandler() = default;
+  virtual Next on_hit(HitContext& hit) = 0;
+  virtual Next on_step(HitContext& hit) = 0;
+};
+
+/// Tracepoint sites: places where a thread is caught, shown to the handler, and goes on by itself
+/// without anybody else being stopped: one stop a hit.
+class TraceSites {
+ public:
+  virtual ~TraceSites() = default;
+  virtual void set_handler(HitHandler* handler) = 0;
+  /// Sites are a set. Inserting what is there, or removing what is not, is fine. Both may be called
+  /// from inside on_hit and on_step, and while threads run.
+  virtual Status insert(Pid pid, uint64_t address) = 0;
+  virtual Status remove(Pid pid, uint64_t address) = 0;
+};
+
+}  // namespace tracewell::target
