@@ -1,0 +1,46 @@
+# Sourced by the tests of this folder: where things are, and what to expect of a command.
+set -u
+: "${TRACEWELL_BIN:?set it to the folder of the built programs}"
+: "${TRACEWELL_SOURCE:?set it to the root of the source tree}"
+tracewell=$TRACEWELL_BIN/tracewell
+cases=$TRACEWELL_SOURCE/tests/formats
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# expect STATUS ARGS...: runs tracewell; output in $work/out, errors in $work/err.
+expect() {
+  local wanted=$1
+  shift
+  "$tracewell" "$@" >"$work/out" 2>"$work/err" </dev/null
+  local got=$?
+  [ "$got" = "$wanted" ] || {
+    fail "tracewell $*: exit status $got, not $wanted"
+    head -5 "$work/err"
+  }
+}
+
+# has TEXT [FILE]: the last output has it.
+has() {
+  grep -qF -- "$1" "$work/${2:-out}" || {
+    fail "\"$1\" is not in ${2:-out}:"
+    head -20 "$work/${2:-out}"
+  }
+}
+
+# lines COUNT: the last output has that many.
+lines() {
+  local got
+  got=$(wc -l <"$work/out")
+  [ "$got" = "$1" ] || fail "$got lines, not $1"
+}
+
+finish() {
+  [ "$failures" = 0 ] || exit 1
+  echo ok
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# tracewell convert
+. "$(dirname "$0")/common.sh"
+file=$cases/tfile/gdb-tsave/input.tf
+
+# Rewriting gives the same bytes, directly and by way of JSON lines, through files and pipes.
+expect 0 convert "$file" "$work/same.tf"
+cmp "$file" "$work/same.tf" || fail 'tfile to tfile'
+expect 0 convert "$file" "$work/a.jsonl"
+expect 0 convert "$work/a.jsonl" "$work/back.tf"
+cmp "$file" "$work/back.tf" || fail 'tfile to jsonl to tfile'
+cat "$file" | "$tracewell" convert - - --format jsonl | "$tracewell" convert - - --format tfile |
+  cmp - "$file" || fail 'through pipes'
+
+# Parts.
+expect 0 convert "$file" "$work/part.tf" --from 4 --where 'tracepoint == 2'
+expect 0 info --json "$work/part.tf"
+has '"records": 2'
+has '"frames": 2'
+has '"problems": []'
+expect 0 convert "$file" "$work/all.csv"
+expect 0 convert "$file" "$work/odd.name" --format csv
+cmp "$work/all.csv" "$work/odd.name" || fail '--format'
+
+expect 2 convert "$file" "$work/odd.name"
+has 'does not say in which format' err
+expect 2 convert "$file" "$work/x" --format nonesuch
+expect 4 convert "$file" "$work/no/such/folder.tf"
+
+# Nothing is left behind by a conversion that fails; what was there stays.
+cat >"$work/steps.jsonl" <<'EOF'
+{"catalog":{"machine":"x86-64"}}
+{"kind":"step","pc":"0x1"}
+EOF
+echo old >"$work/kept.tf"
+expect 3 convert "$work/steps.jsonl" "$work/kept.tf"
+has 'is not a tracepoint frame' err
+[ "$(cat "$work/kept.tf")" = old ] || fail 'the old file is gone'
+head -c 30000 "$file" >"$work/cut.tf"
+expect 3 convert "$work/cut.tf" "$work/strict.tf" --strict
+[ -e "$work/strict.tf" ] && fail 'strict left a file behind'
+leftover=$(find "$work" -name '*.tf.*')
+[ -z "$leftover" ] || fail "left behind: $leftover"
+
+# A file onto itself.
+cp "$file" "$work/self.tf"
+expect 0 convert "$work/self.tf" "$work/self.tf"
+cmp "$file" "$work/self.tf" || fail 'onto itself'
+
+# What a format cannot carry is told.
+cat >"$work/static.jsonl" <<'EOF'
+{"catalog":{"tracepoints":[{"number":1,"address":"0x10","actions":["L"]},{"number":70000,"address":"0x20"}]}}
+{"kind":"frame","tracepoint":1,"static":["6869"]}
+EOF
+expect 0 convert "$work/static.jsonl" "$work/static.tf"
+has 'static data' err
+has '70000 does not fit' err
+
+# Binary is not for terminals.
+script -qec "$tracewell convert '$file' - --format tfile" /dev/null >"$work/out" 2>&1
+has 'not written to a terminal'
+finish

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The program as a whole: help, version, commands that are not there, exit statuses.
+. "$(dirname "$0")/common.sh"
+
+expect 2
+has 'Usage: tracewell COMMAND'
+expect 0 --help
+has 'Usage: tracewell COMMAND'
+has '  info '
+if grep -q __describe "$work/out"; then fail 'a hidden command is listed'; fi
+expect 0 help
+has 'Usage: tracewell COMMAND'
+expect 0 --version
+has 'tracewell 0.'
+expect 0 help print
+has '--where EXPR'
+expect 2 help nonesuch
+expect 2 nonesuch
+has "no command 'nonesuch'" err
+expect 2 info
+has 'FILE is required' err
+expect 2 info --bogus x
+expect 2 print --from ten "$cases/tfile/two-zeros/input.hex"
+has 'not a number' err
+expect 4 info "$work/nonesuch.tf"
+has 'No such file' err
+expect 4 info "$work"
+echo 'not a trace' >"$work/text"
+expect 3 info "$work/text"
+has 'not a trace in any format' err
+: >"$work/empty"
+expect 3 check "$work/empty"
+expect 2 info --input-format nonesuch "$work/text"
+expect 3 info --input-format tfile "$work/text"
+expect 3 info --input-format csv "$work/text"
+
+# Terminal escapes in names do not reach the terminal.
+expect 2 $'evil\e[31m'
+if grep -q $'\e' "$work/err"; then fail 'an escape got through'; fi
+
+# A reader that goes away ends us without a word.
+file=$cases/tfile/gdb-tsave/input.tf
+{ "$tracewell" print "$file" --format jsonl 2>"$work/err"; echo $? >"$work/status"; } | head -c 10 >/dev/null
+[ -s "$work/err" ] && fail 'complains of a closed pipe'
+
+# Every command describes itself.
+expect 0 __describe
+python3 - "$work/out" <<'EOF' || fail 'the description is not as promised'
+import json, sys
+described = json.load(open(sys.argv[1]))
+commands = {one["name"]: one for one in described["commands"]}
+assert {"info", "print", "convert", "check"} <= commands.keys(), commands.keys()
+convert = commands["convert"]
+assert [one["name"] for one in convert["positionals"]] == ["FILE", "OUT"], convert
+options = {name: one for one in convert["options"] for name in one["names"]}
+assert options["--from"]["value"] == "N" and options["--strict"]["value"] is None, options
+for command in commands.values():
+    assert command["summary"], command
+    for option in command["options"]:
+        assert option["names"] and option["description"], option
+EOF
+finish

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# tracewell info
+. "$(dirname "$0")/common.sh"
+file=$cases/tfile/gdb-tsave/input.tf
+
+expect 0 info "$file"
+has 'format     tfile, GDB trace file'
+has 'machine    x86-64, little endian, 64-bit addresses'
+has 'records    13'
+has 'registers  148 in blocks of 2416 bytes'
+has 'stopped by the pass count of tracepoint 4'
+has 'tracepoint 3 at 0x401195 (prog.c:9), 1 hits'
+has 'if n > 1'
+has 'problems   none'
+
+expect 0 info --json "$file"
+python3 - "$work/out" <<'EOF' || fail 'info --json'
+import json, sys
+info = json.load(open(sys.argv[1]))
+assert list(info)[:6] == ["format", "arch", "endian", "records", "threads", "problems"]
+assert (info["format"], info["arch"], info["endian"]) == ("tfile", "x86-64", "little")
+assert (info["records"], info["threads"], info["problems"]) == (13, 0, [])
+assert [one["number"] for one in info["tracepoints"]] == [4, 3, 2]
+assert info["variables"][1] == {"number": 2, "name": "n", "initial_value": 5}
+EOF
+
+# Damage is located.
+head -c 30000 "$file" >"$work/cut.tf"
+expect 0 info --json "$work/cut.tf"
+python3 - "$work/out" <<'EOF' || fail 'info --json of a cut file'
+import json, sys
+info = json.load(open(sys.argv[1]))
+assert 0 < info["records"] < 13
+assert "frame-cut" in [one["code"] for one in info["problems"]]
+assert info["problems"][0]["offset"] < 30000
+EOF
+expect 3 info --strict "$work/cut.tf"
+
+# Marks and losses are no records; threads are counted.
+cat >"$work/events.jsonl" <<'EOF'
+{"catalog":{"machine":"x86-64"}}
+{"kind":"frame","tid":1,"tracepoint":1}
+{"kind":"step","tid":2,"pc":"0x1"}
+{"kind":"hook","tid":2,"id":"0010"}
+{"kind":"mark","text":"on"}
+{"kind":"lost","count":4}
+EOF
+expect 0 info --json "$work/events.jsonl"
+has '"records": 3'
+has '"threads": 2'
+"$tracewell" info - <"$file" >"$work/out" || fail 'standard input'
+has 'records    13'
+
+# Both byte orders of a machine that has both.
+"$tracewell" info --json --endian big "$file" >"$work/out" 2>"$work/err"
+has '"endian": "big"'
+expect 2 info --endian sideways "$file"
+finish
