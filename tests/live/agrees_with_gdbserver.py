@@ -24,8 +24,8 @@ STATUS_MAY_DIFFER = {
 TRACEPOINT_MAY_DIFFER = {
     "usage": "gdbserver prints decimal digits where GDB reads hexadecimal; compared as such below",
 }
-# Registers: gdbserver 13 looks for AVX-512 and protection keys where Intel's processors keep them in
-# the XSAVE area; others (AMD's) keep them elsewhere, as CPUID leaf 0xd says, and it reads zeros.
+# Registers: gdbserver 13 looks for AVX-512 and protection keys where Intel's processors keep them
+# in the XSAVE area; others (AMD's) keep them elsewhere, as CPUID leaf 0xd says; it reads zeros.
 # (tests/target checks ours against values that a program loads.)
 REGISTERS_MAY_DIFFER = re.compile(r"k[0-7]|[xy]mm(1[6-9]|2\d|3[01])h?|zmm\d+h|pkru")
 # Globals whose value is not the program's doing.
