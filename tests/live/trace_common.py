@@ -4,9 +4,11 @@ Not a test itself (not executable).
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
+import subprocess
 import time
 
 from replay_common import TRACEWELL, check, folder, gdb, listening, need, same  # noqa: F401
@@ -47,3 +49,10 @@ def wait_until_gone(process):
     while os.path.exists(f"/proc/{process}"):
         check(time.monotonic() < end, f"process {process} does not end")
         time.sleep(0.02)
+
+
+def records(trace_file):
+    """Frames in a file, by our own reader."""
+    printed = subprocess.run([TRACEWELL, "print", "--format", "jsonl", trace_file],
+                             capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in printed.stdout.splitlines()[1:]]

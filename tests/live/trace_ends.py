@@ -2,16 +2,14 @@
 """How runs end, and what is left of them: seen by stock GDB."""
 # timeout: 120
 
-import json
 import pathlib
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from trace_common import (  # noqa: E402
-    INFERIORS, TRACEWELL, check, folder, gdb, line_of, need, serve, wait_until_gone)
+    INFERIORS, check, folder, gdb, line_of, need, records, serve, wait_until_gone)
 
 PROGRAM = INFERIORS / "traced_threads"
 SOURCE = "traced_threads.c"
@@ -115,13 +113,6 @@ COME_BACK = """
 run("target extended-remote %(remote)s")
 result([run("tstatus"), run("tsave %(file)s")])
 """
-
-
-def records(trace_file):
-    """Frames in a file, by our own reader."""
-    printed = subprocess.run([TRACEWELL, "print", "--format", "jsonl", trace_file],
-                             capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in printed.stdout.splitlines()[1:]]
 
 
 def disconnected(work):
