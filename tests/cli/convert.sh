@@ -48,8 +48,9 @@ expect 0 convert "$work/self.tf" "$work/self.tf"
 cmp "$file" "$work/self.tf" || fail 'onto itself'
 
 # What a format cannot carry is told.
-cat >"$work/static.jsonl" <<'EOF'
-{"catalog":{"tracepoints":[{"number":1,"address":"0x10","actions":["L"]},{"number":70000,"address":"0x20"}]}}
+cat >"$work/static.jsonl" <<EOF
+{"catalog":{"tracepoints":[{"number":1,"address":"0x10","actions":["L"]},\
+{"number":70000,"address":"0x20"}]}}
 {"kind":"frame","tracepoint":1,"static":["6869"]}
 EOF
 expect 0 convert "$work/static.jsonl" "$work/static.tf"

@@ -30,10 +30,12 @@ echo '{"catalog":{}}' >"$work/none.jsonl"
 expect 0 print "$work/none.jsonl"
 
 # What comes from outside cannot speak to the terminal.
-cat >"$work/evil.jsonl" <<'EOF'
-{"catalog":{"tracepoints":[{"number":1,"address":1,"sources":[{"type":"at","text":"\u001b[31mred"}]}],"variables":[{"number":1,"name":"\u0007bell"}]}}
-{"kind":"frame","tracepoint":1,"variables":{"1":1},"static":["1b5b"],"tid":42,"cpu":3,"time_ns":1700000000123456789}
-{"kind":"mark","text":"\u001b]0;title\u0007"}
+cat >"$work/evil.jsonl" <<EOF
+{"catalog":{"variables":[{"number":1,"name":"\\u0007bell"}],"tracepoints":[{"number":1,"address":1,\
+"sources":[{"type":"at","text":"\\u001b[31mred"}]}]}}
+{"kind":"frame","tracepoint":1,"variables":{"1":1},"static":["1b5b"],\
+"tid":42,"cpu":3,"time_ns":1700000000123456789}
+{"kind":"mark","text":"\\u001b]0;title\\u0007"}
 EOF
 expect 0 print "$work/evil.jsonl"
 if grep -qE $'[\e\a]' "$work/out"; then fail 'control characters got through'; fi

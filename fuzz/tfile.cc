@@ -1,0 +1,42 @@
+// GDB trace files: open, walk, search, write again. One that was read without a complaint must
+// rewrite to its own bytes.
+#include "format_fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tracewell;
+  const Bytes bytes(data, size);
+  auto opened = fuzz::open(bytes, "tfile");
+  if (!opened) return 0;
+  Source& source = *opened->source;
+  FrameIndex& index = *source.frames();
+  Batch batch;
+  uint64_t frames = 0;
+  while (true) {
+    auto more = source.next(batch);
+    fuzz::require(more.ok());
+    if (!*more) break;
+    fuzz::touch(batch);
+    for (const Event& event : batch.events()) fuzz::require(event.seq == frames++);
+  }
+  fuzz::require(frames == index.count());
+  for (const uint64_t from : {uint64_t{0}, frames / 2, frames}) {
+    index.find_tracepoint(from, 3);
+    if (const auto found = index.find_pc_inside(from, 0x1000, 0x500000)) {
+      fuzz::require(*found >= from && *found < frames && index.seek(*found).ok());
+      fuzz::require(*source.next(batch) && batch.events()[0].seq == *found);
+      fuzz::require(std::get<Frame>(batch.events()[0].body).pc.has_value());
+    }
+    index.find_pc_outside(from, 0x1000, 0x500000);
+  }
+  fuzz::require(index.seek(0).ok());
+  if (!opened->problems.empty()) {
+    static_cast<void>(fuzz::write_away(source, "tfile"));
+  } else {
+    const std::string again = fuzz::written(source, "tfile");
+    // A negative or large number in a definition is no damage, but has no room in a frame.
+    fuzz::require(again.empty() || again == as_text(bytes));
+  }
+  fuzz::require(index.seek(0).ok());
+  fuzz::require(fuzz::write_away(source, "jsonl").ok());
+  return 0;
+}
