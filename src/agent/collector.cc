@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kMemoryHeaderBytes = 11;  // 'M', address, length
 constexpr size_t kVariableBytes = 13;      // 'V', number, value
 constexpr size_t kTextStep = 256;          // a string is read in pieces of this size
+// A frame is put together in memory of our own, which a debugger shall not make us take at will.
+constexpr uint64_t kFrameBytesMax = 64 << 20;
 
 }  // namespace
 
@@ -120,7 +122,7 @@ void Collector::run(target::HitContext& hit, const rsp::Action& action, int64_t 
 
 // Nothing is asked for that the buffer could not hold even if it were empty.
 bool Collector::reserve(uint64_t bytes) {
-  const uint64_t most = std::min<uint64_t>(buffer_.size_bytes(), UINT32_MAX);
+  const uint64_t most = std::min(buffer_.size_bytes(), kFrameBytesMax);
   if (overflow_ || bytes > most || reserved_ + bytes + rsp::kFrameHeaderBytes > most) {
     overflow_ = true;
     return false;
@@ -148,7 +150,7 @@ bool Collector::add_text(target::HitContext& hit, uint64_t address, uint64_t max
   while (!ended && !unreadable && texts_.size() - start < max) {
     const size_t at = texts_.size();
     const size_t piece = std::min<uint64_t>(kTextStep, max - (at - start));
-    if (at - start + piece > buffer_.size_bytes()) return reserve(UINT64_MAX);
+    if (at + piece > std::min(buffer_.size_bytes(), kFrameBytesMax)) return reserve(UINT64_MAX);
     texts_.resize(at + piece);
     target::HitContext::Range range{address + (at - start), {texts_.data() + at, piece}, 0};
     hit.read_memory({&range, 1});

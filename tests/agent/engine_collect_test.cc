@@ -178,6 +178,15 @@ TEST_F(EngineCollect, AskingForMoreThanTheBufferReadsNothing) {
   EXPECT_EQ(engine.status().stop, Stop::BufferFull);
 }
 
+TEST_F(EngineCollect, HugeFramesAreNotTried) {
+  ASSERT_TRUE(engine.set_buffer_size(uint64_t{1} << 30).ok());
+  trace("M-1,0,10000000");
+  Hit context(world, 0x1000);
+  engine.on_hit(context);
+  EXPECT_EQ(context.memory_reads, 0);
+  EXPECT_EQ(engine.status().stop, Stop::BufferFull);
+}
+
 TEST_F(EngineCollect, ThreadAndTimeAreKept) {
   trace("R0f");
   hit(0x1000, 77);
