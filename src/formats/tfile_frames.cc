@@ -23,6 +23,8 @@ TfileKnownPcs::TfileKnownPcs(const std::vector<TracepointDef>& tracepoints) {
 }
 
 std::optional<uint64_t> TfileKnownPcs::find(int32_t tracepoint) const {
+  if (pcs_.size() == 1)  // often
+    return pcs_[0].first == tracepoint ? std::optional(pcs_[0].second) : std::nullopt;
   const auto at = std::lower_bound(pcs_.begin(), pcs_.end(), std::pair{tracepoint, uint64_t{0}});
   if (at == pcs_.end() || at->first != tracepoint) return std::nullopt;
   return at->second;
@@ -35,6 +37,30 @@ std::optional<TfileFrames::Place> TfileFrames::place_at(uint64_t offset) const {
               static_cast<uint32_t>(load_uint(header + 2, 4, endian))};
   if (place.tracepoint == 0 || place.size > file.size() - place.data()) return std::nullopt;
   return place;
+}
+
+TfileFrames::Skim TfileFrames::skim(Bytes data) const {
+  Skim out;
+  for (size_t at = 0; at < data.size();) {
+    const size_t left = data.size() - at;
+    const uint8_t* block = data.data() + at;
+    size_t need = SIZE_MAX;  // stays for an unknown type
+    if (*block == 'M' && left >= 11)
+      need = 11 + load_uint(block + 9, 2, endian);
+    else if (*block == 'V')
+      need = 13;
+    else if (*block == 'R')
+      need = size_t{1} + register_block_bytes;
+    else if (*block == 'S' && left >= 3)
+      need = 3 + load_uint(block + 1, 2, endian);
+    if (need > left) {
+      out.sound = false;
+      return out;
+    }
+    if (*block == 'R' && out.registers == 0) out.registers = at + 1;
+    at += need;
+  }
+  return out;
 }
 
 std::optional<uint64_t> TfileFrames::pc(uint64_t seq, int16_t tracepoint, Bytes registers) const {
@@ -50,14 +76,10 @@ std::optional<uint64_t> TfileFrames::pc(uint64_t seq, int16_t tracepoint, Bytes 
 }
 
 std::optional<uint64_t> TfileFrames::pc(uint64_t seq, const Place& place) const {
-  rsp::BlockWalker walker = walk(place);
-  Bytes registers;
-  while (auto block = walker.next()) {
-    if (block->kind != FrameBlock::Kind::Registers) continue;
-    registers = block->bytes;
-    break;
-  }
-  return pc(seq, place.tracepoint, registers);
+  const Bytes all = data(place);
+  const size_t registers = skim(all).registers;
+  return pc(seq, place.tracepoint,
+            registers == 0 ? Bytes() : all.subspan(registers, register_block_bytes));
 }
 
 uint64_t tfile_plausibility(const TfileFrames& frames, uint64_t limit) {

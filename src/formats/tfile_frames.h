@@ -53,6 +53,14 @@ struct TfileFrames {
   rsp::BlockWalker walk(const Place& place) const {
     return {data(place), register_block_bytes, endian};
   }
+  /// Where in a frame's data the first register block's bytes are (0 = there is none), and whether
+  /// all blocks are sound. For the index, which does this a million times: BlockWalker without the
+  /// blocks.
+  struct Skim {
+    size_t registers = 0;
+    bool sound = true;
+  };
+  Skim skim(Bytes data) const;
   /// `registers`: the frame's block, or empty.
   std::optional<uint64_t> pc(uint64_t seq, int16_t tracepoint, Bytes registers) const;
   /// The same from the frame itself.

@@ -35,6 +35,18 @@ void tell_about_end(const TfileFrames& frames, uint64_t offset, ProblemLog& prob
   }
 }
 
+void tell_about_blocks(const TfileFrames& frames, const TfileFrames::Place& place, uint64_t seq,
+                       ProblemLog& problems) {
+  rsp::BlockWalker walker = frames.walk(place);
+  while (walker.next()) continue;
+  if (!walker.failed()) return;
+  const Error error = walker.error();
+  problems.add({place.data() + walker.offset(), Problem::Severity::Damage,
+                error.code == Errc::Truncated ? "block-cut" : "unknown-block",
+                fmt::format("frame {}: {}; its last {} bytes are lost", seq, error.message,
+                            place.size - walker.offset())});
+}
+
 }  // namespace
 
 void TfileIndex::note(uint64_t offset, int16_t tracepoint, std::optional<uint64_t> pc) {
@@ -53,17 +65,11 @@ void TfileIndex::build(const TfileFrames& frames, const InputFile& input, Proble
   uint64_t offset = frames.begin;
   uint64_t forgotten = 0;
   while (const auto place = frames.place_at(offset)) {
-    rsp::BlockWalker walker = frames.walk(*place);
-    Bytes registers;
-    while (const auto block = walker.next())
-      if (block->kind == FrameBlock::Kind::Registers && registers.empty()) registers = block->bytes;
-    if (walker.failed()) {
-      const Error error = walker.error();
-      problems.add({place->data() + walker.offset(), Problem::Severity::Damage,
-                    error.code == Errc::Truncated ? "block-cut" : "unknown-block",
-                    fmt::format("frame {}: {}; its last {} bytes are lost", count_, error.message,
-                                place->size - walker.offset())});
-    }
+    const Bytes data = frames.data(*place);
+    const TfileFrames::Skim skim = frames.skim(data);
+    if (!skim.sound) tell_about_blocks(frames, *place, count_, problems);
+    const Bytes registers =
+        skim.registers == 0 ? Bytes() : data.subspan(skim.registers, frames.register_block_bytes);
     note(offset, place->tracepoint, frames.pc(count_, place->tracepoint, registers));
     offset = place->end();
     if (offset - forgotten > kForgetBytes) {

@@ -73,7 +73,7 @@ frame = {"kind": "frame", "tracepoint": 1, "registers": {"eip": "0x1234", "edi":
 with open(sys.argv[1] + "/long.jsonl", "w") as out:
     print(json.dumps({"catalog": catalog}), json.dumps(frame), sep="\n", file=out)
 EOF
-"$TRACEWELL_BIN/tracewell" convert "$work/long.jsonl" "$work/long.tf" || fail 'convert of long lines'
+"$TRACEWELL_BIN/tracewell" convert "$work/long.jsonl" "$work/long.tf" || fail 'long lines'
 timeout 60 gdb -nx -batch -ex "target tfile $work/long.tf" -ex 'tfind 0' -ex 'p/x $eip' \
   -ex 'p/x $edi' >"$work/gdb.out" 2>&1 </dev/null
 has '= 0x1234'
