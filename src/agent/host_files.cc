@@ -48,6 +48,14 @@ bool may_write(const Session& session, Reply& reply) {
   return false;
 }
 
+bool may_open(const Session& session, const std::string& path, Reply& reply) {
+  if (session.options.files != SessionOptions::Files::Listed) return true;
+  for (const std::string& listed : session.options.listed_files)
+    if (listed == path) return true;
+  file_reply(reply, -1, ENOENT);
+  return false;
+}
+
 int host_file(const Session& session, std::optional<uint64_t> number, Reply& reply) {
   auto found = number && *number < kOpenFilesMax ? session.files.find(static_cast<int>(*number))
                                                  : session.files.end();

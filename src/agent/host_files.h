@@ -23,6 +23,9 @@ void file_reply(Reply& reply, Bytes bytes);
 bool may_read(const Session& session, Reply& reply);
 bool may_write(const Session& session, Reply& reply);
 
+/// May this one be opened? Otherwise the reply is written: there is no such file.
+bool may_open(const Session& session, const std::string& path, Reply& reply);
+
 /// Our descriptor for the client's, or -1 (the reply is then written).
 int host_file(const Session& session, std::optional<uint64_t> number, Reply& reply);
 

@@ -28,8 +28,9 @@ namespace tracewell::agent {
 
 /// What the user allowed on the command line, and whom to tell.
 struct SessionOptions {
-  enum class Files : uint8_t { None, ReadOnly, ReadWrite };  // vFile
+  enum class Files : uint8_t { None, Listed, ReadOnly, ReadWrite };  // vFile
   Files files = Files::ReadWrite;
+  std::vector<std::string> listed_files;    // Listed: these may be read, by absolute path
   target::Processes::LaunchOptions launch;  // of the program, and defaults for vRun
   /// One line for the server's user ("Detaching from process 7"); may be empty.
   std::function<void(std::string_view)> notice;

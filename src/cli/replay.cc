@@ -8,7 +8,7 @@
 #include "agent/recorded_trace.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/server_loop.h"
+#include "cli/replay_loop.h"
 #include "cli/trace_files.h"
 #include "cli/transport.h"
 #include "target/recorded/placement.h"
@@ -28,10 +28,12 @@ struct ReplayOptions {
 
 void tell(std::string_view line) { fmt::print(stderr, "{}\n", line); }
 
-agent::SessionOptions session_options(const ReplayOptions& options) {
+agent::SessionOptions session_options(const ReplayOptions& options,
+                                      const target::RecordedTarget& target) {
   agent::SessionOptions session;
-  // Nobody who looks at a trace needs this machine's files; GDB finds its own without us.
-  session.files = agent::SessionOptions::Files::None;
+  // Whoever looks at a trace sees the files that belong to it, and no others of this machine.
+  session.files = agent::SessionOptions::Files::Listed;
+  session.listed_files = target.files();
   session.notice = tell;
   if (options.remote_debug)
     session.log_packet = [](bool received, std::string_view packet) {
@@ -68,13 +70,15 @@ Result<int> replay(const ReplayOptions& options) {
   for (const std::string& note : placed.notes) tell("tracewell: " + note);
 
   target::RecordedTarget target(catalog, std::move(placed.images));
+  if (catalog.endian == Endian::Big && !target.program())
+    tell("tracewell: this is a big-endian trace; without an executable GDB needs `set endian big`.");
   TW_ASSIGN_OR_RETURN(auto recorded, agent::RecordedTrace::create(*trace.source, target));
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Transport::open(comm));
   if (const std::string text = transport->announcement(); !text.empty()) tell(text);
-  Link link(*transport, quit.get(), [] {});
-  ServerLoop loop(target, recorded.get(), link, {options.once, false, session_options(options)});
-  return loop.run() == ServerEnd::Failed ? kSystem : kOk;
+  TW_RETURN_IF_ERROR(serve_recorded(*transport, target, *recorded,
+                                    session_options(options, target), options.once, quit.get()));
+  return static_cast<int>(kOk);
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ class Replay : public ::testing::Test {
     source.items = {{4, 0x555555555010, {registers, memory}}, {4, 0x555555555010, {variable}}};
     trace = *RecordedTrace::create(source, target);
     SessionOptions options;
-    options.files = SessionOptions::Files::None;
+    options.files = SessionOptions::Files::Listed;
+    options.listed_files = target.files();
     session = std::make_unique<Session>(target, trace.get(), options);
   }
 
@@ -145,7 +146,21 @@ TEST_F(Replay, TheProgramIsWhereItWas) {
   EXPECT_EQ(ask("qXfer:exec-file:read:1:0,1000"), "l/bin/a&b");
   EXPECT_EQ(ask("qXfer:libraries-svr4:read::0,1000"),
             "l<library-list-svr4 version=\"1.0\"></library-list-svr4>");
-  EXPECT_EQ(ask("vFile:open:2f6574632f706173737764,0,0"), "");  // files are the user's own
+}
+
+TEST_F(Replay, FilesAreThoseOfTheTrace) {
+  EXPECT_EQ(target.files(), std::vector<std::string>{"/bin/a&b"});
+  EXPECT_EQ(ask("vFile:setfs:1"), "F0");
+  for (const char* packet : {"vFile:open:2f6574632f706173737764,0,0",  // /etc/passwd
+                             "vFile:stat:2f6574632f706173737764",
+                             "vFile:readlink:2f6574632f706173737764"})
+    EXPECT_EQ(ask(packet), "F-1,2") << packet;
+  session->options.listed_files.push_back("/proc/self/exe");
+  EXPECT_EQ(ask("vFile:open:2f70726f632f73656c662f657865,0,0"), "F0");
+  EXPECT_EQ(ask("vFile:open:2f70726f632f73656c662f657865,1,0"), "F-1,d");  // for writing
+  EXPECT_EQ(ask("vFile:pread:0,4,0"), "F4;" "ELF");
+  EXPECT_EQ(ask("vFile:close:0"), "F0");
+  EXPECT_EQ(ask("vFile:unlink:2f70726f632f73656c662f657865"), "F-1,d");
 }
 
 TEST_F(Replay, LeavesPolitely) {

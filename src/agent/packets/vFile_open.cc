@@ -33,7 +33,7 @@ void on_vFile_open(Session& session, std::string_view body, Reply& reply) {
   if (!may_read(session, reply)) return;
   rsp::TextReader in(body);
   const std::string path = host_path(in.take_until(','), reply);
-  if (path.empty()) return;
+  if (path.empty() || !may_open(session, path, reply)) return;
   auto flags = in.hex_until(',');
   auto mode = in.hex();
   auto host = flags ? host_flags(*flags) : std::nullopt;

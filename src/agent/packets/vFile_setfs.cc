@@ -16,7 +16,9 @@ void on_vFile_setfs(Session& session, std::string_view body, Reply& reply) {
   if (!may_read(session, reply)) return;
   auto pid = parse_hex(body);
   if (!pid) return file_reply(reply, -1, EINVAL);
-  if (*pid == 0) return file_reply(reply, 0);
+  // Listed files are the server's, whatever number stands for the process of a recorded trace.
+  const bool listed = session.options.files == SessionOptions::Files::Listed;
+  if (*pid == 0 || listed) return file_reply(reply, 0);
   struct stat theirs, ours;
   const std::string path = fmt::format("/proc/{}/ns/mnt", *pid);
   // A process that is gone, or that we may not look at, is taken for one of our own.

@@ -29,6 +29,10 @@ std::vector<uint8_t> make_auxv(const symbols::MappedImage& program) {
     add(AT_PHNUM, facts.program_header_count);
   }
   add(AT_PAGESZ, 4096);
+  // Without AT_BASE, GDB takes our made-up pc for the loader's entry point and puts the loader's
+  // symbols around address 0. Here they are out of the way: user space does not reach that far.
+  if (!facts.interpreter.empty())
+    add(AT_BASE, facts.address_bytes == 4 ? 0xffe00000 : 0xffff800000000000);
   add(AT_ENTRY, program.at(facts.entry));
   add(AT_NULL, 0);
   return out;

@@ -55,6 +55,15 @@ const symbols::MappedImage* RecordedTarget::program() const {
   return nullptr;
 }
 
+std::vector<std::string> RecordedTarget::files() const {
+  std::vector<std::string> out;
+  for (const symbols::MappedImage& mapped : images_.images()) out.push_back(mapped.image->path());
+  const symbols::MappedImage* main = program();
+  if (main && !main->image->facts().interpreter.empty())
+    out.push_back(main->image->facts().interpreter);
+  return out;
+}
+
 std::vector<ProcessInfo> RecordedTarget::processes() const {
   // A debugger detaches from what was attached to, and kills the rest when it leaves.
   return {{.pid = kPid, .attached = true}};

@@ -41,6 +41,8 @@ class RecordedTarget final : public Target, private ProcessFacts {
 
   /// The program's image, or nullptr.
   const symbols::MappedImage* program() const;
+  /// What a debugger may read of this machine: the images, and the loader that the program names.
+  std::vector<std::string> files() const;
 
  private:
   Result<std::vector<uint8_t>> auxv(Pid pid) override;
