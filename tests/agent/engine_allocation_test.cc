@@ -1,4 +1,5 @@
-// A hit allocates nothing once the engine is warm. Counts every operator new of this program.
+// A hit allocates nothing once the engine is warm. Counts every operator new of this program, except
+// under a sanitizer, which has an operator new of its own.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -9,6 +10,15 @@ namespace {
 std::atomic<uint64_t> allocations{0};
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TRACEWELL_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TRACEWELL_SANITIZED
+#endif
+#endif
+
+#ifndef TRACEWELL_SANITIZED
 void* operator new(size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -16,6 +26,7 @@ void* operator new(size_t size) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#endif
 
 namespace tracewell::agent::test {
 namespace {
