@@ -1,5 +1,5 @@
-// One address space under our care: its memory, the breakpoint bytes we put there, and the copies of
-// the instructions under them. Processes between vfork and exec share one.
+// One address space under our care: its memory, the breakpoint bytes we put there, and the copies
+// of the instructions under them. Processes between vfork and exec share one.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ class AddressSpace {
   /// Takes it out, or puts it back, for a moment.
   Status expose(uint64_t address, bool exposed);
   void remove_all();
-  /// A fork's memory is a copy of `parent`'s, with the patches that were there, now or a moment ago.
+  /// A fork's memory is a copy of `parent`'s, with the patches of now or of a moment ago.
   /// Keeps the debugger's breakpoints if told so, takes all others out.
   void adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints);
 

@@ -107,13 +107,16 @@ int Tracer::signal_for_detach(Thread& thread) {
 void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
   space->remove_all();
   if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
-  std::vector<Tid> waiting;
+  std::vector<Tid> waiting, dying;
   for (Thread* thread : all_threads()) {
     if (thread->process->space != space) continue;
     thread->process->leaving = true;
     if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
-    if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*thread));
+    const Tid tid = thread->tid;
+    if (thread->run == Run::Stopped && !detach_thread(*thread, signal_for_detach(*thread)))
+      dying.insert(dying.begin(), tid);  // the leader's end comes last
   }
+  for (const Tid tid : dying) see_off(tid);
   for (const Tid tid : waiting)  // their children run freely now
     if (await_stop(tid)) go(*find(tid));
 }

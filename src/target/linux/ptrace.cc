@@ -36,6 +36,18 @@ bool is_signal_stop(int status) {
   return stop_event(status) == 0 && stop_signal(status) != kSyscallStop;
 }
 
+bool trap_is_pending(Tid tid) {
+  constexpr size_t kAtOnce = 8;
+  siginfo_t infos[kAtOnce];
+  __ptrace_peeksiginfo_args from{0, 0, kAtOnce};
+  for (long got = 0; (got = trace(PTRACE_PEEKSIGINFO, tid, reinterpret_cast<uint64_t>(&from),
+                                  infos)) > 0;
+       from.off += static_cast<uint64_t>(got))
+    for (long i = 0; i < got; ++i)
+      if (infos[i].si_signo == SIGTRAP && infos[i].si_code > 0) return true;
+  return false;
+}
+
 int tgkill(Pid pid, Tid tid, int signal) {
   return static_cast<int>(syscall(SYS_tgkill, pid, tid, signal));
 }

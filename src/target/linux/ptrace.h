@@ -29,6 +29,10 @@ bool is_group_stop(int status);
 /// The stop that comes before a signal is delivered (also our own traps).
 bool is_signal_stop(int status);
 
+/// Has the thread, in another stop, a SIGTRAP of its own making still before it (int3, a step)? It
+/// comes at once when the thread goes on, before any instruction.
+bool trap_is_pending(Tid tid);
+
 int tgkill(Pid pid, Tid tid, int signal);
 
 /// The whole of a small /proc file.

@@ -1,3 +1,7 @@
+#include <cerrno>
+
+#include <sys/wait.h>
+
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -16,11 +20,28 @@ int Tracer::deliverable(Thread& thread, int signal) {
   return 0;
 }
 
+/// An interrupt overtakes the SIGTRAP of an int3 or of a step that has just happened: the pc is
+/// behind the int3 already, and whoever looks at the thread now, or lets go of it, is misled.
+bool Tracer::let_trap_come(Thread& thread) {
+  if (stop_event(thread.status) != kEventStop || !trap_is_pending(thread.tid)) return false;
+  (void)flush_regs(thread);
+  thread.run = Run::Running;
+  thread.fresh = false;
+  thread.asked = true;  // it stops by itself
+  thread.left_group_stop = is_group_stop(thread.status);
+  thread.regs_state = Thread::Registers::Unknown;
+  trace(PTRACE_CONT, thread.tid, 0, uint64_t{0});
+  return true;
+}
+
 void Tracer::go(Thread& thread, int signal) {
   if (thread.run != Run::Stopped) return;
   if (thread.process->leaving) {
+    if (let_trap_come(thread)) return;
     settle(thread);
-    return detach_thread(thread, is_signal_stop(thread.status) ? signal : 0);
+    const Tid tid = thread.tid;
+    if (!detach_thread(thread, is_signal_stop(thread.status) ? signal : 0)) see_off(tid);
+    return;
   }
   signal = deliverable(thread, signal);
   if (thread.skip && regs(thread).rip != *thread.skip) thread.skip.reset();
@@ -57,6 +78,8 @@ void Tracer::start(Thread& thread, bool step, int signal) {
     request = PTRACE_LISTEN;
     thread.run = Run::Listening;
   }
+  if (std::exchange(thread.left_group_stop, false) && request != PTRACE_LISTEN)
+    trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});  // and it will be found in that stop
   thread.stepping = step;
   thread.fresh = false;
   thread.asked = false;
@@ -82,6 +105,7 @@ void Tracer::settle(Thread& thread) {
 }
 
 void Tracer::park(Thread& thread) {
+  if (let_trap_come(thread)) return;
   thread.fresh = false;
   Decision decision = decide(thread, true);
   if (thread.process->leaving) return go(thread, decision.signal);
@@ -229,16 +253,28 @@ StopEvent Tracer::interrupted_event() {
   return event;
 }
 
-void Tracer::detach_thread(Thread& thread, int signal) {
+/// false: it was killed a moment ago, and may want to stop once more on its way out.
+bool Tracer::detach_thread(Thread& thread, int signal) {
   clear_debug_registers(thread);
   (void)flush_regs(thread);
-  trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal));
+  const bool let_go = trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) == 0;
   Process& process = *thread.process;
   const Pid pid = process.pid;
   remove_thread(thread.tid);
   if (process.threads.empty()) {
     let_go_.push_back(pid);
     remove_process(pid);
+  }
+  return let_go;
+}
+
+void Tracer::see_off(Tid tid) {
+  for (;;) {
+    int status = 0;
+    const pid_t got = waitpid(static_cast<pid_t>(tid), &status, __WALL);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 || !WIFSTOPPED(status)) return;
+    if (trace(PTRACE_DETACH, tid, 0, uint64_t{0}) == 0) return;
   }
 }
 

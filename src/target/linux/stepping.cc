@@ -11,8 +11,8 @@ namespace {
 constexpr size_t kReturnsMax = 16;
 constexpr uint32_t kHandlerSystemCalls = 4096;
 
-// The signal frame at the start of a handler (kernel, struct rt_sigframe): return address, ucontext;
-// distances from the stack pointer.
+// In the signal frame at the start of a handler (kernel, struct rt_sigframe): distances from the
+// stack pointer.
 constexpr uint64_t kFrameSp = 168, kFramePc = 176;
 
 /// What the kernel shows at a system call's exit when it will restart it, unless a handler runs.

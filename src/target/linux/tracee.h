@@ -45,6 +45,7 @@ struct Thread {
   bool fresh = false;  // nobody has looked at `status` yet
   bool begun = false;  // its first stop is behind it
   bool asked = false;  // to stop, since its last stop
+  bool left_group_stop = false;  // by us, for a moment: to be led back
 
   user_regs_struct regs{};
   Registers regs_state = Registers::Unknown;

@@ -78,7 +78,8 @@ class Tracer {
   void park(Thread& thread);
   /// Takes the pc out of a copy.
   void settle(Thread& thread);
-  void detach_thread(Thread& thread, int signal);
+  bool detach_thread(Thread& thread, int signal);
+  void see_off(Tid tid);
 
   // --- what stops mean (events.cc)
   Decision decide(Thread& thread, bool parking);
@@ -133,6 +134,8 @@ class Tracer {
  private:
   friend class Hit;
   bool wait_once(bool block);
+  void collect_ready();
+  std::optional<StopEvent> handle_next();
   bool wait_carefully(bool block);
   bool has_foreign_children();
   std::optional<StopEvent> take_pending();
@@ -140,6 +143,7 @@ class Tracer {
   bool anything_runs();
   StopEvent interrupted_event();
   void ask_to_stop(Thread& thread);
+  bool let_trap_come(Thread& thread);
   void await_all_stopped();
   void start_resumed();
   bool wants_step(const Thread& thread) const;

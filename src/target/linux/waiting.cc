@@ -132,8 +132,31 @@ bool Tracer::anything_runs() {
   return false;
 }
 
+/// Takes what is ready. Whoever is gets its turn before those that are started meanwhile come back.
+void Tracer::collect_ready() {
+  for (size_t most = threads_.size(); most > 0 && wait_once(false); --most) {
+  }
+}
+
+std::optional<StopEvent> Tracer::handle_next() {
+  Thread* thread = find(ready_.front());
+  ready_.pop_front();
+  if (thread == nullptr || !thread->fresh || thread->run != Run::Stopped) return std::nullopt;
+  if (let_trap_come(*thread)) return std::nullopt;
+  thread->fresh = false;
+  Decision decision = decide(*thread, false);
+  if (decision.event) {
+    stop_all();
+    last_told_ = thread->tid;
+  } else if (!thread->fresh) {
+    go(*thread, decision.signal);
+  }
+  return std::move(decision.event);
+}
+
 Result<std::optional<StopEvent>> Tracer::wait() {
   careful_ = has_foreign_children();
+  bool woken = false;
   for (;;) {
     dead_threads_.clear();
     dead_processes_.clear();
@@ -143,31 +166,23 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       last_told_ = event->tid;
       return event;
     }
-    if (bell_.answered()) return std::optional<StopEvent>{};
-    if (interrupt_wanted_ && ready_.empty()) {
+    if (!ready_.empty()) {
+      if (auto event = handle_next()) return event;
+      continue;
+    }
+    if (interrupt_wanted_) {
       stop_all();
       return std::optional(interrupted_event());
     }
-    if (ready_.empty()) {
-      if (!anything_runs()) return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
-      if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
-      // Whoever is ready now gets its turn before those that we start meanwhile come back.
-      for (size_t more = threads_.size(); more > 1 && wait_once(false); --more) {
-      }
+    if (woken) return std::optional<StopEvent>{};
+    if (bell_.answered()) {
+      woken = true;  // once round, so that frequent calls do not keep the threads from their turn
+      collect_ready();
       continue;
     }
-    Thread* thread = find(ready_.front());
-    ready_.pop_front();
-    if (thread == nullptr || !thread->fresh || thread->run != Run::Stopped) continue;
-    thread->fresh = false;
-    Decision decision = decide(*thread, false);
-    if (thread->run == Run::Exiting) continue;
-    if (decision.event) {
-      stop_all();
-      last_told_ = thread->tid;
-      return decision.event;
-    }
-    if (!thread->fresh) go(*thread, decision.signal);
+    if (!anything_runs()) return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
+    if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
+    if (threads_.size() > 1) collect_ready();
   }
 }
 

@@ -1,0 +1,110 @@
+// hammer THREADS CALLS [storm]: threads that call work(), whose instructions are of many kinds, and
+// print a checksum. With "storm" a timer's signals rain on them. CALLS 0: for ever, checking.
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+uint64_t work(uint64_t x);
+uint64_t salt = 0x9e3779b97f4a7c15u;
+uint64_t (*mix_pointer)(uint64_t);
+volatile long signals;
+
+__asm__(
+    ".text\n.globl work\n.type work,@function\n"
+    ".globl site_push, site_rip, site_call, site_icall, site_leaf, site_jcc, site_loop\n"
+    ".globl site_flags, site_rep, site_vector, site_pop, site_ret, mix\n"
+    "mix: mov %rax, %rdx\n"
+    "  shr $29, %rdx\n"
+    "  xor %rdx, %rax\n"
+    "  ret\n"
+    "work:\n"
+    "site_push: push %rbx\n"
+    "site_rip: mov salt(%rip), %rax\n"
+    "  imul %rdi, %rax\n"
+    "site_call: call mix\n"
+    "site_icall: call *mix_pointer(%rip)\n"
+    "  mov %rax, -8(%rsp)\n"  // the red zone
+    "  mov %rdi, -120(%rsp)\n"
+    "site_leaf: add $3, %rax\n"
+    "  xor -8(%rsp), %rax\n"
+    "  add -120(%rsp), %rax\n"
+    "  test $1, %rdi\n"
+    "site_jcc: jnz 1f\n"
+    "  add $17, %rax\n"
+    "1: mov $5, %ecx\n"
+    "2: lea 1(%rax,%rax,2), %rax\n"
+    "site_loop: loop 2b\n"
+    "  stc\n"
+    "site_flags: lea 7(%rax), %rax\n"
+    "  adc $0, %rax\n"
+    "  sub $64, %rsp\n"
+    "  mov %rdi, %r8\n"
+    "  mov %rsp, %rdi\n"
+    "  mov $64, %ecx\n"
+    "site_rep: rep stosb\n"
+    "  add 24(%rsp), %rax\n"
+    "  add $64, %rsp\n"
+    "  movq %rax, %xmm3\n"
+    "site_vector: paddq salt(%rip), %xmm3\n"
+    "  movq %xmm3, %rax\n"
+    "site_pop: pop %rbx\n"
+    "site_ret: ret\n"
+    ".size work,.-work\n"
+    ".data\n.balign 16\n.text\n");
+
+uint64_t mix(uint64_t x);
+static long calls;
+
+static uint64_t series(uint64_t seed, long count) {
+  uint64_t sum = seed;
+  for (long i = 0; i < count; ++i) sum += work(sum ^ (uint64_t)i);
+  return sum;
+}
+
+static void* run(void* seed) {
+  if (calls > 0) return (void*)series((uint64_t)seed, calls);
+  const uint64_t expected = series((uint64_t)seed, 100);
+  for (;;)
+    if (series((uint64_t)seed, 100) != expected) abort();
+}
+
+static void on_alarm(int signal) {
+  (void)signal;
+  __atomic_add_fetch(&signals, 1, __ATOMIC_RELAXED);
+}
+
+static void on_term(int signal) {
+  (void)signal;
+  _exit(44);
+}
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? atoi(argv[1]) : 1;
+  calls = argc > 2 ? atol(argv[2]) : 10;
+  mix_pointer = mix;
+  signal(SIGTERM, on_term);
+  if (argc > 3 && strcmp(argv[3], "storm") == 0) {
+    struct sigaction action = {0};
+    action.sa_handler = on_alarm;
+    sigaction(SIGALRM, &action, NULL);
+    const struct itimerval often = {{0, 1000}, {0, 1000}};
+    setitimer(ITIMER_REAL, &often, NULL);
+  }
+  pthread_t ids[64];
+  for (int i = 0; i < threads; ++i)
+    pthread_create(&ids[i], NULL, run, (void*)(uintptr_t)(i + 1));
+  uint64_t sum = 0;
+  for (int i = 0; i < threads; ++i) {
+    void* part = NULL;
+    while (pthread_join(ids[i], &part) != 0) {
+    }
+    sum = sum * 31 + (uint64_t)part;
+  }
+  printf("%016lx\n", sum);
+  return (int)(sum % 113);
+}
