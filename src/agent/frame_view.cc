@@ -15,7 +15,7 @@ void unavailable(std::string& hex, const Register& reg) {
   std::fill_n(hex.begin() + 2 * reg.offset, 2 * reg.size_bytes, 'x');
 }
 
-/// Without a register block only the place is known.
+/// Where the pc was not collected, the place of the tracepoint still tells it.
 std::string registers_text(const Frame& frame, const RegisterLayout& layout, Endian endian) {
   const FrameBlock* block = find_block(frame, FrameBlock::Kind::Registers);
   const bool whole = block != nullptr && block->bytes.size() == layout.size_bytes;
@@ -24,7 +24,9 @@ std::string registers_text(const Frame& frame, const RegisterLayout& layout, End
   std::string hex = whole ? text.str() : std::string(2 * size_t{layout.size_bytes}, 'x');
   for (uint32_t i = 0; whole && i < layout.registers.size(); ++i)
     if (!register_valid(frame, i)) unavailable(hex, layout.registers[i]);
-  if (const Register* pc = layout.pc(); pc != nullptr && !whole && frame.pc) {
+  const Register* pc = layout.pc();
+  const bool has_pc = pc != nullptr && whole && register_valid(frame, *layout.pc_index);
+  if (pc != nullptr && !has_pc && frame.pc) {
     uint8_t raw[8];
     const size_t size = std::min<size_t>(pc->size_bytes, sizeof raw);
     store_uint(raw, *frame.pc, size, endian);

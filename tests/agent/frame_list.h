@@ -22,6 +22,7 @@ class FrameList final : public Source, public FrameIndex {
 
   std::vector<Item> items;
   size_t run = 3;  // frames a batch
+  Bytes registers_valid;  // of all frames
 
   const Catalog& catalog() const override { return catalog_; }
   FrameIndex* frames() override { return this; }
@@ -43,6 +44,7 @@ class FrameList final : public Source, public FrameIndex {
       Frame frame;
       frame.tracepoint = item.tracepoint;
       frame.pc = item.pc;
+      frame.registers_valid = registers_valid;
       frame.blocks = batch.copy_array(std::span<const FrameBlock>(item.blocks));
       event.body = frame;
     }

@@ -128,6 +128,16 @@ TEST_F(Replay, FramesHaveWhatWasCollected) {
   EXPECT_EQ(ask("m555555555010,2"), "9090");
 }
 
+TEST_F(Replay, APcThatWasNotCollectedIsThatOfTheTracepoint) {
+  const std::vector<uint8_t> only_rax{1};
+  source.registers_valid = only_rax;
+  EXPECT_EQ(ask("QTFrame:0"), "F0T4");
+  std::string expected = hex_x(target.layout(1).size_bytes);
+  expected.replace(0, 16, to_hex(Bytes(registers_).first(8)));
+  expected.replace(2 * machine::x86_64::kRipOffset, 16, "1050555555550000");
+  EXPECT_EQ(ask("g"), expected);
+}
+
 TEST_F(Replay, NothingCanBeChanged) {
   for (const char* packet : {"QTinit", "QTDP:1:1000:E:0:0", "QTStart", "QTStop", "Z0,1000,1"})
     EXPECT_EQ(ask(packet), "") << packet;
