@@ -71,7 +71,7 @@ Result<int> replay(const ReplayOptions& options) {
 
   target::RecordedTarget target(catalog, std::move(placed.images));
   if (catalog.endian == Endian::Big && !target.program())
-    tell("tracewell: this is a big-endian trace; without an executable GDB needs `set endian big`.");
+    tell("tracewell: a big-endian trace; without an executable GDB needs `set endian big`.");
   TW_ASSIGN_OR_RETURN(auto recorded, agent::RecordedTrace::create(*trace.source, target));
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Transport::open(comm));
@@ -91,8 +91,8 @@ Run replay_command(CLI::App& app) {
                  "serial device, or - for standard input and output")
       ->required();
   app.add_option("--image", options->images,
-                 "an executable or library of the program, for read-only memory and symbols; BASE is "
-                 "its load address, needed for what is position-independent")
+                 "an executable or library of the program, for read-only memory and symbols; BASE "
+                 "is its load address, needed for what is position-independent")
       ->type_name("FILE[@BASE]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -7,8 +7,8 @@
 
 namespace tracewell::cli {
 
-/// Until `quit_fd` is readable, a debugger says `monitor exit` or `k`, the first one leaves (`once`),
-/// or the transport has no more of them.
+/// Until `quit_fd` is readable, a debugger says `monitor exit` or `k`, the first one leaves
+/// (`once`), or the transport has no more of them.
 Status serve_recorded(Transport& transport, target::Target& target, agent::Trace& trace,
                       const agent::SessionOptions& options, bool once, int quit_fd);
 

@@ -97,7 +97,8 @@ def no_description(work):
 
 def modules(work):
     """The trace says what was mapped where; with permission, GDB gets the program from there."""
-    program = common.compile_program(work, "pie", "-pie", "-fPIE", "-Wl,--build-id=0x0123456789abcdef")
+    flags = ("-pie", "-fPIE", "-Wl,--build-id=0x0123456789abcdef")
+    program = common.compile_program(work, "pie", *flags)
     address = int(subprocess.run(["nm", program], capture_output=True, text=True, check=True)
                   .stdout.split(" T leaf")[0].split()[-1], 16)
     bias = 0x5555AAAA0000

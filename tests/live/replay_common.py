@@ -182,8 +182,7 @@ def record(work, executable, trace):
 
 def frames(trace):
     """The trace's frames, as `tracewell print` tells them."""
-    done = subprocess.run(
-        [TRACEWELL, "print", "--format", "jsonl", str(trace)], capture_output=True, text=True, check=True
-    )
+    words = [TRACEWELL, "print", "--format", "jsonl", str(trace)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     return [event for event in events if event.get("kind") == "frame"]

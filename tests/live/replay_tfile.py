@@ -22,7 +22,7 @@ while True:
     if "Found" not in run("tfind %d" % frame):
         break
     seen = {{"registers": run("info all-registers"), "dump": run("tdump"), "code": run("x/2i $pc"),
-            "where": run("frame"), "symbol": run("info symbol $pc").split(" of ")[0].strip(), "line": run("info source")}}
+            "where": run("frame"), "symbol": run("info symbol $pc").split(" of ")[0].strip()}}
     for expression in expressions:
         seen[expression] = run("output " + expression)
     look["frames"].append(seen)
