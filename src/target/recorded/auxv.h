@@ -16,8 +16,8 @@ namespace tracewell::target {
 std::optional<uint64_t> find_auxv(Bytes auxv, uint64_t type, uint32_t address_bytes, Endian endian);
 
 /// What a debugger needs in order to move the symbols of `program` to where it was: AT_PHDR,
-/// AT_PHENT, AT_PHNUM, AT_PAGESZ, AT_ENTRY, and an AT_BASE where nothing is: where the loader was is
-/// not known.
+/// AT_PHENT, AT_PHNUM, AT_PAGESZ, AT_ENTRY, and an AT_BASE where nothing can be, because where the
+/// loader was is not known.
 std::vector<uint8_t> make_auxv(const symbols::MappedImage& program);
 
 }  // namespace tracewell::target
