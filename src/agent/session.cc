@@ -12,7 +12,9 @@ Session::Session(target::Target& the_target, Trace* the_trace, SessionOptions th
     : target(the_target),
       trace(the_trace),
       options(std::move(the_options)),
-      decoder_(rsp::Sender::Client, kPacketBytesMax) {}
+      decoder_(rsp::Sender::Client, kPacketBytesMax) {
+  if (auto* processes = target.process_control()) processes->report_forks(false, false, false);
+}
 
 Session::~Session() {
   for (auto [theirs, ours] : files) ::close(ours);

@@ -32,6 +32,7 @@ void Session::run_on(bool with_signal) {
     actions.push_back({.tid = thread.tid, .signal = gets_it ? last_stop->signal : 0});
   }
   if (actions.empty()) return;
+  if (auto* processes = target.process_control()) processes->report_forks(false, false, false);
   selected_frame.reset();
   if (auto status = resume(std::move(actions)); !status) notice(status.error().text());
 }

@@ -49,7 +49,11 @@ class Conventions {
  public:
   explicit Conventions(const Invocation& invocation) : gdbserver_(invocation.by_own_name) {}
   int fail(const Error& error) const {
-    if (!gdbserver_) return cli::fail(error);
+    // "Nothing found" would be a result; a process that is not there is none.
+    if (!gdbserver_) {
+      const int status = cli::fail(error);
+      return status == kNothing ? kSystem : status;
+    }
     fmt::print(stderr, "{}.\nExiting\n", error.text());
     return 1;
   }

@@ -103,7 +103,10 @@ void ServerLoop::stop_target() {
     if (trace_ && trace_->control()) trace_->control()->on_event(**event);
     last_stop_ = **event;
     // Nothing happened to the program itself: signal 0.
-    if (last_stop_->kind == StopEvent::Kind::Interrupted) last_stop_->kind = StopEvent::Kind::Signal;
+    if (last_stop_->kind == StopEvent::Kind::Interrupted) {
+      last_stop_->kind = StopEvent::Kind::Signal;
+      last_stop_->signal = 0;
+    }
   }
 }
 
@@ -154,6 +157,8 @@ void ServerLoop::part(agent::Session& session, bool had_process) {
   if (done || !stays(session, had_process)) done_ = true;
   else if (!session.finished())
     notice("Remote side has terminated connection.  GDBserver will reopen the connection.");
+  if (done_) return;
+  if (const std::string again = link_.announcement(); !again.empty()) notice(again);
 }
 
 /// Without a process there is nothing to come back for; except for the frames of a trace that was

@@ -36,6 +36,7 @@ class Link {
   bool exhausted() const;
   bool quitting() const { return quitting_; }
   std::string peer() const;
+  std::string announcement() const { return transport_.announcement(); }
   std::string take_input();
   /// False when the connection is lost.
   bool send(std::string_view bytes);

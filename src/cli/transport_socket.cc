@@ -100,9 +100,10 @@ Result<UniqueFd> listen_on(const addrinfo& info) {
   return fd;
 }
 
-/// Is somebody listening there?
-bool answers(const sockaddr_un& address) {
-  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+/// Does the socket still have an owner? Asked by a socket of another type, which is turned away
+/// before the owner hears of it: a connection would be taken for a debugger.
+bool has_owner(const sockaddr_un& address) {
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
          errno != ECONNREFUSED;
 }
@@ -138,7 +139,7 @@ Result<std::unique_ptr<Transport>> open_unix(const std::string& path) {
   struct stat there;
   if (::lstat(path.c_str(), &there) == 0) {
     if (!S_ISSOCK(there.st_mode)) return errno_error(EEXIST, "Can't bind address");
-    if (answers(address)) return errno_error(EADDRINUSE, "Can't bind address");
+    if (has_owner(address)) return errno_error(EADDRINUSE, "Can't bind address");
     ::unlink(path.c_str());
   }
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

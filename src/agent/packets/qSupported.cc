@@ -24,6 +24,9 @@ void on_qSupported(Session& session, std::string_view body, Reply& reply) {
   session.client = {};
   if (body.starts_with(':')) body.remove_prefix(1);
   for (std::string_view feature : split(body, ';')) learn(session.client, feature);
+  const ClientFeatures& client = session.client;
+  if (auto* processes = session.target.process_control())
+    processes->report_forks(client.fork_events, client.vfork_events, client.exec_events);
 
   reply.text(fmt::format("PacketSize={:x}", Session::kPacketBytesMax));
   for (const PacketEntry& entry : packet_table())
