@@ -35,16 +35,19 @@ Decision Tracer::on_event_stop(Thread& thread) {
   return {};
 }
 
+/// A thread that is killed leaves the stop that we were told of, for the one on its way out.
+static bool is_leaving(const siginfo_t& info) {
+  return info.si_signo == SIGTRAP && info.si_code >> 8 == PTRACE_EVENT_EXIT;
+}
+
 /// A signal that is about to be delivered.
 Decision Tracer::on_signal(Thread& thread, int signal) {
+  siginfo_t info{};
+  if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
   settle(thread);
-  if (thread.injected == signal) {
-    siginfo_t info{};
-    trace(PTRACE_GETSIGINFO, thread.tid, 0, &info);
-    if (info.si_code == SI_TKILL && info.si_pid == getpid()) {
-      thread.injected = 0;
-      return {signal, {}};
-    }
+  if (thread.injected == signal && info.si_code == SI_TKILL && info.si_pid == getpid()) {
+    thread.injected = 0;
+    return {signal, {}};
   }
   if (!seen(*thread.process) || pass_signals.test(static_cast<size_t>(signal)))
     return {signal, {}};
@@ -58,7 +61,7 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
 /// a single step into a signal handler. TRAP_HWBKPT: a debug register.
 Decision Tracer::on_trap(Thread& thread, bool parking) {
   siginfo_t info{};
-  if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0) return {};
+  if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
   const int code = info.si_code;
   if (code == SI_KERNEL) return on_int3(thread, parking);
   if (thread.stepping && (code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP))
