@@ -70,6 +70,14 @@ TEST_F(Engines, FailingConditionEndsTheRun) {
   EXPECT_EQ(status.frames, 0u);
 }
 
+TEST_F(Engines, EndlessExpressionEndsTheRun) {
+  ASSERT_TRUE(define("1:1000:E:0:0-").ok());
+  ASSERT_TRUE(define("-1:1000:" + expression("21000027")).ok());  // goto 0, end
+  ASSERT_TRUE(engine.start(kPid).ok());
+  hit();
+  EXPECT_EQ(engine.status().stop_text, "instruction budget exceeded");
+}
+
 TEST_F(Engines, ConditionCannotRecord) {
   // const8 1, const8 1, const8 1, trace, end
   ASSERT_TRUE(define(with_condition("X8,2201220122010c27")).ok());

@@ -6,6 +6,7 @@ and the same frames again from the file that `tsave` writes."""
 import pathlib
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -94,6 +95,8 @@ def check_status(live):
     # 30 hits of the first, 3 of the second, 30 of the third and two steps behind each.
     check("Collected 123 trace frames." in status, status)
     check("Trace notes: some notes" in status or "some notes" in status, status)
+    started = re.search(r"Trace started at (\d+)", status)
+    check(started and abs(int(started.group(1)) - time.time()) < 100, status)
     hits = re.findall(r"tracepoint already hit (\d+) time", live["points"])
     same(hits, ["30", "3", "30"], live["points"])
     for text in live["said"]:
