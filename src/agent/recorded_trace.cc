@@ -20,7 +20,9 @@ constexpr uint64_t kStepBack = 64;
 Result<std::unique_ptr<RecordedTrace>> RecordedTrace::create(Source& source,
                                                              target::Target& target) {
   FrameIndex* index = source.frames();
-  if (!index) return {Errc::Unsupported, "this is not a trace of frames that GDB could look at"};
+  if (!index)
+    return {Errc::Unsupported,
+            "files of this format cannot be searched; `tracewell convert` makes a tfile of it"};
   return std::unique_ptr<RecordedTrace>(new RecordedTrace(source, *index, target));
 }
 
@@ -81,7 +83,9 @@ Result<Frame> RecordedTrace::loaded(uint64_t number) const {
 
 Result<Frame> RecordedTrace::frame(uint64_t number) {
   if (number >= count()) return {Errc::NotFound, fmt::format("there is no frame {}", number)};
-  return loaded(number);
+  TW_ASSIGN_OR_RETURN(const Frame frame, loaded(number));
+  if (on_frame) on_frame(ahead_->events()[number - first_]);
+  return frame;
 }
 
 std::optional<uint64_t> RecordedTrace::find(const rsp::FrameSelect& select, uint64_t from) {

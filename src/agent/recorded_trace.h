@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,9 @@ class RecordedTrace final : public Trace, private FrameStore {
  public:
   /// Both must outlive it. Unsupported for a source that cannot seek among frames.
   static Result<std::unique_ptr<RecordedTrace>> create(Source& source, target::Target& target);
+
+  /// Told of each frame that is looked at; may be empty.
+  std::function<void(const Event&)> on_frame;
 
   const std::vector<TracepointDef>& tracepoints() const override;
   const std::vector<VariableDef>& variables() const override;

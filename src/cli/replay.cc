@@ -73,6 +73,7 @@ Result<int> replay(const ReplayOptions& options) {
   if (catalog.endian == Endian::Big && !target.program())
     tell("tracewell: a big-endian trace; without an executable GDB needs `set endian big`.");
   TW_ASSIGN_OR_RETURN(auto recorded, agent::RecordedTrace::create(*trace.source, target));
+  recorded->on_frame = [&target](const Event& event) { target.show_thread(event.tid); };
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Transport::open(comm));
   if (const std::string text = transport->announcement(); !text.empty()) tell(text);

@@ -15,6 +15,7 @@ class FrameList final : public Source, public FrameIndex {
     int32_t tracepoint = 1;
     std::optional<uint64_t> pc;
     std::vector<FrameBlock> blocks;  // their bytes are the test's
+    uint64_t tid = 0;
   };
 
   explicit FrameList(Catalog catalog = {}, std::vector<Item> all = {})
@@ -41,6 +42,7 @@ class FrameList final : public Source, public FrameIndex {
       const Item& item = items[next_];
       Event& event = batch.add();
       event.seq = next_;
+      event.tid = item.tid;
       Frame frame;
       frame.tracepoint = item.tracepoint;
       frame.pc = item.pc;

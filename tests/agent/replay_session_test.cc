@@ -138,6 +138,17 @@ TEST_F(Replay, APcThatWasNotCollectedIsThatOfTheTracepoint) {
   EXPECT_EQ(ask("g"), expected);
 }
 
+TEST_F(Replay, TheThreadIsNamedAfterTheFrames) {
+  trace->on_frame = [this](const Event& event) { target.show_thread(event.tid); };
+  source.items[1].tid = 4711;
+  const std::string list = "qXfer:threads:read::0,1000";
+  EXPECT_NE(ask(list).find("\"recorded\""), std::string::npos);
+  ask("QTFrame:1");
+  EXPECT_NE(ask(list).find("\"thread 4711\""), std::string::npos) << ask(list);
+  ask("QTFrame:0");
+  EXPECT_NE(ask(list).find("\"recorded\""), std::string::npos);
+}
+
 TEST_F(Replay, NothingCanBeChanged) {
   for (const char* packet : {"QTinit", "QTDP:1:1000:E:0:0", "QTStart", "QTStop", "Z0,1000,1"})
     EXPECT_EQ(ask(packet), "") << packet;

@@ -25,6 +25,7 @@ seen["continue"] = run("continue")
 seen["tstart"] = run("tstart")
 seen["info"] = run("info sharedlibrary")
 seen["alive"] = run("tfind 0")
+seen["threads"] = run("info threads")
 result(seen)
 """
 
@@ -61,7 +62,7 @@ CATALOG = {
 def some_registers(work):
     """Only what was collected has a value, register by register."""
     trace = convert(work, CATALOG, [
-        frame(0, pc="0x401000", registers={"rax": "0x11", "rip": "0x401000"}),
+        frame(0, tid=77, pc="0x401000", registers={"rax": "0x11", "rip": "0x401000"}),
         frame(1, pc="0x401000", registers={}),
         frame(2, pc="0x401000", memory=[{"addr": "0x7000", "bytes": "01020304"}]),
     ])
@@ -80,6 +81,7 @@ def some_registers(work):
         refused = "error" in seen[what] or "Remote failure" in seen[what]
         common.check(refused, f"{what}: {seen[what]}")
     common.check("Found trace frame 0" in seen["alive"], "the connection survives all that")
+    common.check('"thread 77"' in seen["threads"], f"the frame's thread: {seen['threads']}")
 
 
 def no_description(work):

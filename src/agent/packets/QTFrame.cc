@@ -25,6 +25,7 @@ void on_QTFrame(Session& session, std::string_view body, Reply& reply) {
   if (!frame) return reply.error(frame.error());
   session.selected_frame = *found;
   session.documents.erase("traceframe-info:");
+  session.threads_changed();  // a recorded trace names its thread after the frame's
   reply.text(rsp::format_frame_reply(static_cast<uint32_t>(*found), frame->tracepoint));
 }
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "machine/tdesc.h"
 #include "target/recorded/auxv.h"
 #include "target/recorded/libraries.h"
@@ -71,8 +73,12 @@ std::vector<ProcessInfo> RecordedTarget::processes() const {
 
 std::vector<ThreadInfo> RecordedTarget::threads(Pid pid) const {
   if (pid != 0 && pid != kPid) return {};
-  return {{.pid = kPid, .tid = kPid, .name = "recorded", .core = -1}};
+  const std::string name =
+      recorded_tid_ != 0 ? fmt::format("thread {}", recorded_tid_) : "recorded";
+  return {{.pid = kPid, .tid = kPid, .name = name, .core = -1}};
 }
+
+void RecordedTarget::show_thread(uint64_t recorded_tid) { recorded_tid_ = recorded_tid; }
 
 Status RecordedTarget::read_registers(Tid, std::span<uint8_t>) {
   return {Errc::NotFound, "this is a recorded trace: registers are in its frames only"};

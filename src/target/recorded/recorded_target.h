@@ -39,6 +39,10 @@ class RecordedTarget final : public Target, private ProcessFacts {
   Status interrupt() override { return {}; }
   ProcessFacts* facts() override { return this; }
 
+  /// The thread whose frame is being looked at (0 = not known) becomes the name of the only one:
+  /// GDB takes a thread that comes and goes between frames for dead.
+  void show_thread(uint64_t recorded_tid);
+
   /// The program's image, or nullptr.
   const symbols::MappedImage* program() const;
   /// What a debugger may read of this machine: the images, and the loader that the program names.
@@ -59,6 +63,7 @@ class RecordedTarget final : public Target, private ProcessFacts {
   RegisterLayout layout_;
   std::string description_;
   std::vector<uint8_t> auxv_;
+  uint64_t recorded_tid_ = 0;
   Endian endian_;
 };
 
