@@ -64,6 +64,7 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
     words = again.remaining();
   }
   if (words.empty()) return usage("COMM is missing");
+  if (words[0].size() > 1 && words[0][0] == '-') return usage("no such option: " + words[0]);
   options.comm = std::move(words[0]);
   words.erase(words.begin());
   if (options.attach) {

@@ -105,7 +105,11 @@ Result<Comm> parse_comm(std::string_view text) {
     return comm;
   }
   std::string_view rest = text;
-  if (rest.starts_with("tcp:")) rest.remove_prefix(4);
+  for (std::string_view family : {"tcp:", "tcp4:", "tcp6:"})
+    if (rest.starts_with(family)) {
+      rest.remove_prefix(family.size());
+      break;
+    }
   const size_t colon = rest.rfind(':');
   if (colon == std::string_view::npos || !is_port(rest.substr(colon + 1))) return bad_comm(text);
   std::string_view host = rest.substr(0, colon);

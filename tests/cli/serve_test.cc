@@ -1,0 +1,260 @@
+// What `serve` makes of its command line, and the thread that reads for it.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "agent/session.h"
+#include "cli/serve_log.h"
+#include "cli/serve_options.h"
+#include "cli/server_loop.h"
+#include "cli/transport.h"
+#include "cli/transport_link.h"
+#include "target/fake/fake_target.h"
+
+namespace tracewell::cli {
+namespace {
+
+TEST(Comm, EveryForm) {
+  struct Case {
+    const char* text;
+    Comm::Kind kind;
+    const char *host, *port, *path;
+  };
+  for (const Case& one : {
+           Case{"localhost:2345", Comm::Kind::Tcp, "localhost", "2345", ""},
+           Case{":0", Comm::Kind::Tcp, "", "0", ""},
+           Case{"tcp:host:1", Comm::Kind::Tcp, "host", "1", ""},
+           Case{"tcp6:[::1]:65535", Comm::Kind::Tcp, "::1", "65535", ""},
+           Case{"[fe80::1%eth0]:7", Comm::Kind::Tcp, "fe80::1%eth0", "7", ""},
+           Case{"unix:/tmp/x:1", Comm::Kind::Unix, "", "", "/tmp/x:1"},
+           Case{"unix:relative", Comm::Kind::Unix, "", "", "relative"},
+           Case{"/dev/ttyS0", Comm::Kind::Serial, "", "", "/dev/ttyS0"},
+           Case{"-", Comm::Kind::Stdio, "", "", ""},
+           Case{"stdio", Comm::Kind::Stdio, "", "", ""},
+       }) {
+    auto comm = parse_comm(one.text);
+    ASSERT_TRUE(comm.ok()) << one.text;
+    EXPECT_EQ(comm->kind, one.kind) << one.text;
+    EXPECT_EQ(comm->host, one.host) << one.text;
+    EXPECT_EQ(comm->port, one.port) << one.text;
+    EXPECT_EQ(comm->path, one.path) << one.text;
+  }
+  for (const char* text : {"", "host", "host:", "host:x", "host:65536", "host:-1", "host:+1", "::1:2",
+                           "udp:host:1", "unix:", "host:1 "})
+    EXPECT_FALSE(parse_comm(text).ok()) << text;
+}
+
+Result<ServeOptions> parse(std::vector<std::string> words) {
+  ServeOptions options;
+  CLI::App app;
+  declare_serve_options(app, options);
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return Error{Errc::InvalidArgument, error.what(), {}};
+  }
+  TW_RETURN_IF_ERROR(finish_serve_options(app.remaining(), options));
+  return options;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(ServeOptions, TheProgramsWordsAreItsOwn) {
+  auto options = parse({"--once", ":1", "prog", "--once", "-x", "--", "--attach", "a b"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_TRUE(options->once);
+  EXPECT_FALSE(options->attach);
+  EXPECT_EQ(options->comm, ":1");
+  EXPECT_EQ(options->launch.argv, (Words{"prog", "--once", "-x", "--", "--attach", "a b"}));
+}
+
+TEST(ServeOptions, WrappersMayHaveOptions) {
+  auto options = parse({"--debug", "--wrapper", "env", "-u", "HOME", "--", "--multi", "-", "prog"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_TRUE(options->multi);
+  EXPECT_EQ(options->launch.wrapper, (Words{"env", "-u", "HOME"}));
+  EXPECT_EQ(options->comm, "-");
+  EXPECT_EQ(options->launch.argv, Words{"prog"});
+  EXPECT_FALSE(parse({"--wrapper", "env", ":1", "prog"}).ok());
+  EXPECT_FALSE(parse({"--wrapper", "--", ":1", "prog"}).ok());
+  EXPECT_FALSE(parse({"--wrapper", "env", "--", "--nonsense=1", ":1"}).ok());
+}
+
+TEST(ServeOptions, Flags) {
+  auto options = parse({"--no-disable-randomization", "--no-startup-with-shell", "--debug=all",
+                        "--remote-debug", "--debug-file=x", "--debug-format=none", ":1", "prog"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_FALSE(options->launch.disable_randomization);
+  EXPECT_FALSE(options->launch.startup_with_shell);
+  EXPECT_EQ(options->debug, "all");
+  EXPECT_TRUE(options->remote_debug);
+  EXPECT_EQ(options->debug_file, "x");
+  auto defaults = parse({":1", "prog"});
+  ASSERT_TRUE(defaults.ok());
+  EXPECT_TRUE(defaults->launch.disable_randomization);
+  EXPECT_TRUE(defaults->launch.startup_with_shell);
+  EXPECT_EQ(defaults->debug, "");
+}
+
+TEST(ServeOptions, Attach) {
+  auto options = parse({"--attach", ":1", "4711"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->pid, 4711);
+  for (const Words& words : {Words{"--attach", ":1"}, Words{"--attach", ":1", "0"},
+                             Words{"--attach", ":1", "1", "2"}, Words{"--attach", ":1", "99999999999"},
+                             Words{":1"}, Words{}, Words{"--multi"}})
+    EXPECT_FALSE(parse(words).ok());
+}
+
+TEST(ServeLog, Settings) {
+  ServeLog log;
+  EXPECT_TRUE(log.set("debug", "1") && log.debug);
+  EXPECT_TRUE(log.set("remote-debug", "1") && log.packets);
+  EXPECT_TRUE(log.set("remote-debug", "0") && !log.packets);
+  EXPECT_TRUE(log.set("debug-format", "timestamp") && log.timestamps);
+  EXPECT_FALSE(log.set("debug", "2"));
+  EXPECT_FALSE(log.set("debug-format", "colours"));
+  EXPECT_FALSE(log.set("debug-file", "/no/such/folder/x"));
+  EXPECT_FALSE(log.set("nonsense", "1"));
+}
+
+/// Hands out one end of a socket pair after the other.
+class Pairs final : public Transport {
+ public:
+  Pairs() {
+    int ends[2];
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    ready_ = UniqueFd(ends[0]);
+    bell_ = UniqueFd(ends[1]);
+  }
+  std::string announcement() const override { return "Listening"; }
+  int listen_fd() const override { return ready_.get(); }
+  Result<Connection> accept() override {
+    char c;
+    EXPECT_EQ(::read(ready_.get(), &c, 1), 1);
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    debugger = UniqueFd(ends[0]);
+    Connection connection;
+    connection.input = UniqueFd(ends[1]);
+    connection.peer = "a debugger";
+    return connection;
+  }
+  void knock() { EXPECT_EQ(::write(bell_.get(), "x", 1), 1); }
+  UniqueFd debugger;
+
+ private:
+  UniqueFd ready_, bell_;
+};
+
+/// A pipe that is readable when the server shall end.
+struct Quit {
+  Quit() { EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0); }
+  ~Quit() {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  void now() { EXPECT_EQ(::write(ends[1], "q", 1), 1); }
+  int ends[2];
+};
+
+TEST(Link, BringsWhatTheDebuggerSends) {
+  Pairs pairs;
+  Quit quit;
+  std::atomic<int> wakes = 0;
+  Link link(pairs, quit.ends[0], [&] { ++wakes; });
+  pairs.knock();
+  EXPECT_FALSE(link.connected());
+  link.open();
+  while (!link.connected()) link.wait();
+  EXPECT_EQ(link.peer(), "a debugger");
+  // More than the inbox takes at once.
+  const std::string sent(Link::kInboxMax * 3, 'z');
+  std::thread debugger([&] {
+    ::fcntl(pairs.debugger.get(), F_SETFL, 0);
+    for (size_t at = 0; at < sent.size();) {
+      const ssize_t size = ::write(pairs.debugger.get(), sent.data() + at, sent.size() - at);
+      ASSERT_GT(size, 0);
+      at += static_cast<size_t>(size);
+    }
+    pairs.debugger.reset();
+  });
+  std::string got;
+  while (!link.lost()) {
+    got += link.take_input();
+    if (!link.lost()) link.wait();
+  }
+  debugger.join();
+  EXPECT_EQ(got + link.take_input(), sent);
+  EXPECT_GT(wakes, 0);
+  link.close();
+  EXPECT_FALSE(link.connected());
+  pairs.knock();
+  link.open();
+  while (!link.connected()) link.wait();
+  EXPECT_TRUE(link.send("hello"));
+  char buffer[5];
+  EXPECT_EQ(::read(pairs.debugger.get(), buffer, 5), 5);
+  quit.now();
+  while (!link.quitting()) link.wait();
+}
+
+TEST(Link, GivesUpSendingWhenTheServerEnds) {
+  Pairs pairs;
+  Quit quit;
+  Link link(pairs, quit.ends[0], [] {});
+  pairs.knock();
+  link.open();
+  while (!link.connected()) link.wait();
+  std::thread ender([&] { quit.now(); });
+  // The debugger reads nothing.
+  EXPECT_FALSE(link.send(std::string(10'000'000, 'x')));
+  ender.join();
+}
+
+TEST(ServerLoop, EndsWithItsOnlyConnection) {
+  target::FakeTarget target;
+  ASSERT_TRUE(target.describe("process 7").ok());
+  ASSERT_TRUE(target.describe("process 9 attached").ok());
+  Pairs pairs;
+  Quit quit;
+  std::string said;
+  ServerOptions options;
+  options.once = true;
+  options.session.notice = [&](std::string_view line) { said += std::string(line) + "\n"; };
+  Link link(pairs, quit.ends[0], [&] { target.wake(); });
+  ServerLoop loop(target, nullptr, link, options);
+  pairs.knock();
+  std::thread debugger([&] {
+    while (!link.connected()) ::usleep(100);
+    EXPECT_EQ(::write(pairs.debugger.get(), "$?#3f", 5), 5);
+    ::fcntl(pairs.debugger.get(), F_SETFL, 0);
+    char buffer[4];
+    EXPECT_EQ(::read(pairs.debugger.get(), buffer, 4), 4);
+    EXPECT_EQ(std::string_view(buffer, 4), "+$T0");
+    pairs.debugger.reset();
+  });
+  EXPECT_EQ(loop.run(), ServerEnd::Done);
+  debugger.join();
+  EXPECT_EQ(said, "a debugger\nKilling process(es): 7\nDetaching process(es): 9\n");
+  EXPECT_EQ(target.take_calls(), (Words{"kill 7", "detach 9"}));
+}
+
+TEST(ServerLoop, EndsWhenAsked) {
+  target::FakeTarget target;
+  ASSERT_TRUE(target.describe("process 7").ok());
+  Pairs pairs;
+  Quit quit;
+  Link link(pairs, quit.ends[0], [&] { target.wake(); });
+  ServerLoop loop(target, nullptr, link, {});
+  quit.now();
+  EXPECT_EQ(loop.run(), ServerEnd::Interrupted);
+  EXPECT_EQ(target.take_calls(), Words{"kill 7"});
+}
+
+}  // namespace
+}  // namespace tracewell::cli
