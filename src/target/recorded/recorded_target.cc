@@ -73,8 +73,8 @@ std::vector<ProcessInfo> RecordedTarget::processes() const {
 
 std::vector<ThreadInfo> RecordedTarget::threads(Pid pid) const {
   if (pid != 0 && pid != kPid) return {};
-  const std::string name =
-      recorded_tid_ != 0 ? fmt::format("thread {}", recorded_tid_) : "recorded";
+  std::string name = "recorded";
+  if (recorded_tid_ != 0) name = fmt::format("thread {}", recorded_tid_);
   return {{.pid = kPid, .tid = kPid, .name = name, .core = -1}};
 }
 
