@@ -113,9 +113,10 @@ TracepointDef read_tracepoint(const Json& item, ProblemLog& problems) {
   });
   if (const Json* usage = in.get("usage")) {
     const ObjectReader numbers(*usage, problems);
-    out.usage.emplace();
-    numbers.number("hits", out.usage->hits);
-    numbers.number("bytes", out.usage->bytes);
+    TracepointDef::Usage counted;
+    numbers.number("hits", counted.hits);
+    numbers.number("bytes", counted.bytes);
+    out.usage = counted;
   }
   return out;
 }

@@ -67,10 +67,10 @@ std::optional<uint64_t> TfileFrames::pc(uint64_t seq, int16_t tracepoint, Bytes 
   if (trailer)
     if (auto told = trailer->pc(seq)) return told;
   if (!registers.empty() && pc_bytes != 0) {
-    const Bytes mask = trailer ? trailer->frame(seq).registers_valid : Bytes();
-    const bool valid = mask.empty() || (*pc_index / 8 < mask.size() &&
-                                        (mask[*pc_index / 8] >> (*pc_index % 8) & 1) != 0);
-    if (valid) return load_uint(registers.data() + pc_offset, pc_bytes, endian);
+    Frame mask;
+    if (trailer) mask.registers_valid = trailer->frame(seq).registers_valid;
+    if (register_valid(mask, *pc_index))
+      return load_uint(registers.data() + pc_offset, pc_bytes, endian);
   }
   return known_pcs.find(tracepoint);
 }

@@ -12,7 +12,8 @@ namespace {
 // A description is some kilobytes of text; a hostile one costs about thirty times its size.
 constexpr size_t kDescriptionBytesMax = 16 << 20;
 constexpr size_t kTailBytesKept = 16 << 20;
-constexpr size_t kBatchFrames = 1024;
+constexpr size_t kBatchFramesMax = 1024;
+constexpr size_t kBatchFramesFirst = 16;  // after a jump, which may be for one frame only
 constexpr uint64_t kBatchBytes = 4 << 20;
 constexpr uint64_t kForgetBytes = 32 << 20;
 
@@ -149,8 +150,10 @@ void TfileReader::look_behind_the_end() {
 
 Status TfileReader::seek(uint64_t seq) {
   if (seq > count()) return Error{Errc::NotFound, fmt::format("there is no frame {}", seq), {}};
-  if (seq != next_seq_) next_offset_.reset();
+  if (seq == next_seq_) return {};
+  next_offset_.reset();
   next_seq_ = seq;
+  batch_frames_ = kBatchFramesFirst;
   return {};
 }
 
@@ -162,7 +165,7 @@ Result<bool> TfileReader::next(Batch& batch) {
   while (place) {
     add_frame(batch, *place);
     next_offset_ = place->end();
-    if (++next_seq_ >= count() || batch.size() >= kBatchFrames ||
+    if (++next_seq_ >= count() || batch.size() >= batch_frames_ ||
         *next_offset_ - begin > kBatchBytes)
       break;
     place = frames_.place_at(*next_offset_);
@@ -170,6 +173,7 @@ Result<bool> TfileReader::next(Batch& batch) {
   if (batch.empty())
     return Error{Errc::Io, fmt::format("{} changed while it was read", file_->path()), {}};
   batch.hold(file_);
+  batch_frames_ = std::min(2 * batch_frames_, kBatchFramesMax);
   if (*next_offset_ - std::min(forgotten_, *next_offset_) > kForgetBytes || begin < forgotten_) {
     file_->forget(std::min(forgotten_, begin), begin - std::min(forgotten_, begin));
     forgotten_ = begin;

@@ -43,6 +43,7 @@ class TfileReader final : public Source, public FrameIndex, public Summarised {
   TfileFrames frames_;
   TfileIndex index_;
   uint64_t next_seq_ = 0;
+  size_t batch_frames_ = 64;  // of the next batch: few after a jump, then twice as many each time
   std::optional<uint64_t> next_offset_;  // of that frame, when it is known
   uint64_t forgotten_ = 0;
   std::vector<FrameBlock> blocks_;  // of the frame being read

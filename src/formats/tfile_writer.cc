@@ -16,10 +16,6 @@ namespace {
 constexpr std::string_view kCountField = ";tframes:";
 constexpr uint64_t kCountPlaceholder = 0xffffffff;  // holds eight digits free
 
-bool valid(Bytes mask, uint32_t index) {
-  return mask.empty() || (index / 8 < mask.size() && (mask[index / 8] >> (index % 8) & 1) != 0);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Sink>> TfileWriter::create(OutputFile file) {
@@ -127,7 +123,7 @@ Result<std::span<const FrameBlock>> TfileWriter::gdb_blocks(const Frame& frame) 
   register_block_.assign(registers->bytes.begin(), registers->bytes.end());
   for (uint32_t i = 0; i < registers_.registers.size(); ++i) {
     const Register& one = registers_.registers[i];
-    if (valid(frame.registers_valid, i)) continue;
+    if (register_valid(frame, i)) continue;
     std::fill_n(register_block_.begin() + one.offset, one.size_bytes, uint8_t{0});
     if (i == registers_.pc_index && frame.pc && one.size_bytes <= 8)
       store_uint(register_block_.data() + one.offset, *frame.pc, one.size_bytes, endian_);
@@ -141,7 +137,7 @@ std::optional<uint64_t> TfileWriter::derived_pc(const Frame& frame) const {
   const FrameBlock* registers = find_block(frame, FrameBlock::Kind::Registers);
   const Register* pc = registers_.pc();
   if (registers && !registers->bytes.empty() && pc && pc->size_bytes <= 8 &&
-      valid(frame.registers_valid, *registers_.pc_index))
+      register_valid(frame, *registers_.pc_index))
     return load_uint(registers->bytes.data() + pc->offset, pc->size_bytes, endian_);
   return known_pcs_.find(frame.tracepoint);
 }
