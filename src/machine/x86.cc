@@ -192,6 +192,14 @@ bool present(const Feature& feature, const X86Features& has) {
   return feature.when == nullptr || has.*feature.when;
 }
 
+uint32_t block_bytes_of(std::span<const Feature> features, const X86Features& has) {
+  uint32_t bytes = 0;
+  for (const Feature& feature : features)
+    if (present(feature, has))
+      for (const Run& run : feature.runs) bytes += run.bits / 8 * (run.count == 0 ? 1 : run.count);
+  return bytes;
+}
+
 RegisterLayout make_layout(std::span<const Feature> features, const X86Features& has) {
   RegisterLayout layout;
   for (const Feature& feature : features) {
@@ -252,10 +260,11 @@ RegisterLayout default_layout(uint32_t block_bytes, std::string& machine) {
     for (uint32_t mask = 0; mask < 32; ++mask) {
       const X86Features has{(mask & 1) == 0, (mask & 2) == 0, (mask & 4) != 0, (mask & 8) != 0,
                             (mask & 16) != 0};
-      RegisterLayout layout = wide ? x86_64_layout(has) : i386_layout(has);
-      if (layout.size_bytes != block_bytes) continue;
+      const std::span<const Feature> features =
+          wide ? std::span<const Feature>(kFeatures64) : std::span<const Feature>(kFeatures32);
+      if (block_bytes_of(features, has) != block_bytes) continue;
       machine = wide ? "x86-64" : "i386";
-      return layout;
+      return make_layout(features, has);
     }
   }
   return {};
