@@ -1,5 +1,5 @@
-// A hit allocates nothing once the engine is warm. Counts every operator new of this program, except
-// under a sanitizer, which has an operator new of its own.
+// A hit allocates nothing once the engine is warm. Counts every operator new of this program,
+// except under a sanitizer, which has an operator new of its own.
 #include <atomic>
 #include <cstdlib>
 #include <new>
