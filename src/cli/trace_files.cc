@@ -88,6 +88,8 @@ Result<OpenTrace> open_trace(const InputOptions& options) {
   formats::OpenOptions open_options;
   if (!options.endian.empty())
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
+  Progress progress("reading", trace.file->bytes().size());
+  open_options.progress = [&progress](uint64_t done) { progress.at(done); };
   TW_ASSIGN_OR_RETURN(trace.source, formats::open_source(trace.file, options.format, open_options,
                                                          *trace.problems, &trace.format));
   if (options.strict) TW_RETURN_IF_ERROR(trace.problems->strict());

@@ -1,6 +1,7 @@
 // Format: what it takes to read or write one kind of file. formats.def lists them all.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,9 +15,11 @@
 
 namespace tracewell::formats {
 
-/// What the user knows better than the file.
+/// What the user knows better than the file, and wants to know.
 struct OpenOptions {
   std::optional<Endian> endian;
+  /// Called now and then while a long file is looked through: bytes done.
+  std::function<void(uint64_t)> progress;
 };
 
 struct Format {

@@ -61,7 +61,8 @@ void TfileIndex::note(uint64_t offset, int16_t tracepoint, std::optional<uint64_
   last.pc_max = std::max(last.pc_max, *pc);
 }
 
-void TfileIndex::build(const TfileFrames& frames, const InputFile& input, ProblemLog& problems) {
+void TfileIndex::build(const TfileFrames& frames, const InputFile& input, ProblemLog& problems,
+                       const std::function<void(uint64_t)>& progress) {
   uint64_t offset = frames.begin;
   uint64_t forgotten = 0;
   while (const auto place = frames.place_at(offset)) {
@@ -75,6 +76,7 @@ void TfileIndex::build(const TfileFrames& frames, const InputFile& input, Proble
     if (offset - forgotten > kForgetBytes) {
       input.forget(forgotten, offset - forgotten);
       forgotten = offset;
+      if (progress) progress(offset);
     }
   }
   end_ = offset;

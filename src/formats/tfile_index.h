@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 
 #include "base/file.h"
@@ -18,7 +19,8 @@ class TfileIndex {
   static constexpr uint64_t kStride = 128;
 
   /// Walks all frames once, down to their blocks, and tells what is wrong with them.
-  void build(const TfileFrames& frames, const InputFile& input, ProblemLog& problems);
+  void build(const TfileFrames& frames, const InputFile& input, ProblemLog& problems,
+             const std::function<void(uint64_t)>& progress);
 
   uint64_t count() const { return count_; }
   /// Behind the last whole frame: where the terminator should be.

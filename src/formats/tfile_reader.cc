@@ -32,7 +32,7 @@ Result<std::unique_ptr<Source>> TfileReader::open(std::shared_ptr<InputFile> fil
                                                   ProblemLog& problems) {
   std::unique_ptr<TfileReader> reader(new TfileReader(std::move(file), problems));
   TW_RETURN_IF_ERROR(reader->read_description(options));
-  reader->index_.build(reader->frames_, *reader->file_, problems);
+  reader->index_.build(reader->frames_, *reader->file_, problems, options.progress);
   reader->look_behind_the_end();
   const auto& status = reader->catalog_.status;
   if (status && status->frames && *status->frames != reader->count())

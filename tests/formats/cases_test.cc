@@ -96,7 +96,8 @@ void run_case(const fs::path& folder) {
   EXPECT_EQ(without_path(converted(jsonl, format->name)), without_path(again));
   if (!format->binary) return;
   // Odd files are set right on the way; sound ones stay what they are.
-  if (problems.find("warning") == std::string::npos) EXPECT_TRUE(again == input);
+  const bool odd = problems.find("warning") != std::string::npos;
+  EXPECT_TRUE(odd || again == input);
 }
 
 TEST(FormatCases, AllFolders) {
