@@ -15,6 +15,7 @@ namespace {
 
 using json::Json;
 constexpr uint32_t kRegisterBytesMax = 65536;
+constexpr uint64_t kLayoutBytesMax = 1 << 30;  // offsets have 32 bits
 
 /// Takes members of one object into fields; a member of the wrong type is a problem.
 class ObjectReader {
@@ -187,9 +188,16 @@ RegisterLayout read_registers(const ObjectReader& in, ProblemLog& problems) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Register& a, const Register& b) { return a.number < b.number; });
   std::vector<std::string_view> names;
-  for (const Register& one : all) names.push_back(one.name);
+  uint64_t total = 0;
+  bool same_number = false;
+  for (const Register& one : all) {
+    same_number |= &one != &all[0] && (&one)[-1].number == one.number;
+    names.push_back(one.name);
+    total += one.size_bytes;
+  }
   std::sort(names.begin(), names.end());
-  if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
+  const bool same_name = std::adjacent_find(names.begin(), names.end()) != names.end();
+  if (same_name || same_number || total > kLayoutBytesMax) {
     in.complain("registers");
     return {};
   }
