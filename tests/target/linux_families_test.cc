@@ -302,6 +302,54 @@ TEST(LinuxDetach, PendingSignalsAreDelivered) {
   EXPECT_EQ(WEXITSTATUS(end_of(child, 0)), 44);
 }
 
+/// Our pages in the program: executable, private, of no file.
+size_t nameless_code(Pid pid) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  size_t count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find(" r-xp ") != std::string::npos && line.find(" 00:00 0") != std::string::npos &&
+             line.find('[') == std::string::npos;
+  return count;
+}
+
+TEST(LinuxDetach, NothingOfOursStaysEvenWhenAllThreadsSleep) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const Pid child = start_untraced({"syscalls", "read"}, ends[1]);
+  {
+    Debuggee one;
+    await_threads(child, 2);
+    one.attach(child);
+    const uint64_t site = one.symbol("site_after");
+    const uint8_t first = one.read<uint8_t>(site);
+    one.site(site);
+    EXPECT_EQ(nameless_code(child), 1u);
+    EXPECT_EQ(one.read<uint8_t>(site), first);
+  }
+  EXPECT_EQ(nameless_code(child), 0u);
+  const Watchdog watchdog(30);
+  int status = 0;
+  waitpid(static_cast<pid_t>(child), &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(LinuxExit, KilledFromOutside) {
+  Debuggee one;
+  one.launch({"hammer", "3", "0"});
+  one.site(one.symbol("site_push"));
+  one.resume_all();
+  kill(static_cast<pid_t>(one.pid), SIGKILL);
+  const StopEvent end = one.wait();
+  EXPECT_EQ(end.kind, Kind::Signalled);
+  EXPECT_EQ(end.signal, SIGKILL);
+  Debuggee two;
+  two.launch({"hammer", "3", "0"});
+  kill(static_cast<pid_t>(two.pid), SIGKILL);
+  EXPECT_EQ(two.go().kind, Kind::Signalled);
+}
+
 class LinuxDetachAtRandom : public testing::TestWithParam<bool> {};
 
 TEST_P(LinuxDetachAtRandom, TheProgramLives) {

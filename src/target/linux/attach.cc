@@ -50,6 +50,7 @@ Result<StopEvent> Tracer::attach(Pid pid) {
             fmt::format("{} is a thread of process {}: attach to that", pid, status->tgid)};
   if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
   TW_RETURN_IF_ERROR(prepare());
+  careful_ = has_foreign_children();
   Process* process = nullptr;
   for (bool found = true; found;) {  // threads may start others meanwhile
     found = false;
@@ -83,6 +84,10 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   stop_all();
   Thread* first = first_thread(pid);
   if (first == nullptr) return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
+  if (!is_64_bit(*first)) {
+    (void)detach(pid);
+    return {Errc::Unsupported, fmt::format("process {} runs a 32-bit program", pid)};
+  }
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
   last_told_ = first->tid;
   return event;
@@ -142,9 +147,15 @@ void Tracer::release_orphans() {
   }
 }
 
+bool Tracer::is_64_bit(Thread& thread) {
+  constexpr uint64_t kUserCode64 = 0x33;
+  return regs(thread).cs == kUserCode64;
+}
+
 Status Tracer::detach(Pid pid) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
+  careful_ = has_foreign_children();
   std::vector<Tid> running;
   for (Thread* thread : all_threads())
     if (thread->resumed) running.push_back(thread->tid);
@@ -173,6 +184,7 @@ Status Tracer::detach(Pid pid) {
 Status Tracer::kill(Pid pid) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
+  careful_ = has_foreign_children();
   if (::kill(static_cast<pid_t>(pid), SIGKILL) != 0)
     return errno_error(fmt::format("kill process {}", pid), Errc::Target);
   while (find_process(pid) == process)

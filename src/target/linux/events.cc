@@ -88,6 +88,7 @@ void Tracer::process_gone(Thread& last, int status) {
     gone_.push_back(event);
   }
   remove_process(process.pid);
+  release_unborn(*process.space);
   release_orphans();
 }
 

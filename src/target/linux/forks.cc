@@ -76,6 +76,23 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   return {0, event};
 }
 
+/// A parent that is killed inside fork never tells of its child, which waits for us.
+void Tracer::release_unborn(const AddressSpace& parent) {
+  std::vector<Tid> unborn;
+  for (const auto& [tid, status] : early_) {
+    const auto proc = proc_status(tid);
+    const bool expected = proc && (find_process(proc->parent) != nullptr ||
+                                   find_process(proc->tgid) != nullptr);
+    if (!expected) unborn.push_back(tid);
+  }
+  for (const Tid tid : unborn) {
+    early_.erase(tid);
+    if (auto space = AddressSpace::open(tid); space.ok())
+      (*space)->adopt_from_fork(parent, false);
+    trace(PTRACE_DETACH, tid, 0, uint64_t{0});
+  }
+}
+
 /// Only the thread that called exec is left, under the leader's id, and nothing of the old memory.
 void Tracer::exec_happened(Tid leader) {
   Process* process = find_process(leader);

@@ -1,6 +1,6 @@
-// Running a system call in the traced program, to map memory near the code that is patched. Only
-// from a thread that stands in the program's own code: one that is inside a system call, or about
-// to get a signal, has state in the kernel that would be lost.
+// Running a system call in the traced program, to map memory near the code that is patched. Not
+// from a thread that is about to get a signal: that would be lost. One that was interrupted inside a
+// system call is led back to the very same stop, where the kernel restarts it.
 #include <algorithm>
 #include <cerrno>
 
@@ -68,7 +68,7 @@ std::vector<uint64_t> free_places(const std::vector<Mapping>& maps, uint64_t add
 }
 
 bool stands_in_program(const Thread& thread) {
-  if (thread.run != Run::Stopped || is_group_stop(thread.status)) return false;
+  if (thread.run != Run::Stopped || thread.fresh || is_group_stop(thread.status)) return false;
   if (thread.in_system_call || thread.deferred_signal != 0) return false;
   if (thread.pending && thread.pending->kind == StopEvent::Kind::Signal) return false;
   if (stop_event(thread.status) == kEventStop) return true;
@@ -77,18 +77,21 @@ bool stands_in_program(const Thread& thread) {
 
 }  // namespace
 
+/// The best is one that is outside the kernel.
 Thread* Tracer::injectable(AddressSpace& space) {
+  Thread* result = nullptr;
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
-    if (stands_in_program(*thread) && static_cast<int64_t>(regs(*thread).orig_rax) == -1)
-      return thread;
+    if (!stands_in_program(*thread)) continue;
+    result = thread;
+    if (static_cast<int64_t>(regs(*thread).orig_rax) == -1) break;
   }
-  return nullptr;
+  return result;
 }
 
 Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call)[7]) {
   AddressSpace& space = *thread.process->space;
-  if (!stands_in_program(thread) || static_cast<int64_t>(regs(thread).orig_rax) != -1)
+  if (!stands_in_program(thread))
     return {Errc::Target, "no thread can run a system call for us now"};
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
     space.system_call_at = find_system_call(space, thread.tid);
@@ -99,22 +102,22 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   if (filtered && trace(PTRACE_SETOPTIONS, thread.tid, 0, options | PTRACE_O_SUSPEND_SECCOMP) != 0)
     return errno_error("system calls are filtered (seccomp)", Errc::Target);
 
-  const user_regs_struct saved = thread.regs;
+  const user_regs_struct saved = regs(thread);
   uint64_t blocked = 0;
   const uint64_t all = ~uint64_t{0};
   trace(PTRACE_GETSIGMASK, thread.tid, kSignalSetBytes, &blocked);
   trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, const_cast<uint64_t*>(&all));
-  user_regs_struct& regs = thread.regs;
-  regs.rip = space.system_call_at;
-  regs.orig_rax = ~0ull;
-  regs.rax = call[0];
-  regs.rdi = call[1];
-  regs.rsi = call[2];
-  regs.rdx = call[3];
-  regs.r10 = call[4];
-  regs.r8 = call[5];
-  regs.r9 = call[6];
-  trace(PTRACE_SETREGS, thread.tid, 0, &regs);
+  user_regs_struct& regs_now = thread.regs;
+  regs_now.rip = space.system_call_at;
+  regs_now.orig_rax = ~0ull;
+  regs_now.rax = call[0];
+  regs_now.rdi = call[1];
+  regs_now.rsi = call[2];
+  regs_now.rdx = call[3];
+  regs_now.r10 = call[4];
+  regs_now.r8 = call[5];
+  regs_now.r9 = call[6];
+  trace(PTRACE_SETREGS, thread.tid, 0, &regs_now);
 
   const auto run_on = [&](int request) {
     thread.run = Run::Running;
@@ -127,11 +130,14 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
     return stopped;
   };
   int64_t result = -ENOSYS;
-  bool alive = run_on(PTRACE_SYSCALL);
-  const bool entered = alive && stop_signal(thread.status) == kSyscallStop;
+  bool alive = true, entered = false;
+  for (int tries = 0; alive && !entered && tries < 8; ++tries) {  // job control may come between
+    alive = run_on(PTRACE_SYSCALL);
+    entered = alive && stop_event(thread.status) == 0 && stop_signal(thread.status) == kSyscallStop;
+  }
   if (entered) {
     alive = run_on(PTRACE_SYSCALL);
-    if (alive) result = static_cast<int64_t>(this->regs(thread).rax);
+    if (alive) result = static_cast<int64_t>(regs(thread).rax);
   }
   if (alive) {
     thread.regs = saved;

@@ -217,10 +217,16 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
     waitpid(child, nullptr, __WALL);
     return std::move(space).error();
   }
-  Thread& thread = add_thread(add_process(child, *std::move(space)), child);
+  Process& process = add_process(child, *std::move(space));
+  process.our_child = true;
+  Thread& thread = add_thread(process, child);
   thread.run = Run::Stopped;
   thread.status = status;
   thread.begun = true;
+  if (!is_64_bit(thread)) {
+    (void)kill(child);
+    return {Errc::Unsupported, fmt::format("{} is a 32-bit program", options.argv[0])};
+  }
   last_told_ = child;
   StopEvent event = event_of(StopEvent::Kind::Signal, thread);
   event.signal = SIGTRAP;

@@ -76,6 +76,7 @@ std::optional<ProcStatus> proc_status(Tid tid) {
     const std::string value(line);
     if (key == "State" && !value.empty()) result.state = value[0];
     if (key == "Tgid") result.tgid = std::strtol(value.c_str(), nullptr, 10);
+    if (key == "PPid") result.parent = std::strtol(value.c_str(), nullptr, 10);
     if (key == "TracerPid") result.tracer = std::strtol(value.c_str(), nullptr, 10);
     if (key == "Seccomp") result.seccomp = std::atoi(value.c_str());
   }

@@ -41,6 +41,7 @@ std::optional<std::string> read_proc(Tid tid, const char* name);
 struct ProcStatus {
   char state = '?';
   Pid tgid = 0;
+  Pid parent = 0;
   Pid tracer = 0;
   int seccomp = 0;
 };

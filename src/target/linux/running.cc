@@ -171,6 +171,7 @@ void Tracer::quiesce(Thread& but) {
 }
 
 Status Tracer::resume(std::span<const ResumeAction> actions) {
+  careful_ = has_foreign_children();
   for (const ResumeAction& action : actions) {
     Thread* thread = find(action.tid);
     if (thread == nullptr || !seen(*thread->process))
@@ -259,11 +260,10 @@ bool Tracer::detach_thread(Thread& thread, int signal) {
   (void)flush_regs(thread);
   const bool let_go = trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) == 0;
   Process& process = *thread.process;
-  const Pid pid = process.pid;
   remove_thread(thread.tid);
   if (process.threads.empty()) {
-    let_go_.push_back(pid);
-    remove_process(pid);
+    if (process.our_child) let_go_.push_back(process.pid);
+    remove_process(process.pid);
   }
   return let_go;
 }

@@ -15,7 +15,7 @@ void Tracer::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
   original.resize(space.read(address, original));
   const machine::DisplacedCode in_place = machine::displace_x86_64(original, address, address);
   patch.how = in_place.how == How::SystemCall ? How::SystemCall : How::InPlace;
-  if (in_place.how != How::Copy) return;
+  if (in_place.how != How::Copy || !is_64_bit(thread)) return;
   original.resize(in_place.length);
   if (const PlacedCopy* old = space.find_copy(address, original)) {
     patch.how = How::Copy;

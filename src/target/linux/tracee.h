@@ -86,6 +86,7 @@ struct HardwareSlot {
 struct Process {
   Pid pid = 0;
   bool attached = false;
+  bool our_child = false;
   bool hidden = false;   // shares its parent's memory until exec or exit; nobody is told of it
   bool leaving = false;  // an unwanted child: let go at its first stop
   std::shared_ptr<AddressSpace> space;

@@ -64,7 +64,7 @@ class Tracer {
   /// Blocks until this thread stands still or is gone.
   bool await_stop(Tid tid);
   void ring() { bell_.ring(); }
-  Status prepare() { return bell_.hang_up(); }
+  Status prepare();
 
   // --- stopping and starting (running.cc)
   Status resume(std::span<const ResumeAction> actions);
@@ -152,6 +152,8 @@ class Tracer {
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans();
+  void release_unborn(const AddressSpace& parent);
+  bool is_64_bit(Thread& thread);
   int signal_for_detach(Thread& thread);
 
   LinuxOptions options_;

@@ -30,6 +30,15 @@ std::string own_children() {
 
 }  // namespace
 
+/// The kernel forgets the status of children whose parent ignores SIGCHLD, and whoever started us
+/// may have left it so.
+Status Tracer::prepare() {
+  struct sigaction action {};
+  sigaction(SIGCHLD, nullptr, &action);
+  if (action.sa_handler == SIG_IGN) signal(SIGCHLD, SIG_DFL);
+  return bell_.hang_up();
+}
+
 bool Tracer::has_foreign_children() {
   const std::string text = own_children();
   const char* at = text.c_str();
