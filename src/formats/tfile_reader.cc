@@ -67,7 +67,9 @@ Status TfileReader::read_description(const OpenOptions& options) {
   catalog_.endian = frames_.endian;
   catalog_.source_path = file_->path();
   take_trailer();
-  if (end && description.gdb_reads && render_tfile_description(catalog_) != section)
+  // Without a count of frames the writer would add one.
+  const bool counted = catalog_.status && catalog_.status->frames;
+  if (end && description.gdb_reads && (!counted || render_tfile_description(catalog_) != section))
     catalog_.extras.emplace_back(kTfileRaw, std::string(section));
   return {};
 }
