@@ -307,8 +307,8 @@ size_t nameless_code(Pid pid) {
   std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
   size_t count = 0;
   for (std::string line; std::getline(maps, line);)
-    count += line.find(" r-xp ") != std::string::npos && line.find(" 00:00 0") != std::string::npos &&
-             line.find('[') == std::string::npos;
+    count += line.find(" r-xp ") != line.npos && line.find(" 00:00 0") != line.npos &&
+             line.find('[') == line.npos;
   return count;
 }
 

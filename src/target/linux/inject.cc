@@ -1,6 +1,6 @@
 // Running a system call in the traced program, to map memory near the code that is patched. Not
-// from a thread that is about to get a signal: that would be lost. One that was interrupted inside a
-// system call is led back to the very same stop, where the kernel restarts it.
+// from a thread that is about to get a signal: that would be lost. One that was interrupted inside
+// a system call is led back to the very same stop, where the kernel restarts it.
 #include <algorithm>
 #include <cerrno>
 

@@ -240,17 +240,15 @@ std::optional<StopEvent> Tracer::take_pending() {
   return std::nullopt;
 }
 
-StopEvent Tracer::interrupted_event() {
+std::optional<StopEvent> Tracer::interrupted_event() {
   Thread* told = find(last_told_);
   if (told == nullptr || !seen(*told->process) || told->run == Run::Exiting) told = nullptr;
   for (Thread* thread : all_threads())
     if (told == nullptr && seen(*thread->process) && thread->run != Run::Exiting) told = thread;
-  StopEvent event;
-  event.kind = told == nullptr ? StopEvent::Kind::NoneLeft : StopEvent::Kind::Interrupted;
+  if (told == nullptr) return std::nullopt;
+  last_told_ = told->tid;
+  StopEvent event = event_of(StopEvent::Kind::Interrupted, *told);
   event.signal = SIGINT;
-  if (told == nullptr) return event;
-  event.pid = told->process->pid;
-  event.tid = last_told_ = told->tid;
   return event;
 }
 

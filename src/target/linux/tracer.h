@@ -141,7 +141,7 @@ class Tracer {
   std::optional<StopEvent> take_pending();
   bool still_true(Thread& thread);
   bool anything_runs();
-  StopEvent interrupted_event();
+  std::optional<StopEvent> interrupted_event();
   void ask_to_stop(Thread& thread);
   bool let_trap_come(Thread& thread);
   void await_all_stopped();

@@ -181,7 +181,8 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     }
     if (interrupt_wanted_) {
       stop_all();
-      return std::optional(interrupted_event());
+      if (auto event = interrupted_event()) return event;
+      continue;  // all of them were on their way out
     }
     if (woken) return std::optional<StopEvent>{};
     if (bell_.answered()) {
