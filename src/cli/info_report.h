@@ -20,7 +20,7 @@ struct TraceInfo {
 std::string info_text(const TraceInfo& info);
 /// {"format","arch","endian","records","threads","problems":[{"offset","severity","code","text"}],
 ///  "problem_count", "address_bytes","registers","register_block_bytes","status","tracepoints",
-///  "variables","modules"}; see docs/man.
+///  "variables","modules"}; definitions as in docs/formats/jsonl.md.
 std::string info_json(const TraceInfo& info);
 
 /// "stopped by tracepoint 4 (pass count)", in words.
