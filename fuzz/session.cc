@@ -1,6 +1,7 @@
 // Whole debugging sessions with a tracing experiment on a made-up target. Each line of the input is a
 // packet's text, framed here; a line that begins with `!` is something that happens to the program,
-// `~` cuts the connection. Whatever comes, the session must answer and live.
+// `~` cuts the connection, and what follows `=` is sent as it is. Whatever comes, the session must
+// answer and live.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -33,8 +34,12 @@ class World {
       auto event = target_.event(line.substr(1));
       if (event && *event) session_->on_event(**event);
     } else if (line.starts_with('~')) {
-      session_->on_disconnect(session_->running());
+      const bool ran = session_->running();
+      session_->stopped();
+      session_->on_disconnect(ran);
       connect();
+    } else if (line.starts_with('=')) {
+      session_->feed(as_bytes(line.substr(1)));
     } else {
       session_->feed(as_bytes(rsp::frame(line, false)));
     }

@@ -19,8 +19,9 @@ void old_resume(Session& session, bool step, bool with_signal, std::string_view 
   }
   const bool one_only = session.resume_thread.tid > 0;
   auto current = session.current_thread();
-  const target::ThreadInfo* chosen = one_only ? session.find_thread(session.resume_thread) : nullptr;
-  if (!one_only && current) chosen = &*current;
+  const target::ThreadInfo* chosen = nullptr;
+  if (one_only) chosen = session.find_thread(session.resume_thread);
+  else if (current) chosen = &*current;
   if (!chosen) return reply.error(1);
 
   // The chosen thread steps and gets the signal; the others just go on.

@@ -12,7 +12,16 @@ namespace tracewell::agent {
 using PacketHandler = void (*)(Session& session, std::string_view body, Reply& reply);
 
 /// What must be there for a packet to be known.
-enum class Needs : uint8_t { always, trace, control, processes, breakpoints, sites, facts, signals };
+enum class Needs : uint8_t {
+  always,
+  trace,
+  control,
+  processes,
+  breakpoints,
+  sites,
+  facts,
+  signals,
+};
 
 struct PacketEntry {
   std::string_view name;

@@ -21,8 +21,9 @@ void Reply::error(int code) { out_ = "E" + rsp::hex_number(static_cast<uint8_t>(
 
 void Reply::error(const Error& error) {
   // The text goes between $ and # as it is, so what framing would misread is replaced.
+  constexpr std::string_view kSpecial = "$#}*";
   out_ = "E.";
-  for (char c : printable(error.text())) out_ += c == '$' || c == '#' || c == '}' || c == '*' ? '?' : c;
+  for (char c : printable(error.text())) out_ += kSpecial.find(c) == kSpecial.npos ? c : '?';
 }
 
 void Reply::status(const Status& status) {

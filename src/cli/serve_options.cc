@@ -39,7 +39,7 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
                "Start programs by a shell, which expands their arguments (default)");
   app.add_flag("--debug", options.debug, "Say what the server does");
   app.add_flag("--remote-debug", options.remote_debug, "Show the packets");
-  app.add_flag("--event-loop-debug", options.ignored, "Accepted for gdbserver's sake; there is nothing to show");
+  app.add_flag("--event-loop-debug", options.ignored, "Accepted for gdbserver's sake");
   app.add_option("--debug-file", options.debug_file, "Debugging output goes there");
   app.add_option("--debug-format", options.debug_format,
                  "What its lines begin with: none, timestamp or all");

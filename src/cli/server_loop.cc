@@ -161,12 +161,13 @@ void ServerLoop::part(agent::Session& session, bool had_process) {
   if (const std::string again = link_.announcement(); !again.empty()) notice(again);
 }
 
-/// Without a process there is nothing to come back for; except, once, for the frames of a trace that
-/// was told to do without a debugger, and whose program ended by itself.
+/// Without a process there is nothing to come back for; except, once, for the frames of a trace
+/// that was told to do without a debugger, and whose program ended by itself.
 bool ServerLoop::stays(const agent::Session& session, bool had_process) const {
   if (options_.multi || session.extended || !target_.processes().empty()) return true;
-  return had_process && session.last_stop && is_end(*session.last_stop) && trace_ && trace_->control() && trace_->frames().count() > 0 &&
-         trace_->status().disconnected.value_or(false);
+  const bool ended_alone = had_process && session.last_stop && is_end(*session.last_stop);
+  if (!ended_alone || !trace_ || !trace_->control()) return false;
+  return trace_->frames().count() > 0 && trace_->status().disconnected.value_or(false);
 }
 
 void ServerLoop::let_all_go() {

@@ -23,8 +23,8 @@ namespace {
 
 Error bad_comm(std::string_view text) {
   return {Errc::InvalidArgument,
-          fmt::format("'{}' is no place to listen: give HOST:PORT, [IPv6]:PORT, :PORT, unix:PATH, a "
-                      "serial device, or -",
+          fmt::format("'{}' is no place to listen: give HOST:PORT, [IPv6]:PORT, :PORT, unix:PATH, "
+                      "a serial device, or -",
                       text),
           {}};
 }

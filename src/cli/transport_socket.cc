@@ -118,7 +118,8 @@ Result<std::unique_ptr<Transport>> open_tcp(const Comm& comm) {
   const int code = ::getaddrinfo(comm.host.empty() ? "127.0.0.1" : comm.host.c_str(),
                                  comm.port.c_str(), &hints, &found);
   if (code != 0)
-    return Error{Errc::Io, fmt::format("{}: cannot resolve name: {}", comm.host, ::gai_strerror(code)),
+    return Error{Errc::Io,
+                 fmt::format("{}: cannot resolve name: {}", comm.host, ::gai_strerror(code)),
                  {}};
   Result<UniqueFd> fd = Error{Errc::Io, comm.host + ": cannot resolve name: no address", {}};
   for (const int family : {AF_INET, AF_INET6})

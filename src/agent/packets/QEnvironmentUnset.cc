@@ -7,7 +7,8 @@ namespace tracewell::agent {
 
 void on_QEnvironmentUnset(Session& session, std::string_view body, Reply& reply) {
   auto name = text_from_hex(body);
-  if (!name || name->empty() || name->find_first_of(std::string_view("=\0", 2)) != std::string::npos)
+  constexpr std::string_view kNotInNames("=\0", 2);
+  if (!name || name->empty() || name->find_first_of(kNotInNames) != std::string::npos)
     return reply.error(1);
   forget_variable(session, *name);
   session.options.launch.environment_unset.push_back(*std::move(name));

@@ -14,7 +14,8 @@ void on_qXfer_siginfo_write(Session& session, std::string_view body, Reply& repl
   auto bytes = session.target.signals()->read_siginfo(thread->tid);
   if (!bytes || request->offset > bytes->size()) return reply.error(1);
   const size_t size = std::min<uint64_t>(request->data.size(), bytes->size() - request->offset);
-  std::copy_n(request->data.begin(), size, bytes->begin() + static_cast<ptrdiff_t>(request->offset));
+  std::copy_n(request->data.begin(), size,
+              bytes->begin() + static_cast<ptrdiff_t>(request->offset));
   if (!session.target.signals()->write_siginfo(thread->tid, *bytes)) return reply.error(1);
   reply.text(rsp::hex_number(size));
 }

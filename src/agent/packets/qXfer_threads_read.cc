@@ -22,7 +22,8 @@ Result<std::string> thread_list(Session& session) {
 }  // namespace
 
 void on_qXfer_threads_read(Session& session, std::string_view body, Reply& reply) {
-  xfer_read(session, "threads", body, reply, [&](std::string_view) { return thread_list(session); });
+  xfer_read(session, "threads", body, reply,
+            [&](std::string_view) { return thread_list(session); });
 }
 
 }  // namespace tracewell::agent

@@ -1,4 +1,4 @@
-// vFile:close:<fd>
+// vFile:close:<fd>: closes a file.
 #include <unistd.h>
 
 #include "agent/host_files.h"

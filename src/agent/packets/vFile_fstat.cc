@@ -1,4 +1,4 @@
-// vFile:fstat:<fd>
+// vFile:fstat:<fd>: size, times and rights of an open file.
 #include <cerrno>
 
 #include "agent/file_stat.h"

@@ -12,7 +12,8 @@
 namespace tracewell::agent {
 namespace {
 
-constexpr uint64_t kAccess = 3, kAppend = 0x8, kCreate = 0x200, kTruncate = 0x400, kExclusive = 0x800;
+constexpr uint64_t kAccess = 3, kAppend = 0x8;
+constexpr uint64_t kCreate = 0x200, kTruncate = 0x400, kExclusive = 0x800;
 
 std::optional<int> host_flags(uint64_t flags) {
   if ((flags & kAccess) == kAccess ||

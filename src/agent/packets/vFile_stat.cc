@@ -1,4 +1,4 @@
-// vFile:stat:<hex path>
+// vFile:stat:<hex path>: size, times and rights of a file.
 #include <cerrno>
 
 #include "agent/file_stat.h"

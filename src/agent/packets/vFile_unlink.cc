@@ -1,4 +1,4 @@
-// vFile:unlink:<hex path>
+// vFile:unlink:<hex path>: removes a file.
 #include <unistd.h>
 
 #include <cerrno>

@@ -32,8 +32,8 @@ Result<std::string> FakeTarget::libraries_svr4(Pid pid) {
   TW_ASSIGN_OR_RETURN(auto all, modules(pid));
   std::string out = "<library-list-svr4 version=\"1.0\">";
   for (const Module& module : all)
-    out += fmt::format("<library name=\"{}\" lm=\"0x1\" l_addr=\"{:#x}\" l_ld=\"0x2\"/>", module.path,
-                       module.bias);
+    out += fmt::format("<library name=\"{}\" lm=\"0x1\" l_addr=\"{:#x}\" l_ld=\"0x2\"/>",
+                       module.path, module.bias);
   return out + "</library-list-svr4>";
 }
 

@@ -9,7 +9,7 @@
 //   mem PID ADDRESS HEXBYTES [ro]   a new piece of memory
 //   auxv PID HEXBYTES    exec PID PATH    library PID PATH BIAS    siginfo PID.TID HEXBYTES
 //   next-pid PID                    of the process launched next (its thread's tid is the same)
-//   refuse WHAT                     launch, attach, resume, detach, kill or insert: the next one fails
+//   refuse WHAT                     the next launch, attach, resume, detach, kill or insert fails
 //
 // Events: PID.TID and then
 //   signal N | breakpoint | hardware | watchpoint ADDRESS | stepped | interrupted | fork PID |
