@@ -18,10 +18,10 @@ namespace {
 
 // All within reach of each other, far from everything else. Code pages are filled with int3, so
 // wherever a branch goes, it stops there.
-constexpr uint64_t kData = 0x1'0000'0000, kDataBytes = 0x4000;
-constexpr uint64_t kCode = 0x1'4000'0000, kCodeBytes = 0x4000;
+constexpr uint64_t kData = 0x2000'0000'0000, kDataBytes = 0x4000;
+constexpr uint64_t kCode = 0x2000'4000'0000, kCodeBytes = 0x4000;
 constexpr uint64_t kFrom = kCode + 0x2000;
-constexpr uint64_t kCopy = 0x1'4100'0000, kCopyBytes = 0x1000;
+constexpr uint64_t kCopy = 0x2000'4100'0000, kCopyBytes = 0x1000;
 constexpr uint64_t kTo = kCopy + 0x100;
 constexpr uint64_t kFlags = 0x8d5 | 0x400;  // the arithmetic ones, and DF
 

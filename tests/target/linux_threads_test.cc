@@ -37,7 +37,7 @@ TEST_P(LinuxThreads, AreStoppedAndStartedAtAnyMoment) {
   one.launch({"churn", std::to_string(waves)});
   one.site(one.symbol("work"));
   StopEvent event;
-  for (int stops = 0;; ++stops) {
+  for (;;) {
     const Watchdog watchdog(60);
     one.resume_all();
     std::thread ringer([&, pause = random() % 2000] {
