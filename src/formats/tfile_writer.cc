@@ -72,7 +72,8 @@ Status TfileWriter::write_description(const Catalog& catalog) {
   const size_t field = status == std::string::npos ? status : text.find(kCountField, status);
   if (field < line_end) {
     const size_t digits = field + kCountField.size();
-    const size_t end = std::min(text.find_first_of(";:\n", digits), text.size());
+    const size_t end =
+        std::min(text.find_first_not_of("0123456789abcdefABCDEF", digits), text.size());
     count_offset_ = file_.size() + digits;
     count_digits_ = end - digits;
     count_promised_ = parse_hex(std::string_view(text).substr(digits, count_digits_)).value_or(0);
