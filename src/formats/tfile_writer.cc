@@ -67,18 +67,31 @@ Status TfileWriter::write_description(const Catalog& catalog) {
       text = render_tfile_description(counted);
     }
   }
+  find_frame_count(text);
+  return file_.write(text);
+}
+
+/// Where the digits of tframes are, in the status that counts (the first) and there in the field
+/// that counts (the last one with a number).
+void TfileWriter::find_frame_count(const std::string& text) {
   const size_t status = text.starts_with("status ") ? 0 : text.find("\nstatus ");
-  const size_t line_end = status == std::string::npos ? 0 : text.find('\n', status + 1);
-  const size_t field = status == std::string::npos ? status : text.find(kCountField, status);
-  if (field < line_end) {
+  if (status == std::string::npos) return;
+  const size_t line_end = std::min(text.find('\n', status + 1), text.size());
+  size_t before = line_end;
+  while (true) {
+    const size_t field = text.rfind(kCountField, before);
+    if (field == std::string::npos || field <= status) return;
     const size_t digits = field + kCountField.size();
     const size_t end =
         std::min(text.find_first_not_of("0123456789abcdefABCDEF", digits), text.size());
+    const auto promised = parse_hex(std::string_view(text).substr(digits, end - digits));
+    before = field - 1;
+    if (!promised) continue;
     count_offset_ = file_.size() + digits;
     count_digits_ = end - digits;
-    count_promised_ = parse_hex(std::string_view(text).substr(digits, count_digits_)).value_or(0);
+    count_promised_ = *promised;
+    return;
   }
-  return file_.write(text);
 }
 
 Status TfileWriter::write(const Batch& batch) {

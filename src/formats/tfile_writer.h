@@ -23,6 +23,7 @@ class TfileWriter final : public Sink {
  private:
   explicit TfileWriter(OutputFile file) : file_(std::move(file)) {}
   Status write_description(const Catalog& catalog);
+  void find_frame_count(const std::string& description);
   Status write_frame(const Event& event, const Frame& frame);
   Result<std::span<const FrameBlock>> gdb_blocks(const Frame& frame);
   std::optional<uint64_t> derived_pc(const Frame& frame) const;
