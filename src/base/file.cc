@@ -73,10 +73,16 @@ void forget_mapping(const void* data) {
   }
 }
 
-Result<std::vector<uint8_t>> read_all(int fd, const std::string& path) {
+Result<std::vector<uint8_t>> read_all(int fd, const std::string& path,
+                                      const InputFile::Wanted& wanted) {
   std::vector<uint8_t> out;
+  bool judged = !wanted;
   while (true) {
     const size_t at = out.size();
+    if (!judged && at >= InputFile::kHeadBytes) {
+      if (!wanted({out.data(), InputFile::kHeadBytes})) return out;
+      judged = true;
+    }
     out.resize(at + kBufferBytes);
     const ssize_t got = read(fd, out.data() + at, kBufferBytes);
     if (got < 0 && errno == EINTR) {
@@ -96,7 +102,7 @@ void UniqueFd::reset() {
   fd_ = -1;
 }
 
-Result<std::shared_ptr<InputFile>> InputFile::open(const std::string& path) {
+Result<std::shared_ptr<InputFile>> InputFile::open(const std::string& path, const Wanted& wanted) {
   const bool standard_input = path == "-";
   UniqueFd fd(standard_input ? dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return errno_error("cannot open " + path);
@@ -107,7 +113,8 @@ Result<std::shared_ptr<InputFile>> InputFile::open(const std::string& path) {
 
   std::shared_ptr<InputFile> file(new InputFile);
   file->path_ = path;
-  if (S_ISREG(status.st_mode) && status.st_size > 0 && !standard_input) {
+  const bool from_start = !standard_input || lseek(fd.get(), 0, SEEK_CUR) == 0;
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && from_start) {
     file->size_ = static_cast<size_t>(status.st_size);
     void* data = mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
     if (data == MAP_FAILED) return errno_error("cannot map " + path);
@@ -116,7 +123,7 @@ Result<std::shared_ptr<InputFile>> InputFile::open(const std::string& path) {
     remember_mapping(data, file->size_);
     return file;
   }
-  TW_ASSIGN_OR_RETURN(file->copy_, read_all(fd.get(), path));
+  TW_ASSIGN_OR_RETURN(file->copy_, read_all(fd.get(), path, wanted));
   file->data_ = file->copy_.data();
   file->size_ = file->copy_.size();
   return file;

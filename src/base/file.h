@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,8 +40,14 @@ class UniqueFd {
 /// reader that made them.
 class InputFile {
  public:
-  /// `path` "-" is standard input.
-  static Result<std::shared_ptr<InputFile>> open(const std::string& path);
+  static constexpr size_t kHeadBytes = 4096;
+  /// Is it worth reading on, to judge by the first kHeadBytes (or all, if there are fewer)?
+  using Wanted = std::function<bool(Bytes head)>;
+
+  /// `path` "-" is standard input. A pipe or device that is not `wanted` is not read to its end,
+  /// which it may not have; the file then holds what was read.
+  static Result<std::shared_ptr<InputFile>> open(const std::string& path,
+                                                 const Wanted& wanted = {});
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;

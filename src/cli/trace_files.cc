@@ -84,7 +84,10 @@ void add_selection_options(CLI::App& app, SelectionOptions& options) {
 Result<OpenTrace> open_trace(const InputOptions& options) {
   OpenTrace trace;
   trace.problems = std::make_unique<ProblemLog>();
-  TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(options.path));
+  const auto is_trace = [&](Bytes head) {
+    return !options.format.empty() || formats::sniff_format(head) != nullptr;
+  };
+  TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(options.path, is_trace));
   formats::OpenOptions open_options;
   if (!options.endian.empty())
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
