@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "agent/recorded_trace.h"
+#include "agent/session.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/replay_loop.h"
@@ -55,6 +56,15 @@ Result<UniqueFd> catch_signals() {
   return fd;
 }
 
+/// Registers travel in one packet, two digits a byte. A file may state any size.
+Status fits_a_packet(const Catalog& catalog) {
+  constexpr size_t kBlockMax = agent::Session::kPacketBytesMax / 2;
+  if (catalog.registers.size_bytes <= kBlockMax) return {};
+  return {Errc::Limit,
+          fmt::format("the trace states register blocks of {} bytes; a packet carries at most {}",
+                      catalog.registers.size_bytes, kBlockMax)};
+}
+
 Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(const Comm comm, parse_comm(options.comm));
   if (comm.kind == Comm::Kind::Stdio && options.input.path == "-")
@@ -65,6 +75,7 @@ Result<int> replay(const ReplayOptions& options) {
   std::vector<symbols::ImageSpec> named;
   for (const std::string& text : options.images) named.push_back(symbols::parse_image_spec(text));
   const Catalog& catalog = trace.source->catalog();
+  TW_RETURN_IF_ERROR(fits_a_packet(catalog));
   TW_ASSIGN_OR_RETURN(target::ImagePlacement placed,
                       target::place_images(catalog, named, options.images_from_trace));
   for (const std::string& note : placed.notes) tell("tracewell: " + note);
