@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <unordered_set>
 
 #include <elf.h>
 
@@ -43,11 +44,13 @@ uint64_t find_r_debug(const AddressSpace& space, uint64_t dynamic) {
   return 0;
 }
 
+/// The list stands in the program's memory, which may hold anything, a ring too.
 void walk(const AddressSpace& space, uint64_t r_debug, uint64_t first,
           std::vector<LoadedObject>& out) {
+  std::unordered_set<uint64_t> seen;
   for (uint64_t at = first; at != 0 && out.size() < kObjectsMax;) {
     const auto map = space.read_value<LinkMap>(at);
-    if (!map) return;
+    if (!map || !seen.insert(at).second) return;
     out.push_back({at, map->l_addr, map->l_ld, r_debug,
                    map->l_name != 0 ? space.read_text(map->l_name, kNameMax) : ""});
     at = map->l_next;
