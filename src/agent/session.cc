@@ -22,11 +22,16 @@ Session::~Session() {
 
 void Session::feed(Bytes bytes) {
   decoder_.feed(bytes);
-  while (!finished_) {
+  (void)proceed();
+}
+
+bool Session::proceed() {
+  while (!finished_ && output_.size() < kOutputBytesMax) {
     auto item = decoder_.next();
     if (!item) break;
     on_item(*item);
   }
+  return !output_.empty();
 }
 
 void Session::on_item(const rsp::Item& item) {
@@ -43,7 +48,8 @@ void Session::on_item(const rsp::Item& item) {
       send("E01");
       break;
     case rsp::Item::Kind::Nak:
-      output_ += last_frame_;
+      // One answer has been asked for again once, however often it is said before it leaves.
+      if (output_.empty()) output_ = last_frame_;
       break;
     case rsp::Item::Kind::Interrupt:
       // One that crosses a stop reply asks for what has happened already.
@@ -70,7 +76,7 @@ void Session::on_packet(std::string packet) {
 void Session::handle(std::string_view packet) {
   Reply reply;
   const PacketEntry* entry = find_packet(packet);
-  if (entry && available(*this, entry->needs))
+  if (entry && available(*this, entry->needs) && !disabled(entry->name))
     entry->handler(*this, packet.substr(entry->name.size()), reply);
   if (!reply.silent()) send(reply.str());
   if (no_ack_next_) {
@@ -106,6 +112,12 @@ void Session::console(std::string_view text) {
 
 void Session::notice(std::string_view line) const {
   if (options.notice) options.notice(line);
+}
+
+bool Session::disabled(std::string_view name) const {
+  while (!name.empty() && std::string_view(":;,?").find(name.back()) != name.npos)
+    name.remove_suffix(1);
+  return options.disabled.count(name) != 0;
 }
 
 const std::vector<target::ThreadInfo>& Session::threads() const {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ struct SessionOptions {
   Files files = Files::ReadWrite;
   std::vector<std::string> listed_files;    // Listed: these may be read, by absolute path
   target::Processes::LaunchOptions launch;  // of the program, and defaults for vRun
+  /// --disable-packet: names of packets (without separator) to be unknown. Of stop
+  /// replies, "Tstop" stands for all but the signal and "Tthread" for the thread.
+  std::set<std::string, std::less<>> disabled;
   /// One line for the server's user ("Detaching from process 7"); may be empty.
   std::function<void(std::string_view)> notice;
   /// Each packet that comes (true) and goes; may be empty.
@@ -54,6 +58,9 @@ class Session {
   static constexpr size_t kPacketBytesMax = 0x20000;
   /// Packets that may wait while the program runs.
   static constexpr size_t kWaitingMax = 64;
+  /// Output that waits to be taken before more packets are looked at: a debugger that asks and does
+  /// not listen must not fill our memory.
+  static constexpr size_t kOutputBytesMax = 1 << 20;
 
   Session(target::Target& target, Trace* trace, SessionOptions options);
   ~Session();
@@ -62,6 +69,8 @@ class Session {
 
   /// Bytes from the debugger, in any pieces.
   void feed(Bytes bytes);
+  /// Goes on with what was fed, where it paused for its output to be taken. True: there is output.
+  bool proceed();
   /// Something the target told.
   void on_event(const target::StopEvent& event);
   /// The target could not be resumed or waited for.
@@ -127,6 +136,8 @@ class Session {
   /// Console text for the debugger's user: only while it waits for a stop or a monitor command.
   void console(std::string_view text);
   void notice(std::string_view line) const;
+  /// Did the user disable the packet of that name? A trailing separator does not count.
+  bool disabled(std::string_view name) const;
 
  private:
   struct Inserted {

@@ -26,7 +26,9 @@ Result<bool> converse(const Connection& connection, agent::Session& session, int
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (size <= 0) break;
     session.feed({buffer, static_cast<size_t>(size)});
-    if (!send_all(connection, session.take_output(), quit_fd)) break;
+    do {
+      if (!send_all(connection, session.take_output(), quit_fd)) return !session.server_exit();
+    } while (session.proceed());
   }
   return !session.server_exit();
 }

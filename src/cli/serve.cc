@@ -10,6 +10,7 @@
 
 #include "agent/engine.h"
 #include "base/check.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/serve_log.h"
 #include "cli/serve_options.h"
@@ -25,8 +26,9 @@ int quit_pipe[2] = {-1, -1};
 volatile std::sig_atomic_t quit_signal = 0;
 
 void on_quit_signal(int number) {
-  // A second one ends us at once: the kernel then kills what was started, and sets free the rest.
-  if (quit_signal != 0) ::_exit(128 + number);
+  // A second one changes nothing: without an orderly end, a program that was attached to would run
+  // into the patches that are still in its code.
+  if (quit_signal != 0) return;
   quit_signal = number;
   (void)!::write(quit_pipe[1], "q", 1);
 }
@@ -83,6 +85,12 @@ ServerOptions server_options(const ServeOptions& options, ServeLog& log) {
   out.once = options.once;
   out.multi = options.multi;
   out.session.launch = options.launch;
+  for (std::string_view name : split(options.disabled_packets, ',')) {
+    if (name == "threads")
+      out.session.disabled.insert({"vCont", "Tthread", "qC", "qfThreadInfo"});
+    else  // gdbserver's T is the stop reply, not the packet
+      out.session.disabled.emplace(name == "T" ? "Tstop" : name);
+  }
   out.session.notice = [&log](std::string_view line) { log.notice(line); };
   out.session.log_packet = [&log](bool received, std::string_view text) {
     log.packet(received, text);

@@ -40,6 +40,9 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
   app.add_flag("--debug", options.debug, "Say what the server does");
   app.add_flag("--remote-debug", options.remote_debug, "Show the packets");
   app.add_flag("--event-loop-debug", options.ignored, "Accepted for gdbserver's sake");
+  app.add_option("--disable-packet", options.disabled_packets,
+                 "Know nothing of these packets (names with commas): vCont, T, Tthread, qC, "
+                 "qfThreadInfo, threads (all of these)");
   app.add_option("--debug-file", options.debug_file, "Debugging output goes there");
   app.add_option("--debug-format", options.debug_format,
                  "What its lines begin with: none, timestamp or all");

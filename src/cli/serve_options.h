@@ -25,6 +25,7 @@ struct ServeOptions {
   bool remote_debug = false, ignored = false;
   std::string debug;  // --debug or --debug=WHAT; "" = not
   std::string debug_file, debug_format;
+  std::string disabled_packets;  // names with commas
   std::string comm;
   int64_t pid = 0;                             // --attach
   target::Processes::LaunchOptions launch;     // argv empty: no program

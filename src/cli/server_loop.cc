@@ -124,7 +124,9 @@ void ServerLoop::converse(agent::Session& session) {
   while (!link_.quitting()) {
     if (const std::string input = link_.take_input(); !input.empty())
       session.feed(as_bytes(input));
-    if (!link_.send(session.take_output())) return;
+    do {
+      if (!link_.send(session.take_output())) return;
+    } while (session.proceed());
     if (session.finished() || link_.lost()) return;
     if (!session.running()) {
       link_.wait();

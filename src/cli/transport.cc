@@ -10,8 +10,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <climits>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -105,9 +107,11 @@ Result<Comm> parse_comm(std::string_view text) {
     return comm;
   }
   std::string_view rest = text;
+  bool any_colons = false;  // tcp6: makes plain what the brackets would
   for (std::string_view family : {"tcp:", "tcp4:", "tcp6:"})
     if (rest.starts_with(family)) {
       rest.remove_prefix(family.size());
+      any_colons = family == "tcp6:";
       break;
     }
   const size_t colon = rest.rfind(':');
@@ -115,7 +119,10 @@ Result<Comm> parse_comm(std::string_view text) {
   std::string_view host = rest.substr(0, colon);
   comm.port = rest.substr(colon + 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  else if (host.find(':') != std::string_view::npos) return bad_comm(text);
+  else if (host.find(':') != std::string_view::npos && !any_colons)
+    return Error{Errc::InvalidArgument,
+                 fmt::format("{}: cannot resolve name: an IPv6 address stands in brackets", host),
+                 {}};
   comm.host = host;
   return comm;
 }
@@ -130,17 +137,25 @@ Result<std::unique_ptr<Transport>> Transport::open(const Comm& comm) {
   return std::unique_ptr<Transport>(std::make_unique<StdioTransport>());
 }
 
+// Standard output is not ours to make non-blocking: others may share it. A pipe that is ready takes
+// PIPE_BUF bytes without blocking.
 Status send_all(const Connection& connection, std::string_view bytes, int quit_fd) {
+  const int fd = connection.write_fd();
+  const bool blocks = (::fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
+  bool ready = !blocks;
   while (!bytes.empty()) {
-    const ssize_t sent = ::write(connection.write_fd(), bytes.data(), bytes.size());
-    if (sent > 0) {
-      bytes.remove_prefix(static_cast<size_t>(sent));
-      continue;
+    if (ready) {
+      const size_t most = blocks ? std::min<size_t>(bytes.size(), PIPE_BUF) : bytes.size();
+      const ssize_t sent = ::write(fd, bytes.data(), most);
+      if (sent < 0 && errno != EAGAIN && errno != EINTR) return errno_error("the connection");
+      if (sent > 0) bytes.remove_prefix(static_cast<size_t>(sent));
+      if (bytes.empty()) break;
+      if (sent > 0 && !blocks) continue;
     }
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) return errno_error("the connection");
-    struct pollfd fds[] = {{connection.write_fd(), POLLOUT, 0}, {quit_fd, POLLIN, 0}};
+    struct pollfd fds[] = {{fd, POLLOUT, 0}, {quit_fd, POLLIN, 0}};
     if (::poll(fds, 2, -1) < 0 && errno != EINTR) return errno_error("the connection");
     if ((fds[1].revents & POLLIN) != 0) return Error{Errc::Io, "ending", {}};
+    ready = fds[0].revents != 0;
   }
   return {};
 }

@@ -4,6 +4,7 @@
 //   @ process 7                 a line of FakeTarget's description (target/fake/fake_target.h)
 //   @ trace                     there is a live tracing experiment; its clock stands still
 //   @ files none|read-only      what vFile may do; default: everything
+//   @ disable NAME              a packet that shall be unknown
 //   -> qSupported:swbreak+      a packet; the player frames and acknowledges
 //   => \x03                     bytes as they are
 //   !! 7.7 breakpoint           an event line of FakeTarget
@@ -104,6 +105,7 @@ class Player {
     if (text == "trace") with_trace_ = true;
     else if (text == "files none") options_.files = SessionOptions::Files::None;
     else if (text == "files read-only") options_.files = SessionOptions::Files::ReadOnly;
+    else if (text.starts_with("disable ")) options_.disabled.emplace(text.substr(8));
     else return target_.describe(text).ok();
     return true;
   }

@@ -28,6 +28,7 @@ TEST(Comm, EveryForm) {
            Case{":0", Comm::Kind::Tcp, "", "0", ""},
            Case{"tcp:host:1", Comm::Kind::Tcp, "host", "1", ""},
            Case{"tcp6:[::1]:65535", Comm::Kind::Tcp, "::1", "65535", ""},
+           Case{"tcp6:::1:80", Comm::Kind::Tcp, "::1", "80", ""},
            Case{"[fe80::1%eth0]:7", Comm::Kind::Tcp, "fe80::1%eth0", "7", ""},
            Case{"unix:/tmp/x:1", Comm::Kind::Unix, "", "", "/tmp/x:1"},
            Case{"unix:relative", Comm::Kind::Unix, "", "", "relative"},

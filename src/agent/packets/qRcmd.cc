@@ -22,6 +22,23 @@ constexpr std::string_view kHelp =
     "  exit\n"
     "    Quit GDBserver\n";
 
+/// gdbserver's words for what is switched on or off.
+struct Switch {
+  std::string_view name, what;
+};
+constexpr Switch kSwitches[] = {{"debug", "Debug output"},
+                                {"remote-debug", "Protocol debug output"},
+                                {"debug-format", "All extra debug format options"}};
+
+std::string confirmation(std::string_view name, std::string_view value) {
+  for (const Switch& one : kSwitches)
+    if (one.name == name) {
+      const bool off = value == "0" || value == "none" || value.empty();
+      return std::string(one.what) + (off ? " disabled.\n" : " enabled.\n");
+    }
+  return "";
+}
+
 std::string_view trim(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -41,10 +58,16 @@ void on_qRcmd(Session& session, std::string_view body, Reply& reply) {
   } else if (command.starts_with("set ")) {
     std::string_view value = trim(command.substr(4));
     const std::string_view name = take_until(value, ' ');
-    if (!session.options.set || !session.options.set(name, trim(value)))
+    value = trim(value);
+    if (session.options.set && session.options.set(name, value)) {
+      session.console(confirmation(name, value));
+    } else {
       session.console("There is no such setting, or it has no such value.\n");
+      return reply.error(1);
+    }
   } else {
-    session.console("There is no such command; try `monitor help`.\n");
+    session.console("Unknown monitor command; try `monitor help`.\n");
+    return reply.error(1);
   }
   reply.ok();
 }

@@ -30,7 +30,8 @@ void on_qSupported(Session& session, std::string_view body, Reply& reply) {
 
   reply.text(fmt::format("PacketSize={:x}", Session::kPacketBytesMax));
   for (const PacketEntry& entry : packet_table())
-    if (!entry.features.empty() && available(session, entry.needs))
+    if (!entry.features.empty() && available(session, entry.needs) &&
+        !session.disabled(entry.name))
       reply.text(";").text(entry.features);
   // What belongs to no packet of its own.
   reply.text(";multiprocess+;no-resumed+");
