@@ -1,7 +1,7 @@
-// Whole debugging sessions with a tracing experiment on a made-up target. Each line of the input is a
-// packet's text, framed here; a line that begins with `!` is something that happens to the program,
-// `~` cuts the connection, and what follows `=` is sent as it is. Whatever comes, the session must
-// answer and live.
+// Whole debugging sessions with a tracing experiment on a made-up target. Each line of the input
+// is a packet's text, framed here; a line that begins with `!` is something that happens to the
+// program, `~` cuts the connection, and what follows `=` is sent as it is. Whatever comes, the
+// session must answer and live.
 #include <cstdint>
 #include <memory>
 #include <string>
