@@ -82,8 +82,7 @@ void TfileWriter::find_frame_count(const std::string& text) {
     const size_t field = text.rfind(kCountField, before);
     if (field == std::string::npos || field <= status) return;
     const size_t digits = field + kCountField.size();
-    const size_t end =
-        std::min(text.find_first_not_of("0123456789abcdefABCDEF", digits), text.size());
+    const size_t end = std::min(text.find_first_of(";:\n", digits), text.size());
     const auto promised = parse_hex(std::string_view(text).substr(digits, end - digits));
     before = field - 1;
     if (!promised) continue;
