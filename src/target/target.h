@@ -126,7 +126,7 @@ class SignalInfo {
   virtual ~SignalInfo() = default;
   virtual Result<std::vector<uint8_t>> read_siginfo(Tid tid) = 0;
   virtual Status write_siginfo(Tid tid, Bytes bytes) = 0;
-  /// Signals (Linux numbers) to deliver without a stop.
+  /// Signals (Linux numbers) to deliver without a stop, except to a thread that steps.
   virtual void pass_signals(const std::vector<int>& signals) = 0;
 };
 
@@ -159,7 +159,8 @@ class Target {
   virtual Result<std::optional<StopEvent>> wait() = 0;
   /// Makes a running wait() return, or the next one, once. May be called from any thread.
   virtual void wake() {}
-  /// Asks for a stop; wait() then tells Interrupted (unless something else comes first).
+  /// Asks for a stop; wait() then tells Interrupted. If something else is told first, the next
+  /// wait() that finds nothing better to tell does.
   virtual Status interrupt() = 0;
 
   virtual Processes* process_control() { return nullptr; }

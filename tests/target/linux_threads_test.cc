@@ -47,13 +47,12 @@ TEST_P(LinuxThreads, AreStoppedAndStartedAtAnyMoment) {
     auto woken = one.target->wait();
     ringer.join();
     ASSERT_TRUE(woken.ok());
-    if (*woken) {
-      event = **woken;
-      break;
+    if (!*woken) {
+      ASSERT_TRUE(one.target->interrupt().ok());
     }
-    ASSERT_TRUE(one.target->interrupt().ok());
-    event = one.wait();
+    event = *woken ? **woken : one.wait();
     if (event.kind != Kind::Interrupted) break;
+    one.told = event.tid;
     for (const ThreadInfo& thread : one.target->threads(0)) EXPECT_NE(one.pc(thread.tid), 0u);
     if (random() % 3 == 0) {
       const Tid tid = one.told;

@@ -15,9 +15,6 @@ using Kind = Breakpoints::Kind;
 
 uint64_t debug_register(size_t i) { return offsetof(user, u_debugreg) + i * sizeof(long); }
 
-/// x86 cannot watch reads alone.
-Kind as_hardware(Kind kind) { return kind == Kind::ReadWatch ? Kind::AccessWatch : kind; }
-
 uint64_t control(const std::array<HardwareSlot, 4>& slots) {
   uint64_t dr7 = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -78,7 +75,6 @@ void Tracer::clear_debug_registers(Thread& thread) {
 }
 
 Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_t size) {
-  kind = as_hardware(kind);
   std::array<HardwareSlot, 4> slots = process.hardware;
   if (size == 0 && kind != Kind::Hardware) return {Errc::InvalidArgument, "nothing to watch"};
   for (const Piece& piece : pieces(kind, at, size)) {
@@ -103,7 +99,6 @@ Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_
 }
 
 Status Tracer::remove_hardware(Process& process, Kind kind, uint64_t at, uint32_t size) {
-  kind = as_hardware(kind);
   for (const Piece& piece : pieces(kind, at, size))
     for (HardwareSlot& slot : process.hardware)
       if (slot.users > 0 && slot.kind == kind && slot.address == piece.address &&

@@ -35,6 +35,12 @@ Decision Tracer::on_event_stop(Thread& thread) {
   return {};
 }
 
+/// Not to a thread that steps: the debugger wants to step over the handler, or into it.
+bool Tracer::passes(const Thread& thread, int signal) const {
+  const bool steps = thread.resumed && thread.action != ResumeAction::Kind::Continue;
+  return !steps && pass_signals.test(static_cast<size_t>(signal));
+}
+
 /// A thread that is killed leaves the stop that we were told of, for the one on its way out.
 static bool is_leaving(const siginfo_t& info) {
   return info.si_signo == SIGTRAP && info.si_code >> 8 == PTRACE_EVENT_EXIT;
@@ -49,8 +55,7 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
     thread.injected = 0;
     return {signal, {}};
   }
-  if (!seen(*thread.process) || pass_signals.test(static_cast<size_t>(signal)))
-    return {signal, {}};
+  if (!seen(*thread.process) || passes(thread, signal)) return {signal, {}};
   StopEvent event = event_of(StopEvent::Kind::Signal, thread);
   event.signal = signal;
   return {0, event};

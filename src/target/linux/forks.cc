@@ -53,8 +53,10 @@ Decision Tracer::on_fork(Thread& thread, bool vfork) {
 Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   Process& parent = *thread.process;
   const bool shared = shares_memory(regs(thread), thread.tid, child, *parent.space);
-  const bool wanted =
-      seen(parent) && (kind == StopEvent::Kind::Vfork ? tell_vforks : tell_forks);
+  // A debugger takes its breakpoints out of a fork's memory; where that is the parent's, the parent
+  // would lose them.
+  const bool vfork = kind == StopEvent::Kind::Vfork;
+  const bool wanted = seen(parent) && (vfork ? tell_vforks : tell_forks && !shared);
   std::shared_ptr<AddressSpace> space = parent.space;
   if (!shared) {
     auto own = AddressSpace::open(child);

@@ -38,10 +38,12 @@ class LinuxProcesses final : public Processes {
 class LinuxBreakpoints final : public Breakpoints {
  public:
   explicit LinuxBreakpoints(Tracer& tracer) : tracer_(tracer) {}
-  bool supports(Kind) const override { return true; }
+  /// x86 cannot watch reads alone. Debuggers know what to do: they watch accesses and compare.
+  bool supports(Kind kind) const override { return kind != Kind::ReadWatch; }
   Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
     Process* process = tracer_.find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
+    if (!supports(kind)) return {Errc::Unsupported, "no watchpoints for reads alone"};
     if (kind != Kind::Software) return tracer_.insert_hardware(*process, kind, address, size);
     TW_ASSIGN_OR_RETURN(Patch * patch, process->space->add(address));
     patch->breakpoint = true;

@@ -146,7 +146,6 @@ void Tracer::await_all_stopped() {
 }
 
 void Tracer::stop_all() {
-  interrupt_wanted_ = false;
   await_all_stopped();
   for (Thread* thread : all_threads()) {
     if (thread->run == Run::Stopped) settle(*thread);
@@ -213,7 +212,7 @@ void Tracer::start_resumed() {
 bool Tracer::still_true(Thread& thread) {
   const StopEvent& event = *thread.pending;
   switch (event.kind) {
-    case StopEvent::Kind::Signal: return !pass_signals.test(static_cast<size_t>(event.signal));
+    case StopEvent::Kind::Signal: return !passes(thread, event.signal);
     case StopEvent::Kind::Breakpoint: {
       const Patch* patch = thread.process->space->find(event.address);
       return patch != nullptr && patch->breakpoint && regs(thread).rip == event.address;
@@ -247,6 +246,7 @@ std::optional<StopEvent> Tracer::interrupted_event() {
     if (told == nullptr && seen(*thread->process) && thread->run != Run::Exiting) told = thread;
   if (told == nullptr) return std::nullopt;
   last_told_ = told->tid;
+  interrupt_wanted_ = false;
   StopEvent event = event_of(StopEvent::Kind::Interrupted, *told);
   event.signal = SIGINT;
   return event;

@@ -84,6 +84,7 @@ class Tracer {
   // --- what stops mean (events.cc)
   Decision decide(Thread& thread, bool parking);
   Decision on_signal(Thread& thread, int signal);
+  bool passes(const Thread& thread, int signal) const;
   Decision on_trap(Thread& thread, bool parking);
   Decision on_event_stop(Thread& thread);
   std::optional<StopEvent> watch_event(Thread& thread);
