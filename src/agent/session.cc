@@ -115,7 +115,7 @@ void Session::notice(std::string_view line) const {
 }
 
 bool Session::disabled(std::string_view name) const {
-  while (!name.empty() && std::string_view(":;,?").find(name.back()) != name.npos)
+  while (name.size() > 1 && std::string_view(":;,?").find(name.back()) != name.npos)
     name.remove_suffix(1);
   return options.disabled.count(name) != 0;
 }

@@ -86,6 +86,7 @@ ServerOptions server_options(const ServeOptions& options, ServeLog& log) {
   out.multi = options.multi;
   out.session.launch = options.launch;
   for (std::string_view name : split(options.disabled_packets, ',')) {
+    if (name.empty()) continue;
     if (name == "threads")
       out.session.disabled.insert({"vCont", "Tthread", "qC", "qfThreadInfo"});
     else  // gdbserver's T is the stop reply, not the packet
