@@ -88,6 +88,39 @@ TEST(LinuxThreadsAndBreakpoints, EachThreadIsToldOfOnce) {
   EXPECT_EQ(told, 200);
 }
 
+TEST(LinuxThreadsAndBreakpoints, ThreadsTakeTurns) {
+  Debuggee one;
+  one.launch({"hammer", "2", "0"});
+  const uint64_t address = one.symbol("site_call");
+  std::map<Tid, int> told;
+  for (int i = 0; i < 40; ++i) {
+    one.breakpoint(address);
+    const StopEvent event = one.go();
+    ASSERT_EQ(event.kind, Kind::Breakpoint);
+    ++told[event.tid];
+    one.remove_breakpoint(address);
+  }
+  EXPECT_EQ(told.size(), 2u);
+}
+
+TEST(LinuxThreadsAndBreakpoints, LeaderEndsWhileTheOthersStandStill) {
+  Debuggee one;
+  one.launch({"ends", "leader", "5"});
+  one.breakpoint(one.symbol("late"));
+  ASSERT_EQ(one.go().kind, Kind::Breakpoint);
+  const Tid other = one.told;
+  one.remove_breakpoint(one.symbol("late"));
+  ResumeAction action;
+  action.tid = one.pid;
+  const Status leader = one.target->resume({&action, 1});
+  if (leader.ok()) {  // or it has ended already
+    EXPECT_EQ(one.wait().kind, Kind::NoneLeft);
+  }
+  ASSERT_EQ(one.target->threads(one.pid).size(), 1u);
+  EXPECT_EQ(one.target->threads(one.pid)[0].tid, other);
+  EXPECT_EQ(one.go().exit_code, 5);
+}
+
 TEST_P(LinuxThreads, FaultHandlersSeeTheProgramsOwnAddress) {
   for (const char* what : {"repair", "jump", "skip"})
     for (const bool told : {false, true}) {

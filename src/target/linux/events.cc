@@ -41,11 +41,6 @@ bool Tracer::passes(const Thread& thread, int signal) const {
   return !steps && pass_signals.test(static_cast<size_t>(signal));
 }
 
-/// A thread that is killed leaves the stop that we were told of, for the one on its way out.
-static bool is_leaving(const siginfo_t& info) {
-  return info.si_signo == SIGTRAP && info.si_code >> 8 == PTRACE_EVENT_EXIT;
-}
-
 /// A signal that is about to be delivered.
 Decision Tracer::on_signal(Thread& thread, int signal) {
   siginfo_t info{};

@@ -101,6 +101,8 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
   thread.skip.reset();
   if (parking) {  // it will run into it again
     if (counted) thread.skip = pc;
+    if (patch->breakpoint && !patch->site && thread.resumed && seen(*thread.process))
+      rivals_.push_back(thread.tid);
     return {};
   }
   if (patch->site && !counted && handler != nullptr && seen(*thread.process)) {

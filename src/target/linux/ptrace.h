@@ -29,6 +29,12 @@ bool is_group_stop(int status);
 /// The stop that comes before a signal is delivered (also our own traps).
 bool is_signal_stop(int status);
 
+/// A thread that is killed leaves the stop that we were told of, for the one on its way out. What
+/// PTRACE_GETSIGINFO says then.
+inline bool is_leaving(const siginfo_t& info) {
+  return info.si_signo == SIGTRAP && info.si_code >> 8 == PTRACE_EVENT_EXIT;
+}
+
 /// Has the thread, in another stop, a SIGTRAP of its own making still before it (int3, a step)? It
 /// comes at once when the thread goes on, before any instruction.
 bool trap_is_pending(Tid tid);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 
 #include <sys/wait.h>
@@ -202,7 +203,11 @@ void Tracer::start_resumed() {
     thread->pending.reset();
   }
   if (something_pending_) return;
-  for (Thread* thread : all_threads()) {
+  std::vector<Thread*> threads = all_threads();
+  // Whoever was told of last starts last, or it may always be the first at the next breakpoint.
+  std::stable_partition(threads.begin(), threads.end(),
+                        [&](const Thread* thread) { return thread->tid > last_told_; });
+  for (Thread* thread : threads) {
     if (thread->run != Run::Stopped || thread->fresh) continue;
     if (thread->resumed || !seen(*thread->process))
       go(*thread, std::exchange(thread->deferred_signal, 0));

@@ -141,7 +141,9 @@ class Tracer {
   bool has_foreign_children();
   std::optional<StopEvent> take_pending();
   bool still_true(Thread& thread);
+  bool leader_waits(const Thread& leader);
   bool anything_runs();
+  void give_way(StopEvent& event);
   std::optional<StopEvent> interrupted_event();
   void ask_to_stop(Thread& thread);
   bool let_trap_come(Thread& thread);
@@ -167,6 +169,7 @@ class Tracer {
   std::vector<std::unique_ptr<Process>> dead_processes_;
   std::vector<std::shared_ptr<AddressSpace>> dead_spaces_;
   std::deque<Tid> ready_;             // fresh stops, in order
+  std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's
   std::map<Tid, int> early_;          // stops of children whose birth was not told yet
   std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::vector<Pid> let_go_;           // our own children that we do not trace any more

@@ -135,9 +135,23 @@ bool Tracer::await_stop(Tid tid) {
   }
 }
 
+/// A leader that has ended says so when the last of its threads has. If all of them stand still, by
+/// our will and not about to die with it, that may be never.
+bool Tracer::leader_waits(const Thread& leader) {
+  if (leader.run != Run::Exiting || leader.tid != leader.process->pid) return false;
+  for (const Thread* thread : threads_of(*leader.process)) {
+    siginfo_t info{};
+    if (thread == &leader) continue;
+    if (thread->run != Run::Stopped) return false;
+    if (trace(PTRACE_GETSIGINFO, thread->tid, 0, &info) != 0 || is_leaving(info)) return false;
+  }
+  return leader.process->threads.size() > 1;
+}
+
 bool Tracer::anything_runs() {
   for (const auto& [tid, thread] : threads_)
-    if (thread->run != Run::Stopped && seen(*thread->process)) return true;
+    if (thread->run != Run::Stopped && seen(*thread->process) && !leader_waits(*thread))
+      return true;
   return false;
 }
 
@@ -155,12 +169,30 @@ std::optional<StopEvent> Tracer::handle_next() {
   thread->fresh = false;
   Decision decision = decide(*thread, false);
   if (decision.event) {
+    rivals_.clear();
     stop_all();
-    last_told_ = thread->tid;
+    if (decision.event->kind == StopEvent::Kind::Breakpoint) give_way(*decision.event);
+    last_told_ = decision.event->tid;
   } else if (!thread->fresh) {
     go(*thread, decision.signal);
   }
   return std::move(decision.event);
+}
+
+/// When several threads have run into breakpoints, all but one are taken back to run into theirs
+/// again. So that it is not always the same one that is told of, they take turns.
+void Tracer::give_way(StopEvent& event) {
+  Thread* next = nullptr;
+  const auto later = [&](Tid tid) { return tid - last_told_ - 1; };  // as turns from the last
+  for (const Tid tid : rivals_) {
+    Thread* thread = find(tid);
+    if (thread == nullptr || thread->run != Run::Stopped) continue;
+    const Tid best = next != nullptr ? next->tid : event.tid;
+    if (static_cast<uint64_t>(later(tid)) < static_cast<uint64_t>(later(best))) next = thread;
+  }
+  if (next == nullptr) return;
+  event = event_of(StopEvent::Kind::Breakpoint, *next);
+  event.address = regs(*next).rip;
 }
 
 Result<std::optional<StopEvent>> Tracer::wait() {
