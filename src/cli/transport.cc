@@ -1,5 +1,6 @@
 #include "cli/transport.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -29,6 +30,12 @@ Error bad_comm(std::string_view text) {
                       "a serial device, or -",
                       text),
           {}};
+}
+
+/// Without brackets it is plain as well: the last colon is the port's.
+bool is_ipv6(std::string_view text) {
+  in6_addr address;
+  return ::inet_pton(AF_INET6, std::string(text.substr(0, text.find('%'))).c_str(), &address) == 1;
 }
 
 bool is_port(std::string_view text) {
@@ -107,11 +114,9 @@ Result<Comm> parse_comm(std::string_view text) {
     return comm;
   }
   std::string_view rest = text;
-  bool any_colons = false;  // tcp6: makes plain what the brackets would
   for (std::string_view family : {"tcp:", "tcp4:", "tcp6:"})
     if (rest.starts_with(family)) {
       rest.remove_prefix(family.size());
-      any_colons = family == "tcp6:";
       break;
     }
   const size_t colon = rest.rfind(':');
@@ -119,9 +124,9 @@ Result<Comm> parse_comm(std::string_view text) {
   std::string_view host = rest.substr(0, colon);
   comm.port = rest.substr(colon + 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  else if (host.find(':') != std::string_view::npos && !any_colons)
+  else if (host.find(':') != std::string_view::npos && !is_ipv6(host))
     return Error{Errc::InvalidArgument,
-                 fmt::format("{}: cannot resolve name: an IPv6 address stands in brackets", host),
+                 fmt::format("{}: cannot resolve name: it has a colon, and is no IPv6 address", host),
                  {}};
   comm.host = host;
   return comm;

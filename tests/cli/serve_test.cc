@@ -28,6 +28,7 @@ TEST(Comm, EveryForm) {
            Case{":0", Comm::Kind::Tcp, "", "0", ""},
            Case{"tcp:host:1", Comm::Kind::Tcp, "host", "1", ""},
            Case{"tcp6:[::1]:65535", Comm::Kind::Tcp, "::1", "65535", ""},
+           Case{"::1:2", Comm::Kind::Tcp, "::1", "2", ""},
            Case{"tcp6:::1:80", Comm::Kind::Tcp, "::1", "80", ""},
            Case{"[fe80::1%eth0]:7", Comm::Kind::Tcp, "fe80::1%eth0", "7", ""},
            Case{"unix:/tmp/x:1", Comm::Kind::Unix, "", "", "/tmp/x:1"},
@@ -44,7 +45,7 @@ TEST(Comm, EveryForm) {
     EXPECT_EQ(comm->path, one.path) << one.text;
   }
   for (const char* text : {"", "host", "host:", "host:x", "host:65536", "host:-1", "host:+1",
-                           "::1:2", "udp:host:1", "unix:", "host:1 "})
+                           "::1::2", "tcp8:123:1", "udp:host:1", "unix:", "host:1 "})
     EXPECT_FALSE(parse_comm(text).ok()) << text;
 }
 
