@@ -244,11 +244,19 @@ std::optional<StopEvent> Tracer::take_pending() {
   return std::nullopt;
 }
 
+/// The thread that a SIGINT from the terminal would mostly go to: the leader, if it runs.
 std::optional<StopEvent> Tracer::interrupted_event() {
-  Thread* told = find(last_told_);
-  if (told == nullptr || !seen(*told->process) || told->run == Run::Exiting) told = nullptr;
-  for (Thread* thread : all_threads())
-    if (told == nullptr && seen(*thread->process) && thread->run != Run::Exiting) told = thread;
+  std::vector<Tid> running;
+  for (const Thread* thread : all_threads())
+    if (thread->resumed && seen(*thread->process)) running.push_back(thread->tid);
+  stop_all();
+  Thread* told = nullptr;
+  for (Thread* thread : all_threads()) {
+    if (!seen(*thread->process) || thread->run == Run::Exiting) continue;
+    const bool ran = std::find(running.begin(), running.end(), thread->tid) != running.end();
+    if (told == nullptr || ran) told = thread;
+    if (ran) break;
+  }
   if (told == nullptr) return std::nullopt;
   last_told_ = told->tid;
   interrupt_wanted_ = false;

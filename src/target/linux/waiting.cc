@@ -212,7 +212,6 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       continue;
     }
     if (interrupt_wanted_) {
-      stop_all();
       if (auto event = interrupted_event()) return event;
       continue;  // all of them were on their way out
     }
