@@ -244,6 +244,30 @@ def exit_alone(work):
         same(server.ended(), 0, "status after the last debugger")
 
 
+def ended_while_running(work):
+    """SIGTERM while the program runs: what was started dies, what was attached to runs on."""
+    with on_port(PROGRAM, *spin(work), options=[]) as server:
+        pid = server.wait_for(r"pid = (\d+)").group(1)
+        client = Client(server.remote)
+        client.send("vCont;c")
+        (work / "ready").read_text()
+        same(server.stop(), 128 + signal.SIGTERM, "status after SIGTERM")
+        check(not alive(pid), "the program is dead")
+    other = subprocess.Popen([PROGRAM, *spin(work)])
+    (work / "ready").read_text()
+    with on_port(str(other.pid), options=["--attach"]) as server:
+        client = Client(server.remote)
+        client.send("vCont;c")
+        client.send("qC")
+        same(server.stop(), 128 + signal.SIGTERM, "status after SIGTERM")
+        same(other.poll(), None, "the attached program")
+        state = pathlib.Path(f"/proc/{other.pid}/status").read_text()
+        check("TracerPid:\t0" in state and "State:\tt" not in state and "State:\tT" not in state,
+              state)
+    other.kill()
+    other.wait()
+
+
 def hostile(work):
     with on_port(PROGRAM, *spin(work), options=[]) as server:
         client = Client(server.remote)
@@ -273,5 +297,7 @@ with folder() as folder_:
     print("a trace that ends with the connection")
     exit_alone(folder_)
     print("a program that ends alone")
+    ended_while_running(folder_)
+    print("servers that end while the program runs")
     hostile(folder_)
     print("hostile clients")
