@@ -213,8 +213,8 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     }
     if (interrupt_wanted_) {
       if (auto event = interrupted_event()) return event;
-      continue;  // all of them were on their way out
-    }
+      if (!ready_.empty()) continue;
+    }  // all of them are on their way out
     if (woken) return std::optional<StopEvent>{};
     if (bell_.answered()) {
       woken = true;  // once round, so that frequent calls do not keep the threads from their turn
