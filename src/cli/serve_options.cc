@@ -70,6 +70,11 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
   if (words[0].size() > 1 && words[0][0] == '-') return usage("no such option: " + words[0]);
   options.comm = std::move(words[0]);
   words.erase(words.begin());
+  // The old place of the option.
+  if (!words.empty() && words[0] == "--attach") {
+    options.attach = true;
+    words.erase(words.begin());
+  }
   if (options.attach) {
     auto pid = words.size() == 1 ? parse_number(words[0]) : std::nullopt;
     if (!pid || *pid == 0 || *pid > INT32_MAX) return usage("--attach takes COMM and one PID");

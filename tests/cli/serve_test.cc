@@ -106,6 +106,10 @@ TEST(ServeOptions, Attach) {
   auto options = parse({"--attach", ":1", "4711"});
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->pid, 4711);
+  auto old = parse({":1", "--attach", "4711"});
+  ASSERT_TRUE(old.ok());
+  EXPECT_TRUE(old->attach);
+  EXPECT_EQ(old->pid, 4711);
   for (const Words& words : {Words{"--attach", ":1"}, Words{"--attach", ":1", "0"},
                              Words{"--attach", ":1", "1", "2"},
                              Words{"--attach", ":1", "99999999999"}, Words{":1"}, Words{},
