@@ -66,6 +66,7 @@ def without_accidents(text, pid):
     text = re.sub(r"\[(New|Switching to) Thread .*\n", "", text)
     text = re.sub(r'Thread \d+ "', 'Thread N "', text)
     text = re.sub(r"localhost:\d+", "REMOTE", text)
+    text = re.sub(" {2,}", " ", text)  # columns are as wide as the numbers were
     return re.sub(r"(AT_RANDOM.*|AT_SYSINFO_EHDR.*)", "", text)
 
 
