@@ -126,7 +126,7 @@ Result<Comm> parse_comm(std::string_view text) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   else if (host.find(':') != std::string_view::npos && !is_ipv6(host))
     return Error{Errc::InvalidArgument,
-                 fmt::format("{}: cannot resolve name: it has a colon, and is no IPv6 address", host),
+                 fmt::format("{}: cannot resolve name: a colon, and no IPv6 address", host),
                  {}};
   comm.host = host;
   return comm;
