@@ -45,6 +45,7 @@ void Session::on_item(const rsp::Item& item) {
       break;
     case rsp::Item::Kind::Oversized:
       if (!no_ack_) output_ += '+';
+      if (running_) return cut_off();
       send("E01");
       break;
     case rsp::Item::Kind::Nak:
@@ -66,11 +67,14 @@ void Session::on_packet(std::string packet) {
   // What may be said to a running program: vCtrlC is Ctrl-C as a packet; k waits for the stop.
   if (!running_ || packet == "vCtrlC") return handle(packet);
   if (packet == "k") (void)target.interrupt();
-  if (waiting_.size() == kWaitingMax) {
-    notice("The debugger sends too much while the program runs; closing the connection");
-    return finish();
-  }
+  if (waiting_.size() == kWaitingMax) return cut_off();
   waiting_.push_back(std::move(packet));
+}
+
+/// The client breaks the protocol, and any reply would be taken for the stop's.
+void Session::cut_off() {
+  notice("The debugger sends too much while the program runs; closing the connection");
+  finish();
 }
 
 void Session::handle(std::string_view packet) {

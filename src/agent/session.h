@@ -150,6 +150,7 @@ class Session {
   void on_item(const rsp::Item& item);
   void on_packet(std::string packet);
   void handle(std::string_view packet);
+  void cut_off();
   void send(std::string_view payload);
   bool absorb(const target::StopEvent& event);
   void drain_waiting();
