@@ -1,5 +1,9 @@
 // Random actions in a memory full of holes, against a collector that does one thing at a time.
+#include <algorithm>
 #include <random>
+#include <string>
+#include <vector>
+#include <fmt/format.h>
 
 #include "engine_world.h"
 

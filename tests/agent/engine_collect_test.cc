@@ -1,4 +1,6 @@
 // What a hit puts into its frame.
+#include <string>
+
 #include "engine_world.h"
 
 namespace tracewell::agent::test {

@@ -1,4 +1,8 @@
 // The course of an experiment: definitions, runs, and why they end.
+#include <string>
+#include <vector>
+#include <fmt/format.h>
+
 #include "agent/engine.h"
 
 #include "engine_world.h"

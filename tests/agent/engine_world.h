@@ -4,7 +4,11 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
+#include <fmt/format.h>
 
 #include "agent/engine.h"
 #include "base/hex.h"

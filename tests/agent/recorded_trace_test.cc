@@ -1,6 +1,9 @@
 #include "agent/recorded_trace.h"
 
+#include <algorithm>
+#include <memory>
 #include <random>
+#include <vector>
 
 #include "agent/frame_list.h"
 #include "rsp/frames.h"

@@ -1,5 +1,8 @@
 // What a debugger is told of a recorded trace, packet by packet.
 #include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "agent/frame_list.h"
 #include "agent/recorded_trace.h"

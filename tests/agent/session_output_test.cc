@@ -1,4 +1,7 @@
 // A debugger that asks and does not listen: what waits for it is bounded.
+#include <memory>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "agent/session.h"

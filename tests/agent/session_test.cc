@@ -1,6 +1,8 @@
 // Clients that send too much.
 #include "agent/session.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "rsp/framing.h"

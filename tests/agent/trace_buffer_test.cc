@@ -2,8 +2,11 @@
 // many bytes.
 #include "agent/trace_buffer.h"
 
+#include <algorithm>
 #include <deque>
+#include <optional>
 #include <random>
+#include <vector>
 
 #include "agent/trace_source.h"
 #include "rsp/frames.h"

@@ -1,4 +1,5 @@
 // The edges that depend on a size: longest expression, deepest stack, budget, buffers for text.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>

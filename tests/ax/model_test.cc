@@ -1,7 +1,9 @@
 // Random programs, run by the real interpreter and by the model; accepted or not by both verifiers.
 #include <random>
+#include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ax/disassemble.h"

@@ -1,4 +1,7 @@
 // What `serve` makes of its command line, and the thread that reads for it.
+#include <string>
+#include <vector>
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

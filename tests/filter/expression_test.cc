@@ -1,5 +1,8 @@
 #include "filter/expression.h"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "model/batch.h"

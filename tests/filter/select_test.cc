@@ -1,5 +1,8 @@
 #include "filter/select.h"
 
+#include <memory>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace tracewell::filter {

@@ -1,4 +1,7 @@
 // Runs the cases beside this file: tests/formats/<format>/<case>/. See README.md.
+#include <filesystem>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "base/hex.h"

@@ -1,4 +1,6 @@
 // Numbers from outside that would be too much.
+#include <string>
+
 #include <fmt/format.h>
 
 #include "formats/support.h"

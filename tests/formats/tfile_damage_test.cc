@@ -1,5 +1,8 @@
 // Damaged trace files: whatever is cut or flipped, whole frames are kept and nothing breaks.
+#include <algorithm>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "formats/random_trace.h"
 #include "formats/support.h"

@@ -1,5 +1,8 @@
 // The sparse index against a list of all frames.
+#include <optional>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "formats/random_trace.h"
 #include "formats/support.h"

@@ -1,5 +1,7 @@
 // Properties of the trace file that hold for any trace: nothing is lost on the way through it.
+#include <optional>
 #include <random>
+#include <string>
 
 #include "formats/random_trace.h"
 #include "formats/support.h"

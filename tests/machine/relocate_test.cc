@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstring>
 #include <random>
+#include <string>
+#include <vector>
 
 #include <Zydis/Zydis.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 #include "machine/tdesc.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "machine/architecture.h"

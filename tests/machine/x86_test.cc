@@ -1,6 +1,8 @@
 // The x86 tables against descriptions that gdbserver 13.1 gave for real processes.
 #include "machine/x86.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "base/file.h"

@@ -1,5 +1,7 @@
 // Random definitions, variables, actions and statuses: what is written reads back as the same.
 #include <random>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,9 @@
 // One function a parser; the name of this file lets the build find it.
 #include "describe.h"
 
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,7 @@
 // Trace frames: bytes against bytes written by hand, and both directions against each other.
 #include <random>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,6 @@
 // Replies: windows of qXfer, frame selection, XML text.
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "rsp/frame_select.h"

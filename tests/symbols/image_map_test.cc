@@ -1,3 +1,6 @@
+#include <memory>
+#include <vector>
+
 #include "symbols/image_map.h"
 
 #include "symbols/elf_builder.h"

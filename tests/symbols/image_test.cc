@@ -2,7 +2,9 @@
 
 #include <link.h>
 
+#include <memory>
 #include <random>
+#include <vector>
 
 #include "symbols/elf_builder.h"
 

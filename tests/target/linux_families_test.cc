@@ -3,7 +3,10 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
+#include <string>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,8 @@
 // Tracepoint sites: every hit is counted once, and the program computes what it computes untraced.
 #include <csignal>
 #include <functional>
+#include <map>
+#include <vector>
 
 #include <sys/wait.h>
 

@@ -1,7 +1,9 @@
 // Many threads, stops at any moment, signal handlers at sites.
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <random>
+#include <vector>
 
 #include "target/debuggee.h"
 
