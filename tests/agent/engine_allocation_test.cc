@@ -5,6 +5,8 @@
 #include <new>
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "engine_world.h"
 
 namespace {

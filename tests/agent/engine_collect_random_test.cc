@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "engine_world.h"
 

@@ -1,6 +1,8 @@
 // What a hit puts into its frame.
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "engine_world.h"
 
 namespace tracewell::agent::test {

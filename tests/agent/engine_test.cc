@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "agent/engine.h"
 

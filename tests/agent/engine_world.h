@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "agent/engine.h"
 #include "base/hex.h"

@@ -5,6 +5,8 @@
 #include <random>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "agent/frame_list.h"
 #include "rsp/frames.h"
 #include "target/recorded/recorded_target.h"

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "agent/frame_list.h"
 #include "agent/recorded_trace.h"
 #include "agent/session.h"

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "agent/trace_source.h"
 #include "rsp/frames.h"
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "base/hex.h"
 #include "formats/support.h"

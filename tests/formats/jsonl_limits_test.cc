@@ -2,6 +2,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "formats/support.h"
 

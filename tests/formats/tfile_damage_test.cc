@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "formats/random_trace.h"
 #include "formats/support.h"
 

@@ -3,6 +3,8 @@
 #include <random>
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "formats/random_trace.h"
 #include "formats/support.h"
 

@@ -1,6 +1,8 @@
 #include <memory>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "symbols/image_map.h"
 
 #include "symbols/elf_builder.h"

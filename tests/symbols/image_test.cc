@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "symbols/elf_builder.h"
 
 namespace tracewell::symbols {

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gtest/gtest.h>
+
 namespace tracewell::target {
 
 Watchdog::Watchdog(int seconds, const char* what) {

@@ -8,6 +8,8 @@
 
 #include <sys/wait.h>
 
+#include <gtest/gtest.h>
+
 #include "target/debuggee.h"
 
 namespace tracewell::target {

@@ -5,6 +5,8 @@
 #include <random>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "target/debuggee.h"
 
 namespace tracewell::target {

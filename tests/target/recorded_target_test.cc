@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "machine/x86.h"
 #include "symbols/elf_builder.h"
 #include "target/recorded/auxv.h"
