@@ -20,10 +20,7 @@ Reply& Reply::binary(Bytes bytes) {
 void Reply::error(int code) { out_ = "E" + rsp::hex_number(static_cast<uint8_t>(code), 2); }
 
 void Reply::error(const Error& error) {
-  // The text goes between $ and # as it is, so what framing would misread is replaced.
-  constexpr std::string_view kSpecial = "$#}*";
-  out_ = "E.";
-  for (char c : printable(error.text())) out_ += kSpecial.find(c) == kSpecial.npos ? c : '?';
+  out_ = "E." + rsp::plain_text(printable(error.text()));
 }
 
 void Reply::status(const Status& status) {

@@ -235,12 +235,6 @@ const CopyPoint* DisplacedCode::find(size_t offset) const {
   return nullptr;
 }
 
-std::optional<uint8_t> instruction_length_x86_64(Bytes code) {
-  const auto zydis = decode(code);
-  if (!zydis) return std::nullopt;
-  return zydis->length;
-}
-
 DisplacedCode displace_x86_64(Bytes original, uint64_t from, uint64_t to) {
   DisplacedCode none;
   const auto zydis = decode(original);

@@ -41,7 +41,4 @@ struct DisplacedCode {
 /// stand at `to`.
 DisplacedCode displace_x86_64(Bytes original, uint64_t from, uint64_t to);
 
-/// Its length, or nothing when it is no instruction.
-std::optional<uint8_t> instruction_length_x86_64(Bytes code);
-
 }  // namespace tracewell::machine

@@ -24,9 +24,6 @@ struct Action {
   uint64_t length = 0;
   std::vector<uint8_t> code;  // Expression: agent bytecode
 
-  bool collects_register(uint32_t number) const {
-    return number / 8 < register_mask.size() && (register_mask[number / 8] >> number % 8 & 1) != 0;
-  }
   bool operator==(const Action&) const = default;
 };
 

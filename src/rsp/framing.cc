@@ -40,11 +40,13 @@ void append_runs(std::string& out, std::string_view payload) {
   }
 }
 
-std::string wrap(char lead, std::string_view payload, bool run_length) {
+}  // namespace
+
+std::string frame(std::string_view payload, bool run_length) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
   out.reserve(payload.size() + 4);
-  out += lead;
+  out += '$';
   if (run_length)
     append_runs(out, payload);
   else
@@ -56,14 +58,6 @@ std::string wrap(char lead, std::string_view payload, bool run_length) {
   out += kDigits[sum & 15];
   return out;
 }
-
-}  // namespace
-
-std::string frame(std::string_view payload, bool run_length) {
-  return wrap('$', payload, run_length);
-}
-
-std::string frame_notification(std::string_view payload) { return wrap('%', payload, false); }
 
 std::string plain_text(std::string_view text) {
   std::string out(text);

@@ -84,8 +84,6 @@ class Decoder {
 /// `run_length` (a stub's replies only) runs are shortened; then the payload must not hold a bare
 /// `*` either.
 std::string frame(std::string_view payload, bool run_length);
-/// `%payload#cs`.
-std::string frame_notification(std::string_view payload);
 
 /// Text that may stand in any payload: what framing would misread (`#`, `$`, `}`, `*`) and what
 /// is not printable ASCII becomes `?`. For error texts that name files and other outside things.

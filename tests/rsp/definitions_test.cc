@@ -167,11 +167,10 @@ TEST(Actions, TextsReadBackAsTheSameActions) {
   }
 }
 
-TEST(Actions, BitsOfAMaskAreRegisters) {
+TEST(Actions, AMaskIsWrittenMostSignificantByteFirst) {
   const auto actions = parse_actions("R0140");
   ASSERT_TRUE(actions.ok());
-  for (uint32_t i = 0; i < 100; ++i)
-    EXPECT_EQ((*actions)[0].collects_register(i), i == 6 || i == 8) << i;
+  EXPECT_EQ((*actions)[0].register_mask, (std::vector<uint8_t>{0x40, 0x01}));
 }
 
 TEST(Variables, TextsReadBackAsTheSameVariables) {

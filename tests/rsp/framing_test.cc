@@ -51,7 +51,8 @@ Stream random_stream(std::mt19937& random, bool runs) {
         stream.bytes += "junk\n";
         break;
       case 4:
-        stream.bytes += frame_notification(payload);
+        packet.front() = '%';
+        stream.bytes += packet;
         stream.items.emplace_back(Kind::Notification, payload);
         break;
       case 5:

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tracewell::target {
@@ -56,7 +57,7 @@ uint64_t CountingHandler::total() const {
 }
 
 std::string inferior(const std::string& name) {
-  return std::string(TRACEWELL_INFERIORS_DIR) + "/" + name;
+  return fmt::format("{}/{}", TRACEWELL_INFERIORS_DIR, name);
 }
 
 uint64_t link_time_address(const std::string& file, const std::string& symbol) {

@@ -1,6 +1,7 @@
 // Children, new programs, attaching and letting go.
 #include <algorithm>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -353,6 +354,22 @@ TEST(LinuxExit, KilledFromOutside) {
   two.launch({"hammer", "3", "0"});
   kill(static_cast<pid_t>(two.pid), SIGKILL);
   EXPECT_EQ(two.go().kind, Kind::Signalled);
+}
+
+/// A thread is born at almost every moment, and many of the kills meet its creator inside clone.
+TEST(LinuxExit, KilledWhileThreadsAreBorn) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 200; ++i) {
+    Debuggee one;
+    one.launch({"churn", "1000000"});
+    one.resume_all();
+    const timespec pause{0, static_cast<long>(random() % 2'000'000)};
+    nanosleep(&pause, nullptr);
+    kill(static_cast<pid_t>(one.pid), SIGKILL);
+    const StopEvent end = one.wait();
+    ASSERT_EQ(end.kind, Kind::Signalled) << i;
+    ASSERT_EQ(end.signal, SIGKILL) << i;
+  }
 }
 
 class LinuxDetachAtRandom : public testing::TestWithParam<bool> {};

@@ -72,7 +72,6 @@ class AddressSpace {
   void hide_patches(uint64_t address, std::span<uint8_t> bytes) const;
 
   Patch* find(uint64_t address);
-  const std::map<uint64_t, Patch>& patches() const { return patches_; }
   /// The patch at `address`, put there now if need be.
   Result<Patch*> add(uint64_t address);
   /// Takes it out when nobody wants it any more.

@@ -61,6 +61,7 @@ class Tracer {
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
   void note(Tid tid, int status);
+  void note_unborn(Tid tid, int status);
   /// Blocks until this thread stands still or is gone.
   bool await_stop(Tid tid);
   void ring() { bell_.ring(); }

@@ -51,15 +51,24 @@ bool Tracer::has_foreign_children() {
   return false;
 }
 
+/// A thread whose creator was killed (or ended by another's exec) inside clone is never told of. It
+/// must not be left in its last stop: the leader's end waits for it.
+void Tracer::note_unborn(Tid tid, int status) {
+  std::erase(let_go_, tid);
+  if (!WIFSTOPPED(status)) return;
+  early_[tid] = status;
+  if (stop_event(status) != PTRACE_EVENT_EXIT) return;
+  const auto proc = proc_status(tid);
+  if (!proc || proc->tgid == tid || find_process(proc->tgid) == nullptr) return;
+  early_.erase(tid);
+  trace(PTRACE_CONT, tid, 0, uint64_t{0});
+}
+
 void Tracer::note(Tid tid, int status) {
   if (tid == bell_.pid()) return bell_.on_status(status);
   if (WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC) exec_happened(tid);
   Thread* thread = find(tid);
-  if (thread == nullptr) {
-    if (WIFSTOPPED(status)) early_[tid] = status;
-    std::erase(let_go_, tid);
-    return;
-  }
+  if (thread == nullptr) return note_unborn(tid, status);
   if (!WIFSTOPPED(status)) {
     if (tid == thread->process->pid || thread->process->threads.size() == 1)
       return process_gone(*thread, status);
