@@ -53,13 +53,20 @@ void Session::on_item(const rsp::Item& item) {
       if (output_.empty()) output_ = last_frame_;
       break;
     case rsp::Item::Kind::Interrupt:
-      // One that crosses a stop reply asks for what has happened already.
-      if (running_) (void)target.interrupt();
+      on_interrupt();
       break;
     case rsp::Item::Kind::Ack:
     case rsp::Item::Kind::Notification:
       break;
   }
+}
+
+/// Between a stop reply and the next packet the debugger may be stepping by itself, so the request
+/// stands until the program runs again; unless it repeats the one that has just been answered.
+void Session::on_interrupt() {
+  const bool answered =
+      !running_ && last_stop && last_stop->kind == target::StopEvent::Kind::Interrupted;
+  if (!answered && !target.processes().empty()) (void)target.interrupt();
 }
 
 void Session::on_packet(std::string packet) {

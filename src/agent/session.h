@@ -149,6 +149,7 @@ class Session {
   };
   void on_item(const rsp::Item& item);
   void on_packet(std::string packet);
+  void on_interrupt();
   void handle(std::string_view packet);
   void cut_off();
   void send(std::string_view payload);

@@ -47,15 +47,22 @@ bool ServerLoop::await_debugger() {
   return true;
 }
 
+/// Ends early when the link has something new.
+Result<std::optional<StopEvent>> ServerLoop::wait_watched() {
+  const Link::Watch watch(link_);
+  return target_.wait();
+}
+
+void ServerLoop::give_up(const Error& error) {
+  notice(error.text());
+  running_ = false;
+  failed_ = true;
+}
+
 /// Until a debugger comes, or everything has ended.
 void ServerLoop::run_unattended() {
-  auto event = target_.wait();
-  if (!event) {
-    notice(event.error().text());
-    running_ = false;
-    failed_ = true;
-    return;
-  }
+  auto event = wait_watched();
+  if (!event) return give_up(event.error());
   if (*event) pass_by(**event);
 }
 
@@ -92,12 +99,7 @@ void ServerLoop::stop_target() {
   (void)target_.interrupt();
   while (running_) {
     auto event = target_.wait();
-    if (!event) {
-      notice(event.error().text());
-      running_ = false;
-      failed_ = true;
-      return;
-    }
+    if (!event) return give_up(event.error());
     if (!*event) continue;
     running_ = false;
     if (trace_ && trace_->control()) trace_->control()->on_event(**event);
@@ -132,7 +134,7 @@ void ServerLoop::converse(agent::Session& session) {
       link_.wait();
       continue;
     }
-    auto event = target_.wait();
+    auto event = wait_watched();
     if (!event) session.on_target_error(event.error());
     else if (*event) session.on_event(**event);
   }

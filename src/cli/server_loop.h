@@ -38,6 +38,8 @@ class ServerLoop {
   void converse(agent::Session& session);
   void part(agent::Session& session, bool had_process);
   bool stays(const agent::Session& session, bool had_process) const;
+  Result<std::optional<target::StopEvent>> wait_watched();
+  void give_up(const Error& error);
   void run_unattended();
   void pass_by(const target::StopEvent& event);
   void stop_target();

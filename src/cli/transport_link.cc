@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "base/check.h"
 
@@ -25,6 +26,7 @@ Link::~Link() {
     stop_ = true;
   }
   poke();
+  condition_.notify_one();
   thread_.join();
 }
 
@@ -38,7 +40,7 @@ void Link::open() {
 
 void Link::close() {
   const std::lock_guard lock(mutex_);
-  // The thread may be polling the descriptor: it must look again before the number means another.
+  // The thread may be polling the descriptor, and the connection stays while it does.
   connection_ = {};
   inbox_.clear();
   open_ = connected_ = lost_ = false;
@@ -66,13 +68,9 @@ std::string Link::peer() const {
 }
 
 std::string Link::take_input() {
-  std::string out;
-  {
-    const std::lock_guard lock(mutex_);
-    out.swap(inbox_);
-  }
-  if (!out.empty()) poke();
-  return out;
+  const std::lock_guard lock(mutex_);
+  if (inbox_.size() >= kInboxMax) poke();
+  return std::exchange(inbox_, {});
 }
 
 bool Link::send(std::string_view bytes) {
@@ -82,90 +80,77 @@ bool Link::send(std::string_view bytes) {
   return send_all(connection_, bytes, quit_fd_).ok();
 }
 
-void Link::wait() {
-  std::unique_lock lock(mutex_);
-  condition_.wait(lock, [this] { return news_; });
-  news_ = false;
-}
-
 void Link::poke() { (void)!::write(poke_write_.get(), "x", 1); }
 
-void Link::changed() {
+void Link::watch(bool on) {
   {
     const std::lock_guard lock(mutex_);
-    news_ = true;
+    watching_ = on;
   }
-  condition_.notify_one();
-  wake_();
+  // When it is over, the thread is left where it polls: the next thing that it sees sends it to
+  // sleep, if no other watch has begun by then.
+  if (on) condition_.notify_one();
 }
 
 void Link::run() {
-  while (step()) {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      condition_.wait(lock, [this] { return watching_ || stop_; });
+      if (stop_) return;
+    }
+    if (look(true)) wake_();
   }
 }
 
-/// Polls once. False = the end.
-bool Link::step() {
-  struct pollfd fds[] = {{poke_read_.get(), POLLIN, 0}, {quit_fd_, POLLIN, 0}, {-1, POLLIN, 0}};
-  bool accepting = false;
+/// Polls once. Is there something new?
+bool Link::look(bool watching) {
+  struct pollfd fds[] = {{watching ? poke_read_.get() : -1, POLLIN, 0},
+                         {quitting_ ? -1 : quit_fd_, POLLIN, 0},
+                         {-1, POLLIN, 0}};
+  bool at_once = false;
   {
     const std::lock_guard lock(mutex_);
-    if (stop_) return false;
-    if (quitting_) fds[1].fd = -1;
-    accepting = open_ && !connected_ && !spent_;
-    if (accepting) fds[2].fd = transport_.listen_fd();
-    else if (connected_ && !lost_ && inbox_.size() < kInboxMax) fds[2].fd = connection_.input.get();
+    if (wants_connection()) {
+      fds[2].fd = transport_.listen_fd();
+      at_once = fds[2].fd < 0;
+    } else if (connected_ && !lost_ && inbox_.size() < kInboxMax) {
+      fds[2].fd = connection_.input.get();
+    }
   }
-  if (accepting && fds[2].fd < 0) {
-    accept();
-    return true;
-  }
-  if (::poll(fds, 3, -1) < 0 && errno != EINTR) return false;
+  if (!at_once && ::poll(fds, 3, -1) < 0) return false;
   if (fds[0].revents != 0) {
     char sink[64];
     while (::read(poke_read_.get(), sink, sizeof sink) > 0) {
     }
-    return true;  // look again at what to poll
+    return false;  // look again at what to poll
   }
-  if (fds[1].revents != 0) {
-    quitting_ = true;
-    changed();
-    return true;
-  }
-  if (fds[2].revents == 0) return true;
-  if (accepting) accept();
-  else receive();
+  const std::lock_guard lock(mutex_);
+  if (watching && !watching_) return false;
+  if (fds[1].revents != 0) return quitting_ = true;
+  if (!at_once && fds[2].revents == 0) return false;
+  return wants_connection() ? accept() : receive();
+}
+
+bool Link::accept() {
+  auto connection = transport_.accept();
+  const bool once = transport_.listen_fd() < 0;
+  spent_ = once;
+  if (!connection) return once;  // else a caller that hung up before we answered
+  connection_ = *std::move(connection);
+  connected_ = true;
+  lost_ = false;
   return true;
 }
 
-void Link::accept() {
-  auto connection = transport_.accept();
-  {
-    const std::lock_guard lock(mutex_);
-    const bool once = transport_.listen_fd() < 0;
-    spent_ = once;
-    if (connection && open_) {
-      connection_ = *std::move(connection);
-      connected_ = true;
-      lost_ = false;
-    } else if (!once) {
-      return;  // a caller that hung up before we answered
-    }
-  }
-  changed();
-}
-
-void Link::receive() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!connected_) return;
-    char buffer[1 << 16];
-    const ssize_t size = ::read(connection_.input.get(), buffer, sizeof buffer);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (size > 0) inbox_.append(buffer, static_cast<size_t>(size));
-    else lost_ = true;
-  }
-  changed();
+bool Link::receive() {
+  if (!connected_ || lost_) return false;
+  char buffer[1 << 16];
+  const ssize_t size = ::read(connection_.input.get(), buffer, sizeof buffer);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (size > 0) inbox_.append(buffer, static_cast<size_t>(size));
+  else lost_ = true;
+  return true;
 }
 
 }  // namespace tracewell::cli

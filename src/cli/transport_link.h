@@ -1,5 +1,6 @@
-// Link: the connection as the server's main thread sees it. A thread of its own accepts, and reads
-// into a bounded buffer, so that the main thread may sit in the target's wait() and be woken.
+// Link: the connection as the server's main thread sees it. That thread waits for the debugger by
+// itself while the program stands; while it sits in the target's wait(), another one watches, reads
+// into a bounded buffer and wakes it.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,20 @@ class Link {
   /// Bytes from the debugger that may wait; then the rest waits in the kernel.
   static constexpr size_t kInboxMax = 1 << 20;
 
-  /// `wake` is called from the thread whenever something is new. `quit_fd`: readable = end.
+  /// While one lives, something new calls `wake` from another thread. Begun and ended by the main
+  /// thread, which must not wait() meanwhile.
+  class Watch {
+   public:
+    explicit Watch(Link& link) : link_(link) { link_.watch(true); }
+    ~Watch() { link_.watch(false); }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+   private:
+    Link& link_;
+  };
+
+  /// `quit_fd`: readable = end.
   Link(Transport& transport, int quit_fd, std::function<void()> wake);
   ~Link();
   Link(const Link&) = delete;
@@ -40,15 +54,16 @@ class Link {
   std::string take_input();
   /// False when the connection is lost.
   bool send(std::string_view bytes);
-  /// Blocks until something is new: a connection, input, a loss, the end.
-  void wait();
+  /// Blocks until something is new: a connection, input, a loss, the end. Or for no reason.
+  void wait() { look(false); }
 
  private:
+  void watch(bool on);
   void run();
-  bool step();
-  void accept();
-  void receive();
-  void changed();
+  bool look(bool watching);
+  bool wants_connection() const { return open_ && !connected_ && !spent_; }
+  bool accept();
+  bool receive();
   void poke();
 
   Transport& transport_;
@@ -60,7 +75,7 @@ class Link {
   Connection connection_;
   std::string inbox_;
   bool open_ = false, connected_ = false, lost_ = false, spent_ = false;
-  bool news_ = false, stop_ = false;
+  bool watching_ = false, stop_ = false;
   std::atomic<bool> quitting_ = false;
   std::thread thread_;
 };

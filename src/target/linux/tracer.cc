@@ -58,6 +58,7 @@ void Tracer::remove_process(Pid pid) {
   for (const Tid tid : threads) remove_thread(tid);
   dead_processes_.push_back(std::move(it->second));
   processes_.erase(it);
+  if (processes_.empty()) interrupt_wanted_ = false;  // it was not about the next one
 }
 
 std::vector<Thread*> Tracer::threads_of(const Process& process) {
