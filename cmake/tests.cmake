@@ -3,7 +3,8 @@
 #                              with a room's name links what that room may see, another one all.
 #   tests/<folder>/**/*.sh|py  one ctest each, <folder>_<name>; executable files only, so that a
 #                              helper to be sourced is not mistaken for a test.
-# Scripts get TRACEWELL_BIN, TRACEWELL_SOURCE and TRACEWELL_INFERIORS; exit status 77 is "skipped".
+# Scripts get TRACEWELL_BIN, TRACEWELL_SOURCE and TRACEWELL_INFERIORS. None is ever skipped: what a
+# test needs, tools/install_deps installs.
 # A script may say in its first ten lines `# timeout: SECONDS` (default 120), `# labels: live`,
 # `# serial` (nothing else may run beside it). Those in tests/live have the label live already,
 # those in tests/house (the tools' own) the label tidy.
@@ -85,7 +86,7 @@ function(add_script_test script folder)
   set(test ${folder}_${name})
   add_test(NAME ${test} COMMAND ${script} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} LABELS "script;${labels}"
-    SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
+    ENVIRONMENT "${test_environment}")
   file(STRINGS ${script} serial REGEX "^# serial" LIMIT_COUNT 1)
   if(serial)
     set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)

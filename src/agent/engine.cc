@@ -42,6 +42,10 @@ Status Engine::reset() {
 }
 
 Status Engine::define_variable(VariableDef definition) {
+  // What bytecode can name is bounded as well: a variable's number has 16 bits there.
+  constexpr size_t kVariablesMax = 65536;
+  if (variables_.definitions().size() >= kVariablesMax)
+    return {Errc::Limit, "there are 65536 trace state variables already"};
   variables_.define(std::move(definition));
   return {};
 }

@@ -192,11 +192,13 @@ TfileDescription read_tfile_description(std::string_view text, uint64_t offset,
   return DescriptionReader(offset, problems).read(text);
 }
 
-void settle_tfile_layout(TfileDescription& description, uint32_t register_block_bytes) {
+void settle_tfile_layout(TfileDescription& description, Endian endian,
+                         uint32_t register_block_bytes) {
   Catalog& catalog = description.catalog;
   RegisterLayout& layout = catalog.registers;
+  catalog.endian = endian;
   description.register_block_bytes = {register_block_bytes};
-  if (layout.empty()) {
+  if (layout.empty() && endian == Endian::Little) {
     layout = machine::default_layout(register_block_bytes, catalog.machine);
     if (const auto* known = machine::find_machine(catalog.machine)) {
       catalog.address_bytes = known->address_bytes;

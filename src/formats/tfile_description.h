@@ -37,8 +37,10 @@ struct TfileDescription {
 TfileDescription read_tfile_description(std::string_view text, uint64_t offset,
                                         ProblemLog& problems);
 
-/// Once R's size is decided: cuts or fills the layout to it, or takes GDB's default.
-void settle_tfile_layout(TfileDescription& description, uint32_t register_block_bytes);
+/// Once R's size and the byte order are decided: cuts or fills the layout to the size, or takes
+/// GDB's default, which is a little-endian machine's.
+void settle_tfile_layout(TfileDescription& description, Endian endian,
+                         uint32_t register_block_bytes);
 
 /// The section as GDB would write it, without the empty line. Lines that GDB could not read are
 /// left out and told in `left_out`, one sentence each, if that is given.

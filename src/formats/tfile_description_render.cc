@@ -85,7 +85,7 @@ std::string tfile_description_for(const Catalog& catalog) {
     return rendered;
   ProblemLog ignored;
   TfileDescription read = read_tfile_description(*raw, 0, ignored);
-  settle_tfile_layout(read, catalog.registers.size_bytes);
+  settle_tfile_layout(read, catalog.endian, catalog.registers.size_bytes);
   return render_tfile_description(read.catalog) == rendered ? *raw : rendered;
 }
 

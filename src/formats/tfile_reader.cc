@@ -64,7 +64,6 @@ Status TfileReader::read_description(const OpenOptions& options) {
   frames_.begin = std::min(text.size(), kTfileMagic.size() + length + 1);
   settle(description, options);
   catalog_ = std::move(description.catalog);
-  catalog_.endian = frames_.endian;
   catalog_.source_path = file_->path();
   take_trailer();
   // Without a count of frames the writer would add one.
@@ -103,7 +102,7 @@ void TfileReader::settle(TfileDescription& description, const OpenOptions& optio
                    "the size of the register block makes sense as a decimal number only; GDB will "
                    "take it for hex"});
   }
-  settle_tfile_layout(description, chosen.second);
+  settle_tfile_layout(description, chosen.first, chosen.second);
   const RegisterLayout& layout = description.catalog.registers;
   if (const Register* pc = layout.pc(); pc && pc->size_bytes <= 8) {
     frames_.pc_index = layout.pc_index;

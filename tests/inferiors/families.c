@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,16 @@ static int wait_for(pid_t child) {
 static int sharing_child(void* code) {
   for (int i = 0; i < 10; ++i) marker();
   return (int)(long)code;
+}
+
+/// For ever; the first has a second one.
+static int sharing_for_ever(void* second_stack) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (second_stack != NULL) clone(sharing_for_ever, second_stack, CLONE_VM | SIGCHLD, NULL);
+  for (;;) {
+    marker();
+    usleep(100);
+  }
 }
 
 static char* self[] = {NULL, "leaf", NULL};
@@ -77,6 +88,14 @@ int main(int argc, char** argv) {
     const pid_t child =
         clone(sharing_child, stack + sizeof stack, CLONE_VM | SIGCHLD, (void*)9L);
     good = wait_for(child) == 9 && counter == 13;
+  }
+  if (strcmp(what, "share-for-ever") == 0) {
+    static char stacks[2][65536];
+    clone(sharing_for_ever, stacks[0] + sizeof stacks[0], CLONE_VM | SIGCHLD, stacks + 2);
+    for (;;) {
+      marker();
+      usleep(100);
+    }
   }
   if (strcmp(what, "exec") == 0) execv(self[0], self);
   if (strcmp(what, "thread-exec") == 0) {

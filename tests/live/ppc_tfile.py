@@ -19,7 +19,7 @@ if not BIN:
 TRACEWELL = pathlib.Path(BIN) / "tracewell"
 GDB = shutil.which("gdb-multiarch")
 if not GDB:
-    sys.exit(77)
+    sys.exit("gdb-multiarch is not installed")
 
 CORE = [(f"r{i}", 32, "uint32") for i in range(32)]
 FPU = [(f"f{i}", 64, "ieee_double") for i in range(32)]

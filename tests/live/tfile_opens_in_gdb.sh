@@ -4,7 +4,7 @@
 set -u
 : "${TRACEWELL_BIN:?set it to the folder of the built programs}"
 : "${TRACEWELL_SOURCE:?set it to the root of the source tree}"
-command -v gdb >/dev/null || exit 77
+command -v gdb >/dev/null || { echo "gdb is not installed"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0

@@ -311,5 +311,13 @@ TEST(LinuxFacts, ModulesLibrariesAuxvReadOnly) {
   EXPECT_FALSE(facts.read_only(one.pid, 8, 4));
 }
 
+TEST(LinuxFacts, AStaticProgramHasNoListOfLibraries) {
+  Debuggee one;
+  one.launch({"alone"});
+  EXPECT_FALSE(one.target->facts()->libraries_svr4(one.pid).ok());
+  EXPECT_EQ(one.target->facts()->modules(one.pid)->size(), 1u);
+  EXPECT_EQ(one.go().exit_code, 3);
+}
+
 }  // namespace
 }  // namespace tracewell::target

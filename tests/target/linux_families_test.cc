@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "target/debuggee.h"
@@ -354,6 +355,40 @@ TEST(LinuxExit, KilledFromOutside) {
   two.launch({"hammer", "3", "0"});
   kill(static_cast<pid_t>(two.pid), SIGKILL);
   EXPECT_EQ(two.go().kind, Kind::Signalled);
+}
+
+Pid child_of(Pid pid) {
+  const Watchdog watchdog(30, "a child");
+  for (;;) {
+    std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid));
+    if (Pid child = 0; file >> child) return child;
+    std::this_thread::yield();
+  }
+}
+
+TEST(LinuxAttach, FindsThoseThatShareTheMemory) {
+  const Pid program = start_untraced({"families", "share-for-ever"});
+  const Pid child = child_of(program);
+  const Pid grandchild = child_of(child);
+  for (int i = 0; i < 20; ++i) {
+    Debuggee one;
+    one.attach(program);
+    EXPECT_EQ(one.target->processes().size(), 1u);
+    one.site(one.symbol("marker"));
+    const int before = one.read<int>(one.symbol("counter"));
+    one.resume_all();
+    const Watchdog watchdog(30);
+    while (one.handler.total() < 50) {
+      one.target->wake();
+      ASSERT_TRUE(one.target->wait().ok());
+    }
+    ASSERT_TRUE(one.target->interrupt().ok());
+    EXPECT_EQ(one.wait().kind, Kind::Interrupted);
+    const int calls = one.read<int>(one.symbol("counter")) - before;
+    EXPECT_GT(calls, static_cast<int>(one.handler.total())) << "the others ran, untold";
+  }
+  for (const Pid pid : {program, child, grandchild}) EXPECT_NE(state_of(pid), 'Z') << pid;
+  EXPECT_EQ(WTERMSIG(end_of(program, SIGKILL)), SIGKILL);
 }
 
 /// A thread is born at almost every moment, and many of the kills meet its creator inside clone.

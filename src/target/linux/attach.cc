@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <set>
 
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,18 +43,8 @@ uint64_t Tracer::trace_options(bool launched) const {
          (launched ? PTRACE_O_EXITKILL : 0);
 }
 
-Result<StopEvent> Tracer::attach(Pid pid) {
-  if (find_process(pid) != nullptr)
-    return {Errc::InvalidArgument, fmt::format("attached to process {} already", pid)};
-  if (pid == getpid()) return {Errc::InvalidArgument, "cannot attach to myself"};
-  const auto status = proc_status(pid);
-  if (pid <= 0 || !status) return why_not(pid, ESRCH);
-  if (status->tgid != pid)
-    return {Errc::InvalidArgument,
-            fmt::format("{} is a thread of process {}: attach to that", pid, status->tgid)};
-  if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
-  TW_RETURN_IF_ERROR(prepare());
-  careful_ = has_foreign_children();
+/// All threads of a process, whose memory is `space`, or its own if that is null.
+Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> space) {
   Process* process = nullptr;
   for (bool found = true; found;) {  // threads may start others meanwhile
     found = false;
@@ -63,15 +57,18 @@ Result<StopEvent> Tracer::attach(Pid pid) {
         if (process == nullptr) return why_not(pid, why);
         continue;  // a new thread, attached with the one that started it
       }
-      if (process == nullptr) {
-        auto space = AddressSpace::open(tid);
-        if (!space.ok()) {
+      if (!space) {
+        auto own = AddressSpace::open(tid);
+        if (!own.ok()) {
           trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
           waitpid(static_cast<pid_t>(tid), nullptr, __WALL);
           trace(PTRACE_DETACH, tid, 0, uint64_t{0});
-          return std::move(space).error();
+          return std::move(own).error();
         }
-        process = &add_process(pid, *std::move(space));
+        space = *std::move(own);
+      }
+      if (process == nullptr) {
+        process = &add_process(pid, space);
         process->attached = true;
       }
       Thread& thread = add_thread(*process, tid);
@@ -81,7 +78,47 @@ Result<StopEvent> Tracer::attach(Pid pid) {
     }
   }
   if (process == nullptr) return why_not(pid, ESRCH);
+  return process;
+}
+
+/// Processes that share the memory of one that stands still: they run its patched code. True: look
+/// again once they stand still, for what they have started before. A child is left alone until its
+/// parent stands: it may be inside vfork, and stand only when the child is through.
+bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused) {
+  const Thread* first = first_thread(pid);
+  if (first == nullptr) return false;
+  std::map<Pid, Pid> parents;
+  for (const Pid other : process_ids()) {
+    if (find_process(other) != nullptr || refused.contains(other)) continue;
+    if (syscall(SYS_kcmp, first->tid, other, KCMP_VM, 0, 0) != 0) continue;
+    if (const auto status = proc_status(other)) parents[other] = status->parent;
+  }
+  for (const auto& [other, parent] : parents) {
+    if (parents.contains(parent)) continue;
+    auto sharer = seize(other, first->process->space);
+    if (sharer.ok()) (*sharer)->hidden = true;
+    else refused.insert(other);
+  }
+  return !parents.empty();
+}
+
+Result<StopEvent> Tracer::attach(Pid pid) {
+  if (find_process(pid) != nullptr)
+    return {Errc::InvalidArgument, fmt::format("attached to process {} already", pid)};
+  if (pid == getpid()) return {Errc::InvalidArgument, "cannot attach to myself"};
+  const auto status = proc_status(pid);
+  if (pid <= 0 || !status) return why_not(pid, ESRCH);
+  if (status->tgid != pid)
+    return {Errc::InvalidArgument,
+            fmt::format("{} is a thread of process {}: attach to that", pid, status->tgid)};
+  if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
+  TW_RETURN_IF_ERROR(prepare());
+  careful_ = has_foreign_children();
+  auto process = seize(pid, nullptr);
+  if (!process.ok()) return std::move(process).error();
   stop_all();
+  // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
+  for (std::set<Pid> refused; seize_sharers(pid, refused);) stop_all();
   Thread* first = first_thread(pid);
   if (first == nullptr) return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
   if (!is_64_bit(*first)) {

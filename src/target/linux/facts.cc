@@ -58,6 +58,7 @@ struct Facts::Loaded {
   AuxValues aux;
   std::string exe;
   MainProgram program;
+  bool has_list = false;  // may be empty still
   std::vector<LoadedObject> objects;
 };
 
@@ -89,6 +90,7 @@ Result<Facts::Loaded> Facts::loaded(Pid pid) {
   const Tid tid = thread != nullptr ? thread->tid : pid;
   result.program =
       find_main_program(*process->space, result.aux, fmt::format("/proc/{}/exe", tid));
+  result.has_list = loaders_list(*process->space, result.program).has_value();
   result.objects = loaded_objects(*process->space, result.program);
   return result;
 }
@@ -114,6 +116,8 @@ Result<std::vector<Module>> Facts::modules(Pid pid) {
 
 Result<std::string> Facts::libraries_svr4(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
+  // An empty list would be believed; told of an error, GDB looks for itself.
+  if (!all.has_list) return {Errc::NotFound, "the program has no list of its libraries"};
   std::string libraries, main;
   for (const LoadedObject& object : all.objects) {
     if (object.dynamic == all.program.dynamic) {

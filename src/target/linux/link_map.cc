@@ -35,15 +35,6 @@ std::optional<uint64_t> entry_in_file(const std::string& exe) {
   return header.e_entry;
 }
 
-uint64_t find_r_debug(const AddressSpace& space, uint64_t dynamic) {
-  for (size_t i = 0; i < kDynamicMax; ++i) {
-    const auto entry = space.read_value<Elf64_Dyn>(dynamic + i * sizeof(Elf64_Dyn));
-    if (!entry || entry->d_tag == DT_NULL) return 0;
-    if (entry->d_tag == DT_DEBUG) return entry->d_un.d_ptr;
-  }
-  return 0;
-}
-
 /// The list stands in the program's memory, which may hold anything, a ring too.
 void walk(const AddressSpace& space, uint64_t r_debug, uint64_t first,
           std::vector<LoadedObject>& out) {
@@ -90,10 +81,19 @@ MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux,
   return program;
 }
 
+std::optional<uint64_t> loaders_list(const AddressSpace& space, const MainProgram& program) {
+  if (program.dynamic == 0) return std::nullopt;
+  for (size_t i = 0; i < kDynamicMax; ++i) {
+    const auto entry = space.read_value<Elf64_Dyn>(program.dynamic + i * sizeof(Elf64_Dyn));
+    if (!entry || entry->d_tag == DT_NULL) return std::nullopt;
+    if (entry->d_tag == DT_DEBUG) return entry->d_un.d_ptr;
+  }
+  return std::nullopt;
+}
+
 std::vector<LoadedObject> loaded_objects(const AddressSpace& space, const MainProgram& program) {
   std::vector<LoadedObject> result;
-  if (program.dynamic == 0) return result;
-  uint64_t at = find_r_debug(space, program.dynamic);
+  uint64_t at = loaders_list(space, program).value_or(0);
   for (size_t i = 0; at != 0 && i < kNamespacesMax; ++i) {
     const auto debug = space.read_value<RDebug>(at);
     if (!debug || debug->version <= 0) break;

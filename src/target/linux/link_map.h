@@ -33,6 +33,9 @@ struct MainProgram {
 MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux,
                               const std::string& exe);
 
+/// Address of the struct r_debug: 0 = the loader has not set it up; nullopt = it never will, for
+/// lack of a DT_DEBUG entry.
+std::optional<uint64_t> loaders_list(const AddressSpace& space, const MainProgram& program);
 /// Empty while the loader has not set it up.
 std::vector<LoadedObject> loaded_objects(const AddressSpace& space, const MainProgram& program);
 

@@ -116,14 +116,23 @@ std::vector<Mapping> mappings(Tid tid) {
   return result;
 }
 
-std::vector<Tid> task_ids(Pid pid) {
+namespace {
+
+/// The names in a folder that are numbers.
+std::vector<Tid> ids_in(const std::string& folder) {
   std::vector<Tid> result;
-  DIR* dir = opendir(fmt::format("/proc/{}/task", pid).c_str());
+  DIR* dir = opendir(folder.c_str());
   if (dir == nullptr) return result;
   while (const dirent* entry = readdir(dir))
     if (const long tid = std::strtol(entry->d_name, nullptr, 10); tid > 0) result.push_back(tid);
   closedir(dir);
   return result;
 }
+
+}  // namespace
+
+std::vector<Tid> task_ids(Pid pid) { return ids_in(fmt::format("/proc/{}/task", pid)); }
+
+std::vector<Pid> process_ids() { return ids_in("/proc"); }
 
 }  // namespace tracewell::target::live

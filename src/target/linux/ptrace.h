@@ -64,5 +64,7 @@ std::vector<Mapping> mappings(Tid tid);
 
 /// Thread ids under /proc/PID/task.
 std::vector<Tid> task_ids(Pid pid);
+/// Those that /proc shows us.
+std::vector<Pid> process_ids();
 
 }  // namespace tracewell::target::live

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -157,6 +158,8 @@ class Tracer {
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans();
   void release_unborn(const AddressSpace& parent);
+  Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> space);
+  bool seize_sharers(Pid pid, std::set<Pid>& refused);
   bool is_64_bit(Thread& thread);
   int signal_for_detach(Thread& thread);
 
