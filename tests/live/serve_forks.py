@@ -32,7 +32,7 @@ SESSIONS = {
                       "next", "info inferiors", "inferior 2", "delete", "break child_work",
                       "continue", "print value", "delete", "continue", "inferior 1", "continue"]),
     "both at once": ("fork", ["set detach-on-fork off", "set schedule-multiple on",
-                              "break child_work", "continue", "info threads", "delete",
+                              "break child_work", "continue", "info threads 2.1", "delete",
                               "continue", "info inferiors"]),
     "exec": ("exec", ["catch exec", "continue", "backtrace 1", "break outer", "continue",
                       "backtrace", "delete", "continue"]),
