@@ -7,7 +7,7 @@ BUILD := build/release
 export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all help deps configure build demo test deep bench install fuzz tidy clean
+.PHONY: all help deps configure build demo test suite deep bench install fuzz tidy clean
 
 all: build ## install what is missing, build into build/release (bin/, lib/)
 
@@ -32,6 +32,11 @@ demo: build ## trace a running program through stock GDB, print the trace, open 
 test: configure ## release build, all tests, tidy (minutes)
 	@cmake --build $(BUILD) -j $(JOBS)
 	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error
+
+suite: build ## GDB's own testsuite against our server and gdbserver (long)
+	@tools/install_deps suite
+	@tools/gdb_suite --fetch
+	@tools/gdb_suite --jobs $(JOBS)
 
 deep: ## second compiler, sanitizers, header checks, each fuzz target for 20 s (longer)
 	@tools/install_deps deep
