@@ -11,9 +11,14 @@ namespace {
 
 using Code = std::vector<uint8_t>;
 
-std::optional<ZydisDecodedInstruction> decode(Bytes code) {
+enum class Mode : uint8_t { Bits32, Bits64 };
+
+std::optional<ZydisDecodedInstruction> decode(Bytes code, Mode mode) {
   ZydisDecoder decoder;
-  if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+  const bool wide = mode == Mode::Bits64;
+  if (ZYAN_FAILED(ZydisDecoderInit(
+          &decoder, wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
+          wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32)))
     return std::nullopt;
   ZydisDecodedInstruction instruction;
   ZydisDecoderContext context;
@@ -32,7 +37,7 @@ std::optional<uint32_t> as_disp32(uint64_t target, uint64_t from) {
 /// Collects the copy's bytes and points.
 class Copy {
  public:
-  Copy(uint64_t to, uint8_t length) : to_(to) {
+  Copy(uint64_t to, uint8_t length, Mode mode) : to_(to), mode_(mode) {
     result_.how = DisplacedCode::How::Copy;
     result_.length = length;
   }
@@ -46,9 +51,12 @@ class Copy {
     for (int shift = 0; shift < 32; shift += 8) result_.code.push_back(uint8_t(value >> shift));
   }
   void byte(uint8_t value) { result_.code.push_back(value); }
-  /// A displacement whose field is followed by `after` bytes of the same instruction.
+  /// A displacement whose field is followed by `after` bytes of the same instruction. That of
+  /// 32-bit code reaches everything: the processor cuts the sum to 32 bits.
   void relative(uint64_t target, size_t after = 0) {
-    const auto disp = as_disp32(target, to_ + result_.code.size() + 4 + after);
+    const uint64_t end = to_ + result_.code.size() + 4 + after;
+    if (mode_ == Mode::Bits32) return uint32(static_cast<uint32_t>(target - end));
+    const auto disp = as_disp32(target, end);
     if (!disp) out_of_reach_ = true;
     uint32(disp.value_or(0));
   }
@@ -71,6 +79,7 @@ class Copy {
  private:
   void point(CopyPoint point) { result_.points.push_back(point); }
   uint64_t to_;
+  Mode mode_;
   DisplacedCode result_;
   bool out_of_reach_ = false;
 };
@@ -79,24 +88,29 @@ struct Original {
   const ZydisDecodedInstruction& zydis;
   Bytes bytes;  // exactly the instruction
   uint64_t from = 0;
+  Mode mode = Mode::Bits64;
 
-  uint64_t next() const { return from + bytes.size(); }
+  bool wide() const { return mode == Mode::Bits64; }
+  uint8_t word_bytes() const { return wide() ? 8 : 4; }
+  uint64_t within(uint64_t address) const { return wide() ? address : uint32_t(address); }
+  uint64_t next() const { return within(from + bytes.size()); }
   bool relative_branch() const { return zydis.raw.imm[0].is_relative; }
   uint64_t branch_target() const {
-    return next() + static_cast<uint64_t>(zydis.raw.imm[0].value.s);
+    return within(next() + static_cast<uint64_t>(zydis.raw.imm[0].value.s));
   }
   bool has_memory() const {
     return (zydis.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && zydis.raw.modrm.mod != 3;
   }
   bool rip_relative() const {
-    return has_memory() && zydis.raw.modrm.mod == 0 && zydis.raw.modrm.rm == 5;
+    return wide() && has_memory() && zydis.raw.modrm.mod == 0 && zydis.raw.modrm.rm == 5;
   }
   uint64_t rip_target() const {
     return next() + static_cast<uint64_t>(zydis.raw.disp.value);
   }
   /// The stack pointer is the base of the memory operand.
   bool sp_based() const {
-    return has_memory() && zydis.raw.modrm.rm == 4 && zydis.raw.sib.base == 4 && rex_b() == 0;
+    return has_memory() && zydis.address_width != 16 && zydis.raw.modrm.rm == 4 &&
+           zydis.raw.sib.base == 4 && rex_b() == 0;
   }
   int rex_b() const {
     return zydis.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? zydis.raw.rex.B : 0;
@@ -136,6 +150,7 @@ void push_return_address(const Original& original, Copy& copy) {
   const uint64_t address = original.next();
   copy.byte(0x68);  // push imm32, sign-extended to 64 bits
   copy.uint32(static_cast<uint32_t>(address));
+  if (!original.wide()) return;
   if (static_cast<uint64_t>(int64_t{static_cast<int32_t>(address)}) == address) return;
   copy.not_done(8);
   copy.bytes(Code{0xc7, 0x44, 0x24, 0x04});  // mov dword [rsp+4], imm32
@@ -143,7 +158,7 @@ void push_return_address(const Original& original, Copy& copy) {
 }
 
 /// CALL through memory: a JMP through the same operand. The push has moved the stack pointer, so an
-/// operand based on it gets 8 more, and one that lies in the pushed slot is lost.
+/// operand based on it gets a word more, and one that lies in the pushed slot is lost.
 bool jump_through(const Original& original, Copy& copy) {
   const auto& raw = original.zydis.raw;
   const size_t modrm_at = raw.modrm.offset;
@@ -154,12 +169,13 @@ bool jump_through(const Original& original, Copy& copy) {
     return true;
   }
   const int64_t disp = raw.disp.value;
-  if (disp > -16 && disp < 0) return false;
-  if (disp + 8 != static_cast<int32_t>(disp + 8)) return false;
+  const int word = original.word_bytes();
+  if (disp > -2 * word && disp < 0) return false;
+  if (disp + word != static_cast<int32_t>(disp + word)) return false;
   copy.bytes(original.bytes.first(modrm_at));
   copy.byte(0x80 | (4 << 3) | 4);  // disp32, JMP, SIB
   copy.byte(original.bytes[raw.sib.offset]);
-  copy.uint32(static_cast<uint32_t>(disp + 8));
+  copy.uint32(static_cast<uint32_t>(disp + word));
   return true;
 }
 
@@ -170,7 +186,7 @@ bool call(const Original& original, Copy& copy) {
     copy.jump_done(original.branch_target());
     return true;
   }
-  copy.not_done(8);
+  copy.not_done(original.word_bytes());
   if (original.has_memory()) return jump_through(original, copy);
   const auto& modrm = original.zydis.raw.modrm;
   if (modrm.rm == 4 && original.rex_b() == 0) return false;  // call rsp
@@ -180,9 +196,13 @@ bool call(const Original& original, Copy& copy) {
   return true;
 }
 
-bool is_system_call(const ZydisDecodedInstruction& zydis) {
-  return zydis.mnemonic == ZYDIS_MNEMONIC_SYSCALL || zydis.mnemonic == ZYDIS_MNEMONIC_SYSENTER ||
-         (zydis.mnemonic == ZYDIS_MNEMONIC_INT && zydis.raw.imm[0].value.u == 0x80);
+/// By opcode: whether SYSCALL exists in 32-bit code depends on who made the processor.
+bool is_system_call(const Original& original) {
+  const ZydisDecodedInstruction& zydis = original.zydis;
+  if (zydis.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return false;
+  if (zydis.opcode_map == ZYDIS_OPCODE_MAP_0F) return zydis.opcode == 0x05 || zydis.opcode == 0x34;
+  return zydis.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && zydis.opcode == 0xcd &&
+         zydis.raw.imm[0].value.u == 0x80;
 }
 
 /// Near branches with a 16-bit operand: Intel ignores the prefix, AMD cuts the target.
@@ -227,6 +247,22 @@ bool build(const Original& original, Copy& copy) {
   return true;
 }
 
+DisplacedCode displace(Bytes original, uint64_t from, uint64_t to, Mode mode) {
+  DisplacedCode none;
+  const auto zydis = decode(original, mode);
+  if (!zydis) return none;
+  none.length = zydis->length;
+  const Original one{*zydis, original.first(zydis->length), from, mode};
+  if (is_system_call(one)) {
+    none.how = DisplacedCode::How::SystemCall;
+    return none;
+  }
+  if (is_immovable(one)) return none;
+  Copy copy(to, zydis->length, mode);
+  if (!build(one, copy)) return none;
+  return copy.take();
+}
+
 }  // namespace
 
 const CopyPoint* DisplacedCode::find(size_t offset) const {
@@ -236,19 +272,11 @@ const CopyPoint* DisplacedCode::find(size_t offset) const {
 }
 
 DisplacedCode displace_x86_64(Bytes original, uint64_t from, uint64_t to) {
-  DisplacedCode none;
-  const auto zydis = decode(original);
-  if (!zydis) return none;
-  none.length = zydis->length;
-  if (is_system_call(*zydis)) {
-    none.how = DisplacedCode::How::SystemCall;
-    return none;
-  }
-  const Original one{*zydis, original.first(zydis->length), from};
-  if (is_immovable(one)) return none;
-  Copy copy(to, zydis->length);
-  if (!build(one, copy)) return none;
-  return copy.take();
+  return displace(original, from, to, Mode::Bits64);
+}
+
+DisplacedCode displace_i386(Bytes original, uint64_t from, uint64_t to) {
+  return displace(original, from, to, Mode::Bits32);
 }
 
 }  // namespace tracewell::machine

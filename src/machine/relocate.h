@@ -1,4 +1,4 @@
-// Displaced code: what one x86-64 instruction does, as a short sequence that can stand somewhere
+// Displaced code: what one x86 instruction does, as a short sequence that can stand somewhere
 // else. A debugger that keeps a breakpoint byte over the original runs the copy instead; the copy
 // ends in a jump back behind the original.
 #pragma once
@@ -40,5 +40,7 @@ struct DisplacedCode {
 /// `original` holds the instruction at address `from` (and may hold more behind it); the copy will
 /// stand at `to`.
 DisplacedCode displace_x86_64(Bytes original, uint64_t from, uint64_t to);
+/// The same for 32-bit code, which reaches all of its 4 GiB.
+DisplacedCode displace_i386(Bytes original, uint64_t from, uint64_t to);
 
 }  // namespace tracewell::machine

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/compat32.h"
+
 namespace tracewell::target::live {
 namespace {
 
@@ -19,6 +21,7 @@ Result<std::shared_ptr<AddressSpace>> AddressSpace::open(Tid tid) {
   space->fd_ = UniqueFd(::open(fmt::format("/proc/{}/mem", tid).c_str(), O_RDWR | O_CLOEXEC));
   if (!space->fd_.valid())
     return errno_error(fmt::format("memory of process {}", tid), Errc::Target);
+  space->is_32_bit = runs_32_bit_program(tid);
   return space;
 }
 
@@ -160,11 +163,13 @@ const PlacedCopy* AddressSpace::copy_at(uint64_t pc) const {
   return nullptr;
 }
 
-const PlacedCopy* AddressSpace::find_copy(uint64_t site, Bytes original) const {
+const PlacedCopy* AddressSpace::find_copy(uint64_t site, Bytes original,
+                                          bool in_32_bit_code) const {
   for (const Arena& arena : arenas_)
     for (const PlacedCopy& copy : arena.slots)
-      if (copy.site == site && std::equal(copy.original.begin(), copy.original.end(),
-                                          original.begin(), original.end()))
+      if (copy.site == site && copy.in_32_bit_code == in_32_bit_code &&
+          std::equal(copy.original.begin(), copy.original.end(), original.begin(),
+                     original.end()))
         return &copy;
   return nullptr;
 }

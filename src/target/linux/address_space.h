@@ -22,6 +22,7 @@ struct Patch {
   uint8_t original = 0;
   bool breakpoint = false;  // the debugger's
   bool site = false;        // a tracepoint's
+  bool in_32_bit_code = false;  // what `how` is about
   /// How a thread gets past it; nothing until it is needed.
   std::optional<machine::DisplacedCode::How> how;
   uint64_t copy = 0;  // how == Copy: where it stands
@@ -32,6 +33,7 @@ struct Patch {
 struct PlacedCopy {
   uint64_t site = 0;
   uint64_t at = 0;
+  bool in_32_bit_code = false;
   std::vector<uint8_t> original;
   machine::DisplacedCode code;
 };
@@ -84,11 +86,12 @@ class AddressSpace {
   void adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints);
 
   const PlacedCopy* copy_at(uint64_t pc) const;
-  const PlacedCopy* find_copy(uint64_t site, Bytes original) const;
+  const PlacedCopy* find_copy(uint64_t site, Bytes original, bool in_32_bit_code) const;
   bool has_copies() const { return !arenas_.empty(); }
   std::vector<Arena>& arenas() { return arenas_; }
 
-  uint64_t system_call_at = 0;  // a `syscall` instruction; 0 = not looked for yet
+  bool is_32_bit = false;       // the program is
+  uint64_t system_call_at = 0;  // an instruction that makes one; 0 = not looked for yet
   bool cannot_map = false;      // tried, refused
 
  private:

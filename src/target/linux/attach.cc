@@ -121,10 +121,6 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   for (std::set<Pid> refused; seize_sharers(pid, refused);) stop_all();
   Thread* first = first_thread(pid);
   if (first == nullptr) return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
-  if (!is_64_bit(*first)) {
-    (void)detach(pid);
-    return {Errc::Unsupported, fmt::format("process {} runs a 32-bit program", pid)};
-  }
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
   last_told_ = first->tid;
   return event;
@@ -182,11 +178,6 @@ void Tracer::release_orphans() {
         go(*thread, std::exchange(thread->deferred_signal, 0));
     }
   }
-}
-
-bool Tracer::is_64_bit(Thread& thread) {
-  constexpr uint64_t kUserCode64 = 0x33;
-  return regs(thread).cs == kUserCode64;
 }
 
 Status Tracer::detach(Pid pid) {

@@ -84,7 +84,7 @@ Result<Facts::Loaded> Facts::loaded(Pid pid) {
   if (process == nullptr) return no_process(pid);
   Loaded result;
   TW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, auxv(pid));
-  result.aux = parse_auxv(bytes);
+  result.aux = parse_auxv(bytes, process->space->is_32_bit);
   TW_ASSIGN_OR_RETURN(result.exe, exec_file(pid));
   const Thread* thread = tracer_.first_thread(pid);
   const Tid tid = thread != nullptr ? thread->tid : pid;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -26,10 +27,13 @@ bool shares_memory(const user_regs_struct& regs, Tid parent, Pid child, const Ad
   const long answer = syscall(SYS_kcmp, parent, child, KCMP_VM, 0, 0);
   if (answer >= 0) return answer == 0;
   constexpr uint64_t kCloneVm = 0x100;
-  if (regs.orig_rax == SYS_vfork) return true;
-  if (regs.orig_rax == SYS_clone) return (regs.rdi & kCloneVm) != 0;
-  if (regs.orig_rax != SYS_clone3) return false;
-  return (space.read_value<uint64_t>(regs.rdi).value_or(0) & kCloneVm) != 0;
+  const SystemCalls& numbers = system_calls(space.is_32_bit);
+  const auto number = static_cast<int32_t>(regs.orig_rax);
+  const uint64_t first = first_argument(regs, space.is_32_bit);
+  if (number == numbers.vfork) return true;
+  if (number == numbers.clone) return (first & kCloneVm) != 0;
+  if (number != numbers.clone3) return false;
+  return (space.read_value<uint64_t>(first).value_or(0) & kCloneVm) != 0;
 }
 
 }  // namespace

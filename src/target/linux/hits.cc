@@ -6,6 +6,7 @@
 
 #include <sys/uio.h>
 
+#include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -31,8 +32,9 @@ class Hit final : public HitContext {
 };
 
 bool Hit::read_register(uint32_t number, uint64_t& value) {
-  if (RegisterMap::general(tracer_.regs(thread_), number, value)) return true;
-  const Register* reg = tracer_.register_map().layout().by_number(number);
+  const RegisterMap& map = tracer_.register_map(*thread_.process);
+  if (map.general(tracer_.regs(thread_), number, value)) return true;
+  const Register* reg = map.layout().by_number(number);
   if (reg == nullptr || reg->size_bytes > 8) return false;
   value = load_uint(registers().data() + reg->offset, reg->size_bytes, Endian::Little);
   return true;
@@ -41,9 +43,10 @@ bool Hit::read_register(uint32_t number, uint64_t& value) {
 Bytes Hit::registers() {
   std::vector<uint8_t>& block = tracer_.block_;
   if (have_block_) return block;
-  block.resize(tracer_.register_map().layout().size_bytes);
+  const RegisterMap& map = tracer_.register_map(*thread_.process);
+  block.resize(map.layout().size_bytes);
   auto xsave = tracer_.read_xsave(thread_);
-  tracer_.register_map().to_block(tracer_.regs(thread_), xsave.ok() ? *xsave : Bytes{}, block);
+  map.to_block(tracer_.regs(thread_), xsave.ok() ? *xsave : Bytes{}, block);
   have_block_ = true;
   return block;
 }
@@ -124,7 +127,8 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
 }
 
 void Tracer::pass(Thread& thread, uint64_t address, Patch& patch) {
-  if (!patch.how) prepare_copy(thread, address, patch);
+  if (!patch.how || patch.in_32_bit_code != in_32_bit_code(regs(thread)))
+    prepare_copy(thread, address, patch);
   thread.skip.reset();
   switch (*patch.how) {
     case machine::DisplacedCode::How::Copy:

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -16,20 +17,22 @@ namespace {
 
 constexpr uint64_t kReach = 0x7ff00000;  // of a 32-bit displacement, with a margin
 constexpr uint64_t kLowest = 0x10000;
+constexpr uint64_t kEnd32 = uint64_t{1} << 32;
 constexpr uint64_t kSignalSetBytes = 8;
 
 bool is_system_call(const AddressSpace& space, uint64_t at) {
   uint8_t code[2] = {};
-  return space.read_raw(at, code) == 2 && code[0] == 0x0f && code[1] == 0x05;
+  return space.read_raw(at, code) == 2 &&
+         std::equal(code, code + 2, system_calls(space.is_32_bit).instruction);
 }
 
 uint64_t search(const AddressSpace& space, const Mapping& map) {
   constexpr uint64_t kSearchMax = 1 << 20;
   std::vector<uint8_t> code(std::min(map.end - map.start, kSearchMax));
   code.resize(space.read_raw(map.start, code));
-  for (size_t i = 0; i + 1 < code.size(); ++i)
-    if (code[i] == 0x0f && code[i + 1] == 0x05) return map.start + i;
-  return 0;
+  const auto& call = system_calls(space.is_32_bit).instruction;
+  const auto found = std::search(code.begin(), code.end(), call, call + 2);
+  return found == code.end() ? 0 : map.start + static_cast<uint64_t>(found - code.begin());
 }
 
 /// The vdso has one on every kernel that has a vdso.
@@ -50,13 +53,15 @@ bool in_reach(uint64_t start, uint64_t size, uint64_t address) {
 }
 
 /// Free places in reach, the nearest first: the top end of each gap. Not below a stack: that grows.
-std::vector<uint64_t> free_places(const std::vector<Mapping>& maps, uint64_t address) {
+std::vector<uint64_t> free_places(const std::vector<Mapping>& maps, uint64_t address,
+                                  bool is_32_bit) {
   std::vector<uint64_t> result;
   uint64_t gap_start = kLowest;
   for (const Mapping& map : maps) {
     const uint64_t size = AddressSpace::kArenaBytes;
     const uint64_t start = map.start - size;
     const bool stack = map.path.starts_with("[stack") || map.path == "[vsyscall]";
+    if (is_32_bit && map.start > kEnd32) break;
     if (!stack && map.start > size && start >= gap_start && in_reach(start, size, address))
       result.push_back(start);
     gap_start = map.end;
@@ -82,7 +87,7 @@ Thread* Tracer::injectable(AddressSpace& space) {
   Thread* result = nullptr;
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
-    if (!stands_in_program(*thread)) continue;
+    if (!stands_in_program(*thread) || in_32_bit_code(regs(*thread)) != space.is_32_bit) continue;
     result = thread;
     if (static_cast<int64_t>(regs(*thread).orig_rax) == -1) break;
   }
@@ -91,7 +96,7 @@ Thread* Tracer::injectable(AddressSpace& space) {
 
 Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call)[7]) {
   AddressSpace& space = *thread.process->space;
-  if (!stands_in_program(thread))
+  if (!stands_in_program(thread) || in_32_bit_code(regs(thread)) != space.is_32_bit)
     return {Errc::Target, "no thread can run a system call for us now"};
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
     space.system_call_at = find_system_call(space, thread.tid);
@@ -109,14 +114,7 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, const_cast<uint64_t*>(&all));
   user_regs_struct& regs_now = thread.regs;
   regs_now.rip = space.system_call_at;
-  regs_now.orig_rax = ~0ull;
-  regs_now.rax = call[0];
-  regs_now.rdi = call[1];
-  regs_now.rsi = call[2];
-  regs_now.rdx = call[3];
-  regs_now.r10 = call[4];
-  regs_now.r8 = call[5];
-  regs_now.r9 = call[6];
+  set_system_call(regs_now, call, space.is_32_bit);
   trace(PTRACE_SETREGS, thread.tid, 0, &regs_now);
 
   const auto run_on = [&](int request) {
@@ -137,7 +135,7 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   }
   if (entered) {
     alive = run_on(PTRACE_SYSCALL);
-    if (alive) result = static_cast<int64_t>(regs(thread).rax);
+    if (alive) result = system_call_result(regs(thread), space.is_32_bit);
   }
   if (alive) {
     thread.regs = saved;
@@ -160,11 +158,12 @@ Arena* Tracer::arena_near(Thread& thread, uint64_t address) {
       return &arena;
   if (space.cannot_map || !options_.map_memory) return nullptr;
   size_t tries = 4;
-  for (const uint64_t start : free_places(mappings(thread.tid), address)) {
+  for (const uint64_t start : free_places(mappings(thread.tid), address, space.is_32_bit)) {
     if (tries-- == 0) break;
     const auto mapped = remote_system_call(
-        thread, {SYS_mmap, start, AddressSpace::kArenaBytes, PROT_READ | PROT_EXEC,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
+        thread, {system_calls(space.is_32_bit).mmap, start, AddressSpace::kArenaBytes,
+                 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+                 ~uint64_t{0}, 0});
     if (!mapped.ok()) break;
     if (static_cast<uint64_t>(*mapped) != start) continue;
     Arena arena;
@@ -179,8 +178,9 @@ Arena* Tracer::arena_near(Thread& thread, uint64_t address) {
 
 void Tracer::unmap_arenas(Thread& thread) {
   AddressSpace& space = *thread.process->space;
+  const auto number = system_calls(space.is_32_bit).munmap;
   for (const Arena& arena : space.arenas())
-    if (!remote_system_call(thread, {SYS_munmap, arena.start, arena.size, 0, 0, 0, 0}).ok()) break;
+    if (!remote_system_call(thread, {number, arena.start, arena.size, 0, 0, 0, 0}).ok()) break;
   space.arenas().clear();
 }
 

@@ -223,10 +223,6 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   thread.run = Run::Stopped;
   thread.status = status;
   thread.begun = true;
-  if (!is_64_bit(thread)) {
-    (void)kill(child);
-    return {Errc::Unsupported, fmt::format("{} is a 32-bit program", options.argv[0])};
-  }
   last_told_ = child;
   StopEvent event = event_of(StopEvent::Kind::Signal, thread);
   event.signal = SIGTRAP;

@@ -15,7 +15,7 @@ namespace tracewell::target::live {
 struct AuxValues {
   uint64_t phdr = 0, phent = 0, phnum = 0, entry = 0, base = 0;
 };
-AuxValues parse_auxv(Bytes auxv);
+AuxValues parse_auxv(Bytes auxv, bool is_32_bit);
 
 /// An entry of the list (struct link_map).
 struct LoadedObject {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/compat32.h"
 #include "target/linux/facts.h"
 #include "target/linux/tracer.h"
 
@@ -79,13 +80,19 @@ class LinuxSignals final : public SignalInfo {
     siginfo_t info{};
     if (live::trace(PTRACE_GETSIGINFO, tid, 0, &info) != 0)
       return errno_error(fmt::format("siginfo of thread {}", tid), Errc::Target);
+    if (is_32_bit(tid)) return live::siginfo_to_32_bit(info);
     const auto* bytes = reinterpret_cast<const uint8_t*>(&info);
     return std::vector<uint8_t>(bytes, bytes + sizeof info);
   }
   Status write_siginfo(Tid tid, Bytes bytes) override {
     siginfo_t info{};
     if (bytes.size() != sizeof info) return {Errc::InvalidArgument, "siginfo has 128 bytes"};
-    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<uint8_t*>(&info));
+    if (is_32_bit(tid)) {
+      if (live::trace(PTRACE_GETSIGINFO, tid, 0, &info) == 0)
+        live::siginfo_from_32_bit(bytes, info);
+    } else {
+      std::copy(bytes.begin(), bytes.end(), reinterpret_cast<uint8_t*>(&info));
+    }
     if (live::trace(PTRACE_SETSIGINFO, tid, 0, &info) != 0)
       return errno_error(fmt::format("siginfo of thread {}", tid), Errc::Target);
     return {};
@@ -97,6 +104,10 @@ class LinuxSignals final : public SignalInfo {
   }
 
  private:
+  bool is_32_bit(Tid tid) {
+    const Thread* thread = tracer_.find(tid);
+    return thread != nullptr && thread->process->space->is_32_bit;
+  }
   Tracer& tracer_;
 };
 
@@ -106,9 +117,11 @@ class LinuxTarget final : public Target {
 
   std::vector<ProcessInfo> processes() const override;
   std::vector<ThreadInfo> threads(Pid pid) const override;
-  const RegisterLayout& layout(Pid) const override { return tracer_.register_map().layout(); }
-  const std::string& target_description(Pid) const override {
-    return tracer_.register_map().description();
+  const RegisterLayout& layout(Pid pid) const override {
+    return tracer_.register_map(pid).layout();
+  }
+  const std::string& target_description(Pid pid) const override {
+    return tracer_.register_map(pid).description();
   }
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;

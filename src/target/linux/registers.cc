@@ -14,8 +14,6 @@
 namespace tracewell::target::live {
 namespace {
 
-namespace x86 = machine::x86_64;
-
 constexpr size_t kBitsAt = 512;   // XSTATE_BV: components that are not in their initial state
 constexpr uint64_t kX87 = 1, kSse = 2, kAvx = 4, kOpmask = 0x20, kZmmHigh = 0x40, kHigh16 = 0x80,
                    kPkru = 0x200;
@@ -47,9 +45,115 @@ unsigned tag_of(Bytes xsave, unsigned physical) {
   return 0;
 }
 
-void x87_to_block(Bytes xsave, std::span<uint8_t> block) {
+}  // namespace
+
+/// A register of the block, and where the kernel has it.
+struct KernelRegister {
+  const char* name;
+  unsigned long long user_regs_struct::*member;
+};
+namespace {
+
+constexpr KernelRegister kGeneral64[] = {
+    {"rax", &user_regs_struct::rax},
+    {"rbx", &user_regs_struct::rbx},
+    {"rcx", &user_regs_struct::rcx},
+    {"rdx", &user_regs_struct::rdx},
+    {"rsi", &user_regs_struct::rsi},
+    {"rdi", &user_regs_struct::rdi},
+    {"rbp", &user_regs_struct::rbp},
+    {"rsp", &user_regs_struct::rsp},
+    {"r8", &user_regs_struct::r8},
+    {"r9", &user_regs_struct::r9},
+    {"r10", &user_regs_struct::r10},
+    {"r11", &user_regs_struct::r11},
+    {"r12", &user_regs_struct::r12},
+    {"r13", &user_regs_struct::r13},
+    {"r14", &user_regs_struct::r14},
+    {"r15", &user_regs_struct::r15},
+    {"rip", &user_regs_struct::rip},
+    {"orig_rax", &user_regs_struct::orig_rax},
+    {"fs_base", &user_regs_struct::fs_base},
+    {"gs_base", &user_regs_struct::gs_base},
+};
+constexpr KernelRegister kGeneral32[] = {
+    {"eax", &user_regs_struct::rax}, {"ecx", &user_regs_struct::rcx},
+    {"edx", &user_regs_struct::rdx}, {"ebx", &user_regs_struct::rbx},
+    {"esp", &user_regs_struct::rsp}, {"ebp", &user_regs_struct::rbp},
+    {"esi", &user_regs_struct::rsi}, {"edi", &user_regs_struct::rdi},
+    {"eip", &user_regs_struct::rip}, {"orig_eax", &user_regs_struct::orig_rax},
+};
+constexpr KernelRegister kSmall[] = {
+    {"eflags", &user_regs_struct::eflags}, {"cs", &user_regs_struct::cs},
+    {"ss", &user_regs_struct::ss},         {"ds", &user_regs_struct::ds},
+    {"es", &user_regs_struct::es},         {"fs", &user_regs_struct::fs},
+    {"gs", &user_regs_struct::gs},
+};
+
+}  // namespace
+
+RegisterMap::RegisterMap(Program program) : features_(read_xcr0()) {
+  const bool wide = program == Program::Bits64;
+  machine::X86Features has;
+  has.avx = (features_ & kAvx) != 0;
+  constexpr uint64_t kAvx512 = kOpmask | kZmmHigh | kHigh16;
+  has.avx512 = has.avx && (features_ & kAvx512) == kAvx512;
+  has.pkeys = (features_ & kPkru) != 0;
+  if (!has.avx512) features_ &= ~kAvx512;
+  layout_ = wide ? machine::x86_64_layout(has) : machine::i386_layout(has);
+  description_ = wide ? machine::x86_64_tdesc(has) : machine::i386_tdesc(has);
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  xsave_bytes_ = 576;
+  if (__get_cpuid_count(13, 0, &a, &b, &c, &d) != 0) xsave_bytes_ = std::max<size_t>(576, c);
+  for (uint32_t i = 2; i < 16; ++i) {
+    if (((features_ >> i) & 1) == 0 || __get_cpuid_count(13, i, &a, &b, &c, &d) == 0) continue;
+    component_at_[i] = b;
+  }
+  if (wide) add_general(kGeneral64);
+  else add_general(kGeneral32);
+  add_general(kSmall);
+  st0_at_ = layout_.find("st0")->offset;
+  fctrl_at_ = layout_.find("fctrl")->offset;
+  x87_end_ = layout_.find("xmm0")->offset;
+  find_pieces();
+}
+
+/// A 32-bit program's result and number of a system call: negative ones tell the kernel whether,
+/// and how, to restart it, and are compared in 64 bits.
+void RegisterMap::add_general(std::span<const KernelRegister> names) {
+  for (const KernelRegister& one : names) {
+    const Register& reg = *layout_.find(one.name);
+    if (reg.number >= general_.size()) general_.resize(reg.number + 1);
+    const bool is_signed = one.member == &user_regs_struct::rax ||
+                           one.member == &user_regs_struct::orig_rax;
+    general_[reg.number] = {one.member, reg.offset, reg.size_bytes, is_signed};
+  }
+}
+
+void RegisterMap::add_piece(uint64_t component, std::string_view first, size_t count,
+                            size_t xsave_at, size_t stride) {
+  const Register* reg = layout_.find(first);
+  if (reg == nullptr) return;
+  pieces_.push_back({component, reg->offset, xsave_at, count, reg->size_bytes, stride});
+}
+
+void RegisterMap::find_pieces() {
+  const size_t vectors = layout_.find("xmm8") != nullptr ? 16 : 8;
+  add_piece(kSse, "xmm0", vectors, 160, 16);
+  add_piece(kSse, "mxcsr", 1, 24, 4);
+  add_piece(kAvx, "ymm0h", vectors, component_at_[2], 16);
+  const size_t high = component_at_[7];
+  add_piece(kHigh16, "xmm16", 16, high, 64);
+  add_piece(kHigh16, "ymm16h", 16, high + 16, 64);
+  add_piece(kOpmask, "k0", 8, component_at_[5], 8);
+  add_piece(kZmmHigh, "zmm0h", vectors, component_at_[6], 32);
+  add_piece(kHigh16, "zmm16h", 16, high + 32, 64);
+  add_piece(kPkru, "pkru", 1, component_at_[9], 4);
+}
+
+void RegisterMap::x87_to_block(Bytes xsave, std::span<uint8_t> block) const {
   for (size_t i = 0; i < 8; ++i)
-    std::memcpy(&block[x86::kSt0Offset + 10 * i], &xsave[32 + 16 * i], 10);
+    std::memcpy(&block[st0_at_ + 10 * i], &xsave[32 + 16 * i], 10);
   unsigned tags = 0;
   for (unsigned i = 0; i < 8; ++i) tags |= tag_of(xsave, i) << (2 * i);
   const uint64_t control[8] = {
@@ -57,14 +161,14 @@ void x87_to_block(Bytes xsave, std::span<uint8_t> block) {
       load(xsave, 12, 2), load(xsave, 8, 4),  load(xsave, 20, 2),
       load(xsave, 16, 4), load(xsave, 6, 2) & 0x7ff,
   };
-  for (size_t i = 0; i < 8; ++i) store(block, x86::kFctrlOffset + 4 * i, control[i], 4);
+  for (size_t i = 0; i < 8; ++i) store(block, fctrl_at_ + 4 * i, control[i], 4);
 }
 
-void x87_from_block(Bytes block, std::span<uint8_t> xsave) {
+void RegisterMap::x87_from_block(Bytes block, std::span<uint8_t> xsave) const {
   for (size_t i = 0; i < 8; ++i)
-    std::memcpy(&xsave[32 + 16 * i], &block[x86::kSt0Offset + 10 * i], 10);
+    std::memcpy(&xsave[32 + 16 * i], &block[st0_at_ + 10 * i], 10);
   uint64_t control[8];
-  for (size_t i = 0; i < 8; ++i) control[i] = load(block, x86::kFctrlOffset + 4 * i, 4);
+  for (size_t i = 0; i < 8; ++i) control[i] = load(block, fctrl_at_ + 4 * i, 4);
   store(xsave, 0, control[0], 2);
   store(xsave, 2, control[1], 2);
   uint8_t used = 0;
@@ -78,67 +182,11 @@ void x87_from_block(Bytes block, std::span<uint8_t> xsave) {
   store(xsave, 6, control[7], 2);
 }
 
-/// Block order of the integer registers that are not rip, eflags or segments.
-constexpr unsigned long long user_regs_struct::*kGeneral[] = {
-    &user_regs_struct::rax, &user_regs_struct::rbx, &user_regs_struct::rcx, &user_regs_struct::rdx,
-    &user_regs_struct::rsi, &user_regs_struct::rdi, &user_regs_struct::rbp, &user_regs_struct::rsp,
-    &user_regs_struct::r8,  &user_regs_struct::r9,  &user_regs_struct::r10, &user_regs_struct::r11,
-    &user_regs_struct::r12, &user_regs_struct::r13, &user_regs_struct::r14, &user_regs_struct::r15,
-    &user_regs_struct::rip,
-};
-constexpr unsigned long long user_regs_struct::*kSmall[] = {
-    &user_regs_struct::eflags, &user_regs_struct::cs, &user_regs_struct::ss, &user_regs_struct::ds,
-    &user_regs_struct::es,     &user_regs_struct::fs, &user_regs_struct::gs,
-};
-constexpr unsigned long long user_regs_struct::*kLinux[] = {
-    &user_regs_struct::orig_rax, &user_regs_struct::fs_base, &user_regs_struct::gs_base,
-};
-
-}  // namespace
-
-RegisterMap::RegisterMap() : features_(read_xcr0()) {
-  machine::X86Features has;
-  has.avx = (features_ & kAvx) != 0;
-  constexpr uint64_t kAvx512 = kOpmask | kZmmHigh | kHigh16;
-  has.avx512 = has.avx && (features_ & kAvx512) == kAvx512;
-  has.pkeys = (features_ & kPkru) != 0;
-  if (!has.avx512) features_ &= ~kAvx512;
-  layout_ = machine::x86_64_layout(has);
-  description_ = machine::x86_64_tdesc(has);
-  uint32_t a = 0, b = 0, c = 0, d = 0;
-  xsave_bytes_ = 576;
-  if (__get_cpuid_count(13, 0, &a, &b, &c, &d) != 0) xsave_bytes_ = std::max<size_t>(576, c);
-  for (uint32_t i = 2; i < 16; ++i) {
-    if (((features_ >> i) & 1) == 0 || __get_cpuid_count(13, i, &a, &b, &c, &d) == 0) continue;
-    component_at_[i] = b;
-  }
-  find_pieces();
-}
-
-void RegisterMap::find_pieces() {
-  std::vector<Piece>& all = pieces_;
-  all = {{kSse, x86::kXmm0Offset, 160, 16, 16, 16},
-         {kSse, x86::kMxcsrOffset, 24, 1, 4, 4}};
-  if (features_ & kAvx) all.push_back({kAvx, x86::kYmm0hOffset, component_at_[2], 16, 16, 16});
-  if (features_ & kHigh16) {
-    const size_t high = component_at_[7];
-    all.push_back({kHigh16, x86::kXmm16Offset, high, 16, 16, 64});
-    all.push_back({kHigh16, x86::kYmm16hOffset, high + 16, 16, 16, 64});
-    all.push_back({kOpmask, x86::kK0Offset, component_at_[5], 8, 8, 8});
-    all.push_back({kZmmHigh, x86::kZmm0hOffset, component_at_[6], 16, 32, 32});
-    all.push_back({kHigh16, x86::kZmm0hOffset + 16 * 32, high + 32, 16, 32, 64});
-  }
-  if (const Register* pkru = layout_.find("pkru"))
-    all.push_back({kPkru, pkru->offset, component_at_[9], 1, 4, 4});
-}
-
 void RegisterMap::to_block(const user_regs_struct& regs, Bytes xsave,
                            std::span<uint8_t> block) const {
-  size_t at = 0;
-  for (const auto member : kGeneral) store(block, std::exchange(at, at + 8), regs.*member, 8);
-  for (const auto member : kSmall) store(block, std::exchange(at, at + 4), regs.*member, 4);
-  at = x86::kOrigRaxOffset;
-  for (const auto member : kLinux) store(block, std::exchange(at, at + 8), regs.*member, 8);
+  for (const General& one : general_)
+    if (one.bytes == 8) store(block, one.block_at, regs.*one.member, 8);
+    else if (one.bytes == 4) store(block, one.block_at, regs.*one.member, 4);
   if (xsave.size() < 576) return;
   x87_to_block(xsave, block);
   for (const Piece& piece : pieces_)
@@ -149,12 +197,14 @@ void RegisterMap::to_block(const user_regs_struct& regs, Bytes xsave,
     }
 }
 
-void RegisterMap::regs_from_block(Bytes block, user_regs_struct& regs) {
-  size_t at = 0;
-  for (const auto member : kGeneral) regs.*member = load(block, std::exchange(at, at + 8), 8);
-  for (const auto member : kSmall) regs.*member = load(block, std::exchange(at, at + 4), 4);
-  at = x86::kOrigRaxOffset;
-  for (const auto member : kLinux) regs.*member = load(block, std::exchange(at, at + 8), 8);
+void RegisterMap::regs_from_block(Bytes block, user_regs_struct& regs) const {
+  for (const General& one : general_) {
+    if (one.member == nullptr) continue;
+    uint64_t value = load(block, one.block_at, one.bytes);
+    if (one.is_signed && one.bytes == 4)
+      value = static_cast<uint64_t>(int64_t{static_cast<int32_t>(value)});
+    regs.*one.member = value;
+  }
 }
 
 bool RegisterMap::xsave_from_block(Bytes block, std::span<uint8_t> xsave) const {
@@ -165,7 +215,7 @@ bool RegisterMap::xsave_from_block(Bytes block, std::span<uint8_t> xsave) const 
   const auto differs = [&](size_t block_at, size_t bytes) {
     return std::memcmp(&block[block_at], &was[block_at], bytes) != 0;
   };
-  if (differs(x86::kSt0Offset, x86::kXmm0Offset - x86::kSt0Offset)) {
+  if (differs(st0_at_, x87_end_ - st0_at_)) {
     x87_from_block(block, xsave);
     changed |= kX87;
   }
@@ -180,19 +230,6 @@ bool RegisterMap::xsave_from_block(Bytes block, std::span<uint8_t> xsave) const 
   }
   store(xsave, kBitsAt, load(xsave, kBitsAt, 8) | changed, 8);
   return changed != 0;
-}
-
-bool RegisterMap::general(const user_regs_struct& regs, uint32_t number, uint64_t& value) {
-  if (number <= x86::kRip) {
-    value = regs.*kGeneral[number];
-  } else if (number <= x86::kGs) {
-    value = static_cast<uint32_t>(regs.*kSmall[number - x86::kEflags]);
-  } else if (number >= x86::kOrigRax && number <= x86::kGsBase) {
-    value = regs.*kLinux[number - x86::kOrigRax];
-  } else {
-    return false;
-  }
-  return true;
 }
 
 }  // namespace tracewell::target::live

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/user.h>
@@ -15,12 +16,15 @@
 
 namespace tracewell::target::live {
 
+struct KernelRegister;
+
 /// The kernel's XSAVE area in the standard (not compacted) format. The features that are enabled
 /// stand in it: XCR0 lies in the bytes that the hardware leaves to software.
 class RegisterMap {
  public:
-  /// Of this processor: asks cpuid and XCR0 once.
-  RegisterMap();
+  enum class Program : uint8_t { Bits64, Bits32 };
+  /// Of this processor, for programs of that kind: asks cpuid and XCR0 once.
+  explicit RegisterMap(Program program);
 
   const RegisterLayout& layout() const { return layout_; }
   const std::string& description() const { return description_; }
@@ -29,28 +33,47 @@ class RegisterMap {
   size_t xsave_bytes() const { return xsave_bytes_; }
   void to_block(const user_regs_struct& regs, Bytes xsave, std::span<uint8_t> block) const;
   /// General registers alone.
-  static void regs_from_block(Bytes block, user_regs_struct& regs);
+  void regs_from_block(Bytes block, user_regs_struct& regs) const;
   /// Changes `xsave` to what `block` says. Components that do not differ stay as they are; others
   /// are marked as in use. false = nothing differed.
   bool xsave_from_block(Bytes block, std::span<uint8_t> xsave) const;
 
   /// One general register (numbers up to gs, orig_rax, fs_base, gs_base).
-  static bool general(const user_regs_struct& regs, uint32_t number, uint64_t& value);
+  bool general(const user_regs_struct& regs, uint32_t number, uint64_t& value) const {
+    if (number >= general_.size() || general_[number].member == nullptr) return false;
+    const General& one = general_[number];
+    value = one.bytes == 8 ? regs.*one.member : static_cast<uint32_t>(regs.*one.member);
+    return true;
+  }
 
  private:
+  using Member = unsigned long long user_regs_struct::*;
+  struct General {
+    Member member = nullptr;  // nullptr = the register of this number is not one of them
+    uint32_t block_at = 0;
+    uint32_t bytes = 0;
+    bool is_signed = false;  // the kernel looks at its upper half
+  };
   /// A run of equal registers: `count` of `bytes` each, `stride` apart in the XSAVE area.
   struct Piece {
     uint64_t component = 0;
     size_t block_at = 0, xsave_at = 0;
     size_t count = 0, bytes = 0, stride = 0;
   };
+  void add_general(std::span<const KernelRegister> names);
   void find_pieces();
+  void add_piece(uint64_t component, std::string_view first, size_t count, size_t xsave_at,
+                 size_t stride);
+  void x87_to_block(Bytes xsave, std::span<uint8_t> block) const;
+  void x87_from_block(Bytes block, std::span<uint8_t> xsave) const;
 
   RegisterLayout layout_;
   std::string description_;
   size_t xsave_bytes_ = 0;
   uint64_t features_ = 0;           // XCR0
   uint32_t component_at_[16] = {};  // offsets of XSAVE components
+  std::vector<General> general_;    // by number
+  size_t st0_at_ = 0, fctrl_at_ = 0, x87_end_ = 0;  // in the block
   std::vector<Piece> pieces_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 
+#include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -61,14 +62,15 @@ void Tracer::go(Thread& thread, int signal) {
 void Tracer::start(Thread& thread, bool step, int signal) {
   const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
   if (vfork && seen(*thread.process)) {
-    thread.last_block.resize(registers_.layout().size_bytes);
+    thread.last_block.resize(register_map(*thread.process).layout().size_bytes);
     if (!read_block(thread, thread.last_block).ok()) thread.last_block.clear();
   }
   thread.pushes_flags = false;
   if (step) {
     uint8_t code[3] = {};
     thread.process->space->read_raw(regs(thread).rip, code);
-    const bool prefix = code[0] == 0x66 || (code[0] & 0xf0) == 0x40;
+    const bool rex = (code[0] & 0xf0) == 0x40 && !in_32_bit_code(thread.regs);
+    const bool prefix = code[0] == 0x66 || rex;
     thread.pushes_flags = code[prefix ? 1 : 0] == 0x9c;
   }
   (void)flush_regs(thread);  // fails when it was killed, as does the next

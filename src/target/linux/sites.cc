@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -13,11 +14,15 @@ void Tracer::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
   AddressSpace& space = *thread.process->space;
   std::vector<uint8_t> original(AddressSpace::kInstructionMax);
   original.resize(space.read(address, original));
-  const machine::DisplacedCode in_place = machine::displace_x86_64(original, address, address);
+  patch.in_32_bit_code = in_32_bit_code(regs(thread));
+  const auto displace =
+      patch.in_32_bit_code ? machine::displace_i386 : machine::displace_x86_64;
+  const machine::DisplacedCode in_place = displace(original, address, address);
   patch.how = in_place.how == How::SystemCall ? How::SystemCall : How::InPlace;
-  if (in_place.how != How::Copy || !is_64_bit(thread)) return;
+  // A program's code of the other kind is out of reach of where we map memory, or may be.
+  if (in_place.how != How::Copy || patch.in_32_bit_code != space.is_32_bit) return;
   original.resize(in_place.length);
-  if (const PlacedCopy* old = space.find_copy(address, original)) {
+  if (const PlacedCopy* old = space.find_copy(address, original, patch.in_32_bit_code)) {
     patch.how = How::Copy;
     patch.copy = old->at;
     return;
@@ -27,8 +32,9 @@ void Tracer::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
   PlacedCopy copy;
   copy.site = address;
   copy.at = arena->start + arena->slots.size() * AddressSpace::kSlotBytes;
+  copy.in_32_bit_code = patch.in_32_bit_code;
   copy.original = original;
-  copy.code = machine::displace_x86_64(original, address, copy.at);
+  copy.code = displace(original, address, copy.at);
   if (copy.code.how != How::Copy || !space.write_raw(copy.at, copy.code.code).ok()) return;
   patch.how = How::Copy;
   patch.copy = copy.at;

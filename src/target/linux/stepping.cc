@@ -1,8 +1,7 @@
 // What cannot be run from a copy, and signal handlers that return to a site.
 #include <cstddef>
 
-#include <sys/syscall.h>
-
+#include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -10,10 +9,6 @@ namespace {
 
 constexpr size_t kReturnsMax = 16;
 constexpr uint32_t kHandlerSystemCalls = 4096;
-
-// In the signal frame at the start of a handler (kernel, struct rt_sigframe): distances from the
-// stack pointer.
-constexpr uint64_t kFrameSp = 168, kFramePc = 176;
 
 /// What the kernel shows at a system call's exit when it will restart it, unless a handler runs.
 /// The library never sees these numbers.
@@ -24,6 +19,12 @@ bool may_be_restarted(const user_regs_struct& regs) {
   return static_cast<int64_t>(regs.orig_rax) >= 0 &&
          (result == kRestartSys || result == kRestartNoIntr || result == kRestartNoHand ||
           result == kRestartBlock);
+}
+
+bool is_sigreturn(const user_regs_struct& regs, const AddressSpace& space) {
+  const SystemCalls& numbers = system_calls(space.is_32_bit);
+  const auto number = static_cast<int32_t>(regs.orig_rax);
+  return number == numbers.rt_sigreturn || (number == numbers.sigreturn && number >= 0);
 }
 
 enum class Side : uint8_t { Unknown, Entry, Exit };
@@ -76,20 +77,25 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   }
   thread.fresh = false;
   thread.system_call_site = address;
-  thread.sigreturn = regs(thread).orig_rax == SYS_rt_sigreturn;
+  thread.sigreturn = is_sigreturn(regs(thread), *space);
   start(thread, wants_step(thread), 0);
 }
 
+/// The kernel restarts a call two bytes before where it ends: for SYSENTER, and 32-bit SYSCALL,
+/// that is the int 0x80 that the vdso has beside them.
 void Tracer::system_call_left(Thread& thread) {
+  constexpr uint64_t kInstructionBytes = 2;
   thread.in_system_call = false;
-  if (may_be_restarted(regs(thread))) thread.restart = thread.system_call_site;
+  if (may_be_restarted(regs(thread)) &&
+      thread.regs.rip - kInstructionBytes == thread.system_call_site)
+    thread.restart = thread.system_call_site;
 }
 
 Decision Tracer::on_system_call(Thread& thread) {
   const Side side = system_call_side(thread.tid);
   if (side == Side::Entry) {
     thread.restart.reset();
-    thread.sigreturn = regs(thread).orig_rax == SYS_rt_sigreturn;
+    thread.sigreturn = is_sigreturn(regs(thread), *thread.process->space);
     if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
       thread.returns.pop_back();
     return {};
@@ -105,12 +111,10 @@ void Tracer::handler_entered(Thread& thread) {
   thread.skip.reset();
   thread.restart.reset();
   if (!site) return;
-  const uint64_t frame = regs(thread).rsp;
-  const auto pc = thread.process->space->read_value<uint64_t>(frame + kFramePc);
-  const auto sp = thread.process->space->read_value<uint64_t>(frame + kFrameSp);
-  if (!sp || pc != site) return;
+  const auto from = interrupted_by_handler(*thread.process->space, regs(thread).rsp);
+  if (!from || from->pc != site) return;
   if (thread.returns.size() == kReturnsMax) thread.returns.erase(thread.returns.begin());
-  thread.returns.push_back({*site, *sp, kHandlerSystemCalls});
+  thread.returns.push_back({*site, from->sp, kHandlerSystemCalls});
 }
 
 bool Tracer::returned_to_site(Thread& thread) {

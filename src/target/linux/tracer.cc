@@ -56,6 +56,7 @@ void Tracer::remove_process(Pid pid) {
   if (it == processes_.end()) return;
   const std::vector<Tid> threads = it->second->threads;
   for (const Tid tid : threads) remove_thread(tid);
+  last_gone_32_bit_ = it->second->space->is_32_bit;
   dead_processes_.push_back(std::move(it->second));
   processes_.erase(it);
   if (processes_.empty()) interrupt_wanted_ = false;  // it was not about the next one
@@ -81,6 +82,11 @@ Thread* Tracer::first_thread(Pid pid) {
   for (Thread* thread : threads_of(*process))
     if (thread->run != Run::Exiting) return thread;
   return nullptr;
+}
+
+const RegisterMap& Tracer::register_map(Pid pid) {
+  if (const Process* process = find_process(pid)) return register_map(*process);
+  return last_gone_32_bit_ ? registers_32_ : registers_64_;
 }
 
 user_regs_struct& Tracer::regs(Thread& thread) {
@@ -115,7 +121,7 @@ Status Tracer::flush_regs(Thread& thread) {
 }
 
 Result<Bytes> Tracer::read_xsave(Thread& thread) {
-  xsave_.resize(registers_.xsave_bytes());
+  xsave_.resize(registers_64_.xsave_bytes());
   iovec area{xsave_.data(), xsave_.size()};
   if (trace(PTRACE_GETREGSET, thread.tid, NT_X86_XSTATE, &area) != 0)
     return errno_error(fmt::format("vector registers of thread {}", thread.tid), Errc::Target);
@@ -123,7 +129,8 @@ Result<Bytes> Tracer::read_xsave(Thread& thread) {
 }
 
 Status Tracer::read_block(Thread& thread, std::span<uint8_t> block) {
-  if (block.size() != registers_.layout().size_bytes)
+  const RegisterMap& map = register_map(*thread.process);
+  if (block.size() != map.layout().size_bytes)
     return {Errc::InvalidArgument, "a register block of another size"};
   if (thread.run == Run::VforkWait && !thread.last_block.empty()) {
     std::copy(thread.last_block.begin(), thread.last_block.end(), block.begin());
@@ -132,17 +139,18 @@ Status Tracer::read_block(Thread& thread, std::span<uint8_t> block) {
   if (thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("thread {} is not stopped", thread.tid)};
   TW_ASSIGN_OR_RETURN(const Bytes xsave, read_xsave(thread));
-  registers_.to_block(regs(thread), xsave, block);
+  map.to_block(regs(thread), xsave, block);
   return {};
 }
 
 Status Tracer::write_block(Thread& thread, Bytes block) {
-  if (block.size() != registers_.layout().size_bytes)
+  const RegisterMap& map = register_map(*thread.process);
+  if (block.size() != map.layout().size_bytes)
     return {Errc::InvalidArgument, "a register block of another size"};
   if (thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("thread {} cannot be written to now", thread.tid)};
   const user_regs_struct was = regs(thread);
-  RegisterMap::regs_from_block(block, thread.regs);
+  map.regs_from_block(block, thread.regs);
   if (thread.regs.rip != was.rip) {
     thread.skip.reset();
     thread.restart.reset();
@@ -154,7 +162,7 @@ Status Tracer::write_block(Thread& thread, Bytes block) {
   TW_RETURN_IF_ERROR(flush_regs(thread));
   TW_ASSIGN_OR_RETURN(const Bytes xsave, read_xsave(thread));
   const size_t size = xsave.size();
-  if (!registers_.xsave_from_block(block, std::span(xsave_).first(size))) return {};
+  if (!map.xsave_from_block(block, std::span(xsave_).first(size))) return {};
   iovec area{xsave_.data(), size};
   if (trace(PTRACE_SETREGSET, thread.tid, NT_X86_XSTATE, &area) != 0)
     return errno_error(fmt::format("vector registers of thread {}", thread.tid), Errc::Target);

@@ -57,7 +57,11 @@ class Tracer {
   Result<Bytes> read_xsave(Thread& thread);  // valid until the next call
   Status read_block(Thread& thread, std::span<uint8_t> block);
   Status write_block(Thread& thread, Bytes block);
-  const RegisterMap& register_map() const { return registers_; }
+  const RegisterMap& register_map(const Process& process) const {
+    return process.space->is_32_bit ? registers_32_ : registers_64_;
+  }
+  /// Of a process that is gone: that of the last one.
+  const RegisterMap& register_map(Pid pid);
 
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
@@ -160,11 +164,12 @@ class Tracer {
   void release_unborn(const AddressSpace& parent);
   Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> space);
   bool seize_sharers(Pid pid, std::set<Pid>& refused);
-  bool is_64_bit(Thread& thread);
   int signal_for_detach(Thread& thread);
 
   LinuxOptions options_;
-  RegisterMap registers_;
+  RegisterMap registers_64_{RegisterMap::Program::Bits64};
+  RegisterMap registers_32_{RegisterMap::Program::Bits32};
+  bool last_gone_32_bit_ = false;
   Bell bell_;
   Terminal terminal_;
   std::map<Pid, std::unique_ptr<Process>> processes_;

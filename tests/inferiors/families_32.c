@@ -1,0 +1,3 @@
+// The same as families, for 32-bit processors.
+// build: -m32
+#include "families.c"

@@ -1,0 +1,3 @@
+// build: -m32
+// libs: -lm
+#include "program_32.h"

@@ -1,0 +1,3 @@
+// build: -m32 -no-pie
+// libs: -lm
+#include "program_32.h"
