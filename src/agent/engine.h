@@ -69,7 +69,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Next on_step(target::HitContext& hit) override;
 
   bool running() const { return running_; }
-  const TraceBuffer& buffer() const { return buffer_; }
+  TraceBuffer& buffer() { return buffer_; }
   /// What a file of this trace begins with: definitions with their usage, status, and what is known
   /// of the machine and the process.
   Catalog catalog();

@@ -40,6 +40,8 @@ struct SessionOptions {
   std::function<void(std::string_view)> notice;
   /// Each packet that comes (true) and goes; may be empty.
   std::function<void(bool received, std::string_view packet)> log_packet;
+  /// QTSave: writes the trace to a file of that name, or says why not; may be empty.
+  std::function<Status(std::string_view name)> save;
   /// `monitor set NAME VALUE`: false when there is no such setting; may be empty.
   std::function<bool(std::string_view name, std::string_view value)> set;
 };

@@ -142,9 +142,10 @@ void InputFile::forget(size_t offset, size_t size) const {
   if (begin < end) madvise(const_cast<uint8_t*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path) {
+Result<OutputFile> OutputFile::create(const std::string& path, Existing existing) {
   OutputFile file;
   file.path_ = path;
+  file.existing_ = existing;
   if (path == "-") {
     file.fd_ = UniqueFd(dup(1));
     if (!file.fd_.valid()) return errno_error("cannot write standard output");
@@ -172,6 +173,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : fd_(std::move(other.fd_)),
       path_(std::move(other.path_)),
+      existing_(other.existing_),
       temporary_(std::exchange(other.temporary_, {})),
       buffer_(std::move(other.buffer_)),
       written_(other.written_) {}
@@ -215,8 +217,13 @@ Status OutputFile::commit() {
   TW_RETURN_IF_ERROR(flush());
   if (temporary_.empty()) return {};
   if (fsync(fd_.get()) != 0) return errno_error("cannot sync " + path_);
-  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+  // A link does not replace, on any file system; the temporary name then goes by itself.
+  const bool keep = existing_ == Existing::Keep;
+  if ((keep ? link : rename)(temporary_.c_str(), path_.c_str()) != 0) {
+    if (errno == EEXIST) return {Errc::InvalidArgument, path_ + " exists already"};
     return errno_error("cannot rename to " + path_);
+  }
+  if (keep) unlink(temporary_.c_str());
   temporary_.clear();
   fd_.reset();
   return {};

@@ -71,7 +71,9 @@ class InputFile {
 /// commit(), removed by the destructor otherwise. "-" writes to standard output at once.
 class OutputFile {
  public:
-  static Result<OutputFile> create(const std::string& path);
+  enum class Existing : uint8_t { Replace, Keep };
+  /// Keep: commit() fails with InvalidArgument when there is a file of that name by then.
+  static Result<OutputFile> create(const std::string& path, Existing existing = Existing::Replace);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
@@ -92,6 +94,7 @@ class OutputFile {
   Status flush();
   UniqueFd fd_;
   std::string path_;
+  Existing existing_ = Existing::Replace;
   std::string temporary_;  // empty for standard output and special files (devices, fifos)
   std::vector<uint8_t> buffer_;
   uint64_t written_ = 0;

@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 
 #include "agent/engine.h"
+#include "agent/trace_source.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/save_folder.h"
 #include "cli/serve_log.h"
 #include "cli/serve_options.h"
 #include "cli/server_loop.h"
@@ -80,7 +82,17 @@ Result<std::optional<target::StopEvent>> first_process(target::Target& target,
   return std::optional(std::move(event));
 }
 
-ServerOptions server_options(const ServeOptions& options, ServeLog& log) {
+/// `monitor set NAME VALUE`.
+bool set(std::string_view name, std::string_view value, ServeLog& log, SaveFolder& saves) {
+  if (name == "save-dir") return saves.set_folder(std::string(value)).ok();
+  if (name != "save-overwrite") return log.set(name, value);
+  if (value != "0" && value != "1") return false;
+  saves.set_overwrite(value == "1");
+  return true;
+}
+
+ServerOptions server_options(const ServeOptions& options, ServeLog& log, SaveFolder& saves,
+                             agent::Engine& trace) {
   ServerOptions out;
   out.once = options.once;
   out.multi = options.multi;
@@ -96,8 +108,12 @@ ServerOptions server_options(const ServeOptions& options, ServeLog& log) {
   out.session.log_packet = [&log](bool received, std::string_view text) {
     log.packet(received, text);
   };
-  out.session.set = [&log](std::string_view name, std::string_view value) {
-    return log.set(name, value);
+  out.session.set = [&log, &saves](std::string_view name, std::string_view value) {
+    return set(name, value, log, saves);
+  };
+  out.session.save = [&saves, &trace](std::string_view name) {
+    agent::TraceBufferSource frames(trace.buffer(), trace.catalog());
+    return saves.save(name, frames);
   };
   return out;
 }
@@ -110,6 +126,10 @@ int serve(ServeOptions& options, const Conventions& conventions) {
     return conventions.fail(errno_error("cannot write " + options.debug_file));
   if (!log.set_format(options.debug_format))
     return conventions.fail({Errc::InvalidArgument, "--debug-format: none, timestamp or all", {}});
+  SaveFolder saves;
+  saves.set_overwrite(options.save_overwrite);
+  if (auto status = saves.set_folder(options.save_dir); !status)
+    return conventions.fail(std::move(status).error().within("--save-dir"));
 
   auto comm = parse_comm(options.comm);
   if (!comm) return conventions.fail(comm.error());
@@ -125,7 +145,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
 
   Link link(**transport, quit_pipe[0], [&] { target->wake(); });
-  ServerLoop loop(*target, &trace, link, server_options(options, log));
+  ServerLoop loop(*target, &trace, link, server_options(options, log, saves, trace));
   if (*first) loop.set_last_stop(**std::move(first));
   switch (loop.run()) {
     case ServerEnd::Done: return kOk;

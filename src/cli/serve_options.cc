@@ -43,6 +43,10 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
   app.add_option("--disable-packet", options.disabled_packets,
                  "Know nothing of these packets (names with commas): vCont, T, Tthread, qC, "
                  "qfThreadInfo, threads (all of these)");
+  app.add_option("--save-dir", options.save_dir,
+                 "GDB's `tsave -r` may write trace files there, and nowhere else")
+      ->type_name("DIR");
+  app.add_flag("--save-overwrite", options.save_overwrite, "… also over files that exist");
   app.add_option("--debug-file", options.debug_file, "Debugging output goes there");
   app.add_option("--debug-format", options.debug_format,
                  "What its lines begin with: none, timestamp or all");

@@ -26,6 +26,8 @@ struct ServeOptions {
   std::string debug;  // --debug or --debug=WHAT; "" = not
   std::string debug_file, debug_format;
   std::string disabled_packets;  // names with commas
+  std::string save_dir;  // "" = nothing may be saved
+  bool save_overwrite = false;
   std::string comm;
   int64_t pid = 0;                             // --attach
   target::Processes::LaunchOptions launch;     // argv empty: no program

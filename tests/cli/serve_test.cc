@@ -1,15 +1,21 @@
 // What `serve` makes of its command line, and the thread that reads for it.
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "agent/session.h"
+#include "agent/trace_buffer.h"
+#include "agent/trace_source.h"
+#include "cli/save_folder.h"
 #include "cli/serve_log.h"
 #include "cli/serve_options.h"
 #include "cli/server_loop.h"
@@ -171,6 +177,43 @@ struct Quit {
   void now() { EXPECT_EQ(::write(ends[1], "q", 1), 1); }
   int ends[2];
 };
+
+TEST(SaveFolder, LeadsNowhereElse) {
+  namespace fs = std::filesystem;
+  const fs::path top = fs::temp_directory_path() / fmt::format("save-folder-{}", ::getpid());
+  const fs::path folder = top / "folder";
+  fs::create_directories(folder / "inner");
+  fs::create_symlink(top, folder / "out");
+  fs::create_symlink(top / "target", folder / "leaf");
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  SaveFolder saves;
+  const auto save = [&](std::string_view name) {
+    target::FakeTarget target;
+    agent::TraceBuffer buffer;
+    agent::TraceBufferSource source(buffer, {});
+    return saves.save(name, source).ok();
+  };
+  EXPECT_FALSE(save("a.tf"));
+  EXPECT_FALSE(saves.set_folder((top / "none").string()).ok());
+  EXPECT_TRUE(saves.set_folder(folder.string()).ok());
+  EXPECT_TRUE(save("a.tf"));
+  EXPECT_FALSE(save("a.tf"));
+  EXPECT_TRUE(save("inner/../inner/b.tf"));
+  for (std::string_view name : {"", ".", "..", "inner/", "../x.tf", "inner/../../x.tf", "out/x.tf",
+                                "leaf", "fifo", "/x.tf", "none/x.tf"})
+    EXPECT_FALSE(save(name)) << name;
+  EXPECT_FALSE(save(std::string_view("x\0.tf", 5)));
+  saves.set_overwrite(true);
+  EXPECT_TRUE(save("a.tf"));
+  for (std::string_view name : {"out/x.tf", "leaf", "fifo"}) EXPECT_FALSE(save(name)) << name;
+  EXPECT_TRUE(saves.set_folder("").ok());
+  EXPECT_FALSE(save("a.tf"));
+  size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(top))
+    files += fs::is_regular_file(entry.symlink_status());
+  EXPECT_EQ(files, 2u);
+  fs::remove_all(top);
+}
 
 TEST(Link, BringsWhatTheDebuggerSends) {
   Pairs pairs;

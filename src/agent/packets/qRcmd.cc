@@ -17,6 +17,10 @@ constexpr std::string_view kHelp =
     "    Where to; without FILE, standard error\n"
     "  set debug-format <none|all|timestamp>\n"
     "    What each line begins with\n"
+    "  set save-dir [DIR]\n"
+    "    Where `tsave -r` may write; without DIR, nowhere\n"
+    "  set save-overwrite <0|1>\n"
+    "    May it replace files?\n"
     "  help\n"
     "    This text\n"
     "  exit\n"
@@ -28,6 +32,7 @@ struct Switch {
 };
 constexpr Switch kSwitches[] = {{"debug", "Debug output"},
                                 {"remote-debug", "Protocol debug output"},
+                            {"save-overwrite", "Overwriting files that were saved"},
                                 {"debug-format", "All extra debug format options"}};
 
 std::string confirmation(std::string_view name, std::string_view value) {

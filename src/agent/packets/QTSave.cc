@@ -1,0 +1,16 @@
+// QTSave:<hex name>: saves the trace as a file on the server's side (GDB's `tsave -r`), where the
+// server's user allows it.
+#include "agent/packets.h"
+#include "base/hex.h"
+
+namespace tracewell::agent {
+
+void on_QTSave(Session& session, std::string_view body, Reply& reply) {
+  const auto name = text_from_hex(body);
+  if (!name) return reply.error(1);
+  if (!session.options.save)
+    return reply.error({Errc::Unsupported, "this server saves no traces", {}});
+  reply.status(session.options.save(*name));
+}
+
+}  // namespace tracewell::agent

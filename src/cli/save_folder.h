@@ -1,0 +1,29 @@
+// SaveFolder: where `tsave -r` may write on the server's side. The name comes from the debugger, the
+// folder from the server's user (or, asked for by `monitor`, from whoever may debug here at all).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/stream.h"
+
+namespace tracewell::cli {
+
+class SaveFolder {
+ public:
+  /// "" = nothing may be saved. InvalidArgument when it is no folder.
+  Status set_folder(const std::string& path);
+  void set_overwrite(bool overwrite) { overwrite_ = overwrite; }
+
+  /// Writes all of `source` as a GDB trace file under a relative `name`, whole or not at all. No
+  /// way leads out of the folder: neither `..` nor a symbolic link.
+  Status save(std::string_view name, Source& source) const;
+
+ private:
+  Result<std::string> path_of(std::string_view name) const;
+  std::string folder_;  // absolute
+  bool overwrite_ = false;
+};
+
+}  // namespace tracewell::cli
