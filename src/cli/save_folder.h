@@ -1,5 +1,5 @@
-// SaveFolder: where `tsave -r` may write on the server's side. The name comes from the debugger, the
-// folder from the server's user (or, asked for by `monitor`, from whoever may debug here at all).
+// SaveFolder: where `tsave -r` may write on the server's side. The name comes from the debugger,
+// the folder from the server's user (or, by `monitor`, from whoever may debug here at all).
 #pragma once
 
 #include <string>

@@ -9,7 +9,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from trace_common import INFERIORS, check, folder, gdb, line_of, need, records, same, serve  # noqa: E402
+from trace_common import (  # noqa: E402
+    INFERIORS, check, folder, gdb, line_of, need, records, same, serve)
 
 PROGRAM = INFERIORS / "traced_threads"
 SOURCE = "traced_threads.c"
