@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/guardian.h"
 #include "cli/save_folder.h"
 #include "cli/serve_log.h"
 #include "cli/serve_options.h"
@@ -96,6 +97,7 @@ ServerOptions server_options(const ServeOptions& options, ServeLog& log, SaveFol
   ServerOptions out;
   out.once = options.once;
   out.multi = options.multi;
+  out.killed = face_is_gone;
   out.session.launch = options.launch;
   for (std::string_view name : split(options.disabled_packets, ',')) {
     if (name.empty()) continue;
@@ -134,7 +136,9 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   auto comm = parse_comm(options.comm);
   if (!comm) return conventions.fail(comm.error());
   options.launch.keep_stdio_free = comm->kind == Comm::Kind::Stdio;
+  become_guarded();
   catch_signals();
+  watch_face();
   auto transport = Transport::open(*comm);
   if (!transport) return conventions.fail(transport.error());
 

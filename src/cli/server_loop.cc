@@ -175,6 +175,9 @@ bool ServerLoop::stays(const agent::Session& session, bool had_process) const {
 }
 
 void ServerLoop::let_all_go() {
+  const bool alone = trace_ && trace_->control() && trace_->status().running &&
+                     trace_->status().disconnected.value_or(false);
+  const bool spare = alone && options_.killed && options_.killed();
   stop_target();
   auto* control = target_.process_control();
   if (!control) return;
@@ -182,7 +185,7 @@ void ServerLoop::let_all_go() {
     if (trace_ && trace_->control())
       trace_->control()->on_event(
           {.kind = StopEvent::Kind::Exited, .pid = process.pid, .tid = process.pid, .path = {}});
-    if (process.attached) {
+    if (process.attached || spare) {
       notice(fmt::format("Detaching process(es): {}", process.pid));
       (void)control->detach(process.pid);
     } else {

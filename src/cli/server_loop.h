@@ -1,6 +1,7 @@
 // The server: one debugger after the other on one target, and what happens between them.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "agent/session.h"
@@ -11,6 +12,9 @@ namespace tracewell::cli {
 struct ServerOptions {
   bool once = false;   // end when the first connection does
   bool multi = false;  // stay without a process
+  /// At the end: was the server killed? A trace that was to do without a debugger then leaves its
+  /// program running. May be empty.
+  std::function<bool()> killed;
   agent::SessionOptions session;
 };
 
