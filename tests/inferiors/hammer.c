@@ -9,10 +9,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-uint64_t work(uint64_t x);
-uint64_t salt = 0x9e3779b97f4a7c15u;
-uint64_t (*mix_pointer)(uint64_t);
 volatile long signals;
+
+#ifdef __i386__
+#include "hammer_32.h"
+#else
+typedef uint64_t word;
+word work(word x);
+word salt = 0x9e3779b97f4a7c15u;
+word (*mix_pointer)(word);
 
 __asm__(
     ".text\n.globl work\n.type work,@function\n"
@@ -56,21 +61,22 @@ __asm__(
     "site_ret: ret\n"
     ".size work,.-work\n"
     ".data\n.balign 16\n.text\n");
+#endif
 
-uint64_t mix(uint64_t x);
+word mix(word x);
 static long calls;
 
-static uint64_t series(uint64_t seed, long count) {
-  uint64_t sum = seed;
-  for (long i = 0; i < count; ++i) sum += work(sum ^ (uint64_t)i);
+static word series(word seed, long count) {
+  word sum = seed;
+  for (long i = 0; i < count; ++i) sum += work(sum ^ (word)i);
   return sum;
 }
 
 static void* run(void* seed) {
-  if (calls > 0) return (void*)series((uint64_t)seed, calls);
-  const uint64_t expected = series((uint64_t)seed, 100);
+  if (calls > 0) return (void*)(uintptr_t)series((word)(uintptr_t)seed, calls);
+  const word expected = series((word)(uintptr_t)seed, 100);
   for (;;)
-    if (series((uint64_t)seed, 100) != expected) abort();
+    if (series((word)(uintptr_t)seed, 100) != expected) abort();
 }
 
 static void on_alarm(int signal) {
@@ -103,8 +109,8 @@ int main(int argc, char** argv) {
     void* part = NULL;
     while (pthread_join(ids[i], &part) != 0) {
     }
-    sum = sum * 31 + (uint64_t)part;
+    sum = sum * 31 + (word)(uintptr_t)part;
   }
-  printf("%016lx\n", sum);
+  printf("%016llx\n", (unsigned long long)sum);
   return (int)(sum % 113);
 }

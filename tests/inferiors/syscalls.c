@@ -13,6 +13,30 @@
 #include <unistd.h>
 
 long marked_syscall(long number, long a, long b, long c, long d, long e, long f);
+#ifdef __i386__
+enum { kSaved = 4 };  // words that it pops before it returns
+__asm__(
+    ".text\n.globl marked_syscall, site_syscall, site_after\n"
+    "marked_syscall: push %ebx\n"
+    "  push %esi\n"
+    "  push %edi\n"
+    "  push %ebp\n"
+    "  mov 20(%esp), %eax\n"
+    "  mov 24(%esp), %ebx\n"
+    "  mov 28(%esp), %ecx\n"
+    "  mov 32(%esp), %edx\n"
+    "  mov 36(%esp), %esi\n"
+    "  mov 40(%esp), %edi\n"
+    "  mov 44(%esp), %ebp\n"
+    "site_syscall: int $0x80\n"
+    "site_after: nop\n"
+    "  pop %ebp\n"
+    "  pop %edi\n"
+    "  pop %esi\n"
+    "  pop %ebx\n"
+    "  ret\n");
+#else
+enum { kSaved = 0 };
 __asm__(
     ".text\n.globl marked_syscall, site_syscall, site_after\n"
     "marked_syscall: mov %rdi, %rax\n"
@@ -25,6 +49,7 @@ __asm__(
     "site_syscall: syscall\n"
     "site_after: nop\n"
     "  ret\n");
+#endif
 
 static int ends[2];
 volatile int handled;
@@ -92,7 +117,7 @@ int main(int argc, char** argv) {
       child = marked_syscall(SYS_fork, 0, 0, 0, 0, 0, 0);
     } else {
       long* top = (long*)(stack + sizeof stack - 64);
-      *top = (long)leave;  // where the child returns to
+      top[kSaved] = (long)leave;  // where the child returns to
       child = marked_syscall(SYS_clone, 0x4100 | SIGCHLD, (long)top, 0, 0, 0, 0);
     }
     if (child == 0) _exit(21);

@@ -73,7 +73,7 @@ class Debuggee {
   StopEvent step(Tid tid, int signal = 0);
   uint64_t register_of(Tid tid, const std::string& name);
   void set_register(Tid tid, const std::string& name, uint64_t value);
-  uint64_t pc(Tid tid) { return register_of(tid, "rip"); }
+  uint64_t pc(Tid tid) { return register_of(tid, target->layout(pid).pc()->name); }
   template <class T>
   T read(uint64_t address) {
     T value{};

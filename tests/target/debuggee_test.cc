@@ -60,26 +60,37 @@ std::string inferior(const std::string& name) {
   return fmt::format("{}/{}", TRACEWELL_INFERIORS_DIR, name);
 }
 
-uint64_t link_time_address(const std::string& file, const std::string& symbol) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+namespace {
+
+template <class Header, class Section, class Symbol>
+uint64_t address_in(const std::string& bytes, const std::string& symbol) {
   const auto at = [&]<class T>(uint64_t offset, T) {
     T value{};
     if (offset + sizeof value <= bytes.size())
       std::memcpy(&value, bytes.data() + offset, sizeof value);
     return value;
   };
-  const auto header = at(0, Elf64_Ehdr{});
+  const auto header = at(0, Header{});
   for (size_t i = 0; i < header.e_shnum; ++i) {
-    const auto table = at(header.e_shoff + i * sizeof(Elf64_Shdr), Elf64_Shdr{});
+    const auto table = at(header.e_shoff + i * sizeof(Section), Section{});
     if (table.sh_type != SHT_SYMTAB) continue;
-    const auto names = at(header.e_shoff + table.sh_link * sizeof(Elf64_Shdr), Elf64_Shdr{});
-    for (uint64_t offset = 0; offset < table.sh_size; offset += sizeof(Elf64_Sym)) {
-      const auto one = at(table.sh_offset + offset, Elf64_Sym{});
+    const auto names = at(header.e_shoff + table.sh_link * sizeof(Section), Section{});
+    for (uint64_t offset = 0; offset < table.sh_size; offset += sizeof(Symbol)) {
+      const auto one = at(table.sh_offset + offset, Symbol{});
       if (symbol == bytes.c_str() + names.sh_offset + one.st_name) return one.st_value;
     }
   }
   return 0;
+}
+
+}  // namespace
+
+uint64_t link_time_address(const std::string& file, const std::string& symbol) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  if (bytes.size() > EI_CLASS && bytes[EI_CLASS] == ELFCLASS32)
+    return address_in<Elf32_Ehdr, Elf32_Shdr, Elf32_Sym>(bytes, symbol);
+  return address_in<Elf64_Ehdr, Elf64_Shdr, Elf64_Sym>(bytes, symbol);
 }
 
 StopEvent Debuggee::launch(std::vector<std::string> argv, bool shell) {

@@ -39,6 +39,8 @@ inline bool is_leaving(const siginfo_t& info) {
 /// comes at once when the thread goes on, before any instruction.
 bool trap_is_pending(Tid tid);
 
+constexpr uint64_t kTrapFlag = 0x100;  // in eflags: a trap after each instruction
+
 int tgkill(Pid pid, Tid tid, int signal);
 
 /// The whole of a small /proc file.

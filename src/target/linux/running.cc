@@ -59,20 +59,25 @@ void Tracer::go(Thread& thread, int signal) {
   start(thread, wants_step(thread), signal);
 }
 
+/// What the next instruction does with the trap flag: PUSHF shows it; POPF and IRET replace it.
+void Tracer::look_at_flags(Thread& thread) {
+  uint8_t code[3] = {};
+  thread.process->space->read_raw(regs(thread).rip, code);
+  const bool rex = (code[0] & 0xf0) == 0x40 && !in_32_bit_code(thread.regs);
+  const uint8_t opcode = code[code[0] == 0x66 || rex ? 1 : 0];
+  thread.pushes_flags = opcode == 0x9c;
+  thread.own_trap_flag =
+      opcode == 0x9d || opcode == 0xcf || (thread.regs.eflags & kTrapFlag) != 0;
+}
+
 void Tracer::start(Thread& thread, bool step, int signal) {
   const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
   if (vfork && seen(*thread.process)) {
     thread.last_block.resize(register_map(*thread.process).layout().size_bytes);
     if (!read_block(thread, thread.last_block).ok()) thread.last_block.clear();
   }
-  thread.pushes_flags = false;
-  if (step) {
-    uint8_t code[3] = {};
-    thread.process->space->read_raw(regs(thread).rip, code);
-    const bool rex = (code[0] & 0xf0) == 0x40 && !in_32_bit_code(thread.regs);
-    const bool prefix = code[0] == 0x66 || rex;
-    thread.pushes_flags = code[prefix ? 1 : 0] == 0x9c;
-  }
+  if (step) look_at_flags(thread);
+  else if (thread.stepping) (void)regs(thread);  // without our trap flag
   (void)flush_regs(thread);  // fails when it was killed, as does the next
   int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
   if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;

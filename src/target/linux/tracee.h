@@ -67,6 +67,7 @@ struct Thread {
   uint64_t system_call_site = 0;
   bool sigreturn = false;
   bool pushes_flags = false;      // the instruction being stepped would show the trap flag
+  bool own_trap_flag = false;     // the program has set it, or that instruction may
   bool program_trap = false;      // the int3 at the pc is the program's own
   std::optional<uint64_t> skip;     // counted already: pass the site at this pc
   std::optional<uint64_t> restart;  // counted already: the kernel may move the pc back to here

@@ -1,0 +1,3 @@
+// The same as syscalls, for 32-bit processors.
+// build: -m32
+#include "syscalls.c"

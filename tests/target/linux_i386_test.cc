@@ -1,0 +1,224 @@
+// Tracepoint sites in 32-bit code: every hit is counted once, and the program computes what it
+// computes untraced.
+#include <csignal>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <elf.h>
+#include <sys/wait.h>
+
+#include <gtest/gtest.h>
+
+#include "base/endian.h"
+#include "target/debuggee.h"
+
+namespace tracewell::target {
+namespace {
+
+using Kind = StopEvent::Kind;
+
+const std::vector<std::string> kSites = {
+    "site_push", "site_thunk", "site_call",  "site_icall", "site_sp_icall", "site_leaf",
+    "site_jcc",  "site_loop",  "site_jecxz", "mix",        "site_inc",      "site_pushf",
+    "site_popf", "site_rep",   "site_vector", "site_x87",  "site_int80",    "site_gs_call",
+    "site_pop",  "site_ret",
+};
+
+uint64_t per_call(const std::string& site) {
+  return site == "site_loop" ? 5 : site == "mix" ? 3 : 1;
+}
+
+/// Both ways past a site: from a copy, and in place.
+class LinuxI386Sites : public testing::TestWithParam<bool> {
+ protected:
+  LinuxOptions options() const { return {.map_memory = GetParam()}; }
+};
+
+void hammer(const LinuxOptions& options, int threads, int calls, bool storm,
+            const std::vector<std::string>& sites) {
+  std::vector<std::string> argv = {"hammer_32", std::to_string(threads), std::to_string(calls)};
+  int untraced = 0;
+  run_untraced(argv, untraced);
+  if (storm) argv.push_back("storm");
+  Debuggee one(options);
+  one.launch(argv);
+  one.target->signals()->pass_signals({SIGALRM});
+  std::map<std::string, uint64_t> addresses;
+  for (const std::string& site : sites) one.site(addresses[site] = one.symbol(site));
+  one.resume_all();
+  const StopEvent end = one.wait(60);
+  EXPECT_EQ(end.kind, Kind::Exited);
+  EXPECT_EQ(end.exit_code, WEXITSTATUS(untraced));
+  for (const std::string& site : sites)
+    EXPECT_EQ(one.handler.hits[addresses[site]],
+              static_cast<uint64_t>(threads) * static_cast<uint64_t>(calls) * per_call(site))
+        << site;
+}
+
+TEST_P(LinuxI386Sites, EachKindOfInstruction) {
+  for (const std::string& site : kSites) {
+    SCOPED_TRACE(site);
+    hammer(options(), 1, 5, false, {site});
+  }
+}
+
+TEST_P(LinuxI386Sites, EveryKindOfInstruction) {
+  hammer(options(), 1, GetParam() ? 100 : 20, false, kSites);
+}
+
+TEST_P(LinuxI386Sites, FourThreadsEverywhere) {
+  hammer(options(), 4, GetParam() ? 200 : 8, false, kSites);
+}
+
+TEST_P(LinuxI386Sites, SignalStorm) { hammer(options(), 3, GetParam() ? 300 : 15, true, kSites); }
+
+TEST_P(LinuxI386Sites, SignalStormOneThread) {
+  hammer(options(), 1, GetParam() ? 1000 : 50, true, kSites);
+}
+
+TEST_P(LinuxI386Sites, SystemCallsBlockRestartAndFork) {
+  for (const std::string what :
+       {"getpid", "read", "ignored", "eintr", "restart", "fork", "vfork", "exit"}) {
+    SCOPED_TRACE(what);
+    Debuggee one(options());
+    one.launch({"syscalls_32", what});
+    one.target->signals()->pass_signals({SIGALRM, SIGCHLD});
+    const uint64_t site = one.symbol("site_syscall"), after = one.symbol("site_after");
+    one.site(site);
+    one.site(after);
+    const StopEvent end = one.go();
+    EXPECT_EQ(end.kind, Kind::Exited);
+    EXPECT_EQ(end.exit_code, what == "exit" ? 33 : 0);
+    EXPECT_EQ(one.handler.hits[site], 1u);
+    EXPECT_EQ(one.handler.hits[after], what == "exit" ? 0 : 1);
+  }
+}
+
+/// The instructions of the vdso that enter the kernel: one or two.
+std::vector<uint64_t> vdso_system_calls(Debuggee& one) {
+  auto auxv = one.target->facts()->auxv(one.pid);
+  std::vector<uint64_t> result;
+  for (size_t at = 0; auxv.ok() && at + 8 <= auxv->size(); at += 8) {
+    if (load_uint(&(*auxv)[at], 4, Endian::Little) != AT_SYSINFO) continue;
+    const uint64_t entry = load_uint(&(*auxv)[at + 4], 4, Endian::Little);
+    uint8_t code[16] = {};
+    EXPECT_EQ(one.target->read_memory(one.pid, entry, code), sizeof code);
+    for (size_t i = 0; i + 1 < sizeof code; ++i) {
+      const bool fast = code[i] == 0x0f && (code[i + 1] == 0x05 || code[i + 1] == 0x34);
+      if (fast || (code[i] == 0xcd && code[i + 1] == 0x80)) result.push_back(entry + i);
+    }
+  }
+  return result;
+}
+
+TEST_P(LinuxI386Sites, TheVdsosWaysIntoTheKernel) {
+  int untraced = 0;
+  run_untraced({"hammer_32", "2", "50"}, untraced);
+  Debuggee one(options());
+  one.launch({"hammer_32", "2", "50", "storm"});
+  one.target->signals()->pass_signals({SIGALRM});
+  const std::vector<uint64_t> calls = vdso_system_calls(one);
+  ASSERT_FALSE(calls.empty());
+  for (const uint64_t address : calls) one.site(address);
+  one.resume_all();
+  EXPECT_EQ(one.wait(60).exit_code, WEXITSTATUS(untraced));
+  EXPECT_GE(one.handler.hits[calls[0]], 100u);
+}
+
+TEST_P(LinuxI386Sites, WhileSteppingShowsNoTrapFlag) {
+  int untraced = 0;
+  run_untraced({"hammer_32", "1", "10"}, untraced);
+  Debuggee one(options());
+  one.launch({"hammer_32", "1", "10"});
+  const uint64_t start = one.symbol("site_inc");
+  one.site(start);
+  one.site(one.symbol("site_gs_call"));
+  one.handler.steps_wanted = 12;
+  EXPECT_EQ(one.go().exit_code, WEXITSTATUS(untraced));
+  EXPECT_EQ(one.handler.hits[start], 10u);
+  EXPECT_EQ(one.handler.step_pcs.size(), 10u * 24);
+  EXPECT_EQ(one.handler.step_pcs[0], start + 1);
+}
+
+TEST_P(LinuxI386Sites, SteppingThroughAllOfIt) {
+  int untraced = 0;
+  run_untraced({"hammer_32", "1", "2"}, untraced);
+  Debuggee one(options());
+  one.launch({"hammer_32", "1", "2"});
+  std::map<std::string, uint64_t> addresses;
+  for (const std::string& site : kSites) one.site(addresses[site] = one.symbol(site));
+  const uint64_t start = one.symbol("work");
+  one.breakpoint(start);
+  ASSERT_EQ(one.go().kind, Kind::Breakpoint);
+  one.remove_breakpoint(start);
+  const Tid tid = one.told;
+  const auto sp = static_cast<uint32_t>(one.register_of(tid, "esp"));
+  for (int i = 0; i < 300 && one.register_of(tid, "esp") <= sp; ++i)
+    ASSERT_EQ(one.step(tid).kind, Kind::Stepped);
+  EXPECT_EQ(one.register_of(tid, "esp"), sp + 4);
+  EXPECT_EQ(one.go().exit_code, WEXITSTATUS(untraced));
+  for (const std::string& site : kSites)
+    EXPECT_EQ(one.handler.hits[addresses[site]], 2 * per_call(site)) << site;
+}
+
+TEST_P(LinuxI386Sites, ForksThreadsAndNewPrograms) {
+  for (const std::string what : {"fork", "vfork", "spawn", "system", "share"}) {
+    SCOPED_TRACE(what);
+    Debuggee one(options());
+    one.launch({"families_32", what});
+    one.target->signals()->pass_signals({SIGCHLD});
+    one.site(one.symbol("marker"));
+    const StopEvent end = one.go();
+    EXPECT_EQ(end.kind, Kind::Exited);
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_GE(one.handler.total(), 4u);
+  }
+  Debuggee one(options());
+  one.launch({"churn_32", "20"});
+  const uint64_t work = one.symbol("work");
+  one.site(work);
+  EXPECT_EQ(one.go().exit_code, 0);
+  EXPECT_EQ(one.handler.hits[work], 20u * 60);
+}
+
+TEST_P(LinuxI386Sites, LetGoAtRandomMoments) {
+  const Pid child = start_untraced({"hammer_32", "3", "0", "storm"});
+  {
+    const Watchdog watchdog(30, "its threads");
+    while (std::distance(std::filesystem::directory_iterator("/proc/" + std::to_string(child) +
+                                                             "/task"),
+                         std::filesystem::directory_iterator()) < 4)
+      std::this_thread::yield();
+  }
+  for (int i = 0; i < 12; ++i) {
+    const Watchdog watchdog(60);
+    Debuggee one(options());
+    one.attach(child);
+    one.target->signals()->pass_signals({SIGALRM});
+    for (const std::string& site : kSites) one.site(one.symbol(site));
+    one.resume_all();
+    while (one.handler.total() < static_cast<uint64_t>(17 * i + 1)) {
+      one.target->wake();
+      auto event = one.target->wait();
+      ASSERT_TRUE(event.ok());
+      ASSERT_FALSE(event->has_value());
+    }
+    ASSERT_TRUE(one.target->process_control()->detach(child).ok());
+  }
+  ::kill(static_cast<pid_t>(child), SIGTERM);
+  int status = 0;
+  waitpid(static_cast<pid_t>(child), &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 44);  // abort() would say that something was computed wrongly
+}
+
+INSTANTIATE_TEST_SUITE_P(, LinuxI386Sites, testing::Bool(), [](const auto& param) {
+  return param.param ? "Copies" : "InPlace";
+});
+
+}  // namespace
+}  // namespace tracewell::target
