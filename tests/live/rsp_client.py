@@ -1,0 +1,108 @@
+"""As much of a debugger as it takes to trace, and what /proc tells of a program: for tests that need
+their own timing rather than GDB's.
+
+Not a test itself (not executable).
+"""
+
+import contextlib
+import pathlib
+import re
+import select
+import socket
+import subprocess
+import time
+
+from trace_common import TRACEWELL, check, listening
+
+
+def symbols(program):
+    """Its symbols' addresses, as the file has them."""
+    text = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return {name: int(value, 16) for value, _, name in re.findall(r"(\w+) (\w) (\w+)\n", text)}
+
+
+def bias(pid, program):
+    """Of a position-independent program: where its first byte is mapped."""
+    for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
+        if line.endswith(str(program)):
+            return int(line.split("-")[0], 16)
+    raise LookupError(f"{program} is not mapped")
+
+
+def code(pid, address, size=16):
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        memory.seek(address)
+        return memory.read(size)
+
+
+def status(pid, key):
+    """A line of /proc/PID/status; "" when there is no such process."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return ""
+    return re.search(rf"^{key}:\s+(\S+)", text, re.MULTILINE)[1]
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + 30
+    while not condition():
+        check(time.monotonic() < end, f"{what}: not within 30 s")
+        time.sleep(0.001)
+
+
+def frame(packet):
+    data = packet if isinstance(packet, bytes) else packet.encode()
+    return b"$%s#%02x" % (data, sum(data) % 256)
+
+
+class Client:
+    def __init__(self, port):
+        self.socket = socket.create_connection(("localhost", port), timeout=30)
+        self.rest = b""
+        self.ask("QStartNoAckMode")
+        self.socket.sendall(b"+")
+
+    def send(self, packet):
+        self.socket.sendall(frame(packet))
+
+    def reply(self):
+        while True:
+            whole = re.search(rb"\$([^#]*)#..", self.rest)
+            if whole:
+                self.rest = self.rest[whole.end():]
+                return whole[1].decode("latin-1")
+            more = self.socket.recv(65536)
+            check(more, "the server hung up")
+            self.rest += more
+
+    def ask(self, packet, expected="OK"):
+        self.send(packet)
+        got = self.reply()
+        check(expected is None or got == expected, f"{packet}: {got}")
+        return got
+
+    def socket_has_data(self, seconds):
+        return bool(select.select([self.socket], [], [], seconds)[0])
+
+    def trace(self, addresses, disconnected=False):
+        """Defines a tracepoint at each address, that collects all registers, and starts."""
+        self.ask("QTinit")
+        self.ask(f"QTDisconnected:{int(disconnected)}")
+        self.ask("QTBuffer:circular:1")
+        for number, address in enumerate(addresses, 1):
+            self.ask(f"QTDP:{number}:{address:016x}:E:0:0-")
+            self.ask(f"QTDP:-{number}:{address:016x}:R0fff")
+        self.ask("QTStart")
+
+    def frames_created(self):
+        return int(re.search(r"tcreated:(\w+)", self.ask("qTStatus", None))[1], 16)
+
+
+@contextlib.contextmanager
+def serving(*words):
+    """`tracewell serve`; yields (server, port, pid of its program or 0)."""
+    with listening([TRACEWELL, "serve", *words]) as server:
+        port = int(re.search(r"Listening on port (\d+)", server.said)[1])
+        program = re.search(r"pid = (\d+)", server.said)
+        yield server, port, int(program[1]) if program else 0
