@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # timeout: 200
-"""A minute of nonsense at a server with a live program: whole sessions of real packets, cut, joined,
-mutated, out of order, too long or without an end. It must answer, live, stay small, and leave
-nothing behind. Packets that reach beyond the program (files, other processes) are left out.
+"""A minute of nonsense at a server with a live program: whole sessions of real packets, cut,
+joined, mutated, out of order, too long or without an end. It must answer, live, stay small, and
+leave nothing behind. Packets that reach beyond the program (files, other processes) are left out.
 
   packet_storm.py [SECONDS [SEED]]
 """

@@ -1,5 +1,5 @@
-"""As much of a debugger as it takes to trace, and what /proc tells of a program: for tests that need
-their own timing rather than GDB's.
+"""As much of a debugger as it takes to trace, and what /proc tells of a program: for tests that
+need their own timing rather than GDB's.
 
 Not a test itself (not executable).
 """
