@@ -57,6 +57,7 @@ class Lines(unittest.TestCase):
 
         self.assertEqual(over(result(1, 3), result(1, 3)), [])
         self.assertEqual(over(result(1, 4), result(1, 3)), ["FAIL 4 > 3"])
+        self.assertEqual(over(result(0, 0, UNRESOLVED=1), result(1, 3)), ["UNRESOLVED 1 > 0"])
         self.assertEqual(over(result(1, 4), None), [])
 
 
