@@ -1,5 +1,8 @@
 #include "agent/collect_plan.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include "ax/decode.h"
@@ -62,6 +65,27 @@ Status plan_actions(const TracepointDef& definition, const std::vector<std::stri
     }
   }
   return {};
+}
+
+void RegisterMask::mark(ring::FrameRecord& record) const {
+  record.masked = all ? 0 : 1;
+  if (!all) std::memcpy(record.mask, bits, sizeof bits);
+}
+
+RegisterMask register_mask(const std::vector<rsp::Action>& actions, const RegisterLayout& layout) {
+  const auto wanted = [&](uint32_t number) {
+    return std::ranges::any_of(actions, [&](const rsp::Action& action) {
+      return action.kind == rsp::Action::Kind::Registers &&
+             number / 8 < action.register_mask.size() &&
+             (action.register_mask[number / 8] >> (number % 8) & 1) != 0;
+    });
+  };
+  RegisterMask mask;
+  for (uint32_t i = 0; i < layout.registers.size(); ++i) {
+    if (!wanted(layout.registers[i].number) && i != layout.pc_index) mask.all = false;
+    else if (i < ring::kMaskRegisters) mask.bits[i / 8] |= static_cast<uint8_t>(1u << i % 8);
+  }
+  return mask;
 }
 
 }  // namespace tracewell::agent

@@ -1,20 +1,32 @@
 // CollectPlan: a tracepoint's texts, understood and checked once, so that a hit only does.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "model/catalog.h"
+#include "model/registers.h"
+#include "ring/layout.h"
 #include "rsp/actions.h"
 
 namespace tracewell::agent {
+
+/// Which registers a hit's frame has.
+struct RegisterMask {
+  bool all = true;
+  uint8_t bits[ring::kMaskRegisters / 8] = {};  // by index in the layout
+
+  void mark(ring::FrameRecord& record) const;
+};
 
 struct CollectPlan {
   std::vector<uint8_t> condition;  // verified; empty = always
   std::vector<rsp::Action> actions;
   std::vector<rsp::Action> step_actions;
   std::vector<uint32_t> variables;  // that its expressions speak of
+  RegisterMask mask, step_mask;     // of both lists of actions, once the machine is known
 };
 
 /// The definition's condition alone. Errors name the tracepoint, what is wrong and where, so that
@@ -23,5 +35,9 @@ Result<CollectPlan> plan_condition(const TracepointDef& definition);
 /// Adds actions (or, `stepping`, those of while-stepping) to the plan.
 Status plan_actions(const TracepointDef& definition, const std::vector<std::string>& texts,
                     bool stepping, CollectPlan& plan);
+
+/// What the R actions among these ask for, together; and the program counter, which says where the
+/// frame is.
+RegisterMask register_mask(const std::vector<rsp::Action>& actions, const RegisterLayout& layout);
 
 }  // namespace tracewell::agent

@@ -2,9 +2,9 @@
 // while they run and read at the end, all of it in one call, into its place in the frame.
 //
 // Decisions, where the manual leaves room:
-// - Any R action collects the whole register block, as gdbserver does: an R block in a trace file
-//   has no room for a mask, and the kernel hands out the block as a whole anyway. All of it is
-//   valid.
+// - Any R action records the whole register block: an R block in a trace file has no room for a
+//   mask, and the kernel hands out the block as a whole anyway. Which registers were asked for is
+//   kept beside the frame, and no other is shown (gdbserver shows them all).
 // - Memory that cannot be read: the readable prefix is recorded, never anything else, and the fault
 //   is reported. (The manual promises an error; gdbserver records whatever was in its buffer.)
 // - After a fault the other actions of the same hit are still done.

@@ -38,6 +38,7 @@ Status Engine::reset() {
   read_only_.clear();
   variables_.reset();
   buffer_.clear();
+  publish();
   return {};
 }
 
@@ -47,6 +48,7 @@ Status Engine::define_variable(VariableDef definition) {
   if (variables_.definitions().size() >= kVariablesMax)
     return {Errc::Limit, "there are 65536 trace state variables already"};
   variables_.define(std::move(definition));
+  if (running_) publish();
   return {};
 }
 
@@ -66,27 +68,40 @@ bool Engine::read_only(target::Pid pid, uint64_t address, uint64_t size) {
 
 Status Engine::set_circular(bool circular) {
   buffer_.set_circular(circular);
+  publish();
   return {};
+}
+
+void Engine::set_disconnected(bool disconnected) {
+  disconnected_ = disconnected;
+  publish();
 }
 
 Status Engine::set_buffer_size(std::optional<uint64_t> bytes) {
   if (running_)
     return {Errc::InvalidArgument, "the trace buffer's size cannot change while a trace runs"};
-  return buffer_.resize(bytes.value_or(TraceBuffer::kBytesDefault));
+  const Status status = buffer_.resize(bytes.value_or(TraceBuffer::kBytesDefault));
+  publish();
+  return status;
 }
 
 void Engine::set_note(std::string_view type, std::string text) {
   if (type == "user") user_name_ = std::move(text);
   else if (type == "notes") notes_ = std::move(text);
   else if (type == "tstop") stop_note_ = std::move(text);
+  publish();
 }
 
 Status Engine::start(target::Pid pid) {
   if (running_) return {Errc::InvalidArgument, "a trace runs already"};
   pid_ = pid;
+  settle_buffer();
   capture_machine();
   TW_RETURN_IF_ERROR(insert_sites());
-  for (Point& point : points_) point.hits = point.bytes = 0;
+  for (Point& point : points_) {
+    point.hits = point.bytes = 0;
+    fit_masks(point.plan);
+  }
   jobs_.clear();
   passed_ = failed_ = std::nullopt;
   full_ = false;
@@ -97,6 +112,7 @@ Status Engine::start(target::Pid pid) {
   start_us_ = now_us();
   stop_us_ = 0;
   running_ = true;
+  publish();
   return {};
 }
 
@@ -146,6 +162,7 @@ void Engine::end_run(Stop reason, uint32_t tracepoint) {
   for (size_t i = 0; i < definitions_.size(); ++i)
     if (i == 0 || definitions_[i - 1].address != definitions_[i].address)
       remove_site(definitions_[i].address);
+  publish();
 }
 
 RunStatus Engine::status() const {

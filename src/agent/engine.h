@@ -15,9 +15,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "agent/buffer_file.h"
 #include "agent/collect_plan.h"
 #include "agent/collector.h"
 #include "agent/trace.h"
@@ -26,6 +28,18 @@
 #include "target/target.h"
 
 namespace tracewell::agent {
+
+/// Where an engine's trace buffer outlives it, and how its file says what the frames mean.
+struct BufferHome {
+  /// Asked for a file once, by the first run.
+  std::function<Result<BufferFile>()> make;
+  /// The text that goes into it.
+  std::function<std::vector<uint8_t>(const Catalog&)> describe;
+  /// Told where it is, or why there is none; and when the file system is full.
+  std::function<void(std::string_view)> notice;
+  /// Which process it says is the server; 0: ours.
+  int64_t server_pid = 0;
+};
 
 class Engine final : public Trace, public TraceControl, public target::HitHandler {
  public:
@@ -36,6 +50,8 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   explicit Engine(target::Target& target, Clock clock = system_clock());
   ~Engine() override;
   static Clock system_clock();
+  /// Before the first run. Without one the buffer is memory of this process.
+  void keep_buffer_in(BufferHome home) { home_ = std::move(home); }
 
   // Trace
   const std::vector<TracepointDef>& tracepoints() const override { return definitions_; }
@@ -59,7 +75,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status stop() override;
   Status set_circular(bool circular) override;
   Status set_buffer_size(std::optional<uint64_t> bytes) override;
-  void set_disconnected(bool disconnected) override { disconnected_ = disconnected; }
+  void set_disconnected(bool disconnected) override;
   void set_note(std::string_view type, std::string text) override;
   void client_lost() override;
   void on_event(const target::StopEvent& event) override;
@@ -101,6 +117,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status append_actions(const rsp::QtdpActions& actions, TracepointDef& definition,
                         CollectPlan& plan);
   Status put(Opened tracepoint);
+  void enter(Opened tracepoint);
   Status settle();
   void forget(uint32_t number, uint64_t address);
 
@@ -113,11 +130,20 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   // engine_catalog.cc
   void capture_machine();
   void capture_modules();
+  Catalog known_catalog() const;
+
+  // engine_buffer.cc
+  void fit_masks(CollectPlan& plan) const;
+  void settle_buffer();
+  void publish();
+  void tell(std::string_view text) const;
 
   // engine_hit.cc
   void hit_point(size_t index, target::HitContext& hit);
   void step_job(Job& job, target::HitContext& hit);
-  void collect(size_t index, const std::vector<rsp::Action>& actions, target::HitContext& hit);
+  void collect(size_t index, const std::vector<rsp::Action>& actions, const RegisterMask& mask,
+               target::HitContext& hit);
+  void note_full(size_t index);
   void note_pass_count(size_t index);
   void note_fault(size_t index, const CollectFault& fault);
   bool ending() const { return passed_ || full_ || failed_; }
@@ -134,6 +160,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Variables variables_;
   std::vector<std::pair<uint64_t, uint64_t>> read_only_;
 
+  BufferHome home_;
   TraceBuffer buffer_;
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false;

@@ -42,6 +42,11 @@ Catalog Engine::catalog() {
   const auto processes = target_.processes();
   if (std::ranges::find(processes, pid_, &target::ProcessInfo::pid) != processes.end())
     capture_modules();
+  return known_catalog();
+}
+
+/// Asks nobody.
+Catalog Engine::known_catalog() const {
   Catalog catalog = machine_;
   catalog.tracepoints = definitions_;
   for (size_t i = 0; i < points_.size(); ++i)

@@ -67,6 +67,10 @@ Status Engine::add_actions(const rsp::QtdpActions& packet) {
     forget(packet.number, packet.address);
     return status;
   }
+  if (running_ && !to_open) {
+    fit_masks(plan);
+    publish();
+  }
   return to_open && !packet.more ? settle() : Status();
 }
 
@@ -86,7 +90,9 @@ Status Engine::add_source(const rsp::SourcePiece& piece) {
   if (opened(piece.number, piece.address)) TW_RETURN_IF_ERROR(settle());
   const auto index = find(piece.number, piece.address);
   if (!index) return unknown_tracepoint(piece.number, piece.address);
-  return rsp::append_source(definitions_[*index].sources, piece);
+  TW_RETURN_IF_ERROR(rsp::append_source(definitions_[*index].sources, piece));
+  if (running_) publish();
+  return {};
 }
 
 Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
@@ -94,6 +100,7 @@ Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
   const auto index = find(number, address);
   if (!index) return unknown_tracepoint(number, address);
   definitions_[*index].enabled = enabled;
+  if (running_) publish();
   return {};
 }
 
@@ -115,18 +122,25 @@ Status Engine::put(Opened tracepoint) {
       return std::move(status).error().within(
           fmt::format("tracepoint {} at 0x{:x}", number, address));
     }
+    fit_masks(tracepoint.plan);
   }
-  if (const auto index = find(number, address)) {
+  enter(std::move(tracepoint));
+  if (running_) publish();
+  return {};
+}
+
+void Engine::enter(Opened tracepoint) {
+  const uint64_t address = tracepoint.definition.address;
+  if (const auto index = find(tracepoint.definition.number, address)) {
     Point& point = points_[*index];
     if (!running_ || !same_collection(definitions_[*index], tracepoint.definition)) point = {};
     point.plan = std::move(tracepoint.plan);
     definitions_[*index] = std::move(tracepoint.definition);
-    return {};
+    return;
   }
   const auto at = std::ranges::upper_bound(definitions_, address, {}, &TracepointDef::address);
   points_.insert(points_.begin() + (at - definitions_.begin()), {std::move(tracepoint.plan)});
   definitions_.insert(at, std::move(tracepoint.definition));
-  return {};
 }
 
 void Engine::forget(uint32_t number, uint64_t address) {
@@ -138,6 +152,7 @@ void Engine::forget(uint32_t number, uint64_t address) {
   const bool others =
       std::ranges::binary_search(definitions_, address, {}, &TracepointDef::address);
   if (running_ && !others) remove_site(address);
+  if (running_) publish();
 }
 
 }  // namespace tracewell::agent

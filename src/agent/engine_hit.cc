@@ -30,7 +30,7 @@ void Engine::hit_point(size_t index, target::HitContext& hit) {
   }
   ++point.hits;
   if (definition.step_count == 0) note_pass_count(index);
-  collect(index, point.plan.actions, hit);
+  collect(index, point.plan.actions, point.plan.mask, hit);
   if (definition.step_count > 0 && !ending())
     jobs_.push_back({hit.tid(), definition.number, definition.address, definition.step_count});
 }
@@ -53,21 +53,36 @@ void Engine::step_job(Job& job, target::HitContext& hit) {
     job.left = 0;
     return;
   }
-  collect(*index, points_[*index].plan.step_actions, hit);
+  const CollectPlan& plan = points_[*index].plan;
+  collect(*index, plan.step_actions, plan.step_mask, hit);
   if (--job.left == 0) note_pass_count(*index);
 }
 
 void Engine::collect(size_t index, const std::vector<rsp::Action>& actions,
-                     target::HitContext& hit) {
+                     const RegisterMask& mask, target::HitContext& hit) {
   FrameRecord record;
   record.tracepoint = static_cast<int16_t>(definitions_[index].number);
   record.pc = hit.pc();
   record.tid = static_cast<int32_t>(hit.tid());
   record.time_ns = now_ns_;
+  mask.mark(record);
   const auto collected = collector_.collect(hit, actions, record);
   points_[index].bytes += collected.bytes;
-  if (!collected.fits) full_ = true;
+  if (!collected.fits) note_full(index);
   if (!collected.fault.ok()) note_fault(index, collected.fault);
+}
+
+// A file system without room ends the run as a full buffer does, but nobody would guess why: it is
+// told as an error.
+void Engine::note_full(size_t index) {
+  const std::string refusal = buffer_.refusal();
+  if (refusal.empty()) {
+    full_ = true;
+  } else if (!failed_) {
+    failed_ = definitions_[index].number;
+    error_text_ = refusal;
+    tell(refusal);
+  }
 }
 
 void Engine::note_pass_count(size_t index) {

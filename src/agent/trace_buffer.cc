@@ -1,8 +1,5 @@
 #include "agent/trace_buffer.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -13,14 +10,6 @@
 namespace tracewell::agent {
 
 namespace {
-
-// The memory is reserved without being counted by the system, so that a large buffer costs nothing
-// until it is filled; hence a bound of our own.
-uint64_t machine_memory_bytes() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return uint64_t{1} << 32;
-  return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
-}
 
 bool matches(const FrameRecord& record, const rsp::FrameSelect& select) {
   using Kind = rsp::FrameSelect::Kind;
@@ -38,44 +27,39 @@ bool matches(const FrameRecord& record, const rsp::FrameSelect& select) {
 
 }  // namespace
 
-TraceBuffer::~TraceBuffer() {
-  if (memory_ != nullptr) munmap(memory_, capacity_);
+Status TraceBuffer::resize(uint64_t bytes) {
+  TW_RETURN_IF_ERROR(memory_.create(bytes));
+  first_ = next_ = begin_ = end_ = 0;
+  return {};
 }
 
-Status TraceBuffer::resize(uint64_t bytes) {
-  if (bytes > machine_memory_bytes())
-    return {Errc::Limit,
-            fmt::format("a trace buffer of {} bytes is more than this machine's memory", bytes)};
-  void* memory = nullptr;
-  if (bytes > 0) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-      return errno_error(fmt::format("cannot get {} bytes for the trace buffer", bytes));
-  }
-  if (memory_ != nullptr) munmap(memory_, capacity_);
-  memory_ = static_cast<uint8_t*>(memory);
-  capacity_ = bytes;
-  clear();
+Status TraceBuffer::move_into(BufferFile file) {
+  TW_CHECK(count() == 0);
+  TW_RETURN_IF_ERROR(memory_.move_into(std::move(file)));
+  first_ = next_ = begin_ = end_ = 0;
   return {};
 }
 
 void TraceBuffer::clear() {
-  if (memory_ != nullptr && end_ > 0) madvise(memory_, capacity_, MADV_DONTNEED);
-  end_ = created_ = 0;
-  index_.clear();
+  memory_.clear();
+  first_ = next_ = begin_ = end_ = 0;
 }
 
 void TraceBuffer::set_machine(uint32_t register_block_bytes, Endian endian) {
   register_block_bytes_ = register_block_bytes;
   endian_ = endian;
+  memory_.set_machine(register_block_bytes, endian);
 }
 
 bool TraceBuffer::append(FrameRecord record, Bytes data) {
+  refused_ = false;
   const uint64_t size = rsp::kFrameHeaderBytes + data.size();
-  if (data.size() > UINT32_MAX || size > capacity_) return false;
+  if (data.size() > UINT32_MAX || size > size_bytes()) return false;
   if (!circular_ && size > free_bytes()) return false;
-  while (size > free_bytes()) index_.pop_front();
+  refused_ = !memory_.ready(std::min(next_ + 1, memory_.record_slots()),
+                            std::min(end_ + size, size_bytes()));
+  if (refused_) return false;
+  drop_until(size);
 
   uint8_t header[rsp::kFrameHeaderBytes];
   store_uint(header, static_cast<uint16_t>(record.tracepoint), 2, endian_);
@@ -84,40 +68,53 @@ bool TraceBuffer::append(FrameRecord record, Bytes data) {
   put(end_ + sizeof header, data);
   record.at = end_;
   record.size = static_cast<uint32_t>(data.size());
-  index_.push_back(record);
+  record.check = static_cast<uint32_t>(next_);
+  memory_.record(next_) = record;
   end_ += size;
-  ++created_;
+  ring::publish(memory_.header().next, ++next_);
   return true;
+}
+
+/// The oldest frames go before a byte of theirs is written over.
+void TraceBuffer::drop_until(uint64_t free) {
+  if (free_bytes() >= free) return;
+  while (free_bytes() < free) {
+    ++first_;
+    begin_ = first_ == next_ ? end_ : memory_.record(first_).at;
+  }
+  ring::publish(memory_.header().first, first_);
+  ring::write_barrier();
 }
 
 void TraceBuffer::put(uint64_t at, Bytes bytes) {
   if (bytes.empty()) return;
-  const uint64_t offset = at % capacity_;
-  const size_t first = std::min<uint64_t>(bytes.size(), capacity_ - offset);
-  std::memcpy(memory_ + offset, bytes.data(), first);
-  std::memcpy(memory_, bytes.data() + first, bytes.size() - first);
+  const uint64_t offset = at % size_bytes();
+  const size_t first = std::min<uint64_t>(bytes.size(), size_bytes() - offset);
+  std::memcpy(memory_.data() + offset, bytes.data(), first);
+  std::memcpy(memory_.data(), bytes.data() + first, bytes.size() - first);
 }
 
 void TraceBuffer::get(uint64_t at, std::span<uint8_t> into) const {
   if (into.empty()) return;
-  const uint64_t offset = at % capacity_;
-  const size_t first = std::min<uint64_t>(into.size(), capacity_ - offset);
-  std::memcpy(into.data(), memory_ + offset, first);
-  std::memcpy(into.data() + first, memory_, into.size() - first);
+  const uint64_t offset = at % size_bytes();
+  const size_t first = std::min<uint64_t>(into.size(), size_bytes() - offset);
+  std::memcpy(into.data(), memory_.data() + offset, first);
+  std::memcpy(into.data() + first, memory_.data(), into.size() - first);
 }
 
 Bytes TraceBuffer::data(const FrameRecord& record) {
   const uint64_t at = record.at + rsp::kFrameHeaderBytes;
-  if (at % capacity_ + record.size <= capacity_) return {memory_ + at % capacity_, record.size};
+  const uint64_t offset = at % size_bytes();
+  if (offset + record.size <= size_bytes()) return {memory_.data() + offset, record.size};
   joined_.resize(record.size);
   get(at, joined_);
   return joined_;
 }
 
 Result<Frame> TraceBuffer::frame(uint64_t number) {
-  if (number >= index_.size())
+  if (number >= count())
     return {Errc::NotFound, fmt::format("there is no trace frame {}", number)};
-  const FrameRecord& record = index_[number];
+  const FrameRecord& record = this->record(number);
   blocks_.clear();
   TW_RETURN_IF_ERROR(rsp::walk_blocks(data(record), register_block_bytes_, endian_,
                                       [&](const FrameBlock& block) { blocks_.push_back(block); }));
@@ -125,6 +122,7 @@ Result<Frame> TraceBuffer::frame(uint64_t number) {
   frame.tracepoint = record.tracepoint;
   frame.pc = record.pc;
   frame.blocks = blocks_;
+  if (record.masked != 0) frame.registers_valid = record.mask;
   return frame;
 }
 
@@ -134,7 +132,7 @@ std::optional<uint64_t> TraceBuffer::find(const rsp::FrameSelect& select, uint64
     return select.number;
   }
   for (uint64_t i = from; i < count(); ++i)
-    if (matches(index_[i], select)) return i;
+    if (matches(record(i), select)) return i;
   return std::nullopt;
 }
 
@@ -142,7 +140,7 @@ Result<std::vector<uint8_t>> TraceBuffer::read_stream(uint64_t offset, size_t si
   std::vector<uint8_t> bytes;
   if (offset >= stream_bytes()) return bytes;
   bytes.resize(std::min<uint64_t>(size, stream_bytes() - offset));
-  get(begin() + offset, bytes);
+  get(begin_ + offset, bytes);
   return bytes;
 }
 

@@ -1,31 +1,31 @@
-// TraceBuffer: the frames of a live trace, in the bytes of a trace file's frame section, in one
-// block of memory of the size that was asked for.
+// TraceBuffer: the frames of a live trace, in the bytes of a trace file's frame section, in memory
+// of the size that was asked for. In a file (move_into) it outlives us; ring/layout.h says how.
 //
-// A frame is there whole or not at all. The bytes form a ring: every byte of the block can be used,
-// and a frame may wrap around its end, which no reader gets to see.
+// A frame is there whole or not at all. The bytes form a ring: every byte of it can be used, and a
+// frame may wrap around its end, which no reader gets to see.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "agent/buffer_memory.h"
 #include "agent/trace.h"
-#include "agent/trace_index.h"
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "base/result.h"
+#include "ring/layout.h"
 
 namespace tracewell::agent {
+
+using FrameRecord = ring::FrameRecord;
 
 class TraceBuffer final : public FrameStore {
  public:
   static constexpr uint64_t kBytesDefault = 0x500000;  // as gdbserver
-
-  TraceBuffer() = default;
-  ~TraceBuffer() override;
-  TraceBuffer(const TraceBuffer&) = delete;
-  TraceBuffer& operator=(const TraceBuffer&) = delete;
 
   /// Another size, and empty. Memory is taken as it is written to. Limit when there is more asked
   /// for than the machine has, and then nothing changes. 0 is a size that no frame fits.
@@ -36,38 +36,49 @@ class TraceBuffer final : public FrameStore {
   void set_machine(uint32_t register_block_bytes, Endian endian);
   void set_circular(bool circular) { circular_ = circular; }
 
-  /// Adds a frame; `data` are its blocks. `record.at` and `.size` are set here. A circular buffer
-  /// drops its oldest frames to make room. false = it does not fit, and nothing changed.
+  /// From now on in this file, which is empty as this is. On failure nothing changed.
+  Status move_into(BufferFile file);
+  const BufferFile* file() { return memory_.file(); }
+  /// For the file: see BufferMemory.
+  void set_server(int64_t pid) { memory_.set_server(pid); }
+  void abandon() { memory_.abandon(); }
+  /// What readers of the file shall know of the frames.
+  Status describe(Bytes text) { return memory_.describe(text); }
+
+  /// Adds a frame; `data` are its blocks. `record.at`, `.size` and `.check` are set here. A
+  /// circular buffer drops its oldest frames to make room. false = it does not fit (or, refusal():
+  /// there is no memory), and nothing changed.
   bool append(FrameRecord record, Bytes data);
+  /// Why the last append() got no memory; empty = that was not it.
+  std::string refusal() const { return refused_ ? memory_.refusal() : ""; }
 
   bool circular() const { return circular_; }
-  uint64_t size_bytes() const { return capacity_; }
-  uint64_t free_bytes() const { return capacity_ - (end_ - begin()); }
-  uint64_t created() const { return created_; }
-  const FrameRecord& record(uint64_t number) const { return index_[number]; }
+  uint64_t size_bytes() const { return memory_.data_bytes(); }
+  uint64_t free_bytes() const { return size_bytes() - (end_ - begin_); }
+  uint64_t created() const { return next_; }
+  const FrameRecord& record(uint64_t number) const { return memory_.record(first_ + number); }
   Endian endian() const { return endian_; }
   uint32_t register_block_bytes() const { return register_block_bytes_; }
 
-  uint64_t count() const override { return index_.size(); }
+  uint64_t count() const override { return next_ - first_; }
   Result<Frame> frame(uint64_t number) override;
   std::optional<uint64_t> find(const rsp::FrameSelect& select, uint64_t from) override;
-  uint64_t stream_bytes() const override { return end_ - begin(); }
+  uint64_t stream_bytes() const override { return end_ - begin_; }
   Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) override;
 
  private:
-  uint64_t begin() const { return index_.empty() ? end_ : index_.front().at; }
+  void drop_until(uint64_t free_bytes);
   void put(uint64_t at, Bytes bytes);
   void get(uint64_t at, std::span<uint8_t> into) const;
   Bytes data(const FrameRecord& record);
 
-  uint8_t* memory_ = nullptr;
-  uint64_t capacity_ = 0;
-  uint64_t end_ = 0;  // bytes ever written; a byte stands at (its number mod capacity)
-  uint64_t created_ = 0;
+  BufferMemory memory_;
+  uint64_t first_ = 0, next_ = 0;  // numbers of the oldest frame that is kept, and of the next
+  uint64_t begin_ = 0, end_ = 0;   // bytes ever written; one stands at (its number mod size)
   bool circular_ = false;
+  bool refused_ = false;  // by the last append()
   Endian endian_ = Endian::Little;
   uint32_t register_block_bytes_ = 0;
-  TraceIndex index_;
   std::vector<uint8_t> joined_;  // a frame that wraps, put together for frame()
   std::vector<FrameBlock> blocks_;
 };

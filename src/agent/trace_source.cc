@@ -25,6 +25,7 @@ Result<bool> TraceBufferSource::next(Batch& batch) {
     blocks.assign(frame.blocks.begin(), frame.blocks.end());
     for (FrameBlock& block : blocks) block.bytes = batch.copy(block.bytes);
     frame.blocks = batch.copy_array(std::span<const FrameBlock>(blocks));
+    frame.registers_valid = batch.copy(frame.registers_valid);
     bytes += record.size;
     Event& event = batch.add();
     event.seq = next_++;

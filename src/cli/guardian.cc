@@ -78,6 +78,8 @@ void watch_face() {
   if (face_is_gone()) ::raise(SIGTERM);
 }
 
+int server_pid() { return face != 0 ? face : ::getpid(); }
+
 bool face_is_gone() { return face != 0 && ::getppid() != face; }
 
 }  // namespace tracewell::cli

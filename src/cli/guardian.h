@@ -17,6 +17,9 @@ void become_guarded();
 /// In the child: from now on the face's end is a SIGTERM to us; at once, if it has ended already.
 void watch_face();
 
+/// The process that the user started.
+int server_pid();
+
 /// In the child: is the face gone?
 bool face_is_gone();
 

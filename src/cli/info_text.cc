@@ -109,7 +109,7 @@ std::string stop_text(const RunStatus& status) {
     case RunStatus::Stop::Failed:
       return fmt::format("stopped by an error at tracepoint {}: {}", status.stop_tracepoint, why);
     case RunStatus::Stop::Unknown:
-      return "not known";
+      return why.empty() ? "not known" : fmt::format("cut off: {}", why);
   }
   return "not known";
 }

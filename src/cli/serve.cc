@@ -12,6 +12,7 @@
 #include "agent/trace_source.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "cli/buffer_files.h"
 #include "cli/command.h"
 #include "cli/guardian.h"
 #include "cli/save_folder.h"
@@ -19,6 +20,7 @@
 #include "cli/serve_options.h"
 #include "cli/server_loop.h"
 #include "cli/transport.h"
+#include "formats/tracebuffer.h"
 #include "target/linux/linux_target.h"
 
 namespace tracewell::cli {
@@ -120,6 +122,17 @@ ServerOptions server_options(const ServeOptions& options, ServeLog& log, SaveFol
   return out;
 }
 
+/// The line that names the file comes with the first run, not at the start: scripts wait for
+/// gdbserver's first lines, and who never traces has no file.
+agent::BufferHome buffer_home(const std::string& path, const ServeLog& log) {
+  return {
+      .make =
+          [path] { return path.empty() ? make_buffer_file() : agent::BufferFile::create(path); },
+      .describe = formats::tracebuffer_description,
+      .notice = [&log](std::string_view line) { log.notice(line); },
+      .server_pid = server_pid()};
+}
+
 int serve(ServeOptions& options, const Conventions& conventions) {
   ServeLog log;
   log.debug = !options.debug.empty();
@@ -132,6 +145,13 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   saves.set_overwrite(options.save_overwrite);
   if (auto status = saves.set_folder(options.save_dir); !status)
     return conventions.fail(std::move(status).error().within("--save-dir"));
+
+  if (!options.buffer.empty() && ::access(options.buffer.c_str(), F_OK) == 0)
+    return conventions.fail({Errc::InvalidArgument,
+                             fmt::format("--buffer: {} exists; it may be a trace that a killed "
+                                         "server left",
+                                         options.buffer),
+                             {}});
 
   auto comm = parse_comm(options.comm);
   if (!comm) return conventions.fail(comm.error());
@@ -146,12 +166,15 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   auto first = first_process(*target, options, log);
   if (!first) return conventions.fail(first.error());
   agent::Engine trace(*target);
+  trace.keep_buffer_in(buffer_home(options.buffer, log));
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
 
   Link link(**transport, quit_pipe[0], [&] { target->wake(); });
   ServerLoop loop(*target, &trace, link, server_options(options, log, saves, trace));
   if (*first) loop.set_last_stop(**std::move(first));
-  switch (loop.run()) {
+  const ServerEnd end = loop.run();
+  if (end == ServerEnd::Failed || face_is_gone()) trace.buffer().abandon();
+  switch (end) {
     case ServerEnd::Done: return kOk;
     case ServerEnd::Interrupted: return 128 + quit_signal;
     case ServerEnd::Failed: break;

@@ -43,6 +43,10 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
   app.add_option("--disable-packet", options.disabled_packets,
                  "Know nothing of these packets (names with commas): vCont, T, Tthread, qC, "
                  "qfThreadInfo, threads (all of these)");
+  app.add_option("--buffer", options.buffer,
+                 "Keep the trace buffer in this file, which outlives a server that is killed "
+                 "(default: a new one that `tracewell buffers` lists)")
+      ->type_name("FILE");
   app.add_option("--save-dir", options.save_dir,
                  "GDB's `tsave -r` may write trace files there, and nowhere else")
       ->type_name("DIR");

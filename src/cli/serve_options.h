@@ -26,6 +26,7 @@ struct ServeOptions {
   std::string debug;  // --debug or --debug=WHAT; "" = not
   std::string debug_file, debug_format;
   std::string disabled_packets;  // names with commas
+  std::string buffer;            // file for the trace buffer; "" = one in the usual place
   std::string save_dir;  // "" = nothing may be saved
   bool save_overwrite = false;
   std::string comm;

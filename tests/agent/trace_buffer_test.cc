@@ -12,6 +12,7 @@
 
 #include "agent/trace_source.h"
 #include "rsp/frames.h"
+#include "scratch.h"
 
 namespace tracewell::agent {
 namespace {
@@ -95,12 +96,18 @@ void compare(TraceBuffer& buffer, const NaiveBuffer& naive, uint64_t capacity) {
   }
 }
 
-TEST(TraceBuffer, AgreesWithANaiveOne) {
+void agree(bool in_file) {
   std::mt19937 random(20130117);
   for (uint64_t capacity : {0u, 5u, 6u, 40u, 100u, 257u, 1000u}) {
     TraceBuffer buffer;
     NaiveBuffer naive;
-    ASSERT_TRUE(buffer.resize(capacity).ok());
+    ASSERT_TRUE(buffer.resize(in_file ? 7 : capacity).ok());
+    if (in_file) {
+      auto file = BufferFile::create(test::scratch_path());
+      ASSERT_TRUE(file.ok()) << file.error().text();
+      ASSERT_TRUE(buffer.move_into(*std::move(file)).ok());
+      ASSERT_TRUE(buffer.resize(capacity).ok());
+    }
     bool circular = false;
     uint64_t created = 0;
     for (int step = 0; step < 300; ++step) {
@@ -118,10 +125,13 @@ TEST(TraceBuffer, AgreesWithANaiveOne) {
       created += fits;
       ASSERT_EQ(buffer.created(), created);
       compare(buffer, naive, capacity);
-      if (HasFatalFailure()) return;
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
+
+TEST(TraceBuffer, AgreesWithANaiveOne) { agree(false); }
+TEST(TraceBuffer, InAFileAgreesWithANaiveOne) { agree(true); }
 
 TEST(TraceBuffer, LinearKeepsWholeFramesOnly) {
   TraceBuffer buffer;

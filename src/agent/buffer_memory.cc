@@ -1,0 +1,219 @@
+#include "agent/buffer_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tracewell::agent {
+
+namespace {
+
+constexpr uint64_t kStepBytes = 1 << 20;
+
+// The memory is reserved without being counted by the system, so that a large buffer costs nothing
+// until it is filled; hence a bound of our own.
+uint64_t machine_memory_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return uint64_t{1} << 32;
+  return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
+}
+
+int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// May files of ours be that long? To try would kill us (SIGXFSZ).
+bool file_may_end_at(uint64_t end) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         end <= limit.rlim_cur;
+}
+
+Status write_at(int fd, uint64_t offset, Bytes bytes) {
+  if (!file_may_end_at(offset + bytes.size())) return errno_error(EFBIG, "limit on file sizes");
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return errno_error("cannot write to it");
+    bytes = bytes.subspan(static_cast<size_t>(done));
+    offset += static_cast<size_t>(done);
+  }
+  return {};
+}
+
+/// Blocks for a part of the file that was never written to. Some file systems have no call for it.
+Status allocate(int fd, uint64_t offset, uint64_t size) {
+  int failed;
+  do {
+    failed = ::fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(size));
+  } while (failed != 0 && errno == EINTR);
+  if (failed == 0) return {};
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return errno_error("cannot get room");
+  return write_at(fd, offset, std::vector<uint8_t>(size));
+}
+
+}  // namespace
+
+BufferMemory::~BufferMemory() {
+  if (memory_ != nullptr) munmap(memory_, geometry_.end);
+}
+
+Result<uint8_t*> BufferMemory::map(const ring::Geometry& geometry, const BufferFile* file) {
+  const int flags = file != nullptr ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  if (file != nullptr && !file_may_end_at(geometry.end)) return errno_error(EFBIG, file->path());
+  void* memory = mmap(nullptr, geometry.end, PROT_READ | PROT_WRITE, flags,
+                      file != nullptr ? file->fd() : -1, 0);
+  if (memory == MAP_FAILED)
+    return errno_error(
+        fmt::format("cannot get {} bytes for the trace buffer", geometry.data_bytes));
+  if (file != nullptr) {
+    Status status;
+    if (ftruncate(file->fd(), static_cast<off_t>(geometry.end)) != 0)
+      status = errno_error("cannot lengthen it");
+    if (status) status = allocate(file->fd(), 0, ring::kPage);
+    if (!status) {
+      munmap(memory, geometry.end);
+      return std::move(status).error().within(file->path());
+    }
+  }
+  return static_cast<uint8_t*>(memory);
+}
+
+Status BufferMemory::create(uint64_t data_bytes) {
+  if (data_bytes > machine_memory_bytes())
+    return {Errc::Limit,
+            fmt::format("a trace buffer of {} bytes is more than this machine's memory",
+                        data_bytes)};
+  const ring::Geometry geometry = ring::geometry(data_bytes);
+  TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, file()));
+  adopt(memory, geometry);
+  return {};
+}
+
+Status BufferMemory::move_into(BufferFile file) {
+  if (memory_ == nullptr) geometry_ = ring::geometry(0);
+  TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry_, &file));
+  file_ = std::move(file);
+  adopt(memory, geometry_);
+  return {};
+}
+
+void BufferMemory::adopt(uint8_t* memory, const ring::Geometry& geometry) {
+  if (memory_ != nullptr) munmap(memory_, geometry_.end);
+  memory_ = memory;
+  geometry_ = geometry;
+  clear();
+}
+
+void BufferMemory::clear() {
+  if (memory_ == nullptr) return;
+  ring::Header& head = header();
+  ring::publish(head.first, UINT64_MAX);  // nothing is there, whatever `next` says
+  ring::write_barrier();
+  // Some bytes stay that the next frames will write over anyway; what counts is the memory.
+  if (!file_) {
+    madvise(memory_ + ring::kPage, geometry_.end - ring::kPage, MADV_DONTNEED);
+  } else {
+    // Where this fails the file stays as it is, and no page of it is touched unasked.
+    (void)!ftruncate(file_->fd(), ring::kPage);
+    (void)!ftruncate(file_->fd(), static_cast<off_t>(geometry_.end));
+  }
+  records_ready_ = file_ ? 0 : UINT64_MAX;
+  data_ready_ = records_ready_;
+  file_end_ = geometry_.end;
+  refusal_.clear();
+  reset_header();
+}
+
+void BufferMemory::reset_header() {
+  ring::Header& head = header();
+  head.version = ring::kVersion;
+  head.record_bytes = sizeof(ring::FrameRecord);
+  head.records_offset = geometry_.records_offset;
+  head.record_slots = geometry_.record_slots;
+  head.data_offset = geometry_.data_offset;
+  head.data_bytes = geometry_.data_bytes;
+  head.agent_pid = server_ != 0 ? server_ : getpid();
+  head.created_ns = now_ns();
+  head.texts[0] = head.texts[1] = {};
+  ring::publish(head.text_current, uint32_t{0});
+  set_machine(register_block_bytes_, endian_);
+  ring::publish(head.next, uint64_t{0});
+  ring::publish(head.first, uint64_t{0});
+  ring::write_barrier();
+  std::memcpy(head.magic, ring::kMagic, sizeof head.magic);
+}
+
+void BufferMemory::set_machine(uint32_t register_block_bytes, Endian endian) {
+  register_block_bytes_ = register_block_bytes;
+  endian_ = endian;
+  if (memory_ == nullptr) return;
+  header().register_block_bytes = register_block_bytes;
+  header().big_endian = endian == Endian::Big ? 1 : 0;
+}
+
+bool BufferMemory::make_ready(uint64_t records, uint64_t data) {
+  return extend(geometry_.records_offset, geometry_.data_offset - geometry_.records_offset,
+                records * sizeof(ring::FrameRecord), records_ready_) &&
+         extend(geometry_.data_offset, geometry_.end - geometry_.data_offset, data, data_ready_);
+}
+
+/// Makes `ready`, which is whole pages, at least `wanted`; in steps, but where the file system has
+/// no room for a step any more, for this frame alone.
+bool BufferMemory::extend(uint64_t area, uint64_t area_bytes, uint64_t wanted, uint64_t& ready) {
+  if (wanted <= ready) return true;
+  for (const uint64_t step : {kStepBytes, ring::kPage}) {
+    const uint64_t end = std::min(area_bytes, (wanted + step - 1) / step * step);
+    if (!reserve(area + ready, end - ready)) continue;
+    ready = end;
+    return true;
+  }
+  return false;
+}
+
+bool BufferMemory::reserve(uint64_t offset, uint64_t size) {
+  if (Status status = allocate(file_->fd(), offset, size); !status) {
+    refusal_ = fmt::format("trace buffer {}: {}", file_->path(), status.error().message);
+    return false;
+  }
+#ifdef MADV_POPULATE_WRITE
+  // One call instead of a fault for each page. Linux before 5.14 does not know it.
+  (void)madvise(memory_ + offset, size, MADV_POPULATE_WRITE);
+#endif
+  return true;
+}
+
+void BufferMemory::abandon() {
+  if (!file_) return;
+  ring::publish(header().abandoned, uint32_t{1});
+  file_->keep();
+}
+
+Status BufferMemory::describe(Bytes text) {
+  if (!file_) return {};
+  ring::Header& head = header();
+  const uint32_t other = 1 - head.text_current;
+  ring::Text& to = head.texts[other];
+  if (to.room < text.size()) {
+    to = {file_end_, 0, (2 * text.size() + ring::kPage - 1) / ring::kPage * ring::kPage};
+    file_end_ += to.room;
+  }
+  if (Status status = write_at(file_->fd(), to.offset, text); !status)
+    return std::move(status).error().within("trace buffer " + file_->path());
+  to.size = text.size();
+  ring::publish(head.text_current, other);
+  return {};
+}
+
+}  // namespace tracewell::agent

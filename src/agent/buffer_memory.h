@@ -1,0 +1,90 @@
+// BufferMemory: the memory of a trace buffer, in ring/layout.h's layout: in a file that outlives us
+// once there is one, else our own.
+//
+// A file's pages are asked for in steps, before they are touched for the first time: where the file
+// system is full, touching them would kill us (SIGBUS).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "agent/buffer_file.h"
+#include "base/bytes.h"
+#include "base/endian.h"
+#include "base/result.h"
+#include "ring/layout.h"
+
+namespace tracewell::agent {
+
+class BufferMemory {
+ public:
+  BufferMemory() = default;
+  ~BufferMemory();
+  BufferMemory(const BufferMemory&) = delete;
+  BufferMemory& operator=(const BufferMemory&) = delete;
+
+  /// Memory for that many bytes of frames, and nothing in it. On failure nothing changed.
+  Status create(uint64_t data_bytes);
+  /// The same size again, in that file and in no other from now on.
+  Status move_into(BufferFile file);
+  /// No frames, no description; memory goes back to the system.
+  void clear();
+  void set_machine(uint32_t register_block_bytes, Endian endian);
+
+  /// May record slots 0..records-1 and data bytes 0..data-1 be written to? Asks the system where
+  /// it was not asked yet.
+  bool ready(uint64_t records, uint64_t data) {
+    return (records * sizeof(ring::FrameRecord) <= records_ready_ && data <= data_ready_) ||
+           make_ready(records, data);
+  }
+  /// Why ready() said no.
+  const std::string& refusal() const { return refusal_; }
+
+  ring::Header& header() { return *reinterpret_cast<ring::Header*>(memory_); }
+  const ring::Header& header() const { return *reinterpret_cast<const ring::Header*>(memory_); }
+  ring::FrameRecord& record(uint64_t number) {
+    return records()[number % geometry_.record_slots];
+  }
+  const ring::FrameRecord& record(uint64_t number) const {
+    return records()[number % geometry_.record_slots];
+  }
+  uint8_t* data() const { return memory_ + geometry_.data_offset; }
+  uint64_t data_bytes() const { return geometry_.data_bytes; }
+  uint64_t record_slots() const { return geometry_.record_slots; }
+
+  /// What readers of the file shall know of the frames; replaces what was there in one step. Does
+  /// nothing without a file.
+  Status describe(Bytes text);
+
+  /// The process that the user knows as the server; ours if nothing was said. For create().
+  void set_server(int64_t pid) { server_ = pid; }
+  /// The file stays when we end, and says that this was not how it should have been.
+  void abandon();
+
+  BufferFile* file() { return file_ ? &*file_ : nullptr; }
+
+ private:
+  static Result<uint8_t*> map(const ring::Geometry& geometry, const BufferFile* file);
+  void adopt(uint8_t* memory, const ring::Geometry& geometry);
+  void reset_header();
+  bool make_ready(uint64_t records, uint64_t data);
+  bool reserve(uint64_t offset, uint64_t size);
+  bool extend(uint64_t area, uint64_t area_bytes, uint64_t wanted, uint64_t& ready);
+  ring::FrameRecord* records() const {
+    return reinterpret_cast<ring::FrameRecord*>(memory_ + geometry_.records_offset);
+  }
+
+  uint8_t* memory_ = nullptr;
+  ring::Geometry geometry_;
+  uint64_t records_ready_ = 0;  // bytes, as is
+  uint64_t data_ready_ = 0;
+  uint64_t file_end_ = 0;       // where the next text that needs room may stand
+  uint32_t register_block_bytes_ = 0;
+  Endian endian_ = Endian::Little;
+  int64_t server_ = 0;
+  std::optional<BufferFile> file_;
+  std::string refusal_;
+};
+
+}  // namespace tracewell::agent

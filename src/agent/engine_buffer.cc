@@ -1,0 +1,35 @@
+// The buffer's file, and what it says of the frames. It is written anew whenever that changes, from
+// the first run on: whoever finds the file must not need us.
+#include <utility>
+
+#include "agent/engine.h"
+
+namespace tracewell::agent {
+
+void Engine::fit_masks(CollectPlan& plan) const {
+  plan.mask = register_mask(plan.actions, machine_.registers);
+  plan.step_mask = register_mask(plan.step_actions, machine_.registers);
+}
+
+void Engine::tell(std::string_view text) const {
+  if (home_.notice) home_.notice(text);
+}
+
+/// Only a run needs the file: a server that is never asked to trace makes none.
+void Engine::settle_buffer() {
+  if (!home_.make) return;
+  auto file = std::exchange(home_.make, nullptr)();
+  buffer_.set_server(home_.server_pid);
+  const Status status =
+      file ? buffer_.move_into(*std::move(file)) : Status(std::move(file).error());
+  if (status) tell("Trace buffer: " + buffer_.file()->path());
+  else tell("No trace buffer that outlives this server: " + status.error().text());
+}
+
+void Engine::publish() {
+  if (buffer_.file() == nullptr || !home_.describe) return;
+  if (Status status = buffer_.describe(home_.describe(known_catalog())); !status)
+    tell(status.error().text());
+}
+
+}  // namespace tracewell::agent

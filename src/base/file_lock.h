@@ -1,0 +1,19 @@
+// A lock that tells others that a file is in use, and that the kernel takes back with its owner's
+// life: a Linux open file description lock over the whole file. (A POSIX record lock would go as
+// soon as this process closes any other descriptor of the file.)
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace tracewell {
+
+/// `fd` is open for writing; the lock is held until it, and all its duplicates, are closed. Io when
+/// somebody else has it.
+Status lock_file(int fd);
+
+/// Does anybody, this process included, hold it? False also when the file cannot be opened.
+bool file_is_locked(const std::string& path);
+
+}  // namespace tracewell

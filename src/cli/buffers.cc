@@ -1,0 +1,85 @@
+// tracewell buffers: what killed servers have left, and what living ones have.
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/buffer_files.h"
+#include "cli/command.h"
+#include "cli/text_sink.h"
+
+namespace tracewell::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct BuffersOptions {
+  std::vector<std::string> doomed;
+  bool json = false;
+};
+
+std::string as_json(const std::vector<FoundBuffer>& buffers) {
+  Json out = Json::array();
+  for (const FoundBuffer& one : buffers)
+    out.push_back({{"name", printable(one.name)},
+                   {"path", printable(one.path)},
+                   {"in_use", one.in_use},
+                   {"agent_pid", one.agent_pid},
+                   {"program", printable(one.program)},
+                   {"frames", one.frames},
+                   {"bytes", one.bytes},
+                   {"start_time_us", one.start_time_us},
+                   {"problem", printable(one.problem)}});
+  return out.dump(2) + "\n";
+}
+
+std::string as_text(const FoundBuffer& one) {
+  std::string out = fmt::format("{}\n  {}, server {}\n", printable(one.path),
+                                one.in_use ? "in use" : "left behind", one.agent_pid);
+  if (!one.problem.empty())
+    return out + fmt::format("  cannot be read: {}\n", printable(one.problem));
+  out += fmt::format("  {} frames, {} bytes\n", one.frames, one.bytes);
+  if (!one.program.empty()) out += fmt::format("  of {}\n", printable(one.program));
+  if (one.start_time_us != 0 && one.start_time_us < INT64_MAX / 1000)
+    out += fmt::format("  started {}\n",
+                       time_text(static_cast<int64_t>(one.start_time_us) * 1000));
+  return out;
+}
+
+Status buffers(const BuffersOptions& options) {
+  for (const std::string& name : options.doomed) TW_RETURN_IF_ERROR(delete_buffer(name));
+  if (!options.doomed.empty() && !options.json) return {};
+  TW_ASSIGN_OR_RETURN(const auto found, find_buffers());
+  if (options.json) {
+    fmt::print("{}", as_json(found));
+  } else if (found.empty()) {
+    fmt::print("no trace buffers in {}\n", printable(buffer_folder()));
+  }
+  if (!options.json)
+    for (const FoundBuffer& one : found) fmt::print("{}", as_text(one));
+  return {};
+}
+
+}  // namespace
+
+Run buffers_command(CLI::App& app) {
+  auto options = std::make_shared<BuffersOptions>();
+  app.add_option("--delete", options->doomed,
+                 "delete this one, which no server uses any more; may be given more than once")
+      ->type_name("NAME");
+  app.add_flag("--json", options->json, "as JSON");
+  app.footer(
+      "A server that is killed leaves the frames it has collected in a file that `info`,\n"
+      "`print`, `convert`, `check` and `replay` read; a clean end removes it. Listed is what is\n"
+      "in $XDG_RUNTIME_DIR/tracewell, or /tmp/tracewell-UID where that variable is not set; not\n"
+      "what `serve --buffer FILE` has put elsewhere.\n\n"
+      "Exit status: 1 if there is no buffer NAME, 2 if it is in use.");
+  return [options](const Invocation&) {
+    const Status status = buffers(*options);
+    return status.ok() ? static_cast<int>(kOk) : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

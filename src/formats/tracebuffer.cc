@@ -1,0 +1,44 @@
+// The file that a live trace buffer is in, as its agent left it or as it is just now.
+//
+// What is odd about it: whoever wrote it may have been killed between any two instructions, and may
+// also be writing still. Frames are published one by one (ring/layout.h), so those that are counted
+// are whole; in a circular buffer that is in use, they may be gone by the time they are read.
+#include "formats/tracebuffer.h"
+
+#include "formats/format.h"
+#include "formats/tfile_description.h"
+#include "formats/tfile_trailer.h"
+#include "formats/tracebuffer_reader.h"
+#include "ring/layout.h"
+
+namespace tracewell::formats {
+namespace {
+
+constexpr std::string_view kExtensions[] = {"twb"};
+
+bool sniff(Bytes head) {
+  return as_text(head).starts_with({ring::kMagic, sizeof ring::kMagic});
+}
+
+}  // namespace
+
+std::vector<uint8_t> tracebuffer_description(const Catalog& catalog) {
+  const std::string text = render_tfile_description(catalog);
+  std::vector<uint8_t> out(text.begin(), text.end());
+  TfileTrailerWriter trailer;
+  trailer.begin(catalog);
+  const std::vector<uint8_t> more = trailer.render();
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+const Format& tracebuffer_format() {
+  static const Format kFormat{.name = "tracebuffer",
+                              .extensions = kExtensions,
+                              .description = "the file of a live trace buffer",
+                              .sniff = sniff,
+                              .open = TracebufferReader::open};
+  return kFormat;
+}
+
+}  // namespace tracewell::formats

@@ -1,0 +1,217 @@
+#include "formats/tracebuffer_reader.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "base/file_lock.h"
+#include "formats/tfile_description.h"
+#include "formats/tfile_trailer.h"
+#include "formats/tracebuffer.h"
+#include "rsp/frames.h"
+
+namespace tracewell::formats {
+namespace {
+
+using Severity = Problem::Severity;
+
+constexpr size_t kDescriptionBytesMax = 16 << 20;
+constexpr uint64_t kBatchFrames = 256;
+constexpr uint64_t kBatchBytes = 4 << 20;
+constexpr uint64_t kProgressFrames = 4096;
+// A file can be huge and empty at once (sparse): so many records in a row that are none, and it is
+// over.
+constexpr uint64_t kBadInARowMax = 65536;
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> TracebufferReader::open(std::shared_ptr<InputFile> file,
+                                                        const OpenOptions& options,
+                                                        ProblemLog& problems) {
+  const bool live = file_is_locked(file->path());
+  TW_ASSIGN_OR_RETURN(TracebufferFrames frames, TracebufferFrames::open(file->bytes()));
+  std::unique_ptr<TracebufferReader> reader(
+      new TracebufferReader(std::move(file), std::move(frames), problems));
+  reader->in_use_ = live;
+  reader->read_description();
+  reader->look_at_frames(options);
+  reader->finish_status();
+  return std::unique_ptr<Source>(std::move(reader));
+}
+
+void TracebufferReader::read_description() {
+  Bytes text = frames_.text();
+  if (text.empty() && frames_.next() != frames_.first())
+    problems_.add({offsetof(ring::Header, texts), Severity::Damage, "no-description",
+                   "nothing says what the frames mean; registers have no names"});
+  auto trailer = TfileTrailer::find(text);
+  if (!trailer.ok()) {
+    problems_.add({frames_.text_offset(), Severity::Damage, "trailer", trailer.error().message});
+  } else if (*trailer) {
+    text = text.subspan(0, (*trailer)->offset());
+    const Bytes auxv = (*trailer)->auxv();
+    catalog_.auxv.assign(auxv.begin(), auxv.end());
+    catalog_.modules = (*trailer)->modules();
+  }
+  if (text.size() > kDescriptionBytesMax) {
+    problems_.add({frames_.text_offset() + kDescriptionBytesMax, Severity::Damage,
+                   "description-cut", "the description is too long; the rest is not read"});
+    text = text.subspan(0, kDescriptionBytesMax);
+  }
+  if (!text.empty()) {
+    TfileDescription read = read_tfile_description(as_text(text), frames_.text_offset(), problems_);
+    read.catalog.auxv = std::move(catalog_.auxv);
+    read.catalog.modules = std::move(catalog_.modules);
+    settle_tfile_layout(read, frames_.endian(), frames_.header().register_block_bytes);
+    catalog_ = std::move(read.catalog);
+  }
+  catalog_.endian = frames_.endian();
+  catalog_.registers.size_bytes = frames_.header().register_block_bytes;
+  catalog_.source_path = file_->path();
+}
+
+/// What the description said of the frames was true when it was written; the rings know better.
+void TracebufferReader::finish_status() {
+  const ring::Header& header = frames_.header();
+  RunStatus status = catalog_.status.value_or(RunStatus{});
+  if (status.running)  // the counts are those of its beginning
+    for (TracepointDef& one : catalog_.tracepoints) one.usage.reset();
+  const bool cut_off = !in_use_ && (status.running || header.abandoned != 0);
+  if (cut_off && status.running) status.stop = RunStatus::Stop::Unknown;
+  if (cut_off) {
+    status.running = false;
+    if (status.stop == RunStatus::Stop::Unknown) status.stop_text = "its server was killed";
+    problems_.add({std::nullopt, Severity::Note, "agent-killed",
+                   fmt::format("server {} was killed, or failed; the {} frames that it had "
+                               "committed are here",
+                               header.agent_pid, count_)});
+  }
+  status.frames = count_;
+  status.frames_created = frames_.next();
+  status.buffer_size = header.data_bytes;
+  status.buffer_free = header.data_bytes - std::min(kept_bytes_, header.data_bytes);
+  catalog_.status = std::move(status);
+  catalog_.extras.emplace_back(kTracebufferAgent, fmt::format("{}", header.agent_pid));
+  catalog_.extras.emplace_back(kTracebufferInUse, in_use_ ? "yes" : "no");
+}
+
+void TracebufferReader::look_at_frames(const OpenOptions& options) {
+  if (frames_.too_many())
+    problems_.add({offsetof(ring::Header, first), Severity::Damage, "record-count",
+                   "the header counts more frames than there are records"});
+  std::unordered_set<int32_t> threads;
+  std::optional<uint64_t> end;  // of the frame before, when that was good
+  uint64_t bad_in_a_row = 0;
+  for (uint64_t number = frames_.first(); number != frames_.next(); ++number) {
+    const auto record = frames_.record(number);
+    if (!record && in_use_ && frames_.overwritten(number)) {
+      end.reset();
+      continue;
+    }
+    if (!record || (end && record->at != *end)) {
+      problems_.add({frames_.record_offset(number), Severity::Damage, "bad-record",
+                     fmt::format("frame {} is not where its record says; it is lost", number)});
+      end.reset();
+      if (++bad_in_a_row < kBadInARowMax) continue;
+      problems_.add({frames_.record_offset(number), Severity::Damage, "records-end",
+                     "no frame for long; those behind are not looked for"});
+      break;
+    }
+    if (!end || runs_.empty()) runs_.push_back({count_, number});
+    bad_in_a_row = 0;
+    end = record->at + rsp::kFrameHeaderBytes + record->size;
+    kept_bytes_ += rsp::kFrameHeaderBytes + record->size;
+    look_at_blocks(number, *record);
+    if (record->tid != 0) threads.insert(record->tid);
+    if (++count_ % kProgressFrames == 0 && options.progress) options.progress(kept_bytes_);
+  }
+  threads_ = threads.size();
+}
+
+void TracebufferReader::look_at_blocks(uint64_t number, const ring::FrameRecord& record) {
+  frames_.data(record, data_);
+  rsp::BlockWalker walker(data_, frames_.header().register_block_bytes, frames_.endian());
+  while (walker.next()) continue;
+  if (!walker.failed() || (in_use_ && frames_.overwritten(number))) return;
+  const Error error = walker.error();
+  problems_.add({frames_.record_offset(number), Severity::Damage,
+                 error.code == Errc::Truncated ? "block-cut" : "unknown-block",
+                 fmt::format("frame {}: {}; its last {} bytes are lost", number, error.message,
+                             data_.size() - walker.offset())});
+}
+
+uint64_t TracebufferReader::number_of(uint64_t seq) const {
+  const auto behind = std::upper_bound(runs_.begin(), runs_.end(), seq,
+                                       [](uint64_t s, const Run& run) { return s < run.seq; });
+  const Run& run = *(behind - 1);
+  return run.number + (seq - run.seq);
+}
+
+Status TracebufferReader::seek(uint64_t seq) {
+  if (seq > count_) return Error{Errc::NotFound, fmt::format("there is no frame {}", seq), {}};
+  next_ = seq;
+  return {};
+}
+
+Result<bool> TracebufferReader::next(Batch& batch) {
+  batch.clear();
+  uint64_t bytes = 0;
+  for (; next_ < count_ && batch.size() < kBatchFrames && bytes < kBatchBytes; ++next_) {
+    add_event(batch);
+    bytes += data_.size();
+  }
+  return !batch.empty();
+}
+
+void TracebufferReader::add_event(Batch& batch) {
+  const uint64_t number = number_of(next_);
+  Event& event = batch.add();
+  event.seq = next_;
+  const auto record = frames_.record(number);
+  if (record) frames_.data(*record, data_);
+  if (!record || frames_.overwritten(number)) {
+    event.body = Lost{1, "a newer frame took its place while it was read"};
+    return;
+  }
+  blocks_.clear();
+  rsp::BlockWalker walker(batch.copy(data_), frames_.header().register_block_bytes,
+                          frames_.endian());
+  while (const auto block = walker.next()) blocks_.push_back(*block);
+  Frame frame;
+  frame.tracepoint = record->tracepoint;
+  frame.pc = record->pc;
+  frame.blocks = batch.copy_array(std::span<const FrameBlock>(blocks_));
+  if (record->masked != 0) frame.registers_valid = batch.copy(Bytes(record->mask));
+  event.time_ns = record->time_ns;
+  event.tid = static_cast<uint64_t>(static_cast<uint32_t>(record->tid));
+  event.body = frame;
+}
+
+template <class Matches>
+std::optional<uint64_t> TracebufferReader::search(uint64_t from, Matches&& matches) const {
+  for (uint64_t seq = from; seq < count_; ++seq) {
+    const auto record = frames_.record(number_of(seq));
+    if (record && matches(*record)) return seq;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> TracebufferReader::find_tracepoint(uint64_t from,
+                                                           int32_t tracepoint) const {
+  return search(from, [&](const auto& record) { return record.tracepoint == tracepoint; });
+}
+
+std::optional<uint64_t> TracebufferReader::find_pc_inside(uint64_t from, uint64_t lo,
+                                                          uint64_t hi) const {
+  return search(from, [&](const auto& record) { return lo <= record.pc && record.pc <= hi; });
+}
+
+std::optional<uint64_t> TracebufferReader::find_pc_outside(uint64_t from, uint64_t lo,
+                                                           uint64_t hi) const {
+  return search(from, [&](const auto& record) { return record.pc < lo || hi < record.pc; });
+}
+
+}  // namespace tracewell::formats

@@ -1,0 +1,184 @@
+// The trace buffer's file: who may have it, when it goes, what happens when there is no room.
+#include "agent/buffer_file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "agent/trace_buffer.h"
+#include "base/file_lock.h"
+#include "ring/layout.h"
+#include "scratch.h"
+
+namespace tracewell::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+BufferFile file_at(const std::string& path) {
+  auto file = BufferFile::create(path);
+  EXPECT_TRUE(file.ok()) << file.error().text();
+  return *std::move(file);
+}
+
+std::vector<uint8_t> content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+ring::Header header_of(const std::vector<uint8_t>& bytes) {
+  ring::Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return header;
+}
+
+TEST(BufferFile, IsForItsOwnerAndGoesWithItsKeeper) {
+  const std::string path = test::scratch_path();
+  {
+    const BufferFile file = file_at(path);
+    struct stat about {};
+    ASSERT_EQ(stat(path.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777, 0600u);
+    EXPECT_NE(fcntl(file.fd(), F_GETFD) & FD_CLOEXEC, 0) << "traced programs would inherit it";
+    EXPECT_TRUE(file_is_locked(path));
+  }
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_FALSE(file_is_locked(path));
+}
+
+TEST(BufferFile, TakesNobodysPlace) {
+  const std::string path = test::scratch_path();
+  std::ofstream(path) << "the last frames";
+  auto file = BufferFile::create(path);
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.error().code, Errc::InvalidArgument);
+  EXPECT_EQ(content(path).size(), 15u);
+  fs::remove(path);
+  fs::create_symlink("/nonexistent/elsewhere", path);
+  EXPECT_FALSE(BufferFile::create(path).ok());
+  fs::remove(path);
+}
+
+TEST(BufferFile, LeavesAnotherFileOfItsNameAlone) {
+  const std::string path = test::scratch_path();
+  {
+    const BufferFile file = file_at(path);
+    fs::remove(path);
+    std::ofstream(path) << "somebody else's";
+  }
+  EXPECT_TRUE(fs::exists(path));
+  fs::remove(path);
+}
+
+TEST(BufferFile, KeptFilesAreNoLongerInUse) {
+  const std::string path = test::scratch_path();
+  {
+    TraceBuffer buffer;
+    ASSERT_TRUE(buffer.resize(100).ok());
+    ASSERT_TRUE(buffer.move_into(file_at(path)).ok());
+    buffer.abandon();
+  }
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_FALSE(file_is_locked(path));
+  EXPECT_EQ(header_of(content(path)).abandoned, 1u);
+  fs::remove(path);
+}
+
+TEST(BufferFile, SaysWhatIsThere) {
+  const std::string path = test::scratch_path();
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(64).ok());
+  ASSERT_TRUE(buffer.move_into(file_at(path)).ok());
+  buffer.set_machine(16, Endian::Big);
+  buffer.set_circular(true);
+  const std::vector<uint8_t> data(11, 'V');
+  FrameRecord record;
+  record.tracepoint = 3;
+  for (record.pc = 0x10; record.pc < 0x15; ++record.pc) ASSERT_TRUE(buffer.append(record, data));
+  const auto bytes = content(path);
+  const ring::Header header = header_of(bytes);
+  EXPECT_EQ(std::memcmp(header.magic, ring::kMagic, 8), 0);
+  EXPECT_EQ(header.agent_pid, getpid());
+  EXPECT_EQ(header.register_block_bytes, 16u);
+  EXPECT_EQ(header.big_endian, 1u);
+  EXPECT_EQ(header.data_bytes, 64u);
+  EXPECT_EQ(header.next, 5u);
+  EXPECT_EQ(header.first, 2u) << "three of 17 bytes fit";
+  ring::FrameRecord last;
+  std::memcpy(&last, bytes.data() + header.records_offset + 4 * sizeof last, sizeof last);
+  EXPECT_EQ(last.check, 4u);
+  EXPECT_EQ(last.pc, 0x14u);
+  EXPECT_EQ(last.at, 68u);
+  EXPECT_EQ(last.size, 11u);
+}
+
+TEST(BufferFile, DescriptionsReplaceEachOther) {
+  const std::string path = test::scratch_path();
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(64).ok());
+  ASSERT_TRUE(buffer.move_into(file_at(path)).ok());
+  for (size_t size : {0u, 5u, 9000u, 20000u, 3u, 20001u, 0u, 4096u}) {
+    const std::string text(size, static_cast<char>('a' + size % 7));
+    ASSERT_TRUE(buffer.describe(as_bytes(text)).ok());
+    const auto bytes = content(path);
+    const ring::Header header = header_of(bytes);
+    const ring::Text& at = header.texts[header.text_current];
+    ASSERT_LE(at.offset + at.size, bytes.size());
+    EXPECT_EQ(as_text(Bytes(bytes).subspan(at.offset, at.size)), text);
+  }
+  buffer.clear();
+  const ring::Header header = header_of(content(path));
+  EXPECT_EQ(header.texts[header.text_current].size, 0u);
+}
+
+TEST(BufferFile, ClearGivesMemoryBack) {
+  const std::string path = test::scratch_path();
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(8 << 20).ok());
+  ASSERT_TRUE(buffer.move_into(file_at(path)).ok());
+  const auto bytes_used = [&] {
+    struct stat about {};
+    stat(path.c_str(), &about);
+    return about.st_blocks * 512;
+  };
+  const auto empty = bytes_used();
+  EXPECT_LT(empty, 1 << 20) << "what was not written to takes no room";
+  const std::vector<uint8_t> data(100'000, 0);
+  while (buffer.append({}, data)) continue;
+  EXPECT_GT(bytes_used(), 7 << 20);
+  buffer.clear();
+  EXPECT_LE(bytes_used(), empty);
+}
+
+// In a process of its own, for the limit is the whole process's.
+TEST(BufferFile, RefusesWhereFilesMayNotBeSoLong) {
+  const std::string path = test::scratch_path();
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{100'000, 100'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    TraceBuffer buffer;
+    bool good = buffer.resize(1 << 20).ok();
+    auto file = BufferFile::create(path);
+    good = good && file.ok() && !buffer.move_into(*std::move(file)).ok();
+    good = good && buffer.append({}, {}) && buffer.file() == nullptr;  // still in memory
+    good = good && !fs::exists(path);
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+}  // namespace
+}  // namespace tracewell::agent

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Writes the inputs of the cases beside it, which are files of trace buffers: made by hand, so that
+reader and writer do not agree on the same mistake. Run it after a change; look at the difference.
+"""
+
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).resolve().parent
+SEEDS = HERE.parents[2] / "fuzz/seeds/tracebuffer"
+PAGE = 4096
+RECORD = struct.Struct("<QQqiIhHI32s")
+TEXT = (
+    "R 10\n"
+    'tdesc <target version="1.0"><architecture>i386:x86-64</architecture><feature name="small">'
+    '<reg name="rsp" bitsize="64"/><reg name="rip" bitsize="64" type="code_ptr"/></feature>'
+    "</target>\n"
+    "status %s\n"
+    "tsv 1:0:1:74696d65\n"
+    "tp T1:1000:E:0:0\n"
+    "tp A1:1000:R03\n"
+)
+STOPPED = "0;tstop:627965:0;tframes:0;tcreated:0;tfree:40;tsize:40"
+RUNNING = "1;tnotrun:0;tframes:0;tcreated:0;tfree:40;tsize:40"
+
+
+def registers(sp, pc):
+    return b"R" + struct.pack("<QQ", sp, pc)
+
+
+def variable(number, value):
+    return b"V" + struct.pack("<iq", number, value)
+
+
+class Buffer:
+    """A ring of `size` bytes, written as the agent does."""
+
+    def __init__(self, size, text=TEXT % STOPPED):
+        self.size, self.slots = size, size // 6 + 1
+        self.records = bytearray(PAGE * -(-self.slots * RECORD.size // PAGE))
+        self.data = bytearray(size)
+        self.first = self.next = self.end = 0
+        self.sizes = []
+        self.text = text.encode()
+        self.version, self.record_bytes, self.records_offset = 1, RECORD.size, PAGE
+        self.magic = b"TWbuffer"
+
+    def add(self, data, pc=0x1000, mask=None, **wrong):
+        frame = struct.pack("<hI", wrong.get("tracepoint", 1), len(data)) + data
+        self.sizes.append(len(frame))
+        while sum(self.sizes[self.first:]) > self.size:
+            self.first += 1
+        for i, byte in enumerate(frame):
+            self.data[(self.end + i) % self.size] = byte
+        RECORD.pack_into(
+            self.records, self.next % self.slots * RECORD.size, wrong.get("at", self.end), pc,
+            1680283200_000000000 + self.next, 77 + self.next % 2, wrong.get("size", len(data)),
+            wrong.get("tracepoint", 1), mask is not None, wrong.get("check", self.next),
+            mask or b"")
+        self.end += len(frame)
+        self.next += 1
+        return self
+
+    def bytes(self):
+        data_offset = self.records_offset + len(self.records)
+        text_offset = data_offset + PAGE * -(-self.size // PAGE)
+        header = struct.pack(
+            "<8sIIQQQQIIqq", self.magic, self.version, self.record_bytes, self.records_offset,
+            self.slots, data_offset, self.size, 16, 0, 1234, 1680283200_000000000)
+        header += struct.pack("<QQQQQQ", text_offset, len(self.text), PAGE, 0, 0, 0)
+        header += struct.pack("<IIQQ", 0, 0, self.first, self.next)
+        assert len(header) == 144
+        out = header.ljust(self.records_offset, b"\0") + self.records + self.data
+        return out.ljust(text_offset, b"\0") + self.text
+
+
+def changed(buffer, **more):
+    for name, value in more.items():
+        setattr(buffer, name, value)
+    return buffer
+
+
+def some(size=200, text=TEXT % STOPPED):
+    buffer = Buffer(size, text)
+    return buffer.add(registers(0x7000, 0x1000)).add(variable(1, 5)).add(registers(1, 0x1000))
+
+
+CASES = {
+    "two-frames": Buffer(64).add(registers(1, 0x1000)).add(
+        registers(2, 0x1000)).add(registers(3, 0x1000)),
+    "killed": some(text=TEXT % RUNNING),
+    "empty": Buffer(0),
+    "masks": Buffer(200).add(registers(0x7000, 0x1000), mask=b"\x02").add(
+        registers(0x7000, 0x1000), mask=b"\x03").add(variable(1, 7), mask=b"\x02"),
+    "stepped": Buffer(200).add(b"", pc=0x1000).add(b"", pc=0x1004),
+    "bad-record": some().add(variable(1, 6), at=3).add(variable(1, 7)).add(
+        variable(1, 8), check=99).add(variable(1, 9), size=0x7fffffff).add(
+            variable(1, 10), size=14).add(variable(1, 11)),
+    "block-cut": Buffer(200).add(b"M" + struct.pack("<QH", 0x5000, 9) + b"abc").add(
+        variable(1, 2) + b"?what").add(variable(1, 3)),
+    "record-count": changed(Buffer(12).add(b"").add(b"").add(b"").add(b""), first=0, next=1 << 40),
+    "all-dropped": changed(some(), first=(1 << 64) - 1),
+    "no-description": some(text=""),
+    "version-2": changed(some(), version=2),
+    "records-outside": changed(some(), slots=1 << 61),
+    "large-records": changed(some(), record_bytes=80),
+}
+
+
+def main():
+    SEEDS.mkdir(exist_ok=True)
+    for name, buffer in CASES.items():
+        folder = HERE / name
+        folder.mkdir(exist_ok=True)
+        (folder / "input.twb").write_bytes(buffer.bytes())
+        (SEEDS / f"{name}.twb").write_bytes(buffer.bytes())
+    short = some().bytes()[:1000]
+    (HERE / "header-cut").mkdir(exist_ok=True)
+    (HERE / "header-cut/input.twb").write_bytes(short)
+
+
+main()

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""The trace buffer outlives its server: killed at random moments while four threads run through a
+tracepoint, it leaves a file with every frame that it had counted. buffer_survives.py [ROUNDS]"""
+# timeout: 300
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from serve_client import Client  # noqa: E402
+from serve_common import TRACEWELL, check, folder, on_port, same  # noqa: E402
+
+STORM = pathlib.Path(os.environ["TRACEWELL_INFERIORS"]) / "hit_storm"
+READER = TRACEWELL[0]
+RDI = 5  # number of the register that holds the count of a thread's calls
+
+
+def read(*words, status=0, env=None):
+    done = subprocess.run([READER, *map(str, words)], capture_output=True, text=True, env=env)
+    same(done.returncode, status, f"{words}: {done.stdout[:400]} {done.stderr[:400]}")
+    return done.stdout + done.stderr
+
+
+def elf_entry(path):
+    return struct.unpack_from("<Q", path.read_bytes(), 24)[0]
+
+
+def symbol(path, name):
+    for line in subprocess.run(["nm", path], capture_output=True, text=True,
+                               check=True).stdout.splitlines():
+        if line.split()[2:] == [name]:
+            return int(line.split()[0], 16)
+    raise KeyError(name)
+
+
+def unescaped(text):
+    out, raw = bytearray(), iter(text.encode("latin-1"))
+    for byte in raw:
+        out.append(next(raw) ^ 0x20 if byte == 0x7d else byte)
+    return bytes(out)
+
+
+def address_of(client, name):
+    """Where the running program has it."""
+    auxv = unescaped(client.say("qXfer:auxv:read::0,1000")[1:])
+    entry = dict(struct.iter_unpack("<QQ", auxv))[9]
+    return entry - elf_entry(STORM) + symbol(STORM, name)
+
+
+def begin(client, size, circular):
+    """Traces inner(), its argument alone."""
+    place = f"{address_of(client, 'inner'):x}"
+    for packet in ("QTinit", f"QTDP:1:{place}:E:0:0-", f"QTDP:-1:{place}:R{1 << RDI:x}",
+                   f"QTBuffer:size:{size:x}", f"QTBuffer:circular:{circular:d}", "QTStart"):
+        same(client.say(packet), "OK", packet)
+
+
+def status(client):
+    fields = [field.split(":") for field in client.say("qTStatus").split(";")]
+    return {field[0]: field[-1] for field in fields}
+
+
+def interrupted(client):
+    client.socket.sendall(b"\x03")
+    check(client.receive()[0] in "ST", "an interrupt stops the program")
+
+
+def children(pid):
+    return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def kill(pid):
+    """A face ends by itself when its tracer did."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def left(env, frames=0):
+    """The one buffer that is there, once the kernel has done away with its server."""
+    end = time.monotonic() + 30
+    while True:
+        (found,) = json.loads(read("buffers", "--json", env=env))
+        if not found["in_use"]:
+            break
+        check(time.monotonic() < end, "a buffer in use by a server that was killed")
+        time.sleep(0.01)
+    same(found["problem"], "", "problem")
+    check(found["frames"] >= frames, f"{found['frames']} frames of {frames}")
+    return found
+
+
+def check_frames(path, circular):
+    """Each thread's calls, without a gap; from the first one unless that was pushed out."""
+    lines = read("print", "--format", "jsonl", path).splitlines()
+    calls = {}
+    for line in lines[1:]:
+        if not line.startswith("{"):
+            continue
+        event = json.loads(line)
+        same(sorted(event["registers"]), ["rdi", "rip"], "registers that were asked for")
+        calls.setdefault(event["tid"], []).append(int(event["registers"]["rdi"], 16))
+    for thread, numbers in calls.items():
+        first = numbers[0] if circular else 0
+        same(numbers, list(range(first, first + len(numbers))), f"calls of thread {thread}")
+    return sum(map(len, calls.values()))
+
+
+def killed(env, moments, circular):
+    """One round: a server that is killed; what it had said is there."""
+    size = moments.choice([200_000, 5 << 20, 50 << 20])
+    with on_port(STORM, 10_000_000, env=env) as server:
+        client = Client(server.remote)
+        begin(client, size, circular)
+        named = server.wait_for(r"Trace buffer: (\S+)").group(1)
+        client.send("vCont;c")
+        time.sleep(moments.uniform(0, 0.1))
+        interrupted(client)
+        counted = status(client)
+        client.send("vCont;c")
+        time.sleep(moments.uniform(0, 0.1))
+        face = server.process.pid
+        (tracer,) = map(int, children(face))
+        for pid in moments.choice([[face], [tracer], [face, tracer], [tracer, face]]):
+            kill(pid)
+        check(server.ended() != 0, "status of the server")
+    created = int(counted["tcreated"], 16)
+    buffer = left(env)
+    same(buffer["path"], named, "the file that the server named")
+    info = json.loads(read("info", "--json", named))
+    told = read("info", named)
+    why = "its server was killed" if info["status"]["stop"] == "unknown" else "buffer was full"
+    check(why in told, f"no {why!r} in {told}")
+    check(info["status"]["frames_created"] >= created, f"{info['status']} after {counted}")
+    if not circular:
+        check(info["records"] >= created, f"{info['records']} frames of {created}")
+    same(check_frames(named, circular), info["records"], "frames")
+    check("sound" in read("check", named), "a sound file")
+    read("convert", named, env["XDG_RUNTIME_DIR"] + "/copy.tf")
+    check("in use" not in read("buffers", env=env), "left behind")
+    same(read("buffers", "--delete", buffer["name"], env=env), "", "deleting")
+    same(json.loads(read("buffers", "--json", env=env)), [], "buffers after deleting")
+    check("no trace buffer" in read("buffers", "--delete", buffer["name"], env=env, status=1),
+          "deleting once more")
+    return info["records"]
+
+
+def clean_ends(env, work):
+    """Who traces nothing has no file, and an end in order removes it."""
+    with on_port(STORM, 100, env=env) as server:
+        client = Client(server.remote)
+        same(json.loads(read("buffers", "--json", env=env)), [], "before the first run")
+        begin(client, 5 << 20, False)
+        (found,) = json.loads(read("buffers", "--json", env=env))
+        check(found["in_use"], "in use")
+        same(found["program"], str(STORM), "program")
+        same(found["agent_pid"], server.process.pid, "server")
+        check("in use" in read("buffers", "--delete", found["name"], env=env, status=2), "refusal")
+        client.send("vCont;c")
+        same(client.receive(), "W00", "end of the program")
+        same(status(client)["tframes"], "190", "frames")
+        same(check_frames(found["path"], False), 400, "frames in a file that is in use")
+        check("running" not in read("info", found["path"]), "the run ended with the program")
+        server.process.send_signal(signal.SIGTERM)
+        server.ended()
+    same(json.loads(read("buffers", "--json", env=env)), [], "after the end")
+    same(os.listdir(work / "run/tracewell"), [], "files")
+
+
+def own_file(env, work):
+    """--buffer FILE, and what is there already."""
+    mine = work / "mine.twb"
+    with on_port(STORM, 100, env=env, options=("--once", "--buffer", mine)) as server:
+        client = Client(server.remote)
+        begin(client, 5 << 20, False)
+        server.wait_for(f"Trace buffer: {mine}")
+        server.process.send_signal(signal.SIGKILL)
+        server.ended()
+    check("server" in read("info", mine), "info")
+    check("exists" in read("serve", "--buffer", mine, "localhost:0", STORM, status=2), "refusal")
+    mine.unlink()
+    with on_port(STORM, 100, env=env, options=("--once", "--buffer", mine)) as server:
+        client = Client(server.remote)
+        begin(client, 5 << 20, False)
+        check(mine.exists(), "the file")
+    check(not mine.exists(), "the file after the end")
+
+
+def no_place(env, work):
+    """Without a folder that is ours alone the buffer is memory, and the run goes on."""
+    open_folder = work / "open"
+    (open_folder / "tracewell").mkdir(parents=True)
+    (open_folder / "tracewell").chmod(0o755)
+    linked = work / "linked"
+    linked.mkdir()
+    (linked / "tracewell").symlink_to(work / "run/tracewell")
+    for place in (open_folder, linked, work / "nonexistent"):
+        with on_port(STORM, 100, env={**env, "XDG_RUNTIME_DIR": str(place)}) as server:
+            client = Client(server.remote)
+            begin(client, 5 << 20, False)
+            server.wait_for("No trace buffer that outlives this server")
+            client.send("vCont;c")
+            same(client.receive(), "W00", "end of the program")
+            same(status(client)["tframes"], "190", "frames")
+
+
+def main():
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    moments = random.Random(20 + rounds)
+    with folder() as work:
+        run = work / "run"
+        run.mkdir(mode=0o700)
+        env = {**os.environ, "XDG_RUNTIME_DIR": str(run)}
+        clean_ends(env, work)
+        own_file(env, work)
+        no_place(env, work)
+        frames = [killed(env, moments, number % 3 == 2) for number in range(rounds)]
+    print("frames left behind:", frames)
+    check(sum(frames) > rounds, "rounds that had frames to lose")
+
+
+main()

@@ -1,0 +1,45 @@
+"""The remote protocol by hand, for tests that need to know what is said when.
+
+Not a test itself (not executable).
+"""
+
+import re
+import socket
+
+from replay_common import check
+
+
+def expanded(text):
+    """Without run lengths: `0*"` is 0000."""
+    return re.sub(r"(?s)(.)\*(.)", lambda run: run[1] * (ord(run[2]) - 28), text)
+
+
+class Client:
+    """One connection, without acknowledgements."""
+
+    def __init__(self, remote):
+        host, port = remote.split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=60)
+        self.bytes = b""
+        self.say("QStartNoAckMode")
+
+    def send(self, body):
+        self.socket.sendall(b"$%s#%02x" % (body.encode(), sum(body.encode()) % 256))
+
+    def receive(self):
+        while True:
+            start = self.bytes.find(b"$")
+            end = self.bytes.find(b"#", start)
+            if start >= 0 and end >= 0 and len(self.bytes) >= end + 3:
+                body, self.bytes = self.bytes[start + 1:end], self.bytes[end + 3:]
+                return expanded(body.decode("latin-1"))
+            more = self.socket.recv(65536)
+            check(more, "the server closed the connection")
+            self.bytes += more
+
+    def say(self, body):
+        self.send(body)
+        return self.receive()
+
+    def vanish(self):
+        self.socket.close()
