@@ -13,7 +13,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from serve_common import AS_GDBSERVER, TRACEWELL, check, folder, gdb, need, on_port, same  # noqa: E402
+from serve_common import (  # noqa: E402
+    AS_GDBSERVER, TRACEWELL, check, folder, gdb, need, on_port, same)
 
 INFERIORS = pathlib.Path(os.environ["TRACEWELL_INFERIORS"])
 SOURCE = pathlib.Path(os.environ["TRACEWELL_SOURCE"]) / "tests/inferiors/program_32.h"
