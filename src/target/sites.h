@@ -32,7 +32,7 @@ class HitContext {
   /// The whole block in the layout's order, pc corrected; read from the kernel at the first call.
   virtual Bytes registers() = 0;
   /// Bytes as the program sees them (without our patches). All ranges in one system call where the
-  /// host has one.
+  /// host has one. Addresses are cut to the program's width.
   virtual void read_memory(std::span<Range> ranges) = 0;
 };
 

@@ -216,6 +216,43 @@ TEST_P(LinuxI386Sites, LetGoAtRandomMoments) {
   EXPECT_EQ(WEXITSTATUS(status), 44);  // abort() would say that something was computed wrongly
 }
 
+class Looker : public HitHandler {
+ public:
+  Next on_hit(HitContext& hit) override {
+    uint8_t code[2] = {}, word[4] = {};
+    HitContext::Range ranges[2];
+    ranges[0] = {hit.pc() + (uint64_t{1} << 32), code, 0};
+    uint64_t sp = 0, pc = 0, none = 0;
+    EXPECT_TRUE(hit.read_register(4, sp));
+    EXPECT_TRUE(hit.read_register(8, pc));
+    EXPECT_EQ(pc, hit.pc());
+    EXPECT_FALSE(hit.read_register(32, none));  // xmm0 is wider
+    EXPECT_FALSE(hit.read_register(4000, none));
+    ranges[1] = {sp - (uint64_t{3} << 32), word, 0};
+    hit.read_memory(ranges);
+    EXPECT_EQ(ranges[0].got, 2u);
+    EXPECT_EQ(code[0], 0x53);  // push %ebx
+    EXPECT_EQ(code[1], 0xe8);
+    EXPECT_EQ(ranges[1].got, 4u);
+    EXPECT_LT(load_uint(word, 4, Endian::Little) - pc, 4096u);  // where it returns to
+    EXPECT_EQ(load_uint(hit.registers().data() + 32, 4, Endian::Little), pc);
+    ++hits;
+    return Next::Continue;
+  }
+  Next on_step(HitContext&) override { return Next::Continue; }
+  int hits = 0;
+};
+
+TEST_P(LinuxI386Sites, HitsShowRegistersAndMemory) {
+  Looker looker;
+  Debuggee one(options());
+  one.launch({"hammer_32", "1", "3"});
+  one.target->trace_sites()->set_handler(&looker);
+  one.site(one.symbol("site_push"));
+  EXPECT_EQ(one.go().kind, Kind::Exited);
+  EXPECT_EQ(looker.hits, 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(, LinuxI386Sites, testing::Bool(), [](const auto& param) {
   return param.param ? "Copies" : "InPlace";
 });

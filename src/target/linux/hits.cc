@@ -80,6 +80,8 @@ void Hit::read_some(std::span<Range> ranges) {
 }
 
 void Hit::read_memory(std::span<Range> ranges) {
+  if (thread_.process->space->is_32_bit)  // whose sums of addresses leave out the carry
+    for (Range& range : ranges) range.address = static_cast<uint32_t>(range.address);
   read_some(ranges);
   for (Range& range : ranges)
     thread_.process->space->hide_patches(range.address, range.into.first(range.got));
