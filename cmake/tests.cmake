@@ -3,11 +3,12 @@
 #                              with a room's name links what that room may see, another one all.
 #   tests/<folder>/**/*.sh|py  one ctest each, <folder>_<name>; executable files only, so that a
 #                              helper to be sourced is not mistaken for a test.
-# Scripts get TRACEWELL_BIN, TRACEWELL_SOURCE and TRACEWELL_INFERIORS. None is ever skipped: what a
-# test needs, tools/install_deps installs.
+# Scripts get TRACEWELL_BIN, TRACEWELL_SOURCE and TRACEWELL_INFERIORS. What a test needs,
+# tools/install_deps installs; none is skipped but those that need what is no Debian package.
 # A script may say in its first ten lines `# timeout: SECONDS` (default 120), `# labels: live`,
-# `# serial` (nothing else may run beside it). Those in tests/live have the label live already,
-# those in tests/house (the tools' own) the label tidy.
+# `# serial` (nothing else may run beside it), `# skips` (when it prints `skipped: WHY`, ctest says
+# so). Those in tests/live have the label live already, those in tests/house (the tools' own) the
+# label tidy.
 
 set(test_definitions
   TRACEWELL_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
@@ -90,6 +91,10 @@ function(add_script_test script folder)
   file(STRINGS ${script} serial REGEX "^# serial" LIMIT_COUNT 1)
   if(serial)
     set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+  file(STRINGS ${script} skips REGEX "^# skips" LIMIT_COUNT 1)
+  if(skips)
+    set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
   endif()
 endfunction()
 
