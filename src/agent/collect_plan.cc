@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,9 @@ void note_variables(Bytes code, std::vector<uint32_t>& variables) {
   }
 }
 
+/// The stack and the frame pointer, in every target description.
+bool points_to_frame(const Register& reg) { return reg.type == "data_ptr"; }
+
 }  // namespace
 
 Result<CollectPlan> plan_condition(const TracepointDef& definition) {
@@ -73,16 +77,20 @@ void RegisterMask::mark(ring::FrameRecord& record) const {
 }
 
 RegisterMask register_mask(const std::vector<rsp::Action>& actions, const RegisterLayout& layout) {
-  const auto wanted = [&](uint32_t number) {
-    return std::ranges::any_of(actions, [&](const rsp::Action& action) {
-      return action.kind == rsp::Action::Kind::Registers &&
-             number / 8 < action.register_mask.size() &&
-             (action.register_mask[number / 8] >> (number % 8) & 1) != 0;
-    });
-  };
+  std::set<uint32_t> wanted;  // by the protocol's number
+  if (layout.pc() != nullptr) wanted.insert(layout.pc()->number);
+  for (const rsp::Action& action : actions) {
+    for (uint32_t i = 0; i < action.register_mask.size() * 8; ++i)
+      if ((action.register_mask[i / 8] >> (i % 8) & 1) != 0) wanted.insert(i);
+  }
+  const auto asked_for = [&](const Register& reg) { return wanted.contains(reg.number); };
+  const bool frame = std::ranges::any_of(layout.registers, [&](const Register& reg) {
+    return points_to_frame(reg) && asked_for(reg);
+  });
   RegisterMask mask;
   for (uint32_t i = 0; i < layout.registers.size(); ++i) {
-    if (!wanted(layout.registers[i].number) && i != layout.pc_index) mask.all = false;
+    const Register& reg = layout.registers[i];
+    if (!asked_for(reg) && !(frame && points_to_frame(reg))) mask.all = false;
     else if (i < ring::kMaskRegisters) mask.bits[i / 8] |= static_cast<uint8_t>(1u << i % 8);
   }
   return mask;

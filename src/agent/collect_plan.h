@@ -36,8 +36,9 @@ Result<CollectPlan> plan_condition(const TracepointDef& definition);
 Status plan_actions(const TracepointDef& definition, const std::vector<std::string>& texts,
                     bool stepping, CollectPlan& plan);
 
-/// What the R actions among these ask for, together; and the program counter, which says where the
-/// frame is.
+/// What the R actions among these ask for, together, and the program counter, which says where the
+/// frame is. Who asks for the stack pointer or the frame pointer gets both: GDB takes a frame with
+/// one of them for one that can be unwound, and gdbserver has always had both.
 RegisterMask register_mask(const std::vector<rsp::Action>& actions, const RegisterLayout& layout);
 
 }  // namespace tracewell::agent

@@ -213,6 +213,36 @@ def no_place(env, work):
             same(status(client)["tframes"], "190", "frames")
 
 
+# A file system of its own for the buffer, that only the server sees.
+SMALL = ["unshare", "--mount", "--map-root-user", "sh", "-c",
+         'mount -t tmpfs -o size=1500k,mode=700 tmpfs "$XDG_RUNTIME_DIR" && exec "$@"', "small"]
+
+
+def no_room(env, work):
+    """A file system that fills up ends the run, not the server."""
+    place = work / "small"
+    place.mkdir()
+    env = {**env, "XDG_RUNTIME_DIR": str(place)}
+    if subprocess.run([*SMALL, "true"], env=env, capture_output=True).returncode != 0:
+        print("no_room: left out, this user may not mount a file system")
+        return
+    with on_port(STORM, 10_000_000, program=[*SMALL, *TRACEWELL], env=env) as server:
+        client = Client(server.remote)
+        begin(client, 50 << 20, False)
+        named = server.wait_for(r"Trace buffer: (/\S+)").group(1)
+        client.send("vCont;c")
+        server.wait_for("No space left on device")
+        interrupted(client)
+        ended = client.say("qTStatus")
+        check("No space left on device".encode().hex() in ended and "terror" in ended, ended)
+        frames = int(status(client)["tframes"], 16)
+        check(frames > 0, "frames that did have room")
+        same(client.say(f"QTFrame:{frames - 1:x}"), f"F{frames - 1:x}T1", "the last of them")
+        same(client.say("QTFrame:ffffffff"), "OK", "leaving")
+        outside = f"/proc/{server.process.pid}/root{named}"
+        same(json.loads(read("info", "--json", outside))["records"], frames, "frames in the file")
+
+
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     moments = random.Random(20 + rounds)
@@ -223,6 +253,7 @@ def main():
         clean_ends(env, work)
         own_file(env, work)
         no_place(env, work)
+        no_room(env, work)
         frames = [killed(env, moments, number % 3 == 2) for number in range(rounds)]
     print("frames left behind:", frames)
     check(sum(frames) > rounds, "rounds that had frames to lose")
