@@ -36,10 +36,11 @@ std::string as_json(const std::vector<FoundBuffer>& buffers) {
 }
 
 std::string as_text(const FoundBuffer& one) {
-  std::string out = fmt::format("{}\n  {}, server {}\n", printable(one.path),
-                                one.in_use ? "in use" : "left behind", one.agent_pid);
+  const std::string state = one.in_use ? "in use" : "left behind";
   if (!one.problem.empty())
-    return out + fmt::format("  cannot be read: {}\n", printable(one.problem));
+    return fmt::format("{}\n  {}, but cannot be read\n", printable(one.problem), state);
+  std::string out =
+      fmt::format("{}\n  {}, server {}\n", printable(one.path), state, one.agent_pid);
   out += fmt::format("  {} frames, {} bytes\n", one.frames, one.bytes);
   if (!one.program.empty()) out += fmt::format("  of {}\n", printable(one.program));
   if (one.start_time_us != 0 && one.start_time_us < INT64_MAX / 1000)
