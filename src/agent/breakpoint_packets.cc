@@ -10,11 +10,17 @@ void change_breakpoint(Session& session, char letter, std::string_view body, Rep
   }
   if (!session.target.breakpoints()->supports(breakpoint_kind(request->type))) return;
   auto pid = session.current_pid();
-  // Conditions and commands are not offered, and dropping them would stop the program too often.
+  // Of watchpoints the manual has neither conditions nor commands.
+  using Type = rsp::BreakpointRequest::Type;
+  const bool watch = request->type != Type::Software && request->type != Type::Hardware;
   const bool extras = !request->conditions.empty() || !request->commands.empty();
-  if (!pid || extras || request->kind > UINT32_MAX || session.selected_frame) return reply.error(1);
-  if (session.set_breakpoint(*pid, *request)) reply.ok();
-  else reply.error(1);
+  if (!pid || (watch && extras) || request->kind > UINT32_MAX || session.selected_frame)
+    return reply.error(1);
+  if (const Status status = session.set_breakpoint(*pid, *request); !status) {
+    if (extras) session.notice(status.error().text());
+    return reply.error(1);
+  }
+  reply.ok();
 }
 
 }  // namespace tracewell::agent

@@ -53,6 +53,8 @@ bool available(const Session& session, Needs needs) {
     case Needs::sites: return session.target.trace_sites() != nullptr;
     case Needs::facts: return session.target.facts() != nullptr;
     case Needs::signals: return session.target.signals() != nullptr;
+    case Needs::system_calls: return session.target.system_calls() != nullptr;
+    case Needs::thread_locals: return session.target.thread_locals() != nullptr;
   }
   return false;
 }

@@ -69,6 +69,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status add_actions(const rsp::QtdpActions& actions) override;
   Status add_source(const rsp::SourcePiece& piece) override;
   Status define_variable(VariableDef definition) override;
+  void set_variable(uint32_t number, int64_t value) override { variables_.set(number, value); }
   void set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) override;
   Status enable(uint32_t number, uint64_t address, bool enabled) override;
   Status start(target::Pid pid) override;

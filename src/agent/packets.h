@@ -21,6 +21,8 @@ enum class Needs : uint8_t {
   sites,
   facts,
   signals,
+  system_calls,
+  thread_locals,
 };
 
 struct PacketEntry {

@@ -13,7 +13,21 @@ Session::Session(target::Target& the_target, Trace* the_trace, SessionOptions th
       trace(the_trace),
       options(std::move(the_options)),
       decoder_(rsp::Sender::Client, kPacketBytesMax) {
-  if (auto* processes = target.process_control()) processes->report_forks(false, false, false);
+  ask_for_nothing();
+  if (!target.breakpoints()) return;
+  if (!options.programs) options.programs = std::make_shared<BreakpointPrograms>(target, trace);
+  options.programs->attend(options.notice, options.print);
+}
+
+/// What an earlier debugger wanted to be told of.
+void Session::ask_for_nothing() {
+  if (auto* processes = target.process_control()) {
+    processes->report_forks(false, false, false);
+    processes->report_threads(false);
+  }
+  if (auto* calls = target.system_calls())
+    for (const target::ProcessInfo& process : target.processes())
+      (void)calls->catch_system_calls(process.pid, false, {});
 }
 
 Session::~Session() {

@@ -11,12 +11,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agent/breakpoint_programs.h"
 #include "agent/reply.h"
 #include "agent/trace.h"
 #include "base/bytes.h"
@@ -42,6 +44,11 @@ struct SessionOptions {
   std::function<void(bool received, std::string_view packet)> log_packet;
   /// QTSave: writes the trace to a file of that name, or says why not; may be empty.
   std::function<Status(std::string_view name)> save;
+  /// Takes what breakpoint commands print; may be empty.
+  std::function<void(std::string_view text)> print;
+  /// Conditions and commands of breakpoints; made by the first session, to be handed to the next
+  /// ones of the same target.
+  std::shared_ptr<BreakpointPrograms> programs;
   /// `monitor set NAME VALUE`: false when there is no such setting; may be empty.
   std::function<bool(std::string_view name, std::string_view value)> set;
 };
@@ -82,8 +89,8 @@ class Session {
   /// The target stands still again, and the debugger is not there to be told.
   void stopped();
   /// The connection is gone without a word, and the target stands still: takes the debugger's
-  /// breakpoints out and tells the trace. The program goes on if `run_on`, or if its trace is to do
-  /// without a debugger.
+  /// breakpoints out, but for those whose commands persist, and tells the trace. The program goes
+  /// on if `run_on`, or if its trace or such commands are to do without a debugger.
   void on_disconnect(bool run_on);
 
   /// Do threads run, so that wait() is due?
@@ -127,6 +134,8 @@ class Session {
   void run_on(bool with_signal);
   /// Is a trace running that shall do without a debugger?
   bool traces_alone() const;
+  /// Are there breakpoint commands that shall?
+  bool commands_alone() const;
   std::string stop_reply(const target::StopEvent& event);
   /// Inserts or removes, and remembers what is to be removed should the debugger vanish.
   Status set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request);
@@ -157,7 +166,9 @@ class Session {
   void send(std::string_view payload);
   bool absorb(const target::StopEvent& event);
   void drain_waiting();
+  void ask_for_nothing();
   void remove_breakpoints();
+  void inherit_breakpoints(const target::StopEvent& event);
 
   rsp::Decoder decoder_;
   std::deque<std::string> waiting_;

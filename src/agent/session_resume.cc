@@ -32,9 +32,13 @@ void Session::run_on(bool with_signal) {
     actions.push_back({.tid = thread.tid, .signal = gets_it ? last_stop->signal : 0});
   }
   if (actions.empty()) return;
-  if (auto* processes = target.process_control()) processes->report_forks(false, false, false);
+  ask_for_nothing();
   selected_frame.reset();
   if (auto status = resume(std::move(actions)); !status) notice(status.error().text());
+}
+
+bool Session::commands_alone() const {
+  return options.programs && options.programs->any_persists();
 }
 
 bool Session::traces_alone() const {
@@ -55,6 +59,7 @@ void Session::on_event(const StopEvent& event) {
   const bool gone = event.kind == StopEvent::Kind::Exited ||
                     event.kind == StopEvent::Kind::Signalled || event.kind == StopEvent::Kind::Exec;
   if (gone) forget_breakpoints(event.pid);
+  if (event.child_pid != 0) inherit_breakpoints(event);
   if (absorb(event)) return;
   last_stop = event;
   // GDB takes the thread that stopped for the selected one, without saying so.
@@ -74,6 +79,7 @@ bool Session::absorb(const StopEvent& event) {
   if (!unknown) return false;
   if (event.child_pid != 0)
     if (auto* processes = target.process_control()) (void)processes->detach(event.child_pid);
+  if (event.child_pid != 0) forget_breakpoints(event.child_pid);
   threads_changed();
   // A thread that exec() ended must not be named again.
   std::erase_if(last_actions_, [&](const auto& action) {
@@ -104,8 +110,9 @@ void Session::stopped() {
 
 void Session::on_disconnect(bool run) {
   remove_breakpoints();
+  if (options.programs) options.programs->leave();
   if (trace && trace->control()) trace->control()->client_lost();
-  if (run || traces_alone()) run_on(true);
+  if (run || traces_alone() || commands_alone()) run_on(true);
 }
 
 target::Breakpoints::Kind breakpoint_kind(rsp::BreakpointRequest::Type type) {
@@ -126,22 +133,46 @@ Status Session::set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& re
   const Inserted key{pid, breakpoint_kind(request.type), request.address,
                      static_cast<uint32_t>(request.kind)};
   const auto known = std::find(inserted_.begin(), inserted_.end(), key);
-  if (request.insert) {
-    TW_RETURN_IF_ERROR(breakpoints->insert(key.pid, key.kind, key.address, key.size));
-    if (known == inserted_.end()) inserted_.push_back(key);
-    return {};
+  if (!request.insert) {
+    if (known != inserted_.end()) inserted_.erase(known);
+    options.programs->remove(key.pid, key.kind, key.address);
+    return breakpoints->remove(key.pid, key.kind, key.address, key.size);
   }
-  if (known != inserted_.end()) inserted_.erase(known);
-  return breakpoints->remove(key.pid, key.kind, key.address, key.size);
+  TW_RETURN_IF_ERROR(
+      options.programs->set(key.pid, key.kind, key.address,
+                            {request.conditions, request.commands, request.persist}));
+  // What is there already was sent again to give it other conditions or commands.
+  if (known != inserted_.end()) return {};
+  Status status = breakpoints->insert(key.pid, key.kind, key.address, key.size);
+  if (status) inserted_.push_back(key);
+  else options.programs->remove(key.pid, key.kind, key.address);
+  return status;
+}
+
+/// A fork's copy of the memory has its parent's breakpoints in it.
+void Session::inherit_breakpoints(const StopEvent& event) {
+  if (!options.programs) return;
+  options.programs->copy(event.pid, event.child_pid);
+  if (event.kind != StopEvent::Kind::Fork) return;  // else the memory is the parent's
+  for (size_t i = 0, count = inserted_.size(); i < count; ++i) {
+    Inserted copy = inserted_[i];
+    if (copy.pid != event.pid || copy.kind != target::Breakpoints::Kind::Software) continue;
+    copy.pid = event.child_pid;
+    inserted_.push_back(copy);
+  }
 }
 
 void Session::forget_breakpoints(target::Pid pid) {
+  if (options.programs) options.programs->forget(pid);
   std::erase_if(inserted_, [&](const Inserted& entry) { return entry.pid == pid; });
 }
 
 void Session::remove_breakpoints() {
-  for (const Inserted& entry : inserted_)
+  for (const Inserted& entry : inserted_) {
+    if (options.programs->persists(entry.pid, entry.kind, entry.address)) continue;
+    options.programs->remove(entry.pid, entry.kind, entry.address);
     (void)target.breakpoints()->remove(entry.pid, entry.kind, entry.address, entry.size);
+  }
   inserted_.clear();
 }
 

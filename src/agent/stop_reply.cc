@@ -35,6 +35,9 @@ std::string reason(const StopEvent& event, const Session& session) {
                          session.thread_name(event.child_pid, event.child_pid));
     case Kind::VforkDone: return "vforkdone:;";
     case Kind::Exec: return "exec:" + to_hex(event.path) + ";";
+    case Kind::SystemCallEntry: return fmt::format("syscall_entry:{:x};", event.system_call);
+    case Kind::SystemCallReturn: return fmt::format("syscall_return:{:x};", event.system_call);
+    case Kind::ThreadCreated: return "create:;";
     default: return "";
   }
 }
@@ -70,6 +73,8 @@ std::string Session::stop_reply(const StopEvent& event) {
     case Kind::Exited: return gone(*this, 'W', event.exit_code, event.pid);
     case Kind::Signalled:
       return gone(*this, 'X', rsp::gdb_signal_from_linux(event.signal), event.pid);
+    case Kind::ThreadExited:
+      return fmt::format("w{:02x};{}", event.exit_code & 0xff, thread_name(event.pid, event.tid));
     case Kind::NoneLeft: return client.no_resumed ? "N" : "E.nothing is left to wait for";
     default: break;
   }

@@ -48,6 +48,8 @@ class TraceControl {
   virtual Status add_actions(const rsp::QtdpActions& actions) = 0;
   virtual Status add_source(const rsp::SourcePiece& piece) = 0;
   virtual Status define_variable(VariableDef definition) = 0;
+  /// Assigns a variable; ignored for one that does not exist.
+  virtual void set_variable(uint32_t number, int64_t value) = 0;
   /// Each call replaces the last; ends are exclusive.
   virtual void set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) = 0;
   virtual Status enable(uint32_t number, uint64_t address, bool enabled) = 0;

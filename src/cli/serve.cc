@@ -169,8 +169,15 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   trace.keep_buffer_in(buffer_home(options.buffer, log));
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
 
+  auto server = server_options(options, log, saves, trace);
+  // Where standard output carries the protocol, what breakpoint commands print goes beside it.
+  std::FILE* const out = comm->kind == Comm::Kind::Stdio ? stderr : stdout;
+  server.session.print = [out](std::string_view text) {
+    fmt::print(out, "{}", text);
+    std::fflush(out);
+  };
   Link link(**transport, quit_pipe[0], [&] { target->wake(); });
-  ServerLoop loop(*target, &trace, link, server_options(options, log, saves, trace));
+  ServerLoop loop(*target, &trace, link, std::move(server));
   if (*first) loop.set_last_stop(**std::move(first));
   const ServerEnd end = loop.run();
   if (end == ServerEnd::Failed || face_is_gone()) trace.buffer().abandon();

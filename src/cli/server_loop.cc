@@ -157,6 +157,7 @@ void ServerLoop::part(agent::Session& session, bool had_process) {
   last_stop_.reset();
   if (!running_) last_stop_ = session.last_stop;
   options_.session.launch = session.options.launch;
+  options_.session.programs = session.options.programs;
   link_.close();
   if (done || !stays(session, had_process)) done_ = true;
   else if (!session.finished())

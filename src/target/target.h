@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/registers.h"
+#include "target/breakpoints.h"
 #include "target/sites.h"
 
 namespace tracewell::target {
@@ -49,6 +50,10 @@ struct StopEvent {
     Exited,      // `exit_code`
     Signalled,   // killed by `signal`
     NoneLeft,    // nothing is left to wait for
+    SystemCallEntry,  // `system_call` is about to be done
+    SystemCallReturn, // it has been done
+    ThreadCreated,    // `tid` is new, and stands at its first instruction
+    ThreadExited,     // `tid` is gone, with `exit_code`; its process is not
   };
   Kind kind = Kind::Signal;
   Pid pid = 0;
@@ -57,6 +62,7 @@ struct StopEvent {
   int exit_code = 0;
   uint64_t address = 0;
   Pid child_pid = 0;
+  int64_t system_call = 0;  // its number
   std::string path;
 };
 
@@ -94,16 +100,8 @@ class Processes {
   virtual void report_forks(bool fork, bool vfork, bool exec) {
     (void)fork, (void)vfork, (void)exec;
   }
-};
-
-/// Software breakpoints and watchpoints, asked for by the debugger. Inserting twice is one.
-class Breakpoints {
- public:
-  enum class Kind : uint8_t { Software, Hardware, WriteWatch, ReadWatch, AccessWatch };
-  virtual ~Breakpoints() = default;
-  virtual bool supports(Kind kind) const = 0;
-  virtual Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) = 0;
-  virtual Status remove(Pid pid, Kind kind, uint64_t address, uint32_t size) = 0;
+  /// Are ThreadCreated and ThreadExited told? At first they are not.
+  virtual void report_threads(bool report) { (void)report; }
 };
 
 /// Read-only facts about a process, as the kernel and the loader tell them.
@@ -121,6 +119,23 @@ class ProcessFacts {
   virtual bool read_only(Pid pid, uint64_t address, uint64_t size) = 0;
 };
 
+/// Stops at system calls. A child inherits what its parent has; exec changes nothing.
+class SystemCalls {
+ public:
+  virtual ~SystemCalls() = default;
+  /// `only` these numbers, or all if there are none. Replaces what was asked for before.
+  virtual Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) = 0;
+};
+
+/// Variables of which each thread has its own.
+class ThreadLocals {
+ public:
+  virtual ~ThreadLocals() = default;
+  /// Where `offset` of a module's variables is for this thread. `link_map`: the loader's entry of
+  /// the module, 0 = the program itself. NotFound: not there (yet).
+  virtual Result<uint64_t> address(Tid tid, uint64_t link_map, uint64_t offset) = 0;
+};
+
 class SignalInfo {
  public:
   virtual ~SignalInfo() = default;
@@ -128,6 +143,9 @@ class SignalInfo {
   virtual Status write_siginfo(Tid tid, Bytes bytes) = 0;
   /// Signals (Linux numbers) to deliver without a stop, except to a thread that steps.
   virtual void pass_signals(const std::vector<int>& signals) = 0;
+  /// Signals that the program may see: of those that nobody has decided about, when it is let go.
+  /// Before the first call, all but SIGTRAP and SIGINT.
+  virtual void program_signals(const std::vector<int>& signals) = 0;
 };
 
 class Target {
@@ -168,6 +186,8 @@ class Target {
   virtual TraceSites* trace_sites() { return nullptr; }
   virtual ProcessFacts* facts() { return nullptr; }
   virtual SignalInfo* signals() { return nullptr; }
+  virtual SystemCalls* system_calls() { return nullptr; }
+  virtual ThreadLocals* thread_locals() { return nullptr; }
 };
 
 }  // namespace tracewell::target

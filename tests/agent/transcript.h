@@ -13,6 +13,7 @@
 //   <- OK                       a reply, runs expanded
 //   <= +                        after `=>`: bytes as they are
 //   == resume 7:continue        what the target was asked to do
+//   >> i=3\x0a                  what breakpoint commands printed
 //   ** Detaching from process 7 what the server's user was told
 //   || finished                 a change of the session: running, stopped, finished, server-exit
 // The backslash, and what is not printable ASCII, is \xNN.
@@ -84,7 +85,7 @@ class Player {
 
  private:
   static bool is_outcome(std::string_view line) {
-    for (std::string_view mark : {"<- ", "<= ", "== ", "** ", "|| "})
+    for (std::string_view mark : {"<- ", "<= ", "== ", ">> ", "** ", "|| "})
       if (line.starts_with(mark)) return true;
     return line == "<-";
   }
@@ -116,6 +117,7 @@ class Player {
     if (with_trace_ && !trace_)
       trace_ = std::make_unique<Engine>(target_, [] { return int64_t{1'000'000'000'000'000'000}; });
     options_.notice = [this](std::string_view line) { notices_.emplace_back(line); };
+    options_.print = [this](std::string_view text) { printed_.emplace_back(text); };
     session_ = std::make_unique<Session>(target_, trace_.get(), options_);
   }
 
@@ -132,6 +134,7 @@ class Player {
     session_->on_disconnect(ran);
     auto last = session_->last_stop;
     options_.launch = session_->options.launch;
+    options_.programs = session_->options.programs;
     outcomes();
     start();
     session_->last_stop = last;
@@ -144,6 +147,7 @@ class Player {
       out_ += fmt::format("{} {}\n", mark, show(text));
     };
     for (const std::string& call : target_.take_calls()) add("==", call);
+    for (const std::string& text : std::exchange(printed_, {})) add(">>", text);
     for (const std::string& line : std::exchange(notices_, {})) add("**", line);
     if (!session_) return;
     const std::string bytes = session_->take_output();
@@ -174,7 +178,7 @@ class Player {
   bool with_trace_ = false;
   std::unique_ptr<Engine> trace_;
   std::unique_ptr<Session> session_;
-  std::vector<std::string> notices_;
+  std::vector<std::string> notices_, printed_;
   std::string out_, problem_;
   bool raw_ = false, was_running_ = false, was_finished_ = false;
 };

@@ -16,8 +16,10 @@ from replay_common import check, folder, gdb, need, same  # noqa: F401
 BIN = pathlib.Path(os.environ["TRACEWELL_BIN"])
 TRACEWELL = [str(BIN / "tracewell"), "serve"]
 AS_GDBSERVER = [str(BIN / "tracewell-gdbserver")]
-PROGRAM = str(pathlib.Path(os.environ["TRACEWELL_INFERIORS"]) / "debuggee")
-SOURCE = pathlib.Path(os.environ["TRACEWELL_SOURCE"]) / "tests/inferiors/debuggee.c"
+INFERIORS = pathlib.Path(os.environ["TRACEWELL_INFERIORS"])
+SOURCE_FOLDER = pathlib.Path(os.environ["TRACEWELL_SOURCE"])
+PROGRAM = str(INFERIORS / "debuggee")
+SOURCE = SOURCE_FOLDER / "tests/inferiors/debuggee.c"
 
 
 def line_of(mark):

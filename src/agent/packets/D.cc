@@ -1,5 +1,5 @@
 // D[;<pid>]: the debugger leaves a process (the current one) alone. With disconnected tracing on,
-// the process runs on and we stay with it; so does its trace.
+// or breakpoint commands that persist, the process runs on and we stay with it.
 #include "agent/packets.h"
 #include "agent/process_packets.h"
 #include "base/hex.h"
@@ -24,6 +24,13 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
   session.selected_frame.reset();
   if (session.traces_alone()) {
     session.notice("Disconnected tracing in effect, staying attached to the process");
+    session.run_on(false);
+    reply.ok();
+    return session.finish();
+  }
+  if (session.commands_alone() && session.target.processes().size() == 1) {
+    session.notice("Persistent commands are present, staying attached to the process");
+    session.options.programs->leave();
     session.run_on(false);
     reply.ok();
     return session.finish();

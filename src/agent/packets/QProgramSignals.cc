@@ -1,14 +1,15 @@
-// QProgramSignals:<signal>;…: signals that the program may see. The debugger decides about each one
-// that is told to it, and those that are not told are passed, so nothing is left to do.
+// QProgramSignals:<signal>;…: signals (GDB's numbers) that the program may see. While it is
+// debugged, the debugger decides about each one that is told, and those that are not told are
+// passed; so this matters when the program is let go.
 #include "agent/packets.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "agent/signal_packets.h"
 
 namespace tracewell::agent {
 
-void on_QProgramSignals(Session&, std::string_view body, Reply& reply) {
-  for (std::string_view word : split(body, ';'))
-    if (!word.empty() && !parse_hex(word)) return reply.error(1);
+void on_QProgramSignals(Session& session, std::string_view body, Reply& reply) {
+  const auto signals = parse_signals(body);
+  if (!signals) return reply.error(1);
+  session.target.signals()->program_signals(*signals);
   reply.ok();
 }
 

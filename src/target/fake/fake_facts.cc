@@ -61,6 +61,33 @@ Status FakeTarget::write_siginfo(Tid tid, Bytes bytes) {
   return {};
 }
 
+Status FakeTarget::catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) {
+  if (!find_process(pid)) return no_such("process");
+  std::string what = !on ? "none" : only.empty() ? "all" : "";
+  for (const int64_t number : only) what += fmt::format("{}{}", what.empty() ? "" : " ", number);
+  const auto [known, fresh] = caught_.try_emplace(pid, "none");
+  if (std::exchange(known->second, what) != what) log(fmt::format("catch {} {}", pid, what));
+  return {};
+}
+
+Result<uint64_t> FakeTarget::address(Tid tid, uint64_t link_map, uint64_t offset) {
+  Thread* thread = find_thread(tid);
+  const auto found = thread ? thread->locals.find(link_map) : decltype(thread->locals.end())();
+  if (!thread || found == thread->locals.end()) return no_such("block");
+  return found->second + offset;
+}
+
+void FakeTarget::report_threads(bool report) {
+  if (report != tells_threads_) log(report ? "report threads" : "do not report threads");
+  tells_threads_ = report;
+}
+
+void FakeTarget::program_signals(const std::vector<int>& signals) {
+  std::string line = "may see";
+  for (int signal : signals) line += fmt::format(" {}", signal);
+  log(std::move(line));
+}
+
 void FakeTarget::pass_signals(const std::vector<int>& signals) {
   std::string line = "pass";
   for (int signal : signals) line += fmt::format(" {}", signal);

@@ -32,20 +32,35 @@ class FakeHit final : public HitContext {
   FakeTarget::Thread& thread_;
 };
 
+void FakeTarget::set_pc(Thread& thread, uint64_t address) {
+  if (const Register* pc = layout_.pc())
+    store_uint(thread.block.data() + pc->offset, address, pc->size_bytes, Endian::Little);
+}
+
+std::optional<StopEvent> FakeTarget::trap(Thread& thread, Breakpoints::Kind kind,
+                                          uint64_t address) {
+  set_pc(thread, address);
+  const Pid pid = thread.info.pid;
+  if (filter_ && filter_->decides(pid, kind, address)) {
+    FakeHit context(*this, thread);
+    if (!filter_->tell(context, kind)) return std::nullopt;
+  }
+  using Stop = StopEvent::Kind;
+  return StopEvent{.kind = kind == Breakpoints::Kind::Hardware ? Stop::Hardware : Stop::Breakpoint,
+                   .pid = pid, .tid = thread.info.tid, .path = {}};
+}
+
 void FakeTarget::hit(Thread& thread, std::span<const uint64_t> pcs) {
   const Register* pc = layout_.pc();
   if (!handler_ || pcs.empty() || !pc) return;
   // Where nothing is inserted, nobody is caught.
   if (sites_.count({thread.info.pid, pcs[0]}) == 0) return;
   FakeHit context(*this, thread);
-  const auto go_to = [&](uint64_t address) {
-    store_uint(thread.block.data() + pc->offset, address, pc->size_bytes, Endian::Little);
-  };
-  go_to(pcs[0]);
+  set_pc(thread, pcs[0]);
   HitHandler::Next next = handler_->on_hit(context);
   for (uint64_t address : pcs.subspan(1)) {
     if (next != HitHandler::Next::Step) break;
-    go_to(address);
+    set_pc(thread, address);
     next = handler_->on_step(context);
   }
 }

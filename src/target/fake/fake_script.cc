@@ -89,6 +89,12 @@ Status FakeTarget::describe_thread(const std::vector<std::string_view>& words,
   }
   auto value = words.size() == 4 ? parse_hex(words[3]) : std::nullopt;
   if (!value) return bad(line);
+  if (words[0] == "tls") {
+    auto link_map = parse_hex(words[2]);
+    if (!link_map) return bad(line);
+    thread->locals[*link_map] = *value;
+    return {};
+  }
   return set_register(*thread, words[2], *value);
 }
 
@@ -144,7 +150,8 @@ Status FakeTarget::describe(std::string_view line) {
     return {};
   }
   if (words.size() < 3) return bad(line);
-  if (verb == "thread" || verb == "reg" || verb == "siginfo") return describe_thread(words, line);
+  if (verb == "thread" || verb == "reg" || verb == "siginfo" || verb == "tls")
+    return describe_thread(words, line);
   if (verb == "mem" || verb == "auxv" || verb == "exec" || verb == "library")
     return describe_process(words, line);
   return bad(line);
@@ -164,6 +171,13 @@ Result<std::optional<StopEvent>> FakeTarget::event(std::string_view line) {
     hit(*thread, pcs);
     return std::optional<StopEvent>();
   }
+  if (verb == "trap") {
+    auto address = words.size() > 2 ? parse_hex(words[2]) : std::nullopt;
+    if (!address) return bad(line);
+    const bool hardware = words.size() > 3 && words[3] == "hardware";
+    return trap(*thread, hardware ? Breakpoints::Kind::Hardware : Breakpoints::Kind::Software,
+                *address);
+  }
   StopEvent event{.pid = id->first, .tid = id->second, .path = {}};
   TW_RETURN_IF_ERROR(fill_event(event, verb, words.size() > 2 ? words[2] : "", line));
   return std::optional(std::move(event));
@@ -179,7 +193,9 @@ Status FakeTarget::fill_event(StopEvent& event, std::string_view verb, std::stri
       {"fork", Stop::Fork},               {"vfork", Stop::Vfork},
       {"vforkdone", Stop::VforkDone},     {"exec", Stop::Exec},
       {"exited", Stop::Exited},           {"killed", Stop::Signalled},
-      {"none", Stop::NoneLeft},
+      {"none", Stop::NoneLeft},           {"call", Stop::SystemCallEntry},
+      {"return", Stop::SystemCallReturn}, {"created", Stop::ThreadCreated},
+      {"thread-exited", Stop::ThreadExited},
   };
   const auto found = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                                   [&](const auto& entry) { return entry.first == verb; });
@@ -189,7 +205,10 @@ Status FakeTarget::fill_event(StopEvent& event, std::string_view verb, std::stri
   switch (event.kind) {
     case Stop::Signal:
     case Stop::Signalled: event.signal = static_cast<int>(number.value_or(0)); break;
+    case Stop::ThreadExited:
     case Stop::Exited: event.exit_code = static_cast<int>(number.value_or(0)); break;
+    case Stop::SystemCallEntry:
+    case Stop::SystemCallReturn: event.system_call = number.value_or(0); break;
     case Stop::Watchpoint: event.address = parse_hex(argument).value_or(0); break;
     case Stop::Exec: event.path = argument; break;
     case Stop::Fork:
@@ -200,6 +219,8 @@ Status FakeTarget::fill_event(StopEvent& event, std::string_view verb, std::stri
       break;
     default: break;
   }
+  if (event.kind == Stop::ThreadExited)
+    std::erase_if(threads_, [&](const Thread& thread) { return thread.info.tid == event.tid; });
   if (event.kind == Stop::Exited || event.kind == Stop::Signalled) remove_process(event.pid);
   return {};
 }

@@ -2,19 +2,23 @@
 // event line makes something happen. Everything it is asked to do is written down.
 //
 //   registers NAME:BYTES@NUMBER …   the layout; default rax rbp rsp rip (8 bytes each) and xmm0
-//   without CAPABILITY              processes, breakpoints, hardware, sites, facts or signals
+//   without CAPABILITY              processes, breakpoints, hardware, sites, facts, signals,
+//                                   system-calls or thread-locals
 //   process PID [attached]
 //   thread PID.TID NAME [CORE]
 //   reg PID.TID NAME HEX            a number, not bytes
 //   mem PID ADDRESS HEXBYTES [ro]   a new piece of memory
 //   auxv PID HEXBYTES    exec PID PATH    library PID PATH BIAS    siginfo PID.TID HEXBYTES
+//   tls PID.TID LINKMAP HEX         where the thread's block of a module is
 //   next-pid PID                    of the process launched next (its thread's tid is the same)
 //   refuse WHAT                     the next launch, attach, resume, detach, kill or insert fails
 //
 // Events: PID.TID and then
 //   signal N | breakpoint | hardware | watchpoint ADDRESS | stepped | interrupted | fork PID |
-//   vfork PID | vforkdone | exec PATH | exited CODE | killed N | none
+//   vfork PID | vforkdone | exec PATH | exited CODE | killed N | none |
+//   call N | return N | created | thread-exited CODE
 //   hit ADDRESS [step PC]…          told to the hit handler and not to the debugger
+//   trap ADDRESS [hardware]         a breakpoint, told if the filter says so
 // Processes and threads are decimal, addresses and registers hex without 0x.
 #pragma once
 
@@ -33,7 +37,9 @@ class FakeTarget final : public Target,
                          private Breakpoints,
                          private TraceSites,
                          private ProcessFacts,
-                         private SignalInfo {
+                         private SignalInfo,
+                         private SystemCalls,
+                         private ThreadLocals {
  public:
   FakeTarget();
 
@@ -62,6 +68,8 @@ class FakeTarget final : public Target,
   TraceSites* trace_sites() override { return has("sites") ? this : nullptr; }
   ProcessFacts* facts() override { return has("facts") ? this : nullptr; }
   SignalInfo* signals() override { return has("signals") ? this : nullptr; }
+  SystemCalls* system_calls() override { return has("system-calls") ? this : nullptr; }
+  ThreadLocals* thread_locals() override { return has("thread-locals") ? this : nullptr; }
 
  private:
   friend class FakeHit;
@@ -79,6 +87,7 @@ class FakeTarget final : public Target,
   struct Thread {
     ThreadInfo info;
     std::vector<uint8_t> block, siginfo;
+    std::map<uint64_t, uint64_t> locals;  // by the module's link map
   };
 
   // Processes
@@ -86,11 +95,13 @@ class FakeTarget final : public Target,
   Result<StopEvent> attach(Pid pid) override;
   Status detach(Pid pid) override;
   Status kill(Pid pid) override;
+  void report_threads(bool report) override;
   // Breakpoints, TraceSites
   bool supports(Breakpoints::Kind kind) const override;
   Status insert(Pid pid, Breakpoints::Kind kind, uint64_t address, uint32_t size) override;
   Status remove(Pid pid, Breakpoints::Kind kind, uint64_t address, uint32_t size) override;
   void set_handler(HitHandler* handler) override { handler_ = handler; }
+  void set_filter(BreakpointFilter* filter) override { filter_ = filter; }
   Status insert(Pid pid, uint64_t address) override;
   Status remove(Pid pid, uint64_t address) override;
   // ProcessFacts
@@ -103,6 +114,10 @@ class FakeTarget final : public Target,
   Result<std::vector<uint8_t>> read_siginfo(Tid tid) override;
   Status write_siginfo(Tid tid, Bytes bytes) override;
   void pass_signals(const std::vector<int>& signals) override;
+  void program_signals(const std::vector<int>& signals) override;
+  // SystemCalls, ThreadLocals
+  Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) override;
+  Result<uint64_t> address(Tid tid, uint64_t link_map, uint64_t offset) override;
 
   bool has(std::string_view capability) const { return without_.count(capability) == 0; }
   bool refused(std::string_view what);
@@ -120,6 +135,8 @@ class FakeTarget final : public Target,
   Status fill_event(StopEvent& event, std::string_view verb, std::string_view argument,
                     std::string_view line);
   void hit(Thread& thread, std::span<const uint64_t> pcs);
+  std::optional<StopEvent> trap(Thread& thread, Breakpoints::Kind kind, uint64_t address);
+  void set_pc(Thread& thread, uint64_t address);
   void log(std::string line) { calls_.push_back(std::move(line)); }
 
   RegisterLayout layout_;
@@ -129,7 +146,10 @@ class FakeTarget final : public Target,
   std::map<Pid, Process> processes_;
   std::vector<Thread> threads_;
   std::set<std::pair<Pid, uint64_t>> sites_;
+  bool tells_threads_ = false;
+  std::map<Pid, std::string> caught_;  // system calls
   HitHandler* handler_ = nullptr;
+  BreakpointFilter* filter_ = nullptr;
   Pid next_pid_ = 100;
   std::vector<std::string> calls_;
 };

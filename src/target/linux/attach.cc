@@ -127,7 +127,7 @@ Result<StopEvent> Tracer::attach(Pid pid) {
 }
 
 /// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
-/// has decided about. SIGINT that was told is how people stop programs.
+/// has decided about.
 int Tracer::signal_for_detach(Thread& thread) {
   if (!is_signal_stop(thread.status)) {
     if (thread.deferred_signal != 0)
@@ -135,10 +135,10 @@ int Tracer::signal_for_detach(Thread& thread) {
     return 0;
   }
   if (thread.deferred_signal != 0) return thread.deferred_signal;
+  int signal = stop_signal(thread.status);
   if (thread.pending)
-    return thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
-  const int signal = stop_signal(thread.status);
-  return signal == SIGTRAP || signal == SIGINT ? 0 : signal;
+    signal = thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
+  return program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
 }
 
 /// Nobody debugs this memory any more: everything of ours goes, all its processes run on.

@@ -119,8 +119,12 @@ std::optional<StopEvent> Tracer::watch_event(Thread& thread) {
   for (size_t i = 0; i < slots.size(); ++i) {
     if ((dr6 >> i & 1) == 0 || slots[i].users == 0) continue;
     StopEvent event = event_of(StopEvent::Kind::Watchpoint, thread);
-    if (slots[i].kind == Kind::Hardware) event.kind = StopEvent::Kind::Hardware;
     event.address = slots[i].address;
+    if (slots[i].kind == Kind::Hardware) {
+      // The kernel lets the thread run the instruction when it goes on (the resume flag).
+      if (!filter_tells(thread, Kind::Hardware, event.address)) continue;
+      event.kind = StopEvent::Kind::Hardware;
+    }
     return event;
   }
   return std::nullopt;

@@ -31,8 +31,12 @@ Decision Tracer::decide(Thread& thread, bool parking) {
 
 Decision Tracer::on_event_stop(Thread& thread) {
   thread.entering_handler = false;
-  if (!std::exchange(thread.begun, true)) load_debug_registers(thread);
-  return {};
+  if (std::exchange(thread.begun, true)) return {};
+  load_debug_registers(thread);
+  const Process& process = *thread.process;
+  if (!tell_threads || !seen(process) || thread.tid == process.pid) return {};
+  StopEvent event = event_of(StopEvent::Kind::ThreadCreated, thread);
+  return {0, event};
 }
 
 /// Not to a thread that steps: the debugger wants to step over the handler, or into it.
@@ -77,6 +81,10 @@ Decision Tracer::on_trap(Thread& thread, bool parking) {
 
 void Tracer::process_gone(Thread& last, int status) {
   Process& process = *last.process;
+  // Without a thread nobody could ask for what comes after the end of one.
+  std::erase_if(gone_, [&](const StopEvent& event) {
+    return event.pid == process.pid && event.kind == StopEvent::Kind::ThreadExited;
+  });
   if (seen(process)) {
     StopEvent event = event_of(StopEvent::Kind::Exited, process.pid, process.pid);
     if (WIFSIGNALED(status)) {

@@ -73,6 +73,8 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   }
   Process& born = add_process(child, std::move(space));
   born.attached = parent.attached;
+  born.catches_calls = parent.catches_calls;
+  born.caught_calls = parent.caught_calls;
   born.hidden = !wanted && shared;
   born.leaving = !wanted && !shared;
   add_thread(born, child);
@@ -116,6 +118,7 @@ void Tracer::exec_happened(Tid leader) {
   Thread& thread = add_thread(*process, leader);
   thread.resumed = true;
   thread.begun = true;
+  thread.inside_call = true;
   release_orphans();
 }
 

@@ -87,6 +87,16 @@ void Hit::read_memory(std::span<Range> ranges) {
     thread_.process->space->hide_patches(range.address, range.into.first(range.got));
 }
 
+bool Tracer::filtered(Thread& thread, Breakpoints::Kind kind, uint64_t address) const {
+  return filter != nullptr && filter->decides(thread.process->pid, kind, address);
+}
+
+bool Tracer::filter_tells(Thread& thread, Breakpoints::Kind kind, uint64_t address) {
+  if (!filtered(thread, kind, address)) return true;
+  Hit hit(*this, thread, address);
+  return filter->tell(hit, kind);
+}
+
 Decision Tracer::on_int3(Thread& thread, bool parking) {
   AddressSpace& space = *thread.process->space;
   const bool programs_own = std::exchange(thread.program_trap, false);
@@ -101,12 +111,16 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
     return {};
   }
   set_pc(thread, pc);
+  constexpr auto kSoftware = Breakpoints::Kind::Software;
   const bool counted = thread.skip == pc || thread.restart == pc;
+  const bool decided = std::exchange(thread.decided, false) && counted;
   thread.restart.reset();
   thread.skip.reset();
   if (parking) {  // it will run into it again
     if (counted) thread.skip = pc;
-    if (patch->breakpoint && !patch->site && thread.resumed && seen(*thread.process))
+    thread.decided = decided;
+    if (patch->breakpoint && !patch->site && thread.resumed && seen(*thread.process) &&
+        !filtered(thread, kSoftware, pc))
       rivals_.push_back(thread.tid);
     return {};
   }
@@ -120,8 +134,10 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
     patch = space.find(pc);
     if (patch == nullptr) return {};
   }
-  const bool tell = patch->breakpoint && seen(*thread.process);
+  const bool tell = patch->breakpoint && seen(*thread.process) && !decided &&
+                    filter_tells(thread, kSoftware, pc);
   if (patch->site || !tell) thread.skip = pc;
+  thread.decided = patch->breakpoint && !tell;
   if (!tell) return {};
   StopEvent event = event_of(StopEvent::Kind::Breakpoint, thread);
   event.address = pc;
@@ -132,6 +148,7 @@ void Tracer::pass(Thread& thread, uint64_t address, Patch& patch) {
   if (!patch.how || patch.in_32_bit_code != in_32_bit_code(regs(thread)))
     prepare_copy(thread, address, patch);
   thread.skip.reset();
+  thread.decided = patch.breakpoint;
   switch (*patch.how) {
     case machine::DisplacedCode::How::Copy:
       set_pc(thread, patch.copy);
@@ -145,6 +162,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   AddressSpace& space = *thread.process->space;
   const bool entering = std::exchange(thread.entering_handler, false);
   if (entering && code == SIGTRAP) handler_entered(thread);
+  thread.inside_call = false;
   if (thread.in_system_call) system_call_left(thread);
   user_regs_struct& now = regs(thread);
   if (std::exchange(thread.pushes_flags, false)) {

@@ -6,6 +6,7 @@
 
 #include "target/linux/compat32.h"
 #include "target/linux/facts.h"
+#include "target/linux/thread_locals.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target {
@@ -31,6 +32,7 @@ class LinuxProcesses final : public Processes {
     tracer_.tell_vforks = vfork;
     tracer_.tell_execs = exec;
   }
+  void report_threads(bool report) override { tracer_.tell_threads = report; }
 
  private:
   Tracer& tracer_;
@@ -41,6 +43,7 @@ class LinuxBreakpoints final : public Breakpoints {
   explicit LinuxBreakpoints(Tracer& tracer) : tracer_(tracer) {}
   /// x86 cannot watch reads alone. Debuggers know what to do: they watch accesses and compare.
   bool supports(Kind kind) const override { return kind != Kind::ReadWatch; }
+  void set_filter(BreakpointFilter* filter) override { tracer_.filter = filter; }
   Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
     Process* process = tracer_.find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
@@ -102,12 +105,28 @@ class LinuxSignals final : public SignalInfo {
     for (const int signal : signals)
       if (signal > 0 && signal < 65) tracer_.pass_signals.set(static_cast<size_t>(signal));
   }
+  void program_signals(const std::vector<int>& signals) override {
+    tracer_.program_signals.reset();
+    for (const int signal : signals)
+      if (signal > 0 && signal < 65) tracer_.program_signals.set(static_cast<size_t>(signal));
+  }
 
  private:
   bool is_32_bit(Tid tid) {
     const Thread* thread = tracer_.find(tid);
     return thread != nullptr && thread->process->space->is_32_bit;
   }
+  Tracer& tracer_;
+};
+
+class LinuxSystemCalls final : public SystemCalls {
+ public:
+  explicit LinuxSystemCalls(Tracer& tracer) : tracer_(tracer) {}
+  Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) override {
+    return tracer_.catch_system_calls(pid, on, std::move(only));
+  }
+
+ private:
   Tracer& tracer_;
 };
 
@@ -146,6 +165,8 @@ class LinuxTarget final : public Target {
   TraceSites* trace_sites() override { return &sites_; }
   ProcessFacts* facts() override { return &facts_; }
   SignalInfo* signals() override { return &signals_; }
+  SystemCalls* system_calls() override { return &system_calls_; }
+  ThreadLocals* thread_locals() override { return &thread_locals_; }
 
  private:
   mutable Tracer tracer_;
@@ -153,7 +174,9 @@ class LinuxTarget final : public Target {
   LinuxBreakpoints breakpoints_{tracer_};
   LinuxSites sites_{tracer_};
   LinuxSignals signals_{tracer_};
+  LinuxSystemCalls system_calls_{tracer_};
   live::Facts facts_{tracer_};
+  live::ThreadLocalBlocks thread_locals_{tracer_};
 };
 
 std::vector<ProcessInfo> LinuxTarget::processes() const {

@@ -54,7 +54,7 @@ void Tracer::go(Thread& thread, int signal) {
     thread.entering_handler = true;
     return start(thread, true, signal);
   }
-  if (patch != nullptr && (!patch->breakpoint || !seen(*thread.process)))
+  if (patch != nullptr && (!patch->breakpoint || thread.decided || !seen(*thread.process)))
     return pass(thread, *thread.skip, *patch);
   start(thread, wants_step(thread), signal);
 }
@@ -76,6 +76,8 @@ void Tracer::start(Thread& thread, bool step, int signal) {
     thread.last_block.resize(register_map(*thread.process).layout().size_bytes);
     if (!read_block(thread, thread.last_block).ok()) thread.last_block.clear();
   }
+  // A signal's handler comes before the instruction.
+  if (step && signal == 0 && steps_into_caught_call(thread)) step = false;
   if (step) look_at_flags(thread);
   else if (thread.stepping) (void)regs(thread);  // without our trap flag
   (void)flush_regs(thread);  // fails when it was killed, as does the next
@@ -88,6 +90,7 @@ void Tracer::start(Thread& thread, bool step, int signal) {
   }
   if (std::exchange(thread.left_group_stop, false) && request != PTRACE_LISTEN)
     trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});  // and it will be found in that stop
+  if (request == PTRACE_CONT) thread.inside_call = false;  // its exit will not be seen
   thread.stepping = step;
   thread.fresh = false;
   thread.asked = false;
@@ -234,6 +237,9 @@ bool Tracer::still_true(Thread& thread) {
       for (const HardwareSlot& slot : thread.process->hardware)
         if (slot.users > 0 && slot.address == event.address) return true;
       return false;
+    case StopEvent::Kind::SystemCallEntry:
+    case StopEvent::Kind::SystemCallReturn: return catches(thread, event.system_call);
+    case StopEvent::Kind::ThreadCreated: return tell_threads;
     default: return true;
   }
 }

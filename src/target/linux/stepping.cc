@@ -75,9 +75,12 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
     if (regs(thread).rip == address) thread.skip = address;
     return;
   }
-  thread.fresh = false;
   thread.system_call_site = address;
   thread.sigreturn = is_sigreturn(regs(thread), *space);
+  // Fresh as it is, it gets its turn to be told.
+  if (catches(thread, static_cast<int32_t>(regs(thread).orig_rax))) return;
+  thread.fresh = false;
+  thread.inside_call = true;
   start(thread, wants_step(thread), 0);
 }
 
@@ -93,16 +96,19 @@ void Tracer::system_call_left(Thread& thread) {
 
 Decision Tracer::on_system_call(Thread& thread) {
   const Side side = system_call_side(thread.tid);
+  // A new thread returns from the call that its creator made.
+  const bool newborn = side != Side::Entry && !thread.inside_call;
+  thread.inside_call = side == Side::Entry;
   if (side == Side::Entry) {
     thread.restart.reset();
     thread.sigreturn = is_sigreturn(regs(thread), *thread.process->space);
     if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
       thread.returns.pop_back();
-    return {};
+    return system_call_event(thread, StopEvent::Kind::SystemCallEntry);
   }
   if (thread.in_system_call) system_call_left(thread);
   if (std::exchange(thread.sigreturn, false)) returned_to_site(thread);
-  return {};
+  return newborn ? Decision{} : system_call_event(thread, StopEvent::Kind::SystemCallReturn);
 }
 
 /// The thread stands at the first instruction of a signal handler.
@@ -114,13 +120,14 @@ void Tracer::handler_entered(Thread& thread) {
   const auto from = interrupted_by_handler(*thread.process->space, regs(thread).rsp);
   if (!from || from->pc != site) return;
   if (thread.returns.size() == kReturnsMax) thread.returns.erase(thread.returns.begin());
-  thread.returns.push_back({*site, from->sp, kHandlerSystemCalls});
+  thread.returns.push_back({*site, from->sp, thread.decided, kHandlerSystemCalls});
 }
 
 bool Tracer::returned_to_site(Thread& thread) {
   const user_regs_struct& now = thread.returns.empty() ? thread.regs : regs(thread);
   for (size_t i = thread.returns.size(); i-- > 0;) {
     if (thread.returns[i].site != now.rip || thread.returns[i].sp != now.rsp) continue;
+    thread.decided = thread.returns[i].decided;
     thread.returns.resize(i);
     thread.skip = now.rip;
     return true;

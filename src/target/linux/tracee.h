@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <sys/user.h>
@@ -31,6 +32,7 @@ enum class Run : uint8_t {
 struct HandlerReturn {
   uint64_t site = 0;
   uint64_t sp = 0;
+  bool decided = false;  // see Thread
   uint32_t system_calls_left = 0;  // the handler may also never return
 };
 
@@ -66,14 +68,18 @@ struct Thread {
   bool in_system_call = false;    // at a site: between the entry and the exit stop
   uint64_t system_call_site = 0;
   bool sigreturn = false;
+  bool inside_call = false;       // between the entry and the exit stop of any call
+  int64_t system_call = -1;       // the last one that was seen
   bool pushes_flags = false;      // the instruction being stepped would show the trap flag
   bool own_trap_flag = false;     // the program has set it, or that instruction may
   bool program_trap = false;      // the int3 at the pc is the program's own
   std::optional<uint64_t> skip;     // counted already: pass the site at this pc
   std::optional<uint64_t> restart;  // counted already: the kernel may move the pc back to here
+  /// The debugger's breakpoint at `skip` or `restart` was hit too, and is not to be told.
+  bool decided = false;
   std::vector<HandlerReturn> returns;
 
-  bool watches_system_calls() const { return in_system_call || !returns.empty(); }
+  bool watches_system_calls() const;
 };
 
 /// One debug register.
@@ -93,6 +99,18 @@ struct Process {
   std::shared_ptr<AddressSpace> space;
   std::vector<Tid> threads;  // in order of their creation
   std::array<HardwareSlot, 4> hardware;
+  bool catches_calls = false;
+  std::set<int64_t> caught_calls;  // empty = all
+};
+
+inline bool Thread::watches_system_calls() const {
+  return in_system_call || !returns.empty() || process->catches_calls;
+}
+
+/// The thread goes on (with that signal), or the debugger is told.
+struct Decision {
+  int signal = 0;
+  std::optional<StopEvent> event;
 };
 
 inline StopEvent event_of(StopEvent::Kind kind, Pid pid, Tid tid) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <bitset>
+#include <csignal>
 #include <deque>
 #include <map>
 #include <memory>
@@ -24,12 +25,6 @@
 #include "target/target.h"
 
 namespace tracewell::target::live {
-
-/// The thread goes on (with that signal), or the debugger is told.
-struct Decision {
-  int signal = 0;
-  std::optional<StopEvent> event;
-};
 
 class Tracer {
  public:
@@ -104,6 +99,8 @@ class Tracer {
 
   // --- breakpoints' and sites' traps, and getting past them (hits.cc, stepping.cc)
   Decision on_int3(Thread& thread, bool parking);
+  bool filtered(Thread& thread, Breakpoints::Kind kind, uint64_t address) const;
+  bool filter_tells(Thread& thread, Breakpoints::Kind kind, uint64_t address);
   Decision on_step(Thread& thread, int code, bool parking);
   Decision on_system_call(Thread& thread);
   void pass(Thread& thread, uint64_t address, Patch& patch);
@@ -111,6 +108,12 @@ class Tracer {
   void system_call_in_place(Thread& thread, uint64_t address);
   void handler_entered(Thread& thread);
   bool returned_to_site(Thread& thread);
+
+  // --- system calls that the debugger wants to see (system_calls.cc)
+  Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only);
+  bool catches(const Thread& thread, int64_t number) const;
+  Decision system_call_event(Thread& thread, StopEvent::Kind kind);
+  bool steps_into_caught_call(Thread& thread);
 
   // --- sites and their copies (sites.cc); mapping memory into the program (inject.cc)
   Status insert_site(Pid pid, uint64_t address);
@@ -134,8 +137,10 @@ class Tracer {
   Status kill(Pid pid);
 
   HitHandler* handler = nullptr;
+  BreakpointFilter* filter = nullptr;
   std::bitset<65> pass_signals;
-  bool tell_forks = false, tell_vforks = false, tell_execs = false;
+  std::bitset<65> program_signals = std::bitset<65>().set().reset(SIGTRAP).reset(SIGINT);
+  bool tell_forks = false, tell_vforks = false, tell_execs = false, tell_threads = false;
   uint64_t trace_options(bool launched) const;
 
  private:

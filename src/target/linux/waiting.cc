@@ -72,6 +72,10 @@ void Tracer::note(Tid tid, int status) {
   if (!WIFSTOPPED(status)) {
     if (tid == thread->process->pid || thread->process->threads.size() == 1)
       return process_gone(*thread, status);
+    if (tell_threads && seen(*thread->process)) {
+      gone_.push_back(event_of(StopEvent::Kind::ThreadExited, *thread));
+      gone_.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    }
     return remove_thread(tid);
   }
   thread->regs_state = Thread::Registers::Unknown;

@@ -1,0 +1,81 @@
+// Conditions and commands of breakpoints, as bytecode that the debugger sends with Z0 and Z1
+// (manual, "Packets", and "Agent Expressions"). They run here at each hit, so that only the hits
+// that the debugger's user waits for stop anything.
+//
+// What a hit does: if there are conditions and none is true, nothing. Then the commands, if there
+// are any, and the thread goes on; without commands the debugger is told. A condition that cannot
+// be evaluated counts as true, and the server's user is told why.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "agent/trace.h"
+#include "base/bytes.h"
+#include "base/result.h"
+#include "target/target.h"
+
+namespace tracewell::agent {
+
+/// Outlives the session that filled it: commands may persist while no debugger is there.
+class BreakpointPrograms final : public target::BreakpointFilter {
+ public:
+  using Code = std::vector<uint8_t>;
+  using Kind = target::Breakpoints::Kind;
+  struct Program {
+    std::vector<Code> conditions;
+    std::vector<Code> commands;
+    bool persist = false;  // the commands are for the time without a debugger, too
+  };
+
+  /// Becomes the filter of the target's breakpoints, which it must have. `trace` has the trace
+  /// state variables; may be null.
+  BreakpointPrograms(target::Target& target, Trace* trace);
+  ~BreakpointPrograms() override;
+  BreakpointPrograms(const BreakpointPrograms&) = delete;
+  BreakpointPrograms& operator=(const BreakpointPrograms&) = delete;
+
+  using Say = std::function<void(std::string_view)>;
+  /// A debugger has come: what persisted for the time without one is taken out. `notice` takes a
+  /// line for the server's user, `print` what commands print; both may be empty.
+  void attend(Say notice, Say print);
+  /// It has gone; until the next one comes nobody is told of anything.
+  void leave() { attended_ = false; }
+
+  /// Replaces what was there; an empty program removes it. An error for bytecode that does not pass
+  /// the verifier; then nothing changes.
+  Status set(target::Pid pid, Kind kind, uint64_t address, Program program);
+  void remove(target::Pid pid, Kind kind, uint64_t address);
+  void forget(target::Pid pid);
+  /// A fork's child has its parent's breakpoints.
+  void copy(target::Pid parent, target::Pid child);
+  bool persists(target::Pid pid, Kind kind, uint64_t address) const;
+  bool any_persists() const;
+
+  // BreakpointFilter
+  bool decides(target::Pid pid, Kind kind, uint64_t address) const override;
+  bool tell(target::HitContext& hit, Kind kind) override;
+
+ private:
+  class Host;
+  using Key = std::tuple<target::Pid, Kind, uint64_t>;
+  struct Entry {
+    Program program;
+    bool complained = false;  // of its commands; once is enough
+  };
+  bool holds(const Entry& entry, target::HitContext& hit);
+  void run_commands(Entry& entry, target::HitContext& hit);
+  void say(std::string_view line) const;
+
+  Say notice_, print_;
+  target::Target& target_;
+  Trace* trace_;
+  std::map<Key, Entry> entries_;
+  bool attended_ = true;
+};
+
+}  // namespace tracewell::agent
