@@ -141,6 +141,7 @@ int main(int argc, char** argv) {
   if (strcmp(how, "loops") == 0) return loops();
   if (strcmp(how, "threads") == 0) return threads();
   if (strcmp(how, "locals") == 0) return locals(argv[0]);
+  if (strcmp(how, "stays") == 0) return threads() + pause();
   if (strcmp(how, "signals") == 0) return signals();
   if (strcmp(how, "calls") == 0) return calls();
   if (strcmp(how, "forks") == 0) return forks();

@@ -151,6 +151,7 @@ class Tracer {
   bool wait_carefully(bool block);
   bool has_foreign_children();
   std::optional<StopEvent> take_pending();
+  void forget_last_threads();
   bool still_true(Thread& thread);
   bool leader_waits(const Thread& leader);
   bool anything_runs();

@@ -208,6 +208,17 @@ void Tracer::give_way(StopEvent& event) {
   event.address = regs(*next).rip;
 }
 
+/// Once the last thread of a process is on its way out, the end of another is not told: there would
+/// be no thread left for the debugger to let go on, and the end of the process is about to come.
+void Tracer::forget_last_threads() {
+  if (gone_.empty() || gone_.front().kind != StopEvent::Kind::ThreadExited) return;
+  await_all_stopped();
+  std::erase_if(gone_, [&](const StopEvent& event) {
+    return event.kind == StopEvent::Kind::ThreadExited && first_thread(event.pid) == nullptr;
+  });
+  start_resumed();
+}
+
 Result<std::optional<StopEvent>> Tracer::wait() {
   careful_ = has_foreign_children();
   bool woken = false;
@@ -215,6 +226,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     dead_threads_.clear();
     dead_processes_.clear();
     dead_spaces_.clear();
+    forget_last_threads();
     if (auto event = take_pending()) {
       stop_all();
       last_told_ = event->tid;
