@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/image_names.h"
+#include "cli/images.h"
 #include "cli/terminal.h"
 #include "cli/text_sink.h"
 #include "cli/trace_files.h"
@@ -13,6 +15,7 @@ namespace {
 struct PrintOptions {
   InputOptions input;
   SelectionOptions selection;
+  ImageOptions images;
   std::string format = "text";
 };
 
@@ -33,19 +36,31 @@ class CountingSource final : public Source {
   uint64_t& count_;
 };
 
+/// "text" is ours alone; the others are formats.
+Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options,
+                                                const Catalog& catalog) {
+  if (options.format != "text") return create_sink(*formats::find_format(options.format), "-");
+  AddressNames names;
+  if (options.images.any()) {
+    TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(catalog, options.images));
+    names = image_names(std::move(images));
+  }
+  return text_sink(output_has_color(), std::move(names));
+}
+
 Result<int> print(const PrintOptions& options) {
+  if (options.images.any() && options.format != "text")
+    return {Errc::InvalidArgument,
+            fmt::format("{} carries no names; --image and --images-from-trace are for text",
+                        options.format)};
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
+                      create_print_sink(options, trace.source->catalog()));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
                                     options.input.strict, "printing"));
   uint64_t count = 0;
   CountingSource counted(std::move(source), count);
-  std::unique_ptr<Sink> sink;
-  if (options.format == "text") {
-    sink = text_sink(output_has_color());
-  } else {
-    TW_ASSIGN_OR_RETURN(sink, create_sink(*formats::find_format(options.format), "-"));
-  }
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
   if (!done.ok()) return done.error();
@@ -62,6 +77,7 @@ Run print_command(CLI::App& app) {
   app.add_option("--format", options->format, "text, jsonl or csv")
       ->type_name("NAME")
       ->check(CLI::IsMember({"text", "jsonl", "csv"}));
+  add_image_options(app, options->images, "the names of functions, lines and data in text");
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when --from, --to or --where leave nothing to print.");
   return [options](const Invocation&) {

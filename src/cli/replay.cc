@@ -9,10 +9,10 @@
 #include "agent/session.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/images.h"
 #include "cli/replay_loop.h"
 #include "cli/trace_files.h"
 #include "cli/transport.h"
-#include "target/recorded/placement.h"
 #include "target/recorded/recorded_target.h"
 
 namespace tracewell::cli {
@@ -21,8 +21,7 @@ namespace {
 struct ReplayOptions {
   InputOptions input;
   std::string comm;
-  std::vector<std::string> images;
-  bool images_from_trace = false;
+  ImageOptions images;
   bool once = false;
   bool remote_debug = false;
 };
@@ -72,15 +71,11 @@ Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
   tell_problems(trace, options.input.path);
 
-  std::vector<symbols::ImageSpec> named;
-  for (const std::string& text : options.images) named.push_back(symbols::parse_image_spec(text));
   const Catalog& catalog = trace.source->catalog();
   TW_RETURN_IF_ERROR(fits_a_packet(catalog));
-  TW_ASSIGN_OR_RETURN(target::ImagePlacement placed,
-                      target::place_images(catalog, named, options.images_from_trace));
-  for (const std::string& note : placed.notes) tell("tracewell: " + note);
+  TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(catalog, options.images));
 
-  target::RecordedTarget target(catalog, std::move(placed.images));
+  target::RecordedTarget target(catalog, std::move(images));
   if (catalog.endian == Endian::Big && !target.program())
     tell("tracewell: a big-endian trace; without an executable GDB needs `set endian big`.");
   TW_ASSIGN_OR_RETURN(auto recorded, agent::RecordedTrace::create(*trace.source, target));
@@ -102,15 +97,7 @@ Run replay_command(CLI::App& app) {
                  "where GDB connects to: HOST:PORT, [IPv6]:PORT, :PORT (loopback), unix:PATH, a "
                  "serial device, or - for standard input and output")
       ->required();
-  app.add_option("--image", options->images,
-                 "an executable or library of the program, for read-only memory and symbols; BASE "
-                 "is its load address, needed for what is position-independent")
-      ->type_name("FILE[@BASE]")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag("--images-from-trace", options->images_from_trace,
-               "also open the files that the trace names, where their build-ids are the recorded "
-               "ones");
+  add_image_options(app, options->images, "read-only memory and symbols");
   app.add_flag("--once", options->once, "end after the first connection");
   app.add_flag("--remote-debug", options->remote_debug, "show the packets");
   return [options](const Invocation&) {

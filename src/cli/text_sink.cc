@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,7 +25,7 @@ constexpr size_t kValueWidth = 18;  // 0x and sixteen digits
 
 class TextSink final : public Sink {
  public:
-  explicit TextSink(bool color) : color_(color) {}
+  TextSink(bool color, AddressNames names) : color_(color), names_(std::move(names)) {}
 
   Status begin(const Catalog& catalog) override {
     catalog_ = catalog;
@@ -66,11 +69,18 @@ class TextSink final : public Sink {
     head_tail_ += '\n';
   }
 
+  /// " <name>", if there is one.
+  static std::string name_text(const std::function<std::string(uint64_t)>& name_of,
+                               uint64_t address) {
+    const std::string name = name_of ? name_of(address) : "";
+    return name.empty() ? "" : fmt::format(" <{}>", printable(name));
+  }
+
   void write_body(const Frame& frame) {
     put("  tracepoint {}", frame.tracepoint);
     const auto location = locations_.find(frame.tracepoint);
     if (location != locations_.end()) put(" at {}", location->second);
-    if (frame.pc) put("  pc {:#x}", *frame.pc);
+    if (frame.pc) put("  pc {:#x}{}", *frame.pc, name_text(names_.code, *frame.pc));
     text_ += head_tail_;
     for (const FrameBlock& block : frame.blocks) {
       switch (block.kind) {
@@ -135,6 +145,7 @@ class TextSink final : public Sink {
   }
 
   void write_memory(uint64_t address, Bytes bytes) {
+    std::string name = name_text(names_.data, address);
     if (bytes.empty()) put("  {:#x}  (nothing)\n", address);
     for (size_t at = 0; at < bytes.size(); at += kDumpBytes) {
       const Bytes line = bytes.subspan(at, std::min(kDumpBytes, bytes.size() - at));
@@ -144,12 +155,14 @@ class TextSink final : public Sink {
         hex += fmt::format("{:02x} ", byte);
         ascii += byte >= 0x20 && byte < 0x7f ? static_cast<char>(byte) : '.';
       }
-      put("  {:#x}  {:<{}}|{}|\n", address + at, hex, 3 * kDumpBytes, ascii);
+      put("  {:#x}  {:<{}}|{}|{}{}\n", address + at, hex, 3 * kDumpBytes, ascii,
+          name.empty() ? "" : " ", name);
+      name.clear();
     }
   }
 
   void write_body(const Step& step) {
-    put("  pc {:#x}  {}", step.pc, to_hex(step.opcode));
+    put("  pc {:#x}{}  {}", step.pc, name_text(names_.code, step.pc), to_hex(step.opcode));
     for (const Step::RegisterChange& change : step.registers)
       if (change.index < catalog_.registers.registers.size())
         put("  {}={}", printable(catalog_.registers.registers[change.index].name),
@@ -181,6 +194,7 @@ class TextSink final : public Sink {
   }
 
   bool color_;
+  AddressNames names_;
   Catalog catalog_;
   std::map<int64_t, std::string> locations_;
   std::map<int64_t, std::string> variable_names_;
@@ -190,8 +204,8 @@ class TextSink final : public Sink {
 
 }  // namespace
 
-std::unique_ptr<Sink> text_sink(bool color) {
-  return std::make_unique<TextSink>(color);
+std::unique_ptr<Sink> text_sink(bool color, AddressNames names) {
+  return std::make_unique<TextSink>(color, std::move(names));
 }
 
 std::string time_text(int64_t time_ns) {

@@ -1,14 +1,24 @@
 // Events as text for people: one paragraph a frame, one line for what is small.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
+#include "model/catalog.h"
 #include "model/stream.h"
 
 namespace tracewell::cli {
 
+/// What addresses are called; "" = nothing is known. The texts may hold anything.
+struct AddressNames {
+  std::function<std::string(uint64_t)> code;  // where instructions are
+  std::function<std::string(uint64_t)> data;  // where memory begins
+};
+
 /// Writes to standard output. `color`: with escape sequences.
-std::unique_ptr<Sink> text_sink(bool color);
+std::unique_ptr<Sink> text_sink(bool color, AddressNames names = {});
 
 /// Microseconds or nanoseconds since the epoch as "2024-05-01 12:00:00.123456789 UTC". A clock that
 /// plainly does not count from the epoch (gdbserver's counts from the machine's start) gives

@@ -20,6 +20,7 @@ Result<std::shared_ptr<const Image>> Image::parse(Bytes bytes, std::shared_ptr<c
   std::shared_ptr<Image> image(new Image);
   image->path_ = std::move(path);
   image->owner_ = std::move(owner);
+  image->file_ = bytes;
   ImageReader reader(bytes, *image);
   if (Status status = reader.read(); !status) return std::move(status).error().within(image->path_);
   return std::shared_ptr<const Image>(std::move(image));

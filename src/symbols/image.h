@@ -56,6 +56,8 @@ class Image {
 
   const std::string& path() const { return path_; }
   const ImageFacts& facts() const { return facts_; }
+  /// The whole file; lives as long as the Image.
+  Bytes file() const { return file_; }
   /// What the loader maps without write permission, and read-only sections wherever they are.
   /// Sorted by address, without overlaps.
   std::span<const ImageRange> read_only() const { return read_only_; }
@@ -69,6 +71,7 @@ class Image {
   Image() = default;
   std::string path_;
   std::shared_ptr<const void> owner_;
+  Bytes file_;
   ImageFacts facts_;
   std::vector<ImageRange> read_only_;
 };

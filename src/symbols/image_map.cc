@@ -28,6 +28,8 @@ ImageSpec parse_image_spec(std::string_view text) {
 
 uint64_t MappedImage::at(uint64_t link_address) const { return wrap(link_address + bias, *image); }
 
+uint64_t MappedImage::link_address(uint64_t address) const { return wrap(address - bias, *image); }
+
 uint64_t MappedImage::start() const { return at(image->facts().link_base); }
 
 Status ImageMap::add(std::shared_ptr<const Image> image, std::optional<uint64_t> base) {
@@ -57,7 +59,7 @@ void ImageMap::add_at_bias(std::shared_ptr<const Image> image, uint64_t bias) {
 const MappedImage* ImageMap::find(uint64_t address) const {
   for (const MappedImage& mapped : images_) {
     const ImageFacts& facts = mapped.image->facts();
-    const uint64_t link = wrap(address - mapped.bias, *mapped.image);
+    const uint64_t link = mapped.link_address(address);
     if (link >= facts.link_base && link - facts.link_base < facts.span_bytes) return &mapped;
   }
   return nullptr;
@@ -65,7 +67,7 @@ const MappedImage* ImageMap::find(uint64_t address) const {
 
 size_t ImageMap::read(uint64_t address, std::span<uint8_t> into) const {
   for (const MappedImage& mapped : images_) {
-    const size_t got = mapped.image->read(wrap(address - mapped.bias, *mapped.image), into);
+    const size_t got = mapped.image->read(mapped.link_address(address), into);
     if (got > 0) return got;
   }
   return 0;
@@ -73,7 +75,7 @@ size_t ImageMap::read(uint64_t address, std::span<uint8_t> into) const {
 
 bool ImageMap::covers(uint64_t address, uint64_t size) const {
   for (const MappedImage& mapped : images_)
-    if (mapped.image->covers(wrap(address - mapped.bias, *mapped.image), size)) return true;
+    if (mapped.image->covers(mapped.link_address(address), size)) return true;
   return false;
 }
 

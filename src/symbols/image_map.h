@@ -30,6 +30,7 @@ struct MappedImage {
 
   uint64_t start() const;  // lowest mapped address
   uint64_t at(uint64_t link_address) const;
+  uint64_t link_address(uint64_t address) const;  // the way back
 };
 
 /// Reads cost a look at each image; there are few.

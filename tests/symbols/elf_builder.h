@@ -21,6 +21,18 @@ struct TestSegment {
   uint8_t fill = 0;
 };
 
+/// Sections are numbered from 1, as they stand in TestElf::sections.
+struct TestSection {
+  std::string_view name;
+  uint32_t type = SHT_PROGBITS;
+  uint64_t flags = 0;
+  uint64_t address = 0;
+  std::vector<uint8_t> bytes;
+  uint32_t link = 0;
+  uint64_t entry_bytes = 0;
+  uint64_t size = 0;  // when not 0, what the header says instead of bytes.size()
+};
+
 struct TestElf {
   bool is_64 = true;
   Endian endian = Endian::Little;
@@ -28,6 +40,7 @@ struct TestElf {
   uint16_t machine = EM_X86_64;
   uint64_t entry = 0x1010;
   std::vector<TestSegment> segments;
+  std::vector<TestSection> sections;  // the table of their names is added
   std::string_view interpreter;  // "" = no PT_INTERP
   std::vector<uint8_t> build_id;
   uint64_t dynamic_flags_1 = 0;  // not 0: a PT_DYNAMIC with DT_FLAGS_1
@@ -48,6 +61,7 @@ struct TestElf {
   }
   void file_header(std::vector<uint8_t>& out, size_t count) const;
   void program_header(std::vector<uint8_t>& out, const Header& header) const;
+  void add_sections(std::vector<uint8_t>& out) const;
 };
 
 inline void TestElf::file_header(std::vector<uint8_t>& out, size_t count) const {
@@ -81,6 +95,41 @@ inline void TestElf::program_header(std::vector<uint8_t>& out, const Header& hea
   number(out, header.size, word);
   if (!is_64) number(out, header.flags, 4);
   number(out, header.type == PT_LOAD ? 4096 : 1, word);
+}
+
+inline void TestElf::add_sections(std::vector<uint8_t>& out) const {
+  const size_t word = is_64 ? 8 : 4;
+  std::vector<TestSection> all = sections;
+  all.push_back({".shstrtab", SHT_STRTAB, 0, 0, {0}});
+  std::vector<uint64_t> names, offsets;
+  for (const TestSection& section : all) {
+    std::vector<uint8_t>& text = all.back().bytes;
+    names.push_back(text.size());
+    text.insert(text.end(), section.name.begin(), section.name.end());
+    text.push_back(0);
+  }
+  for (const TestSection& section : all) {
+    out.resize((out.size() + 7) / 8 * 8);
+    offsets.push_back(out.size());
+    out.insert(out.end(), section.bytes.begin(), section.bytes.end());
+  }
+  out.resize((out.size() + 7) / 8 * 8);
+  store_uint(out.data() + (is_64 ? 0x28 : 0x20), out.size(), word, endian);
+  store_uint(out.data() + (is_64 ? 0x3c : 0x30), all.size() + 1, 2, endian);
+  store_uint(out.data() + (is_64 ? 0x3e : 0x32), all.size(), 2, endian);
+  out.resize(out.size() + (is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)));
+  for (size_t i = 0; i < all.size(); ++i) {
+    const TestSection& section = all[i];
+    number(out, names[i], 4);
+    number(out, section.type, 4);
+    for (uint64_t value : {section.flags, section.address, offsets[i],
+                           section.size != 0 ? section.size : section.bytes.size()})
+      number(out, value, word);
+    number(out, section.link, 4);
+    number(out, 0, 4);
+    number(out, 1, word);
+    number(out, section.entry_bytes, word);
+  }
 }
 
 inline std::vector<uint8_t> TestElf::build() const {
@@ -135,6 +184,7 @@ inline std::vector<uint8_t> TestElf::build() const {
   file_header(out, headers.size());
   for (const Header& header : headers) program_header(out, header);
   out.insert(out.end(), payload.begin(), payload.end());
+  if (!sections.empty()) add_sections(out);
   return out;
 }
 

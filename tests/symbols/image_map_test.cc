@@ -78,6 +78,8 @@ TEST(ImageMap, BiasOf32BitFilesWraps) {
   EXPECT_EQ(map.read(0x1200, {&byte, 1}), 1u);
   EXPECT_EQ(byte, 9);
   EXPECT_EQ(map.images()[0].start(), 0x1000u);
+  EXPECT_EQ(map.images()[0].at(0x8000200), 0x1200u);
+  EXPECT_EQ(map.images()[0].link_address(0x1200), 0x8000200u);
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+#include "cli/image_names.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "symbols/names.h"
+
+namespace tracewell::cli {
+namespace {
+
+constexpr size_t kKeptBytesMax = size_t{16} << 20;
+constexpr size_t kEntryBytes = 64;  // of a text that is kept, roughly, without what it says
+
+std::string symbol_text(const symbols::SymbolPlace& place) {
+  return place.offset == 0 ? place.name : fmt::format("{}+{}", place.name, place.offset);
+}
+
+class ImageNames {
+ public:
+  explicit ImageNames(symbols::ImageMap images) : images_(std::move(images)) {}
+
+  /// A traced place comes again and again, so texts are kept.
+  std::string code(uint64_t address) {
+    const auto found = kept_.find(address);
+    if (found != kept_.end()) return found->second;
+    std::string text = code_text(address);
+    kept_bytes_ += kEntryBytes + text.size();
+    if (kept_bytes_ > kKeptBytesMax) {
+      kept_.clear();
+      kept_bytes_ = 0;
+    }
+    kept_.emplace(address, text);
+    return text;
+  }
+
+  std::string data(uint64_t address) {
+    const symbols::MappedImage* mapped = images_.find(address);
+    if (mapped == nullptr) return "";
+    const auto symbol = names_of(*mapped).object_at(mapped->link_address(address));
+    return symbol ? symbol_text(*symbol) : "";
+  }
+
+ private:
+  std::string code_text(uint64_t address) {
+    const symbols::MappedImage* mapped = images_.find(address);
+    if (mapped == nullptr) return "";
+    const symbols::Names& names = names_of(*mapped);
+    const uint64_t link = mapped->link_address(address);
+    std::string text;
+    if (const auto symbol = names.function_at(link)) text = symbol_text(*symbol);
+    if (const auto line = names.line_at(link))
+      text += fmt::format("{}{}:{}", text.empty() ? "" : " at ", line->file, line->line);
+    return text;
+  }
+
+  const symbols::Names& names_of(const symbols::MappedImage& mapped) {
+    auto& names = names_[mapped.image.get()];
+    if (names == nullptr) names = symbols::Names::read(mapped.image);
+    return *names;
+  }
+
+  symbols::ImageMap images_;
+  std::map<const symbols::Image*, std::shared_ptr<const symbols::Names>> names_;
+  std::unordered_map<uint64_t, std::string> kept_;
+  size_t kept_bytes_ = 0;
+};
+
+}  // namespace
+
+AddressNames image_names(symbols::ImageMap images) {
+  const auto names = std::make_shared<ImageNames>(std::move(images));
+  return {[names](uint64_t address) { return names->code(address); },
+          [names](uint64_t address) { return names->data(address); }};
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,29 @@
+// Which files stand in for the program of a trace: the options of those commands that want some.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/catalog.h"
+#include "symbols/image_map.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace tracewell::cli {
+
+struct ImageOptions {
+  std::vector<std::string> images;
+  bool from_trace = false;
+
+  bool any() const { return from_trace || !images.empty(); }
+};
+/// --image, --images-from-trace. `purpose`: what the images are there for.
+void add_image_options(CLI::App& app, ImageOptions& options, const std::string& purpose);
+
+/// Opens them, and puts them where the trace or the user says. Doubts go to standard error.
+Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOptions& options);
+
+}  // namespace tracewell::cli

@@ -1,0 +1,203 @@
+// The Itanium C++ ABI's names. The runtime's demangler (of GCC 12, at least) trusts them: 210
+// characters can be chosen so that it makes 35 MB of text, and 13 so that it never ends. So it is
+// given only what is harmless however it reads it:
+//   - Each back reference (S_, S0_, …, T_, T0_, …) at most doubles the text that there is, and a
+//     pack expansion (Dp) repeats its pattern for each of at most as many elements as the name has
+//     letters. A name that could unfold to too much is not for it.
+//   - Expressions, where it loses its way, are not for it: one name in a hundred has any.
+// Identifiers look like all of these (XStatus_), and where they stand only a demangler knows. So
+// those that seem to be some are taken out before, and put back into what it says.
+#include "symbols/demangle.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tracewell::symbols {
+namespace {
+
+constexpr size_t kMangledMax = 4096;
+constexpr size_t kUnfoldedMax = size_t{4} << 20;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+size_t digits_of(std::string_view text) {
+  size_t count = 0;
+  while (count < text.size() && is_digit(text[count])) ++count;
+  return count;
+}
+
+/// Length of the back reference at the head of the text, 0 if there is none. St, Sa, Ss, … stand
+/// for fixed texts.
+size_t reference_length(std::string_view text) {
+  if (text[0] != 'S' && text[0] != 'T') return 0;
+  size_t at = 1;
+  while (at < text.size() && (is_digit(text[at]) || (text[0] == 'S' && is_upper(text[at])))) ++at;
+  return at < text.size() && text[at] == '_' ? at + 1 : 0;
+}
+
+/// Could an expression begin at the head of the text? They are in template arguments X…E, decltype,
+/// noexcept(…), scopes that depend on parameters, and sizes of arrays that are no numbers.
+bool is_expression(std::string_view text) {
+  for (const std::string_view one : {"X", "DT", "Dt", "DO", "sr", "Dv_"})
+    if (text.starts_with(one)) return true;
+  return text[0] == 'A' && text.size() > 1 && !is_digit(text[1]) && text[1] != '_';
+}
+
+/// `letters`: of the name that this one stands for.
+bool is_harmless(std::string_view mangled, size_t letters) {
+  size_t most = letters;
+  for (size_t at = 2; at < mangled.size(); ++at) {
+    const std::string_view rest = mangled.substr(at);
+    if (is_expression(rest)) return false;
+    if (reference_length(rest) != 0) most *= 2;
+    if (rest.starts_with("Dp")) most *= letters;
+    if (most > kUnfoldedMax) return false;
+  }
+  return true;
+}
+
+/// A name without its identifiers, which stand in it as zqaaa, zqaab, …. A guess at what is an
+/// identifier, and what another number, is wrong in odd names; those do not come out of the
+/// demangler then.
+class Shortened {
+ public:
+  explicit Shortened(std::string_view name) : rest_(name) {
+    while (!rest_.empty()) {
+      const size_t digits = digits_of(rest_);
+      const size_t length = digits == 0 || is_number(digits) ? 0 : number_of_digits(digits);
+      if (length != 0 && length <= rest_.size() - digits) {
+        add(rest_.substr(digits, length));
+        rest_.remove_prefix(digits + length);
+      } else {
+        copy(digits != 0 ? digits : token_length());
+      }
+    }
+  }
+
+  const std::string& mangled() const { return mangled_; }
+
+  std::string put_back(std::string_view text) const {
+    std::string out;
+    while (true) {
+      const size_t at = text.find(kMark);
+      out += text.substr(0, at);
+      if (at == std::string_view::npos) return out;
+      text.remove_prefix(at);
+      const auto number = number_of(text);
+      if (number && *number < identifiers_.size()) out += identifiers_[*number];
+      text.remove_prefix(number ? kMark.size() + kLetters : kMark.size());
+    }
+  }
+
+ private:
+  static constexpr std::string_view kMark = "zq";
+  static constexpr size_t kLetters = 3;  // a to p, behind the mark: enough for kMangledMax
+
+  void copy(size_t length) {
+    mangled_ += rest_.substr(0, length);
+    rest_.remove_prefix(length);
+  }
+
+  size_t number_of_digits(size_t digits) const {
+    size_t number = 0;
+    for (size_t i = 0; i < digits && number < kMangledMax; ++i)
+      number = 10 * number + static_cast<size_t>(rest_[i] - '0');
+    return number;
+  }
+
+  /// What has digits in it that are no identifier's length: references, constructors and
+  /// destructors, numbers as template arguments. Otherwise a letter.
+  size_t token_length() {
+    if (const size_t length = reference_length(rest_)) return length;
+    if (rest_.size() < 2) return 1;
+    if (rest_[0] == 'U' && (rest_[1] == 'l' || rest_[1] == 't')) in_lambda_ = true;
+    if ((rest_[0] == 'C' || rest_[0] == 'D') && is_digit(rest_[1])) return 2;
+    if (rest_[0] != 'L') return 1;
+    if (rest_[1] < 'a' || rest_[1] > 'z') {
+      in_literal_ = true;
+      return 1;
+    }
+    const size_t sign = rest_.substr(2).starts_with('n') ? 3 : 2;
+    const size_t end = sign + digits_of(rest_.substr(sign));
+    return end < rest_.size() && rest_[end] == 'E' ? end + 1 : 1;
+  }
+
+  /// Are these digits the number of a lambda, an enumerator's value, an array's size, …?
+  bool is_number(size_t digits) {
+    const std::string_view behind = rest_.substr(digits);
+    if (in_literal_ && behind.starts_with('E') && !mangled_.ends_with('L')) {
+      in_literal_ = false;
+      return true;
+    }
+    if (!behind.starts_with('_')) return false;
+    if (in_lambda_) {
+      in_lambda_ = false;
+      return true;
+    }
+    const char before = mangled_.back();  // there is _Z at least
+    return before == 'A' || (mangled_.starts_with("_ZT") && (before == 'n' || before == 'h'));
+  }
+
+  void add(std::string_view identifier) {
+    mangled_ += '0' + static_cast<char>(kMark.size() + kLetters);
+    mangled_ += kMark;
+    for (const size_t shift : {8u, 4u, 0u})
+      mangled_ += static_cast<char>('a' + (identifiers_.size() >> shift & 15));
+    const bool is_nameless = identifier.starts_with("_GLOBAL__N");
+    identifiers_.push_back(is_nameless ? "(anonymous namespace)" : identifier);
+  }
+
+  static std::optional<size_t> number_of(std::string_view text) {
+    size_t number = 0;
+    for (size_t i = kMark.size(); i < kMark.size() + kLetters; ++i) {
+      if (i >= text.size() || text[i] < 'a' || text[i] > 'p') return std::nullopt;
+      number = number << 4 | static_cast<size_t>(text[i] - 'a');
+    }
+    return number;
+  }
+
+  std::string_view rest_;
+  std::string mangled_;
+  std::vector<std::string_view> identifiers_;
+  bool in_lambda_ = false;
+  bool in_literal_ = false;
+};
+
+/// The runtime's answer.
+std::optional<std::string> ask(const std::string& mangled) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+  if (text == nullptr || status != 0) return std::nullopt;
+  return text.get();
+}
+
+std::optional<std::string> demangle(std::string_view name) {
+  if (is_harmless(name, name.size())) return ask(std::string(name));
+  const Shortened shortened(name);
+  if (!is_harmless(shortened.mangled(), name.size())) return std::nullopt;
+  const auto text = ask(shortened.mangled());
+  return text ? std::optional(shortened.put_back(*text)) : std::nullopt;
+}
+
+}  // namespace
+
+std::string demangled(std::string_view name) {
+  if (!name.starts_with("_Z") || name.size() > kMangledMax) return std::string(name);
+  // The compiler's copies of a function are match.isra.0, match.cold, ….
+  const size_t end = std::min(name.find('.'), name.size());
+  const auto text = demangle(name.substr(0, end));
+  if (!text) return std::string(name);
+  return end == name.size() ? *text : fmt::format("{} [clone {}]", *text, name.substr(end));
+}
+
+}  // namespace tracewell::symbols

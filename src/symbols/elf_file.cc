@@ -1,0 +1,152 @@
+#include "symbols/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "base/hex.h"
+#include "symbols/image.h"
+
+namespace tracewell::symbols {
+namespace {
+
+constexpr size_t kSectionNameMax = 64;
+
+::Elf* open_elf(Bytes bytes) {
+  static std::once_flag once;
+  std::call_once(once, [] { elf_version(EV_CURRENT); });
+  // libelf takes a pointer to mutable memory but, opened for reading, never writes through it; but
+  // see contents().
+  return elf_memory(reinterpret_cast<char*>(const_cast<uint8_t*>(bytes.data())), bytes.size());
+}
+
+/// An ELF file with one section: `bytes`, compressed.
+std::vector<uint8_t> file_of_one_section(Bytes bytes, uint32_t address_bytes, Endian endian) {
+  const bool is_64 = address_bytes == 8;
+  const uint64_t header_bytes = is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+  const uint64_t section_bytes = is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+  std::vector<uint8_t> out = {0x7f, 'E', 'L', 'F', uint8_t(is_64 ? ELFCLASS64 : ELFCLASS32),
+                              uint8_t(endian == Endian::Big ? ELFDATA2MSB : ELFDATA2LSB),
+                              EV_CURRENT};
+  out.resize(EI_NIDENT);
+  ByteWriter writer(out, endian);
+  const auto word = [&](uint64_t value) { writer.uint(value, address_bytes); };
+  writer.uint(ET_DYN, 2);
+  writer.uint(EM_NONE, 2);
+  writer.uint(EV_CURRENT, 4);
+  for (const uint64_t value : {uint64_t{0}, uint64_t{0}, header_bytes}) word(value);
+  writer.uint(0, 4);
+  for (const uint64_t value : {header_bytes, uint64_t{0}, uint64_t{0}, section_bytes,
+                               uint64_t{2}, uint64_t{0}})
+    writer.uint(value, 2);
+  out.resize(header_bytes + section_bytes);  // section 0 is all zeros
+  writer.uint(0, 4);
+  writer.uint(SHT_PROGBITS, 4);
+  for (const uint64_t value : {uint64_t{SHF_COMPRESSED}, uint64_t{0},
+                               header_bytes + 2 * section_bytes, uint64_t{bytes.size()}})
+    word(value);
+  writer.uint(0, 8);
+  word(1);
+  word(0);
+  writer.bytes(bytes);
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string_view> text_at(Bytes strings, uint64_t offset, size_t length_max) {
+  if (offset >= strings.size()) return std::nullopt;
+  const std::string_view rest = as_text(strings.subspan(offset)).substr(0, length_max + 1);
+  const size_t end = rest.find('\0');
+  if (end == std::string_view::npos) return std::nullopt;
+  return rest.substr(0, end);
+}
+
+ElfFile::ElfFile(Bytes bytes) : bytes_(bytes), elf_(open_elf(bytes)) {
+  GElf_Ehdr header;
+  if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || gelf_getehdr(elf_, &header) == nullptr)
+    return;
+  endian_ = header.e_ident[EI_DATA] == ELFDATA2MSB ? Endian::Big : Endian::Little;
+  address_bytes_ = gelf_getclass(elf_) == ELFCLASS32 ? 4 : 8;
+  machine_ = header.e_machine;
+  read_sections();
+}
+
+ElfFile::~ElfFile() {
+  if (elf_ != nullptr) elf_end(elf_);
+}
+
+void ElfFile::read_sections() {
+  size_t count = 0;
+  if (elf_getshdrnum(elf_, &count) != 0 || count > Image::kHeadersMax) return;
+  std::vector<uint32_t> names;
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Shdr header;
+    Elf_Scn* one = elf_getscn(elf_, i);
+    if (one == nullptr || gelf_getshdr(one, &header) == nullptr) break;
+    Section section;
+    section.type = header.sh_type;
+    section.link = header.sh_link;
+    section.flags = header.sh_flags;
+    section.address = header.sh_addr;
+    section.size = header.sh_size;
+    section.offset = header.sh_offset;
+    section.entry_bytes = header.sh_entsize;
+    if (section.type != SHT_NOBITS && section.offset <= bytes_.size() &&
+        section.size <= bytes_.size() - section.offset)
+      section.bytes = bytes_.subspan(section.offset, section.size);
+    names.push_back(header.sh_name);
+    sections_.push_back(section);
+  }
+  size_t of_names = 0;
+  if (elf_getshdrstrndx(elf_, &of_names) != 0 || of_names >= sections_.size()) return;
+  for (size_t i = 0; i < sections_.size(); ++i)
+    sections_[i].name =
+        text_at(sections_[of_names].bytes, names[i], kSectionNameMax).value_or(std::string_view());
+}
+
+const ElfFile::Section* ElfFile::find(std::string_view name) const {
+  const auto at = std::find_if(sections_.begin(), sections_.end(),
+                               [&](const Section& one) { return one.name == name; });
+  return at == sections_.end() ? nullptr : &*at;
+}
+
+const ElfFile::Section* ElfFile::find(uint32_t type) const {
+  const auto at = std::find_if(sections_.begin(), sections_.end(),
+                               [&](const Section& one) { return one.type == type; });
+  return at == sections_.end() ? nullptr : &*at;
+}
+
+/// libelf unfolds a section in place: it writes to the section header, which is in the caller's
+/// memory, and that is a file mapped read-only. So it gets a file with this section alone.
+Bytes ElfFile::contents(const Section& section, std::vector<uint8_t>& store) const {
+  if ((section.flags & SHF_COMPRESSED) == 0) return section.bytes;
+  store.clear();
+  std::vector<uint8_t> file = file_of_one_section(section.bytes, address_bytes_, endian_);
+  ::Elf* elf = open_elf(file);
+  Elf_Scn* one = elf == nullptr ? nullptr : elf_getscn(elf, 1);
+  GElf_Chdr header;
+  // libelf itself refuses sizes that no compression could have come from.
+  if (one != nullptr && gelf_getchdr(one, &header) != nullptr && header.ch_size <= kUnfoldedMax &&
+      elf_compress(one, 0, 0) == 1) {
+    const Elf_Data* data = elf_rawdata(one, nullptr);
+    if (data != nullptr && data->d_buf != nullptr) {
+      const auto* begin = static_cast<const uint8_t*>(data->d_buf);
+      store.assign(begin, begin + data->d_size);
+    }
+  }
+  if (elf != nullptr) elf_end(elf);
+  return store;
+}
+
+std::string ElfFile::build_id() const {
+  const void* id = nullptr;
+  const ssize_t size = elf_ == nullptr ? 0 : dwelf_elf_gnu_build_id(elf_, &id);
+  return size > 0 ? to_hex({static_cast<const uint8_t*>(id), static_cast<size_t>(size)}) : "";
+}
+
+}  // namespace tracewell::symbols

@@ -1,0 +1,71 @@
+// ElfFile: the sections of an ELF file in memory, for those who read names from it. What is damaged
+// is not there; every section's bytes are inside the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/endian.h"
+
+struct Elf;
+
+namespace tracewell::symbols {
+
+/// The text at `offset` of a string table, which a NUL ends; nullopt when none does, or only behind
+/// `length_max` characters.
+std::optional<std::string_view> text_at(Bytes strings, uint64_t offset, size_t length_max);
+
+class ElfFile {
+ public:
+  /// Of what a compressed section says that it unfolds to.
+  static constexpr uint64_t kUnfoldedMax = uint64_t{512} << 20;
+
+  struct Section {
+    std::string_view name;
+    uint32_t type = 0;
+    uint32_t link = 0;
+    uint64_t flags = 0;
+    uint64_t address = 0;
+    uint64_t size = 0;
+    uint64_t offset = 0;
+    uint64_t entry_bytes = 0;
+    Bytes bytes;  // as they stand in the file; empty when not all of them do
+  };
+
+  /// `bytes` must outlive it.
+  explicit ElfFile(Bytes bytes);
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+  ~ElfFile();
+
+  /// The first is the empty one, as in the file. Empty when this is no ELF file.
+  const std::vector<Section>& sections() const { return sections_; }
+  const Section* find(std::string_view name) const;
+  const Section* find(uint32_t type) const;
+  /// What the section holds: its bytes or, when they are compressed, what they unfold to. That is
+  /// then in `store`.
+  Bytes contents(const Section& section, std::vector<uint8_t>& store) const;
+
+  Endian endian() const { return endian_; }
+  uint32_t address_bytes() const { return address_bytes_; }
+  uint16_t machine() const { return machine_; }
+  std::string build_id() const;  // hex, "" = none
+  ::Elf* elf() const { return elf_; }
+
+ private:
+  void read_sections();
+
+  Bytes bytes_;
+  ::Elf* elf_ = nullptr;
+  Endian endian_ = Endian::Little;
+  uint32_t address_bytes_ = 8;
+  uint16_t machine_ = 0;
+  std::vector<Section> sections_;
+};
+
+}  // namespace tracewell::symbols

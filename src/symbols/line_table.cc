@@ -1,0 +1,72 @@
+#include "symbols/line_table.h"
+
+#include <utility>
+
+namespace tracewell::symbols {
+
+using Outcome = LineProgram::Outcome;
+
+void LineTable::read(const LineSections& sections, const RangeIndex& code) {
+  ByteReader in(sections.line, sections.endian);
+  LineProgram program;
+  while (read_line_program(in, sections, program)) {
+    const size_t before = parts_.size();
+    programs_.push_back(std::move(program));
+    run(static_cast<uint32_t>(programs_.size() - 1), code);
+    if (parts_.size() == before) programs_.pop_back();
+  }
+  index_.build();
+}
+
+/// Cuts the program's sequences into parts. Addresses only grow inside of a sequence (DWARF 5,
+/// 6.2.5); one where they do not is left alone from there on.
+void LineTable::run(uint32_t number, const RangeIndex& code) {
+  const LineProgram& program = programs_[number];
+  LineState state;
+  std::optional<Part> part;  // the one that is under way
+  size_t rows = 0;           // in it
+  uint64_t last = 0;
+  bool begins = true;
+  while (true) {
+    const Outcome outcome = program.step(state);
+    if (outcome == Outcome::Over) return;
+    if (begins && code.find(state.address)) part = Part{number, state};
+    if (!begins && state.address < last) part.reset();
+    last = state.address;
+    begins = outcome == Outcome::EndOfSequence;
+    if (begins) {
+      if (part) add_part(*part, state.address);
+      part.reset();
+      rows = 0;
+      const size_t next = state.next;
+      state = {};
+      state.next = next;
+    } else if (part && ++rows > kRowsPerPart) {
+      add_part(*part, state.address);
+      part = Part{number, state};
+      rows = 1;
+    }
+  }
+}
+
+void LineTable::add_part(const Part& part, uint64_t end) {
+  if (part.state.address >= end) return;
+  index_.add(part.state.address, end, static_cast<uint32_t>(parts_.size()));
+  parts_.push_back(part);
+}
+
+/// The last row at or before the address.
+std::optional<LineTable::Found> LineTable::find(uint64_t address) const {
+  const auto number = index_.find(address);
+  if (!number) return std::nullopt;
+  const LineProgram& program = programs_[parts_[*number].program];
+  LineState row = parts_[*number].state;
+  LineState state = row;
+  while (program.step(state) == Outcome::Row && state.address <= address) row = state;
+  const uint32_t file = row.file - program.first_file;
+  if (row.line == 0 || file >= program.files.size()) return std::nullopt;
+  if (program.files[file].empty()) return std::nullopt;
+  return Found{program.files[file], row.line};
+}
+
+}  // namespace tracewell::symbols

@@ -1,0 +1,97 @@
+// Symbols through libelf, lines by a reader of our own and not by libdw, which trusts its input: it
+// opens whatever file .gnu_debugaltlink or a skeleton unit names (and waits for ever if that is a
+// pipe), it unpacks sections into the caller's read-only memory, and without .debug_aranges, which
+// clang does not write, it finds no line.
+#include "symbols/names.h"
+
+#include <elf.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "symbols/demangle.h"
+#include "symbols/elf_file.h"
+#include "symbols/range_index.h"
+
+namespace tracewell::symbols {
+namespace {
+
+/// The separate debug file, or nullptr. Only a regular file is opened: another may have no end.
+std::shared_ptr<InputFile> open_debug_file(const std::string& directory, const std::string& id) {
+  if (directory.empty() || id.size() < 4) return nullptr;
+  const std::string path =
+      directory + "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return nullptr;
+  auto file = InputFile::open(path);
+  if (!file || ElfFile((*file)->bytes()).build_id() != id) return nullptr;
+  return *file;
+}
+
+RangeIndex code_of(const ElfFile& file) {
+  RangeIndex code;
+  for (const ElfFile::Section& section : file.sections())
+    if ((section.flags & SHF_EXECINSTR) != 0 && section.size <= UINT64_MAX - section.address)
+      code.add(section.address, section.address + section.size, 0);
+  code.build();
+  return code;
+}
+
+}  // namespace
+
+std::shared_ptr<const Names> Names::read(std::shared_ptr<const Image> image,
+                                         const std::string& debug_directory) {
+  std::shared_ptr<Names> names(new Names);
+  names->image_ = std::move(image);
+  names->read_from(names->image_->file());
+  if (names->symbols_.whole() && !names->lines_.empty()) return names;
+  auto file = open_debug_file(debug_directory, names->image_->facts().build_id);
+  if (file == nullptr) return names;
+  names->debug_file_ = file;
+  names->read_from(file->bytes());
+  return names;
+}
+
+/// Takes what is not there yet.
+void Names::read_from(Bytes bytes) {
+  const ElfFile file(bytes);
+  if (!symbols_.whole()) {
+    SymbolTable found;
+    found.read(file);
+    if (!found.empty()) symbols_ = std::move(found);
+  }
+  if (!lines_.empty()) return;
+  LineSections sections;
+  sections.endian = file.endian();
+  sections.address_bytes = file.address_bytes();
+  std::vector<uint8_t>* store = unfolded_;
+  for (const auto& [name, into] : {std::pair(".debug_line", &sections.line),
+                                   std::pair(".debug_line_str", &sections.line_texts),
+                                   std::pair(".debug_str", &sections.texts)})
+    if (const ElfFile::Section* section = file.find(name))
+      *into = file.contents(*section, *store++);
+  lines_ = {};
+  lines_.read(sections, code_of(file));
+}
+
+std::optional<SymbolPlace> Names::function_at(uint64_t address) const {
+  const auto found = symbols_.find_function(address);
+  if (!found) return std::nullopt;
+  return SymbolPlace{demangled(found->name), found->offset};
+}
+
+std::optional<SymbolPlace> Names::object_at(uint64_t address) const {
+  const auto found = symbols_.find_object(address);
+  if (!found) return std::nullopt;
+  return SymbolPlace{demangled(found->name), found->offset};
+}
+
+std::optional<SourcePlace> Names::line_at(uint64_t address) const {
+  const auto found = lines_.find(address);
+  if (!found) return std::nullopt;
+  return SourcePlace{std::string(found->file), found->line};
+}
+
+}  // namespace tracewell::symbols

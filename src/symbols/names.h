@@ -1,0 +1,58 @@
+// Names: what the addresses of an image are called in its source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "symbols/image.h"
+#include "symbols/line_table.h"
+#include "symbols/symbol_table.h"
+
+namespace tracewell::symbols {
+
+struct SymbolPlace {
+  std::string name;     // C++ names as people write them
+  uint64_t offset = 0;  // of the address, from where the symbol begins
+};
+
+struct SourcePlace {
+  std::string file;  // without its folder
+  uint32_t line = 0;
+};
+
+/// Immutable once read, so threads may share it. Addresses are link-time ones. Names come from
+/// outside: print them with printable().
+///
+/// What the image itself lacks is taken from a separate debug file, if one with the same build-id
+/// is installed: DIRECTORY/.build-id/xx/yyyy.debug. Others (.gnu_debuglink, .gnu_debugdata, .dwo)
+/// are not looked for.
+class Names {
+ public:
+  static constexpr const char* kDebugDirectory = "/usr/lib/debug";
+
+  /// What is damaged is not there: this has no errors, only less to tell. "" = no debug files.
+  static std::shared_ptr<const Names> read(std::shared_ptr<const Image> image,
+                                           const std::string& debug_directory = kDebugDirectory);
+
+  /// The function that holds the address.
+  std::optional<SymbolPlace> function_at(uint64_t address) const;
+  /// The variable or constant that holds it.
+  std::optional<SymbolPlace> object_at(uint64_t address) const;
+  /// The line that the instruction is from.
+  std::optional<SourcePlace> line_at(uint64_t address) const;
+
+ private:
+  Names() = default;
+  void read_from(Bytes file);
+
+  std::shared_ptr<const Image> image_;
+  std::shared_ptr<const void> debug_file_;
+  std::vector<uint8_t> unfolded_[3];  // sections that are compressed in their file
+  SymbolTable symbols_;
+  LineTable lines_;
+};
+
+}  // namespace tracewell::symbols

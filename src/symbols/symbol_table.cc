@@ -1,0 +1,154 @@
+// Symbol tables as the System V ABI describes them, and what linkers add: ARM marks Thumb functions
+// by an odd address, and marks what is code and what data by untyped symbols named $a, $d, ….
+#include "symbols/symbol_table.h"
+
+#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "symbols/elf_file.h"
+
+namespace tracewell::symbols {
+namespace {
+
+/// What a program maps at an address of its own; thread-local storage is mapped elsewhere.
+bool is_mapped(const ElfFile::Section& section) {
+  return (section.flags & SHF_ALLOC) != 0 && (section.flags & SHF_TLS) == 0;
+}
+
+uint64_t end_of(uint64_t address, uint64_t size) {
+  return size > UINT64_MAX - address ? UINT64_MAX : address + size;
+}
+
+uint8_t rank_of(unsigned char binding) {
+  switch (binding) {
+    case STB_GLOBAL:
+    case STB_GNU_UNIQUE:
+      return 0;
+    case STB_LOCAL:
+      return 1;
+    case STB_WEAK:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+/// Names of any length are read, but not without end for each of them.
+constexpr size_t kNameMax = 65536;
+
+}  // namespace
+
+void SymbolTable::read(const ElfFile& file) {
+  whole_ = read_table(file, SHT_SYMTAB);
+  if (whole_ || read_table(file, SHT_DYNSYM)) index(file);
+}
+
+/// `is_mark`: the name begins with $. nullopt = nothing that an address could be in.
+std::optional<SymbolTable::Kind> SymbolTable::kind_of(unsigned char type, bool is_mark) {
+  switch (type) {
+    case STT_FUNC:
+    case STT_GNU_IFUNC:
+      return Kind::Function;
+    case STT_OBJECT:
+    case STT_COMMON:
+      return Kind::Object;
+    case STT_NOTYPE:
+      return is_mark ? std::nullopt : std::optional(Kind::Label);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool SymbolTable::read_table(const ElfFile& file, uint32_t type) {
+  const ElfFile::Section* table = file.find(type);
+  if (table == nullptr || table->link >= file.sections().size()) return false;
+  const ElfFile::Section& strings = file.sections()[table->link];
+  const size_t one = gelf_fsize(file.elf(), ELF_T_SYM, 1, EV_CURRENT);
+  if (strings.type != SHT_STRTAB || table->entry_bytes != one || table->bytes.size() < one ||
+      ((table->flags | strings.flags) & SHF_COMPRESSED) != 0)
+    return false;
+  strings_ = strings.bytes;
+  const size_t count = std::min<size_t>(table->bytes.size() / one, INT32_MAX);
+  Elf_Data* data = elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(table->offset),
+                                        count * one, ELF_T_SYM);
+  for (size_t i = 1; i < count; ++i) {  // the first is the empty one
+    GElf_Sym entry;
+    if (data == nullptr || gelf_getsym(data, static_cast<int>(i), &entry) == nullptr) break;
+    // What is not defined here, and what is a number and no address. SHN_XINDEX says that the
+    // section's number is too large to stand here.
+    if (entry.st_shndx == SHN_UNDEF ||
+        (entry.st_shndx >= SHN_LORESERVE && entry.st_shndx != SHN_XINDEX))
+      continue;
+    if (entry.st_name >= strings_.size() || strings_[entry.st_name] == '\0') continue;
+    const auto kind = kind_of(GELF_ST_TYPE(entry.st_info), strings_[entry.st_name] == '$');
+    if (!kind) continue;
+    if (*kind == Kind::Function && file.machine() == EM_ARM) entry.st_value &= ~uint64_t{1};
+    symbols_.push_back({entry.st_value, entry.st_size, entry.st_name,
+                        rank_of(GELF_ST_BIND(entry.st_info)), *kind});
+  }
+  return !symbols_.empty();
+}
+
+/// Sections are looked up by address and not by the number in the symbol, which may lie.
+void SymbolTable::index(const ElfFile& file) {
+  RangeIndex mapped;
+  for (size_t i = 0; i < file.sections().size(); ++i) {
+    const ElfFile::Section& section = file.sections()[i];
+    if (is_mapped(section))
+      mapped.add(section.address, end_of(section.address, section.size), static_cast<uint32_t>(i));
+  }
+  mapped.build();
+
+  std::vector<uint64_t> starts;
+  for (const Symbol& symbol : symbols_) starts.push_back(symbol.address);
+  std::sort(starts.begin(), starts.end());
+  std::stable_sort(symbols_.begin(), symbols_.end(),
+                   [](const Symbol& a, const Symbol& b) { return a.rank < b.rank; });
+  for (size_t i = 0; i < symbols_.size(); ++i) {
+    const Symbol& symbol = symbols_[i];
+    const auto where = mapped.find(symbol.address);
+    if (!where) continue;
+    const ElfFile::Section& section = file.sections()[*where];
+    uint64_t end = end_of(section.address, section.size);
+    if (symbol.size != 0) {
+      end = std::min(end, end_of(symbol.address, symbol.size));
+    } else {
+      const auto next = std::upper_bound(starts.begin(), starts.end(), symbol.address);
+      if (next != starts.end()) end = std::min(end, *next);
+    }
+    const bool code = (section.flags & SHF_EXECINSTR) != 0;
+    const auto number = static_cast<uint32_t>(i);
+    // A function outside of code is a descriptor, as 64-bit PowerPC once had them.
+    if (symbol.kind == Kind::Function && code) functions_.add(symbol.address, end, number);
+    if (symbol.kind == Kind::Label && code) labels_.add(symbol.address, end, number);
+    if (symbol.kind == Kind::Object) objects_.add(symbol.address, end, number);
+  }
+  functions_.build();
+  labels_.build();
+  objects_.build();
+}
+
+std::optional<SymbolTable::Found> SymbolTable::found(std::optional<uint32_t> number,
+                                                     uint64_t address) const {
+  if (!number) return std::nullopt;
+  const Symbol& symbol = symbols_[*number];
+  auto name = text_at(strings_, symbol.name, kNameMax);
+  if (!name) return std::nullopt;
+  // "stdout@@GLIBC_2.2.5"
+  return Found{name->substr(0, name->find('@', 1)), address - symbol.address};
+}
+
+std::optional<SymbolTable::Found> SymbolTable::find_function(uint64_t address) const {
+  const auto number = functions_.find(address);
+  return found(number ? number : labels_.find(address), address);
+}
+
+std::optional<SymbolTable::Found> SymbolTable::find_object(uint64_t address) const {
+  return found(objects_.find(address), address);
+}
+
+}  // namespace tracewell::symbols

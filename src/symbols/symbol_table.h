@@ -1,0 +1,56 @@
+// SymbolTable: functions and objects of an ELF file, by the link-time addresses that they cover.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "symbols/range_index.h"
+
+namespace tracewell::symbols {
+
+class ElfFile;
+
+/// Where addresses overlap, the innermost symbol; of several at one address the global one, then
+/// the local one, then the weak one, and among equals the one that the file has first. A symbol
+/// without a size reaches to the next one of its section.
+class SymbolTable {
+ public:
+  struct Found {
+    std::string_view name;  // as it stands in the file, without a version; lives as long as that
+    uint64_t offset = 0;    // of the address, from where the symbol begins
+  };
+
+  /// Reads .symtab or, if that has nothing, .dynsym. Entries that make no sense are left out.
+  void read(const ElfFile& file);
+  bool empty() const { return symbols_.empty(); }
+  /// Is it .symtab's? The other one has only what other files may use.
+  bool whole() const { return whole_; }
+
+  /// A function; failing that, a label without a type in code.
+  std::optional<Found> find_function(uint64_t address) const;
+  std::optional<Found> find_object(uint64_t address) const;
+
+ private:
+  enum class Kind : uint8_t { Function, Label, Object };
+  struct Symbol {
+    uint64_t address;
+    uint64_t size;
+    uint32_t name;  // offset in strings_
+    uint8_t rank;   // of the binding, the best is 0
+    Kind kind;
+  };
+  bool read_table(const ElfFile& file, uint32_t type);
+  static std::optional<Kind> kind_of(unsigned char type, bool is_mark);
+  void index(const ElfFile& file);
+  std::optional<Found> found(std::optional<uint32_t> number, uint64_t address) const;
+
+  bool whole_ = false;
+  Bytes strings_;
+  std::vector<Symbol> symbols_;  // the preferred ones first
+  RangeIndex functions_, labels_, objects_;
+};
+
+}  // namespace tracewell::symbols
