@@ -129,8 +129,8 @@ void BufferMemory::clear() {
     (void)!ftruncate(file_->fd(), ring::kPage);
     (void)!ftruncate(file_->fd(), static_cast<off_t>(geometry_.end));
   }
-  records_ready_ = file_ ? 0 : UINT64_MAX;
-  data_ready_ = records_ready_;
+  records_kept_ = records_ready_ = 0;
+  data_ready_ = file_ ? 0 : UINT64_MAX;
   file_end_ = geometry_.end;
   refusal_.clear();
   reset_header();
@@ -163,10 +163,29 @@ void BufferMemory::set_machine(uint32_t register_block_bytes, Endian endian) {
   header().big_endian = endian == Endian::Big ? 1 : 0;
 }
 
-bool BufferMemory::make_ready(uint64_t records, uint64_t data) {
-  return extend(geometry_.records_offset, geometry_.data_offset - geometry_.records_offset,
-                records * sizeof(ring::FrameRecord), records_ready_) &&
-         extend(geometry_.data_offset, geometry_.end - geometry_.data_offset, data, data_ready_);
+/// Where the chunk is that begins with this record.
+BufferMemory::Extent BufferMemory::chunk_at(uint64_t record) const {
+  const uint64_t slot = record % geometry_.record_slots;
+  const uint64_t bytes = (chunk_end(record) - record) * sizeof(ring::FrameRecord);
+  return {geometry_.records_offset + slot * sizeof(ring::FrameRecord),
+          (bytes + ring::kPage - 1) / ring::kPage * ring::kPage};
+}
+
+void BufferMemory::give_back(uint64_t before) {
+  for (uint64_t end; (end = chunk_end(records_kept_)) <= before; records_kept_ = end) {
+    // Its slots may be those of the newest records already.
+    if (records_ready_ > records_kept_ + geometry_.record_slots) continue;
+    const Extent chunk = chunk_at(records_kept_);
+    (void)madvise(memory_ + chunk.offset, chunk.size, file_ ? MADV_REMOVE : MADV_DONTNEED);
+  }
+}
+
+bool BufferMemory::make_ready(uint64_t record, uint64_t data) {
+  for (; records_ready_ <= record; records_ready_ = chunk_end(records_ready_)) {
+    const Extent chunk = chunk_at(records_ready_);
+    if (file_ && !reserve(chunk.offset, chunk.size)) return false;
+  }
+  return extend(geometry_.data_offset, geometry_.end - geometry_.data_offset, data, data_ready_);
 }
 
 /// Makes `ready`, which is whole pages, at least `wanted`; in steps, but where the file system has

@@ -5,6 +5,7 @@
 // system is full, touching them would kill us (SIGBUS).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,11 +33,15 @@ class BufferMemory {
   void clear();
   void set_machine(uint32_t register_block_bytes, Endian endian);
 
-  /// May record slots 0..records-1 and data bytes 0..data-1 be written to? Asks the system where
+  /// May that record, the next one, and data bytes 0..data-1 be written to? Asks the system where
   /// it was not asked yet.
-  bool ready(uint64_t records, uint64_t data) {
-    return (records * sizeof(ring::FrameRecord) <= records_ready_ && data <= data_ready_) ||
-           make_ready(records, data);
+  bool ready(uint64_t record, uint64_t data) {
+    return (record < records_ready_ && data <= data_ready_) || make_ready(record, data);
+  }
+  /// Records before this one are not needed any more. There is room for as many as the smallest
+  /// frames fit, and a circular buffer walks through all of it: what is behind goes back.
+  void forget_before(uint64_t record) {
+    if (chunk_end(records_kept_) <= record) give_back(record);
   }
   /// Why ready() said no.
   const std::string& refusal() const { return refusal_; }
@@ -68,7 +73,20 @@ class BufferMemory {
   static Result<uint8_t*> map(const ring::Geometry& geometry, const BufferFile* file);
   void adopt(uint8_t* memory, const ring::Geometry& geometry);
   void reset_header();
-  bool make_ready(uint64_t records, uint64_t data);
+  /// Records are asked for and given back in chunks of whole pages. The last chunk of the ring may
+  /// be smaller.
+  static constexpr uint64_t kChunkRecords = 512;
+  static_assert(kChunkRecords * sizeof(ring::FrameRecord) % ring::kPage == 0);
+  uint64_t chunk_end(uint64_t record) const {
+    const uint64_t slots = geometry_.record_slots, slot = record % slots;
+    return record - slot + std::min((slot / kChunkRecords + 1) * kChunkRecords, slots);
+  }
+  struct Extent {
+    uint64_t offset, size;
+  };
+  Extent chunk_at(uint64_t record) const;
+  void give_back(uint64_t before);
+  bool make_ready(uint64_t record, uint64_t data);
   bool reserve(uint64_t offset, uint64_t size);
   bool extend(uint64_t area, uint64_t area_bytes, uint64_t wanted, uint64_t& ready);
   ring::FrameRecord* records() const {
@@ -77,8 +95,9 @@ class BufferMemory {
 
   uint8_t* memory_ = nullptr;
   ring::Geometry geometry_;
-  uint64_t records_ready_ = 0;  // bytes, as is
-  uint64_t data_ready_ = 0;
+  uint64_t records_kept_ = 0;   // the first record of the oldest chunk that was not given back
+  uint64_t records_ready_ = 0;  // the first record of the next chunk to be asked for
+  uint64_t data_ready_ = 0;     // bytes
   uint64_t file_end_ = 0;       // where the next text that needs room may stand
   uint32_t register_block_bytes_ = 0;
   Endian endian_ = Endian::Little;

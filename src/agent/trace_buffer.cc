@@ -56,8 +56,7 @@ bool TraceBuffer::append(FrameRecord record, Bytes data) {
   const uint64_t size = rsp::kFrameHeaderBytes + data.size();
   if (data.size() > UINT32_MAX || size > size_bytes()) return false;
   if (!circular_ && size > free_bytes()) return false;
-  refused_ = !memory_.ready(std::min(next_ + 1, memory_.record_slots()),
-                            std::min(end_ + size, size_bytes()));
+  refused_ = !memory_.ready(next_, std::min(end_ + size, size_bytes()));
   if (refused_) return false;
   drop_until(size);
 
@@ -84,6 +83,7 @@ void TraceBuffer::drop_until(uint64_t free) {
   }
   ring::publish(memory_.header().first, first_);
   ring::write_barrier();
+  memory_.forget_before(first_);
 }
 
 void TraceBuffer::put(uint64_t at, Bytes bytes) {

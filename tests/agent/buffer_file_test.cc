@@ -94,6 +94,30 @@ TEST(BufferFile, KeptFilesAreNoLongerInUse) {
   fs::remove(path);
 }
 
+/// The ring of records has room for the smallest of frames, many times the few that are there at
+/// once; what they have walked through goes back.
+TEST(BufferFile, DoesNotGrowWithTheNumberOfFrames) {
+  const std::string path = test::scratch_path();
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(100'000).ok());
+  ASSERT_TRUE(buffer.move_into(file_at(path)).ok());
+  buffer.set_circular(true);
+  const std::vector<uint8_t> large(1000, 'x');
+  FrameRecord record;
+  for (record.pc = 0; record.pc < 60'000; ++record.pc) {
+    // Now and then more frames than a turn of the ring has large ones.
+    const bool small = record.pc / 1000 % 7 == 0;
+    ASSERT_TRUE(buffer.append(record, Bytes(large).first(small ? 0 : large.size())));
+    ASSERT_EQ(buffer.record(buffer.count() - 1).pc, record.pc);
+    ASSERT_EQ(buffer.record(0).pc, record.pc + 1 - buffer.count());
+  }
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  constexpr int64_t kBlock = 512;
+  EXPECT_LT(status.st_blocks * kBlock, 1'000'000);
+  EXPECT_GT(status.st_size, 1'200'000);
+}
+
 TEST(BufferFile, SaysWhatIsThere) {
   const std::string path = test::scratch_path();
   TraceBuffer buffer;
