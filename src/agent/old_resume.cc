@@ -34,9 +34,7 @@ void old_resume(Session& session, bool step, bool with_signal, std::string_view 
                        .kind = step && is_chosen ? Kind::Step : Kind::Continue,
                        .signal = is_chosen ? signal : 0});
   }
-  auto status = session.resume(std::move(actions));
-  if (status) reply.none();
-  else reply.error(status.error());
+  session.resume(std::move(actions), reply);
 }
 
 }  // namespace tracewell::agent

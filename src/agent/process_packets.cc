@@ -8,6 +8,8 @@ namespace {
 /// Nothing may point to a process that is gone.
 void forget_process(Session& session, target::Pid pid) {
   session.forget_breakpoints(pid);
+  session.non_stop.queue.forget(pid);
+  std::erase_if(session.non_stop.stops, [&](const auto& stop) { return stop.second.pid == pid; });
   session.threads_changed();
   session.documents.clear();
   if (session.general_thread.pid == pid) session.general_thread = {};
@@ -30,7 +32,7 @@ Result<target::StopEvent> launch(Session& session) {
   if (!event) return event;
   session.notice(fmt::format("Process {} created; pid = {}", session.options.launch.argv[0],
                              event->pid));
-  session.last_stop = *event;
+  session.note_stop(*event);
   session.general_thread = {event->pid, event->tid};
   session.documents.clear();
   return event;

@@ -80,12 +80,13 @@ void Session::on_item(const rsp::Item& item) {
 void Session::on_interrupt() {
   const bool answered =
       !running_ && last_stop && last_stop->kind == target::StopEvent::Kind::Interrupted;
-  if (!answered && !target.processes().empty()) (void)target.interrupt();
+  if ((!answered || non_stop.on) && !target.processes().empty()) (void)target.interrupt();
 }
 
 void Session::on_packet(std::string packet) {
   if (options.log_packet) options.log_packet(true, packet);
   // What may be said to a running program: vCtrlC is Ctrl-C as a packet; k waits for the stop.
+  if (non_stop.on) threads_changed();  // they come and go
   if (!running_ || packet == "vCtrlC") return handle(packet);
   if (packet == "k") (void)target.interrupt();
   if (waiting_.size() == kWaitingMax) return cut_off();
@@ -114,6 +115,11 @@ void Session::send(std::string_view payload) {
   if (options.log_packet) options.log_packet(false, payload);
   last_frame_ = rsp::frame(payload, true);
   output_ += last_frame_;
+}
+
+void Session::notify(std::string_view payload) {
+  if (options.log_packet) options.log_packet(false, payload);
+  output_ += rsp::frame(payload, false).replace(0, 1, "%");
 }
 
 void Session::drain_waiting() {

@@ -2,7 +2,7 @@
 // the target go in, bytes for the debugger come out. No sockets, no waiting: cli/ owns those.
 //
 // All-stop: a packet that starts threads is answered by the stop reply, when the target tells an
-// event. What the debugger sends meanwhile waits, except the requests to stop.
+// event. What the debugger sends meanwhile waits, except the requests to stop. Non-stop: see there.
 //
 // The Trace outlives sessions (disconnected tracing); the Session lives as long as its connection.
 #pragma once
@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "agent/breakpoint_programs.h"
+#include "agent/client_features.h"
+#include "agent/non_stop.h"
 #include "agent/reply.h"
 #include "agent/trace.h"
 #include "base/bytes.h"
@@ -53,14 +55,6 @@ struct SessionOptions {
   std::function<bool(std::string_view name, std::string_view value)> set;
 };
 
-/// What the debugger said it understands (qSupported).
-struct ClientFeatures {
-  bool multiprocess = false;
-  bool swbreak = false, hwbreak = false;
-  bool fork_events = false, vfork_events = false, exec_events = false;
-  bool no_resumed = false;
-};
-
 class Session {
  public:
   /// PacketSize: of the text between $ and #, both ways.
@@ -92,9 +86,13 @@ class Session {
   /// breakpoints out, but for those whose commands persist, and tells the trace. The program goes
   /// on if `run_on`, or if its trace or such commands are to do without a debugger.
   void on_disconnect(bool run_on);
+  /// Instead of both, in non-stop mode: whoever runs runs on. Why the others do not is returned.
+  std::map<target::Tid, target::StopEvent> leave_as_is();
+  /// Threads run, in non-stop mode. They are stopped unless this debugger asks for that, too.
+  void inherit(std::map<target::Tid, target::StopEvent> stops);
 
   /// Do threads run, so that wait() is due?
-  bool running() const { return running_; }
+  bool running() const;
   /// The debugger said goodbye (D of the last process, k, monitor exit), or broke the protocol.
   bool finished() const { return finished_; }
   bool server_exit() const { return server_exit_; }  // `monitor exit`; k without extended mode
@@ -113,6 +111,7 @@ class Session {
   std::map<std::string, std::string, std::less<>> documents;
   std::map<int, int> files;  // vFile: the client's descriptor to ours
   size_t thread_list_at = 0;  // how far qsThreadInfo is
+  NonStopState non_stop;
 
   /// The process and thread that register, memory and query packets are about; the one that
   /// stopped last, then the first there is, when the debugger named none that lives.
@@ -129,6 +128,13 @@ class Session {
 
   /// Starts threads; the stop reply follows when the target tells.
   Status resume(std::vector<target::ResumeAction> actions);
+  /// The same, and the reply to the packet.
+  void resume(std::vector<target::ResumeAction> actions, Reply& reply);
+  Status set_non_stop(bool on);
+  /// A process was started, attached to, or told to have stopped.
+  void note_stop(const target::StopEvent& event);
+  /// Begins to tell why each thread stands still that does; the first of it, or OK.
+  std::string report_anew();
   /// Every thread of every process goes on, without a debugger to be told. The signal that the last
   /// stop was about is delivered if `with_signal`.
   void run_on(bool with_signal);
@@ -164,6 +170,10 @@ class Session {
   void handle(std::string_view packet);
   void cut_off();
   void send(std::string_view payload);
+  void notify(std::string_view payload);
+  void on_event_alone(const target::StopEvent& event);
+  Status let_others_run();
+  target::StopEvent stop_of(const target::ThreadInfo& thread) const;
   bool absorb(const target::StopEvent& event);
   void drain_waiting();
   void ask_for_nothing();

@@ -14,12 +14,21 @@ Status Session::resume(std::vector<target::ResumeAction> actions) {
   if (selected_frame)
     return Error{Errc::InvalidArgument, "a trace frame is selected; leave it first", {}};
   if (actions.empty()) return Error{Errc::NotFound, "no such thread", {}};
+  if (non_stop.on && !non_stop.confirmed) TW_RETURN_IF_ERROR(set_non_stop(false));
   TW_RETURN_IF_ERROR(target.resume(actions));
+  for (const auto& action : actions) non_stop.stops.erase(action.tid);
   last_actions_ = std::move(actions);
   threads_changed();
   documents.clear();
-  running_ = true;
+  running_ = !non_stop.on;
   return {};
+}
+
+void Session::resume(std::vector<target::ResumeAction> actions, Reply& reply) {
+  const Status status = resume(std::move(actions));
+  if (!status) reply.error(status.error());
+  else if (non_stop.on) reply.ok();
+  else reply.none();
 }
 
 void Session::run_on(bool with_signal) {
@@ -61,6 +70,7 @@ void Session::on_event(const StopEvent& event) {
   if (gone) forget_breakpoints(event.pid);
   if (event.child_pid != 0) inherit_breakpoints(event);
   if (absorb(event)) return;
+  if (non_stop.on) return on_event_alone(event);
   last_stop = event;
   // GDB takes the thread that stopped for the selected one, without saying so.
   general_thread = {event.pid, event.tid};
@@ -85,18 +95,23 @@ bool Session::absorb(const StopEvent& event) {
   std::erase_if(last_actions_, [&](const auto& action) {
     return !find_thread({0, action.tid});
   });
+  if (non_stop.on) last_actions_.clear();  // only one was stopped
   if (last_actions_.empty()) last_actions_.push_back({.tid = event.tid});
   for (auto& action : last_actions_) action.signal = 0;
   auto status = target.resume(last_actions_);
   threads_changed();
   if (!status) return false;
-  running_ = true;
+  running_ = !non_stop.on;
   return true;
 }
 
 void Session::on_target_error(const Error& error) {
   running_ = false;
   threads_changed();
+  if (non_stop.on) {  // there is no reply to say it in
+    notice(error.text());
+    return finish();
+  }
   Reply reply;
   reply.error(error);
   send(reply.str());

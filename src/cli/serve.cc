@@ -80,6 +80,7 @@ Result<std::optional<target::StopEvent>> first_process(target::Target& target,
     return std::optional(std::move(event));
   }
   if (options.launch.argv.empty()) return std::optional<target::StopEvent>();
+  if (options.launch.keep_stdio_free) log.notice("stdin/stdout redirected");
   TW_ASSIGN_OR_RETURN(auto event, processes->launch(options.launch));
   log.notice(fmt::format("Process {} created; pid = {}", options.launch.argv[0], event.pid));
   return std::optional(std::move(event));
@@ -200,6 +201,10 @@ Run serve_command(CLI::App& app) {
       fmt::print(stderr, "{}: {}\nTry '{} --help'.\n", invocation.program, status.error().text(),
                  invocation.program);
       return invocation.by_own_name ? 1 : static_cast<int>(cli::kUsage);
+    }
+    if (options->selftest) {
+      fmt::print("Selftests have been disabled for this build.\n");
+      return static_cast<int>(kOk);
     }
     return serve(*options, conventions);
   };

@@ -39,6 +39,7 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
                "Start programs by a shell, which expands their arguments (default)");
   app.add_flag("--debug", options.debug, "Say what the server does");
   app.add_flag("--remote-debug", options.remote_debug, "Show the packets");
+  app.add_flag("--selftest", options.selftest, "Accepted for gdbserver's sake: there are none");
   app.add_flag("--event-loop-debug", options.ignored, "Accepted for gdbserver's sake");
   app.add_option("--disable-packet", options.disabled_packets,
                  "Know nothing of these packets (names with commas): vCont, T, Tthread, qC, "
@@ -74,6 +75,7 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
     }
     words = again.remaining();
   }
+  if (options.selftest) return {};
   if (words.empty()) return usage("COMM is missing");
   if (words[0].size() > 1 && words[0][0] == '-') return usage("no such option: " + words[0]);
   options.comm = std::move(words[0]);

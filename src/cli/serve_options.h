@@ -22,6 +22,7 @@ namespace tracewell::cli {
 struct ServeOptions {
   bool attach = false, multi = false, once = false;
   bool wrapper_follows = false;
+  bool selftest = false;
   bool remote_debug = false, ignored = false;
   std::string debug;  // --debug or --debug=WHAT; "" = not
   std::string debug_file, debug_format;

@@ -40,7 +40,8 @@ bool ServerLoop::await_debugger() {
   link_.open();
   while (!link_.connected()) {
     if (link_.quitting() || link_.exhausted() || done_ || failed_) return false;
-    if (running_) run_unattended();
+    if (alone_) watch_alone();
+    else if (running_) run_unattended();
     else link_.wait();
   }
   notice(link_.peer());
@@ -66,17 +67,22 @@ void ServerLoop::run_unattended() {
   if (*event) pass_by(**event);
 }
 
-/// What a debugger would have been told: everything goes on as if there were none.
-void ServerLoop::pass_by(const StopEvent& event) {
-  running_ = false;
+/// What has to be known without a debugger, too.
+void ServerLoop::witness(const StopEvent& event) const {
   if (trace_ && trace_->control()) trace_->control()->on_event(event);
-  if (event.child_pid != 0 && target_.process_control())
-    (void)target_.process_control()->detach(event.child_pid);
   if (event.kind == StopEvent::Kind::Exited)
     notice(fmt::format("\nChild exited with status {}", event.exit_code));
   if (event.kind == StopEvent::Kind::Signalled)
     notice(fmt::format("\nChild terminated with signal = {:#x} ({})", event.signal,
                        rsp::gdb_signal_name(rsp::gdb_signal_from_linux(event.signal))));
+}
+
+/// What a debugger would have been told: everything goes on as if there were none.
+void ServerLoop::pass_by(const StopEvent& event) {
+  running_ = false;
+  witness(event);
+  if (event.child_pid != 0 && target_.process_control())
+    (void)target_.process_control()->detach(event.child_pid);
   std::vector<target::ResumeAction> actions;
   for (const target::ThreadInfo& thread : target_.threads(0)) {
     const bool gets_signal = event.kind == StopEvent::Kind::Signal && thread.tid == event.tid;
@@ -95,6 +101,7 @@ void ServerLoop::pass_by(const StopEvent& event) {
 
 /// For a debugger that comes, or for the end. What stopped the target instead is kept.
 void ServerLoop::stop_target() {
+  end_alone();
   if (!running_) return;
   (void)target_.interrupt();
   while (running_) {
@@ -113,11 +120,12 @@ void ServerLoop::stop_target() {
 }
 
 void ServerLoop::serve_debugger() {
-  stop_target();
+  if (!alone_) stop_target();
   if (failed_) return;
   const bool had_process = !target_.processes().empty();
   agent::Session session(target_, trace_, options_.session);
   session.last_stop = std::exchange(last_stop_, {});
+  if (std::exchange(alone_, false)) session.inherit(std::exchange(stops_, {}));
   converse(session);
   part(session, had_process);
 }
@@ -142,10 +150,14 @@ void ServerLoop::converse(agent::Session& session) {
 
 /// After the last word: what becomes of the program, and whether there is a next debugger.
 void ServerLoop::part(agent::Session& session, bool had_process) {
-  running_ = session.running();
-  if (link_.quitting()) return;
   const bool done = session.server_exit() || options_.once;
-  if (!session.finished() && !done) {
+  const bool vanished = !session.finished() && !done && !link_.quitting();
+  const bool non_stop = session.non_stop.on;
+  if (non_stop && vanished) leave_alone(session);
+  else if (non_stop) (void)session.set_non_stop(false);
+  running_ = !alone_ && session.running();
+  if (link_.quitting()) return;
+  if (vanished && !non_stop) {
     // Gone without a word. A program that ran goes on; one that stood waits for the next debugger.
     const bool ran = running_;
     stop_target();
@@ -155,7 +167,7 @@ void ServerLoop::part(agent::Session& session, bool had_process) {
     running_ = session.running();
   }
   last_stop_.reset();
-  if (!running_) last_stop_ = session.last_stop;
+  if (!running_ && !alone_) last_stop_ = session.last_stop;
   options_.session.launch = session.options.launch;
   options_.session.programs = session.options.programs;
   link_.close();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "agent/session.h"
@@ -45,10 +46,15 @@ class ServerLoop {
   Result<std::optional<target::StopEvent>> wait_watched();
   void give_up(const Error& error);
   void run_unattended();
+  void witness(const target::StopEvent& event) const;
   void pass_by(const target::StopEvent& event);
   void stop_target();
   void let_all_go();
   void notice(std::string_view line) const;
+  void leave_alone(agent::Session& session);
+  void watch_alone();
+  void note_alone(const target::StopEvent& event);
+  void end_alone();
 
   target::Target& target_;
   agent::Trace* trace_;
@@ -56,6 +62,9 @@ class ServerLoop {
   ServerOptions options_;
   std::optional<target::StopEvent> last_stop_;
   bool running_ = false;  // the target runs, and no session knows
+  /// Non-stop: the debugger is gone, who ran runs on, and why the others stand still.
+  bool alone_ = false;
+  std::map<target::Tid, target::StopEvent> stops_;
   bool done_ = false;
   bool failed_ = false;
 };

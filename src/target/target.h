@@ -2,7 +2,9 @@
 // test (fake/), a recorded trace (recorded/). The agent knows nothing else of the world.
 //
 // All-stop: between two resumes every thread of every process stands still, and everything below
-// may be asked. An optional ability is a capability that returns null, never a flag beside a method
+// may be asked. Where the target can, threads may also stop one by one (target/non_stop.h).
+//
+// An optional ability is a capability that returns null, never a flag beside a method
 // that fails. All calls come from one thread, except wake().
 #pragma once
 
@@ -18,6 +20,7 @@
 #include "model/catalog.h"
 #include "model/registers.h"
 #include "target/breakpoints.h"
+#include "target/non_stop.h"
 #include "target/sites.h"
 
 namespace tracewell::target {
@@ -32,6 +35,7 @@ struct ThreadInfo {
   Tid tid = 0;
   std::string name;
   int core = -1;  // -1 = not known
+  bool running = false;  // non-stop: it was resumed, and no stop has been told
 };
 
 /// Why everything stopped (or, for Exited and Signalled, that a process is gone).
@@ -188,6 +192,7 @@ class Target {
   virtual SignalInfo* signals() { return nullptr; }
   virtual SystemCalls* system_calls() { return nullptr; }
   virtual ThreadLocals* thread_locals() { return nullptr; }
+  virtual NonStop* non_stop() { return nullptr; }
 };
 
 }  // namespace tracewell::target

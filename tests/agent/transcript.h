@@ -11,6 +11,7 @@
 //   ~~                          the connection is gone; a new session follows
 // What came of it is written below by a run with TRACEWELL_RENEW=1:
 //   <- OK                       a reply, runs expanded
+//   <% Stop:T05…                a notification
 //   <= +                        after `=>`: bytes as they are
 //   == resume 7:continue        what the target was asked to do
 //   >> i=3\x0a                  what breakpoint commands printed
@@ -22,6 +23,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,7 +87,7 @@ class Player {
 
  private:
   static bool is_outcome(std::string_view line) {
-    for (std::string_view mark : {"<- ", "<= ", "== ", ">> ", "** ", "|| "})
+    for (std::string_view mark : {"<- ", "<= ", "<% ", "== ", ">> ", "** ", "|| "})
       if (line.starts_with(mark)) return true;
     return line == "<-";
   }
@@ -129,16 +131,24 @@ class Player {
   }
 
   bool disconnect() {
-    const bool ran = session_->running();
-    session_->stopped();
-    session_->on_disconnect(ran);
+    const bool non_stop = session_->non_stop.on;
+    std::map<target::Tid, target::StopEvent> stops;
+    if (non_stop) {
+      stops = session_->leave_as_is();
+    } else {
+      const bool ran = session_->running();
+      session_->stopped();
+      session_->on_disconnect(ran);
+    }
     auto last = session_->last_stop;
     options_.launch = session_->options.launch;
     options_.programs = session_->options.programs;
     outcomes();
     start();
     session_->last_stop = last;
-    was_running_ = was_finished_ = false;
+    if (non_stop) session_->inherit(std::move(stops));
+    was_running_ = session_->running();
+    was_finished_ = false;
     return true;
   }
 
@@ -169,6 +179,8 @@ class Player {
     while (auto item = decoder.next())
       if (item->kind == rsp::Item::Kind::Packet)
         out_ += item->payload.empty() ? "<-\n" : fmt::format("<- {}\n", show(item->payload));
+      else if (item->kind == rsp::Item::Kind::Notification)
+        out_ += fmt::format("<% {}\n", show(item->payload));
       else if (item->kind != rsp::Item::Kind::Ack)
         out_ += "<- (not a packet)\n";
   }

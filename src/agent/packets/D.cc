@@ -24,6 +24,7 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
   session.selected_frame.reset();
   if (session.traces_alone()) {
     session.notice("Disconnected tracing in effect, staying attached to the process");
+    if (session.non_stop.on) (void)session.set_non_stop(false);
     session.run_on(false);
     reply.ok();
     return session.finish();

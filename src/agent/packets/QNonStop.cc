@@ -1,11 +1,13 @@
-// QNonStop:0|1: we are all-stop; the other mode is not offered.
+// QNonStop:0|1: do all threads stop when one does? Without the ability only 0 is understood.
 #include "agent/packets.h"
 
 namespace tracewell::agent {
 
-void on_QNonStop(Session&, std::string_view body, Reply& reply) {
-  if (body == "0") reply.ok();
-  else reply.error(1);
+void on_QNonStop(Session& session, std::string_view body, Reply& reply) {
+  if (body == "0" || (body == "1" && session.target.non_stop()))
+    reply.status(session.set_non_stop(body == "1"));
+  else
+    reply.error(1);
 }
 
 }  // namespace tracewell::agent

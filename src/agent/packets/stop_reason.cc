@@ -1,10 +1,16 @@
-// ?: why the program stands still. Sent first by a debugger that has just connected.
+// ?: why the program stands still; in non-stop mode, why those threads do that stand still.
+// Sent first by a debugger that has just connected.
 #include "agent/packets.h"
 
 namespace tracewell::agent {
 
 void on_stop_reason(Session& session, std::string_view, Reply& reply) {
   using Kind = target::StopEvent::Kind;
+  if (session.non_stop.on && !session.non_stop.confirmed) (void)session.set_non_stop(false);
+  if (session.non_stop.on) {
+    reply.text(session.report_anew());
+    return;
+  }
   const auto& last = session.last_stop;
   if (last && session.find_thread({last->pid, last->tid})) {
     session.general_thread = {last->pid, last->tid};

@@ -13,9 +13,10 @@ void on_vAttach(Session& session, std::string_view body, Reply& reply) {
   session.threads_changed();
   if (!event) return reply.error(event.error());
   session.notice(fmt::format("Attached; pid = {}", event->pid));
-  session.last_stop = *event;
   session.general_thread = {event->pid, event->tid};
   session.documents.clear();
+  if (session.non_stop.on) return reply.ok();  // it runs on, and is told of when it stops
+  session.last_stop = *event;
   reply.text(session.stop_reply(*event));
 }
 

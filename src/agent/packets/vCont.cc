@@ -1,5 +1,5 @@
 // vCont;<action>[:<thread-id>];…: what each thread shall do. The first action that fits a thread
-// counts; a thread that none fits stays where it is.
+// counts; a thread that none fits stays as it is. Stopping threads is for non-stop mode.
 #include "agent/packets.h"
 #include "rsp/signals.h"
 #include "rsp/vcont.h"
@@ -31,18 +31,24 @@ void on_vCont(Session& session, std::string_view body, Reply& reply) {
   auto actions = rsp::parse_vcont(body);
   if (!actions) return reply.error(actions.error());
   std::vector<target::ResumeAction> resume;
+  std::vector<target::Tid> stop;
   for (const target::ThreadInfo& thread : session.threads())
     for (const rsp::VContAction& action : *actions) {
       if (!fits(action, thread)) continue;
       auto signal = rsp::linux_signal_from_gdb(action.signal);
       if (!signal) return reply.error(1);
-      if (action.kind != rsp::VContAction::Kind::Stop)
+      if (action.kind == rsp::VContAction::Kind::Stop) stop.push_back(thread.tid);
+      else if (!thread.running && !session.non_stop.queue.holds(thread))
         resume.push_back(translate(action, thread.tid, *signal));
       break;
     }
-  auto status = session.resume(std::move(resume));
-  if (status) reply.none();
-  else reply.error(status.error());
+  if (!session.non_stop.on) return session.resume(std::move(resume), reply);
+  if (!stop.empty()) {
+    if (auto status = session.target.non_stop()->stop(stop); !status)
+      return reply.error(status.error());
+  }
+  if (resume.empty()) return reply.ok();  // all of them do already what they shall, or are gone
+  session.resume(std::move(resume), reply);
 }
 
 }  // namespace tracewell::agent

@@ -87,7 +87,7 @@ std::vector<ThreadInfo> FakeTarget::threads(Pid pid) const {
 
 Status FakeTarget::read_registers(Tid tid, std::span<uint8_t> block) {
   Thread* thread = find_thread(tid);
-  if (!thread || block.size() != layout_.size_bytes)
+  if (!thread || thread->info.running || block.size() != layout_.size_bytes)
     return Error{Errc::Target, "no such thread", {}};
   std::copy(thread->block.begin(), thread->block.end(), block.begin());
   return {};
@@ -150,6 +150,7 @@ Status FakeTarget::resume(std::span<const ResumeAction> actions) {
   }
   log(std::move(line));
   if (refused("resume")) return Error{Errc::Target, "cannot resume", {}};
+  for (const ResumeAction& action : actions) find_thread(action.tid)->info.running = non_stop_;
   return {};
 }
 
@@ -163,6 +164,25 @@ Result<std::optional<StopEvent>> FakeTarget::wait() {
 Status FakeTarget::interrupt() {
   log("interrupt");
   return {};
+}
+
+Status FakeTarget::set_non_stop(bool on) {
+  log(on ? "non-stop" : "all-stop");
+  non_stop_ = on;
+  for (Thread& thread : threads_) thread.info.running = thread.info.running && on;
+  return {};
+}
+
+Status FakeTarget::stop(std::span<const Tid> threads) {
+  std::string line = "stop";
+  for (const Tid tid : threads) line += fmt::format(" {}", tid);
+  log(std::move(line));
+  return {};
+}
+
+bool FakeTarget::due() {
+  return std::any_of(threads_.begin(), threads_.end(),
+                     [](const Thread& thread) { return thread.info.running; });
 }
 
 Result<StopEvent> FakeTarget::launch(const LaunchOptions& options) {
@@ -184,6 +204,7 @@ Result<StopEvent> FakeTarget::attach(Pid pid) {
   log(fmt::format("attach {}", pid));
   if (refused("attach") || find_process(pid)) return Error{Errc::Target, "cannot attach to it", {}};
   add_process(pid, true);
+  find_thread(pid)->info.running = non_stop_;
   return StopEvent{.kind = StopEvent::Kind::Stepped, .pid = pid, .tid = pid, .path = {}};
 }
 

@@ -3,7 +3,7 @@
 //
 //   registers NAME:BYTES@NUMBER …   the layout; default rax rbp rsp rip (8 bytes each) and xmm0
 //   without CAPABILITY              processes, breakpoints, hardware, sites, facts, signals,
-//                                   system-calls or thread-locals
+//                                   system-calls, thread-locals or non-stop
 //   process PID [attached]
 //   thread PID.TID NAME [CORE]
 //   reg PID.TID NAME HEX            a number, not bytes
@@ -39,7 +39,8 @@ class FakeTarget final : public Target,
                          private ProcessFacts,
                          private SignalInfo,
                          private SystemCalls,
-                         private ThreadLocals {
+                         private ThreadLocals,
+                         private NonStop {
  public:
   FakeTarget();
 
@@ -70,6 +71,7 @@ class FakeTarget final : public Target,
   SignalInfo* signals() override { return has("signals") ? this : nullptr; }
   SystemCalls* system_calls() override { return has("system-calls") ? this : nullptr; }
   ThreadLocals* thread_locals() override { return has("thread-locals") ? this : nullptr; }
+  NonStop* non_stop() override { return has("non-stop") ? this : nullptr; }
 
  private:
   friend class FakeHit;
@@ -118,6 +120,10 @@ class FakeTarget final : public Target,
   // SystemCalls, ThreadLocals
   Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) override;
   Result<uint64_t> address(Tid tid, uint64_t link_map, uint64_t offset) override;
+  // NonStop
+  Status set_non_stop(bool on) override;
+  Status stop(std::span<const Tid> threads) override;
+  bool due() override;
 
   bool has(std::string_view capability) const { return without_.count(capability) == 0; }
   bool refused(std::string_view what);
@@ -151,6 +157,7 @@ class FakeTarget final : public Target,
   HitHandler* handler_ = nullptr;
   BreakpointFilter* filter_ = nullptr;
   Pid next_pid_ = 100;
+  bool non_stop_ = false;
   std::vector<std::string> calls_;
 };
 

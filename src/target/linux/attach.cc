@@ -116,13 +116,18 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   careful_ = has_foreign_children();
   auto process = seize(pid, nullptr);
   if (!process.ok()) return std::move(process).error();
-  stop_all();
+  const auto stop = [&] { one_by_one.on() ? one_by_one.hold_all() : stop_all(); };
+  stop();
   // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
-  for (std::set<Pid> refused; seize_sharers(pid, refused);) stop_all();
+  for (std::set<Pid> refused; seize_sharers(pid, refused);) stop();
   Thread* first = first_thread(pid);
   if (first == nullptr) return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
   last_told_ = first->tid;
+  if (one_by_one.on()) {  // it runs on until it is asked to stop
+    for (Thread* thread : threads_of(*find_process(pid))) thread->resumed = true;
+    one_by_one.let_on();
+  }
   return event;
 }
 
@@ -186,8 +191,12 @@ Status Tracer::detach(Pid pid) {
   careful_ = has_foreign_children();
   std::vector<Tid> running;
   for (Thread* thread : all_threads())
-    if (thread->resumed) running.push_back(thread->tid);
-  stop_all();
+    if (thread->resumed && !one_by_one.on()) running.push_back(thread->tid);
+  if (one_by_one.on()) {
+    one_by_one.hold_all();
+  } else {
+    stop_all();
+  }
   process = find_process(pid);
   if (process != nullptr) {
     process->hidden = true;
@@ -218,6 +227,7 @@ Status Tracer::kill(Pid pid) {
   while (find_process(pid) == process)
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+  one_by_one.forget_ends();
   return {};
 }
 

@@ -106,7 +106,11 @@ void Tracer::exec_happened(Tid leader) {
   Process* process = find_process(leader);
   if (process == nullptr) return;
   const std::vector<Tid> old = process->threads;
-  for (const Tid tid : old) remove_thread(tid);
+  std::optional<StopEvent::Kind> stop_wanted;
+  for (const Tid tid : old) {
+    if (const Thread* one = find(tid); one->stop_wanted) stop_wanted = one->stop_wanted;
+    remove_thread(tid);
+  }
   process->hardware = {};
   if (process->hidden) {
     process->hidden = false;
@@ -117,6 +121,7 @@ void Tracer::exec_happened(Tid leader) {
   }
   Thread& thread = add_thread(*process, leader);
   thread.resumed = true;
+  thread.stop_wanted = stop_wanted;
   thread.begun = true;
   thread.inside_call = true;
   release_orphans();

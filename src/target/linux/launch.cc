@@ -180,8 +180,9 @@ Error not_started(const Processes::LaunchOptions& options, int status, int repor
   if (WIFSIGNALED(status))
     return {Errc::Target, fmt::format("{} was killed by signal {} before it started", name,
                                       WTERMSIG(status)), {}};
-  return {Errc::Target, fmt::format("{} could not be started: exit status {}", name,
-                                    WEXITSTATUS(status)), {}};
+  // The shell has said why. GDB's users know these words of gdbserver's.
+  return {Errc::Target,
+          fmt::format("During startup program exited with code {}", WEXITSTATUS(status)), {}};
 }
 
 }  // namespace

@@ -48,7 +48,14 @@ class LinuxBreakpoints final : public Breakpoints {
     Process* process = tracer_.find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
     if (!supports(kind)) return {Errc::Unsupported, "no watchpoints for reads alone"};
-    if (kind != Kind::Software) return tracer_.insert_hardware(*process, kind, address, size);
+    if (kind != Kind::Software) {
+      tracer_.one_by_one.hold_all();
+      process = tracer_.find_process(pid);
+      Status done = Error{Errc::NotFound, "no such process", {}};
+      if (process != nullptr) done = tracer_.insert_hardware(*process, kind, address, size);
+      tracer_.one_by_one.let_on();
+      return done;
+    }
     TW_ASSIGN_OR_RETURN(Patch * patch, process->space->add(address));
     patch->breakpoint = true;
     return {};
@@ -56,7 +63,13 @@ class LinuxBreakpoints final : public Breakpoints {
   Status remove(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
     Process* process = tracer_.find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
-    if (kind != Kind::Software) return tracer_.remove_hardware(*process, kind, address, size);
+    if (kind != Kind::Software) {
+      tracer_.one_by_one.hold_all();
+      process = tracer_.find_process(pid);
+      if (process != nullptr) (void)tracer_.remove_hardware(*process, kind, address, size);
+      tracer_.one_by_one.let_on();
+      return {};
+    }
     if (Patch* patch = process->space->find(address)) patch->breakpoint = false;
     return process->space->drop_if_unused(address);
   }
@@ -123,8 +136,30 @@ class LinuxSystemCalls final : public SystemCalls {
  public:
   explicit LinuxSystemCalls(Tracer& tracer) : tracer_(tracer) {}
   Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) override {
-    return tracer_.catch_system_calls(pid, on, std::move(only));
+    tracer_.one_by_one.hold_all();  // how a thread runs is settled when it starts
+    const Status done = tracer_.catch_system_calls(pid, on, std::move(only));
+    tracer_.one_by_one.let_on();
+    return done;
   }
+
+ private:
+  Tracer& tracer_;
+};
+
+class LinuxNonStop final : public NonStop {
+ public:
+  explicit LinuxNonStop(Tracer& tracer) : tracer_(tracer) {}
+  Status set_non_stop(bool on) override {
+    tracer_.one_by_one.set(on);
+    return {};
+  }
+  Status stop(std::span<const Tid> threads) override {
+    for (const Tid tid : threads)
+      if (Thread* thread = tracer_.find(tid); thread != nullptr && tracer_.seen(*thread->process))
+        tracer_.one_by_one.want_stop(*thread, StopEvent::Kind::Signal);
+    return {};
+  }
+  bool due() override { return tracer_.one_by_one.due(); }
 
  private:
   Tracer& tracer_;
@@ -167,6 +202,7 @@ class LinuxTarget final : public Target {
   SignalInfo* signals() override { return &signals_; }
   SystemCalls* system_calls() override { return &system_calls_; }
   ThreadLocals* thread_locals() override { return &thread_locals_; }
+  NonStop* non_stop() override { return &non_stop_; }
 
  private:
   mutable Tracer tracer_;
@@ -175,6 +211,7 @@ class LinuxTarget final : public Target {
   LinuxSites sites_{tracer_};
   LinuxSignals signals_{tracer_};
   LinuxSystemCalls system_calls_{tracer_};
+  LinuxNonStop non_stop_{tracer_};
   live::Facts facts_{tracer_};
   live::ThreadLocalBlocks thread_locals_{tracer_};
 };
@@ -195,6 +232,7 @@ std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
       ThreadInfo info;
       info.pid = id;
       info.tid = thread->tid;
+      info.running = tracer_.one_by_one.runs(*thread);
       live::describe_thread(info);
       result.push_back(std::move(info));
     }
@@ -205,12 +243,14 @@ std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
 Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
   Thread* thread = tracer_.find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
+  if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
   return tracer_.read_block(*thread, block);
 }
 
 Status LinuxTarget::write_registers(Tid tid, Bytes block) {
   Thread* thread = tracer_.find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
+  if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
   return tracer_.write_block(*thread, block);
 }
 

@@ -187,6 +187,7 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
     if (thread == nullptr || !seen(*thread->process))
       return {Errc::NotFound, "no such thread"};
     if (thread->run != Run::Stopped && thread->run != Run::VforkWait) continue;
+    if (one_by_one.runs(*thread)) continue;
     thread->resumed = true;
     thread->action = action.kind;
     thread->range_start = action.range_start;
@@ -201,7 +202,7 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
 }
 
 void Tracer::start_resumed() {
-  something_pending_ = !gone_.empty();
+  something_pending_ = one_by_one.on() || !gone_.empty();
   for (Thread* thread : all_threads()) {
     if (!thread->resumed || !thread->pending) continue;
     if (still_true(*thread)) {
@@ -212,13 +213,14 @@ void Tracer::start_resumed() {
       thread->deferred_signal = thread->pending->signal;
     thread->pending.reset();
   }
-  if (something_pending_) return;
+  if (something_pending_ && !one_by_one.on()) return;
   std::vector<Thread*> threads = all_threads();
   // Whoever was told of last starts last, or it may always be the first at the next breakpoint.
   std::stable_partition(threads.begin(), threads.end(),
                         [&](const Thread* thread) { return thread->tid > last_told_; });
   for (Thread* thread : threads) {
     if (thread->run != Run::Stopped || thread->fresh) continue;
+    if (thread->resumed && (thread->pending || thread->stop_wanted)) continue;
     if (thread->resumed || !seen(*thread->process))
       go(*thread, std::exchange(thread->deferred_signal, 0));
   }

@@ -57,6 +57,7 @@ struct Thread {
   bool resumed = false;
   Action action = Action::Continue;
   uint64_t range_start = 0, range_end = 0;
+  std::optional<StopEvent::Kind> stop_wanted;  // non-stop: Signal or Interrupted is to be told
   std::optional<StopEvent> pending;  // happened while another event was told
   int deferred_signal = 0;           // to be delivered without telling, at the next start
   int injected = 0;                  // sent by us for the debugger, to be delivered untold

@@ -1,5 +1,4 @@
-// The engine: threads, their stops, and what is done about each. Split over several files; each
-// group of methods below names its own.
+// The engine: threads, their stops, and what is done about each, in the files that are named below.
 //
 // A stop is collected by note() (state is kept up to date, nothing is decided), then looked at once
 // by decide(): it ends in an event for the debugger, or in the thread going on. While everything is
@@ -18,6 +17,7 @@
 
 #include "target/linux/bell.h"
 #include "target/linux/linux_target.h"
+#include "target/linux/one_by_one.h"
 #include "target/linux/ptrace.h"
 #include "target/linux/registers.h"
 #include "target/linux/terminal.h"
@@ -136,6 +136,7 @@ class Tracer {
   Status detach(Pid pid);
   Status kill(Pid pid);
 
+  OneByOne one_by_one{*this};  // non-stop
   HitHandler* handler = nullptr;
   BreakpointFilter* filter = nullptr;
   std::bitset<65> pass_signals;
@@ -145,6 +146,7 @@ class Tracer {
 
  private:
   friend class Hit;
+  friend class OneByOne;
   bool wait_once(bool block);
   void collect_ready();
   std::optional<StopEvent> handle_next();

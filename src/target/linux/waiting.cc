@@ -76,12 +76,14 @@ void Tracer::note(Tid tid, int status) {
       gone_.push_back(event_of(StopEvent::Kind::ThreadExited, *thread));
       gone_.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     }
+    one_by_one.note_end(*thread);
     return remove_thread(tid);
   }
   thread->regs_state = Thread::Registers::Unknown;
   if (stop_event(status) == PTRACE_EVENT_EXIT) {
     thread->run = Run::Exiting;
     thread->fresh = false;
+    one_by_one.note_end(*thread);
     trace(PTRACE_CONT, tid, 0, uint64_t{0});
     return;
   }
@@ -181,6 +183,7 @@ std::optional<StopEvent> Tracer::handle_next() {
   if (let_trap_come(*thread)) return std::nullopt;
   thread->fresh = false;
   Decision decision = decide(*thread, false);
+  if (one_by_one.on()) return one_by_one.tell(*thread, std::move(decision));
   if (decision.event) {
     rivals_.clear();
     stop_all();
@@ -226,9 +229,9 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     dead_threads_.clear();
     dead_processes_.clear();
     dead_spaces_.clear();
-    forget_last_threads();
-    if (auto event = take_pending()) {
-      stop_all();
+    if (!one_by_one.on()) forget_last_threads();
+    if (auto event = one_by_one.on() ? one_by_one.take_pending() : take_pending()) {
+      if (!one_by_one.on()) stop_all();
       last_told_ = event->tid;
       return event;
     }
@@ -236,6 +239,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       if (auto event = handle_next()) return event;
       continue;
     }
+    if (interrupt_wanted_ && one_by_one.on()) one_by_one.interrupt();
     if (interrupt_wanted_) {
       if (auto event = interrupted_event()) return event;
       if (!ready_.empty()) continue;
@@ -246,7 +250,8 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       collect_ready();
       continue;
     }
-    if (!anything_runs()) return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
+    if (!anything_runs() && (!one_by_one.on() || one_by_one.take_ends()))
+      return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
     if (threads_.size() > 1) collect_ready();
   }

@@ -1,0 +1,49 @@
+// Non-stop mode as the protocol has it (manual, "Remote Non-Stop", "Notification Packets"): what
+// happens is told by one notification `%Stop:…`; until the debugger has acknowledged it with
+// vStopped, and been given all that follows, no other is sent.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "target/target.h"
+
+namespace tracewell::agent {
+
+/// What the debugger has yet to acknowledge. The first of them has been sent.
+class StopQueue {
+ public:
+  /// True: the queue was empty, so this is to be sent now.
+  bool push(const target::StopEvent& event, std::string reply);
+  /// The first is known now. The next one, or "OK".
+  std::string acknowledge();
+  /// The first, or "OK".
+  std::string first() const { return replies_.empty() ? "OK" : replies_.front().text; }
+  /// Has the debugger yet to learn that this thread stands still, or that its process is there?
+  /// When it resumes everything it does not mean this one.
+  bool holds(const target::ThreadInfo& thread) const;
+  void clear() { replies_.clear(); }
+  /// Of a process that the debugger has ended or left. The first stays: it was sent.
+  void forget(target::Pid pid);
+
+ private:
+  struct Told {
+    target::Pid pid;
+    target::Tid tid;
+    target::Pid child;
+    std::string text;
+  };
+  std::deque<Told> replies_;
+};
+
+struct NonStopState {
+  bool on = false;
+  /// Did this debugger ask for it? A debugger that comes to threads that run has yet to say.
+  bool confirmed = false;
+  std::map<target::Tid, target::StopEvent> stops;  // why those stand still that do
+  StopQueue queue;
+};
+
+}  // namespace tracewell::agent

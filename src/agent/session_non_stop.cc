@@ -1,0 +1,126 @@
+// Session: what is different where threads stop one by one.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/non_stop.h"
+#include "agent/session.h"
+
+namespace tracewell::agent {
+
+using target::StopEvent;
+
+bool StopQueue::push(const StopEvent& event, std::string reply) {
+  replies_.push_back({event.pid, event.tid, event.child_pid, std::move(reply)});
+  return replies_.size() == 1;
+}
+
+bool StopQueue::holds(const target::ThreadInfo& thread) const {
+  return std::any_of(replies_.begin(), replies_.end(), [&](const Told& told) {
+    return told.tid == thread.tid || told.child == thread.pid;
+  });
+}
+
+std::string StopQueue::acknowledge() {
+  if (!replies_.empty()) replies_.pop_front();
+  return first();
+}
+
+void StopQueue::forget(target::Pid pid) {
+  if (replies_.size() < 2) return;
+  const auto gone = [&](const Told& told) { return told.pid == pid; };
+  replies_.erase(std::remove_if(replies_.begin() + 1, replies_.end(), gone), replies_.end());
+}
+
+bool Session::running() const { return non_stop.on ? target.non_stop()->due() : running_; }
+
+Status Session::set_non_stop(bool on) {
+  target::NonStop* control = target.non_stop();
+  non_stop.confirmed = on;
+  if (on == non_stop.on) return {};
+  if (!control) return Error{Errc::Unsupported, "threads cannot stop one by one here", {}};
+  TW_RETURN_IF_ERROR(control->set_non_stop(on));
+  non_stop.on = on;
+  threads_changed();
+  non_stop.queue.clear();
+  if (on) {
+    (void)let_others_run();
+    if (last_stop && last_stop->kind != StopEvent::Kind::Exited &&
+        last_stop->kind != StopEvent::Kind::Signalled)
+      non_stop.stops[last_stop->tid] = *last_stop;
+    return {};
+  }
+  // Whoever was stopped by this was stopped for no reason of its own.
+  last_stop.reset();
+  if (const auto thread = current_thread()) last_stop = stop_of(*thread);
+  non_stop.stops.clear();
+  return {};
+}
+
+/// One thread's stop was told, and that is all that a debugger expects to be told of first: stock
+/// GDB, when it stops all threads itself, gives up where several stand still as it comes.
+Status Session::let_others_run() {
+  const target::ThreadInfo* told = nullptr;
+  if (last_stop) told = find_thread({last_stop->pid, last_stop->tid});
+  if (!told) told = find_thread(rsp::kAnyThread);
+  std::vector<target::ResumeAction> actions;
+  for (const target::ThreadInfo& thread : threads())
+    if (thread.tid != told->tid) actions.push_back({.tid = thread.tid});
+  if (actions.empty()) return {};
+  threads_changed();
+  return target.resume(actions);
+}
+
+StopEvent Session::stop_of(const target::ThreadInfo& thread) const {
+  const auto known = non_stop.stops.find(thread.tid);
+  if (known != non_stop.stops.end()) return known->second;
+  return {.kind = StopEvent::Kind::Signal, .pid = thread.pid, .tid = thread.tid, .path = {}};
+}
+
+std::string Session::report_anew() {
+  non_stop.queue.clear();
+  for (const target::ThreadInfo& thread : threads())
+    if (!thread.running) {
+      const StopEvent event = stop_of(thread);
+      (void)non_stop.queue.push(event, stop_reply(event));
+    }
+  return non_stop.queue.first();
+}
+
+void Session::inherit(std::map<target::Tid, StopEvent> stops) {
+  non_stop.on = true;
+  non_stop.confirmed = false;
+  non_stop.stops = std::move(stops);
+}
+
+std::map<target::Tid, StopEvent> Session::leave_as_is() {
+  remove_breakpoints();
+  if (options.programs) options.programs->leave();
+  if (trace && trace->control()) trace->control()->client_lost();
+  ask_for_nothing();
+  return std::move(non_stop.stops);
+}
+
+void Session::note_stop(const StopEvent& event) {
+  last_stop = event;
+  if (non_stop.on) non_stop.stops[event.tid] = event;
+}
+
+void Session::on_event_alone(const StopEvent& event) {
+  using Kind = StopEvent::Kind;
+  const bool ended = event.kind == Kind::Exited || event.kind == Kind::Signalled;
+  if (ended) {
+    std::erase_if(non_stop.stops, [&](const auto& stop) { return stop.second.pid == event.pid; });
+    last_stop = event;
+  } else if (event.kind == Kind::ThreadExited) {
+    non_stop.stops.erase(event.tid);
+  } else if (event.kind == Kind::NoneLeft) {
+    if (!client.no_resumed || target.processes().empty()) return;
+  } else {
+    note_stop(event);
+  }
+  if (non_stop.confirmed && non_stop.queue.push(event, stop_reply(event)))
+    notify("Stop:" + non_stop.queue.first());
+}
+
+}  // namespace tracewell::agent

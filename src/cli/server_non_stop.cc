@@ -1,0 +1,49 @@
+// Between two debuggers in non-stop mode: who runs runs on, who stops stays, and the next debugger
+// is told of it.
+#include <utility>
+
+#include "cli/server_loop.h"
+
+namespace tracewell::cli {
+
+using target::StopEvent;
+
+/// Gone without a word. A trace, or breakpoint commands, that shall do without a debugger have
+/// their program run on as a whole.
+void ServerLoop::leave_alone(agent::Session& session) {
+  if (session.traces_alone() || session.commands_alone()) {
+    (void)session.set_non_stop(false);
+    return session.on_disconnect(true);
+  }
+  stops_ = session.leave_as_is();
+  alone_ = true;
+}
+
+void ServerLoop::watch_alone() {
+  if (!target_.non_stop()->due()) return link_.wait();
+  auto event = wait_watched();
+  if (!event) return give_up(event.error());
+  if (*event) note_alone(**event);
+}
+
+void ServerLoop::note_alone(const StopEvent& event) {
+  using Kind = StopEvent::Kind;
+  if (event.kind == Kind::NoneLeft || event.kind == Kind::ThreadExited) return;
+  if (event.kind != StopEvent::Kind::Exited && event.kind != StopEvent::Kind::Signalled) {
+    witness(event);
+    stops_[event.tid] = event;
+    return;
+  }
+  std::erase_if(stops_, [&](const auto& stop) { return stop.second.pid == event.pid; });
+  if (!target_.processes().empty()) return witness(event);
+  end_alone();
+  pass_by(event);
+}
+
+void ServerLoop::end_alone() {
+  if (!std::exchange(alone_, false)) return;
+  (void)target_.non_stop()->set_non_stop(false);
+  stops_.clear();
+}
+
+}  // namespace tracewell::cli

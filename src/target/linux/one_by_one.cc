@@ -1,0 +1,115 @@
+#include "target/linux/one_by_one.h"
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+bool is_moving(const Thread& thread) {
+  return thread.run == Run::Running || thread.run == Run::Listening;
+}
+
+}  // namespace
+
+void OneByOne::set(bool on) {
+  if (on_ && !on) {
+    tracer_.careful_ = tracer_.has_foreign_children();
+    tracer_.stop_all();
+    for (Thread* thread : tracer_.all_threads()) thread->stop_wanted.reset();
+    tracer_.rivals_.clear();
+    tracer_.interrupt_wanted_ = false;
+  }
+  on_ = on;
+  ended_ = false;
+}
+
+void OneByOne::want_stop(Thread& thread, StopEvent::Kind kind) {
+  if (!thread.resumed || thread.stop_wanted || thread.run == Run::Exiting) return;
+  thread.stop_wanted = kind;
+  if (is_moving(thread)) tracer_.ask_to_stop(thread);
+  else tracer_.something_pending_ = true;
+}
+
+void OneByOne::interrupt() {
+  tracer_.interrupt_wanted_ = false;
+  for (Thread* thread : tracer_.all_threads()) {
+    if (!thread->resumed || !tracer_.seen(*thread->process)) continue;
+    if (thread->run != Run::Exiting) return want_stop(*thread, StopEvent::Kind::Interrupted);
+  }
+}
+
+bool OneByOne::due() {
+  if (tracer_.processes_.empty()) return !tracer_.gone_.empty();
+  return tracer_.something_pending_ || tracer_.interrupt_wanted_ || ended_ ||
+         !tracer_.gone_.empty() || !tracer_.ready_.empty() || tracer_.anything_runs();
+}
+
+void OneByOne::hold_all() {
+  if (!on_) return;
+  tracer_.careful_ = tracer_.has_foreign_children();
+  tracer_.await_all_stopped();
+  tracer_.rivals_.clear();  // each of them is told of
+  for (Thread* thread : tracer_.all_threads())
+    if (thread->run == Run::Stopped) tracer_.settle(*thread);
+}
+
+void OneByOne::let_on() {
+  if (on_) tracer_.start_resumed();
+}
+
+StopEvent OneByOne::stopped(Thread& thread, StopEvent event) {
+  thread.resumed = false;
+  thread.stop_wanted.reset();
+  tracer_.last_told_ = thread.tid;
+  ended_ = false;
+  return event;
+}
+
+std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
+  if (decision.event) {
+    tracer_.settle(thread);
+    // The child may be looked at, or told to run, as soon as it is known.
+    if (decision.event->child_pid != 0) (void)tracer_.await_stop(decision.event->child_pid);
+    if (thread.resumed) return stopped(thread, *std::move(decision.event));
+    thread.pending = std::move(decision.event);  // it was told to stand still already
+    return std::nullopt;
+  }
+  if (thread.fresh) return std::nullopt;
+  const bool stays = tracer_.seen(*thread.process) && (!thread.resumed || thread.stop_wanted);
+  if (!stays) {
+    if (decision.signal == 0) decision.signal = std::exchange(thread.deferred_signal, 0);
+    tracer_.go(thread, decision.signal);
+    return std::nullopt;
+  }
+  if (thread.run != Run::Stopped) {  // half way through something; the request went with the stop
+    if (is_moving(thread)) tracer_.ask_to_stop(thread);
+    return std::nullopt;
+  }
+  tracer_.settle(thread);
+  thread.deferred_signal = decision.signal;
+  if (!thread.resumed) return std::nullopt;
+  return stopped(thread, event_of(*thread.stop_wanted, thread));
+}
+
+std::optional<StopEvent> OneByOne::take_pending() {
+  if (!tracer_.gone_.empty()) {
+    StopEvent event = std::move(tracer_.gone_.front());
+    tracer_.gone_.pop_front();
+    if (event.kind != StopEvent::Kind::ThreadExited) ended_ = false;
+    return event;
+  }
+  if (!tracer_.something_pending_) return std::nullopt;
+  for (Thread* thread : tracer_.all_threads()) {
+    if (!thread->resumed || !tracer_.seen(*thread->process)) continue;
+    if (thread->pending) return stopped(*thread, *std::exchange(thread->pending, std::nullopt));
+    // Inside vfork it cannot be stopped, but it does nothing either.
+    const bool stands = thread->run == Run::VforkWait ||
+                        (thread->run == Run::Stopped && !thread->fresh);
+    if (thread->stop_wanted && stands)
+      return stopped(*thread, event_of(*thread->stop_wanted, *thread));
+  }
+  tracer_.something_pending_ = false;
+  return std::nullopt;
+}
+
+}  // namespace tracewell::target::live

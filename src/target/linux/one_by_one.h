@@ -1,0 +1,53 @@
+// Non-stop: what is done about one thread's stop while the others run. `resumed` of a thread says
+// what the debugger believes: it runs until its stop has been told.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "target/linux/tracee.h"
+#include "target/target.h"
+
+namespace tracewell::target::live {
+
+class Tracer;
+struct Decision;
+
+/// A part of the Tracer, which it belongs to.
+class OneByOne {
+ public:
+  explicit OneByOne(Tracer& tracer) : tracer_(tracer) {}
+
+  bool on() const { return on_; }
+  void set(bool on);
+  bool runs(const Thread& thread) const { return on_ && thread.resumed; }
+  /// Signal (with signal 0) or Interrupted is to be told, unless something else comes first.
+  void want_stop(Thread& thread, StopEvent::Kind kind);
+  /// Ctrl-C stops one thread: the leader, if it runs.
+  void interrupt();
+  /// Would wait() tell something, sooner or later?
+  bool due();
+
+  /// Everything stands still for what can only be done then; in all-stop mode it does anyhow. What
+  /// happens to threads meanwhile is told when they were let on.
+  void hold_all();
+  void let_on();
+
+  /// What to tell of a thread's stop, for which this was decided; or it goes on.
+  std::optional<StopEvent> tell(Thread& thread, Decision decision);
+  /// What is left of the time when all were held.
+  std::optional<StopEvent> take_pending();
+
+  /// One that ran may have been the last: that is to be told then.
+  void note_end(const Thread& thread) { ended_ |= thread.resumed; }
+  void forget_ends() { ended_ = false; }
+  bool take_ends() { return std::exchange(ended_, false); }
+
+ private:
+  StopEvent stopped(Thread& thread, StopEvent event);
+  Tracer& tracer_;
+  bool on_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace tracewell::target::live

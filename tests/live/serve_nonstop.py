@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Non-stop mode in stock GDB (by MI), through gdbserver and through `serve`: one thread stops and
+the others run; what GDB tells must not differ."""
+# timeout: 240
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from serve_common import AS_GDBSERVER, alive, check, need, on_port, same  # noqa: E402
+
+TURNS = str(pathlib.Path(os.environ["TRACEWELL_INFERIORS"]) / "turns")
+NON_STOP = "set non-stop on"
+
+
+class Gdb:
+    """GDB in its machine interface. What is told of stops is kept until it is asked for."""
+
+    def __init__(self, *settings):
+        self.process = subprocess.Popen(
+            ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", TURNS],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.lines = []
+        self.news = threading.Condition()
+        threading.Thread(target=self._read, daemon=True).start()
+        self.at = 0  # stops are looked for from here on
+        for setting in ("set pagination off", "set confirm off", "set mi-async on", *settings):
+            self.do(setting)
+
+    def _read(self):
+        for line in self.process.stdout:
+            with self.news:
+                self.lines.append(line)
+                self.news.notify_all()
+
+    def _await(self, start, pattern):
+        with self.news:
+            while True:
+                for number in range(start, len(self.lines)):
+                    if re.match(pattern, self.lines[number]):
+                        return number
+                check(self.news.wait(60), f"no {pattern} after {''.join(self.lines[-20:])}")
+
+    def do(self, command):
+        """Its result record."""
+        with self.news:
+            start = len(self.lines)
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        return self.lines[self._await(start, r"\^")].strip()
+
+    def stops(self, count):
+        """The next stops: a sorted list of (thread, why, function)."""
+        found = []
+        for _ in range(count):
+            number = self._await(self.at, r"\*stopped")
+            self.at = number + 1
+            line = self.lines[number]
+            pieces = [re.search(pattern, line) for pattern in
+                      (r'thread-id="(\d+)"', r'reason="([^"]+)"', r'func="([^"]+)"')]
+            why = [piece.group(1) if piece else "" for piece in pieces]
+            if why[1] == "signal-received":
+                why[1] += " " + re.search(r'signal-name="([^"]+)"', line).group(1)
+                why[2] = ""  # anywhere
+            if "exited" in why[1]:
+                why[1] += " " + re.search(r'exit-code="([^"]+)"', line).group(1)
+            found.append(tuple(why))
+        return sorted(found)
+
+    def states(self):
+        """Which threads run."""
+        text = self.do("-thread-info")
+        return re.findall(r'[{,]id="(\d+)".*?state="(\w+)"', text)
+
+    def value(self, expression):
+        found = re.search(r'value="(.*)"', self.do(f"-data-evaluate-expression {expression}"))
+        return found.group(1) if found else "none"
+
+    def moves(self, who):
+        """Does this thread's counter go on? Until it does; the watchdog is the caller's."""
+        before = self.value(f"turns[{who}]")
+        for _ in range(3000):
+            if self.value(f"turns[{who}]") != before:
+                return True
+            time.sleep(0.01)
+        return False
+
+    def quit(self):
+        self.process.stdin.write("-gdb-exit\n")
+        self.process.stdin.flush()
+        self.process.wait(timeout=60)
+
+
+def begin(server, mode=NON_STOP, to="main_work"):
+    gdb = Gdb(mode)
+    gdb.do(f"-target-select remote {server.remote}")
+    gdb.stops(1)
+    gdb.do(f"-break-insert {to}")
+    gdb.do("-exec-continue --all")
+    return gdb
+
+
+def one_stops(gdb):
+    """The others run, memory is read meanwhile, one is interrupted, all go on."""
+    shown = [gdb.stops(1)]
+    gdb.do("-break-insert -t second_work")
+    shown.append(gdb.stops(1))
+    shown.append(gdb.states())
+    shown.append(gdb.moves(1))
+    gdb.do("-break-delete 1")
+    for command in ("-exec-step", "-exec-finish", "-exec-next"):
+        shown.append(gdb.do(command + " --thread 3"))
+        shown.append(gdb.stops(1))
+    shown.append(gdb.do("-exec-interrupt --thread 2"))
+    shown.append(gdb.stops(1))
+    shown.append(gdb.states())
+    shown.append(gdb.do("-exec-continue --thread 3"))
+    shown.append(gdb.moves(2))
+    shown.append(gdb.states())
+    shown.append(gdb.do("-data-list-register-values --thread 3 x 0"))
+    shown.append(gdb.do("-exec-continue --all"))
+    shown.append([gdb.moves(0), gdb.moves(1), gdb.moves(2)])
+    shown.append(gdb.do("-exec-interrupt --all"))
+    shown.append(gdb.stops(3))
+    gdb.do("-gdb-set var quit=1")
+    gdb.do("-exec-continue --all")
+    shown.append(gdb.stops(1))
+    return shown
+
+
+def everyone_at_a_breakpoint(gdb):
+    """All three at once, with a condition; breakpoints come and go while threads run."""
+    gdb.stops(1)
+    gdb.do("-break-delete 1")
+    gdb.do("-exec-continue --all")
+    gdb.do("-break-insert turn")
+    shown = [gdb.stops(3), gdb.states()]
+    gdb.do("-break-delete 2")
+    gdb.do("-break-insert -c who==1 turn")
+    shown.append(gdb.do("-exec-continue --all"))
+    shown.append(gdb.stops(1))
+    shown.append([gdb.moves(0), gdb.moves(2)])
+    gdb.do("-break-delete 3")
+    shown.append(gdb.do("-break-watch --thread 2 turns[2]"))
+    shown.append(gdb.stops(1)[0][:2])
+    return shown
+
+
+def all_stop_over_non_stop(gdb):
+    """The debugger stops the threads itself, one by one."""
+    shown = [gdb.stops(1), gdb.states()]
+    for command in ("-exec-step", "-exec-finish"):
+        gdb.do(command)
+        shown.append(gdb.stops(1))
+    gdb.do("-break-insert -t turn")
+    gdb.do("-exec-continue")
+    shown.append([stop[1:] for stop in gdb.stops(1)])
+    return shown
+
+
+def with_both(name, conversation, mode=NON_STOP):
+    shown = []
+    for program in (AS_GDBSERVER, ["gdbserver"]):
+        with on_port(TURNS, program=program) as server:
+            gdb = begin(server, mode)
+            shown.append(conversation(gdb))
+            gdb.quit()
+    for mine, other in zip(*shown):
+        same(mine, other, name)
+    print(f"{name}: {len(shown[0])} answers agree")
+
+
+def detaching():
+    """While its threads run, and while some stand still: it runs on."""
+    with subprocess.Popen([TURNS]) as program:
+        try:
+            with on_port("--attach", str(program.pid), program=AS_GDBSERVER) as server:
+                gdb = Gdb(NON_STOP)
+                gdb.do(f"-target-select remote {server.remote}")
+                while len(gdb.states()) < 3:
+                    time.sleep(0.05)
+                gdb.do("-exec-continue --all")
+                gdb.do("-break-insert -t first_work")
+                number = gdb._await(0, r'\*stopped.*first_work')
+                check(number, "the breakpoint was not told of")
+                check("done" in gdb.do("-target-detach"), "detach while threads run")
+                server.ended()
+                gdb.quit()
+            check(program.poll() is None, "it runs on")
+        finally:
+            program.kill()
+    print("detaching: the program runs on")
+
+
+def reconnecting():
+    """The connection is gone while two threads run and one stands still: so it stays."""
+    with on_port(TURNS, program=AS_GDBSERVER, options=()) as server:
+        gdb = begin(server, to="first_work")
+        gdb.stops(1)
+        pid = int(re.search(r"pid = (\d+)", server.said()).group(1))
+        gdb.process.kill()
+        gdb.process.wait()
+        server.wait_for("will reopen the connection")
+        gdb = Gdb(NON_STOP)
+        gdb.do(f"-target-select remote {server.remote}")
+        states = sorted(state for _, state in gdb.states())
+        same(states, ["running", "running", "stopped"], "after coming back")
+        check(gdb.moves(0) and gdb.moves(2), "two threads run")
+        gdb.process.kill()
+        gdb.process.wait()
+        server.wait_for("will reopen the connection", times=2)
+        gdb = Gdb("set non-stop off")
+        gdb.do(f"-target-select remote {server.remote}")
+        states = sorted(state for _, state in gdb.states())
+        same(states, ["stopped"] * 3, "after coming back in all-stop mode")
+        gdb.do("-gdb-set var quit=1")
+        gdb.stops(1)
+        gdb.do("-exec-continue")
+        same(gdb.stops(1)[0][1], "exited 03", "the end")
+        gdb.quit()
+        check(not alive(pid), "the program has ended")
+    print("reconnecting: threads are as they were")
+
+
+def tracing():
+    """Tracepoints start, are hit and stop while all threads run; frames are looked at meanwhile."""
+    with on_port(TURNS, program=AS_GDBSERVER) as server:
+        gdb = begin(server)
+        gdb.stops(1)
+        gdb.do("-break-delete 1")
+        gdb.do("-exec-continue --all")
+        gdb.moves(1)
+        check("done" in gdb.do("-break-insert -a turn"), "a tracepoint")
+        gdb.do('-break-commands 2 "collect $args" "collect turns"')
+        check("done" in gdb.do("-trace-start"), "tstart while threads run")
+        while True:
+            frames = int(re.search(r'frames="(\d+)"', gdb.do("-trace-status")).group(1))
+            if frames > 30:
+                break
+        check("done" in gdb.do("-trace-stop"), "tstop while threads run")
+        check([gdb.moves(0), gdb.moves(1), gdb.moves(2)] == [True] * 3, "all of them run")
+        got = gdb.do("-trace-find frame-number 3")
+        check('found="1"' in got and 'func="turn"' in got, got)
+        check(gdb.value("who") in "012", "what the frame shows")
+        gdb.do("-trace-find none")
+        gdb.quit()
+    print("tracing: while threads run")
+
+
+need("gdb", "gdbserver")
+with_both("one stops", one_stops)
+with_both("everyone at a breakpoint", everyone_at_a_breakpoint)
+with_both("all-stop over non-stop", all_stop_over_non_stop, "maint set target-non-stop on")
+detaching()
+reconnecting()
+tracing()
