@@ -108,7 +108,8 @@ void Tracer::exec_happened(Tid leader) {
   const std::vector<Tid> old = process->threads;
   std::optional<StopEvent::Kind> stop_wanted;
   for (const Tid tid : old) {
-    if (const Thread* one = find(tid); one->stop_wanted) stop_wanted = one->stop_wanted;
+    const Thread* one = find(tid);
+    if (one != nullptr && one->stop_wanted) stop_wanted = one->stop_wanted;
     remove_thread(tid);
   }
   process->hardware = {};
