@@ -145,6 +145,10 @@ bool Link::accept() {
 
 bool Link::receive() {
   if (!connected_ || lost_) return false;
+  // Both threads may have been polling, and the other one may have read it all: not to be waited
+  // for, with the lock held.
+  pollfd still{connection_.input.get(), POLLIN, 0};
+  if (::poll(&still, 1, 0) <= 0) return false;
   char buffer[1 << 16];
   const ssize_t size = ::read(connection_.input.get(), buffer, sizeof buffer);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
