@@ -1,8 +1,7 @@
 // The engine: threads, their stops, and what is done about each, in the files that are named below.
 //
-// A stop is collected by note() (state is kept up to date, nothing is decided), then looked at once
-// by decide(): it ends in an event for the debugger, or in the thread going on. While everything is
-// brought to a stop, park() does the same for stops that came too late to be told.
+// A stop is collected by note() (nothing is decided), then looked at once by decide(): the debugger
+// is told, or the thread goes on. park() does the same for stops that came too late to be told.
 #pragma once
 
 #include <bitset>
