@@ -118,7 +118,7 @@ def check_frames(path, circular):
 def killed(env, moments, circular):
     """One round: a server that is killed; what it had said is there."""
     size = moments.choice([200_000, 5 << 20, 50 << 20])
-    with on_port(STORM, 10_000_000, env=env) as server:
+    with on_port(STORM, 10**12, env=env) as server:
         client = Client(server.remote)
         begin(client, size, circular)
         named = server.wait_for(r"Trace buffer: (\S+)").group(1)
@@ -226,7 +226,7 @@ def no_room(env, work):
     if subprocess.run([*SMALL, "true"], env=env, capture_output=True).returncode != 0:
         print("no_room: left out, this user may not mount a file system")
         return
-    with on_port(STORM, 10_000_000, program=[*SMALL, *TRACEWELL], env=env) as server:
+    with on_port(STORM, 10**12, program=[*SMALL, *TRACEWELL], env=env) as server:
         client = Client(server.remote)
         begin(client, 50 << 20, False)
         named = server.wait_for(r"Trace buffer: (/\S+)").group(1)

@@ -159,6 +159,7 @@ def all_stop_over_non_stop(gdb):
     for command in ("-exec-step", "-exec-finish"):
         gdb.do(command)
         shown.append(gdb.stops(1))
+    gdb.do("-break-delete 1")
     gdb.do("-break-insert -t turn")
     gdb.do("-exec-continue")
     shown.append([stop[1:] for stop in gdb.stops(1)])
