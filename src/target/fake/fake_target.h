@@ -89,7 +89,7 @@ class FakeTarget final : public Target,
   struct Thread {
     ThreadInfo info;
     std::vector<uint8_t> block, siginfo;
-    std::map<uint64_t, uint64_t> locals;  // by the module's link map
+    std::map<uint64_t, uint64_t> locals = {};  // by the module's link map
   };
 
   // Processes
