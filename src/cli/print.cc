@@ -1,5 +1,9 @@
 // tracewell print FILE: events, for people or for scripts.
 #include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
@@ -18,6 +22,14 @@ struct PrintOptions {
   ImageOptions images;
   std::string format = "text";
 };
+
+/// For people, then what is text in the table of formats.
+std::vector<std::string> printed_formats() {
+  std::vector<std::string> names = {"text"};
+  for (const formats::Format* format : formats::formats())
+    if (!format->binary && format->create != nullptr) names.emplace_back(format->name);
+  return names;
+}
 
 /// Remembers whether anything went through.
 class CountingSource final : public Source {
@@ -74,9 +86,10 @@ Result<int> print(const PrintOptions& options) {
 Run print_command(CLI::App& app) {
   auto options = std::make_shared<PrintOptions>();
   add_input_options(app, options->input);
-  app.add_option("--format", options->format, "text, jsonl or csv")
+  const std::vector<std::string> names = printed_formats();
+  app.add_option("--format", options->format, "of the output")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"text", "jsonl", "csv"}));
+      ->check(CLI::IsMember(names));
   add_image_options(app, options->images, "the names of functions, lines and data in text");
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when --from, --to or --where leave nothing to print.");
