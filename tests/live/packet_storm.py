@@ -19,7 +19,8 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from rsp_client import bias, frame, serving, status, symbols, wait_until  # noqa: E402
+from rsp_client import bias, serving, status, symbols, wait_until  # noqa: E402
+from serve_client import frame  # noqa: E402
 from trace_common import INFERIORS, SOURCES, check  # noqa: E402
 
 PROGRAM = INFERIORS / "hammer"

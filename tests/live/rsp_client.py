@@ -8,10 +8,10 @@ import contextlib
 import pathlib
 import re
 import select
-import socket
 import subprocess
 import time
 
+import serve_client
 from trace_common import TRACEWELL, check, listening
 
 
@@ -51,34 +51,14 @@ def wait_until(condition, what):
         time.sleep(0.001)
 
 
-def frame(packet):
-    data = packet if isinstance(packet, bytes) else packet.encode()
-    return b"$%s#%02x" % (data, sum(data) % 256)
+class Client(serve_client.Client):
+    """With what it takes to trace."""
 
-
-class Client:
     def __init__(self, port):
-        self.socket = socket.create_connection(("localhost", port), timeout=30)
-        self.rest = b""
-        self.ask("QStartNoAckMode")
-        self.socket.sendall(b"+")
-
-    def send(self, packet):
-        self.socket.sendall(frame(packet))
-
-    def reply(self):
-        while True:
-            whole = re.search(rb"\$([^#]*)#..", self.rest)
-            if whole:
-                self.rest = self.rest[whole.end():]
-                return whole[1].decode("latin-1")
-            more = self.socket.recv(65536)
-            check(more, "the server hung up")
-            self.rest += more
+        super().__init__(f"localhost:{port}")
 
     def ask(self, packet, expected="OK"):
-        self.send(packet)
-        got = self.reply()
+        got = self.say(packet)
         check(expected is None or got == expected, f"{packet}: {got}")
         return got
 

@@ -14,6 +14,11 @@ def expanded(text):
     return re.sub(r"(?s)(.)\*(.)", lambda run: run[1] * (ord(run[2]) - 28), text)
 
 
+def frame(body):
+    data = body if isinstance(body, bytes) else body.encode()
+    return b"$%s#%02x" % (data, sum(data) % 256)
+
+
 class Client:
     """One connection, without acknowledgements."""
 
@@ -24,7 +29,7 @@ class Client:
         self.say("QStartNoAckMode")
 
     def send(self, body):
-        self.socket.sendall(b"$%s#%02x" % (body.encode(), sum(body.encode()) % 256))
+        self.socket.sendall(frame(body))
 
     def receive(self):
         while True:

@@ -6,7 +6,6 @@ that runs on alone."""
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from serve_client import Client  # noqa: E402
 from serve_common import PROGRAM, alive, check, folder, gdb, need, on_port, same  # noqa: E402
 
 # Runs `continue`, and presses Ctrl-C when the program says in its file that it runs.
@@ -24,37 +24,6 @@ def press():
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=press).start()
 """
-
-
-class Client:
-    """The protocol by hand."""
-
-    def __init__(self, remote):
-        host, port = remote.split(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=60)
-        self.bytes = b""
-        self.say("QStartNoAckMode")
-
-    def send(self, body):
-        self.socket.sendall(b"$%s#%02x" % (body.encode(), sum(body.encode()) % 256))
-
-    def receive(self):
-        while True:
-            start = self.bytes.find(b"$")
-            end = self.bytes.find(b"#", start)
-            if start >= 0 and end >= 0 and len(self.bytes) >= end + 3:
-                body, self.bytes = self.bytes[start + 1:end], self.bytes[end + 3:]
-                return body.decode("latin-1")
-            more = self.socket.recv(65536)
-            check(more, "the server closed the connection")
-            self.bytes += more
-
-    def say(self, body):
-        self.send(body)
-        return self.receive()
-
-    def vanish(self):
-        self.socket.close()
 
 
 def spin(work):

@@ -19,6 +19,7 @@ from trace_common import INFERIORS, check, same  # noqa: E402
 
 PROGRAM = INFERIORS / "hammer"
 THREADS = 16
+LOOK_SECONDS = 0.05  # between two looks at the memory
 GROWTH_KILOBYTES_MAX = 2048  # what an allocator may still spread out
 
 
@@ -38,9 +39,9 @@ def main():
         tracer = status(pid, "TracerPid")
         client.send("vCont;c")
         used = []
-        while not client.socket_has_data(0.2):
+        while not client.socket_has_data(LOOK_SECONDS):
             used.append(int(status(tracer, "VmRSS") or used[-1]))
-        same(client.reply(), f"W{alone.returncode:02x}", "how the program ends")
+        same(client.receive(), f"W{alone.returncode:02x}", "how the program ends")
         same(client.frames_created(), calls * THREADS, "frames created")
         check(len(used) > 10, f"{len(used)} looks at the memory")
         growth = used[-1] - used[len(used) // 4]
@@ -48,7 +49,7 @@ def main():
         client.socket.close()
         said = server.said + server.stdout.read()
         same(checksum(said), checksum(alone.stdout), "what the program computes")
-    print(f"{calls * THREADS} hits, {used[-1]} kB, {len(used) * 0.2:.0f} s")
+    print(f"{calls * THREADS} hits, {used[-1]} kB, {len(used) * LOOK_SECONDS:.0f} s")
 
 
 main()
