@@ -54,7 +54,8 @@ Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
     return Error{Errc::InvalidArgument, fmt::format("there is no format \"{}\"", format_name), {}};
   if (!format)
     return Error{Errc::Unsupported,
-                 fmt::format("{} is not a trace in any format that can be read", file->path()),
+                 fmt::format("{} is not a trace in any format that can be read{}", file->path(),
+                             file->bytes().empty() ? ": it is empty" : ""),
                  {}};
   if (!format->open)
     return Error{Errc::Unsupported, fmt::format("format {} cannot be read", format->name), {}};

@@ -30,6 +30,7 @@ expect 3 info "$work/text"
 has 'not a trace in any format' err
 : >"$work/empty"
 expect 3 check "$work/empty"
+has "it is empty" err
 expect 2 info --input-format nonesuch "$work/text"
 expect 3 info --input-format tfile "$work/text"
 expect 3 info --input-format csv "$work/text"
