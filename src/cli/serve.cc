@@ -101,6 +101,9 @@ ServerOptions server_options(const ServeOptions& options, ServeLog& log, SaveFol
   out.once = options.once;
   out.multi = options.multi;
   out.killed = face_is_gone;
+  out.ending = [&trace](ServerEnd end) {
+    if (end == ServerEnd::Failed || face_is_gone()) trace.buffer().abandon();
+  };
   out.session.launch = options.launch;
   for (std::string_view name : split(options.disabled_packets, ',')) {
     if (name.empty()) continue;
@@ -181,7 +184,6 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   ServerLoop loop(*target, &trace, link, std::move(server));
   if (*first) loop.set_last_stop(**std::move(first));
   const ServerEnd end = loop.run();
-  if (end == ServerEnd::Failed || face_is_gone()) trace.buffer().abandon();
   switch (end) {
     case ServerEnd::Done: return kOk;
     case ServerEnd::Interrupted: return 128 + quit_signal;

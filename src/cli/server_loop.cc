@@ -29,10 +29,11 @@ ServerEnd ServerLoop::run() {
     if (!await_debugger()) break;
     serve_debugger();
   }
+  const ServerEnd end = link_.quitting() ? ServerEnd::Interrupted : ServerEnd::Done;
+  if (!failed_ && options_.ending) options_.ending(end);
   link_.close();
   let_all_go();
-  if (failed_) return ServerEnd::Failed;
-  return link_.quitting() ? ServerEnd::Interrupted : ServerEnd::Done;
+  return failed_ ? ServerEnd::Failed : end;
 }
 
 /// False: none will come.
@@ -58,6 +59,7 @@ void ServerLoop::give_up(const Error& error) {
   notice(error.text());
   running_ = false;
   failed_ = true;
+  if (options_.ending) options_.ending(ServerEnd::Failed);
 }
 
 /// Until a debugger comes, or everything has ended.

@@ -10,20 +10,23 @@
 
 namespace tracewell::cli {
 
+/// Why run() ended.
+enum class ServerEnd : uint8_t {
+  Done,         // as it should
+  Interrupted,  // SIGINT, SIGTERM, SIGHUP
+  Failed,       // the target cannot be waited for
+};
+
 struct ServerOptions {
   bool once = false;   // end when the first connection does
   bool multi = false;  // stay without a process
   /// At the end: was the server killed? A trace that was to do without a debugger then leaves its
   /// program running. May be empty.
   std::function<bool()> killed;
+  /// Told before the end's first deed: who is killed during the end has said so already. Told again
+  /// of a failure that comes after. May be empty.
+  std::function<void(ServerEnd)> ending;
   agent::SessionOptions session;
-};
-
-/// Why run() ended.
-enum class ServerEnd : uint8_t {
-  Done,         // as it should
-  Interrupted,  // SIGINT, SIGTERM, SIGHUP
-  Failed,       // the target cannot be waited for
 };
 
 class ServerLoop {

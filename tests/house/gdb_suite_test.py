@@ -73,6 +73,7 @@ class Ends(unittest.TestCase):
                 "gdb_suite.prepare_worker(slots)\n"
                 "assert gdb_suite.prepare_worker.port == 2745\n"
                 "subprocess.run(['sh', '-c', 'setsid tail -f /dev/null & setsid sleep 999 &'])\n"
+                "while sorted(gdb_suite.descendants().values()) != ['sleep', 'tail']: pass\n"
                 "print(gdb_suite.end_all(0.5), gdb_suite.descendants())\n")
         run = subprocess.run([sys.executable, "-c", code, pathlib.Path(__file__).parent],
                              capture_output=True, text=True, timeout=30)
