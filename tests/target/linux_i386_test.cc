@@ -1,11 +1,7 @@
 // Tracepoint sites in 32-bit code: every hit is counted once, and the program computes what it
 // computes untraced.
 #include <csignal>
-#include <filesystem>
-#include <iterator>
-#include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <elf.h>
@@ -15,6 +11,7 @@
 
 #include "base/endian.h"
 #include "target/debuggee.h"
+#include "target/hammer.h"
 
 namespace tracewell::target {
 namespace {
@@ -38,46 +35,27 @@ class LinuxI386Sites : public testing::TestWithParam<bool> {
   LinuxOptions options() const { return {.map_memory = GetParam()}; }
 };
 
-void hammer(const LinuxOptions& options, int threads, int calls, bool storm,
-            const std::vector<std::string>& sites) {
-  std::vector<std::string> argv = {"hammer_32", std::to_string(threads), std::to_string(calls)};
-  int untraced = 0;
-  run_untraced(argv, untraced);
-  if (storm) argv.push_back("storm");
-  Debuggee one(options);
-  one.launch(argv);
-  one.target->signals()->pass_signals({SIGALRM});
-  std::map<std::string, uint64_t> addresses;
-  for (const std::string& site : sites) one.site(addresses[site] = one.symbol(site));
-  one.resume_all();
-  const StopEvent end = one.wait(60);
-  EXPECT_EQ(end.kind, Kind::Exited);
-  EXPECT_EQ(end.exit_code, WEXITSTATUS(untraced));
-  for (const std::string& site : sites)
-    EXPECT_EQ(one.handler.hits[addresses[site]],
-              static_cast<uint64_t>(threads) * static_cast<uint64_t>(calls) * per_call(site))
-        << site;
-}
+const Hammer kHammer = {"hammer_32", kSites, per_call};
 
 TEST_P(LinuxI386Sites, EachKindOfInstruction) {
   for (const std::string& site : kSites) {
     SCOPED_TRACE(site);
-    hammer(options(), 1, 5, false, {site});
+    hammer({"hammer_32", {site}, per_call}, options(), 1, 5, false);
   }
 }
 
 TEST_P(LinuxI386Sites, EveryKindOfInstruction) {
-  hammer(options(), 1, GetParam() ? 100 : 20, false, kSites);
+  hammer(kHammer, options(), 1, GetParam() ? 100 : 20, false);
 }
 
 TEST_P(LinuxI386Sites, FourThreadsEverywhere) {
-  hammer(options(), 4, GetParam() ? 200 : 8, false, kSites);
+  hammer(kHammer, options(), 4, GetParam() ? 200 : 8, false);
 }
 
-TEST_P(LinuxI386Sites, SignalStorm) { hammer(options(), 3, GetParam() ? 300 : 15, true, kSites); }
+TEST_P(LinuxI386Sites, SignalStorm) { hammer(kHammer, options(), 3, GetParam() ? 300 : 15, true); }
 
 TEST_P(LinuxI386Sites, SignalStormOneThread) {
-  hammer(options(), 1, GetParam() ? 1000 : 50, true, kSites);
+  hammer(kHammer, options(), 1, GetParam() ? 1000 : 50, true);
 }
 
 TEST_P(LinuxI386Sites, SystemCallsBlockRestartAndFork) {
@@ -185,44 +163,7 @@ TEST_P(LinuxI386Sites, ForksThreadsAndNewPrograms) {
   EXPECT_EQ(one.handler.hits[work], 20u * 60);
 }
 
-TEST_P(LinuxI386Sites, LetGoAtRandomMoments) {
-  const Pid child = start_untraced({"hammer_32", "3", "0", "storm"});
-  {
-    const Watchdog watchdog(30, "its threads");
-    while (std::distance(std::filesystem::directory_iterator("/proc/" + std::to_string(child) +
-                                                             "/task"),
-                         std::filesystem::directory_iterator()) < 4)
-      std::this_thread::yield();
-  }
-  for (int i = 0; i < 12; ++i) {
-    const Watchdog watchdog(60);
-    int ended = 0;
-    ASSERT_EQ(waitpid(static_cast<pid_t>(child), &ended, WNOHANG), 0)
-        << "it was let go " << i << " times and has ended: wait status " << ended;
-    Debuggee one(options());
-    one.attach(child);
-    one.target->signals()->pass_signals({SIGALRM});
-    for (const std::string& site : kSites) {
-      // Known and not mended: a POPF that is stepped in place while signals rain leaves the trap
-      // flag to a program that is then let go (README, "Know also").
-      if (site == "site_popf" && !GetParam()) continue;
-      one.site(one.symbol(site));
-    }
-    one.resume_all();
-    while (one.handler.total() < static_cast<uint64_t>(17 * i + 1)) {
-      one.target->wake();
-      auto event = one.target->wait();
-      ASSERT_TRUE(event.ok());
-      ASSERT_FALSE(event->has_value());
-    }
-    ASSERT_TRUE(one.target->process_control()->detach(child).ok());
-  }
-  ::kill(static_cast<pid_t>(child), SIGTERM);
-  int status = 0;
-  waitpid(static_cast<pid_t>(child), &status, 0);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 44);  // abort() would say that something was computed wrongly
-}
+TEST_P(LinuxI386Sites, LetGoAtRandomMoments) { let_go_at_random_moments(kHammer, options()); }
 
 class Looker : public HitHandler {
  public:

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "target/debuggee.h"
+#include "target/hammer.h"
 
 namespace tracewell::target {
 namespace {
@@ -17,8 +18,8 @@ using Kind = StopEvent::Kind;
 
 const std::vector<std::string> kHammerSites = {
     "site_push", "site_rip", "site_call",  "site_icall", "site_leaf",   "site_jcc",
-    "site_loop", "mix",      "site_flags", "site_rep",   "site_vector", "site_pop",
-    "site_ret",
+    "site_loop", "mix",      "site_flags", "site_pushf", "site_popf",   "site_popf_half",
+    "site_rep",  "site_vector", "site_pop", "site_ret",
 };
 
 /// How often one call of work() comes by.
@@ -32,44 +33,24 @@ class LinuxSites : public testing::TestWithParam<bool> {
   LinuxOptions options() const { return {.map_memory = GetParam()}; }
 };
 
-void hammer(const LinuxOptions& options, int threads, int calls, bool storm,
-            const std::vector<std::string>& sites) {
-  std::vector<std::string> argv = {"hammer", std::to_string(threads), std::to_string(calls)};
-  if (storm) argv.push_back("storm");
-  int untraced = 0;
-  run_untraced({"hammer", argv[1], argv[2]}, untraced);
-  Debuggee one(options);
-  one.launch(argv);
-  one.target->signals()->pass_signals({SIGALRM});
-  for (const std::string& site : sites) one.site(one.symbol(site));
-  std::map<std::string, uint64_t> addresses;
-  for (const std::string& site : sites) addresses[site] = one.symbol(site);
-  one.resume_all();
-  const StopEvent end = one.wait(60);
-  EXPECT_EQ(end.kind, Kind::Exited);
-  EXPECT_EQ(end.exit_code, WEXITSTATUS(untraced));
-  for (const std::string& site : sites)
-    EXPECT_EQ(one.handler.hits[addresses[site]],
-              static_cast<uint64_t>(threads) * static_cast<uint64_t>(calls) * per_call(site))
-        << site;
-}
+const Hammer kHammer = {"hammer", kHammerSites, per_call};
 
-TEST_P(LinuxSites, EveryKindOfInstruction) { hammer(options(), 1, 100, false, kHammerSites); }
+TEST_P(LinuxSites, EveryKindOfInstruction) { hammer(kHammer, options(), 1, 100, false); }
 
 TEST_P(LinuxSites, FourThreadsAtOneSite) {
-  hammer(options(), 4, GetParam() ? 5000 : 500, false, {"site_push"});
+  hammer({"hammer", {"site_push"}, per_call}, options(), 4, GetParam() ? 5000 : 500, false);
 }
 
 TEST_P(LinuxSites, FourThreadsEverywhere) {
-  hammer(options(), 4, GetParam() ? 500 : 50, false, kHammerSites);
+  hammer(kHammer, options(), 4, GetParam() ? 500 : 50, false);
 }
 
 TEST_P(LinuxSites, SignalStorm) {
-  hammer(options(), 3, GetParam() ? 1000 : 100, true, kHammerSites);
+  hammer(kHammer, options(), 3, GetParam() ? 1000 : 100, true);
 }
 
 TEST_P(LinuxSites, SignalStormOneThread) {
-  hammer(options(), 1, GetParam() ? 4000 : 300, true, kHammerSites);
+  hammer(kHammer, options(), 1, GetParam() ? 4000 : 300, true);
 }
 
 void system_call(const LinuxOptions& options, const std::string& what, uint64_t hits, int code) {
@@ -169,6 +150,8 @@ TEST_P(LinuxSites, FaultsSeeTheOriginalAddress) {
   EXPECT_EQ(two.handler.hits[trap], 1u);
   EXPECT_EQ(two.go().exit_code, 3);
 }
+
+TEST_P(LinuxSites, LetGoAtRandomMoments) { let_go_at_random_moments(kHammer, options()); }
 
 TEST_P(LinuxSites, SitesComeAndGoWhileThreadsRun) {
   Debuggee one(options());

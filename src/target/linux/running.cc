@@ -5,6 +5,7 @@
 
 #include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
+#include "target/linux/trap_flag.h"
 
 namespace tracewell::target::live {
 
@@ -49,25 +50,23 @@ void Tracer::go(Thread& thread, int signal) {
   if (thread.skip && regs(thread).rip != *thread.skip) thread.skip.reset();
   Patch* patch = thread.skip ? thread.process->space->find(*thread.skip) : nullptr;
   if (patch == nullptr) thread.skip.reset();
+  const bool passes =
+      patch != nullptr && (!patch->breakpoint || thread.decided || !seen(*thread.process));
+  const auto steps_original = [&] {
+    return wants_step(thread) && thread.process->space->find(regs(thread).rip) == nullptr;
+  };
+  if (signal != 0 && (passes || steps_original()) && pop_flags(thread)) {
+    if (passes) thread.decided = patch->breakpoint;
+    thread.skip.reset();
+    return start(thread, wants_step(thread), signal);
+  }
   if (signal != 0 && (thread.skip || thread.restart)) {
     // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
     thread.entering_handler = true;
     return start(thread, true, signal);
   }
-  if (patch != nullptr && (!patch->breakpoint || thread.decided || !seen(*thread.process)))
-    return pass(thread, *thread.skip, *patch);
+  if (passes) return pass(thread, *thread.skip, *patch);
   start(thread, wants_step(thread), signal);
-}
-
-/// What the next instruction does with the trap flag: PUSHF shows it; POPF and IRET replace it.
-void Tracer::look_at_flags(Thread& thread) {
-  uint8_t code[3] = {};
-  thread.process->space->read_raw(regs(thread).rip, code);
-  const bool rex = (code[0] & 0xf0) == 0x40 && !in_32_bit_code(thread.regs);
-  const uint8_t opcode = code[code[0] == 0x66 || rex ? 1 : 0];
-  thread.pushes_flags = opcode == 0x9c;
-  thread.own_trap_flag =
-      opcode == 0x9d || opcode == 0xcf || (thread.regs.eflags & kTrapFlag) != 0;
 }
 
 void Tracer::start(Thread& thread, bool step, int signal) {
@@ -78,8 +77,8 @@ void Tracer::start(Thread& thread, bool step, int signal) {
   }
   // A signal's handler comes before the instruction.
   if (step && signal == 0 && steps_into_caught_call(thread)) step = false;
+  if (step || thread.stepping) (void)regs(thread);  // without our trap flag
   if (step) look_at_flags(thread);
-  else if (thread.stepping) (void)regs(thread);  // without our trap flag
   (void)flush_regs(thread);  // fails when it was killed, as does the next
   int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
   if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;
@@ -283,6 +282,7 @@ std::optional<StopEvent> Tracer::interrupted_event() {
 /// false: it was killed a moment ago, and may want to stop once more on its way out.
 bool Tracer::detach_thread(Thread& thread, int signal) {
   clear_debug_registers(thread);
+  if (thread.stepping) (void)regs(thread);  // without our trap flag
   (void)flush_regs(thread);
   const bool let_go = trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) == 0;
   Process& process = *thread.process;

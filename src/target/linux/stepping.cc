@@ -3,6 +3,7 @@
 
 #include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
+#include "target/linux/trap_flag.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -40,6 +41,8 @@ Side system_call_side(Tid tid) {
 
 /// The others must not run past the address while the original is there.
 void Tracer::step_in_place(Thread& thread, uint64_t address) {
+  (void)regs(thread);
+  if (!wants_step(thread) && pop_flags(thread)) return start(thread, false, 0);
   const std::shared_ptr<AddressSpace> space = thread.process->space;
   quiesce(thread);
   if (thread.run != Run::Stopped) return;

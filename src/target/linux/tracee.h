@@ -72,7 +72,8 @@ struct Thread {
   bool inside_call = false;       // between the entry and the exit stop of any call
   int64_t system_call = -1;       // the last one that was seen
   bool pushes_flags = false;      // the instruction being stepped would show the trap flag
-  bool own_trap_flag = false;     // the program has set it, or that instruction may
+  bool own_trap_flag = false;     // the program had set it before that instruction
+  std::optional<uint64_t> replaces_flags;  // pc of that instruction, if it may set it
   bool program_trap = false;      // the int3 at the pc is the program's own
   std::optional<uint64_t> skip;     // counted already: pass the site at this pc
   std::optional<uint64_t> restart;  // counted already: the kernel may move the pc back to here

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/trap_flag.h"
+
 namespace tracewell::target::live {
 
 Thread* Tracer::find(Tid tid) {
@@ -93,12 +95,7 @@ user_regs_struct& Tracer::regs(Thread& thread) {
   if (thread.regs_state == Thread::Registers::Unknown) {
     if (trace(PTRACE_GETREGS, thread.tid, 0, &thread.regs) != 0) thread.regs = {};
     thread.regs_state = Thread::Registers::Clean;
-    // When a POPF has been stepped, the kernel takes its own flag of the next step for the
-    // program's: it shows it, and leaves it set.
-    if (thread.stepping && !thread.own_trap_flag && (thread.regs.eflags & kTrapFlag) != 0) {
-      thread.regs.eflags &= ~kTrapFlag;
-      thread.regs_state = Thread::Registers::Changed;
-    }
+    hide_trap_flag(thread);
   }
   return thread.regs;
 }

@@ -163,7 +163,6 @@ class Tracer {
   void await_all_stopped();
   void start_resumed();
   bool wants_step(const Thread& thread) const;
-  void look_at_flags(Thread& thread);
   int deliverable(Thread& thread, int signal);
   void system_call_left(Thread& thread);
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
