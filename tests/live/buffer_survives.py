@@ -145,6 +145,8 @@ def killed(env, moments, circular):
         check(info["records"] >= created, f"{info['records']} frames of {created}")
     same(check_frames(named, circular), info["records"], "frames")
     check("sound" in read("check", named), "a sound file")
+    first = read("print", "--images-from-trace", "--to", 1, named)
+    check("inner" in first, f"the program is found by its build-id: {first}")
     read("convert", named, env["XDG_RUNTIME_DIR"] + "/copy.tf")
     check("in use" not in read("buffers", env=env), "left behind")
     same(read("buffers", "--delete", buffer["name"], env=env), "", "deleting")

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "symbols/image.h"
 #include "target/debuggee.h"
 
 namespace tracewell::target {
@@ -305,6 +306,12 @@ TEST(LinuxFacts, ModulesLibrariesAuxvReadOnly) {
   EXPECT_EQ(modules[0].path, inferior("ends"));
   EXPECT_LE(modules[0].start, main);
   EXPECT_GT(modules[0].start + modules[0].size_bytes, main);
+  for (const Module& module : modules) {
+    auto file = symbols::Image::open(module.path);
+    if (!file) continue;  // the vdso
+    EXPECT_FALSE(module.build_id.empty()) << module.path;
+    EXPECT_EQ(module.build_id, (*file)->facts().build_id) << module.path;
+  }
   const std::string list = *facts.libraries_svr4(one.pid);
   EXPECT_NE(list.find("main-lm=\"0x"), std::string::npos) << list;
   EXPECT_NE(list.find("libc.so"), std::string::npos) << list;

@@ -13,6 +13,7 @@
 #include "base/endian.h"
 #include "machine/tdesc.h"
 #include "model/problem.h"
+#include "symbols/image.h"
 #include "target/debuggee.h"
 
 namespace tracewell::target {
@@ -104,6 +105,9 @@ TEST(LinuxI386, ModulesAndAuxv) {
     for (const Module& module : *modules) {
       EXPECT_LT(module.start + module.size_bytes, uint64_t{1} << 32) << module.path;
       EXPECT_GT(module.size_bytes, 0u) << module.path;
+      const auto file = symbols::Image::open(module.path);
+      if (!file.ok()) continue;  // the vdso
+      EXPECT_EQ(module.build_id, (*file)->facts().build_id) << module.path;
     }
     auto xml = one.target->facts()->libraries_svr4(one.pid);
     ASSERT_TRUE(xml.ok());

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/build_id.h"
 #include "target/linux/link_map.h"
 
 namespace tracewell::target::live {
@@ -111,6 +112,10 @@ Result<std::vector<Module>> Facts::modules(Pid pid) {
     find_extent(maps, object.dynamic, module);
     result.push_back(std::move(module));
   }
+  const AddressSpace& space = *tracer_.find_process(pid)->space;
+  for (Module& module : result)
+    if (module.size_bytes != 0)
+      module.build_id = build_id_in_memory(space, module.start, module.bias);
   return result;
 }
 

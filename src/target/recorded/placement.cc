@@ -28,7 +28,7 @@ const Module* find_module(const Catalog& catalog, const Image& image) {
   for (const Module& module : catalog.modules)
     if (!id.empty() && module.build_id == id) return &module;
   for (const Module& module : catalog.modules)
-    if (module.build_id.empty() && file_name(module.path) == file_name(image.path()))
+    if ((module.build_id.empty() || id.empty()) && file_name(module.path) == file_name(image.path()))
       return &module;
   return nullptr;
 }

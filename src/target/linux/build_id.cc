@@ -1,0 +1,68 @@
+// Layouts: elf.h of the C library. Nothing here trusts what it reads.
+#include "target/linux/build_id.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include <elf.h>
+
+#include "base/hex.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr size_t kHeadersMax = 512;
+constexpr uint64_t kNotesMax = 64 << 10;
+constexpr uint32_t kBuildIdMax = 64;
+
+uint64_t aligned(uint64_t size, uint64_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+/// The notes of one segment. Both kinds of files have headers of three 32-bit words.
+std::string build_id_in(Bytes notes, uint64_t alignment) {
+  while (notes.size() >= sizeof(Elf64_Nhdr)) {
+    Elf64_Nhdr header{};
+    std::memcpy(&header, notes.data(), sizeof header);
+    const uint64_t name_at = sizeof header;
+    const uint64_t bytes_at = aligned(name_at + header.n_namesz, alignment);
+    if (bytes_at + header.n_descsz > notes.size()) break;
+    const Bytes name = notes.subspan(name_at, header.n_namesz);
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_descsz <= kBuildIdMax && name.size() == 4 &&
+        std::memcmp(name.data(), ELF_NOTE_GNU, 4) == 0)
+      return to_hex(notes.subspan(bytes_at, header.n_descsz));
+    notes = notes.subspan(std::min<uint64_t>(aligned(bytes_at + header.n_descsz, alignment),
+                                             notes.size()));
+  }
+  return "";
+}
+
+template <class FileHeader, class ProgramHeader>
+std::string find(const AddressSpace& space, uint64_t start, uint64_t bias) {
+  const auto file = space.read_value<FileHeader>(start);
+  if (!file) return "";
+  for (size_t i = 0; i < std::min<size_t>(file->e_phnum, kHeadersMax); ++i) {
+    const auto header =
+        space.read_value<ProgramHeader>(start + file->e_phoff + i * sizeof(ProgramHeader));
+    if (!header) return "";
+    if (header->p_type != PT_NOTE) continue;
+    std::vector<uint8_t> notes(std::min<uint64_t>(header->p_memsz, kNotesMax));
+    notes.resize(space.read(bias + header->p_vaddr, notes));
+    if (std::string id = build_id_in(notes, header->p_align == 8 ? 8 : 4); !id.empty()) return id;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string build_id_in_memory(const AddressSpace& space, uint64_t start, uint64_t bias) {
+  const auto magic = space.read_value<std::array<char, SELFMAG>>(start);
+  if (!magic || std::memcmp(magic->data(), ELFMAG, SELFMAG) != 0) return "";
+  return space.is_32_bit ? find<Elf32_Ehdr, Elf32_Phdr>(space, start, bias)
+                         : find<Elf64_Ehdr, Elf64_Phdr>(space, start, bias);
+}
+
+}  // namespace tracewell::target::live
