@@ -25,10 +25,11 @@ std::string_view file_name(std::string_view path) {
 
 const Module* find_module(const Catalog& catalog, const Image& image) {
   const std::string& id = image.facts().build_id;
+  const std::string_view name = file_name(image.path());
   for (const Module& module : catalog.modules)
     if (!id.empty() && module.build_id == id) return &module;
   for (const Module& module : catalog.modules)
-    if ((module.build_id.empty() || id.empty()) && file_name(module.path) == file_name(image.path()))
+    if ((module.build_id.empty() || id.empty()) && file_name(module.path) == name)
       return &module;
   return nullptr;
 }
