@@ -61,6 +61,9 @@ void become_guarded() {
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return;
   }
+  // Who kills by name (`killall -9 tracewell`) means the server, and is not to hit what keeps the
+  // traced program whole.
+  if (born == 0) ::prctl(PR_SET_NAME, "tw-tracer");
   if (born > 0) {
     child = born;
     struct sigaction action {};

@@ -1,7 +1,8 @@
 // Guardian: what keeps a traced program whole when its server is killed by a signal that nobody
 // can catch. The process that the user started is only the server's face: it hands signals on and
 // waits. Its child traces. When the face is killed, the kernel sends the child SIGTERM, and it ends
-// as it would have otherwise: what it attached to goes on without a patch left in its code.
+// as it would have otherwise: what it attached to goes on without a patch left in its code. The
+// child has a name of its own (`tw-tracer`), for those who kill by name.
 //
 // The other way round there is little to be done: with the tracing process the kernel lets go of
 // every program at once, patches and all, and only one process can trace. What was started dies

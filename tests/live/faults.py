@@ -64,8 +64,18 @@ def start_trace(port, pid, disconnected):
 
 
 def kill(server):
-    os.kill(server.pid, signal.SIGKILL)
+    """By its number; or by its name, and everything that is called so."""
+    victims = [server.pid]
+    if rng.random() < 0.5:
+        name = status(server.pid, "Name")
+        victims += [pid for pid in children(server.pid) if status(pid, "Name") == name]
+    for pid in victims:
+        os.kill(pid, signal.SIGKILL)
     server.wait(timeout=30)
+
+
+def children(pid):
+    return map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
 
 
 def cut(client):

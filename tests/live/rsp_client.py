@@ -39,7 +39,7 @@ def status(pid, key):
     """A line of /proc/PID/status; "" when there is no such process."""
     try:
         text = pathlib.Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter when it ends meanwhile
         return ""
     return re.search(rf"^{key}:\s+(\S+)", text, re.MULTILINE)[1]
 
