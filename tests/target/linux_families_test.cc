@@ -117,6 +117,27 @@ TEST(LinuxFamilies, VforkIsToldWithItsEnd) {
   }
 }
 
+TEST(LinuxFamilies, ReturnOfAVforkThatWasNotWatchedFromItsStart) {
+  constexpr int64_t kVfork = 58;
+  // GDB catches nothing while it follows: it asks again at the vfork, or at its end.
+  for (const bool at_once : {false, true}) {
+    Debuggee one;
+    one.launch({"families", "vfork"});
+    one.target->process_control()->report_forks(true, true, true);
+    one.target->signals()->pass_signals({SIGCHLD});
+    const StopEvent vfork = one.go();
+    ASSERT_EQ(vfork.kind, Kind::Vfork);
+    ASSERT_TRUE(one.target->process_control()->detach(vfork.child_pid).ok());
+    SystemCalls& calls = *one.target->system_calls();
+    ASSERT_TRUE(calls.catch_system_calls(one.pid, at_once, {}).ok());
+    ASSERT_EQ(one.go().kind, Kind::VforkDone);
+    ASSERT_TRUE(calls.catch_system_calls(one.pid, true, {}).ok());
+    const StopEvent back = one.go();
+    EXPECT_EQ(back.kind, Kind::SystemCallReturn);
+    EXPECT_EQ(back.system_call, kVfork);
+  }
+}
+
 TEST(LinuxFamilies, RegistersOfAThreadThatWaitsForItsVforkChild) {
   Debuggee one;
   one.launch({"families", "spawn"});

@@ -8,7 +8,10 @@
 namespace tracewell::target::live {
 
 Decision Tracer::decide(Thread& thread, bool parking) {
-  switch (stop_event(thread.status)) {
+  const int told = stop_event(thread.status);
+  // All of these come in the middle of a system call, whose entry may not have been watched.
+  if (told != 0 && told != kEventStop) thread.inside_call = true;
+  switch (told) {
     case 0: break;
     case PTRACE_EVENT_CLONE: return on_clone(thread);
     case PTRACE_EVENT_FORK: return on_fork(thread, false);
