@@ -38,7 +38,7 @@ class Collector::Host {
     target::HitContext::Range range{address, {static_cast<uint8_t*>(to), size}, 0};
     hit_.read_memory({&range, 1});
     if (range.got == size) return true;
-    collector_.note(ax::Fault::MemoryAccess, address + range.got);
+    collector_.note(ax::Fault::MemoryAccess, range.address + range.got);
     return false;
   }
   uint64_t get_variable(unsigned number) {
@@ -131,9 +131,17 @@ bool Collector::reserve(uint64_t bytes) {
   return true;
 }
 
+// The program's sums of addresses leave out the carry: behind its last byte comes its first.
+uint64_t Collector::up_to_the_end(uint64_t address, uint64_t size) const {
+  const uint64_t behind = last_address_ - (address & last_address_);
+  return size == 0 ? 0 : std::min(size - 1, behind) + 1;
+}
+
 bool Collector::add_memory(uint64_t address, uint64_t size) {
   for (bool continues = false; size > 0; continues = true) {
-    const uint32_t piece = static_cast<uint32_t>(std::min<uint64_t>(size, rsp::kMemoryBlockMax));
+    address &= last_address_;
+    const uint32_t piece = static_cast<uint32_t>(
+        up_to_the_end(address, std::min<uint64_t>(size, rsp::kMemoryBlockMax)));
     if (!reserve(kMemoryHeaderBytes + piece)) return false;
     items_.push_back({.continues = continues, .size = piece, .address = address});
     address += piece;
@@ -149,10 +157,11 @@ bool Collector::add_text(target::HitContext& hit, uint64_t address, uint64_t max
   bool ended = false, unreadable = false;
   while (!ended && !unreadable && texts_.size() - start < max) {
     const size_t at = texts_.size();
-    const size_t piece = std::min<uint64_t>(kTextStep, max - (at - start));
+    const uint64_t from = (address + (at - start)) & last_address_;
+    const size_t piece = up_to_the_end(from, std::min<uint64_t>(kTextStep, max - (at - start)));
     if (at + piece > std::min(buffer_.size_bytes(), kFrameBytesMax)) return reserve(UINT64_MAX);
     texts_.resize(at + piece);
-    target::HitContext::Range range{address + (at - start), {texts_.data() + at, piece}, 0};
+    target::HitContext::Range range{from, {texts_.data() + at, piece}, 0};
     hit.read_memory({&range, 1});
     size_t got = range.got;
     if (const void* nul = std::memchr(texts_.data() + at, 0, got)) {
@@ -169,7 +178,7 @@ bool Collector::add_text(target::HitContext& hit, uint64_t address, uint64_t max
     items_[i].text = true;
     items_[i].value = static_cast<int64_t>(at);
   }
-  if (unreadable) note(ax::Fault::MemoryAccess, address + size);
+  if (unreadable) note(ax::Fault::MemoryAccess, (address + size) & last_address_);
   return !unreadable;
 }
 

@@ -49,6 +49,9 @@ class Collector {
 
   Collector(Variables& variables, TraceBuffer& buffer) : variables_(variables), buffer_(buffer) {}
 
+  /// Of the program's addresses. What goes beyond is cut: 32-bit programs leave out the carry.
+  void set_address_bytes(uint32_t bytes) { last_address_ = bytes < 8 ? UINT32_MAX : UINT64_MAX; }
+
   Condition evaluate(target::HitContext& hit, Bytes condition, int64_t time_ns);
   /// Runs the actions and appends the frame. `record` has tracepoint, pc, tid and time.
   Collected collect(target::HitContext& hit, std::span<const rsp::Action> actions,
@@ -70,6 +73,7 @@ class Collector {
 
   void run(target::HitContext& hit, const rsp::Action& action, int64_t time_ns);
   bool reserve(uint64_t bytes);
+  uint64_t up_to_the_end(uint64_t address, uint64_t size) const;
   bool add_memory(uint64_t address, uint64_t size);
   bool add_text(target::HitContext& hit, uint64_t address, uint64_t max);
   void add_variable(uint32_t number, int64_t value);
@@ -81,6 +85,7 @@ class Collector {
 
   Variables& variables_;
   TraceBuffer& buffer_;
+  uint64_t last_address_ = UINT64_MAX;
   std::vector<Item> items_;
   std::vector<uint8_t> texts_;  // strings, read while the actions ran
   std::vector<uint8_t> frame_;  // grows only; bytes_ of it are used

@@ -27,6 +27,7 @@ void Engine::capture_machine() {
   machine_.target_description = target_.target_description(pid_);
   machine_.machine = machine_name(machine_.target_description);
   machine_.address_bytes = layout.pc() != nullptr ? layout.pc()->size_bytes : 8;
+  collector_.set_address_bytes(machine_.address_bytes);
   capture_modules();
 }
 

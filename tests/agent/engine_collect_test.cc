@@ -114,6 +114,39 @@ TEST_F(EngineCollect, StringThatRunsIntoNothing) {
   EXPECT_EQ(engine.status().stop_text, "memory access error at 0x5003");
 }
 
+// Blocks must stand where a debugger of a 32-bit program asks for them.
+TEST_F(EngineCollect, AddressesOfA32BitProgramLeaveOutTheCarry) {
+  world.become_32_bit();
+  world.fill(0x1004, "base");
+  world.fill(0x5000, "carry");
+  // r1 is 0x2000: less 0xffc in 32 bits, and in 64. The same with the carry that 64 bits have:
+  // reg 1, const32 0xfffff004, add, const8 1, trace, end
+  trace("M1,fffff004,4M1,fffffffffffff004,4M-1,700005000,2" +
+        expression("26000124fffff0040222010c27"));
+  hit();
+  EXPECT_EQ(blocks(0), "M1004:62617365 M1004:62617365 M5000:6361 M1004:62");
+  EXPECT_TRUE(engine.status().running);
+}
+
+TEST_F(EngineCollect, MemoryOfA32BitProgramGoesOnAtItsBeginning) {
+  world.become_32_bit();
+  world.fill(0xfffffffd, std::string("endbeg\0", 7));
+  // const32 0xfffffffd, const16 20, tracenz, end
+  trace("R0fM-1,fffffffd,5" + expression("24fffffffd2300142f27") + "M-1,ffffffff,9");
+  hit();
+  EXPECT_EQ(blocks(0), "R Mfffffffd:656e64 M0:6265 Mfffffffd:656e64 M0:62656700 "
+                       "Mffffffff:64 M0:62656700");
+  EXPECT_EQ(engine.status().stop_text, "memory access error at 0x4");
+}
+
+TEST_F(EngineCollect, MemoryOfA64BitProgramMayEndWithTheLastByte) {
+  world.fill(0xfffffffffffffffe, "xy");
+  world.fill(0xffffffff, "zz");
+  trace("M-1,fffffffffffffffe,2M-1,ffffffff,2");
+  hit();
+  EXPECT_EQ(blocks(0), "Mfffffffffffffffe:7879 Mffffffff:7a7a");
+}
+
 TEST_F(EngineCollect, PointerAndWhatItPointsTo) {
   world.fill(0x5000, std::string("\0\x60\0\0\0\0\0\0", 8));
   world.fill(0x6000, "P");

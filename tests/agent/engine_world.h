@@ -56,8 +56,16 @@ class World final : public target::Target, private target::TraceSites {
   Status interrupt() override { return {}; }
   target::TraceSites* trace_sites() override { return this; }
 
+  /// Its pc has four bytes.
+  void become_32_bit() {
+    layout_.registers[3].size_bytes = 4;
+    layout_.size_bytes = 36;
+  }
+  uint64_t last_address() const { return layout_.size_bytes == 36 ? UINT32_MAX : UINT64_MAX; }
+
   void fill(uint64_t address, std::string_view text) {
-    for (size_t i = 0; i < text.size(); ++i) memory[address + i] = static_cast<uint8_t>(text[i]);
+    for (size_t i = 0; i < text.size(); ++i)
+      memory[(address + i) & last_address()] = static_cast<uint8_t>(text[i]);
   }
 
   bool alive = true;
@@ -91,18 +99,21 @@ class Hit final : public target::HitContext {
   target::Tid tid() const override { return tid_; }
   uint64_t pc() const override { return pc_; }
   bool read_register(uint32_t number, uint64_t& value) override {
-    const Register* reg = layout_.by_number(number);
+    const Register* reg = world_.layout(kPid).by_number(number);
     if (reg == nullptr || reg->size_bytes > 8) return false;
     value = load_uint(block_ + reg->offset, reg->size_bytes, Endian::Little);
     return true;
   }
   Bytes registers() override {
     ++register_reads;
-    return block_;
+    return Bytes(block_).first(world_.layout(kPid).size_bytes);
   }
   void read_memory(std::span<Range> ranges) override {
     ++memory_reads;
-    for (Range& range : ranges) range.got = world_.read_memory(kPid, range.address, range.into);
+    for (Range& range : ranges) {
+      range.address &= world_.last_address();
+      range.got = world_.read_memory(kPid, range.address, range.into);
+    }
   }
 
   int register_reads = 0;
@@ -110,7 +121,6 @@ class Hit final : public target::HitContext {
 
  private:
   World& world_;
-  RegisterLayout layout_ = small_layout();
   uint64_t pc_;
   target::Tid tid_;
   uint8_t block_[40] = {};
