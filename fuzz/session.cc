@@ -55,6 +55,8 @@ class World {
   void connect() {
     agent::SessionOptions options;
     options.files = agent::SessionOptions::Files::None;
+    options.set = [](std::string_view, std::string_view) { return true; };
+    options.print = [](std::string_view) {};
     session_ = std::make_unique<agent::Session>(target_, trace_.get(), options);
   }
   target::FakeTarget target_;

@@ -43,6 +43,12 @@ const PacketEntry* find_packet(std::string_view packet) {
   return best;
 }
 
+std::string_view without_separators(std::string_view name) {
+  while (name.size() > 1 && std::string_view(":;,?").find(name.back()) != name.npos)
+    name.remove_suffix(1);
+  return name;
+}
+
 bool available(const Session& session, Needs needs) {
   switch (needs) {
     case Needs::always: return true;

@@ -41,6 +41,9 @@ std::span<const PacketEntry> packet_table();
 /// stays unknown. nullptr = unknown, to be answered empty.
 const PacketEntry* find_packet(std::string_view packet);
 
+/// The name without the separators at its end: "vCont" of "vCont;".
+std::string_view without_separators(std::string_view name);
+
 /// Does the session have what the packet needs?
 bool available(const Session& session, Needs needs);
 

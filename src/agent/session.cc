@@ -146,9 +146,7 @@ void Session::notice(std::string_view line) const {
 }
 
 bool Session::disabled(std::string_view name) const {
-  while (name.size() > 1 && std::string_view(":;,?").find(name.back()) != name.npos)
-    name.remove_suffix(1);
-  return options.disabled.count(name) != 0;
+  return options.disabled.count(without_separators(name)) != 0;
 }
 
 const std::vector<target::ThreadInfo>& Session::threads() const {

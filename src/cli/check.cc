@@ -34,31 +34,41 @@ class Invariants {
   std::unordered_set<int64_t> told_;
 };
 
+constexpr Problem::Severity kBad = Problem::Severity::Warning;
+
 Result<int> check(const InputOptions& options) {
-  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options));
+  // --strict ends the search at the first sign of damage. For other commands that is an error of
+  // their input; here it is the answer.
+  InputOptions lenient = options;
+  lenient.strict = false;
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(lenient));
   ProblemLog& problems = *trace.problems;
   Invariants invariants(trace.source->catalog(), problems);
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<Source> source,
-      select_events(std::move(trace.source), {}, problems, options.strict, "checking"));
+      select_events(std::move(trace.source), {}, problems, false, "checking"));
   Batch batch;
   uint64_t events = 0;
-  while (true) {
+  const auto enough = [&] { return options.strict && problems.count(kBad) > 0; };
+  while (!enough()) {
     TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
     if (!more) break;
     events += batch.size();
     for (const Event& event : batch.events()) invariants.look_at(event);
   }
   for (const Problem& problem : problems.kept()) fmt::print("{}\n", problem_line(problem));
-  const uint64_t bad = problems.count(Problem::Severity::Warning);
+  const uint64_t bad = problems.count(kBad);
   if (problems.count() > problems.kept().size())
     fmt::print("… and {} more\n", problems.count() - problems.kept().size());
   if (bad == 0) {
     fmt::print("{}: sound, {} events\n", printable(options.path), events);
     return static_cast<int>(kOk);
   }
-  fmt::print("{}: damaged, {} problems; {} events can be read\n", printable(options.path), bad,
-             events);
+  if (options.strict)
+    fmt::print("{}: damaged; the rest was not looked at\n", printable(options.path));
+  else
+    fmt::print("{}: damaged, {} problems; {} events can be read\n", printable(options.path), bad,
+               events);
   return static_cast<int>(kNothing);
 }
 

@@ -40,7 +40,7 @@ Result<const formats::Format*> output_format(const ConvertOptions& options) {
   return format;
 }
 
-Status convert(const ConvertOptions& options) {
+Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(const formats::Format* format, output_format(options));
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
@@ -49,9 +49,11 @@ Status convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(*format, options.output));
   for (const std::string& refused : sink->refuses(source->catalog()))
     fmt::print(stderr, "tracewell: {}: {}\n", printable(options.output), printable(refused));
-  const Status done = pump(*source, *sink);
+  CountingSource counted(std::move(source));
+  const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
-  return done;
+  if (!done.ok()) return done.error();
+  return static_cast<int>(options.selection.selects() && counted.count() == 0 ? kNothing : kOk);
 }
 
 }  // namespace
@@ -64,9 +66,10 @@ Run convert_command(CLI::App& app) {
                  "format of OUT, when its name does not say: " + writable_formats())
       ->type_name("NAME");
   add_selection_options(app, options->selection);
+  app.footer("Exit status: 1 when --from, --to or --where leave nothing to write but the catalog.");
   return [options](const Invocation&) {
-    const Status status = convert(*options);
-    return status.ok() ? static_cast<int>(kOk) : fail(status.error());
+    const auto status = convert(*options);
+    return status.ok() ? *status : fail(status.error());
   };
 }
 

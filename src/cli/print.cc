@@ -31,23 +31,6 @@ std::vector<std::string> printed_formats() {
   return names;
 }
 
-/// Remembers whether anything went through.
-class CountingSource final : public Source {
- public:
-  CountingSource(std::unique_ptr<Source> source, uint64_t& count)
-      : source_(std::move(source)), count_(count) {}
-  const Catalog& catalog() const override { return source_->catalog(); }
-  Result<bool> next(Batch& batch) override {
-    auto more = source_->next(batch);
-    count_ += batch.size();
-    return more;
-  }
-
- private:
-  std::unique_ptr<Source> source_;
-  uint64_t& count_;
-};
-
 /// "text" is ours alone; the others are formats.
 Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options,
                                                 const Catalog& catalog) {
@@ -71,14 +54,11 @@ Result<int> print(const PrintOptions& options) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
                                     options.input.strict, "printing"));
-  uint64_t count = 0;
-  CountingSource counted(std::move(source), count);
+  CountingSource counted(std::move(source));
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
   if (!done.ok()) return done.error();
-  const bool asked = !options.selection.where.empty() || options.selection.from != 0 ||
-                     options.selection.to != UINT64_MAX;
-  return static_cast<int>(asked && count == 0 ? kNothing : kOk);
+  return static_cast<int>(options.selection.selects() && counted.count() == 0 ? kNothing : kOk);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // tracewell replay FILE COMM: a recorded trace behind the remote protocol, for stock GDB.
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -55,6 +56,13 @@ Result<UniqueFd> catch_signals() {
   return fd;
 }
 
+/// The exit status: a signal's, if one has come.
+int ended_by(const UniqueFd& signals) {
+  signalfd_siginfo signal{};
+  const bool came = ::read(signals.get(), &signal, sizeof signal) == sizeof signal;
+  return came ? 128 + static_cast<int>(signal.ssi_signo) : static_cast<int>(kOk);
+}
+
 /// Registers travel in one packet, two digits a byte. A file may state any size.
 Status fits_a_packet(const Catalog& catalog) {
   constexpr size_t kBlockMax = agent::Session::kPacketBytesMax / 2;
@@ -85,7 +93,7 @@ Result<int> replay(const ReplayOptions& options) {
   if (const std::string text = transport->announcement(); !text.empty()) tell(text);
   TW_RETURN_IF_ERROR(serve_recorded(*transport, target, *recorded,
                                     session_options(options, target), options.once, quit.get()));
-  return static_cast<int>(kOk);
+  return ended_by(quit);
 }
 
 }  // namespace

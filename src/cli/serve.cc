@@ -19,6 +19,7 @@
 #include "cli/serve_log.h"
 #include "cli/serve_options.h"
 #include "cli/server_loop.h"
+#include "cli/thread_db_path.h"
 #include "cli/transport.h"
 #include "formats/tracebuffer.h"
 #include "target/linux/linux_target.h"
@@ -86,16 +87,27 @@ Result<std::optional<target::StopEvent>> first_process(target::Target& target,
   return std::optional(std::move(event));
 }
 
+/// What `monitor set` changes.
+struct Settings {
+  ServeLog log;
+  SaveFolder saves;
+  ThreadDbPath thread_db;
+};
+
 /// `monitor set NAME VALUE`.
-bool set(std::string_view name, std::string_view value, ServeLog& log, SaveFolder& saves) {
-  if (name == "save-dir") return saves.set_folder(std::string(value)).ok();
-  if (name != "save-overwrite") return log.set(name, value);
+bool set(std::string_view name, std::string_view value, Settings& settings) {
+  if (name == "save-dir") return settings.saves.set_folder(std::string(value)).ok();
+  if (name == "libthread-db-search-path") {
+    settings.thread_db.set(std::string(value));
+    return true;
+  }
+  if (name != "save-overwrite") return settings.log.set(name, value);
   if (value != "0" && value != "1") return false;
-  saves.set_overwrite(value == "1");
+  settings.saves.set_overwrite(value == "1");
   return true;
 }
 
-ServerOptions server_options(const ServeOptions& options, ServeLog& log, SaveFolder& saves,
+ServerOptions server_options(const ServeOptions& options, Settings& settings,
                              agent::Engine& trace) {
   ServerOptions out;
   out.once = options.once;
@@ -105,23 +117,18 @@ ServerOptions server_options(const ServeOptions& options, ServeLog& log, SaveFol
     if (end == ServerEnd::Failed || face_is_gone()) trace.buffer().abandon();
   };
   out.session.launch = options.launch;
-  for (std::string_view name : split(options.disabled_packets, ',')) {
-    if (name.empty()) continue;
-    if (name == "threads")
-      out.session.disabled.insert({"vCont", "Tthread", "qC", "qfThreadInfo"});
-    else  // gdbserver's T is the stop reply, not the packet
-      out.session.disabled.emplace(name == "T" ? "Tstop" : name);
-  }
-  out.session.notice = [&log](std::string_view line) { log.notice(line); };
-  out.session.log_packet = [&log](bool received, std::string_view text) {
-    log.packet(received, text);
+  out.session.disabled = options.disabled;
+  out.session.notice = [&settings](std::string_view line) { settings.log.notice(line); };
+  out.session.log_packet = [&settings](bool received, std::string_view text) {
+    settings.log.packet(received, text);
   };
-  out.session.set = [&log, &saves](std::string_view name, std::string_view value) {
-    return set(name, value, log, saves);
+  out.session.set = [&settings](std::string_view name, std::string_view value) {
+    return set(name, value, settings);
   };
-  out.session.save = [&saves, &trace](std::string_view name) {
+  out.session.thread_locals = [&settings] { return settings.thread_db.found(); };
+  out.session.save = [&settings, &trace](std::string_view name) {
     agent::TraceBufferSource frames(trace.buffer(), trace.catalog());
-    return saves.save(name, frames);
+    return settings.saves.save(name, frames);
   };
   return out;
 }
@@ -138,16 +145,16 @@ agent::BufferHome buffer_home(const std::string& path, const ServeLog& log) {
 }
 
 int serve(ServeOptions& options, const Conventions& conventions) {
-  ServeLog log;
+  Settings settings;
+  ServeLog& log = settings.log;
   log.debug = !options.debug.empty();
   log.packets = options.remote_debug;
   if (!options.debug_file.empty() && !log.set_file(options.debug_file))
     return conventions.fail(errno_error("cannot write " + options.debug_file));
   if (!log.set_format(options.debug_format))
     return conventions.fail({Errc::InvalidArgument, "--debug-format: none, timestamp or all", {}});
-  SaveFolder saves;
-  saves.set_overwrite(options.save_overwrite);
-  if (auto status = saves.set_folder(options.save_dir); !status)
+  settings.saves.set_overwrite(options.save_overwrite);
+  if (auto status = settings.saves.set_folder(options.save_dir); !status)
     return conventions.fail(std::move(status).error().within("--save-dir"));
 
   if (!options.buffer.empty() && ::access(options.buffer.c_str(), F_OK) == 0)
@@ -173,7 +180,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   trace.keep_buffer_in(buffer_home(options.buffer, log));
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
 
-  auto server = server_options(options, log, saves, trace);
+  auto server = server_options(options, settings, trace);
   // Where standard output carries the protocol, what breakpoint commands print goes beside it.
   std::FILE* const out = comm->kind == Comm::Kind::Stdio ? stderr : stdout;
   server.session.print = [out](std::string_view text) {

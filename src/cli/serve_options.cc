@@ -2,9 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 
+#include "agent/packets.h"
 #include "base/text.h"
 #include "cli/version.h"
 
@@ -21,10 +25,47 @@ constexpr std::string_view kForms =
 
 Error usage(std::string text) { return {Errc::InvalidArgument, std::move(text), {}}; }
 
+/// The words behind the options are none of CLI11's, so it would leave them out of the usage line.
+class ServeFormatter final : public CLI::Formatter {
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return fmt::format("Usage: {} [OPTIONS] COMM PROG [ARGS…]\n",
+                       name.empty() ? app->get_name() : name);
+  }
+};
+
+/// gdbserver's names that mean more than one packet, or less.
+constexpr std::string_view kThreads = "threads", kStopReply = "T";
+const std::vector<std::string_view> kAllOfThreads = {"vCont", "Tthread", "qC", "qfThreadInfo"};
+
+std::vector<std::string_view> packets_to_disable() {
+  std::vector<std::string_view> names = {kThreads, kStopReply};
+  names.insert(names.end(), kAllOfThreads.begin(), kAllOfThreads.end());
+  for (const agent::PacketEntry& entry : agent::packet_table()) {
+    const std::string_view name = agent::without_separators(entry.name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+/// A name that nobody knows would quietly disable nothing.
+Status disable_packets(std::string_view text, std::set<std::string, std::less<>>& disabled) {
+  const std::vector<std::string_view> known = packets_to_disable();
+  for (const std::string_view name : split(text, ',')) {
+    if (name.empty()) continue;
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return usage(fmt::format("--disable-packet: there is no packet '{}'; there are {}",
+                               printable(name), fmt::join(known, " ")));
+    if (name == kThreads) disabled.insert(kAllOfThreads.begin(), kAllOfThreads.end());
+    else disabled.emplace(name == kStopReply ? "Tstop" : name);
+  }
+  return {};
+}
+
 }  // namespace
 
 void declare_serve_options(CLI::App& app, ServeOptions& options) {
   app.prefix_command();
+  app.formatter(std::make_shared<ServeFormatter>());
   app.footer(std::string(kForms));
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), version()));
   app.add_flag("--attach", options.attach, "Attach to the running process PID");
@@ -42,8 +83,8 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
   app.add_flag("--selftest", options.selftest, "Accepted for gdbserver's sake: there are none");
   app.add_flag("--event-loop-debug", options.ignored, "Accepted for gdbserver's sake");
   app.add_option("--disable-packet", options.disabled_packets,
-                 "Know nothing of these packets (names with commas): vCont, T, Tthread, qC, "
-                 "qfThreadInfo, threads (all of these)");
+                 "Know nothing of these packets (names with commas): any packet's name, T (stop "
+                 "replies), Tthread (their thread), threads (vCont, Tthread, qC, qfThreadInfo)");
   app.add_option("--buffer", options.buffer,
                  "Keep the trace buffer in this file, which outlives a server that is killed "
                  "(default: a new one that `tracewell buffers` lists)")
@@ -75,6 +116,7 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
     }
     words = again.remaining();
   }
+  TW_RETURN_IF_ERROR(disable_packets(options.disabled_packets, options.disabled));
   if (options.selftest) return {};
   if (words.empty()) return usage("COMM is missing");
   if (words[0].size() > 1 && words[0][0] == '-') return usage("no such option: " + words[0]);

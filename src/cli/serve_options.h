@@ -6,7 +6,9 @@
 // rest is read in a second pass.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,8 @@ struct ServeOptions {
   bool remote_debug = false, ignored = false;
   std::string debug;  // --debug or --debug=WHAT; "" = not
   std::string debug_file, debug_format;
-  std::string disabled_packets;  // names with commas
+  std::string disabled_packets;  // names with commas, as typed
+  std::set<std::string, std::less<>> disabled;  // for agent::SessionOptions
   std::string buffer;            // file for the trace buffer; "" = one in the usual place
   std::string save_dir;  // "" = nothing may be saved
   bool save_overwrite = false;

@@ -112,6 +112,12 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
       filter::select(std::move(source), std::move(wanted)), problems, strict, what));
 }
 
+Result<bool> CountingSource::next(Batch& batch) {
+  auto more = source_->next(batch);
+  count_ += batch.size();
+  return more;
+}
+
 std::string problem_line(const Problem& problem) {
   const std::string place = problem.offset ? fmt::format(" at {:#x}", *problem.offset) : "";
   return fmt::format("{} {}{}: {}", severity_name(problem.severity), problem.code, place,

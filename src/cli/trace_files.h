@@ -31,6 +31,8 @@ struct SelectionOptions {
   uint64_t from = 0;
   uint64_t to = UINT64_MAX;
   std::string where;
+  /// Was anything asked for? Then nothing left is told by the exit status.
+  bool selects() const { return from != 0 || to != UINT64_MAX || !where.empty(); }
 };
 /// --from, --to, --where.
 void add_selection_options(CLI::App& app, SelectionOptions& options);
@@ -53,6 +55,19 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               const SelectionOptions& selection,
                                               const ProblemLog& problems, bool strict,
                                               std::string_view what);
+
+/// Counts the events that go through.
+class CountingSource final : public Source {
+ public:
+  explicit CountingSource(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+  const Catalog& catalog() const override { return source_->catalog(); }
+  Result<bool> next(Batch& batch) override;
+  uint64_t count() const { return count_; }
+
+ private:
+  std::unique_ptr<Source> source_;
+  uint64_t count_ = 0;
+};
 
 /// To standard error, the first twenty.
 void tell_problems(const OpenTrace& trace, const std::string& path);

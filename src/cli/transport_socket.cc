@@ -17,8 +17,13 @@
 namespace tracewell::cli {
 namespace {
 
-// The words of gdbserver, which scripts look for.
-Error cannot_bind() { return errno_error("Can't bind address"); }
+/// `words` are gdbserver's, which scripts look for.
+Error cannot(std::string_view words, std::string_view where, int errno_value = errno) {
+  return errno_error(errno_value, fmt::format("{}: Can't {}", where, words));
+}
+Error cannot_bind(std::string_view where, int errno_value = errno) {
+  return cannot("bind address", where, errno_value);
+}
 
 /// Numeric host and port.
 std::pair<std::string, std::string> name_of(const sockaddr_storage& address, socklen_t size) {
@@ -90,13 +95,13 @@ class UnixTransport final : public Transport {
   ino_t inode_;
 };
 
-Result<UniqueFd> listen_on(const addrinfo& info) {
+Result<UniqueFd> listen_on(const addrinfo& info, std::string_view where) {
   UniqueFd fd(::socket(info.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return errno_error("Can't open socket");
   const int on = 1;
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (::bind(fd.get(), info.ai_addr, info.ai_addrlen) != 0) return cannot_bind();
-  if (::listen(fd.get(), 1) != 0) return errno_error("Can't listen on socket");
+  if (::bind(fd.get(), info.ai_addr, info.ai_addrlen) != 0) return cannot_bind(where);
+  if (::listen(fd.get(), 1) != 0) return cannot("listen on socket", where);
   return fd;
 }
 
@@ -114,9 +119,11 @@ Result<std::unique_ptr<Transport>> open_tcp(const Comm& comm) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   // Without a name: loopback, because whoever may connect may do what the server's user may do.
+  const std::string host = comm.host.empty() ? "127.0.0.1" : comm.host;
+  const std::string where =
+      host.find(':') == host.npos ? host + ":" + comm.port : "[" + host + "]:" + comm.port;
   addrinfo* found = nullptr;
-  const int code = ::getaddrinfo(comm.host.empty() ? "127.0.0.1" : comm.host.c_str(),
-                                 comm.port.c_str(), &hints, &found);
+  const int code = ::getaddrinfo(host.c_str(), comm.port.c_str(), &hints, &found);
   if (code != 0)
     return Error{Errc::Io,
                  fmt::format("{}: cannot resolve name: {}", comm.host, ::gai_strerror(code)),
@@ -124,7 +131,7 @@ Result<std::unique_ptr<Transport>> open_tcp(const Comm& comm) {
   Result<UniqueFd> fd = Error{Errc::Io, comm.host + ": cannot resolve name: no address", {}};
   for (const int family : {AF_INET, AF_INET6})
     for (const addrinfo* info = found; info && !fd; info = info->ai_next)
-      if (info->ai_family == family) fd = listen_on(*info);
+      if (info->ai_family == family) fd = listen_on(*info, where);
   ::freeaddrinfo(found);
   if (!fd) return std::move(fd).error();
   return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(*std::move(fd)));
@@ -139,8 +146,8 @@ Result<std::unique_ptr<Transport>> open_unix(const std::string& path) {
 
   struct stat there;
   if (::lstat(path.c_str(), &there) == 0) {
-    if (!S_ISSOCK(there.st_mode)) return errno_error(EEXIST, "Can't bind address");
-    if (has_owner(address)) return errno_error(EADDRINUSE, "Can't bind address");
+    if (!S_ISSOCK(there.st_mode)) return cannot_bind(path, EEXIST);
+    if (has_owner(address)) return cannot_bind(path, EADDRINUSE);
     ::unlink(path.c_str());
   }
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -149,10 +156,10 @@ Result<std::unique_ptr<Transport>> open_unix(const std::string& path) {
   const int bound = ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
   const int bind_errno = errno;
   ::umask(before);
-  if (bound != 0) return errno_error(bind_errno, "Can't bind address");
+  if (bound != 0) return cannot_bind(path, bind_errno);
   if (::lstat(path.c_str(), &there) != 0) return errno_error(path);
   auto transport = std::make_unique<UnixTransport>(std::move(fd), path, there.st_ino);
-  if (::listen(transport->listen_fd(), 1) != 0) return errno_error("Can't listen on socket");
+  if (::listen(transport->listen_fd(), 1) != 0) return cannot("listen on socket", path);
   return std::unique_ptr<Transport>(std::move(transport));
 }
 

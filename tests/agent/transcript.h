@@ -4,6 +4,7 @@
 //   @ process 7                 a line of FakeTarget's description (target/fake/fake_target.h)
 //   @ trace                     there is a live tracing experiment; its clock stands still
 //   @ files none|read-only      what vFile may do; default: everything
+//   @ settings | no-libthread-db  `monitor set` takes anything; its search path leads to none
 //   @ disable NAME              a packet that shall be unknown
 //   -> qSupported:swbreak+      a packet; the player frames and acknowledges
 //   => \x03                     bytes as they are
@@ -82,8 +83,7 @@ class Player {
     while (out_.ends_with("\n\n")) out_.pop_back();
     return out_;
   }
-  /// The line that makes no sense, or "".
-  const std::string& problem() const { return problem_; }
+  const std::string& problem() const { return problem_; }  // the line that makes no sense, or ""
 
  private:
   static bool is_outcome(std::string_view line) {
@@ -96,7 +96,7 @@ class Player {
     raw_ = mark == "=>";
     if (mark == "@") return describe(text);
     if (!session_) start();
-    auto bytes = unshow(text);
+    const auto bytes = unshow(text);
     if (!bytes) return false;
     if (mark == "->") session_->feed(as_bytes(rsp::frame(*bytes, false)));
     else if (mark == "=>") session_->feed(as_bytes(*bytes));
@@ -110,6 +110,9 @@ class Player {
     if (text == "trace") with_trace_ = true;
     else if (text == "files none") options_.files = SessionOptions::Files::None;
     else if (text == "files read-only") options_.files = SessionOptions::Files::ReadOnly;
+    else if (text == "settings") options_.set = [](auto, auto) { return true; };
+    else if (text == "no-libthread-db")
+      options_.thread_locals = [] { return Status(Errc::NotFound, "no libthread_db"); };
     else if (text.starts_with("disable ")) options_.disabled.emplace(text.substr(8));
     else return target_.describe(text).ok();
     return true;
@@ -124,10 +127,9 @@ class Player {
   }
 
   bool happen(std::string_view text) {
-    auto event = target_.event(text);
-    if (!event) return false;
-    if (*event) session_->on_event(**event);
-    return true;
+    const auto event = target_.event(text);
+    if (event.ok() && *event) session_->on_event(**event);
+    return event.ok();
   }
 
   bool disconnect() {
@@ -140,7 +142,7 @@ class Player {
       session_->stopped();
       session_->on_disconnect(ran);
     }
-    auto last = session_->last_stop;
+    const auto last = session_->last_stop;
     options_.launch = session_->options.launch;
     options_.programs = session_->options.programs;
     outcomes();

@@ -9,8 +9,13 @@ head -c 30000 "$file" >"$work/cut.tf"
 expect 1 check "$work/cut.tf"
 has 'damage frame-cut at 0x'
 has 'damaged, 2 problems; 7 events can be read'
+expect 1 check --strict "$work/cut.tf"
+has 'damage frame-cut at 0x'
+has 'damaged; the rest was not looked at'
+expect 0 check --strict "$file"
 echo text >"$work/text"
 expect 3 check "$work/text"
+expect 3 check --strict "$work/text"
 printf '\177TRACE9\n\n' >"$work/future.tf"
 expect 3 check "$work/future.tf"
 has 'version' err

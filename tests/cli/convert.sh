@@ -18,6 +18,14 @@ expect 0 info --json "$work/part.tf"
 has '"records": 2'
 has '"frames": 2'
 has '"problems": []'
+
+# Nothing selected: told as print does; what is written has no events.
+expect 1 print "$file" --where 'tracepoint == 99'
+expect 1 convert "$file" "$work/none.tf" --where 'tracepoint == 99'
+expect 0 info --json "$work/none.tf"
+has '"records": 0'
+expect 1 convert "$file" "$work/none.jsonl" --from 13
+expect 0 convert "$work/none.tf" "$work/none.jsonl"
 expect 0 convert "$file" "$work/all.csv"
 expect 0 convert "$file" "$work/odd.name" --format csv
 cmp "$work/all.csv" "$work/odd.name" || fail '--format'

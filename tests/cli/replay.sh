@@ -4,6 +4,7 @@ set -euo pipefail
 tracewell=$TRACEWELL_BIN/tracewell
 # AddressSanitizer reserves far more address space than any limit that would mean something.
 limit=2000000
+cases=$TRACEWELL_SOURCE/tests/formats
 if grep -q __asan_init "$tracewell"; then limit=unlimited; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,3 +23,29 @@ refused 4 'cannot open' "$work/none.tf" -
 printf 'not a trace' > "$work/text"
 refused 3 'not a trace' "$work/text" -
 refused 2 'COMM' "$work/huge.tf"
+refused 4 "$work/text: Can't bind address: File exists" "$cases/tfile/gdb-tsave/input.tf" \
+  "unix:$work/text"
+
+# Ended by a signal, it says so.
+"$tracewell" replay "$cases/tfile/gdb-tsave/input.tf" "unix:$work/socket" 2> >(cat > "$work/said") &
+server=$!
+until grep -q 'Listening on' "$work/said" 2> /dev/null; do sleep 0.05; done
+kill -TERM "$server"
+status=0
+wait "$server" || status=$?
+[ "$status" = 143 ] || { echo "status after SIGTERM: $status"; exit 1; }
+[ ! -e "$work/socket" ] || { echo "the socket is left"; exit 1; }
+
+# Nothing can be set here, and nothing is offered (`monitor help`; the console's text is hex).
+status=0
+printf '+$%s#%s' qRcmd,68656c70 fc |
+  timeout 30 "$tracewell" replay "$cases/tfile/gdb-tsave/input.tf" - 2> "$work/said" |
+  tr -d '\n' > "$work/answer" || status=$?
+[ "$status" = 0 ] || { echo "status after the connection's end: $status"; exit 1; }
+python3 - "$work/answer" <<'EOF'
+import re, sys
+answer = open(sys.argv[1], encoding="latin-1").read()
+runs = re.sub(r"(.)\*(.)", lambda run: run[1] * (ord(run[2]) - 28), answer)
+text = bytes.fromhex(re.search(r"\$O([0-9a-f]+)#", runs)[1]).decode()
+assert "Quit GDBserver" in text and "  set " not in text, text
+EOF

@@ -1,5 +1,7 @@
 // What `serve` makes of its command line, and the thread that reads for it.
 #include <filesystem>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,10 +17,12 @@
 #include "agent/session.h"
 #include "agent/trace_buffer.h"
 #include "agent/trace_source.h"
+#include "base/file.h"
 #include "cli/save_folder.h"
 #include "cli/serve_log.h"
 #include "cli/serve_options.h"
 #include "cli/server_loop.h"
+#include "cli/thread_db_path.h"
 #include "cli/transport.h"
 #include "cli/transport_link.h"
 #include "target/fake/fake_target.h"
@@ -124,6 +128,49 @@ TEST(ServeOptions, Attach) {
                              Words{"--attach", ":1", "99999999999"}, Words{":1"}, Words{},
                              Words{"--multi"}})
     EXPECT_FALSE(parse(words).ok());
+}
+
+TEST(ServeOptions, PacketsToDisableMustBeKnown) {
+  const auto disabled = [](const std::string& names) {
+    return parse({"--disable-packet", names, ":1", "prog"});
+  };
+  using Names = std::set<std::string, std::less<>>;
+  EXPECT_EQ(disabled("threads,T,")->disabled,
+            (Names{"vCont", "Tthread", "qC", "qfThreadInfo", "Tstop"}));
+  EXPECT_EQ(disabled("qXfer:threads:read,QTSave,vCont")->disabled,
+            (Names{"qXfer:threads:read", "QTSave", "vCont"}));
+  EXPECT_TRUE(disabled("")->disabled.empty());
+  for (const char* names : {"bogus", "qC,bogus", "vCont;", "qc", "Tstop"}) {
+    const auto refused = disabled(names);
+    ASSERT_FALSE(refused.ok()) << names;
+    for (const char* word : {"--disable-packet", "'", " threads ", " QTSave ", " vCont "})
+      EXPECT_NE(refused.error().message.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(ThreadDbPath, IsSearchedFolderByFolder) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("thread-db-{}", ::getpid());
+  fs::create_directories(folder / "empty");
+  fs::create_directories(folder / "full");
+  fs::create_directories(folder / "odd" / "libthread_db.so.1");
+  ASSERT_TRUE(OutputFile::create((folder / "full" / "libthread_db.so.1").string())->commit().ok());
+  ThreadDbPath path;
+  EXPECT_TRUE(path.found().ok());
+  const auto found = [&](std::string_view text) {
+    std::string filled(text);
+    for (size_t at; (at = filled.find('%')) != std::string::npos;)
+      filled.replace(at, 1, folder.string());
+    path.set(filled);
+    return path.found().ok();
+  };
+  EXPECT_FALSE(found("/foo/bar"));
+  EXPECT_FALSE(found("%/empty:%/odd:$pdir"));
+  EXPECT_FALSE(found("%/full/libthread_db.so.1"));
+  EXPECT_TRUE(found("%/empty:%/full"));
+  EXPECT_TRUE(found("/foo/bar:$sdir"));
+  EXPECT_TRUE(found(""));
+  fs::remove_all(folder);
 }
 
 TEST(ServeLog, Settings) {

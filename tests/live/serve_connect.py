@@ -67,7 +67,7 @@ def unix_socket(work):
         same(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, "others' rights on the socket")
         second = Server([*TRACEWELL, "--multi", f"unix:{path}"])
         same(second.ended(), 4, "status when somebody listens there")
-        check("Address already in use" in second.said(), second.said())
+        check(f"{path}: Can't bind address: Address already in use" in second.said(), second.said())
         debug(work, path, "Unix socket")
         same(running.ended(), 0, "status")
         check(not path.exists(), "the socket is removed")
@@ -121,7 +121,8 @@ def refusals():
         for program, status in ((TRACEWELL, 4), (AS_GDBSERVER, 1)):
             second = Server([*program, f"localhost:{port}", PROGRAM])
             same(second.ended(), status, "status when the port is taken")
-            check("Can't bind address: Address already in use" in second.said(), second.said())
+            words = f"localhost:{port}: Can't bind address: Address already in use"
+            check(words in second.said(), second.said())
             check("created" not in second.said(), "nothing is started then")
     for words, gdbserver, own, text in (
         (["no.such.host.invalid:1", PROGRAM], 1, 4, "no.such.host.invalid: cannot resolve name: "),
@@ -136,6 +137,7 @@ def refusals():
         (["localhost:99999", PROGRAM], 1, 2, "localhost:99999"),
         (["/no/such/device", PROGRAM], 1, 4, "/no/such/device"),
         (["/dev/null", PROGRAM], 1, 4, "/dev/null"),
+        (["--disable-packet=qC,bogus", "localhost:0", PROGRAM], 1, 2, "'bogus'; there are"),
         (["--debug-file=/no/such/folder/x", "localhost:0", PROGRAM], 1, 4, "/no/such/folder/x"),
     ):
         for program, status in ((AS_GDBSERVER, gdbserver), (TRACEWELL, own)):
@@ -147,6 +149,9 @@ def refusals():
         for program in (TRACEWELL, AS_GDBSERVER):
             running = Server([*program, *words])
             same(running.ended(), 0, f"status of {words}")
+            usage = running.said().splitlines()[1:2]
+            check(words == ["--version"] or "[OPTIONS] COMM PROG [ARGS" in usage[0],
+                  running.said())
             check("gdbserver" in running.said() or program is TRACEWELL, running.said())
 
 

@@ -1,5 +1,7 @@
 // qRcmd,<hex of a command>: GDB's `monitor`. Scripts look for the first line of the help and for
 // "Quit GDBserver" at its end, to tell what they talk to.
+#include <fmt/format.h>
+
 #include "agent/packets.h"
 #include "base/hex.h"
 #include "base/text.h"
@@ -7,39 +9,37 @@
 namespace tracewell::agent {
 namespace {
 
-constexpr std::string_view kHelp =
-    "The following monitor commands are supported:\n"
-    "  set debug <0|1>\n"
-    "    Say what the server does\n"
-    "  set remote-debug <0|1>\n"
-    "    Show the packets\n"
-    "  set debug-file [FILE]\n"
-    "    Where to; without FILE, standard error\n"
-    "  set debug-format <none|all|timestamp>\n"
-    "    What each line begins with\n"
-    "  set save-dir [DIR]\n"
-    "    Where `tsave -r` may write; without DIR, nowhere\n"
-    "  set save-overwrite <0|1>\n"
-    "    May it replace files?\n"
-    "  help\n"
-    "    This text\n"
-    "  exit\n"
-    "    Quit GDBserver\n";
-
-/// gdbserver's words for what is switched on or off.
-struct Switch {
-  std::string_view name, what;
+struct Setting {
+  std::string_view name, values, purpose;
+  std::string_view switched;  // gdbserver's words for what is on or off; "" = something else
 };
-constexpr Switch kSwitches[] = {{"debug", "Debug output"},
-                                {"remote-debug", "Protocol debug output"},
-                            {"save-overwrite", "Overwriting files that were saved"},
-                                {"debug-format", "All extra debug format options"}};
+constexpr std::string_view kThreadDb = "libthread-db-search-path";
+constexpr Setting kSettings[] = {
+    {"debug", "<0|1>", "Say what the server does", "Debug output"},
+    {"remote-debug", "<0|1>", "Show the packets", "Protocol debug output"},
+    {"debug-file", "[FILE]", "Where to; without FILE, standard error", ""},
+    {"debug-format", "<none|all|timestamp>", "What each line begins with",
+     "All extra debug format options"},
+    {"save-dir", "[DIR]", "Where `tsave -r` may write; without DIR, nowhere", ""},
+    {"save-overwrite", "<0|1>", "May it replace files?", "Overwriting files that were saved"},
+    {kThreadDb, "[DIRS]", "No thread-local variables unless libthread_db is in one of these", ""},
+};
+
+/// `settings`: are there any here?
+std::string help(bool settings) {
+  std::string out = "The following monitor commands are supported:\n";
+  for (const Setting& one : kSettings)
+    if (settings) out += fmt::format("  set {} {}\n    {}\n", one.name, one.values, one.purpose);
+  return out + "  help\n    This text\n  exit\n    Quit GDBserver\n";
+}
 
 std::string confirmation(std::string_view name, std::string_view value) {
-  for (const Switch& one : kSwitches)
-    if (one.name == name) {
+  if (name == kThreadDb)
+    return fmt::format("{} set to `{}'\n", name, value.empty() ? "$sdir:$pdir" : value);
+  for (const Setting& one : kSettings)
+    if (one.name == name && !one.switched.empty()) {
       const bool off = value == "0" || value == "none" || value.empty();
-      return std::string(one.what) + (off ? " disabled.\n" : " enabled.\n");
+      return fmt::format("{} {}.\n", one.switched, off ? "disabled" : "enabled");
     }
   return "";
 }
@@ -57,7 +57,7 @@ void on_qRcmd(Session& session, std::string_view body, Reply& reply) {
   if (!text) return reply.error(1);
   const std::string_view command = trim(*text);
   if (command == "help") {
-    session.console(kHelp);
+    session.console(help(session.options.set != nullptr));
   } else if (command == "exit") {
     session.finish_server();
   } else if (command.starts_with("set ")) {

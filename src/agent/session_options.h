@@ -1,0 +1,44 @@
+// What a session is allowed, and whom it tells.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/breakpoint_programs.h"
+#include "base/result.h"
+#include "target/target.h"
+
+namespace tracewell::agent {
+
+/// What the user allowed on the command line, and whom to tell.
+struct SessionOptions {
+  enum class Files : uint8_t { None, Listed, ReadOnly, ReadWrite };  // vFile
+  Files files = Files::ReadWrite;
+  std::vector<std::string> listed_files;    // Listed: these may be read, by absolute path
+  target::Processes::LaunchOptions launch;  // of the program, and defaults for vRun
+  /// --disable-packet: names of packets (without separator) to be unknown. Of stop
+  /// replies, "Tstop" stands for all but the signal and "Tthread" for the thread.
+  std::set<std::string, std::less<>> disabled;
+  /// One line for the server's user ("Detaching from process 7"); may be empty.
+  std::function<void(std::string_view)> notice;
+  /// Each packet that comes (true) and goes; may be empty.
+  std::function<void(bool received, std::string_view packet)> log_packet;
+  /// QTSave: writes the trace to a file of that name, or says why not; may be empty.
+  std::function<Status(std::string_view name)> save;
+  /// Takes what breakpoint commands print; may be empty.
+  std::function<void(std::string_view text)> print;
+  /// Conditions and commands of breakpoints; made by the first session, to be handed to the next
+  /// ones of the same target.
+  std::shared_ptr<BreakpointPrograms> programs;
+  /// `monitor set NAME VALUE`: false when there is no such setting; may be empty.
+  std::function<bool(std::string_view name, std::string_view value)> set;
+  /// May thread-local variables be looked for? An error says why not; empty: they may.
+  std::function<Status()> thread_locals;
+};
+
+}  // namespace tracewell::agent
