@@ -1,5 +1,6 @@
 // What a debugger is used for from day to day: breakpoints that are hit often, system calls,
 // threads that come and go, thread-local variables. Its first argument says what it does.
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -48,6 +49,9 @@ static void on_signal(int number) {
 
 /// Signals arrive at breakpoints as well.
 static void* thread_main(void* argument) {
+  char called[16];
+  snprintf(called, sizeof called, "worker %ld", (long)argument);
+  pthread_setname_np(pthread_self(), called);
   own += (int)(long)argument;
   zeroed = (long)argument * 10;
   pthread_barrier_wait(&barrier);
@@ -117,7 +121,7 @@ static int calls(void) {
 
 static int signals(void) {
   signal(SIGUSR1, on_signal);
-  raise(SIGUSR1);
+  raise(SIGUSR1); /* raised */
   printf("handled %d\n", handled);
   return handled;
 }

@@ -3,6 +3,7 @@
 gdbserver and through `serve`, and the servers must print the same."""
 # timeout: 240
 
+import os
 import pathlib
 import re
 import sys
@@ -58,6 +59,68 @@ for command in ('handle SIGUSR1 nostop noprint pass', 'dprintf work,"hit %%d\\n"
     show(command)
 '''
 
+# Breakpoints are in place when the debugger is killed. (GDB 13 takes them out when it leaves.)
+PERSISTING = r"""
+run("target extended-remote %(remote)s")
+for setting in ("breakpoint always-inserted on", "dprintf-style agent",
+                "disconnected-dprintf %(persist)s"):
+    run("set " + setting)
+run("break main")
+run("continue")
+said = run('dprintf turn,"beat %%d\\n", watched')
+run("delete 1")
+result(said)
+import os, signal
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def persisting():
+    """`set disconnected-dprintf on`: prints without a debugger, until the next one comes."""
+    program = serve_common.PROGRAM
+    with folder() as work:
+        os.mkfifo(work / "ready")
+        with on_port(program, "spin", work / "ready", program=AS_GDBSERVER, options=()) as server:
+            pid = int(server.wait_for(r"created; pid = (\d+)").group(1))
+            turn = place_of(gdb(work, PERSISTING % {"remote": server.remote, "persist": "on"},
+                                program))
+            (work / "ready").read_text()
+            server.wait_for(r"\nbeat \d+\n", times=20)
+            check(code_at(pid, turn) == 0xcc, "the breakpoint is there")
+            shown = gdb(work, f"""
+                result([run("target remote {server.remote}"), run("info breakpoints"),
+                        run("disconnect")])
+                """, program)
+            check("No breakpoints" in shown[1], f"the next debugger: {shown}")
+            check(code_at(pid, turn) != 0xcc, "the breakpoint is gone")
+    print("persisting: 20 lines without a debugger")
+
+
+def not_persisting():
+    """By default the breakpoint goes with its debugger, and the program stays as it was."""
+    program = serve_common.PROGRAM
+    with folder() as work, on_port(program, "spin", work / "ready", program=AS_GDBSERVER,
+                                   options=()) as server:
+        pid = int(server.wait_for(r"created; pid = (\d+)").group(1))
+        turn = place_of(gdb(work, PERSISTING % {"remote": server.remote, "persist": "off"},
+                            program))
+        server.wait_for("will reopen the connection")
+        check(code_at(pid, turn) != 0xcc, "the breakpoint is gone")
+        check("beat" not in server.said(), server.said())
+
+
+def place_of(said):
+    found = re.search("Dprintf 2 at (0x[0-9a-f]+)", said)
+    check(found, said)
+    return int(found[1], 16)
+
+
+def code_at(pid, address):
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        memory.seek(address)
+        return memory.read(1)[0]
+
+
 def places():
     found = {}
     for number, line in enumerate(SOURCE.read_text().splitlines(), 1):
@@ -87,6 +150,8 @@ def session(program, script, argument):
 
 
 need("gdb", "gdbserver")
+persisting()
+not_persisting()
 for name, script, argument in (
     ("conditions", CONDITIONS, "loops"),
     ("commands", COMMANDS, "loops"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`catch syscall`, thread-local variables, thread events, names of threads and signals at `detach`:
-stock GDB must show the same through gdbserver and through `serve`."""
+"""`catch syscall`, `catch load`, thread-local variables, thread events, names of threads and
+signals at `detach`: stock GDB must show the same through gdbserver and through `serve`."""
 # timeout: 240
 
 import pathlib
@@ -62,6 +62,19 @@ LOCALS = ["break %(before)d", "continue", "print own", "print zeroed", "print &o
           "thread apply all -q print own", "print in_library",
           "set var own = 7", "print own", "thread 2", "print own", "print in_library",
           "thread 3", "print in_library", "print own", "print errno", "delete", "continue"]
+# The catch is met while the loader is at work: the program has not got what dlopen() returns.
+LOADS = ["break daily.c:%(before)d", "continue", "catch load libdaily", "catch load no_such",
+         "info breakpoints", "continue", "print 'daily.c'::library_own",
+         "info sharedlibrary libdaily", "frame function locals", "continue", "print own"]
+NAMES = ["break daily.c:%(started)d", "continue",
+         "python print(sorted(one.name for one in gdb.selected_inferior().threads()))",
+         "thread name mine", "python print(gdb.selected_thread().name)", "delete",
+         "handle SIGUSR1 nostop noprint pass", "continue"]
+# What must be shown besides: equally wrong is no better.
+SHOWN = {
+    ("loads", LOADS[6]): "$1 = (int *(*)(void)) 0x0\n",
+    ("names", NAMES[2]): str(["daily"] + [f"worker {i}" for i in range(1, 5)]) + "\n",
+}
 
 
 def places():
@@ -93,6 +106,8 @@ SESSIONS = {
     "calls of threads": ("threads", THREADS),
     "calls of children": ("forks", FORKS),
     "locals": ("locals", LOCALS),
+    "loads": ("locals", LOADS),
+    "names": ("threads", NAMES),
 }
 
 
@@ -145,4 +160,5 @@ for name, (argument, commands) in SESSIONS.items():
     theirs = session(["gdbserver"], argument, commands)
     for mine, other in zip(ours, theirs):
         same(mine, other, f"{name}: {mine[0]}")
+        same(mine[1], SHOWN.get((name, mine[0]), mine[1]), f"{name}: {mine[0]}")
     print(f"{name}: {len(ours)} commands agree")

@@ -33,6 +33,16 @@ for command in ("break outer", "continue", "backtrace", "info sharedlibrary", "s
     show(command)
 """
 
+# qSearch:memory.
+SEARCHING = """
+for command in ("find &vector[0], +sizeof(vector), 3.5", "print $_ == &vector[2]",
+                "find /1 &text[0], +sizeof(text), 'l', 'o', 'o', 'k'", "print (char *) $_ - text",
+                "find &text[0], +sizeof(text), 'z'", "find /b &text[0], +sizeof(text), ' '",
+                "print $numfound", "set var text[3] = 'z'",
+                "find /b &text[0], +sizeof(text), 'z'", "print $numfound", "kill"):
+    show(command)
+"""
+
 WATCHING = """
 for command in ("break %(start)d", "continue", "delete", "watch watched", "continue", "continue",
                 "delete", "rwatch text", "continue", "delete", "break %(inner)d if value > 1000",
@@ -84,6 +94,7 @@ def session(program, script, argument):
 need("gdb", "gdbserver")
 for name, script, argument in (
     ("stepping", STEPPING, ""),
+    ("searching", SEARCHING, ""),
     ("watching", WATCHING, ""),
     ("threads", THREADS, "threads"),
     ("signals", SIGNALS, "signals"),
@@ -92,6 +103,9 @@ for name, script, argument in (
     theirs, their_words, their_status = session(["gdbserver"], script, argument)
     for mine, other in zip(ours, theirs):
         same(mine, other, f"{name}: {mine[0]}")
+    found = [text.split(" = ")[1].strip() for command, text in ours if name == "searching"
+             and command.startswith("print")]
+    same(found, ["1", "12", "4", "1"] if name == "searching" else [], f"{name}: what was found")
     same(our_words, their_words, f"{name}: what the server says of the end")
     same(our_status, their_status, f"{name}: exit status")
     print(f"{name}: {len(ours)} commands agree")

@@ -183,11 +183,37 @@ def both_trace(name, program):
     print(f"{name}: {len(ours)} frames agree")
 
 
+def locals_of_threads(name, program):
+    """gdbserver has no 64-bit way to the thread-local variables of a 32-bit program."""
+    commands = ["break thread_main", "continue", "next", "print of_thread", "thread 1",
+                "print of_thread", "set var of_thread = 11", "print of_thread", "thread 2",
+                "print of_thread", "print &of_thread != 0", "print errno", "delete", "continue"]
+    shown = dict()
+    for command, text in look(AS_GDBSERVER, program, commands):
+        shown.setdefault(command, []).append(text)
+    values = [text.split(" = ")[1].strip() for text in shown["print of_thread"]]
+    same(values, ["3", "7", "11", "3"], f"{name}: of_thread: {shown}")
+    same(shown["print &of_thread != 0"][0].split(" = ")[1], "1\n", f"{name}: its address")
+
+
+def checksums(name, program):
+    """qCRC of what the file says, and of what is one byte different. (GDB does not relocate the
+    sections of position-independent programs for this.)"""
+    commands = ["compare-sections .text", "compare-sections .rodata", "compare-sections .data",
+                "set var text[3] = 'z'", "compare-sections .data", "compare-sections .rodata"]
+    ours, theirs = look(AS_GDBSERVER, program, commands), look(["gdbserver"], program, commands)
+    same(ours, theirs, f"{name}: checksums")
+    told = [re.search(r": (\S+)\n", text)[1] for command, text in ours if "compare" in command]
+    same(told, ["matched."] * 3 + ["MIS-MATCHED!", "matched."], f"{name}: checksums: {ours}")
+
+
 need("gdb", "gdbserver")
 for kind in ("program_32", "program_32_fixed"):
     executable = str(INFERIORS / kind)
     both_look(kind, executable, LOOKING + REST)
     both_trace(kind, executable)
+    locals_of_threads(kind, executable)
+checksums("program_32_fixed", str(INFERIORS / "program_32_fixed"))
 both_look("exec of a 32-bit program", str(INFERIORS / "becomes"), EXEC,
           str(INFERIORS / "program_32"))
 both_look("exec of a 64-bit program", str(INFERIORS / "becomes_32"), BACK,

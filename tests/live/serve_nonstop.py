@@ -14,7 +14,8 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from serve_common import AS_GDBSERVER, alive, check, need, on_port, same  # noqa: E402
+from serve_common import (  # noqa: E402
+    AS_GDBSERVER, PROGRAM, alive, check, need, on_port, same)
 
 TURNS = str(pathlib.Path(os.environ["TRACEWELL_INFERIORS"]) / "turns")
 NON_STOP = "set non-stop on"
@@ -23,9 +24,9 @@ NON_STOP = "set non-stop on"
 class Gdb:
     """GDB in its machine interface. What is told of stops is kept until it is asked for."""
 
-    def __init__(self, *settings):
+    def __init__(self, *settings, program=TURNS):
         self.process = subprocess.Popen(
-            ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", TURNS],
+            ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", program],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.lines = []
         self.news = threading.Condition()
@@ -166,6 +167,62 @@ def all_stop_over_non_stop(gdb):
     return shown
 
 
+def follow(gdb, *settings):
+    """From a program that stands at its first instruction, on into child_work()."""
+    for setting in settings:
+        gdb.do(setting)
+    gdb.do("-break-insert child_work")
+    return gdb.do("-exec-continue --all")
+
+
+def forks_into_both(gdb):
+    """Child and parent are debugged at once: the child stands still, the parent runs on."""
+    shown = [follow(gdb, "set detach-on-fork off"), gdb.do("-exec-continue --thread-group i2"),
+             gdb.stops(1), gdb.states(), gdb.do("-data-evaluate-expression --thread 2 value")]
+    shown.append(gdb.do("-exec-finish --thread 2"))
+    shown += [gdb.stops(1), gdb.do("-exec-continue --thread-group i2"), gdb.stops(2)]
+    return shown
+
+
+def forks_into_the_child(gdb):
+    shown = [follow(gdb, "set follow-fork-mode child"), gdb.stops(1)]
+    shown.append(gdb.do("-data-evaluate-expression value"))
+    shown += [gdb.do("-exec-continue --all"), gdb.stops(1)]
+    return shown
+
+
+def forks_unseen(gdb):
+    """The child is let go, and has none of the breakpoints."""
+    return [follow(gdb), gdb.stops(1)]
+
+
+def executes(gdb):
+    shown = [gdb.do("catch exec"), gdb.do("-exec-continue --all"), gdb.stops(1), gdb.states()]
+    shown += [gdb.do("-break-insert -t inner") != "", gdb.do("-exec-continue --all"), gdb.stops(1)]
+    shown += [gdb.value("value"), gdb.do("-exec-continue --all"), gdb.stops(1)]
+    return shown
+
+
+def families():
+    for name, argument, conversation, last in (
+            ("forks into both", "fork", forks_into_both, "exited 017"),
+            ("forks into the child", "fork", forks_into_the_child, "exited 05"),
+            ("forks unseen", "fork", forks_unseen, "exited 017"),
+            ("executes", "exec", executes, "exited 04")):
+        shown = []
+        for program in (AS_GDBSERVER, ["gdbserver"]):
+            with on_port(PROGRAM, argument, program=program) as server:
+                gdb = Gdb(NON_STOP, program=PROGRAM)
+                gdb.do(f"-target-select extended-remote {server.remote}")
+                gdb.stops(1)
+                shown.append(conversation(gdb))
+                gdb.quit()
+        for mine, other in zip(*shown, strict=True):
+            same(mine, other, name)
+        check(last in [why for _, why, _ in shown[0][-1]], f"{name}: {shown[0][-1]}")
+        print(f"{name}: {len(shown[0])} answers agree")
+
+
 def with_both(name, conversation, mode=NON_STOP):
     shown = []
     for program in (AS_GDBSERVER, ["gdbserver"]):
@@ -259,6 +316,7 @@ need("gdb", "gdbserver")
 with_both("one stops", one_stops)
 with_both("everyone at a breakpoint", everyone_at_a_breakpoint)
 with_both("all-stop over non-stop", all_stop_over_non_stop, "maint set target-non-stop on")
+families()
 detaching()
 reconnecting()
 tracing()
