@@ -92,7 +92,7 @@ void ServerLoop::pass_by(const StopEvent& event) {
   }
   if (actions.empty()) {
     // Without a program there is nothing to wait for, unless somebody may want its trace.
-    const bool wanted = trace_ && trace_->frames().count() > 0;
+    const bool wanted = trace_ && (trace_->frames().count() > 0 || traced_alone());
     if (!wanted && !options_.multi) done_ = true;
     if (is_end(event)) last_stop_ = event;
     return;
@@ -180,13 +180,18 @@ void ServerLoop::part(agent::Session& session, bool had_process) {
   if (const std::string again = link_.announcement(); !again.empty()) notice(again);
 }
 
-/// Without a process there is nothing to come back for; except, once, for the frames of a trace
-/// that was told to do without a debugger, and whose program ended by itself.
+/// Without a process there is nothing to come back for; except, once, for the frames and the status
+/// of a trace that was told to do without a debugger, and whose program ended by itself.
 bool ServerLoop::stays(const agent::Session& session, bool had_process) const {
   if (options_.multi || session.extended || !target_.processes().empty()) return true;
   const bool ended_alone = had_process && session.last_stop && is_end(*session.last_stop);
-  if (!ended_alone || !trace_ || !trace_->control()) return false;
-  return trace_->frames().count() > 0 && trace_->status().disconnected.value_or(false);
+  return ended_alone && traced_alone();
+}
+
+bool ServerLoop::traced_alone() const {
+  if (!trace_ || !trace_->control()) return false;
+  const RunStatus status = trace_->status();
+  return status.stop != RunStatus::Stop::NotRun && status.disconnected.value_or(false);
 }
 
 void ServerLoop::let_all_go() {

@@ -46,6 +46,8 @@ class ServerLoop {
   void converse(agent::Session& session);
   void part(agent::Session& session, bool had_process);
   bool stays(const agent::Session& session, bool had_process) const;
+  /// Was there a run that was told to do without a debugger? That it met nothing is news, too.
+  bool traced_alone() const;
   Result<std::optional<target::StopEvent>> wait_watched();
   void give_up(const Error& error);
   void run_unattended();

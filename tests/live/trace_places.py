@@ -2,7 +2,7 @@
 # timeout: 240
 """Tracepoints in awkward places, by stock GDB: where a breakpoint stands as well, in a signal
 handler, on the way of a fork, vfork and exec, in a library that is loaded late; stepping through
-system calls and signals; a pass count that four threads share."""
+system calls and signals; a pass count that four threads share; where nobody looks."""
 
 import os
 import pathlib
@@ -221,11 +221,51 @@ result(True)
         check(client.say("qTBuffer:0,10").startswith("0100"), "the stream")
 
 
+def nobody_is_there(work):
+    """Traced alone: signals are the program's, new threads and their hits are seen, children and
+    new programs run on unharmed. Whoever comes then finds the frames."""
+    for program, how, place, code, frames in (
+            ("daily", "threads", "work", 1, 4 * 500), ("daily", "signals", "on_signal", 1, 1),
+            ("debuggee", "fork", "child_work", 15, 0), ("debuggee", "fork", "inner", 15, 1),
+            ("debuggee", "vfork", "inner", 26, 1), ("debuggee", "exec", "inner", 4, 1)):
+        with on_port(INFERIORS / program, how, options=[]) as server:
+            gdb(work, (BEGIN + """
+run("set disconnected-tracing on")
+result(shown("trace %(place)s", "tstart", "detach"))
+""") % {"remote": server.remote, "place": place}, INFERIORS / program)
+            ended = server.wait_for(r"Child exited with status (\d+)").group(1)
+            same(int(ended), code, f"{program} {how}: how it ends alone")
+            client = Client(server.remote)
+            status = client.say("qTStatus")
+            check(status.startswith(f"T0;tunknown:0;tframes:{frames:x};tcreated:{frames:x};"),
+                  f"{program} {how}, {place}: {status}")
+
+
+def without_traceframe_info(work):
+    """GDB then asks for every piece of memory, and must be shown the same."""
+    script = """
+run("set remote traceframe-info-packet %(info)s")
+run("source %(definitions)s")
+run("break daily.c:%(joined)d")
+run("handle SIGUSR1 nostop noprint pass")
+seen = shown("tstart", "continue", "tstop", "tfind 5")
+result(shown("tdump", "print name", "print *name@6", "print point", "x/2i $pc"))
+"""
+    definitions = "trace work\nactions\ncollect $regs, i, name\ncollect *name@6\nend\n"
+    first, second = (session(work, "daily", "threads", script, definitions, info=info,
+                             joined=line_of("daily.c", "joined")) for info in ("auto", "off"))
+    same(second[1:3], first[1:3], "what was collected")
+    check('"world' in first[2] and "i = " in first[0] and "i = " in second[0], f"{first} {second}")
+    for shown in first[3], second[3]:
+        check("unavailable" in shown or "annot access" in shown, f"not collected: {shown}")
+    check("=> 0x" in second[4] and "annot" not in second[4], second[4])
+
+
 def main():
     need("gdb")
     for part in (with_a_breakpoint, in_a_signal_handler, stepping_through_a_signal,
                  stepping_through_system_calls, shared_pass_count, on_the_way_of_children, at_exec,
-                 in_a_library, after_detach):
+                 in_a_library, after_detach, nobody_is_there, without_traceframe_info):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)
