@@ -35,6 +35,8 @@ CASES = {
     "file-length": [
         ({"src/a/a.cc": "\n" * 600}, {"src/a/a.cc": "\n" * 601}, "601 lines, at most 600"),
         ({"src/a/a.h": "\n" * 200}, {"src/a/a.h": "\n" * 201}, "201 lines, at most 200"),
+        ({"src/agent/packets/a.cc": "\n" * 150}, {"src/agent/packets/a.cc": "\n" * 151},
+         "151 lines, at most 150"),
     ],
     "function-length": [
         ({"src/a/a.cc": function(70)}, {"src/a/a.cc": function(71)}, "f has 71 lines"),

@@ -31,13 +31,16 @@ text = run("tfind start")
 while gdb.parse_and_eval("$trace_frame") != -1:
     frames.append(run("tdump"))
     text = run("tfind")
+run("tfind none")
+%(after)s
 result({"said": said, "status": status, "frames": frames})
 """
 
 
-def one_run(work, actions, before="", then=""):
+def one_run(work, actions, before="", then="", after=""):
     with serve("--once", PROGRAM) as remote:
         words = {"remote": remote, "actions": actions, "before": before, "then": then,
+                 "after": after,
                  "collect": line_of(SOURCE, "collect"), "script": work / "definition"}
         return gdb(work, RUN % words, PROGRAM)
 
@@ -72,11 +75,24 @@ def full(work):
 
 
 def ring(work):
+    """Wrapped, it uploads as it reads: whole frames, the same ones, each thread's in its order."""
+    saved = work / "ring.tf"
     got = one_run(work, "collect $regs, item",
-                  before='run("set trace-buffer-size 20000"); run("set circular-trace-buffer on")')
+                  before='run("set trace-buffer-size 20000"); run("set circular-trace-buffer on")',
+                  after=f'run("tsave {saved}")')
     check("Trace is running on the target." in got["status"], got["status"])
     check("of 30 created" in got["status"], got["status"])
     check(0 < len(got["frames"]) < 30, f"{len(got['frames'])} frames")
+    uploaded = records(saved)
+    check(len(uploaded) == len(got["frames"]), f"{len(uploaded)} frames uploaded")
+    items = {}
+    for frame, dump in zip(uploaded, got["frames"]):
+        (block,) = frame["memory"]
+        item = int.from_bytes(bytes.fromhex(block["bytes"]), "little")
+        check(f"item = {item}\n" in dump, f"{item}, and GDB shows {dump}")
+        items.setdefault(frame["registers"]["fs_base"], []).append(item)
+    for numbers in items.values():
+        check(numbers == list(range(numbers[0], 10)), f"items of a thread: {numbers}")
 
 
 EXIT = """
