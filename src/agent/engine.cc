@@ -148,8 +148,9 @@ void Engine::on_event(const target::StopEvent& event) {
   using Kind = target::StopEvent::Kind;
   const bool gone = event.kind == Kind::Exited || event.kind == Kind::Signalled ||
                     event.kind == Kind::Exec;
-  if (running_ && ((gone && event.pid == pid_) || event.kind == Kind::NoneLeft))
-    end_run(Stop::Unknown);
+  if (!running_ || ((!gone || event.pid != pid_) && event.kind != Kind::NoneLeft)) return;
+  end_if_due();
+  if (running_) end_run(Stop::Unknown);
 }
 
 void Engine::end_run(Stop reason, uint32_t tracepoint) {

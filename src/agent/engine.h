@@ -84,6 +84,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   // HitHandler
   Next on_hit(target::HitContext& hit) override;
   Next on_step(target::HitContext& hit) override;
+  void on_end(target::Tid tid) override;
 
   bool running() const { return running_; }
   TraceBuffer& buffer() { return buffer_; }

@@ -9,6 +9,7 @@ namespace tracewell::agent {
 using Next = target::HitHandler::Next;
 
 Next Engine::on_hit(target::HitContext& hit) {
+  end_if_due();
   if (!running_) return Next::Continue;
   now_ns_ = clock_();
   const auto here =
@@ -45,6 +46,15 @@ Next Engine::on_step(target::HitContext& hit) {
   std::erase_if(jobs_, [](const Job& job) { return job.left == 0; });
   end_if_due();
   return stepping(hit.tid()) ? Next::Step : Next::Continue;
+}
+
+// There will be no more steps. What that means for the run takes effect with the next event: this is
+// no moment to touch the program.
+void Engine::on_end(target::Tid tid) {
+  for (const Job& job : jobs_)
+    if (const auto index = job.tid == tid ? find(job.number, job.address) : std::nullopt)
+      note_pass_count(*index);
+  std::erase_if(jobs_, [&](const Job& job) { return job.tid == tid; });
 }
 
 void Engine::step_job(Job& job, target::HitContext& hit) {

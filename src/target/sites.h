@@ -46,6 +46,8 @@ class HitHandler {
   virtual ~HitHandler() = default;
   virtual Next on_hit(HitContext& hit) = 0;
   virtual Next on_step(HitContext& hit) = 0;
+  /// The thread has ended, or its process, before its steps were done.
+  virtual void on_end(Tid tid) { (void)tid; }
 };
 
 /// Tracepoint sites: places where a thread is caught, shown to the handler, and goes on by itself

@@ -185,6 +185,31 @@ TEST_F(Engines, SeveralJobsOfOneThread) {
   EXPECT_EQ(order, (std::vector<int>{1, 1, 2, 1, 2, 1, 2})) << "the newest job first";
 }
 
+TEST_F(Engines, StepsEndWithTheirThread) {
+  ASSERT_TRUE(define("1:1000:E:5:2").ok());
+  ASSERT_TRUE(define("2:2000:E:0:0").ok());
+  ASSERT_TRUE(engine.start(kPid).ok());
+  for (target::Tid tid : {98, 99}) {
+    EXPECT_EQ(hit(0x1000, tid), Next::Step);
+    EXPECT_EQ(step(0x1001, tid), Next::Step);
+    EXPECT_EQ(engine.status().stop, Stop::NotRun);
+    engine.on_end(tid);
+    // Another thread may get the number.
+    EXPECT_EQ(hit(0x2000, tid), Next::Continue);
+  }
+  EXPECT_EQ(engine.status().stop, Stop::PassCount) << "no step is left to wait for";
+  EXPECT_EQ(engine.status().frames, 5u) << "what ended the run came before the last hit";
+}
+
+TEST_F(Engines, EndOfTheProcessIsNotWhyARunEnds) {
+  ASSERT_TRUE(define("1:1000:E:5:1").ok());
+  ASSERT_TRUE(engine.start(kPid).ok());
+  EXPECT_EQ(hit(), Next::Step);
+  engine.on_end(kPid);
+  engine.on_event(event(target::StopEvent::Kind::Exited, kPid));
+  EXPECT_EQ(engine.status().stop, Stop::PassCount);
+}
+
 TEST_F(Engines, DisabledTracepointsAreInPlace) {
   ASSERT_TRUE(define("1:1000:D:0:0").ok());
   ASSERT_TRUE(engine.start(kPid).ok());

@@ -37,10 +37,12 @@ class CountingHandler : public HitHandler {
  public:
   Next on_hit(HitContext& hit) override;
   Next on_step(HitContext& hit) override;
+  void on_end(Tid tid) override { ended.push_back(tid); }
 
   std::map<uint64_t, uint64_t> hits;  // by address
   std::map<Tid, uint64_t> by_thread;
   std::vector<uint64_t> step_pcs;
+  std::vector<Tid> ended;  // while they stepped
   std::vector<uint8_t> block;
   uint64_t steps_wanted = 0;
   bool collect_registers = false;

@@ -1,4 +1,5 @@
 // Tracepoint sites: every hit is counted once, and the program computes what it computes untraced.
+#include <algorithm>
 #include <csignal>
 #include <functional>
 #include <map>
@@ -106,6 +107,19 @@ TEST_P(LinuxSites, WhileSteppingGoesThroughCallsAndOtherSites) {
   const uint64_t mix = one.handler.step_pcs[3];
   EXPECT_LT(mix, start);
   EXPECT_EQ(one.handler.step_pcs[0], start + 1);
+}
+
+TEST_P(LinuxSites, ThreadsMayEndBeforeTheirSteps) {
+  Debuggee one(options());
+  one.launch({"hammer", "3", "1"});
+  one.site(one.symbol("site_ret"));
+  one.handler.steps_wanted = 1'000'000;
+  EXPECT_EQ(one.go().kind, Kind::Exited);
+  std::sort(one.handler.ended.begin(), one.handler.ended.end());
+  std::vector<Tid> stepped;
+  for (const auto& [tid, hits] : one.handler.by_thread) stepped.push_back(tid);
+  EXPECT_EQ(stepped.size(), 3u);
+  EXPECT_EQ(one.handler.ended, stepped);
 }
 
 TEST_P(LinuxSites, BreakpointAtTheSameAddress) {

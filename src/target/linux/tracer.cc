@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <utility>
 
 #include <elf.h>
 #include <sys/uio.h>
@@ -48,6 +49,7 @@ void Tracer::remove_thread(Tid tid) {
   const auto it = threads_.find(tid);
   if (it == threads_.end()) return;
   it->second->run = Run::Exiting;
+  if (std::exchange(it->second->trace_step, false) && handler != nullptr) handler->on_end(tid);
   std::erase(it->second->process->threads, tid);
   dead_threads_.push_back(std::move(it->second));
   threads_.erase(it);
