@@ -48,8 +48,8 @@ Next Engine::on_step(target::HitContext& hit) {
   return stepping(hit.tid()) ? Next::Step : Next::Continue;
 }
 
-// There will be no more steps. What that means for the run takes effect with the next event: this is
-// no moment to touch the program.
+// There will be no more steps. What that means for the run takes effect with the next event: this
+// is no moment to touch the program.
 void Engine::on_end(target::Tid tid) {
   for (const Job& job : jobs_)
     if (const auto index = job.tid == tid ? find(job.number, job.address) : std::nullopt)
