@@ -1,8 +1,10 @@
 // What `serve` makes of its command line, and the thread that reads for it.
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -260,6 +262,48 @@ TEST(SaveFolder, LeadsNowhereElse) {
     files += fs::is_regular_file(entry.symlink_status());
   EXPECT_EQ(files, 2u);
   fs::remove_all(top);
+}
+
+/// As many frames as a batch has room for, and then it breaks.
+class Breaking final : public Source {
+ public:
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override {
+    if (std::exchange(broken_, true)) return {Errc::Io, "no more"};
+    batch.clear();
+    Frame frame;
+    frame.tracepoint = 1;
+    batch.add().body = frame;
+    return true;
+  }
+
+ private:
+  Catalog catalog_;
+  bool broken_ = false;
+};
+
+TEST(SaveFolder, WritesFilesWholeOrNotAtAll) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("save-whole-{}", ::getpid());
+  fs::create_directories(folder);
+  SaveFolder saves;
+  ASSERT_TRUE(saves.set_folder(folder.string()).ok());
+  saves.set_overwrite(true);
+  const auto files = [&] {
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  };
+  Breaking first;
+  const Status broken = saves.save("a.tf", first);
+  ASSERT_FALSE(broken.ok());
+  EXPECT_EQ(broken.error().message, "no more");
+  EXPECT_EQ(files(), 0);
+  auto old = OutputFile::create((folder / "a.tf").string());
+  ASSERT_TRUE(old.ok() && old->write(std::string_view("old")).ok() && old->commit().ok());
+  Breaking second;
+  EXPECT_FALSE(saves.save("a.tf", second).ok());
+  EXPECT_EQ(files(), 1);
+  EXPECT_EQ(fs::file_size(folder / "a.tf"), 3u);
+  fs::remove_all(folder);
 }
 
 TEST(Link, BringsWhatTheDebuggerSends) {

@@ -97,6 +97,7 @@ def check_status(live):
     check("Trace notes: some notes" in status or "some notes" in status, status)
     started = re.search(r"Trace started at (\d+)", status)
     check(started and abs(int(started.group(1)) - time.time()) < 100, status)
+    check(re.search(r"stopped \d\.\d+ secs later", status), status)
     hits = re.findall(r"tracepoint already hit (\d+) time", live["points"])
     same(hits, ["30", "3", "30"], live["points"])
     for text in live["said"]:
