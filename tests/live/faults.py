@@ -5,7 +5,7 @@ program that was attached to goes on as if nothing had been and ends as it would
 bytes left in its code; one that was started ends with its server, unless its trace was to do
 without a debugger. Nothing stays behind.
 
-  faults.py [ROUNDS]
+  faults.py [ROUNDS]   (of four victims each)
 """
 
 import contextlib
@@ -136,7 +136,7 @@ def program(disconnected):
 
 
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     for _ in range(rounds):
         for victim in (server_of_an_attached_program, server_of_a_started_program, connection,
                        program):
