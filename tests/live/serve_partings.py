@@ -122,7 +122,8 @@ said = run("tstart")
 
 
 def definitions(work, place):
-    (work / "definitions").write_text(f"trace {place}\nactions\ncollect $regs\nend\n")
+    (work / "definitions").write_text(
+        f"trace {place} if watched != -7\nactions\ncollect $regs, watched\nend\n")
 
 
 LOOK = """
@@ -164,7 +165,8 @@ run("tfind none")
 result([stopped, points, found, place, run("kill")])
 """, PROGRAM)
         same(got[0], "", "tstop")
-        check("collect $regs" in got[1], got[1])
+        check("collect $regs, watched" in got[1], got[1])
+        check("trace only if watched != -7" in got[1], got[1])
         check("Found trace frame 0" in got[2], got[2])
         same(got[3], "turn", "the frame")
         same(server.ended(), 0, "status after kill")
