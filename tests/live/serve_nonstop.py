@@ -177,8 +177,10 @@ def follow(gdb, *settings):
 
 def forks_into_both(gdb):
     """Child and parent are debugged at once: the child stands still, the parent runs on."""
-    shown = [follow(gdb, "set detach-on-fork off"), gdb.do("-exec-continue --thread-group i2"),
-             gdb.stops(1), gdb.states(), gdb.do("-data-evaluate-expression --thread 2 value")]
+    shown = [follow(gdb, "set detach-on-fork off")]
+    gdb._await(0, r'=thread-created,.*group-id="i2"')
+    shown += [gdb.do("-exec-continue --thread-group i2"), gdb.stops(1), gdb.states(),
+              gdb.do("-data-evaluate-expression --thread 2 value")]
     shown.append(gdb.do("-exec-finish --thread 2"))
     shown += [gdb.stops(1), gdb.do("-exec-continue --thread-group i2"), gdb.stops(2)]
     return shown
