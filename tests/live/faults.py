@@ -9,6 +9,7 @@ without a debugger. Nothing stays behind.
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -17,13 +18,14 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from rsp_client import Client, bias, code, serving, status, symbols, wait_until  # noqa: E402
-from trace_common import INFERIORS, check, same  # noqa: E402
+from trace_common import INFERIORS, TRACEWELL, check, same  # noqa: E402
 
 PROGRAM = INFERIORS / "hammer"
 ENDS_WITH = 44  # hammer's exit status after SIGTERM
@@ -135,12 +137,29 @@ def program(disconnected):
         same(server.wait(timeout=30), 0, "the server's exit status")
 
 
+def left_behind(run):
+    """The buffers of those that were killed, and every file there is one of them."""
+    def buffers():
+        words = [TRACEWELL, "buffers", "--json"]
+        return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+
+    wait_until(lambda: not any(one["in_use"] for one in buffers()), "servers that were killed")
+    found = buffers()
+    same([one["problem"] for one in found], [""] * len(found), "problems of the buffers")
+    files = sorted(str(path) for path in run.rglob("*") if not path.is_dir())
+    same(files, sorted(one["path"] for one in found), "files that are left")
+    check(files, "nobody was killed while tracing")
+
+
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-    for _ in range(rounds):
-        for victim in (server_of_an_attached_program, server_of_a_started_program, connection,
-                       program):
-            victim(rng.random() < 0.5)
+    with tempfile.TemporaryDirectory() as run:
+        os.environ["XDG_RUNTIME_DIR"] = run
+        for _ in range(rounds):
+            for victim in (server_of_an_attached_program, server_of_a_started_program, connection,
+                           program):
+                victim(rng.random() < 0.5)
+        left_behind(pathlib.Path(run))
     print(f"{rounds} rounds")
 
 
