@@ -163,16 +163,46 @@ class TextSink final : public Sink {
 
   void write_body(const Step& step) {
     put("  pc {:#x}{}  {}", step.pc, name_text(names_.code, step.pc), to_hex(step.opcode));
-    for (const Step::RegisterChange& change : step.registers)
-      if (change.index < catalog_.registers.registers.size())
-        put("  {}={}", printable(catalog_.registers.registers[change.index].name),
-            formats::register_value_hex(change.value, catalog_.endian));
-    for (const Step::MemoryAccess& access : step.memory) {
-      const bool write = access.kind == Step::MemoryAccess::Kind::Write;
-      put("  [{:#x}]{}{}", access.address, write ? "<-" : "=",
-          to_hex(write ? access.new_bytes : access.old_bytes));
-    }
+    for (const Step::RegisterChange& change : step.registers) put_change(change);
+    for (const Step::MemoryAccess& access : step.memory) put_access(access);
+    if (!step.after_known) text_ += "  (what else it changed is not known)";
+    if (step.memory_incomplete) text_ += "  (not all of its memory was recorded)";
     text_ += head_tail_;
+    if (!step.before.empty()) write_before(step.before);
+  }
+
+  void put_change(const Step::RegisterChange& change) {
+    if (change.index >= catalog_.registers.registers.size()) return;
+    const Register& one = catalog_.registers.registers[change.index];
+    put("  {}={}", printable(one.name),
+        change.value.empty() ? "?" : formats::register_value_hex(change.value, catalog_.endian));
+  }
+
+  void put_access(const Step::MemoryAccess& access) {
+    using Access = Step::MemoryAccess::Kind;
+    if (access.kind == Access::Nearby) return;
+    auto bytes = [&](Bytes known) {
+      return known.empty() ? fmt::format("?({})", access.size) : to_hex(known);
+    };
+    put("  [{:#x}]", access.address);
+    if (access.kind != Access::Write) put("={}", bytes(access.old_bytes));
+    if (access.kind != Access::Read) put("<-{}", bytes(access.new_bytes));
+  }
+
+  /// What held before the step and was not told yet; of the wide ones only those that are not zero.
+  void write_before(std::span<const Step::RegisterChange> before) {
+    text_ += "  before:";
+    size_t zeros = 0;
+    for (const Step::RegisterChange& change : before) {
+      const bool zero = std::all_of(change.value.begin(), change.value.end(),
+                                    [](uint8_t byte) { return byte == 0; });
+      if (change.value.size() > 8 && zero)
+        ++zeros;
+      else
+        put_change(change);
+    }
+    if (zeros != 0) put("  ({} wide registers are zero)", zeros);
+    text_ += '\n';
   }
 
   void write_body(const Hook& hook) {

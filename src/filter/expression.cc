@@ -84,6 +84,8 @@ Expression::Value Expression::register_value(uint32_t index, const Event& event)
       return {};
     bytes = block->bytes.subspan(one.offset, one.size_bytes);
   } else if (const auto* step = std::get_if<Step>(&event.body)) {
+    for (const Step::RegisterChange& change : step->before)
+      if (change.index == index) bytes = change.value;
     for (const Step::RegisterChange& change : step->registers)
       if (change.index == index) bytes = change.value;
   }

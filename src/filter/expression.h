@@ -5,7 +5,8 @@
 //   operand    = number (decimal, 0x…, either with a minus) | "text" | 'text' | field | $register
 //   field      = seq tid cpu time_ns tracepoint pc kind id subhook
 // What an event does not have (a frame's pc that is not known, the tracepoint of a step) makes
-// every comparison with it false. A lone operand asks whether it is there and not zero.
+// every comparison with it false. A step has the registers that it told: as they are after it if it
+// changed them, else as they were before. A lone operand asks whether it is there and not zero.
 #pragma once
 
 #include <cstdint>

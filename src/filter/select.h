@@ -18,7 +18,8 @@ struct Selection {
   bool everything() const { return from == 0 && to == UINT64_MAX && !where; }
 };
 
-/// Events keep their numbers. A seekable source is not read outside of from..to.
+/// Events keep their numbers. A step that stays tells in `before` what dropped steps of its thread
+/// told, and the marks of sessions stay. A seekable source is not read outside of from..to.
 std::unique_ptr<Source> select(std::unique_ptr<Source> source, Selection selection);
 
 }  // namespace tracewell::filter

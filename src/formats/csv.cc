@@ -25,6 +25,7 @@ enum Column : uint8_t {
   Tracepoint,
   Pc,
   Registers,
+  Before,
   Memory,
   Variables,
   Static,
@@ -38,7 +39,7 @@ enum Column : uint8_t {
   kColumns,
 };
 constexpr std::string_view kHeader =
-    "seq,kind,tid,time_ns,cpu,tracepoint,pc,registers,memory,variables,static,opcode,id,subhook,"
+    "seq,kind,tid,time_ns,cpu,tracepoint,pc,registers,before,memory,variables,static,opcode,id,subhook,"
     "words,data,count,text\r\n";
 
 class CsvWriter final : public Sink {
@@ -89,9 +90,10 @@ class CsvWriter final : public Sink {
     if (event.cpu >= 0) put(Cpu, "{}", event.cpu);
   }
 
-  void put_register(const Register& one, Bytes value) {
-    separate(Registers);
-    put(Registers, "{}={}", printable(one.name), register_value_hex(value, catalog_.endian));
+  void put_register(Column column, const Register& one, Bytes value) {
+    separate(column);
+    put(column, "{}={}", printable(one.name),
+        value.empty() ? "?" : register_value_hex(value, catalog_.endian));
   }
 
   void fill_body(const Frame& frame) {
@@ -125,22 +127,37 @@ class CsvWriter final : public Sink {
       if (!register_valid(frame, i) || one.offset > block.bytes.size() ||
           one.size_bytes > block.bytes.size() - one.offset)
         continue;
-      put_register(one, block.bytes.subspan(one.offset, one.size_bytes));
+      put_register(Registers, one, block.bytes.subspan(one.offset, one.size_bytes));
     }
   }
 
   void fill_body(const Step& step) {
     put(Pc, "{:#x}", step.pc);
     fields_[Opcode] = to_hex(step.opcode);
-    for (const Step::RegisterChange& change : step.registers)
+    put_changes(Registers, step.registers);
+    put_changes(Before, step.before);
+    for (const Step::MemoryAccess& access : step.memory) put_access(access);
+  }
+
+  void put_changes(Column column, std::span<const Step::RegisterChange> changes) {
+    for (const Step::RegisterChange& change : changes)
       if (change.index < catalog_.registers.registers.size())
-        put_register(catalog_.registers.registers[change.index], change.value);
-    for (const Step::MemoryAccess& access : step.memory) {
-      const bool write = access.kind == Step::MemoryAccess::Kind::Write;
-      separate(Memory);
-      put(Memory, "{}:{:#x}:{}", write ? "w" : "r", access.address,
-          to_hex(write ? access.new_bytes : access.old_bytes));
-    }
+        put_register(column, catalog_.registers.registers[change.index], change.value);
+  }
+
+  /// `?` and the size stand for bytes that are not known.
+  void put_access(const Step::MemoryAccess& access) {
+    using Access = Step::MemoryAccess::Kind;
+    constexpr std::string_view kLetters[] = {"r", "w", "rw", "n"};
+    auto bytes = [&](Bytes known) {
+      return known.empty() ? fmt::format("?{}", access.size) : to_hex(known);
+    };
+    separate(Memory);
+    put(Memory, "{}:{:#x}:", kLetters[static_cast<size_t>(access.kind)], access.address);
+    if (access.kind != Access::Write) put(Memory, "{}", bytes(access.old_bytes));
+    if (access.kind == Access::ReadWrite) put(Memory, ">");
+    if (access.kind == Access::Write || access.kind == Access::ReadWrite)
+      put(Memory, "{}", bytes(access.new_bytes));
   }
 
   void fill_body(const Hook& hook) {

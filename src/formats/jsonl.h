@@ -21,6 +21,9 @@ Result<Catalog> catalog_from_json(std::string_view line, ProblemLog& problems);
 /// Appends one event, without a newline.
 void append_event_json(std::string& out, const Catalog& catalog, const Event& event);
 
+/// What an access's kind is called, by its number.
+constexpr std::string_view kAccessNames[] = {"read", "write", "read-write", "nearby"};
+
 /// A JSON string, quoted and escaped. Text that is not UTF-8 becomes `{"hex":"…"}`.
 void append_json_text(std::string& out, std::string_view text);
 

@@ -215,25 +215,38 @@ class EventWriter {
   void write_body(const Step& step) {
     put(",\"pc\":\"{:#x}\"", step.pc);
     put_bytes("opcode", step.opcode);
-    out_ += ",\"registers\":{";
+    if (!step.before.empty()) write_changes("before", step.before);
+    write_changes("registers", step.registers);
+    if (!step.after_known) out_ += ",\"after_known\":false";
+    out_ += ",\"memory\":[";
     bool first = true;
-    for (const Step::RegisterChange& change : step.registers) {
-      if (change.index >= catalog_.registers.registers.size()) continue;
-      separate(first);
-      write_register(catalog_.registers.registers[change.index], change.value);
-    }
-    out_ += "},\"memory\":[";
-    first = true;
     for (const Step::MemoryAccess& access : step.memory) {
-      const bool write = access.kind == Step::MemoryAccess::Kind::Write;
       separate(first);
-      put("{{\"addr\":\"{:#x}\",\"size\":{},\"access\":\"{}\"", access.address,
-          write ? access.new_bytes.size() : access.old_bytes.size(), write ? "write" : "read");
-      put_bytes("old", access.old_bytes);
-      if (write) put_bytes("new", access.new_bytes);
+      put("{{\"addr\":\"{:#x}\",\"size\":{},\"access\":\"{}\"", access.address, access.size,
+          kAccessNames[static_cast<size_t>(access.kind)]);
+      if (!access.old_bytes.empty()) put_bytes("old", access.old_bytes);
+      if (!access.new_bytes.empty()) put_bytes("new", access.new_bytes);
       out_ += '}';
     }
     out_ += ']';
+    if (step.memory_incomplete) out_ += ",\"memory_incomplete\":true";
+  }
+
+  void write_changes(std::string_view key, std::span<const Step::RegisterChange> changes) {
+    put(",\"{}\":{{", key);
+    bool first = true;
+    for (const Step::RegisterChange& change : changes) {
+      if (change.index >= catalog_.registers.registers.size()) continue;
+      const Register& one = catalog_.registers.registers[change.index];
+      separate(first);
+      if (!change.value.empty()) {
+        write_register(one, change.value);
+        continue;
+      }
+      append_json_text(out_, one.name);
+      out_ += ":null";
+    }
+    out_ += '}';
   }
 
   void write_body(const Hook& hook) {
@@ -250,7 +263,10 @@ class EventWriter {
     if (hook.generic || !hook.data.empty()) put_bytes("data", hook.data);
   }
 
-  void write_body(const Mark& mark) { put_text("text", mark.text); }
+  void write_body(const Mark& mark) {
+    put_text("text", mark.text);
+    if (mark.session) out_ += ",\"session\":true";
+  }
 
   void write_body(const Lost& lost) {
     put(",\"count\":{}", lost.count);

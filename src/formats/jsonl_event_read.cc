@@ -1,11 +1,13 @@
 #include "formats/jsonl_event_read.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "formats/jsonl.h"
 #include "formats/jsonl_value.h"
 
 namespace tracewell::formats {
@@ -85,18 +87,12 @@ class EventBodyReader {
     Step step;
     TW_ASSIGN_OR_RETURN(step.pc, number("pc", 0));
     TW_ASSIGN_OR_RETURN(step.opcode, bytes_of(line_, "opcode"));
-    std::vector<Step::RegisterChange> changes;
-    if (const Json* registers = json::member(line_, "registers")) {
-      if (!registers->is_object()) return bad("registers");
-      for (const auto& [name, value] : registers->items()) {
-        const auto found = reader_.register_index_.find(name);
-        if (found == reader_.register_index_.end()) return bad(name);
-        std::vector<uint8_t> raw(catalog_.registers.registers[found->second].size_bytes);
-        if (!number_into(value, raw, catalog_.endian)) return bad(name);
-        changes.push_back({found->second, batch_.copy(Bytes(raw))});
-      }
-    }
-    step.registers = batch_.copy_array(std::span<const Step::RegisterChange>(changes));
+    TW_ASSIGN_OR_RETURN(step.before, changes("before"));
+    for (const Step::RegisterChange& change : step.before)
+      if (change.value.empty()) return bad("before");
+    TW_ASSIGN_OR_RETURN(step.registers, changes("registers"));
+    TW_ASSIGN_OR_RETURN(step.after_known, flag("after_known", true));
+    TW_ASSIGN_OR_RETURN(step.memory_incomplete, flag("memory_incomplete", false));
     TW_ASSIGN_OR_RETURN(step.memory, accesses());
     return step;
   }
@@ -137,8 +133,10 @@ class EventBodyReader {
   }
 
   Result<Mark> mark() {
-    TW_ASSIGN_OR_RETURN(const std::string_view text, text_of("text"));
-    return Mark{text};
+    Mark mark;
+    TW_ASSIGN_OR_RETURN(mark.text, text_of("text"));
+    TW_ASSIGN_OR_RETURN(mark.session, flag("session", false));
+    return mark;
   }
 
   Result<Lost> lost() {
@@ -154,6 +152,13 @@ class EventBodyReader {
     const auto number = json::unsigned_number(*value);
     if (!number) return bad(key);
     return *number;
+  }
+  Result<bool> flag(const char* key, bool otherwise) {
+    const Json* value = json::member(line_, key);
+    if (!value) return otherwise;
+    const auto flag = json::boolean(*value);
+    if (!flag) return bad(key);
+    return *flag;
   }
   Result<Bytes> bytes_of(const Json& object, const char* key) {
     const Json* value = json::member(object, key);
@@ -304,6 +309,43 @@ class EventBodyReader {
     return {};
   }
 
+  /// {name: value}; null is a value that is not known.
+  Result<std::span<const Step::RegisterChange>> changes(const char* key) {
+    std::vector<Step::RegisterChange> out;
+    if (const Json* registers = json::member(line_, key)) {
+      if (!registers->is_object()) return bad(key);
+      for (const auto& [name, value] : registers->items()) {
+        const auto found = reader_.register_index_.find(name);
+        if (found == reader_.register_index_.end()) return bad(name);
+        const uint32_t size = catalog_.registers.registers[found->second].size_bytes;
+        if (value.is_null()) {
+          out.push_back({found->second, {}});
+          continue;
+        }
+        if (size > kRegisterBlockMax)
+          return Error{Errc::Limit, "the register layout is too large", {}};
+        std::vector<uint8_t> raw(size);
+        if (!number_into(value, raw, catalog_.endian)) return bad(name);
+        out.push_back({found->second, batch_.copy(Bytes(raw))});
+      }
+    }
+    return batch_.copy_array(std::span<const Step::RegisterChange>(out));
+  }
+
+  /// Without a size, that of the bytes; those that are there must have it.
+  Status read_contents(const Json& item, Step::MemoryAccess& access) {
+    TW_ASSIGN_OR_RETURN(access.old_bytes, bytes_of(item, "old"));
+    TW_ASSIGN_OR_RETURN(access.new_bytes, bytes_of(item, "new"));
+    const size_t stored = std::max(access.old_bytes.size(), access.new_bytes.size());
+    const Json* size = json::member(item, "size");
+    const auto bytes = size ? json::unsigned_number(*size) : stored;
+    if (!bytes || *bytes > UINT32_MAX) return bad("size");
+    access.size = static_cast<uint32_t>(*bytes);
+    if (!access.old_bytes.empty() && access.old_bytes.size() != access.size) return bad("old");
+    if (!access.new_bytes.empty() && access.new_bytes.size() != access.size) return bad("new");
+    return {};
+  }
+
   Result<std::span<const Step::MemoryAccess>> accesses() {
     std::vector<Step::MemoryAccess> out;
     if (const Json* memory = json::member(line_, "memory")) {
@@ -316,11 +358,10 @@ class EventBodyReader {
         access.address = *value;
         const Json* kind = json::member(item, "access");
         const std::string word = kind ? json::text(*kind).value_or("") : "read";
-        if (word != "read" && word != "write") return bad("access");
-        access.kind =
-            word == "write" ? Step::MemoryAccess::Kind::Write : Step::MemoryAccess::Kind::Read;
-        TW_ASSIGN_OR_RETURN(access.old_bytes, bytes_of(item, "old"));
-        TW_ASSIGN_OR_RETURN(access.new_bytes, bytes_of(item, "new"));
+        const auto* name = std::find(std::begin(kAccessNames), std::end(kAccessNames), word);
+        if (name == std::end(kAccessNames)) return bad("access");
+        access.kind = static_cast<Step::MemoryAccess::Kind>(name - std::begin(kAccessNames));
+        TW_RETURN_IF_ERROR(read_contents(item, access));
         out.push_back(access);
       }
     }

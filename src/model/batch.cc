@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "model/registers.h"
 
 namespace tracewell {
@@ -50,6 +51,25 @@ const Register* RegisterLayout::by_number(uint32_t number) const {
   auto at = std::lower_bound(registers.begin(), registers.end(), number,
                              [](const Register& r, uint32_t n) { return r.number < n; });
   return at != registers.end() && at->number == number ? &*at : nullptr;
+}
+
+void RegisterState::reset(const RegisterLayout& layout) {
+  block.assign(layout.size_bytes, 0);
+  valid.assign((layout.registers.size() + 7) / 8, 0);
+}
+
+void RegisterState::set(const RegisterLayout& layout, uint32_t index,
+                        std::span<const uint8_t> value) {
+  const Register& one = layout.registers[index];
+  TW_CHECK(value.empty() || value.size() == one.size_bytes);
+  const auto bit = static_cast<uint8_t>(1u << (index % 8));
+  if (value.empty()) {
+    std::fill_n(block.begin() + one.offset, one.size_bytes, uint8_t{0});
+    valid[index / 8] &= static_cast<uint8_t>(~bit);
+  } else {
+    std::copy(value.begin(), value.end(), block.begin() + one.offset);
+    valid[index / 8] |= bit;
+  }
 }
 
 const FrameBlock* find_block(const Frame& frame, FrameBlock::Kind kind) {

@@ -11,22 +11,37 @@
 
 namespace tracewell {
 
-/// One executed instruction and what it changed.
+/// One executed instruction: what held before it as far as that is news, and what it changed.
+/// Whoever adds up `before` and `registers` of one thread's steps, in that order, knows the thread's
+/// registers at each of them; what was never told is not known (docs/decisions/0006).
 struct Step {
   struct RegisterChange {
     uint32_t index;  // into Catalog::registers.registers
-    Bytes value;     // in the trace's byte order
+    Bytes value;     // in the trace's byte order; empty = changed, but not known to what
   };
   struct MemoryAccess {
-    enum class Kind : uint8_t { Read, Write };
-    uint64_t address;
-    Kind kind;
-    Bytes old_bytes;
-    Bytes new_bytes;  // empty for reads
+    /// Nearby: bytes that the recorder happened to store beside an operand. Their contents are
+    /// real, but the instruction did not touch them.
+    enum class Kind : uint8_t { Read, Write, ReadWrite, Nearby };
+    uint64_t address = 0;
+    Kind kind = Kind::Read;
+    uint32_t size = 0;  // bytes
+    Bytes old_bytes;    // `size` bytes as they were before; empty = not known
+    Bytes new_bytes;    // `size` bytes as they are after; empty = not known, or as they were
   };
   uint64_t pc = 0;
   Bytes opcode;
+  /// Values known to hold before the instruction that this thread's earlier steps did not tell:
+  /// everything at the first step of a session, what somebody else has changed, and what could not
+  /// be told at the thread's last step. No value is empty.
+  std::span<const RegisterChange> before;
+  /// What the instruction changed, with the values after it.
   std::span<const RegisterChange> registers;
+  /// false: `registers` is not all that the instruction changed, because nobody looked (the last
+  /// step of a session, a thread switch behind it). The thread's next step tells it in `before`.
+  bool after_known = true;
+  /// The recorder left out accesses, or parts of them.
+  bool memory_incomplete = false;
   std::span<const MemoryAccess> memory;
 };
 
@@ -64,6 +79,8 @@ struct Hook {
 /// Tracing went on or off, a clock changed, a session began, or somebody left a note.
 struct Mark {
   std::string_view text;
+  /// A session of recording begins: of all that was known of registers before, nothing holds.
+  bool session = false;
 };
 
 /// Something is missing here.
@@ -73,7 +90,9 @@ struct Lost {
 };
 
 struct Event {
-  uint64_t seq = 0;                // number in the trace, from 0
+  /// Number in the trace, from 0. Where a trace consists of steps, only they are counted; a mark or
+  /// a loss has the number of the step behind it.
+  uint64_t seq = 0;
   std::optional<int64_t> time_ns;  // Unix epoch
   uint64_t tid = 0;                // 0 = not known
   int32_t cpu = -1;                // -1 = not known

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,18 @@ struct RegisterLayout {
   const Register* find(std::string_view name) const;
   const Register* by_number(uint32_t number) const;
   const Register* pc() const { return pc_index ? &registers[*pc_index] : nullptr; }
+};
+
+/// A thread's registers at one moment, as far as they are known.
+struct RegisterState {
+  std::vector<uint8_t> block;  // in a RegisterLayout's order; zeros where not valid
+  std::vector<uint8_t> valid;  // one bit a register (by index), least significant bit first
+
+  /// Nothing is known.
+  void reset(const RegisterLayout& layout);
+  bool is_valid(uint32_t index) const { return (valid[index / 8] >> (index % 8) & 1) != 0; }
+  /// `value` has the register's size, or is empty: not known.
+  void set(const RegisterLayout& layout, uint32_t index, std::span<const uint8_t> value);
 };
 
 }  // namespace tracewell

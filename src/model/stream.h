@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,33 @@ class FrameIndex : public Seekable {
                                                   uint64_t hi) const = 0;
 };
 
+class Source;
+
+/// Random access to a trace of steps; count() is the number of steps. After seek() every thread's
+/// first step tells all of its known registers in `before`, as at the start of a session.
+class StepIndex : public Seekable {
+ public:
+  /// The registers of the thread that runs step `seq`, before it, from the nearest keyframe and
+  /// without decoding instructions. InvalidArgument when seq >= count().
+  struct Moment {
+    uint64_t tid = 0;  // 0 = not known
+    uint64_t pc = 0;
+    RegisterState registers;  // in the catalog's layout
+  };
+  virtual Status state_before(uint64_t seq, Moment& moment) = 0;
+  /// Steps at which reading can begin at no cost, ascending; the first is 0 unless there are none.
+  virtual std::span<const uint64_t> keyframes() const = 0;
+  /// The first step of each session, ascending.
+  virtual std::span<const uint64_t> sessions() const = 0;
+  /// A reader of its own over the same file, whose next() begins at step `seq` as after seek(). It
+  /// may be used by another thread and outlive this source; it shares what is read-only, and
+  /// reports no problems (this source's reader does).
+  virtual Result<std::unique_ptr<Source>> open_at(uint64_t seq) const = 0;
+  /// The file has grown? Takes in what was added, without reading the rest again. True if there is
+  /// more now.
+  virtual Result<bool> refresh() = 0;
+};
+
 /// Hands out events in order. Used by one thread at a time.
 class Source {
  public:
@@ -41,6 +70,7 @@ class Source {
   virtual Result<bool> next(Batch& batch) = 0;
   virtual Seekable* seekable() { return nullptr; }
   virtual FrameIndex* frames() { return nullptr; }
+  virtual StepIndex* steps() { return nullptr; }
 };
 
 /// Takes events in order: begin, then write any number of times, then finish. A sink that is

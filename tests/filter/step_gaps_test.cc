@@ -1,0 +1,107 @@
+#include "filter/step_gaps.h"
+
+#include <map>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "filter/select.h"
+
+namespace tracewell::filter {
+namespace {
+
+using Values = std::map<uint32_t, uint8_t>;
+
+/// Random steps of three threads over eight one-byte registers, and what each thread's registers
+/// are before each step.
+class RandomSteps final : public Source {
+ public:
+  explicit RandomSteps(uint32_t seed) : random_(seed) {
+    for (uint32_t i = 0; i < 8; ++i) {
+      catalog_.registers.registers.push_back({std::string(1, static_cast<char>('a' + i)), i, i, 1,
+                                              "int8"});
+    }
+    catalog_.registers.size_bytes = 8;
+    for (uint64_t seq = 0; seq < 400; ++seq) add(seq);
+  }
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override {
+    batch.clear();
+    for (int i = 0; i < 7 && at_ < steps_.events().size(); ++i)
+      batch.add() = steps_.events()[at_++];
+    return !batch.empty();
+  }
+  std::map<uint64_t, Values> expected;  // by number
+
+ private:
+  std::span<const Step::RegisterChange> changes(Values& state, size_t most) {
+    std::vector<Step::RegisterChange> out;
+    for (size_t n = random_() % (most + 1); n > 0; --n) {
+      const auto index = static_cast<uint32_t>(random_() % 8);
+      state[index] = static_cast<uint8_t>(random_());
+      out.push_back({index, steps_.copy(Bytes(&state[index], 1))});
+    }
+    return steps_.copy_array(std::span<const Step::RegisterChange>(out));
+  }
+  void add(uint64_t seq) {
+    if (seq == 200) {
+      threads_.clear();
+      Event& mark = steps_.add();
+      mark.seq = seq;
+      mark.body = Mark{"session 2", true};
+    }
+    Step step;
+    const uint64_t tid = 1 + random_() % 3;
+    Values& state = threads_[tid];
+    step.before = changes(state, 2);
+    expected[seq] = state;
+    step.registers = changes(state, 3);
+    Event& event = steps_.add();
+    event.seq = seq;
+    event.tid = tid;
+    event.body = step;
+  }
+
+  std::mt19937 random_;
+  Catalog catalog_;
+  Batch steps_;
+  size_t at_ = 0;
+  std::map<uint64_t, Values> threads_;
+};
+
+TEST(StepGaps, RegistersStayTrueWhereStepsAreLeftOut) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    auto source = std::make_unique<RandomSteps>(seed);
+    const auto expected = source->expected;
+    Selection selection;
+    selection.from = 20;
+    selection.where = *Expression::parse("seq >= 150 && seq < 170 || $a >= 128",
+                                         source->catalog());
+    auto selected = select(std::move(source), std::move(selection));
+    std::map<uint64_t, Values> threads;
+    Batch batch;
+    size_t steps = 0, sessions = 0;
+    while (*selected->next(batch)) {
+      for (const Event& event : batch.events()) {
+        if (const auto* mark = std::get_if<Mark>(&event.body)) {
+          EXPECT_TRUE(mark->session);
+          threads.clear();
+          ++sessions;
+          continue;
+        }
+        const Step& step = std::get<Step>(event.body);
+        Values& state = threads[event.tid];
+        for (const auto& change : step.before) state[change.index] = change.value[0];
+        EXPECT_EQ(state, expected.at(event.seq)) << event.seq;
+        for (const auto& change : step.registers) state[change.index] = change.value[0];
+        ++steps;
+      }
+    }
+    EXPECT_EQ(sessions, 1u);
+    EXPECT_GT(steps, 20u);
+    EXPECT_LT(steps, 380u);
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::filter
