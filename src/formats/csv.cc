@@ -39,8 +39,8 @@ enum Column : uint8_t {
   kColumns,
 };
 constexpr std::string_view kHeader =
-    "seq,kind,tid,time_ns,cpu,tracepoint,pc,registers,before,memory,variables,static,opcode,id,subhook,"
-    "words,data,count,text\r\n";
+    "seq,kind,tid,time_ns,cpu,tracepoint,pc,registers,before,memory,variables,static,opcode,id,"
+    "subhook,words,data,count,text\r\n";
 
 class CsvWriter final : public Sink {
  public:

@@ -230,6 +230,7 @@ class EventWriter {
     }
     out_ += ']';
     if (step.memory_incomplete) out_ += ",\"memory_incomplete\":true";
+    if (!step.stored.empty()) put_bytes("stored", step.stored);
   }
 
   void write_changes(std::string_view key, std::span<const Step::RegisterChange> changes) {

@@ -1,5 +1,5 @@
-// Reading JSON values that may be anything: each getter says no instead of throwing. Only for the
-// .cc files of this format.
+// Reading JSON values that may be anything: each getter says no instead of throwing. Only for
+// the .cc files of formats that hold JSON.
 #pragma once
 
 #include <optional>

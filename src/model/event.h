@@ -12,8 +12,8 @@
 namespace tracewell {
 
 /// One executed instruction: what held before it as far as that is news, and what it changed.
-/// Whoever adds up `before` and `registers` of one thread's steps, in that order, knows the thread's
-/// registers at each of them; what was never told is not known (docs/decisions/0006).
+/// Whoever adds up `before` and `registers` of one thread's steps, in that order, knows the
+/// thread's registers at each of them; what was never told is not known (docs/decisions/0006).
 struct Step {
   struct RegisterChange {
     uint32_t index;  // into Catalog::registers.registers
@@ -43,6 +43,9 @@ struct Step {
   /// The recorder left out accesses, or parts of them.
   bool memory_incomplete = false;
   std::span<const MemoryAccess> memory;
+  /// How the format that it was read from stored what the fields above cannot say, for a sink of
+  /// the same format; mostly empty.
+  Bytes stored;
 };
 
 /// One piece of a trace frame, in the order in which it was recorded.

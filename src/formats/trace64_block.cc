@@ -1,0 +1,176 @@
+#include "formats/trace64_block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace tracewell::formats::trace64 {
+namespace {
+
+constexpr uint32_t kLookAhead = 6;  // blocks
+
+uint32_t sum_of(const uint8_t* bytes, uint32_t count) {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < count; ++i) sum += bytes[i];
+  return sum;
+}
+
+uint32_t changed_count(const uint8_t* flags, uint32_t count) {
+  uint32_t changed = 0;
+  for (uint32_t i = 0; i < count; ++i) changed += (flags[i] & 1) == 0;
+  return changed;
+}
+
+Reading read_user_block(Bytes file, uint64_t offset, Block& out) {
+  const Bytes rest = file.subspan(offset);
+  out = {};
+  out.offset = offset;
+  out.type = rest[0];
+  if (rest.size() < 5) return Reading::Cut;
+  const uint64_t size = load_uint(rest.data() + 1, 4, Endian::Little);
+  if (size > rest.size() - 5) return Reading::Cut;
+  out.size = 5 + size;
+  out.user_data = rest.subspan(5, size);
+  return Reading::Whole;
+}
+
+/// The last register word that the positions name is one of the dump's.
+bool positions_fit(const uint8_t* positions, uint32_t count, const Shape& shape) {
+  return count == 0 || sum_of(positions, count) + count <= shape.words;
+}
+
+/// For how many blocks a reading of the file makes sense, up to `most`; the end of the file, where a
+/// block ends, counts as all of them. Behind flagged blocks either reading will do.
+uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, uint32_t most) {
+  if (most == 0 || offset == file.size()) return most;
+  Block block;
+  if (read_block(file, offset, shape, hidden_tid, block) != Reading::Whole) return 0;
+  if (!is_plausible(block, shape)) return 0;
+  const uint64_t next = offset + block.size;
+  const uint32_t plain = lasting(file, next, shape, false, most - 1);
+  const bool either = block.is_flagged() || block.is_full(shape);
+  if (plain + 1 == most || !either) return plain + 1;
+  return 1 + std::max(plain, lasting(file, next, shape, true, most - 1));
+}
+
+bool lists_pc(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid) {
+  Block block;
+  if (read_block(file, offset, shape, hidden_tid, block) != Reading::Whole) return false;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < block.register_count; ++i) {
+    at += block.positions[i] + (i == 0 ? 0 : 1);
+    if (at == shape.pc_word) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, Block& out) {
+  const uint8_t* const start = file.data() + offset;
+  const uint64_t left = file.size() - offset;
+  if (start[0] >= kUserBlockMin) return read_user_block(file, offset, out);
+  if (start[0] != 0) return Reading::Bad;
+  if (left < 4) return Reading::Cut;
+  const uint32_t registers = start[1];
+  const uint32_t memory = start[2];
+  const uint8_t flags = start[3];
+  const uint32_t opcode = flags & 15;
+  if (registers > shape.words || memory > kMemoryMax || opcode == 0) return Reading::Bad;
+  const bool has_tid = hidden_tid || (flags & kThreadFlag) != 0;
+  const uint64_t positions = 4 + (has_tid ? 4 : 0) + opcode;
+  const uint64_t values = positions + registers;
+  const uint64_t memory_flags = values + uint64_t{registers} * shape.word;
+  const uint64_t addresses = memory_flags + memory;
+  if (values <= left && !positions_fit(start + positions, registers, shape)) return Reading::Bad;
+  if (addresses > left) return Reading::Cut;
+  const uint32_t changed = changed_count(start + memory_flags, memory);
+  const uint64_t size = addresses + uint64_t{shape.word} * (2 * memory + changed);
+  if (size > left) return Reading::Cut;
+  out.offset = offset;
+  out.size = size;
+  out.type = 0;
+  out.flags = flags;
+  out.has_tid = has_tid;
+  out.tid = has_tid ? static_cast<uint32_t>(load_uint(start + 4, 4, Endian::Little)) : 0;
+  out.opcode = {start + positions - opcode, opcode};
+  out.register_count = registers;
+  out.memory_count = memory;
+  out.positions = start + positions;
+  out.values = start + values;
+  out.memory_flags = start + memory_flags;
+  out.addresses = start + addresses;
+  out.old_words = out.addresses + memory * shape.word;
+  out.new_words = out.old_words + memory * shape.word;
+  out.new_count = changed;
+  out.user_data = {};
+  return Reading::Whole;
+}
+
+std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid) {
+  const Bytes rest = file.subspan(offset);
+  if (rest[0] != 0) return fmt::format("block type {:#04x} is not defined", rest[0]);
+  if (rest.size() < 4) return "the file ends";
+  if (rest[1] > shape.words)
+    return fmt::format("{} register words of {} are listed", rest[1], shape.words);
+  if (rest[2] > kMemoryMax) return fmt::format("{} memory entries, of 32 at most", rest[2]);
+  if ((rest[3] & 15) == 0) return "an opcode of no bytes";
+  const size_t positions = 4u + (hidden_tid || (rest[3] & kThreadFlag) ? 4u : 0u) + (rest[3] & 15u);
+  if (positions + rest[1] <= rest.size() &&
+      !positions_fit(rest.data() + positions, rest[1], shape))
+    return fmt::format("a register word beyond the {} that there are", shape.words);
+  return "the file ends";
+}
+
+bool is_plausible(const Block& block, const Shape& shape) {
+  if (block.is_user()) return true;
+  if ((block.flags & 0x70) != 0) return false;
+  if (block.is_full(shape) && sum_of(block.positions, block.register_count) != 0) return false;
+  for (uint32_t i = 0; i < block.memory_count; ++i)
+    if (block.memory_flags[i] > 1) return false;
+  return true;
+}
+
+bool has_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid) {
+  const uint32_t plain = lasting(file, offset, shape, false, kLookAhead);
+  const uint32_t hidden = lasting(file, offset, shape, true, kLookAhead);
+  if (plain != hidden) return hidden > plain;
+  if (hidden == 0) return false;
+  // Nearly every instruction moves the program counter.
+  const bool plain_pc = lists_pc(file, offset, shape, false);
+  if (plain_pc != lists_pc(file, offset, shape, true)) return !plain_pc;
+  // Windows counts thread ids in fours, and there is no other reason for an id than a switch.
+  const auto id = static_cast<uint32_t>(load_uint(file.data() + offset + 4, 4, Endian::Little));
+  return !plain_pc && id != tid && id % 4 == 0 && id != 0 && id < (1u << 20);
+}
+
+std::optional<uint64_t> find_full_dump(Bytes file, uint64_t from, const Shape& shape) {
+  // The positions of a full dump are a run of zeros, longer than twice this; so one of these
+  // places is inside it.
+  constexpr uint64_t kStride = 64;
+  uint64_t tried_to = from;  // starts below this were looked at
+  for (uint64_t at = from + kStride; at + 8 <= file.size(); at += kStride) {
+    uint64_t word;
+    std::memcpy(&word, file.data() + at, 8);
+    if (word != 0) continue;
+    const uint64_t first = std::max(tried_to, at > from + kStride + 32 ? at - kStride - 32 : from);
+    for (uint64_t start = first; start <= at; ++start) {
+      tried_to = start + 1;
+      if (file[start] != 0 || start + 4 > file.size() || file[start + 1] != shape.words) continue;
+      for (const bool hidden : {false, true}) {
+        if (hidden && (file[start + 3] & kThreadFlag) != 0) continue;
+        Block block;
+        if (read_block(file, start, shape, hidden, block) != Reading::Whole ||
+            !is_plausible(block, shape))
+          continue;
+        const uint64_t next = start + block.size;
+        if (lasting(file, next, shape, false, 2) > 0 || lasting(file, next, shape, true, 2) == 2)
+          return start;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,82 @@
+// Blocks of an x64dbg trace: where each part of one stands. Pure functions over the file's bytes.
+// docs/formats/trace64.md has the layout.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace tracewell::formats::trace64 {
+
+/// What the two architectures differ in.
+struct Shape {
+  bool wide = true;        // x64
+  uint32_t word = 8;       // bytes of a register word, an address, a piece of memory
+  uint32_t words = 172;    // of a full register dump
+  uint32_t pc_word = 16;
+  uint32_t dump_bytes() const { return words * word; }
+};
+constexpr Shape kX64{true, 8, 172, 16};
+constexpr Shape kX32{false, 4, 216, 8};
+
+constexpr uint32_t kMemoryMax = 32;           // entries of a block; x64dbg reads no more
+constexpr uint32_t kFullDumpEvery = 512;      // blocks
+constexpr uint32_t kBlockBytesMax = 4 + 4 + 15 + 216 * 9 + kMemoryMax * 25;
+constexpr uint8_t kThreadFlag = 0x80;
+constexpr uint8_t kUserBlockMin = 0x80;
+
+/// One block, checked. Pointers are into the file.
+struct Block {
+  uint64_t offset = 0;
+  uint64_t size = 0;              // bytes, all of it
+  uint8_t type = 0;               // 0, or a user block's
+  uint8_t flags = 0;              // as stored
+  bool has_tid = false;           // also when the flag that should say so is clear
+  uint32_t tid = 0;
+  Bytes opcode;
+  uint32_t register_count = 0;
+  uint32_t memory_count = 0;
+  const uint8_t* positions = nullptr;   // register_count
+  const uint8_t* values = nullptr;      // register_count words
+  const uint8_t* memory_flags = nullptr;
+  const uint8_t* addresses = nullptr;
+  const uint8_t* old_words = nullptr;
+  const uint8_t* new_words = nullptr;   // one for each entry whose flag says that it changed
+  uint32_t new_count = 0;
+  Bytes user_data;
+
+  bool is_user() const { return type != 0; }
+  bool is_flagged() const { return (flags & kThreadFlag) != 0; }
+  bool is_full(const Shape& shape) const { return register_count == shape.words; }
+  /// The part behind the register values.
+  Bytes memory_bytes(const Shape& shape) const {
+    return {memory_flags, memory_count + size_t{shape.word} * (2 * memory_count + new_count)};
+  }
+};
+
+enum class Reading : uint8_t { Whole, Cut, Bad };
+
+/// The block at `offset`, which is inside the file. `hidden_tid`: a thread id is there though the
+/// flag is clear. Cut: all of it that is there makes sense, and the file ends.
+Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, Block& out);
+
+/// Why read_block() said Bad, in words.
+std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid);
+
+/// Whole, and with nothing in it that no recorder writes: reserved bits, zero-length user blocks of
+/// another kind. For guesses.
+bool is_plausible(const Block& block, const Shape& shape);
+
+/// Is there an id in front of the opcode of the block at `offset`, whose flag is clear, although
+/// the flag says no? To be asked only behind a flagged block and of full dumps: recorders of 2017 to
+/// 2026 wrote it there. Looks a few blocks ahead at either reading; the one that lasts longer is
+/// right. `tid` is the thread so far.
+bool has_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid);
+
+/// The first full dump at or after `from` that is followed by plausible blocks or the end of the
+/// file.
+std::optional<uint64_t> find_full_dump(Bytes file, uint64_t from, const Shape& shape);
+
+}  // namespace tracewell::formats::trace64

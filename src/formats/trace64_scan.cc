@@ -1,0 +1,263 @@
+#include "formats/trace64_scan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace tracewell::formats::trace64 {
+namespace {
+
+constexpr uint64_t kProgressBytes = 16 << 20;
+constexpr uint64_t kLookBackBytes = 8 << 10;  // for a full dump that broken blocks have run over
+constexpr size_t kThreadsMax = 1 << 16;       // counted
+
+bool all_zero(Bytes bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
+}
+
+}  // namespace
+
+void WordState::apply(const Block& block, const Shape& shape) {
+  if (block.has_tid) tid = block.tid;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < block.register_count; ++i, ++at) {
+    at += block.positions[i];
+    std::memcpy(dump.data() + at * shape.word, block.values + i * shape.word, shape.word);
+    valid.set(at);
+  }
+}
+
+bool Scan::is_hidden(uint64_t offset) const {
+  return std::binary_search(hidden_.begin(), hidden_.end(), offset);
+}
+
+const Keyframe* Scan::keyframe_at(uint64_t seq) const {
+  const auto at = std::upper_bound(keyframes_.begin(), keyframes_.end(), seq,
+                                   [](uint64_t s, const Keyframe& k) { return s < k.seq; });
+  return at == keyframes_.begin() ? nullptr : &at[-1];
+}
+
+const WordState& Scan::state_at(const Keyframe& keyframe) const {
+  static const WordState kNothing;
+  return keyframe.checkpoint == 0 ? kNothing : checkpoints_[keyframe.checkpoint - 1];
+}
+
+void Scan::tell(uint64_t offset, Problem::Severity severity, std::string code, std::string text) {
+  if (problems_) problems_->add({offset, severity, std::move(code), std::move(text)});
+}
+
+void Scan::seen(uint32_t tid) {
+  const auto at = std::lower_bound(threads_.begin(), threads_.end(), tid);
+  if ((at == threads_.end() || *at != tid) && threads_.size() < kThreadsMax)
+    threads_.insert(at, tid);
+}
+
+void Scan::extend(Bytes file, ProblemLog* problems,
+                  const std::function<void(uint64_t)>& progress) {
+  problems_ = problems;
+  uint64_t told = at_;
+  while (at_ < file.size()) {
+    if (!step(file)) break;
+    if (progress && at_ - told >= kProgressBytes) {
+      told = at_;
+      progress(at_);
+    }
+  }
+  tell_end(file);
+  find_sessions(file);
+  keyframe_steps_.clear();
+  for (const Keyframe& one : keyframes_) keyframe_steps_.push_back(one.seq);
+  problems_ = nullptr;
+}
+
+bool Scan::step(Bytes file) {
+  Block block;
+  const uint8_t* const head = file.data() + at_;
+  const bool flagged = file.size() - at_ >= 4 && (head[3] & kThreadFlag) != 0;
+  bool hidden = false;
+  if (head[0] == 0 && !flagged && file.size() - at_ >= 8 &&
+      (after_flagged_ || head[1] == shape_.words))
+    hidden = has_hidden_tid(file, at_, shape_, tid_);
+  const Reading reading = read_block(file, at_, shape_, hidden, block);
+  end_reading_ = reading;
+  if (reading == Reading::Whole) {
+    if (block.is_user()) return user_block(file, block);
+    if (hidden) {
+      hidden_.push_back(at_);
+      tell(at_, Problem::Severity::Warning, "hidden-thread-id",
+           fmt::format("step {} has the id of thread {} though its flag says that there is none; "
+                       "put right",
+                       count_, block.tid));
+    }
+    count_block(file, block);
+    return true;
+  }
+  const std::string why =
+      reading == Reading::Bad ? why_bad(file, at_, shape_, hidden) : "the file ends inside a block";
+  if (all_zero(file.subspan(at_))) {
+    end_why_ = "";
+    return false;
+  }
+  return recover(file, why);
+}
+
+void Scan::count_block(Bytes file, const Block& block) {
+  const uint32_t tid_before = tid_;
+  if (block.has_tid && (block.tid != tid_ || threads_.empty())) seen(block.tid);
+  if (block.has_tid) tid_ = block.tid;
+  after_flagged_ = block.is_flagged();
+  if (block.is_full(shape_))
+    keyframes_.push_back({count_, block.offset, tid_before, true, block.is_flagged(), 0});
+  else if (keyframes_.empty())
+    keyframes_.push_back({count_, block.offset, tid_before, false, block.is_flagged(), 0});
+  else if (count_ - keyframes_.back().seq >= kCheckpointEvery)
+    add_checkpoint(file, block);
+  ++count_;
+  at_ += block.size;
+}
+
+/// Many blocks without a full dump: adds up what they told.
+void Scan::add_checkpoint(Bytes file, const Block& block) {
+  const Keyframe& from = keyframes_.back();
+  WordState state = state_at(from);
+  state.tid = from.tid_before;
+  Block one;
+  for (uint64_t at = from.offset; at < block.offset; at += one.size) {
+    if (read_block(file, at, shape_, is_hidden(at), one) != Reading::Whole) return;
+    if (!one.is_user()) state.apply(one, shape_);
+  }
+  checkpoints_.push_back(state);
+  keyframes_.push_back({count_, block.offset, state.tid, false, block.is_flagged(),
+                        static_cast<uint32_t>(checkpoints_.size())});
+}
+
+/// A block that readers may skip. Where it is damage that looks like one, its size is any number;
+/// so look at what is behind it.
+bool Scan::user_block(Bytes file, const Block& block) {
+  const uint64_t next = block.offset + block.size;
+  if (next < file.size() && file[next] < kUserBlockMin) {
+    Block behind;
+    const Reading plain = read_block(file, next, shape_, false, behind);
+    const bool fits = plain == Reading::Cut ||
+                      (plain == Reading::Whole && is_plausible(behind, shape_)) ||
+                      read_block(file, next, shape_, true, behind) == Reading::Whole ||
+                      all_zero(file.subspan(next, std::min<uint64_t>(64, file.size() - next)));
+    if (!fits) return recover(file, "what follows a user block makes no sense");
+  }
+  user_blocks_.push_back({count_, block.offset, block.type, block.user_data.size()});
+  at_ = next;
+  return true;
+}
+
+bool Scan::recover(Bytes file, std::string why) {
+  // The damage may be older than this: blocks that are off by a few bytes can look sound for a
+  // while, and run over a full dump.
+  uint64_t from = at_ > kLookBackBytes ? at_ - kLookBackBytes : 0;
+  if (!keyframes_.empty()) from = std::max(from, keyframes_.back().offset + 1);
+  if (!gaps_.empty()) from = std::max(from, gaps_.back().to + 1);
+  from = std::min(from, at_ + 1);
+  const auto found = find_full_dump(file, from, shape_);
+  if (!found) {
+    end_why_ = std::move(why);
+    return false;
+  }
+  const uint64_t broken_at = at_;
+  if (*found < at_) drop_from(file, *found);
+  tell(broken_at, Problem::Severity::Damage, "broken-block",
+       fmt::format("{}; {} bytes skipped to the next full dump, step {}", why, *found - at_,
+                   count_));
+  gaps_.push_back({at_, *found, count_, std::move(why)});
+  at_ = *found;
+  after_flagged_ = false;
+  return true;
+}
+
+/// Forgets blocks that reach beyond `offset`, at which a block begins that they are not.
+void Scan::drop_from(Bytes file, uint64_t offset) {
+  const Keyframe keyframe = keyframes_.empty() ? Keyframe{} : keyframes_.back();
+  uint64_t at = keyframe.offset;
+  uint64_t seq = keyframe.seq;
+  Block block;
+  while (at < offset && read_block(file, at, shape_, is_hidden(at), block) == Reading::Whole &&
+         at + block.size <= offset) {
+    at += block.size;
+    if (!block.is_user()) ++seq;
+  }
+  at_ = at;
+  count_ = seq;
+  while (!hidden_.empty() && hidden_.back() >= at) hidden_.pop_back();
+  while (!user_blocks_.empty() && user_blocks_.back().offset >= at) user_blocks_.pop_back();
+}
+
+void Scan::tell_end(Bytes file) {
+  whole_ = at_ == file.size();
+  if (whole_) return;
+  const uint64_t left = file.size() - at_;
+  if (end_why_.empty())
+    tell(at_, Problem::Severity::Warning, "zero-tail",
+         fmt::format("the last {} bytes are zero: they were never written", left));
+  else if (end_reading_ == Reading::Cut)
+    tell(at_, Problem::Severity::Damage, "block-cut",
+         fmt::format("the file ends inside a block; its last {} bytes are left out", left));
+  else
+    tell(at_, Problem::Severity::Damage, "broken-block",
+         fmt::format("{}; there is no full dump behind it, the last {} bytes are left out",
+                     end_why_, left));
+}
+
+/// Is the full dump of this keyframe the beginning of something new? A recorder lists the words
+/// that an instruction is about to change; where others are different now, it was not there.
+bool Scan::breaks_off(Bytes file, size_t keyframe) const {
+  const Keyframe& from = keyframes_[keyframe - 1];
+  const Keyframe& to = keyframes_[keyframe];
+  WordState state = state_at(from);
+  Block block;
+  std::bitset<kWordsMax> listed;
+  for (uint64_t at = from.offset; at < to.offset; at += block.size) {
+    if (read_block(file, at, shape_, is_hidden(at), block) != Reading::Whole) return true;
+    if (block.is_user()) continue;
+    listed = {};
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < block.register_count; ++i, ++word)
+      listed.set(word += block.positions[i]);
+    state.apply(block, shape_);
+  }
+  const WordState before = state;
+  if (read_block(file, to.offset, shape_, is_hidden(to.offset), block) != Reading::Whole)
+    return true;
+  state.apply(block, shape_);
+  for (uint32_t word = 0; word < shape_.words; ++word)
+    if (!listed[word] && before.word(word, shape_) != state.word(word, shape_)) return true;
+  return false;
+}
+
+/// x64dbg appends to a file that is there already. Each session begins with a full dump, and has
+/// one every 512 blocks from then on; a dump at another place, with which the old rhythm ends, is a
+/// new session. (An exception may also bring one; then the old rhythm goes on.)
+void Scan::find_sessions(Bytes file) {
+  sessions_.clear();
+  if (keyframes_.empty()) return;
+  sessions_.push_back(0);
+  uint64_t base = 0;
+  size_t gap = 0;
+  for (size_t i = 1; i < keyframes_.size(); ++i) {
+    const Keyframe& one = keyframes_[i];
+    if (!one.full) continue;
+    while (gap < gaps_.size() && gaps_[gap].to < one.offset) ++gap;
+    if (gap < gaps_.size() && gaps_[gap].to == one.offset) {
+      base = one.seq;  // how many are missing is not known
+      continue;
+    }
+    const uint64_t distance = (one.seq - base) % kFullDumpEvery;
+    if (distance == 0 || !one.flagged) continue;
+    const uint64_t due = one.seq + kFullDumpEvery - distance;
+    const Keyframe* there = keyframe_at(due);
+    const bool rhythm_goes_on = due < count_ && there->seq == due && there->full;
+    if (rhythm_goes_on || !breaks_off(file, i)) continue;
+    sessions_.push_back(one.seq);
+    base = one.seq;
+  }
+}
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,114 @@
+// The first pass over an x64dbg trace: how many steps, where each full dump is, what is broken and
+// how reading can go on behind it. Looks at block heads only.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "formats/trace64_block.h"
+#include "formats/trace64_words.h"
+#include "model/problem.h"
+
+namespace tracewell::formats::trace64 {
+
+/// The register words of the block that runs next, as far as they were ever told.
+struct WordState {
+  std::array<uint8_t, kDumpBytesMax> dump = {};
+  std::bitset<kWordsMax> valid;
+  uint32_t tid = 0;
+
+  void apply(const Block& block, const Shape& shape);
+  uint64_t word(uint32_t index, const Shape& shape) const {
+    return load_uint(dump.data() + index * shape.word, shape.word, Endian::Little);
+  }
+};
+
+struct Keyframe {
+  uint64_t seq = 0;
+  uint64_t offset = 0;
+  uint32_t tid_before = 0;  // the thread so far
+  bool full = false;        // a full dump; else the state comes from `checkpoint`
+  bool flagged = false;
+  uint32_t checkpoint = 0;
+};
+
+/// Bytes that no block could be made of.
+struct Gap {
+  uint64_t from = 0, to = 0;  // offsets
+  uint64_t seq = 0;           // of the step behind it
+  std::string why;
+};
+
+struct UserBlock {
+  uint64_t seq = 0;  // of the step behind it
+  uint64_t offset = 0;
+  uint8_t type = 0;
+  uint64_t size = 0;
+};
+
+class Scan {
+ public:
+  static constexpr uint64_t kCheckpointEvery = 4096;  // blocks, where there are no full dumps
+
+  explicit Scan(const Shape& shape, uint64_t blocks_at) : shape_(shape), at_(blocks_at) {}
+
+  /// Goes on where it stopped, to the end of `file`, which is the same as before or longer.
+  /// `progress` is told the offset now and then.
+  void extend(Bytes file, ProblemLog* problems, const std::function<void(uint64_t)>& progress);
+
+  const Shape& shape() const { return shape_; }
+  uint64_t count() const { return count_; }
+  uint64_t end() const { return at_; }  // offset behind the last whole block
+  const std::vector<Keyframe>& keyframes() const { return keyframes_; }
+  const std::vector<uint64_t>& keyframe_steps() const { return keyframe_steps_; }
+  const std::vector<uint64_t>& sessions() const { return sessions_; }
+  const std::vector<Gap>& gaps() const { return gaps_; }
+  const std::vector<UserBlock>& user_blocks() const { return user_blocks_; }
+  /// Offsets of blocks with a thread id that the flag denies.
+  const std::vector<uint64_t>& hidden() const { return hidden_; }
+  const std::vector<uint32_t>& threads() const { return threads_; }
+  bool is_hidden(uint64_t offset) const;
+  /// The last keyframe at or before `seq`; nullptr when there are no blocks.
+  const Keyframe* keyframe_at(uint64_t seq) const;
+  /// The state before a keyframe's block, without the block's own words.
+  const WordState& state_at(const Keyframe& keyframe) const;
+
+ private:
+  /// One block further; false at the end of what can be read.
+  bool step(Bytes file);
+  void count_block(Bytes file, const Block& block);
+  void add_checkpoint(Bytes file, const Block& block);
+  bool user_block(Bytes file, const Block& block);
+  /// Finds the next place to read on. `why` something is wrong at at_. False: there is none.
+  bool recover(Bytes file, std::string why);
+  void drop_from(Bytes file, uint64_t offset);
+  void find_sessions(Bytes file);
+  bool breaks_off(Bytes file, size_t keyframe) const;
+  void tell_end(Bytes file);
+  void tell(uint64_t offset, Problem::Severity severity, std::string code, std::string text);
+  void seen(uint32_t tid);
+
+  Shape shape_;
+  uint64_t at_ = 0;
+  uint64_t count_ = 0;
+  uint32_t tid_ = 0;
+  bool after_flagged_ = false;
+  bool whole_ = true;        // the end of the file is where a block ends
+  std::string end_why_;
+  Reading end_reading_ = Reading::Whole;
+  ProblemLog* problems_ = nullptr;
+  std::vector<Keyframe> keyframes_;
+  std::vector<uint64_t> keyframe_steps_;
+  std::vector<WordState> checkpoints_;
+  std::vector<uint64_t> sessions_;
+  std::vector<Gap> gaps_;
+  std::vector<UserBlock> user_blocks_;
+  std::vector<uint64_t> hidden_;
+  std::vector<uint32_t> threads_;
+};
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,162 @@
+#include "machine/operands.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <Zydis/Zydis.h>
+
+#include "base/check.h"
+
+namespace tracewell::machine {
+namespace {
+
+constexpr size_t kSlots = 1 << 14;  // remembered instructions; a power of two
+
+int8_t number_of(ZydisRegister one) {
+  if (one == ZYDIS_REGISTER_NONE) return -1;
+  if (one == ZYDIS_REGISTER_RIP || one == ZYDIS_REGISTER_EIP || one == ZYDIS_REGISTER_IP)
+    return MemoryOperand::kIp;
+  const ZydisRegisterClass kind = ZydisRegisterGetClass(one);
+  if (kind == ZYDIS_REGCLASS_GPR64 || kind == ZYDIS_REGCLASS_GPR32 || kind == ZYDIS_REGCLASS_GPR16)
+    return ZydisRegisterGetId(one);
+  return -1;
+}
+
+MemoryOperand memory_operand(const ZydisDecodedInstruction& instruction,
+                             const ZydisDecodedOperand& operand) {
+  MemoryOperand out;
+  out.size = operand.size / 8;
+  out.reads = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+  out.writes = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+  out.hidden = operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+  out.vector_index = operand.mem.type == ZYDIS_MEMOP_TYPE_VSIB;
+  if (operand.mem.segment == ZYDIS_REGISTER_FS) out.segment = MemoryOperand::Segment::Fs;
+  if (operand.mem.segment == ZYDIS_REGISTER_GS) out.segment = MemoryOperand::Segment::Gs;
+  out.base = number_of(operand.mem.base);
+  out.index = number_of(operand.mem.index);
+  out.scale = operand.mem.scale;
+  out.displacement = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
+  out.address_bits = instruction.address_width;
+  return out;
+}
+
+Instruction::Stack stack_of(const ZydisDecodedInstruction& instruction) {
+  using Stack = Instruction::Stack;
+  switch (instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_PUSHA:
+    case ZYDIS_MNEMONIC_PUSHAD: return Stack::PushAll;
+    case ZYDIS_MNEMONIC_POPA:
+    case ZYDIS_MNEMONIC_POPAD: return Stack::PopAll;
+    case ZYDIS_MNEMONIC_ENTER: return Stack::Enter;
+    case ZYDIS_MNEMONIC_LEAVE: return Stack::Leave;
+    case ZYDIS_MNEMONIC_IRET:
+    case ZYDIS_MNEMONIC_IRETD:
+    case ZYDIS_MNEMONIC_IRETQ: return Stack::Other;
+    default: break;
+  }
+  const bool is_far = instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+  switch (instruction.meta.category) {
+    case ZYDIS_CATEGORY_PUSH: return Stack::Push;
+    case ZYDIS_CATEGORY_POP: return Stack::Pop;
+    case ZYDIS_CATEGORY_CALL: return is_far ? Stack::Other : Stack::Call;
+    case ZYDIS_CATEGORY_RET: return is_far ? Stack::Other : Stack::Return;
+    default: return Stack::None;
+  }
+}
+
+bool may_branch(const ZydisDecodedInstruction& instruction) {
+  switch (instruction.meta.category) {
+    case ZYDIS_CATEGORY_CALL:
+    case ZYDIS_CATEGORY_RET:
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+    case ZYDIS_CATEGORY_INTERRUPT:
+    case ZYDIS_CATEGORY_SYSCALL:
+    case ZYDIS_CATEGORY_SYSRET:
+    case ZYDIS_CATEGORY_SYSTEM: return true;
+    default: return false;
+  }
+}
+
+/// Operands that no memory is accessed through: those of NOPs, prefetches and address
+/// computations.
+bool is_address_only(const ZydisDecodedInstruction& instruction,
+                     const ZydisDecodedOperand& operand) {
+  return operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
+         instruction.meta.category == ZYDIS_CATEGORY_NOP ||
+         instruction.meta.category == ZYDIS_CATEGORY_WIDENOP;
+}
+
+Instruction decode_with(const ZydisDecoder& decoder, Bytes opcode) {
+  Instruction out;
+  ZydisDecodedInstruction instruction;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  if (ZYAN_FAILED(
+          ZydisDecoderDecodeFull(&decoder, opcode.data(), opcode.size(), &instruction, operands)))
+    return out;
+  out.length = instruction.length;
+  out.branches = may_branch(instruction);
+  out.repeats = (instruction.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+                                           ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+  out.stack = stack_of(instruction);
+  for (uint8_t i = 0; i < instruction.operand_count; ++i) {
+    const ZydisDecodedOperand& operand = operands[i];
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || is_address_only(instruction, operand))
+      continue;
+    if (out.count < out.memory.size())
+      out.memory[out.count++] = memory_operand(instruction, operand);
+    if (operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) out.stack_bytes = operand.size / 8;
+  }
+  return out;
+}
+
+}  // namespace
+
+uint64_t effective_address(const MemoryOperand& operand, const AddressState& state,
+                           uint8_t length) {
+  uint64_t address = static_cast<uint64_t>(operand.displacement);
+  auto value = [&](int8_t number) {
+    return number == MemoryOperand::kIp ? state.pc + length
+                                        : state.general[static_cast<size_t>(number)];
+  };
+  if (operand.base >= 0) address += value(operand.base);
+  if (operand.index >= 0) address += value(operand.index) * operand.scale;
+  return operand.address_bits == 64 ? address
+                                    : address & ((uint64_t{1} << operand.address_bits) - 1);
+}
+
+struct InstructionDecoder::Tables {
+  struct Slot {
+    uint8_t size = 0;
+    uint8_t bytes[15] = {};
+    Instruction instruction;
+  };
+  ZydisDecoder decoder;
+  std::vector<Slot> slots = std::vector<Slot>(kSlots);
+};
+
+InstructionDecoder::InstructionDecoder(bool wide) : tables_(std::make_unique<Tables>()) {
+  const bool good = ZYAN_SUCCESS(ZydisDecoderInit(
+      &tables_->decoder, wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
+      wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32));
+  TW_CHECK(good);
+}
+
+InstructionDecoder::~InstructionDecoder() = default;
+InstructionDecoder::InstructionDecoder(InstructionDecoder&&) noexcept = default;
+
+const Instruction& InstructionDecoder::decode(Bytes opcode) {
+  uint64_t key[2] = {};
+  std::memcpy(key, opcode.data(), std::min<size_t>(opcode.size(), 15));
+  const uint64_t hash = (key[0] ^ (key[1] + opcode.size()) * 0x9e3779b97f4a7c15u) *
+                        0xbf58476d1ce4e5b9u;
+  Tables::Slot& slot = tables_->slots[hash >> 32 & (kSlots - 1)];
+  if (slot.size != opcode.size() || std::memcmp(slot.bytes, opcode.data(), slot.size) != 0) {
+    slot.size = static_cast<uint8_t>(std::min<size_t>(opcode.size(), 15));
+    std::memcpy(slot.bytes, opcode.data(), slot.size);
+    slot.instruction = decode_with(tables_->decoder, opcode);
+  }
+  return slot.instruction;
+}
+
+}  // namespace tracewell::machine
