@@ -45,7 +45,7 @@ inline std::unique_ptr<Opened> open(Bytes bytes, const char* format) {
 inline Status write_away(Source& source, const char* format) {
   auto file = OutputFile::create("/dev/null");
   require(file.ok());
-  auto sink = formats::find_format(format)->create(*std::move(file));
+  auto sink = formats::find_format(format)->create(*std::move(file), {});
   require(sink.ok());
   (*sink)->refuses(source.catalog());
   return pump(source, **sink);
@@ -56,7 +56,7 @@ inline std::string written(Source& source, const char* format) {
   static const std::string path = "/dev/shm/format_fuzz." + std::to_string(getpid());
   auto file = OutputFile::create(path);
   require(file.ok());
-  auto sink = formats::find_format(format)->create(*std::move(file));
+  auto sink = formats::find_format(format)->create(*std::move(file), {});
   require(sink.ok());
   if (!pump(source, **sink).ok()) return "";
   auto back = InputFile::open(path);

@@ -14,6 +14,7 @@ struct ConvertOptions {
   SelectionOptions selection;
   std::string output;
   std::string format;
+  formats::SaveOptions save;
 };
 
 std::string writable_formats() {
@@ -46,7 +47,8 @@ Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
                                     options.input.strict, "converting"));
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(*format, options.output));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink,
+                      create_sink(*format, options.output, options.save));
   for (const std::string& refused : sink->refuses(source->catalog()))
     fmt::print(stderr, "tracewell: {}: {}\n", printable(options.output), printable(refused));
   CountingSource counted(std::move(source));
@@ -67,6 +69,12 @@ Run convert_command(CLI::App& app) {
       ->type_name("NAME");
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when --from, --to or --where leave nothing to write but the catalog.");
+  app.add_flag("--compat", options->save.compat,
+               "write so that older readers open it (trace64: no user blocks, a small header)");
+  app.add_option("--style", options->save.style,
+                 "trace64: minimal, or x64dbg (words listed twice, as x64dbg does it; the default "
+                 "for what comes from it)")
+      ->type_name("NAME");
   return [options](const Invocation&) {
     const auto status = convert(*options);
     return status.ok() ? *status : fail(status.error());

@@ -45,6 +45,7 @@ Status info(const InfoOptions& options) {
   if (Seekable* index = trace.source->seekable(); index && summary) {
     info.records = index->count();
     info.threads = summary->thread_count();
+    info.facts = summary->facts();
   } else {
     TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                         select_events(std::move(trace.source), {}, *trace.problems,

@@ -43,6 +43,7 @@ std::string info_json(const TraceInfo& info) {
     else if (std::string_view(key) != "status")
       out[key] = Json::array();
   }
+  for (const auto& [name, value] : info.facts) out["facts"][name] = printable(value);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -21,6 +21,7 @@ class InfoWriter {
          catalog_.endian == Endian::Little ? "little" : "big", catalog_.address_bytes * 8);
     line("records", "{}", info_.records);
     if (info_.threads != 0) line("threads", "{}", info_.threads);
+    for (const auto& [name, value] : info_.facts) line(name, "{}", printable(value));
     if (catalog_.registers.size_bytes != 0)
       line("registers", "{} in blocks of {} bytes", catalog_.registers.registers.size(),
            catalog_.registers.size_bytes);

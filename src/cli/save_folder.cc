@@ -80,7 +80,7 @@ Status SaveFolder::save(std::string_view name, Source& source) const {
   TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path, overwrite_ ? Existing::Replace
                                                                            : Existing::Keep));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
-                      formats::find_format("tfile")->create(std::move(file)));
+                      formats::find_format("tfile")->create(std::move(file), {}));
   return pump(source, *sink);
 }
 

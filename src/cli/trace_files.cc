@@ -137,7 +137,8 @@ void tell_problems(const OpenTrace& trace, const std::string& path) {
     fmt::print(stderr, "tracewell: {}: {} problems in all\n", printable(path), all);
 }
 
-Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path) {
+Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path,
+                                          const formats::SaveOptions& options) {
   if (!format.create)
     return Error{Errc::Unsupported, fmt::format("format {} cannot be written", format.name), {}};
   if (format.binary && path == "-" && output_is_terminal())
@@ -145,7 +146,7 @@ Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const s
                  fmt::format("{} is binary; not written to a terminal", format.description),
                  {}};
   TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
-  return format.create(std::move(file));
+  return format.create(std::move(file), options);
 }
 
 }  // namespace tracewell::cli

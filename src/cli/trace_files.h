@@ -75,6 +75,7 @@ void tell_problems(const OpenTrace& trace, const std::string& path);
 std::string problem_line(const Problem& problem);
 
 /// Opens `path` ("-": standard output) for `format`. Refuses binary on a terminal.
-Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path);
+Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path,
+                                          const formats::SaveOptions& options = {});
 
 }  // namespace tracewell::cli

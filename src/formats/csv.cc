@@ -44,7 +44,7 @@ constexpr std::string_view kHeader =
 
 class CsvWriter final : public Sink {
  public:
-  static Result<std::unique_ptr<Sink>> create(OutputFile file) {
+  static Result<std::unique_ptr<Sink>> create(OutputFile file, const SaveOptions&) {
     return std::unique_ptr<Sink>(new CsvWriter(std::move(file)));
   }
 

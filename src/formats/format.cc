@@ -19,6 +19,9 @@ std::span<const Format* const> formats() {
 const Format* find_format(std::string_view name) {
   for (const Format* format : formats())
     if (format->name == name) return format;
+  for (const Format* format : formats())
+    for (std::string_view extension : format->extensions)
+      if (extension == name) return format;
   return nullptr;
 }
 

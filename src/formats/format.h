@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
@@ -22,6 +24,12 @@ struct OpenOptions {
   std::function<void(uint64_t)> progress;
 };
 
+/// How the user wants a file to be written.
+struct SaveOptions {
+  bool compat = false;  // so that older readers of the format open it, too
+  std::string style;    // one of several that a format has; "" = its usual one
+};
+
 struct Format {
   std::string_view name;                         // "tfile"
   std::span<const std::string_view> extensions;  // without the dot, lower case
@@ -35,13 +43,14 @@ struct Format {
                                           const OpenOptions& options,
                                           ProblemLog& problems) = nullptr;
   /// nullptr = cannot be written.
-  Result<std::unique_ptr<Sink>> (*create)(OutputFile file) = nullptr;
+  Result<std::unique_ptr<Sink>> (*create)(OutputFile file, const SaveOptions& options) = nullptr;
 };
 
 constexpr size_t kSniffBytes = 4096;
 
 /// The table, in order.
 std::span<const Format* const> formats();
+/// By name; also by extension, where one format has several.
 const Format* find_format(std::string_view name);
 /// By the extension of `path`; nullptr if none has it.
 const Format* find_format_for_path(std::string_view path);
@@ -61,6 +70,8 @@ class Summarised {
   virtual ~Summarised() = default;
   /// Distinct threads that events name; 0 = no event names any.
   virtual uint64_t thread_count() const = 0;
+  /// What else people want to know of such a file: names of one word, and values.
+  virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
 };
 
 #define FORMAT(name) const Format& name##_format();

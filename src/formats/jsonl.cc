@@ -92,7 +92,7 @@ class JsonlReader final : public Source {
 
 class JsonlWriter final : public Sink {
  public:
-  static Result<std::unique_ptr<Sink>> create(OutputFile file) {
+  static Result<std::unique_ptr<Sink>> create(OutputFile file, const SaveOptions&) {
     return std::unique_ptr<Sink>(new JsonlWriter(std::move(file)));
   }
 

@@ -18,7 +18,7 @@ constexpr uint64_t kCountPlaceholder = 0xffffffff;  // holds eight digits free
 
 }  // namespace
 
-Result<std::unique_ptr<Sink>> TfileWriter::create(OutputFile file) {
+Result<std::unique_ptr<Sink>> TfileWriter::create(OutputFile file, const SaveOptions&) {
   return std::unique_ptr<Sink>(new TfileWriter(std::move(file)));
 }
 

@@ -12,7 +12,7 @@ namespace tracewell::formats {
 
 class TfileWriter final : public Sink {
  public:
-  static Result<std::unique_ptr<Sink>> create(OutputFile file);
+  static Result<std::unique_ptr<Sink>> create(OutputFile file, const SaveOptions& options);
 
   std::vector<std::string> refuses(const Catalog& catalog) const override;
   Status begin(const Catalog& catalog) override;

@@ -66,7 +66,7 @@ inline std::string written(Source& source, std::string_view format) {
   TempFolder folder;
   auto file = OutputFile::create(folder.file("output"));
   if (!file.ok()) return "error: " + file.error().text();
-  auto sink = find_format(format)->create(*std::move(file));
+  auto sink = find_format(format)->create(*std::move(file), {});
   if (!sink.ok()) return "error: " + sink.error().text();
   const Status status = pump(source, **sink);
   if (!status.ok()) return "error: " + status.error().text();

@@ -1,0 +1,363 @@
+#include "formats/trace64_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tracewell::formats::trace64 {
+
+using machine::Instruction;
+using machine::MemoryOperand;
+using Stack = Instruction::Stack;
+
+MemoryReader::MemoryReader(const Shape& shape, const Block& block, const MemoryContext& context,
+                           Batch& batch)
+    : shape_(shape), block_(block), context_(context), instruction_(*context.instruction),
+      batch_(batch) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < block.memory_count; ++i)
+    if (changed(i)) new_[i] = block.new_words + shape.word * at++;
+  for (uint32_t i = 0; i < (shape.wide ? 16u : 8u); ++i)
+    addresses_.general[i] = context.state->word(i, shape);
+  addresses_.pc = context.state->word(shape.pc_word, shape);
+  if (context.next_pc && instruction_.length != 0 && !instruction_.branches) {
+    const uint64_t pc = addresses_.pc;
+    faulted_ = *context.next_pc != cut(pc + instruction_.length) &&
+               !(instruction_.repeats && *context.next_pc == pc);
+  }
+}
+
+uint64_t MemoryReader::address(uint32_t entry) const {
+  return load_uint(block_.addresses + entry * shape_.word, shape_.word, Endian::Little);
+}
+
+uint64_t MemoryReader::cut(uint64_t address) const {
+  return shape_.wide ? address : address & UINT32_MAX;
+}
+
+/// Registers are coded as the dump has them: the stack pointer is the fifth.
+uint64_t MemoryReader::sp() const { return addresses_.general[4]; }
+
+bool MemoryReader::is_row(Place place, uint64_t from) const {
+  if (place.entry + place.entries > block_.memory_count) return false;
+  for (uint32_t i = 0; i < place.entries; ++i)
+    if (address(place.entry + i) != cut(from + uint64_t{i} * shape_.word)) return false;
+  return true;
+}
+
+bool MemoryReader::known(const MemoryOperand& operand) const {
+  for (const int8_t number : {operand.base, operand.index}) {
+    if (number < 0) continue;
+    const uint32_t word = number == MemoryOperand::kIp ? shape_.pc_word
+                                                       : static_cast<uint32_t>(number);
+    if (!context_.state->valid[word]) return false;
+  }
+  return true;
+}
+
+Bytes MemoryReader::old_of(Place place) const {
+  return {block_.old_words + place.entry * shape_.word, place.entries * shape_.word};
+}
+
+Bytes MemoryReader::new_of(Place place) {
+  std::array<uint8_t, kMemoryMax * 8> bytes;
+  for (uint32_t i = 0; i < place.entries; ++i) {
+    const uint32_t entry = place.entry + i;
+    std::memcpy(bytes.data() + i * shape_.word,
+                new_[entry] ? new_[entry] : block_.old_words + entry * shape_.word, shape_.word);
+  }
+  return batch_.copy(Bytes(bytes.data(), place.entries * shape_.word));
+}
+
+/// After a fault, an old content of zeros with another "new" one: nothing could be read there, and
+/// the recorder stored what its buffer held.
+bool MemoryReader::unreadable(Place place) const {
+  if (!faulted_) return false;
+  const Bytes old_bytes = old_of(place);
+  for (uint32_t i = 0; i < place.entries; ++i)
+    if (!new_[place.entry + i]) return false;
+  return std::all_of(old_bytes.begin(), old_bytes.end(), [](uint8_t byte) { return byte == 0; });
+}
+
+/// The entries of one operand, and what they hold beyond it.
+void MemoryReader::put(Place place, Kind kind, uint32_t size) {
+  const uint32_t stored = place.entries * shape_.word;
+  used_ = place.entry + place.entries;
+  if (size > stored) incomplete_ = true;
+  const bool too_large = size > UINT8_MAX;  // its size was cut to a byte: the old content too
+  Step::MemoryAccess access{address(place.entry), kind, std::min(size, stored), {}, {}};
+  if (unreadable(place)) {
+    incomplete_ = true;
+    out_->push_back(access);
+    return;
+  }
+  const Bytes before = old_of(place).first(access.size);
+  const Bytes after = new_of(place).first(access.size);
+  const bool same = std::equal(before.begin(), before.end(), after.begin());
+  access.old_bytes = before;
+  if (too_large && !same &&
+      std::all_of(before.begin(), before.end(), [](uint8_t byte) { return byte == 0; }))
+    access.old_bytes = {};
+  if (kind != Kind::Read || !same) access.new_bytes = after;
+  out_->push_back(access);
+  if (size < stored) put_tail(place, size);
+}
+
+/// What stands in the last entry behind the operand. Where the operand has several, the recorder
+/// read the old content of the operand alone, and left zeros behind it.
+void MemoryReader::put_tail(Place place, uint32_t size) {
+  const uint32_t stored = place.entries * shape_.word;
+  const bool last_changed = new_[place.entry + place.entries - 1] != nullptr;
+  Step::MemoryAccess tail{cut(address(place.entry) + size), Kind::Nearby, stored - size, {}, {}};
+  if (place.entries == 1 || !last_changed) tail.old_bytes = old_of(place).subspan(size);
+  if (last_changed) {
+    tail.new_bytes = new_of(place).subspan(size);
+    if (!tail.old_bytes.empty() &&
+        std::equal(tail.old_bytes.begin(), tail.old_bytes.end(), tail.new_bytes.begin()))
+      tail.new_bytes = {};
+  }
+  out_->push_back(tail);
+}
+
+/// All of the entries is real, and not touched.
+void MemoryReader::put_nearby(Place place) {
+  used_ = place.entry + place.entries;
+  Step::MemoryAccess nearby{address(place.entry), Kind::Nearby, place.entries * shape_.word,
+                            old_of(place), {}};
+  for (uint32_t i = 0; i < place.entries; ++i)
+    if (new_[place.entry + i]) nearby.new_bytes = new_of(place);
+  out_->push_back(nearby);
+}
+
+/// The stack slot of a push or call, recorded at sp minus a word.
+void MemoryReader::put_push(uint32_t entry, uint32_t size, bool old_right) {
+  const uint32_t word = shape_.word;
+  const Place place{entry, 1};
+  used_ = entry + 1;
+  size = size == 0 || size > word ? word : size;
+  const Bytes before = old_of(place);
+  const Bytes after = new_of(place);
+  const uint64_t at = address(entry);
+  if (size < word) {
+    Step::MemoryAccess below{at, Kind::Nearby, word - size, {}, after.first(word - size)};
+    if (old_right) below.old_bytes = before.first(word - size);
+    out_->push_back(below);
+  }
+  Step::MemoryAccess access{cut(at + word - size), Kind::Write, size, {},
+                            after.subspan(word - size)};
+  if (old_right) access.old_bytes = before.subspan(word - size);
+  out_->push_back(access);
+  // Since June 2024 it is the content of [sp] that stands there as the old one.
+  if (!old_right && size == word)
+    out_->push_back({cut(at + word), Kind::Nearby, word, before, {}});
+}
+
+/// An operand without entry: it was accessed, but nobody knows what was there.
+void MemoryReader::missing(const MemoryOperand& operand, uint64_t at) {
+  incomplete_ = true;
+  if (operand.size == 0 || operand.vector_index) return;
+  const Kind kind = !operand.writes ? Kind::Read : operand.reads ? Kind::ReadWrite : Kind::Write;
+  out_->push_back({at, kind, operand.size, {}, {}});
+}
+
+/// Hidden operands of stack instructions: the recorder's address is not always the processor's.
+bool MemoryReader::stack_operand(const MemoryOperand& operand) {
+  const uint64_t top = sp();
+  const uint32_t word = shape_.word;
+  switch (instruction_.stack) {
+    case Stack::Push:
+    case Stack::Call:
+      if (is_row({used_, 1}, top - word)) {
+        put_push(used_, operand.size, !context_.push_old_wrong);
+      } else if (is_row({used_, 1}, top) && is_row({used_ + 1, 1}, top - word)) {
+        put_nearby({used_, 1});
+        put_push(used_, operand.size, true);
+      } else {
+        missing(operand, cut(top - operand.size));
+      }
+      return true;
+    case Stack::PushAll:
+    case Stack::Enter: {
+      const uint32_t entries = (operand.size + word - 1) / word;
+      if (is_row({used_, entries}, top)) put_nearby({used_, entries});
+      missing(operand, cut(top - operand.size));
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+bool MemoryReader::operand(const MemoryOperand& operand) {
+  if (operand.hidden && stack_operand(operand)) return true;
+  const auto counted = static_cast<uint8_t>(operand.size);
+  const uint32_t entries = std::max(1u, (counted + shape_.word - 1) / shape_.word);
+  const Place place{used_, entries};
+  const uint64_t at = cut(machine::effective_address(operand, addresses_, instruction_.length));
+  const auto moved = shape_.wide ? MemoryOperand::Segment::Gs : MemoryOperand::Segment::Fs;
+  bool fits = is_row(place, at);
+  if (operand.segment == moved && used_ < block_.memory_count) {
+    fits = is_row(place, address(used_));
+    if (fits && known(operand)) segment_base_ = cut(address(used_) - at);
+  } else if (!known(operand) && used_ < block_.memory_count) {
+    fits = is_row(place, address(used_));
+  }
+  if (!fits) {
+    missing(operand, at);
+    return operand.hidden || used_ == block_.memory_count;
+  }
+  if (operand.vector_index) {
+    put_nearby(place);
+    incomplete_ = true;
+    return true;
+  }
+  const Kind kind = !operand.writes ? Kind::Read : operand.reads ? Kind::ReadWrite : Kind::Write;
+  put(place, kind, operand.size);
+  return true;
+}
+
+/// Recorders before June 2024 have no hidden operands, but an entry of their own for the stack slot
+/// of push, pop, call and ret; for a few days they had both.
+void MemoryReader::own_stack_entry() {
+  if (used_ == block_.memory_count) return;
+  const bool pops = instruction_.stack == Stack::Pop || instruction_.stack == Stack::Return;
+  if (!pops || !is_row({used_, 1}, sp())) return;
+  ++used_;  // the second entry of the same slot; the first was taken for the hidden operand
+}
+
+void MemoryReader::as_stored() {
+  out_->clear();
+  incomplete_ = true;
+  segment_base_.reset();
+  for (uint32_t i = 0; i < block_.memory_count; ++i) {
+    Step::MemoryAccess access{address(i), new_[i] ? Kind::Write : Kind::Read, shape_.word,
+                              old_of({i, 1}), {}};
+    if (new_[i]) access.new_bytes = Bytes(new_[i], shape_.word);
+    out_->push_back(access);
+  }
+}
+
+void MemoryReader::read(std::vector<Step::MemoryAccess>& out) {
+  out_ = &out;
+  out.clear();
+  bool good = true;
+  for (const MemoryOperand& one : instruction_.operands()) good = good && operand(one);
+  if (good) own_stack_entry();
+  if (!good || used_ != block_.memory_count) as_stored();
+}
+
+namespace {
+
+/// Some bytes of an access, or none of them if they are not known.
+void copy_known(Bytes from, uint8_t* to) {
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
+/// Accesses that follow each other without a gap, up to a whole number of words.
+size_t row_at(const Shape& shape, std::span<const Step::MemoryAccess> accesses, uint64_t& bytes) {
+  size_t count = 1;
+  bytes = accesses[0].size;
+  const uint64_t mask = shape.wide ? UINT64_MAX : UINT32_MAX;
+  while (bytes % shape.word != 0 && count < accesses.size() &&
+         accesses[count].address == ((accesses[0].address + bytes) & mask))
+    bytes += accesses[count++].size;
+  return count;
+}
+
+bool contents_known(const Step::MemoryAccess& access) {
+  return !access.old_bytes.empty() || !access.new_bytes.empty();
+}
+
+}  // namespace
+
+void MemoryEntries::fill(const Shape& shape, std::span<const Step::MemoryAccess> accesses) {
+  using Kind = Step::MemoryAccess::Kind;
+  count = 0;
+  bool old_wanted = false;  // by the entry before: a push whose old content is not known
+  std::array<uint8_t, kMemoryMax * 8> before, after;
+  while (!accesses.empty()) {
+    const Step::MemoryAccess& first = accesses[0];
+    if (old_wanted && first.kind == Kind::Nearby && first.size == shape.word &&
+        first.new_bytes.empty() && !first.old_bytes.empty()) {
+      old_word[count - 1] = load_uint(first.old_bytes.data(), shape.word, Endian::Little);
+      flags[count - 1] = old_word[count - 1] == new_word[count - 1];
+      old_wanted = false;
+      accesses = accesses.subspan(1);
+      continue;
+    }
+    uint64_t bytes = 0;
+    const auto row = accesses.first(row_at(shape, accesses, bytes));
+    accesses = accesses.subspan(row.size());
+    old_wanted = false;
+    if (std::none_of(row.begin(), row.end(), contents_known)) continue;
+    const uint64_t words = (bytes + shape.word - 1) / shape.word;
+    if (words > kMemoryMax - count) continue;
+    before.fill(0);
+    after.fill(0);
+    uint64_t at = 0;
+    for (const Step::MemoryAccess& one : row) {
+      copy_known(one.old_bytes, before.data() + at);
+      copy_known(one.new_bytes.empty() ? one.old_bytes : one.new_bytes, after.data() + at);
+      at += one.size;
+    }
+    for (uint64_t i = 0; i < words; ++i, ++count) {
+      address[count] = row[0].address + i * shape.word;
+      old_word[count] = load_uint(before.data() + i * shape.word, shape.word, Endian::Little);
+      new_word[count] = load_uint(after.data() + i * shape.word, shape.word, Endian::Little);
+      flags[count] = old_word[count] == new_word[count];
+    }
+    old_wanted = row.size() == 1 && words == 1 && row[0].kind == Kind::Write &&
+                 row[0].old_bytes.empty();
+  }
+}
+
+bool MemoryEntries::parse(const Shape& shape, uint32_t entries, Bytes bytes) {
+  const uint32_t word = shape.word;
+  if (entries > kMemoryMax || bytes.size() < entries * (1 + 2 * word)) return false;
+  count = entries;
+  std::copy_n(bytes.begin(), entries, flags.begin());
+  const uint8_t* at = bytes.data() + entries;
+  size_t left = bytes.size() - entries * (1 + 2 * word);
+  for (uint32_t i = 0; i < entries; ++i) {
+    address[i] = load_uint(at + i * word, word, Endian::Little);
+    old_word[i] = load_uint(at + (entries + i) * word, word, Endian::Little);
+  }
+  at += 2 * entries * word;
+  for (uint32_t i = 0; i < entries; ++i) {
+    new_word[i] = old_word[i];
+    if ((flags[i] & 1) != 0) continue;
+    if (left < word) return false;
+    new_word[i] = load_uint(at, word, Endian::Little);
+    at += word;
+    left -= word;
+  }
+  return left == 0;
+}
+
+void MemoryEntries::append_to(std::vector<uint8_t>& out, const Shape& shape) const {
+  ByteWriter writer(out, Endian::Little);
+  writer.bytes({flags.data(), count});
+  for (uint32_t i = 0; i < count; ++i) writer.uint(address[i], shape.word);
+  for (uint32_t i = 0; i < count; ++i) writer.uint(old_word[i], shape.word);
+  for (uint32_t i = 0; i < count; ++i)
+    if ((flags[i] & 1) == 0) writer.uint(new_word[i], shape.word);
+}
+
+bool MemoryEntries::same_as(const Shape& shape, const Block& block) const {
+  if (count != block.memory_count || !std::equal(flags.begin(), flags.begin() + count,
+                                                 block.memory_flags))
+    return false;
+  const uint8_t* fresh = block.new_words;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t at = i * shape.word;
+    if (load_uint(block.addresses + at, shape.word, Endian::Little) !=
+            (shape.wide ? address[i] : address[i] & UINT32_MAX) ||
+        load_uint(block.old_words + at, shape.word, Endian::Little) != old_word[i])
+      return false;
+    if ((flags[i] & 1) != 0) continue;
+    if (load_uint(fresh, shape.word, Endian::Little) != new_word[i]) return false;
+    fresh += shape.word;
+  }
+  return true;
+}
+
+}  // namespace tracewell::formats::trace64

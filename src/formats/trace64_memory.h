@@ -1,0 +1,89 @@
+// From an x64dbg trace's memory entries to accesses, and back. The entries are pieces of a word
+// each, without size and direction; the instruction's operands say what they belong to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "formats/trace64_block.h"
+#include "formats/trace64_scan.h"
+#include "machine/operands.h"
+#include "model/batch.h"
+
+namespace tracewell::formats::trace64 {
+
+/// What is known around a block.
+struct MemoryContext {
+  const WordState* state = nullptr;             // before it
+  const machine::Instruction* instruction = nullptr;
+  std::optional<uint64_t> next_pc;              // where its thread went on, if that is known
+  bool push_old_wrong = false;  // of pushes and calls the old content is that of [sp]
+};
+
+/// A block's accesses, in the order of the entries; contents are in the file or in `batch`.
+class MemoryReader {
+ public:
+  MemoryReader(const Shape& shape, const Block& block, const MemoryContext& context, Batch& batch);
+  void read(std::vector<Step::MemoryAccess>& out);
+  bool incomplete() const { return incomplete_; }
+  /// The base of GS (x64) or FS (x32), if an operand showed it.
+  std::optional<uint64_t> segment_base() const { return segment_base_; }
+
+ private:
+  using Kind = Step::MemoryAccess::Kind;
+  struct Place {
+    uint32_t entry = 0;
+    uint32_t entries = 0;
+  };
+  uint64_t address(uint32_t entry) const;
+  bool changed(uint32_t entry) const { return (block_.memory_flags[entry] & 1) == 0; }
+  bool is_row(Place place, uint64_t from) const;
+  uint64_t cut(uint64_t address) const;
+  uint64_t sp() const;
+  bool known(const machine::MemoryOperand& operand) const;
+  bool operand(const machine::MemoryOperand& operand);
+  bool stack_operand(const machine::MemoryOperand& operand);
+  void own_stack_entry();
+  void missing(const machine::MemoryOperand& operand, uint64_t address);
+  void put(Place place, Kind kind, uint32_t size);
+  void put_tail(Place place, uint32_t size);
+  void put_push(uint32_t entry, uint32_t size, bool old_right);
+  void put_nearby(Place place);
+  void as_stored();
+  bool unreadable(Place place) const;
+  Bytes old_of(Place place) const;
+  Bytes new_of(Place place);
+
+  const Shape& shape_;
+  const Block& block_;
+  const MemoryContext& context_;
+  const machine::Instruction& instruction_;
+  Batch& batch_;
+  std::vector<Step::MemoryAccess>* out_ = nullptr;
+  std::array<const uint8_t*, kMemoryMax> new_ = {};  // nullptr: not changed
+  machine::AddressState addresses_;
+  uint32_t used_ = 0;  // entries
+  bool faulted_ = false;
+  bool incomplete_ = false;
+  std::optional<uint64_t> segment_base_;
+};
+
+/// A block's memory as it is stored.
+struct MemoryEntries {
+  uint32_t count = 0;
+  std::array<uint8_t, kMemoryMax> flags;
+  std::array<uint64_t, kMemoryMax> address;
+  std::array<uint64_t, kMemoryMax> old_word;
+  std::array<uint64_t, kMemoryMax> new_word;
+
+  /// From accesses; those of unknown contents have no entry, and what is beyond 32 is left out.
+  void fill(const Shape& shape, std::span<const Step::MemoryAccess> accesses);
+  /// From the bytes behind a block's registers. False: they are no such thing.
+  bool parse(const Shape& shape, uint32_t entries, Bytes bytes);
+  void append_to(std::vector<uint8_t>& out, const Shape& shape) const;
+  bool same_as(const Shape& shape, const Block& block) const;
+};
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,390 @@
+#include "formats/trace64_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/hex.h"
+
+namespace tracewell::formats::trace64 {
+namespace {
+
+constexpr size_t kBatchSteps = 512;
+constexpr size_t kThreadsTold = 1024;  // more threads than that tell everything anew
+
+}  // namespace
+
+Reader::Reader(std::shared_ptr<Contents> contents, ProblemLog* problems)
+    : contents_(std::move(contents)),
+      bytes_(contents_->file->bytes()),
+      shape_(contents_->scan.shape()),
+      problems_(problems),
+      tracker_(shape_),
+      decoder_(shape_.wide) {}
+
+Status Reader::find_shape(InputFile& file, Header& header, ProblemLog& problems, Shape& shape) {
+  const Bytes bytes = file.bytes();
+  // Words of the first block that is not the user's: a full dump says what it is a dump of.
+  uint64_t at = header.blocks_at;
+  Block block;
+  while (at < bytes.size() && bytes[at] >= kUserBlockMin &&
+         read_block(bytes, at, kX64, false, block) == Reading::Whole)
+    at += block.size;
+  const uint32_t words = at + 1 < bytes.size() && bytes[at] == 0 ? bytes[at + 1] : 0;
+  if (!header.wide) {
+    const bool named_x32 = file.path().ends_with(".trace32");
+    header.wide = words == kX32.words ? false : words == kX64.words ? true : !named_x32;
+    problems.add({4, Problem::Severity::Note, "architecture-guessed",
+                  fmt::format("taken for {}", *header.wide ? "x64" : "x86")});
+  }
+  shape = *header.wide ? kX64 : kX32;
+  const Shape& other = *header.wide ? kX32 : kX64;
+  if (words == other.words && words != shape.words)
+    return Error{Errc::Corrupt,
+                 fmt::format("the header says {}, but the first block lists {} register words, as "
+                             "{} has; change \"arch\" in the header",
+                             *header.wide ? "x64" : "x86", words, *header.wide ? "x86" : "x64"),
+                 at};
+  return {};
+}
+
+Result<std::unique_ptr<Source>> Reader::open(std::shared_ptr<InputFile> file,
+                                             const OpenOptions& options, ProblemLog& problems) {
+  TW_ASSIGN_OR_RETURN(Header header, read_header(file->bytes(), problems));
+  Shape shape;
+  TW_RETURN_IF_ERROR(find_shape(*file, header, problems, shape));
+  auto contents = std::make_shared<Contents>(shape, header.blocks_at);
+  contents->file = std::move(file);
+  contents->header = std::move(header);
+  contents->scan.extend(contents->file->bytes(), &problems, options.progress);
+  contents->generation = find_generation(contents->file->bytes(), contents->scan);
+  std::unique_ptr<Reader> reader(new Reader(std::move(contents), &problems));
+  reader->make_catalog();
+  for (size_t i = 1; i < reader->sessions().size(); ++i)
+    problems.add({std::nullopt, Problem::Severity::Note, "session",
+                  fmt::format("session {} begins at step {}", i + 1, reader->sessions()[i])});
+  return std::unique_ptr<Source>(std::move(reader));
+}
+
+void Reader::make_catalog() {
+  const WordMap& map = WordMap::of(shape_);
+  catalog_.machine = shape_.wide ? "x86-64" : "i386";
+  catalog_.address_bytes = shape_.word;
+  catalog_.registers = map.layout();
+  catalog_.target_description = map.target_description();
+  catalog_.source_path = contents_->file->path();
+  if (!contents_->header.path.empty()) {
+    Module program;
+    program.path = contents_->header.path;
+    catalog_.modules.push_back(std::move(program));
+  }
+  make_extras();
+}
+
+void Reader::make_extras() {
+  catalog_.extras = {{"trace64.header", contents_->header.json},
+                     {"trace64.style", contents_->generation.minimal ? "minimal" : "x64dbg"}};
+  for (const UserBlock& one : contents_->scan.user_blocks())
+    catalog_.extras.emplace_back(
+        "trace64.block", fmt::format("{} {:#04x} {}", one.seq, one.type,
+                                     to_hex(bytes_.subspan(one.offset + 5, one.size))));
+}
+
+std::vector<std::pair<std::string, std::string>> Reader::facts() const {
+  const Scan& scan = contents_->scan;
+  std::vector<std::pair<std::string, std::string>> out = {
+      {"recorder", describe(contents_->generation, scan)},
+      {"sessions", fmt::format("{}", scan.sessions().size())},
+      {"repairs", fmt::format("{}", scan.hidden().size())}};
+  if (contents_->header.hash) out.emplace_back("hash", fmt::format("{:#x}", *contents_->header.hash));
+  return out;
+}
+
+Reader::Border Reader::find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const {
+  const Scan& scan = contents_->scan;
+  Border border = Border::None;
+  while (true) {
+    const auto& gaps = scan.gaps();
+    const auto broken =
+        std::lower_bound(gaps.begin(), gaps.end(), from,
+                         [](const Gap& one, uint64_t offset) { return one.from < offset; });
+    if (broken != gaps.end() && broken->from == from) {
+      gap = static_cast<uint64_t>(broken - gaps.begin());
+      border = Border::Gap;
+      from = broken->to;
+      continue;
+    }
+    if (from >= scan.end() || seq >= scan.count()) return Border::End;
+    if (read_block(bytes_, from, shape_, scan.is_hidden(from), block) != Reading::Whole)
+      return Border::End;  // the file shrank
+    if (!block.is_user()) break;
+    from += block.size;
+  }
+  const auto& sessions = scan.sessions();
+  if (seq != 0 && std::binary_search(sessions.begin(), sessions.end(), seq))
+    return Border::Session;
+  return border;
+}
+
+void Reader::go_to(uint64_t seq, RegisterTracker& tracker, Block& block) const {
+  const Keyframe* from = contents_->scan.keyframe_at(seq);
+  TW_CHECK(from != nullptr);
+  WordState words = contents_->scan.state_at(*from);
+  words.tid = from->tid_before;
+  uint64_t at = from->offset;
+  uint64_t gap = 0;
+  for (uint64_t i = from->seq;; ++i, at = block.offset + block.size) {
+    if (find_next(at, i, block, gap) == Border::End) break;
+    words.apply(block, shape_);
+    if (i == seq) break;
+  }
+  tracker.load(words);
+}
+
+Status Reader::state_before(uint64_t seq, Moment& moment) {
+  if (seq >= count())
+    return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
+  RegisterTracker tracker(shape_);
+  Block block;
+  go_to(seq, tracker, block);
+  moment.tid = tracker.words().tid;
+  moment.pc = tracker.words().word(shape_.pc_word, shape_);
+  moment.registers = tracker.registers();
+  return {};
+}
+
+Status Reader::seek(uint64_t seq) {
+  if (seq > count())
+    return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
+  start_ = seq;
+  begun_ = false;
+  at_end_ = false;
+  return {};
+}
+
+Result<std::unique_ptr<Source>> Reader::open_at(uint64_t seq) const {
+  std::unique_ptr<Reader> reader(new Reader(contents_, nullptr));
+  reader->catalog_ = catalog_;
+  TW_RETURN_IF_ERROR(reader->seek(seq));
+  return std::unique_ptr<Source>(std::move(reader));
+}
+
+Result<bool> Reader::refresh() {
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file,
+                      InputFile::open(contents_->file->path()));
+  if (file->bytes().size() <= bytes_.size()) return false;
+  if (contents_.use_count() > 1) contents_ = std::make_shared<Contents>(*contents_);
+  const uint64_t before = count();
+  contents_->file = std::move(file);
+  bytes_ = contents_->file->bytes();
+  contents_->scan.extend(bytes_, nullptr, {});
+  make_extras();
+  if (begun_ || at_end_) {  // what is being read has its pointers in the old mapping
+    start_ = at_end_ ? before : seq_;
+    begun_ = at_end_ = false;
+  }
+  return count() > before;
+}
+
+void Reader::begin(Batch& batch) {
+  begun_ = true;
+  told_.clear();
+  tracker_.reset();
+  if (start_ >= count()) {
+    at_end_ = true;
+    for (size_t i = 0; i < contents_->scan.gaps().size(); ++i)
+      if (count() == 0) mark(batch, Border::Gap, i);
+    return;
+  }
+  seq_ = start_;
+  if (seq_ == 0 && !contents_->scan.gaps().empty() && contents_->scan.gaps()[0].seq == 0)
+    mark(batch, Border::Gap, 0);
+  go_to(seq_, tracker_, block_);
+  tid_ = tracker_.words().tid;
+  switch_thread(tid_);
+}
+
+/// The thread's next step tells what is different from what its steps have told.
+void Reader::switch_thread(uint64_t tid) {
+  before_.clear();
+  const RegisterLayout& layout = catalog_.registers;
+  const RegisterState& now = tracker_.registers();
+  const auto told = told_.find(tid);
+  for (uint32_t i = 0; i < layout.registers.size(); ++i) {
+    if (!now.is_valid(i)) continue;
+    const Register& one = layout.registers[i];
+    if (told == told_.end() || !told->second.is_valid(i) ||
+        std::memcmp(told->second.block.data() + one.offset, now.block.data() + one.offset,
+                    one.size_bytes) != 0)
+      before_.push_back(i);
+  }
+  if (told != told_.end()) told_.erase(told);
+}
+
+std::span<const Step::RegisterChange> Reader::values(Batch& batch,
+                                                     const std::vector<uint32_t>& which) {
+  std::vector<Step::RegisterChange> out;
+  out.reserve(which.size());
+  for (const uint32_t index : which) {
+    const Register& one = catalog_.registers.registers[index];
+    out.push_back({index, batch.copy(Bytes(tracker_.registers().block)
+                                         .subspan(one.offset, one.size_bytes))});
+  }
+  return batch.copy_array(std::span<const Step::RegisterChange>(out));
+}
+
+/// What the events cannot say, as tag, length (two bytes) and bytes.
+void Reader::store(Batch& batch, Step& step, char tag, Bytes bytes) {
+  stored_.assign(step.stored.begin(), step.stored.end());
+  ByteWriter writer(stored_, Endian::Little);
+  writer.uint(static_cast<uint8_t>(tag), 1);
+  writer.uint(bytes.size(), 2);
+  writer.bytes(bytes);
+  step.stored = batch.copy(Bytes(stored_));
+}
+
+void Reader::tell_oddities(const Block& block) {
+  if (!problems_ || block.offset < odd_to_) return;
+  odd_to_ = block.offset + 1;
+  if ((block.flags & 0x70) != 0)
+    problems_->add({block.offset + 3, Problem::Severity::Warning, "reserved-flags",
+                    fmt::format("step {} has reserved flags {:#04x}; ignored", seq_,
+                                block.flags & 0x70)});
+  for (uint32_t i = 0; i < block.memory_count; ++i)
+    if (block.memory_flags[i] > 1)
+      problems_->add({block.offset, Problem::Severity::Warning, "reserved-memory-flags",
+                      fmt::format("step {} has memory flags {:#04x}; only bit 0 is looked at",
+                                  seq_, block.memory_flags[i])});
+}
+
+void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
+  if (block_.memory_count == 0 && decoder_.decode(block_.opcode).count == 0) return;
+  MemoryContext context;
+  context.state = &tracker_.words();
+  context.instruction = &decoder_.decode(block_.opcode);
+  context.push_old_wrong = contents_->generation.push_old_wrong;
+  if (next) {
+    context.next_pc = tracker_.words().word(shape_.pc_word, shape_);
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < next->register_count; ++i, ++word) {
+      word += next->positions[i];
+      if (word == shape_.pc_word)
+        context.next_pc =
+            load_uint(next->values + i * shape_.word, shape_.word, Endian::Little);
+    }
+  }
+  MemoryReader memory(shape_, block_, context, batch);
+  memory.read(accesses_);
+  step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(accesses_));
+  step.memory_incomplete = memory.incomplete();
+  if (block_.memory_count == 0) return;
+  MemoryEntries again;
+  again.fill(shape_, accesses_);
+  if (again.same_as(shape_, block_)) return;
+  std::vector<uint8_t> raw = {static_cast<uint8_t>(block_.memory_count)};
+  const Bytes bytes = block_.memory_bytes(shape_);
+  raw.insert(raw.end(), bytes.begin(), bytes.end());
+  store(batch, step, 'M', raw);
+}
+
+/// The last block lists registers that are about to change; what to, nobody knows.
+void Reader::store_last_words(Batch& batch, Step& step) {
+  step.after_known = false;
+  std::vector<uint8_t> listed;
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < block_.register_count; ++i, ++word)
+    listed.push_back(static_cast<uint8_t>(word += block_.positions[i]));
+  if (!block_.is_full(shape_)) store(batch, step, 'W', listed);
+  if (block_.is_full(shape_)) return;
+  std::vector<Step::RegisterChange> out;
+  for (const uint16_t repeated : tracker_.repeated())
+    for (const uint16_t index : WordMap::of(shape_).registers_of(repeated))
+      if (std::none_of(out.begin(), out.end(), [&](const auto& one) { return one.index == index; }))
+        out.push_back({index, {}});
+  step.registers = batch.copy_array(std::span<const Step::RegisterChange>(out));
+}
+
+void Reader::mark(Batch& batch, Border border, uint64_t gap) {
+  Event event;
+  if (border == Border::Session) {
+    event.seq = seq_;
+    const auto sessions = this->sessions();
+    const auto at = std::lower_bound(sessions.begin(), sessions.end(), seq_) - sessions.begin();
+    event.body = Mark{batch.copy(std::string_view(fmt::format("session {}", at + 1))), true};
+  } else {
+    const Gap& one = contents_->scan.gaps()[gap];
+    event.seq = one.seq;
+    event.body = Lost{0, batch.copy(std::string_view(
+                             fmt::format("{} bytes at {:#x}: {}", one.to - one.from, one.from,
+                                         one.why)))};
+  }
+  batch.add() = event;
+}
+
+/// Ends a step with what the next block says of it, and makes that the current one.
+void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
+  const uint64_t next_tid = next.has_tid ? next.tid : tid_;
+  if (border == Border::Session) {
+    store_last_words(batch, step);
+    told_.clear();
+    tracker_.reset();
+    tracker_.apply(next, changed_);
+    before_ = changed_;
+  } else if (next_tid == tid_) {
+    tracker_.apply(next, changed_);
+    before_.clear();
+    if (border == Border::None) {
+      step.registers = values(batch, changed_);
+    } else {
+      step.after_known = false;
+      before_ = changed_;
+    }
+  } else {
+    step.after_known = false;
+    if (told_.size() >= kThreadsTold) told_.clear();
+    told_[tid_] = tracker_.registers();
+    tracker_.apply(next, changed_);
+    switch_thread(next_tid);
+  }
+  tid_ = next_tid;
+  block_ = next;
+}
+
+Result<bool> Reader::next(Batch& batch) {
+  batch.clear();
+  batch.hold(contents_->file);
+  if (!begun_) begin(batch);
+  for (size_t i = 0; i < kBatchSteps && !at_end_; ++i) {
+    Event event;
+    event.seq = seq_;
+    event.tid = tid_;
+    Step step;
+    step.pc = tracker_.words().word(shape_.pc_word, shape_);
+    step.opcode = block_.opcode;
+    step.before = values(batch, before_);
+    tell_oddities(block_);
+    Block next;
+    uint64_t gap = 0;
+    const Border border = find_next(block_.offset + block_.size, seq_ + 1, next, gap);
+    const bool follows = border == Border::None && (!next.has_tid || next.tid == tid_);
+    add_memory(batch, step, follows ? &next : nullptr);
+    if ((block_.flags & 0x70) != 0) {
+      const uint8_t flags = block_.flags & 0x70;
+      store(batch, step, 'F', {&flags, 1});
+    }
+    if (border == Border::End) {
+      store_last_words(batch, step);
+      at_end_ = true;
+    } else {
+      go_on(batch, step, border, next);
+    }
+    event.body = step;
+    batch.add() = event;
+    ++seq_;
+    if (!at_end_ && border != Border::None) mark(batch, border, gap);
+  }
+  return !batch.empty();
+}
+
+}  // namespace tracewell::formats::trace64

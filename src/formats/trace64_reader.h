@@ -1,0 +1,95 @@
+// Source over an x64dbg trace. Many readers may share one file's index.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "formats/format.h"
+#include "formats/trace64_generation.h"
+#include "formats/trace64_header.h"
+#include "formats/trace64_memory.h"
+#include "formats/trace64_registers.h"
+#include "formats/trace64_scan.h"
+
+namespace tracewell::formats::trace64 {
+
+/// What readers of one file share; does not change while more than one of them has it.
+struct Contents {
+  Contents(const Shape& shape, uint64_t blocks_at) : scan(shape, blocks_at) {}
+  std::shared_ptr<InputFile> file;
+  Header header;
+  Scan scan;
+  Generation generation;
+};
+
+class Reader final : public Source, public StepIndex, public Summarised {
+ public:
+  static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file,
+                                              const OpenOptions& options, ProblemLog& problems);
+
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override;
+  Seekable* seekable() override { return this; }
+  StepIndex* steps() override { return this; }
+
+  uint64_t count() const override { return contents_->scan.count(); }
+  Status seek(uint64_t seq) override;
+  Status state_before(uint64_t seq, Moment& moment) override;
+  std::span<const uint64_t> keyframes() const override {
+    return contents_->scan.keyframe_steps();
+  }
+  std::span<const uint64_t> sessions() const override { return contents_->scan.sessions(); }
+  Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
+  Result<bool> refresh() override;
+
+  uint64_t thread_count() const override { return contents_->scan.threads().size(); }
+  std::vector<std::pair<std::string, std::string>> facts() const override;
+
+ private:
+  /// What stands between two blocks.
+  enum class Border : uint8_t { None, Gap, Session, End };
+
+  Reader(std::shared_ptr<Contents> contents, ProblemLog* problems);
+  static Status find_shape(InputFile& file, Header& header, ProblemLog& problems, Shape& shape);
+  void make_catalog();
+  void make_extras();
+  /// The block of step `seq` and where it is; the words of those before it are loaded.
+  void go_to(uint64_t seq, RegisterTracker& tracker, Block& block) const;
+  Border find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;
+  void begin(Batch& batch);
+  void add_step(Batch& batch, Event& event, std::vector<Step::RegisterChange>& changes);
+  void add_memory(Batch& batch, Step& step, const Block* next);
+  void go_on(Batch& batch, Step& step, Border border, const Block& next);
+  void switch_thread(uint64_t tid);
+  void mark(Batch& batch, Border border, uint64_t gap);
+  void tell_oddities(const Block& block);
+  std::span<const Step::RegisterChange> values(Batch& batch, const std::vector<uint32_t>& which);
+  void store(Batch& batch, Step& step, char tag, Bytes bytes);
+  void store_last_words(Batch& batch, Step& step);
+
+  std::shared_ptr<Contents> contents_;
+  Bytes bytes_;
+  Shape shape_;
+  ProblemLog* problems_ = nullptr;
+  Catalog catalog_;
+  RegisterTracker tracker_;
+  machine::InstructionDecoder decoder_;
+  /// The step that is to be handed out next; its words are in the tracker.
+  bool begun_ = false;
+  bool at_end_ = false;
+  uint64_t start_ = 0;  // where to begin
+  uint64_t seq_ = 0;
+  uint64_t tid_ = 0;
+  Block block_;
+  std::vector<uint32_t> before_;   // registers that it has to tell
+  std::vector<uint32_t> changed_;
+  std::unordered_map<uint64_t, RegisterState> told_;  // by thread: what its steps have told
+  std::vector<Step::MemoryAccess> accesses_;
+  std::vector<uint8_t> stored_;
+  uint64_t odd_to_ = 0;  // blocks up to here were looked at for oddities
+};
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,92 @@
+#include "formats/trace64_registers.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tracewell::formats::trace64 {
+
+RegisterTracker::RegisterTracker(const Shape& shape) : map_(WordMap::of(shape)) {
+  looked_at_.resize(map_.layout().registers.size());
+  reset();
+}
+
+void RegisterTracker::reset() {
+  words_ = {};
+  registers_.reset(map_.layout());
+  repeated_.clear();
+}
+
+void RegisterTracker::load(const WordState& words) {
+  reset();
+  words_ = words;
+  std::vector<uint32_t> changed;
+  for (uint32_t i = 0; i < map_.rest_index(); ++i) update(i, changed);
+  update_rest(kAllGroups, changed);
+}
+
+void RegisterTracker::update(uint32_t index, std::vector<uint32_t>& changed) {
+  const auto words = map_.words_of(index);
+  if (words.empty()) return;
+  for (const uint16_t word : words)
+    if (!words_.valid[word]) return;
+  const Register& one = map_.layout().registers[index];
+  uint8_t value[16];
+  map_.get(words_.dump.data(), index, value);
+  uint8_t* const to = registers_.block.data() + one.offset;
+  if (registers_.is_valid(index) && std::memcmp(to, value, one.size_bytes) == 0) return;
+  std::memcpy(to, value, one.size_bytes);
+  registers_.valid[index / 8] |= static_cast<uint8_t>(1u << (index % 8));
+  changed.push_back(index);
+}
+
+void RegisterTracker::update_rest(uint8_t groups, std::vector<uint32_t>& changed) {
+  const uint32_t index = map_.rest_index();
+  const Register& one = map_.layout().registers[index];
+  const bool was_valid = registers_.is_valid(index);
+  if (!was_valid) {
+    if (words_.valid.count() != map_.shape().words) return;
+    groups = kAllGroups;
+    registers_.valid[index / 8] |= static_cast<uint8_t>(1u << (index % 8));
+  }
+  if (groups == 0) return;
+  uint8_t* const to = registers_.block.data() + one.offset;
+  uint8_t before[kDumpBytesMax];
+  std::memcpy(before, to, one.size_bytes);
+  map_.rest_of(words_.dump.data(), groups, to);
+  if (!was_valid || std::memcmp(before, to, one.size_bytes) != 0) changed.push_back(index);
+}
+
+void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed) {
+  const Shape& shape = map_.shape();
+  changed.clear();
+  repeated_.clear();
+  if (block.has_tid) words_.tid = block.tid;
+  uint16_t touched[kWordsMax];
+  uint32_t touched_count = 0;
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < block.register_count; ++i, ++word) {
+    word += block.positions[i];
+    uint8_t* const to = words_.dump.data() + word * shape.word;
+    const uint8_t* const from = block.values + i * shape.word;
+    if (words_.valid[word] && std::memcmp(to, from, shape.word) == 0) {
+      repeated_.push_back(static_cast<uint16_t>(word));
+      continue;
+    }
+    std::memcpy(to, from, shape.word);
+    words_.valid.set(word);
+    touched[touched_count++] = static_cast<uint16_t>(word);
+  }
+  ++round_;
+  uint8_t groups = 0;
+  for (uint32_t i = 0; i < touched_count; ++i) {
+    groups |= map_.groups_of_word(touched[i]);
+    for (const uint16_t index : map_.registers_of(touched[i])) {
+      if (looked_at_[index] == round_) continue;
+      looked_at_[index] = round_;
+      update(index, changed);
+    }
+  }
+  if (touched_count != 0) update_rest(groups, changed);
+}
+
+}  // namespace tracewell::formats::trace64

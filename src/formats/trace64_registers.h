@@ -1,0 +1,41 @@
+// The registers of an x64dbg trace as it is walked: from words of the dump to GDB's registers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/trace64_scan.h"
+#include "formats/trace64_words.h"
+#include "model/registers.h"
+
+namespace tracewell::formats::trace64 {
+
+class RegisterTracker {
+ public:
+  explicit RegisterTracker(const Shape& shape);
+
+  /// Nothing is known.
+  void reset();
+  void load(const WordState& words);
+  /// Takes in a block's words. `changed` gets the registers that are different now, or known now.
+  void apply(const Block& block, std::vector<uint32_t>& changed);
+
+  const WordState& words() const { return words_; }
+  const RegisterState& registers() const { return registers_; }
+  /// Words that the last block listed without need: a recorder does that where the instruction is
+  /// about to change them.
+  const std::vector<uint16_t>& repeated() const { return repeated_; }
+
+ private:
+  void update(uint32_t index, std::vector<uint32_t>& changed);
+  void update_rest(uint8_t groups, std::vector<uint32_t>& changed);
+
+  const WordMap& map_;
+  WordState words_;
+  RegisterState registers_;
+  std::vector<uint16_t> repeated_;
+  std::vector<uint32_t> looked_at_;  // by register: the last block that named one of its words
+  uint32_t round_ = 0;
+};
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,290 @@
+#include "formats/trace64_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/hex.h"
+#include "base/text.h"
+#include "formats/trace64_header.h"
+
+namespace tracewell::formats::trace64 {
+namespace {
+
+constexpr size_t kThreadsMax = 16384;
+
+std::optional<bool> is_wide(const Catalog& catalog) {
+  if (catalog.machine == "x86-64") return true;
+  if (catalog.machine == "i386") return false;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sink>> Writer::create(OutputFile file, const SaveOptions& options) {
+  if (!options.style.empty() && options.style != "minimal" && options.style != "x64dbg")
+    return Error{Errc::InvalidArgument,
+                 fmt::format("there is no style {}; use minimal or x64dbg", options.style),
+                 {}};
+  return std::unique_ptr<Sink>(new Writer(std::move(file), options));
+}
+
+std::vector<std::string> Writer::refuses(const Catalog& catalog) const {
+  std::vector<std::string> out;
+  const auto wide = is_wide(catalog);
+  if (!wide) return {"x64dbg's traces are of x86 programs only"};
+  const RegisterLayout& layout = WordMap::of(*wide ? kX64 : kX32).layout();
+  std::string names;
+  for (const Register& one : catalog.registers.registers) {
+    const Register* place = layout.find(one.name);
+    if (!place || place->size_bytes != one.size_bytes)
+      names += (names.empty() ? "" : ", ") + printable(one.name);
+  }
+  if (!names.empty()) out.push_back("registers that have no place in it: " + names);
+  if (!catalog.tracepoints.empty() || !catalog.variables.empty() || catalog.status)
+    out.push_back("only steps are written; definitions and frames have no place in it");
+  return out;
+}
+
+Status Writer::begin(const Catalog& catalog) {
+  const auto wide = is_wide(catalog);
+  if (!wide)
+    return Error{Errc::Unsupported,
+                 fmt::format("x64dbg's traces are of x86 programs, not of {}",
+                             printable(catalog.machine)),
+                 {}};
+  shape_ = *wide ? kX64 : kX32;
+  map_ = &WordMap::of(shape_);
+  if (!catalog.modules.empty()) path_ = catalog.modules.front().path;
+  map_registers(catalog);
+  take_extras(catalog);
+  if (!options_.style.empty()) minimal_ = options_.style == "minimal";
+  return file_.write(header());
+}
+
+void Writer::map_registers(const Catalog& catalog) {
+  const RegisterLayout& layout = map_->layout();
+  for (const Register& one : catalog.registers.registers) {
+    const Register* place = layout.find(one.name);
+    const bool fits = place && place->size_bytes == one.size_bytes;
+    index_.push_back(fits ? static_cast<int32_t>(place - layout.registers.data()) : -1);
+  }
+}
+
+void Writer::take_extras(const Catalog& catalog) {
+  for (const auto& [key, text] : catalog.extras) {
+    if (key == "trace64.header") json_ = text;
+    if (key == "trace64.style") minimal_ = text != "x64dbg";
+    if (key != "trace64.block" || options_.compat) continue;
+    std::string_view rest = text;
+    const auto seq = parse_number(take_until(rest, ' '));
+    const auto type = parse_number(take_until(rest, ' '));
+    auto data = from_hex(rest);
+    if (seq && type && *type >= kUserBlockMin && *type <= UINT8_MAX && data)
+      extras_.push_back({*seq, static_cast<uint8_t>(*type), *std::move(data)});
+  }
+  std::stable_sort(extras_.begin(), extras_.end(),
+                   [](const Extra& a, const Extra& b) { return a.seq < b.seq; });
+}
+
+std::string Writer::header() const {
+  if (json_.empty()) return render_header(shape_.wide, std::nullopt, path_);
+  if (options_.compat && json_.size() > kOldHeaderJsonMax) return plain_header(json_, shape_.wide);
+  ProblemLog problems;
+  const std::string as_it_was = wrap_header(json_);
+  const auto read = read_header(as_bytes(as_it_was), problems);
+  const bool sound = read.ok() && read->wide == shape_.wide &&
+                     problems.count(Problem::Severity::Warning) == 0;
+  return sound ? as_it_was : plain_header(json_, shape_.wide);
+}
+
+Status Writer::write(const Batch& batch) {
+  for (const Event& event : batch.events()) {
+    if (const auto* step = std::get_if<Step>(&event.body)) {
+      TW_RETURN_IF_ERROR(add(event, *step));
+    } else if (const auto* mark = std::get_if<Mark>(&event.body); mark && mark->session) {
+      TW_RETURN_IF_ERROR(start_session());
+    } else if (std::holds_alternative<Frame>(event.body) ||
+               std::holds_alternative<Hook>(event.body)) {
+      return Error{Errc::Unsupported,
+                   fmt::format("event {} is not a step; x64dbg's traces hold nothing else",
+                               event.seq),
+                   {}};
+    }
+  }
+  return {};
+}
+
+Status Writer::start_session() {
+  TW_RETURN_IF_ERROR(put_pending(nullptr, 0));
+  threads_.clear();
+  in_session_ = 0;
+  last_tid_.reset();
+  last_ = {};
+  changed_before_.reset();
+  return {};
+}
+
+Status Writer::add(const Event& event, const Step& step) {
+  if (step.opcode.empty() || step.opcode.size() > 15)
+    return Error{Errc::InvalidArgument,
+                 fmt::format("step {} has an opcode of {} bytes; 1 to 15 can be written", event.seq,
+                             step.opcode.size()),
+                 {}};
+  if (event.tid > UINT32_MAX)
+    return Error{Errc::InvalidArgument,
+                 fmt::format("step {} has thread {}; ids have 32 bits", event.seq, event.tid),
+                 {}};
+  if (threads_.size() >= kThreadsMax && !threads_.contains(event.tid))
+    return Error{Errc::Limit, fmt::format("more than {} threads", kThreadsMax), {}};
+  Thread& thread = threads_[event.tid];
+  if (thread.registers.block.empty()) thread.registers.reset(map_->layout());
+  update(thread, step.before);
+  store_uint(thread.dump.bytes.data() + shape_.pc_word * shape_.word, step.pc, shape_.word,
+             Endian::Little);
+  thread.dump.valid.set(shape_.pc_word);
+  const auto tid = static_cast<uint32_t>(event.tid);
+  TW_RETURN_IF_ERROR(put_pending(&thread.dump, tid));
+  TW_RETURN_IF_ERROR(put_extras(event.seq));
+  pending_.emplace();
+  pending_->seq = event.seq;
+  pending_->tid = tid;
+  pending_->opcode.assign(step.opcode.begin(), step.opcode.end());
+  pending_->memory.fill(shape_, step.memory);
+  pending_->dump = thread.dump;
+  take_stored(step.stored);
+  update(thread, step.registers);
+  return {};
+}
+
+/// See Reader::store(). What is no such thing is left alone.
+void Writer::take_stored(Bytes stored) {
+  ByteReader reader(stored, Endian::Little);
+  while (!reader.at_end()) {
+    const auto tag = reader.uint(1);
+    const auto size = reader.uint(2);
+    const auto bytes = size ? reader.take(*size) : std::nullopt;
+    if (!bytes) return;
+    if (*tag == 'F' && bytes->size() == 1) pending_->flags = (*bytes)[0] & 0x70;
+    if (*tag == 'W') pending_->words.emplace(bytes->begin(), bytes->end());
+    if (*tag == 'M' && !bytes->empty()) {
+      MemoryEntries entries;
+      if (entries.parse(shape_, (*bytes)[0], bytes->subspan(1))) pending_->memory = entries;
+    }
+  }
+}
+
+void Writer::set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& groups) {
+  thread.registers.set(map_->layout(), index, value);
+  if (index == map_->rest_index()) {
+    groups = kAllGroups;
+    return;
+  }
+  if (map_->words_of(index).empty()) return;
+  map_->put(thread.dump.bytes.data(), index, value.data());
+  for (const uint16_t word : map_->words_of(index)) thread.dump.valid.set(word);
+  groups |= map_->groups_of_register(index);
+}
+
+void Writer::update(Thread& thread, std::span<const Step::RegisterChange> changes) {
+  const RegisterLayout& layout = map_->layout();
+  uint8_t groups = 0;
+  for (const Step::RegisterChange& change : changes) {
+    if (change.index >= index_.size() || index_[change.index] < 0 || change.value.empty()) continue;
+    const auto index = static_cast<uint32_t>(index_[change.index]);
+    if (change.value.size() == layout.registers[index].size_bytes)
+      set_register(thread, index, change.value, groups);
+  }
+  if (groups == 0) return;
+  const auto st0 = static_cast<uint32_t>(layout.find("st0") - layout.registers.data());
+  if ((groups & kX87) != 0)  // where they stand depends on the status word
+    for (uint32_t st = st0; st < st0 + 8; ++st)
+      map_->put(thread.dump.bytes.data(), st,
+                thread.registers.block.data() + layout.registers[st].offset);
+  const Register& rest = layout.registers[map_->rest_index()];
+  map_->fill(thread.dump.bytes.data(), groups, thread.registers.block.data() + rest.offset);
+  for (uint32_t word = 0; word < shape_.words; ++word)
+    if ((map_->groups_of_word(word) & groups) != 0) thread.dump.valid.set(word);
+}
+
+/// The words that the pending step's block names.
+Writer::Words Writer::listed(bool full, const Dump* next) {
+  const Dump& now = pending_->dump;
+  Words differs, changes;
+  for (uint32_t word = 0; word < shape_.words; ++word) {
+    const uint32_t at = word * shape_.word;
+    auto same = [&](const Dump& other) {
+      return other.valid[word] == now.valid[word] &&
+             std::memcmp(other.bytes.data() + at, now.bytes.data() + at, shape_.word) == 0;
+    };
+    differs.set(word, !same(last_));
+    changes.set(word, next && !same(*next));
+  }
+  Words out = differs;
+  if (!minimal_) out |= changes | changed_before_;
+  if (!minimal_ && !next && pending_->words) {
+    for (const uint8_t word : *pending_->words)
+      if (word < shape_.words) out.set(word);
+  }
+  changed_before_ = changes;
+  out &= now.valid;
+  if (full)
+    for (uint32_t word = 0; word < shape_.words; ++word) out.set(word);
+  return out;
+}
+
+Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
+  if (!pending_) return {};
+  const Pending& one = *pending_;
+  const bool full = in_session_ % kFullDumpEvery == 0;
+  const Words words = listed(full, next);
+  bool with_tid = full || !last_tid_ || *last_tid_ != one.tid;
+  if (!minimal_ && next && next_tid != one.tid) with_tid = true;
+  block_.clear();
+  ByteWriter writer(block_, Endian::Little);
+  writer.uint(0, 1);
+  writer.uint(words.count(), 1);
+  writer.uint(one.memory.count, 1);
+  writer.uint((with_tid ? kThreadFlag : 0u) | one.flags | one.opcode.size(), 1);
+  if (with_tid) writer.uint(one.tid, 4);
+  writer.bytes(one.opcode);
+  uint32_t at = 0;
+  for (uint32_t word = 0; word < shape_.words; ++word) {
+    if (!words[word]) continue;
+    writer.uint(word - at, 1);
+    at = word + 1;
+  }
+  for (uint32_t word = 0; word < shape_.words; ++word)
+    if (words[word])
+      writer.bytes({one.dump.bytes.data() + word * shape_.word, shape_.word});
+  one.memory.append_to(block_, shape_);
+  last_ = one.dump;
+  if (full) last_.valid = words;
+  last_tid_ = one.tid;
+  ++in_session_;
+  pending_.reset();
+  return file_.write(Bytes(block_));
+}
+
+/// User blocks that stand in front of step `seq`.
+Status Writer::put_extras(uint64_t seq) {
+  for (; extras_put_ < extras_.size() && extras_[extras_put_].seq <= seq; ++extras_put_) {
+    const Extra& one = extras_[extras_put_];
+    block_.clear();
+    ByteWriter writer(block_, Endian::Little);
+    writer.uint(one.type, 1);
+    writer.uint(one.data.size(), 4);
+    writer.bytes(one.data);
+    TW_RETURN_IF_ERROR(file_.write(Bytes(block_)));
+  }
+  return {};
+}
+
+Status Writer::finish() {
+  TW_RETURN_IF_ERROR(put_pending(nullptr, 0));
+  TW_RETURN_IF_ERROR(put_extras(UINT64_MAX));
+  return file_.commit();
+}
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,86 @@
+// Sink for x64dbg traces.
+#pragma once
+
+#include <bitset>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "formats/format.h"
+#include "formats/trace64_memory.h"
+#include "formats/trace64_words.h"
+
+namespace tracewell::formats::trace64 {
+
+class Writer final : public Sink {
+ public:
+  static Result<std::unique_ptr<Sink>> create(OutputFile file, const SaveOptions& options);
+
+  std::vector<std::string> refuses(const Catalog& catalog) const override;
+  Status begin(const Catalog& catalog) override;
+  Status write(const Batch& batch) override;
+  Status finish() override;
+
+ private:
+  using Words = std::bitset<kWordsMax>;
+  /// A register dump, and which of its words are known.
+  struct Dump {
+    std::array<uint8_t, kDumpBytesMax> bytes = {};
+    Words valid;
+  };
+  struct Thread {
+    RegisterState registers;  // in WordMap's layout
+    Dump dump;
+  };
+  /// A step that waits for the next one: its block announces what that will find changed.
+  struct Pending {
+    uint64_t seq = 0;
+    uint32_t tid = 0;
+    std::vector<uint8_t> opcode;
+    MemoryEntries memory;
+    uint8_t flags = 0;  // reserved ones that the source had
+    std::optional<std::vector<uint8_t>> words;  // to list, if nothing follows
+    Dump dump;
+  };
+  struct Extra {
+    uint64_t seq = 0;
+    uint8_t type = 0;
+    std::vector<uint8_t> data;
+  };
+
+  Writer(OutputFile file, const SaveOptions& options)
+      : file_(std::move(file)), options_(options) {}
+  void map_registers(const Catalog& catalog);
+  void take_extras(const Catalog& catalog);
+  std::string header() const;
+  Status add(const Event& event, const Step& step);
+  Status start_session();
+  void update(Thread& thread, std::span<const Step::RegisterChange> changes);
+  void set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& groups);
+  void take_stored(Bytes stored);
+  Status put_pending(const Dump* next, uint32_t next_tid);
+  Words listed(bool full, const Dump* next);
+  Status put_extras(uint64_t seq);
+
+  OutputFile file_;
+  SaveOptions options_;
+  Shape shape_;
+  const WordMap* map_ = nullptr;
+  bool minimal_ = true;
+  std::string json_;             // the source's header
+  std::string path_;
+  std::vector<Extra> extras_;    // user blocks, by step
+  size_t extras_put_ = 0;
+  std::vector<int32_t> index_;   // from the catalog's layout to WordMap's; -1: no place
+  std::unordered_map<uint64_t, Thread> threads_;
+  std::optional<Pending> pending_;
+  uint64_t in_session_ = 0;      // blocks
+  std::optional<uint32_t> last_tid_;
+  Dump last_;                    // as the blocks so far tell it
+  Words changed_before_;
+  std::vector<uint8_t> block_;
+};
+
+}  // namespace tracewell::formats::trace64
