@@ -21,6 +21,7 @@ namespace {
 using Kind = FrameBlock::Kind;
 constexpr size_t kDumpBytes = 16;   // of memory, a line
 constexpr size_t kColumns = 4;      // of registers
+constexpr size_t kShownBytesMax = 64;  // of a register; what is larger is for programs
 constexpr size_t kValueWidth = 18;  // 0x and sixteen digits
 
 class TextSink final : public Sink {
@@ -174,6 +175,7 @@ class TextSink final : public Sink {
   void put_change(const Step::RegisterChange& change) {
     if (change.index >= catalog_.registers.registers.size()) return;
     const Register& one = catalog_.registers.registers[change.index];
+    if (one.size_bytes > kShownBytesMax) return;
     put("  {}={}", printable(one.name),
         change.value.empty() ? "?" : formats::register_value_hex(change.value, catalog_.endian));
   }

@@ -190,6 +190,7 @@ Result<bool> Reader::refresh() {
 void Reader::begin(Batch& batch) {
   begun_ = true;
   told_.clear();
+  bases_.clear();
   tracker_.reset();
   if (start_ >= count()) {
     at_end_ = true;
@@ -278,6 +279,7 @@ void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   memory.read(accesses_);
   step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(accesses_));
   step.memory_incomplete = memory.incomplete();
+  if (shape_.wide && memory.segment_base()) tell_segment_base(batch, step, *memory.segment_base());
   if (block_.memory_count == 0) return;
   MemoryEntries again;
   again.fill(shape_, accesses_);
@@ -288,6 +290,21 @@ void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   store(batch, step, 'M', raw);
 }
 
+/// Not recorded, but in the addresses of operands. Told where it is seen, and when it is news.
+void Reader::tell_segment_base(Batch& batch, Step& step, uint64_t base) {
+  const auto [known, is_new] = bases_.try_emplace(tid_, base);
+  if (!is_new && known->second == base) return;
+  if (bases_.size() > kThreadsTold) bases_.clear();
+  bases_[tid_] = base;
+  const RegisterLayout& layout = catalog_.registers;
+  const auto index = static_cast<uint32_t>(layout.find("gs_base") - layout.registers.data());
+  uint8_t value[8];
+  store_uint(value, base, 8, Endian::Little);
+  std::vector<Step::RegisterChange> before(step.before.begin(), step.before.end());
+  before.push_back({index, batch.copy(Bytes(value, 8))});
+  step.before = batch.copy_array(std::span<const Step::RegisterChange>(before));
+}
+
 /// The last block lists registers that are about to change; what to, nobody knows.
 void Reader::store_last_words(Batch& batch, Step& step) {
   step.after_known = false;
@@ -295,8 +312,7 @@ void Reader::store_last_words(Batch& batch, Step& step) {
   uint32_t word = 0;
   for (uint32_t i = 0; i < block_.register_count; ++i, ++word)
     listed.push_back(static_cast<uint8_t>(word += block_.positions[i]));
-  if (!block_.is_full(shape_)) store(batch, step, 'W', listed);
-  if (block_.is_full(shape_)) return;
+  store(batch, step, 'W', listed);
   std::vector<Step::RegisterChange> out;
   for (const uint16_t repeated : tracker_.repeated())
     for (const uint16_t index : WordMap::of(shape_).registers_of(repeated))
@@ -328,6 +344,7 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
   if (border == Border::Session) {
     store_last_words(batch, step);
     told_.clear();
+    bases_.clear();
     tracker_.reset();
     tracker_.apply(next, changed_);
     before_ = changed_;
@@ -369,10 +386,9 @@ Result<bool> Reader::next(Batch& batch) {
     const Border border = find_next(block_.offset + block_.size, seq_ + 1, next, gap);
     const bool follows = border == Border::None && (!next.has_tid || next.tid == tid_);
     add_memory(batch, step, follows ? &next : nullptr);
-    if ((block_.flags & 0x70) != 0) {
-      const uint8_t flags = block_.flags & 0x70;
-      store(batch, step, 'F', {&flags, 1});
-    }
+    const bool last = border == Border::End || border == Border::Session;
+    const uint8_t flags = block_.flags & (last ? 0xf0 : 0x70);
+    if (flags != 0) store(batch, step, 'F', {&flags, 1});
     if (border == Border::End) {
       store_last_words(batch, step);
       at_end_ = true;

@@ -62,6 +62,7 @@ class Reader final : public Source, public StepIndex, public Summarised {
   void begin(Batch& batch);
   void add_step(Batch& batch, Event& event, std::vector<Step::RegisterChange>& changes);
   void add_memory(Batch& batch, Step& step, const Block* next);
+  void tell_segment_base(Batch& batch, Step& step, uint64_t base);
   void go_on(Batch& batch, Step& step, Border border, const Block& next);
   void switch_thread(uint64_t tid);
   void mark(Batch& batch, Border border, uint64_t gap);
@@ -87,6 +88,7 @@ class Reader final : public Source, public StepIndex, public Summarised {
   std::vector<uint32_t> before_;   // registers that it has to tell
   std::vector<uint32_t> changed_;
   std::unordered_map<uint64_t, RegisterState> told_;  // by thread: what its steps have told
+  std::unordered_map<uint64_t, uint64_t> bases_;      // of GS, by thread
   std::vector<Step::MemoryAccess> accesses_;
   std::vector<uint8_t> stored_;
   uint64_t odd_to_ = 0;  // blocks up to here were looked at for oddities

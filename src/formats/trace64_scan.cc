@@ -206,23 +206,30 @@ void Scan::tell_end(Bytes file) {
                      end_why_, left));
 }
 
-/// Is the full dump of this keyframe the beginning of something new? A recorder lists the words
-/// that an instruction is about to change; where others are different now, it was not there.
-bool Scan::breaks_off(Bytes file, size_t keyframe) const {
+/// Is the full dump of this keyframe the beginning of something new? x64dbg lists the words that an
+/// instruction is about to change; where others are different now, it was not there. Who does not
+/// write like that leaves one unsure.
+bool Scan::breaks_off(Bytes file, size_t keyframe, bool if_unsure) const {
   const Keyframe& from = keyframes_[keyframe - 1];
   const Keyframe& to = keyframes_[keyframe];
   WordState state = state_at(from);
   Block block;
   std::bitset<kWordsMax> listed;
+  bool repeats = false;
   for (uint64_t at = from.offset; at < to.offset; at += block.size) {
     if (read_block(file, at, shape_, is_hidden(at), block) != Reading::Whole) return true;
     if (block.is_user()) continue;
     listed = {};
     uint32_t word = 0;
-    for (uint32_t i = 0; i < block.register_count; ++i, ++word)
+    for (uint32_t i = 0; i < block.register_count; ++i, ++word) {
       listed.set(word += block.positions[i]);
+      repeats |= state.valid[word] && !block.is_full(shape_) &&
+                 std::memcmp(state.dump.data() + word * shape_.word,
+                             block.values + i * shape_.word, shape_.word) == 0;
+    }
     state.apply(block, shape_);
   }
+  if (!repeats) return if_unsure;
   const WordState before = state;
   if (read_block(file, to.offset, shape_, is_hidden(to.offset), block) != Reading::Whole)
     return true;
@@ -254,7 +261,7 @@ void Scan::find_sessions(Bytes file) {
     const uint64_t due = one.seq + kFullDumpEvery - distance;
     const Keyframe* there = keyframe_at(due);
     const bool rhythm_goes_on = due < count_ && there->seq == due && there->full;
-    if (rhythm_goes_on || !breaks_off(file, i)) continue;
+    if (rhythm_goes_on || !breaks_off(file, i, due < count_)) continue;
     sessions_.push_back(one.seq);
     base = one.seq;
   }

@@ -87,7 +87,7 @@ class Scan {
   bool recover(Bytes file, std::string why);
   void drop_from(Bytes file, uint64_t offset);
   void find_sessions(Bytes file);
-  bool breaks_off(Bytes file, size_t keyframe) const;
+  bool breaks_off(Bytes file, size_t keyframe, bool if_unsure) const;
   void tell_end(Bytes file);
   void tell(uint64_t offset, Problem::Severity severity, std::string code, std::string text);
   void seen(uint32_t tid);

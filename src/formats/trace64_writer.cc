@@ -166,7 +166,7 @@ void Writer::take_stored(Bytes stored) {
     const auto size = reader.uint(2);
     const auto bytes = size ? reader.take(*size) : std::nullopt;
     if (!bytes) return;
-    if (*tag == 'F' && bytes->size() == 1) pending_->flags = (*bytes)[0] & 0x70;
+    if (*tag == 'F' && bytes->size() == 1) pending_->flags = (*bytes)[0] & 0xf0;
     if (*tag == 'W') pending_->words.emplace(bytes->begin(), bytes->end());
     if (*tag == 'M' && !bytes->empty()) {
       MemoryEntries entries;
@@ -240,13 +240,13 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   const bool full = in_session_ % kFullDumpEvery == 0;
   const Words words = listed(full, next);
   bool with_tid = full || !last_tid_ || *last_tid_ != one.tid;
-  if (!minimal_ && next && next_tid != one.tid) with_tid = true;
+  if (!minimal_ && (next ? next_tid != one.tid : (one.flags & kThreadFlag) != 0)) with_tid = true;
   block_.clear();
   ByteWriter writer(block_, Endian::Little);
   writer.uint(0, 1);
   writer.uint(words.count(), 1);
   writer.uint(one.memory.count, 1);
-  writer.uint((with_tid ? kThreadFlag : 0u) | one.flags | one.opcode.size(), 1);
+  writer.uint((with_tid ? kThreadFlag : 0u) | (one.flags & 0x70u) | one.opcode.size(), 1);
   if (with_tid) writer.uint(one.tid, 4);
   writer.bytes(one.opcode);
   uint32_t at = 0;

@@ -40,7 +40,7 @@ class Writer final : public Sink {
     uint32_t tid = 0;
     std::vector<uint8_t> opcode;
     MemoryEntries memory;
-    uint8_t flags = 0;  // reserved ones that the source had
+    uint8_t flags = 0;  // reserved ones that the source had, and kThreadFlag of the last
     std::optional<std::vector<uint8_t>> words;  // to list, if nothing follows
     Dump dump;
   };

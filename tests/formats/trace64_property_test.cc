@@ -1,0 +1,175 @@
+// Random programs: what a recorder saw is what is read, from any place, in any style.
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "formats/trace64_model.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+/// Where some registers are in a dump, by the format's description: word, byte in it, size.
+struct Place {
+  const char* name;
+  uint32_t word, byte, size;
+};
+constexpr Place kPlaces64[] = {
+    {"rax", 0, 0, 8},      {"rcx", 1, 0, 8},      {"rdx", 2, 0, 8},       {"rbx", 3, 0, 8},
+    {"rsp", 4, 0, 8},      {"rdi", 7, 0, 8},      {"r8", 8, 0, 8},        {"r15", 15, 0, 8},
+    {"rip", 16, 0, 8},     {"eflags", 17, 0, 4},  {"gs", 18, 0, 2},       {"fs", 18, 2, 2},
+    {"es", 18, 4, 2},      {"ds", 18, 6, 2},      {"cs", 19, 0, 2},       {"ss", 19, 2, 2},
+    {"dr0", 20, 0, 8},     {"dr7", 25, 0, 8},     {"fctrl", 36, 0, 2},    {"fstat", 36, 2, 2},
+    {"ftag", 36, 4, 2},    {"mxcsr", 39, 4, 4},   {"xmm0", 40, 0, 16},    {"xmm15", 70, 0, 16},
+    {"ymm0h", 74, 0, 16},  {"ymm15h", 134, 0, 16}, {"last_error", 171, 4, 4},
+};
+constexpr Place kPlaces32[] = {
+    {"eax", 0, 0, 4},     {"ecx", 1, 0, 4},      {"ebx", 3, 0, 4},       {"edi", 7, 0, 4},
+    {"eip", 8, 0, 4},     {"eflags", 9, 0, 4},   {"gs", 10, 0, 2},       {"fs", 10, 2, 2},
+    {"es", 11, 0, 2},     {"ds", 11, 2, 2},      {"cs", 12, 0, 2},       {"ss", 12, 2, 2},
+    {"dr0", 13, 0, 4},    {"dr7", 18, 0, 4},     {"fctrl", 39, 0, 2},    {"fstat", 39, 2, 2},
+    {"ftag", 40, 0, 2},   {"mxcsr", 46, 0, 4},   {"xmm0", 48, 0, 16},    {"xmm7", 76, 0, 16},
+    {"ymm0h", 84, 0, 16}, {"ymm7h", 140, 0, 16}, {"last_error", 215, 0, 4},
+};
+
+class Checker {
+ public:
+  Checker(const RegisterLayout& layout, bool wide) : layout_(layout), wide_(wide) {
+    for (const Place& one : wide ? std::span<const Place>(kPlaces64) : kPlaces32)
+      places_.emplace_back(&one, static_cast<uint32_t>(layout.find(one.name) -
+                                                       layout.registers.data()));
+    for (uint32_t i = 0; i < 8; ++i)
+      st_.push_back(static_cast<uint32_t>(layout.find("st" + std::to_string(i)) -
+                                          layout.registers.data()));
+  }
+
+  /// Do these registers say what the moment's words say?
+  bool same(const RegisterState& state, const Moment& moment) const {
+    std::string dump;
+    for (const uint64_t word : moment.words) dump += le(word, wide_ ? 8 : 4);
+    const size_t p = wide_ ? 8 : 4;
+    for (const auto& [place, index] : places_) {
+      const Register& one = layout_.registers[index];
+      if (!state.is_valid(index)) return false;
+      std::string expected = dump.substr(place->word * p + place->byte, place->size);
+      expected.resize(one.size_bytes);
+      if (as_text(Bytes(state.block).subspan(one.offset, one.size_bytes)) != expected)
+        return false;
+    }
+    const size_t area = wide_ ? 208 : 76, status = wide_ ? 290 : 158;
+    const uint32_t top = static_cast<uint8_t>(dump[status + 1]) >> 3 & 7;
+    for (uint32_t i = 0; i < 8; ++i) {
+      const Register& one = layout_.registers[st_[i]];
+      if (as_text(Bytes(state.block).subspan(one.offset, 10)) !=
+          dump.substr(area + 10 * ((top + i) & 7), 10))
+        return false;
+    }
+    return true;
+  }
+
+ private:
+  const RegisterLayout& layout_;
+  bool wide_;
+  std::vector<std::pair<const Place*, uint32_t>> places_;
+  std::vector<uint32_t> st_;
+};
+
+/// Adds up what the steps tell, from step `from` on, and compares with what was recorded.
+void expect_registers(Source& source, const std::vector<Moment>& moments, size_t from, bool wide,
+                      size_t every, size_t to = SIZE_MAX) {
+  const RegisterLayout& layout = source.catalog().registers;
+  const Checker checker(layout, wide);
+  std::map<uint64_t, RegisterState> threads;
+  Batch batch;
+  size_t at = from;
+  while (at < to && *source.next(batch)) {
+    for (const Event& event : batch.events()) {
+      const auto* step = std::get_if<Step>(&event.body);
+      ASSERT_TRUE(step);
+      const Moment& moment = moments[at];
+      ASSERT_EQ(event.seq, at);
+      ASSERT_EQ(event.tid, moment.tid);
+      ASSERT_EQ(as_text(step->opcode), moment.opcode);
+      RegisterState& state = threads[event.tid];
+      if (state.block.empty()) state.reset(layout);
+      for (const auto& change : step->before) state.set(layout, change.index, change.value);
+      if (at % every == 0 || at < from + 4) {
+        ASSERT_TRUE(checker.same(state, moment)) << at;
+      }
+      for (const auto& change : step->registers)
+        if (!change.value.empty()) state.set(layout, change.index, change.value);
+      ++at;
+    }
+  }
+  if (to == SIZE_MAX) EXPECT_EQ(at, moments.size() - 1);
+}
+
+struct Program {
+  uint32_t threads, switch_percent;
+  bool wide;
+  size_t steps;
+};
+
+class Trace64Property : public ::testing::TestWithParam<Program> {};
+
+TEST_P(Trace64Property, IsReadBackExactly) {
+  const Program& param = GetParam();
+  RandomProgram program(param.threads * 7 + param.wide, param.wide, param.threads,
+                        param.switch_percent);
+  const auto moments = program.run(param.steps);
+  const std::string json = head(param.wide ? kJson64 : kJson32);
+  const std::string bytes = json + record(moments, {param.wide, param.threads == 3});
+  Opened opened(bytes, "trace64");
+  ASSERT_TRUE(opened.source);
+  expect_registers(*opened.source, moments, 0, param.wide, 17);
+
+  StepIndex& index = *opened.source->steps();
+  ASSERT_EQ(index.count(), moments.size() - 1);
+  const Checker checker(opened.source->catalog().registers, param.wide);
+  StepIndex::Moment moment;
+  for (size_t i = 0; i < 100; ++i) {
+    const uint64_t seq = program.number() % index.count();
+    ASSERT_TRUE(index.state_before(seq, moment).ok());
+    EXPECT_EQ(moment.tid, moments[seq].tid);
+    EXPECT_TRUE(checker.same(moment.registers, moments[seq])) << seq;
+  }
+  // Rewriting gives the same bytes; the minimal form says the same with fewer.
+  const std::string same = rewritten(bytes);
+  if (param.threads != 3) EXPECT_TRUE(same == bytes);
+  Opened again(bytes, "trace64");
+  TempFolder folder;
+  auto file = OutputFile::create(folder.file("minimal"));
+  auto sink = find_format("trace64")->create(*std::move(file), {.compat = false, .style = "minimal"});
+  ASSERT_TRUE(pump(*again.source, **sink).ok());
+  const std::string minimal = read_file(folder.file("minimal"));
+  EXPECT_LT(minimal.size(), bytes.size());
+  Opened small(minimal, "trace64");
+  expect_registers(*small.source, moments, 0, param.wide, 101);
+  EXPECT_EQ(small.problems->count(), 0u);
+  EXPECT_TRUE(rewritten(minimal) == minimal);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Trace64Property,
+                         ::testing::Values(Program{1, 0, true, 20000}, Program{1, 0, false, 20000},
+                                           Program{2, 30, true, 10000}, Program{3, 5, false, 20000},
+                                           Program{3, 10, true, 20000}, Program{4, 60, false, 5000},
+                                           Program{5, 2, true, 30000}));
+
+TEST(Trace64Readers, SeveralGoInParallel) {
+  RandomProgram program(11, true, 3, 5);
+  const auto moments = program.run(20000);
+  Opened opened(head(kJson64) + record(moments, {}), "trace64");
+  const auto keyframes = opened.source->steps()->keyframes();
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 4; ++i) {
+    const uint64_t from = keyframes[i * (keyframes.size() / 4)];
+    auto reader = opened.source->steps()->open_at(from);
+    ASSERT_TRUE(reader.ok());
+    threads.emplace_back([&moments, from, source = *std::move(reader)] {
+      expect_registers(*source, moments, from, true, 13, from + 4000);
+    });
+  }
+  for (std::thread& one : threads) one.join();
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test
