@@ -22,7 +22,8 @@ struct TraceInfo {
 };
 
 std::string info_text(const TraceInfo& info);
-/// {"format","arch","endian","records","threads","facts":{name:text},"problems":[{"offset","severity","code","text"}],
+/// {"format","arch","endian","records","threads","facts":{name:text},
+///  "problems":[{"offset","severity","code","text"}],
 ///  "problem_count", "address_bytes","registers","register_block_bytes","status","tracepoints",
 ///  "variables","modules"}; definitions as in docs/formats/jsonl.md.
 std::string info_json(const TraceInfo& info);

@@ -40,8 +40,8 @@ bool positions_fit(const uint8_t* positions, uint32_t count, const Shape& shape)
   return count == 0 || sum_of(positions, count) + count <= shape.words;
 }
 
-/// For how many blocks a reading of the file makes sense, up to `most`; the end of the file, where a
-/// block ends, counts as all of them. Behind flagged blocks either reading will do.
+/// For how many blocks a reading of the file makes sense, up to `most`; the end of the file, where
+/// a block ends, counts as all of them. Behind flagged blocks either reading will do.
 uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, uint32_t most) {
   if (most == 0 || offset == file.size()) return most;
   Block block;
@@ -132,11 +132,15 @@ bool is_plausible(const Block& block, const Shape& shape) {
   return true;
 }
 
-bool has_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid) {
+bool has_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid,
+                    bool announced) {
+  Block block;
+  const Reading reading = read_block(file, offset, shape, true, block);
+  if (announced && reading == Reading::Cut) return true;  // whatever else its rest may look like
   const uint32_t plain = lasting(file, offset, shape, false, kLookAhead);
   const uint32_t hidden = lasting(file, offset, shape, true, kLookAhead);
   if (plain != hidden) return hidden > plain;
-  if (hidden == 0) return false;
+  if (hidden == 0 || announced) return hidden != 0;
   // Nearly every instruction moves the program counter.
   const bool plain_pc = lists_pc(file, offset, shape, false);
   if (plain_pc != lists_pc(file, offset, shape, true)) return !plain_pc;

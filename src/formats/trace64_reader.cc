@@ -97,7 +97,7 @@ std::vector<std::pair<std::string, std::string>> Reader::facts() const {
       {"recorder", describe(contents_->generation, scan)},
       {"sessions", fmt::format("{}", scan.sessions().size())},
       {"repairs", fmt::format("{}", scan.hidden().size())}};
-  if (contents_->header.hash) out.emplace_back("hash", fmt::format("{:#x}", *contents_->header.hash));
+  if (const auto hash = contents_->header.hash) out.emplace_back("hash", fmt::format("{:#x}", *hash));
   return out;
 }
 

@@ -78,7 +78,7 @@ bool Scan::step(Bytes file) {
   bool hidden = false;
   if (head[0] == 0 && !flagged && file.size() - at_ >= 8 &&
       (after_flagged_ || head[1] == shape_.words))
-    hidden = has_hidden_tid(file, at_, shape_, tid_);
+    hidden = has_hidden_tid(file, at_, shape_, tid_, announced_);
   const Reading reading = read_block(file, at_, shape_, hidden, block);
   end_reading_ = reading;
   if (reading == Reading::Whole) {
@@ -107,6 +107,8 @@ void Scan::count_block(Bytes file, const Block& block) {
   if (block.has_tid && (block.tid != tid_ || threads_.empty())) seen(block.tid);
   if (block.has_tid) tid_ = block.tid;
   after_flagged_ = block.is_flagged();
+  // An id that is neither new nor in a full dump is there because the thread is about to change.
+  announced_ = after_flagged_ && !block.is_full(shape_) && count_ > 0 && block.tid == tid_before;
   if (block.is_full(shape_))
     keyframes_.push_back({count_, block.offset, tid_before, true, block.is_flagged(), 0});
   else if (keyframes_.empty())
@@ -169,7 +171,7 @@ bool Scan::recover(Bytes file, std::string why) {
                    count_));
   gaps_.push_back({at_, *found, count_, std::move(why)});
   at_ = *found;
-  after_flagged_ = false;
+  after_flagged_ = announced_ = false;
   return true;
 }
 

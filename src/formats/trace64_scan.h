@@ -97,6 +97,7 @@ class Scan {
   uint64_t count_ = 0;
   uint32_t tid_ = 0;
   bool after_flagged_ = false;
+  bool announced_ = false;   // the last block's id says that another thread follows
   bool whole_ = true;        // the end of the file is where a block ends
   std::string end_why_;
   Reading end_reading_ = Reading::Whole;

@@ -90,7 +90,8 @@ void WordMap::add_registers() {
                                  layout_.size_bytes, size, std::string(type)});
     layout_.size_bytes += size;
   };
-  for (const std::string_view name : kDebug) add(name, shape_.word, shape_.wide ? "int64" : "int32");
+  const std::string_view word = shape_.wide ? "int64" : "int32";
+  for (const std::string_view name : kDebug) add(name, shape_.word, word);
   add("last_error", 4, "int32");
   add("cr0_npx", 4, "int32");
   rest_index_ = static_cast<uint32_t>(layout_.registers.size());

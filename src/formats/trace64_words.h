@@ -23,8 +23,8 @@ constexpr uint8_t kAllGroups = 31;
 /// The registers: those of GDB's x86-64 (or i386) description with AVX, in its order; then dr0-dr3,
 /// dr6, dr7, last_error, cr0_npx, and x64dbg_rest. That last one is a whole dump: where bytes only
 /// repeat other registers, the difference from what these imply (zero in a consistent file), and
-/// the padding; so that nothing of a file is lost. fs_base and fop are not recorded, and gs_base only shows in the
-/// addresses of operands.
+/// the padding; so that nothing of a file is lost.
+/// fs_base and fop are not recorded, and gs_base only shows in the addresses of operands.
 class WordMap {
  public:
   static const WordMap& of(const Shape& shape);

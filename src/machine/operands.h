@@ -34,7 +34,18 @@ struct MemoryOperand {
 
 struct Instruction {
   /// How the stack is used, where an operand's address is not what the processor accesses.
-  enum class Stack : uint8_t { None, Push, Pop, Call, Return, PushAll, PopAll, Enter, Leave, Other };
+  enum class Stack : uint8_t {
+    None,
+    Push,
+    Pop,
+    Call,
+    Return,
+    PushAll,
+    PopAll,
+    Enter,
+    Leave,
+    Other
+  };
 
   uint8_t length = 0;          // 0 = not an instruction
   bool branches = false;       // may go on elsewhere than behind itself: jumps, calls, system calls

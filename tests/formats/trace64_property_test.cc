@@ -138,7 +138,8 @@ TEST_P(Trace64Property, IsReadBackExactly) {
   Opened again(bytes, "trace64");
   TempFolder folder;
   auto file = OutputFile::create(folder.file("minimal"));
-  auto sink = find_format("trace64")->create(*std::move(file), {.compat = false, .style = "minimal"});
+  auto sink =
+      find_format("trace64")->create(*std::move(file), {.compat = false, .style = "minimal"});
   ASSERT_TRUE(pump(*again.source, **sink).ok());
   const std::string minimal = read_file(folder.file("minimal"));
   EXPECT_LT(minimal.size(), bytes.size());
