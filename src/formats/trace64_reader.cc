@@ -11,6 +11,7 @@ namespace tracewell::formats::trace64 {
 namespace {
 
 constexpr size_t kBatchSteps = 512;
+constexpr uint64_t kUserBytesMax = 64 << 20;  // of user blocks, kept for rewriting
 constexpr size_t kThreadsTold = 1024;  // more threads than that tell everything anew
 
 }  // namespace
@@ -85,10 +86,24 @@ void Reader::make_catalog() {
 void Reader::make_extras() {
   catalog_.extras = {{"trace64.header", contents_->header.json},
                      {"trace64.style", contents_->generation.minimal ? "minimal" : "x64dbg"}};
-  for (const UserBlock& one : contents_->scan.user_blocks())
+  uint64_t left_out = 0;
+  uint64_t kept = 0;
+  for (const UserBlock& one : contents_->scan.user_blocks()) {
+    kept += one.size;
+    if (kept > kUserBytesMax) {
+      kept -= one.size;
+      left_out += one.size;
+      continue;
+    }
     catalog_.extras.emplace_back(
         "trace64.block", fmt::format("{} {:#04x} {}", one.seq, one.type,
                                      to_hex(bytes_.subspan(one.offset + 5, one.size))));
+  }
+  if (left_out != 0 && problems_)
+    problems_->add({std::nullopt, Problem::Severity::Note, "large-user-blocks",
+                    fmt::format("{} bytes of user blocks are not kept when the file is written "
+                                "again",
+                                left_out)});
 }
 
 std::vector<std::pair<std::string, std::string>> Reader::facts() const {
@@ -97,7 +112,8 @@ std::vector<std::pair<std::string, std::string>> Reader::facts() const {
       {"recorder", describe(contents_->generation, scan)},
       {"sessions", fmt::format("{}", scan.sessions().size())},
       {"repairs", fmt::format("{}", scan.hidden().size())}};
-  if (const auto hash = contents_->header.hash) out.emplace_back("hash", fmt::format("{:#x}", *hash));
+  if (const auto hash = contents_->header.hash)
+    out.emplace_back("hash", fmt::format("{:#x}", *hash));
   return out;
 }
 

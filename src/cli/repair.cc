@@ -1,0 +1,61 @@
+// tracewell repair IN OUT: write what can be saved, say what was lost.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct RepairOptions {
+  InputOptions input;
+  std::string output;
+  formats::SaveOptions save;
+};
+
+Result<int> repair(const RepairOptions& options) {
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  if (!trace.format->create)
+    return Error{Errc::Unsupported,
+                 fmt::format("{} cannot be written; convert it to a format that can",
+                             trace.format->description),
+                 {}};
+  ProblemLog& problems = *trace.problems;
+  const formats::Format& format = *trace.format;
+  TW_ASSIGN_OR_RETURN(
+      std::unique_ptr<Source> source,
+      select_events(std::move(trace.source), {}, problems, options.input.strict, "repairing"));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink,
+                      create_sink(format, options.output, options.save));
+  TW_RETURN_IF_ERROR(pump(*source, *sink));
+  for (const Problem& problem : problems.kept()) fmt::print("{}\n", problem_line(problem));
+  if (problems.count() > problems.kept().size())
+    fmt::print("… and {} more\n", problems.count() - problems.kept().size());
+  const uint64_t bad = problems.count(Problem::Severity::Warning);
+  if (bad == 0) {
+    fmt::print("{}: sound\n", printable(options.input.path));
+    return static_cast<int>(kOk);
+  }
+  fmt::print("{}: {} problems; {} has what could be saved\n", printable(options.input.path), bad,
+             printable(options.output));
+  return static_cast<int>(kNothing);
+}
+
+}  // namespace
+
+Run repair_command(CLI::App& app) {
+  auto options = std::make_shared<RepairOptions>();
+  add_input_options(app, options->input);
+  app.add_option("OUT", options->output, "where to write, in the format of IN")->required();
+  app.add_flag("--compat", options->save.compat,
+               "write so that older readers open it (trace64: no user blocks, a small header)");
+  app.footer("Exit status: 0 sound, 1 damaged and saved, 3 not a trace at all.");
+  return [options](const Invocation&) {
+    const auto status = repair(*options);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

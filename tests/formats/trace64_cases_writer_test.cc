@@ -1,0 +1,93 @@
+// Conformance cases 39 to 46: writing, and files that mean harm.
+#include <gtest/gtest.h>
+
+#include "formats/trace64_model.h"
+#include "formats/trace64_sums.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+TEST(Trace64, Case39UnmodifiedFilesStayAsTheyAre) {
+  for (const bool wide : {true, false}) {
+    RandomProgram program(39, wide, 3, 5);
+    const std::string bytes =
+        head(wide ? kJson64 : kJson32) + record(program.run(1500), {wide, false});
+    EXPECT_TRUE(rewritten(bytes) == bytes);
+    EXPECT_TRUE(converted(converted(bytes, "jsonl"), "trace64") == bytes);
+  }
+}
+
+TEST(Trace64, Case40MinimalModeSaysTheSame) {
+  RandomProgram program(40, true, 2, 5);
+  const std::string bytes = head(kJson64) + record(program.run(1500), {});
+  Opened opened(bytes, "trace64");
+  const std::string minimal = saved(*opened.source, {.compat = false, .style = "minimal"});
+  EXPECT_LT(minimal.size(), bytes.size());
+  const auto before = registers_of(bytes);
+  const auto after = registers_of(minimal);
+  ASSERT_EQ(before.size(), after.size());
+  for (const auto& [seq, state] : before) {
+    ASSERT_EQ(state.block, after.at(seq).block) << seq;
+    ASSERT_EQ(state.valid, after.at(seq).valid) << seq;
+  }
+}
+
+TEST(Trace64, Case44CompatHasNoUserBlocks) {
+  const std::string json = R"({"ver":1,"arch":"x64","compression":"","path":"C:\\a.exe","x":")" +
+                           std::string(20000, 'a') + "\"}";
+  const std::string block = full_block(1, {{16, 0x10}}).bytes();
+  const std::string bytes = head(json) + block + "\x80" + le(3, 4) + "abc";
+  Opened opened(bytes, "trace64");
+  const std::string out = saved(*opened.source, {.compat = true, .style = ""});
+  EXPECT_EQ(out.substr(out.size() - block.size()), block);
+  EXPECT_LE(load_uint(as_bytes(out).data() + 4, 4, Endian::Little), 16384u);
+  EXPECT_NE(out.find("C:\\\\a.exe"), std::string::npos);
+  EXPECT_EQ(rewritten(bytes), bytes) << "without --compat, all of it stays";
+}
+
+TEST(Trace64, Case45HostileFilesTakeLinearTime) {
+  // Each of these makes a careless reader look at everything once for every byte.
+  const std::string start = head(kJson64) + full_block(1, {{16, 0x10}}).bytes();
+  std::string dumps;  // heads of full dumps that are none
+  while (dumps.size() < (4 << 20)) dumps += std::string("\0\xac\0\x81", 4) + std::string(200, '\0');
+  std::string flags;  // each block might hide an id
+  while (flags.size() < (1 << 20)) flags += std::string("\0\0\0\x81", 4) + le(4, 4) + "\x90";
+  for (const std::string& body : {std::string(4 << 20, '\1'), std::string(4 << 20, '\xac'), dumps,
+                                  flags, "\x80" + le(0xfffffff0, 4) + dumps}) {
+    ReadBack got(start + body);
+    ASSERT_TRUE(got.opened.source);
+    EXPECT_GE(got.steps.size(), 1u);
+  }
+}
+
+/// A sparse file: a user block of 4 GiB, steps before and behind it.
+TEST(Trace64, Case46BeyondFourGiB) {
+  RandomProgram program(46, true, 2, 5);
+  const auto moments = program.run(1200);
+  const std::string first = head(kJson64) + record({moments.begin(), moments.begin() + 513}, {});
+  const std::string all = head(kJson64) + record(moments, {});
+  const uint64_t hole = 5 + uint64_t{0xfffffff0};
+  TempFolder folder;
+  {
+    std::ofstream out(folder.file("big"), std::ios::binary);
+    out << first << "\x80" << le(0xfffffff0, 4);
+    out.seekp(static_cast<std::streamoff>(first.size() + hole));
+    out << all.substr(first.size());
+  }
+  ProblemLog problems;
+  auto file = InputFile::open(folder.file("big"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ((*file)->bytes().size(), all.size() + hole);
+  auto source = open_source(*file, "", {}, problems);
+  ASSERT_TRUE(source.ok()) << source.error().text();
+  EXPECT_EQ((*source)->steps()->count(), 1199u);
+  EXPECT_EQ(problems.count(), 1u);
+  EXPECT_EQ(problems.kept()[0].code, "large-user-blocks") << "not copied into memory";
+  StepIndex::Moment moment;
+  ASSERT_TRUE((*source)->steps()->state_before(1100, moment).ok());
+  EXPECT_EQ(moment.pc, moments[1100].words[16]);
+  EXPECT_TRUE(written(**source, "trace64") == all);
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test
