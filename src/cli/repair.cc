@@ -27,8 +27,9 @@ Result<int> repair(const RepairOptions& options) {
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<Source> source,
       select_events(std::move(trace.source), {}, problems, options.input.strict, "repairing"));
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink,
-                      create_sink(format, options.output, options.save));
+  formats::SaveOptions save = options.save;
+  save.sound = true;
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(format, options.output, save));
   TW_RETURN_IF_ERROR(pump(*source, *sink));
   for (const Problem& problem : problems.kept()) fmt::print("{}\n", problem_line(problem));
   if (problems.count() > problems.kept().size())

@@ -27,6 +27,7 @@ struct OpenOptions {
 /// How the user wants a file to be written.
 struct SaveOptions {
   bool compat = false;  // so that older readers of the format open it, too
+  bool sound = false;   // without the oddities that were kept from the source
   std::string style;    // one of several that a format has; "" = its usual one
 };
 

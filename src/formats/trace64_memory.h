@@ -73,7 +73,7 @@ class MemoryReader {
 /// A block's memory as it is stored.
 struct MemoryEntries {
   uint32_t count = 0;
-  std::array<uint8_t, kMemoryMax> flags;
+  std::array<uint8_t, kMemoryMax> flags = {};
   std::array<uint64_t, kMemoryMax> address;
   std::array<uint64_t, kMemoryMax> old_word;
   std::array<uint64_t, kMemoryMax> new_word;

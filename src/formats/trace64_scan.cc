@@ -155,7 +155,7 @@ bool Scan::user_block(Bytes file, const Block& block) {
 bool Scan::recover(Bytes file, std::string why) {
   // The damage may be older than this: blocks that are off by a few bytes can look sound for a
   // while, and run over a full dump.
-  uint64_t from = at_ > kLookBackBytes ? at_ - kLookBackBytes : 0;
+  uint64_t from = std::max(blocks_at_, at_ > kLookBackBytes ? at_ - kLookBackBytes : 0);
   if (!keyframes_.empty()) from = std::max(from, keyframes_.back().offset + 1);
   if (!gaps_.empty()) from = std::max(from, gaps_.back().to + 1);
   from = std::min(from, at_ + 1);
@@ -165,7 +165,8 @@ bool Scan::recover(Bytes file, std::string why) {
     return false;
   }
   const uint64_t broken_at = at_;
-  if (*found < at_) drop_from(file, *found);
+  const uint64_t doubt = where_doubt_begins(file);
+  if (std::min(*found, doubt) < at_) drop_from(file, std::min(*found, doubt));
   tell(broken_at, Problem::Severity::Damage, "broken-block",
        fmt::format("{}; {} bytes skipped to the next full dump, step {}", why, *found - at_,
                    count_));
@@ -175,19 +176,39 @@ bool Scan::recover(Bytes file, std::string why) {
   return true;
 }
 
+/// Blocks in front of the damage that no recorder would write are damage themselves.
+uint64_t Scan::where_doubt_begins(Bytes file) const {
+  uint64_t at = blocks_at_;
+  if (!keyframes_.empty()) at = keyframes_.back().offset;
+  if (!gaps_.empty()) at = std::max(at, gaps_.back().to);
+  uint64_t doubt = at_;
+  Block block;
+  while (at < at_ && read_block(file, at, shape_, is_hidden(at), block) == Reading::Whole) {
+    if (is_plausible(block, shape_))
+      doubt = at_;
+    else if (doubt == at_)
+      doubt = at;
+    at += block.size;
+  }
+  return doubt;
+}
+
 /// Forgets blocks that reach beyond `offset`, at which a block begins that they are not.
 void Scan::drop_from(Bytes file, uint64_t offset) {
-  const Keyframe keyframe = keyframes_.empty() ? Keyframe{} : keyframes_.back();
-  uint64_t at = keyframe.offset;
-  uint64_t seq = keyframe.seq;
+  uint64_t at = keyframes_.empty() ? blocks_at_ : keyframes_.back().offset;
+  uint64_t seq = keyframes_.empty() ? 0 : keyframes_.back().seq;
+  tid_ = keyframes_.empty() ? 0 : keyframes_.back().tid_before;
   Block block;
   while (at < offset && read_block(file, at, shape_, is_hidden(at), block) == Reading::Whole &&
          at + block.size <= offset) {
     at += block.size;
-    if (!block.is_user()) ++seq;
+    if (block.is_user()) continue;
+    ++seq;
+    if (block.has_tid) tid_ = block.tid;
   }
   at_ = at;
   count_ = seq;
+  while (!keyframes_.empty() && keyframes_.back().offset >= at) keyframes_.pop_back();
   while (!hidden_.empty() && hidden_.back() >= at) hidden_.pop_back();
   while (!user_blocks_.empty() && user_blocks_.back().offset >= at) user_blocks_.pop_back();
 }

@@ -54,7 +54,8 @@ class Scan {
  public:
   static constexpr uint64_t kCheckpointEvery = 4096;  // blocks, where there are no full dumps
 
-  explicit Scan(const Shape& shape, uint64_t blocks_at) : shape_(shape), at_(blocks_at) {}
+  Scan(const Shape& shape, uint64_t blocks_at)
+      : shape_(shape), blocks_at_(blocks_at), at_(blocks_at) {}
 
   /// Goes on where it stopped, to the end of `file`, which is the same as before or longer.
   /// `progress` is told the offset now and then.
@@ -86,6 +87,7 @@ class Scan {
   /// Finds the next place to read on. `why` something is wrong at at_. False: there is none.
   bool recover(Bytes file, std::string why);
   void drop_from(Bytes file, uint64_t offset);
+  uint64_t where_doubt_begins(Bytes file) const;
   void find_sessions(Bytes file);
   bool breaks_off(Bytes file, size_t keyframe, bool if_unsure) const;
   void tell_end(Bytes file);
@@ -93,6 +95,7 @@ class Scan {
   void seen(uint32_t tid);
 
   Shape shape_;
+  uint64_t blocks_at_ = 0;
   uint64_t at_ = 0;
   uint64_t count_ = 0;
   uint32_t tid_ = 0;

@@ -166,11 +166,14 @@ void Writer::take_stored(Bytes stored) {
     const auto size = reader.uint(2);
     const auto bytes = size ? reader.take(*size) : std::nullopt;
     if (!bytes) return;
-    if (*tag == 'F' && bytes->size() == 1) pending_->flags = (*bytes)[0] & 0xf0;
+    if (*tag == 'F' && bytes->size() == 1) pending_->flags = (*bytes)[0] & (options_.sound ? kThreadFlag : 0xf0);
     if (*tag == 'W') pending_->words.emplace(bytes->begin(), bytes->end());
     if (*tag == 'M' && !bytes->empty()) {
       MemoryEntries entries;
-      if (entries.parse(shape_, (*bytes)[0], bytes->subspan(1))) pending_->memory = entries;
+      if (!entries.parse(shape_, (*bytes)[0], bytes->subspan(1))) continue;
+      if (options_.sound)
+        for (uint8_t& flags : entries.flags) flags &= 1;
+      pending_->memory = entries;
     }
   }
 }

@@ -22,6 +22,7 @@ has 'sound, 4999 events'
   head -c 5000 /dev/zero; } >"$work/broken.trace64"
 expect 1 repair "$work/broken.trace64" "$work/saved.trace64"
 has 'damage broken-block'
+has 'zero-tail'
 expect 0 check "$work/saved.trace64"
 
 # GDB's trace files as well.
