@@ -210,6 +210,12 @@ bool MemoryReader::operand(const MemoryOperand& operand) {
     incomplete_ = true;
     return true;
   }
+  // `pop [sp + …]` takes sp as it is after the pop, which the recorder does not know.
+  if (instruction_.stack == Stack::Pop && !operand.hidden && operand.base == 4) {
+    put_nearby(place);
+    missing(operand, cut(at + instruction_.stack_bytes));
+    return true;
+  }
   const Kind kind = !operand.writes ? Kind::Read : operand.reads ? Kind::ReadWrite : Kind::Write;
   put(place, kind, operand.size);
   return true;

@@ -210,8 +210,8 @@ void Reader::begin(Batch& batch) {
   tracker_.reset();
   if (start_ >= count()) {
     at_end_ = true;
-    for (size_t i = 0; i < contents_->scan.gaps().size(); ++i)
-      if (count() == 0) mark(batch, Border::Gap, i);
+    seq_ = count();
+    if (seq_ == 0) mark(batch, Border::End, 0);
     return;
   }
   seq_ = start_;
@@ -344,6 +344,11 @@ void Reader::mark(Batch& batch, Border border, uint64_t gap) {
     const auto sessions = this->sessions();
     const auto at = std::lower_bound(sessions.begin(), sessions.end(), seq_) - sessions.begin();
     event.body = Mark{batch.copy(std::string_view(fmt::format("session {}", at + 1))), true};
+  } else if (border == Border::End) {
+    const std::string_view why = contents_->scan.broken_end();
+    if (why.empty()) return;
+    event.seq = seq_;
+    event.body = Lost{0, batch.copy(why)};
   } else {
     const Gap& one = contents_->scan.gaps()[gap];
     event.seq = one.seq;
@@ -414,7 +419,7 @@ Result<bool> Reader::next(Batch& batch) {
     event.body = step;
     batch.add() = event;
     ++seq_;
-    if (!at_end_ && border != Border::None) mark(batch, border, gap);
+    if (border != Border::None) mark(batch, border, gap);
   }
   return !batch.empty();
 }

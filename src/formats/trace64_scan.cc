@@ -214,8 +214,10 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
 }
 
 void Scan::tell_end(Bytes file) {
-  whole_ = at_ == file.size();
-  if (whole_) return;
+  if (at_ == file.size()) {
+    end_why_.clear();
+    return;
+  }
   const uint64_t left = file.size() - at_;
   if (end_why_.empty())
     tell(at_, Problem::Severity::Warning, "zero-tail",

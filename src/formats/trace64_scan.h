@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/trace64_block.h"
@@ -69,6 +70,10 @@ class Scan {
   const std::vector<uint64_t>& sessions() const { return sessions_; }
   const std::vector<Gap>& gaps() const { return gaps_; }
   const std::vector<UserBlock>& user_blocks() const { return user_blocks_; }
+  /// What is wrong with the end of the file; "" when it is whole, cut or padded.
+  std::string_view broken_end() const {
+    return end_reading_ == Reading::Bad ? std::string_view(end_why_) : std::string_view();
+  }
   /// Offsets of blocks with a thread id that the flag denies.
   const std::vector<uint64_t>& hidden() const { return hidden_; }
   const std::vector<uint32_t>& threads() const { return threads_; }
@@ -101,7 +106,6 @@ class Scan {
   uint32_t tid_ = 0;
   bool after_flagged_ = false;
   bool announced_ = false;   // the last block's id says that another thread follows
-  bool whole_ = true;        // the end of the file is where a block ends
   std::string end_why_;
   Reading end_reading_ = Reading::Whole;
   ProblemLog* problems_ = nullptr;

@@ -85,7 +85,7 @@ void Writer::take_extras(const Catalog& catalog) {
       extras_.push_back({*seq, static_cast<uint8_t>(*type), *std::move(data)});
   }
   std::stable_sort(extras_.begin(), extras_.end(),
-                   [](const Extra& a, const Extra& b) { return a.seq < b.seq; });
+                   [](const ExtraBlock& a, const ExtraBlock& b) { return a.seq < b.seq; });
 }
 
 std::string Writer::header() const {
@@ -239,7 +239,7 @@ Writer::Words Writer::listed(bool full, const Dump* next) {
 
 Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   if (!pending_) return {};
-  const Pending& one = *pending_;
+  const PendingBlock& one = *pending_;
   const bool full = in_session_ % kFullDumpEvery == 0;
   const Words words = listed(full, next);
   bool with_tid = full || !last_tid_ || *last_tid_ != one.tid;
@@ -273,7 +273,7 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
 /// User blocks that stand in front of step `seq`.
 Status Writer::put_extras(uint64_t seq) {
   for (; extras_put_ < extras_.size() && extras_[extras_put_].seq <= seq; ++extras_put_) {
-    const Extra& one = extras_[extras_put_];
+    const ExtraBlock& one = extras_[extras_put_];
     block_.clear();
     ByteWriter writer(block_, Endian::Little);
     writer.uint(one.type, 1);

@@ -14,6 +14,32 @@
 
 namespace tracewell::formats::trace64 {
 
+using WordSet = std::bitset<kWordsMax>;
+/// A register dump, and which of its words are known.
+struct KnownDump {
+  std::array<uint8_t, kDumpBytesMax> bytes = {};
+  WordSet valid;
+};
+struct WrittenThread {
+  RegisterState registers;  // in WordMap's layout
+  KnownDump dump;
+};
+/// A step that waits for the next one: its block announces what that will find changed.
+struct PendingBlock {
+  uint64_t seq = 0;
+  uint32_t tid = 0;
+  std::vector<uint8_t> opcode;
+  MemoryEntries memory;
+  uint8_t flags = 0;  // reserved ones that the source had, and kThreadFlag of the last
+  std::optional<std::vector<uint8_t>> words;  // to list, if nothing follows
+  KnownDump dump;
+};
+struct ExtraBlock {
+  uint64_t seq = 0;
+  uint8_t type = 0;
+  std::vector<uint8_t> data;
+};
+
 class Writer final : public Sink {
  public:
   static Result<std::unique_ptr<Sink>> create(OutputFile file, const SaveOptions& options);
@@ -24,31 +50,9 @@ class Writer final : public Sink {
   Status finish() override;
 
  private:
-  using Words = std::bitset<kWordsMax>;
-  /// A register dump, and which of its words are known.
-  struct Dump {
-    std::array<uint8_t, kDumpBytesMax> bytes = {};
-    Words valid;
-  };
-  struct Thread {
-    RegisterState registers;  // in WordMap's layout
-    Dump dump;
-  };
-  /// A step that waits for the next one: its block announces what that will find changed.
-  struct Pending {
-    uint64_t seq = 0;
-    uint32_t tid = 0;
-    std::vector<uint8_t> opcode;
-    MemoryEntries memory;
-    uint8_t flags = 0;  // reserved ones that the source had, and kThreadFlag of the last
-    std::optional<std::vector<uint8_t>> words;  // to list, if nothing follows
-    Dump dump;
-  };
-  struct Extra {
-    uint64_t seq = 0;
-    uint8_t type = 0;
-    std::vector<uint8_t> data;
-  };
+  using Dump = KnownDump;
+  using Thread = WrittenThread;
+  using Words = WordSet;
 
   Writer(OutputFile file, const SaveOptions& options)
       : file_(std::move(file)), options_(options) {}
@@ -71,11 +75,11 @@ class Writer final : public Sink {
   bool minimal_ = true;
   std::string json_;             // the source's header
   std::string path_;
-  std::vector<Extra> extras_;    // user blocks, by step
+  std::vector<ExtraBlock> extras_;    // user blocks, by step
   size_t extras_put_ = 0;
   std::vector<int32_t> index_;   // from the catalog's layout to WordMap's; -1: no place
   std::unordered_map<uint64_t, Thread> threads_;
-  std::optional<Pending> pending_;
+  std::optional<PendingBlock> pending_;
   uint64_t in_session_ = 0;      // blocks
   std::optional<uint32_t> last_tid_;
   Dump last_;                    // as the blocks so far tell it

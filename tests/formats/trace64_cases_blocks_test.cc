@@ -116,6 +116,7 @@ TEST(Trace64, Case17UndefinedBlockTypes) {
     ReadBack tail(kHead + good + bad);
     EXPECT_EQ(tail.steps.size(), 1u);
     EXPECT_EQ(tail.problems("broken-block"), 1u);
+    EXPECT_EQ(tail.lost, std::vector<uint64_t>{1});
     EXPECT_EQ(*tail.opened.problems->kept()[0].offset, (kHead + good).size());
     ReadBack saved(kHead + good + bad + good + small({{16, 0x11}}).bytes());
     EXPECT_EQ(saved.steps.size(), 3u) << "reading goes on at the next full dump";
@@ -185,6 +186,7 @@ TEST(Trace64, Case21TwoSessions) {
   EXPECT_EQ(std::vector<uint64_t>(sessions.begin(), sessions.end()),
             (std::vector<uint64_t>{0, 300}));
   EXPECT_TRUE(rewritten(bytes) == bytes);
+  EXPECT_TRUE(converted(converted(bytes, "jsonl"), "trace64") == bytes);
 }
 
 TEST(Trace64, Case22HiddenThreadIds) {

@@ -218,6 +218,14 @@ TEST(Trace64, StackSlotsOfShortAndLargePushes) {
   EXPECT_EQ(all.accesses()[0].size, 32u);
   EXPECT_TRUE(all.accesses()[0].new_bytes.empty());
   EXPECT_TRUE(all.step().memory_incomplete);
+  // pop [rsp + 8]: the address is that of the stack pointer behind the pop.
+  const OneStep pop("8f442408", {{kSp, 0x100}},
+                    {{0x108, 7, std::nullopt, 0}, {0x100, 9, std::nullopt, 0}});
+  ASSERT_EQ(pop.accesses().size(), 2u);
+  EXPECT_EQ(pop.accesses()[0].address, 0x110u);
+  EXPECT_EQ(pop.accesses()[0].kind, Kind::Write);
+  EXPECT_EQ(pop.accesses()[1].address, 0x100u);
+  EXPECT_EQ(number(pop.accesses()[1].old_bytes), 9u);
   // leave, recorded before June 2024: no entry at all.
   const OneStep leave("c9", {{kBp, 0x200}, {kSp, 0x100}}, {});
   ASSERT_EQ(leave.accesses().size(), 1u);
