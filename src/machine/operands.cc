@@ -10,7 +10,7 @@
 namespace tracewell::machine {
 namespace {
 
-constexpr size_t kSlots = 1 << 14;  // remembered instructions; a power of two
+constexpr size_t kSlots = 1 << 12;  // remembered instructions; a power of two
 
 int8_t number_of(ZydisRegister one) {
   if (one == ZYDIS_REGISTER_NONE) return -1;

@@ -100,7 +100,9 @@ void expect_registers(Source& source, const std::vector<Moment>& moments, size_t
       ++at;
     }
   }
-  if (to == SIZE_MAX) EXPECT_EQ(at, moments.size() - 1);
+  if (to == SIZE_MAX) {
+    EXPECT_EQ(at, moments.size() - 1);
+  }
 }
 
 struct Program {
@@ -134,7 +136,9 @@ TEST_P(Trace64Property, IsReadBackExactly) {
   }
   // Rewriting gives the same bytes; the minimal form says the same with fewer.
   const std::string same = rewritten(bytes);
-  if (param.threads != 3) EXPECT_TRUE(same == bytes);
+  if (param.threads != 3) {
+    EXPECT_TRUE(same == bytes);
+  }
   Opened again(bytes, "trace64");
   TempFolder folder;
   auto file = OutputFile::create(folder.file("minimal"));

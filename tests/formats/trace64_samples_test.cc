@@ -1,6 +1,7 @@
 // The sample files, which a model of x64dbg's recorder wrote: whole, and damaged in every way.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"
@@ -10,7 +11,7 @@ namespace tracewell::formats::test {
 namespace {
 
 std::string sample(const std::string& name) {
-  return read_file(std::string(TRACEWELL_SOURCE_DIR) + "/tests/formats/data/" + name + ".trace64");
+  return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
 }
 
 std::string jsonl_of(const std::string& bytes) { return without_path(converted(bytes, "jsonl")); }
