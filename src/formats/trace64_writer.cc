@@ -166,7 +166,8 @@ void Writer::take_stored(Bytes stored) {
     const auto size = reader.uint(2);
     const auto bytes = size ? reader.take(*size) : std::nullopt;
     if (!bytes) return;
-    if (*tag == 'F' && bytes->size() == 1) pending_->flags = (*bytes)[0] & (options_.sound ? kThreadFlag : 0xf0);
+    if (*tag == 'F' && bytes->size() == 1)
+      pending_->flags = (*bytes)[0] & (options_.sound ? kThreadFlag : 0xf0);
     if (*tag == 'W') pending_->words.emplace(bytes->begin(), bytes->end());
     if (*tag == 'M' && !bytes->empty()) {
       MemoryEntries entries;
