@@ -9,8 +9,8 @@ namespace tracewell::cli {
 
 void add_image_options(CLI::App& app, ImageOptions& options, const std::string& purpose) {
   app.add_option("--image", options.images,
-                 "an executable or library of the program, for " + purpose + "; BASE is its load "
-                 "address, needed for what is position-independent")
+                 "an executable or library (ELF or PE) of the program, for " + purpose +
+                     "; BASE is its load address, needed for what is position-independent")
       ->type_name("FILE[@BASE]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

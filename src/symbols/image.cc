@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "symbols/image_reader.h"
+#include "symbols/pe_reader.h"
 
 namespace tracewell::symbols {
 
@@ -21,12 +22,13 @@ Result<std::shared_ptr<const Image>> Image::parse(Bytes bytes, std::shared_ptr<c
   image->path_ = std::move(path);
   image->owner_ = std::move(owner);
   image->file_ = bytes;
-  ImageReader reader(bytes, *image);
-  if (Status status = reader.read(); !status) return std::move(status).error().within(image->path_);
+  const Status status = PeReader::is_for(bytes) ? PeReader(bytes, *image).read()
+                                                : ImageReader(bytes, *image).read();
+  if (!status) return Error(status.error()).within(image->path_);
   return std::shared_ptr<const Image>(std::move(image));
 }
 
-size_t Image::read(uint64_t address, std::span<uint8_t> into) const {
+size_t Image::read(uint64_t address, std::span<uint8_t> into, uint64_t bias) const {
   // The first range that ends behind the address; ranges may touch each other.
   auto range = std::upper_bound(read_only_.begin(), read_only_.end(), address,
                                 [](uint64_t at, const ImageRange& r) { return at < r.end(); });
@@ -38,7 +40,28 @@ size_t Image::read(uint64_t address, std::span<uint8_t> into) const {
     done += size;
     ++range;
   }
+  if (bias != 0 && !relocations_.empty()) relocate(address, into.first(done), bias);
   return done;
+}
+
+/// `bytes` are those at `address`. A number may reach beyond them at either end, so each is taken
+/// from the file as a whole.
+void Image::relocate(uint64_t address, std::span<uint8_t> bytes, uint64_t bias) const {
+  const auto place = [&](const ImageRelocation& one) { return facts_.link_base + one.offset; };
+  auto next = std::lower_bound(relocations_.begin(), relocations_.end(), address,
+                               [&](const ImageRelocation& one, uint64_t at) {
+                                 return place(one) + one.size_bytes() <= at;
+                               });
+  for (; next != relocations_.end() && place(*next) < address + bytes.size(); ++next) {
+    const uint64_t at = place(*next), size = next->size_bytes();
+    uint8_t number[8];
+    read(at, std::span(number).first(size));
+    uint64_t value = load_uint(number, size, Endian::Little);
+    value += next->kind == ImageRelocation::Kind::High16 ? bias >> 16 : bias;
+    store_uint(number, value, size, Endian::Little);
+    for (uint64_t i = 0; i < size; ++i)
+      if (at + i >= address && at + i - address < bytes.size()) bytes[at + i - address] = number[i];
+  }
 }
 
 bool Image::covers(uint64_t address, uint64_t size) const {

@@ -67,7 +67,7 @@ const MappedImage* ImageMap::find(uint64_t address) const {
 
 size_t ImageMap::read(uint64_t address, std::span<uint8_t> into) const {
   for (const MappedImage& mapped : images_) {
-    const size_t got = mapped.image->read(mapped.link_address(address), into);
+    const size_t got = mapped.image->read(mapped.link_address(address), into, mapped.bias);
     if (got > 0) return got;
   }
   return 0;

@@ -41,7 +41,7 @@ Status ImageReader::read() {
   static std::once_flag once;
   std::call_once(once, [] { elf_version(EV_CURRENT); });
   if (bytes_.size() < 4 || std::memcmp(bytes_.data(), "\177ELF", 4) != 0)
-    return {Errc::Unsupported, "not an ELF file"};
+    return {Errc::Unsupported, "neither an ELF nor a PE file"};
   // libelf takes a pointer to mutable memory but, opened for reading, never writes through it.
   elf_ = elf_memory(reinterpret_cast<char*>(const_cast<uint8_t*>(bytes_.data())), bytes_.size());
   if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF) return elf_error("not a readable ELF file");
@@ -61,7 +61,7 @@ Status ImageReader::read_header() {
   ImageFacts& facts = image_.facts_;
   facts.address_bytes = gelf_getclass(elf_) == ELFCLASS32 ? 4 : 8;
   facts.endian = header.e_ident[EI_DATA] == ELFDATA2MSB ? Endian::Big : Endian::Little;
-  facts.elf_machine = header.e_machine;
+  facts.machine = header.e_machine;
   facts.relocatable = header.e_type == ET_DYN;
   facts.program = header.e_type == ET_EXEC;
   facts.entry = header.e_entry;

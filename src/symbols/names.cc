@@ -6,6 +6,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/file.h"
 #include "symbols/demangle.h"
 #include "symbols/elf_file.h"
+#include "symbols/pe_file.h"
 #include "symbols/range_index.h"
 
 namespace tracewell::symbols {
@@ -45,6 +47,10 @@ std::shared_ptr<const Names> Names::read(std::shared_ptr<const Image> image,
                                          const std::string& debug_directory) {
   std::shared_ptr<Names> names(new Names);
   names->image_ = std::move(image);
+  if (names->image_->facts().format == ImageFacts::Format::Pe) {
+    names->read_pe(names->image_->file());
+    return names;
+  }
   names->read_from(names->image_->file());
   if (names->symbols_.whole() && !names->lines_.empty()) return names;
   auto file = open_debug_file(debug_directory, names->image_->facts().build_id);
@@ -74,6 +80,26 @@ void Names::read_from(Bytes bytes) {
       *into = file.contents(*section, *store++);
   lines_ = {};
   lines_.read(sections, code_of(file));
+}
+
+void Names::read_pe(Bytes bytes) {
+  const auto file = PeFile::parse(bytes);
+  if (!file) return;
+  symbols_.read(*file);
+  RangeIndex code;
+  for (const PeFile::Section& section : file->sections()) {
+    const uint64_t start = file->image_base() + section.rva;
+    if (section.code()) code.add(start, start + section.size, 0);
+  }
+  code.build();
+  LineSections sections;
+  sections.address_bytes = file->address_bytes();
+  for (const auto& [name, into] : {std::pair(".debug_line", &sections.line),
+                                   std::pair(".debug_line_str", &sections.line_texts),
+                                   std::pair(".debug_str", &sections.texts)})
+    if (const PeFile::Section* section = file->find(name))
+      *into = section->bytes.first(std::min<size_t>(section->size, section->bytes.size()));
+  lines_.read(sections, code);
 }
 
 std::optional<SymbolPlace> Names::function_at(uint64_t address) const {

@@ -27,8 +27,8 @@ struct SourcePlace {
 /// outside: print them with printable().
 ///
 /// What the image itself lacks is taken from a separate debug file, if one with the same build-id
-/// is installed: DIRECTORY/.build-id/xx/yyyy.debug. Others (.gnu_debuglink, .gnu_debugdata, .dwo)
-/// are not looked for.
+/// is installed: DIRECTORY/.build-id/xx/yyyy.debug. Others (.gnu_debuglink, .gnu_debugdata, .dwo,
+/// and PDB, for PE files) are not looked for. A PE file has lines if its compiler wrote DWARF.
 class Names {
  public:
   static constexpr const char* kDebugDirectory = "/usr/lib/debug";
@@ -47,6 +47,7 @@ class Names {
  private:
   Names() = default;
   void read_from(Bytes file);
+  void read_pe(Bytes file);
 
   std::shared_ptr<const Image> image_;
   std::shared_ptr<const void> debug_file_;

@@ -44,7 +44,13 @@ constexpr size_t kNameMax = 65536;
 
 void SymbolTable::read(const ElfFile& file) {
   whole_ = read_table(file, SHT_SYMTAB);
-  if (whole_ || read_table(file, SHT_DYNSYM)) index(file);
+  if (!whole_ && !read_table(file, SHT_DYNSYM)) return;
+  std::vector<Area> areas;
+  for (const ElfFile::Section& section : file.sections())
+    if (is_mapped(section))
+      areas.push_back({section.address, end_of(section.address, section.size),
+                       (section.flags & SHF_EXECINSTR) != 0});
+  index(areas);
 }
 
 /// `is_mark`: the name begins with $. nullopt = nothing that an address could be in.
@@ -94,13 +100,10 @@ bool SymbolTable::read_table(const ElfFile& file, uint32_t type) {
 }
 
 /// Sections are looked up by address and not by the number in the symbol, which may lie.
-void SymbolTable::index(const ElfFile& file) {
+void SymbolTable::index(std::span<const Area> areas) {
   RangeIndex mapped;
-  for (size_t i = 0; i < file.sections().size(); ++i) {
-    const ElfFile::Section& section = file.sections()[i];
-    if (is_mapped(section))
-      mapped.add(section.address, end_of(section.address, section.size), static_cast<uint32_t>(i));
-  }
+  for (size_t i = 0; i < areas.size(); ++i)
+    mapped.add(areas[i].address, areas[i].end, static_cast<uint32_t>(i));
   mapped.build();
 
   std::vector<uint64_t> starts;
@@ -112,19 +115,18 @@ void SymbolTable::index(const ElfFile& file) {
     const Symbol& symbol = symbols_[i];
     const auto where = mapped.find(symbol.address);
     if (!where) continue;
-    const ElfFile::Section& section = file.sections()[*where];
-    uint64_t end = end_of(section.address, section.size);
+    const Area& area = areas[*where];
+    uint64_t end = area.end;
     if (symbol.size != 0) {
       end = std::min(end, end_of(symbol.address, symbol.size));
     } else {
       const auto next = std::upper_bound(starts.begin(), starts.end(), symbol.address);
       if (next != starts.end()) end = std::min(end, *next);
     }
-    const bool code = (section.flags & SHF_EXECINSTR) != 0;
     const auto number = static_cast<uint32_t>(i);
     // A function outside of code is a descriptor, as 64-bit PowerPC once had them.
-    if (symbol.kind == Kind::Function && code) functions_.add(symbol.address, end, number);
-    if (symbol.kind == Kind::Label && code) labels_.add(symbol.address, end, number);
+    if (symbol.kind == Kind::Function && area.code) functions_.add(symbol.address, end, number);
+    if (symbol.kind == Kind::Label && area.code) labels_.add(symbol.address, end, number);
     if (symbol.kind == Kind::Object) objects_.add(symbol.address, end, number);
   }
   functions_.build();
@@ -132,14 +134,23 @@ void SymbolTable::index(const ElfFile& file) {
   objects_.build();
 }
 
+std::string_view SymbolTable::name_of(const Symbol& symbol) const {
+  if (symbol.name_bytes != 0) {
+    const std::string_view name = as_text(strings_.subspan(symbol.name, symbol.name_bytes));
+    return name.substr(0, name.find('\0'));
+  }
+  const auto name = text_at(strings_, symbol.name, kNameMax).value_or(std::string_view());
+  // "stdout@@GLIBC_2.2.5"
+  return versions_ ? name.substr(0, name.find('@', 1)) : name;
+}
+
 std::optional<SymbolTable::Found> SymbolTable::found(std::optional<uint32_t> number,
                                                      uint64_t address) const {
   if (!number) return std::nullopt;
   const Symbol& symbol = symbols_[*number];
-  auto name = text_at(strings_, symbol.name, kNameMax);
-  if (!name) return std::nullopt;
-  // "stdout@@GLIBC_2.2.5"
-  return Found{name->substr(0, name->find('@', 1)), address - symbol.address};
+  const std::string_view name = name_of(symbol);
+  if (name.empty()) return std::nullopt;
+  return Found{name, address - symbol.address};
 }
 
 std::optional<SymbolTable::Found> SymbolTable::find_function(uint64_t address) const {

@@ -1,8 +1,11 @@
-// SymbolTable: functions and objects of an ELF file, by the link-time addresses that they cover.
+// SymbolTable: functions and objects of an ELF or PE file, by the link-time addresses that they
+// cover.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +15,7 @@
 namespace tracewell::symbols {
 
 class ElfFile;
+class PeFile;
 
 /// Where addresses overlap, the innermost symbol; of several at one address the global one, then
 /// the local one, then the weak one, and among equals the one that the file has first. A symbol
@@ -25,8 +29,10 @@ class SymbolTable {
 
   /// Reads .symtab or, if that has nothing, .dynsym. Entries that make no sense are left out.
   void read(const ElfFile& file);
+  /// Reads the exports and the COFF symbols.
+  void read(const PeFile& file);
   bool empty() const { return symbols_.empty(); }
-  /// Is it .symtab's? The other one has only what other files may use.
+  /// Is it .symtab's, or has it COFF's? The others have only what other files may use.
   bool whole() const { return whole_; }
 
   /// A function; failing that, a label without a type in code.
@@ -41,13 +47,25 @@ class SymbolTable {
     uint32_t name;  // offset in strings_
     uint8_t rank;   // of the binding, the best is 0
     Kind kind;
+    uint8_t name_bytes = 0;  // at most so many; 0 = until a NUL, which must be there
+  };
+  /// What a program maps at addresses of its own.
+  struct Area {
+    uint64_t address, end;
+    bool code;
   };
   bool read_table(const ElfFile& file, uint32_t type);
   static std::optional<Kind> kind_of(unsigned char type, bool is_mark);
-  void index(const ElfFile& file);
+  void read_exports(const PeFile& file);
+  void read_coff(const PeFile& file);
+  void add_coff(const PeFile& file, Bytes entry);
+  void add(const PeFile& file, Symbol symbol, uint32_t rva);
+  void index(std::span<const Area> areas);
+  std::string_view name_of(const Symbol& symbol) const;
   std::optional<Found> found(std::optional<uint32_t> number, uint64_t address) const;
 
   bool whole_ = false;
+  bool versions_ = true;  // what follows an @ in a name is no part of it
   Bytes strings_;
   std::vector<Symbol> symbols_;  // the preferred ones first
   RangeIndex functions_, labels_, objects_;

@@ -115,7 +115,7 @@ for format in jsonl csv; do
 done
 expect 4 print --image "$work/none" "$work/steps.jsonl"
 expect 3 print --image "$work/book.c" "$work/steps.jsonl"
-has 'not an ELF file' err
+has 'neither an ELF nor a PE file' err
 expect 2 print --image "$work/fixed@0x1000" "$work/steps.jsonl"
 has 'not position-independent' err
 finish

@@ -34,7 +34,7 @@ TEST(Image, PieFacts) {
   ASSERT_TRUE(image) << image.error().text();
   const ImageFacts& facts = (*image)->facts();
   EXPECT_EQ(facts.address_bytes, 8u);
-  EXPECT_EQ(facts.elf_machine, EM_X86_64);
+  EXPECT_EQ(facts.machine, EM_X86_64);
   EXPECT_TRUE(facts.relocatable);
   EXPECT_TRUE(facts.program);
   EXPECT_EQ(facts.entry, 0x1010u);
@@ -89,7 +89,7 @@ TEST(Image, BigEndian32Bit) {
   const ImageFacts& facts = (*image)->facts();
   EXPECT_EQ(facts.endian, Endian::Big);
   EXPECT_EQ(facts.address_bytes, 4u);
-  EXPECT_EQ(facts.elf_machine, EM_PPC);
+  EXPECT_EQ(facts.machine, EM_PPC);
   EXPECT_FALSE(facts.relocatable);
   EXPECT_TRUE(facts.program);
   EXPECT_EQ(facts.link_base, 0x10000000u);

@@ -19,17 +19,28 @@ using symbols::Image;
 
 constexpr uint64_t kPageBytes = 4096;
 
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 = 0
+/// Windows separates by backslashes, which are ordinary characters here.
+std::string_view file_name(std::string_view path, bool windows) {
+  return path.substr(path.find_last_of(windows ? "/\\" : "/") + 1);  // npos + 1 = 0
+}
+
+/// To Windows, A and a in ASCII are one letter.
+bool same_file_name(std::string_view a, std::string_view b, bool windows) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) {
+    return windows ? lower(x) == lower(y) : x == y;
+  });
 }
 
 const Module* find_module(const Catalog& catalog, const Image& image) {
   const std::string& id = image.facts().build_id;
-  const std::string_view name = file_name(image.path());
+  const std::string_view name = file_name(image.path(), false);
   for (const Module& module : catalog.modules)
     if (!id.empty() && module.build_id == id) return &module;
+  const bool windows = image.facts().format == symbols::ImageFacts::Format::Pe;
   for (const Module& module : catalog.modules)
-    if ((module.build_id.empty() || id.empty()) && file_name(module.path) == name)
+    if ((module.build_id.empty() || id.empty()) &&
+        same_file_name(file_name(module.path, windows), name, windows))
       return &module;
   return nullptr;
 }
