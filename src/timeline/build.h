@@ -1,0 +1,40 @@
+// Building an index: segments side by side on all cores, each in bounded memory, written as they are
+// finished; at the end what only two of them together show.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/result.h"
+#include "model/catalog.h"
+#include "model/stream.h"
+#include "timeline/index_file.h"
+
+namespace tracewell::timeline {
+
+struct BuildOptions {
+  unsigned workers = 0;  // 0 = as many as there are cores
+  /// All workers together; less than 512 MiB with what it takes to write a segment.
+  uint64_t memory_bytes = uint64_t{200} << 20;
+  uint64_t segment_steps = uint64_t{1} << 22;  // at most
+  /// Told the steps done now and then, by one thread at a time.
+  std::function<void(uint64_t)> progress;
+};
+
+/// Where the bytes of an index go.
+class IndexSink {
+ public:
+  virtual ~IndexSink() = default;
+  virtual Status append(Bytes bytes) = 0;
+  /// In the place of the first bytes.
+  virtual Status rewrite_head(Bytes bytes) = 0;
+  virtual uint64_t size() const = 0;
+};
+
+/// Of the steps that there are. `old`: an index of the same trace when it was shorter, of which all
+/// segments but the last are taken over.
+Status build_index(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
+                   const Index* old, const BuildOptions& options, IndexSink& sink);
+
+}  // namespace tracewell::timeline

@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <map>
+
+#include "timeline/timeline.h"
+
+namespace tracewell::timeline {
+namespace {
+
+struct Seen {
+  uint64_t count = 0;
+  PlaceHead head;
+};
+using Places = std::map<uint64_t, Seen>;
+
+/// A segment cannot know whether a thread's first step in it came from the instruction before.
+void note_entries(const Segment& segment, std::map<uint64_t, ThreadEnds>& left, Places& places) {
+  segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+    const auto thread = read_thread(item.stream);
+    if (!thread) return true;
+    const ThreadEnds& now = thread->ends;
+    const auto before = left.find(item.key);
+    const bool fell_through =
+        before != left.end() && before->second.last_flow.kind == machine::Flow::Kind::Next &&
+        before->second.last_pc + before->second.last_flow.length == now.first_pc;
+    if (!fell_through) places[now.first_pc].head.entered = true;
+    left[item.key] = now;
+    return true;
+  });
+}
+
+}  // namespace
+
+std::vector<Timeline::Hits> Timeline::address_hits() const {
+  std::map<uint64_t, uint64_t> counts;
+  for (const Segment& segment : index_.segments)
+    segment.table(Part::Executions).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+      if (const auto place = read_place(item.stream)) counts[item.key] += place->steps.count();
+      return true;
+    });
+  std::vector<Hits> out;
+  for (const auto& [address, count] : counts) out.push_back({address, count});
+  return out;
+}
+
+std::vector<Timeline::BlockHits> Timeline::block_hits() const {
+  Places places;
+  std::map<uint64_t, ThreadEnds> left;
+  uint64_t session = 0;
+  for (const Segment& segment : index_.segments) {
+    if (segment.session != session) left.clear();
+    session = segment.session;
+    segment.table(Part::Executions).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+      const auto place = read_place(item.stream);
+      if (!place) return true;
+      Seen& seen = places[item.key];
+      const bool entered = seen.head.entered || place->head.entered;
+      seen.count += place->steps.count();
+      seen.head = {place->head.flow, entered};
+      return true;
+    });
+    note_entries(segment, left, places);
+  }
+  std::vector<BlockHits> out;
+  bool ended = true;
+  for (const auto& [address, seen] : places) {
+    if (ended || seen.head.entered || out.back().address + out.back().size_bytes != address)
+      out.push_back({address, 0, 0, seen.count});
+    out.back().size_bytes += seen.head.flow.length;
+    ++out.back().instructions;
+    ended = seen.head.flow.kind != machine::Flow::Kind::Next;
+  }
+  return out;
+}
+
+}  // namespace tracewell::timeline

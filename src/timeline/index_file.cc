@@ -1,0 +1,103 @@
+#include "timeline/index_file.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/murmur3.h"
+#include "timeline/varint.h"
+
+namespace tracewell::timeline {
+namespace {
+
+constexpr std::string_view kMagic = "TWTIDX1\n";
+constexpr uint32_t kSeed = 0x74696478;
+constexpr size_t kPlaceWords = 4 + kParts + 2;
+
+uint64_t hash(Bytes bytes) { return murmur3_x64_128(bytes, kSeed)[0]; }
+
+uint64_t hash_of_head(Bytes trace) {
+  return hash(trace.first(std::min(trace.size(), TraceIdentity::kProbe)));
+}
+uint64_t hash_of_tail(Bytes trace) {
+  return hash(trace.last(std::min(trace.size(), TraceIdentity::kProbe)));
+}
+
+bool read_place(Cursor& in, Bytes file, Segment& segment) {
+  segment.first = in.uint(8);
+  segment.count = in.uint(8);
+  segment.session = in.uint(8);
+  uint64_t at = in.uint(8);
+  for (size_t part = 0; part <= kParts; ++part) {
+    if (part == kParts) at = in.uint(8);
+    const uint64_t size = in.uint(8);
+    if (in.bad() || at > file.size() || size > file.size() - at) return false;
+    (part < kParts ? segment.parts[part] : segment.seams) = file.subspan(at, size);
+    at += size;
+  }
+  return segment.count > 0 && segment.count < UINT32_MAX;
+}
+
+}  // namespace
+
+TraceIdentity TraceIdentity::of(Bytes trace, int64_t changed_ns) {
+  return {trace.size(), changed_ns, hash_of_head(trace), hash_of_tail(trace)};
+}
+
+bool TraceIdentity::begins(Bytes trace) const {
+  return trace.size() > size_bytes && size_bytes >= kProbe && hash_of_head(trace) == head_hash &&
+         hash_of_tail(trace.first(size_bytes)) == tail_hash;
+}
+
+std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner) {
+  if (bytes.size() < kIndexHeaderBytes || !as_text(bytes).starts_with(kMagic)) return std::nullopt;
+  Cursor head(bytes.subspan(kMagic.size()));
+  Index index;
+  index.trace.size_bytes = head.uint(8);
+  index.trace.changed_ns = static_cast<int64_t>(head.uint(8));
+  index.trace.head_hash = head.uint(8);
+  index.trace.tail_hash = head.uint(8);
+  const uint64_t offset = head.uint(8), size = head.uint(8);
+  if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
+  const Bytes directory = bytes.subspan(offset, size);
+  const std::vector<uint8_t> header = make_header(index.trace, offset, directory);
+  if (!std::equal(header.begin(), header.end(), bytes.begin())) return std::nullopt;
+  Cursor in(directory);
+  const uint64_t count = in.uint(8);
+  if (count > in.left() / (8 * kPlaceWords)) return std::nullopt;
+  for (uint64_t i = 0; i < count; ++i) {
+    Segment segment;
+    if (!read_place(in, bytes, segment) || segment.first != index.steps()) return std::nullopt;
+    index.segments.push_back(segment);
+  }
+  index.owner = std::move(owner);
+  index.bytes = bytes;
+  return index;
+}
+
+std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places) {
+  std::vector<uint8_t> out;
+  ByteWriter writer(out, Endian::Little);
+  writer.uint(places.size(), 8);
+  for (const SegmentPlace& place : places) {
+    for (uint64_t value : {place.first, place.count, place.session, place.offset})
+      writer.uint(value, 8);
+    for (uint64_t size : place.sizes) writer.uint(size, 8);
+    writer.uint(place.seams_offset, 8);
+    writer.uint(place.seams_bytes, 8);
+  }
+  return out;
+}
+
+std::vector<uint8_t> make_header(const TraceIdentity& trace, uint64_t offset, Bytes directory) {
+  std::vector<uint8_t> out(kMagic.begin(), kMagic.end());
+  ByteWriter writer(out, Endian::Little);
+  for (uint64_t value : {trace.size_bytes, static_cast<uint64_t>(trace.changed_ns),
+                         trace.head_hash, trace.tail_hash, offset, uint64_t{directory.size()}})
+    writer.uint(value, 8);
+  const auto of_header = murmur3_x64_128(out, kSeed);
+  writer.uint(of_header[0] ^ hash(directory), 8);
+  return out;
+}
+
+}  // namespace tracewell::timeline

@@ -1,0 +1,65 @@
+// The file of an index, FILE.tidx beside the trace: a header that says of which trace it is, then
+// segments, then the directory of these. All numbers are little-endian. It can be deleted at will.
+//
+//   header: 8 bytes magic · u64 size of the trace · i64 its time of change, ns · u64 hash of its
+//   first kProbe bytes · u64 hash of the last kProbe bytes covered · u64 offset, u64 size of the
+//   directory · u64 hash of all this and the directory
+//   directory: u64 segments · for each: u64 first step, u64 steps, u64 session, u64 offset, u64
+//   sizes of its parts (segment.h), which stand one behind the other, u64 offset, u64 size of its
+//   seams
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "timeline/segment.h"
+
+namespace tracewell::timeline {
+
+/// By what a trace is known again.
+struct TraceIdentity {
+  static constexpr size_t kProbe = 4096;
+
+  uint64_t size_bytes = 0;
+  int64_t changed_ns = 0;
+  uint64_t head_hash = 0, tail_hash = 0;
+
+  static TraceIdentity of(Bytes trace, int64_t changed_ns);
+  bool operator==(const TraceIdentity&) const = default;
+  /// Is `trace` what this was, with more behind it? (Not when nothing has been added.)
+  bool begins(Bytes trace) const;
+};
+
+/// A whole index, read in place.
+struct Index {
+  std::shared_ptr<const void> owner;  // of the bytes
+  Bytes bytes;
+  TraceIdentity trace;
+  std::vector<Segment> segments;  // by first step, without gaps
+
+  uint64_t steps() const { return segments.empty() ? 0 : segments.back().end(); }
+};
+
+/// nullopt = no index of ours, or damaged where it was looked at. What a segment holds is looked at
+/// by who asks for it.
+std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner);
+
+/// Where a segment was put.
+struct SegmentPlace {
+  uint64_t first = 0, count = 0, session = 0, offset = 0;
+  std::array<uint64_t, kParts> sizes = {};
+  uint64_t seams_offset = 0, seams_bytes = 0;
+};
+constexpr size_t kIndexHeaderBytes = 64;
+/// The directory, and the header that goes with it.
+std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places);
+std::vector<uint8_t> make_header(const TraceIdentity& trace, uint64_t offset, Bytes directory);
+
+}  // namespace tracewell::timeline

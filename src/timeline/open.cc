@@ -1,0 +1,94 @@
+// Where an index comes from: the file beside the trace, or the trace.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "timeline/timeline.h"
+
+namespace tracewell::timeline {
+namespace {
+
+class FileSink final : public IndexSink {
+ public:
+  explicit FileSink(OutputFile& file) : file_(file) {}
+  Status append(Bytes bytes) override { return file_.write(bytes); }
+  Status rewrite_head(Bytes bytes) override { return file_.rewrite_at(0, bytes); }
+  uint64_t size() const override { return file_.size(); }
+
+ private:
+  OutputFile& file_;
+};
+
+class MemorySink final : public IndexSink {
+ public:
+  explicit MemorySink(std::vector<uint8_t>& bytes) : bytes_(bytes) {}
+  Status append(Bytes bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+  Status rewrite_head(Bytes bytes) override {
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin());
+    return {};
+  }
+  uint64_t size() const override { return bytes_.size(); }
+
+ private:
+  std::vector<uint8_t>& bytes_;
+};
+
+/// Only a regular file is opened: another may have no end.
+std::optional<Index> read_sidecar(const std::string& path) {
+  std::error_code ignored;
+  if (path.empty() || !std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  auto file = InputFile::open(path);
+  if (!file) return std::nullopt;
+  const Bytes bytes = (*file)->bytes();
+  return read_index(bytes, *std::move(file));
+}
+
+Result<Index> in_memory(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
+                        const BuildOptions& options) {
+  auto bytes = std::make_shared<std::vector<uint8_t>>();
+  MemorySink sink(*bytes);
+  TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, nullptr, options, sink));
+  auto index = read_index(*bytes, bytes);
+  TW_CHECK(index);
+  return *std::move(index);
+}
+
+Result<Index> beside(const std::string& path, const StepIndex& steps, const Catalog& catalog,
+                     const TraceIdentity& trace, const Index* old, const BuildOptions& options) {
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+  if (!file.can_rewrite())
+    return Error{Errc::InvalidArgument, path + " is no regular file; an index cannot be there", {}};
+  FileSink sink(file);
+  TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, old, options, sink));
+  TW_RETURN_IF_ERROR(file.commit());
+  auto index = read_sidecar(path);
+  if (!index || index->trace != trace)
+    return Error{Errc::Io, path + " was changed by somebody else", {}};
+  return *std::move(index);
+}
+
+}  // namespace
+
+Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, Bytes trace,
+                                const TimelineOptions& options) {
+  const TraceIdentity identity = TraceIdentity::of(trace, options.trace_changed_ns);
+  if (options.sidecar.empty()) {
+    TW_ASSIGN_OR_RETURN(Index index, in_memory(steps, catalog, identity, options.build));
+    return Timeline(std::move(index));
+  }
+  std::optional<Index> old = read_sidecar(options.sidecar);
+  if (old && old->trace == identity && old->steps() == steps.count())
+    return Timeline(*std::move(old));
+  const bool grown = old && old->trace.begins(trace);
+  TW_ASSIGN_OR_RETURN(Index index, beside(options.sidecar, steps, catalog, identity,
+                                          grown ? &*old : nullptr, options.build));
+  return Timeline(std::move(index));
+}
+
+}  // namespace tracewell::timeline

@@ -1,0 +1,113 @@
+#include "timeline/postings.h"
+
+namespace tracewell::timeline {
+namespace {
+
+constexpr size_t kSkipBytes = 12;
+
+void put(std::vector<uint8_t>& out, uint64_t value) {
+  uint8_t bytes[kVarintMax];
+  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
+}
+
+}  // namespace
+
+void PostingList::flush(ByteChains& chains) {
+  if (begin_ == end_) return;
+  const bool run = end_ - begin_ > 1;
+  uint8_t bytes[2 * kVarintMax];
+  size_t size = put_varint(bytes, uint64_t{begin_ - done_} << 1 | (run ? 1 : 0));
+  if (run) size += put_varint(bytes + size, end_ - begin_ - 2);
+  chains.append(chain_, bytes, size);
+  done_ = end_;
+}
+
+void PostingList::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
+                         std::vector<uint8_t>& out) {
+  flush(chains);
+  chains.copy(chain_, scratch);
+  std::vector<uint8_t> skips;
+  ByteWriter writer(skips, Endian::Little);
+  Cursor pairs{Bytes(scratch)};
+  uint64_t done = 0, count = 0;
+  for (size_t i = 0; !pairs.at_end(); ++i) {
+    if (i != 0 && i % Postings::kPairsPerSkip == 0)
+      for (uint64_t value : {done, uint64_t{scratch.size() - pairs.left()}, count})
+        writer.uint(value, 4);
+    const uint64_t pair = pairs.varint();
+    const uint64_t size = (pair & 1) != 0 ? pairs.varint() + 2 : 1;
+    done += (pair >> 1) + size;
+    count += size;
+  }
+  out.clear();
+  put(out, count_);
+  put(out, skips.size() / kSkipBytes);
+  out.insert(out.end(), skips.begin(), skips.end());
+  out.insert(out.end(), scratch.begin(), scratch.end());
+}
+
+Postings::Postings(Bytes stream) {
+  Cursor in(stream);
+  const uint64_t count = in.varint(), skips = in.varint();
+  if (in.bad() || skips > in.left() / kSkipBytes) return;
+  count_ = count;
+  skip_count_ = skips;
+  skips_ = in.take(skips * kSkipBytes).data();
+  pairs_ = in.take(in.left());
+}
+
+/// How many skips lead to pairs that begin no later than at the number.
+size_t Postings::skip_of(uint64_t number) const {
+  size_t low = 0, high = skip_count_;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (load_uint(skips_ + middle * kSkipBytes, 4, Endian::Little) <= number)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+Postings::Walk Postings::walk_at(size_t skip) const {
+  Walk walk;
+  uint64_t offset = 0;
+  if (skip != 0) {
+    const uint8_t* at = skips_ + (skip - 1) * kSkipBytes;
+    walk.end = load_uint(at, 4, Endian::Little);
+    offset = load_uint(at + 4, 4, Endian::Little);
+  }
+  if (offset <= pairs_.size()) walk.pairs = Cursor(pairs_.subspan(offset));
+  return walk;
+}
+
+bool Postings::read(Walk& walk) {
+  if (walk.pairs.at_end()) return false;
+  const uint64_t pair = walk.pairs.varint();
+  const uint64_t more = (pair & 1) != 0 ? walk.pairs.varint() : 0;
+  // No segment has more steps, so sums cannot overflow either.
+  if (walk.pairs.bad() || (pair >> 1) > UINT32_MAX || more > UINT32_MAX - 2) return false;
+  walk.begin = walk.end + (pair >> 1);
+  walk.end = walk.begin + ((pair & 1) != 0 ? more + 2 : 1);
+  return walk.end <= UINT32_MAX;
+}
+
+std::optional<uint32_t> Postings::next(uint64_t from) const {
+  Walk walk = start(from);
+  while (read(walk))
+    if (walk.end > from) return static_cast<uint32_t>(std::max(walk.begin, from));
+  return std::nullopt;
+}
+
+std::optional<uint32_t> Postings::last(uint64_t before) const {
+  for (size_t skip = skip_of(before) + 1; skip-- > 0;) {
+    std::optional<uint32_t> found;
+    Walk walk = walk_at(skip);
+    for (size_t i = 0; i < kPairsPerSkip && read(walk) && walk.begin < before; ++i)
+      found = static_cast<uint32_t>(std::min(walk.end, before) - 1);
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracewell::timeline

@@ -1,0 +1,88 @@
+// Postings: an ascending list of numbers (of steps, counted from where a segment begins), small when
+// they come at short distances or in runs.
+//
+//   varint count · varint skips · skips: u32 number of the list's start here, u32 offset in the
+//   pairs, u32 count before · pairs: varint (distance << 1 | run), varint run length - 2 if run
+//
+// A distance counts from behind the element before. There is a skip for each kPairsPerSkip pairs but
+// the first, so that one can be looked for without reading all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.h"
+#include "timeline/byte_chains.h"
+#include "timeline/varint.h"
+
+namespace tracewell::timeline {
+
+/// A list that grows. Its bytes are in a ByteChains, which is the same for all lists.
+class PostingList {
+ public:
+  /// By ascending `number`; the last one again does nothing.
+  void add(ByteChains& chains, uint32_t number) {
+    if (number < end_ && count_ != 0) return;
+    if (number == end_ && count_ != 0) {
+      ++end_;
+    } else {
+      flush(chains);
+      begin_ = number;
+      end_ = number + 1;
+    }
+    ++count_;
+  }
+  uint64_t count() const { return count_; }
+  /// Ends the list; replaces what `out` holds. `scratch` is any vector.
+  void finish(ByteChains& chains, std::vector<uint8_t>& scratch, std::vector<uint8_t>& out);
+
+ private:
+  void flush(ByteChains& chains);
+
+  ByteChains::Chain chain_;
+  uint32_t count_ = 0;
+  uint32_t done_ = 0;             // behind what is written
+  uint32_t begin_ = 0, end_ = 0;  // of the run that is not
+};
+
+/// Reads a list in place. Damage ends it.
+class Postings {
+ public:
+  static constexpr size_t kPairsPerSkip = 64;
+
+  Postings() = default;
+  explicit Postings(Bytes stream);
+
+  uint64_t count() const { return count_; }
+  /// The first number that is not less.
+  std::optional<uint32_t> next(uint64_t from) const;
+  /// The last number that is less.
+  std::optional<uint32_t> last(uint64_t before) const;
+  bool contains(uint32_t number) const { return next(number) == number; }
+  /// Calls `visit(first, behind)` for each run, until it says false.
+  template <class Visit>
+  void runs(uint64_t from, Visit&& visit) const {
+    Walk walk = start(from);
+    while (read(walk))
+      if (walk.end > from && !visit(walk.begin, walk.end)) return;
+  }
+
+ private:
+  struct Walk {
+    Cursor pairs{Bytes()};
+    uint64_t begin = 0, end = 0;
+  };
+  size_t skip_of(uint64_t number) const;
+  Walk walk_at(size_t skip) const;
+  Walk start(uint64_t number) const { return walk_at(skip_of(number)); }
+  static bool read(Walk& walk);
+
+  uint64_t count_ = 0;
+  size_t skip_count_ = 0;
+  const uint8_t* skips_ = nullptr;
+  Bytes pairs_;
+};
+
+}  // namespace tracewell::timeline

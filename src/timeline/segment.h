@@ -1,0 +1,73 @@
+// Segment: the index of a run of steps, read in place. It knows nothing of what came before, so that
+// segments can be made side by side; the Timeline puts them together.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/bytes.h"
+#include "machine/flow.h"
+#include "timeline/postings.h"
+#include "timeline/stream_table.h"
+
+namespace tracewell::timeline {
+
+/// The tables of a segment, in this order.
+enum class Part : uint8_t {
+  Executions,  // by address: PlaceHead, then the steps
+  Registers,   // by register_key: the steps
+  Threads,     // by thread: varint size of what follows, the steps, then ThreadEnds
+  Cells,       // by address / 8: CellHistory
+  Transfers,   // no table: calls and returns, where they arrive (transfers.h)
+};
+constexpr size_t kParts = 5;
+
+/// Changed by the instruction of a step; or by somebody else before a step, since its thread's last.
+enum class ChangedBy : uint8_t { Instruction, Others };
+inline uint64_t register_key(uint32_t index, ChangedBy by) {
+  return uint64_t{index} * 2 + static_cast<uint64_t>(by);
+}
+
+/// Of an executed address: bits 0..1 Flow::Kind, bit 2: something came there otherwise than from
+/// the instruction before it; then its length.
+struct PlaceHead {
+  static constexpr size_t kBytes = 2;
+
+  machine::Flow flow;
+  bool entered = false;
+};
+
+/// Where a thread comes in, and how it leaves.
+struct ThreadEnds {
+  uint64_t first_step = 0, last_step = 0;  // from where the segment begins
+  uint64_t first_pc = 0, last_pc = 0;
+  machine::Flow last_flow;
+  Bytes registers, valid;  // behind the last step, as RegisterState has them
+};
+
+struct Segment {
+  uint64_t first = 0;    // step
+  uint64_t count = 0;    // of steps, less than 2^32
+  uint64_t session = 0;  // number
+  std::array<Bytes, kParts> parts;
+  Bytes seams;  // like Registers, of changes by others that only the segments before it show
+
+  uint64_t end() const { return first + count; }
+  StreamTable table(Part part) const { return StreamTable(parts[static_cast<size_t>(part)]); }
+};
+
+/// nullopt when damaged.
+struct Place {
+  PlaceHead head;
+  Postings steps;
+};
+std::optional<Place> read_place(Bytes stream);
+struct ThreadPart {
+  Postings steps;
+  ThreadEnds ends;
+};
+std::optional<ThreadPart> read_thread(Bytes stream);
+
+}  // namespace tracewell::timeline

@@ -1,0 +1,58 @@
+// StepStore: a trace of steps kept in memory, with the random access that its format lacks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "model/batch.h"
+#include "model/catalog.h"
+#include "model/stream.h"
+
+namespace tracewell::timeline {
+
+/// Takes memory in proportion to the trace. Used by one thread at a time; what open_at() gives
+/// shares the events, which nobody changes any more.
+class StepStore final : public Source, public StepIndex {
+ public:
+  /// Reads to the end. Unsupported when there is anything but steps, marks and losses.
+  static Result<std::unique_ptr<StepStore>> read(Source& source);
+
+  const Catalog& catalog() const override;
+  Result<bool> next(Batch& batch) override;
+  Seekable* seekable() override { return this; }
+  StepIndex* steps() override { return this; }
+
+  uint64_t count() const override;
+  Status seek(uint64_t seq) override;
+  Status state_before(uint64_t seq, Moment& moment) override;
+  std::span<const uint64_t> keyframes() const override;
+  std::span<const uint64_t> sessions() const override;
+  Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
+  Result<bool> refresh() override { return false; }
+
+ private:
+  using States = std::map<uint64_t, RegisterState>;  // by thread
+  struct Data {
+    Catalog catalog;
+    std::vector<std::unique_ptr<Batch>> batches;
+    std::vector<const Event*> events;
+    std::vector<size_t> of_step;  // where the events with its number begin
+    std::vector<uint64_t> keyframes, sessions;
+    std::vector<States> states;  // at each keyframe
+  };
+  explicit StepStore(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+  static void add(Data& data, const Event& event, States& states);
+  static void apply(const Data& data, const Event& event, States& states);
+  States states_at(uint64_t seq) const;
+  void tell_everything(Event& event, Batch& batch);
+
+  std::shared_ptr<const Data> data_;
+  size_t at_ = 0;
+  States untold_;             // what seek() skipped, of threads that have not been met since
+};
+
+}  // namespace tracewell::timeline

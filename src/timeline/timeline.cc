@@ -1,0 +1,219 @@
+#include "timeline/timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tracewell::timeline {
+namespace {
+
+/// A step of a segment, before which steps of it are meant: those before `step`, cut to its own.
+uint64_t within(const Segment& segment, uint64_t step) {
+  return step <= segment.first ? 0 : std::min(step - segment.first, segment.count);
+}
+
+/// The bytes of a range that lie in a cell.
+ByteMask bytes_in(const AddressRange& range, uint64_t cell) {
+  const uint64_t start = cell * kCellBytes;
+  const unsigned first = range.first > start ? static_cast<unsigned>(range.first - start) : 0;
+  const unsigned last =
+      range.last - start < kCellBytes ? static_cast<unsigned>(range.last - start) : 7;
+  return byte_mask(first, last - first + 1);
+}
+
+void keep_least(std::optional<uint32_t>& best, std::optional<uint32_t> one) {
+  if (one && (!best || *one < *best)) best = one;
+}
+void keep_greatest(std::optional<uint32_t>& best, std::optional<uint32_t> one) {
+  if (one && (!best || *one > *best)) best = one;
+}
+
+Postings change_list(const Segment& segment, uint32_t index, ChangedBy by, bool seams) {
+  const StreamTable table = seams ? StreamTable(segment.seams) : segment.table(Part::Registers);
+  const auto stream = table.find(register_key(index, by));
+  return stream ? Postings(*stream) : Postings();
+}
+
+}  // namespace
+
+/// The last that does not begin behind it. There is one at least.
+size_t Timeline::segment_of(uint64_t step) const {
+  const auto after = std::upper_bound(
+      index_.segments.begin(), index_.segments.end(), step,
+      [](uint64_t at, const Segment& segment) { return at < segment.first; });
+  return static_cast<size_t>(after - index_.segments.begin()) - 1;
+}
+
+template <class Find>
+std::optional<uint64_t> Timeline::next(uint64_t from, Find&& find) const {
+  if (from >= steps()) return std::nullopt;
+  for (size_t i = segment_of(from); i < index_.segments.size(); ++i) {
+    const Segment& segment = index_.segments[i];
+    const std::optional<uint32_t> found = find(segment, within(segment, from));
+    if (found && *found < segment.count) return segment.first + *found;
+  }
+  return std::nullopt;
+}
+
+template <class Find>
+std::optional<uint64_t> Timeline::last(uint64_t before, Find&& find) const {
+  if (before == 0 || steps() == 0) return std::nullopt;
+  for (size_t i = segment_of(before - 1) + 1; i-- > 0;) {
+    const Segment& segment = index_.segments[i];
+    const std::optional<uint32_t> found = find(segment, within(segment, before));
+    if (found && *found < segment.count) return segment.first + *found;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> Timeline::next_execution(AddressRange pcs, uint64_t from) const {
+  return next(from, [&](const Segment& segment, uint64_t at) {
+    std::optional<uint32_t> best;
+    segment.table(Part::Executions).each(pcs.first, pcs.last, [&](const StreamTable::Item& item) {
+      if (const auto place = read_place(item.stream)) keep_least(best, place->steps.next(at));
+      return true;
+    });
+    return best;
+  });
+}
+
+std::optional<uint64_t> Timeline::last_execution(AddressRange pcs, uint64_t before) const {
+  return last(before, [&](const Segment& segment, uint64_t at) {
+    std::optional<uint32_t> best;
+    segment.table(Part::Executions).each(pcs.first, pcs.last, [&](const StreamTable::Item& item) {
+      if (const auto place = read_place(item.stream)) keep_greatest(best, place->steps.last(at));
+      return true;
+    });
+    return best;
+  });
+}
+
+std::optional<uint64_t> Timeline::next_access(AddressRange bytes, uint8_t kinds,
+                                              uint64_t from) const {
+  return next(from, [&](const Segment& segment, uint64_t at) {
+    std::optional<uint32_t> best;
+    segment.table(Part::Cells)
+        .each(bytes.first / kCellBytes, bytes.last / kCellBytes, [&](const StreamTable::Item& one) {
+          keep_least(best, CellHistory(one.stream).next(at, bytes_in(bytes, one.key), kinds));
+          return true;
+        });
+    return best;
+  });
+}
+
+std::optional<uint64_t> Timeline::last_access(AddressRange bytes, uint8_t kinds,
+                                              uint64_t before) const {
+  return last(before, [&](const Segment& segment, uint64_t at) {
+    std::optional<uint32_t> best;
+    segment.table(Part::Cells)
+        .each(bytes.first / kCellBytes, bytes.last / kCellBytes, [&](const StreamTable::Item& one) {
+          keep_greatest(best, CellHistory(one.stream).last(at, bytes_in(bytes, one.key), kinds));
+          return true;
+        });
+    return best;
+  });
+}
+
+std::optional<uint64_t> Timeline::next_change(uint32_t index, ChangedBy by, uint64_t from) const {
+  return next(from, [&](const Segment& segment, uint64_t at) {
+    std::optional<uint32_t> best = change_list(segment, index, by, false).next(at);
+    keep_least(best, change_list(segment, index, by, true).next(at));
+    return best;
+  });
+}
+
+std::optional<uint64_t> Timeline::last_change(uint32_t index, ChangedBy by,
+                                              uint64_t before) const {
+  return last(before, [&](const Segment& segment, uint64_t at) {
+    std::optional<uint32_t> best = change_list(segment, index, by, false).last(at);
+    keep_greatest(best, change_list(segment, index, by, true).last(at));
+    return best;
+  });
+}
+
+/// First what was told before, from here to the session's begin; then what is told later.
+void Timeline::cell_content(uint64_t at, uint64_t cell, CellContent& content,
+                            ByteMask wanted) const {
+  const size_t here = segment_of(at < steps() ? at : at - 1);
+  const uint64_t session = index_.segments[here].session;
+  ByteMask open = wanted;
+  for (size_t i = here + 1; open != 0 && i-- > 0;) {
+    const Segment& segment = index_.segments[i];
+    if (segment.session != session) break;
+    const auto stream = segment.table(Part::Cells).find(cell);
+    if (!stream) continue;
+    const CellContent told = CellHistory(*stream).content_before(within(segment, at));
+    content.set(open & told.known, told.value);
+    open &= static_cast<ByteMask>(~(told.known | told.lost));
+  }
+  ByteMask unknown = wanted & static_cast<ByteMask>(~content.known);
+  for (size_t i = here; unknown != 0 && i < index_.segments.size(); ++i) {
+    const Segment& segment = index_.segments[i];
+    if (segment.session != session) break;
+    const auto stream = segment.table(Part::Cells).find(cell);
+    if (stream) unknown = CellHistory(*stream).fill_back(within(segment, at), unknown, content);
+  }
+}
+
+void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
+                      std::span<uint8_t> known) const {
+  std::fill(bytes.begin(), bytes.end(), uint8_t{0});
+  std::fill(known.begin(), known.end(), uint8_t{0});
+  if (steps() == 0 || at > steps()) return;
+  for (size_t done = 0; done < bytes.size();) {
+    const uint64_t start = address + done;
+    const auto first = static_cast<unsigned>(start % kCellBytes);
+    const auto size = static_cast<unsigned>(std::min<uint64_t>(kCellBytes - first,
+                                                               bytes.size() - done));
+    CellContent content;
+    cell_content(at, start / kCellBytes, content, byte_mask(first, size));
+    for (unsigned i = 0; i < size; ++i) {
+      known[done + i] = (content.known >> (first + i)) & 1;
+      bytes[done + i] = static_cast<uint8_t>(content.value >> (8 * (first + i)));
+    }
+    done += size;
+    if (start + size < start) return;  // behind the last address of all
+  }
+}
+
+uint64_t Timeline::thread_of(uint64_t step) const {
+  if (step >= steps()) return 0;
+  const Segment& segment = index_.segments[segment_of(step)];
+  uint64_t tid = 0;
+  segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+    const auto thread = read_thread(item.stream);
+    const bool found =
+        thread && thread->steps.contains(static_cast<uint32_t>(step - segment.first));
+    if (found) tid = item.key;
+    return !found;
+  });
+  return tid;
+}
+
+std::optional<uint64_t> Timeline::next_step_of(uint64_t tid, uint64_t from) const {
+  return next(from, [&](const Segment& segment, uint64_t at) -> std::optional<uint32_t> {
+    const auto stream = segment.table(Part::Threads).find(tid);
+    const auto thread = stream ? read_thread(*stream) : std::nullopt;
+    return thread ? thread->steps.next(at) : std::nullopt;
+  });
+}
+
+std::optional<uint64_t> Timeline::last_step_of(uint64_t tid, uint64_t before) const {
+  return last(before, [&](const Segment& segment, uint64_t at) -> std::optional<uint32_t> {
+    const auto stream = segment.table(Part::Threads).find(tid);
+    const auto thread = stream ? read_thread(*stream) : std::nullopt;
+    return thread ? thread->steps.last(at) : std::nullopt;
+  });
+}
+
+std::vector<uint64_t> Timeline::threads() const {
+  std::set<uint64_t> all;
+  for (const Segment& segment : index_.segments)
+    segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+      all.insert(item.key);
+      return true;
+    });
+  return {all.begin(), all.end()};
+}
+
+}  // namespace tracewell::timeline

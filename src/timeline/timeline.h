@@ -1,0 +1,99 @@
+// Timeline: questions about a trace of steps that its index answers: who executed, touched and
+// changed what, when, and what memory held at any moment.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/catalog.h"
+#include "model/stream.h"
+#include "timeline/build.h"
+#include "timeline/cell_history.h"
+#include "timeline/index_file.h"
+
+namespace tracewell::timeline {
+
+/// Bytes of memory, from `first` to `last` (inclusive, so that all of an address space fits).
+struct AddressRange {
+  uint64_t first = 0, last = 0;
+};
+
+/// Which accesses; bits.
+enum AccessKinds : uint8_t { kReads = 1, kWrites = 2, kAccesses = kReads | kWrites };
+
+struct TimelineOptions {
+  /// Of the trace's own file. "" = the index is kept in memory.
+  std::string sidecar;
+  int64_t trace_changed_ns = 0;  // time of its last change
+  BuildOptions build;
+};
+
+/// Immutable; any number of threads may ask. Steps are numbered as in the trace. "Next" means the
+/// first one not less than `from`, "last" the last one less than `before`. Nothing reaches from one
+/// session of recording into another, but for the searches, which look at the whole trace.
+class Timeline {
+ public:
+  /// Takes the index of the sidecar if it is this trace's; builds it if it is not, or extends it if
+  /// the trace has grown, and writes it whole or not at all. `trace` is the file that `steps` reads.
+  /// Errors are those of reading the trace and of writing the sidecar.
+  static Result<Timeline> open(const StepIndex& steps, const Catalog& catalog, Bytes trace,
+                               const TimelineOptions& options);
+  explicit Timeline(Index index) : index_(std::move(index)) {}
+
+  uint64_t steps() const { return index_.steps(); }
+  const Index& index() const { return index_; }
+
+  std::optional<uint64_t> next_execution(AddressRange pcs, uint64_t from) const;
+  std::optional<uint64_t> last_execution(AddressRange pcs, uint64_t before) const;
+
+  std::optional<uint64_t> next_access(AddressRange bytes, uint8_t kinds, uint64_t from) const;
+  std::optional<uint64_t> last_access(AddressRange bytes, uint8_t kinds, uint64_t before) const;
+
+  /// Of any thread. `index` is the catalog's. By the instruction of the step; or, by others, since
+  /// the thread's last step: who, nobody saw.
+  std::optional<uint64_t> next_change(uint32_t index, ChangedBy by, uint64_t from) const;
+  std::optional<uint64_t> last_change(uint32_t index, ChangedBy by, uint64_t before) const;
+
+  /// What memory held before step `at` (steps() = behind the last one). `known`: one byte for each,
+  /// 0 or 1; the bytes that are not known are 0. What nobody has told until then is filled in from
+  /// what the next access finds there.
+  void memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
+              std::span<uint8_t> known) const;
+
+  /// 0 = none, or not known.
+  uint64_t thread_of(uint64_t step) const;
+  std::optional<uint64_t> next_step_of(uint64_t tid, uint64_t from) const;
+  std::optional<uint64_t> last_step_of(uint64_t tid, uint64_t before) const;
+  /// Ascending.
+  std::vector<uint64_t> threads() const;
+
+  /// How often each address was executed, ascending.
+  struct Hits {
+    uint64_t address = 0, count = 0;
+  };
+  std::vector<Hits> address_hits() const;
+  /// The same of whole basic blocks: instructions that are always executed one behind the other, as
+  /// far as this trace knows.
+  struct BlockHits {
+    uint64_t address = 0, size_bytes = 0, instructions = 0, count = 0;
+  };
+  std::vector<BlockHits> block_hits() const;
+
+ private:
+  size_t segment_of(uint64_t step) const;
+  template <class Find>
+  std::optional<uint64_t> next(uint64_t from, Find&& find) const;
+  template <class Find>
+  std::optional<uint64_t> last(uint64_t before, Find&& find) const;
+  void cell_content(uint64_t at, uint64_t cell, CellContent& content, uint8_t wanted) const;
+
+  Index index_;
+};
+
+}  // namespace tracewell::timeline

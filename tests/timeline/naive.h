@@ -1,0 +1,182 @@
+// A timeline without an index: it remembers everything, and looks at all of it for each question.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "model/catalog.h"
+#include "model/event.h"
+#include "timeline/timeline.h"
+
+namespace tracewell::timeline::test {
+
+class Naive {
+ public:
+  using Answer = std::optional<uint64_t>;
+
+  Naive(const Catalog& catalog, std::span<const Event> events) : catalog_(catalog) {
+    for (const Event& event : events) {
+      if (const auto* mark = std::get_if<Mark>(&event.body); mark != nullptr && mark->session) {
+        ++session_;
+        states_.clear();
+      }
+      if (const auto* step = std::get_if<Step>(&event.body)) add(event.tid, *step);
+    }
+  }
+
+  uint64_t steps() const { return pcs_.size(); }
+  std::vector<uint64_t> pcs_, tids_;
+  std::vector<RegisterState> before_;  // each step, of its thread
+
+  Answer next_execution(AddressRange pcs, uint64_t from) const {
+    return next(from, [&](uint64_t i) { return pcs_[i] >= pcs.first && pcs_[i] <= pcs.last; });
+  }
+  Answer last_execution(AddressRange pcs, uint64_t before) const {
+    return last(before, [&](uint64_t i) { return pcs_[i] >= pcs.first && pcs_[i] <= pcs.last; });
+  }
+  Answer next_access(AddressRange bytes, uint8_t kinds, uint64_t from) const {
+    return next(from, [&](uint64_t i) { return touches(i, bytes, kinds); });
+  }
+  Answer last_access(AddressRange bytes, uint8_t kinds, uint64_t before) const {
+    return last(before, [&](uint64_t i) { return touches(i, bytes, kinds); });
+  }
+  Answer next_change(uint32_t index, ChangedBy by, uint64_t from) const {
+    return next(from, [&](uint64_t i) { return changes_[i].contains({index, by}); });
+  }
+  Answer last_change(uint32_t index, ChangedBy by, uint64_t before) const {
+    return last(before, [&](uint64_t i) { return changes_[i].contains({index, by}); });
+  }
+  Answer next_step_of(uint64_t tid, uint64_t from) const {
+    return next(from, [&](uint64_t i) { return tids_[i] == tid; });
+  }
+  Answer last_step_of(uint64_t tid, uint64_t before) const {
+    return last(before, [&](uint64_t i) { return tids_[i] == tid; });
+  }
+
+  std::optional<uint8_t> byte(uint64_t at, uint64_t address) const {
+    const auto found = bytes_.find(address);
+    if (found == bytes_.end()) return std::nullopt;
+    const unsigned session = sessions_[at < steps() ? at : at - 1];
+    std::optional<uint8_t> content;
+    for (const Fact& fact : found->second) {
+      if (fact.session != session) continue;
+      if (fact.step < at) {
+        if (fact.before) content = fact.before;
+        if (fact.lost) content = std::nullopt;
+        if (fact.after) content = fact.after;
+      } else if (fact.step == at && fact.before) {
+        return fact.before;
+      } else if (content) {
+        return content;
+      } else if (fact.before) {
+        return fact.before;
+      } else if (fact.lost || fact.after) {
+        return std::nullopt;
+      }
+    }
+    return content;
+  }
+
+ private:
+  /// What a step tells of a byte.
+  struct Fact {
+    uint64_t step = 0;
+    unsigned session = 0;
+    std::optional<uint8_t> before, after;
+    bool lost = false;     // overwritten with nobody knows what
+    bool touched = false;  // by an access, not only beside one
+  };
+  struct Access {
+    uint64_t first = 0, last = 0;
+    uint8_t kinds = 0;
+  };
+
+  template <class Is>
+  Answer next(uint64_t from, Is&& is) const {
+    for (uint64_t i = from; i < steps(); ++i)
+      if (is(i)) return i;
+    return std::nullopt;
+  }
+  template <class Is>
+  Answer last(uint64_t before, Is&& is) const {
+    for (uint64_t i = std::min(before, steps()); i-- > 0;)
+      if (is(i)) return i;
+    return std::nullopt;
+  }
+  bool touches(uint64_t step, const AddressRange& bytes, uint8_t kinds) const {
+    return std::any_of(accesses_[step].begin(), accesses_[step].end(), [&](const Access& one) {
+      return (one.kinds & kinds) != 0 && one.first <= bytes.last && one.last >= bytes.first;
+    });
+  }
+
+  void add(uint64_t tid, const Step& step) {
+    const uint64_t seq = steps();
+    pcs_.push_back(step.pc);
+    tids_.push_back(tid);
+    sessions_.push_back(session_);
+    changes_.emplace_back();
+    accesses_.emplace_back();
+    const bool is_new = !states_.contains(tid);
+    RegisterState& state = states_[tid];
+    if (is_new) state.reset(catalog_.registers);
+    const RegisterState was = state;
+    for (const auto& news : step.before) state.set(catalog_.registers, news.index, news.value);
+    for (uint32_t i = 0; i < catalog_.registers.registers.size() && !is_new; ++i)
+      if (value(state, i) != value(was, i)) changes_[seq].insert({i, ChangedBy::Others});
+    before_.push_back(state);
+    for (const auto& change : step.registers) {
+      state.set(catalog_.registers, change.index, change.value);
+      changes_[seq].insert({change.index, ChangedBy::Instruction});
+    }
+    for (const Step::MemoryAccess& access : step.memory) add_access(seq, access);
+  }
+  std::optional<std::vector<uint8_t>> value(const RegisterState& state, uint32_t index) const {
+    if (!state.is_valid(index)) return std::nullopt;
+    const Register& one = catalog_.registers.registers[index];
+    const auto begin = state.block.begin() + one.offset;
+    return std::vector<uint8_t>(begin, begin + one.size_bytes);
+  }
+
+  void add_access(uint64_t seq, const Step::MemoryAccess& access) {
+    using Kind = Step::MemoryAccess::Kind;
+    const bool nearby = access.kind == Kind::Nearby;
+    const bool writes = access.kind == Kind::Write || access.kind == Kind::ReadWrite;
+    const bool reads = access.kind == Kind::Read || access.kind == Kind::ReadWrite;
+    for (uint64_t i = 0; i < access.size && access.address + i >= access.address; ++i) {
+      std::vector<Fact>& facts = bytes_[access.address + i];
+      if (facts.empty() || facts.back().step != seq) facts.push_back({seq, session_, {}, {}});
+      Fact& fact = facts.back();
+      if (!access.old_bytes.empty() && !fact.touched) {
+        fact.before = fact.after = access.old_bytes[i];
+        fact.lost = false;
+      }
+      if (!access.new_bytes.empty()) {
+        fact.after = access.new_bytes[i];
+        fact.lost = false;
+      } else if (writes && access.old_bytes.empty()) {
+        fact.after = std::nullopt;
+        fact.lost = true;
+      }
+      fact.touched |= !nearby;
+    }
+    if (access.size == 0 || nearby) return;
+    const uint64_t last = access.address + std::min<uint64_t>(access.size - 1, UINT64_MAX - access.address);
+    accesses_[seq].push_back(
+        {access.address, last, static_cast<uint8_t>((reads ? kReads : 0) | (writes ? kWrites : 0))});
+  }
+
+  const Catalog& catalog_;
+  unsigned session_ = 0;
+  std::map<uint64_t, RegisterState> states_;
+  std::vector<unsigned> sessions_;
+  std::vector<std::set<std::pair<uint32_t, ChangedBy>>> changes_;
+  std::vector<std::vector<Access>> accesses_;
+  std::map<uint64_t, std::vector<Fact>> bytes_;
+};
+
+}  // namespace tracewell::timeline::test
