@@ -1,0 +1,174 @@
+// The index beside the trace: known again, extended, rebuilt, and whatever its bytes are.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "timeline/naive.h"
+#include "timeline/random_steps.h"
+#include "timeline/step_store.h"
+#include "timeline/timeline.h"
+
+namespace tracewell::timeline::test {
+namespace {
+
+class Sidecar : public testing::Test {
+ protected:
+  Sidecar() {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    options_.sidecar = (folder_ / "run.tidx").string();
+    options_.build.segment_steps = 500;
+    options_.build.workers = 2;
+    // Bytes that stand for the trace's file.
+    std::mt19937 random(1);
+    for (int i = 0; i < 20000; ++i) file_.push_back(static_cast<uint8_t>(random()));
+  }
+  ~Sidecar() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<StepStore> store(uint64_t steps) {
+    EventSource source(trace_.catalog, trace_.events().first(steps));
+    return *StepStore::read(source);
+  }
+  Result<Timeline> open(uint64_t steps, size_t file_bytes) {
+    reads_ = 0;
+    options_.build.progress = [this](uint64_t done) { reads_ = done; };
+    return Timeline::open(*store(steps), trace_.catalog, Bytes(file_).first(file_bytes), options_);
+  }
+  std::vector<uint8_t> sidecar() {
+    auto file = InputFile::open(options_.sidecar);
+    const Bytes bytes = (*file)->bytes();
+    return {bytes.begin(), bytes.end()};
+  }
+  /// Everything that a few hundred questions can tell apart.
+  void expect_same(const Timeline& timeline, uint64_t steps) {
+    const Naive naive(trace_.catalog, trace_.events().first(steps));
+    ASSERT_EQ(timeline.steps(), steps);
+    for (uint64_t at = 0; at <= steps; at += 7) {
+      const uint64_t address = 0x7000 + at % 200;
+      uint8_t byte = 0, known = 0;
+      timeline.memory(at, address, {&byte, 1}, {&known, 1});
+      EXPECT_EQ(known != 0, naive.byte(at, address).has_value()) << at;
+      EXPECT_EQ(byte, naive.byte(at, address).value_or(0)) << at;
+      const auto index = static_cast<uint32_t>(at % 18);
+      for (const ChangedBy by : {ChangedBy::Instruction, ChangedBy::Others})
+        EXPECT_EQ(timeline.next_change(index, by, at), naive.next_change(index, by, at)) << at;
+      const AddressRange pc = {0x401000 + at % 120, 0x401000 + at % 120};
+      EXPECT_EQ(timeline.last_execution(pc, at), naive.last_execution(pc, at)) << at;
+    }
+  }
+
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
+                                  ("tracewell-sidecar-" + std::to_string(::getpid()));
+  RandomSteps trace_{7, {.steps = 4000, .threads = 3}};
+  TimelineOptions options_;
+  std::vector<uint8_t> file_;
+  uint64_t reads_ = 0;
+};
+
+TEST_F(Sidecar, IsKnownAgain) {
+  expect_same(*open(4000, 20000), 4000);
+  EXPECT_EQ(reads_, 4000u);
+  expect_same(*open(4000, 20000), 4000);
+  EXPECT_EQ(reads_, 0u);
+  // No temporary file is left.
+  const auto files = std::filesystem::directory_iterator(folder_);
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST_F(Sidecar, GrowsWithTheTrace) {
+  ASSERT_TRUE(open(2600, 13000));
+  const auto grown = open(4000, 20000);
+  ASSERT_TRUE(grown);
+  // The last segment is made anew: its last steps know more now.
+  EXPECT_GE(reads_, 1400u);
+  EXPECT_LE(reads_, 1400u + 600u);
+  expect_same(*grown, 4000);
+}
+
+TEST_F(Sidecar, IsRebuiltForAnotherTrace) {
+  ASSERT_TRUE(open(4000, 20000));
+  options_.trace_changed_ns = 5;
+  expect_same(*open(4000, 20000), 4000);
+  EXPECT_EQ(reads_, 4000u) << "another time";
+  file_[10] ^= 1;
+  expect_same(*open(4000, 20000), 4000);
+  EXPECT_EQ(reads_, 4000u) << "another head";
+  ASSERT_TRUE(open(2000, 10000));
+  file_[9990] ^= 1;
+  expect_same(*open(4000, 20000), 4000);
+  EXPECT_EQ(reads_, 4000u) << "another tail of what was covered";
+  expect_same(*open(3000, 15000), 3000);
+  EXPECT_EQ(reads_, 3000u) << "shorter";
+}
+
+TEST_F(Sidecar, IsRebuiltWhenItsHeadOrDirectoryIsDamaged) {
+  ASSERT_TRUE(open(4000, 20000));
+  const std::vector<uint8_t> sound = sidecar();
+  const auto damaged = [&](size_t at) {
+    std::vector<uint8_t> bytes = sound;
+    bytes[at] ^= 0x10;
+    std::ofstream(options_.sidecar, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    expect_same(*open(4000, 20000), 4000);
+    EXPECT_EQ(reads_, 4000u) << at;
+  };
+  for (size_t at = 0; at < kIndexHeaderBytes; at += 5) damaged(at);
+  damaged(sound.size() - 1);
+  std::filesystem::resize_file(options_.sidecar, sound.size() - 100);
+  expect_same(*open(4000, 20000), 4000);
+  EXPECT_EQ(reads_, 4000u);
+  std::filesystem::resize_file(options_.sidecar, 0);
+  expect_same(*open(4000, 20000), 4000);
+}
+
+TEST_F(Sidecar, CannotBeWritten) {
+  options_.sidecar = (folder_ / "none" / "run.tidx").string();
+  const auto opened = open(100, 20000);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Errc::Io);
+}
+
+// Whatever a segment holds: answers may be wrong, and nothing is read that is not there.
+TEST_F(Sidecar, DamagedSegmentsAreSurvived) {
+  ASSERT_TRUE(open(4000, 20000));
+  const std::vector<uint8_t> sound = sidecar();
+  const auto whole = read_index(sound, nullptr);
+  ASSERT_TRUE(whole);
+  std::mt19937 random(3);
+  const size_t end = static_cast<size_t>(whole->segments.back().seams.data() - sound.data());
+  for (int round = 0; round < 300; ++round) {
+    // Exactly as large as it is, so that a step beyond is seen by the sanitizers.
+    auto bytes = std::make_shared<std::vector<uint8_t>>(sound);
+    for (uint32_t i = 1 + random() % 40; i > 0; --i)
+      (*bytes)[kIndexHeaderBytes + random() % (end - kIndexHeaderBytes)] =
+          static_cast<uint8_t>(random());
+    auto index = read_index(*bytes, bytes);
+    ASSERT_TRUE(index);
+    const Timeline timeline(*std::move(index));
+    std::vector<uint8_t> content(64), known(64);
+    for (uint64_t at = 0; at < 4000; at += 157) {
+      timeline.memory(at, 0x7000 + at % 300, content, known);
+      timeline.next_access({0x7000, 0x7100}, kAccesses, at);
+      timeline.last_access({0x7000, 0x7100}, kWrites, at);
+      timeline.next_execution({0x401000, 0x401100}, at);
+      timeline.last_execution({0x401000, 0x401100}, at);
+      timeline.last_change(3, ChangedBy::Instruction, at);
+      timeline.next_change(3, ChangedBy::Others, at);
+      timeline.thread_of(at);
+    }
+    timeline.block_hits();
+    timeline.address_hits();
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::timeline::test
