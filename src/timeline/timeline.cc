@@ -1,8 +1,9 @@
 #include "timeline/timeline.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
+
+#include "base/check.h"
 
 namespace tracewell::timeline {
 namespace {
@@ -174,6 +175,15 @@ void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
     done += size;
     if (start + size < start) return;  // behind the last address of all
   }
+}
+
+std::pair<uint64_t, uint64_t> Timeline::session_of(uint64_t step) const {
+  TW_CHECK(step < steps());
+  const std::vector<Segment>& all = index_.segments;
+  size_t first = segment_of(step), last = first;
+  while (first > 0 && all[first - 1].session == all[last].session) --first;
+  while (last + 1 < all.size() && all[last + 1].session == all[first].session) ++last;
+  return {all[first].first, all[last].end()};
 }
 
 uint64_t Timeline::thread_of(uint64_t step) const {

@@ -66,6 +66,10 @@ class Timeline {
   void memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
               std::span<uint8_t> known) const;
 
+  /// First step of the session that holds a step, and the one behind its last. There must be such a
+  /// step.
+  std::pair<uint64_t, uint64_t> session_of(uint64_t step) const;
+
   /// 0 = none, or not known.
   uint64_t thread_of(uint64_t step) const;
   std::optional<uint64_t> next_step_of(uint64_t tid, uint64_t from) const;

@@ -31,7 +31,9 @@ class Naive {
 
   uint64_t steps() const { return pcs_.size(); }
   std::vector<uint64_t> pcs_, tids_;
-  std::vector<RegisterState> before_;  // each step, of its thread
+  std::vector<RegisterState> before_, after_;  // each step, of its thread
+  std::vector<bool> after_known_;
+  std::vector<unsigned> sessions_;
 
   Answer next_execution(AddressRange pcs, uint64_t from) const {
     return next(from, [&](uint64_t i) { return pcs_[i] >= pcs.first && pcs_[i] <= pcs.last; });
@@ -56,6 +58,17 @@ class Naive {
   }
   Answer last_step_of(uint64_t tid, uint64_t before) const {
     return last(before, [&](uint64_t i) { return tids_[i] == tid; });
+  }
+
+  /// nullopt: nobody knows anything.
+  std::optional<RegisterState> registers(uint64_t at, uint64_t tid) const {
+    const unsigned session = sessions_[at < steps() ? at : at - 1];
+    if (at < steps() && tids_[at] == tid) return before_[at];
+    const Answer last = last_step_of(tid, at), next = next_step_of(tid, at);
+    if (!last || sessions_[*last] != session) return std::nullopt;
+    if (after_known_[*last]) return after_[*last];
+    if (!next || sessions_[*next] != session) return std::nullopt;
+    return before_[*next];
   }
 
   std::optional<uint8_t> byte(uint64_t at, uint64_t address) const {
@@ -133,6 +146,8 @@ class Naive {
       state.set(catalog_.registers, change.index, change.value);
       changes_[seq].insert({change.index, ChangedBy::Instruction});
     }
+    after_.push_back(state);
+    after_known_.push_back(step.after_known);
     for (const Step::MemoryAccess& access : step.memory) add_access(seq, access);
   }
   std::optional<std::vector<uint8_t>> value(const RegisterState& state, uint32_t index) const {
@@ -173,7 +188,6 @@ class Naive {
   const Catalog& catalog_;
   unsigned session_ = 0;
   std::map<uint64_t, RegisterState> states_;
-  std::vector<unsigned> sessions_;
   std::vector<std::set<std::pair<uint32_t, ChangedBy>>> changes_;
   std::vector<std::vector<Access>> accesses_;
   std::map<uint64_t, std::vector<Fact>> bytes_;

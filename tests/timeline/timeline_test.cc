@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "timeline/moment.h"
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
 #include "timeline/step_store.h"
@@ -18,11 +19,10 @@ struct World {
   World(uint32_t seed, const RandomOptions& random, const BuildOptions& build)
       : trace(seed, random), naive(trace.catalog, trace.events()) {
     EventSource source(trace.catalog, trace.events());
-    auto store = StepStore::read(source);
-    EXPECT_TRUE(store);
+    store = *StepStore::read(source);
     TimelineOptions options;
     options.build = build;
-    auto opened = Timeline::open(**store, trace.catalog, {}, options);
+    auto opened = Timeline::open(*store, trace.catalog, {}, options);
     EXPECT_TRUE(opened) << opened.error().text();
     timeline = std::make_unique<Timeline>(*std::move(opened));
   }
@@ -38,7 +38,7 @@ struct World {
     const auto index = static_cast<uint32_t>(trace.below(20));
     const ChangedBy by = trace.chance(50) ? ChangedBy::Instruction : ChangedBy::Others;
     const uint64_t tid = 100 * trace.below(7);
-    const uint64_t question = trace.below(11);
+    const uint64_t question = trace.below(12);
     SCOPED_TRACE(fmt::format("question {} step {} pcs {:#x} bytes {:#x} size {} kinds {} register {}",
                              question, at, pcs.first, bytes.first, size, kinds, index));
     switch (question) {
@@ -55,6 +55,7 @@ struct World {
       case 8:
         EXPECT_EQ(timeline->thread_of(at), at < naive.steps() ? naive.tids_[at] : 0);
         return;
+      case 9: return ask_registers(std::min(at, naive.steps()), tid);
       default: return ask_memory(std::min(at, naive.steps()), bytes.first, size);
     }
   }
@@ -73,8 +74,19 @@ struct World {
     told += wanted.has_value();
   }
 
+  void ask_registers(uint64_t at, uint64_t tid) {
+    const auto got = registers_at(*store, *timeline, at, tid);
+    ASSERT_TRUE(got) << got.error().text();
+    RegisterState nothing;
+    nothing.reset(trace.catalog.registers);
+    const RegisterState wanted = naive.registers(at, tid).value_or(nothing);
+    EXPECT_EQ(got->block, wanted.block);
+    EXPECT_EQ(got->valid, wanted.valid);
+  }
+
   RandomSteps trace;
   Naive naive;
+  std::unique_ptr<StepStore> store;
   std::unique_ptr<Timeline> timeline;
   uint64_t told = 0;
 };

@@ -1,0 +1,110 @@
+#include "timeline/call_tree.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "timeline/transfers.h"
+
+namespace tracewell::timeline {
+namespace {
+
+using Kind = machine::Flow::Kind;
+
+struct Arrival {
+  uint64_t tid = 0;
+  Transfer transfer;
+};
+
+class CallTree {
+ public:
+  std::vector<Call> calls;
+
+  void begin_session(uint64_t step) {
+    for (const auto& [tid, stack] : stacks_)
+      for (size_t call : stack) calls[call].end = step;
+    stacks_.clear();
+    left_.clear();
+  }
+  void take(const Segment& segment);
+
+ private:
+  std::vector<Arrival> arrivals(const Segment& segment);
+  void arrive(uint64_t base, const Arrival& arrival);
+
+  std::map<uint64_t, std::vector<size_t>> stacks_;  // of calls, by thread
+  std::map<uint64_t, ThreadEnds> left_;             // how threads left the last segment
+};
+
+/// Those of the segment, and those that began in the one before it.
+std::vector<Arrival> CallTree::arrivals(const Segment& segment) {
+  std::vector<uint64_t> tids;
+  std::vector<Arrival> out;
+  segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+    tids.push_back(item.key);
+    const auto thread = read_thread(item.stream);
+    if (!thread) return true;
+    const ThreadEnds& now = thread->ends;
+    const auto before = left_.find(item.key);
+    const machine::Flow flow = before == left_.end() ? machine::Flow() : before->second.last_flow;
+    if (flow.kind == Kind::Call || flow.kind == Kind::Return) {
+      const bool call = flow.kind == Kind::Call;
+      out.push_back({item.key, {static_cast<uint32_t>(now.first_step), 0, !call, now.first_pc,
+                                call ? before->second.last_pc + flow.length : 0}});
+    }
+    left_[item.key] = now;
+    return true;
+  });
+  TransferReader reader(segment.parts[static_cast<size_t>(Part::Transfers)]);
+  for (Transfer one; reader.next(one);)
+    if (one.thread < tids.size()) out.push_back({tids[one.thread], one});
+  std::sort(out.begin(), out.end(), [](const Arrival& a, const Arrival& b) {
+    return a.transfer.step < b.transfer.step;
+  });
+  return out;
+}
+
+void CallTree::take(const Segment& segment) {
+  for (const Arrival& arrival : arrivals(segment)) arrive(segment.first, arrival);
+}
+
+void CallTree::arrive(uint64_t base, const Arrival& arrival) {
+  std::vector<size_t>& stack = stacks_[arrival.tid];
+  const uint64_t step = base + arrival.transfer.step;
+  if (!arrival.transfer.is_return) {
+    Call call;
+    call.tid = arrival.tid;
+    call.function = arrival.transfer.to;
+    call.back = arrival.transfer.back;
+    call.first = step;
+    call.depth = static_cast<uint32_t>(stack.size());
+    if (!stack.empty()) call.parent = stack.back();
+    stack.push_back(calls.size());
+    calls.push_back(call);
+    return;
+  }
+  const auto found = std::find_if(stack.rbegin(), stack.rend(), [&](size_t call) {
+    return calls[call].back == arrival.transfer.to;
+  });
+  if (found == stack.rend()) return;
+  const auto keep = static_cast<size_t>(stack.rend() - found) - 1;
+  for (size_t i = keep; i < stack.size(); ++i) calls[stack[i]].end = step;
+  calls[stack[keep]].returned = true;
+  stack.resize(keep);
+}
+
+}  // namespace
+
+std::vector<Call> call_tree(const Timeline& timeline) {
+  CallTree tree;
+  uint64_t session = 0;
+  for (const Segment& segment : timeline.index().segments) {
+    if (segment.session != session) tree.begin_session(segment.first);
+    session = segment.session;
+    tree.take(segment);
+  }
+  tree.begin_session(timeline.steps());
+  return std::move(tree.calls);
+}
+
+}  // namespace tracewell::timeline

@@ -1,0 +1,76 @@
+#include "timeline/search.h"
+
+#include <memory>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "timeline/naive.h"
+#include "timeline/random_steps.h"
+#include "timeline/step_store.h"
+
+namespace tracewell::timeline::test {
+namespace {
+
+using Hits = std::set<std::tuple<uint64_t, uint64_t, uint64_t>>;
+
+/// By looking at each address at each step.
+Hits naive_hits(const Naive& naive, Bytes pattern, const std::set<uint64_t>& addresses) {
+  Hits out;
+  for (uint64_t address : addresses) {
+    std::optional<uint64_t> begin;
+    for (uint64_t at = 0; at <= naive.steps() + 1; ++at) {
+      const auto session = [&](uint64_t step) {
+        return naive.sessions_[std::min(step, naive.steps() - 1)];
+      };
+      const bool other = at > naive.steps() || (begin && session(*begin) != session(at));
+      bool holds = at <= naive.steps();
+      for (size_t i = 0; holds && i < pattern.size(); ++i)
+        holds = address + i >= address && naive.byte(at, address + i) == pattern[i];
+      if (begin && (!holds || other)) {
+        out.insert({address, *begin, at - 1});
+        begin.reset();
+      }
+      if (holds && !begin) begin = at;
+    }
+  }
+  return out;
+}
+
+TEST(Search, FindsBytesWithTheirLifetimes) {
+  size_t found = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    RandomSteps trace(seed, {.steps = 150 + seed * 10, .threads = 1 + seed % 3,
+                             .is_64 = seed % 2 == 0, .sessions_per_mille = seed % 4 == 3 ? 20u : 0});
+    const Naive naive(trace.catalog, trace.events());
+    EventSource source(trace.catalog, trace.events());
+    const auto store = *StepStore::read(source);
+    TimelineOptions options;
+    options.build.segment_steps = 40 + seed * 17;
+    const auto timeline = Timeline::open(*store, trace.catalog, {}, options);
+    ASSERT_TRUE(timeline);
+    std::set<uint64_t> addresses;
+    for (uint64_t i = 0; i < 60; ++i) addresses.insert({i, 0x7000 + i * 4, 0 - (i + 1)});
+    for (uint64_t address = 0x6ff0; address < 0x7120; ++address) addresses.insert(address);
+    for (const std::vector<uint8_t>& pattern :
+         {std::vector<uint8_t>{1, 2}, {0, 0, 0, 0, 0, 0, 0, 0, 1}, {2}, {0, 1, 0, 2},
+          std::vector<uint8_t>(11, 0)}) {
+      Hits got;
+      find_bytes(*timeline, pattern, [&](const BytesHit& hit) {
+        if (addresses.contains(hit.address)) got.insert({hit.address, hit.first, hit.last});
+        return true;
+      });
+      EXPECT_EQ(got, naive_hits(naive, pattern, addresses)) << seed;
+      found += got.size();
+    }
+    size_t calls = 0;
+    find_bytes(*timeline, std::vector<uint8_t>{0}, [&](const BytesHit&) { return ++calls < 3; });
+    EXPECT_EQ(calls, 3u);
+  }
+  EXPECT_GT(found, 500u);
+}
+
+}  // namespace
+}  // namespace tracewell::timeline::test
