@@ -1,5 +1,5 @@
-// Building an index: segments side by side on all cores, each in bounded memory, written as they are
-// finished; at the end what only two of them together show.
+// Building an index: segments side by side on all cores, each in bounded memory, written as they
+// are finished; at the end what only two of them together show.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// Postings: an ascending list of numbers (of steps, counted from where a segment begins), small when
-// they come at short distances or in runs.
+// Postings: an ascending list of numbers (of steps, counted from where a segment begins), small
+// when they come at short distances or in runs.
 //
-//   varint count · varint skips · skips: u32 number of the list's start here, u32 offset in the
-//   pairs, u32 count before · pairs: varint (distance << 1 | run), varint run length - 2 if run
+//   varint count · varint skips · skips: u32 number behind the element before, u32 offset in
+//   the pairs, u32 count before · pairs: varint (distance << 1 | run), varint length - 2 if run
 //
-// A distance counts from behind the element before. There is a skip for each kPairsPerSkip pairs but
-// the first, so that one can be looked for without reading all.
+// A distance counts from behind the element before. There is a skip for each kPairsPerSkip pairs,
+// but for the first, so that one can be looked for without reading all.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Cell by cell: when did this one hold the pattern's first bytes, at each of its eight offsets? If it
-// ever did, when did the next cells hold the rest? What is common to these times is a hit.
+// Cell by cell: when did this one hold the pattern's first bytes, at each of its eight offsets? If
+// it ever did, when did the next cells hold the rest? What is common to these times is a hit.
 #include "timeline/search.h"
 
 #include <algorithm>
@@ -88,8 +88,8 @@ std::vector<uint64_t> SessionSearch::cells() const {
   return out;
 }
 
-/// Forwards: what held before and behind each step that touches it. Then backwards: what later steps
-/// found is put where nothing was known.
+/// Forwards: what held before and behind each step that touches it. Then backwards: what later
+/// steps found is put where nothing was known.
 std::vector<Moment> SessionSearch::read_history(uint64_t cell) const {
   struct Touch {
     uint64_t step;

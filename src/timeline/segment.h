@@ -1,5 +1,5 @@
-// Segment: the index of a run of steps, read in place. It knows nothing of what came before, so that
-// segments can be made side by side; the Timeline puts them together.
+// Segment: the index of a run of steps, read in place. It knows nothing of what came before, so
+// that segments can be made side by side; the Timeline puts them together.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ enum class Part : uint8_t {
 };
 constexpr size_t kParts = 5;
 
-/// Changed by the instruction of a step; or by somebody else before a step, since its thread's last.
+/// By the instruction of a step; or by somebody else before a step, since its thread's last one.
 enum class ChangedBy : uint8_t { Instruction, Others };
 inline uint64_t register_key(uint32_t index, ChangedBy by) {
   return uint64_t{index} * 2 + static_cast<uint64_t>(by);

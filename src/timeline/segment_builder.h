@@ -21,8 +21,8 @@ namespace tracewell::timeline {
 
 class SegmentBuilder {
  public:
-  /// Of an access whose bytes are not known no more than this is taken in: nobody touches as much at
-  /// once (XSAVE with tiles stores 11 KiB).
+  /// Of an access whose bytes are not known no more than this is taken in: nobody touches as much
+  /// at once (XSAVE with tiles stores 11 KiB).
   static constexpr uint32_t kAccessMax = 16384;
 
   /// A thread's registers before its first step (of which `before` tells everything) and behind its

@@ -90,6 +90,7 @@ StepStore::States StepStore::states_at(uint64_t seq) const {
 Status StepStore::seek(uint64_t seq) {
   if (seq > count()) return {Errc::InvalidArgument, "there is no such step"};
   at_ = seq < data_->of_step.size() ? data_->of_step[seq] : data_->events.size();
+  next_seq_ = seq;
   untold_ = states_at(seq);
   return {};
 }
@@ -128,6 +129,8 @@ Result<bool> StepStore::next(Batch& batch) {
   for (size_t i = 0; i < kBatchEvents && at_ < data_->events.size(); ++i) {
     Event& event = batch.add();
     event = *data_->events[at_++];
+    event.seq = next_seq_;
+    if (std::holds_alternative<Step>(event.body)) ++next_seq_;
     const auto* mark = std::get_if<Mark>(&event.body);
     if (mark != nullptr && mark->session) untold_.clear();
     if (!untold_.empty() && std::holds_alternative<Step>(event.body)) tell_everything(event, batch);

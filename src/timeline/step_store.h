@@ -52,7 +52,8 @@ class StepStore final : public Source, public StepIndex {
 
   std::shared_ptr<const Data> data_;
   size_t at_ = 0;
-  States untold_;             // what seek() skipped, of threads that have not been met since
+  uint64_t next_seq_ = 0;  // whatever numbers the source gave
+  States untold_;  // what seek() skipped, of threads that have not been met since
 };
 
 }  // namespace tracewell::timeline

@@ -180,9 +180,10 @@ class Naive {
       fact.touched |= !nearby;
     }
     if (access.size == 0 || nearby) return;
-    const uint64_t last = access.address + std::min<uint64_t>(access.size - 1, UINT64_MAX - access.address);
-    accesses_[seq].push_back(
-        {access.address, last, static_cast<uint8_t>((reads ? kReads : 0) | (writes ? kWrites : 0))});
+    const uint64_t first = access.address;
+    const uint64_t last = first + std::min<uint64_t>(access.size - 1, UINT64_MAX - first);
+    const auto kinds = static_cast<uint8_t>((reads ? kReads : 0) | (writes ? kWrites : 0));
+    accesses_[seq].push_back({first, last, kinds});
   }
 
   const Catalog& catalog_;

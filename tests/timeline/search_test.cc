@@ -43,7 +43,8 @@ TEST(Search, FindsBytesWithTheirLifetimes) {
   size_t found = 0;
   for (uint32_t seed = 0; seed < 12; ++seed) {
     RandomSteps trace(seed, {.steps = 150 + seed * 10, .threads = 1 + seed % 3,
-                             .is_64 = seed % 2 == 0, .sessions_per_mille = seed % 4 == 3 ? 20u : 0});
+                             .is_64 = seed % 2 == 0,
+                             .sessions_per_mille = seed % 4 == 3 ? 20u : 0});
     const Naive naive(trace.catalog, trace.events());
     EventSource source(trace.catalog, trace.events());
     const auto store = *StepStore::read(source);

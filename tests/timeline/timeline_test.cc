@@ -39,7 +39,7 @@ struct World {
     const ChangedBy by = trace.chance(50) ? ChangedBy::Instruction : ChangedBy::Others;
     const uint64_t tid = 100 * trace.below(7);
     const uint64_t question = trace.below(12);
-    SCOPED_TRACE(fmt::format("question {} step {} pcs {:#x} bytes {:#x} size {} kinds {} register {}",
+    SCOPED_TRACE(fmt::format("question {} step {} pc {:#x} at {:#x} size {} kinds {} register {}",
                              question, at, pcs.first, bytes.first, size, kinds, index));
     switch (question) {
       case 0: return same(naive.next_execution(pcs, at), timeline->next_execution(pcs, at));

@@ -1,0 +1,49 @@
+// What `tracewell find` looks for, and how it says what it found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/step_trace.h"
+
+namespace tracewell::cli {
+
+struct FindOptions {
+  InputOptions input;
+  std::string what;      // exec, read, write, access, reg, bytes, value
+  std::string argument;  // of it
+  uint64_t from = 0, to = UINT64_MAX;  // steps, both included
+  uint64_t limit = UINT64_MAX;
+  bool backward = false;
+  bool json = false;
+};
+
+/// Prints hits, up to the limit.
+class HitPrinter {
+ public:
+  explicit HitPrinter(const FindOptions& options) : options_(options) {}
+
+  /// "step 12  pc …", then `text`; or a JSON object with `more` in it. False when there have been
+  /// enough.
+  bool step(const Event& event, std::string_view text, const nlohmann::ordered_json& more);
+  bool line(std::string_view text, const nlohmann::ordered_json& whole);
+  bool enough() const { return count_ >= options_.limit; }
+  uint64_t count() const { return count_; }
+
+ private:
+  const FindOptions& options_;
+  uint64_t count_ = 0;
+};
+
+/// One function for each of the words; errors are those of arguments and of reading.
+Status find_executions(StepTrace& trace, const FindOptions& options, HitPrinter& hits);
+Status find_accesses(StepTrace& trace, const FindOptions& options, HitPrinter& hits);
+Status find_changes(StepTrace& trace, const FindOptions& options, HitPrinter& hits);
+Status find_bytes(StepTrace& trace, const FindOptions& options, HitPrinter& hits);
+Status find_value(StepTrace& trace, const FindOptions& options, HitPrinter& hits);
+
+}  // namespace tracewell::cli

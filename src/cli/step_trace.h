@@ -1,0 +1,39 @@
+// What the commands about traces of steps have in common: random access, and the index.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/trace_files.h"
+#include "model/batch.h"
+#include "model/stream.h"
+#include "timeline/timeline.h"
+
+namespace tracewell::cli {
+
+struct StepTrace {
+  OpenTrace trace;
+  std::unique_ptr<Source> stored;  // when the format has no random access: all of it, in memory
+  Source* source = nullptr;        // with steps()
+  std::unique_ptr<timeline::Timeline> timeline;
+
+  const Catalog& catalog() const { return source->catalog(); }
+  /// A step that stays until the next call. It remembers where it is, so that steps that follow
+  /// each other are read once.
+  Result<const Event*> step(uint64_t seq);
+
+ private:
+  Batch batch_;
+};
+
+/// Opens the trace and its index, FILE.tidx, which is made or extended when need be; where it
+/// cannot be written, and for what is not a file, it is kept in memory. Unsupported when the trace
+/// is not one of executed instructions. Problems of the trace are told.
+Result<StepTrace> open_step_trace(const InputOptions& options);
+
+/// "step 12  pc 0x401000  90  thread 7", as `print` begins it.
+std::string step_line(const Event& event);
+
+}  // namespace tracewell::cli

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# tracewell at: registers and memory before a step.
+. "$(dirname "$0")/common.sh"
+# Two threads: 7 pushes 0x2a, calls, reads it back and stores two bytes beside it; 8 changes it.
+file=$TRACEWELL_SOURCE/tests/cli/steps.jsonl
+
+expect 0 at "$file" 5
+has 'step 5  pc 0x1101  488b442408  thread 7'
+has '  rax       0x2a'
+has '  rsp       0x6ff8'
+has '  not known: rcx rdx'
+expect 0 at "$file" 6
+has '  rax       0x2b'
+# Another thread keeps what it had.
+expect 0 at "$file" 5 --thread 8
+has '  thread 8:'
+has '  rax       0x1'
+expect 0 at "$file" 2 --thread 8
+has '  not known: rax'
+
+# What nobody has told yet is filled in from what is found later; the rest is not known.
+expect 0 at "$file" 0 --mem 0x7000,12
+has '  0x7000  ?? ?? ?? ?? ?? ?? ?? ?? 00 00 ?? ??             |????????..??|'
+expect 0 at "$file" 5 --mem 0x6ff8,24 --mem 0x1
+has '  0x6ff8  06 10 00 00 00 00 00 00 2b 00 00 00 00 00 00 00 |........+.......|'
+has '  0x7008  00 00 ?? ?? ?? ?? ?? ??'
+has '  0x1  ?? ??'
+lines 4
+expect 0 at "$file" 9 --mem 0x7008,4
+has 'behind the last step, 8'
+has '  0x7008  68 69 ?? ??                                     |hi??|'
+# Seen by the step itself: memory is as before it.
+expect 0 at "$file" 4 --mem 0x7000,1 --regs
+has '  0x7000  2a '
+has '  rsp       0x9000'
+
+expect 0 at --json "$file" 5 --mem 28664,24 --regs
+python3 - "$work/out" <<'PYTHON' || fail 'at --json'
+import json, sys
+state = json.load(open(sys.argv[1]))
+assert (state["step"], state["tid"], state["pc"]) == (5, 7, "0x1101"), state
+assert state["registers"]["rsp"] == "0x6ff8" and state["registers"]["rcx"] is None
+assert state["memory"] == [
+    {"addr": "0x6ff8", "bytes": "06100000000000002b000000000000000000????????????"}
+]
+PYTHON
+
+# From a pipe.
+"$tracewell" at - 5 --mem 0x7000,1 <"$file" >"$work/out" || fail 'standard input'
+has '  0x7000  2b '
+
+expect 2 at "$file" 10
+has 'there is no step 10: the trace has 9' err
+expect 2 at "$file" x
+expect 2 at "$file" 1 --mem 0x7000,0
+expect 2 at "$file" 1 --mem 0x7000,10000000
+expect 2 at "$file"
+expect 4 at "$work/none" 1
+expect 3 at "$cases/tfile/gdb-tsave/input.tf" 1
+has 'not a trace of executed instructions' err
+head -1 "$file" >"$work/empty.jsonl"
+expect 2 at "$work/empty.jsonl" 0
+finish

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# tracewell find: who executed, touched or changed something, and when.
+. "$(dirname "$0")/common.sh"
+# Two threads: 7 pushes 0x2a, calls, reads it back and stores two bytes beside it; 8 changes it.
+file=$TRACEWELL_SOURCE/tests/cli/steps.jsonl
+
+# found ARGS… -- STEPS: the steps of the hits, in order.
+found() {
+  local args=()
+  while [ "$1" != -- ]; do
+    args+=("$1")
+    shift
+  done
+  shift
+  local wanted="$*" status=0
+  [ -n "$wanted" ] || status=1
+  expect $status find "$file" "${args[@]}"
+  local got
+  got=$(sed -n 's/^step \([0-9]*\) .*/\1/p' "$work/out" | tr '\n' ' ')
+  [ "$got" = "${wanted:+$wanted }" ] || fail "find ${args[*]}: $got, not $wanted"
+}
+
+found exec 0x1101 -- 5
+found exec 0x1000,0x102 -- 0 1 2 5 8
+found exec 0x1000,0x102 --backward -- 8 5 2 1 0
+found exec 0x1000,0x102 --from 1 --to 4 -- 1 2
+found exec 0x1000,0x102 --limit 2 -- 0 1
+found exec 0x3000 --
+found write 0x7000 -- 0 4
+found write 0x7001 -- 0
+found write 0x6fff,2 -- 0 1 4
+found write 0x7000 --to 3 --backward --limit 1 -- 0
+found read 0x7000,16 -- 5
+found access 0x7000,16 -- 0 4 5 6
+found reg rbx -- 7
+has 'rbx=0x6  (since the thread'
+found reg rsp -- 0 1 7
+found reg rsp --backward --limit 2 -- 7 1
+has 'thread 7  rsp=0x7000'
+found reg rcx --
+found value 0x2b -- 4 5 5
+found value 0x2b --from 5 --limit 1 -- 5
+has 'after rax'
+found value 12345 --
+
+expect 0 find "$file" write 0x7000
+has 'step 4  pc 0x2001  880c2500700000  thread 8  write 0x7000,1  2a -> 2b'
+expect 0 find "$file" bytes 2B00
+has '0x7000  before steps 5 to 9'
+lines 1
+expect 0 find "$file" bytes 6869
+has '0x7008  before steps 7 to 9'
+expect 1 find "$file" bytes 6869 --to 6
+expect 1 find "$file" bytes 686970
+
+expect 0 find --json "$file" access 0x7000,8 --from 4
+python3 - "$work/out" <<'PYTHON' || fail 'find --json'
+import json, sys
+hits = [json.loads(line) for line in open(sys.argv[1])]
+assert hits == [
+    {"step": 4, "tid": 8, "pc": "0x2001", "opcode": "880c2500700000", "access": "write",
+     "addr": "0x7000", "size": 1, "old": "2a", "new": "2b"},
+    {"step": 5, "tid": 7, "pc": "0x1101", "opcode": "488b442408", "access": "read",
+     "addr": "0x7000", "size": 8, "old": "2b00000000000000"},
+], hits
+PYTHON
+expect 0 find --json "$file" bytes 6869
+has '{"addr":"0x7008","first":7,"last":9}'
+expect 0 find --json "$file" reg rbx
+has '"register":"rbx","by":"others","value":"0x6"}'
+
+expect 2 find "$file" reg nope
+has 'no register nope' err
+expect 2 find "$file" exec somewhere
+expect 2 find "$file" exec 0x1000,0
+expect 2 find "$file" bytes 123
+expect 2 find "$file" bytes ''
+expect 2 find "$file" value many
+expect 2 find "$file" value 1 --backward
+expect 2 find "$file" exec 0x1000 --limit 0
+expect 2 find "$file" nothing 1
+expect 2 find "$file" exec
+expect 3 find "$cases/tfile/gdb-tsave/input.tf" exec 1
+finish
