@@ -30,6 +30,10 @@ Status append(IndexSink& sink, Bytes bytes) {
     TW_RETURN_IF_ERROR(sink.append(bytes.first(std::min(kWriteBytes, bytes.size()))));
   return {};
 }
+Status append(IndexSink& sink, const Pieces& pieces) {
+  for (const std::vector<uint8_t>& piece : pieces) TW_RETURN_IF_ERROR(append(sink, piece));
+  return {};
+}
 
 /// The first keyframe not less, or the number itself when there is none.
 uint64_t at_keyframe(std::span<const uint64_t> keyframes, uint64_t step) {
@@ -95,7 +99,7 @@ class IndexBuild {
   Status status_;
   std::map<uint64_t, Finished> waiting_;  // for those before them, by first step
   std::vector<SegmentPlace> places_;
-  std::vector<std::vector<uint8_t>> seams_;  // of each place
+  std::vector<Pieces> seams_;  // of each place
   Seams sewn_;
 };
 
@@ -170,12 +174,12 @@ Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, uint64_t session
   one.place.count = builder.count();
   one.place.session = session;
   one.looks = builder.thread_looks();
-  const std::vector<uint8_t> bytes = builder.finish(one.place.sizes);
+  const Pieces pieces = builder.finish(one.place.sizes);
   const std::lock_guard lock(mutex_);
   one.place.offset = sink_.size();
   waiting_.emplace(first, std::move(one));
   sew();
-  return append(sink_, bytes);
+  return append(sink_, pieces);
 }
 
 /// Those whose turn it is. What is compared is large, and not kept.
@@ -202,14 +206,14 @@ Status IndexBuild::take_over(const Segment& segment) {
   }
   sewn_.take(segment.table(Part::Threads));
   places_.push_back(place);
-  seams_.emplace_back(segment.seams.begin(), segment.seams.end());
+  seams_.push_back({{segment.seams.begin(), segment.seams.end()}});
   return {};
 }
 
 Status IndexBuild::finish(const TraceIdentity& trace) {
   for (size_t i = 0; i < places_.size(); ++i) {
     places_[i].seams_offset = sink_.size();
-    places_[i].seams_bytes = seams_[i].size();
+    places_[i].seams_bytes = size_of(seams_[i]);
     TW_RETURN_IF_ERROR(append(sink_, seams_[i]));
   }
   const std::vector<uint8_t> directory = make_directory(places_);

@@ -12,7 +12,7 @@ void Seams::begin_session(uint64_t session) {
   session_ = session;
 }
 
-std::vector<uint8_t> Seams::seam(const std::vector<SegmentBuilder::ThreadLook>& looks) const {
+Pieces Seams::seam(const std::vector<SegmentBuilder::ThreadLook>& looks) const {
   std::map<uint64_t, std::set<uint32_t>> changes;  // steps, by register
   for (const SegmentBuilder::ThreadLook& look : looks) {
     const auto before = states_.find(look.tid);
@@ -21,8 +21,8 @@ std::vector<uint8_t> Seams::seam(const std::vector<SegmentBuilder::ThreadLook>& 
       if (look.first.is_valid(i) && differs(before->second, look.first, i))
         changes[register_key(i, ChangedBy::Others)].insert(look.first_step);
   }
-  std::vector<uint8_t> out, scratch, stream;
-  if (changes.empty()) return out;
+  if (changes.empty()) return {};
+  std::vector<uint8_t> scratch, stream;
   StreamTableWriter table;
   for (const auto& [key, steps] : changes) {
     ByteChains chains;
@@ -31,8 +31,7 @@ std::vector<uint8_t> Seams::seam(const std::vector<SegmentBuilder::ThreadLook>& 
     list.finish(chains, scratch, stream);
     table.add(key, stream);
   }
-  table.finish(out);
-  return out;
+  return table.finish();
 }
 
 void Seams::take(const StreamTable& threads) {

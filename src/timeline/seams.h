@@ -22,7 +22,7 @@ class Seams {
   void begin_session(uint64_t session);
   /// The table of changes between the segments so far and the one with these threads; empty when
   /// there are none.
-  std::vector<uint8_t> seam(const std::vector<SegmentBuilder::ThreadLook>& looks) const;
+  Pieces seam(const std::vector<SegmentBuilder::ThreadLook>& looks) const;
   /// How a segment leaves a thread, or all of them (by its table Part::Threads).
   void take(uint64_t tid, const RegisterState& last) { states_[tid] = last; }
   void take(const StreamTable& threads);

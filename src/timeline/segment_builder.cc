@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <utility>
 #include <variant>
@@ -16,12 +17,6 @@ std::vector<uint32_t> sorted(const std::vector<uint64_t>& keys) {
   std::sort(order.begin(), order.end(),
             [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
   return order;
-}
-
-std::vector<uint8_t> whole(StreamTableWriter& table) {
-  std::vector<uint8_t> out;
-  table.finish(out);
-  return out;
 }
 
 void put(std::vector<uint8_t>& out, Bytes bytes) {
@@ -153,7 +148,7 @@ std::vector<SegmentBuilder::ThreadLook> SegmentBuilder::thread_looks() const {
   return out;
 }
 
-std::vector<uint8_t> SegmentBuilder::finish_places() {
+Pieces SegmentBuilder::finish_places() {
   StreamTableWriter table;
   std::vector<uint8_t> out;
   for (uint32_t number : sorted(place_keys_.keys())) {
@@ -164,20 +159,20 @@ std::vector<uint8_t> SegmentBuilder::finish_places() {
     out.insert(out.end(), stream_.begin(), stream_.end());
     table.add(place_keys_.keys()[number], out);
   }
-  return whole(table);
+  return table.finish();
 }
 
-std::vector<uint8_t> SegmentBuilder::finish_registers() {
+Pieces SegmentBuilder::finish_registers() {
   StreamTableWriter table;
   for (size_t key = 0; key < registers_.size(); ++key) {
     if (registers_[key].count() == 0) continue;
     registers_[key].finish(chains_, scratch_, stream_);
     table.add(key, stream_);
   }
-  return whole(table);
+  return table.finish();
 }
 
-std::vector<uint8_t> SegmentBuilder::finish_threads() {
+Pieces SegmentBuilder::finish_threads() {
   StreamTableWriter table;
   for (auto& [tid, thread] : threads_) {
     thread.steps.finish(chains_, scratch_, stream_);
@@ -194,19 +189,19 @@ std::vector<uint8_t> SegmentBuilder::finish_threads() {
     put(out, thread.now.valid);
     table.add(tid, out);
   }
-  return whole(table);
+  return table.finish();
 }
 
-std::vector<uint8_t> SegmentBuilder::finish_cells() {
-  StreamTableWriter table;
+Pieces SegmentBuilder::finish_cells() {
+  StreamTableWriter table(chains_.size_bytes());
   for (uint32_t number : sorted(cell_keys_.keys())) {
     cells_[number].finish(chains_, scratch_, stream_);
     table.add(cell_keys_.keys()[number], stream_);
   }
-  return whole(table);
+  return table.finish();
 }
 
-std::vector<uint8_t> SegmentBuilder::finish_transfers() {
+Pieces SegmentBuilder::finish_transfers() {
   std::vector<uint8_t> out;
   TransferWriter writer(out);
   uint32_t number = 0;
@@ -215,30 +210,21 @@ std::vector<uint8_t> SegmentBuilder::finish_transfers() {
     transfer.thread = threads_.at(tid).number;
     writer.add(transfer);
   }
-  return out;
+  return {std::move(out)};
 }
 
-std::vector<uint8_t> SegmentBuilder::finish(std::array<uint64_t, kParts>& sizes) {
-  std::vector<uint8_t> out;
+Pieces SegmentBuilder::finish(std::array<uint64_t, kParts>& sizes) {
+  Pieces out;
   size_t part = 0;
-  const auto take = [&](const std::vector<uint8_t>& bytes) {
-    sizes[part++] = bytes.size();
-    out.insert(out.end(), bytes.begin(), bytes.end());
+  const auto take = [&](Pieces pieces) {
+    sizes[part++] = size_of(pieces);
+    std::move(pieces.begin(), pieces.end(), std::back_inserter(out));
   };
   take(finish_places());
   take(finish_registers());
   take(finish_threads());
   take(finish_cells());
   take(finish_transfers());
-  chains_.clear();
-  place_keys_ = {};
-  cell_keys_ = {};
-  places_.clear();
-  cells_.clear();
-  registers_.clear();
-  threads_.clear();
-  transfers_ = {};
-  count_ = 0;
   return out;
 }
 

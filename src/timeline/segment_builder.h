@@ -15,6 +15,7 @@
 #include "timeline/key_index.h"
 #include "timeline/postings.h"
 #include "timeline/segment.h"
+#include "timeline/stream_table.h"
 #include "timeline/transfers.h"
 
 namespace tracewell::timeline {
@@ -43,8 +44,8 @@ class SegmentBuilder {
   size_t size_bytes() const;
   /// By thread.
   std::vector<ThreadLook> thread_looks() const;
-  /// The parts, one behind the other; `sizes` of each. It is empty then.
-  std::vector<uint8_t> finish(std::array<uint64_t, kParts>& sizes);
+  /// The parts, one behind the other; `sizes` of each. The builder is of no use then.
+  Pieces finish(std::array<uint64_t, kParts>& sizes);
 
  private:
   struct PlaceLog {
@@ -67,11 +68,11 @@ class SegmentBuilder {
   void take_registers(ThreadLog& thread, const Step& step, bool first);
   void change(uint32_t index, ChangedBy by);
   void take_access(const Step::MemoryAccess& access);
-  std::vector<uint8_t> finish_places();
-  std::vector<uint8_t> finish_registers();
-  std::vector<uint8_t> finish_threads();
-  std::vector<uint8_t> finish_cells();
-  std::vector<uint8_t> finish_transfers();
+  Pieces finish_places();
+  Pieces finish_registers();
+  Pieces finish_threads();
+  Pieces finish_cells();
+  Pieces finish_transfers();
 
   const Catalog& catalog_;
   uint32_t count_ = 0;  // the step being taken, once it is

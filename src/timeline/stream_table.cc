@@ -1,6 +1,7 @@
 #include "timeline/stream_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "timeline/varint.h"
@@ -27,14 +28,23 @@ void StreamTableWriter::add(uint64_t key, Bytes stream) {
   ++count_;
 }
 
-void StreamTableWriter::finish(std::vector<uint8_t>& out) {
-  ByteWriter writer(out, Endian::Little);
+Pieces StreamTableWriter::finish() {
+  std::vector<uint8_t> head;
+  ByteWriter writer(head, Endian::Little);
   writer.uint(count_, 8);
   writer.uint(streams_.size(), 8);
   for (uint64_t value : groups_) writer.uint(value, 8);
   writer.bytes(entries_);
-  writer.bytes(streams_);
-  *this = {};
+  Pieces out;
+  out.push_back(std::move(head));
+  out.push_back(std::move(streams_));
+  return out;
+}
+
+uint64_t size_of(const Pieces& pieces) {
+  uint64_t size = 0;
+  for (const std::vector<uint8_t>& piece : pieces) size += piece.size();
+  return size;
 }
 
 StreamTable::StreamTable(Bytes table) {

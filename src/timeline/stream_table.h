@@ -15,13 +15,18 @@
 
 namespace tracewell::timeline {
 
+/// Bytes that belong one behind the other. They may be large, so nobody joins them.
+using Pieces = std::vector<std::vector<uint8_t>>;
+uint64_t size_of(const Pieces& pieces);
+
 class StreamTableWriter {
  public:
+  /// `streams_max`: that the streams will be no larger together, in bytes; it saves moving them.
+  explicit StreamTableWriter(size_t streams_max = 0) { streams_.reserve(streams_max); }
   /// By ascending key, each once.
   void add(uint64_t key, Bytes stream);
-  uint64_t count() const { return count_; }
-  /// Appends the table; the writer is empty then.
-  void finish(std::vector<uint8_t>& out);
+  /// The table. The writer is of no use then.
+  Pieces finish();
 
  private:
   uint64_t count_ = 0;
