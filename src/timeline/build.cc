@@ -70,7 +70,7 @@ class IndexBuild {
   /// Segments of which the rest is the continuation; first of all.
   Status take_over(const Segment& segment);
   Status run(std::vector<Task> tasks, unsigned workers);
-  /// Seams and directory.
+  /// Seams, notes and directory.
   Status finish(const TraceIdentity& trace);
 
  private:
@@ -216,7 +216,9 @@ Status IndexBuild::finish(const TraceIdentity& trace) {
     places_[i].seams_bytes = size_of(seams_[i]);
     TW_RETURN_IF_ERROR(append(sink_, seams_[i]));
   }
-  const std::vector<uint8_t> directory = make_directory(places_);
+  const uint64_t notes_offset = sink_.size();
+  TW_RETURN_IF_ERROR(append(sink_, options_.notes));
+  const std::vector<uint8_t> directory = make_directory(places_, notes_offset, options_.notes);
   const uint64_t offset = sink_.size();
   TW_RETURN_IF_ERROR(append(sink_, directory));
   return sink_.rewrite_head(make_header(trace, offset, directory));

@@ -18,6 +18,7 @@ struct BuildOptions {
   /// All workers together; less than 512 MiB with what it takes to write a segment.
   uint64_t memory_bytes = uint64_t{200} << 20;
   uint64_t segment_steps = uint64_t{1} << 22;  // at most
+  Bytes notes;  // to be kept with the index; Index::notes
   /// Told the steps done now and then, by one thread at a time.
   std::function<void(uint64_t)> progress;
 };

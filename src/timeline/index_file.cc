@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMagic = "TWTIDX1\n";
 constexpr uint32_t kSeed = 0x74696478;
-constexpr size_t kPlaceWords = 4 + kParts + 2;
+constexpr size_t kPlaceWords = 4 + kParts + 2, kNotesWords = 3;
 
 uint64_t hash(Bytes bytes) { return murmur3_x64_128(bytes, kSeed)[0]; }
 
@@ -64,18 +64,24 @@ std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner) 
   if (!std::equal(header.begin(), header.end(), bytes.begin())) return std::nullopt;
   Cursor in(directory);
   const uint64_t count = in.uint(8);
-  if (count > in.left() / (8 * kPlaceWords)) return std::nullopt;
+  if (in.left() < 8 * kNotesWords || count > (in.left() - 8 * kNotesWords) / (8 * kPlaceWords))
+    return std::nullopt;
   for (uint64_t i = 0; i < count; ++i) {
     Segment segment;
     if (!read_place(in, bytes, segment) || segment.first != index.steps()) return std::nullopt;
     index.segments.push_back(segment);
   }
+  const uint64_t notes_at = in.uint(8), notes_size = in.uint(8), notes_hash = in.uint(8);
+  if (notes_at > bytes.size() || notes_size > bytes.size() - notes_at) return std::nullopt;
+  index.notes = bytes.subspan(notes_at, notes_size);
+  if (hash(index.notes) != notes_hash) return std::nullopt;
   index.owner = std::move(owner);
   index.bytes = bytes;
   return index;
 }
 
-std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places) {
+std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uint64_t notes_offset,
+                                    Bytes notes) {
   std::vector<uint8_t> out;
   ByteWriter writer(out, Endian::Little);
   writer.uint(places.size(), 8);
@@ -86,6 +92,7 @@ std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places) {
     writer.uint(place.seams_offset, 8);
     writer.uint(place.seams_bytes, 8);
   }
+  for (uint64_t value : {notes_offset, uint64_t{notes.size()}, hash(notes)}) writer.uint(value, 8);
   return out;
 }
 

@@ -6,7 +6,7 @@
 //   directory · u64 hash of all this and the directory
 //   directory: u64 segments · for each: u64 first step, u64 steps, u64 session, u64 offset, u64
 //   sizes of its parts (segment.h), which stand one behind the other, u64 offset, u64 size of its
-//   seams
+//   seams · u64 offset, u64 size, u64 hash of the notes of who reads the trace
 #pragma once
 
 #include <array>
@@ -43,6 +43,7 @@ struct Index {
   Bytes bytes;
   TraceIdentity trace;
   std::vector<Segment> segments;  // by first step, without gaps
+  Bytes notes;  // of who reads the trace: what it need not look for again
 
   uint64_t steps() const { return segments.empty() ? 0 : segments.back().end(); }
 };
@@ -59,7 +60,8 @@ struct SegmentPlace {
 };
 constexpr size_t kIndexHeaderBytes = 64;
 /// The directory, and the header that goes with it.
-std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places);
+std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uint64_t notes_offset,
+                                    Bytes notes);
 std::vector<uint8_t> make_header(const TraceIdentity& trace, uint64_t offset, Bytes directory);
 
 }  // namespace tracewell::timeline

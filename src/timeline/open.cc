@@ -75,6 +75,14 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
 
 }  // namespace
 
+std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns) {
+  const std::optional<Index> index = read_sidecar(sidecar);
+  if (!index) return std::nullopt;
+  if (index->trace != TraceIdentity::of(trace, changed_ns) && !index->trace.begins(trace))
+    return std::nullopt;
+  return KeptNotes{index->owner, index->notes, index->trace.size_bytes};
+}
+
 Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, Bytes trace,
                                 const TimelineOptions& options) {
   const TraceIdentity identity = TraceIdentity::of(trace, options.trace_changed_ns);

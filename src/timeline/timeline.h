@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +33,15 @@ struct TimelineOptions {
   int64_t trace_changed_ns = 0;  // time of its last change
   BuildOptions build;
 };
+
+/// The notes that were kept with the index of a trace, to be asked for before the trace is read.
+struct KeptNotes {
+  std::shared_ptr<const void> owner;
+  Bytes notes;
+  uint64_t trace_bytes = 0;  // of the trace that they are of; it may have grown since
+};
+/// nullopt when there is no index of this trace. `changed_ns` as in TimelineOptions.
+std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns);
 
 /// Immutable; any number of threads may ask. Steps are numbered as in the trace. "Next" means the
 /// first one not less than `from`, "last" the last one less than `before`. Nothing reaches from one

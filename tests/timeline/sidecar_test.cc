@@ -93,6 +93,27 @@ TEST_F(Sidecar, GrowsWithTheTrace) {
   expect_same(*grown, 4000);
 }
 
+TEST_F(Sidecar, KeepsNotesOfTheReader) {
+  const Bytes trace(file_);
+  EXPECT_FALSE(read_notes(options_.sidecar, trace, 0));
+  const std::vector<uint8_t> notes = {1, 2, 3};
+  options_.build.notes = notes;
+  ASSERT_TRUE(open(2000, 10000));
+  auto kept = read_notes(options_.sidecar, trace.first(10000), 0);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(std::vector<uint8_t>(kept->notes.begin(), kept->notes.end()), notes);
+  kept = read_notes(options_.sidecar, trace, 0);
+  ASSERT_TRUE(kept) << "it has grown";
+  EXPECT_EQ(kept->trace_bytes, 10000u);
+  EXPECT_FALSE(read_notes(options_.sidecar, trace.first(10000), 1));
+  EXPECT_FALSE(read_notes(options_.sidecar, trace.first(9999), 0));
+  // What was kept lives on when the file is replaced.
+  options_.build.notes = {};
+  ASSERT_TRUE(open(4000, 20000));
+  EXPECT_EQ(kept->notes[2], 3);
+  EXPECT_TRUE(read_notes(options_.sidecar, trace, 0)->notes.empty());
+}
+
 TEST_F(Sidecar, IsRebuiltForAnotherTrace) {
   ASSERT_TRUE(open(4000, 20000));
   options_.trace_changed_ns = 5;
