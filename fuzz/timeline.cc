@@ -1,5 +1,5 @@
 // The parts of an index from outside, as a damaged sidecar has them: whatever they are, each
-// question gets an answer, and nothing is read that is not there. Each part is preceded by its size.
+// question gets an answer, and nothing is read that is not there. Before each part stands its size.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
