@@ -61,6 +61,7 @@ bool available(const Session& session, Needs needs) {
     case Needs::signals: return session.target.signals() != nullptr;
     case Needs::system_calls: return session.target.system_calls() != nullptr;
     case Needs::thread_locals: return session.target.thread_locals() != nullptr;
+    case Needs::time_travel: return session.target.time_travel() != nullptr;
   }
   return false;
 }

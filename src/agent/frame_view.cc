@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/endian.h"
+#include "base/hex.h"
 
 namespace tracewell::agent {
 
@@ -48,6 +49,18 @@ Bytes collected(const Frame& frame, uint64_t address) {
 }
 
 }  // namespace
+
+bool is_known(Bytes known, const RegisterLayout& layout, const Register& one) {
+  const auto index = static_cast<size_t>(&one - layout.registers.data());
+  return known.empty() || (known[index / 8] >> (index % 8) & 1) != 0;
+}
+
+std::string registers_text(Bytes block, Bytes known, const RegisterLayout& layout) {
+  std::string hex = to_hex(block);
+  for (const Register& one : layout.registers)
+    if (!is_known(known, layout, one)) unavailable(hex, one);
+  return hex;
+}
 
 void read_frame_registers(Session& session, Reply& reply) {
   const auto pid = session.current_pid();

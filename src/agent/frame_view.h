@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "agent/session.h"
 
@@ -14,6 +15,10 @@ void read_frame_registers(Session& session, Reply& reply);
 /// The same where no frame is selected and the target knows of no registers (a recorded trace): all
 /// `xx`, but for a pc of 0, without which GDB refuses to connect.
 void read_unknown_registers(Session& session, Reply& reply);
+
+/// A block of registers in hex, `xx` for those that are not known (Target::known_registers()).
+std::string registers_text(Bytes block, Bytes known, const RegisterLayout& layout);
+bool is_known(Bytes known, const RegisterLayout& layout, const Register& one);
 
 /// The reply to `m`: the collected bytes from `address` on, possibly fewer than `size`; from live
 /// memory where that is read-only; else E01.

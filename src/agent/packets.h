@@ -23,6 +23,7 @@ enum class Needs : uint8_t {
   signals,
   system_calls,
   thread_locals,
+  time_travel,
 };
 
 struct PacketEntry {

@@ -106,6 +106,8 @@ class Session {
   Status resume(std::vector<target::ResumeAction> actions);
   /// The same, and the reply to the packet.
   void resume(std::vector<target::ResumeAction> actions, Reply& reply);
+  /// bs and bc, for targets with time_travel().
+  void go_back(bool step, Reply& reply);
   Status set_non_stop(bool on);
   /// A process was started, attached to, or told to have stopped.
   void note_stop(const target::StopEvent& event);
@@ -163,11 +165,8 @@ class Session {
   std::vector<target::ResumeAction> last_actions_;
   std::vector<Inserted> inserted_;
   mutable std::optional<std::vector<target::ThreadInfo>> threads_;
-  bool no_ack_ = false;
-  bool no_ack_next_ = false;
-  bool running_ = false;
-  bool finished_ = false;
-  bool server_exit_ = false;
+  bool no_ack_ = false, no_ack_next_ = false;
+  bool running_ = false, finished_ = false, server_exit_ = false;
 };
 
 /// The kind of a Z packet's type.

@@ -31,6 +31,22 @@ void Session::resume(std::vector<target::ResumeAction> actions, Reply& reply) {
   else reply.none();
 }
 
+void Session::go_back(bool step, Reply& reply) {
+  if (selected_frame || non_stop.on) return reply.error(1);
+  const target::ThreadInfo* chosen =
+      resume_thread.tid > 0 ? find_thread(resume_thread) : nullptr;
+  const auto current = current_thread();
+  if (!chosen && resume_thread.tid <= 0 && current) chosen = &*current;
+  if (!chosen) return reply.error(1);
+  if (auto status = target.time_travel()->back(chosen->tid, step); !status)
+    return reply.error(status.error());
+  last_actions_.clear();
+  threads_changed();
+  documents.clear();
+  running_ = true;
+  reply.none();
+}
+
 void Session::run_on(bool with_signal) {
   constexpr int kSigtrap = 5;  // the debugger's own
   const bool pending = with_signal && last_stop && last_stop->kind == StopEvent::Kind::Signal &&

@@ -2,6 +2,7 @@
 // GDB wants first, so that it need not ask: frame pointer, stack pointer, pc.
 #include <fmt/format.h>
 
+#include "agent/frame_view.h"
 #include "agent/session.h"
 #include "base/hex.h"
 #include "rsp/signals.h"
@@ -38,6 +39,8 @@ std::string reason(const StopEvent& event, const Session& session) {
     case Kind::SystemCallEntry: return fmt::format("syscall_entry:{:x};", event.system_call);
     case Kind::SystemCallReturn: return fmt::format("syscall_return:{:x};", event.system_call);
     case Kind::ThreadCreated: return "create:;";
+    case Kind::HistoryBegin: return "replaylog:begin;";
+    case Kind::HistoryEnd: return "replaylog:end;";
     default: return "";
   }
 }
@@ -46,6 +49,7 @@ std::string expedited_registers(Session& session, const StopEvent& event) {
   const RegisterLayout& layout = session.target.layout(event.pid);
   std::vector<uint8_t> block(layout.size_bytes);
   if (!session.target.read_registers(event.tid, block)) return "";
+  const std::vector<uint8_t> known = session.target.known_registers(event.tid);
   const Register* frame = layout.find("rbp");
   const Register* wanted[] = {
       frame ? frame : layout.find("ebp"),
@@ -54,7 +58,7 @@ std::string expedited_registers(Session& session, const StopEvent& event) {
   };
   std::string out;
   for (const Register* reg : wanted)
-    if (reg)
+    if (reg && is_known(known, layout, *reg))
       out += fmt::format("{:02x}:{};", reg->number,
                          to_hex(Bytes(block).subspan(reg->offset, reg->size_bytes)));
   return out;

@@ -21,7 +21,9 @@
 #include "model/registers.h"
 #include "target/breakpoints.h"
 #include "target/non_stop.h"
+#include "target/signal_info.h"
 #include "target/sites.h"
+#include "target/time_travel.h"
 
 namespace tracewell::target {
 
@@ -58,6 +60,8 @@ struct StopEvent {
     SystemCallReturn, // it has been done
     ThreadCreated,    // `tid` is new, and stands at its first instruction
     ThreadExited,     // `tid` is gone, with `exit_code`; its process is not
+    HistoryBegin,     // a recording goes back no further
+    HistoryEnd,       // nor forwards
   };
   Kind kind = Kind::Signal;
   Pid pid = 0;
@@ -140,18 +144,6 @@ class ThreadLocals {
   virtual Result<uint64_t> address(Tid tid, uint64_t link_map, uint64_t offset) = 0;
 };
 
-class SignalInfo {
- public:
-  virtual ~SignalInfo() = default;
-  virtual Result<std::vector<uint8_t>> read_siginfo(Tid tid) = 0;
-  virtual Status write_siginfo(Tid tid, Bytes bytes) = 0;
-  /// Signals (Linux numbers) to deliver without a stop, except to a thread that steps.
-  virtual void pass_signals(const std::vector<int>& signals) = 0;
-  /// Signals that the program may see: of those that nobody has decided about, when it is let go.
-  /// Before the first call, all but SIGTRAP and SIGINT.
-  virtual void program_signals(const std::vector<int>& signals) = 0;
-};
-
 class Target {
  public:
   virtual ~Target() = default;
@@ -169,6 +161,12 @@ class Target {
   /// `block` has layout().size_bytes.
   virtual Status read_registers(Tid tid, std::span<uint8_t> block) = 0;
   virtual Status write_registers(Tid tid, Bytes block) = 0;
+  /// Which of them are known: one bit a register (by index in the layout, least significant bit
+  /// first). Empty = all. Those that are not are zero in the block.
+  virtual std::vector<uint8_t> known_registers(Tid tid) {
+    (void)tid;
+    return {};
+  }
   /// Bytes read: the readable prefix. Our patches do not show.
   virtual size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) = 0;
   /// All or nothing. Our patches stay in force.
@@ -193,6 +191,7 @@ class Target {
   virtual SystemCalls* system_calls() { return nullptr; }
   virtual ThreadLocals* thread_locals() { return nullptr; }
   virtual NonStop* non_stop() { return nullptr; }
+  virtual TimeTravel* time_travel() { return nullptr; }
 };
 
 }  // namespace tracewell::target

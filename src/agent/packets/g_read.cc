@@ -12,7 +12,8 @@ void on_g_read(Session& session, std::string_view, Reply& reply) {
   const Status known = session.target.read_registers(thread->tid, block);
   if (!known && known.error().code == Errc::NotFound) return read_unknown_registers(session, reply);
   if (!known) return reply.error(1);
-  reply.hex(block);
+  reply.text(registers_text(block, session.target.known_registers(thread->tid),
+                            session.target.layout(thread->pid)));
 }
 
 }  // namespace tracewell::agent

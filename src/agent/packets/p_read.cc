@@ -22,7 +22,10 @@ void on_p_read(Session& session, std::string_view body, Reply& reply) {
   }
   std::vector<uint8_t> block(layout.size_bytes);
   if (!session.target.read_registers(thread->tid, block)) return reply.error(1);
-  reply.hex(Bytes(block).subspan(reg->offset, reg->size_bytes));
+  if (is_known(session.target.known_registers(thread->tid), layout, *reg))
+    reply.hex(Bytes(block).subspan(reg->offset, reg->size_bytes));
+  else
+    reply.text(std::string(size_t{reg->size_bytes} * 2, 'x'));
 }
 
 }  // namespace tracewell::agent

@@ -2,6 +2,7 @@
 // "Quit GDBserver" at its end, to tell what they talk to.
 #include <fmt/format.h>
 
+#include "agent/monitor_history.h"
 #include "agent/packets.h"
 #include "base/hex.h"
 #include "base/text.h"
@@ -56,8 +57,10 @@ void on_qRcmd(Session& session, std::string_view body, Reply& reply) {
   auto text = text_from_hex(body);
   if (!text) return reply.error(1);
   const std::string_view command = trim(*text);
+  if (monitor_history(session, command, reply)) return;
   if (command == "help") {
     session.console(help(session.options.set != nullptr));
+    if (session.target.time_travel() != nullptr) session.console(kHistoryHelp);
   } else if (command == "exit") {
     session.finish_server();
   } else if (command.starts_with("set ")) {

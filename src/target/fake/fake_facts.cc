@@ -94,4 +94,26 @@ void FakeTarget::pass_signals(const std::vector<int>& signals) {
   log(std::move(line));
 }
 
+std::vector<uint8_t> FakeTarget::known_registers(Tid tid) {
+  const Thread* thread = find_thread(tid);
+  if (!thread || thread->unknown.empty()) return {};
+  std::vector<uint8_t> known((layout_.registers.size() + 7) / 8, 0xff);
+  for (const uint32_t index : thread->unknown)
+    known[index / 8] &= static_cast<uint8_t>(~(1u << (index % 8)));
+  return known;
+}
+
+Status FakeTarget::back(Tid tid, bool step) {
+  log(fmt::format("back {}:{}", tid, step ? "step" : "continue"));
+  if (refused("resume")) return Error{Errc::Target, "cannot resume", {}};
+  return {};
+}
+
+Status FakeTarget::go_to(uint64_t moment) {
+  log(fmt::format("go-to {}", moment));
+  if (moment >= moments_) return no_such("moment");
+  now_ = moment;
+  return {};
+}
+
 }  // namespace tracewell::target

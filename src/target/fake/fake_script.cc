@@ -87,6 +87,12 @@ Status FakeTarget::describe_thread(const std::vector<std::string_view>& words,
     thread->siginfo = *std::move(bytes);
     return {};
   }
+  if (words[0] == "unknown") {
+    const Register* entry = layout_.find(words[2]);
+    if (!entry) return bad(line);
+    thread->unknown.insert(static_cast<uint32_t>(entry - layout_.registers.data()));
+    return {};
+  }
   auto value = words.size() == 4 ? parse_hex(words[3]) : std::nullopt;
   if (!value) return bad(line);
   if (words[0] == "tls") {
@@ -149,8 +155,12 @@ Status FakeTarget::describe(std::string_view line) {
     else next_pid_ = *pid;
     return {};
   }
+  if (verb == "moments") {
+    moments_ = static_cast<uint64_t>(decimal(words[1]).value_or(0));
+    return {};
+  }
   if (words.size() < 3) return bad(line);
-  if (verb == "thread" || verb == "reg" || verb == "siginfo" || verb == "tls")
+  if (verb == "unknown" || verb == "thread" || verb == "reg" || verb == "siginfo" || verb == "tls")
     return describe_thread(words, line);
   if (verb == "mem" || verb == "auxv" || verb == "exec" || verb == "library")
     return describe_process(words, line);
@@ -196,7 +206,8 @@ Status FakeTarget::fill_event(StopEvent& event, std::string_view verb, std::stri
       {"exited", Stop::Exited},           {"killed", Stop::Signalled},
       {"none", Stop::NoneLeft},           {"call", Stop::SystemCallEntry},
       {"return", Stop::SystemCallReturn}, {"created", Stop::ThreadCreated},
-      {"thread-exited", Stop::ThreadExited},
+      {"thread-exited", Stop::ThreadExited}, {"history-begin", Stop::HistoryBegin},
+      {"history-end", Stop::HistoryEnd},
   };
   const auto found = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                                   [&](const auto& entry) { return entry.first == verb; });

@@ -7,16 +7,18 @@
 //   process PID [attached]
 //   thread PID.TID NAME [CORE]
 //   reg PID.TID NAME HEX            a number, not bytes
+//   unknown PID.TID NAME            nobody knows what is in this register
 //   mem PID ADDRESS HEXBYTES [ro]   a new piece of memory
 //   auxv PID HEXBYTES    exec PID PATH    library PID PATH BIAS    siginfo PID.TID HEXBYTES
 //   tls PID.TID LINKMAP HEX         where the thread's block of a module is
+//   moments N                       it is a recording with so many moments, at the first
 //   next-pid PID                    of the process launched next (its thread's tid is the same)
 //   refuse WHAT                     the next launch, attach, resume, detach, kill or insert fails
 //
 // Events: PID.TID and then
 //   signal N | breakpoint | hardware | watchpoint ADDRESS | stepped | interrupted | fork PID |
 //   vfork PID | vforkdone | exec PATH | exited CODE | killed N | none |
-//   call N | return N | created | thread-exited CODE
+//   call N | return N | created | thread-exited CODE | history-begin | history-end
 //   hit ADDRESS [step PC]…          told to the hit handler and not to the debugger
 //   trap ADDRESS [hardware]         a breakpoint, told if the filter says so
 // Processes and threads are decimal, addresses and registers hex without 0x.
@@ -40,7 +42,8 @@ class FakeTarget final : public Target,
                          private SignalInfo,
                          private SystemCalls,
                          private ThreadLocals,
-                         private NonStop {
+                         private NonStop,
+                         private TimeTravel {
  public:
   FakeTarget();
 
@@ -59,6 +62,7 @@ class FakeTarget final : public Target,
   const std::string& target_description(Pid) const override { return description_; }
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;
+  std::vector<uint8_t> known_registers(Tid tid) override;
   size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override;
   Status write_memory(Pid pid, uint64_t address, Bytes bytes) override;
   Status resume(std::span<const ResumeAction> actions) override;
@@ -72,6 +76,7 @@ class FakeTarget final : public Target,
   SystemCalls* system_calls() override { return has("system-calls") ? this : nullptr; }
   ThreadLocals* thread_locals() override { return has("thread-locals") ? this : nullptr; }
   NonStop* non_stop() override { return has("non-stop") ? this : nullptr; }
+  TimeTravel* time_travel() override { return moments_ > 0 ? this : nullptr; }
 
  private:
   friend class FakeHit;
@@ -90,6 +95,7 @@ class FakeTarget final : public Target,
     ThreadInfo info;
     std::vector<uint8_t> block, siginfo;
     std::map<uint64_t, uint64_t> locals = {};  // by the module's link map
+    std::set<uint32_t> unknown = {};           // registers, by index
   };
 
   // Processes
@@ -124,6 +130,12 @@ class FakeTarget final : public Target,
   Status set_non_stop(bool on) override;
   Status stop(std::span<const Tid> threads) override;
   bool due() override;
+  // TimeTravel
+  Status back(Tid tid, bool step) override;
+  uint64_t moments() const override { return moments_; }
+  uint64_t now() const override { return now_; }
+  Status go_to(uint64_t moment) override;
+  Tid next_thread() override { return threads_.front().info.tid; }
 
   bool has(std::string_view capability) const { return without_.count(capability) == 0; }
   bool refused(std::string_view what);
@@ -158,6 +170,7 @@ class FakeTarget final : public Target,
   BreakpointFilter* filter_ = nullptr;
   Pid next_pid_ = 100;
   bool non_stop_ = false;
+  uint64_t moments_ = 0, now_ = 0;
   std::vector<std::string> calls_;
 };
 

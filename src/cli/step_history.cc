@@ -1,0 +1,113 @@
+#include "cli/step_history.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace tracewell::cli {
+namespace {
+
+using timeline::AddressRange;
+
+constexpr uint64_t kOpcodeBytesMax = 15;
+
+uint8_t kinds_of(target::History::Touch how) {
+  using Touch = target::History::Touch;
+  return how == Touch::Write  ? timeline::kWrites
+         : how == Touch::Read ? timeline::kReads
+                              : timeline::kAccesses;
+}
+
+AddressRange range(uint64_t address, uint64_t size) {
+  const uint64_t reach = size == 0 ? 0 : size - 1;
+  return {address, address > UINT64_MAX - reach ? UINT64_MAX : address + reach};
+}
+
+std::optional<target::History::Touched> touched(std::optional<uint64_t> step, uint64_t address) {
+  if (!step) return std::nullopt;
+  return target::History::Touched{*step, address};
+}
+
+}  // namespace
+
+std::vector<uint64_t> StepHistory::threads() {
+  std::vector<uint64_t> out = trace_.timeline->threads();
+  // Of a recorder that knew no threads, all steps are of one.
+  if (out.empty()) out.push_back(0);
+  std::ranges::sort(out, {}, [&](uint64_t one) {
+    return trace_.timeline->next_step_of(one, 0).value_or(UINT64_MAX);
+  });
+  return out;
+}
+
+Status StepHistory::before(uint64_t step, StepIndex::Moment& moment) {
+  return trace_.source->steps()->state_before(step, moment);
+}
+
+Status StepHistory::read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
+                                std::span<uint8_t> known) {
+  trace_.timeline->memory(step, address, into, known);
+  return read_code(step, address, into, known);
+}
+
+/// The last time that an instruction was executed at `pc` until now, else the next time: in this
+/// session, because another one may be of another program.
+std::optional<uint64_t> StepHistory::nearest_execution(uint64_t pc, uint64_t step) const {
+  const timeline::Timeline& timeline = *trace_.timeline;
+  const auto [first, end] = timeline.session_of(std::min(step, timeline.steps() - 1));
+  const auto last = timeline.last_execution({pc, pc}, step + 1);
+  if (last && *last >= first) return last;
+  const auto next = timeline.next_execution({pc, pc}, step);
+  return next && *next < end ? next : std::nullopt;
+}
+
+/// Fills in what is not known yet. Where instructions overlap, the one that begins later wins.
+Status StepHistory::read_code(uint64_t step, uint64_t address, std::span<uint8_t> into,
+                              std::span<uint8_t> known) {
+  for (size_t i = 0; i < into.size(); ++i) {
+    if (known[i] != 0) continue;
+    const uint64_t wanted = address + i;
+    for (uint64_t back = 0; back < kOpcodeBytesMax && back <= wanted; ++back) {
+      const auto executed = nearest_execution(wanted - back, step);
+      if (!executed) continue;
+      TW_ASSIGN_OR_RETURN(const Event* event, trace_.step(*executed));
+      const Bytes opcode = std::get<Step>(event->body).opcode;
+      if (opcode.size() <= back) continue;
+      for (size_t at = back; at < opcode.size() && i + at - back < into.size(); ++at) {
+        if (known[i + at - back] != 0) continue;
+        into[i + at - back] = opcode[at];
+        known[i + at - back] = 1;
+      }
+      break;
+    }
+  }
+  return {};
+}
+
+std::optional<uint64_t> StepHistory::next_execution(uint64_t pc, uint64_t from) {
+  return trace_.timeline->next_execution({pc, pc}, from);
+}
+
+std::optional<uint64_t> StepHistory::last_execution(uint64_t pc, uint64_t before) {
+  return trace_.timeline->last_execution({pc, pc}, before);
+}
+
+std::optional<target::History::Touched> StepHistory::next_touch(uint64_t address, uint64_t size,
+                                                                Touch how, uint64_t from) {
+  return touched(trace_.timeline->next_access(range(address, size), kinds_of(how), from), address);
+}
+
+std::optional<target::History::Touched> StepHistory::last_touch(uint64_t address, uint64_t size,
+                                                                Touch how, uint64_t before) {
+  return touched(trace_.timeline->last_access(range(address, size), kinds_of(how), before),
+                 address);
+}
+
+std::optional<uint64_t> StepHistory::next_of_thread(uint64_t thread, uint64_t from) {
+  return trace_.timeline->next_step_of(thread, from);
+}
+
+std::optional<uint64_t> StepHistory::last_of_thread(uint64_t thread, uint64_t before) {
+  return trace_.timeline->last_step_of(thread, before);
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,217 @@
+#include "target/recorded/history_target.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "machine/tdesc.h"
+
+namespace tracewell::target {
+namespace {
+
+constexpr int kSigtrap = 5;
+
+Error recorded_only(const char* what) {
+  return {Errc::Unsupported, std::string("this is a recorded trace: ") + what, {}};
+}
+
+/// Thread ids of the protocol are positive; those of the recorder are, too, where it knew them.
+std::vector<Tid> names_of(const std::vector<uint64_t>& threads) {
+  std::set<Tid> taken;
+  for (const uint64_t thread : threads) taken.insert(static_cast<Tid>(thread));
+  std::vector<Tid> names;
+  Tid free = 1;
+  for (const uint64_t thread : threads) {
+    auto name = static_cast<Tid>(thread);
+    if (name <= 0) {
+      while (!taken.insert(free).second) ++free;
+      name = free;
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+HistoryTarget::HistoryTarget(const Catalog& catalog, symbols::ImageMap images, History& history)
+    : still_(catalog, std::move(images)),
+      history_(history),
+      threads_(history.threads()),
+      names_(names_of(threads_)) {
+  choose_layout(catalog);
+}
+
+void HistoryTarget::choose_layout(const Catalog& catalog) {
+  recorded_layout_ = catalog.registers;
+  ProblemLog ignored;  // whoever read the trace has told
+  layout_ = machine::parse_tdesc(still_.target_description(kPid), ignored).registers;
+  if (layout_.empty()) layout_ = still_.layout(kPid);
+  for (const Register& one : layout_.registers) {
+    const Register* known = recorded_layout_.find(one.name);
+    std::optional<uint32_t> index;
+    if (known != nullptr && known->size_bytes == one.size_bytes)
+      index = static_cast<uint32_t>(known - recorded_layout_.registers.data());
+    recorded_index_.push_back(index);
+  }
+}
+
+std::vector<ThreadInfo> HistoryTarget::threads(Pid pid) const {
+  std::vector<ThreadInfo> out;
+  if (pid != 0 && pid != kPid) return out;
+  for (size_t i = 0; i < names_.size(); ++i)
+    out.push_back({.pid = kPid,
+                   .tid = names_[i],
+                   .name = threads_[i] != 0 ? fmt::format("thread {}", threads_[i]) : "recorded"});
+  return out;
+}
+
+std::optional<uint64_t> HistoryTarget::recorded(Tid tid) const {
+  const auto at = std::ranges::find(names_, tid);
+  if (at == names_.end()) return std::nullopt;
+  return threads_[static_cast<size_t>(at - names_.begin())];
+}
+
+Tid HistoryTarget::named(uint64_t recorded) const {
+  const auto at = std::ranges::find(threads_, recorded);
+  return at == threads_.end() ? names_.front() : names_[static_cast<size_t>(at - threads_.begin())];
+}
+
+/// The step that the thread stands before.
+Result<uint64_t> HistoryTarget::step_of(Tid tid) {
+  const auto thread = recorded(tid);
+  if (!thread) return {Errc::NotFound, "no such thread"};
+  if (const auto next = history_.next_of_thread(*thread, now_)) return *next;
+  if (const auto last = history_.last_of_thread(*thread, now_)) return *last;
+  return {Errc::NotFound, "a thread without steps"};
+}
+
+/// Makes moment_ the thread's.
+Status HistoryTarget::look(Tid tid) {
+  TW_ASSIGN_OR_RETURN(const uint64_t step, step_of(tid));
+  if (looked_at_ == step) return {};
+  looked_at_.reset();
+  TW_RETURN_IF_ERROR(history_.before(step, moment_));
+  looked_at_ = step;
+  return {};
+}
+
+Status HistoryTarget::read_registers(Tid tid, std::span<uint8_t> block) {
+  TW_RETURN_IF_ERROR(look(tid));
+  if (block.size() != layout_.size_bytes)
+    return {Errc::InvalidArgument, "a register block of another size"};
+  std::ranges::fill(block, uint8_t{0});
+  for (size_t i = 0; i < recorded_index_.size(); ++i) {
+    if (!recorded_index_[i]) continue;
+    const Register& from = recorded_layout_.registers[*recorded_index_[i]];
+    std::copy_n(moment_.registers.block.begin() + from.offset, from.size_bytes,
+                block.begin() + layout_.registers[i].offset);
+  }
+  return {};
+}
+
+std::vector<uint8_t> HistoryTarget::known_registers(Tid tid) {
+  std::vector<uint8_t> known((layout_.registers.size() + 7) / 8);
+  if (!look(tid).ok()) return known;
+  for (size_t i = 0; i < recorded_index_.size(); ++i)
+    if (recorded_index_[i] && moment_.registers.is_valid(*recorded_index_[i]))
+      known[i / 8] |= static_cast<uint8_t>(1u << (i % 8));
+  return known;
+}
+
+size_t HistoryTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) {
+  if (pid != kPid) return 0;
+  std::vector<uint8_t> known(into.size());
+  if (!history_.read_memory(now_, address, into, known).ok()) std::ranges::fill(known, uint8_t{0});
+  for (size_t i = 0; i < into.size();) {
+    if (known[i] != 0) {
+      ++i;
+      continue;
+    }
+    const auto end = std::find_if(known.begin() + static_cast<ptrdiff_t>(i), known.end(),
+                                  [](uint8_t one) { return one != 0; });
+    const size_t size = static_cast<size_t>(end - known.begin()) - i;
+    const size_t got = still_.read_memory(pid, address + i, into.subspan(i, size));
+    i += got;
+    if (got < size) return i;
+  }
+  return into.size();
+}
+
+Status HistoryTarget::write_registers(Tid, Bytes) {
+  return recorded_only("registers cannot be changed");
+}
+
+Status HistoryTarget::write_memory(Pid, uint64_t, Bytes) {
+  return recorded_only("memory cannot be changed");
+}
+
+Status HistoryTarget::insert(Pid pid, Kind kind, uint64_t address, uint32_t size) {
+  if (pid != kPid) return {Errc::NotFound, "no such process"};
+  points_.insert({kind, address, size});
+  return {};
+}
+
+Status HistoryTarget::remove(Pid, Kind kind, uint64_t address, uint32_t size) {
+  points_.erase({kind, address, size});
+  return {};
+}
+
+Status HistoryTarget::go_to(uint64_t moment) {
+  if (moment > last_moment())
+    return {Errc::NotFound,
+            fmt::format("there is no step {}; the last one is {}", moment, last_moment())};
+  now_ = moment;
+  return {};
+}
+
+Tid HistoryTarget::next_thread() {
+  StepIndex::Moment moment;
+  if (!history_.before(now_, moment).ok()) return names_.front();
+  return named(moment.tid);
+}
+
+/// Whoever is told to step, or the only one, decides; the rest goes as it went.
+Status HistoryTarget::resume(std::span<const ResumeAction> actions) {
+  if (actions.empty()) return {Errc::InvalidArgument, "nothing to resume"};
+  Run run{.tid = actions[0].tid};
+  for (const ResumeAction& action : actions) {
+    if (action.kind == ResumeAction::Kind::Continue) continue;
+    run = {.tid = action.tid, .steps = true};
+    if (action.kind == ResumeAction::Kind::RangeStep) {
+      run.range_start = action.range_start;
+      run.range_end = action.range_end;
+    }
+    break;
+  }
+  if (!recorded(run.tid)) return {Errc::NotFound, "no such thread"};
+  run_ = run;
+  interrupted_ = false;
+  return {};
+}
+
+Status HistoryTarget::back(Tid tid, bool step) {
+  if (!recorded(tid)) return {Errc::NotFound, "no such thread"};
+  run_ = Run{.tid = tid, .back = true, .steps = step};
+  interrupted_ = false;
+  return {};
+}
+
+Status HistoryTarget::interrupt() {
+  interrupted_ = true;
+  return {};
+}
+
+StopEvent HistoryTarget::event_at(uint64_t step, StopEvent::Kind kind, uint64_t address) {
+  StepIndex::Moment moment;
+  StopEvent event;
+  event.kind = kind;
+  event.pid = kPid;
+  event.signal = kSigtrap;
+  event.address = address;
+  event.tid = history_.before(step, moment).ok() ? named(moment.tid) : names_.front();
+  return event;
+}
+
+}  // namespace tracewell::target

@@ -1,0 +1,111 @@
+// HistoryTarget: a recorded run of steps, in which a debugger goes forwards and backwards. Nothing
+// runs: a breakpoint is a question to the history's index, and so is a watchpoint.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/catalog.h"
+#include "symbols/image_map.h"
+#include "target/recorded/history.h"
+#include "target/recorded/recorded_target.h"
+#include "target/target.h"
+#include "target/time_travel.h"
+
+namespace tracewell::target {
+
+class HistoryTarget final : public Target, private Breakpoints, private TimeTravel {
+ public:
+  static constexpr Pid kPid = RecordedTarget::kPid;
+
+  /// Begins before the first step. `history` must outlive it and have a step. `images`: what the
+  /// user allowed, where it was mapped; memory that the history does not know comes from there.
+  HistoryTarget(const Catalog& catalog, symbols::ImageMap images, History& history);
+
+  std::vector<ProcessInfo> processes() const override { return still_.processes(); }
+  /// All that the recording has, whether their first step is still to come or their last is over.
+  std::vector<ThreadInfo> threads(Pid pid) const override;
+  /// The catalog's registers as far as its description names them: those are what a debugger may
+  /// ask for. A trace may have more.
+  const RegisterLayout& layout(Pid) const override { return layout_; }
+  const std::string& target_description(Pid pid) const override {
+    return still_.target_description(pid);
+  }
+  Endian endian() const override { return still_.endian(); }
+
+  /// Before the thread's next step; of a thread that has none, before its last.
+  Status read_registers(Tid tid, std::span<uint8_t> block) override;
+  std::vector<uint8_t> known_registers(Tid tid) override;
+  size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override;
+  /// Unsupported: what was, was.
+  Status write_registers(Tid tid, Bytes block) override;
+  Status write_memory(Pid pid, uint64_t address, Bytes bytes) override;
+
+  Status resume(std::span<const ResumeAction> actions) override;
+  /// Searches a while; nullopt = not found yet.
+  Result<std::optional<StopEvent>> wait() override;
+  Status interrupt() override;
+
+  Breakpoints* breakpoints() override { return this; }
+  TimeTravel* time_travel() override { return this; }
+  ProcessFacts* facts() override { return still_.facts(); }
+
+  std::vector<std::string> files() const { return still_.files(); }
+
+ private:
+  struct Point {
+    Kind kind;
+    uint64_t address;
+    uint32_t size;
+    auto operator<=>(const Point&) const = default;
+  };
+  struct Place {  // where a run ends, and why
+    uint64_t moment = 0;
+    StopEvent event;
+  };
+  struct Run {
+    Tid tid = 0;
+    bool back = false;
+    bool steps = false;
+    uint64_t range_start = 0, range_end = 0;
+  };
+
+  bool supports(Kind) const override { return true; }
+  Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) override;
+  Status remove(Pid pid, Kind kind, uint64_t address, uint32_t size) override;
+  Status back(Tid tid, bool step) override;
+  uint64_t moments() const override { return history_.count(); }
+  uint64_t now() const override { return now_; }
+  Status go_to(uint64_t moment) override;
+  Tid next_thread() override;
+
+  void choose_layout(const Catalog& catalog);
+  std::optional<uint64_t> recorded(Tid tid) const;
+  Tid named(uint64_t recorded) const;
+  Result<uint64_t> step_of(Tid tid);
+  Status look(Tid tid);
+  uint64_t last_moment() const { return history_.count() - 1; }
+  Place ahead();
+  Place behind();
+  Result<Place> step_ahead(Tid tid);
+  Result<Place> step_behind(Tid tid);
+  StopEvent event_at(uint64_t step, StopEvent::Kind kind, uint64_t address);
+
+  RecordedTarget still_;
+  History& history_;
+  RegisterLayout layout_, recorded_layout_;
+  std::vector<std::optional<uint32_t>> recorded_index_;  // of each register of layout_
+  std::vector<uint64_t> threads_;  // as recorded; what the debugger calls them is next
+  std::vector<Tid> names_;
+  std::set<Point> points_;
+  uint64_t now_ = 0;
+  std::optional<Run> run_;
+  bool interrupted_ = false;
+  StepIndex::Moment moment_;               // of looked_at_
+  std::optional<uint64_t> looked_at_;
+};
+
+}  // namespace tracewell::target

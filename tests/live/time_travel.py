@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# timeout: 120
+"""Backwards and forwards through a recorded run in stock GDB: the session that the how-to shows,
+word for word; and registers and memory at every step, as the model of the program has them."""
+
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+
+import replay_common as common  # noqa: E402
+
+PAGE = common.SOURCE / "docs/how-to/travel-in-a-recorded-run.md"
+MODEL = common.SOURCE / "examples/travel/squares.py"
+NAMES = ("rax", "rbx", "rcx", "rsp", "rip")
+COUNTER = 0x404000
+
+EVERY_MOMENT = """
+run({connect!r})
+numbers = [thread.ptid[1] for thread in gdb.selected_inferior().threads()]
+seen = []
+for moment in range({count}):
+    run("monitor goto %d" % moment)
+    run("maintenance flush register-cache")
+    run("maintenance flush dcache")
+    threads = {{}}
+    for thread in gdb.selected_inferior().threads():
+        thread.switch()
+        threads[thread.ptid[1]] = [run("output/x $" + name) for name in {names!r}]
+    seen.append([threads, run("output *(int *) {counter}"), run("output $eflags")])
+result(seen)
+"""
+
+
+def sample(work):
+    """The model's steps; squares.jsonl and squares.trace64 are made of them."""
+    printed = subprocess.run([sys.executable, MODEL], capture_output=True, text=True, check=True)
+    (work / "squares.jsonl").write_text(printed.stdout)
+    subprocess.run([common.TRACEWELL, "convert", "squares.jsonl", "squares.trace64"], cwd=work,
+                   check=True, capture_output=True)
+    return [json.loads(line) for line in printed.stdout.splitlines()[1:]]
+
+
+def said(line):
+    """A line that says something, and not of GDB's search for an executable."""
+    return line.strip() and not line.startswith(("warning: No", "determining exec", "[Inferior"))
+
+
+def page(work):
+    lines = [line[4:] for line in PAGE.read_text().splitlines() if line.startswith("    ")]
+    lines = lines[lines.index("$ gdb") + 1:]
+    commands = [line[6:] for line in lines if line.startswith("(gdb) ")]
+    shown = ["@@ " + line[6:] if line.startswith("(gdb) ") else line for line in lines]
+    script = "set pagination off\nset confirm off\nset style enabled off\n"
+    script += "".join(f"echo @@ {command}\\n\n{command}\n" for command in commands)
+    (work / "page.gdb").write_text(script)
+    path = os.path.dirname(common.TRACEWELL) + ":" + os.environ["PATH"]
+    done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-x",
+                           "page.gdb"], cwd=work, env={**os.environ, "PATH": path}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    got = [line.split() for line in done.stdout.splitlines() if said(line)]
+    common.same(got, [line.split() for line in shown], "the session of the how-to")
+
+
+def every_moment(work, trace, steps):
+    """Of a thread, what it has before its next step; of one that has none, before its last."""
+    script = EVERY_MOMENT.format(connect=f"target remote | {common.TRACEWELL} replay {trace} -",
+                                 count=len(steps), names=NAMES, counter=COUNTER)
+    seen = common.gdb(work, script)
+    registers, before = {}, []
+    for step in steps:
+        now = registers.setdefault(step["tid"], {})
+        now.update(step["before"])
+        before.append(dict(now))
+        now.update(step["registers"])
+    counter = 0
+    for moment, (threads, counted, flags) in enumerate(seen):
+        common.same(counted, str(counter), f"the counter before step {moment} of {trace}")
+        for access in steps[moment]["memory"]:
+            if int(access["addr"], 16) == COUNTER:
+                counter += 1
+        for thread in {step["tid"] for step in steps}:
+            own = [number for number, step in enumerate(steps) if step["tid"] == thread]
+            at = next((number for number in own if number >= moment), own[-1])
+            common.same(threads[str(thread)], [before[at][name] for name in NAMES],
+                        f"thread {thread} before step {moment} of {trace}")
+        if trace.endswith(".jsonl"):
+            common.same(flags, "<unavailable>", "what nobody recorded")
+
+
+def main():
+    common.need("gdb")
+    with common.folder() as work:
+        steps = sample(work)
+        page(work)
+        for trace in ("squares.trace64", "squares.jsonl"):
+            every_moment(work, str(work / trace), steps)
+
+
+main()
