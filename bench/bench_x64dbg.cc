@@ -1,6 +1,6 @@
 // A trace of x64dbg's, 100 000 000 steps (about 4.5 GB; TRACEWELL_BENCH_STEPS for another number),
 // in the page cache. The limits stand for peers: nothing else opens such a file.
-//   x64dbg-scan          opening it: blocks found and counted, one thread; against memcpy of the file
+//   x64dbg-scan          opening it: blocks found and counted, one thread; against memcpy
 //   x64dbg-index         the whole index, all cores; x64dbg-index-memory: private memory meanwhile
 //   x64dbg-index-size    the index beside the trace
 //   x64dbg-info          `tracewell info`, with the index at hand
@@ -122,7 +122,8 @@ Result<timeline::Timeline> index(const std::string& path, const Trace& trace) {
   const double share =
       static_cast<double>(about.st_size) / static_cast<double>(trace.file->bytes().size());
   fmt::print("bench x64dbg-index ours={:.3f}GB/s limit=0.4GB/s ratio={:.2f}\n", speed, speed / 0.4);
-  fmt::print("bench x64dbg-index-memory ours={:.0f}MB limit=512MB ratio={:.1f}\n", most, 512 / most);
+  fmt::print("bench x64dbg-index-memory ours={:.0f}MB limit=512MB ratio={:.1f}\n", most,
+             512 / most);
   fmt::print("bench x64dbg-index-size ours={:.3f} limit=0.25 ratio={:.2f}\n", share, 0.25 / share);
   return built;
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/trace_files.h"
+#include "filter/step_frames.h"
 
 namespace tracewell::cli {
 namespace {
@@ -15,6 +16,7 @@ struct ConvertOptions {
   std::string output;
   std::string format;
   formats::SaveOptions save;
+  std::vector<uint64_t> at;
 };
 
 std::string writable_formats() {
@@ -47,6 +49,9 @@ Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
                                     options.input.strict, "converting"));
+  if (!options.at.empty() || format->name == "tfile") {
+    TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), options.at));
+  }
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink,
                       create_sink(*format, options.output, options.save));
   for (const std::string& refused : sink->refuses(source->catalog()))
@@ -69,6 +74,12 @@ Run convert_command(CLI::App& app) {
       ->type_name("NAME");
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when --from, --to or --where leave nothing to write but the catalog.");
+  app.add_option("--at", options->at,
+                 "steps become trace frames: those at these addresses (into a tfile, all do "
+                 "without)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("ADDR,...");
   app.add_flag("--compat", options->save.compat,
                "write so that older readers open it (trace64: no user blocks, a small header)");
   app.add_option("--style", options->save.style,

@@ -34,6 +34,16 @@ result(seen)
 """
 
 
+SLICE = """
+run("target tfile {trace}")
+frames, old = [], None
+while "Found" in run("tfind %d" % len(frames)):
+    frames.append([run("output/x $" + name) for name in {names!r}])
+    old = old or run("output *(long *) ($rbx + $rcx * 8)")
+result({{"frames": frames, "old": old}})
+"""
+
+
 def sample(work):
     """The model's steps; squares.jsonl and squares.trace64 are made of them."""
     printed = subprocess.run([sys.executable, MODEL], capture_output=True, text=True, check=True)
@@ -90,6 +100,31 @@ def every_moment(work, trace, steps):
             common.same(flags, "<unavailable>", "what nobody recorded")
 
 
+def slices(work, steps):
+    """Some steps as a trace file, which stock GDB goes through without us."""
+    store = 0x40100C
+    wanted = [number for number, step in enumerate(steps) if int(step["pc"], 16) == store]
+    subprocess.run([common.TRACEWELL, "convert", "--at", f"{store:#x},0x401016", "squares.jsonl",
+                    "slice.tf"], cwd=work, check=True, capture_output=True)
+    seen = common.gdb(work, SLICE.format(trace=str(work / "slice.tf"), names=NAMES))
+    registers, expected = {}, []
+    for step in steps:
+        now = registers.setdefault(step["tid"], {})
+        now.update(step["before"])
+        if int(step["pc"], 16) in (store, 0x401016):
+            expected.append([now[name] for name in NAMES])
+        now.update(step["registers"])
+    common.same(seen["frames"], expected, "frames")
+    first = steps[wanted[0]]["memory"][0]
+    common.same(seen["old"], str(int(first["old"], 16)), "what was there before the first store")
+    everything = subprocess.run([common.TRACEWELL, "convert", "--from", "3", "--to", "7",
+                                 "squares.jsonl", "range.tf"], cwd=work, capture_output=True)
+    common.same(everything.returncode, 0, everything.stderr)
+    info = subprocess.run([common.TRACEWELL, "info", "--json", "range.tf"], cwd=work,
+                          capture_output=True, text=True, check=True)
+    common.same(json.loads(info.stdout)["records"], 5, "a frame of each step of a range")
+
+
 def main():
     common.need("gdb")
     with common.folder() as work:
@@ -97,6 +132,7 @@ def main():
         page(work)
         for trace in ("squares.trace64", "squares.jsonl"):
             every_moment(work, str(work / trace), steps)
+        slices(work, steps)
 
 
 main()

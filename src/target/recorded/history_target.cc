@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "machine/tdesc.h"
-
 namespace tracewell::target {
 namespace {
 
@@ -40,21 +38,9 @@ HistoryTarget::HistoryTarget(const Catalog& catalog, symbols::ImageMap images, H
       history_(history),
       threads_(history.threads()),
       names_(names_of(threads_)) {
-  choose_layout(catalog);
-}
-
-void HistoryTarget::choose_layout(const Catalog& catalog) {
-  recorded_layout_ = catalog.registers;
-  ProblemLog ignored;  // whoever read the trace has told
-  layout_ = machine::parse_tdesc(still_.target_description(kPid), ignored).registers;
-  if (layout_.empty()) layout_ = still_.layout(kPid);
-  for (const Register& one : layout_.registers) {
-    const Register* known = recorded_layout_.find(one.name);
-    std::optional<uint32_t> index;
-    if (known != nullptr && known->size_bytes == one.size_bytes)
-      index = static_cast<uint32_t>(known - recorded_layout_.registers.data());
-    recorded_index_.push_back(index);
-  }
+  Catalog shown = catalog;  // with the description that a debugger gets
+  shown.target_description = still_.target_description(kPid);
+  registers_ = machine::DescribedRegisters(shown);
 }
 
 std::vector<ThreadInfo> HistoryTarget::threads(Pid pid) const {
@@ -99,25 +85,15 @@ Status HistoryTarget::look(Tid tid) {
 
 Status HistoryTarget::read_registers(Tid tid, std::span<uint8_t> block) {
   TW_RETURN_IF_ERROR(look(tid));
-  if (block.size() != layout_.size_bytes)
+  if (block.size() != registers_.layout().size_bytes)
     return {Errc::InvalidArgument, "a register block of another size"};
-  std::ranges::fill(block, uint8_t{0});
-  for (size_t i = 0; i < recorded_index_.size(); ++i) {
-    if (!recorded_index_[i]) continue;
-    const Register& from = recorded_layout_.registers[*recorded_index_[i]];
-    std::copy_n(moment_.registers.block.begin() + from.offset, from.size_bytes,
-                block.begin() + layout_.registers[i].offset);
-  }
+  registers_.copy(moment_.registers, block);
   return {};
 }
 
 std::vector<uint8_t> HistoryTarget::known_registers(Tid tid) {
-  std::vector<uint8_t> known((layout_.registers.size() + 7) / 8);
-  if (!look(tid).ok()) return known;
-  for (size_t i = 0; i < recorded_index_.size(); ++i)
-    if (recorded_index_[i] && moment_.registers.is_valid(*recorded_index_[i]))
-      known[i / 8] |= static_cast<uint8_t>(1u << (i % 8));
-  return known;
+  if (look(tid).ok()) return registers_.known(moment_.registers);
+  return std::vector<uint8_t>((registers_.layout().registers.size() + 7) / 8);
 }
 
 size_t HistoryTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) {

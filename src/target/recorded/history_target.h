@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/described.h"
 #include "model/catalog.h"
 #include "symbols/image_map.h"
 #include "target/recorded/history.h"
@@ -30,7 +31,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   std::vector<ThreadInfo> threads(Pid pid) const override;
   /// The catalog's registers as far as its description names them: those are what a debugger may
   /// ask for. A trace may have more.
-  const RegisterLayout& layout(Pid) const override { return layout_; }
+  const RegisterLayout& layout(Pid) const override { return registers_.layout(); }
   const std::string& target_description(Pid pid) const override {
     return still_.target_description(pid);
   }
@@ -82,7 +83,6 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   Status go_to(uint64_t moment) override;
   Tid next_thread() override;
 
-  void choose_layout(const Catalog& catalog);
   std::optional<uint64_t> recorded(Tid tid) const;
   Tid named(uint64_t recorded) const;
   Result<uint64_t> step_of(Tid tid);
@@ -96,8 +96,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
 
   RecordedTarget still_;
   History& history_;
-  RegisterLayout layout_, recorded_layout_;
-  std::vector<std::optional<uint32_t>> recorded_index_;  // of each register of layout_
+  machine::DescribedRegisters registers_;
   std::vector<uint64_t> threads_;  // as recorded; what the debugger calls them is next
   std::vector<Tid> names_;
   std::set<Point> points_;

@@ -1,0 +1,167 @@
+#include "filter/step_frames.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "machine/described.h"
+
+namespace tracewell::filter {
+namespace {
+
+/// Looks at the first events, and hands them out again.
+class Peeking final : public Source {
+ public:
+  static constexpr size_t kBatchesMax = 64;  // of marks; then it is no trace of steps
+
+  explicit Peeking(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+  /// The first event that is no mark; nullptr when there is none among the first ones.
+  Result<const Event*> peek() {
+    while (read_.size() < kBatchesMax) {
+      Batch batch;
+      TW_ASSIGN_OR_RETURN(const bool more, source_->next(batch));
+      if (!more) break;
+      read_.push_back(std::move(batch));
+      for (const Event& event : read_.back().events())
+        if (!std::holds_alternative<Mark>(event.body)) return &event;
+    }
+    return nullptr;
+  }
+  const Catalog& catalog() const override { return source_->catalog(); }
+  Result<bool> next(Batch& batch) override {
+    if (read_.empty()) return source_->next(batch);
+    std::swap(batch, read_.front());
+    read_.pop_front();
+    return true;
+  }
+
+ private:
+  std::unique_ptr<Source> source_;
+  std::deque<Batch> read_;
+};
+
+class StepFrames final : public Source {
+ public:
+  StepFrames(std::unique_ptr<Source> source, std::vector<uint64_t> addresses, uint64_t first_pc)
+      : source_(std::move(source)), addresses_(std::move(addresses)) {
+    const Catalog& steps = source_->catalog();
+    described_ = machine::DescribedRegisters(steps);
+    catalog_ = steps;
+    catalog_.registers = described_.layout();
+    catalog_.extras.clear();  // of the other format
+    define(addresses_.empty() ? std::vector{first_pc} : addresses_);
+  }
+
+  const Catalog& catalog() const override { return catalog_; }
+
+  Result<bool> next(Batch& batch) override {
+    batch.clear();
+    while (batch.empty()) {
+      TW_ASSIGN_OR_RETURN(const bool more, source_->next(steps_));
+      if (!more) return false;
+      for (const Event& event : steps_.events()) take(event, batch);
+    }
+    return true;
+  }
+
+ private:
+  void define(const std::vector<uint64_t>& addresses) {
+    for (const uint64_t address : addresses) {
+      TracepointDef one;
+      one.number = static_cast<uint32_t>(catalog_.tracepoints.size() + 1);
+      one.address = address;
+      catalog_.tracepoints.push_back(std::move(one));
+    }
+  }
+
+  /// Of the frames at this address; 0 = none are wanted.
+  int32_t tracepoint_at(uint64_t pc) const {
+    if (addresses_.empty()) return 1;
+    const auto at = std::ranges::find(addresses_, pc);
+    return at == addresses_.end() ? 0 : static_cast<int32_t>(at - addresses_.begin()) + 1;
+  }
+
+  void take(const Event& event, Batch& batch) {
+    if (const auto* mark = std::get_if<Mark>(&event.body); mark != nullptr && mark->session) {
+      threads_.clear();
+      return;
+    }
+    const auto* step = std::get_if<Step>(&event.body);
+    if (step == nullptr) return pass_on(event, batch);
+    RegisterState& state = threads_[event.tid];
+    const RegisterLayout& layout = source_->catalog().registers;
+    if (state.block.empty()) state.reset(layout);
+    for (const Step::RegisterChange& one : step->before) state.set(layout, one.index, one.value);
+    if (const int32_t tracepoint = tracepoint_at(step->pc))
+      add_frame(event, *step, state, tracepoint, batch);
+    for (const Step::RegisterChange& one : step->registers) state.set(layout, one.index, one.value);
+  }
+
+  /// Its payload is in a batch that is about to go.
+  void pass_on(const Event& event, Batch& batch) {
+    if (const auto* mark = std::get_if<Mark>(&event.body)) {
+      Event& copy = batch.add();
+      copy = event;
+      copy.body = Mark{.text = batch.copy(mark->text)};
+    } else if (const auto* lost = std::get_if<Lost>(&event.body)) {
+      Event& copy = batch.add();
+      copy = event;
+      copy.body = Lost{.count = lost->count, .why = batch.copy(lost->why)};
+    }
+  }
+
+  void add_frame(const Event& event, const Step& step, const RegisterState& state,
+                 int32_t tracepoint, Batch& batch) {
+    block_.resize(described_.layout().size_bytes);
+    described_.copy(state, block_);
+    blocks_.clear();
+    blocks_.push_back({.kind = FrameBlock::Kind::Registers, .bytes = batch.copy(Bytes(block_))});
+    blocks_.push_back({.kind = FrameBlock::Kind::Memory,
+                       .address = step.pc,
+                       .bytes = batch.copy(step.opcode)});
+    for (const Step::MemoryAccess& access : step.memory)
+      if (!access.old_bytes.empty())
+        blocks_.push_back({.kind = FrameBlock::Kind::Memory,
+                           .address = access.address,
+                           .bytes = batch.copy(access.old_bytes)});
+    Frame frame;
+    frame.tracepoint = tracepoint;
+    frame.pc = step.pc;
+    frame.blocks = batch.copy_array(std::span<const FrameBlock>(blocks_));
+    frame.registers_valid = batch.copy(Bytes(described_.known(state)));
+    Event& out = batch.add();
+    out.seq = count_++;
+    out.time_ns = event.time_ns;
+    out.tid = event.tid;
+    out.cpu = event.cpu;
+    out.body = frame;
+  }
+
+  std::unique_ptr<Source> source_;
+  std::vector<uint64_t> addresses_;
+  Catalog catalog_;
+  machine::DescribedRegisters described_;
+  Batch steps_;
+  std::unordered_map<uint64_t, RegisterState> threads_;
+  std::vector<uint8_t> block_;
+  std::vector<FrameBlock> blocks_;
+  uint64_t count_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> frames_of_steps(std::unique_ptr<Source> source,
+                                                std::vector<uint64_t> addresses) {
+  auto peeking = std::make_unique<Peeking>(std::move(source));
+  TW_ASSIGN_OR_RETURN(const Event* first, peeking->peek());
+  const Step* step = first != nullptr ? std::get_if<Step>(&first->body) : nullptr;
+  if (step == nullptr) return std::unique_ptr<Source>(std::move(peeking));
+  const uint64_t pc = step->pc;
+  return std::unique_ptr<Source>(
+      std::make_unique<StepFrames>(std::move(peeking), std::move(addresses), pc));
+}
+
+}  // namespace tracewell::filter
