@@ -59,6 +59,7 @@ Result<int> convert(const ConvertOptions& options) {
   CountingSource counted(std::move(source));
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
+  tell_left_out(*sink, options.output);
   if (!done.ok()) return done.error();
   return static_cast<int>(options.selection.selects() && counted.count() == 0 ? kNothing : kOk);
 }

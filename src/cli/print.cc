@@ -57,6 +57,7 @@ Result<int> print(const PrintOptions& options) {
   CountingSource counted(std::move(source));
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
+  tell_left_out(*sink, options.format);
   if (!done.ok()) return done.error();
   return static_cast<int>(options.selection.selects() && counted.count() == 0 ? kNothing : kOk);
 }

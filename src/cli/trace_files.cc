@@ -137,6 +137,11 @@ void tell_problems(const OpenTrace& trace, const std::string& path) {
     fmt::print(stderr, "tracewell: {}: {} problems in all\n", printable(path), all);
 }
 
+void tell_left_out(const Sink& sink, const std::string& name) {
+  for (const std::string& line : sink.left_out())
+    fmt::print(stderr, "tracewell: {}: {}\n", printable(name), printable(line));
+}
+
 Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path,
                                           const formats::SaveOptions& options) {
   if (!format.create)

@@ -71,6 +71,8 @@ class CountingSource final : public Source {
 
 /// To standard error, the first twenty.
 void tell_problems(const OpenTrace& trace, const std::string& path);
+/// What the sink left out indeed, to standard error, under the name of its output.
+void tell_left_out(const Sink& sink, const std::string& name);
 /// "warning frame-cut at 0x12: text", for people and scripts.
 std::string problem_line(const Problem& problem);
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "formats/jsonl_event_read.h"
+#include "formats/text_lines.h"
 
 namespace tracewell::formats {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 constexpr std::string_view kExtensions[] = {"jsonl", "ndjson"};
 constexpr size_t kBatchEvents = 1024;
 constexpr size_t kBatchBytes = 1 << 20;  // of text; an event is a few times as large
-constexpr size_t kForgetBytes = 32 << 20;
 
 /// `{ "catalog" :` with blanks anywhere.
 bool sniff(Bytes head) {
@@ -33,9 +33,10 @@ class JsonlReader final : public Source {
   static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file, const OpenOptions&,
                                               ProblemLog& problems) {
     std::unique_ptr<JsonlReader> reader(new JsonlReader(std::move(file), problems));
-    const std::string_view first = reader->take_line();
+    const std::string_view first = reader->lines_.take();
     TW_ASSIGN_OR_RETURN(reader->catalog_, catalog_from_json(first, problems));
-    if (reader->catalog_.source_path.empty()) reader->catalog_.source_path = reader->file_->path();
+    if (reader->catalog_.source_path.empty())
+      reader->catalog_.source_path = reader->lines_.file().path();
     reader->events_.emplace(reader->catalog_);
     return std::unique_ptr<Source>(std::move(reader));
   }
@@ -44,49 +45,32 @@ class JsonlReader final : public Source {
 
   Result<bool> next(Batch& batch) override {
     batch.clear();
-    const size_t begin = offset_;
-    while (!done() && batch.size() < kBatchEvents &&
-           (batch.empty() || offset_ - begin < kBatchBytes)) {
-      const size_t at = offset_;
-      const std::string_view line = take_line();
+    const size_t begin = lines_.offset();
+    while (!lines_.done() && batch.size() < kBatchEvents &&
+           (batch.empty() || lines_.offset() - begin < kBatchBytes)) {
+      const size_t at = lines_.offset();
+      const std::string_view line = lines_.take();
       if (line.empty()) continue;
       const Status read = events_->read(line, next_seq_, batch);
       if (read.ok())
         next_seq_ = batch.events().back().seq + 1;
       else
         problems_.add({at, Problem::Severity::Damage, "bad-event",
-                       fmt::format("line {}: {}; left out", line_, read.error().message)});
+                       fmt::format("line {}: {}; left out", lines_.number(),
+                                   read.error().message)});
     }
-    if (offset_ - forgotten_ > kForgetBytes) {
-      file_->forget(forgotten_, offset_ - forgotten_);
-      forgotten_ = offset_;
-    }
+    lines_.forget();
     return !batch.empty();
   }
 
  private:
   JsonlReader(std::shared_ptr<InputFile> file, ProblemLog& problems)
-      : file_(std::move(file)), problems_(problems) {}
+      : lines_(std::move(file)), problems_(problems) {}
 
-  bool done() const { return offset_ >= file_->bytes().size(); }
-
-  std::string_view take_line() {
-    const std::string_view rest = as_text(file_->bytes()).substr(offset_);
-    const size_t length = std::min(rest.find('\n'), rest.size());
-    offset_ += std::min(length + 1, rest.size());
-    ++line_;
-    std::string_view line = rest.substr(0, length);
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) line = {};
-    return line;
-  }
-
-  std::shared_ptr<InputFile> file_;
+  TextLines lines_;
   ProblemLog& problems_;
   Catalog catalog_;
   std::optional<EventReader> events_;
-  size_t offset_ = 0;
-  size_t forgotten_ = 0;
-  uint64_t line_ = 0;
   uint64_t next_seq_ = 0;
 };
 

@@ -83,6 +83,8 @@ class Sink {
   virtual Status begin(const Catalog& catalog) = 0;
   virtual Status write(const Batch& batch) = 0;
   virtual Status finish() = 0;
+  /// What was left out indeed, counted, one sentence each. Asked after finish().
+  virtual std::vector<std::string> left_out() const { return {}; }
 };
 
 Status pump(Source& source, Sink& sink);

@@ -1,4 +1,5 @@
 // Runs the cases beside this file: tests/formats/<format>/<case>/. See README.md.
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -79,6 +80,46 @@ std::string problem_text(const Opened& opened) {
   return out;
 }
 
+/// Text as it is, binary in the form of input.hex: what is a line of plain text stays one.
+std::string golden_of(const std::string& bytes, bool binary) {
+  if (!binary) return bytes;
+  std::string out;
+  if (bytes.starts_with("error: ")) return out.append(bytes).append("\n");
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t end = bytes.find('\n', at);
+    const std::string line = end == std::string::npos ? "" : bytes.substr(at, end - at);
+    const bool plain = std::all_of(line.begin(), line.end(), [](char c) {
+      return c >= ' ' && c <= '~';
+    });
+    if (plain && !line.empty()) {
+      out += '"';
+      for (const char c : line) {
+        if (c == '\\')
+          out += "\\x5c";
+        else
+          out += c;
+      }
+      out += "\\n\"\n";
+      at = end + 1;
+    } else {
+      out += to_hex(std::string_view(bytes).substr(at, 8)) + '\n';
+      at += 8;
+    }
+  }
+  return out;
+}
+
+/// expect.<format> for each format that has one there, and what its sink says of losses.
+void expect_conversions(const fs::path& folder, const std::string& input) {
+  for (const Format* format : formats()) {
+    const fs::path path = folder / ("expect." + std::string(format->name));
+    if (format->name == "jsonl" || !fs::exists(path)) continue;
+    std::string told;
+    expect_file(path, golden_of(converted(input, format->name, &told), format->binary));
+    expect_file(path.string() + ".told", told);
+  }
+}
+
 void run_case(const fs::path& folder) {
   SCOPED_TRACE(folder.string());
   const std::string input = input_of(folder);
@@ -88,8 +129,7 @@ void run_case(const fs::path& folder) {
   const std::string problems = problem_text(opened);
   expect_file(folder / "problems.txt", problems);
   expect_file(folder / "expect.jsonl", without_path(jsonl));
-  if (fs::exists(folder / "expect.csv"))
-    expect_file(folder / "expect.csv", converted(input, "csv"));
+  expect_conversions(folder, input);
   if (!opened.source) return;
 
   // What was read once reads the same again.

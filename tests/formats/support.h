@@ -62,22 +62,28 @@ struct Opened {
 };
 
 /// What a sink of `format` writes for these events; an error's text after "error: " if it cannot.
-inline std::string written(Source& source, std::string_view format) {
+/// `told`: what it said that it cannot carry, beforehand and afterwards, a line each.
+inline std::string written(Source& source, std::string_view format, std::string* told = nullptr) {
   TempFolder folder;
   auto file = OutputFile::create(folder.file("output"));
   if (!file.ok()) return "error: " + file.error().text();
   auto sink = find_format(format)->create(*std::move(file), {});
   if (!sink.ok()) return "error: " + sink.error().text();
+  if (told)
+    for (const std::string& line : (*sink)->refuses(source.catalog())) *told += line + '\n';
   const Status status = pump(source, **sink);
   if (!status.ok()) return "error: " + status.error().text();
+  if (told)
+    for (const std::string& line : (*sink)->left_out()) *told += "left out: " + line + '\n';
   return read_file(folder.file("output"));
 }
 
 /// Bytes in one format to bytes in another.
-inline std::string converted(std::string_view bytes, std::string_view format) {
+inline std::string converted(std::string_view bytes, std::string_view format,
+                             std::string* told = nullptr) {
   Opened opened(bytes);
   if (!opened.source) return "error: " + opened.error;
-  return written(*opened.source, format);
+  return written(*opened.source, format, told);
 }
 
 /// Without the catalog's source_path, which names a temporary file.

@@ -1,0 +1,31 @@
+#include "formats/basic_blocks.h"
+
+#include <algorithm>
+
+namespace tracewell::formats {
+
+void BasicBlocks::close(Open& open) {
+  if (open.size != 0) found_(open.address, open.size);
+  open = {};
+}
+
+void BasicBlocks::step(uint64_t tid, const Step& step) {
+  const machine::Instruction instruction = decoder_.decode(step.opcode);
+  const bool known = instruction.length != 0;
+  const uint32_t length =
+      known ? instruction.length
+            : static_cast<uint32_t>(std::clamp<size_t>(step.opcode.size(), 1, size_max_));
+  Open& open = by_thread_[tid];
+  if (!known || open.address + open.size != step.pc || open.size + length > size_max_) close(open);
+  if (open.size == 0) open.address = step.pc;
+  open.size += length;
+  if (!known) ++undecoded_;
+  if (!known || instruction.flow != machine::Flow::Onward) close(open);
+}
+
+void BasicBlocks::gap() {
+  for (auto& [tid, open] : by_thread_) close(open);
+  by_thread_.clear();
+}
+
+}  // namespace tracewell::formats

@@ -1,0 +1,69 @@
+#include "formats/call_tree.h"
+
+namespace tracewell::formats {
+
+using machine::Flow;
+
+size_t CallTree::Hash::operator()(const Key& key) const {
+  uint64_t mixed = (key.address ^ uint64_t{key.parent} << 32) * 0x9e3779b97f4a7c15;
+  return mixed ^ mixed >> 29;
+}
+
+uint32_t CallTree::node(uint32_t parent, uint64_t address) {
+  if (const auto found = index_.find({parent, address}); found != index_.end())
+    return found->second;
+  if (nodes_.size() >= kNodesMax) {
+    ++cut_;
+    return parent == kNoParent ? 0 : parent;
+  }
+  const auto made = static_cast<uint32_t>(nodes_.size());
+  nodes_.push_back({parent, address, 0});
+  index_.emplace(Key{parent, address}, made);
+  return made;
+}
+
+void CallTree::enter(Thread& thread, uint64_t address) {
+  if (thread.too_deep != 0 || thread.levels.size() >= kDepthMax) {
+    ++thread.too_deep;
+    ++cut_;
+    return;
+  }
+  thread.levels.push_back({node(thread.levels.back().node, address), thread.behind_last});
+}
+
+void CallTree::leave(Thread& thread, uint64_t tid, uint64_t to) {
+  // Those levels have no address to compare with, so every return leaves one.
+  if (thread.too_deep != 0) {
+    --thread.too_deep;
+    return;
+  }
+  for (size_t i = thread.levels.size(); i-- > 1;) {
+    if (thread.levels[i].return_to != to) continue;
+    thread.levels.resize(i);
+    return;
+  }
+  // The lowest one was left for a caller that the recording has not seen.
+  if (thread.levels.size() == 1) thread.levels[0].node = node(node(kNoParent, tid), to);
+}
+
+void CallTree::step(uint64_t tid, const Step& step) {
+  Thread& thread = threads_[tid];
+  if (thread.levels.empty())
+    thread.levels.push_back({node(node(kNoParent, tid), step.pc), 0});
+  else if (thread.last == Flow::Call && step.pc != thread.behind_last)
+    enter(thread, step.pc);
+  else if (thread.last == Flow::Return)
+    leave(thread, tid, step.pc);
+  ++nodes_[thread.levels.back().node].steps;
+
+  const machine::Instruction instruction = decoder_.decode(step.opcode);
+  if (instruction.length == 0) ++undecoded_;
+  thread.last = instruction.flow;
+  thread.behind_last = step.pc + instruction.length;
+}
+
+void CallTree::gap() {
+  for (auto& [tid, thread] : threads_) thread.last = Flow::Onward;
+}
+
+}  // namespace tracewell::formats

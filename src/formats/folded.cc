@@ -1,0 +1,142 @@
+// Call stacks as flamegraph.pl reads them, "folded": a line `lowest;…;innermost count` for each
+// distinct stack. The count is that of instructions executed in the innermost function itself.
+// Written only; docs/formats/folded.md
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "formats/call_tree.h"
+#include "formats/format.h"
+#include "formats/module_map.h"
+#include "formats/steps_only.h"
+
+namespace tracewell::formats {
+namespace {
+
+constexpr std::string_view kExtensions[] = {"folded"};
+
+class FoldedWriter final : public Sink {
+ public:
+  static Result<std::unique_ptr<Sink>> create(OutputFile file, const SaveOptions&) {
+    return std::unique_ptr<Sink>(new FoldedWriter(std::move(file)));
+  }
+
+  std::vector<std::string> refuses(const Catalog& catalog) const override {
+    std::vector<std::string> out = {
+        "only how many instructions each stack of callers executed is kept"};
+    if (catalog.machine != "x86-64" && catalog.machine != "i386")
+      out.push_back(fmt::format("calls and returns of {} are not known", catalog.machine));
+    return out;
+  }
+
+  Status begin(const Catalog& catalog) override {
+    map_ = ModuleMap(catalog);
+    for (const Module& one : catalog.modules) {
+      std::string name = ModuleMap::short_name(one);
+      std::replace(name.begin(), name.end(), ';', ':');
+      names_.push_back(std::move(name));
+    }
+    tree_.emplace(catalog.machine);
+    return {};
+  }
+
+  Status write(const Batch& batch) override {
+    for (const Event& event : batch.events()) {
+      if (const auto* step = std::get_if<Step>(&event.body)) {
+        tree_->step(event.tid, *step);
+        continue;
+      }
+      const auto* mark = std::get_if<Mark>(&event.body);
+      if (mark && mark->session) tree_->restart();
+      if (std::holds_alternative<Lost>(event.body)) tree_->gap();
+      TW_RETURN_IF_ERROR(steps_.other(event, "folded"));
+    }
+    return {};
+  }
+
+  Status finish() override {
+    steps_.count("calls are not shown, because stacks are too deep or too many; their "
+                 "instructions count as the caller's",
+                 tree_->cut());
+    steps_.count("instructions could not be decoded; calls among them are not shown",
+                 tree_->undecoded());
+    TW_RETURN_IF_ERROR(write_stacks());
+    return file_.commit();
+  }
+
+  std::vector<std::string> left_out() const override { return steps_.left_out(); }
+
+ private:
+  explicit FoldedWriter(OutputFile file) : file_(std::move(file)) {}
+
+  std::string name(const CallTree::Node& node) const {
+    if (node.parent == CallTree::kNoParent)
+      return node.address == 0 ? "thread" : fmt::format("thread {}", node.address);
+    const auto place = map_.find(node.address);
+    if (!place) return fmt::format("{:#x}", node.address);
+    return fmt::format("{}+{:#x}", names_[place->module], place->offset);
+  }
+
+  /// Depth first, callees by ascending address.
+  Status write_stacks() {
+    const std::vector<CallTree::Node>& nodes = tree_->nodes();
+    std::vector<uint32_t> order(nodes.size());
+    std::iota(order.begin(), order.end(), 0u);
+    // Those without a parent come last, the callees of each node in one run.
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(nodes[a].parent, nodes[a].address) <
+             std::pair(nodes[b].parent, nodes[b].address);
+    });
+    struct Level {
+      size_t next, end;  // into `order`
+      size_t prefix;     // length of the callers' names
+    };
+    const auto callees = [&](uint32_t parent, size_t prefix) {
+      const auto by_parent = [&](uint32_t a, uint32_t b) { return nodes[a].parent < b; };
+      const auto low = std::lower_bound(order.begin(), order.end(), parent, by_parent);
+      auto high = low;
+      while (high != order.end() && nodes[*high].parent == parent) ++high;
+      return Level{static_cast<size_t>(low - order.begin()),
+                   static_cast<size_t>(high - order.begin()), prefix};
+    };
+    std::string line;
+    std::vector<Level> levels = {callees(CallTree::kNoParent, 0)};
+    while (!levels.empty()) {
+      Level& level = levels.back();
+      line.resize(level.prefix);
+      if (level.next == level.end) {
+        levels.pop_back();
+        continue;
+      }
+      const uint32_t index = order[level.next++];
+      if (!line.empty()) line += ';';
+      line += name(nodes[index]);
+      if (nodes[index].steps != 0)
+        TW_RETURN_IF_ERROR(file_.write(fmt::format("{} {}\n", line, nodes[index].steps)));
+      levels.push_back(callees(index, line.size()));
+    }
+    return {};
+  }
+
+  OutputFile file_;
+  ModuleMap map_;
+  StepsOnly steps_;
+  std::vector<std::string> names_;
+  std::optional<CallTree> tree_;
+};
+
+}  // namespace
+
+const Format& folded_format() {
+  static const Format kFormat{.name = "folded",
+                              .extensions = kExtensions,
+                              .description = "folded call stacks",
+                              .binary = false,
+                              .create = FoldedWriter::create};
+  return kFormat;
+}
+
+}  // namespace tracewell::formats

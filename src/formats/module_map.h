@@ -1,0 +1,40 @@
+// Which module an address is in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/catalog.h"
+
+namespace tracewell::formats {
+
+/// Of modules whose size is known. Where two overlap, the one that begins later counts.
+class ModuleMap {
+ public:
+  struct Place {
+    uint32_t module = 0;  // index into Catalog::modules
+    uint64_t offset = 0;  // from its lowest mapped address, in bytes
+    uint64_t left = 0;    // bytes of the module from there on, at least 1
+  };
+
+  ModuleMap() = default;
+  explicit ModuleMap(const Catalog& catalog);
+  std::optional<Place> find(uint64_t address) const;
+
+  /// The file's name without its folders, Windows ones too, as one line of plain text.
+  static std::string short_name(const Module& module);
+  /// What a format of modules and offsets cannot carry of such a trace.
+  static std::vector<std::string> refuses(const Catalog& catalog);
+
+ private:
+  struct Range {
+    uint64_t start, size;
+    uint32_t module;
+  };
+  std::vector<Range> ranges_;  // ascending
+  mutable size_t last_ = 0;    // the range that the last address was in
+};
+
+}  // namespace tracewell::formats

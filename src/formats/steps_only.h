@@ -1,0 +1,32 @@
+// What formats that hold executed instructions and nothing else do with the other events.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/event.h"
+
+namespace tracewell::formats {
+
+/// Counts what such a format leaves out, and says it.
+class StepsOnly {
+ public:
+  /// For an event that is no step. An Error for one that stands for data of another kind: a trace
+  /// of tracepoint frames would become an empty file.
+  Status other(const Event& event, std::string_view format);
+  /// One of whatever `what` names ("accesses without known bytes").
+  void count(std::string_view what, uint64_t by = 1);
+  std::vector<std::string> left_out() const;
+
+ private:
+  struct Counted {
+    std::string what;
+    uint64_t count = 0;
+  };
+  std::vector<Counted> counted_;  // by first occurrence
+};
+
+}  // namespace tracewell::formats

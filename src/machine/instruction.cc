@@ -1,0 +1,68 @@
+#include "machine/instruction.h"
+
+#include <Zydis/Zydis.h>
+
+#include "base/check.h"
+
+namespace tracewell::machine {
+namespace {
+
+constexpr size_t kTextMax = 256;
+
+Flow flow_of(ZydisInstructionCategory category) {
+  switch (category) {
+    case ZYDIS_CATEGORY_CALL:
+      return Flow::Call;
+    case ZYDIS_CATEGORY_RET:
+      return Flow::Return;
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      return Flow::Jump;
+    default:
+      return Flow::Onward;
+  }
+}
+
+}  // namespace
+
+struct InstructionDecoder::Zydis {
+  ZydisDecoder decoder;
+  ZydisFormatter formatter;
+};
+
+InstructionDecoder::InstructionDecoder(std::string_view machine) {
+  const bool wide = machine == "x86-64";
+  if (!wide && machine != "i386") return;
+  zydis_ = std::make_unique<Zydis>();
+  TW_CHECK(ZYAN_SUCCESS(ZydisDecoderInit(
+      &zydis_->decoder, wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
+      wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32)));
+  TW_CHECK(ZYAN_SUCCESS(ZydisFormatterInit(&zydis_->formatter, ZYDIS_FORMATTER_STYLE_INTEL)));
+}
+
+InstructionDecoder::~InstructionDecoder() = default;
+
+Instruction InstructionDecoder::decode(Bytes code) const {
+  ZydisDecodedInstruction instruction;
+  ZydisDecoderContext context;
+  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, code.data(),
+                                                           code.size(), &instruction)))
+    return {};
+  return {instruction.length, flow_of(instruction.meta.category)};
+}
+
+std::string InstructionDecoder::text(Bytes code, uint64_t pc) const {
+  ZydisDecodedInstruction instruction;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeFull(&zydis_->decoder, code.data(), code.size(),
+                                                    &instruction, operands)))
+    return {};
+  char text[kTextMax];
+  if (ZYAN_FAILED(ZydisFormatterFormatInstruction(&zydis_->formatter, &instruction, operands,
+                                                  instruction.operand_count_visible, text,
+                                                  sizeof text, pc, ZYAN_NULL)))
+    return {};
+  return text;
+}
+
+}  // namespace tracewell::machine

@@ -1,0 +1,47 @@
+// Instructions one by one: how long they are, where they may lead, how they read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace tracewell::machine {
+
+/// What an instruction does to the flow of control. System calls and traps go Onward: who comes
+/// back from them goes on behind them.
+enum class Flow : uint8_t {
+  Onward,
+  Jump,     // conditional or not, near or far
+  Call,     // near or far
+  Return,   // near or far, from an interrupt too
+  Unknown,  // not an instruction, or not one of a machine that is known here
+};
+
+struct Instruction {
+  uint8_t length = 0;  // bytes; 0 = Unknown
+  Flow flow = Flow::Unknown;
+};
+
+/// Decodes the instructions of one machine. Used by one thread at a time.
+class InstructionDecoder {
+ public:
+  /// `machine` as in Catalog::machine. Of all but "x86-64" and "i386", any instruction is Unknown.
+  explicit InstructionDecoder(std::string_view machine);
+  ~InstructionDecoder();
+  InstructionDecoder(const InstructionDecoder&) = delete;
+  InstructionDecoder& operator=(const InstructionDecoder&) = delete;
+
+  /// `code` begins with the instruction.
+  Instruction decode(Bytes code) const;
+  /// In Intel's spelling, as it reads at address `pc`; empty when it is Unknown.
+  std::string text(Bytes code, uint64_t pc) const;
+
+ private:
+  struct Zydis;
+  std::unique_ptr<Zydis> zydis_;  // nullptr = another machine
+};
+
+}  // namespace tracewell::machine

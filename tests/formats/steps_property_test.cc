@@ -1,0 +1,125 @@
+// Properties of the formats of executed instructions: what they can carry comes back.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/endian.h"
+#include "formats/random_steps.h"
+#include "formats/support.h"
+#include "formats/tenet.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+void expect_same_through(const RandomSteps& trace, std::string_view format) {
+  ListSource source(trace.catalog, trace.events().events());
+  const std::string file = written(source, format);
+  ASSERT_FALSE(file.starts_with("error")) << file;
+  Opened again(file);
+  ASSERT_TRUE(again.source) << again.error;
+  ListSource first(trace.catalog, trace.events().events());
+  ASSERT_EQ(without_path(written(*again.source, "jsonl")), written(first, "jsonl"));
+  for (const Problem& problem : again.problems->kept()) ADD_FAILURE() << problem.text;
+  ASSERT_TRUE(converted(file, format) == file);
+}
+
+TEST(StepsProperty, Tenet) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomSteps::Wanted wanted;
+    wanted.wide = seed % 3 != 0;
+    wanted.write_unread = true;
+    const auto names = tenet_registers(wanted.wide ? "x86-64" : "i386");
+    wanted.registers.assign(names.begin(), names.end() - 1);
+    expect_same_through(RandomSteps(seed, wanted), "tenet");
+  }
+}
+
+TEST(StepsProperty, Tvt) {
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomSteps::Wanted wanted;
+    wanted.wide = seed % 3 != 0;
+    wanted.threads = 1 + seed % 4;
+    wanted.opcodes = wanted.notes = true;
+    const RegisterLayout layout =
+        wanted.wide ? machine::x86_64_layout({}) : machine::i386_layout({});
+    for (const Register& one : layout.registers)
+      if (one.size_bytes <= 8 && &one != layout.pc()) wanted.registers.push_back(one.name);
+    expect_same_through(RandomSteps(seed, wanted), "tvt");
+  }
+}
+
+/// A thread's registers, added up from what its steps tell, are the same in what was written from
+/// a trace of several threads as in the trace.
+TEST(StepsProperty, TenetKeepsTheFirstThread) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomSteps::Wanted wanted;
+    wanted.threads = 3;
+    wanted.registers = {"rax", "rsp"};
+    const RandomSteps trace(seed, wanted);
+    const uint64_t tid = trace.events().events()[0].tid;
+    std::vector<std::vector<uint64_t>> expected;
+    std::vector<uint64_t> now(2);
+    const auto take = [&](std::span<const Step::RegisterChange> changes) {
+      for (const Step::RegisterChange& change : changes)
+        now[trace.catalog.registers.registers[change.index].name == "rsp"] =
+            load_uint(change.value.data(), 8, Endian::Little);
+    };
+    for (const Event& event : trace.events().events()) {
+      if (event.tid != tid) continue;
+      const Step& step = std::get<Step>(event.body);
+      take(step.before);
+      expected.push_back({step.pc, now[0], now[1]});
+      take(step.registers);
+    }
+    ListSource source(trace.catalog, trace.events().events());
+    Opened again(written(source, "tenet"));
+    ASSERT_TRUE(again.source);
+    std::vector<std::vector<uint64_t>> got;
+    Batch batch;
+    const uint32_t rax = machine::x86_64::kRax, rsp = machine::x86_64::kRsp;
+    std::vector<uint64_t> all(trace.catalog.registers.registers.size());
+    const auto add = [&](std::span<const Step::RegisterChange> changes) {
+      for (const Step::RegisterChange& change : changes)
+        all[change.index] = load_uint(change.value.data(), 8, Endian::Little);
+    };
+    while (*again.source->next(batch)) {
+      for (const Event& event : batch.events()) {
+        const Step& step = std::get<Step>(event.body);
+        add(step.before);
+        got.push_back({step.pc, all[rax], all[rsp]});
+        add(step.registers);
+      }
+    }
+    EXPECT_EQ(got, expected);
+  }
+}
+
+TEST(StepsProperty, CutFilesLoseOnlyWhatWasCut) {
+  RandomSteps::Wanted wanted;
+  wanted.opcodes = true;
+  wanted.registers = {"rax", "rbx"};
+  const RandomSteps trace(5, wanted);
+  for (const std::string_view format : {"tenet", "tvt"}) {
+    ListSource source(trace.catalog, trace.events().events());
+    const std::string file = written(source, format);
+    const size_t lines_before = format == "tvt" ? 1 : 0;
+    for (size_t size = file.size() * 2 / 3; size < file.size(); size += file.size() / 600 + 1) {
+      const std::string cut = file.substr(0, size);
+      Opened opened(cut, format);
+      ASSERT_TRUE(opened.source) << opened.error;
+      uint64_t steps = 0;
+      Batch batch;
+      while (*opened.source->next(batch)) steps += batch.size();
+      const auto whole = static_cast<size_t>(std::count(cut.begin(), cut.end(), '\n'));
+      EXPECT_GE(steps + lines_before, whole) << format << " at " << size;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test
