@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/image_modules.h"
+#include "cli/images.h"
 #include "cli/trace_files.h"
 #include "filter/step_frames.h"
 
@@ -13,6 +15,7 @@ namespace {
 struct ConvertOptions {
   InputOptions input;
   SelectionOptions selection;
+  ImageOptions images;
   std::string output;
   std::string format;
   formats::SaveOptions save;
@@ -46,6 +49,11 @@ Result<const formats::Format*> output_format(const ConvertOptions& options) {
 Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(const formats::Format* format, output_format(options));
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  if (options.images.any()) {
+    TW_ASSIGN_OR_RETURN(const symbols::ImageMap images,
+                        place_images(trace.source->catalog(), options.images));
+    trace.source = with_image_modules(std::move(trace.source), images);
+  }
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
                                     options.input.strict, "converting"));
@@ -73,6 +81,7 @@ Run convert_command(CLI::App& app) {
   app.add_option("--format", options->format,
                  "format of OUT, when its name does not say: " + writable_formats())
       ->type_name("NAME");
+  add_image_options(app, options->images, "where the trace's modules were and how large they are");
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when --from, --to or --where leave nothing to write but the catalog.");
   app.add_option("--at", options->at,

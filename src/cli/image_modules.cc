@@ -1,0 +1,59 @@
+#include "cli/image_modules.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace tracewell::cli {
+namespace {
+
+std::string_view file_name(std::string_view path) {
+  const size_t at = path.find_last_of("/\\");
+  return at == std::string_view::npos ? path : path.substr(at + 1);
+}
+
+void add_module(Catalog& catalog, const symbols::MappedImage& mapped) {
+  const symbols::ImageFacts& facts = mapped.image->facts();
+  const std::string_view name = file_name(mapped.image->path());
+  const auto same = [&](const Module& one) {
+    const bool placed = one.start != 0 || one.size_bytes != 0;
+    return placed ? one.start == mapped.start() : file_name(one.path) == name;
+  };
+  auto& modules = catalog.modules;
+  auto found = std::find_if(modules.begin(), modules.end(), same);
+  if (found == modules.end()) {
+    modules.push_back({mapped.image->path(), 0, 0, 0, ""});
+    found = modules.end() - 1;
+  }
+  found->bias = mapped.bias;
+  found->start = mapped.start();
+  if (found->size_bytes == 0) found->size_bytes = facts.span_bytes;
+  if (found->build_id.empty()) found->build_id = facts.build_id;
+}
+
+class ModulesSource final : public Source {
+ public:
+  ModulesSource(std::unique_ptr<Source> source, const symbols::ImageMap& images)
+      : source_(std::move(source)), catalog_(source_->catalog()) {
+    for (const symbols::MappedImage& mapped : images.images()) add_module(catalog_, mapped);
+  }
+
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override { return source_->next(batch); }
+  Seekable* seekable() override { return source_->seekable(); }
+  FrameIndex* frames() override { return source_->frames(); }
+  StepIndex* steps() override { return source_->steps(); }
+
+ private:
+  std::unique_ptr<Source> source_;
+  Catalog catalog_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> with_image_modules(std::unique_ptr<Source> source,
+                                           const symbols::ImageMap& images) {
+  return std::make_unique<ModulesSource>(std::move(source), images);
+}
+
+}  // namespace tracewell::cli

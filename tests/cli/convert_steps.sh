@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# tracewell convert, of traces of executed instructions: the commands of the how-to page as they
+# stand there, what is told, and modules that come from images.
+. "$(dirname "$0")/common.sh"
+page=$TRACEWELL_SOURCE/docs/how-to/convert-an-instruction-trace.md
+sample=$cases/folded/calls/input.jsonl
+
+# A program that the page can give as an image, and a trace whose steps are inside of it.
+echo 'int main(void) { return 0; }' >"$work/prog.c"
+cc -fPIE -pie -o "$work/prog" "$work/prog.c"
+cp "$sample" "$work/run.jsonl"
+cat >>"$work/run.jsonl" <<'EOF'
+{"kind":"step","tid":5,"pc":"0x555555555129","opcode":"55"}
+EOF
+
+# Every command of the page.
+count=0
+while IFS= read -r line; do
+  count=$((count + 1))
+  (cd "$work" && PATH=$TRACEWELL_BIN:$PATH eval "$line") >"$work/out.$count" 2>"$work/err.$count" ||
+    {
+      fail "$line"
+      cat "$work/err.$count"
+    }
+done < <(sed -n 's/^    \$ //p' "$page")
+[ "$count" -ge 15 ] || fail "only $count commands in the page"
+
+head -1 "$work/run.tenet" | grep -q '^rax=0x0,.*,rip=0x401000$' || fail 'first line of Tenet'
+[ "$(wc -l <"$work/run.tenet")" = 25 ] || fail "lines of one thread: $(wc -l <"$work/run.tenet")"
+[ "$(wc -l <"$work/part.tenet")" = 19 ] || fail "lines of a part: $(wc -l <"$work/part.tenet")"
+grep -q '^thread 5;prog.exe+0x1011 3$' "$work/run.folded" || fail 'the step that was added'
+grep -q '^thread 5;prog.exe+0x1000;prog.exe+0x1010 9$' "$work/run.folded" || fail 'folded'
+grep -q '^prog.exe+1012$' "$work/run.modoff" || fail 'modoff'
+grep -q 'prog+1129' "$work/run.modoff" && fail 'a module that nobody has named'
+grep -q '^prog+1129$' "$work/run-image.modoff" || fail 'modoff with an image'
+grep -aq '^BB Table: [0-9]* bbs$' "$work/run.drcov" || fail 'drcov'
+python3 -c '
+import json, sys
+trace = json.load(open(sys.argv[1]))
+assert trace["arch"] == "x64" and trace["ip_reg"] == "rip", trace.keys()
+rows = trace["trace"]
+assert [row["id"] for row in rows] == list(range(len(rows))), "ids are places"
+assert rows[0]["disasm"].startswith("call 0x"), rows[0]
+assert all(len(row["regs"]) == len(trace["regs"]) for row in rows)
+assert all(row["regs"][trace["regs"]["rip"]] == row["ip"] for row in rows)
+' "$work/run-viewer.json" || fail 'the JSON of the viewer'
+
+# What is lost is told, before and after.
+expect 0 convert "$work/run.jsonl" "$work/told.modoff"
+has 'no order, no registers, no memory' err
+has 'the size of module nosize.dll is not known' err
+has '2 executed instructions are outside of all modules' err
+expect 0 convert "$work/run.jsonl" "$work/told.tenet"
+has 'instructions of other threads are left out' err
+expect 0 print "$work/run.jsonl" --format modoff
+has 'prog.exe+1000'
+has '2 executed instructions are outside of all modules' err
+
+# Frames are no instructions.
+expect 3 convert "$cases/tfile/gdb-tsave/input.tf" "$work/frames.drcov"
+has 'event 0 is not an executed instruction' err
+[ -e "$work/frames.drcov" ] && fail 'a file without a block'
+
+# A module of the trace learns its size from an image; what it knew stays.
+cat >"$work/placed.jsonl" <<EOF
+{"catalog":{"machine":"x86-64","modules":[{"path":"/there/prog"},\
+{"path":"other","start":"0x1000","size":16}]}}
+{"kind":"step","pc":"0x555555555129","opcode":"55"}
+{"kind":"step","pc":"0x1004","opcode":"55"}
+EOF
+expect 0 convert "$work/placed.jsonl" - --format modoff --image "$work/prog@0x555555554000"
+[ "$(cat "$work/out")" = "$(printf 'prog+1129\nother+4')" ] || fail "placed: $(cat "$work/out")"
+expect 0 convert "$work/placed.jsonl" - --format jsonl --image "$work/prog@0x555555554000"
+has '"path":"/there/prog","bias":"0x555555554000","start":"0x555555554000"'
+expect 4 convert "$work/placed.jsonl" "$work/x.modoff" --image "$work/none"
+finish
