@@ -10,7 +10,7 @@ void BasicBlocks::close(Open& open) {
 }
 
 void BasicBlocks::step(uint64_t tid, const Step& step) {
-  const machine::Instruction instruction = decoder_.decode(step.opcode);
+  const machine::FlowInstruction instruction = decoder_.decode(step.opcode);
   const bool known = instruction.length != 0;
   const uint32_t length =
       known ? instruction.length

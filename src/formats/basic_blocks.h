@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "machine/instruction.h"
+#include "machine/control_flow.h"
 #include "model/event.h"
 
 namespace tracewell::formats {
@@ -37,7 +37,7 @@ class BasicBlocks {
   };
   void close(Open& open);
 
-  machine::InstructionDecoder decoder_;
+  machine::FlowDecoder decoder_;
   uint32_t size_max_;
   Found found_;
   std::unordered_map<uint64_t, Open> by_thread_;

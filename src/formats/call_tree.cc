@@ -56,7 +56,7 @@ void CallTree::step(uint64_t tid, const Step& step) {
     leave(thread, tid, step.pc);
   ++nodes_[thread.levels.back().node].steps;
 
-  const machine::Instruction instruction = decoder_.decode(step.opcode);
+  const machine::FlowInstruction instruction = decoder_.decode(step.opcode);
   if (instruction.length == 0) ++undecoded_;
   thread.last = instruction.flow;
   thread.behind_last = step.pc + instruction.length;

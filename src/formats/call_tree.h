@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "machine/instruction.h"
+#include "machine/control_flow.h"
 #include "model/event.h"
 
 namespace tracewell::formats {
@@ -67,7 +67,7 @@ class CallTree {
   void enter(Thread& thread, uint64_t address);
   void leave(Thread& thread, uint64_t tid, uint64_t to);
 
-  machine::InstructionDecoder decoder_;
+  machine::FlowDecoder decoder_;
   std::vector<Node> nodes_;
   std::unordered_map<Key, uint32_t, Hash> index_;
   std::unordered_map<uint64_t, Thread> threads_;

@@ -16,7 +16,7 @@
 #include "formats/memory_pieces.h"
 #include "formats/steps_only.h"
 #include "formats/tvt.h"
-#include "machine/instruction.h"
+#include "machine/control_flow.h"
 #include "model/registers.h"
 
 namespace tracewell::formats {
@@ -95,7 +95,7 @@ class TvtWriter final : public Sink {
   }
 
   OutputFile file_;
-  std::optional<machine::InstructionDecoder> decoder_;
+  std::optional<machine::FlowDecoder> decoder_;
   RegisterLayout layout_;
   Endian endian_ = Endian::Little;
   std::vector<uint32_t> columns_;  // indices into the layout

@@ -20,22 +20,22 @@ enum class Flow : uint8_t {
   Unknown,  // not an instruction, or not one of a machine that is known here
 };
 
-struct Instruction {
+struct FlowInstruction {
   uint8_t length = 0;  // bytes; 0 = Unknown
   Flow flow = Flow::Unknown;
 };
 
 /// Decodes the instructions of one machine. Used by one thread at a time.
-class InstructionDecoder {
+class FlowDecoder {
  public:
   /// `machine` as in Catalog::machine. Of all but "x86-64" and "i386", any instruction is Unknown.
-  explicit InstructionDecoder(std::string_view machine);
-  ~InstructionDecoder();
-  InstructionDecoder(const InstructionDecoder&) = delete;
-  InstructionDecoder& operator=(const InstructionDecoder&) = delete;
+  explicit FlowDecoder(std::string_view machine);
+  ~FlowDecoder();
+  FlowDecoder(const FlowDecoder&) = delete;
+  FlowDecoder& operator=(const FlowDecoder&) = delete;
 
   /// `code` begins with the instruction.
-  Instruction decode(Bytes code) const;
+  FlowInstruction decode(Bytes code) const;
   /// In Intel's spelling, as it reads at address `pc`; empty when it is Unknown.
   std::string text(Bytes code, uint64_t pc) const;
 

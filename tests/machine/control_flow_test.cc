@@ -1,4 +1,4 @@
-#include "machine/instruction.h"
+#include "machine/control_flow.h"
 
 #include <string>
 #include <vector>
@@ -18,18 +18,18 @@ struct Case {
 };
 
 void expect_cases(std::string_view machine, const std::vector<Case>& cases) {
-  const InstructionDecoder decoder(machine);
+  const FlowDecoder decoder(machine);
   for (const Case& one : cases) {
     SCOPED_TRACE(one.code);
     const std::vector<uint8_t> code = *from_hex(one.code);
-    const Instruction got = decoder.decode(code);
+    const FlowInstruction got = decoder.decode(code);
     EXPECT_EQ(got.length, one.length);
     EXPECT_EQ(got.flow, one.flow);
     EXPECT_EQ(decoder.text(code, 0x401000), one.text);
   }
 }
 
-TEST(Instruction, Wide) {
+TEST(ControlFlow, Wide) {
   expect_cases("x86-64", {
                              {"90", 1, Flow::Onward, "nop"},
                              {"48ffc0cccc", 3, Flow::Onward, "inc rax"},
@@ -52,7 +52,7 @@ TEST(Instruction, Wide) {
                          });
 }
 
-TEST(Instruction, Narrow) {
+TEST(ControlFlow, Narrow) {
   expect_cases("i386", {
                            {"48", 1, Flow::Onward, "dec eax"},
                            {"9a100040002300", 7, Flow::Call, "call far 0x0023:0x00400010"},
@@ -60,7 +60,7 @@ TEST(Instruction, Narrow) {
                        });
 }
 
-TEST(Instruction, OtherMachines) {
+TEST(ControlFlow, OtherMachines) {
   expect_cases("powerpc", {{"60000000", 0, Flow::Unknown, ""}});
 }
 

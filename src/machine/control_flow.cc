@@ -1,4 +1,4 @@
-#include "machine/instruction.h"
+#include "machine/control_flow.h"
 
 #include <Zydis/Zydis.h>
 
@@ -25,12 +25,12 @@ Flow flow_of(ZydisInstructionCategory category) {
 
 }  // namespace
 
-struct InstructionDecoder::Zydis {
+struct FlowDecoder::Zydis {
   ZydisDecoder decoder;
   ZydisFormatter formatter;
 };
 
-InstructionDecoder::InstructionDecoder(std::string_view machine) {
+FlowDecoder::FlowDecoder(std::string_view machine) {
   const bool wide = machine == "x86-64";
   if (!wide && machine != "i386") return;
   zydis_ = std::make_unique<Zydis>();
@@ -40,9 +40,9 @@ InstructionDecoder::InstructionDecoder(std::string_view machine) {
   TW_CHECK(ZYAN_SUCCESS(ZydisFormatterInit(&zydis_->formatter, ZYDIS_FORMATTER_STYLE_INTEL)));
 }
 
-InstructionDecoder::~InstructionDecoder() = default;
+FlowDecoder::~FlowDecoder() = default;
 
-Instruction InstructionDecoder::decode(Bytes code) const {
+FlowInstruction FlowDecoder::decode(Bytes code) const {
   ZydisDecodedInstruction instruction;
   ZydisDecoderContext context;
   if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, code.data(),
@@ -51,7 +51,7 @@ Instruction InstructionDecoder::decode(Bytes code) const {
   return {instruction.length, flow_of(instruction.meta.category)};
 }
 
-std::string InstructionDecoder::text(Bytes code, uint64_t pc) const {
+std::string FlowDecoder::text(Bytes code, uint64_t pc) const {
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
   if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeFull(&zydis_->decoder, code.data(), code.size(),
