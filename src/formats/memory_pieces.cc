@@ -33,7 +33,8 @@ void memory_pieces(const Step& step, StepsOnly& left_out, std::vector<MemoryPiec
     const bool read_known = reads && !access.old_bytes.empty();
     const bool written_known = writes && !access.new_bytes.empty();
     if ((writes && !written_known) || (!writes && !read_known))
-      left_out.count("accesses are left out, because it is not known what they read or wrote");
+      left_out.count("accesses are shown in part or not at all, because it is not known what they "
+                     "read or wrote");
     const size_t size = std::max(read_known ? access.old_bytes.size() : 0,
                                  written_known ? access.new_bytes.size() : 0);
     for (size_t at = 0; at < size;) {
