@@ -1,5 +1,7 @@
 // Every format of the table that can be read: open, walk, write in every format. What a text format
 // has written once, it reads and writes the same ever after.
+#include <algorithm>
+
 #include "format_fuzz.h"
 
 namespace {
@@ -32,8 +34,12 @@ void try_as(Bytes bytes, const formats::Format& format) {
 
 }  // namespace
 
+/// As what it looks like; what looks like nothing, as everything.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const Bytes bytes(data, size);
+  const formats::Format* known =
+      formats::sniff_format(bytes.first(std::min(size, formats::kSniffBytes)));
   for (const formats::Format* format : formats::formats())
-    if (format->open) try_as({data, size}, *format);
+    if (format->open && (!known || known == format)) try_as(bytes, *format);
   return 0;
 }
