@@ -211,7 +211,8 @@ class TvtReader final : public Source {
 Result<std::unique_ptr<Source>> open_tvt(std::shared_ptr<InputFile> file, const OpenOptions&,
                                          ProblemLog& problems) {
   TW_ASSIGN_OR_RETURN(TvtHeader header, read_tvt_header(as_text(file->bytes()), problems));
-  if (header.catalog.source_path.empty()) header.catalog.source_path = file->path();
+  header.catalog.source_path = file->path();
+  file->forget(0, file->bytes().size());  // the header's walk has touched all of it
   return std::unique_ptr<Source>(new TvtReader(std::move(file), std::move(header), problems));
 }
 
