@@ -9,7 +9,7 @@
 namespace tracewell::timeline {
 namespace {
 
-using Kind = machine::Flow::Kind;
+using machine::Flow;
 
 struct Arrival {
   uint64_t tid = 0;
@@ -46,9 +46,9 @@ std::vector<Arrival> CallTree::arrivals(const Segment& segment) {
     if (!thread) return true;
     const ThreadEnds& now = thread->ends;
     const auto before = left_.find(item.key);
-    const machine::Flow flow = before == left_.end() ? machine::Flow() : before->second.last_flow;
-    if (flow.kind == Kind::Call || flow.kind == Kind::Return) {
-      const bool call = flow.kind == Kind::Call;
+    const Flow flow = before == left_.end() ? Flow::Onward : before->second.last_flow.flow;
+    if (flow == Flow::Call || flow == Flow::Return) {
+      const bool call = flow == Flow::Call;
       out.push_back({item.key, {static_cast<uint32_t>(now.first_step), 0, !call, now.first_pc,
                                 call ? before->second.last_pc + flow.length : 0}});
     }

@@ -20,7 +20,7 @@ void note_entries(const Segment& segment, std::map<uint64_t, ThreadEnds>& left, 
     const ThreadEnds& now = thread->ends;
     const auto before = left.find(item.key);
     const bool fell_through =
-        before != left.end() && before->second.last_flow.kind == machine::Flow::Kind::Next &&
+        before != left.end() && before->second.last_flow.flow == machine::Flow::Onward &&
         before->second.last_pc + before->second.last_flow.length == now.first_pc;
     if (!fell_through) places[now.first_pc].head.entered = true;
     left[item.key] = now;
@@ -67,7 +67,7 @@ std::vector<Timeline::BlockHits> Timeline::block_hits() const {
       out.push_back({address, 0, 0, seen.count});
     out.back().size_bytes += seen.head.flow.length;
     ++out.back().instructions;
-    ended = seen.head.flow.kind != machine::Flow::Kind::Next;
+    ended = seen.head.flow.flow != machine::Flow::Onward;
   }
   return out;
 }

@@ -3,9 +3,9 @@
 namespace tracewell::timeline {
 namespace {
 
-std::optional<machine::Flow> read_flow(uint8_t bits, uint8_t length) {
+std::optional<machine::FlowInstruction> read_flow(uint8_t bits, uint8_t length) {
   if (length > 15) return std::nullopt;
-  return machine::Flow{static_cast<machine::Flow::Kind>(bits & 3), length};
+  return machine::FlowInstruction{length, static_cast<machine::Flow>(bits & 3)};
 }
 
 }  // namespace

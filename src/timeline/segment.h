@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "machine/flow.h"
+#include "machine/control_flow.h"
 #include "timeline/postings.h"
 #include "timeline/stream_table.h"
 
@@ -30,12 +30,12 @@ inline uint64_t register_key(uint32_t index, ChangedBy by) {
   return uint64_t{index} * 2 + static_cast<uint64_t>(by);
 }
 
-/// Of an executed address: bits 0..1 Flow::Kind, bit 2: something came there otherwise than from
+/// Of an executed address: bits 0..1 machine::Flow, bit 2: something came there otherwise than from
 /// the instruction before it; then its length.
 struct PlaceHead {
   static constexpr size_t kBytes = 2;
 
-  machine::Flow flow;
+  machine::FlowInstruction flow = {0, machine::Flow::Onward};
   bool entered = false;
 };
 
@@ -43,7 +43,7 @@ struct PlaceHead {
 struct ThreadEnds {
   uint64_t first_step = 0, last_step = 0;  // from where the segment begins
   uint64_t first_pc = 0, last_pc = 0;
-  machine::Flow last_flow;
+  machine::FlowInstruction last_flow = {0, machine::Flow::Onward};
   Bytes registers, valid;  // behind the last step, as RegisterState has them
 };
 

@@ -66,19 +66,20 @@ SegmentBuilder::PlaceLog& SegmentBuilder::place(uint64_t pc, Bytes opcode) {
       std::memcmp(here.opcode.data(), opcode.data(), size) != 0) {
     std::copy_n(opcode.data(), size, here.opcode.data());
     here.opcode_bytes = static_cast<uint8_t>(size);
-    here.head.flow = machine::flow_of(opcode.first(size), catalog_.address_bytes);
-    if (here.head.flow.length == 0) here.head.flow.length = here.opcode_bytes;
+    here.head.flow = decoder_.decode(opcode.first(size));
+    if (here.head.flow.flow == machine::Flow::Unknown)
+      here.head.flow = {here.opcode_bytes, machine::Flow::Onward};
   }
   return here;
 }
 
 /// From the thread's last step to this one.
 void SegmentBuilder::go_on(uint64_t tid, ThreadLog& thread, PlaceLog& here, uint64_t pc) {
-  const machine::Flow& flow = thread.last_flow;
+  const machine::FlowInstruction& flow = thread.last_flow;
   const uint64_t behind = thread.last_pc + flow.length;
-  if (flow.kind != machine::Flow::Kind::Next || pc != behind) here.head.entered = true;
-  const bool is_call = flow.kind == machine::Flow::Kind::Call;
-  if (is_call || flow.kind == machine::Flow::Kind::Return)
+  if (flow.flow != machine::Flow::Onward || pc != behind) here.head.entered = true;
+  const bool is_call = flow.flow == machine::Flow::Call;
+  if (is_call || flow.flow == machine::Flow::Return)
     transfers_.push_back({tid, {count_, 0, !is_call, pc, is_call ? behind : 0}});
 }
 
@@ -154,7 +155,7 @@ Pieces SegmentBuilder::finish_places() {
   for (uint32_t number : sorted(place_keys_.keys())) {
     PlaceLog& one = places_[number];
     one.steps.finish(chains_, scratch_, stream_);
-    const auto kind = static_cast<uint8_t>(one.head.flow.kind);
+    const auto kind = static_cast<uint8_t>(one.head.flow.flow);
     out.assign({static_cast<uint8_t>(kind | (one.head.entered ? 4 : 0)), one.head.flow.length});
     out.insert(out.end(), stream_.begin(), stream_.end());
     table.add(place_keys_.keys()[number], out);
@@ -183,7 +184,7 @@ Pieces SegmentBuilder::finish_threads() {
     writer.uint(thread.last_step, 4);
     writer.uint(thread.first_pc, 8);
     writer.uint(thread.last_pc, 8);
-    writer.uint(static_cast<uint64_t>(thread.last_flow.kind), 1);
+    writer.uint(static_cast<uint64_t>(thread.last_flow.flow), 1);
     writer.uint(thread.last_flow.length, 1);
     put(out, thread.now.block);
     put(out, thread.now.valid);

@@ -35,7 +35,8 @@ class SegmentBuilder {
   };
 
   /// `catalog` must outlive it.
-  explicit SegmentBuilder(const Catalog& catalog) : catalog_(catalog) {}
+  explicit SegmentBuilder(const Catalog& catalog)
+      : catalog_(catalog), decoder_(catalog.machine) {}
 
   /// A step, one after the other; nothing may begin a session in between.
   void add(const Event& event);
@@ -59,7 +60,7 @@ class SegmentBuilder {
     RegisterState first, now;
     uint32_t first_step = 0, last_step = 0;
     uint64_t first_pc = 0, last_pc = 0;
-    machine::Flow last_flow;
+    machine::FlowInstruction last_flow = {0, machine::Flow::Onward};
     uint32_t number = 0;  // in the finished table
   };
 
@@ -75,6 +76,7 @@ class SegmentBuilder {
   Pieces finish_transfers();
 
   const Catalog& catalog_;
+  const machine::FlowDecoder decoder_;
   uint32_t count_ = 0;  // the step being taken, once it is
   ByteChains chains_;
   KeyIndex place_keys_, cell_keys_;

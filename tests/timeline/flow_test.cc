@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/flow.h"
+#include "machine/control_flow.h"
 #include "timeline/call_tree.h"
 #include "timeline/random_steps.h"
 #include "timeline/step_store.h"
@@ -18,20 +18,21 @@ namespace tracewell::timeline::test {
 namespace {
 
 using machine::Flow;
+using machine::FlowInstruction;
 
 /// What a walk over all steps sees.
 struct Walked {
   std::vector<Call> calls;
   std::map<uint64_t, uint64_t> hits;
-  std::map<uint64_t, Flow> flows;
+  std::map<uint64_t, FlowInstruction> flows;
   std::set<uint64_t> entered;
 
-  Walked(const Catalog& catalog, std::span<const Event> events) {
+  Walked(const Catalog& catalog, std::span<const Event> events) : decoder_(catalog.machine) {
     uint64_t steps = 0;
     for (const Event& event : events) {
       if (std::holds_alternative<Mark>(event.body)) end_session(steps);
       if (const auto* step = std::get_if<Step>(&event.body)) {
-        take(event.tid, *step, steps++, catalog.address_bytes);
+        take(event.tid, *step, steps++);
       }
     }
     end_session(steps);
@@ -40,22 +41,23 @@ struct Walked {
  private:
   struct Thread {
     uint64_t behind = 0;  // the last instruction
-    Flow flow;
+    FlowInstruction flow = {0, Flow::Onward};
     std::vector<size_t> stack;
   };
   std::map<uint64_t, Thread> threads_;
+  machine::FlowDecoder decoder_;
 
   void end_session(uint64_t step) {
     for (const auto& [tid, thread] : threads_)
       for (size_t call : thread.stack) calls[call].end = step;
     threads_.clear();
   }
-  void take(uint64_t tid, const Step& step, uint64_t seq, uint32_t address_bytes) {
+  void take(uint64_t tid, const Step& step, uint64_t seq) {
     const bool is_new = !threads_.contains(tid);
     Thread& thread = threads_[tid];
-    const bool fell = !is_new && thread.flow.kind == Flow::Kind::Next && thread.behind == step.pc;
+    const bool fell = !is_new && thread.flow.flow == Flow::Onward && thread.behind == step.pc;
     if (!fell) entered.insert(step.pc);
-    if (!is_new && thread.flow.kind == Flow::Kind::Call) {
+    if (!is_new && thread.flow.flow == Flow::Call) {
       Call call;
       call.tid = tid;
       call.function = step.pc;
@@ -66,9 +68,10 @@ struct Walked {
       thread.stack.push_back(calls.size());
       calls.push_back(call);
     }
-    if (!is_new && thread.flow.kind == Flow::Kind::Return) come_back(thread, step.pc, seq);
-    thread.flow = machine::flow_of(step.opcode, address_bytes);
-    if (thread.flow.length == 0) thread.flow.length = static_cast<uint8_t>(step.opcode.size());
+    if (!is_new && thread.flow.flow == Flow::Return) come_back(thread, step.pc, seq);
+    thread.flow = decoder_.decode(step.opcode);
+    if (thread.flow.flow == Flow::Unknown)
+      thread.flow = {static_cast<uint8_t>(step.opcode.size()), Flow::Onward};
     thread.behind = step.pc + thread.flow.length;
     flows[step.pc] = thread.flow;
     ++hits[step.pc];
@@ -140,8 +143,8 @@ TEST_P(Flows, BlockHits) {
       ASSERT_TRUE(walked_.flows.contains(at)) << std::hex << at;
       EXPECT_TRUE(covered.insert(at).second);
       EXPECT_TRUE(i == 0 || !walked_.entered.contains(at)) << std::hex << at;
-      const Flow& flow = walked_.flows.at(at);
-      EXPECT_TRUE(i + 1 == block.instructions || flow.kind == Flow::Kind::Next);
+      const FlowInstruction& flow = walked_.flows.at(at);
+      EXPECT_TRUE(i + 1 == block.instructions || flow.flow == Flow::Onward);
       at += flow.length;
     }
     EXPECT_EQ(at, block.address + block.size_bytes);
