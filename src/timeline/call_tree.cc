@@ -46,9 +46,10 @@ std::vector<Arrival> CallTree::arrivals(const Segment& segment) {
     if (!thread) return true;
     const ThreadEnds& now = thread->ends;
     const auto before = left_.find(item.key);
-    const Flow flow = before == left_.end() ? Flow::Onward : before->second.last_flow.flow;
-    if (flow == Flow::Call || flow == Flow::Return) {
-      const bool call = flow == Flow::Call;
+    machine::FlowInstruction flow = {0, Flow::Onward};
+    if (before != left_.end()) flow = before->second.last_flow;
+    if (flow.flow == Flow::Call || flow.flow == Flow::Return) {
+      const bool call = flow.flow == Flow::Call;
       out.push_back({item.key, {static_cast<uint32_t>(now.first_step), 0, !call, now.first_pc,
                                 call ? before->second.last_pc + flow.length : 0}});
     }
