@@ -158,6 +158,35 @@ TEST_F(Sidecar, CannotBeWritten) {
   EXPECT_EQ(opened.error().code, Errc::Io);
 }
 
+/// Says that there are more steps than there are, as a reader would whose file shrinks.
+class Shrunk final : public StepIndex {
+ public:
+  explicit Shrunk(StepStore& store) : store_(store) {}
+  uint64_t count() const override { return store_.count() + 10; }
+  Status seek(uint64_t seq) override { return store_.seek(seq); }
+  Status state_before(uint64_t seq, Moment& moment) override {
+    return store_.state_before(seq, moment);
+  }
+  std::span<const uint64_t> keyframes() const override { return store_.keyframes(); }
+  std::span<const uint64_t> sessions() const override { return store_.sessions(); }
+  Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override {
+    return store_.open_at(seq);
+  }
+  Result<bool> refresh() override { return false; }
+
+ private:
+  StepStore& store_;
+};
+
+TEST_F(Sidecar, IsNotThereWhenTheTraceCannotBeRead) {
+  const auto whole = store(2000);
+  const Shrunk shrunk(*whole);
+  const auto opened = Timeline::open(shrunk, trace_.catalog, file_, options_);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Errc::Corrupt);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 // Whatever a segment holds: answers may be wrong, and nothing is read that is not there.
 TEST_F(Sidecar, DamagedSegmentsAreSurvived) {
   ASSERT_TRUE(open(4000, 20000));
