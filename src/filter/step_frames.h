@@ -11,9 +11,9 @@ namespace tracewell::filter {
 
 /// Makes a frame of each step at one of the addresses, or of each step when there are none: the
 /// thread's registers before it, as far as they are known and the target description names them;
-/// the instruction; and what memory it touched held before. Address n of the list is tracepoint n + 1;
-/// without addresses, all is tracepoint 1. Events other than steps stay as they are, but for the
-/// marks of sessions. A source that does not begin with steps is handed back unchanged.
+/// the instruction; and what memory it touched held before. Address n of the list is tracepoint
+/// n + 1; without addresses, all is tracepoint 1. Events other than steps stay as they are, but for
+/// the marks of sessions. A source that does not begin with steps is handed back unchanged.
 Result<std::unique_ptr<Source>> frames_of_steps(std::unique_ptr<Source> source,
                                                 std::vector<uint64_t> addresses);
 

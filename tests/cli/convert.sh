@@ -36,12 +36,13 @@ expect 2 convert "$file" "$work/x" --format nonesuch
 expect 4 convert "$file" "$work/no/such/folder.tf"
 
 # Nothing is left behind by a conversion that fails; what was there stays.
-cat >"$work/steps.jsonl" <<'EOF'
+cat >"$work/mixed.jsonl" <<'EOF'
 {"catalog":{"machine":"x86-64"}}
+{"kind":"frame","tracepoint":1,"pc":"0x1"}
 {"kind":"step","pc":"0x1"}
 EOF
 echo old >"$work/kept.tf"
-expect 3 convert "$work/steps.jsonl" "$work/kept.tf"
+expect 3 convert "$work/mixed.jsonl" "$work/kept.tf"
 has 'is not a tracepoint frame' err
 [ "$(cat "$work/kept.tf")" = old ] || fail 'the old file is gone'
 head -c 30000 "$file" >"$work/cut.tf"

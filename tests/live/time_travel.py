@@ -61,6 +61,7 @@ def said(line):
 def page(work):
     lines = [line[4:] for line in PAGE.read_text().splitlines() if line.startswith("    ")]
     lines = lines[lines.index("$ gdb") + 1:]
+    lines = lines[:next(number for number, line in enumerate(lines) if line.startswith("$ "))]
     commands = [line[6:] for line in lines if line.startswith("(gdb) ")]
     shown = ["@@ " + line[6:] if line.startswith("(gdb) ") else line for line in lines]
     script = "set pagination off\nset confirm off\nset style enabled off\n"
