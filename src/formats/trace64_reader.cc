@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hex.h"
+#include "formats/trace64_flow.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
@@ -184,6 +185,10 @@ Result<std::unique_ptr<Source>> Reader::open_at(uint64_t seq) const {
   reader->catalog_ = catalog_;
   TW_RETURN_IF_ERROR(reader->seek(seq));
   return std::unique_ptr<Source>(std::move(reader));
+}
+
+std::unique_ptr<StepFlow> Reader::flow_at(uint64_t seq) const {
+  return std::make_unique<FlowReader>(contents_, seq);
 }
 
 Result<bool> Reader::refresh() {

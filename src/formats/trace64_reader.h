@@ -8,22 +8,11 @@
 #include <vector>
 
 #include "formats/format.h"
-#include "formats/trace64_generation.h"
-#include "formats/trace64_header.h"
+#include "formats/trace64_contents.h"
 #include "formats/trace64_memory.h"
 #include "formats/trace64_registers.h"
-#include "formats/trace64_scan.h"
 
 namespace tracewell::formats::trace64 {
-
-/// What readers of one file share; does not change while more than one of them has it.
-struct Contents {
-  Contents(const Shape& shape, uint64_t blocks_at) : scan(shape, blocks_at) {}
-  std::shared_ptr<InputFile> file;
-  Header header;
-  Scan scan;
-  Generation generation;
-};
 
 class Reader final : public Source, public StepIndex, public Summarised {
  public:
@@ -43,6 +32,7 @@ class Reader final : public Source, public StepIndex, public Summarised {
   }
   std::span<const uint64_t> sessions() const override { return contents_->scan.sessions(); }
   Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
+  std::unique_ptr<StepFlow> flow_at(uint64_t seq) const override;
   Result<bool> refresh() override;
 
   uint64_t thread_count() const override { return contents_->scan.threads().size(); }

@@ -1,6 +1,7 @@
 // Source, Sink and pump: the whole converter.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -36,6 +37,22 @@ class FrameIndex : public Seekable {
 
 class Source;
 
+/// Where a trace of steps went, and nothing else: for those who look at all of it, and seldom need
+/// what an Event costs.
+class StepFlow {
+ public:
+  struct Place {
+    uint64_t pc = 0;
+    uint64_t tid = 0;  // 0 = not known
+    uint64_t seq = 0;
+    /// The first 15 bytes of the opcode, then zeros; the last byte is how many these are.
+    std::array<uint8_t, 16> code = {};
+  };
+  virtual ~StepFlow() = default;
+  /// Appends the places of the next steps, some thousand at most. false = there are no more.
+  virtual Result<bool> next(std::vector<Place>& places) = 0;
+};
+
 /// Random access to a trace of steps; count() is the number of steps. After seek() every thread's
 /// first step tells all of its known registers in `before`, as at the start of a session.
 class StepIndex : public Seekable {
@@ -56,6 +73,12 @@ class StepIndex : public Seekable {
   /// may be used by another thread and outlive this source; it shares what is read-only, and
   /// reports no problems (this source's reader does).
   virtual Result<std::unique_ptr<Source>> open_at(uint64_t seq) const = 0;
+  /// From step `seq`, without what open_at() would read of registers and memory. May be used by
+  /// another thread and outlive this source. nullptr when there is no such short cut.
+  virtual std::unique_ptr<StepFlow> flow_at(uint64_t seq) const {
+    static_cast<void>(seq);
+    return nullptr;
+  }
   /// The file has grown? Takes in what was added, without reading the rest again. True if there is
   /// more now.
   virtual Result<bool> refresh() = 0;

@@ -1,0 +1,104 @@
+// tracewell diff A B: where two runs of a program part, and why.
+#include <future>
+#include <utility>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/diff_report.h"
+#include "cli/terminal.h"
+#include "cli/trace_files.h"
+#include "timeline/diff.h"
+#include "timeline/step_store.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct DiffCommand {
+  InputOptions a, b;
+  uint64_t window = timeline::DiffOptions().window;
+  uint64_t look_back = timeline::DiffOptions().look_back;
+  uint64_t most = timeline::DiffOptions().most;
+  bool first = false;
+  bool ignore_loops = false;
+  bool json = false;
+};
+
+/// A trace of steps without an index; what has no random access is taken into memory.
+struct OpenSteps {
+  OpenTrace trace;
+  std::unique_ptr<Source> stored;
+  timeline::DiffSide side() const {
+    Source* const from = stored ? stored.get() : trace.source.get();
+    return {*from->steps(), from->catalog()};
+  }
+};
+
+Result<OpenSteps> open_steps(const InputOptions& options) {
+  OpenSteps out;
+  TW_ASSIGN_OR_RETURN(out.trace, open_trace(options));
+  if (out.trace.source->steps() == nullptr) {
+    auto stored = timeline::StepStore::read(*out.trace.source);
+    if (!stored) return std::move(stored).error().within(printable(options.path));
+    out.stored = *std::move(stored);
+    if (options.strict) TW_RETURN_IF_ERROR(out.trace.problems->strict());
+  }
+  return out;
+}
+
+Result<bool> diff(const DiffCommand& command) {
+  // Opening is a pass over the whole file; nothing is shared.
+  auto opening = std::async(std::launch::async, [&] { return open_steps(command.b); });
+  auto opened = open_steps(command.a);
+  auto other = opening.get();
+  TW_ASSIGN_OR_RETURN(const OpenSteps a, std::move(opened));
+  TW_ASSIGN_OR_RETURN(const OpenSteps b, std::move(other));
+  tell_problems(a.trace, command.a.path);
+  tell_problems(b.trace, command.b.path);
+  Progress progress("comparing", a.side().steps.count());
+  timeline::DiffOptions options;
+  options.first = command.first;
+  options.ignore_loops = command.ignore_loops;
+  options.window = command.window;
+  options.look_back = command.look_back;
+  options.most = command.most;
+  options.progress = [&progress](uint64_t done) { progress.at(done); };
+  TW_ASSIGN_OR_RETURN(const timeline::DiffReport report,
+                      timeline::diff(a.side(), b.side(), options));
+  const Catalog& catalog = a.side().catalog;
+  fmt::print("{}", command.json ? diff_json(report, catalog) : diff_text(report, catalog));
+  return report.same();
+}
+
+}  // namespace
+
+Run diff_command(CLI::App& app) {
+  auto command = std::make_shared<DiffCommand>();
+  app.add_option("A", command->a.path, "a trace of executed instructions")->required();
+  app.add_option("B", command->b.path, "another one, of the same program")->required();
+  app.add_option("--input-format", command->a.format,
+                 "what A and B are, when their content does not say")
+      ->type_name("NAME");
+  app.add_flag("--strict", command->a.strict, "fail at the first sign of damage");
+  app.add_flag("--first", command->first, "stop at the first difference");
+  app.add_flag("--ignore-loops", command->ignore_loops,
+               "how often a loop runs is no difference");
+  add_number_option(app, "--window", command->window,
+                    "steps in which runs that have parted may meet again (65536)");
+  add_number_option(app, "--look-back", command->look_back,
+                    "steps in which causes are looked for (65536)");
+  add_number_option(app, "--most", command->most, "differences to tell of each thread (100)");
+  app.add_flag("--json", command->json, "as JSON");
+  app.footer("Exit status: 0 if the runs went the same way, 1 if they differ.");
+  return [command](const Invocation&) {
+    command->b.format = command->a.format;
+    command->b.strict = command->a.strict;
+    const auto same = diff(*command);
+    if (!same.ok()) return fail(same.error());
+    return static_cast<int>(*same ? kOk : kNothing);
+  };
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,20 @@
+// What `diff` tells, for people and for programs.
+#pragma once
+
+#include <string>
+
+#include "model/catalog.h"
+#include "timeline/diff.h"
+
+namespace tracewell::cli {
+
+/// `catalog` is A's: names of registers, byte order.
+std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog);
+std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog);
+
+/// A value as one number, 0x…; "unknown" when it is empty.
+std::string value_text(const std::vector<uint8_t>& value, Endian endian);
+/// Which bits of eflags these are: "ZF SF".
+std::string flag_names(uint64_t bits);
+
+}  // namespace tracewell::cli

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/hex.h"
+#include "base/text.h"
+#include "cli/diff_report.h"
+
+namespace tracewell::cli {
+namespace {
+
+using timeline::Cause;
+using timeline::Difference;
+using timeline::Spot;
+using timeline::ThreadDiff;
+
+std::string thread_text(const std::optional<uint64_t>& tid) {
+  return tid ? fmt::format("{}", *tid) : "none";
+}
+
+std::string spots(const Spot& a, const Spot& b) {
+  if (a.seq == b.seq && a.pc == b.pc) return fmt::format("step {} at {:#x}", a.seq, a.pc);
+  return fmt::format("step {} at {:#x} | {} at {:#x}", a.seq, a.pc, b.seq, b.pc);
+}
+
+std::string goes_on(const std::optional<Spot>& spot) {
+  return spot ? fmt::format("step {} at {:#x}", spot->seq, spot->pc) : "has ended";
+}
+
+std::string cause_text(const Cause& cause, const Catalog& catalog) {
+  std::string what;
+  if (!cause.reg)
+    what = cause.a.address == cause.b.address
+               ? fmt::format("memory at {:#x}", cause.a.address)
+               : fmt::format("memory at {:#x} | {:#x}", cause.a.address, cause.b.address);
+  else
+    what = "$" + printable(catalog.registers.registers[*cause.reg].name);
+  if (cause.flags != 0) what += fmt::format(" ({})", flag_names(cause.flags));
+  std::string out = fmt::format("{} = {} | {}, read by {}", what,
+                                value_text(cause.a.value, catalog.endian),
+                                value_text(cause.b.value, catalog.endian),
+                                spots(cause.a.reader, cause.b.reader));
+  return out + (cause.a.writer ? "; since " + spots(*cause.a.writer, *cause.b.writer)
+                               : std::string("; since before what was looked at"));
+}
+
+void add_causes(std::string& out, const std::vector<Cause>& causes, const Catalog& catalog,
+                std::optional<size_t> because, size_t depth) {
+  for (size_t i = 0; i < causes.size(); ++i) {
+    if (causes[i].because != because) continue;
+    out += fmt::format("{:{}}because {}\n", "", 2 * depth, cause_text(causes[i], catalog));
+    add_causes(out, causes, catalog, i, depth + 1);
+  }
+}
+
+std::string difference_text(const Difference& one, const Catalog& catalog) {
+  std::string out;
+  const std::string_view least = one.exact ? "" : "at least ";
+  switch (one.kind) {
+    case Difference::Kind::Parts: out = "  the runs part"; break;
+    case Difference::Kind::Ends: out = "  one run ends"; break;
+    case Difference::Kind::Loop:
+      out = one.head_a == one.head_b ? fmt::format("  loop at {:#x}", one.head_a)
+                                     : fmt::format("  loop at {:#x} | {:#x}", one.head_a,
+                                                   one.head_b);
+      out += fmt::format(": {}{} | {} times", least, one.times_a, one.times_b);
+      break;
+  }
+  if (one.branch_a) out += ", after " + spots(*one.branch_a, *one.branch_b);
+  out += fmt::format("\n    A: {}, {} steps of its own", goes_on(one.a), one.only_a);
+  out += fmt::format("\n    B: {}, {} steps of its own\n", goes_on(one.b), one.only_b);
+  if (one.meet_a) out += "    together again: " + spots(*one.meet_a, *one.meet_b) + "\n";
+  add_causes(out, one.causes, catalog, std::nullopt, 2);
+  return out;
+}
+
+std::string thread_report(const ThreadDiff& thread, const Catalog& catalog) {
+  std::string out = fmt::format("thread {} | {}", thread_text(thread.tid_a),
+                                thread_text(thread.tid_b));
+  if (!thread.tid_a || !thread.tid_b) return out + "\n";
+  out += fmt::format(": {} steps are the same\n", thread.same);
+  for (const Difference& one : thread.differences) out += difference_text(one, catalog);
+  if (thread.untold != 0) out += fmt::format("  and {} differences more\n", thread.untold);
+  if (thread.given_up) out += "  the runs were not seen to meet again\n";
+  if (thread.differing_code != 0)
+    out += fmt::format("  {} steps ran other instructions at the same place, first {}\n",
+                       thread.differing_code, spots(*thread.code_a, *thread.code_b));
+  return out;
+}
+
+}  // namespace
+
+std::string value_text(const std::vector<uint8_t>& value, Endian endian) {
+  if (value.empty()) return "unknown";
+  std::vector<uint8_t> bytes = value;
+  if (endian == Endian::Little) std::reverse(bytes.begin(), bytes.end());
+  std::string digits = to_hex(Bytes(bytes));
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
+  return "0x" + digits;
+}
+
+std::string flag_names(uint64_t bits) {
+  static constexpr std::array<std::pair<unsigned, std::string_view>, 7> kNames = {
+      {{0, "CF"}, {2, "PF"}, {4, "AF"}, {6, "ZF"}, {7, "SF"}, {10, "DF"}, {11, "OF"}}};
+  std::string out;
+  for (const auto& [bit, name] : kNames)
+    if ((bits >> bit & 1) != 0) out += (out.empty() ? "" : " ") + std::string(name);
+  return out;
+}
+
+std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog) {
+  std::string out;
+  for (const ThreadDiff& thread : report.threads) out += thread_report(thread, catalog);
+  for (const timeline::Bases::Range& range : report.bases)
+    if (range.distance != 0)
+      out += fmt::format("{:#x}-{:#x} of A is at {:#x} in B\n", range.from, range.to,
+                         range.from + range.distance);
+  return out + (report.same() ? "the same\n" : "different\n");
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,295 @@
+#include "timeline/diff.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "timeline/diff_cause.h"
+#include "timeline/diff_flow.h"
+#include "timeline/diff_meet.h"
+#include "timeline/diff_rounds.h"
+
+namespace tracewell::timeline {
+namespace {
+
+constexpr size_t kStretch = 4096;    // steps compared at a time
+constexpr size_t kTrial = 8;         // same steps behind which a new distance is believed
+constexpr size_t kFirstWindow = 256;
+
+Spot spot_of(const Place& place) { return {place.seq, place.pc}; }
+
+/// One thread of both traces.
+class ThreadComparer {
+ public:
+  ThreadComparer(const DiffSide& a, const DiffSide& b, const DiffOptions& options, Bases& bases,
+                 ThreadFlow flow_a, ThreadFlow flow_b, FlowThreads& threads_a,
+                 FlowThreads& threads_b, size_t number, ThreadDiff& out)
+      : side_a_(a),
+        side_b_(b),
+        options_(options),
+        bases_(bases),
+        a_(std::move(flow_a)),
+        b_(std::move(flow_b)),
+        rounds_(threads_a, threads_b, number),
+        out_(out) {}
+
+  Status run() {
+    while (!done_) {
+      TW_RETURN_IF_ERROR(compare());
+      if (!done_) TW_RETURN_IF_ERROR(part());
+    }
+    return {};
+  }
+
+ private:
+  Status compare();
+  size_t same_steps(std::span<const Place> a, std::span<const Place> b);
+  bool take_pair(const Place& a, const Place& b);
+  void withdraw_trial();
+  Status part();
+  Status look(size_t window, Parting& parting);
+  Result<std::optional<Meeting>> find_meeting(Parting& parting);
+  Status explain(Difference& difference);
+  Status end(Difference& difference);
+  void tell(Difference difference);
+
+  const DiffSide& side_a_;
+  const DiffSide& side_b_;
+  const DiffOptions& options_;
+  Bases& bases_;
+  ThreadFlow a_, b_;
+  RoundCounter rounds_;
+  ThreadDiff& out_;
+  uint64_t stretch_ = 0;       // same steps since the runs met
+  uint64_t trial_ = UINT64_MAX;  // value of stretch_ when a distance was new
+  size_t trial_mark_ = 0;
+  uint64_t trial_code_ = 0;
+  bool done_ = false;
+};
+
+/// Goes on to where the runs part, or to where both end.
+Status ThreadComparer::compare() {
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const std::span<const Place> a, a_.ahead(kStretch));
+    TW_ASSIGN_OR_RETURN(const std::span<const Place> b, b_.ahead(kStretch));
+    const size_t count = std::min(a.size(), b.size());
+    const size_t same = same_steps(a.first(count), b.first(count));
+    a_.advance(same);
+    b_.advance(same);
+    out_.same += same;
+    if (options_.progress) options_.progress(a_.done());
+    if (same < count) {
+      withdraw_trial();
+      return {};
+    }
+    if (count == 0) {
+      done_ = a.empty() && b.empty();
+      return {};
+    }
+  }
+}
+
+size_t ThreadComparer::same_steps(std::span<const Place> a, std::span<const Place> b) {
+  size_t at = 0;
+  while (at < a.size()) {
+    const uint64_t distance = bases_.current();
+    const size_t before = at;
+    while (at < a.size() && b[at].pc - a[at].pc == distance && a[at].code == b[at].code) {
+      bases_.visit(a[at].pc);
+      ++at;
+    }
+    stretch_ += at - before;
+    if (at == a.size() || !take_pair(a[at], b[at])) break;
+    ++stretch_;
+    ++at;
+  }
+  return at;
+}
+
+/// A pair that is not the same at first sight.
+bool ThreadComparer::take_pair(const Place& a, const Place& b) {
+  const size_t mark = bases_.mark();
+  const size_t distances = bases_.distances();
+  if (!bases_.pair(a, b)) return false;
+  if (bases_.distances() > distances && (trial_ == UINT64_MAX || stretch_ - trial_ > kTrial)) {
+    trial_ = stretch_;
+    trial_mark_ = mark;
+    trial_code_ = out_.differing_code;
+  }
+  if (same_code(bases_, a, b)) return true;
+  if (out_.differing_code++ == 0) {
+    out_.code_a = spot_of(a);
+    out_.code_b = spot_of(b);
+  }
+  return true;
+}
+
+/// A module that seemed to stand elsewhere, and a few steps on nothing was the same any more: these
+/// were two places, and there the runs have parted.
+void ThreadComparer::withdraw_trial() {
+  const uint64_t trial = std::exchange(trial_, UINT64_MAX);
+  if (trial == UINT64_MAX || trial == 0 || stretch_ - trial > kTrial) return;
+  if (out_.differing_code == trial_code_) return;  // the same program, so it has parted here
+  const auto count = static_cast<size_t>(stretch_ - trial);
+  bases_.undo(trial_mark_);
+  a_.go_back(count);
+  b_.go_back(count);
+  stretch_ -= count;
+  out_.same -= count;
+  out_.differing_code = trial_code_;
+  if (trial_code_ == 0) out_.code_a = out_.code_b = std::nullopt;
+}
+
+Status ThreadComparer::look(size_t window, Parting& parting) {
+  TW_ASSIGN_OR_RETURN(parting.a, a_.ahead(window));
+  TW_ASSIGN_OR_RETURN(parting.b, b_.ahead(window));
+  parting.all_a = parting.a.size() < window;
+  parting.all_b = parting.b.size() < window;
+  parting.a = parting.a.first(std::min(window, parting.a.size()));
+  parting.b = parting.b.first(std::min(window, parting.b.size()));
+  parting.last_a = stretch_ == 0 ? nullptr : &a_.back().back();
+  parting.last_b = stretch_ == 0 ? nullptr : &b_.back().back();
+  parting.address_bytes = side_a_.catalog.address_bytes;
+  return {};
+}
+
+Result<std::optional<Meeting>> ThreadComparer::find_meeting(Parting& parting) {
+  std::optional<Meeting> found;
+  for (size_t window = std::min(kFirstWindow, options_.window);;
+       window = std::min(window * 8, options_.window)) {
+    TW_RETURN_IF_ERROR(look(window, parting));
+    if (auto exit = find_loop_exit(bases_, parting)) return exit;
+    if (!found) found = find_anchor(bases_, parting);
+    // Steps that only one run has may be rounds of a loop, and that may be a long one.
+    if (found && (found->a != 0) == (found->b != 0)) break;
+    const bool all = parting.all_a && parting.all_b;
+    if (window == options_.window || all) break;
+  }
+  return found;
+}
+
+Status ThreadComparer::part() {
+  Parting parting;
+  TW_ASSIGN_OR_RETURN(const std::optional<Meeting> meeting, find_meeting(parting));
+  Difference difference;
+  if (!parting.a.empty()) difference.a = spot_of(parting.a[0]);
+  if (!parting.b.empty()) difference.b = spot_of(parting.b[0]);
+  if (parting.last_a != nullptr) {
+    difference.branch_a = spot_of(*parting.last_a);
+    difference.branch_b = spot_of(*parting.last_b);
+  }
+  if (parting.a.empty() || parting.b.empty()) difference.kind = Difference::Kind::Ends;
+  if (meeting && meeting->loop) {
+    difference.kind = Difference::Kind::Loop;
+    if (!options_.ignore_loops)
+      TW_RETURN_IF_ERROR(rounds_.count(*meeting, a_, b_, difference));
+  }
+  const bool told = out_.differences.size() < options_.most;
+  const bool ignored = difference.kind == Difference::Kind::Loop && options_.ignore_loops;
+  if (told && !ignored && difference.kind != Difference::Kind::Ends)
+    TW_RETURN_IF_ERROR(explain(difference));
+  if (!meeting) {
+    TW_RETURN_IF_ERROR(end(difference));
+  } else {
+    difference.meet_a = spot_of(parting.a[meeting->a]);
+    difference.meet_b = spot_of(parting.b[meeting->b]);
+    difference.only_a = meeting->a;
+    difference.only_b = meeting->b;
+    a_.advance(meeting->a);
+    b_.advance(meeting->b);
+    stretch_ = 0;
+    trial_ = UINT64_MAX;
+    if (options_.first && !ignored) done_ = true;
+  }
+  if (!ignored) tell(std::move(difference));
+  return {};
+}
+
+Status ThreadComparer::explain(Difference& difference) {
+  if (!difference.branch_a) return {};
+  const SameRun run{a_.back().back().tid, b_.back().back().tid, difference.branch_a->seq,
+                    difference.branch_b->seq, stretch_};
+  // Most causes are near.
+  for (size_t look_back = std::min<size_t>(1024, options_.look_back);;
+       look_back = std::min(look_back * 8, options_.look_back)) {
+    TW_ASSIGN_OR_RETURN(difference.causes,
+                        find_causes(side_a_, side_b_, run, look_back, bases_));
+    const bool open = std::any_of(difference.causes.begin(), difference.causes.end(),
+                                  [](const Cause& one) { return !one.a.writer; });
+    if (!open || look_back >= options_.look_back || look_back >= stretch_) return {};
+  }
+}
+
+/// The rest of both is different; how much that is.
+Status ThreadComparer::end(Difference& difference) {
+  out_.given_up = difference.kind != Difference::Kind::Ends;
+  done_ = true;
+  if (options_.first) return {};
+  for (ThreadFlow* flow : {&a_, &b_}) {
+    uint64_t& only = flow == &a_ ? difference.only_a : difference.only_b;
+    while (true) {
+      TW_ASSIGN_OR_RETURN(const std::span<const Place> places, flow->ahead(kStretch));
+      if (places.empty()) break;
+      only += places.size();
+      flow->advance(places.size());
+    }
+  }
+  return {};
+}
+
+void ThreadComparer::tell(Difference difference) {
+  if (out_.differences.size() < options_.most)
+    out_.differences.push_back(std::move(difference));
+  else
+    ++out_.untold;
+}
+
+Status compare_thread(const DiffSide& a, const DiffSide& b, const DiffOptions& options,
+                      FlowThreads& threads_a, FlowThreads& threads_b, size_t number, Bases& bases,
+                      ThreadDiff& out) {
+  TW_ASSIGN_OR_RETURN(ThreadFlow flow_a, ThreadFlow::open(threads_a, number, 0));
+  TW_ASSIGN_OR_RETURN(ThreadFlow flow_b, ThreadFlow::open(threads_b, number, 0));
+  ThreadComparer comparer(a, b, options, bases, std::move(flow_a), std::move(flow_b), threads_a,
+                          threads_b, number, out);
+  return comparer.run();
+}
+
+}  // namespace
+
+bool DiffReport::same() const {
+  return std::all_of(threads.begin(), threads.end(), [](const ThreadDiff& one) {
+    return one.tid_a && one.tid_b && one.differences.empty() && one.untold == 0 &&
+           one.differing_code == 0;
+  });
+}
+
+Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions& options) {
+  if (a.catalog.machine != b.catalog.machine ||
+      a.catalog.address_bytes != b.catalog.address_bytes)
+    return Error{Errc::InvalidArgument,
+                 fmt::format("a trace of {} cannot be compared with one of {}", a.catalog.machine,
+                             b.catalog.machine),
+                 {}};
+  DiffOptions bounded = options;
+  bounded.window = std::clamp<size_t>(options.window, 16, 1 << 24);
+  DiffReport report;
+  FlowThreads threads_a(a.steps), threads_b(b.steps);
+  Bases bases;
+  for (size_t number = 0;; ++number) {
+    TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* one, threads_a.thread(number));
+    TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* other, threads_b.thread(number));
+    if (one == nullptr && other == nullptr) break;
+    ThreadDiff& thread = report.threads.emplace_back();
+    if (one != nullptr) thread.tid_a = one->tid;
+    if (other != nullptr) thread.tid_b = other->tid;
+    if (one != nullptr && other != nullptr)
+      TW_RETURN_IF_ERROR(
+          compare_thread(a, b, bounded, threads_a, threads_b, number, bases, thread));
+    if (options.first && !report.same()) break;
+  }
+  report.bases = bases.ranges();
+  return report;
+}
+
+}  // namespace tracewell::timeline

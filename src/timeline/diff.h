@@ -1,0 +1,91 @@
+// Where two runs of a program part, and why. Steps are compared thread by thread, by where they
+// are: modules may stand elsewhere, and loops may run more or less often.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "model/catalog.h"
+#include "model/stream.h"
+#include "timeline/diff_bases.h"
+
+namespace tracewell::timeline {
+
+/// One of the two traces; not owned.
+struct DiffSide {
+  const StepIndex& steps;
+  const Catalog& catalog;
+};
+
+struct DiffOptions {
+  bool first = false;         // stop at the first difference
+  bool ignore_loops = false;  // how often a loop runs is no difference
+  size_t window = 1 << 16;    // steps in which the traces may meet again
+  size_t look_back = 1 << 16; // steps in which causes are looked for
+  size_t most = 100;          // differences that are told
+  std::function<void(uint64_t)> progress;  // steps compared so far
+};
+
+/// A step, by its number in its own trace.
+struct Spot {
+  uint64_t seq = 0;
+  uint64_t pc = 0;
+};
+
+/// A value that was read by a step of both runs, and was not the same in them.
+struct Cause {
+  struct Side {
+    Spot reader;
+    uint64_t address = 0;         // of memory
+    std::vector<uint8_t> value;   // in the trace's byte order; empty = not known
+    std::optional<Spot> writer;   // the last step after which the values were different
+  };
+  std::optional<uint32_t> reg;    // register, by index into A's layout; none = memory
+  uint64_t flags = 0;             // of a flags register: the bits that were read
+  Side a, b;
+  std::optional<size_t> because;  // of what this cause's reader wrote: an earlier entry of the list
+};
+
+struct Difference {
+  enum class Kind : uint8_t {
+    Parts,  // the runs go different ways
+    Loop,   // a loop ran more often in one of them
+    Ends,   // one has ended, the other goes on
+  };
+  Kind kind = Kind::Parts;
+  std::optional<Spot> branch_a, branch_b;  // the last steps that are the same: they decided
+  std::optional<Spot> a, b;                // the first that are not; none = the trace has ended
+  uint64_t only_a = 0, only_b = 0;         // steps until the runs meet again, or end
+  std::optional<Spot> meet_a, meet_b;      // where they meet; none = they do not
+  std::vector<Cause> causes;
+  /// Loop: its first address, and how often it ran. Not exact: at least that often.
+  uint64_t head_a = 0, head_b = 0, times_a = 0, times_b = 0;
+  bool exact = true;
+};
+
+/// Threads are matched by the order of their first steps.
+struct ThreadDiff {
+  std::optional<uint64_t> tid_a, tid_b;  // none = there is no such thread
+  uint64_t same = 0;                     // steps that have a counterpart
+  uint64_t differing_code = 0;           // of these: with other instructions at the same place
+  std::optional<Spot> code_a, code_b;    // the first of them
+  std::vector<Difference> differences;
+  uint64_t untold = 0;                   // differences beyond DiffOptions::most
+  bool given_up = false;                 // the runs did not meet again in the window
+};
+
+struct DiffReport {
+  std::vector<ThreadDiff> threads;
+  std::vector<Bases::Range> bases;
+  bool same() const;
+};
+
+/// Reads both traces once for each thread that they have; memory is bounded by the options. Only
+/// steps count. `InvalidArgument` when the traces are of different machines.
+Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions& options);
+
+}  // namespace tracewell::timeline

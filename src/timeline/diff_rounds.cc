@@ -1,0 +1,90 @@
+#include "timeline/diff_rounds.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tracewell::timeline {
+namespace {
+
+constexpr uint64_t kLookBackMax = 16 << 20;  // steps
+
+/// Counts how often the head was reached since the loop was last entered from elsewhere.
+class Arrivals {
+ public:
+  Arrivals(uint64_t head, uint64_t latch) : head_(head), latch_(latch) {}
+
+  void see(std::span<const Place> places) {
+    for (const Place& place : places) {
+      if (place.pc == head_) {
+        const bool goes_on = first_ || before_ == latch_;
+        entered_ = goes_on ? entered_ : true;
+        count_ = goes_on ? count_ + 1 : 1;
+      }
+      before_ = place.pc;
+      first_ = false;
+    }
+  }
+  uint64_t count() const { return count_; }
+  bool entered() const { return entered_; }
+
+ private:
+  uint64_t head_, latch_;
+  uint64_t before_ = 0;
+  uint64_t count_ = 0;
+  bool first_ = true;
+  bool entered_ = false;
+};
+
+}  // namespace
+
+/// `more`: steps in front of the flow that are still of the loop.
+Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, ThreadFlow& flow,
+                                                     uint64_t head, uint64_t latch, size_t more) {
+  TW_ASSIGN_OR_RETURN(const std::span<const Place> ahead, flow.ahead(more));
+  const std::span<const Place> rest = ahead.first(std::min(more, ahead.size()));
+  const std::span<const Place> back = flow.back();
+  Arrivals near(head, latch);
+  near.see(back);
+  near.see(rest);
+  if (near.entered() || back.empty()) return Count{near.count(), near.entered()};
+  const uint64_t end = rest.empty() ? back.back().seq : rest.back().seq;
+  TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* thread, threads.thread(number_));
+  Count count{near.count(), false};
+  for (uint64_t far = kLookBackMax / 64; far <= kLookBackMax && !count.exact; far *= 8) {
+    const uint64_t from = end > far ? end - far : 0;
+    TW_ASSIGN_OR_RETURN(ThreadFlow again, ThreadFlow::open(threads, number_, from));
+    Arrivals arrivals(head, latch);
+    while (true) {
+      TW_ASSIGN_OR_RETURN(std::span<const Place> places, again.ahead(ThreadFlow::kBack));
+      const auto behind = std::find_if(places.begin(), places.end(),
+                                       [&](const Place& one) { return one.seq > end; });
+      places = places.first(static_cast<size_t>(behind - places.begin()));
+      if (places.empty()) break;
+      arrivals.see(places);
+      again.advance(places.size());
+    }
+    count = {arrivals.count(), arrivals.entered() || from <= thread->first};
+    if (from <= thread->first) break;
+  }
+  return count;
+}
+
+Status RoundCounter::count(const Meeting& meeting, ThreadFlow& a, ThreadFlow& b,
+                           Difference& difference) {
+  const ExtraRounds& loop = *meeting.loop;
+  const uint64_t distance = b.back().back().pc - a.back().back().pc;
+  const uint64_t to_a = loop.in_a ? 0 : -distance, to_b = loop.in_a ? distance : 0;
+  difference.head_a = loop.head + to_a;
+  difference.head_b = loop.head + to_b;
+  TW_ASSIGN_OR_RETURN(const Count of_a, count_side(threads_a_, a, difference.head_a,
+                                                   loop.latch + to_a, meeting.a));
+  TW_ASSIGN_OR_RETURN(const Count of_b, count_side(threads_b_, b, difference.head_b,
+                                                   loop.latch + to_b, meeting.b));
+  const uint64_t tests = loop.tests_first ? 1 : 0;
+  difference.times_a = of_a.rounds - std::min(tests, of_a.rounds);
+  difference.times_b = of_b.rounds - std::min(tests, of_b.rounds);
+  difference.exact = of_a.exact && of_b.exact;
+  return {};
+}
+
+}  // namespace tracewell::timeline

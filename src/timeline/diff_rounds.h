@@ -1,0 +1,38 @@
+// How often a loop ran in each of two runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "timeline/diff.h"
+#include "timeline/diff_flow.h"
+#include "timeline/diff_meet.h"
+
+namespace tracewell::timeline {
+
+class RoundCounter {
+ public:
+  /// Thread `number` of both.
+  RoundCounter(FlowThreads& a, FlowThreads& b, size_t number)
+      : threads_a_(a), threads_b_(b), number_(number) {}
+
+  /// Fills in what `difference` says of the loop. The flows stand where the runs part; what is
+  /// further back than they remember is read again, some million steps at most.
+  Status count(const Meeting& meeting, ThreadFlow& a, ThreadFlow& b, Difference& difference);
+
+ private:
+  struct Count {
+    uint64_t rounds = 0;
+    bool exact = false;
+  };
+  Result<Count> count_side(FlowThreads& threads, ThreadFlow& flow, uint64_t head, uint64_t latch,
+                           size_t more);
+
+  FlowThreads& threads_a_;
+  FlowThreads& threads_b_;
+  size_t number_;
+};
+
+}  // namespace tracewell::timeline

@@ -1,0 +1,171 @@
+// Runs that differ in known ways: what diff says of them.
+#include "timeline/diff.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "timeline/diff_program.h"
+
+namespace tracewell::timeline::test {
+namespace {
+
+using Items = std::vector<ProgramRun::Item>;
+const std::vector<uint64_t> kBases = {0x140000000, 0x7ff800000000, 0x7ff810000000};
+const std::vector<uint64_t> kOtherBases = {0x7ff6aa0f0000, 0x7ffc12340000, 0x180000000};
+
+DiffReport compare(const StepStore& a, const StepStore& b, const DiffOptions& options = {}) {
+  auto report = diff({a, a.catalog()}, {b, b.catalog()}, options);
+  EXPECT_TRUE(report.ok());
+  return report.ok() ? *report : DiffReport{};
+}
+
+Items run_of(const RandomProgram& program, Decisions& decisions,
+             const std::vector<uint64_t>& bases) {
+  return ProgramRun(program, decisions, bases).items;
+}
+
+uint64_t only(const ThreadDiff& thread, uint64_t Difference::*which) {
+  uint64_t sum = 0;
+  for (const Difference& one : thread.differences) sum += one.*which;
+  return sum;
+}
+
+TEST(Diff, RunsAtOtherBasesAreTheSame) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomProgram program(seed, 30), other(seed + 5000, 20);
+    Decisions decisions{seed};
+    const Items a = run_of(program, decisions, kBases), c = run_of(other, decisions, kBases);
+    const Items b = run_of(program, decisions, kOtherBases);
+    const Items d = run_of(other, decisions, kOtherBases);
+    const DiffReport report = compare(*trace_of({a, c}, seed, 100), *trace_of({b, d}, ~seed, 7));
+    EXPECT_TRUE(report.same());
+    ASSERT_EQ(report.threads.size(), 2u);
+    EXPECT_EQ(report.threads[0].same, a.size());
+    EXPECT_EQ(report.threads[1].same, c.size());
+    EXPECT_EQ(report.threads[1].tid_a, 101u);
+    EXPECT_EQ(report.threads[1].tid_b, 8u);
+    for (const Bases::Range& range : report.bases) {
+      const size_t module = range.from < kBases[1] ? 0 : range.from < kBases[2] ? 1 : 2;
+      EXPECT_EQ(range.distance, kOtherBases[module] - kBases[module]);
+    }
+  }
+}
+
+TEST(Diff, RoundsOfLoopsAreCounted) {
+  unsigned loops = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomProgram program(seed, 30);
+    Decisions plain{seed}, changed{seed};
+    const Items a = run_of(program, plain, kBases);
+    if (plain.asked == 0) continue;
+    changed.change_at = seed * 31 % plain.asked;
+    changed.extra_rounds = 1 + seed % 9;
+    const Items b = run_of(program, changed, kOtherBases);
+    if (changed.changed_kind == Node::Kind::Branch) continue;
+    ++loops;
+    const bool swap = seed % 2 == 1;
+    const DiffReport report = compare(*trace_of({swap ? b : a}, seed, 1),
+                                      *trace_of({swap ? a : b}, seed, 1));
+    const ThreadDiff& thread = report.threads.at(0);
+    ASSERT_EQ(thread.differences.size(), 1u);
+    const Difference& one = thread.differences[0];
+    EXPECT_EQ(one.kind, Difference::Kind::Loop);
+    EXPECT_TRUE(one.exact);
+    EXPECT_EQ(swap ? one.times_b : one.times_a, changed.rounds_before);
+    EXPECT_EQ(swap ? one.times_a : one.times_b, changed.rounds_before + changed.extra_rounds);
+    EXPECT_EQ(thread.same, a.size());
+    EXPECT_EQ(swap ? one.only_a : one.only_b, b.size() - a.size());
+    DiffOptions options;
+    options.ignore_loops = true;
+    EXPECT_TRUE(compare(*trace_of({a}, seed, 1), *trace_of({b}, seed, 1), options).same());
+  }
+  EXPECT_GT(loops, 100u);
+}
+
+TEST(Diff, TheFirstPartingIsTheBranch) {
+  unsigned branches = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomProgram program(seed, 30), other(seed + 7000, 20);
+    Decisions plain{seed}, changed{seed};
+    const Items a = run_of(program, plain, kBases);
+    if (plain.asked == 0) continue;
+    changed.change_at = seed * 31 % plain.asked;
+    const Items b = run_of(program, changed, kOtherBases);
+    if (changed.changed_kind != Node::Kind::Branch) continue;
+    ++branches;
+    const DiffReport report = compare(*trace_of({a}, seed, 1), *trace_of({b}, seed, 1));
+    const ThreadDiff& thread = report.threads.at(0);
+    ASSERT_FALSE(thread.differences.empty());
+    const Difference& one = thread.differences[0];
+    ASSERT_TRUE(one.branch_a && one.branch_b && one.a && one.b);
+    EXPECT_EQ(one.branch_a->seq, changed.steps_before - 1);
+    EXPECT_EQ(one.branch_b->seq, changed.steps_before - 1);
+    EXPECT_EQ(one.a->pc, a[changed.steps_before].pc);
+    EXPECT_EQ(one.b->pc, b[changed.steps_before].pc);
+    EXPECT_TRUE(one.meet_a && one.meet_b);
+    EXPECT_EQ(thread.same + only(thread, &Difference::only_a), a.size());
+    EXPECT_EQ(thread.same + only(thread, &Difference::only_b), b.size());
+    EXPECT_EQ(thread.differing_code, 0u);
+    DiffOptions options;
+    options.first = true;
+    const DiffReport first = compare(*trace_of({a}, seed, 1), *trace_of({b}, seed, 1), options);
+    EXPECT_EQ(first.threads.at(0).differences.size(), 1u);
+  }
+  EXPECT_GT(branches, 50u);
+}
+
+TEST(Diff, OneMayEndBeforeTheOther) {
+  const RandomProgram program(3, 40);
+  Decisions decisions{3};
+  const Items a = run_of(program, decisions, kBases);
+  const Items b = run_of(program, decisions, kOtherBases);
+  for (const size_t cut : {size_t{1}, a.size() / 2, a.size() - 1}) {
+    SCOPED_TRACE(cut);
+    const auto whole = trace_of({a}, 1, 1);
+    const auto begin = trace_of({Items(b.begin(), b.begin() + static_cast<ptrdiff_t>(cut))}, 1, 1);
+    const DiffReport report = compare(*whole, *begin);
+    ASSERT_EQ(report.threads.at(0).differences.size(), 1u);
+    const Difference& one = report.threads[0].differences[0];
+    EXPECT_EQ(one.kind, Difference::Kind::Ends);
+    EXPECT_FALSE(one.b);
+    EXPECT_EQ(one.a->seq, cut);
+    EXPECT_EQ(one.only_a, a.size() - cut);
+    // What is missing in front is found, too.
+    const auto end = trace_of({Items(b.begin() + static_cast<ptrdiff_t>(cut), b.end())}, 1, 1);
+    const DiffReport later = compare(*whole, *end);
+    const ThreadDiff& thread = later.threads.at(0);
+    EXPECT_GT(thread.same, 0u);
+    EXPECT_EQ(thread.same + only(thread, &Difference::only_a), a.size());
+    EXPECT_EQ(thread.same + only(thread, &Difference::only_b), a.size() - cut);
+  }
+}
+
+TEST(Diff, AThreadThatIsNotThere) {
+  const RandomProgram program(4, 20);
+  Decisions decisions{4};
+  const Items a = run_of(program, decisions, kBases);
+  const DiffReport report = compare(*trace_of({a, a}, 1, 1), *trace_of({a}, 1, 1));
+  ASSERT_EQ(report.threads.size(), 2u);
+  EXPECT_TRUE(report.threads[0].differences.empty());
+  EXPECT_FALSE(report.threads[1].tid_b);
+  EXPECT_FALSE(report.same());
+  EXPECT_TRUE(compare(*trace_of({Items()}, 1, 1), *trace_of({Items()}, 1, 1)).same());
+}
+
+TEST(Diff, RunsThatHaveNothingInCommon) {
+  const RandomProgram one(10, 60), other(11, 60);
+  Decisions decisions{1};
+  Items a = run_of(one, decisions, kBases), b = run_of(other, decisions, kOtherBases);
+  for (ProgramRun::Item& item : b) item.pc += 0x800000 + 7;
+  const DiffReport report = compare(*trace_of({a}, 1, 1), *trace_of({b}, 1, 1));
+  EXPECT_FALSE(report.same());
+  const ThreadDiff& thread = report.threads.at(0);
+  EXPECT_EQ(thread.same + only(thread, &Difference::only_a), a.size());
+  EXPECT_EQ(thread.same + only(thread, &Difference::only_b), b.size());
+}
+
+}  // namespace
+}  // namespace tracewell::timeline::test
