@@ -25,7 +25,8 @@ using tracewell::Endian;
 constexpr uint64_t kFullDumpEvery = 512;
 constexpr size_t kInstructions = 4000;  // of the program, in two modules
 constexpr const char* kHeader =
-    R"({"ver":1,"arch":"x64","hashAlgorithm":"murmurhash","hash":"0x1","compression":"","path":"C:\\a.exe"})";
+    R"({"ver":1,"arch":"x64","hashAlgorithm":"murmurhash","hash":"0x1","compression":"",)"
+    R"("path":"C:\\a.exe"})";
 
 void put(std::string& out, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));

@@ -86,7 +86,7 @@ Run diff_command(CLI::App& app) {
   app.add_flag("--ignore-loops", command->ignore_loops,
                "how often a loop runs is no difference");
   add_number_option(app, "--window", command->window,
-                    "steps in which runs that have parted may meet again (65536)");
+                    "steps in which runs that have parted may meet again (1048576)");
   add_number_option(app, "--look-back", command->look_back,
                     "steps in which causes are looked for (65536)");
   add_number_option(app, "--most", command->most, "differences to tell of each thread (100)");

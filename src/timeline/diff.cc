@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kStretch = 4096;    // steps compared at a time
 constexpr size_t kTrial = 8;         // same steps behind which a new distance is believed
 constexpr size_t kFirstWindow = 256;
+constexpr size_t kLoopWindow = 1 << 16;  // where there is another explanation than a loop
 
 Spot spot_of(const Place& place) { return {place.seq, place.pc}; }
 
@@ -164,7 +165,7 @@ Result<std::optional<Meeting>> ThreadComparer::find_meeting(Parting& parting) {
     // Steps that only one run has may be rounds of a loop, and that may be a long one.
     if (found && (found->a != 0) == (found->b != 0)) break;
     const bool all = parting.all_a && parting.all_b;
-    if (window == options_.window || all) break;
+    if (window == options_.window || all || (found && window >= kLoopWindow)) break;
   }
   return found;
 }
@@ -249,7 +250,8 @@ Status compare_thread(const DiffSide& a, const DiffSide& b, const DiffOptions& o
                       FlowThreads& threads_a, FlowThreads& threads_b, size_t number, Bases& bases,
                       ThreadDiff& out) {
   TW_ASSIGN_OR_RETURN(ThreadFlow flow_a, ThreadFlow::open(threads_a, number, 0));
-  TW_ASSIGN_OR_RETURN(ThreadFlow flow_b, ThreadFlow::open(threads_b, number, 0));
+  TW_ASSIGN_OR_RETURN(ThreadFlow flow_b, ThreadFlow::open(threads_b, number, 0,
+                                                         ThreadFlow::Reading::InThread));
   ThreadComparer comparer(a, b, options, bases, std::move(flow_a), std::move(flow_b), threads_a,
                           threads_b, number, out);
   return comparer.run();

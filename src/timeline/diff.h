@@ -22,11 +22,11 @@ struct DiffSide {
 };
 
 struct DiffOptions {
-  bool first = false;         // stop at the first difference
-  bool ignore_loops = false;  // how often a loop runs is no difference
-  size_t window = 1 << 16;    // steps in which the traces may meet again
-  size_t look_back = 1 << 16; // steps in which causes are looked for
-  size_t most = 100;          // differences that are told
+  bool first = false;          // stop at the first difference
+  bool ignore_loops = false;   // how often a loop runs is no difference
+  size_t window = 1 << 20;     // steps in which the traces may meet again, 2^24 at most
+  size_t look_back = 1 << 16;  // steps in which causes are looked for
+  size_t most = 100;           // differences that are told
   std::function<void(uint64_t)> progress;  // steps compared so far
 };
 

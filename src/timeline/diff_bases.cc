@@ -30,8 +30,9 @@ bool Bases::inside_other(uint64_t page, uint64_t distance) const {
 
 bool Bases::would_pair(const Place& a, const Place& b) const {
   if (!possible_pair(a.pc, b.pc)) return false;
-  // A new distance has to be believed; where nothing has moved there is nothing to believe.
-  return a.pc == b.pc || distances_.contains(b.pc - a.pc) || same_code(*this, a, b);
+  if (a.pc == b.pc || distances_.contains(b.pc - a.pc)) return true;
+  // A new distance has to be believed. Where runs begin there is nothing else.
+  return distances_.empty() ? a.code[15] == b.code[15] : same_code(*this, a, b);
 }
 
 bool Bases::pair(const Place& a, const Place& b) {

@@ -19,8 +19,8 @@ class Bases {
  public:
   static constexpr uint64_t kPage = 4096;  // no system moves code by less
 
-  /// Is `b` where `a` is in the other run? Learns from pairs that no other pair contradicts. Call it
-  /// with the pairs in their order. To be called where the distance is another than current().
+  /// Is `b` where `a` is in the other run? Learns from pairs that no other pair contradicts. Call
+  /// it with the pairs in their order, where the distance is another than current().
   bool pair(const Place& a, const Place& b);
   /// Takes note of a pair at the distance current().
   void visit(uint64_t a) {

@@ -18,8 +18,8 @@ struct SameRun {
 };
 
 /// What was different in what the last steps read, then what made it different, and so on, at most
-/// `look_back` steps back. Values that differ as the modules, stacks and heaps do are the same; what
-/// `bases` does not know of those is added to it.
+/// `look_back` steps back. Values that differ as the modules, stacks and heaps do are the same;
+/// what `bases` does not know of those is added to it.
 Result<std::vector<Cause>> find_causes(const DiffSide& a, const DiffSide& b, const SameRun& run,
                                        size_t look_back, Bases& bases);
 

@@ -6,9 +6,12 @@
 #include <variant>
 
 #include "model/batch.h"
+#include "timeline/read_ahead.h"
 
 namespace tracewell::timeline {
 namespace {
+
+constexpr uint64_t kWorthAThread = 1 << 18;  // steps
 
 /// For formats that have nothing quicker.
 class EventFlow final : public StepFlow {
@@ -89,7 +92,8 @@ bool FlowThreads::over(size_t number, uint64_t seq) const {
   return seen_to_ >= steps_.count() && number < threads_.size() && seq > threads_[number].last;
 }
 
-Result<ThreadFlow> ThreadFlow::open(FlowThreads& threads, size_t number, uint64_t from) {
+Result<ThreadFlow> ThreadFlow::open(FlowThreads& threads, size_t number, uint64_t from,
+                                    Reading reading) {
   ThreadFlow out(threads, number);
   TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* thread, threads.thread(number));
   if (thread == nullptr) {
@@ -98,6 +102,8 @@ Result<ThreadFlow> ThreadFlow::open(FlowThreads& threads, size_t number, uint64_
   }
   out.tid_ = thread->tid;
   TW_ASSIGN_OR_RETURN(out.flow_, open_flow(threads.steps(), std::max(from, thread->first)));
+  if (reading == Reading::InThread && threads.steps().count() > kWorthAThread)
+    out.flow_ = read_ahead(std::move(out.flow_));
   return out;
 }
 

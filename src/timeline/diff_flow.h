@@ -46,8 +46,10 @@ class ThreadFlow {
  public:
   static constexpr size_t kBack = 4096;
 
+  enum class Reading : uint8_t { Here, InThread };  // InThread: for long ways
   /// Thread `number` of `threads`, which must outlive this, from step `from` on.
-  static Result<ThreadFlow> open(FlowThreads& threads, size_t number, uint64_t from);
+  static Result<ThreadFlow> open(FlowThreads& threads, size_t number, uint64_t from,
+                                 Reading reading = Reading::Here);
 
   /// At least `wanted` places from here, unless there are no more. Until the next call.
   Result<std::span<const Place>> ahead(size_t wanted);

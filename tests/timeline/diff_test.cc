@@ -1,15 +1,17 @@
 // Runs that differ in known ways: what diff says of them.
 #include "timeline/diff.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "timeline/diff_program.h"
+#include "timeline/diff_runs.h"
+#include "timeline/read_ahead.h"
 
 namespace tracewell::timeline::test {
 namespace {
 
-using Items = std::vector<ProgramRun::Item>;
 const std::vector<uint64_t> kBases = {0x140000000, 0x7ff800000000, 0x7ff810000000};
 const std::vector<uint64_t> kOtherBases = {0x7ff6aa0f0000, 0x7ffc12340000, 0x180000000};
 
@@ -165,6 +167,71 @@ TEST(Diff, RunsThatHaveNothingInCommon) {
   const ThreadDiff& thread = report.threads.at(0);
   EXPECT_EQ(thread.same + only(thread, &Difference::only_a), a.size());
   EXPECT_EQ(thread.same + only(thread, &Difference::only_b), b.size());
+}
+
+/// Hands out `count` places, then ends or fails.
+class CountingFlow final : public StepFlow {
+ public:
+  CountingFlow(uint64_t count, bool fails) : count_(count), fails_(fails) {}
+  Result<bool> next(std::vector<Place>& places) override {
+    if (at_ == count_ && fails_) return Error{Errc::Io, "gone", {}};
+    if (at_ == count_) return false;
+    const uint64_t end = std::min(count_, at_ + 1000);
+    for (; at_ < end; ++at_) places.push_back({at_ * 3, 1, at_, {}});
+    return true;
+  }
+
+ private:
+  uint64_t count_, at_ = 0;
+  bool fails_;
+};
+
+TEST(ReadAhead, TellsTheSame) {
+  for (const uint64_t count : {0, 1, 1000, 100001, 300000}) {
+    for (const bool fails : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", count, fails));
+      const auto flow = read_ahead(std::make_unique<CountingFlow>(count, fails));
+      std::vector<Place> places;
+      Result<bool> more = true;
+      while (more.ok() && *more) more = flow->next(places);
+      EXPECT_EQ(more.ok(), !fails);
+      ASSERT_EQ(places.size(), count);
+      for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(places[i].pc, 3 * i);
+    }
+  }
+}
+
+TEST(ReadAhead, MayBeLeftEarly) {
+  for (int i = 0; i < 50; ++i) {
+    const auto flow = read_ahead(std::make_unique<CountingFlow>(1000000, false));
+    std::vector<Place> places;
+    if (i % 2 == 0) {
+      EXPECT_TRUE(*flow->next(places));
+    }
+  }
+}
+
+/// Long enough for another thread, and for what is forgotten on the way.
+TEST(Diff, LongRuns) {
+  const RandomProgram program(12, 40);
+  Decisions decisions{12}, changed{12};
+  const Items once = run_of(program, decisions, kBases);
+  const Items moved = run_of(program, changed, kOtherBases);
+  Items a, b;
+  while (a.size() < 400000) {
+    a.insert(a.end(), once.begin(), once.end());
+    b.insert(b.end(), moved.begin(), moved.end());
+  }
+  b.erase(b.begin() + 350000, b.begin() + 350003);
+  const DiffReport report = compare(*trace_of({a}, 1, 1), *trace_of({b}, 1, 1));
+  const ThreadDiff& thread = report.threads.at(0);
+  ASSERT_EQ(thread.differences.size(), 1u);
+  const Difference& one = thread.differences[0];
+  EXPECT_LE(one.a->seq, 350000u);
+  EXPECT_GT(one.a->seq, 349990u);
+  EXPECT_EQ(one.only_a, 3u);
+  EXPECT_EQ(one.only_b, 0u);
+  EXPECT_EQ(thread.same, a.size() - 3);
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# tracewell diff
+. "$(dirname "$0")/common.sh"
+squares=$TRACEWELL_SOURCE/examples/travel/squares.py
+# same_text NAME: the last output is the golden.
+same_text() {
+  local golden=$TRACEWELL_SOURCE/tests/cli/diff/$1
+  [ "${TRACEWELL_RENEW:-}" = 1 ] && cp "$work/out" "$golden"
+  diff -u "$golden" "$work/out" || fail "not as in $golden"
+}
+
+python3 "$squares" >"$work/a.jsonl"
+# Two rounds more, and everything elsewhere: the program and its data.
+sed 's/0x7F0000, 4)/0x7F0000, 6)/' "$squares" | python3 - >"$work/b.jsonl"
+sed 's/0x40\([0-9a-f]\{4\}\)"/0x7ff640\1"/g; s/0x7f\([0-9a-f]\{4\}\)"/0x1207f\1"/g' \
+  "$work/b.jsonl" >"$work/moved.jsonl"
+
+expect 0 diff "$work/a.jsonl" "$work/a.jsonl"
+has 'thread 100 | 100: 26 steps are the same'
+has 'the same'
+expect 1 diff "$work/a.jsonl" "$work/b.jsonl"
+same_text loop.txt
+expect 1 diff "$work/a.jsonl" "$work/moved.jsonl"
+same_text moved.txt
+expect 1 diff --json "$work/a.jsonl" "$work/moved.jsonl"
+same_text moved.json
+expect 1 diff --first --json "$work/b.jsonl" "$work/a.jsonl"
+has '"times_a": 6'
+has '"times_b": 4'
+# The constant in the code still differs.
+expect 1 diff --ignore-loops "$work/a.jsonl" "$work/b.jsonl"
+has '1 steps ran other instructions at the same place, first step 0 at 0x401000'
+if grep -q 'loop at' "$work/out"; then fail '--ignore-loops'; fi
+
+# Another format of the same trace is no difference; the look ahead and back may be short.
+expect 0 convert "$work/a.jsonl" "$work/a.trace64"
+expect 0 convert "$work/moved.jsonl" "$work/moved.trace64"
+expect 0 diff "$work/a.trace64" "$work/a.jsonl"
+expect 1 diff "$work/a.trace64" "$work/moved.trace64"
+has '4 | 6 times'
+expect 1 diff --window 1 --look-back 0 --most 0 "$work/a.trace64" "$work/moved.trace64"
+has 'and 1 differences more'
+
+# What a beginner does wrong.
+expect 2 diff "$work/a.jsonl"
+expect 4 diff "$work/a.jsonl" "$work/nothing-there"
+printf '{"catalog":{"machine":"x86-64"}}\n{"kind":"frame","tracepoint":1}\n' >"$work/frames.jsonl"
+expect 3 diff "$work/frames.jsonl" "$work/a.jsonl"
+has 'not a trace of executed instructions' err
+cat >"$work/narrow.jsonl" <<'EOF'
+{"catalog":{"machine":"i386","address_bytes":4}}
+{"kind":"step","pc":"0x1","opcode":"90"}
+EOF
+expect 2 diff "$work/a.jsonl" "$work/narrow.jsonl"
+has 'a trace of x86-64 cannot be compared with one of i386' err
+finish
