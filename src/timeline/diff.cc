@@ -181,15 +181,13 @@ Status ThreadComparer::part() {
     difference.branch_b = spot_of(*parting.last_b);
   }
   if (parting.a.empty() || parting.b.empty()) difference.kind = Difference::Kind::Ends;
-  if (meeting && meeting->loop) {
-    difference.kind = Difference::Kind::Loop;
-    if (!options_.ignore_loops)
-      TW_RETURN_IF_ERROR(rounds_.count(*meeting, a_, b_, difference));
+  const bool loop = meeting && meeting->loop;
+  if (loop) difference.kind = Difference::Kind::Loop;
+  const bool ignored = loop && options_.ignore_loops;
+  if (!ignored && out_.differences.size() < options_.most) {
+    if (loop) TW_RETURN_IF_ERROR(rounds_.count(*meeting, a_, b_, difference));
+    if (difference.kind != Difference::Kind::Ends) TW_RETURN_IF_ERROR(explain(difference));
   }
-  const bool told = out_.differences.size() < options_.most;
-  const bool ignored = difference.kind == Difference::Kind::Loop && options_.ignore_loops;
-  if (told && !ignored && difference.kind != Difference::Kind::Ends)
-    TW_RETURN_IF_ERROR(explain(difference));
   if (!meeting) {
     TW_RETURN_IF_ERROR(end(difference));
   } else {

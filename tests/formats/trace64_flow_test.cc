@@ -1,7 +1,9 @@
 // The short cut through an x64dbg trace tells the same places as its events, from any step on,
 // whatever has happened to the file.
 #include <algorithm>
+#include <array>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"
@@ -34,16 +36,16 @@ void expect_same_places(const std::string& bytes) {
       ASSERT_EQ(places[i].seq, from + i);
       ASSERT_EQ(places[i].pc, step.pc) << places[i].seq;
       ASSERT_EQ(places[i].tid, read.tids[from + i]) << places[i].seq;
-      std::string code(as_text(step.opcode));
-      code.resize(15);
-      code += static_cast<char>(step.opcode.size());
-      ASSERT_EQ(as_text(Bytes(places[i].code)), code) << places[i].seq;
+      std::array<uint8_t, 16> code = {};
+      std::copy(step.opcode.begin(), step.opcode.end(), code.begin());
+      code[15] = static_cast<uint8_t>(step.opcode.size());
+      ASSERT_EQ(places[i].code, code) << places[i].seq;
     }
   }
 }
 
 std::string sample(const std::string& name) {
-  return read_file(std::string(TRACEWELL_SOURCE_DIR) + "/tests/formats/data/" + name + ".trace64");
+  return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
 }
 
 TEST(Trace64Flow, OfTheSamples) {
@@ -60,7 +62,7 @@ TEST(Trace64Flow, OfRandomPrograms) {
     const Habits habits{wide, seed % 3 == 0};
     const std::string first = record(program.run(2000), habits);
     // A user block, then another session.
-    const std::string user = "\x80" + le(3, 4) + "abc";
+    const std::string user = std::string(1, '\x80') + le(3, 4) + "abc";
     expect_same_places(head(wide ? kJson64 : kJson32) + first + user +
                        record(program.run(700), habits));
   }
