@@ -37,8 +37,9 @@ std::vector<uint64_t> anchors_of(std::span<const Place> places, bool all) {
   return out;
 }
 
-bool same_way(const Bases& bases, std::span<const Place> a, std::span<const Place> b) {
-  const size_t count = std::min({kAnchor, a.size(), b.size()});
+bool same_way(const Bases& bases, std::span<const Place> a, std::span<const Place> b,
+              size_t most) {
+  const size_t count = std::min({most, a.size(), b.size()});
   for (size_t i = 0; i < count; ++i)
     if (!bases.would_pair(a[i], b[i]) || a[i].code[15] != b[i].code[15]) return false;
   return count > 0;
@@ -111,7 +112,8 @@ std::optional<Meeting> find_loop_exit(const Bases& bases, const Parting& parting
   }
   std::optional<Meeting> best;
   for (const auto& one : {in_a, in_b}) {
-    if (!one || !same_way(bases, parting.a.subspan(one->a), parting.b.subspan(one->b))) continue;
+    // A loop and its exit need no more evidence; the next difference may be right behind it.
+    if (!one || !same_way(bases, parting.a.subspan(one->a), parting.b.subspan(one->b), 1)) continue;
     if (!best || one->a + one->b < best->a + best->b) best = one;
   }
   return best;
@@ -128,7 +130,7 @@ std::optional<Meeting> find_anchor(const Bases& bases, const Parting& parting) {
     table.each(of_a[i], [&](size_t j) {
       if (best && i + j >= best->a + best->b) return false;
       if (i + j > 0 && j < parting.b.size() &&
-          same_way(bases, parting.a.subspan(i), parting.b.subspan(j))) {
+          same_way(bases, parting.a.subspan(i), parting.b.subspan(j), kAnchor)) {
         best = Meeting{i, j, {}};
         return false;
       }

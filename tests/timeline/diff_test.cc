@@ -119,6 +119,30 @@ TEST(Diff, TheFirstPartingIsTheBranch) {
   EXPECT_GT(branches, 50u);
 }
 
+/// The loop's exit and the end of what is skipped behind it are a few steps apart.
+TEST(Diff, ABranchRightBehindALoop) {
+  const auto run = [](int rounds, bool skips) {
+    Items out = {{0x401000, &nop()}};
+    for (int i = 0; i < rounds; ++i) {
+      out.push_back({0x401001, &nop()});
+      out.push_back({0x401002, &jump_if()});
+    }
+    out.push_back({0x401008, &jump_if()});
+    for (uint64_t i = skips ? 4 : 0; i < 34; ++i) out.push_back({0x40100e + i, &nop()});
+    return out;
+  };
+  const DiffReport report = compare(*trace_of({run(2, true)}, 1, 1),
+                                    *trace_of({run(7, false)}, 1, 1));
+  const ThreadDiff& thread = report.threads.at(0);
+  ASSERT_EQ(thread.differences.size(), 2u);
+  EXPECT_EQ(thread.differences[0].kind, Difference::Kind::Loop);
+  EXPECT_EQ(thread.differences[0].times_a, 2u);
+  EXPECT_EQ(thread.differences[0].times_b, 7u);
+  EXPECT_EQ(thread.differences[1].kind, Difference::Kind::Parts);
+  EXPECT_EQ(thread.differences[1].only_a, 0u);
+  EXPECT_EQ(thread.differences[1].only_b, 4u);
+}
+
 TEST(Diff, OneMayEndBeforeTheOther) {
   const RandomProgram program(3, 40);
   Decisions decisions{3};
