@@ -4,7 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "machine/flow.h"
+#include "machine/control_flow.h"
 
 namespace tracewell::timeline {
 namespace {
@@ -75,6 +75,7 @@ class AnchorTable {
 /// The step `last` went into a loop with `stays`, and out of it with `leaves`.
 std::optional<Meeting> exit_of(const Place& last, std::span<const Place> stays, const Place& leaves,
                                uint32_t address_bytes, const auto& same_place) {
+  const machine::FlowDecoder decoder(address_bytes == 8 ? "x86-64" : "i386");
   std::optional<ExtraRounds> loop;
   const Place* before = &last;
   for (size_t i = 0; i < stays.size(); ++i) {
@@ -86,8 +87,7 @@ std::optional<Meeting> exit_of(const Place& last, std::span<const Place> stays, 
     }
     if (!loop && now.pc <= last.pc && last.pc <= before->pc &&
         (now.pc == before->pc ||
-         machine::flow_of(Bytes(before->code).first(before->code[15]), address_bytes).kind ==
-             machine::Flow::Kind::Jump))
+         decoder.decode(Bytes(before->code).first(before->code[15])).flow == machine::Flow::Jump))
       loop = ExtraRounds{false, now.pc, before->pc, before->pc != last.pc};
     before = &now;
   }
