@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/endian.h"
 #include "target/debuggee.h"
 
 namespace tracewell::target {
@@ -46,6 +47,31 @@ inline void hammer(const Hammer& what, const LinuxOptions& options, int threads,
                                                      static_cast<uint64_t>(calls) *
                                                      what.per_call(site))
         << site;
+}
+
+/// Instructions that fail do so at their own address, for the program and for the debugger.
+inline void fail_at_their_own_address(const std::string& program, const LinuxOptions& options) {
+  for (const bool told : {false, true}) {
+    Debuggee one(options);
+    one.launch({program});
+    if (!told) one.target->signals()->pass_signals({SIGFPE, SIGILL});
+    const uint64_t divide = one.symbol("site_divide"), undefined = one.symbol("site_undefined");
+    one.site(divide);
+    one.site(undefined);
+    StopEvent event = one.go();
+    for (; event.kind == StopEvent::Kind::Signal; event = one.go(event.signal)) {
+      const uint64_t site = event.signal == SIGFPE ? divide : undefined;
+      ASSERT_EQ(one.pc(event.tid), site);
+      const auto info = one.target->signals()->read_siginfo(event.tid);
+      ASSERT_TRUE(info.ok());
+      const size_t width = program.ends_with("_32") ? 4 : 8;
+      ASSERT_EQ(load_uint(info->data() + (width == 4 ? 12 : 16), width, Endian::Little), site);
+    }
+    EXPECT_EQ(event.kind, StopEvent::Kind::Exited);
+    EXPECT_EQ(event.exit_code, 0);
+    EXPECT_EQ(one.handler.hits[divide], 50u);
+    EXPECT_EQ(one.handler.hits[undefined], 50u);
+  }
 }
 
 /// A debugger comes and goes while signals rain on three threads; the program never notices.

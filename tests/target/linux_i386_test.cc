@@ -163,6 +163,10 @@ TEST_P(LinuxI386Sites, ForksThreadsAndNewPrograms) {
   EXPECT_EQ(one.handler.hits[work], 20u * 60);
 }
 
+TEST_P(LinuxI386Sites, InstructionsFailAtTheirOwnAddress) {
+  fail_at_their_own_address("failing_32", options());
+}
+
 TEST_P(LinuxI386Sites, LetGoAtRandomMoments) { let_go_at_random_moments(kHammer, options()); }
 
 class Looker : public HitHandler {

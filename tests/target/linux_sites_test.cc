@@ -165,6 +165,10 @@ TEST_P(LinuxSites, FaultsSeeTheOriginalAddress) {
   EXPECT_EQ(two.go().exit_code, 3);
 }
 
+TEST_P(LinuxSites, InstructionsFailAtTheirOwnAddress) {
+  fail_at_their_own_address("failing", options());
+}
+
 TEST_P(LinuxSites, LetGoAtRandomMoments) { let_go_at_random_moments(kHammer, options()); }
 
 TEST_P(LinuxSites, SitesComeAndGoWhileThreadsRun) {

@@ -52,7 +52,16 @@ bool Tracer::passes(const Thread& thread, int signal) const {
 Decision Tracer::on_signal(Thread& thread, int signal) {
   siginfo_t info{};
   if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
+  const uint64_t pc = regs(thread).rip;
   settle(thread);
+  // The kernel's word for the instruction that failed is where it stood in its copy.
+  const bool fault = signal == SIGFPE || signal == SIGILL || signal == SIGTRAP ||
+                     signal == SIGSEGV || signal == SIGBUS;
+  if (fault && info.si_code > 0 && reinterpret_cast<uint64_t>(info.si_addr) == pc &&
+      thread.regs.rip != pc) {
+    info.si_addr = reinterpret_cast<void*>(thread.regs.rip);
+    trace(PTRACE_SETSIGINFO, thread.tid, 0, &info);
+  }
   if (thread.injected == signal && info.si_code == SI_TKILL && info.si_pid == getpid()) {
     thread.injected = 0;
     return {signal, {}};

@@ -1,0 +1,3 @@
+// The same as failing, for 32-bit processors.
+// build: -m32
+#include "failing.c"
