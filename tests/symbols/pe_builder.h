@@ -107,7 +107,7 @@ inline void TestPe::add_relocations(const std::vector<Relocation>& relocations) 
 inline void TestPe::optional_header(std::vector<uint8_t>& out) const {
   const size_t word = is_64 ? 8 : 4;
   number(out, is_64 ? 0x20b : 0x10b, 2);
-  number(out, 0, 14);
+  out.resize(out.size() + 14);
   number(out, entry, 4);
   number(out, 0x1000, 4);
   if (!is_64) number(out, 0x2000, 4);
