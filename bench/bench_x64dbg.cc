@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
@@ -108,6 +109,10 @@ Result<timeline::Timeline> index(const std::string& path, const Trace& trace) {
   });
   timeline::TimelineOptions options;
   options.sidecar = path + ".tidx";
+  // As the commands do it, which are to find this index.
+  options.trace_changed_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::filesystem::last_write_time(path).time_since_epoch())
+                                 .count();
   Result<timeline::Timeline> built = Error{Errc::Io, "", {}};
   const double took = seconds([&] {
     built = timeline::Timeline::open(*trace.source->steps(), trace.source->catalog(),
