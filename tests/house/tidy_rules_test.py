@@ -42,6 +42,14 @@ CASES = {
         ({"src/a/a.cc": function(70)}, {"src/a/a.cc": function(71)}, "f has 71 lines"),
         ({"src/a/a.cc": "int a;\n"}, {"src/a/a.cc": "int f() { {\n"}, "cannot be told apart"),
     ],
+    "own-header": [
+        ({"src/a/a.h": "", "src/a/a.cc": "// A\n#include \"a/a.h\"\n#include <map>\n",
+          "src/a/b.cc": "#include <map>\n"},
+         {"src/a/a.h": "", "src/a/a.cc": "#include <map>\n#include \"a/a.h\"\n"},
+         "its first include is not its own header, src/a/a.h"),
+        ({"src/a/a.h": "", "src/a/a.cc": "#include \"a/a.h\"\n"},
+         {"src/a/a.h": "", "src/a/a.cc": "\n"}, "not its own header"),
+    ],
     "white-space": [
         ({"src/a/a.cc": "int a;\n"}, {"src/a/a.cc": "int a; \n"}, "white space at the end"),
         ({"Makefile": "a:\n\tb\n"}, {"src/a/a.cc": "\tint a;\n"}, "a tab"),

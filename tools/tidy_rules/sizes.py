@@ -1,4 +1,4 @@
-"""Lines, files, functions, white space."""
+"""Lines, files, functions, the first include, white space."""
 
 import re
 
@@ -46,6 +46,15 @@ def function_length(tree):
             yield Finding(path, 1, f"functions cannot be told apart: {why}")
 
 
+def own_header(tree):
+    """A source includes its own header first: so it proves that the header needs nothing else."""
+    for path in tree.under("src/", ".cc"):
+        header = path[:-len("cc")] + "h"
+        first = re.search(r'^#include\s+(\S+)', tree.text(path), re.MULTILINE)
+        if tree.has(header) and (not first or first[1] != f'"{header[len("src/"):]}"'):
+            yield Finding(path, 1, f"its first include is not its own header, {header}")
+
+
 def white_space(tree):
     for path in tree.written():
         for number, line in enumerate(tree.lines(path), 1):
@@ -61,5 +70,6 @@ RULES = {
     "line-length": line_length,
     "file-length": file_length,
     "function-length": function_length,
+    "own-header": own_header,
     "white-space": white_space,
 }
