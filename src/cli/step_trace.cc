@@ -1,10 +1,8 @@
 #include "cli/step_trace.h"
 
-#include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,28 +17,20 @@ namespace {
 
 constexpr uint64_t kReadOnMax = 256;  // steps that are cheaper to read than to jump over
 
-/// The time of the last change; 0 when nobody knows.
-int64_t changed_ns(const std::string& path) {
-  std::error_code failed;
-  const auto time = std::filesystem::last_write_time(path, failed);
-  if (failed) return 0;
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
-bool is_file(const std::string& path) {
-  std::error_code ignored;
-  return path != "-" && std::filesystem::is_regular_file(path, ignored);
-}
-
 Result<timeline::Timeline> open_timeline(const StepTrace& trace, const InputOptions& options) {
   const StepIndex& steps = *trace.source->steps();
   Progress progress("indexing", steps.count());
   timeline::TimelineOptions wanted;
   wanted.build.progress = [&progress](uint64_t done) { progress.at(done); };
   // What is in memory as a whole is small enough to be indexed each time.
-  if (trace.stored == nullptr && is_file(options.path)) {
-    wanted.sidecar = options.path + ".tidx";
-    wanted.trace_changed_ns = changed_ns(options.path);
+  const auto sidecar = sidecar_of(options.path);
+  std::vector<uint8_t> notes;
+  if (trace.stored == nullptr && sidecar) {
+    wanted.sidecar = sidecar->path;
+    wanted.trace_changed_ns = sidecar->trace_changed_ns;
+    if (const auto* noted = dynamic_cast<const formats::Noted*>(trace.source))
+      notes = noted->notes();
+    wanted.build.notes = notes;
   }
   const Bytes bytes = trace.trace.file->bytes();
   auto opened = timeline::Timeline::open(steps, trace.catalog(), bytes, wanted);

@@ -1,11 +1,16 @@
 #include "cli/trace_files.h"
 
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/terminal.h"
 #include "filter/select.h"
+#include "timeline/timeline.h"
 
 namespace tracewell::cli {
 namespace {
@@ -81,6 +86,18 @@ void add_selection_options(CLI::App& app, SelectionOptions& options) {
       ->type_name("EXPR");
 }
 
+std::optional<Sidecar> sidecar_of(const std::string& trace_path) {
+  std::error_code failed;
+  if (trace_path == "-" || !std::filesystem::is_regular_file(trace_path, failed))
+    return std::nullopt;
+  Sidecar out{trace_path + ".tidx", 0};
+  const auto time = std::filesystem::last_write_time(trace_path, failed);
+  if (!failed)
+    out.trace_changed_ns =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+  return out;
+}
+
 Result<OpenTrace> open_trace(const InputOptions& options) {
   OpenTrace trace;
   trace.problems = std::make_unique<ProblemLog>();
@@ -93,6 +110,15 @@ Result<OpenTrace> open_trace(const InputOptions& options) {
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
   Progress progress("reading", trace.file->bytes().size());
   open_options.progress = [&progress](uint64_t done) { progress.at(done); };
+  std::optional<timeline::KeptNotes> kept;
+  const auto sidecar = sidecar_of(options.path);
+  if (sidecar)
+    kept = timeline::read_notes(sidecar->path, trace.file->bytes(), sidecar->trace_changed_ns);
+  if (kept && !kept->notes.empty()) open_options.notes = {kept->notes, kept->trace_bytes};
+  open_options.notes_refused = [&sidecar] {
+    fmt::print(stderr, "tracewell: {}: not what was noted of this trace; it is read anew\n",
+               printable(sidecar->path));
+  };
   TW_ASSIGN_OR_RETURN(trace.source, formats::open_source(trace.file, options.format, open_options,
                                                          *trace.problems, &trace.format));
   if (options.strict) TW_RETURN_IF_ERROR(trace.problems->strict());

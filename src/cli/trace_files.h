@@ -2,6 +2,7 @@
 // wrong with it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,14 @@ void add_selection_options(CLI::App& app, SelectionOptions& options);
 /// An option that takes a number, decimal or 0x….
 CLI::Option* add_number_option(CLI::App& app, const std::string& name, uint64_t& value,
                                const std::string& description);
+
+/// The index of a trace of steps is in a file beside it, FILE.tidx.
+struct Sidecar {
+  std::string path;
+  int64_t trace_changed_ns = 0;  // by which the trace is known again; 0 when nobody knows
+};
+/// None of what is not a file.
+std::optional<Sidecar> sidecar_of(const std::string& trace_path);
 
 struct OpenTrace {
   std::unique_ptr<ProblemLog> problems;  // the source writes to it

@@ -22,6 +22,15 @@ struct OpenOptions {
   std::optional<Endian> endian;
   /// Called now and then while a long file is looked through: bytes done.
   std::function<void(uint64_t)> progress;
+  /// What a source of this file, or of its beginning, gave as Noted::notes(): it need not be looked
+  /// through again.
+  struct Notes {
+    Bytes bytes;
+    uint64_t file_bytes = 0;  // of the file then
+  };
+  std::optional<Notes> notes;
+  /// Called when the notes are damaged, or of something else. The file is looked through then.
+  std::function<void()> notes_refused;
 };
 
 /// How the user wants a file to be written.
@@ -73,6 +82,15 @@ class Summarised {
   virtual uint64_t thread_count() const = 0;
   /// What else people want to know of such a file: names of one word, and values.
   virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
+};
+
+/// Sources that look through a file before they read it, and can tell the next one what they found;
+/// asked for by dynamic_cast.
+class Noted {
+ public:
+  virtual ~Noted() = default;
+  /// For OpenOptions::notes. The same of the same file; empty = there is nothing to tell.
+  virtual std::vector<uint8_t> notes() const = 0;
 };
 
 #define FORMAT(name) const Format& name##_format();

@@ -8,6 +8,7 @@
 #include "formats/trace64_generation.h"
 #include "formats/trace64_header.h"
 #include "formats/trace64_scan.h"
+#include "model/problem.h"
 
 namespace tracewell::formats::trace64 {
 
@@ -17,6 +18,7 @@ struct Contents {
   std::shared_ptr<InputFile> file;
   Header header;
   Scan scan;
+  ProblemLog problems;  // that the scan told
   Generation generation;
 };
 

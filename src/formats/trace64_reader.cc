@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "formats/trace64_flow.h"
+#include "formats/trace64_notes.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
@@ -51,6 +52,22 @@ Status Reader::find_shape(InputFile& file, Header& header, ProblemLog& problems,
   return {};
 }
 
+/// As far as it was not done last time.
+void Reader::look_through(Contents& contents, const OpenOptions& options) {
+  const Bytes bytes = contents.file->bytes();
+  if (options.notes) {
+    const bool good = Notes::read(options.notes->bytes, options.notes->file_bytes, contents);
+    if (good && options.notes->file_bytes == bytes.size()) return;
+    if (!good && options.notes_refused) options.notes_refused();
+    if (!good || !contents.scan.rewind(contents.problems)) {
+      contents.scan = Scan(contents.scan.shape(), contents.header.blocks_at);
+      contents.problems = {};
+    }
+  }
+  contents.scan.extend(bytes, &contents.problems, options.progress);
+  contents.generation = find_generation(bytes, contents.scan);
+}
+
 Result<std::unique_ptr<Source>> Reader::open(std::shared_ptr<InputFile> file,
                                              const OpenOptions& options, ProblemLog& problems) {
   TW_ASSIGN_OR_RETURN(Header header, read_header(file->bytes(), problems));
@@ -59,8 +76,8 @@ Result<std::unique_ptr<Source>> Reader::open(std::shared_ptr<InputFile> file,
   auto contents = std::make_shared<Contents>(shape, header.blocks_at);
   contents->file = std::move(file);
   contents->header = std::move(header);
-  contents->scan.extend(contents->file->bytes(), &problems, options.progress);
-  contents->generation = find_generation(contents->file->bytes(), contents->scan);
+  look_through(*contents, options);
+  problems.add_all(contents->problems);
   std::unique_ptr<Reader> reader(new Reader(std::move(contents), &problems));
   reader->make_catalog();
   for (size_t i = 1; i < reader->sessions().size(); ++i)
@@ -116,6 +133,10 @@ std::vector<std::pair<std::string, std::string>> Reader::facts() const {
   if (const auto hash = contents_->header.hash)
     out.emplace_back("hash", fmt::format("{:#x}", *hash));
   return out;
+}
+
+std::vector<uint8_t> Reader::notes() const {
+  return refreshed_ ? std::vector<uint8_t>() : Notes::write(*contents_);
 }
 
 Reader::Border Reader::find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const {
@@ -200,6 +221,7 @@ Result<bool> Reader::refresh() {
   contents_->file = std::move(file);
   bytes_ = contents_->file->bytes();
   contents_->scan.extend(bytes_, nullptr, {});
+  refreshed_ = true;
   make_extras();
   if (begun_ || at_end_) {  // what is being read has its pointers in the old mapping
     start_ = at_end_ ? before : seq_;

@@ -14,7 +14,7 @@
 
 namespace tracewell::formats::trace64 {
 
-class Reader final : public Source, public StepIndex, public Summarised {
+class Reader final : public Source, public StepIndex, public Summarised, public Noted {
  public:
   static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file,
                                               const OpenOptions& options, ProblemLog& problems);
@@ -37,12 +37,14 @@ class Reader final : public Source, public StepIndex, public Summarised {
 
   uint64_t thread_count() const override { return contents_->scan.threads().size(); }
   std::vector<std::pair<std::string, std::string>> facts() const override;
+  std::vector<uint8_t> notes() const override;
 
  private:
   /// What stands between two blocks.
   enum class Border : uint8_t { None, Gap, Session, End };
 
   Reader(std::shared_ptr<Contents> contents, ProblemLog* problems);
+  static void look_through(Contents& contents, const OpenOptions& options);
   static Status find_shape(InputFile& file, Header& header, ProblemLog& problems, Shape& shape);
   void make_catalog();
   void make_extras();
@@ -82,6 +84,7 @@ class Reader final : public Source, public StepIndex, public Summarised {
   std::vector<Step::MemoryAccess> accesses_;
   std::vector<uint8_t> stored_;
   uint64_t odd_to_ = 0;  // blocks up to here were looked at for oddities
+  bool refreshed_ = false;
 };
 
 }  // namespace tracewell::formats::trace64

@@ -11,6 +11,9 @@ namespace {
 constexpr uint64_t kProgressBytes = 16 << 20;
 constexpr uint64_t kLookBackBytes = 8 << 10;  // for a full dump that broken blocks have run over
 constexpr size_t kThreadsMax = 1 << 16;       // counted
+// How near to the end rewind() goes back to: in front of all that looking ahead reaches.
+constexpr uint64_t kResumeBytes = 256 << 10;
+constexpr uint64_t kResumeWithinBytes = 16 << 20;
 
 bool all_zero(Bytes bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
@@ -117,6 +120,30 @@ void Scan::count_block(Bytes file, const Block& block) {
     add_checkpoint(file, block);
   ++count_;
   at_ += block.size;
+  if (block.is_full(shape_)) may_resume_here(file);
+}
+
+/// Behind a full dump, whose flag announces nothing.
+void Scan::may_resume_here(Bytes file) {
+  const uint64_t left = file.size() - at_;
+  if (problems_ == nullptr || left < kResumeBytes || left > kResumeWithinBytes) return;
+  if (resume_ && at_ - resume_->at < kResumeBytes) return;
+  resume_ = Resume{at_, count_, tid_, after_flagged_, threads_, *problems_};
+}
+
+bool Scan::rewind(ProblemLog& problems) {
+  if (!resume_) return false;
+  problems = resume_->problems;
+  at_ = resume_->at;
+  count_ = resume_->count;
+  tid_ = resume_->tid;
+  after_flagged_ = resume_->after_flagged;
+  threads_ = resume_->threads;
+  announced_ = false;
+  end_why_.clear();
+  forget_from(at_);
+  while (!gaps_.empty() && gaps_.back().to > at_) gaps_.pop_back();
+  return true;
 }
 
 /// Many blocks without a full dump: adds up what they told.
@@ -208,9 +235,14 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
   }
   at_ = at;
   count_ = seq;
-  while (!keyframes_.empty() && keyframes_.back().offset >= at) keyframes_.pop_back();
-  while (!hidden_.empty() && hidden_.back() >= at) hidden_.pop_back();
-  while (!user_blocks_.empty() && user_blocks_.back().offset >= at) user_blocks_.pop_back();
+  forget_from(at);
+  if (resume_ && resume_->at > at) resume_.reset();
+}
+
+void Scan::forget_from(uint64_t offset) {
+  while (!keyframes_.empty() && keyframes_.back().offset >= offset) keyframes_.pop_back();
+  while (!hidden_.empty() && hidden_.back() >= offset) hidden_.pop_back();
+  while (!user_blocks_.empty() && user_blocks_.back().offset >= offset) user_blocks_.pop_back();
 }
 
 void Scan::tell_end(Bytes file) {

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,10 @@ class Scan {
   /// Goes on where it stopped, to the end of `file`, which is the same as before or longer.
   /// `progress` is told the offset now and then.
   void extend(Bytes file, ProblemLog* problems, const std::function<void(uint64_t)>& progress);
+  /// Back to a place near the end up to which nothing was decided by what the file's end looked
+  /// like, so that extend() finds what it would if the file had always been longer. `problems`
+  /// becomes what had been told by then. False: there is no such place.
+  bool rewind(ProblemLog& problems);
 
   const Shape& shape() const { return shape_; }
   uint64_t count() const { return count_; }
@@ -84,6 +89,14 @@ class Scan {
   const WordState& state_at(const Keyframe& keyframe) const;
 
  private:
+  friend class Notes;
+  struct Resume {
+    uint64_t at = 0, count = 0;
+    uint32_t tid = 0;
+    bool after_flagged = false;
+    std::vector<uint32_t> threads;
+    ProblemLog problems;
+  };
   /// One block further; false at the end of what can be read.
   bool step(Bytes file);
   void count_block(Bytes file, const Block& block);
@@ -92,6 +105,8 @@ class Scan {
   /// Finds the next place to read on. `why` something is wrong at at_. False: there is none.
   bool recover(Bytes file, std::string why);
   void drop_from(Bytes file, uint64_t offset);
+  void forget_from(uint64_t offset);
+  void may_resume_here(Bytes file);
   uint64_t where_doubt_begins(Bytes file) const;
   void find_sessions(Bytes file);
   bool breaks_off(Bytes file, size_t keyframe, bool if_unsure) const;
@@ -109,6 +124,7 @@ class Scan {
   std::string end_why_;
   Reading end_reading_ = Reading::Whole;
   ProblemLog* problems_ = nullptr;
+  std::optional<Resume> resume_;
   std::vector<Keyframe> keyframes_;
   std::vector<uint64_t> keyframe_steps_;
   std::vector<WordState> checkpoints_;

@@ -1,6 +1,7 @@
 // Problem: bad data is counted and located, not fatal.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -34,10 +35,28 @@ class ProblemLog {
   /// `--strict`: the first problem of severity Warning or worse, as an Error.
   Status strict() const;
 
+  /// As if all of the other's problems had been added one by one.
+  void add_all(const ProblemLog& other);
+  /// Problems that are counted, and not kept.
+  struct Beyond {
+    std::string code;
+    Problem::Severity severity = Problem::Severity::Warning;
+    uint64_t count = 0;
+  };
+  std::vector<Beyond> beyond() const;
+  void add_beyond(const Beyond& more);
+
  private:
+  struct ByCode {
+    std::string code;
+    uint64_t kept = 0;
+    std::array<uint64_t, 3> beyond = {};  // by severity
+  };
+  ByCode& by_code(const std::string& code);
+
   std::vector<Problem> kept_;
-  std::vector<std::pair<std::string, uint64_t>> counts_by_code_;
-  uint64_t counts_[3] = {};
+  std::vector<ByCode> by_code_;
+  std::array<uint64_t, 3> counts_ = {};  // by severity
 };
 
 std::string_view severity_name(Problem::Severity severity);

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/varint.h"
 #include "timeline/byte_chains.h"
-#include "timeline/varint.h"
 
 namespace tracewell::timeline {
 

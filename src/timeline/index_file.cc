@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/murmur3.h"
-#include "timeline/varint.h"
+#include "base/varint.h"
 
 namespace tracewell::timeline {
 namespace {

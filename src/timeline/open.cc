@@ -91,11 +91,14 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
     return Timeline(std::move(index));
   }
   std::optional<Index> old = read_sidecar(options.sidecar);
-  if (old && old->trace == identity && old->steps() == steps.count())
+  const bool same = old && old->trace == identity && old->steps() == steps.count();
+  const Bytes notes = options.build.notes;
+  if (same && (notes.empty() || std::equal(notes.begin(), notes.end(), old->notes.begin(),
+                                           old->notes.end())))
     return Timeline(*std::move(old));
-  const bool grown = old && old->trace.begins(trace);
+  const bool useful = same || (old && old->trace.begins(trace));
   TW_ASSIGN_OR_RETURN(Index index, beside(options.sidecar, steps, catalog, identity,
-                                          grown ? &*old : nullptr, options.build));
+                                          useful ? &*old : nullptr, options.build));
   return Timeline(std::move(index));
 }
 

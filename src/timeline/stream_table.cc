@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "timeline/varint.h"
+#include "base/varint.h"
 
 namespace tracewell::timeline {
 namespace {

@@ -49,8 +49,8 @@ std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int
 class Timeline {
  public:
   /// Takes the index of the sidecar if it is this trace's; builds it if it is not, or extends it
-  /// if the trace has grown, and writes it whole or not at all. `trace` is the file that `steps`
-  /// reads.
+  /// if the trace has grown or it has other notes than those wanted, and writes it whole or not at
+  /// all. `trace` is the file that `steps` reads.
   /// Errors are those of reading the trace and of writing the sidecar.
   static Result<Timeline> open(const StepIndex& steps, const Catalog& catalog, Bytes trace,
                                const TimelineOptions& options);

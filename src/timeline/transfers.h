@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "timeline/varint.h"
+#include "base/varint.h"
 
 namespace tracewell::timeline {
 

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-namespace tracewell::timeline {
+namespace tracewell {
 
 constexpr size_t kVarintMax = 10;
 
@@ -70,4 +70,4 @@ class Cursor {
   bool bad_ = false;
 };
 
-}  // namespace tracewell::timeline
+}  // namespace tracewell

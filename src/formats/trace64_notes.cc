@@ -1,0 +1,306 @@
+// The bytes: magic, version · u8 1 if x64 · then varints, and lists as their count and their items.
+// Ascending numbers are stored as the distance from the one before.
+#include "formats/trace64_notes.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tracewell::formats::trace64 {
+namespace {
+
+constexpr std::string_view kNotesMagic = "T64N1";
+constexpr uint64_t kBlockBytesMin = 5;
+
+class Writer {
+ public:
+  void number(uint64_t value) {
+    uint8_t bytes[kVarintMax];
+    out_.insert(out_.end(), bytes, bytes + put_varint(bytes, value));
+  }
+  void raw(Bytes bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
+  void text(std::string_view text) {
+    number(text.size());
+    raw(as_bytes(text));
+  }
+  template <class Value>
+  void ascending(const std::vector<Value>& values) {
+    number(values.size());
+    Value last = 0;
+    for (const Value value : values) number(value - std::exchange(last, value));
+  }
+  void log(const ProblemLog& log) {
+    number(log.kept().size());
+    for (const Problem& one : log.kept()) {
+      number(static_cast<uint64_t>(one.severity) << 1 | (one.offset ? 1 : 0));
+      if (one.offset) number(*one.offset);
+      text(one.code);
+      text(one.text);
+    }
+    const auto beyond = log.beyond();
+    number(beyond.size());
+    for (const ProblemLog::Beyond& one : beyond) {
+      text(one.code);
+      number(static_cast<uint64_t>(one.severity));
+      number(one.count);
+    }
+  }
+  std::vector<uint8_t> take() { return std::move(out_); }
+
+ private:
+  std::vector<uint8_t> out_;
+};
+
+/// How many items a list has, each of which takes a byte at least.
+bool read_count(Cursor& in, uint64_t& count) {
+  count = in.varint();
+  return !in.bad() && count <= in.left();
+}
+
+std::string read_text(Cursor& in) { return std::string(as_text(in.take(in.varint()))); }
+
+/// Strictly ascending numbers less than `limit`; 0 may be the first.
+template <class Value>
+bool read_ascending(Cursor& in, uint64_t limit, std::vector<Value>& out) {
+  uint64_t count;
+  if (!read_count(in, count)) return false;
+  out.reserve(count);
+  uint64_t last = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t distance = in.varint();
+    if (in.bad() || (i != 0 && distance == 0) || distance >= limit - last) return false;
+    out.push_back(static_cast<Value>(last += distance));
+  }
+  return true;
+}
+
+bool read_severity(uint64_t value, Problem::Severity& severity) {
+  severity = static_cast<Problem::Severity>(value);
+  return value <= static_cast<uint64_t>(Problem::Severity::Damage);
+}
+
+bool read_log(Cursor& in, ProblemLog& log) {
+  uint64_t count;
+  if (!read_count(in, count)) return false;
+  for (uint64_t i = 0; i < count; ++i) {
+    Problem one;
+    const uint64_t head = in.varint();
+    if (!read_severity(head >> 1, one.severity)) return false;
+    if ((head & 1) != 0) one.offset = in.varint();
+    one.code = read_text(in);
+    one.text = read_text(in);
+    if (in.bad()) return false;
+    log.add(std::move(one));
+  }
+  if (!read_count(in, count)) return false;
+  for (uint64_t i = 0; i < count; ++i) {
+    ProblemLog::Beyond one;
+    one.code = read_text(in);
+    if (!read_severity(in.varint(), one.severity)) return false;
+    one.count = in.varint();
+    if (in.bad()) return false;
+    log.add_beyond(one);
+  }
+  return true;
+}
+
+// Of a keyframe.
+constexpr uint32_t kFull = 1, kFlagged = 2, kFromCheckpoint = 4, kOtherThread = 8;
+
+void write_keyframes(Writer& out, const std::vector<Keyframe>& keyframes) {
+  out.number(keyframes.size());
+  Keyframe last;
+  for (const Keyframe& one : keyframes) {
+    const bool other = one.tid_before != last.tid_before;
+    out.number((one.full ? kFull : 0) | (one.flagged ? kFlagged : 0) |
+               (one.checkpoint != 0 ? kFromCheckpoint : 0) | (other ? kOtherThread : 0));
+    out.number(one.seq - last.seq);
+    out.number(one.offset - last.offset);
+    if (one.checkpoint != 0) out.number(one.checkpoint);
+    if (other) out.number(one.tid_before);
+    last = one;
+  }
+}
+
+}  // namespace
+
+std::vector<uint8_t> Notes::write(const Contents& contents) {
+  const Scan& scan = contents.scan;
+  Writer out;
+  out.raw(as_bytes(kNotesMagic));
+  for (const uint64_t value :
+       {uint64_t{scan.shape_.wide}, scan.blocks_at_, scan.at_, scan.count_, uint64_t{scan.tid_},
+        uint64_t{scan.after_flagged_}, uint64_t{scan.announced_},
+        static_cast<uint64_t>(scan.end_reading_)})
+    out.number(value);
+  out.text(scan.end_why_);
+  write_keyframes(out, scan.keyframes_);
+  out.number(scan.checkpoints_.size());
+  for (const WordState& one : scan.checkpoints_) {
+    out.number(one.tid);
+    out.raw(Bytes(one.dump).first(scan.shape_.dump_bytes()));
+    for (uint32_t word = 0; word < scan.shape_.words; word += 8) {
+      uint8_t bits = 0;
+      for (uint32_t i = 0; i < 8 && word + i < scan.shape_.words; ++i)
+        bits |= static_cast<uint8_t>(one.valid[word + i] << i);
+      out.raw({&bits, 1});
+    }
+  }
+  out.ascending(scan.sessions_);
+  out.number(scan.gaps_.size());
+  for (const Gap& one : scan.gaps_) {
+    for (const uint64_t value : {one.from, one.to, one.seq}) out.number(value);
+    out.text(one.why);
+  }
+  out.number(scan.user_blocks_.size());
+  for (const UserBlock& one : scan.user_blocks_)
+    for (const uint64_t value : {one.seq, one.offset, uint64_t{one.type}, one.size})
+      out.number(value);
+  out.ascending(scan.hidden_);
+  out.ascending(scan.threads_);
+  const Generation& generation = contents.generation;
+  for (const bool one : {generation.push_old_wrong, generation.push_decided,
+                         generation.both_entries, generation.leave_entries, generation.leave_bare,
+                         generation.minimal, scan.resume_.has_value()})
+    out.number(one ? 1 : 0);
+  if (scan.resume_) {
+    for (const uint64_t value : {scan.resume_->at, scan.resume_->count,
+                                 uint64_t{scan.resume_->tid},
+                                 uint64_t{scan.resume_->after_flagged}})
+      out.number(value);
+    out.ascending(scan.resume_->threads);
+    out.log(scan.resume_->problems);
+  }
+  out.log(contents.problems);
+  return out.take();
+}
+
+bool Notes::read_places(Cursor& in, uint64_t file_bytes, Scan& scan) {
+  const bool wide = in.varint() != 0;
+  const uint64_t blocks_at = in.varint();
+  if (wide != scan.shape_.wide || blocks_at != scan.blocks_at_) return false;
+  scan.at_ = in.varint();
+  scan.count_ = in.varint();
+  scan.tid_ = static_cast<uint32_t>(in.varint());
+  scan.after_flagged_ = in.varint() != 0;
+  scan.announced_ = in.varint() != 0;
+  const uint64_t reading = in.varint();
+  scan.end_why_ = read_text(in);
+  if (in.bad() || reading > static_cast<uint64_t>(Reading::Bad) || scan.at_ < blocks_at ||
+      scan.at_ > file_bytes)
+    return false;
+  scan.end_reading_ = static_cast<Reading>(reading);
+  return scan.count_ <= (scan.at_ - blocks_at) / kBlockBytesMin;
+}
+
+bool Notes::read_keyframes(Cursor& in, Scan& scan) {
+  uint64_t count;
+  if (!read_count(in, count) || (count == 0) != (scan.count_ == 0)) return false;
+  scan.keyframes_.reserve(count);
+  Keyframe one;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t bits = in.varint(), steps = in.varint(), bytes = in.varint();
+    if (steps >= scan.count_ - one.seq || bytes >= scan.at_ - one.offset) return false;
+    if (i == 0 ? steps != 0 || bytes < scan.blocks_at_ : steps == 0 || bytes < kBlockBytesMin)
+      return false;
+    one.seq += steps;
+    one.offset += bytes;
+    one.full = (bits & kFull) != 0;
+    one.flagged = (bits & kFlagged) != 0;
+    one.checkpoint = 0;
+    if ((bits & kFromCheckpoint) != 0) one.checkpoint = static_cast<uint32_t>(in.varint());
+    if ((bits & kOtherThread) != 0) one.tid_before = static_cast<uint32_t>(in.varint());
+    if (in.bad()) return false;
+    scan.keyframes_.push_back(one);
+    scan.keyframe_steps_.push_back(one.seq);
+  }
+  const uint64_t checkpoints = in.varint();
+  const uint32_t dump_bytes = scan.shape_.dump_bytes(), words = scan.shape_.words;
+  if (in.bad() || checkpoints > in.left() / dump_bytes) return false;
+  scan.checkpoints_.resize(checkpoints);
+  for (WordState& state : scan.checkpoints_) {
+    state.tid = static_cast<uint32_t>(in.varint());
+    const Bytes dump = in.take(dump_bytes), valid = in.take((words + 7) / 8);
+    if (in.bad()) return false;
+    std::copy(dump.begin(), dump.end(), state.dump.begin());
+    for (uint32_t word = 0; word < words; ++word)
+      state.valid[word] = (valid[word / 8] >> (word % 8) & 1) != 0;
+  }
+  return std::all_of(scan.keyframes_.begin(), scan.keyframes_.end(),
+                     [&](const Keyframe& k) { return k.checkpoint <= checkpoints; });
+}
+
+bool Notes::read_lists(Cursor& in, uint64_t file_bytes, Scan& scan) {
+  uint64_t count;
+  if (!read_ascending(in, scan.count_, scan.sessions_) || !read_count(in, count)) return false;
+  if (scan.sessions_.empty() ? scan.count_ != 0 : scan.sessions_[0] != 0) return false;
+  uint64_t last = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    Gap one;
+    one.from = in.varint();
+    one.to = in.varint();
+    one.seq = in.varint();
+    one.why = read_text(in);
+    if (in.bad() || one.from < last || one.to <= one.from || one.to > scan.at_ ||
+        one.seq > scan.count_)
+      return false;
+    last = one.to;
+    scan.gaps_.push_back(std::move(one));
+  }
+  if (!read_count(in, count)) return false;
+  for (uint64_t i = 0; i < count; ++i) {
+    UserBlock one;
+    one.seq = in.varint();
+    one.offset = in.varint();
+    one.type = static_cast<uint8_t>(in.varint());
+    one.size = in.varint();
+    if (in.bad() || one.offset >= file_bytes || file_bytes - one.offset < 5 ||
+        one.size > file_bytes - one.offset - 5)
+      return false;
+    scan.user_blocks_.push_back(one);
+  }
+  return read_ascending(in, file_bytes, scan.hidden_) &&
+         read_ascending(in, uint64_t{1} << 32, scan.threads_);
+}
+
+bool Notes::read_resume(Cursor& in, Scan& scan) {
+  Scan::Resume resume;
+  resume.at = in.varint();
+  resume.count = in.varint();
+  resume.tid = static_cast<uint32_t>(in.varint());
+  resume.after_flagged = in.varint() != 0;
+  if (in.bad() || resume.at < scan.blocks_at_ || resume.at > scan.at_ ||
+      resume.count > scan.count_ || scan.keyframes_.empty() ||
+      scan.keyframes_[0].offset >= resume.at ||
+      !read_ascending(in, uint64_t{1} << 32, resume.threads))
+    return false;
+  // What rewind() keeps is counted by it.
+  const auto behind = std::lower_bound(
+      scan.keyframes_.begin(), scan.keyframes_.end(), resume.at,
+      [](const Keyframe& one, uint64_t at) { return one.offset < at; });
+  if (behind[-1].seq >= resume.count) return false;
+  if (!read_log(in, resume.problems)) return false;
+  scan.resume_ = std::move(resume);
+  return true;
+}
+
+bool Notes::read(Bytes notes, uint64_t file_bytes, Contents& contents) {
+  if (!as_text(notes).starts_with(kNotesMagic) || file_bytes > contents.file->bytes().size())
+    return false;
+  Cursor in(notes.subspan(kNotesMagic.size()));
+  Scan& scan = contents.scan;
+  if (!read_places(in, file_bytes, scan) || !read_keyframes(in, scan) ||
+      !read_lists(in, file_bytes, scan))
+    return false;
+  Generation& generation = contents.generation;
+  bool resumes = false;
+  for (bool* one : {&generation.push_old_wrong, &generation.push_decided,
+                    &generation.both_entries, &generation.leave_entries, &generation.leave_bare,
+                    &generation.minimal, &resumes})
+    *one = in.varint() != 0;
+  if (resumes && !read_resume(in, scan)) return false;
+  return read_log(in, contents.problems) && in.at_end() && !in.bad();
+}
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,210 @@
+// What a reader notes of an x64dbg trace for the next one: with it, everything is as without.
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "formats/trace64_model.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+std::string sample(const std::string& name) {
+  return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
+}
+
+std::vector<uint8_t> notes_of(const Opened& opened) {
+  const auto* noted = dynamic_cast<const Noted*>(opened.source.get());
+  return noted != nullptr ? noted->notes() : std::vector<uint8_t>();
+}
+
+struct Again {
+  Again(const std::string& bytes, const std::vector<uint8_t>& notes, uint64_t noted_bytes)
+      : opened(bytes, "trace64", options(notes, noted_bytes)) {}
+  OpenOptions options(const std::vector<uint8_t>& notes, uint64_t noted_bytes) {
+    OpenOptions out;
+    out.notes = {notes, noted_bytes};
+    out.notes_refused = [this] { refused = true; };
+    return out;
+  }
+  bool refused = false;
+  Opened opened;
+};
+
+std::string lines_of(const ProblemLog& log) {
+  std::string out;
+  for (const Problem& one : log.kept())
+    out += fmt::format("{} {} {} {}\n", one.offset.value_or(UINT64_MAX),
+                       severity_name(one.severity), one.code, one.text);
+  for (const auto severity :
+       {Problem::Severity::Note, Problem::Severity::Warning, Problem::Severity::Damage})
+    out += fmt::format("{} ", log.count(severity));
+  return out;
+}
+
+/// All that opening a file tells.
+std::string told_by(const Opened& opened) {
+  const StepIndex& steps = *opened.source->steps();
+  const auto& summary = dynamic_cast<const Summarised&>(*opened.source);
+  std::string out = fmt::format("{} steps, {} threads\n", steps.count(), summary.thread_count());
+  for (const auto& [name, value] : summary.facts()) out += name + ": " + value + "\n";
+  for (const auto& [name, value] : opened.source->catalog().extras) out += name + value + "\n";
+  for (const uint64_t one : steps.keyframes()) out += fmt::format("{} ", one);
+  for (const uint64_t one : steps.sessions()) out += fmt::format("{} ", one);
+  return out + "\n" + lines_of(*opened.problems);
+}
+
+void expect_same(const std::string& bytes, const std::vector<uint8_t>& notes,
+                 uint64_t noted_bytes, bool events) {
+  Opened fresh(bytes, "trace64");
+  Again again(bytes, notes, noted_bytes);
+  ASSERT_TRUE(fresh.source && again.opened.source);
+  EXPECT_FALSE(again.refused);
+  EXPECT_EQ(told_by(again.opened), told_by(fresh));
+  EXPECT_TRUE(notes_of(again.opened) == notes_of(fresh));
+  if (!events) return;
+  EXPECT_TRUE(without_path(written(*again.opened.source, "jsonl")) ==
+              without_path(written(*fresh.source, "jsonl")));
+  EXPECT_EQ(lines_of(*again.opened.problems), lines_of(*fresh.problems));
+}
+
+/// A file with all that a scan may find: threads with the fault, sessions, user blocks, a long part
+/// without full dumps, and damage.
+std::string eventful(uint32_t seed, bool wide, size_t steps) {
+  RandomProgram program(seed, wide, 3, 20);
+  std::string out = head(wide ? kJson64 : kJson32);
+  out += record(program.run(steps), {wide, true});
+  out += "\x81" + le(5, 4) + "hello";
+  out += record(program.run(700), {wide, true});
+  auto damaged = record(program.run(2000), {wide, true});
+  for (size_t i = 0; i < 300; ++i) damaged[damaged.size() / 2 + i] = static_cast<char>(i * seed);
+  out += damaged;
+  return out;
+}
+
+TEST(Trace64Notes, AllIsTheSameWithThem) {
+  for (const bool wide : {true, false})
+    for (uint32_t seed = 1; seed <= 6; ++seed) {
+      const std::string bytes = eventful(seed, wide, 400 * seed);
+      Opened opened(bytes, "trace64");
+      const auto notes = notes_of(opened);
+      ASSERT_FALSE(notes.empty());
+      expect_same(bytes, notes, bytes.size(), true);
+    }
+}
+
+TEST(Trace64Notes, AllIsTheSameOfCutAndDamagedSamples) {
+  std::mt19937 random(7);
+  for (const char* name :
+       {"synthetic_single", "synthetic_threads_fixed", "synthetic_threads_tidbug"}) {
+    const std::string whole = sample(name);
+    for (int round = 0; round < 30; ++round) {
+      std::string bytes = whole;
+      if (round % 2 != 0) bytes.resize(bytes.size() - random() % (bytes.size() / 2));
+      if (round % 5 == 0) bytes.append(random() % 5000, '\0');
+      for (uint32_t i = random() % 4; i > 0; --i)
+        bytes[300 + random() % (bytes.size() - 300)] = static_cast<char>(random());
+      Opened opened(bytes, "trace64");
+      ASSERT_TRUE(opened.source) << opened.error;
+      expect_same(bytes, notes_of(opened), bytes.size(), round < 10);
+    }
+  }
+}
+
+TEST(Trace64Notes, CheckpointsWithoutFullDumps) {
+  std::string bytes = head(kJson64) + full_block(4, {{0, 1}}).bytes();
+  RawBlock block;
+  for (uint64_t i = 0; i < 20000; ++i) {
+    block.words = {{static_cast<uint32_t>(i % 30), i}};
+    bytes += block.bytes();
+  }
+  Opened opened(bytes, "trace64");
+  EXPECT_GT(opened.source->steps()->keyframes().size(), 4u);
+  expect_same(bytes, notes_of(opened), bytes.size(), true);
+}
+
+// Whatever the end looked like, the noted part of a file that has grown reads as if it had always
+// been so long, and most of it is not looked at again.
+TEST(Trace64Notes, HoldForAFileThatHasGrown) {
+  for (const bool wide : {true, false}) {
+    std::string bytes = head(wide ? kJson64 : kJson32);
+    RandomProgram program(wide ? 5 : 6, wide, 3, 20);
+    while (bytes.size() < 1'500'000) bytes += record(program.run(3000), {wide, true});
+    std::mt19937 random(3);
+    for (int round = 0; round < 12; ++round) {
+      const size_t noted = bytes.size() - 1 - random() % 600'000;
+      Opened before(bytes.substr(0, noted), "trace64");
+      const auto notes = notes_of(before);
+      expect_same(bytes, notes, noted, round == 0);
+      // An early block that is damaged now is not seen.
+      std::string damaged = bytes;
+      damaged[damaged.size() / 4] ^= 0x55;
+      damaged.replace(damaged.size() / 4, 64, 64, '\x7f');
+      Again again(damaged, notes, noted);
+      EXPECT_EQ(again.opened.source->steps()->count(),
+                Opened(bytes, "trace64").source->steps()->count());
+      EXPECT_FALSE(again.refused);
+    }
+  }
+}
+
+// Files too short for a place to go on from are looked through again.
+TEST(Trace64Notes, OfAShortFileThatHasGrownAreOfNoUse) {
+  const std::string bytes = sample("synthetic_single");
+  for (size_t noted = bytes.size() - 1; noted > bytes.size() / 2; noted -= 4099) {
+    Opened before(bytes.substr(0, noted), "trace64");
+    expect_same(bytes, notes_of(before), noted, false);
+  }
+}
+
+TEST(Trace64Notes, OfSomethingElseAreRefused) {
+  const std::string bytes = sample("synthetic_single");
+  RandomProgram program(1, false, 1, 0);
+  Opened other(head(kJson32) + record(program.run(100), {false, false}), "trace64");
+  const auto notes = notes_of(other);
+  Opened fresh(bytes, "trace64");
+  for (const uint64_t noted : {bytes.size(), bytes.size() + 1, size_t{0}}) {
+    Again again(bytes, notes, noted);
+    EXPECT_TRUE(again.refused);
+    EXPECT_EQ(told_by(again.opened), told_by(fresh));
+  }
+}
+
+// Whatever they say: answers may be wrong, and nothing is read that is not there.
+TEST(Trace64Notes, DamageIsSurvived) {
+  std::mt19937 random(11);
+  uint64_t taken = 0;
+  for (int round = 0; round < 200; ++round) {
+    const bool wide = round % 2 == 0;
+    static const std::string files[] = {eventful(3, false, 1500), eventful(3, true, 1500)};
+    static const std::vector<uint8_t> sound[] = {notes_of(Opened(files[0], "trace64")),
+                                                 notes_of(Opened(files[1], "trace64"))};
+    const std::string& bytes = files[wide];
+    std::vector<uint8_t> notes = sound[wide];
+    // The tables are at the start; texts, of which most of it consists, hurt nobody.
+    for (uint32_t i = 1 + random() % 3; i > 0; --i)
+      notes[random() % std::min<size_t>(notes.size(), 400)] = static_cast<uint8_t>(random());
+    if (round % 7 == 0) notes.resize(random() % notes.size());
+    Again again(bytes, notes, bytes.size());
+    ASSERT_TRUE(again.opened.source);
+    taken += again.refused ? 0 : 1;
+    StepIndex& steps = *again.opened.source->steps();
+    StepIndex::Moment moment;
+    for (uint64_t i = 0; i < 20 && steps.count() != 0; ++i)
+      ASSERT_TRUE(steps.state_before(random() % steps.count(), moment).ok());
+    Batch batch;
+    for (int i = 0; i < 20 && *again.opened.source->next(batch); ++i) {
+    }
+    std::vector<StepFlow::Place> places;
+    const auto flow = steps.flow_at(steps.count() / 2);
+    while (*flow->next(places)) {
+    }
+    EXPECT_LE(places.size(), bytes.size());
+  }
+  EXPECT_GT(taken, 10u);
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test
