@@ -152,6 +152,7 @@ Result<int> at(const AtOptions& options) {
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
   Report report(trace, options);
   TW_RETURN_IF_ERROR(report.make(memory));
+  TW_RETURN_IF_ERROR(trace.answers_hold());
   report.print();
   return static_cast<int>(kOk);
 }

@@ -36,6 +36,7 @@ Result<int> find(const FindOptions& options) {
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
   HitPrinter hits(options);
   TW_RETURN_IF_ERROR(search->find(trace, options, hits));
+  TW_RETURN_IF_ERROR(trace.answers_hold());
   return static_cast<int>(hits.count() == 0 ? kNothing : kOk);
 }
 

@@ -28,6 +28,9 @@ Result<timeline::Timeline> open_timeline(const StepTrace& trace, const InputOpti
   if (trace.stored == nullptr && sidecar) {
     wanted.sidecar = sidecar->path;
     wanted.trace_changed_ns = sidecar->trace_changed_ns;
+    wanted.damaged = [path = sidecar->path] {
+      fmt::print(stderr, "tracewell: {} is damaged; making it anew\n", printable(path));
+    };
     if (const auto* noted = dynamic_cast<const formats::Noted*>(trace.source))
       notes = noted->notes();
     wanted.build.notes = notes;
@@ -68,6 +71,12 @@ Result<const Event*> StepTrace::step(uint64_t seq) {
     if (!more) break;
   }
   return timeline::read_step(*source, seq, batch_);
+}
+
+Status StepTrace::answers_hold() const {
+  if (!timeline->damaged()) return {};
+  return {Errc::Corrupt, "the index is damaged, and the trace could not be read again to make it "
+                         "anew: do not rely on these answers"};
 }
 
 std::string step_line(const Event& event) {

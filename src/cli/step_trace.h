@@ -23,6 +23,9 @@ struct StepTrace {
   /// A step that stays until the next call. It remembers where it is, so that steps that follow
   /// each other are read once.
   Result<const Event*> step(uint64_t seq);
+  /// To be asked when the answers are there: an index that is damaged, and could not be made anew
+  /// on the way, is an error.
+  Status answers_hold() const;
 
  private:
   Batch batch_;

@@ -35,6 +35,13 @@ Status append(IndexSink& sink, const Pieces& pieces) {
   return {};
 }
 
+std::vector<uint8_t> joined(const Pieces& pieces) {
+  std::vector<uint8_t> out;
+  for (const std::vector<uint8_t>& piece : pieces)
+    out.insert(out.end(), piece.begin(), piece.end());
+  return out;
+}
+
 /// The first keyframe not less, or the number itself when there is none.
 uint64_t at_keyframe(std::span<const uint64_t> keyframes, uint64_t step) {
   const auto found = std::lower_bound(keyframes.begin(), keyframes.end(), step);
@@ -174,7 +181,10 @@ Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, uint64_t session
   one.place.count = builder.count();
   one.place.session = session;
   one.looks = builder.thread_looks();
-  const Pieces pieces = builder.finish(one.place.sizes);
+  Pieces pieces = builder.finish(one.place.sizes);
+  SumWriter sums;
+  for (const std::vector<uint8_t>& piece : pieces) sums.add(piece);
+  pieces.push_back(sums.finish());
   const std::lock_guard lock(mutex_);
   one.place.offset = sink_.size();
   waiting_.emplace(first, std::move(one));
@@ -198,12 +208,13 @@ void IndexBuild::sew() {
 }
 
 Status IndexBuild::take_over(const Segment& segment) {
-  SegmentPlace place{segment.first, segment.count, segment.session, sink_.size(), {}, 0, 0};
+  SegmentPlace place{segment.first, segment.count, segment.session, sink_.size(), {}, 0, 0, 0};
   sewn_.begin_session(segment.session);
   for (size_t i = 0; i < kParts; ++i) {
     place.sizes[i] = segment.parts[i].size();
     TW_RETURN_IF_ERROR(append(sink_, segment.parts[i]));
   }
+  TW_RETURN_IF_ERROR(append(sink_, segment.sums->sums()));
   sewn_.take(segment.table(Part::Threads));
   places_.push_back(place);
   seams_.push_back({{segment.seams.begin(), segment.seams.end()}});
@@ -213,8 +224,10 @@ Status IndexBuild::take_over(const Segment& segment) {
 Status IndexBuild::finish(const TraceIdentity& trace) {
   for (size_t i = 0; i < places_.size(); ++i) {
     places_[i].seams_offset = sink_.size();
-    places_[i].seams_bytes = size_of(seams_[i]);
-    TW_RETURN_IF_ERROR(append(sink_, seams_[i]));
+    const std::vector<uint8_t> seams = joined(seams_[i]);
+    places_[i].seams_bytes = seams.size();
+    places_[i].seams_hash = index_hash(seams);
+    TW_RETURN_IF_ERROR(append(sink_, seams));
   }
   const uint64_t notes_offset = sink_.size();
   TW_RETURN_IF_ERROR(append(sink_, options_.notes));
@@ -235,6 +248,7 @@ Status build_index(const StepIndex& steps, const Catalog& catalog, const TraceId
   uint64_t from = 0;
   if (old != nullptr && !old->segments.empty() && old->steps() <= steps.count())
     for (size_t i = 0; i + 1 < old->segments.size(); ++i) {
+      if (!old->segments[i].good()) break;
       TW_RETURN_IF_ERROR(build.take_over(old->segments[i]));
       from = old->segments[i].end();
     }

@@ -99,7 +99,7 @@ void CallTree::arrive(uint64_t base, const Arrival& arrival) {
 std::vector<Call> call_tree(const Timeline& timeline) {
   CallTree tree;
   uint64_t session = 0;
-  for (const Segment& segment : timeline.index().segments) {
+  for (const Segment& segment : timeline.whole_index().segments) {
     if (segment.session != session) tree.begin_session(segment.first);
     session = segment.session;
     tree.take(segment);

@@ -32,7 +32,7 @@ void note_entries(const Segment& segment, std::map<uint64_t, ThreadEnds>& left, 
 
 std::vector<Timeline::Hits> Timeline::address_hits() const {
   std::map<uint64_t, uint64_t> counts;
-  for (const Segment& segment : index_.segments)
+  for (const Segment& segment : whole_index().segments)
     segment.table(Part::Executions).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
       if (const auto place = read_place(item.stream)) counts[item.key] += place->steps.count();
       return true;
@@ -46,7 +46,7 @@ std::vector<Timeline::BlockHits> Timeline::block_hits() const {
   Places places;
   std::map<uint64_t, ThreadEnds> left;
   uint64_t session = 0;
-  for (const Segment& segment : index_.segments) {
+  for (const Segment& segment : whole_index().segments) {
     if (segment.session != session) left.clear();
     session = segment.session;
     segment.table(Part::Executions).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {

@@ -5,11 +5,13 @@
 //   first kProbe bytes · u64 hash of the last kProbe bytes covered · u64 offset, u64 size of the
 //   directory · u64 hash of all this and the directory
 //   directory: u64 segments · for each: u64 first step, u64 steps, u64 session, u64 offset, u64
-//   sizes of its parts (segment.h), which stand one behind the other, u64 offset, u64 size of its
-//   seams · u64 offset, u64 size, u64 hash of the notes of who reads the trace
+//   sizes of its parts (segment.h), which stand one behind the other, and their sums (sums.h)
+//   behind them · u64 offset, u64 size, u64 hash of its seams · u64 offset, u64 size, u64 hash of
+//   the notes of who reads the trace
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,20 +46,24 @@ struct Index {
   TraceIdentity trace;
   std::vector<Segment> segments;  // by first step, without gaps
   Bytes notes;  // of who reads the trace: what it need not look for again
+  /// Somebody came across bytes that do not agree with their sums.
+  std::shared_ptr<std::atomic<bool>> damaged = std::make_shared<std::atomic<bool>>(false);
 
   uint64_t steps() const { return segments.empty() ? 0 : segments.back().end(); }
 };
 
-/// nullopt = no index of ours, or damaged where it was looked at. What a segment holds is looked at
-/// by who asks for it.
+/// nullopt = no index of ours, or damaged where it was looked at. What the parts of a segment hold
+/// is looked at by who asks for it.
 std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner);
 
 /// Where a segment was put.
 struct SegmentPlace {
   uint64_t first = 0, count = 0, session = 0, offset = 0;
   std::array<uint64_t, kParts> sizes = {};
-  uint64_t seams_offset = 0, seams_bytes = 0;
+  uint64_t seams_offset = 0, seams_bytes = 0, seams_hash = 0;
 };
+/// Of seams and notes.
+uint64_t index_hash(Bytes bytes);
 constexpr size_t kIndexHeaderBytes = 64;
 /// The directory, and the header that goes with it.
 std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uint64_t notes_offset,

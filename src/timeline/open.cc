@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "timeline/timeline.h"
@@ -73,6 +75,41 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
   return *std::move(index);
 }
 
+/// Beside the trace; in memory, if that cannot be.
+Result<Index> make_anew(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
+                        const std::string& path, const BuildOptions& options) {
+  if (!path.empty()) {
+    auto made = beside(path, steps, catalog, trace, nullptr, options);
+    if (made.ok()) return made;
+  }
+  return in_memory(steps, catalog, trace, options);
+}
+
+/// What make_anew() takes, kept. A sidecar that has been made anew, and is damaged, is not trusted
+/// again. Empty when the trace cannot be read a second time.
+IndexKeeper::Make maker(const StepIndex& steps, const TraceIdentity& trace,
+                        const TimelineOptions& options) {
+  auto opened = steps.open_at(0);
+  if (!opened || (*opened)->steps() == nullptr) return {};
+  struct Kept {
+    std::unique_ptr<Source> source;
+    TraceIdentity trace;
+    TimelineOptions options;
+    std::vector<uint8_t> notes;
+  };
+  const Bytes notes = options.build.notes;
+  auto kept = std::make_shared<Kept>(
+      Kept{*std::move(opened), trace, options, {notes.begin(), notes.end()}});
+  kept->options.build.notes = kept->notes;
+  kept->options.build.progress = {};
+  return [kept] {
+    const std::string path = std::exchange(kept->options.sidecar, "");
+    if (kept->options.damaged) kept->options.damaged();
+    return make_anew(*kept->source->steps(), kept->source->catalog(), kept->trace, path,
+                     kept->options.build);
+  };
+}
+
 }  // namespace
 
 std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns) {
@@ -91,15 +128,16 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
     return Timeline(std::move(index));
   }
   std::optional<Index> old = read_sidecar(options.sidecar);
+  IndexKeeper::Make make = maker(steps, identity, options);
   const bool same = old && old->trace == identity && old->steps() == steps.count();
   const Bytes notes = options.build.notes;
   if (same && (notes.empty() || std::equal(notes.begin(), notes.end(), old->notes.begin(),
                                            old->notes.end())))
-    return Timeline(*std::move(old));
+    return Timeline(*std::move(old), std::move(make));
   const bool useful = same || (old && old->trace.begins(trace));
   TW_ASSIGN_OR_RETURN(Index index, beside(options.sidecar, steps, catalog, identity,
                                           useful ? &*old : nullptr, options.build));
-  return Timeline(std::move(index));
+  return Timeline(std::move(index), std::move(make));
 }
 
 }  // namespace tracewell::timeline

@@ -179,7 +179,7 @@ bool SessionSearch::run(const std::function<bool(const BytesHit&)>& visit) {
 
 void find_bytes(const Timeline& timeline, Bytes pattern,
                 const std::function<bool(const BytesHit&)>& visit) {
-  const std::vector<Segment>& all = timeline.index().segments;
+  const std::vector<Segment>& all = timeline.whole_index().segments;
   for (size_t i = 0; i < all.size();) {
     size_t end = i;
     while (end < all.size() && all[end].session == all[i].session) ++end;

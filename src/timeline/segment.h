@@ -5,12 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "base/bytes.h"
 #include "machine/control_flow.h"
 #include "timeline/postings.h"
 #include "timeline/stream_table.h"
+#include "timeline/sums.h"
 
 namespace tracewell::timeline {
 
@@ -53,9 +55,15 @@ struct Segment {
   uint64_t session = 0;  // number
   std::array<Bytes, kParts> parts;
   Bytes seams;  // like Registers, of changes by others that only the segments before it show
+  std::shared_ptr<const Sums> sums;  // of all parts; none = nobody can have changed them
 
   uint64_t end() const { return first + count; }
-  StreamTable table(Part part) const { return StreamTable(parts[static_cast<size_t>(part)]); }
+  /// What is found in it agrees with the sums; what does not is not found, and told to these.
+  StreamTable table(Part part) const {
+    return StreamTable(parts[static_cast<size_t>(part)], sums.get());
+  }
+  /// All of it agrees.
+  bool good() const { return !sums || sums->good(); }
 };
 
 /// nullopt when damaged.

@@ -47,8 +47,8 @@ uint64_t size_of(const Pieces& pieces) {
   return size;
 }
 
-StreamTable::StreamTable(Bytes table) {
-  if (table.size() < kHeadBytes) return;
+StreamTable::StreamTable(Bytes table, const Sums* sums) : sums_(sums) {
+  if (table.size() < kHeadBytes || !good(table.first(kHeadBytes))) return;
   const uint64_t count = word(table.data()), streams = word(table.data() + 8);
   table = table.subspan(kHeadBytes);
   // An entry takes two bytes at least.
@@ -67,6 +67,7 @@ uint64_t StreamTable::group_of(uint64_t key) const {
   uint64_t low = 0, high = groups_;
   while (high - low > 1) {
     const uint64_t middle = low + (high - low) / 2;
+    if (!good({heads_ + middle * kGroupBytes, kGroupBytes})) return low;
     (word(heads_ + middle * kGroupBytes) <= key ? low : high) = middle;
   }
   return low;
@@ -74,10 +75,13 @@ uint64_t StreamTable::group_of(uint64_t key) const {
 
 size_t StreamTable::read_group(uint64_t group, Item (&items)[kGroup]) const {
   const uint8_t* head = heads_ + group * kGroupBytes;
+  if (!good({head, kGroupBytes})) return 0;
   const uint64_t entry = word(head + 8), start = word(head + 16);
   if (entry > entries_.size() || start > streams_.size()) return 0;
   const size_t wanted = std::min<uint64_t>(kGroup, count_ - group * kGroup);
-  Cursor entries(entries_.subspan(entry));
+  const Bytes from = entries_.subspan(entry);
+  if (!good(from.first(std::min(from.size(), kGroup * 2 * kVarintMax)))) return 0;
+  Cursor entries(from);
   Cursor streams(streams_.subspan(start));
   uint64_t key = word(head);
   for (size_t i = 0; i < wanted; ++i) {
@@ -95,7 +99,7 @@ std::optional<Bytes> StreamTable::find(uint64_t key) const {
   Item items[kGroup];
   const size_t found = read_group(group_of(key), items);
   for (size_t i = 0; i < found; ++i)
-    if (items[i].key == key) return items[i].stream;
+    if (items[i].key == key && good(items[i].stream)) return items[i].stream;
   return std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "timeline/sums.h"
 
 namespace tracewell::timeline {
 
@@ -36,7 +37,8 @@ class StreamTableWriter {
   std::vector<uint8_t> streams_;
 };
 
-/// Over bytes that nobody vouches for: whatever they are, what is found lies inside them.
+/// Over bytes that nobody vouches for: whatever they are, what is found lies inside them. Where
+/// there are sums, nothing is found in bytes that do not agree with these.
 class StreamTable {
  public:
   struct Item {
@@ -45,7 +47,7 @@ class StreamTable {
   };
 
   StreamTable() = default;
-  explicit StreamTable(Bytes table);
+  explicit StreamTable(Bytes table, const Sums* sums = nullptr);
 
   uint64_t count() const { return count_; }
   std::optional<Bytes> find(uint64_t key) const;
@@ -58,7 +60,8 @@ class StreamTable {
       const size_t found = read_group(group, items);
       for (size_t i = 0; i < found; ++i) {
         if (items[i].key > to) return;
-        if (items[i].key >= from && !visit(items[i])) return;
+        if (items[i].key < from || !good(items[i].stream)) continue;
+        if (!visit(items[i])) return;
       }
     }
   }
@@ -68,7 +71,9 @@ class StreamTable {
   static constexpr size_t kGroup = 16, kHeadBytes = 16, kGroupBytes = 24;
   uint64_t group_of(uint64_t key) const;
   size_t read_group(uint64_t group, Item (&items)[kGroup]) const;
+  bool good(Bytes part) const { return sums_ == nullptr || sums_->good(part); }
 
+  const Sums* sums_ = nullptr;
   uint64_t count_ = 0, groups_ = 0;
   const uint8_t* heads_ = nullptr;
   Bytes entries_, streams_;

@@ -35,36 +35,65 @@ Postings change_list(const Segment& segment, uint32_t index, ChangedBy by, bool 
   return stream ? Postings(*stream) : Postings();
 }
 
-}  // namespace
-
 /// The last that does not begin behind it. There is one at least.
-size_t Timeline::segment_of(uint64_t step) const {
+size_t segment_of(const Index& index, uint64_t step) {
   const auto after = std::upper_bound(
-      index_.segments.begin(), index_.segments.end(), step,
+      index.segments.begin(), index.segments.end(), step,
       [](uint64_t at, const Segment& segment) { return at < segment.first; });
-  return static_cast<size_t>(after - index_.segments.begin()) - 1;
+  return static_cast<size_t>(after - index.segments.begin()) - 1;
 }
+
+/// First what was told before, from here to the session's begin; then what is told later.
+CellContent cell_content(const Index& index, uint64_t at, uint64_t cell, ByteMask wanted) {
+  CellContent content;
+  const size_t here = segment_of(index, at < index.steps() ? at : at - 1);
+  const uint64_t session = index.segments[here].session;
+  ByteMask open = wanted;
+  for (size_t i = here + 1; open != 0 && i-- > 0;) {
+    const Segment& segment = index.segments[i];
+    if (segment.session != session) break;
+    const auto stream = segment.table(Part::Cells).find(cell);
+    if (!stream) continue;
+    const CellContent told = CellHistory(*stream).content_before(within(segment, at));
+    content.set(open & told.known, told.value);
+    open &= static_cast<ByteMask>(~(told.known | told.lost));
+  }
+  ByteMask unknown = wanted & static_cast<ByteMask>(~content.known);
+  for (size_t i = here; unknown != 0 && i < index.segments.size(); ++i) {
+    const Segment& segment = index.segments[i];
+    if (segment.session != session) break;
+    const auto stream = segment.table(Part::Cells).find(cell);
+    if (stream) unknown = CellHistory(*stream).fill_back(within(segment, at), unknown, content);
+  }
+  return content;
+}
+
+}  // namespace
 
 template <class Find>
 std::optional<uint64_t> Timeline::next(uint64_t from, Find&& find) const {
   if (from >= steps()) return std::nullopt;
-  for (size_t i = segment_of(from); i < index_.segments.size(); ++i) {
-    const Segment& segment = index_.segments[i];
-    const std::optional<uint32_t> found = find(segment, within(segment, from));
-    if (found && *found < segment.count) return segment.first + *found;
-  }
-  return std::nullopt;
+  return keeper_->ask([&](const Index& index) -> std::optional<uint64_t> {
+    for (size_t i = segment_of(index, from); i < index.segments.size(); ++i) {
+      const Segment& segment = index.segments[i];
+      const std::optional<uint32_t> found = find(segment, within(segment, from));
+      if (found && *found < segment.count) return segment.first + *found;
+    }
+    return std::nullopt;
+  });
 }
 
 template <class Find>
 std::optional<uint64_t> Timeline::last(uint64_t before, Find&& find) const {
   if (before == 0 || steps() == 0) return std::nullopt;
-  for (size_t i = segment_of(before - 1) + 1; i-- > 0;) {
-    const Segment& segment = index_.segments[i];
-    const std::optional<uint32_t> found = find(segment, within(segment, before));
-    if (found && *found < segment.count) return segment.first + *found;
-  }
-  return std::nullopt;
+  return keeper_->ask([&](const Index& index) -> std::optional<uint64_t> {
+    for (size_t i = segment_of(index, before - 1) + 1; i-- > 0;) {
+      const Segment& segment = index.segments[i];
+      const std::optional<uint32_t> found = find(segment, within(segment, before));
+      if (found && *found < segment.count) return segment.first + *found;
+    }
+    return std::nullopt;
+  });
 }
 
 std::optional<uint64_t> Timeline::next_execution(AddressRange pcs, uint64_t from) const {
@@ -132,30 +161,6 @@ std::optional<uint64_t> Timeline::last_change(uint32_t index, ChangedBy by,
   });
 }
 
-/// First what was told before, from here to the session's begin; then what is told later.
-void Timeline::cell_content(uint64_t at, uint64_t cell, CellContent& content,
-                            ByteMask wanted) const {
-  const size_t here = segment_of(at < steps() ? at : at - 1);
-  const uint64_t session = index_.segments[here].session;
-  ByteMask open = wanted;
-  for (size_t i = here + 1; open != 0 && i-- > 0;) {
-    const Segment& segment = index_.segments[i];
-    if (segment.session != session) break;
-    const auto stream = segment.table(Part::Cells).find(cell);
-    if (!stream) continue;
-    const CellContent told = CellHistory(*stream).content_before(within(segment, at));
-    content.set(open & told.known, told.value);
-    open &= static_cast<ByteMask>(~(told.known | told.lost));
-  }
-  ByteMask unknown = wanted & static_cast<ByteMask>(~content.known);
-  for (size_t i = here; unknown != 0 && i < index_.segments.size(); ++i) {
-    const Segment& segment = index_.segments[i];
-    if (segment.session != session) break;
-    const auto stream = segment.table(Part::Cells).find(cell);
-    if (stream) unknown = CellHistory(*stream).fill_back(within(segment, at), unknown, content);
-  }
-}
-
 void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
                       std::span<uint8_t> known) const {
   std::fill(bytes.begin(), bytes.end(), uint8_t{0});
@@ -166,8 +171,9 @@ void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
     const auto first = static_cast<unsigned>(start % kCellBytes);
     const auto size = static_cast<unsigned>(std::min<uint64_t>(kCellBytes - first,
                                                                bytes.size() - done));
-    CellContent content;
-    cell_content(at, start / kCellBytes, content, byte_mask(first, size));
+    const CellContent content = keeper_->ask([&](const Index& index) {
+      return cell_content(index, at, start / kCellBytes, byte_mask(first, size));
+    });
     for (unsigned i = 0; i < size; ++i) {
       known[done + i] = (content.known >> (first + i)) & 1;
       bytes[done + i] = static_cast<uint8_t>(content.value >> (8 * (first + i)));
@@ -179,8 +185,8 @@ void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
 
 std::pair<uint64_t, uint64_t> Timeline::session_of(uint64_t step) const {
   TW_CHECK(step < steps());
-  const std::vector<Segment>& all = index_.segments;
-  size_t first = segment_of(step), last = first;
+  const std::vector<Segment>& all = keeper_->now().segments;
+  size_t first = segment_of(keeper_->now(), step), last = first;
   while (first > 0 && all[first - 1].session == all[last].session) --first;
   while (last + 1 < all.size() && all[last + 1].session == all[first].session) ++last;
   return {all[first].first, all[last].end()};
@@ -188,16 +194,18 @@ std::pair<uint64_t, uint64_t> Timeline::session_of(uint64_t step) const {
 
 uint64_t Timeline::thread_of(uint64_t step) const {
   if (step >= steps()) return 0;
-  const Segment& segment = index_.segments[segment_of(step)];
-  uint64_t tid = 0;
-  segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
-    const auto thread = read_thread(item.stream);
-    const bool found =
-        thread && thread->steps.contains(static_cast<uint32_t>(step - segment.first));
-    if (found) tid = item.key;
-    return !found;
+  return keeper_->ask([&](const Index& index) {
+    const Segment& segment = index.segments[segment_of(index, step)];
+    uint64_t tid = 0;
+    segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+      const auto thread = read_thread(item.stream);
+      const bool found =
+          thread && thread->steps.contains(static_cast<uint32_t>(step - segment.first));
+      if (found) tid = item.key;
+      return !found;
+    });
+    return tid;
   });
-  return tid;
 }
 
 std::optional<uint64_t> Timeline::next_step_of(uint64_t tid, uint64_t from) const {
@@ -217,12 +225,15 @@ std::optional<uint64_t> Timeline::last_step_of(uint64_t tid, uint64_t before) co
 }
 
 std::vector<uint64_t> Timeline::threads() const {
-  std::set<uint64_t> all;
-  for (const Segment& segment : index_.segments)
-    segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
-      all.insert(item.key);
-      return true;
-    });
+  const auto all = keeper_->ask([](const Index& index) {
+    std::set<uint64_t> out;
+    for (const Segment& segment : index.segments)
+      segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+        out.insert(item.key);
+        return true;
+      });
+    return out;
+  });
   return {all.begin(), all.end()};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,7 +16,7 @@
 #include "model/stream.h"
 #include "timeline/build.h"
 #include "timeline/cell_history.h"
-#include "timeline/index_file.h"
+#include "timeline/index_keeper.h"
 
 namespace tracewell::timeline {
 
@@ -31,6 +32,8 @@ struct TimelineOptions {
   /// Of the trace's own file. "" = the index is kept in memory.
   std::string sidecar;
   int64_t trace_changed_ns = 0;  // time of its last change
+  /// Told when the sidecar turns out to be damaged, and before it is made anew.
+  std::function<void()> damaged;
   BuildOptions build;
 };
 
@@ -51,13 +54,17 @@ class Timeline {
   /// Takes the index of the sidecar if it is this trace's; builds it if it is not, or extends it
   /// if the trace has grown or it has other notes than those wanted, and writes it whole or not at
   /// all. `trace` is the file that `steps` reads.
+  /// A sidecar that turns out to be damaged is made anew, when a question comes across that.
   /// Errors are those of reading the trace and of writing the sidecar.
   static Result<Timeline> open(const StepIndex& steps, const Catalog& catalog, Bytes trace,
                                const TimelineOptions& options);
-  explicit Timeline(Index index) : index_(std::move(index)) {}
+  explicit Timeline(Index index) : keeper_(std::make_unique<IndexKeeper>(std::move(index))) {}
 
-  uint64_t steps() const { return index_.steps(); }
-  const Index& index() const { return index_; }
+  uint64_t steps() const { return keeper_->now().steps(); }
+  /// All of it, looked over for damage.
+  const Index& whole_index() const { return keeper_->whole(); }
+  /// There was damage, and the index could not be made anew: answers may be wrong.
+  bool damaged() const { return keeper_->now().damaged->load(std::memory_order_relaxed); }
 
   std::optional<uint64_t> next_execution(AddressRange pcs, uint64_t from) const;
   std::optional<uint64_t> last_execution(AddressRange pcs, uint64_t before) const;
@@ -100,14 +107,14 @@ class Timeline {
   std::vector<BlockHits> block_hits() const;
 
  private:
-  size_t segment_of(uint64_t step) const;
+  Timeline(Index index, IndexKeeper::Make make)
+      : keeper_(std::make_unique<IndexKeeper>(std::move(index), std::move(make))) {}
   template <class Find>
   std::optional<uint64_t> next(uint64_t from, Find&& find) const;
   template <class Find>
   std::optional<uint64_t> last(uint64_t before, Find&& find) const;
-  void cell_content(uint64_t at, uint64_t cell, CellContent& content, uint8_t wanted) const;
 
-  Index index_;
+  std::unique_ptr<IndexKeeper> keeper_;
 };
 
 }  // namespace tracewell::timeline

@@ -1,0 +1,41 @@
+#include "timeline/index_keeper.h"
+
+#include <algorithm>
+
+namespace tracewell::timeline {
+namespace {
+
+constexpr size_t kTimes = 3;  // where indices are damaged as soon as they are made, they stay so
+
+}  // namespace
+
+IndexKeeper::IndexKeeper(Index index, Make make) : make_(std::move(make)) {
+  all_.push_back(std::make_unique<const Index>(std::move(index)));
+  now_ = all_.back().get();
+}
+
+bool IndexKeeper::replace(const Index& index) {
+  const std::lock_guard lock(mutex_);
+  if (now_ != &index) return true;
+  if (!make_ || all_.size() > kTimes) return false;
+  auto made = make_();
+  if (!made || made->steps() != index.steps()) {
+    make_ = {};
+    return false;
+  }
+  all_.push_back(std::make_unique<const Index>(*std::move(made)));
+  now_.store(all_.back().get(), std::memory_order_release);
+  return true;
+}
+
+const Index& IndexKeeper::whole() {
+  const Index* out = nullptr;
+  ask([&](const Index& index) {
+    out = &index;
+    return std::all_of(index.segments.begin(), index.segments.end(),
+                       [](const Segment& one) { return one.good(); });
+  });
+  return *out;
+}
+
+}  // namespace tracewell::timeline
