@@ -197,7 +197,6 @@ bool MemoryReader::operand(const MemoryOperand& operand) {
   bool fits = is_row(place, at);
   if (operand.segment == moved && used_ < block_.memory_count) {
     fits = is_row(place, address(used_));
-    if (fits && known(operand)) segment_base_ = cut(address(used_) - at);
   } else if (!known(operand) && used_ < block_.memory_count) {
     fits = is_row(place, address(used_));
   }
@@ -233,7 +232,6 @@ void MemoryReader::own_stack_entry() {
 void MemoryReader::as_stored() {
   out_->clear();
   incomplete_ = true;
-  segment_base_.reset();
   for (uint32_t i = 0; i < block_.memory_count; ++i) {
     Step::MemoryAccess access{address(i), new_[i] ? Kind::Write : Kind::Read, shape_.word,
                               old_of({i, 1}), {}};

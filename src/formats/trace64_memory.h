@@ -28,8 +28,6 @@ class MemoryReader {
   MemoryReader(const Shape& shape, const Block& block, const MemoryContext& context, Batch& batch);
   void read(std::vector<Step::MemoryAccess>& out);
   bool incomplete() const { return incomplete_; }
-  /// The base of GS (x64) or FS (x32), if an operand showed it.
-  std::optional<uint64_t> segment_base() const { return segment_base_; }
 
  private:
   using Kind = Step::MemoryAccess::Kind;
@@ -67,7 +65,6 @@ class MemoryReader {
   uint32_t used_ = 0;  // entries
   bool faulted_ = false;
   bool incomplete_ = false;
-  std::optional<uint64_t> segment_base_;
 };
 
 /// A block's memory as it is stored.

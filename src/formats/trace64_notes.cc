@@ -3,6 +3,7 @@
 #include "formats/trace64_notes.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,7 +11,7 @@
 namespace tracewell::formats::trace64 {
 namespace {
 
-constexpr std::string_view kNotesMagic = "T64N1";
+constexpr std::string_view kNotesMagic = "T64N2";
 constexpr uint64_t kBlockBytesMin = 5;
 
 class Writer {
@@ -159,6 +160,16 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
       out.number(value);
   out.ascending(scan.hidden_);
   out.ascending(scan.threads_);
+  out.number(scan.bases_.given_up() ? 1 : 0);
+  out.number(scan.bases_.shown().size());
+  for (const auto& [tid, list] : scan.bases_.shown()) {
+    out.number(tid);
+    out.number(list.size());
+    for (const SegmentBases::Shown& one : list) {
+      out.number(one.seq);
+      out.number(one.base);
+    }
+  }
   const Generation& generation = contents.generation;
   for (const bool one : {generation.push_old_wrong, generation.push_decided,
                          generation.both_entries, generation.leave_entries, generation.leave_bare,
@@ -264,6 +275,29 @@ bool Notes::read_lists(Cursor& in, uint64_t file_bytes, Scan& scan) {
          read_ascending(in, uint64_t{1} << 32, scan.threads_);
 }
 
+bool Notes::read_bases(Cursor& in, Scan& scan) {
+  const bool given_up = in.varint() != 0;
+  uint64_t threads, count;
+  if (!read_count(in, threads)) return false;
+  std::map<uint32_t, std::vector<SegmentBases::Shown>> shown;
+  for (uint64_t i = 0; i < threads; ++i) {
+    auto& list = shown[static_cast<uint32_t>(in.varint())];
+    if (!list.empty() || !read_count(in, count)) return false;
+    for (uint64_t k = 0; k < count; ++k) {
+      SegmentBases::Shown one;
+      one.seq = in.varint();
+      one.base = in.varint();
+      if (in.bad() || one.seq >= scan.count_ || (k != 0 && one.seq <= list.back().seq))
+        return false;
+      list.push_back(one);
+    }
+  }
+  scan.bases_.take(std::move(shown), given_up);
+  for (size_t i = 0; i < scan.keyframes_.size(); ++i)
+    if (scan.may_begin_at(i)) scan.bases_.may_begin(scan.keyframes_[i].seq);
+  return true;
+}
+
 bool Notes::read_resume(Cursor& in, Scan& scan) {
   Scan::Resume resume;
   resume.at = in.varint();
@@ -291,7 +325,7 @@ bool Notes::read(Bytes notes, uint64_t file_bytes, Contents& contents) {
   Cursor in(notes.subspan(kNotesMagic.size()));
   Scan& scan = contents.scan;
   if (!read_places(in, file_bytes, scan) || !read_keyframes(in, scan) ||
-      !read_lists(in, file_bytes, scan))
+      !read_lists(in, file_bytes, scan) || !read_bases(in, scan))
     return false;
   Generation& generation = contents.generation;
   bool resumes = false;

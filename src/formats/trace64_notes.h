@@ -24,6 +24,7 @@ class Notes {
   static bool read_places(Cursor& in, uint64_t file_bytes, Scan& scan);
   static bool read_keyframes(Cursor& in, Scan& scan);
   static bool read_lists(Cursor& in, uint64_t file_bytes, Scan& scan);
+  static bool read_bases(Cursor& in, Scan& scan);
   static bool read_resume(Cursor& in, Scan& scan);
 };
 

@@ -24,7 +24,11 @@ Reader::Reader(std::shared_ptr<Contents> contents, ProblemLog* problems)
       shape_(contents_->scan.shape()),
       problems_(problems),
       tracker_(shape_),
-      decoder_(shape_.wide) {}
+      decoder_(shape_.wide) {
+  const RegisterLayout& layout = WordMap::of(shape_).layout();
+  if (const Register* base = layout.find("gs_base"))
+    gs_base_ = static_cast<uint32_t>(base - layout.registers.data());
+}
 
 Status Reader::find_shape(InputFile& file, Header& header, ProblemLog& problems, Shape& shape) {
   const Bytes bytes = file.bytes();
@@ -165,7 +169,7 @@ Reader::Border Reader::find_next(uint64_t from, uint64_t seq, Block& block, uint
   return border;
 }
 
-void Reader::go_to(uint64_t seq, RegisterTracker& tracker, Block& block) const {
+WordState Reader::words_before(uint64_t seq, Block& block) const {
   const Keyframe* from = contents_->scan.keyframe_at(seq);
   TW_CHECK(from != nullptr);
   WordState words = contents_->scan.state_at(*from);
@@ -173,11 +177,9 @@ void Reader::go_to(uint64_t seq, RegisterTracker& tracker, Block& block) const {
   uint64_t at = from->offset;
   uint64_t gap = 0;
   for (uint64_t i = from->seq;; ++i, at = block.offset + block.size) {
-    if (find_next(at, i, block, gap) == Border::End) break;
+    if (find_next(at, i, block, gap) == Border::End || i == seq) return words;
     words.apply(block, shape_);
-    if (i == seq) break;
   }
-  tracker.load(words);
 }
 
 Status Reader::state_before(uint64_t seq, Moment& moment) {
@@ -185,10 +187,18 @@ Status Reader::state_before(uint64_t seq, Moment& moment) {
     return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
   RegisterTracker tracker(shape_);
   Block block;
-  go_to(seq, tracker, block);
+  WordState words = words_before(seq, block);
+  words.apply(block, shape_);
+  tracker.load(words);
   moment.tid = tracker.words().tid;
   moment.pc = tracker.words().word(shape_.pc_word, shape_);
   moment.registers = tracker.registers();
+  const auto base = contents_->scan.base_at(words.tid, seq).base;
+  if (base && shape_.wide) {
+    uint8_t value[8];
+    store_uint(value, *base, 8, Endian::Little);
+    moment.registers.set(catalog_.registers, gs_base_, value);
+  }
   return {};
 }
 
@@ -234,6 +244,7 @@ void Reader::begin(Batch& batch) {
   begun_ = true;
   told_.clear();
   bases_.clear();
+  base_until_ = 0;
   tracker_.reset();
   if (start_ >= count()) {
     at_end_ = true;
@@ -244,7 +255,8 @@ void Reader::begin(Batch& batch) {
   seq_ = start_;
   if (seq_ == 0 && !contents_->scan.gaps().empty() && contents_->scan.gaps()[0].seq == 0)
     mark(batch, Border::Gap, 0);
-  go_to(seq_, tracker_, block_);
+  tracker_.load(words_before(seq_, block_));
+  tracker_.apply(block_, changed_);
   tid_ = tracker_.words().tid;
   switch_thread(tid_);
 }
@@ -322,7 +334,6 @@ void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   memory.read(accesses_);
   step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(accesses_));
   step.memory_incomplete = memory.incomplete();
-  if (shape_.wide && memory.segment_base()) tell_segment_base(batch, step, *memory.segment_base());
   if (block_.memory_count == 0) return;
   MemoryEntries again;
   again.fill(shape_, accesses_);
@@ -333,18 +344,19 @@ void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   store(batch, step, 'M', raw);
 }
 
-/// Not recorded, but in the addresses of operands. Told where it is seen, and when it is news.
-void Reader::tell_segment_base(Batch& batch, Step& step, uint64_t base) {
-  const auto [known, is_new] = bases_.try_emplace(tid_, base);
-  if (!is_new && known->second == base) return;
+/// Told when it is news: where an operand shows it, and at a thread's first step after a seek.
+void Reader::tell_segment_base(Batch& batch, Step& step) {
+  const auto [base, until] = contents_->scan.base_at(static_cast<uint32_t>(tid_), seq_);
+  base_until_ = until;
+  if (!base || !shape_.wide) return;
+  const auto [known, is_new] = bases_.try_emplace(tid_, *base);
+  if (!is_new && known->second == *base) return;
   if (bases_.size() > kThreadsTold) bases_.clear();
-  bases_[tid_] = base;
-  const RegisterLayout& layout = catalog_.registers;
-  const auto index = static_cast<uint32_t>(layout.find("gs_base") - layout.registers.data());
+  bases_[tid_] = *base;
   uint8_t value[8];
-  store_uint(value, base, 8, Endian::Little);
+  store_uint(value, *base, 8, Endian::Little);
   std::vector<Step::RegisterChange> before(step.before.begin(), step.before.end());
-  before.push_back({index, batch.copy(Bytes(value, 8))});
+  before.push_back({gs_base_, batch.copy(Bytes(value, 8))});
   step.before = batch.copy_array(std::span<const Step::RegisterChange>(before));
 }
 
@@ -412,6 +424,7 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
     tracker_.apply(next, changed_);
     switch_thread(next_tid);
   }
+  if (next_tid != tid_ || border == Border::Session) base_until_ = 0;
   tid_ = next_tid;
   block_ = next;
 }
@@ -428,6 +441,7 @@ Result<bool> Reader::next(Batch& batch) {
     step.pc = tracker_.words().word(shape_.pc_word, shape_);
     step.opcode = block_.opcode;
     step.before = values(batch, before_);
+    if (seq_ >= base_until_) tell_segment_base(batch, step);
     tell_oddities(block_);
     Block next;
     uint64_t gap = 0;

@@ -48,13 +48,13 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   static Status find_shape(InputFile& file, Header& header, ProblemLog& problems, Shape& shape);
   void make_catalog();
   void make_extras();
-  /// The block of step `seq` and where it is; the words of those before it are loaded.
-  void go_to(uint64_t seq, RegisterTracker& tracker, Block& block) const;
+  /// The words in front of step `seq`, and its block, which may tell others.
+  WordState words_before(uint64_t seq, Block& block) const;
   Border find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;
   void begin(Batch& batch);
   void add_step(Batch& batch, Event& event, std::vector<Step::RegisterChange>& changes);
   void add_memory(Batch& batch, Step& step, const Block* next);
-  void tell_segment_base(Batch& batch, Step& step, uint64_t base);
+  void tell_segment_base(Batch& batch, Step& step);
   void go_on(Batch& batch, Step& step, Border border, const Block& next);
   void switch_thread(uint64_t tid);
   void mark(Batch& batch, Border border, uint64_t gap);
@@ -79,8 +79,10 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   Block block_;
   std::vector<uint32_t> before_;   // registers that it has to tell
   std::vector<uint32_t> changed_;
+  uint32_t gs_base_ = 0;           // index of the register
   std::unordered_map<uint64_t, RegisterState> told_;  // by thread: what its steps have told
-  std::unordered_map<uint64_t, uint64_t> bases_;      // of GS, by thread
+  std::unordered_map<uint64_t, uint64_t> bases_;      // of GS, by thread: told as well
+  uint64_t base_until_ = 0;  // the current thread's is told, for steps in front of this one
   std::vector<Step::MemoryAccess> accesses_;
   std::vector<uint8_t> stored_;
   uint64_t odd_to_ = 0;  // blocks up to here were looked at for oddities

@@ -76,6 +76,7 @@ void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed) 
     words_.valid.set(word);
     touched[touched_count++] = static_cast<uint16_t>(word);
   }
+  if (block.is_full(shape)) repeated_.clear();
   ++round_;
   uint8_t groups = 0;
   for (uint32_t i = 0; i < touched_count; ++i) {

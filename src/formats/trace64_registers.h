@@ -22,8 +22,8 @@ class RegisterTracker {
 
   const WordState& words() const { return words_; }
   const RegisterState& registers() const { return registers_; }
-  /// Words that the last block listed without need: a recorder does that where the instruction is
-  /// about to change them.
+  /// Words that the last block listed without need, if it is no full dump: a recorder does that
+  /// where the instruction is about to change them.
   const std::vector<uint16_t>& repeated() const { return repeated_; }
 
  private:

@@ -41,6 +41,11 @@ const Keyframe* Scan::keyframe_at(uint64_t seq) const {
   return at == keyframes_.begin() ? nullptr : &at[-1];
 }
 
+uint64_t Scan::session_of(uint64_t seq) const {
+  const auto next = std::upper_bound(sessions_.begin(), sessions_.end(), seq);
+  return next == sessions_.begin() ? 0 : next[-1];
+}
+
 const WordState& Scan::state_at(const Keyframe& keyframe) const {
   static const WordState kNothing;
   return keyframe.checkpoint == 0 ? kNothing : checkpoints_[keyframe.checkpoint - 1];
@@ -112,12 +117,15 @@ void Scan::count_block(Bytes file, const Block& block) {
   after_flagged_ = block.is_flagged();
   // An id that is neither new nor in a full dump is there because the thread is about to change.
   announced_ = after_flagged_ && !block.is_full(shape_) && count_ > 0 && block.tid == tid_before;
-  if (block.is_full(shape_))
+  if (block.is_full(shape_)) {
     keyframes_.push_back({count_, block.offset, tid_before, true, block.is_flagged(), 0});
-  else if (keyframes_.empty())
+    if (may_begin_at(keyframes_.size() - 1)) bases_.may_begin(count_);
+  } else if (keyframes_.empty()) {
     keyframes_.push_back({count_, block.offset, tid_before, false, block.is_flagged(), 0});
-  else if (count_ - keyframes_.back().seq >= kCheckpointEvery)
+  } else if (count_ - keyframes_.back().seq >= kCheckpointEvery) {
     add_checkpoint(file, block);
+  }
+  bases_.look_at(block, count_, tid_);
   ++count_;
   at_ += block.size;
   if (block.is_full(shape_)) may_resume_here(file);
@@ -144,6 +152,12 @@ bool Scan::rewind(ProblemLog& problems) {
   forget_from(at_);
   while (!gaps_.empty() && gaps_.back().to > at_) gaps_.pop_back();
   return true;
+}
+
+/// May a session begin with this keyframe? (find_sessions() looks closer.)
+bool Scan::may_begin_at(size_t keyframe) const {
+  const Keyframe& one = keyframes_[keyframe];
+  return one.full && (keyframe == 0 || one.seq - keyframes_[keyframe - 1].seq != kFullDumpEvery);
 }
 
 /// Many blocks without a full dump: adds up what they told.
@@ -240,6 +254,7 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
 }
 
 void Scan::forget_from(uint64_t offset) {
+  bases_.drop_from(count_);
   while (!keyframes_.empty() && keyframes_.back().offset >= offset) keyframes_.pop_back();
   while (!hidden_.empty() && hidden_.back() >= offset) hidden_.pop_back();
   while (!user_blocks_.empty() && user_blocks_.back().offset >= offset) user_blocks_.pop_back();

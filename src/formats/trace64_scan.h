@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/trace64_bases.h"
 #include "formats/trace64_block.h"
 #include "formats/trace64_words.h"
 #include "model/problem.h"
@@ -57,7 +58,7 @@ class Scan {
   static constexpr uint64_t kCheckpointEvery = 4096;  // blocks, where there are no full dumps
 
   Scan(const Shape& shape, uint64_t blocks_at)
-      : shape_(shape), blocks_at_(blocks_at), at_(blocks_at) {}
+      : shape_(shape), blocks_at_(blocks_at), at_(blocks_at), bases_(shape) {}
 
   /// Goes on where it stopped, to the end of `file`, which is the same as before or longer.
   /// `progress` is told the offset now and then.
@@ -82,6 +83,12 @@ class Scan {
   /// Offsets of blocks with a thread id that the flag denies.
   const std::vector<uint64_t>& hidden() const { return hidden_; }
   const std::vector<uint32_t>& threads() const { return threads_; }
+  /// First step of the session that step `seq` is of.
+  uint64_t session_of(uint64_t seq) const;
+  /// The base of GS at a step of thread `tid`, as far as its session has shown it.
+  SegmentBases::Span base_at(uint32_t tid, uint64_t seq) const {
+    return bases_.at(tid, seq, session_of(seq));
+  }
   bool is_hidden(uint64_t offset) const;
   /// The last keyframe at or before `seq`; nullptr when there are no blocks.
   const Keyframe* keyframe_at(uint64_t seq) const;
@@ -100,6 +107,7 @@ class Scan {
   /// One block further; false at the end of what can be read.
   bool step(Bytes file);
   void count_block(Bytes file, const Block& block);
+  bool may_begin_at(size_t keyframe) const;
   void add_checkpoint(Bytes file, const Block& block);
   bool user_block(Bytes file, const Block& block);
   /// Finds the next place to read on. `why` something is wrong at at_. False: there is none.
@@ -133,6 +141,7 @@ class Scan {
   std::vector<UserBlock> user_blocks_;
   std::vector<uint64_t> hidden_;
   std::vector<uint32_t> threads_;
+  SegmentBases bases_;
 };
 
 }  // namespace tracewell::formats::trace64
