@@ -1,4 +1,8 @@
 // tracewell repair IN OUT: write what can be saved, say what was lost.
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -15,7 +19,17 @@ struct RepairOptions {
   formats::SaveOptions save;
 };
 
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code ignored;
+  return one != "-" && other != "-" && std::filesystem::equivalent(one, other, ignored);
+}
+
 Result<int> repair(const RepairOptions& options) {
+  if (is_same_file(options.input.path, options.output))
+    return Error{Errc::InvalidArgument,
+                 fmt::format("{} and {} are the same file; what was lost should stay at hand",
+                             printable(options.input.path), printable(options.output)),
+                 {}};
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
   if (!trace.format->create)
     return Error{Errc::Unsupported,
@@ -31,16 +45,18 @@ Result<int> repair(const RepairOptions& options) {
   save.sound = true;
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(format, options.output, save));
   TW_RETURN_IF_ERROR(pump(*source, *sink));
-  for (const Problem& problem : problems.kept()) fmt::print("{}\n", problem_line(problem));
+  // The trace itself may have gone where reports go.
+  std::FILE* const report = options.output == "-" ? stderr : stdout;
+  for (const Problem& problem : problems.kept()) fmt::print(report, "{}\n", problem_line(problem));
   if (problems.count() > problems.kept().size())
-    fmt::print("… and {} more\n", problems.count() - problems.kept().size());
+    fmt::print(report, "… and {} more\n", problems.count() - problems.kept().size());
   const uint64_t bad = problems.count(Problem::Severity::Warning);
   if (bad == 0) {
-    fmt::print("{}: sound\n", printable(options.input.path));
+    fmt::print(report, "{}: sound\n", printable(options.input.path));
     return static_cast<int>(kOk);
   }
-  fmt::print("{}: {} problems; {} has what could be saved\n", printable(options.input.path), bad,
-             printable(options.output));
+  fmt::print(report, "{}: {} problems; {} has what could be saved\n",
+             printable(options.input.path), bad, printable(options.output));
   return static_cast<int>(kNothing);
 }
 
@@ -49,7 +65,9 @@ Result<int> repair(const RepairOptions& options) {
 Run repair_command(CLI::App& app) {
   auto options = std::make_shared<RepairOptions>();
   add_input_options(app, options->input);
-  app.add_option("OUT", options->output, "where to write, in the format of IN")->required();
+  app.add_option("OUT", options->output,
+                 "where to write, in the format of IN; - is standard output")
+      ->required();
   app.add_flag("--compat", options->save.compat,
                "write so that older readers open it (trace64: no user blocks, a small header)");
   app.footer("Exit status: 0 sound, 1 damaged and saved, 3 not a trace at all.");

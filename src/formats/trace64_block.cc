@@ -132,21 +132,24 @@ bool is_plausible(const Block& block, const Shape& shape) {
   return true;
 }
 
-bool has_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid,
-                    bool announced) {
+HiddenTid find_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid,
+                          bool announced) {
+  const auto decided = [](bool hidden) { return hidden ? HiddenTid::Yes : HiddenTid::No; };
   Block block;
   const Reading reading = read_block(file, offset, shape, true, block);
-  if (announced && reading == Reading::Cut) return true;  // whatever else its rest may look like
+  // Whatever else its rest may look like.
+  if (announced && reading == Reading::Cut) return HiddenTid::Yes;
   const uint32_t plain = lasting(file, offset, shape, false, kLookAhead);
   const uint32_t hidden = lasting(file, offset, shape, true, kLookAhead);
-  if (plain != hidden) return hidden > plain;
-  if (hidden == 0 || announced) return hidden != 0;
+  if (plain != hidden) return decided(hidden > plain);
+  if (hidden == 0 || announced) return decided(hidden != 0);
   // Nearly every instruction moves the program counter.
   const bool plain_pc = lists_pc(file, offset, shape, false);
-  if (plain_pc != lists_pc(file, offset, shape, true)) return !plain_pc;
+  if (plain_pc != lists_pc(file, offset, shape, true)) return decided(!plain_pc);
   // Windows counts thread ids in fours, and there is no other reason for an id than a switch.
   const auto id = static_cast<uint32_t>(load_uint(file.data() + offset + 4, 4, Endian::Little));
-  return !plain_pc && id != tid && id % 4 == 0 && id != 0 && id < (1u << 20);
+  if (!plain_pc && id != tid && id % 4 == 0 && id != 0 && id < (1u << 20)) return HiddenTid::Yes;
+  return HiddenTid::Unclear;
 }
 
 std::optional<uint64_t> find_full_dump(Bytes file, uint64_t from, const Shape& shape) {

@@ -73,8 +73,10 @@ bool is_plausible(const Block& block, const Shape& shape);
 /// the flag says no? To be asked only behind a flagged block and of full dumps: recorders of 2017
 /// to 2026 wrote it there. Looks a few blocks ahead at either reading; the one that lasts longer is
 /// right. `tid` is the thread so far; `announced`: the block before said that another one follows.
-bool has_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid,
-                    bool announced);
+/// Unclear: both last, and nothing speaks for either; so it is read as it is written.
+enum class HiddenTid : uint8_t { No, Yes, Unclear };
+HiddenTid find_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid,
+                          bool announced);
 
 /// The first full dump at or after `from` that is followed by plausible blocks or the end of the
 /// file.

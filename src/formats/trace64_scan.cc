@@ -83,14 +83,20 @@ bool Scan::step(Bytes file) {
   Block block;
   const uint8_t* const head = file.data() + at_;
   const bool flagged = file.size() - at_ >= 4 && (head[3] & kThreadFlag) != 0;
-  bool hidden = false;
+  HiddenTid id = HiddenTid::No;
   if (head[0] == 0 && !flagged && file.size() - at_ >= 8 &&
       (after_flagged_ || head[1] == shape_.words))
-    hidden = has_hidden_tid(file, at_, shape_, tid_, announced_);
+    id = find_hidden_tid(file, at_, shape_, tid_, announced_);
+  const bool hidden = id == HiddenTid::Yes;
   const Reading reading = read_block(file, at_, shape_, hidden, block);
   end_reading_ = reading;
   if (reading == Reading::Whole) {
     if (block.is_user()) return user_block(file, block);
+    if (id == HiddenTid::Unclear)
+      tell(at_, Problem::Severity::Note, "thread-id-unclear",
+           fmt::format("step {} may have the id of a thread though its flag says that there is "
+                       "none; read as it is written",
+                       count_));
     if (hidden) {
       hidden_.push_back(at_);
       tell(at_, Problem::Severity::Warning, "hidden-thread-id",

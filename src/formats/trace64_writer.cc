@@ -243,7 +243,8 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   const PendingBlock& one = *pending_;
   const bool full = in_session_ % kFullDumpEvery == 0;
   const Words words = listed(full, next);
-  bool with_tid = full || !last_tid_ || *last_tid_ != one.tid;
+  // Where every word is listed readers take it for a full dump, which has an id.
+  bool with_tid = words.count() == shape_.words || !last_tid_ || *last_tid_ != one.tid;
   if (!minimal_ && (next ? next_tid != one.tid : (one.flags & kThreadFlag) != 0)) with_tid = true;
   block_.clear();
   ByteWriter writer(block_, Endian::Little);

@@ -25,6 +25,35 @@ has 'damage broken-block'
 has 'zero-tail'
 expect 0 check "$work/saved.trace64"
 
+# Repairing again changes nothing.
+for one in fixed saved; do
+  expect 0 repair "$work/$one.trace64" "$work/again.trace64"
+  cmp "$work/again.trace64" "$work/$one.trace64" || fail "$one: repairing again changes something"
+done
+
+# From a pipe and into one; what is told goes elsewhere.
+"$tracewell" repair - - <"$work/broken.trace64" >"$work/piped.trace64" 2>"$work/err"
+[ $? = 1 ] || fail 'from and into a pipe'
+has 'damage broken-block' err
+cmp "$work/piped.trace64" "$work/saved.trace64" || fail 'a pipe gets another file'
+
+# Whole or not at all, and never over what it was made from.
+cp "$work/broken.trace64" "$work/kept.trace64"
+ln -s broken.trace64 "$work/link.trace64"
+ln "$work/broken.trace64" "$work/name.trace64"
+for same in broken link name; do
+  expect 2 repair "$work/broken.trace64" "$work/$same.trace64"
+  has 'are the same file' err
+done
+cmp "$work/broken.trace64" "$work/kept.trace64" || fail 'the input was changed'
+cp "$work/same.trace64" "$work/there.trace64"
+expect 1 repair "$work/broken.trace64" "$work/there.trace64"
+cmp "$work/there.trace64" "$work/saved.trace64" || fail 'a file that was there'
+expect 4 repair "$work/broken.trace64" "$work/no/folder.trace64"
+expect 3 repair --strict "$work/broken.trace64" "$work/strict.trace64"
+[ ! -e "$work/strict.trace64" ] || fail '--strict wrote something'
+[ "$(find "$work" -name '*.tmp*' | wc -l)" = 0 ] || fail 'something is left behind'
+
 # GDB's trace files as well.
 expect 0 repair "$cases/tfile/gdb-tsave/input.tf" "$work/same.tf"
 cmp "$work/same.tf" "$cases/tfile/gdb-tsave/input.tf" || fail 'a sound trace file was changed'

@@ -45,6 +45,7 @@ struct Opened {
   std::unique_ptr<ProblemLog> problems = std::make_unique<ProblemLog>();
   std::unique_ptr<Source> source;
   std::string error;
+  std::optional<uint64_t> error_at;
 
   explicit Opened(std::string_view bytes, std::string_view format = "", OpenOptions options = {}) {
     write_file(folder->file("input"), bytes);
@@ -54,10 +55,12 @@ struct Opened {
       return;
     }
     auto opened = open_source(*file, format, options, *problems);
-    if (opened.ok())
+    if (opened.ok()) {
       source = *std::move(opened);
-    else
+    } else {
       error = opened.error().message;
+      error_at = opened.error().offset;
+    }
   }
 };
 

@@ -242,6 +242,21 @@ TEST(Trace64, Case24ThreadIdsThatLookLikeOpcodes) {
   }
 }
 
+TEST(Trace64, Case24UnresolvedIdsAreReadAsWritten) {
+  // Opcodes of four bytes that are the heads of such blocks: each fourth byte may begin one.
+  const std::string any("\0\0\0\4", 4);
+  std::string bytes = kHead + full_block(7, {{16, 0x10}}).bytes();
+  const size_t start = bytes.size();
+  for (int i = 0; i < 16; ++i) bytes += any;
+  ReadBack got(bytes);
+  EXPECT_EQ(got.steps.size(), 9u);
+  EXPECT_EQ(got.problems("thread-id-unclear"), 1u);
+  EXPECT_EQ(*got.opened.problems->kept()[0].offset, start);
+  EXPECT_EQ(got.bad(), 0u);
+  for (const uint64_t tid : got.tids) EXPECT_EQ(tid, 7u);
+  EXPECT_EQ(rewritten(bytes).size(), bytes.size());
+}
+
 TEST(Trace64, Case25FullDumpWithHiddenThreadId) {
   RandomProgram program(9, true, 1, 0);
   const auto moments = program.run(100);
@@ -282,7 +297,11 @@ TEST(Trace64, Case26CutAtEveryByte) {
       EXPECT_EQ(cut.steps[i].pc, whole.steps[i].pc);
       EXPECT_EQ(cut.tids[i], whole.tids[i]);
     }
-    EXPECT_EQ(cut.bad(), size == ends[static_cast<size_t>(complete)] ? 0u : 1u) << size;
+    const size_t end = ends[static_cast<size_t>(complete)];
+    ASSERT_EQ(cut.bad(), size == end ? 0u : 1u) << size;
+    if (size != end) {
+      EXPECT_EQ(*cut.opened.problems->kept().back().offset, end);
+    }
   }
 }
 
@@ -316,6 +335,18 @@ TEST(Trace64, Case28TheFileGrows) {
   EXPECT_EQ(index.count(), 1999u);
   EXPECT_EQ((*other)->steps()->count(), early) << "what others read stays as it was";
   EXPECT_TRUE(written(*opened.source, "trace64") == rewritten(bytes));
+}
+
+TEST(Trace64, Case28OnlyWhatWasAddedIsLookedThrough) {
+  RandomProgram program(4, true, 1, 0);
+  std::string bytes = kHead + record(program.run(3000), {});
+  Opened opened(bytes.substr(0, bytes.size() / 2), "trace64");
+  ASSERT_TRUE(opened.source);
+  // Nobody would find a block in what was there before, were it read again.
+  std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(kHead.size()), bytes.size() / 3, '\x7f');
+  write_file(opened.folder->file("input"), bytes);
+  EXPECT_TRUE(*opened.source->steps()->refresh());
+  EXPECT_EQ(opened.source->steps()->count(), 2999u);
 }
 
 }  // namespace

@@ -41,11 +41,16 @@ TEST(Trace64, Case04BadJson) {
     Opened opened(head(json), "trace64");
     EXPECT_FALSE(opened.source) << json;
     EXPECT_NE(opened.error.find("the header"), std::string::npos) << opened.error;
+    ASSERT_TRUE(opened.error_at) << json;
+    EXPECT_LE(*opened.error_at, 8 + json.size());
+    EXPECT_GE(*opened.error_at, json.size() < 2 ? 4u : 8u);
   }
 }
 
 TEST(Trace64, Case05NulBehindTheJson) {
-  EXPECT_EQ(codes(std::string(kJson64) + '\0'), "ok");
+  const std::string json = std::string(kJson64) + '\0';
+  EXPECT_EQ(codes(json), "ok");
+  EXPECT_EQ(rewritten(head(json) + kBlock), head(json) + kBlock);
 }
 
 TEST(Trace64, Case06Version) {
