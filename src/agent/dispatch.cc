@@ -58,6 +58,7 @@ bool available(const Session& session, Needs needs) {
     case Needs::breakpoints: return session.target.breakpoints() != nullptr;
     case Needs::sites: return session.target.trace_sites() != nullptr;
     case Needs::facts: return session.target.facts() != nullptr;
+    case Needs::libraries: return session.target.libraries() != nullptr;
     case Needs::signals: return session.target.signals() != nullptr;
     case Needs::system_calls: return session.target.system_calls() != nullptr;
     case Needs::thread_locals: return session.target.thread_locals() != nullptr;

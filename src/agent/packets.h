@@ -20,6 +20,7 @@ enum class Needs : uint8_t {
   breakpoints,
   sites,
   facts,
+  libraries,
   signals,
   system_calls,
   thread_locals,

@@ -153,6 +153,7 @@ class Session {
   Status let_others_run();
   target::StopEvent stop_of(const target::ThreadInfo& thread) const;
   bool absorb(const target::StopEvent& event);
+  target::StopEvent without_cut_steps(const target::StopEvent& event);
   void drain_waiting();
   void ask_for_nothing();
   void remove_breakpoints();
@@ -167,6 +168,7 @@ class Session {
   mutable std::optional<std::vector<target::ThreadInfo>> threads_;
   bool no_ack_ = false, no_ack_next_ = false;
   bool running_ = false, finished_ = false, server_exit_ = false;
+  bool told_end_ = false;  // of the recording, and nothing has moved since
 };
 
 /// The kind of a Z packet's type.

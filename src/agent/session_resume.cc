@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/session.h"
 #include "rsp/signals.h"
@@ -72,7 +73,22 @@ bool Session::traces_alone() const {
   return status.running && status.disconnected.value_or(false);
 }
 
-void Session::on_event(const StopEvent& event) {
+/// GDB 13 does not get over the end of a recording when it has just stepped off a breakpoint: its
+/// next step never begins. So a step that cannot be done ends where it began, and the user is told.
+StopEvent Session::without_cut_steps(const StopEvent& event) {
+  using Kind = target::ResumeAction::Kind;
+  const bool single = std::ranges::any_of(
+      last_actions_, [](const target::ResumeAction& one) { return one.kind == Kind::Step; });
+  const bool again = std::exchange(told_end_, event.kind == StopEvent::Kind::HistoryEnd && single);
+  if (!told_end_) return event;
+  if (!again) console("The recording ends here.\n");
+  StopEvent out = event;
+  out.kind = StopEvent::Kind::Stepped;
+  return out;
+}
+
+void Session::on_event(const StopEvent& told) {
+  const StopEvent event = without_cut_steps(told);
   running_ = false;
   threads_changed();
   if (trace && trace->control()) trace->control()->on_event(event);

@@ -22,12 +22,31 @@ AddressRange range(uint64_t address, uint64_t size) {
   return {address, address > UINT64_MAX - reach ? UINT64_MAX : address + reach};
 }
 
-std::optional<target::History::Touched> touched(std::optional<uint64_t> step, uint64_t address) {
-  if (!step) return std::nullopt;
-  return target::History::Touched{*step, address};
+bool is_of(Step::MemoryAccess::Kind kind, target::History::Touch how) {
+  using Kind = Step::MemoryAccess::Kind;
+  if (kind == Kind::Nearby) return false;
+  return kind == Kind::ReadWrite || how == target::History::Touch::Any ||
+         (how == target::History::Touch::Write) == (kind == Kind::Write);
 }
 
 }  // namespace
+
+/// A debugger with several watchpoints knows by the address which of them it was.
+std::optional<target::History::Touched> StepHistory::touched(std::optional<uint64_t> step,
+                                                             uint64_t address, uint64_t size,
+                                                             Touch how) {
+  if (!step) return std::nullopt;
+  const AddressRange watched = range(address, size);
+  uint64_t first = watched.last;
+  const auto event = trace_.step(*step);
+  if (!event) return Touched{*step, address};
+  for (const Step::MemoryAccess& one : std::get<Step>((*event)->body).memory) {
+    const AddressRange bytes = range(one.address, one.size);
+    if (is_of(one.kind, how) && bytes.first <= watched.last && bytes.last >= watched.first)
+      first = std::min(first, std::max(bytes.first, watched.first));
+  }
+  return Touched{*step, first};
+}
 
 std::vector<uint64_t> StepHistory::threads() {
   std::vector<uint64_t> out = trace_.timeline->threads();
@@ -46,7 +65,22 @@ Status StepHistory::before(uint64_t step, StepIndex::Moment& moment) {
 Status StepHistory::read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
                                 std::span<uint8_t> known) {
   trace_.timeline->memory(step, address, into, known);
+  TW_RETURN_IF_ERROR(read_next(step, address, into, known));
   return read_code(step, address, into, known);
+}
+
+/// What is executed next is there, whatever else is told of these bytes.
+Status StepHistory::read_next(uint64_t step, uint64_t address, std::span<uint8_t> into,
+                              std::span<uint8_t> known) {
+  TW_ASSIGN_OR_RETURN(const Event* event, trace_.step(step));
+  const Step& next = std::get<Step>(event->body);
+  for (size_t i = 0; i < next.opcode.size(); ++i) {
+    const uint64_t at = next.pc + i - address;  // large when it is before
+    if (at >= into.size()) continue;
+    into[at] = next.opcode[i];
+    known[at] = 1;
+  }
+  return {};
 }
 
 /// The last time that an instruction was executed at `pc` until now, else the next time: in this
@@ -93,13 +127,14 @@ std::optional<uint64_t> StepHistory::last_execution(uint64_t pc, uint64_t before
 
 std::optional<target::History::Touched> StepHistory::next_touch(uint64_t address, uint64_t size,
                                                                 Touch how, uint64_t from) {
-  return touched(trace_.timeline->next_access(range(address, size), kinds_of(how), from), address);
+  return touched(trace_.timeline->next_access(range(address, size), kinds_of(how), from), address,
+                 size, how);
 }
 
 std::optional<target::History::Touched> StepHistory::last_touch(uint64_t address, uint64_t size,
                                                                 Touch how, uint64_t before) {
-  return touched(trace_.timeline->last_access(range(address, size), kinds_of(how), before),
-                 address);
+  return touched(trace_.timeline->last_access(range(address, size), kinds_of(how), before), address,
+                 size, how);
 }
 
 std::optional<uint64_t> StepHistory::next_of_thread(uint64_t thread, uint64_t from) {

@@ -32,6 +32,10 @@ class StepHistory final : public target::History {
   std::optional<uint64_t> last_of_thread(uint64_t thread, uint64_t before) override;
 
  private:
+  std::optional<Touched> touched(std::optional<uint64_t> step, uint64_t address, uint64_t size,
+                                 Touch how);
+  Status read_next(uint64_t step, uint64_t address, std::span<uint8_t> into,
+                   std::span<uint8_t> known);
   std::optional<uint64_t> nearest_execution(uint64_t pc, uint64_t step) const;
   Status read_code(uint64_t step, uint64_t address, std::span<uint8_t> into,
                    std::span<uint8_t> known);

@@ -41,6 +41,7 @@ struct ImageFacts {
   uint32_t program_header_bytes = 0;        // of one
   uint32_t program_header_count = 0;
   std::optional<uint64_t> dynamic;          // address of the dynamic section
+  uint64_t first_section = 0;               // of PE: where the headers end, link-time address
   std::string interpreter;                  // "" = none
   std::string build_id;  // hex, "" = none; of PE: the signature and age of its debug file
 };

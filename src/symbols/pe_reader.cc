@@ -41,6 +41,8 @@ Status PeReader::read() {
   if (file.entry() != 0 && file.entry() < facts.span_bytes)
     facts.entry = facts.link_base + file.entry();
   facts.build_id = file.build_id();
+  facts.first_section =
+      facts.link_base + (file.sections().empty() ? 0 : file.sections().front().rva);
   find_written_by_loader(file);
   add_range(file, 0, file.headers());
   for (const PeFile::Section& section : file.sections())

@@ -20,6 +20,7 @@
 #include "model/catalog.h"
 #include "model/registers.h"
 #include "target/breakpoints.h"
+#include "target/libraries.h"
 #include "target/non_stop.h"
 #include "target/signal_info.h"
 #include "target/sites.h"
@@ -187,6 +188,7 @@ class Target {
   virtual Breakpoints* breakpoints() { return nullptr; }
   virtual TraceSites* trace_sites() { return nullptr; }
   virtual ProcessFacts* facts() { return nullptr; }
+  virtual Libraries* libraries() { return nullptr; }
   virtual SignalInfo* signals() { return nullptr; }
   virtual SystemCalls* system_calls() { return nullptr; }
   virtual ThreadLocals* thread_locals() { return nullptr; }

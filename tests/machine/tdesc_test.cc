@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "machine/architecture.h"
+#include "machine/linux_tdesc.h"
+#include "machine/x86.h"
 
 namespace tracewell::machine {
 namespace {
@@ -117,6 +119,27 @@ TEST(Tdesc, RenderedReadsBackTheSame) {
   }
   EXPECT_EQ(render_tdesc(given.registers, "no-such-machine"), "");
   EXPECT_EQ(render_tdesc({}, "mips"), "");
+}
+
+TEST(Tdesc, RegistersOfLinuxAreAddedOnce) {
+  X86Features windows;
+  windows.linux_abi = false;
+  std::string given = x86_64_tdesc(windows);
+  given.erase(given.find("  <osabi>"), std::string_view("  <osabi>GNU/Linux</osabi>\n").size());
+  const std::string added = with_linux_registers(given);
+  ProblemLog problems;
+  const auto before = parse_tdesc(given, problems), after = parse_tdesc(added, problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(before.osabi, "");
+  EXPECT_EQ(after.osabi, "GNU/Linux");
+  ASSERT_EQ(after.registers.registers.size(), before.registers.registers.size() + 1);
+  EXPECT_EQ(after.registers.registers.back().name, "orig_rax");
+  EXPECT_EQ(after.registers.registers.back().size_bytes, 8u);
+  EXPECT_EQ(with_linux_registers(added), added);
+  EXPECT_NE(with_linux_registers(i386_tdesc(windows)).find("\"orig_eax\" bitsize=\"32\""),
+            std::string::npos);
+  for (const char* other : {"", "<target/>", "\"org.gnu.gdb.i386.core\"", "</target>"})
+    EXPECT_EQ(with_linux_registers(other), other);
 }
 
 TEST(Architecture, LongestPrefixWins) {

@@ -49,7 +49,7 @@ class NaiveHistory final : public History {
     moment.pc = steps_[step].pc;
     moment.registers.reset(layout);
     set(moment.registers, "rax", step);
-    set(moment.registers, "rip", moment.pc);
+    if (tells_rip) set(moment.registers, "rip", moment.pc);
     return {};
   }
   Status read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
@@ -84,6 +84,7 @@ class NaiveHistory final : public History {
   }
 
   RegisterLayout layout = x86_64();
+  bool tells_rip = true;
 
  private:
   void set(RegisterState& state, std::string_view name, uint64_t value) const {
@@ -273,6 +274,15 @@ TEST_F(Travel, UnknownRegistersAreSaidToBe) {
   EXPECT_EQ(bit("rax"), 1);
   EXPECT_EQ(bit("rip"), 1);
   EXPECT_EQ(bit("rbx"), 0);
+}
+
+TEST_F(Travel, ThePcIsThatOfTheStep) {
+  history_.tells_rip = false;
+  EXPECT_EQ(reg(7, "rip"), 0x1000u);
+  expect(go(ResumeAction::Kind::Step), Kind::Stepped, 7, 1);
+  EXPECT_EQ(reg(7, "rip"), 0x1004u);
+  const size_t pc = *history_.layout.pc_index;
+  EXPECT_EQ(target_.known_registers(7).at(pc / 8) >> (pc % 8) & 1, 1);
 }
 
 TEST_F(Travel, WhatIsNotThere) {

@@ -10,6 +10,7 @@
 
 #include "machine/x86.h"
 #include "symbols/elf_builder.h"
+#include "symbols/pe_builder.h"
 #include "target/recorded/auxv.h"
 #include "target/recorded/placement.h"
 
@@ -33,8 +34,9 @@ class Files : public ::testing::Test {
   }
   ~Files() override { std::filesystem::remove_all(folder_); }
 
-  std::string write(std::string_view name, const TestElf& elf) {
-    const std::vector<uint8_t> bytes = elf.build();
+  template <class Builder>
+  std::string write(std::string_view name, const Builder& image) {
+    const std::vector<uint8_t> bytes = image.build();
     const std::filesystem::path path = folder_ / name;
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
@@ -166,8 +168,67 @@ TEST_F(Files, LibrariesAreListedByTheirDynamicSection) {
   EXPECT_NE(list.find("lib&lt;1>.so\" lm=\"0x6000000\" l_addr=\"0x6000000\" l_ld=\"0x6000"),
             std::string::npos)
       << list;
+  EXPECT_NE(list.find(" lmid=\"0x0\"/>"), std::string::npos) << list;
+  EXPECT_EQ(recorded.libraries(), nullptr);
   EXPECT_EQ(list.find("prog\""), std::string::npos);
   EXPECT_TRUE(recorded.facts()->exec_file(1)->ends_with("/prog"));
+}
+
+TestPe pe(bool library) {
+  TestPe out;
+  out.flags = library ? 0x2022 : 0x22;
+  out.sections = {{".text", 0x2000, TestPe::kText, {0x90, 0xc3}}};
+  return out;
+}
+
+TEST_F(Files, LibrariesOfWindowsAreInBothLists) {
+  symbols::ImageMap images;
+  ASSERT_TRUE(images.add(*symbols::Image::open(write("a.exe", pe(false))), std::nullopt));
+  ASSERT_TRUE(images.add(*symbols::Image::open(write("b.dll", pe(true))), 0x7ffa00000000));
+  RecordedTarget recorded({}, images);
+  ASSERT_NE(recorded.libraries(), nullptr);
+  const std::string list = *recorded.libraries()->library_list(1);
+  EXPECT_NE(list.find("b.dll\"><segment address=\"0x7ffa00002000\"/>"), std::string::npos) << list;
+  EXPECT_EQ(list.find("a.exe"), std::string::npos) << "it is where its file wants to be";
+  EXPECT_TRUE(recorded.facts()->exec_file(1)->ends_with("/a.exe"));
+  const std::string svr4 = *recorded.facts()->libraries_svr4(1);
+  EXPECT_NE(svr4.find("b.dll\" lm=\"0x7ffa00000000\" l_addr=\"0x7ff8c0000000\" l_ld=\"0x0\""),
+            std::string::npos)
+      << svr4;
+}
+
+TEST_F(Files, LibrariesWithoutTheirProgramHaveAStandIn) {
+  TestElf library = pie(2);
+  library.dynamic_flags_1 = 0;
+  library.soname = true;
+  symbols::ImageMap images;
+  ASSERT_TRUE(images.add(*symbols::Image::open(write("lib.so", library)), 0x6000000));
+  RecordedTarget recorded({}, images);
+  EXPECT_TRUE(symbols::Image::open(*recorded.facts()->exec_file(1)));
+  EXPECT_FALSE(RecordedTarget({}, {}).facts()->exec_file(1));
+}
+
+TEST_F(Files, AMovedProgramOfWindowsIsALibrary) {
+  for (const bool is_64 : {true, false}) {
+    TestPe file = pe(false);
+    file.is_64 = is_64;
+    file.image_base = 0x400000;
+    symbols::ImageMap images;
+    ASSERT_TRUE(images.add(*symbols::Image::open(write("a.exe", file)), 0x600000));
+    Catalog catalog;
+    catalog.address_bytes = is_64 ? 8 : 4;
+    RecordedTarget recorded(catalog, images);
+    EXPECT_NE(recorded.libraries()->library_list(1)->find("a.exe\"><segment address=\"0x602000\""),
+              std::string::npos);
+    // Something that GDB can open takes its place.
+    const std::string path = *recorded.facts()->exec_file(1);
+    EXPECT_EQ(recorded.files().back(), path);
+    auto stand_in = symbols::Image::open(path);
+    ASSERT_TRUE(stand_in) << stand_in.error().text();
+    EXPECT_EQ((*stand_in)->facts().address_bytes, catalog.address_bytes);
+    EXPECT_TRUE((*stand_in)->facts().program);
+    EXPECT_FALSE((*stand_in)->facts().relocatable);
+  }
 }
 
 TEST(RecordedTarget, DescribesWhatTheTraceDescribes) {

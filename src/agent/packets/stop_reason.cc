@@ -18,6 +18,9 @@ void on_stop_reason(Session& session, std::string_view, Reply& reply) {
     return;
   }
   const target::ThreadInfo* thread = session.find_thread(rsp::kAnyThread);
+  // Whoever comes to a recording finds it where it was left.
+  if (target::TimeTravel* travel = session.target.time_travel(); thread && travel)
+    if (const auto* next = session.find_thread({thread->pid, travel->next_thread()})) thread = next;
   if (!thread) {
     // Without a process: as if one had just ended. GDB in extended mode starts from there.
     const bool ended = last && (last->kind == Kind::Exited || last->kind == Kind::Signalled);

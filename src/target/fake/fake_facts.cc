@@ -37,6 +37,14 @@ Result<std::string> FakeTarget::libraries_svr4(Pid pid) {
   return out + "</library-list-svr4>";
 }
 
+Result<std::string> FakeTarget::library_list(Pid) {
+  std::string out = "<library-list>";
+  for (const Module& module : dlls_)
+    out += fmt::format("<library name=\"{}\"><segment address=\"{:#x}\"/></library>", module.path,
+                       module.bias);
+  return out + "</library-list>";
+}
+
 bool FakeTarget::read_only(Pid pid, uint64_t address, uint64_t size) {
   while (size > 0) {
     auto [piece, at] = piece_at(pid, address);

@@ -160,6 +160,12 @@ Status FakeTarget::describe(std::string_view line) {
     return {};
   }
   if (words.size() < 3) return bad(line);
+  if (verb == "dll") {
+    auto address = parse_hex(words[2]);
+    if (!address) return bad(line);
+    dlls_.push_back({std::string(words[1]), *address, 0, 0, {}});
+    return {};
+  }
   if (verb == "unknown" || verb == "thread" || verb == "reg" || verb == "siginfo" || verb == "tls")
     return describe_thread(words, line);
   if (verb == "mem" || verb == "auxv" || verb == "exec" || verb == "library")

@@ -10,6 +10,7 @@
 //   unknown PID.TID NAME            nobody knows what is in this register
 //   mem PID ADDRESS HEXBYTES [ro]   a new piece of memory
 //   auxv PID HEXBYTES    exec PID PATH    library PID PATH BIAS    siginfo PID.TID HEXBYTES
+//   dll PATH ADDRESS                loaded in all of them, as Windows does it
 //   tls PID.TID LINKMAP HEX         where the thread's block of a module is
 //   moments N                       it is a recording with so many moments, at the first
 //   next-pid PID                    of the process launched next (its thread's tid is the same)
@@ -39,6 +40,7 @@ class FakeTarget final : public Target,
                          private Breakpoints,
                          private TraceSites,
                          private ProcessFacts,
+                         private Libraries,
                          private SignalInfo,
                          private SystemCalls,
                          private ThreadLocals,
@@ -72,6 +74,7 @@ class FakeTarget final : public Target,
   Breakpoints* breakpoints() override { return has("breakpoints") ? this : nullptr; }
   TraceSites* trace_sites() override { return has("sites") ? this : nullptr; }
   ProcessFacts* facts() override { return has("facts") ? this : nullptr; }
+  Libraries* libraries() override { return dlls_.empty() ? nullptr : this; }
   SignalInfo* signals() override { return has("signals") ? this : nullptr; }
   SystemCalls* system_calls() override { return has("system-calls") ? this : nullptr; }
   ThreadLocals* thread_locals() override { return has("thread-locals") ? this : nullptr; }
@@ -118,6 +121,8 @@ class FakeTarget final : public Target,
   Result<std::vector<Module>> modules(Pid pid) override;
   Result<std::string> libraries_svr4(Pid pid) override;
   bool read_only(Pid pid, uint64_t address, uint64_t size) override;
+  // Libraries
+  Result<std::string> library_list(Pid pid) override;
   // SignalInfo
   Result<std::vector<uint8_t>> read_siginfo(Tid tid) override;
   Status write_siginfo(Tid tid, Bytes bytes) override;
@@ -171,6 +176,7 @@ class FakeTarget final : public Target,
   Pid next_pid_ = 100;
   bool non_stop_ = false;
   uint64_t moments_ = 0, now_ = 0;
+  std::vector<Module> dlls_;
   std::vector<std::string> calls_;
 };
 

@@ -25,6 +25,13 @@ StopEvent::Kind told_as(Kind kind) {
                                       : StopEvent::Kind::Breakpoint;
 }
 
+/// At one moment, what is watched comes first: a debugger steps over a breakpoint at the pc
+/// unasked. Of that, the first byte: only one can be told, and larger ones around it hold it, too.
+bool goes_first(Kind one, uint64_t address, Kind other, uint64_t other_address) {
+  if (is_watch(one) != is_watch(other)) return is_watch(one);
+  return address < other_address;
+}
+
 }  // namespace
 
 /// The next place after now at which somebody wants to stop: before an instruction with a
@@ -45,9 +52,9 @@ HistoryTarget::Place HistoryTarget::ahead() {
       found = {touched->step + 1, touched->step, touched->address, point.kind};
     }
     if (!found || found->moment > last_moment()) continue;
-    // What is watched comes first: a debugger steps over a breakpoint at the pc unasked.
     if (!first || found->moment < first->moment ||
-        (found->moment == first->moment && is_watch(found->kind)))
+        (found->moment == first->moment &&
+         goes_first(found->kind, found->address, first->kind, first->address)))
       first = found;
   }
   if (!first)
@@ -69,7 +76,8 @@ HistoryTarget::Place HistoryTarget::behind() {
     }
     if (!found) continue;
     if (!last || found->step > last->step ||
-        (found->step == last->step && is_watch(point.kind))) {
+        (found->step == last->step &&
+         goes_first(point.kind, found->address, kind, last->address))) {
       last = found;
       kind = point.kind;
     }

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/endian.h"
+#include "machine/linux_tdesc.h"
+
 namespace tracewell::target {
 namespace {
 
@@ -35,11 +38,13 @@ std::vector<Tid> names_of(const std::vector<uint64_t>& threads) {
 
 HistoryTarget::HistoryTarget(const Catalog& catalog, symbols::ImageMap images, History& history)
     : still_(catalog, std::move(images)),
+      description_(still_.has_elf() ? machine::with_linux_registers(still_.target_description(kPid))
+                                    : still_.target_description(kPid)),
       history_(history),
       threads_(history.threads()),
       names_(names_of(threads_)) {
   Catalog shown = catalog;  // with the description that a debugger gets
-  shown.target_description = still_.target_description(kPid);
+  shown.target_description = description_;
   registers_ = machine::DescribedRegisters(shown);
 }
 
@@ -88,12 +93,18 @@ Status HistoryTarget::read_registers(Tid tid, std::span<uint8_t> block) {
   if (block.size() != registers_.layout().size_bytes)
     return {Errc::InvalidArgument, "a register block of another size"};
   registers_.copy(moment_.registers, block);
+  if (const Register* pc = layout(kPid).pc(); pc != nullptr && pc->size_bytes <= 8)
+    store_uint(block.data() + pc->offset, moment_.pc, pc->size_bytes, endian());
   return {};
 }
 
+/// The pc is, whatever was recorded: a step says where it is.
 std::vector<uint8_t> HistoryTarget::known_registers(Tid tid) {
-  if (look(tid).ok()) return registers_.known(moment_.registers);
-  return std::vector<uint8_t>((registers_.layout().registers.size() + 7) / 8);
+  const RegisterLayout& all = layout(kPid);
+  if (!look(tid).ok()) return std::vector<uint8_t>((all.registers.size() + 7) / 8);
+  std::vector<uint8_t> known = registers_.known(moment_.registers);
+  if (all.pc_index) known[*all.pc_index / 8] |= static_cast<uint8_t>(1u << (*all.pc_index % 8));
+  return known;
 }
 
 size_t HistoryTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) {

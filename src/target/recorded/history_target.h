@@ -32,9 +32,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   /// The catalog's registers as far as its description names them: those are what a debugger may
   /// ask for. A trace may have more.
   const RegisterLayout& layout(Pid) const override { return registers_.layout(); }
-  const std::string& target_description(Pid pid) const override {
-    return still_.target_description(pid);
-  }
+  const std::string& target_description(Pid) const override { return description_; }
   Endian endian() const override { return still_.endian(); }
 
   /// Before the thread's next step; of a thread that has none, before its last.
@@ -53,6 +51,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   Breakpoints* breakpoints() override { return this; }
   TimeTravel* time_travel() override { return this; }
   ProcessFacts* facts() override { return still_.facts(); }
+  Libraries* libraries() override { return still_.libraries(); }
 
   std::vector<std::string> files() const { return still_.files(); }
 
@@ -95,6 +94,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   StopEvent event_at(uint64_t step, StopEvent::Kind kind, uint64_t address);
 
   RecordedTarget still_;
+  std::string description_;
   History& history_;
   machine::DescribedRegisters registers_;
   std::vector<uint64_t> threads_;  // as recorded; what the debugger calls them is next

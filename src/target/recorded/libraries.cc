@@ -19,6 +19,10 @@ bool append_attribute(std::string& out, std::string_view text) {
   return true;
 }
 
+bool is_pe(const symbols::MappedImage& mapped) {
+  return mapped.image->facts().format == symbols::ImageFacts::Format::Pe;
+}
+
 }  // namespace
 
 std::string libraries_svr4(const symbols::ImageMap& images, const symbols::MappedImage* program) {
@@ -26,12 +30,27 @@ std::string libraries_svr4(const symbols::ImageMap& images, const symbols::Mappe
   for (const symbols::MappedImage& mapped : images.images()) {
     const symbols::ImageFacts& facts = mapped.image->facts();
     std::string name;
-    if (&mapped == program || !facts.dynamic) continue;
+    if (&mapped == program || (!facts.dynamic && !is_pe(mapped))) continue;
     if (!append_attribute(name, mapped.image->path())) continue;
-    out += fmt::format("<library name=\"{}\" lm=\"0x{:x}\" l_addr=\"0x{:x}\" l_ld=\"0x{:x}\"/>",
-                       name, mapped.start(), mapped.bias, mapped.at(*facts.dynamic));
+    const uint64_t dynamic = facts.dynamic ? mapped.at(*facts.dynamic) : 0;
+    // GDB 13 drops a list without `lmid`, the name space: all are in the first one.
+    out += fmt::format(
+        "<library name=\"{}\" lm=\"0x{:x}\" l_addr=\"0x{:x}\" l_ld=\"0x{:x}\" lmid=\"0x0\"/>",
+        name, mapped.start(), mapped.bias, dynamic);
   }
   return out + "</library-list-svr4>";
+}
+
+std::string library_list(const symbols::ImageMap& images, const symbols::MappedImage* program) {
+  std::string out = "<library-list>";
+  for (const symbols::MappedImage& mapped : images.images()) {
+    std::string name;
+    if (&mapped == program || !is_pe(mapped)) continue;
+    if (!append_attribute(name, mapped.image->path())) continue;
+    out += fmt::format("<library name=\"{}\"><segment address=\"0x{:x}\"/></library>", name,
+                       mapped.at(mapped.image->facts().first_section));
+  }
+  return out + "</library-list>";
 }
 
 }  // namespace tracewell::target

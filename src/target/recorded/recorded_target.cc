@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,16 @@
 namespace tracewell::target {
 namespace {
 
+bool is_pe(const symbols::MappedImage& mapped) {
+  return mapped.image->facts().format == symbols::ImageFacts::Format::Pe;
+}
+
+bool is_x86(const symbols::MappedImage& mapped) {
+  const symbols::ImageFacts& facts = mapped.image->facts();
+  return is_pe(mapped) ? facts.machine == 0x8664 || facts.machine == 0x14c
+                       : facts.machine == EM_X86_64 || facts.machine == EM_386;
+}
+
 Error recorded(const char* what) {
   return {Errc::Unsupported, std::string("this is a recorded trace: ") + what, {}};
 }
@@ -20,9 +31,17 @@ Error recorded(const char* what) {
 }  // namespace
 
 RecordedTarget::RecordedTarget(const Catalog& catalog, symbols::ImageMap images)
-    : images_(std::move(images)), modules_(catalog.modules), endian_(catalog.endian) {
+    : images_(std::move(images)), modules_(catalog.modules),
+      address_bytes_(catalog.address_bytes), endian_(catalog.endian) {
   choose_description(catalog);
   choose_auxv(catalog);
+  choose_stand_in();
+}
+
+void RecordedTarget::choose_stand_in() {
+  if (program() != nullptr || std::ranges::none_of(images_.images(), is_x86)) return;
+  // Without it, a user has to say `sharedlibrary`.
+  if (auto made = StandIn::create(address_bytes_)) stand_in_ = *std::move(made);
 }
 
 void RecordedTarget::choose_description(const Catalog& catalog) {
@@ -45,17 +64,20 @@ void RecordedTarget::choose_description(const Catalog& catalog) {
 void RecordedTarget::choose_auxv(const Catalog& catalog) {
   auxv_ = catalog.auxv;
   const symbols::MappedImage* main = program();
-  if (!main) return;
+  if (!main || is_pe(*main)) return;
   const symbols::ImageFacts& facts = main->image->facts();
   const auto entry = find_auxv(auxv_, AT_ENTRY, catalog.address_bytes, catalog.endian);
   if (entry != main->at(facts.entry)) auxv_ = make_auxv(*main);
 }
 
+/// GDB leaves a PE program where its file wants to be; elsewhere it can only be a library.
 const symbols::MappedImage* RecordedTarget::program() const {
   for (const symbols::MappedImage& mapped : images_.images())
-    if (mapped.image->facts().program) return &mapped;
+    if (mapped.image->facts().program && (!is_pe(mapped) || mapped.bias == 0)) return &mapped;
   return nullptr;
 }
+
+bool RecordedTarget::has_elf() const { return !std::ranges::all_of(images_.images(), is_pe); }
 
 std::vector<std::string> RecordedTarget::files() const {
   std::vector<std::string> out;
@@ -63,6 +85,7 @@ std::vector<std::string> RecordedTarget::files() const {
   const symbols::MappedImage* main = program();
   if (main && !main->image->facts().interpreter.empty())
     out.push_back(main->image->facts().interpreter);
+  if (stand_in_) out.push_back(stand_in_->path());
   return out;
 }
 
@@ -112,12 +135,22 @@ Result<std::vector<uint8_t>> RecordedTarget::auxv(Pid) {
 
 Result<std::string> RecordedTarget::exec_file(Pid) {
   const symbols::MappedImage* main = program();
+  if (!main && stand_in_) return stand_in_->path();
   if (!main) return {Errc::NotFound, "no executable was given for this trace"};
   return main->image->path();
 }
 
 Result<std::string> RecordedTarget::libraries_svr4(Pid) {
   return target::libraries_svr4(images_, program());
+}
+
+Libraries* RecordedTarget::libraries() {
+  const auto& images = images_.images();
+  return std::any_of(images.begin(), images.end(), is_pe) ? this : nullptr;
+}
+
+Result<std::string> RecordedTarget::library_list(Pid) {
+  return target::library_list(images_, program());
 }
 
 bool RecordedTarget::read_only(Pid pid, uint64_t address, uint64_t size) {

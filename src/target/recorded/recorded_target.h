@@ -4,16 +4,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/catalog.h"
 #include "symbols/image_map.h"
+#include "target/recorded/stand_in.h"
 #include "target/target.h"
 
 namespace tracewell::target {
 
-class RecordedTarget final : public Target, private ProcessFacts {
+class RecordedTarget final : public Target, private ProcessFacts, private Libraries {
  public:
   static constexpr Pid kPid = 1;  // no trace file says which it was
 
@@ -38,13 +40,17 @@ class RecordedTarget final : public Target, private ProcessFacts {
   Result<std::optional<StopEvent>> wait() override;
   Status interrupt() override { return {}; }
   ProcessFacts* facts() override { return this; }
+  /// Of a program of Windows.
+  Libraries* libraries() override;
 
   /// The thread whose frame is being looked at (0 = not known) becomes the name of the only one:
   /// GDB takes a thread that comes and goes between frames for dead.
   void show_thread(uint64_t recorded_tid);
 
-  /// The program's image, or nullptr.
+  /// The image that a debugger takes for the program's, or nullptr.
   const symbols::MappedImage* program() const;
+  /// Is there an ELF image?
+  bool has_elf() const;
   /// What a debugger may read of this machine: the images, and the loader that the program names.
   std::vector<std::string> files() const;
 
@@ -53,17 +59,21 @@ class RecordedTarget final : public Target, private ProcessFacts {
   Result<std::string> exec_file(Pid pid) override;
   Result<std::vector<Module>> modules(Pid) override { return modules_; }
   Result<std::string> libraries_svr4(Pid pid) override;
+  Result<std::string> library_list(Pid pid) override;
   bool read_only(Pid pid, uint64_t address, uint64_t size) override;
 
   void choose_description(const Catalog& catalog);
   void choose_auxv(const Catalog& catalog);
+  void choose_stand_in();
 
   symbols::ImageMap images_;
   std::vector<Module> modules_;
   RegisterLayout layout_;
   std::string description_;
   std::vector<uint8_t> auxv_;
+  std::optional<StandIn> stand_in_;
   uint64_t recorded_tid_ = 0;
+  uint32_t address_bytes_;
   Endian endian_;
 };
 

@@ -1,0 +1,28 @@
+// What stands in for a program's file. GDB looks for the libraries of a program when it has opened
+// the program, and not before; a PE program that was not where its file wants to be it cannot move.
+// So that program is told as a library, and GDB opens this instead: a PE file with nothing in it.
+// It does for ELF libraries without their program, too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace tracewell::target {
+
+/// A file in memory, which others can open as long as this lives.
+class StandIn {
+ public:
+  /// Of PE32+ for 8 bytes, of PE32 for 4.
+  static Result<StandIn> create(uint32_t address_bytes);
+  /// Under /proc, absolute.
+  std::string path() const;
+
+ private:
+  explicit StandIn(UniqueFd fd) : fd_(std::move(fd)) {}
+  UniqueFd fd_;
+};
+
+}  // namespace tracewell::target
