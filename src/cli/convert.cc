@@ -1,4 +1,8 @@
 // tracewell convert IN OUT: any format that can be read to any that can be written.
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -46,6 +50,17 @@ Result<const formats::Format*> output_format(const ConvertOptions& options) {
   return format;
 }
 
+void add_addresses(const std::string& text, std::vector<uint64_t>& addresses) {
+  for (std::string_view one : split(text, ',')) {
+    const auto address = parse_number(one);
+    if (!address)
+      throw CLI::ValidationError(
+          "--at", fmt::format("not an address: {}; give numbers, decimal or 0x…, with commas "
+                              "between", one.empty() ? "(nothing)" : printable(one)));
+    addresses.push_back(*address);
+  }
+}
+
 Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(const formats::Format* format, output_format(options));
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
@@ -69,7 +84,8 @@ Result<int> convert(const ConvertOptions& options) {
   tell_problems(trace, options.input.path);
   tell_left_out(*sink, options.output);
   if (!done.ok()) return done.error();
-  return static_cast<int>(options.selection.selects() && counted.count() == 0 ? kNothing : kOk);
+  const bool selects = options.selection.selects() || !options.at.empty();
+  return static_cast<int>(selects && counted.count() == 0 ? kNothing : kOk);
 }
 
 }  // namespace
@@ -83,12 +99,16 @@ Run convert_command(CLI::App& app) {
       ->type_name("NAME");
   add_image_options(app, options->images, "where the trace's modules were and how large they are");
   add_selection_options(app, options->selection);
-  app.footer("Exit status: 1 when --from, --to or --where leave nothing to write but the catalog.");
-  app.add_option("--at", options->at,
-                 "steps become trace frames: those at these addresses (into a tfile, all do "
-                 "without)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+  app.footer("Exit status: 1 when --from, --to, --where or --at leave nothing to write but the "
+             "catalog.");
+  app.add_option_function<std::vector<std::string>>(
+         "--at",
+         [options](const std::vector<std::string>& lists) {
+           for (const std::string& list : lists) add_addresses(list, options->at);
+         },
+         "steps become trace frames: those at these addresses (into a tfile, all do without)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("ADDR,...");
   app.add_flag("--compat", options->save.compat,
                "write so that older readers open it (trace64: no user blocks, a small header)");

@@ -73,4 +73,15 @@ expect 0 convert "$work/placed.jsonl" - --format modoff --image "$work/prog@0x55
 expect 0 convert "$work/placed.jsonl" - --format jsonl --image "$work/prog@0x555555554000"
 has '"path":"/there/prog","bias":"0x555555554000","start":"0x555555554000"'
 expect 4 convert "$work/placed.jsonl" "$work/x.modoff" --image "$work/none"
+
+# Addresses of steps that become frames: all are numbers, and some step is at one of them.
+for bad in zz '' '0x1000,' '0x1000,zz' -5 99999999999999999999999 '0x1000 0x1004'; do
+  expect 2 convert --at "$bad" "$cases/../cli/steps.jsonl" "$work/bad.tf"
+  has '--at: not an address' err
+  [ -e "$work/bad.tf" ] && fail "a file for --at '$bad'"
+done
+expect 0 convert --at "1,2" --at 0x1001 "$cases/../cli/steps.jsonl" "$work/good.tf"
+expect 0 info --json "$work/good.tf"
+has '"records": 1,'
+expect 1 convert --at 1,2 "$cases/../cli/steps.jsonl" "$work/nothing.tf"
 finish
