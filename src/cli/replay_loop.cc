@@ -4,11 +4,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
+#include <utility>
 
 namespace tracewell::cli {
 namespace {
 
-enum class Ready : uint8_t { Input, Nothing, Quit };
+// GDB waits two seconds for an answer, and for each character before one. So a `+` now and then,
+// which it passes over, keeps it waiting for as long as it takes.
+constexpr int kPatienceMs = 500;
+// Of what a debugger says before it can be answered.
+constexpr size_t kEarlyBytesMax = size_t{1} << 16;
+
+enum class Ready : uint8_t { Input, Nothing, Gone, Quit };
 
 /// Blocks, if told to, until `fd` or `quit_fd` is readable.
 Result<Ready> readable(int fd, int quit_fd, bool block = true) {
@@ -19,6 +27,32 @@ Result<Ready> readable(int fd, int quit_fd, bool block = true) {
   return fds[0].revents != 0 ? Ready::Input : Ready::Nothing;
 }
 
+/// How waiting for the recording ended.
+enum class Awaited : uint8_t { There, Gone, Quit };
+
+/// Waits with a debugger until the recording is there. What it says meanwhile is kept.
+Result<Awaited> await(const Connection& connection, const Opening& opening, int quit_fd,
+                      std::string& early) {
+  uint8_t buffer[4096];
+  while (true) {
+    const bool full = early.size() >= kEarlyBytesMax;
+    struct pollfd fds[] = {{opening.done_fd(), POLLIN, 0},
+                           {quit_fd, POLLIN, 0},
+                           {connection.input.get(), static_cast<short>(full ? 0 : POLLIN), 0}};
+    const int ready = ::poll(fds, 3, kPatienceMs);
+    if (ready < 0 && errno != EINTR) return errno_error("poll");
+    if (ready < 0) continue;
+    if (fds[1].revents != 0) return Awaited::Quit;
+    if (fds[0].revents != 0) return Awaited::There;
+    if (ready == 0 && !send_all(connection, "+", quit_fd)) return Awaited::Gone;
+    if (fds[2].revents == 0) continue;
+    const ssize_t size = ::read(connection.input.get(), buffer, sizeof buffer);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (size <= 0) return Awaited::Gone;
+    early.append(reinterpret_cast<const char*>(buffer), static_cast<size_t>(size));
+  }
+}
+
 /// A while of what was resumed.
 void run(target::Target& target, agent::Session& session) {
   auto event = target.wait();
@@ -26,22 +60,32 @@ void run(target::Target& target, agent::Session& session) {
   else if (*event) session.on_event(**event);
 }
 
+/// What a debugger sent that is not yet looked at, or what happens next.
+Result<Ready> take(const Connection& connection, agent::Session& session, int quit_fd,
+                   std::string& early) {
+  if (!early.empty()) {
+    session.feed(as_bytes(std::exchange(early, {})));
+    return Ready::Input;
+  }
+  uint8_t buffer[1 << 16];
+  TW_ASSIGN_OR_RETURN(const Ready ready,
+                      readable(connection.input.get(), quit_fd, !session.running()));
+  if (ready != Ready::Input) return ready;
+  const ssize_t size = ::read(connection.input.get(), buffer, sizeof buffer);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Ready::Input;
+  if (size <= 0) return Ready::Gone;
+  session.feed({buffer, static_cast<size_t>(size)});
+  return Ready::Input;
+}
+
 /// True when the next debugger may come.
 Result<bool> converse(const Connection& connection, target::Target& target,
-                      agent::Session& session, int quit_fd) {
-  uint8_t buffer[1 << 16];
+                      agent::Session& session, int quit_fd, std::string early) {
   while (!session.finished()) {
-    TW_ASSIGN_OR_RETURN(const Ready ready,
-                        readable(connection.input.get(), quit_fd, !session.running()));
+    TW_ASSIGN_OR_RETURN(const Ready ready, take(connection, session, quit_fd, early));
     if (ready == Ready::Quit) return false;
-    if (ready == Ready::Input) {
-      const ssize_t size = ::read(connection.input.get(), buffer, sizeof buffer);
-      if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-      if (size <= 0) break;
-      session.feed({buffer, static_cast<size_t>(size)});
-    } else {
-      run(target, session);
-    }
+    if (ready == Ready::Gone) break;
+    if (ready == Ready::Nothing) run(target, session);
     do {
       if (!send_all(connection, session.take_output(), quit_fd)) return !session.server_exit();
     } while (session.proceed());
@@ -49,25 +93,53 @@ Result<bool> converse(const Connection& connection, target::Target& target,
   return !session.server_exit();
 }
 
-}  // namespace
-
-Status serve_recorded(Transport& transport, target::Target& target, agent::Trace* trace,
-                      const agent::SessionOptions& options, bool once, int quit_fd) {
+/// The next debugger; nullopt = to end. A trace that cannot be opened is known before one comes.
+Result<std::optional<Connection>> next_debugger(Transport& transport, Opening& opening,
+                                                int quit_fd) {
+  bool opened = false;
   while (true) {
-    if (transport.listen_fd() >= 0) {
-      TW_ASSIGN_OR_RETURN(const Ready ready, readable(transport.listen_fd(), quit_fd));
-      if (ready == Ready::Quit) return {};
+    if (const int fd = transport.listen_fd(); fd >= 0) {
+      struct pollfd fds[] = {
+          {fd, POLLIN, 0}, {quit_fd, POLLIN, 0}, {opened ? -1 : opening.done_fd(), POLLIN, 0}};
+      while (::poll(fds, 3, -1) < 0)
+        if (errno != EINTR) return errno_error("poll");
+      if (fds[1].revents != 0) return std::optional<Connection>();
+      if (fds[2].revents != 0) {
+        TW_RETURN_IF_ERROR(opening.result());
+        opened = true;
+      }
+      if (fds[0].revents == 0) continue;
     }
     auto connection = transport.accept();
-    if (!connection) {
-      if (transport.listen_fd() < 0) return std::move(connection).error();
-      continue;  // a caller that hung up before we answered
-    }
+    if (connection) return std::optional(*std::move(connection));
+    if (transport.listen_fd() < 0) return std::move(connection).error();
+    // Else a caller that hung up before we answered.
+  }
+}
+
+}  // namespace
+
+Status serve_recorded(Transport& transport, Opening& opening, agent::SessionOptions options,
+                      bool once, int quit_fd) {
+  const bool last = once || transport.listen_fd() < 0;
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const std::optional<Connection> connection,
+                        next_debugger(transport, opening, quit_fd));
+    if (!connection) return {};
     if (options.notice) options.notice(connection->peer);
-    agent::Session session(target, trace, options);
-    TW_ASSIGN_OR_RETURN(const bool next, converse(*connection, target, session, quit_fd));
+    std::string early;
+    TW_ASSIGN_OR_RETURN(const Awaited awaited, await(*connection, opening, quit_fd, early));
+    if (awaited == Awaited::Quit) return {};
+    if (awaited == Awaited::Gone && !last) continue;
+    // If nobody was there at all, somebody may want to know what is wrong with the trace.
+    if (awaited == Awaited::Gone) return early.empty() ? opening.outcome(quit_fd) : Status();
+    TW_ASSIGN_OR_RETURN(Recording* const recording, opening.result());
+    options.listed_files = recording->files();
+    agent::Session session(recording->target(), recording->trace(), options);
+    TW_ASSIGN_OR_RETURN(const bool next, converse(*connection, recording->target(), session,
+                                                  quit_fd, std::move(early)));
     session.on_disconnect(false);
-    if (!next || once || transport.listen_fd() < 0) return {};
+    if (!next || last) return {};
   }
 }
 

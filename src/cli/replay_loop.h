@@ -3,13 +3,16 @@
 #pragma once
 
 #include "agent/session.h"
+#include "cli/replay_recording.h"
 #include "cli/transport.h"
 
 namespace tracewell::cli {
 
 /// Until `quit_fd` is readable, a debugger says `monitor exit` or `k`, the first one leaves
-/// (`once`), or the transport has no more of them. `trace` may be null: no frames to look at.
-Status serve_recorded(Transport& transport, target::Target& target, agent::Trace* trace,
-                      const agent::SessionOptions& options, bool once, int quit_fd);
+/// (`once`), or the transport has no more of them. One that comes before the recording is there is
+/// kept waiting. The error of the opening, if it has one. Of `options`, the files are the
+/// recording's.
+Status serve_recorded(Transport& transport, Opening& opening, agent::SessionOptions options,
+                      bool once, int quit_fd);
 
 }  // namespace tracewell::cli

@@ -17,10 +17,12 @@ namespace {
 
 constexpr uint64_t kReadOnMax = 256;  // steps that are cheaper to read than to jump over
 
-Result<timeline::Timeline> open_timeline(const StepTrace& trace, const InputOptions& options) {
+Result<timeline::Timeline> open_timeline(const StepTrace& trace, const InputOptions& options,
+                                         const OpenWatch& watch) {
   const StepIndex& steps = *trace.source->steps();
-  Progress progress("indexing", steps.count());
+  Progress progress("indexing", steps.count(), watch.lines);
   timeline::TimelineOptions wanted;
+  wanted.build.stop = watch.stop;
   wanted.build.progress = [&progress](uint64_t done) { progress.at(done); };
   // What is in memory as a whole is small enough to be indexed each time.
   const auto sidecar = sidecar_of(options.path);
@@ -34,6 +36,7 @@ Result<timeline::Timeline> open_timeline(const StepTrace& trace, const InputOpti
     if (const auto* noted = dynamic_cast<const formats::Noted*>(trace.source))
       notes = noted->notes();
     wanted.build.notes = notes;
+    if (watch.writes != nullptr) *watch.writes = true;
   }
   const Bytes bytes = trace.trace.file->bytes();
   auto opened = timeline::Timeline::open(steps, trace.catalog(), bytes, wanted);
@@ -46,8 +49,14 @@ Result<timeline::Timeline> open_timeline(const StepTrace& trace, const InputOpti
 }  // namespace
 
 Result<StepTrace> open_step_trace(const InputOptions& options) {
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options));
+  return index_step_trace(std::move(trace), options);
+}
+
+Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,
+                                   const OpenWatch& watch) {
   StepTrace out;
-  TW_ASSIGN_OR_RETURN(out.trace, open_trace(options));
+  out.trace = std::move(trace);
   out.source = out.trace.source.get();
   if (out.source->steps() == nullptr) {
     auto stored = timeline::StepStore::read(*out.source);
@@ -56,7 +65,7 @@ Result<StepTrace> open_step_trace(const InputOptions& options) {
     out.source = out.stored.get();
   }
   if (options.strict) TW_RETURN_IF_ERROR(out.trace.problems->strict());
-  TW_ASSIGN_OR_RETURN(timeline::Timeline opened, open_timeline(out, options));
+  TW_ASSIGN_OR_RETURN(timeline::Timeline opened, open_timeline(out, options, watch));
   out.timeline = std::make_unique<timeline::Timeline>(std::move(opened));
   tell_problems(out.trace, options.path);
   return out;

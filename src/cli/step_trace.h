@@ -35,6 +35,9 @@ struct StepTrace {
 /// cannot be written, and for what is not a file, it is kept in memory. Unsupported when the trace
 /// is not one of executed instructions. Problems of the trace are told.
 Result<StepTrace> open_step_trace(const InputOptions& options);
+/// The same of a trace that is open.
+Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,
+                                   const OpenWatch& watch = {});
 
 /// "step 12  pc 0x401000  90  thread 7", as `print` begins it.
 std::string step_line(const Event& event);

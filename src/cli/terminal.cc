@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -17,24 +19,25 @@ bool output_has_color() {
   return output_is_terminal() && (no_color == nullptr || *no_color == '\0');
 }
 
-Progress::Progress(std::string_view what, std::optional<uint64_t> total)
+Progress::Progress(std::string_view what, std::optional<uint64_t> total, bool lines)
     : what_(what),
       total_(total),
-      wanted_(isatty(STDERR_FILENO) != 0),
+      in_place_(isatty(STDERR_FILENO) != 0),
+      wanted_(in_place_ || lines),
       next_(Clock::now() + std::chrono::seconds(1)) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_ && in_place_) fmt::print(stderr, "\r\x1b[K");
 }
 
 void Progress::at(uint64_t done) {
   if (!wanted_ || Clock::now() < next_) return;
-  next_ = Clock::now() + std::chrono::milliseconds(200);
+  next_ = Clock::now() + std::chrono::milliseconds(in_place_ ? 200 : 2000);
   shown_ = true;
-  if (total_ && *total_ != 0)
-    fmt::print(stderr, "\r\x1b[K{}: {} of {} ({}%)", what_, done, *total_, done * 100 / *total_);
-  else
-    fmt::print(stderr, "\r\x1b[K{}: {}", what_, done);
+  const std::string of =
+      total_ && *total_ != 0 ? fmt::format(" of {} ({}%)", *total_, done * 100 / *total_) : "";
+  if (in_place_) fmt::print(stderr, "\r\x1b[K{}: {}{}", what_, done, of);
+  else fmt::print(stderr, "tracewell: {}: {}{}\n", what_, done, of);
   std::fflush(stderr);
 }
 

@@ -13,10 +13,10 @@ bool output_is_terminal();
 bool output_has_color();
 
 /// "…: N events" on standard error, rewritten in place, when it is a terminal and the work takes
-/// longer than a second. Erases itself.
+/// longer than a second. Erases itself. With `lines`, where it is none: a line every two seconds.
 class Progress {
  public:
-  explicit Progress(std::string_view what, std::optional<uint64_t> total = {});
+  explicit Progress(std::string_view what, std::optional<uint64_t> total = {}, bool lines = false);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -26,6 +26,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   std::string_view what_;
   std::optional<uint64_t> total_;
+  bool in_place_;
   bool wanted_;
   bool shown_ = false;
   Clock::time_point next_;

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "cli/spool.h"
 #include "cli/terminal.h"
 #include "filter/select.h"
 #include "timeline/timeline.h"
@@ -98,17 +99,22 @@ std::optional<Sidecar> sidecar_of(const std::string& trace_path) {
   return out;
 }
 
-Result<OpenTrace> open_trace(const InputOptions& options) {
+Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch) {
   OpenTrace trace;
   trace.problems = std::make_unique<ProblemLog>();
   const auto is_trace = [&](Bytes head) {
     return !options.format.empty() || formats::sniff_format(head) != nullptr;
   };
-  TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(options.path, is_trace));
+  Spool spool;
+  if (watch.spool && options.path == "-") {
+    TW_ASSIGN_OR_RETURN(spool, Spool::standard_input(is_trace));
+  }
+  TW_ASSIGN_OR_RETURN(trace.file,
+                      InputFile::open(spool.empty() ? options.path : spool.path(), is_trace));
   formats::OpenOptions open_options;
   if (!options.endian.empty())
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
-  Progress progress("reading", trace.file->bytes().size());
+  Progress progress("reading", trace.file->bytes().size(), watch.lines);
   open_options.progress = [&progress](uint64_t done) { progress.at(done); };
   std::optional<timeline::KeptNotes> kept;
   const auto sidecar = sidecar_of(options.path);

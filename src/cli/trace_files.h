@@ -2,6 +2,7 @@
 // wrong with it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -50,13 +51,22 @@ struct Sidecar {
 /// None of what is not a file.
 std::optional<Sidecar> sidecar_of(const std::string& trace_path);
 
+/// For whoever opens a trace while somebody else waits.
+struct OpenWatch {
+  bool lines = false;  // progress as whole lines, where standard error is no terminal
+  bool spool = false;  // what comes from a pipe is put into a file without a name, and mapped
+  const std::atomic<bool>* stop = nullptr;  // becomes true: nobody waits any more
+  /// Becomes true before a file is begun that an end in the middle would leave behind.
+  std::atomic<bool>* writes = nullptr;
+};
+
 struct OpenTrace {
   std::unique_ptr<ProblemLog> problems;  // the source writes to it
   std::shared_ptr<InputFile> file;
   const formats::Format* format = nullptr;
   std::unique_ptr<Source> source;
 };
-Result<OpenTrace> open_trace(const InputOptions& options);
+Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch = {});
 
 /// Cuts and selects, watches for problems (`strict`: the first one ends the stream with an error)
 /// and shows progress under the name `what`. `problems` must outlive the result.

@@ -138,6 +138,8 @@ Status IndexBuild::do_task(const Task& task) {
     SegmentBuilder builder(catalog_);
     TW_RETURN_IF_ERROR(read_into(builder, first, task.end));
     const uint64_t count = builder.count();
+    if (options_.stop != nullptr && *options_.stop)
+      return Error{Errc::InvalidArgument, "the index was not finished: stopped", {}};
     if (count == 0 && !failed_)
       return Error{Errc::Corrupt, "the trace ends before its last step", {}};
     if (count != 0) TW_RETURN_IF_ERROR(put(builder, first, task.session));
@@ -154,7 +156,8 @@ Status IndexBuild::read_into(SegmentBuilder& builder, uint64_t first, uint64_t e
   }
   Batch batch;
   uint64_t at = first;
-  while (at < end && !failed_ && builder.size_bytes() < memory_each_) {
+  while (at < end && !failed_ && builder.size_bytes() < memory_each_ &&
+         (options_.stop == nullptr || !*options_.stop)) {
     TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
     if (!more) break;
     const uint64_t before = at;

@@ -2,6 +2,7 @@
 // are finished; at the end what only two of them together show.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -21,6 +22,9 @@ struct BuildOptions {
   Bytes notes;  // to be kept with the index; Index::notes
   /// Told the steps done now and then, by one thread at a time.
   std::function<void(uint64_t)> progress;
+  /// Becomes true when no index is wanted any more: building then ends soon, with an error. May be
+  /// null.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 /// Where the bytes of an index go.

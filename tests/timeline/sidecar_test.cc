@@ -1,6 +1,7 @@
 // The index beside the trace: known again, extended, rebuilt, and whatever its bytes are.
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -87,6 +88,15 @@ TEST_F(Sidecar, IsKnownAgain) {
   // No temporary file is left.
   const auto files = std::filesystem::directory_iterator(folder_);
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST_F(Sidecar, IsLeftUndoneWhenNobodyWantsIt) {
+  std::atomic<bool> stop = true;
+  options_.build.stop = &stop;
+  EXPECT_FALSE(open(4000, 20000));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  stop = false;
+  expect_same(*open(4000, 20000), 4000);
 }
 
 TEST_F(Sidecar, GrowsWithTheTrace) {
