@@ -38,6 +38,13 @@ void expect_seeks(const std::string& bytes, uint32_t seed, size_t places) {
   StepIndex& index = *opened.source->steps();
   ASSERT_EQ(all.size(), index.count());
   if (all.empty()) return;
+  // As the next one opens it, with what this one noted.
+  const auto notes = dynamic_cast<const Noted&>(*opened.source).notes();
+  OpenOptions options;
+  options.notes = {notes, bytes.size()};
+  const Opened noted(bytes, "trace64", options);
+  ASSERT_TRUE(noted.source);
+  EXPECT_EQ(dynamic_cast<const Noted&>(*noted.source).notes(), notes);
   std::mt19937_64 random(seed);
   const auto keyframes = index.keyframes();
   for (size_t i = 0; i < places; ++i) {
@@ -46,7 +53,7 @@ void expect_seeks(const std::string& bytes, uint32_t seed, size_t places) {
     if (i % 16 == 1) seq = all.size() - 1;
     SCOPED_TRACE(fmt::format("from {} of {}", seq, all.size()));
     StepIndex::Moment moment;
-    ASSERT_TRUE(index.state_before(seq, moment).ok());
+    ASSERT_TRUE((i % 3 == 0 ? *noted.source->steps() : index).state_before(seq, moment).ok());
     Known at_once = all[seq];
     at_once.tid = moment.tid;
     at_once.pc = moment.pc;
