@@ -49,29 +49,26 @@ Status each_step(const FindOptions& options, const std::function<Found(uint64_t)
   return {};
 }
 
-/// `value` as a number, when it is one of up to eight bytes.
-Found number_of(Bytes value, Endian endian) {
-  if (value.empty() || value.size() > 8) return std::nullopt;
-  return load_uint(value.data(), value.size(), endian);
-}
-
 }  // namespace
 
-bool HitPrinter::line(std::string_view text, const Json& whole) {
-  if (options_.json)
-    fmt::print("{}\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace));
-  else
-    fmt::print("{}\n", text);
+bool HitPrinter::print(std::string_view hit) {
+  fmt::print("{}\n", hit);
   ++count_;
   return !enough();
 }
 
-bool HitPrinter::step(const Event& event, std::string_view text, const Json& more) {
+std::string HitPrinter::rendered(std::string_view text, const Json& whole) const {
+  if (!options_.json) return std::string(text);
+  return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string HitPrinter::rendered(const Event& event, std::string_view text,
+                                 const Json& more) const {
   const Step& step = std::get<Step>(event.body);
   Json whole = {{"step", event.seq}, {"tid", event.tid}, {"pc", hex_number(step.pc)},
                 {"opcode", to_hex(step.opcode)}};
   if (more.is_object()) whole.update(more);
-  return line(fmt::format("{}{}{}", step_line(event), text.empty() ? "" : "  ", text), whole);
+  return rendered(fmt::format("{}{}{}", step_line(event), text.empty() ? "" : "  ", text), whole);
 }
 
 Status find_executions(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
@@ -212,73 +209,6 @@ Status find_bytes(StepTrace& trace, const FindOptions& options, HitPrinter& hits
         {{"addr", hex_number(hit.address)}, {"first", hit.first}, {"last", hit.last}});
   });
   return {};
-}
-
-namespace {
-
-/// Looks at one step after the other for a number.
-class ValueSearch {
- public:
-  ValueSearch(const Catalog& catalog, uint64_t value, HitPrinter& hits)
-      : catalog_(catalog), value_(value), hits_(hits) {}
-
-  bool look_at(const Event& event) {
-    const Step& step = std::get<Step>(event.body);
-    return registers(event, step.before, "before") &&
-           registers(event, step.registers, "after") && memory(event, step);
-  }
-
- private:
-  bool is_it(Bytes bytes) const { return number_of(bytes, catalog_.endian) == value_; }
-
-  bool registers(const Event& event, std::span<const Step::RegisterChange> changes,
-                 std::string_view when) {
-    for (const Step::RegisterChange& change : changes) {
-      if (!is_it(change.value)) continue;
-      const std::string& name = catalog_.registers.registers[change.index].name;
-      if (!hits_.step(event, fmt::format("{} {}", when, printable(name)),
-                      {{"register", name}, {"when", when}}))
-        return false;
-    }
-    return true;
-  }
-  bool memory(const Event& event, const Step& step) {
-    for (const Step::MemoryAccess& access : step.memory) {
-      if (access.kind == Step::MemoryAccess::Kind::Nearby) continue;
-      const bool before = is_it(access.old_bytes), after = is_it(access.new_bytes);
-      if (!before && !after) continue;
-      const std::string_view when = before ? "before" : "after";
-      if (!hits_.step(event, fmt::format("{} {:#x},{}", when, access.address, access.size),
-                      {{"addr", hex_number(access.address)}, {"size", access.size},
-                       {"when", when}}))
-        return false;
-    }
-    return true;
-  }
-
-  const Catalog& catalog_;
-  uint64_t value_;
-  HitPrinter& hits_;
-};
-
-}  // namespace
-
-Status find_value(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
-  const auto value = parse_number(options.argument);
-  if (!value)
-    return {Errc::InvalidArgument, fmt::format("find value {}: not a number", options.argument)};
-  ValueSearch search(trace.catalog(), *value, hits);
-  if (options.from >= trace.timeline->steps()) return {};
-  TW_RETURN_IF_ERROR(trace.source->steps()->seek(options.from));
-  Batch batch;
-  while (true) {
-    TW_ASSIGN_OR_RETURN(const bool more, trace.source->next(batch));
-    if (!more) return {};
-    for (const Event& event : batch.events()) {
-      if (!std::holds_alternative<Step>(event.body)) continue;
-      if (event.seq > options.to || !search.look_at(event)) return {};
-    }
-  }
 }
 
 }  // namespace tracewell::cli

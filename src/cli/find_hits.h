@@ -29,10 +29,21 @@ class HitPrinter {
 
   /// "step 12  pc …", then `text`; or a JSON object with `more` in it. False when there have been
   /// enough.
-  bool step(const Event& event, std::string_view text, const nlohmann::ordered_json& more);
-  bool line(std::string_view text, const nlohmann::ordered_json& whole);
+  bool step(const Event& event, std::string_view text, const nlohmann::ordered_json& more) {
+    return print(rendered(event, text, more));
+  }
+  bool line(std::string_view text, const nlohmann::ordered_json& whole) {
+    return print(rendered(text, whole));
+  }
+  /// A hit as one of these made it.
+  bool print(std::string_view hit);
+  /// Any thread may ask.
+  std::string rendered(const Event& event, std::string_view text,
+                       const nlohmann::ordered_json& more) const;
+  std::string rendered(std::string_view text, const nlohmann::ordered_json& whole) const;
   bool enough() const { return count_ >= options_.limit; }
   uint64_t count() const { return count_; }
+  uint64_t most() const { return options_.limit; }
 
  private:
   const FindOptions& options_;

@@ -92,6 +92,25 @@ done
 head -c $((size / 2)) "$work/sound" >"$index"
 same truncated
 
+# Values are looked for piece by piece on all cores; the hits are those of the steps in their order,
+# whatever step the search begins with.
+python3 - "$work/long.jsonl" <<'PYTHON'
+import sys
+with open(sys.argv[1], "w") as out:
+    out.write('{"catalog":{"machine":"x86-64"}}\n')
+    for i in range(120000):
+        change = '"registers":{"rax":"%#x"}' % (i % 5000)
+        before = ',"before":{"rbx":"0x7b"}' if i == 3 else ""
+        out.write('{"kind":"step","seq":%d,"tid":%d,"pc":"0x1000","opcode":"90",%s%s}\n'
+                  % (i, 1 + i // 1000 % 2, change, before))
+PYTHON
+expect 0 find "$work/long.jsonl" value 123
+[ "$(sed -n 's/^step \([0-9]*\) .*/\1/p' "$work/out" | tr '\n' ' ')" = \
+  "3 $(seq 123 5000 119999 | tr '\n' ' ')" ] || fail "find value: $(head -30 "$work/out")"
+expect 0 find "$work/long.jsonl" value 123 --from 40000 --to 110122 --limit 13
+[ "$(sed -n 's/^step \([0-9]*\) .*/\1/p' "$work/out" | tr '\n' ' ')" = \
+  "$(seq 40123 5000 100123 | tr '\n' ' ')" ] || fail "find value --from: $(head -30 "$work/out")"
+
 # Where it cannot be written it is done without, with a word.
 rm "$index"
 chmod 555 "$work"
