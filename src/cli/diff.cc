@@ -1,6 +1,8 @@
 // tracewell diff A B: where two runs of a program part, and why.
 #include <future>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -23,6 +25,8 @@ struct DiffCommand {
   uint64_t most = timeline::DiffOptions().most;
   bool first = false;
   bool ignore_loops = false;
+  bool ignore_values = false;
+  std::vector<std::string> ignore_registers;
   bool json = false;
 };
 
@@ -61,6 +65,8 @@ Result<bool> diff(const DiffCommand& command) {
   timeline::DiffOptions options;
   options.first = command.first;
   options.ignore_loops = command.ignore_loops;
+  options.ignore_values = command.ignore_values;
+  options.ignore_registers = command.ignore_registers;
   options.window = command.window;
   options.look_back = command.look_back;
   options.most = command.most;
@@ -85,6 +91,11 @@ Run diff_command(CLI::App& app) {
   app.add_flag("--first", command->first, "stop at the first difference");
   app.add_flag("--ignore-loops", command->ignore_loops,
                "how often a loop runs is no difference");
+  app.add_flag("--ignore-values", command->ignore_values, "look for no causes");
+  app.add_option("--ignore-registers", command->ignore_registers,
+                 "registers that are no causes, such as rbp,eflags")
+      ->type_name("LIST")
+      ->delimiter(',');
   add_number_option(app, "--window", command->window,
                     "steps in which runs that have parted may meet again (1048576)");
   add_number_option(app, "--look-back", command->look_back,

@@ -206,14 +206,15 @@ Status ThreadComparer::part() {
 }
 
 Status ThreadComparer::explain(Difference& difference) {
-  if (!difference.branch_a) return {};
+  if (!difference.branch_a || options_.ignore_values) return {};
   const SameRun run{a_.back().back().tid, b_.back().back().tid, difference.branch_a->seq,
                     difference.branch_b->seq, stretch_};
   // Most causes are near.
   for (size_t look_back = std::min<size_t>(1024, options_.look_back);;
        look_back = std::min(look_back * 8, options_.look_back)) {
     TW_ASSIGN_OR_RETURN(difference.causes,
-                        find_causes(side_a_, side_b_, run, look_back, bases_));
+                        find_causes(side_a_, side_b_, run, look_back, bases_,
+                                    options_.ignore_registers));
     const bool open = std::any_of(difference.causes.begin(), difference.causes.end(),
                                   [](const Cause& one) { return !one.a.writer; });
     if (!open || look_back >= options_.look_back || look_back >= stretch_) return {};
@@ -271,6 +272,9 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
                  fmt::format("a trace of {} cannot be compared with one of {}", a.catalog.machine,
                              b.catalog.machine),
                  {}};
+  for (const std::string& name : options.ignore_registers)
+    if (a.catalog.registers.find(name) == nullptr && b.catalog.registers.find(name) == nullptr)
+      return {Errc::InvalidArgument, fmt::format("these traces have no register {}", name)};
   DiffOptions bounded = options;
   bounded.window = std::clamp<size_t>(options.window, 16, 1 << 24);
   DiffReport report;

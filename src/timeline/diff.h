@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -27,6 +28,8 @@ struct DiffOptions {
   size_t window = 1 << 20;     // steps in which the traces may meet again, 2^24 at most
   size_t look_back = 1 << 16;  // steps in which causes are looked for
   size_t most = 100;           // differences that are told
+  bool ignore_values = false;  // look for no causes
+  std::vector<std::string> ignore_registers;  // that are no causes, by name
   std::function<void(uint64_t)> progress;  // steps compared so far
 };
 
@@ -85,7 +88,8 @@ struct DiffReport {
 };
 
 /// Reads both traces once for each thread that they have; memory is bounded by the options. Only
-/// steps count. `InvalidArgument` when the traces are of different machines.
+/// steps count. `InvalidArgument` when the traces are of different machines, or have no register of
+/// a name that is to be ignored.
 Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions& options);
 
 }  // namespace tracewell::timeline

@@ -20,14 +20,15 @@ Spot spot_of(const Event& event) { return {event.seq, std::get<Step>(event.body)
 class CauseFinder {
  public:
   CauseFinder(const DiffSide& a, const DiffSide& b, LastSteps last_a, LastSteps last_b,
-              uint64_t steps, Bases& bases)
+              uint64_t steps, Bases& bases, std::span<const std::string> ignored)
       : side_a_(a),
         side_b_(b),
         a_(std::move(last_a)),
         b_(std::move(last_b)),
         count_(static_cast<size_t>(std::min<uint64_t>(steps, std::min(a_.size(), b_.size())))),
         is_x86_(a.catalog.machine == "x86-64" || a.catalog.machine == "i386"),
-        bases_(bases) {}
+        bases_(bases),
+        ignored_(ignored) {}
 
   std::vector<Cause> find() {
     if (count_ == 0) return {};
@@ -80,12 +81,18 @@ class CauseFinder {
       const machine::Usage usage =
           machine::usage_of(a_.step(back).opcode, side_a_.catalog.address_bytes);
       for (const machine::RegisterUse& use : usage.registers)
-        if (use.reads) look_at_register(back, use.name, use.first_byte, use.bytes, because);
-      if (usage.flags_read != 0) look_at_flags(back, usage.flags_read, because);
+        if (use.reads && !is_ignored(use.name))
+          look_at_register(back, use.name, use.first_byte, use.bytes, because);
+      if (usage.flags_read != 0 && !is_ignored("eflags"))
+        look_at_flags(back, usage.flags_read, because);
     }
     const auto of_a = a_.step(back).memory, of_b = b_.step(back).memory;
     for (size_t i = 0; i < std::min(of_a.size(), of_b.size()); ++i)
       look_at_memory(back, of_a[i], of_b[i], because);
+  }
+
+  bool is_ignored(std::string_view name) const {
+    return std::find(ignored_.begin(), ignored_.end(), name) != ignored_.end();
   }
 
   void look_at_register(size_t back, std::string_view name, size_t first, size_t bytes,
@@ -190,6 +197,7 @@ class CauseFinder {
   size_t count_ = 0;
   bool is_x86_ = false;
   Bases& bases_;
+  std::span<const std::string> ignored_;
   std::vector<Cause> out_;
   std::vector<std::optional<size_t>> writers_;  // of out_
   std::vector<size_t> examined_;
@@ -198,12 +206,13 @@ class CauseFinder {
 }  // namespace
 
 Result<std::vector<Cause>> find_causes(const DiffSide& a, const DiffSide& b, const SameRun& run,
-                                       size_t look_back, Bases& bases) {
+                                       size_t look_back, Bases& bases,
+                                       std::span<const std::string> ignored) {
   TW_ASSIGN_OR_RETURN(LastSteps of_a,
                       LastSteps::read(a.steps, run.tid_a, run.seq_a, look_back));
   TW_ASSIGN_OR_RETURN(LastSteps of_b,
                       LastSteps::read(b.steps, run.tid_b, run.seq_b, look_back));
-  CauseFinder finder(a, b, std::move(of_a), std::move(of_b), run.steps, bases);
+  CauseFinder finder(a, b, std::move(of_a), std::move(of_b), run.steps, bases, ignored);
   return finder.find();
 }
 

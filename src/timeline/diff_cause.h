@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -19,8 +21,10 @@ struct SameRun {
 
 /// What was different in what the last steps read, then what made it different, and so on, at most
 /// `look_back` steps back. Values that differ as the modules, stacks and heaps do are the same;
-/// what `bases` does not know of those is added to it.
+/// what `bases` does not know of those is added to it. Registers with an `ignored` name are not
+/// looked at.
 Result<std::vector<Cause>> find_causes(const DiffSide& a, const DiffSide& b, const SameRun& run,
-                                       size_t look_back, Bases& bases);
+                                       size_t look_back, Bases& bases,
+                                       std::span<const std::string> ignored);
 
 }  // namespace tracewell::timeline

@@ -32,6 +32,18 @@ expect 1 diff --ignore-loops "$work/a.jsonl" "$work/b.jsonl"
 has '1 steps ran other instructions at the same place, first step 0 at 0x401000'
 if grep -q 'loop at' "$work/out"; then fail '--ignore-loops'; fi
 
+# Registers that are no causes, and none at all.
+expect 1 diff "$work/a.jsonl" "$work/moved.jsonl" --ignore-registers rdx,rcx
+has 'because $eflags (ZF)'
+if grep -qF '$rcx' "$work/out"; then fail '--ignore-registers'; fi
+for no_cause in '--ignore-registers eflags' --ignore-values; do
+  expect 1 diff "$work/a.jsonl" "$work/moved.jsonl" $no_cause
+  has '4 | 6 times'
+  if grep -qF 'because' "$work/out"; then fail "$no_cause"; fi
+done
+expect 2 diff "$work/a.jsonl" "$work/moved.jsonl" --ignore-registers rcx,nope
+has 'no register nope' err
+
 # Another format of the same trace is no difference; the look ahead and back may be short.
 expect 0 convert "$work/a.jsonl" "$work/a.trace64"
 expect 0 convert "$work/moved.jsonl" "$work/moved.trace64"

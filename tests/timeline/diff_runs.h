@@ -116,11 +116,12 @@ using Items = std::vector<ProgramRun::Item>;
 
 /// Several threads' steps in one trace, in turns that `seed` decides.
 inline std::unique_ptr<StepStore> trace_of(const std::vector<Items>& threads, uint32_t seed,
-                                           uint64_t first_tid) {
+                                           uint64_t first_tid, bool wide = true) {
   std::mt19937_64 random(seed);
   Catalog catalog;
-  catalog.machine = "x86-64";
-  catalog.registers = machine::x86_64_layout({});
+  catalog.machine = wide ? "x86-64" : "i386";
+  catalog.address_bytes = wide ? 8 : 4;
+  if (wide) catalog.registers = machine::x86_64_layout({});
   Batch batch;
   std::vector<size_t> at(threads.size(), 0);
   // The order of first steps is what threads are matched by.

@@ -86,6 +86,49 @@ TEST(Diff, RoundsOfLoopsAreCounted) {
   EXPECT_GT(loops, 100u);
 }
 
+/// The same of 32-bit programs, in threads that take turns elsewhere.
+TEST(Diff, RunsOf32BitProgramsInThreads) {
+  const std::vector<uint64_t> bases = {0x400000, 0x77000000, 0xf0010000};
+  const std::vector<uint64_t> others = {0xf00000, 0x76000000, 0x10010000};
+  unsigned loops = 0, branches = 0;
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomProgram program(seed, 30), other(seed + 9000, 20);
+    Decisions plain{seed}, changed{seed}, same{seed};
+    const Items a = run_of(program, plain, bases), c = run_of(other, same, bases);
+    if (plain.asked == 0) continue;
+    changed.change_at = seed * 31 % plain.asked;
+    changed.extra_rounds = 1 + seed % 9;
+    const Items b = run_of(program, changed, others), d = run_of(other, same, others);
+    const DiffReport report = compare(*trace_of({c, a, c}, seed, 100, false),
+                                      *trace_of({d, b, d}, seed * 7 + 1, 7, false));
+    ASSERT_EQ(report.threads.size(), 3u);
+    for (const size_t quiet : {size_t{0}, size_t{2}}) {
+      EXPECT_TRUE(report.threads[quiet].differences.empty());
+      EXPECT_EQ(report.threads[quiet].same, c.size());
+    }
+    const ThreadDiff& thread = report.threads[1];
+    EXPECT_EQ(thread.same + only(thread, &Difference::only_a), a.size());
+    EXPECT_EQ(thread.same + only(thread, &Difference::only_b), b.size());
+    ASSERT_FALSE(thread.differences.empty());
+    const Difference& one = thread.differences[0];
+    if (changed.changed_kind == Node::Kind::Branch) {
+      ++branches;
+      ASSERT_TRUE(one.a && one.b);
+      EXPECT_EQ(one.a->pc, a[changed.steps_before].pc);
+      EXPECT_EQ(one.b->pc, b[changed.steps_before].pc);
+    } else {
+      ++loops;
+      ASSERT_EQ(thread.differences.size(), 1u);
+      EXPECT_EQ(one.kind, Difference::Kind::Loop);
+      EXPECT_EQ(one.times_a, changed.rounds_before);
+      EXPECT_EQ(one.times_b, changed.rounds_before + changed.extra_rounds);
+    }
+  }
+  EXPECT_GT(loops, 40u);
+  EXPECT_GT(branches, 20u);
+}
+
 TEST(Diff, TheFirstPartingIsTheBranch) {
   unsigned branches = 0;
   for (uint32_t seed = 0; seed < 400; ++seed) {

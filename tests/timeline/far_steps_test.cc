@@ -1,5 +1,5 @@
-// Steps beyond 2^32: x64dbg's own numbers end there, ours do not. What comes before them is an index
-// of which somebody else says so, so that nobody has to take so many steps.
+// Steps beyond 2^32: x64dbg's own numbers end there, ours do not. What comes before them is an
+// index of which somebody else says so, so that nobody has to take so many steps.
 #include <memory>
 #include <vector>
 
