@@ -2,48 +2,54 @@
 
 #include <algorithm>
 #include <bitset>
-#include <unordered_map>
-
-#include "machine/operands.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
 
-using Stack = machine::Instruction::Stack;
-
-constexpr uint64_t kBlocksMax = 20000;
-constexpr int kEnough = 16;  // pushes that speak the same way
+constexpr uint64_t kBlocksMax = 20000;          // whose words are looked at
+constexpr uint64_t kBlocksInAll = 2'000'000;  // of all sessions, for pushes
 
 class Detective {
  public:
   Detective(Bytes file, const Scan& scan)
-      : file_(file), scan_(scan), shape_(scan.shape()), decoder_(shape_.wide) {}
+      : file_(file), scan_(scan), shape_(scan.shape()), judge_(shape_) {}
 
   Generation find() {
-    if (scan_.keyframes().empty()) return found_;
-    uint64_t at = scan_.keyframes().front().offset;
-    const uint64_t end = scan_.gaps().empty() ? scan_.end() : scan_.gaps().front().from;
-    const uint64_t session_end = scan_.sessions().size() > 1 ? scan_.sessions()[1] : UINT64_MAX;
-    Block block;
-    for (uint64_t i = 0; i < std::min(kBlocksMax, session_end) && at < end; at += block.size) {
-      if (read_block(file_, at, shape_, scan_.is_hidden(at), block) != Reading::Whole) break;
-      if (block.is_user()) continue;
-      look_at_words(block, i++ == 0);
-      state_.apply(block, shape_);
-      look_at_stack(block);
-      remember(block);
-    }
-    found_.push_decided = right_ != wrong_;
-    if (right_ > wrong_) found_.push_old_wrong = false;
-    if (!found_.push_decided && found_.leave_bare && !found_.leave_entries) {
-      found_.push_old_wrong = false;
-      found_.push_decided = true;
-    }
+    for (size_t i = 0; i < scan_.sessions().size(); ++i) look_at_session(i);
     found_.minimal = !repeats_ && unannounced_;
-    return found_;
+    return std::move(found_);
   }
 
  private:
+  /// Its first blocks, up to what is missing.
+  void look_at_session(size_t session) {
+    const auto& sessions = scan_.sessions();
+    const uint64_t from = sessions[session];
+    const uint64_t to = session + 1 < sessions.size() ? sessions[session + 1] : scan_.count();
+    const Keyframe* key = scan_.keyframe_at(from);
+    uint64_t at = key->offset;
+    const auto& gaps = scan_.gaps();
+    const auto gap = std::lower_bound(gaps.begin(), gaps.end(), at,
+                                      [](const Gap& one, uint64_t o) { return one.from < o; });
+    const uint64_t end = gap == gaps.end() ? scan_.end() : gap->from;
+    judge_.restart();
+    Block block;
+    for (uint64_t seq = from; seq < to && at < end && blocks_ < kBlocksInAll; at += block.size) {
+      const bool words = session == 0 && seq < kBlocksMax;
+      if (judge_.is_sure() && !words) break;
+      if (read_block(file_, at, shape_, scan_.is_hidden(at), block) != Reading::Whole) break;
+      if (block.is_user()) continue;
+      if (words) look_at_words(block, seq == 0);
+      judge_.add(block);
+      ++seq;
+      ++blocks_;
+    }
+    found_.push_old.push_back(judge_.verdict());
+    found_.both_entries |= judge_.both_entries();
+    found_.leave_entries |= judge_.leave_entries();
+    found_.leave_bare |= judge_.leave_bare();
+  }
+
   /// x64dbg announces a change in the block before, with the value that is about to go.
   void look_at_words(const Block& block, bool first) {
     std::bitset<kWordsMax> listed;
@@ -60,56 +66,17 @@ class Detective {
         unannounced_ = true;
     }
     listed_ = listed;
-  }
-
-  uint64_t word_at(const uint8_t* words, uint32_t entry) const {
-    return load_uint(words + entry * shape_.word, shape_.word, Endian::Little);
-  }
-
-  void look_at_stack(const Block& block) {
-    const machine::Instruction& one = decoder_.decode(block.opcode);
-    const uint64_t sp = state_.word(4, shape_);
-    const uint64_t slot = shape_.wide ? sp - 8 : (sp - 4) & UINT32_MAX;
-    const uint32_t count = block.memory_count;
-    if (one.stack == Stack::Leave && state_.valid[5]) {
-      (count == 0 ? found_.leave_bare : found_.leave_entries) = true;
-      return;
-    }
-    if ((one.stack != Stack::Push && one.stack != Stack::Call) || count == 0) return;
-    if (word_at(block.addresses, count - 1) != slot) return;
-    if (count >= 2 && word_at(block.addresses, count - 2) == sp) {
-      found_.both_entries = true;
-      ++right_;
-      return;
-    }
-    const uint64_t stored = word_at(block.old_words, count - 1);
-    const auto at_slot = memory_.find(slot);
-    const auto at_sp = memory_.find(sp);
-    const bool is_slot = at_slot != memory_.end() && at_slot->second == stored;
-    const bool is_sp = at_sp != memory_.end() && at_sp->second == stored;
-    if (is_slot == is_sp) return;
-    if (is_slot && right_ < kEnough) ++right_;
-    if (is_sp && wrong_ < kEnough) ++wrong_;
-  }
-
-  void remember(const Block& block) {
-    uint32_t fresh = 0;
-    for (uint32_t i = 0; i < block.memory_count; ++i) {
-      const bool changed = (block.memory_flags[i] & 1) == 0;
-      memory_[word_at(block.addresses, i)] =
-          changed ? word_at(block.new_words, fresh++) : word_at(block.old_words, i);
-    }
+    state_.apply(block, shape_);
   }
 
   Bytes file_;
   const Scan& scan_;
   const Shape& shape_;
-  machine::InstructionDecoder decoder_;
+  PushJudge judge_;
   WordState state_;
   std::bitset<kWordsMax> listed_;
-  std::unordered_map<uint64_t, uint64_t> memory_;  // word by address
   Generation found_;
-  int right_ = 0, wrong_ = 0;
+  uint64_t blocks_ = 0;
   bool repeats_ = false, unannounced_ = false;
 };
 
@@ -119,12 +86,18 @@ Generation find_generation(Bytes file, const Scan& scan) { return Detective(file
 
 std::string describe(const Generation& generation, const Scan& scan) {
   if (generation.minimal) return "not x64dbg: only words that change are listed";
+  auto some = [&](PushOld which) {
+    return std::find(generation.push_old.begin(), generation.push_old.end(), which) !=
+           generation.push_old.end();
+  };
   std::string since, until;
   if (generation.both_entries) {
     since = until = "June 2024";
-  } else if (generation.push_decided && generation.push_old_wrong) {
+  } else if (some(PushOld::Top) && some(PushOld::Slot)) {
+    return "x64dbg, sessions of before and since June 2024";
+  } else if (some(PushOld::Top)) {
     since = "June 2024";
-  } else if (generation.push_decided) {
+  } else if (some(PushOld::Slot)) {
     until = "June 2024";
   } else if (generation.leave_entries) {
     since = "June 2024";

@@ -129,7 +129,7 @@ void MemoryReader::put_nearby(Place place) {
 }
 
 /// The stack slot of a push or call, recorded at sp minus a word.
-void MemoryReader::put_push(uint32_t entry, uint32_t size, bool old_right) {
+void MemoryReader::put_push(uint32_t entry, uint32_t size, PushOld old) {
   const uint32_t word = shape_.word;
   const Place place{entry, 1};
   used_ = entry + 1;
@@ -139,15 +139,14 @@ void MemoryReader::put_push(uint32_t entry, uint32_t size, bool old_right) {
   const uint64_t at = address(entry);
   if (size < word) {
     Step::MemoryAccess below{at, Kind::Nearby, word - size, {}, after.first(word - size)};
-    if (old_right) below.old_bytes = before.first(word - size);
+    if (old == PushOld::Slot) below.old_bytes = before.first(word - size);
     out_->push_back(below);
   }
   Step::MemoryAccess access{cut(at + word - size), Kind::Write, size, {},
                             after.subspan(word - size)};
-  if (old_right) access.old_bytes = before.subspan(word - size);
+  if (old == PushOld::Slot) access.old_bytes = before.subspan(word - size);
   out_->push_back(access);
-  // Since June 2024 it is the content of [sp] that stands there as the old one.
-  if (!old_right && size == word)
+  if (old == PushOld::Top && size == word)
     out_->push_back({cut(at + word), Kind::Nearby, word, before, {}});
 }
 
@@ -167,10 +166,10 @@ bool MemoryReader::stack_operand(const MemoryOperand& operand) {
     case Stack::Push:
     case Stack::Call:
       if (is_row({used_, 1}, top - word)) {
-        put_push(used_, operand.size, !context_.push_old_wrong);
+        put_push(used_, operand.size, context_.push_old);
       } else if (is_row({used_, 1}, top) && is_row({used_ + 1, 1}, top - word)) {
         put_nearby({used_, 1});
-        put_push(used_, operand.size, true);
+        put_push(used_, operand.size, PushOld::Slot);
       } else {
         missing(operand, cut(top - operand.size));
       }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/trace64_block.h"
+#include "formats/trace64_push.h"
 #include "formats/trace64_scan.h"
 #include "machine/operands.h"
 #include "model/batch.h"
@@ -19,7 +20,7 @@ struct MemoryContext {
   const WordState* state = nullptr;             // before it
   const machine::Instruction* instruction = nullptr;
   std::optional<uint64_t> next_pc;              // where its thread went on, if that is known
-  bool push_old_wrong = false;  // of pushes and calls the old content is that of [sp]
+  PushOld push_old = PushOld::Slot;             // of pushes and calls
 };
 
 /// A block's accesses, in the order of the entries; contents are in the file or in `batch`.
@@ -47,7 +48,7 @@ class MemoryReader {
   void missing(const machine::MemoryOperand& operand, uint64_t address);
   void put(Place place, Kind kind, uint32_t size);
   void put_tail(Place place, uint32_t size);
-  void put_push(uint32_t entry, uint32_t size, bool old_right);
+  void put_push(uint32_t entry, uint32_t size, PushOld old);
   void put_nearby(Place place);
   void as_stored();
   bool unreadable(Place place) const;

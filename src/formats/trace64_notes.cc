@@ -171,10 +171,11 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
     }
   }
   const Generation& generation = contents.generation;
-  for (const bool one : {generation.push_old_wrong, generation.push_decided,
-                         generation.both_entries, generation.leave_entries, generation.leave_bare,
+  for (const bool one : {generation.both_entries, generation.leave_entries, generation.leave_bare,
                          generation.minimal, scan.resume_.has_value()})
     out.number(one ? 1 : 0);
+  out.number(generation.push_old.size());
+  for (const PushOld one : generation.push_old) out.number(static_cast<uint64_t>(one));
   if (scan.resume_) {
     for (const uint64_t value : {scan.resume_->at, scan.resume_->count,
                                  uint64_t{scan.resume_->tid},
@@ -319,6 +320,17 @@ bool Notes::read_resume(Cursor& in, Scan& scan) {
   return true;
 }
 
+bool Notes::read_push_old(Cursor& in, const Scan& scan, Generation& generation) {
+  uint64_t count;
+  if (!read_count(in, count) || count != scan.sessions_.size()) return false;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t one = in.varint();
+    if (one > kPushOldMax) return false;
+    generation.push_old.push_back(static_cast<PushOld>(one));
+  }
+  return true;
+}
+
 bool Notes::read(Bytes notes, uint64_t file_bytes, Contents& contents) {
   if (!as_text(notes).starts_with(kNotesMagic) || file_bytes > contents.file->bytes().size())
     return false;
@@ -329,10 +341,10 @@ bool Notes::read(Bytes notes, uint64_t file_bytes, Contents& contents) {
     return false;
   Generation& generation = contents.generation;
   bool resumes = false;
-  for (bool* one : {&generation.push_old_wrong, &generation.push_decided,
-                    &generation.both_entries, &generation.leave_entries, &generation.leave_bare,
+  for (bool* one : {&generation.both_entries, &generation.leave_entries, &generation.leave_bare,
                     &generation.minimal, &resumes})
     *one = in.varint() != 0;
+  if (!read_push_old(in, scan, generation)) return false;
   if (resumes && !read_resume(in, scan)) return false;
   return read_log(in, contents.problems) && in.at_end() && !in.bad();
 }

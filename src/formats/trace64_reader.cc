@@ -231,6 +231,7 @@ Result<bool> Reader::refresh() {
   contents_->file = std::move(file);
   bytes_ = contents_->file->bytes();
   contents_->scan.extend(bytes_, nullptr, {});
+  contents_->generation = find_generation(bytes_, contents_->scan);
   refreshed_ = true;
   make_extras();
   if (begun_ || at_end_) {  // what is being read has its pointers in the old mapping
@@ -255,10 +256,19 @@ void Reader::begin(Batch& batch) {
   seq_ = start_;
   if (seq_ == 0 && !contents_->scan.gaps().empty() && contents_->scan.gaps()[0].seq == 0)
     mark(batch, Border::Gap, 0);
+  enter_session();
   tracker_.load(words_before(seq_, block_));
   tracker_.apply(block_, changed_);
   tid_ = tracker_.words().tid;
   switch_thread(tid_);
+}
+
+/// The one that seq_ is in.
+void Reader::enter_session() {
+  const auto sessions = this->sessions();
+  const auto behind = std::upper_bound(sessions.begin(), sessions.end(), seq_);
+  push_old_ = contents_->generation.push_old_of(
+      static_cast<size_t>(std::max<ptrdiff_t>(behind - sessions.begin(), 1) - 1));
 }
 
 /// The thread's next step tells what is different from what its steps have told.
@@ -319,7 +329,7 @@ void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   MemoryContext context;
   context.state = &tracker_.words();
   context.instruction = &decoder_.decode(block_.opcode);
-  context.push_old_wrong = contents_->generation.push_old_wrong;
+  context.push_old = push_old_;
   if (next) {
     context.next_pc = tracker_.words().word(shape_.pc_word, shape_);
     uint32_t word = 0;
@@ -460,6 +470,7 @@ Result<bool> Reader::next(Batch& batch) {
     event.body = step;
     batch.add() = event;
     ++seq_;
+    if (border == Border::Session) enter_session();
     if (border != Border::None) mark(batch, border, gap);
   }
   return !batch.empty();

@@ -56,6 +56,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   void add_memory(Batch& batch, Step& step, const Block* next);
   void tell_segment_base(Batch& batch, Step& step);
   void go_on(Batch& batch, Step& step, Border border, const Block& next);
+  void enter_session();
   void switch_thread(uint64_t tid);
   void mark(Batch& batch, Border border, uint64_t gap);
   void tell_oddities(const Block& block);
@@ -76,6 +77,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   uint64_t start_ = 0;  // where to begin
   uint64_t seq_ = 0;
   uint64_t tid_ = 0;
+  PushOld push_old_ = PushOld::Unknown;  // in this session
   Block block_;
   std::vector<uint32_t> before_;   // registers that it has to tell
   std::vector<uint32_t> changed_;

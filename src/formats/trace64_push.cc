@@ -1,0 +1,88 @@
+#include "formats/trace64_push.h"
+
+#include <cstdlib>
+
+namespace tracewell::formats::trace64 {
+namespace {
+
+using Stack = machine::Instruction::Stack;
+
+constexpr uint64_t kBlocksMax = 20000;  // of a session
+constexpr int kEnough = 16;             // votes ahead
+
+}  // namespace
+
+void PushJudge::restart() {
+  state_ = {};
+  memory_.clear();
+  blocks_ = 0;
+  slot_ = top_ = 0;
+  sure_ = both_entries_ = leave_entries_ = leave_bare_ = false;
+}
+
+void PushJudge::add(const Block& block) {
+  if (sure_) return;
+  state_.apply(block, shape_);
+  look(block);
+  remember(block);
+  sure_ = std::abs(slot_ - top_) >= kEnough || ++blocks_ >= kBlocksMax;
+}
+
+uint64_t PushJudge::word_at(const uint8_t* words, uint32_t entry) const {
+  return load_uint(words + entry * shape_.word, shape_.word, Endian::Little);
+}
+
+/// Zeros are everywhere, and are no sign that this one is meant.
+PushJudge::Fit PushJudge::fit(uint64_t address, uint64_t stored) const {
+  const auto at = memory_.find(address);
+  if (at == memory_.end()) return Fit::Unknown;
+  if (at->second != stored) return Fit::No;
+  return stored == 0 ? Fit::Unknown : Fit::Yes;
+}
+
+void PushJudge::vote(bool slot) { ++(slot ? slot_ : top_); }
+
+void PushJudge::look(const Block& block) {
+  const machine::Instruction& one = decoder_.decode(block.opcode);
+  const uint32_t count = block.memory_count;
+  if (one.stack == Stack::Leave && state_.valid[5]) {
+    (count == 0 ? leave_bare_ : leave_entries_) = true;
+    return;
+  }
+  if ((one.stack != Stack::Push && one.stack != Stack::Call) || count == 0) return;
+  if (!state_.valid[4]) return;
+  const uint64_t sp = state_.word(4, shape_);
+  const uint64_t slot = shape_.wide ? sp - 8 : (sp - 4) & UINT32_MAX;
+  if (word_at(block.addresses, count - 1) != slot) return;
+  if (count >= 2 && word_at(block.addresses, count - 2) == sp) {
+    both_entries_ = true;
+    vote(true);
+    return;
+  }
+  const uint64_t stored = word_at(block.old_words, count - 1);
+  const Fit as_slot = fit(slot, stored), as_top = fit(sp, stored);
+  if (as_slot != as_top) vote(as_slot > as_top);
+}
+
+void PushJudge::remember(const Block& block) {
+  uint32_t fresh = 0;
+  for (uint32_t i = 0; i < block.memory_count; ++i) {
+    const bool changed = (block.memory_flags[i] & 1) == 0;
+    const uint64_t address = word_at(block.addresses, i);
+    const uint64_t first = address < shape_.word ? 0 : address - shape_.word + 1;
+    auto overlapping = memory_.lower_bound(first);
+    while (overlapping != memory_.end() && overlapping->first - first < 2 * shape_.word - 1)
+      overlapping = memory_.erase(overlapping);
+    memory_[address] = changed ? word_at(block.new_words, fresh++) : word_at(block.old_words, i);
+  }
+}
+
+/// Memory also changes unseen, so that a few votes are wrong.
+PushOld PushJudge::verdict() const {
+  if (slot_ > 2 * top_) return PushOld::Slot;
+  if (top_ > 2 * slot_) return PushOld::Top;
+  const bool old_recorder = slot_ == top_ && leave_bare_ && !leave_entries_;
+  return old_recorder ? PushOld::Slot : PushOld::Unknown;
+}
+
+}  // namespace tracewell::formats::trace64
