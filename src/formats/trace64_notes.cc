@@ -107,7 +107,7 @@ bool read_log(Cursor& in, ProblemLog& log) {
 }
 
 // Of a keyframe.
-constexpr uint32_t kFull = 1, kFlagged = 2, kFromCheckpoint = 4, kOtherThread = 8;
+constexpr uint32_t kFull = 1, kFlagged = 2, kFromCheckpoint = 4, kOtherThread = 8, kJointShift = 4;
 
 void write_keyframes(Writer& out, const std::vector<Keyframe>& keyframes) {
   out.number(keyframes.size());
@@ -115,7 +115,8 @@ void write_keyframes(Writer& out, const std::vector<Keyframe>& keyframes) {
   for (const Keyframe& one : keyframes) {
     const bool other = one.tid_before != last.tid_before;
     out.number((one.full ? kFull : 0) | (one.flagged ? kFlagged : 0) |
-               (one.checkpoint != 0 ? kFromCheckpoint : 0) | (other ? kOtherThread : 0));
+               (one.checkpoint != 0 ? kFromCheckpoint : 0) | (other ? kOtherThread : 0) |
+               static_cast<uint32_t>(one.joint) << kJointShift);
     out.number(one.seq - last.seq);
     out.number(one.offset - last.offset);
     if (one.checkpoint != 0) out.number(one.checkpoint);
@@ -220,6 +221,8 @@ bool Notes::read_keyframes(Cursor& in, Scan& scan) {
     one.offset += bytes;
     one.full = (bits & kFull) != 0;
     one.flagged = (bits & kFlagged) != 0;
+    if (bits >> kJointShift > static_cast<uint64_t>(Joint::Breaks)) return false;
+    one.joint = static_cast<Joint>(bits >> kJointShift);
     one.checkpoint = 0;
     if ((bits & kFromCheckpoint) != 0) one.checkpoint = static_cast<uint32_t>(in.varint());
     if ((bits & kOtherThread) != 0) one.tid_before = static_cast<uint32_t>(in.varint());

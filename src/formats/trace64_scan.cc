@@ -73,7 +73,7 @@ void Scan::extend(Bytes file, ProblemLog* problems,
     }
   }
   tell_end(file);
-  find_sessions(file);
+  find_sessions();
   keyframe_steps_.clear();
   for (const Keyframe& one : keyframes_) keyframe_steps_.push_back(one.seq);
   problems_ = nullptr;
@@ -124,7 +124,8 @@ void Scan::count_block(Bytes file, const Block& block) {
   // An id that is neither new nor in a full dump is there because the thread is about to change.
   announced_ = after_flagged_ && !block.is_full(shape_) && count_ > 0 && block.tid == tid_before;
   if (block.is_full(shape_)) {
-    keyframes_.push_back({count_, block.offset, tid_before, true, block.is_flagged(), 0});
+    keyframes_.push_back(
+        {count_, block.offset, tid_before, true, block.is_flagged(), 0, joint(file, block)});
     if (may_begin_at(keyframes_.size() - 1)) bases_.may_begin(count_);
   } else if (keyframes_.empty()) {
     keyframes_.push_back({count_, block.offset, tid_before, false, block.is_flagged(), 0});
@@ -133,6 +134,7 @@ void Scan::count_block(Bytes file, const Block& block) {
   }
   bases_.look_at(block, count_, tid_);
   ++count_;
+  last_at_ = at_;
   at_ += block.size;
   if (block.is_full(shape_)) may_resume_here(file);
 }
@@ -154,6 +156,7 @@ bool Scan::rewind(ProblemLog& problems) {
   after_flagged_ = resume_->after_flagged;
   threads_ = resume_->threads;
   announced_ = false;
+  last_at_ = 0;
   end_why_.clear();
   forget_from(at_);
   while (!gaps_.empty() && gaps_.back().to > at_) gaps_.pop_back();
@@ -163,7 +166,8 @@ bool Scan::rewind(ProblemLog& problems) {
 /// May a session begin with this keyframe? (find_sessions() looks closer.)
 bool Scan::may_begin_at(size_t keyframe) const {
   const Keyframe& one = keyframes_[keyframe];
-  return one.full && (keyframe == 0 || one.seq - keyframes_[keyframe - 1].seq != kFullDumpEvery);
+  return one.full && (keyframe == 0 || one.joint == Joint::Breaks ||
+                      one.seq - keyframes_[keyframe - 1].seq != kFullDumpEvery);
 }
 
 /// Many blocks without a full dump: adds up what they told.
@@ -219,6 +223,7 @@ bool Scan::recover(Bytes file, std::string why) {
                    count_));
   gaps_.push_back({at_, *found, count_, std::move(why)});
   at_ = *found;
+  last_at_ = 0;
   after_flagged_ = announced_ = false;
   return true;
 }
@@ -254,6 +259,7 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
     if (block.has_tid) tid_ = block.tid;
   }
   at_ = at;
+  last_at_ = 0;
   count_ = seq;
   forget_from(at);
   if (resume_ && resume_->at > at) resume_.reset();
@@ -282,67 +288,6 @@ void Scan::tell_end(Bytes file) {
     tell(at_, Problem::Severity::Damage, "broken-block",
          fmt::format("{}; there is no full dump behind it, the last {} bytes are left out",
                      end_why_, left));
-}
-
-/// Is the full dump of this keyframe the beginning of something new? x64dbg lists the words that an
-/// instruction is about to change; where others are different now, it was not there. Who does not
-/// write like that leaves one unsure.
-bool Scan::breaks_off(Bytes file, size_t keyframe, bool if_unsure) const {
-  const Keyframe& from = keyframes_[keyframe - 1];
-  const Keyframe& to = keyframes_[keyframe];
-  WordState state = state_at(from);
-  Block block;
-  std::bitset<kWordsMax> listed;
-  bool repeats = false;
-  for (uint64_t at = from.offset; at < to.offset; at += block.size) {
-    if (read_block(file, at, shape_, is_hidden(at), block) != Reading::Whole) return true;
-    if (block.is_user()) continue;
-    listed = {};
-    uint32_t word = 0;
-    for (uint32_t i = 0; i < block.register_count; ++i, ++word) {
-      listed.set(word += block.positions[i]);
-      repeats |= state.valid[word] && !block.is_full(shape_) &&
-                 std::memcmp(state.dump.data() + word * shape_.word,
-                             block.values + i * shape_.word, shape_.word) == 0;
-    }
-    state.apply(block, shape_);
-  }
-  if (!repeats) return if_unsure;
-  const WordState before = state;
-  if (read_block(file, to.offset, shape_, is_hidden(to.offset), block) != Reading::Whole)
-    return true;
-  state.apply(block, shape_);
-  for (uint32_t word = 0; word < shape_.words; ++word)
-    if (!listed[word] && before.word(word, shape_) != state.word(word, shape_)) return true;
-  return false;
-}
-
-/// x64dbg appends to a file that is there already. Each session begins with a full dump, and has
-/// one every 512 blocks from then on; a dump at another place, with which the old rhythm ends, is a
-/// new session. (An exception may also bring one; then the old rhythm goes on.)
-void Scan::find_sessions(Bytes file) {
-  sessions_.clear();
-  if (keyframes_.empty()) return;
-  sessions_.push_back(0);
-  uint64_t base = 0;
-  size_t gap = 0;
-  for (size_t i = 1; i < keyframes_.size(); ++i) {
-    const Keyframe& one = keyframes_[i];
-    if (!one.full) continue;
-    while (gap < gaps_.size() && gaps_[gap].to < one.offset) ++gap;
-    if (gap < gaps_.size() && gaps_[gap].to == one.offset) {
-      base = one.seq;  // how many are missing is not known
-      continue;
-    }
-    const uint64_t distance = (one.seq - base) % kFullDumpEvery;
-    if (distance == 0 || !one.flagged) continue;
-    const uint64_t due = one.seq + kFullDumpEvery - distance;
-    const Keyframe* there = keyframe_at(due);
-    const bool rhythm_goes_on = due < count_ && there->seq == due && there->full;
-    if (rhythm_goes_on || !breaks_off(file, i, due < count_)) continue;
-    sessions_.push_back(one.seq);
-    base = one.seq;
-  }
 }
 
 }  // namespace tracewell::formats::trace64

@@ -30,6 +30,13 @@ struct WordState {
   }
 };
 
+/// How a full dump goes with the block in front of it.
+enum class Joint : uint8_t {
+  Fits = 0,    // it may follow from it
+  Unsure = 1,  // the file is not written in a way that would tell
+  Breaks = 2,  // something else changed than was announced
+};
+
 struct Keyframe {
   uint64_t seq = 0;
   uint64_t offset = 0;
@@ -37,6 +44,7 @@ struct Keyframe {
   bool full = false;        // a full dump; else the state comes from `checkpoint`
   bool flagged = false;
   uint32_t checkpoint = 0;
+  Joint joint = Joint::Unsure;
 };
 
 /// Bytes that no block could be made of.
@@ -116,8 +124,13 @@ class Scan {
   void forget_from(uint64_t offset);
   void may_resume_here(Bytes file);
   uint64_t where_doubt_begins(Bytes file) const;
-  void find_sessions(Bytes file);
-  bool breaks_off(Bytes file, size_t keyframe, bool if_unsure) const;
+  // In trace64_sessions.cc.
+  struct Habit;
+  Joint joint(Bytes file, const Block& dump) const;
+  Joint compare_words(Bytes file, const Block& dump) const;
+  bool follows(Bytes file, const Block& dump) const;
+  void find_sessions();
+  bool is_session(size_t keyframe, uint64_t base, bool& flushes) const;
   void tell_end(Bytes file);
   void tell(uint64_t offset, Problem::Severity severity, std::string code, std::string text);
   void seen(uint32_t tid);
@@ -127,6 +140,7 @@ class Scan {
   uint64_t at_ = 0;
   uint64_t count_ = 0;
   uint32_t tid_ = 0;
+  uint64_t last_at_ = 0;     // where the last step's block is; 0 = not known
   bool after_flagged_ = false;
   bool announced_ = false;   // the last block's id says that another thread follows
   std::string end_why_;
