@@ -41,7 +41,8 @@ bool positions_fit(const uint8_t* positions, uint32_t count, const Shape& shape)
 }
 
 /// For how many blocks a reading of the file makes sense, up to `most`; the end of the file, where
-/// a block ends, counts as all of them. Behind flagged blocks either reading will do.
+/// a block ends, counts as all of them. Behind flagged blocks, and of full dumps, either reading
+/// will do.
 uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, uint32_t most) {
   if (most == 0 || offset == file.size()) return most;
   Block block;
@@ -49,7 +50,8 @@ uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_ti
   if (!is_plausible(block, shape)) return 0;
   const uint64_t next = offset + block.size;
   const uint32_t plain = lasting(file, next, shape, false, most - 1);
-  const bool either = block.is_flagged() || block.is_full(shape);
+  const bool bare_dump = next + 1 < file.size() && file[next] == 0 && file[next + 1] == shape.words;
+  const bool either = block.is_flagged() || block.is_full(shape) || bare_dump;
   if (plain + 1 == most || !either) return plain + 1;
   return 1 + std::max(plain, lasting(file, next, shape, true, most - 1));
 }

@@ -279,6 +279,23 @@ TEST(Trace64, Case25FullDumpWithHiddenThreadId) {
   for (size_t i = 0; i < 99; ++i) EXPECT_EQ(got.steps[i].pc, moments[i].words[16]);
 }
 
+TEST(Trace64, Case25DumpWithHiddenIdBehindAnother) {
+  // A switch, and at once an exception in the new thread: ids behind clear flags in two blocks.
+  RawBlock announcing = small({{0, 1}});
+  announcing.tid = 1;
+  RawBlock switched = small({{15, 0x0100000000000000}});
+  switched.tid = 8;
+  switched.flagged = false;
+  RawBlock flushed = full_block(8, {{16, 0x77001000}});
+  flushed.flagged = false;
+  ReadBack got(kHead + full_block(1, {{16, 0x401000}}).bytes() + announcing.bytes() +
+               switched.bytes() + flushed.bytes() + small({{16, 0x77001001}}).bytes());
+  ASSERT_EQ(got.steps.size(), 5u);
+  EXPECT_EQ(got.problems("hidden-thread-id"), 2u);
+  EXPECT_EQ(got.tids, (std::vector<uint64_t>{1, 1, 8, 8, 8}));
+  EXPECT_EQ(got.steps[3].pc, 0x77001000u);
+}
+
 TEST(Trace64, Case26CutAtEveryByte) {
   RandomProgram program(3, true, 2, 10);
   const auto moments = program.run(40);
