@@ -113,6 +113,9 @@ Result<timeline::Timeline> index(const std::string& path, const Trace& trace) {
   options.trace_changed_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
                                  std::filesystem::last_write_time(path).time_since_epoch())
                                  .count();
+  const auto* noted = dynamic_cast<const formats::Noted*>(trace.source.get());
+  const std::vector<uint8_t> notes = noted != nullptr ? noted->notes() : std::vector<uint8_t>();
+  options.build.notes = notes;
   Result<timeline::Timeline> built = Error{Errc::Io, "", {}};
   const double took = seconds([&] {
     built = timeline::Timeline::open(*trace.source->steps(), trace.source->catalog(),
@@ -178,10 +181,11 @@ Status programs(const std::string& bin, const std::string& path) {
       "watch *(char *) {:#x}\ncontinue\ndelete\ncontinue\nwatch *(char *) {:#x}\n"
       "python\nimport time\nbegin = time.perf_counter()\n"
       "said = gdb.execute('reverse-continue', to_string=True)\n"
-      "print('took', (time.perf_counter() - begin) * 1000)\n"
-      "where = gdb.parse_and_eval('$pc')\nend\n",
-      bin, path, bench::kOnceWritten, bench::kOnceWritten);
-  auto back = timed(fmt::format("gdb -nx -q -batch -x {} 2>/dev/null", script));
+      "took = (time.perf_counter() - begin) * 1000\n"
+      "if int(gdb.parse_and_eval('$pc')) != {:#x}: raise gdb.GdbError('elsewhere: ' + said)\n"
+      "print('took', took)\nend\n",
+      bin, path, bench::kOnceWritten, bench::kOnceWritten, bench::kImage);
+  const auto back = timed(fmt::format("gdb -nx -q -batch -x {} 2>/dev/null", script));
   unlink(script.c_str());
   if (!back) return back.error();
   fmt::print("bench x64dbg-reverse-continue ours={:.0f}ms limit=100ms ratio={:.2f}\n", *back,

@@ -17,12 +17,13 @@
 namespace tracewell::bench {
 
 constexpr uint64_t kOnceWritten = 0x30000000;  // by the first step alone
+constexpr uint64_t kImage = 0x140001000;       // where the program's code is, and begins
 
 class Trace64File {
  public:
   /// Writes `steps` steps to `path`, without waiting for the disk. `image` is where the program's
   /// code is.
-  static Status write(const std::string& path, uint64_t steps, uint64_t image = 0x140001000) {
+  static Status write(const std::string& path, uint64_t steps, uint64_t image = kImage) {
     const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
     if (file == nullptr) return errno_error("cannot write " + path);
     Trace64File trace(image);

@@ -51,13 +51,7 @@ FlowReader::FlowReader(std::shared_ptr<const Contents> contents, uint64_t seq)
 void FlowReader::find_odd() {
   const Scan& scan = contents_->scan;
   odd_at_ = scan.end() > kBlockBytesMax ? scan.end() - kBlockBytesMax : 0;
-  const auto& hidden = scan.hidden();
-  const auto id = std::lower_bound(hidden.begin(), hidden.end(), at_);
-  if (id != hidden.end()) odd_at_ = std::min(odd_at_, *id);
-  const auto& gaps = scan.gaps();
-  const auto gap = std::lower_bound(gaps.begin(), gaps.end(), at_,
-                                    [](const Gap& one, uint64_t at) { return one.from < at; });
-  if (gap != gaps.end()) odd_at_ = std::min(odd_at_, gap->from);
+  odd_at_ = std::min(odd_at_, scan.plain_to(at_));
 }
 
 bool FlowReader::find_block() {

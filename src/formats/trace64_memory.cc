@@ -1,6 +1,7 @@
 #include "formats/trace64_memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tracewell::formats::trace64 {
@@ -15,9 +16,12 @@ MemoryReader::MemoryReader(const Shape& shape, const Block& block, const MemoryC
       batch_(batch) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < block.memory_count; ++i)
-    if (changed(i)) new_[i] = block.new_words + shape.word * at++;
-  for (uint32_t i = 0; i < (shape.wide ? 16u : 8u); ++i)
-    addresses_.general[i] = context.state->word(i, shape);
+    new_[i] = changed(i) ? block.new_words + shape.word * at++ : nullptr;
+  static_assert(std::endian::native == std::endian::little);
+  if (shape.wide)
+    std::memcpy(addresses_.general.data(), context.state->dump.data(), 16 * 8);
+  else
+    for (uint32_t i = 0; i < 8; ++i) addresses_.general[i] = context.state->word(i, shape);
   addresses_.pc = context.state->word(shape.pc_word, shape);
   if (context.next_pc && instruction_.length != 0 && !instruction_.branches) {
     const uint64_t pc = addresses_.pc;
@@ -59,6 +63,8 @@ Bytes MemoryReader::old_of(Place place) const {
 }
 
 Bytes MemoryReader::new_of(Place place) {
+  if (place.entries == 1 && new_[place.entry]) return {new_[place.entry], shape_.word};
+  if (place.entries == 1) return old_of(place);
   std::array<uint8_t, kMemoryMax * 8> bytes;
   for (uint32_t i = 0; i < place.entries; ++i) {
     const uint32_t entry = place.entry + i;

@@ -61,7 +61,7 @@ class MemoryReader {
   const machine::Instruction& instruction_;
   Batch& batch_;
   std::vector<Step::MemoryAccess>* out_ = nullptr;
-  std::array<const uint8_t*, kMemoryMax> new_ = {};  // nullptr: not changed
+  std::array<const uint8_t*, kMemoryMax> new_;  // of the block's entries; nullptr: not changed
   machine::AddressState addresses_;
   uint32_t used_ = 0;  // entries
   bool faulted_ = false;

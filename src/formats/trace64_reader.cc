@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "formats/trace64_flow.h"
 #include "formats/trace64_notes.h"
+#include "formats/trace64_walk.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
@@ -24,6 +25,7 @@ Reader::Reader(std::shared_ptr<Contents> contents, ProblemLog* problems)
       shape_(contents_->scan.shape()),
       problems_(problems),
       tracker_(shape_),
+      moment_(shape_),
       decoder_(shape_.wide) {
   const RegisterLayout& layout = WordMap::of(shape_).layout();
   if (const Register* base = layout.find("gs_base"))
@@ -144,6 +146,25 @@ std::vector<uint8_t> Reader::notes() const {
 }
 
 Reader::Border Reader::find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const {
+  if (from >= plain_from_ && from < plain_to_ && seq < plain_to_seq_ &&
+      bytes_[from] < kUserBlockMin &&
+      read_block(bytes_, from, shape_, false, block) == Reading::Whole)
+    return Border::None;
+  return find_border(from, seq, block, gap);
+}
+
+/// From the block at `from` on, which is behind that of the current step.
+void Reader::find_plain(uint64_t from) {
+  const Scan& scan = contents_->scan;
+  plain_from_ = from;
+  plain_to_ = scan.plain_to(from);
+  const auto& sessions = scan.sessions();
+  const auto session = std::upper_bound(sessions.begin(), sessions.end(), seq_);
+  plain_to_seq_ = session == sessions.end() ? scan.count() : *session;
+}
+
+Reader::Border Reader::find_border(uint64_t from, uint64_t seq, Block& block,
+                                   uint64_t& gap) const {
   const Scan& scan = contents_->scan;
   Border border = Border::None;
   while (true) {
@@ -174,25 +195,29 @@ WordState Reader::words_before(uint64_t seq, Block& block) const {
   TW_CHECK(from != nullptr);
   WordState words = contents_->scan.state_at(*from);
   words.tid = from->tid_before;
-  uint64_t at = from->offset;
+  BlockPlace at = {from->offset, from->seq};
   uint64_t gap = 0;
-  for (uint64_t i = from->seq;; ++i, at = block.offset + block.size) {
-    if (find_next(at, i, block, gap) == Border::End || i == seq) return words;
+  while (find_next(at.offset, at.seq, block, gap) != Border::End) {
+    if (at.seq == seq) return words;
     words.apply(block, shape_);
+    at = {block.offset + block.size, at.seq + 1};
+    if (words.valid.count() == shape_.words)
+      walk_plain(bytes_, shape_, contents_->scan.plain_to(at.offset), seq, at, words);
   }
+  block = {};
+  return words;
 }
 
 Status Reader::state_before(uint64_t seq, Moment& moment) {
   if (seq >= count())
     return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
-  RegisterTracker tracker(shape_);
   Block block;
   WordState words = words_before(seq, block);
   words.apply(block, shape_);
-  tracker.load(words);
-  moment.tid = tracker.words().tid;
-  moment.pc = tracker.words().word(shape_.pc_word, shape_);
-  moment.registers = tracker.registers();
+  moment_.load(words);
+  moment.tid = words.tid;
+  moment.pc = words.word(shape_.pc_word, shape_);
+  moment.registers = moment_.registers();
   const auto base = contents_->scan.base_at(words.tid, seq).base;
   if (base && shape_.wide) {
     uint8_t value[8];
@@ -218,6 +243,12 @@ Result<std::unique_ptr<Source>> Reader::open_at(uint64_t seq) const {
   return std::unique_ptr<Source>(std::move(reader));
 }
 
+Result<std::unique_ptr<Source>> Reader::open_meaning_at(uint64_t seq) const {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source, open_at(seq));
+  static_cast<Reader&>(*source).tells_stored_ = false;
+  return source;
+}
+
 std::unique_ptr<StepFlow> Reader::flow_at(uint64_t seq) const {
   return std::make_unique<FlowReader>(contents_, seq);
 }
@@ -233,6 +264,7 @@ Result<bool> Reader::refresh() {
   contents_->scan.extend(bytes_, nullptr, {});
   contents_->generation = find_generation(bytes_, contents_->scan);
   refreshed_ = true;
+  plain_to_ = 0;
   make_extras();
   if (begun_ || at_end_) {  // what is being read has its pointers in the old mapping
     start_ = at_end_ ? before : seq_;
@@ -258,6 +290,10 @@ void Reader::begin(Batch& batch) {
     mark(batch, Border::Gap, 0);
   enter_session();
   tracker_.load(words_before(seq_, block_));
+  if (block_.size == 0) {
+    at_end_ = true;
+    return;
+  }
   tracker_.apply(block_, changed_);
   tid_ = tracker_.words().tid;
   switch_thread(tid_);
@@ -290,18 +326,18 @@ void Reader::switch_thread(uint64_t tid) {
 
 std::span<const Step::RegisterChange> Reader::values(Batch& batch,
                                                      const std::vector<uint32_t>& which) {
-  std::vector<Step::RegisterChange> out;
-  out.reserve(which.size());
-  for (const uint32_t index : which) {
-    const Register& one = catalog_.registers.registers[index];
-    out.push_back({index, batch.copy(Bytes(tracker_.registers().block)
-                                         .subspan(one.offset, one.size_bytes))});
+  const std::span<Step::RegisterChange> out = batch.array<Step::RegisterChange>(which.size());
+  const Bytes block(tracker_.registers().block);
+  for (size_t i = 0; i < which.size(); ++i) {
+    const Register& one = catalog_.registers.registers[which[i]];
+    out[i] = {which[i], batch.copy(block.subspan(one.offset, one.size_bytes))};
   }
-  return batch.copy_array(std::span<const Step::RegisterChange>(out));
+  return out;
 }
 
 /// What the events cannot say, as tag, length (two bytes) and bytes.
 void Reader::store(Batch& batch, Step& step, char tag, Bytes bytes) {
+  if (!tells_stored_) return;
   stored_.assign(step.stored.begin(), step.stored.end());
   ByteWriter writer(stored_, Endian::Little);
   writer.uint(static_cast<uint8_t>(tag), 1);
@@ -325,10 +361,11 @@ void Reader::tell_oddities(const Block& block) {
 }
 
 void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
-  if (block_.memory_count == 0 && decoder_.decode(block_.opcode).count == 0) return;
+  const machine::Instruction& instruction = decoder_.decode(block_.opcode);
+  if (block_.memory_count == 0 && instruction.count == 0) return;
   MemoryContext context;
   context.state = &tracker_.words();
-  context.instruction = &decoder_.decode(block_.opcode);
+  context.instruction = &instruction;
   context.push_old = push_old_;
   if (next) {
     context.next_pc = tracker_.words().word(shape_.pc_word, shape_);
@@ -344,7 +381,7 @@ void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   memory.read(accesses_);
   step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(accesses_));
   step.memory_incomplete = memory.incomplete();
-  if (block_.memory_count == 0) return;
+  if (block_.memory_count == 0 || !tells_stored_) return;
   MemoryEntries again;
   again.fill(shape_, accesses_);
   if (again.same_as(shape_, block_)) return;
@@ -444,10 +481,10 @@ Result<bool> Reader::next(Batch& batch) {
   batch.hold(contents_->file);
   if (!begun_) begin(batch);
   for (size_t i = 0; i < kBatchSteps && !at_end_; ++i) {
-    Event event;
+    Event& event = batch.add();
     event.seq = seq_;
     event.tid = tid_;
-    Step step;
+    Step& step = event.body.emplace<Step>();
     step.pc = tracker_.words().word(shape_.pc_word, shape_);
     step.opcode = block_.opcode;
     step.before = values(batch, before_);
@@ -455,7 +492,10 @@ Result<bool> Reader::next(Batch& batch) {
     tell_oddities(block_);
     Block next;
     uint64_t gap = 0;
-    const Border border = find_next(block_.offset + block_.size, seq_ + 1, next, gap);
+    const uint64_t behind = block_.offset + block_.size;
+    if (behind < plain_from_ || behind >= plain_to_ || seq_ + 1 >= plain_to_seq_)
+      find_plain(behind);
+    const Border border = find_next(behind, seq_ + 1, next, gap);
     const bool follows = border == Border::None && (!next.has_tid || next.tid == tid_);
     add_memory(batch, step, follows ? &next : nullptr);
     const bool last = border == Border::End || border == Border::Session;
@@ -467,8 +507,6 @@ Result<bool> Reader::next(Batch& batch) {
     } else {
       go_on(batch, step, border, next);
     }
-    event.body = step;
-    batch.add() = event;
     ++seq_;
     if (border == Border::Session) enter_session();
     if (border != Border::None) mark(batch, border, gap);

@@ -32,6 +32,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   }
   std::span<const uint64_t> sessions() const override { return contents_->scan.sessions(); }
   Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
+  Result<std::unique_ptr<Source>> open_meaning_at(uint64_t seq) const override;
   std::unique_ptr<StepFlow> flow_at(uint64_t seq) const override;
   Result<bool> refresh() override;
 
@@ -48,9 +49,12 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   static Status find_shape(InputFile& file, Header& header, ProblemLog& problems, Shape& shape);
   void make_catalog();
   void make_extras();
-  /// The words in front of step `seq`, and its block, which may tell others.
+  /// The words in front of step `seq`, and its block, which may tell others. The block has no size
+  /// when it is not there any more.
   WordState words_before(uint64_t seq, Block& block) const;
   Border find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;
+  Border find_border(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;
+  void find_plain(uint64_t from);
   void begin(Batch& batch);
   void add_step(Batch& batch, Event& event, std::vector<Step::RegisterChange>& changes);
   void add_memory(Batch& batch, Step& step, const Block* next);
@@ -70,6 +74,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   ProblemLog* problems_ = nullptr;
   Catalog catalog_;
   RegisterTracker tracker_;
+  RegisterTracker moment_;  // of state_before()
   machine::InstructionDecoder decoder_;
   /// The step that is to be handed out next; its words are in the tracker.
   bool begun_ = false;
@@ -89,6 +94,10 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   std::vector<uint8_t> stored_;
   uint64_t odd_to_ = 0;  // blocks up to here were looked at for oddities
   bool refreshed_ = false;
+  bool tells_stored_ = true;
+  // Up to here, the block at plain_from_ and those behind it are one behind the other, of one
+  // session, and what their flags say.
+  uint64_t plain_from_ = 0, plain_to_ = 0, plain_to_seq_ = 0;
 };
 
 }  // namespace tracewell::formats::trace64

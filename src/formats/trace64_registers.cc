@@ -19,9 +19,9 @@ void RegisterTracker::reset() {
 void RegisterTracker::load(const WordState& words) {
   reset();
   words_ = words;
-  std::vector<uint32_t> changed;
-  for (uint32_t i = 0; i < map_.rest_index(); ++i) update(i, changed);
-  update_rest(kAllGroups, changed);
+  changed_.clear();
+  for (uint32_t i = 0; i < map_.rest_index(); ++i) update(i, changed_);
+  update_rest(kAllGroups, changed_);
 }
 
 void RegisterTracker::update(uint32_t index, std::vector<uint32_t>& changed) {
@@ -49,11 +49,19 @@ void RegisterTracker::update_rest(uint8_t groups, std::vector<uint32_t>& changed
     registers_.valid[index / 8] |= static_cast<uint8_t>(1u << (index % 8));
   }
   if (groups == 0) return;
-  uint8_t* const to = registers_.block.data() + one.offset;
-  uint8_t before[kDumpBytesMax];
-  std::memcpy(before, to, one.size_bytes);
-  map_.rest_of(words_.dump.data(), groups, to);
-  if (!was_valid || std::memcmp(before, to, one.size_bytes) != 0) changed.push_back(index);
+  const bool news =
+      map_.rest_of(words_.dump.data(), groups, registers_.block.data() + one.offset);
+  if (!was_valid || news) changed.push_back(index);
+}
+
+/// One of the first words, each of which is a register.
+void RegisterTracker::set_first_word(uint32_t word, uint64_t value,
+                                     std::vector<uint32_t>& changed) {
+  const uint32_t index = map_.register_of_first_word(word);
+  store_uint(registers_.block.data() + map_.layout().registers[index].offset, value,
+             map_.shape().word, Endian::Little);
+  registers_.valid[index / 8] |= static_cast<uint8_t>(1u << (index % 8));
+  changed.push_back(index);
 }
 
 void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed) {
@@ -64,17 +72,22 @@ void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed) 
   uint16_t touched[kWordsMax];
   uint32_t touched_count = 0;
   uint32_t word = 0;
+  bool any = false;
   for (uint32_t i = 0; i < block.register_count; ++i, ++word) {
     word += block.positions[i];
     uint8_t* const to = words_.dump.data() + word * shape.word;
-    const uint8_t* const from = block.values + i * shape.word;
-    if (words_.valid[word] && std::memcmp(to, from, shape.word) == 0) {
+    const uint64_t value = load_uint(block.values + i * shape.word, shape.word, Endian::Little);
+    if (words_.valid[word] && load_uint(to, shape.word, Endian::Little) == value) {
       repeated_.push_back(static_cast<uint16_t>(word));
       continue;
     }
-    std::memcpy(to, from, shape.word);
+    store_uint(to, value, shape.word, Endian::Little);
     words_.valid.set(word);
-    touched[touched_count++] = static_cast<uint16_t>(word);
+    if (word <= shape.pc_word)
+      set_first_word(word, value, changed);
+    else
+      touched[touched_count++] = static_cast<uint16_t>(word);
+    any = true;
   }
   if (block.is_full(shape)) repeated_.clear();
   ++round_;
@@ -87,7 +100,7 @@ void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed) 
       update(index, changed);
     }
   }
-  if (touched_count != 0) update_rest(groups, changed);
+  if (any) update_rest(groups, changed);
 }
 
 }  // namespace tracewell::formats::trace64

@@ -27,6 +27,7 @@ class RegisterTracker {
   const std::vector<uint16_t>& repeated() const { return repeated_; }
 
  private:
+  void set_first_word(uint32_t word, uint64_t value, std::vector<uint32_t>& changed);
   void update(uint32_t index, std::vector<uint32_t>& changed);
   void update_rest(uint8_t groups, std::vector<uint32_t>& changed);
 
@@ -36,6 +37,7 @@ class RegisterTracker {
   std::vector<uint16_t> repeated_;
   std::vector<uint32_t> looked_at_;  // by register: the last block that named one of its words
   uint32_t round_ = 0;
+  std::vector<uint32_t> changed_;  // nobody wants to know
 };
 
 }  // namespace tracewell::formats::trace64

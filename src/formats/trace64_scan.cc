@@ -35,6 +35,15 @@ bool Scan::is_hidden(uint64_t offset) const {
   return std::binary_search(hidden_.begin(), hidden_.end(), offset);
 }
 
+uint64_t Scan::plain_to(uint64_t offset) const {
+  uint64_t to = at_;
+  const auto id = std::lower_bound(hidden_.begin(), hidden_.end(), offset);
+  if (id != hidden_.end()) to = std::min(to, *id);
+  const auto gap = std::lower_bound(gaps_.begin(), gaps_.end(), offset,
+                                    [](const Gap& one, uint64_t at) { return one.from < at; });
+  return gap == gaps_.end() ? to : std::min(to, gap->from);
+}
+
 const Keyframe* Scan::keyframe_at(uint64_t seq) const {
   const auto at = std::upper_bound(keyframes_.begin(), keyframes_.end(), seq,
                                    [](uint64_t s, const Keyframe& k) { return s < k.seq; });

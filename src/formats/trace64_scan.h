@@ -98,6 +98,9 @@ class Scan {
     return bases_.at(tid, seq, session_of(seq));
   }
   bool is_hidden(uint64_t offset) const;
+  /// From `offset`, where a block or a gap begins: to where blocks follow each other without a gap,
+  /// and have a thread id just where their flag says so.
+  uint64_t plain_to(uint64_t offset) const;
   /// The last keyframe at or before `seq`; nullptr when there are no blocks.
   const Keyframe* keyframe_at(uint64_t seq) const;
   /// The state before a keyframe's block, without the block's own words.

@@ -177,6 +177,8 @@ void WordMap::derive_index() {
     words_of_[st0_index_ + st].push_back(status);
     registers_of_[status].push_back(static_cast<uint16_t>(st0_index_ + st));
   }
+  for (uint32_t word = 0; word <= shape_.pc_word; ++word)
+    TW_CHECK(registers_of_[word].size() == 1);
   for (uint32_t byte = 0; byte < shape_.dump_bytes(); ++byte) {
     const uint8_t group = group_of_byte(byte);
     if (group != kPadding || !primary[byte]) groups_of_word_[byte / shape_.word] |= group;
@@ -246,14 +248,19 @@ void WordMap::implied(const uint8_t* dump, uint8_t group, uint8_t* out) const {
   }
 }
 
-void WordMap::rest_of(const uint8_t* dump, uint8_t groups, uint8_t* rest) const {
+bool WordMap::rest_of(const uint8_t* dump, uint8_t groups, uint8_t* rest) const {
   std::array<uint8_t, kDumpBytesMax> out;
+  uint8_t news = 0;
   for (uint8_t group = 1; group <= kPadding; group <<= 1) {
     if ((groups & group) == 0) continue;
     implied(dump, group, out.data());
-    for (const uint16_t byte : group_bytes_[std::countr_zero(group)])
-      rest[byte] = dump[byte] ^ out[byte];
+    for (const uint16_t byte : group_bytes_[std::countr_zero(group)]) {
+      const auto difference = static_cast<uint8_t>(dump[byte] ^ out[byte]);
+      news |= rest[byte] ^ difference;
+      rest[byte] = difference;
+    }
   }
+  return news != 0;
 }
 
 void WordMap::fill(uint8_t* dump, uint8_t groups, const uint8_t* rest) const {

@@ -34,6 +34,8 @@ class WordMap {
   /// GDB's XML of all registers but x64dbg_rest.
   const std::string& target_description() const { return description_; }
   uint32_t rest_index() const { return rest_index_; }
+  /// The first words, up to the program counter's, are one register each.
+  uint16_t register_of_first_word(uint32_t word) const { return registers_of_[word][0]; }
 
   /// Registers (by index, without x64dbg_rest) that may change when `word` does.
   std::span<const uint16_t> registers_of(uint32_t word) const { return registers_of_[word]; }
@@ -47,8 +49,8 @@ class WordMap {
   /// The other way; leaves what is derived to fill(). st0-st7 stand where fstat says, so that goes
   /// in first.
   void put(uint8_t* dump, uint32_t index, const uint8_t* value) const;
-  /// x64dbg_rest of these groups from a dump.
-  void rest_of(const uint8_t* dump, uint8_t groups, uint8_t* rest) const;
+  /// x64dbg_rest of these groups from a dump. Is it another one than `rest` held?
+  bool rest_of(const uint8_t* dump, uint8_t groups, uint8_t* rest) const;
   /// Derived words and padding of these groups, from the dump's other words and x64dbg_rest.
   void fill(uint8_t* dump, uint8_t groups, const uint8_t* rest) const;
 

@@ -17,7 +17,7 @@ void Batch::clear() {
   used_ = 0;
 }
 
-void* Batch::allocate(size_t size, size_t alignment) {
+void* Batch::allocate_elsewhere(size_t size, size_t alignment) {
   while (chunk_ < chunks_.size()) {
     const size_t at = (used_ + alignment - 1) & ~(alignment - 1);
     if (at + size <= chunks_[chunk_].size) {
@@ -32,8 +32,6 @@ void* Batch::allocate(size_t size, size_t alignment) {
   used_ = size;
   return chunks_[chunk_].data.get();
 }
-
-Bytes Batch::copy(Bytes bytes) { return copy_array(bytes); }
 
 std::string_view Batch::copy(std::string_view text) { return as_text(copy(as_bytes(text))); }
 

@@ -30,21 +30,34 @@ class Batch {
   }
 
   /// Copies into the arena; the result lives until clear().
-  Bytes copy(Bytes bytes);
+  Bytes copy(Bytes bytes) { return copy_array(bytes); }
   std::string_view copy(std::string_view text);
   template <class T>
   std::span<const T> copy_array(std::span<const T> items) {
     static_assert(std::is_trivially_copyable_v<T>);
     if (items.empty()) return {};
-    void* to = allocate(items.size_bytes(), alignof(T));
-    std::memcpy(to, items.data(), items.size_bytes());
-    return {static_cast<const T*>(to), items.size()};
+    const std::span<T> to = array<T>(items.size());
+    std::memcpy(to.data(), items.data(), items.size_bytes());
+    return to;
+  }
+  /// Room for so many items, for the caller to fill.
+  template <class T>
+  std::span<T> array(size_t count) {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+    return {static_cast<T*>(allocate(count * sizeof(T), alignof(T))), count};
   }
   /// Keeps `owner` alive until clear(): for payloads that are spans into a mapped file.
   void hold(std::shared_ptr<const void> owner);
 
  private:
-  void* allocate(size_t size, size_t alignment);
+  void* allocate(size_t size, size_t alignment) {
+    const size_t at = (used_ + alignment - 1) & ~(alignment - 1);
+    if (chunk_ >= chunks_.size() || at + size > chunks_[chunk_].size)
+      return allocate_elsewhere(size, alignment);
+    used_ = at + size;
+    return chunks_[chunk_].data.get() + at;
+  }
+  void* allocate_elsewhere(size_t size, size_t alignment);
   struct Chunk {
     std::unique_ptr<uint8_t[]> data;
     size_t size = 0;

@@ -73,6 +73,10 @@ class StepIndex : public Seekable {
   /// may be used by another thread and outlive this source; it shares what is read-only, and
   /// reports no problems (this source's reader does).
   virtual Result<std::unique_ptr<Source>> open_at(uint64_t seq) const = 0;
+  /// The same for those who want no Step::stored, which may be left out.
+  virtual Result<std::unique_ptr<Source>> open_meaning_at(uint64_t seq) const {
+    return open_at(seq);
+  }
   /// From step `seq`, without what open_at() would read of registers and memory. May be used by
   /// another thread and outlive this source. nullptr when there is no such short cut.
   virtual std::unique_ptr<StepFlow> flow_at(uint64_t seq) const {

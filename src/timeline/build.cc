@@ -152,7 +152,7 @@ Status IndexBuild::read_into(SegmentBuilder& builder, uint64_t first, uint64_t e
   std::unique_ptr<Source> source;
   {
     const std::lock_guard lock(mutex_);
-    TW_ASSIGN_OR_RETURN(source, steps_.open_at(first));
+    TW_ASSIGN_OR_RETURN(source, steps_.open_meaning_at(first));
   }
   Batch batch;
   uint64_t at = first;
