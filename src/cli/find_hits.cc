@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "formats/jsonl.h"
 #include "timeline/search.h"
+#include "timeline/step_walk.h"
 
 namespace tracewell::cli {
 namespace {
@@ -34,17 +35,14 @@ Result<AddressRange> parse_range(const FindOptions& options) {
   return AddressRange{*first, *first + std::min(*size - 1, UINT64_MAX - *first)};
 }
 
-/// Steps of the wanted range in the wanted direction, one after the other. `next` and `last` are a
-/// Timeline's; `visit` says false to end.
-Status each_step(const FindOptions& options, const std::function<Found(uint64_t)>& next,
-                 const std::function<Found(uint64_t)>& last,
+/// Steps of the wanted range in the wanted direction, one after the other, until `visit` says false.
+Status each_step(const FindOptions& options, timeline::StepWalk::Question question,
                  const std::function<Result<bool>(uint64_t)>& visit) {
-  const uint64_t behind = options.to == UINT64_MAX ? UINT64_MAX : options.to + 1;
-  Found at = options.backward ? last(behind) : next(options.from);
-  while (at && *at >= options.from && *at <= options.to) {
+  const uint64_t end = options.to == UINT64_MAX ? UINT64_MAX : options.to + 1;
+  timeline::StepWalk walk(std::move(question), options.from, end, options.backward);
+  while (const Found at = walk.next()) {
     TW_ASSIGN_OR_RETURN(const bool more, visit(*at));
     if (!more) break;
-    at = options.backward ? last(*at) : next(*at + 1);
   }
   return {};
 }
@@ -75,8 +73,10 @@ Status find_executions(StepTrace& trace, const FindOptions& options, HitPrinter&
   TW_ASSIGN_OR_RETURN(const AddressRange pcs, parse_range(options));
   const timeline::Timeline& index = *trace.timeline;
   return each_step(
-      options, [&](uint64_t from) { return index.next_execution(pcs, from); },
-      [&](uint64_t before) { return index.last_execution(pcs, before); },
+      options,
+      {[&](uint64_t from) { return index.next_execution(pcs, from); },
+       [&](uint64_t before) { return index.last_execution(pcs, before); },
+       [&](uint64_t from, uint64_t end) { return index.executions(pcs, from, end); }},
       [&](uint64_t seq) -> Result<bool> {
         TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(seq));
         return hits.step(*event, "", {});
@@ -123,8 +123,10 @@ Status find_accesses(StepTrace& trace, const FindOptions& options, HitPrinter& h
                                                   : timeline::kAccesses;
   const timeline::Timeline& index = *trace.timeline;
   return each_step(
-      options, [&](uint64_t from) { return index.next_access(bytes, kinds, from); },
-      [&](uint64_t before) { return index.last_access(bytes, kinds, before); },
+      options,
+      {[&](uint64_t from) { return index.next_access(bytes, kinds, from); },
+       [&](uint64_t before) { return index.last_access(bytes, kinds, before); },
+       [&](uint64_t from, uint64_t end) { return index.accesses(bytes, kinds, from, end); }},
       [&](uint64_t seq) -> Result<bool> {
         TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(seq));
         return print_accesses(*event, bytes, kinds, hits);
@@ -177,14 +179,15 @@ Status find_changes(StepTrace& trace, const FindOptions& options, HitPrinter& hi
   ChangePrinter printer(trace, index, hits);
   return each_step(
       options,
-      [&](uint64_t from) {
-        return sooner(times.next_change(index, ChangedBy::Others, from),
-                      times.next_change(index, ChangedBy::Instruction, from));
-      },
-      [&](uint64_t before) {
-        return std::max(times.last_change(index, ChangedBy::Others, before),
-                        times.last_change(index, ChangedBy::Instruction, before));
-      },
+      {[&](uint64_t from) {
+         return sooner(times.next_change(index, ChangedBy::Others, from),
+                       times.next_change(index, ChangedBy::Instruction, from));
+       },
+       [&](uint64_t before) {
+         return std::max(times.last_change(index, ChangedBy::Others, before),
+                         times.last_change(index, ChangedBy::Instruction, before));
+       },
+       [&](uint64_t from, uint64_t end) { return times.changes(index, from, end); }},
       [&](uint64_t seq) -> Result<bool> {
         std::vector<ChangedBy> kinds = {ChangedBy::Others, ChangedBy::Instruction};
         if (options.backward) std::reverse(kinds.begin(), kinds.end());

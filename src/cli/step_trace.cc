@@ -1,5 +1,6 @@
 #include "cli/step_trace.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -79,7 +80,17 @@ Result<const Event*> StepTrace::step(uint64_t seq) {
     TW_ASSIGN_OR_RETURN(const bool more, source->next(batch_));
     if (!more) break;
   }
-  return timeline::read_step(*source, seq, batch_);
+  // Who goes backwards will want those before it, too.
+  const uint64_t front = batch_.empty() ? 0 : batch_.events().front().seq;
+  if (seq >= front || front - seq > kReadOnMax)
+    return timeline::read_step(*source, seq, batch_);
+  TW_RETURN_IF_ERROR(source->steps()->seek(front - std::min(front, kReadOnMax)));
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const bool more, source->next(batch_));
+    if (!more) return {Errc::Corrupt, "the trace ends before its last step"};
+    for (const Event& event : batch_.events())
+      if (event.seq == seq && std::holds_alternative<Step>(event.body)) return &event;
+  }
 }
 
 Status StepTrace::answers_hold() const {

@@ -142,6 +142,18 @@ class CellHistory {
     ByteMask changed_ = 0, read_ = 0, written_ = 0;
   };
   Walk start() const { return walk_at(0); }
+  /// Calls `visit(step)` for each step from `from` to before `end` with such an access; ascending.
+  template <class Visit>
+  void each(uint64_t from, uint64_t end, ByteMask bytes, uint8_t kinds, Visit&& visit) const {
+    for (size_t skip = skip_of(from); skip <= skip_count_; ++skip) {
+      if ((kinds_of(skip) & kinds) == 0) continue;
+      Walk walk = walk_at(skip);
+      for (size_t i = 0; i < kStepsPerSkip && walk.read(); ++i) {
+        if (walk.step() >= end) return;
+        if (walk.step() >= from && walk.touches(bytes, kinds)) visit(walk.step());
+      }
+    }
+  }
 
  private:
   size_t skip_of(uint64_t step) const;

@@ -1,6 +1,7 @@
 #include "timeline/timeline.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "base/check.h"
@@ -68,6 +69,34 @@ CellContent cell_content(const Index& index, uint64_t at, uint64_t cell, ByteMas
   return content;
 }
 
+/// Some of a stretch of steps, which come in any order, and more than once.
+class StepSet {
+ public:
+  StepSet(uint64_t from, uint64_t end) : from_(from), bits_((end - from) / 64 + 1) {}
+  /// `step` lies in the stretch.
+  void add(uint64_t step) {
+    bits_[(step - from_) / 64] |= uint64_t{1} << ((step - from_) % 64);
+  }
+  /// Those of a list from `at` to before `behind`, which are counted from `base`.
+  void add(const Postings& list, uint64_t at, uint64_t behind, uint64_t base) {
+    list.runs(at, [&](uint64_t first, uint64_t end) {
+      for (uint64_t i = std::max(first, at); i < std::min(end, behind); ++i) add(base + i);
+      return end < behind;
+    });
+  }
+  std::vector<uint64_t> ascending() const {
+    std::vector<uint64_t> out;
+    for (size_t i = 0; i < bits_.size(); ++i)
+      for (uint64_t left = bits_[i]; left != 0; left &= left - 1)
+        out.push_back(from_ + i * 64 + static_cast<uint64_t>(std::countr_zero(left)));
+    return out;
+  }
+
+ private:
+  uint64_t from_;
+  std::vector<uint64_t> bits_;
+};
+
 }  // namespace
 
 template <class Find>
@@ -93,6 +122,21 @@ std::optional<uint64_t> Timeline::last(uint64_t before, Find&& find) const {
       if (found && *found < segment.count) return segment.first + *found;
     }
     return std::nullopt;
+  });
+}
+
+template <class Find>
+std::vector<uint64_t> Timeline::all(uint64_t from, uint64_t end, Find&& find) const {
+  end = std::min(end, steps());
+  if (from >= end) return {};
+  return keeper_->ask([&](const Index& index) {
+    StepSet found(from, end);
+    for (size_t i = segment_of(index, from); i < index.segments.size(); ++i) {
+      const Segment& segment = index.segments[i];
+      if (segment.first >= end) break;
+      find(segment, within(segment, from), within(segment, end), found);
+    }
+    return found.ascending();
   });
 }
 
@@ -144,6 +188,28 @@ std::optional<uint64_t> Timeline::last_access(AddressRange bytes, uint8_t kinds,
   });
 }
 
+std::vector<uint64_t> Timeline::executions(AddressRange pcs, uint64_t from, uint64_t end) const {
+  return all(from, end, [&](const Segment& segment, uint64_t at, uint64_t behind, StepSet& found) {
+    segment.table(Part::Executions).each(pcs.first, pcs.last, [&](const StreamTable::Item& item) {
+      if (const auto place = read_place(item.stream))
+        found.add(place->steps, at, behind, segment.first);
+      return true;
+    });
+  });
+}
+
+std::vector<uint64_t> Timeline::accesses(AddressRange bytes, uint8_t kinds, uint64_t from,
+                                         uint64_t end) const {
+  return all(from, end, [&](const Segment& segment, uint64_t at, uint64_t behind, StepSet& found) {
+    segment.table(Part::Cells)
+        .each(bytes.first / kCellBytes, bytes.last / kCellBytes, [&](const StreamTable::Item& one) {
+          CellHistory(one.stream).each(at, behind, bytes_in(bytes, one.key), kinds,
+                                       [&](uint32_t step) { found.add(segment.first + step); });
+          return true;
+        });
+  });
+}
+
 std::optional<uint64_t> Timeline::next_change(uint32_t index, ChangedBy by, uint64_t from) const {
   return next(from, [&](const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best = change_list(segment, index, by, false).next(at);
@@ -158,6 +224,14 @@ std::optional<uint64_t> Timeline::last_change(uint32_t index, ChangedBy by,
     std::optional<uint32_t> best = change_list(segment, index, by, false).last(at);
     keep_greatest(best, change_list(segment, index, by, true).last(at));
     return best;
+  });
+}
+
+std::vector<uint64_t> Timeline::changes(uint32_t index, uint64_t from, uint64_t end) const {
+  return all(from, end, [&](const Segment& segment, uint64_t at, uint64_t behind, StepSet& found) {
+    for (const ChangedBy by : {ChangedBy::Instruction, ChangedBy::Others})
+      for (const bool seams : {false, true})
+        found.add(change_list(segment, index, by, seams), at, behind, segment.first);
   });
 }
 

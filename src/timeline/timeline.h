@@ -72,10 +72,18 @@ class Timeline {
   std::optional<uint64_t> next_access(AddressRange bytes, uint8_t kinds, uint64_t from) const;
   std::optional<uint64_t> last_access(AddressRange bytes, uint8_t kinds, uint64_t before) const;
 
+  /// All of them from `from` to before `end`, ascending, in one go over the range: for a few million
+  /// steps at once (step_walk.h).
+  std::vector<uint64_t> executions(AddressRange pcs, uint64_t from, uint64_t end) const;
+  std::vector<uint64_t> accesses(AddressRange bytes, uint8_t kinds, uint64_t from,
+                                 uint64_t end) const;
+
   /// Of any thread. `index` is the catalog's. By the instruction of the step; or, by others, since
   /// the thread's last step: who, nobody saw.
   std::optional<uint64_t> next_change(uint32_t index, ChangedBy by, uint64_t from) const;
   std::optional<uint64_t> last_change(uint32_t index, ChangedBy by, uint64_t before) const;
+  /// All by either, like executions().
+  std::vector<uint64_t> changes(uint32_t index, uint64_t from, uint64_t end) const;
 
   /// What memory held before step `at` (steps() = behind the last one). `known`: one byte for each,
   /// 0 or 1; the bytes that are not known are 0. What nobody has told until then is filled in from
@@ -113,6 +121,8 @@ class Timeline {
   std::optional<uint64_t> next(uint64_t from, Find&& find) const;
   template <class Find>
   std::optional<uint64_t> last(uint64_t before, Find&& find) const;
+  template <class Find>
+  std::vector<uint64_t> all(uint64_t from, uint64_t end, Find&& find) const;
 
   std::unique_ptr<IndexKeeper> keeper_;
 };

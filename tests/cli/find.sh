@@ -81,4 +81,15 @@ expect 2 find "$file" exec 0x1000 --limit 0
 expect 2 find "$file" nothing 1
 expect 2 find "$file" exec
 expect 3 find "$cases/tfile/gdb-tsave/input.tf" exec 1
+
+# Backwards is the same backwards, though steps are then read differently.
+cp "$TRACEWELL_SOURCE/tests/formats/data/synthetic_threads_fixed.trace64" "$work/run.trace64"
+for what in "exec 0,0xffffffffffffffff" 'write 0,0xffffffffffffffff' 'read 0,0xffffffffffffffff'; do
+  expect 0 find "$work/run.trace64" $what
+  sed 's/^\(step [0-9]*\) .*/\1/' "$work/out" >"$work/forwards"
+  [ "$(sort -u "$work/forwards" | wc -l)" -gt 50 ] || fail "few hits: $what"
+  expect 0 find "$work/run.trace64" $what --backward
+  sed 's/^\(step [0-9]*\) .*/\1/' "$work/out" | tac | cmp - "$work/forwards" ||
+    fail "--backward: $what"
+done
 finish
