@@ -146,7 +146,7 @@ TEST_P(Trace64Repair, AnyDamage) {
     expect_repaired(damaged(bytes, seed * 32 + i));
   }
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, Trace64Repair, ::testing::Range(0u, 16u));
+INSTANTIATE_TEST_SUITE_P(Seeds, Trace64Repair, ::testing::Range(0u, 12u));
 
 /// One kind of damage each, so that none hides behind another.
 TEST(Trace64Repairs, EachKind) {
