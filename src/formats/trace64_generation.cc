@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bitset>
+#include <optional>
+
+#include "formats/trace64_user.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
@@ -44,10 +47,27 @@ class Detective {
       ++seq;
       ++blocks_;
     }
-    found_.push_old.push_back(judge_.verdict());
+    found_.push_old.push_back(told(key->offset, to).value_or(judge_.verdict()));
     found_.both_entries |= judge_.both_entries();
     found_.leave_entries |= judge_.leave_entries();
     found_.leave_bare |= judge_.leave_bare();
+  }
+
+  /// What a block of ours says of the session that begins at offset `from` and ends before step
+  /// `to`.
+  std::optional<PushOld> told(uint64_t from, uint64_t to) {
+    const auto& all = scan_.user_blocks();
+    const uint64_t end = to == scan_.count() ? scan_.end() : scan_.keyframe_at(to)->offset;
+    std::optional<PushOld> out;
+    for (; told_at_ < all.size() && all[told_at_].offset < end; ++told_at_) {
+      const UserBlock& one = all[told_at_];
+      if (one.offset < from || one.type != kOwnBlockType) continue;
+      const auto own = read_own_block(one.type, file_.subspan(one.offset + 5, one.size));
+      if (own && own->kind == OwnKind::Pushes && own->data.size() == 1 &&
+          own->data[0] <= kPushOldMax)
+        out = static_cast<PushOld>(own->data[0]);
+    }
+    return out;
   }
 
   /// x64dbg announces a change in the block before, with the value that is about to go.
@@ -77,6 +97,7 @@ class Detective {
   std::bitset<kWordsMax> listed_;
   Generation found_;
   uint64_t blocks_ = 0;
+  size_t told_at_ = 0;  // user blocks in front of this one were looked at
   bool repeats_ = false, unannounced_ = false;
 };
 

@@ -152,7 +152,8 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
   out.ascending(scan.sessions_);
   out.number(scan.gaps_.size());
   for (const Gap& one : scan.gaps_) {
-    for (const uint64_t value : {one.from, one.to, one.seq}) out.number(value);
+    for (const uint64_t value : {one.from, one.to, one.seq, uint64_t{one.told}})
+      out.number(value);
     out.text(one.why);
   }
   out.number(scan.user_blocks_.size());
@@ -256,6 +257,7 @@ bool Notes::read_lists(Cursor& in, uint64_t file_bytes, Scan& scan) {
     one.from = in.varint();
     one.to = in.varint();
     one.seq = in.varint();
+    one.told = in.varint() != 0;
     one.why = read_text(in);
     if (in.bad() || one.from < last || one.to <= one.from || one.to > scan.at_ ||
         one.seq > scan.count_)

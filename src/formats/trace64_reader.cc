@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "formats/trace64_flow.h"
 #include "formats/trace64_notes.h"
+#include "formats/trace64_user.h"
 #include "formats/trace64_walk.h"
 
 namespace tracewell::formats::trace64 {
@@ -113,6 +114,8 @@ void Reader::make_extras() {
   uint64_t left_out = 0;
   uint64_t kept = 0;
   for (const UserBlock& one : contents_->scan.user_blocks()) {
+    const auto own = read_own_block(one.type, bytes_.subspan(one.offset + 5, one.size));
+    if (own && own->kind == OwnKind::Pushes) continue;  // find_generation() has looked at it
     kept += one.size;
     if (kept > kUserBytesMax) {
       kept -= one.size;
@@ -432,15 +435,19 @@ void Reader::mark(Batch& batch, Border border, uint64_t gap) {
     event.body = Mark{batch.copy(std::string_view(fmt::format("session {}", at + 1))), true};
   } else if (border == Border::End) {
     const std::string_view why = contents_->scan.broken_end();
+    const auto& gaps = contents_->scan.gaps();
+    if (why.empty() && !gaps.empty() && seq_ != 0 && gaps.back().seq == seq_)
+      mark(batch, Border::Gap, gaps.size() - 1);  // of which only a block of ours tells
     if (why.empty()) return;
     event.seq = seq_;
     event.body = Lost{0, batch.copy(why)};
   } else {
     const Gap& one = contents_->scan.gaps()[gap];
     event.seq = one.seq;
-    event.body = Lost{0, batch.copy(std::string_view(
-                             fmt::format("{} bytes at {:#x}: {}", one.to - one.from, one.from,
-                                         one.why)))};
+    const std::string why = one.told ? one.why
+                                     : fmt::format("{} bytes at {:#x}: {}", one.to - one.from,
+                                                   one.from, one.why);
+    event.body = Lost{0, batch.copy(std::string_view(why))};
   }
   batch.add() = event;
 }

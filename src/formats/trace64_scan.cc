@@ -5,11 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+#include "formats/trace64_user.h"
+
 namespace tracewell::formats::trace64 {
 namespace {
 
 constexpr uint64_t kProgressBytes = 16 << 20;
 constexpr uint64_t kLookBackBytes = 8 << 10;  // for a full dump that broken blocks have run over
+constexpr size_t kWhyBytesMax = 256;
 constexpr size_t kThreadsMax = 1 << 16;       // counted
 // How near to the end rewind() goes back to: in front of all that looking ahead reaches.
 constexpr uint64_t kResumeBytes = 256 << 10;
@@ -207,8 +211,16 @@ bool Scan::user_block(Bytes file, const Block& block) {
                       all_zero(file.subspan(next, std::min<uint64_t>(64, file.size() - next)));
     if (!fits) return recover(file, "what follows a user block makes no sense");
   }
-  user_blocks_.push_back({count_, block.offset, block.type, block.user_data.size()});
   at_ = next;
+  const auto own = read_own_block(block.type, block.user_data);
+  if (own && own->kind == OwnKind::Missing) {
+    std::string why(as_text(own->data.first(std::min(own->data.size(), kWhyBytesMax))));
+    tell(block.offset, Problem::Severity::Note, "missing-steps",
+         fmt::format("instructions are missing in front of step {}: {}", count_, printable(why)));
+    gaps_.push_back({block.offset, next, count_, std::move(why), true});
+    return true;
+  }
+  user_blocks_.push_back({count_, block.offset, block.type, block.user_data.size()});
   return true;
 }
 

@@ -47,11 +47,12 @@ struct Keyframe {
   Joint joint = Joint::Unsure;
 };
 
-/// Bytes that no block could be made of.
+/// Bytes that no block could be made of; or a block of ours that says that something is missing.
 struct Gap {
   uint64_t from = 0, to = 0;  // offsets
   uint64_t seq = 0;           // of the step behind it
   std::string why;
+  bool told = false;          // by such a block
 };
 
 struct UserBlock {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,7 @@ Status Writer::begin(const Catalog& catalog) {
                  {}};
   shape_ = *wide ? kX64 : kX32;
   map_ = &WordMap::of(shape_);
+  pushes_.emplace(shape_);
   if (!catalog.modules.empty()) path_ = catalog.modules.front().path;
   map_registers(catalog);
   take_extras(catalog);
@@ -105,6 +107,8 @@ Status Writer::write(const Batch& batch) {
       TW_RETURN_IF_ERROR(add(event, *step));
     } else if (const auto* mark = std::get_if<Mark>(&event.body); mark && mark->session) {
       TW_RETURN_IF_ERROR(start_session());
+    } else if (const auto* lost = std::get_if<Lost>(&event.body)) {
+      TW_RETURN_IF_ERROR(lose(*lost));
     } else if (std::holds_alternative<Frame>(event.body) ||
                std::holds_alternative<Hook>(event.body)) {
       return Error{Errc::Unsupported,
@@ -116,14 +120,53 @@ Status Writer::write(const Batch& batch) {
   return {};
 }
 
-Status Writer::start_session() {
+/// What is behind it begins with a full dump. Registers stay: who was told them before is not told
+/// again.
+Status Writer::end_session() {
   TW_RETURN_IF_ERROR(put_pending(nullptr, 0));
-  threads_.clear();
   in_session_ = 0;
   last_tid_.reset();
   last_ = {};
   changed_before_.reset();
   return {};
+}
+
+Status Writer::start_session() {
+  TW_RETURN_IF_ERROR(end_session());
+  TW_RETURN_IF_ERROR(put_correction());
+  threads_.clear();
+  return {};
+}
+
+/// Says of the session that ends here what its pushes do not say themselves.
+Status Writer::put_correction() {
+  const auto which = pushes_->correction();
+  pushes_->start_session();
+  if (!which || options_.compat) return {};
+  const auto value = static_cast<uint8_t>(*which);
+  return put_own(OwnKind::Pushes, {&value, 1});
+}
+
+/// Instructions are missing: to x64dbg and to whoever cannot read our blocks, another session.
+Status Writer::lose(const Lost& lost) {
+  TW_RETURN_IF_ERROR(end_session());
+  const std::string count = lost.count == 0 ? "" : fmt::format("{}: ", lost.count);
+  lost_ = fmt::format("{}{}{}", lost_ ? *lost_ + "; " : "", count, lost.why);
+  if (options_.compat) return put_correction();
+  pushes_->lost();
+  return {};
+}
+
+Status Writer::put_lost() {
+  if (!lost_) return {};
+  const std::string why = *std::exchange(lost_, std::nullopt);
+  return options_.compat ? Status() : put_own(OwnKind::Missing, as_bytes(why));
+}
+
+Status Writer::put_own(OwnKind kind, Bytes data) {
+  block_.clear();
+  append_own_block(block_, kind, data);
+  return file_.write(Bytes(block_));
 }
 
 Status Writer::add(const Event& event, const Step& step) {
@@ -147,6 +190,11 @@ Status Writer::add(const Event& event, const Step& step) {
   const auto tid = static_cast<uint32_t>(event.tid);
   TW_RETURN_IF_ERROR(put_pending(&thread.dump, tid));
   TW_RETURN_IF_ERROR(put_extras(event.seq));
+  TW_RETURN_IF_ERROR(put_lost());
+  std::optional<uint64_t> sp;
+  if (thread.dump.valid[4])
+    sp = load_uint(thread.dump.bytes.data() + 4 * shape_.word, shape_.word, Endian::Little);
+  pushes_->add(step.opcode, sp, step.memory);
   pending_.emplace();
   pending_->seq = event.seq;
   pending_->tid = tid;
@@ -269,6 +317,7 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   last_tid_ = one.tid;
   ++in_session_;
   pending_.reset();
+  pushes_->wrote(Bytes(block_));
   return file_.write(Bytes(block_));
 }
 
@@ -288,6 +337,8 @@ Status Writer::put_extras(uint64_t seq) {
 
 Status Writer::finish() {
   TW_RETURN_IF_ERROR(put_pending(nullptr, 0));
+  TW_RETURN_IF_ERROR(put_lost());
+  TW_RETURN_IF_ERROR(put_correction());
   TW_RETURN_IF_ERROR(put_extras(UINT64_MAX));
   return file_.commit();
 }

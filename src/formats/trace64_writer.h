@@ -10,6 +10,8 @@
 
 #include "formats/format.h"
 #include "formats/trace64_memory.h"
+#include "formats/trace64_pushes.h"
+#include "formats/trace64_user.h"
 #include "formats/trace64_words.h"
 
 namespace tracewell::formats::trace64 {
@@ -61,6 +63,11 @@ class Writer final : public Sink {
   std::string header() const;
   Status add(const Event& event, const Step& step);
   Status start_session();
+  Status end_session();
+  Status put_correction();
+  Status put_lost();
+  Status lose(const Lost& lost);
+  Status put_own(OwnKind kind, Bytes data);
   void update(Thread& thread, std::span<const Step::RegisterChange> changes);
   void set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& groups);
   void take_stored(Bytes stored);
@@ -84,6 +91,8 @@ class Writer final : public Sink {
   std::optional<uint32_t> last_tid_;
   Dump last_;                    // as the blocks so far tell it
   Words changed_before_;
+  std::optional<WrittenPushes> pushes_;
+  std::optional<std::string> lost_;  // why, in front of the step that comes next
   std::vector<uint8_t> block_;
 };
 

@@ -1,0 +1,44 @@
+#include "formats/trace64_pushes.h"
+
+namespace tracewell::formats::trace64 {
+
+using Stack = machine::Instruction::Stack;
+using Access = Step::MemoryAccess;
+
+void WrittenPushes::start_session() {
+  judge_.restart();
+  truth_.reset();
+  lost_ = false;
+}
+
+void WrittenPushes::add(Bytes opcode, std::optional<uint64_t> sp,
+                        std::span<const Access> accesses) {
+  if (!sp || accesses.empty()) return;
+  const machine::Instruction& one = decoder_.decode(opcode);
+  if (one.stack != Stack::Push && one.stack != Stack::Call) return;
+  const uint64_t slot = shape_.wide ? *sp - 8 : (*sp - 4) & UINT32_MAX;
+  std::optional<PushOld> shown;
+  for (const Access& access : accesses) {
+    if (access.kind == Access::Kind::Nearby && access.address == *sp && !access.old_bytes.empty())
+      shown = PushOld::Top;
+    if (access.kind != Access::Kind::Write || access.address != slot ||
+        access.size != shape_.word || access.new_bytes.empty())
+      continue;
+    shown = access.old_bytes.empty() ? PushOld::Unknown : PushOld::Slot;
+  }
+  if (!shown) return;
+  truth_ = !truth_ || truth_ == shown ? shown : PushOld::Unknown;
+}
+
+void WrittenPushes::wrote(Bytes bytes) {
+  if (lost_ || judge_.is_sure()) return;
+  Block block;
+  if (read_block(bytes, 0, shape_, false, block) == Reading::Whole) judge_.add(block);
+}
+
+std::optional<PushOld> WrittenPushes::correction() const {
+  if (!truth_ || *truth_ == judge_.verdict()) return std::nullopt;
+  return truth_;
+}
+
+}  // namespace tracewell::formats::trace64

@@ -1,0 +1,36 @@
+// User blocks of our own in x64dbg's traces: type 0xc0, a signature, a version, a kind. Each is
+// about the step behind it, so that it stays true when steps in front of it are taken away.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace tracewell::formats::trace64 {
+
+constexpr uint8_t kOwnBlockType = 0xc0;
+constexpr std::string_view kOwnSignature = "TRACEWEL";
+constexpr uint8_t kOwnVersion = 1;
+
+enum class OwnKind : uint8_t {
+  Note = 1,     // UTF-8 text
+  Unknown = 2,  // a bit a register, in the reader's order, least significant first: these are not
+                // known from this step on, until a block lists one of their words
+  Missing = 3,  // why instructions are missing in front of this step, UTF-8 text
+  Pushes = 4,   // a PushOld: what the pushes are like in the session that stands in front of it
+};
+constexpr uint8_t kOwnKindMax = 4;
+struct OwnBlock {
+  OwnKind kind = OwnKind::Note;
+  Bytes data;
+};
+
+/// nullopt: it is not ours, or of a later version.
+std::optional<OwnBlock> read_own_block(uint8_t type, Bytes user_data);
+/// A whole block, with its head.
+void append_own_block(std::vector<uint8_t>& out, OwnKind kind, Bytes data);
+
+}  // namespace tracewell::formats::trace64
