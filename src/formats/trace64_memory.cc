@@ -23,6 +23,10 @@ MemoryReader::MemoryReader(const Shape& shape, const Block& block, const MemoryC
   else
     for (uint32_t i = 0; i < 8; ++i) addresses_.general[i] = context.state->word(i, shape);
   addresses_.pc = context.state->word(shape.pc_word, shape);
+  if (instruction_.repeats && instruction_.count != 0 && context.state->valid[1]) {
+    const uint32_t bits = instruction_.memory[0].address_bits;
+    idle_ = addresses_.general[1] << (64 - bits) == 0;
+  }
   if (context.next_pc && instruction_.length != 0 && !instruction_.branches) {
     const uint64_t pc = addresses_.pc;
     faulted_ = *context.next_pc != cut(pc + instruction_.length) &&
@@ -49,7 +53,7 @@ bool MemoryReader::is_row(Place place, uint64_t from) const {
 }
 
 bool MemoryReader::known(const MemoryOperand& operand) const {
-  for (const int8_t number : {operand.base, operand.index}) {
+  for (const int8_t number : {operand.base, operand.index, operand.bit_offset}) {
     if (number < 0) continue;
     const uint32_t word = number == MemoryOperand::kIp ? shape_.pc_word
                                                        : static_cast<uint32_t>(number);
@@ -205,15 +209,33 @@ bool MemoryReader::operand(const MemoryOperand& operand) {
   } else if (!known(operand) && used_ < block_.memory_count) {
     fits = is_row(place, address(used_));
   }
+  const bool named_only = !operand.reads && !operand.writes;
+  if (!fits && (named_only || idle_)) return true;
   if (!fits) {
     missing(operand, at);
     return operand.hidden || used_ == block_.memory_count;
+  }
+  if (named_only || idle_) {
+    put_nearby(place);
+    return true;
   }
   if (operand.vector_index) {
     put_nearby(place);
     incomplete_ = true;
     return true;
   }
+  // Bit tests are recorded at the operand, wherever the bit is.
+  if (operand.bit_offset >= 0 && !known(operand)) {
+    put_nearby(place);
+    incomplete_ = true;
+    return true;
+  }
+  if (const uint64_t moved_by = machine::bit_offset_bytes(operand, addresses_); moved_by != 0) {
+    put_nearby(place);
+    missing(operand, cut(at + moved_by));
+    return true;
+  }
+  if (operand.masked) incomplete_ = true;  // the rest of it was neither read nor written
   // `pop [sp + …]` takes sp as it is after the pop, which the recorder does not know.
   if (instruction_.stack == Stack::Pop && !operand.hidden && operand.base == 4) {
     put_nearby(place);

@@ -65,6 +65,7 @@ class MemoryReader {
   machine::AddressState addresses_;
   uint32_t used_ = 0;  // entries
   bool faulted_ = false;
+  bool idle_ = false;  // a repeated instruction whose counter is zero: touches nothing
   bool incomplete_ = false;
 };
 

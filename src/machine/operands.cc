@@ -1,6 +1,7 @@
 #include "machine/operands.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <Zydis/Zydis.h>
@@ -22,6 +23,42 @@ int8_t number_of(ZydisRegister one) {
   return -1;
 }
 
+bool is_prefetch(const ZydisDecodedInstruction& instruction) {
+  return instruction.meta.category == ZYDIS_CATEGORY_PREFETCH ||
+         instruction.meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
+}
+
+/// Does a register say which elements are stored or loaded?
+bool is_masked(const ZydisDecodedInstruction& instruction) {
+  switch (instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ: return true;
+    default: break;
+  }
+  return instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX &&
+         instruction.avx.mask.reg != ZYDIS_REGISTER_NONE &&
+         instruction.avx.mask.reg != ZYDIS_REGISTER_K0;
+}
+
+/// The register of a bit test, where it counts from the operand on without end.
+int8_t bit_offset_of(const ZydisDecodedInstruction& instruction,
+                     const ZydisDecodedOperand* operands) {
+  switch (instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_BT:
+    case ZYDIS_MNEMONIC_BTS:
+    case ZYDIS_MNEMONIC_BTR:
+    case ZYDIS_MNEMONIC_BTC: break;
+    default: return -1;
+  }
+  if (instruction.operand_count < 2 || operands[1].type != ZYDIS_OPERAND_TYPE_REGISTER) return -1;
+  return number_of(operands[1].reg.value);
+}
+
 MemoryOperand memory_operand(const ZydisDecodedInstruction& instruction,
                              const ZydisDecodedOperand& operand) {
   MemoryOperand out;
@@ -37,6 +74,13 @@ MemoryOperand memory_operand(const ZydisDecodedInstruction& instruction,
   out.scale = operand.mem.scale;
   out.displacement = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
   out.address_bits = instruction.address_width;
+  if (instruction.mnemonic == ZYDIS_MNEMONIC_XLAT) {  // the decoder has al as another operand
+    out.index = 0;
+    out.byte_index = true;
+    out.scale = 1;
+  }
+  out.masked = is_masked(instruction);
+  if (is_prefetch(instruction)) out.reads = out.writes = false;
   return out;
 }
 
@@ -105,12 +149,21 @@ Instruction decode_with(const ZydisDecoder& decoder, Bytes opcode) {
       continue;
     if (out.count < out.memory.size())
       out.memory[out.count++] = memory_operand(instruction, operand);
+    if (i == 0) out.memory[0].bit_offset = bit_offset_of(instruction, operands);
     if (operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) out.stack_bytes = operand.size / 8;
   }
   return out;
 }
 
 }  // namespace
+
+uint64_t bit_offset_bytes(const MemoryOperand& operand, const AddressState& state) {
+  if (operand.bit_offset < 0 || operand.size == 0) return 0;
+  const uint32_t bits = operand.size * 8, unused = 64 - std::min(bits, 64u);
+  const uint64_t value = state.general[static_cast<size_t>(operand.bit_offset)];
+  const auto offset = static_cast<int64_t>(value << unused) >> unused;
+  return static_cast<uint64_t>(offset >> std::countr_zero(bits)) * operand.size;
+}
 
 uint64_t effective_address(const MemoryOperand& operand, const AddressState& state,
                            uint8_t length) {
@@ -120,7 +173,10 @@ uint64_t effective_address(const MemoryOperand& operand, const AddressState& sta
                                         : state.general[static_cast<size_t>(number)];
   };
   if (operand.base >= 0) address += value(operand.base);
-  if (operand.index >= 0) address += value(operand.index) * operand.scale;
+  if (operand.index >= 0) {
+    const uint64_t index = value(operand.index);
+    address += (operand.byte_index ? index & 0xff : index) * operand.scale;
+  }
   return operand.address_bits == 64 ? address
                                     : address & ((uint64_t{1} << operand.address_bits) - 1);
 }

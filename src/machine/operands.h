@@ -19,10 +19,15 @@ struct MemoryOperand {
   enum class Segment : uint8_t { Flat, Fs, Gs };  // Flat: has no base worth naming
 
   uint32_t size = 0;           // bytes; 0 = not fixed
-  bool reads = false;
+  bool reads = false;          // neither: it is only named, as by a prefetch
   bool writes = false;
   bool hidden = false;         // not seen in the disassembly: a push's stack slot
   bool vector_index = false;   // gather and scatter: many addresses, only the base is here
+  bool byte_index = false;     // of the index register, only the low byte counts: xlat
+  bool masked = false;         // only some of its elements, by a register that is not here
+  /// Number of the general register whose value, a signed number of bits, moves the address by whole
+  /// operands: bt, bts, btr, btc. Or -1.
+  int8_t bit_offset = -1;
   Segment segment = Segment::Flat;
   int8_t base = -1;            // number of the general register in instruction coding (ax cx dx bx
   int8_t index = -1;           // sp bp si di r8 …), kIp, or -1
@@ -64,7 +69,9 @@ struct AddressState {
   std::array<uint64_t, 16> general = {};
   uint64_t pc = 0;
 };
-/// Without the segment's base.
+/// By how much a register moves the operand (bit_offset); 0 where none does.
+uint64_t bit_offset_bytes(const MemoryOperand& operand, const AddressState& state);
+/// Without the segment's base, and without bit_offset_bytes().
 uint64_t effective_address(const MemoryOperand& operand, const AddressState& state,
                            uint8_t length);
 

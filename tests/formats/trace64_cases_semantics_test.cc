@@ -233,5 +233,55 @@ TEST(Trace64, StackSlotsOfShortAndLargePushes) {
   EXPECT_TRUE(leave.step().memory_incomplete);
 }
 
+TEST(Trace64, OperandsThatRegistersMove) {
+  // xlat: one byte at rbx + al.
+  const OneStep xlat("d7", {{0, 0x1105}, {3, 0x3000}}, {{0x3005, 0x11, std::nullopt, 0}});
+  ASSERT_EQ(xlat.accesses().size(), 1u);
+  EXPECT_EQ(xlat.accesses()[0].address, 0x3005u);
+  EXPECT_EQ(xlat.accesses()[0].size, 1u);
+  EXPECT_FALSE(xlat.step().memory_incomplete);
+  // bts qword [rdx], rcx: the operand is what is recorded, and the bit is elsewhere.
+  struct Bit {
+    uint64_t offset, address;
+  };
+  for (const Bit& bit : {Bit{1000, 0x2078}, Bit{uint64_t(-1), 0x1ff8}}) {
+    const OneStep bts("480fab0a", {{1, bit.offset}, {2, 0x2000}}, {{0x2000, 7, std::nullopt, 0}});
+    ASSERT_EQ(bts.accesses().size(), 1u);
+    EXPECT_EQ(bts.accesses()[0].address, bit.address);
+    EXPECT_EQ(bts.accesses()[0].kind, Kind::ReadWrite);
+    EXPECT_TRUE(bts.accesses()[0].old_bytes.empty());
+    EXPECT_TRUE(bts.step().memory_incomplete);
+  }
+  const OneStep inside("480fab0a", {{1, 63}, {2, 0x2000}}, {{0x2000, 7, 9, 0}});
+  EXPECT_EQ(inside.accesses().at(0).address, 0x2000u);
+  EXPECT_EQ(number(inside.accesses().at(0).new_bytes), 9u);
+}
+
+TEST(Trace64, InstructionsThatTouchLessThanTheyName) {
+  // rep movsd, nothing left to do.
+  const OneStep idle("f3a5", {{1, 0}, {kSi, 0x1000}, {kDi, 0x2000}},
+                     {{0x2000, 1, std::nullopt, 0}, {0x1000, 2, std::nullopt, 0}});
+  EXPECT_TRUE(idle.accesses().empty());
+  EXPECT_EQ(idle.step().memory.size(), 2u) << "what stands there is known all the same";
+  EXPECT_FALSE(idle.step().memory_incomplete);
+  const OneStep narrow("67f3aa", {{1, 0x100000000}, {kDi, 0x2000}}, {{0x2000, 1, std::nullopt, 0}});
+  EXPECT_TRUE(narrow.accesses().empty()) << "ecx counts";
+  // prefetcht0 [rdx], prefetchw [rdx]
+  for (const char* hex : {"0f180a", "0f0d0a"}) {
+    const OneStep prefetch(hex, {{2, 0x2000}}, {{0x2000, 7, std::nullopt, 0}});
+    EXPECT_TRUE(prefetch.accesses().empty());
+    EXPECT_EQ(prefetch.step().memory.size(), 1u);
+    EXPECT_FALSE(prefetch.step().memory_incomplete);
+  }
+  // vmovdqu32 [rdx]{k1}, zmm0 and vpmaskmovd [rdx], ymm1, ymm0
+  for (const char* hex : {"62f17e497f02", "c4e2758e02"}) {
+    std::vector<Entry> entries;
+    for (uint64_t i = 0; i < (hex[0] == '6' ? 8 : 4); ++i)
+      entries.push_back({0x2000 + 8 * i, i, std::nullopt, 0});
+    const OneStep masked(hex, {{2, 0x2000}}, entries);
+    EXPECT_TRUE(masked.step().memory_incomplete) << hex;
+  }
+}
+
 }  // namespace
 }  // namespace tracewell::formats::test
