@@ -18,6 +18,10 @@ inline size_t put_varint(uint8_t* to, uint64_t value) {
   return size;
 }
 
+/// A distance of either sign as a number that is small when the distance is; and back.
+inline uint64_t folded(uint64_t distance) { return distance << 1 ^ (0 - (distance >> 63)); }
+inline uint64_t unfolded(uint64_t value) { return value >> 1 ^ (0 - (value & 1)); }
+
 /// A cursor over bytes that nobody vouches for. A read beyond their end gives 0 and makes it bad;
 /// so do the reads after that.
 class Cursor {

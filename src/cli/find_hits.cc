@@ -12,6 +12,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "formats/jsonl.h"
+#include "timeline/moment.h"
 #include "timeline/search.h"
 #include "timeline/step_walk.h"
 
@@ -149,9 +150,20 @@ class ChangePrinter {
     const auto changes = others ? step.before : step.registers;
     const auto change = std::find_if(changes.begin(), changes.end(),
                                      [&](const auto& each) { return each.index == index_; });
-    const bool known = change != changes.end() && !change->value.empty();
-    const std::string value =
-        known ? formats::register_value_hex(change->value, trace_.catalog().endian) : "?";
+    std::string value = "?";
+    bool known = change != changes.end() && !change->value.empty();
+    if (known) {
+      value = formats::register_value_hex(change->value, trace_.catalog().endian);
+    } else if (!others) {
+      // What it left is what the thread's next step finds.
+      TW_ASSIGN_OR_RETURN(const RegisterState after,
+                          timeline::registers_at(*trace_.source, *trace_.timeline, seq + 1,
+                                                 event->tid));
+      known = after.is_valid(index_);
+      if (known)
+        value = formats::register_value_hex(
+            Bytes(after.block).subspan(one.offset, one.size_bytes), trace_.catalog().endian);
+    }
     Json more = {{"register", one.name}, {"by", others ? "others" : "instruction"}};
     more["value"] = known ? Json(value) : Json(nullptr);
     return hits_.step(*event, fmt::format("{}={}{}", printable(one.name), value,

@@ -20,10 +20,21 @@ constexpr uint64_t kTaskStepsMin = 65536;
 constexpr size_t kWriteBytes = size_t{1} << 20;
 constexpr unsigned kWorkersMax = 64;
 
-/// A run of steps of one session, for one worker.
+/// A run of steps, for one worker.
 struct Task {
-  uint64_t first = 0, end = 0, session = 0;
+  uint64_t first = 0, end = 0;
 };
+
+struct Session {
+  uint64_t first = 0, end = 0, number = 0;
+};
+Session session_of(const StepIndex& steps, uint64_t step) {
+  const std::span<const uint64_t> firsts = steps.sessions();
+  const auto next = std::upper_bound(firsts.begin(), firsts.end(), step);
+  return {next == firsts.begin() ? 0 : *(next - 1),
+          next == firsts.end() ? steps.count() : std::min(*next, steps.count()),
+          static_cast<uint64_t>(next - firsts.begin())};
+}
 
 Status append(IndexSink& sink, Bytes bytes) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(kWriteBytes, bytes.size())))
@@ -51,28 +62,37 @@ uint64_t at_keyframe(std::span<const uint64_t> keyframes, uint64_t step) {
 std::vector<Task> plan(const StepIndex& steps, uint64_t from, unsigned workers,
                        uint64_t segment_steps) {
   const uint64_t count = steps.count();
-  const std::span<const uint64_t> sessions = steps.sessions();
   const uint64_t share = (count - from + workers - 1) / workers;
   const uint64_t most =
       std::min(segment_steps, std::max(share, std::min(kTaskStepsMin, segment_steps)));
   std::vector<Task> tasks;
   for (uint64_t at = from; at < count;) {
-    const auto next = std::upper_bound(sessions.begin(), sessions.end(), at);
-    const uint64_t session_end = next == sessions.end() ? count : std::min(*next, count);
-    uint64_t end = session_end;
-    if (end - at > most) end = std::min(end, at_keyframe(steps.keyframes(), at + most));
-    tasks.push_back({at, end, static_cast<uint64_t>(next - sessions.begin())});
+    uint64_t end = count;
+    if (count - at > most) {
+      end = std::min(count, at_keyframe(steps.keyframes(), at + most));
+      const Session last = session_of(steps, end - 1);
+      // Nobody divides a session that can be had whole.
+      if (last.first > at && last.end != end && last.end - last.first <= most) end = last.first;
+    }
+    tasks.push_back({at, end});
     at = end;
   }
   return tasks;
 }
 
+/// Steps that a worker reads; it jumps where that is wanted.
+struct Reading {
+  std::unique_ptr<Source> source;
+  Batch batch;
+  size_t used = 0;      // events of the batch
+  uint64_t next_seq = 0;
+};
+
 class IndexBuild {
  public:
   IndexBuild(const StepIndex& steps, const Catalog& catalog, const BuildOptions& options,
              IndexSink& sink)
-      : steps_(steps), catalog_(catalog), options_(options), sink_(sink),
-        sewn_(catalog.registers) {}
+      : steps_(steps), catalog_(catalog), options_(options), sink_(sink) {}
 
   /// Segments of which the rest is the continuation; first of all.
   Status take_over(const Segment& segment);
@@ -83,13 +103,15 @@ class IndexBuild {
  private:
   struct Finished {
     SegmentPlace place;
-    std::vector<SegmentBuilder::ThreadLook> looks;
+    std::vector<SegmentBuilder::ThreadSpan> threads;
+    std::optional<std::pair<uint32_t, uint32_t>> losses;
   };
 
   void work();
   Status do_task(const Task& task);
-  Status read_into(SegmentBuilder& builder, uint64_t first, uint64_t end);
-  Status put(SegmentBuilder& builder, uint64_t first, uint64_t session);
+  Status go_to(Reading& reading, uint64_t seq, bool begins);
+  Status read_into(SegmentBuilder& builder, Reading& reading, uint64_t end);
+  Status put(SegmentBuilder& builder, uint64_t first, const Session& session);
   void tell(uint64_t steps);
   void sew();
 
@@ -106,8 +128,7 @@ class IndexBuild {
   Status status_;
   std::map<uint64_t, Finished> waiting_;  // for those before them, by first step
   std::vector<SegmentPlace> places_;
-  std::vector<Pieces> seams_;  // of each place
-  Seams sewn_;
+  Seams seams_;
 };
 
 Status IndexBuild::run(std::vector<Task> tasks, unsigned workers) {
@@ -132,59 +153,75 @@ void IndexBuild::work() {
   }
 }
 
-/// A segment as a rule; more when memory runs out.
+/// A segment for each session as a rule; more when memory runs out.
 Status IndexBuild::do_task(const Task& task) {
+  Reading reading;
   for (uint64_t first = task.first; first < task.end && !failed_;) {
-    SegmentBuilder builder(catalog_);
-    TW_RETURN_IF_ERROR(read_into(builder, first, task.end));
+    const Session session = session_of(steps_, first);
+    const bool begins = first == session.first;
+    SegmentBuilder builder(catalog_, begins);
+    TW_RETURN_IF_ERROR(go_to(reading, first, begins));
+    TW_RETURN_IF_ERROR(read_into(builder, reading, std::min(task.end, session.end)));
     const uint64_t count = builder.count();
     if (options_.stop != nullptr && *options_.stop)
       return Error{Errc::InvalidArgument, "the index was not finished: stopped", {}};
     if (count == 0 && !failed_)
       return Error{Errc::Corrupt, "the trace ends before its last step", {}};
-    if (count != 0) TW_RETURN_IF_ERROR(put(builder, first, task.session));
+    if (count != 0) TW_RETURN_IF_ERROR(put(builder, first, session));
     first += count;
   }
   return {};
 }
 
-Status IndexBuild::read_into(SegmentBuilder& builder, uint64_t first, uint64_t end) {
-  std::unique_ptr<Source> source;
-  {
-    const std::lock_guard lock(mutex_);
-    TW_ASSIGN_OR_RETURN(source, steps_.open_meaning_at(first));
-  }
-  Batch batch;
-  uint64_t at = first;
-  while (at < end && !failed_ && builder.size_bytes() < memory_each_ &&
-         (options_.stop == nullptr || !*options_.stop)) {
-    TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
-    if (!more) break;
-    const uint64_t before = at;
-    for (const Event& event : batch.events()) {
-      if (at == end) break;
-      if (!std::holds_alternative<Step>(event.body)) continue;
-      builder.add(event);
-      ++at;
-    }
-    tell(at - before);
-  }
+/// To where threads tell everything: it needs a jump, but for the begin of a session.
+Status IndexBuild::go_to(Reading& reading, uint64_t seq, bool begins) {
+  if (reading.source && reading.next_seq == seq && begins) return {};
+  reading.next_seq = seq;
+  reading.batch.clear();
+  reading.used = 0;
+  if (reading.source && reading.source->steps() != nullptr)
+    return reading.source->steps()->seek(seq);
+  const std::lock_guard lock(mutex_);
+  TW_ASSIGN_OR_RETURN(reading.source, steps_.open_meaning_at(seq));
   return {};
 }
 
+Status IndexBuild::read_into(SegmentBuilder& builder, Reading& reading, uint64_t end) {
+  while (true) {
+    const uint64_t before = reading.next_seq;
+    for (; reading.used < reading.batch.size(); ++reading.used) {
+      const Event& event = reading.batch.events()[reading.used];
+      if (std::holds_alternative<Lost>(event.body)) builder.lose();
+      if (!std::holds_alternative<Step>(event.body)) continue;
+      if (reading.next_seq == end) break;
+      builder.add(event);
+      ++reading.next_seq;
+    }
+    tell(reading.next_seq - before);
+    const bool stopped = options_.stop != nullptr && *options_.stop;
+    if (reading.next_seq == end || failed_ || stopped || builder.size_bytes() >= memory_each_)
+      return {};
+    TW_ASSIGN_OR_RETURN(const bool more, reading.source->next(reading.batch));
+    reading.used = 0;
+    if (!more) return {};
+  }
+}
+
 void IndexBuild::tell(uint64_t steps) {
-  if (!options_.progress) return;
+  if (!options_.progress || steps == 0) return;
   const std::lock_guard lock(mutex_);
   options_.progress(done_ += steps);
 }
 
-Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, uint64_t session) {
+Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, const Session& session) {
   Finished one;
   one.place.first = first;
   one.place.count = builder.count();
-  one.place.session = session;
-  one.looks = builder.thread_looks();
-  Pieces pieces = builder.finish(one.place.sizes);
+  one.place.session = session.number;
+  one.threads = builder.thread_spans();
+  one.losses = builder.losses();
+  if (one.losses) one.place.loss_end = uint64_t{one.losses->second} + 1;
+  Pieces pieces = builder.finish(first + builder.count() == session.end, one.place.sizes);
   SumWriter sums;
   for (const std::vector<uint8_t>& piece : pieces) sums.add(piece);
   pieces.push_back(sums.finish());
@@ -195,41 +232,41 @@ Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, uint64_t session
   return append(sink_, pieces);
 }
 
-/// Those whose turn it is. What is compared is large, and not kept.
+/// Those whose turn it is.
 void IndexBuild::sew() {
   while (!waiting_.empty()) {
     const auto next = waiting_.begin();
     const uint64_t end = places_.empty() ? 0 : places_.back().first + places_.back().count;
     if (next->first != end) return;
     const Finished& one = next->second;
-    sewn_.begin_session(one.place.session);
+    seams_.begin_session(one.place.session);
+    seams_.take(one.place.first, one.threads, one.losses);
     places_.push_back(one.place);
-    seams_.push_back(sewn_.seam(one.looks));
-    for (const auto& look : one.looks) sewn_.take(look.tid, look.last);
     waiting_.erase(next);
   }
 }
 
 Status IndexBuild::take_over(const Segment& segment) {
-  SegmentPlace place{segment.first, segment.count, segment.session, sink_.size(), {}, 0, 0, 0};
-  sewn_.begin_session(segment.session);
+  SegmentPlace place{segment.first, segment.count, segment.session, sink_.size()};
+  place.loss_end = segment.loss_end;
+  seams_.begin_session(segment.session);
   for (size_t i = 0; i < kParts; ++i) {
     place.sizes[i] = segment.parts[i].size();
     TW_RETURN_IF_ERROR(append(sink_, segment.parts[i]));
   }
   TW_RETURN_IF_ERROR(append(sink_, segment.sums->sums()));
-  sewn_.take(segment.table(Part::Threads));
+  seams_.take_over(segment);
   places_.push_back(place);
-  seams_.push_back({{segment.seams.begin(), segment.seams.end()}});
   return {};
 }
 
 Status IndexBuild::finish(const TraceIdentity& trace) {
-  for (size_t i = 0; i < places_.size(); ++i) {
-    places_[i].seams_offset = sink_.size();
-    const std::vector<uint8_t> seams = joined(seams_[i]);
-    places_[i].seams_bytes = seams.size();
-    places_[i].seams_hash = index_hash(seams);
+  TW_RETURN_IF_ERROR(seams_.look(steps_, catalog_));
+  for (SegmentPlace& place : places_) {
+    const std::vector<uint8_t> seams = joined(seams_.table(place.first, place.first + place.count));
+    place.seams_offset = sink_.size();
+    place.seams_bytes = seams.size();
+    place.seams_hash = index_hash(seams);
     TW_RETURN_IF_ERROR(append(sink_, seams));
   }
   const uint64_t notes_offset = sink_.size();

@@ -43,14 +43,15 @@ std::vector<Arrival> CallTree::arrivals(const Segment& segment) {
   segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
     tids.push_back(item.key);
     const auto thread = read_thread(item.stream);
-    if (!thread) return true;
-    const ThreadEnds& now = thread->ends;
+    const auto first = thread && thread->ends ? thread->steps.next(0) : std::nullopt;
+    if (!first) return true;
+    const ThreadEnds& now = *thread->ends;
     const auto before = left_.find(item.key);
     machine::FlowInstruction flow = {0, Flow::Onward};
     if (before != left_.end()) flow = before->second.last_flow;
     if (flow.flow == Flow::Call || flow.flow == Flow::Return) {
       const bool call = flow.flow == Flow::Call;
-      out.push_back({item.key, {static_cast<uint32_t>(now.first_step), 0, !call, now.first_pc,
+      out.push_back({item.key, {*first, 0, !call, now.first_pc,
                                 call ? before->second.last_pc + flow.length : 0}});
     }
     left_[item.key] = now;

@@ -8,7 +8,7 @@ namespace tracewell::timeline {
 namespace {
 
 constexpr size_t kSkipBytes = 19, kSkipKinds = 18;
-constexpr uint8_t kKindBits = 3, kOldBit = 4, kNewBit = 8, kLostBit = 16;
+constexpr uint8_t kKindBits = 3, kOldBit = 4, kNewBit = 8, kLostBit = 16, kHasSkips = 128;
 constexpr unsigned kRangeShift = 5;
 constexpr uint8_t kRangeTold = 3;
 
@@ -105,9 +105,12 @@ void CellLog::add(ByteChains& chains, const CellAccess& access) {
   });
   const auto range_code = static_cast<uint8_t>(range - std::begin(kRanges));
   Encoder entry;
-  entry.size = put_varint(entry.bytes, access.step - last_step_);
   entry.put(access.kind | (news.old_value ? kOldBit : 0) | (news.new_value ? kNewBit : 0) |
                 (lost ? kLostBit : 0) | (range_code << kRangeShift), 1);
+  if (empty())
+    first_step_ = access.step;
+  else
+    entry.size += put_varint(entry.bytes + entry.size, access.step - last_step_);
   if (range_code == kRangeTold) entry.put(access.start | (access.size - 1) << 3, 1);
   if (tells) {
     const uint64_t old_value = moved(news.old_value.value_or(0), access);
@@ -126,7 +129,7 @@ void CellLog::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
   std::vector<uint8_t> skips;
   ByteWriter writer(skips, Endian::Little);
   CellHistory::Walk walk;
-  walk.begin(scratch);
+  walk.begin(scratch, first_step_);
   uint8_t kinds = 0, first_kinds = 0;
   const auto end_part = [&] { (skips.empty() ? first_kinds : skips.back()) = kinds; };
   for (size_t steps = 1; walk.read(); ++steps) {
@@ -141,26 +144,29 @@ void CellLog::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
     for (uint8_t value : {content.known, content.lost, uint8_t{0}}) writer.uint(value, 1);
   }
   end_part();
-  out.resize(kVarintMax);
-  out.resize(put_varint(out.data(), skips.size() / kSkipBytes));
-  if (!skips.empty()) out.push_back(first_kinds);
+  out.clear();
+  if (!skips.empty()) {
+    out.resize(1 + kVarintMax);
+    out[0] = kHasSkips | first_kinds;
+    out.resize(1 + put_varint(out.data() + 1, skips.size() / kSkipBytes));
+  }
   out.insert(out.end(), skips.begin(), skips.end());
   out.insert(out.end(), scratch.begin(), scratch.end());
 }
 
-void CellHistory::Walk::begin(Bytes entries) {
+void CellHistory::Walk::begin(Bytes entries, uint32_t first) {
   entries_ = Cursor(entries);
-  next_.step = 0;
-  decode();
+  next_.step = first;
+  decode(true);
 }
 
 /// The next entry into next_.
-void CellHistory::Walk::decode() {
+void CellHistory::Walk::decode(bool first) {
   has_next_ = false;
   if (entries_.at_end()) return;
   next_at_ = entries_.position();
-  const uint64_t step = next_.step + entries_.varint();
   const uint8_t head = entries_.byte();
+  const uint64_t step = next_.step + (first ? 0 : entries_.varint());
   const uint8_t code = head >> kRangeShift;
   Range range = {0, 0};
   if (code < kRangeTold) {
@@ -196,20 +202,21 @@ bool CellHistory::Walk::read() {
     if (next_.new_value || lost_) changed_ |= next_.bytes();
     if ((next_.kind & CellAccess::kRead) != 0) read_ |= next_.bytes();
     if ((next_.kind & CellAccess::kWrite) != 0) written_ |= next_.bytes();
-    decode();
+    decode(false);
   } while (has_next_ && next_.step == step_);
   return true;
 }
 
-CellHistory::CellHistory(Bytes stream) {
-  Cursor in(stream);
-  const uint64_t skips = in.varint();
-  if (in.bad() || skips > in.left() / kSkipBytes) return;
-  if (skips != 0) first_kinds_ = in.byte();
-  const Bytes table = in.take(skips * kSkipBytes);
-  if (in.bad()) return;
-  skip_count_ = skips;
-  skips_ = table.data();
+CellHistory::CellHistory(const Stream& stream) : first_step_(stream.first) {
+  Cursor in(stream.bytes);
+  if (!stream.bytes.empty() && (stream.bytes[0] & kHasSkips) != 0) {
+    const uint8_t kinds = in.byte() & kKindBits;
+    const uint64_t skips = in.varint();
+    if (in.bad() || skips > in.left() / kSkipBytes) return;
+    first_kinds_ = kinds;
+    skip_count_ = skips;
+    skips_ = in.take(skips * kSkipBytes).data();
+  }
   entries_ = in.take(in.left());
 }
 
@@ -228,18 +235,19 @@ size_t CellHistory::skip_of(uint64_t step) const {
 
 CellHistory::Walk CellHistory::walk_at(size_t skip) const {
   Walk walk;
-  size_t offset = 0;
-  if (skip != 0) {
-    const uint8_t* at = skips_ + (skip - 1) * kSkipBytes;
-    walk.next_.step = static_cast<uint32_t>(load_uint(at, 4, Endian::Little));
-    offset = load_uint(at + 4, 4, Endian::Little);
-    CellContent& content = walk.state_.after;
-    content.value = load_uint(at + 8, 8, Endian::Little);
-    content.known = at[16];
-    content.lost = at[17];
+  if (skip == 0) {
+    walk.begin(entries_, first_step_);
+    return walk;
   }
+  const uint8_t* at = skips_ + (skip - 1) * kSkipBytes;
+  walk.next_.step = static_cast<uint32_t>(load_uint(at, 4, Endian::Little));
+  const uint64_t offset = load_uint(at + 4, 4, Endian::Little);
+  CellContent& content = walk.state_.after;
+  content.value = load_uint(at + 8, 8, Endian::Little);
+  content.known = at[16];
+  content.lost = at[17];
   if (offset <= entries_.size()) walk.entries_ = Cursor(entries_.subspan(offset));
-  walk.decode();
+  walk.decode(false);
   return walk;
 }
 

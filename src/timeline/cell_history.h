@@ -5,10 +5,11 @@
 // there is what it held before the step; what the last one left is what it held after. Bytes that
 // were stored beside an operand tell what memory held, and nothing more.
 //
-//   varint skips · if there are any: u8 kinds of access before the first one · skips: u32 step
-//   before, u32 offset in the entries, u64 value, u8 known, u8 lost, u8 kinds until the next ·
-//   entries: varint distance from the step before, u8 head (see below), u8 range if it is told
-//   there (start | size - 1 << 3), u8 sizes and bytes of old and new contents if there are any
+//   if there are skips: u8 kHasSkips | kinds of access before the first one, varint skips · skips:
+//   u32 step before, u32 offset in the entries, u64 value, u8 known, u8 lost, u8 kinds until the
+//   next · entries: u8 head (see below), varint distance from the step before (the first entry is of
+//   the stream's first step, and has none), u8 range if it is told there (start | size - 1 << 3),
+//   u8 sizes and bytes of old and new contents if there are any
 //
 //   head: kind 0..1 (0 nearby, 1 read, 2 write, 3 both) · old stored 2 · new stored 3 · lost 4 ·
 //   range 5..6 (0 all, 1 low half, 2 high half, 3 told)
@@ -23,6 +24,7 @@
 #include "base/bytes.h"
 #include "base/varint.h"
 #include "timeline/byte_chains.h"
+#include "timeline/stream_table.h"
 
 namespace tracewell::timeline {
 
@@ -84,12 +86,15 @@ class CellLog {
  public:
   /// By ascending step.
   void add(ByteChains& chains, const CellAccess& access);
-  /// Replaces what `out` holds. `scratch` is any vector.
+  /// Is there nothing to tell?
+  bool empty() const { return chain_.first == 0; }
+  uint32_t first() const { return first_step_; }
+  /// Of a stream that begins with first(). Replaces what `out` holds. `scratch` is any vector.
   void finish(ByteChains& chains, std::vector<uint8_t>& scratch, std::vector<uint8_t>& out);
 
  private:
   ByteChains::Chain chain_;
-  uint32_t last_step_ = 0;
+  uint32_t first_step_ = 0, last_step_ = 0;
   CellState state_;
 };
 
@@ -98,7 +103,7 @@ class CellHistory {
  public:
   static constexpr size_t kStepsPerSkip = 64;
 
-  explicit CellHistory(Bytes stream);
+  explicit CellHistory(const Stream& stream);
 
   /// What is known or lost right before a step, by the accesses up to there.
   CellContent content_before(uint64_t step) const;
@@ -127,8 +132,8 @@ class CellHistory {
    private:
     friend class CellHistory;
     friend class CellLog;
-    void begin(Bytes entries);
-    void decode();
+    void begin(Bytes entries, uint32_t first);
+    void decode(bool first);
     uint8_t kinds() const {
       return static_cast<uint8_t>((read_ != 0 ? CellAccess::kRead : 0) |
                                   (written_ != 0 ? CellAccess::kWrite : 0));
@@ -161,6 +166,7 @@ class CellHistory {
   uint8_t kinds_of(size_t skip) const;
 
   uint8_t first_kinds_ = CellAccess::kBoth;  // of the accesses before the first skip
+  uint32_t first_step_ = 0;
   size_t skip_count_ = 0;
   const uint8_t* skips_ = nullptr;
   Bytes entries_;

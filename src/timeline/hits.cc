@@ -16,8 +16,8 @@ using Places = std::map<uint64_t, Seen>;
 void note_entries(const Segment& segment, std::map<uint64_t, ThreadEnds>& left, Places& places) {
   segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
     const auto thread = read_thread(item.stream);
-    if (!thread) return true;
-    const ThreadEnds& now = thread->ends;
+    if (!thread || !thread->ends) return true;
+    const ThreadEnds& now = *thread->ends;
     const auto before = left.find(item.key);
     const bool fell_through =
         before != left.end() && before->second.last_flow.flow == machine::Flow::Onward &&

@@ -1,6 +1,7 @@
 #include "timeline/index_file.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -10,9 +11,9 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr std::string_view kMagic = "TWTIDX2\n";
+constexpr std::string_view kMagic = "TWTIDX3\n";
 constexpr uint32_t kSeed = 0x74696478;
-constexpr size_t kPlaceWords = 4 + kParts + 3, kNotesWords = 3;
+constexpr size_t kPlaceBytesMin = 3 + kParts + 2;
 
 uint64_t hash_of_head(Bytes trace) {
   return index_hash(trace.first(std::min(trace.size(), TraceIdentity::kProbe)));
@@ -29,22 +30,27 @@ bool take(Bytes file, uint64_t& at, uint64_t size, Bytes& out) {
   return true;
 }
 
-bool read_place(Cursor& in, Index& index, Segment& segment) {
-  segment.first = in.uint(8);
-  segment.count = in.uint(8);
-  segment.session = in.uint(8);
-  const uint64_t offset = in.uint(8);
-  uint64_t at = offset;
+/// `behind`: where the segment before it ends in the file.
+bool read_place(Cursor& in, Index& index, uint64_t& behind, Segment& segment) {
+  const bool is_first = index.segments.empty();
+  segment.first = index.steps();
+  segment.count = in.varint();
+  segment.session = in.varint() + (is_first ? 0 : index.segments.back().session);
+  const uint64_t offset = behind + unfolded(in.varint());
+  behind = offset;
   for (Bytes& part : segment.parts)
-    if (!take(index.bytes, at, in.uint(8), part)) return false;
-  const Bytes all = index.bytes.subspan(offset, at - offset);
+    if (!take(index.bytes, behind, in.varint(), part)) return false;
+  const Bytes all = index.bytes.subspan(offset, behind - offset);
   Bytes sums;
-  if (!take(index.bytes, at, sums_size(all.size()), sums)) return false;
+  if (!take(index.bytes, behind, sums_size(all.size()), sums)) return false;
   segment.sums = std::make_shared<Sums>(all, sums, index.damaged);
-  at = in.uint(8);
-  if (!take(index.bytes, at, in.uint(8), segment.seams)) return false;
-  return in.uint(8) == index_hash(segment.seams) && !in.bad() && segment.count > 0 &&
-         segment.count < UINT32_MAX;
+  segment.loss_end = in.varint();
+  if (const uint64_t size = in.varint(); size != 0) {
+    uint64_t at = in.varint();
+    if (!take(index.bytes, at, size, segment.seams)) return false;
+    if (in.varint() != index_hash(segment.seams)) return false;
+  }
+  return !in.bad() && segment.count > 0 && segment.count < UINT32_MAX;
 }
 
 }  // namespace
@@ -75,16 +81,17 @@ std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner) 
   const std::vector<uint8_t> header = make_header(index.trace, offset, directory);
   if (!std::equal(header.begin(), header.end(), bytes.begin())) return std::nullopt;
   Cursor in(directory);
-  const uint64_t count = in.uint(8);
-  if (in.left() < 8 * kNotesWords || count > (in.left() - 8 * kNotesWords) / (8 * kPlaceWords))
-    return std::nullopt;
+  const uint64_t count = in.varint();
+  if (count > in.left() / kPlaceBytesMin) return std::nullopt;
+  uint64_t behind = kIndexHeaderBytes;
   for (uint64_t i = 0; i < count; ++i) {
     Segment segment;
-    if (!read_place(in, index, segment) || segment.first != index.steps()) return std::nullopt;
+    if (!read_place(in, index, behind, segment)) return std::nullopt;
     index.segments.push_back(segment);
   }
-  const uint64_t notes_at = in.uint(8), notes_size = in.uint(8), notes_hash = in.uint(8);
-  if (notes_at > bytes.size() || notes_size > bytes.size() - notes_at) return std::nullopt;
+  const uint64_t notes_at = in.varint(), notes_size = in.varint(), notes_hash = in.varint();
+  if (in.bad() || notes_at > bytes.size() || notes_size > bytes.size() - notes_at)
+    return std::nullopt;
   index.notes = bytes.subspan(notes_at, notes_size);
   if (index_hash(index.notes) != notes_hash) return std::nullopt;
   index.owner = std::move(owner);
@@ -94,17 +101,27 @@ std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner) 
 std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uint64_t notes_offset,
                                     Bytes notes) {
   std::vector<uint8_t> out;
-  ByteWriter writer(out, Endian::Little);
-  writer.uint(places.size(), 8);
+  const auto put = [&](uint64_t value) {
+    uint8_t bytes[kVarintMax];
+    out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
+  };
+  put(places.size());
+  uint64_t behind = kIndexHeaderBytes, session = 0;
   for (const SegmentPlace& place : places) {
-    for (uint64_t value : {place.first, place.count, place.session, place.offset})
-      writer.uint(value, 8);
-    for (uint64_t size : place.sizes) writer.uint(size, 8);
-    for (uint64_t value : {place.seams_offset, place.seams_bytes, place.seams_hash})
-      writer.uint(value, 8);
+    put(place.count);
+    put(place.session - session);
+    put(folded(place.offset - behind));
+    session = place.session;
+    const uint64_t size = std::accumulate(place.sizes.begin(), place.sizes.end(), uint64_t{0});
+    behind = place.offset + size + sums_size(size);
+    for (uint64_t one : place.sizes) put(one);
+    put(place.loss_end);
+    put(place.seams_bytes);
+    if (place.seams_bytes == 0) continue;
+    put(place.seams_offset);
+    put(place.seams_hash);
   }
-  for (uint64_t value : {notes_offset, uint64_t{notes.size()}, index_hash(notes)})
-    writer.uint(value, 8);
+  for (uint64_t value : {notes_offset, uint64_t{notes.size()}, index_hash(notes)}) put(value);
   return out;
 }
 

@@ -4,10 +4,10 @@
 //   header: 8 bytes magic · u64 size of the trace · i64 its time of change, ns · u64 hash of its
 //   first kProbe bytes · u64 hash of the last kProbe bytes covered · u64 offset, u64 size of the
 //   directory · u64 hash of all this and the directory
-//   directory: u64 segments · for each: u64 first step, u64 steps, u64 session, u64 offset, u64
-//   sizes of its parts (segment.h), which stand one behind the other, and their sums (sums.h)
-//   behind them · u64 offset, u64 size, u64 hash of its seams · u64 offset, u64 size, u64 hash of
-//   the notes of who reads the trace
+//   directory, all of it varints: segments · for each: steps, sessions since the one before, offset
+//   as a signed distance from behind the one before, sizes of its parts (segment.h), which stand one
+//   behind the other, and their sums (sums.h) behind them · Segment::loss_end · size of its seams,
+//   and if it has any offset, hash of these · offset, size, hash of the notes of who reads the trace
 #pragma once
 
 #include <array>
@@ -60,6 +60,7 @@ std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner);
 struct SegmentPlace {
   uint64_t first = 0, count = 0, session = 0, offset = 0;
   std::array<uint64_t, kParts> sizes = {};
+  uint64_t loss_end = 0;
   uint64_t seams_offset = 0, seams_bytes = 0, seams_hash = 0;
 };
 /// Of seams and notes.

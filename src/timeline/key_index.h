@@ -37,7 +37,7 @@ class KeyIndex {
     return static_cast<size_t>((key * 0x9e3779b97f4a7c15) >> 20) & (slots_.size() - 1);
   }
   void grow() {
-    slots_.assign(slots_.empty() ? 1024 : slots_.size() * 2, {});
+    slots_.assign(slots_.empty() ? 16 : slots_.size() * 2, {});
     for (size_t i = 0; i < keys_.size(); ++i) {
       size_t at = place(keys_[i]);
       while (slots_[at].number != 0) at = (at + 1) & (slots_.size() - 1);

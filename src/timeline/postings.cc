@@ -24,12 +24,14 @@ void PostingList::flush(ByteChains& chains) {
 
 void PostingList::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
                          std::vector<uint8_t>& out) {
+  out.clear();
+  if (count_ == 1) return;
   flush(chains);
   chains.copy(chain_, scratch);
   std::vector<uint8_t> skips;
   ByteWriter writer(skips, Endian::Little);
   Cursor pairs{Bytes(scratch)};
-  uint64_t done = 0, count = 0;
+  uint64_t done = first_, count = 0;
   for (size_t i = 0; !pairs.at_end(); ++i) {
     if (i != 0 && i % Postings::kPairsPerSkip == 0)
       for (uint64_t value : {done, uint64_t{scratch.size() - pairs.left()}, count})
@@ -39,21 +41,34 @@ void PostingList::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
     done += (pair >> 1) + size;
     count += size;
   }
-  out.clear();
-  put(out, count_);
   put(out, skips.size() / kSkipBytes);
+  if (!skips.empty()) put(out, count_);
   out.insert(out.end(), skips.begin(), skips.end());
   out.insert(out.end(), scratch.begin(), scratch.end());
 }
 
-Postings::Postings(Bytes stream) {
-  Cursor in(stream);
-  const uint64_t count = in.varint(), skips = in.varint();
+/// What stands for a stream of one number is what a list of it would have.
+Postings::Postings(const Stream& stream) : first_(stream.first) {
+  static constexpr uint8_t kOne[] = {0};
+  if (stream.bytes.empty()) {
+    pairs_ = kOne;
+    return;
+  }
+  Cursor in(stream.bytes);
+  const uint64_t skips = in.varint();
+  const uint64_t count = skips != 0 ? in.varint() : 0;
   if (in.bad() || skips > in.left() / kSkipBytes) return;
   count_ = count;
   skip_count_ = skips;
   skips_ = in.take(skips * kSkipBytes).data();
   pairs_ = in.take(in.left());
+}
+
+uint64_t Postings::counted() const {
+  uint64_t count = 0;
+  Walk walk = walk_at(0);
+  while (read(walk)) count += walk.end - walk.begin;
+  return count;
 }
 
 /// How many skips lead to pairs that begin no later than at the number.
@@ -71,6 +86,7 @@ size_t Postings::skip_of(uint64_t number) const {
 
 Postings::Walk Postings::walk_at(size_t skip) const {
   Walk walk;
+  walk.end = first_;
   uint64_t offset = 0;
   if (skip != 0) {
     const uint8_t* at = skips_ + (skip - 1) * kSkipBytes;

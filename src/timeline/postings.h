@@ -1,11 +1,13 @@
 // Postings: an ascending list of numbers (of steps, counted from where a segment begins), small
 // when they come at short distances or in runs.
 //
-//   varint count · varint skips · skips: u32 number behind the element before, u32 offset in
-//   the pairs, u32 count before · pairs: varint (distance << 1 | run), varint length - 2 if run
+//   nothing, if there is only the stream's first number; else varint skips · if there are any:
+//   varint count · skips: u32 number behind the element before, u32 offset in the pairs, u32 count
+//   before · pairs: varint (distance << 1 | run), varint length - 2 if run
 //
-// A distance counts from behind the element before. There is a skip for each kPairsPerSkip pairs,
-// but for the first, so that one can be looked for without reading all.
+// A distance counts from behind the element before, the first one from the stream's first number.
+// There is a skip for each kPairsPerSkip pairs, but for the first, so that one can be looked for
+// without reading all.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/varint.h"
 #include "timeline/byte_chains.h"
+#include "timeline/stream_table.h"
 
 namespace tracewell::timeline {
 
@@ -28,6 +31,7 @@ class PostingList {
     if (number == end_ && count_ != 0) {
       ++end_;
     } else {
+      if (count_ == 0) first_ = done_ = number;
       flush(chains);
       begin_ = number;
       end_ = number + 1;
@@ -35,7 +39,9 @@ class PostingList {
     ++count_;
   }
   uint64_t count() const { return count_; }
-  /// Ends the list; replaces what `out` holds. `scratch` is any vector.
+  uint32_t first() const { return first_; }
+  /// Ends the list, of which there is something; replaces what `out` holds: of a stream that begins
+  /// with first(). `scratch` is any vector.
   void finish(ByteChains& chains, std::vector<uint8_t>& scratch, std::vector<uint8_t>& out);
 
  private:
@@ -43,6 +49,7 @@ class PostingList {
 
   ByteChains::Chain chain_;
   uint32_t count_ = 0;
+  uint32_t first_ = 0;
   uint32_t done_ = 0;             // behind what is written
   uint32_t begin_ = 0, end_ = 0;  // of the run that is not
 };
@@ -53,9 +60,9 @@ class Postings {
   static constexpr size_t kPairsPerSkip = 64;
 
   Postings() = default;
-  explicit Postings(Bytes stream);
+  explicit Postings(const Stream& stream);
 
-  uint64_t count() const { return count_; }
+  uint64_t count() const { return skip_count_ != 0 ? count_ : counted(); }
   /// The first number that is not less.
   std::optional<uint32_t> next(uint64_t from) const;
   /// The last number that is less.
@@ -78,7 +85,9 @@ class Postings {
   Walk walk_at(size_t skip) const;
   Walk start(uint64_t number) const { return walk_at(skip_of(number)); }
   static bool read(Walk& walk);
+  uint64_t counted() const;
 
+  uint32_t first_ = 0;
   uint64_t count_ = 0;
   size_t skip_count_ = 0;
   const uint8_t* skips_ = nullptr;

@@ -1,57 +1,113 @@
 #include "timeline/seams.h"
 
 #include <algorithm>
-#include <set>
+#include <memory>
+#include <variant>
 
-#include "timeline/segment.h"
+#include "timeline/moment.h"
 
 namespace tracewell::timeline {
 
 void Seams::begin_session(uint64_t session) {
-  if (session != session_) states_.clear();
+  if (session != session_) last_steps_.clear();
   session_ = session;
 }
 
-Pieces Seams::seam(const std::vector<SegmentBuilder::ThreadLook>& looks) const {
-  std::map<uint64_t, std::set<uint32_t>> changes;  // steps, by register
-  for (const SegmentBuilder::ThreadLook& look : looks) {
-    const auto before = states_.find(look.tid);
-    if (before == states_.end()) continue;
-    for (uint32_t i = 0; i < layout_.registers.size(); ++i)
-      if (look.first.is_valid(i) && differs(before->second, look.first, i))
-        changes[register_key(i, ChangedBy::Others)].insert(look.first_step);
+void Seams::take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
+                 const std::optional<std::pair<uint32_t, uint32_t>>& losses) {
+  for (const SegmentBuilder::ThreadSpan& thread : threads) {
+    const uint64_t next = first + thread.first;
+    const auto [before, is_new] = last_steps_.try_emplace(thread.tid, first + thread.last);
+    if (is_new) continue;
+    const bool lost = before->second < loss_end_ || (losses && losses->first <= thread.first);
+    seams_.push_back({before->second, next, lost});
+    before->second = first + thread.last;
   }
-  if (changes.empty()) return {};
-  std::vector<uint8_t> scratch, stream;
-  StreamTableWriter table;
-  for (const auto& [key, steps] : changes) {
-    ByteChains chains;
-    PostingList list;
-    for (uint32_t step : steps) list.add(chains, step);
-    list.finish(chains, scratch, stream);
-    table.add(key, stream);
-  }
-  return table.finish();
+  if (losses) loss_end_ = first + losses->second;
 }
 
-void Seams::take(const StreamTable& threads) {
-  threads.each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+void Seams::take_over(const Segment& segment) {
+  segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
     const auto thread = read_thread(item.stream);
-    if (!thread || thread->ends.registers.size() != layout_.size_bytes ||
-        thread->ends.valid.size() != (layout_.registers.size() + 7) / 8)
-      return true;
-    RegisterState& state = states_[item.key];
-    state.block.assign(thread->ends.registers.begin(), thread->ends.registers.end());
-    state.valid.assign(thread->ends.valid.begin(), thread->ends.valid.end());
+    const auto last = thread ? thread->steps.last(segment.count) : std::nullopt;
+    if (last) last_steps_[item.key] = segment.first + *last;
     return true;
   });
+  StreamTable(segment.seams).each(0, UINT32_MAX, [&](const StreamTable::Item& item) {
+    Postings(item.stream).runs(0, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t i = begin; i < std::min(end, segment.count); ++i)
+        changes_.push_back({segment.first + i, static_cast<uint32_t>(item.key)});
+      return true;
+    });
+    return true;
+  });
+  if (segment.loss_end != 0) loss_end_ = segment.first + segment.loss_end - 1;
 }
 
-bool Seams::differs(const RegisterState& a, const RegisterState& b, uint32_t index) const {
-  const Register& one = layout_.registers[index];
-  const auto begin = a.block.begin() + one.offset;
-  return !a.is_valid(index) || !std::equal(begin, begin + one.size_bytes,
-                                           b.block.begin() + one.offset);
+Status Seams::look(const StepIndex& steps, const Catalog& catalog) {
+  if (!seams_.empty()) {
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<Source> source, steps.open_at(seams_.front().last));
+    if (source->steps() == nullptr)
+      return {Errc::Unsupported, "a trace with threads that cannot be read anywhere"};
+    Batch here, there;
+    for (const Seam& seam : seams_) {
+      TW_ASSIGN_OR_RETURN(const Event* const last, read_step(*source, seam.last, here));
+      TW_ASSIGN_OR_RETURN(const Event* const next, read_step(*source, seam.next, there));
+      compare(seam, *last, std::get<Step>(next->body), catalog);
+    }
+    seams_.clear();
+  }
+  std::ranges::sort(changes_);
+  const auto same = std::ranges::unique(changes_);
+  changes_.erase(same.begin(), same.end());
+  return {};
+}
+
+/// As SegmentBuilder does where it sees both. Each step, being the first that was read, tells in
+/// `before` all that is known.
+void Seams::compare(const Seam& seam, const Event& last, const Step& next,
+                    const Catalog& catalog) {
+  const Step& step = std::get<Step>(last.body);
+  RegisterState now;
+  now.reset(catalog.registers);
+  for (const auto& known : step.before) now.set(catalog.registers, known.index, known.value);
+  std::vector<bool> told(catalog.registers.registers.size());
+  for (const auto& changed : step.registers) {
+    now.set(catalog.registers, changed.index, changed.value);
+    told[changed.index] = changed.value.empty();
+  }
+  for (const auto& news : next.before) {
+    const Register& one = catalog.registers.registers[news.index];
+    const bool was_known = now.is_valid(news.index);
+    if (news.value.empty() || (was_known && std::equal(news.value.begin(), news.value.end(),
+                                                       now.block.begin() + one.offset)))
+      continue;
+    const bool by_itself = !step.after_known && !seam.lost && (was_known || told[news.index]);
+    if (by_itself)
+      changes_.push_back({seam.last, static_cast<uint32_t>(
+                                         register_key(news.index, ChangedBy::Instruction))});
+    else
+      changes_.push_back({seam.next, static_cast<uint32_t>(
+                                         register_key(news.index, ChangedBy::Others))});
+  }
+}
+
+Pieces Seams::table(uint64_t first, uint64_t end) const {
+  std::map<uint32_t, std::vector<uint32_t>> keys;  // steps, ascending
+  for (auto at = std::ranges::lower_bound(changes_, first, {}, &Change::step);
+       at != changes_.end() && at->step < end; ++at)
+    keys[at->key].push_back(static_cast<uint32_t>(at->step - first));
+  if (keys.empty()) return {};
+  std::vector<uint8_t> scratch, stream;
+  StreamTableWriter table;
+  for (const auto& [key, steps] : keys) {
+    ByteChains chains;
+    PostingList list;
+    for (const uint32_t step : steps) list.add(chains, step);
+    list.finish(chains, scratch, stream);
+    table.add(key, {list.first(), stream});
+  }
+  return table.finish();
 }
 
 }  // namespace tracewell::timeline

@@ -4,35 +4,54 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "model/registers.h"
+#include "base/result.h"
+#include "model/catalog.h"
+#include "model/stream.h"
+#include "timeline/segment.h"
 #include "timeline/segment_builder.h"
-#include "timeline/stream_table.h"
 
 namespace tracewell::timeline {
 
-/// Goes over the segments of a trace in order.
+/// Goes over the segments of a trace in order, then looks at the trace itself: nobody keeps the
+/// registers of all threads meanwhile.
 class Seams {
  public:
-  /// `layout` must outlive it.
-  explicit Seams(const RegisterLayout& layout) : layout_(layout) {}
-
-  /// Nothing of another session holds.
+  /// Segments of one session have the same number; nothing of another session holds.
   void begin_session(uint64_t session);
-  /// The table of changes between the segments so far and the one with these threads; empty when
-  /// there are none.
-  Pieces seam(const std::vector<SegmentBuilder::ThreadLook>& looks) const;
-  /// How a segment leaves a thread, or all of them (by its table Part::Threads).
-  void take(uint64_t tid, const RegisterState& last) { states_[tid] = last; }
-  void take(const StreamTable& threads);
+  /// A new segment. `losses`: as of a SegmentBuilder, steps from where it begins.
+  void take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
+            const std::optional<std::pair<uint32_t, uint32_t>>& losses);
+  /// One whose seams are known, as far as they do not lead to new ones.
+  void take_over(const Segment& segment);
+
+  /// Reads on both sides of all seams.
+  Status look(const StepIndex& steps, const Catalog& catalog);
+  /// After that: the table for a segment (Segment::seams); empty when there is nothing to tell.
+  Pieces table(uint64_t first, uint64_t end) const;
 
  private:
-  bool differs(const RegisterState& a, const RegisterState& b, uint32_t index) const;
+  /// A thread's last step in a segment, and the next one in another.
+  struct Seam {
+    uint64_t last = 0, next = 0;
+    bool lost = false;  // nobody knows all that happened between them
+  };
+  struct Change {
+    uint64_t step = 0;
+    uint32_t key = 0;
+    auto operator<=>(const Change&) const = default;
+  };
+  void compare(const Seam& seam, const Event& last, const Step& next, const Catalog& catalog);
 
-  const RegisterLayout& layout_;
   uint64_t session_ = UINT64_MAX;
-  std::map<uint64_t, RegisterState> states_;  // by thread
+  uint64_t loss_end_ = 0;                    // behind the last loss
+  std::map<uint64_t, uint64_t> last_steps_;  // by thread
+  std::vector<Seam> seams_;
+  std::vector<Change> changes_;
 };
 
 }  // namespace tracewell::timeline

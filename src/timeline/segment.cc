@@ -3,35 +3,38 @@
 namespace tracewell::timeline {
 namespace {
 
-std::optional<machine::FlowInstruction> read_flow(uint8_t bits, uint8_t length) {
-  if (length > 15) return std::nullopt;
-  return machine::FlowInstruction{length, static_cast<machine::Flow>(bits & 3)};
+machine::FlowInstruction unpack_flow(uint8_t bits) {
+  return {static_cast<uint8_t>(bits >> 3 & 15), static_cast<machine::Flow>(bits & 3)};
+}
+
+Stream rest_of(const Stream& stream, size_t from) {
+  return {stream.first, stream.bytes.subspan(from)};
 }
 
 }  // namespace
 
-std::optional<Place> read_place(Bytes stream) {
-  if (stream.size() < PlaceHead::kBytes) return std::nullopt;
-  const auto flow = read_flow(stream[0], stream[1]);
-  if (!flow) return std::nullopt;
-  return Place{{*flow, (stream[0] & 4) != 0}, Postings(stream.subspan(PlaceHead::kBytes))};
+uint8_t pack_flow(const machine::FlowInstruction& flow) {
+  return static_cast<uint8_t>(static_cast<uint8_t>(flow.flow) | flow.length << 3);
 }
 
-std::optional<ThreadPart> read_thread(Bytes stream) {
-  Cursor in(stream);
+std::optional<Place> read_place(const Stream& stream) {
+  if (stream.bytes.empty()) return std::nullopt;
+  const uint8_t head = stream.bytes[0];
+  return Place{{unpack_flow(head), (head & 4) != 0}, Postings(rest_of(stream, 1))};
+}
+
+std::optional<ThreadPart> read_thread(const Stream& stream) {
+  Cursor in(stream.bytes);
   ThreadPart part;
-  part.steps = Postings(in.take(in.varint()));
-  ThreadEnds& ends = part.ends;
-  ends.first_step = in.uint(4);
-  ends.last_step = in.uint(4);
-  ends.first_pc = in.uint(8);
-  ends.last_pc = in.uint(8);
-  const uint8_t bits = in.byte();
-  const auto flow = read_flow(bits, in.byte());
-  ends.registers = in.take(in.varint());
-  ends.valid = in.take(in.varint());
-  if (in.bad() || !flow) return std::nullopt;
-  ends.last_flow = *flow;
+  if (in.byte() != 0) {
+    ThreadEnds ends;
+    ends.first_pc = in.varint();
+    ends.last_pc = ends.first_pc + unfolded(in.varint());
+    ends.last_flow = unpack_flow(in.byte());
+    part.ends = ends;
+  }
+  if (in.bad()) return std::nullopt;
+  part.steps = Postings(rest_of(stream, stream.bytes.size() - in.left()));
   return part;
 }
 

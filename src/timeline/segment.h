@@ -18,9 +18,9 @@ namespace tracewell::timeline {
 
 /// The tables of a segment, in this order.
 enum class Part : uint8_t {
-  Executions,  // by address: PlaceHead, then the steps
+  Executions,  // by address: u8 PlaceHead, then the steps
   Registers,   // by register_key: the steps
-  Threads,     // by thread: varint size of what follows, the steps, then ThreadEnds
+  Threads,     // by thread: u8 are there ThreadEnds, these, then the steps
   Cells,       // by address / 8: CellHistory
   Transfers,   // no table: calls and returns, where they arrive (transfers.h)
 };
@@ -33,20 +33,17 @@ inline uint64_t register_key(uint32_t index, ChangedBy by) {
 }
 
 /// Of an executed address: bits 0..1 machine::Flow, bit 2: something came there otherwise than from
-/// the instruction before it; then its length.
+/// the instruction before it; bits 3..6 its length.
 struct PlaceHead {
-  static constexpr size_t kBytes = 2;
-
   machine::FlowInstruction flow = {0, machine::Flow::Onward};
   bool entered = false;
 };
 
-/// Where a thread comes in, and how it leaves.
+/// Where a thread comes in, and how it leaves: varint first_pc · varint last_pc, as a signed distance
+/// from that · u8 last_flow, as in PlaceHead. Who looks at a session's only segment needs none.
 struct ThreadEnds {
-  uint64_t first_step = 0, last_step = 0;  // from where the segment begins
   uint64_t first_pc = 0, last_pc = 0;
   machine::FlowInstruction last_flow = {0, machine::Flow::Onward};
-  Bytes registers, valid;  // behind the last step, as RegisterState has them
 };
 
 struct Segment {
@@ -54,7 +51,10 @@ struct Segment {
   uint64_t count = 0;    // of steps, less than 2^32
   uint64_t session = 0;  // number
   std::array<Bytes, kParts> parts;
-  Bytes seams;  // like Registers, of changes by others that only the segments before it show
+  Bytes seams;  // like Registers, of changes that no segment shows by itself
+  /// The step, from where the segment begins, before which the trace has lost something last, and
+  /// one more; 0 = it has not.
+  uint64_t loss_end = 0;
   std::shared_ptr<const Sums> sums;  // of all parts; none = nobody can have changed them
 
   uint64_t end() const { return first + count; }
@@ -66,16 +66,18 @@ struct Segment {
   bool good() const { return !sums || sums->good(); }
 };
 
+uint8_t pack_flow(const machine::FlowInstruction& flow);
+
 /// nullopt when damaged.
 struct Place {
   PlaceHead head;
   Postings steps;
 };
-std::optional<Place> read_place(Bytes stream);
+std::optional<Place> read_place(const Stream& stream);
 struct ThreadPart {
   Postings steps;
-  ThreadEnds ends;
+  std::optional<ThreadEnds> ends;
 };
-std::optional<ThreadPart> read_thread(Bytes stream);
+std::optional<ThreadPart> read_thread(const Stream& stream);
 
 }  // namespace tracewell::timeline

@@ -19,10 +19,9 @@ std::vector<uint32_t> sorted(const std::vector<uint64_t>& keys) {
   return order;
 }
 
-void put(std::vector<uint8_t>& out, Bytes bytes) {
-  uint8_t size[kVarintMax];
-  out.insert(out.end(), size, size + put_varint(size, bytes.size()));
-  out.insert(out.end(), bytes.begin(), bytes.end());
+void put(std::vector<uint8_t>& out, uint64_t value) {
+  uint8_t bytes[kVarintMax];
+  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
 }
 
 CellAccess::Kind kind_of(Step::MemoryAccess::Kind kind) {
@@ -41,20 +40,27 @@ void SegmentBuilder::add(const Event& event) {
   const Step& step = std::get<Step>(event.body);
   PlaceLog& here = place(step.pc, step.opcode);
   here.steps.add(chains_, count_);
-  const auto [thread, first] = threads_.try_emplace(event.tid);
-  thread->second.steps.add(chains_, count_);
-  take_registers(thread->second, step, first);
+  const auto [found, first] = threads_.try_emplace(event.tid);
+  ThreadLog& thread = found->second;
+  if (first) thread.number = static_cast<uint32_t>(threads_.size() - 1);
+  thread.steps.add(chains_, count_);
+  take_registers(thread, step, first);
   if (first) {
-    thread->second.first_step = count_;
-    thread->second.first_pc = step.pc;
+    thread.first_pc = step.pc;
+    here.head.entered |= begins_;
   } else {
-    go_on(event.tid, thread->second, here, step.pc);
+    go_on(event.tid, thread, here, step.pc);
   }
-  thread->second.last_step = count_;
-  thread->second.last_pc = step.pc;
-  thread->second.last_flow = here.head.flow;
+  thread.last_step = count_;
+  thread.after_known = step.after_known;
+  thread.last_pc = step.pc;
+  thread.last_flow = here.head.flow;
   for (const Step::MemoryAccess& access : step.memory) take_access(access);
   ++count_;
+}
+
+void SegmentBuilder::lose() {
+  losses_ = {losses_ ? losses_->first : count_, count_};
 }
 
 SegmentBuilder::PlaceLog& SegmentBuilder::place(uint64_t pc, Bytes opcode) {
@@ -89,22 +95,38 @@ void SegmentBuilder::change(uint32_t index, ChangedBy by) {
   registers_[key].add(chains_, count_);
 }
 
+void SegmentBuilder::change_late(uint32_t index, uint32_t step) {
+  const uint64_t key = register_key(index, ChangedBy::Instruction);
+  if (key >= registers_.size()) registers_.resize(key + 1);
+  late_.push_back({static_cast<uint32_t>(key), step});
+}
+
+/// Where nobody saw what a step left, because another thread came next, the thread's next step finds
+/// it: nobody else has its registers. What was not known before either may not have changed; and
+/// where the trace has lost something, others may have been there.
 void SegmentBuilder::take_registers(ThreadLog& thread, const Step& step, bool first) {
   const RegisterLayout& layout = catalog_.registers;
-  if (first) thread.now.reset(layout);
+  RegisterState& now = states_.of(thread.number);
+  const bool by_itself = !first && !thread.after_known &&
+                         !(losses_ && losses_->second > thread.last_step);
   for (const Step::RegisterChange& news : step.before) {
     const Register& one = layout.registers[news.index];
-    const bool same = thread.now.is_valid(news.index) &&
-                      std::equal(news.value.begin(), news.value.end(),
-                                 thread.now.block.begin() + one.offset);
+    const bool was_known = now.is_valid(news.index);
+    const bool same = was_known && std::equal(news.value.begin(), news.value.end(),
+                                              now.block.begin() + one.offset);
     if (same) continue;
-    if (!first) change(news.index, ChangedBy::Others);
-    thread.now.set(layout, news.index, news.value);
+    const bool was_told = std::ranges::find(thread.to_unknown, news.index) != thread.to_unknown.end();
+    if (by_itself && (was_known || was_told))
+      change_late(news.index, thread.last_step);
+    else if (!first)
+      change(news.index, ChangedBy::Others);
+    now.set(layout, news.index, news.value);
   }
-  if (first) thread.first = thread.now;
+  thread.to_unknown.clear();
   for (const Step::RegisterChange& changed : step.registers) {
     change(changed.index, ChangedBy::Instruction);
-    thread.now.set(layout, changed.index, changed.value);
+    now.set(layout, changed.index, changed.value);
+    if (changed.value.empty()) thread.to_unknown.push_back(changed.index);
   }
 }
 
@@ -134,18 +156,18 @@ void SegmentBuilder::take_access(const Step::MemoryAccess& access) {
 }
 
 size_t SegmentBuilder::size_bytes() const {
-  size_t threads = 0;
-  for (const auto& [tid, thread] : threads_)
-    threads += sizeof(thread) + 2 * (thread.now.block.size() + thread.now.valid.size());
-  return chains_.size_bytes() + place_keys_.size_bytes() + cell_keys_.size_bytes() + threads +
+  constexpr size_t kMapNode = 48;
+  return chains_.size_bytes() + place_keys_.size_bytes() + cell_keys_.size_bytes() +
+         threads_.size() * (sizeof(ThreadLog) + kMapNode) + states_.size_bytes() +
          places_.size() * sizeof(PlaceLog) + cells_.size() * sizeof(CellLog) +
-         transfers_.capacity() * sizeof(transfers_[0]);
+         transfers_.capacity() * sizeof(transfers_[0]) + late_.capacity() * sizeof(late_[0]);
 }
 
-std::vector<SegmentBuilder::ThreadLook> SegmentBuilder::thread_looks() const {
-  std::vector<ThreadLook> out;
+std::vector<SegmentBuilder::ThreadSpan> SegmentBuilder::thread_spans() const {
+  std::vector<ThreadSpan> out;
+  out.reserve(threads_.size());
   for (const auto& [tid, thread] : threads_)
-    out.push_back({tid, thread.first_step, thread.first, thread.now});
+    out.push_back({tid, thread.steps.first(), thread.last_step});
   return out;
 }
 
@@ -155,40 +177,64 @@ Pieces SegmentBuilder::finish_places() {
   for (uint32_t number : sorted(place_keys_.keys())) {
     PlaceLog& one = places_[number];
     one.steps.finish(chains_, scratch_, stream_);
-    const auto kind = static_cast<uint8_t>(one.head.flow.flow);
-    out.assign({static_cast<uint8_t>(kind | (one.head.entered ? 4 : 0)), one.head.flow.length});
+    out.assign({static_cast<uint8_t>(pack_flow(one.head.flow) | (one.head.entered ? 4 : 0))});
     out.insert(out.end(), stream_.begin(), stream_.end());
-    table.add(place_keys_.keys()[number], out);
+    table.add(place_keys_.keys()[number], {one.steps.first(), out});
   }
   return table.finish();
+}
+
+/// Puts them where they belong in a list.
+void SegmentBuilder::add_late(std::span<const LateChange> late, PostingList& list) {
+  const uint32_t first = list.first();
+  PostingList merged;
+  const auto add_until = [&](uint64_t end) {
+    for (; !late.empty() && late.front().step < end; late = late.subspan(1))
+      merged.add(chains_, late.front().step);
+  };
+  if (list.count() != 0) {
+    list.finish(chains_, scratch_, stream_);
+    const std::vector<uint8_t> stream = stream_;
+    Postings({first, stream}).runs(0, [&](uint64_t begin, uint64_t end) {
+      add_until(begin);
+      for (uint64_t i = begin; i < end; ++i) merged.add(chains_, static_cast<uint32_t>(i));
+      while (!late.empty() && late.front().step < end) late = late.subspan(1);
+      return true;
+    });
+  }
+  add_until(UINT64_MAX);
+  list = merged;
 }
 
 Pieces SegmentBuilder::finish_registers() {
+  std::ranges::sort(late_);
+  std::span<const LateChange> late = late_;
   StreamTableWriter table;
   for (size_t key = 0; key < registers_.size(); ++key) {
+    const auto end = std::ranges::upper_bound(late, key, {}, &LateChange::key);
+    const auto count = static_cast<size_t>(end - late.begin());
+    if (count != 0) add_late(late.first(count), registers_[key]);
+    late = late.subspan(count);
     if (registers_[key].count() == 0) continue;
     registers_[key].finish(chains_, scratch_, stream_);
-    table.add(key, stream_);
+    table.add(key, {registers_[key].first(), stream_});
   }
   return table.finish();
 }
 
-Pieces SegmentBuilder::finish_threads() {
+Pieces SegmentBuilder::finish_threads(bool ends) {
   StreamTableWriter table;
+  const bool whole = begins_ && ends;
   for (auto& [tid, thread] : threads_) {
+    std::vector<uint8_t> out = {static_cast<uint8_t>(whole ? 0 : 1)};
+    if (!whole) {
+      put(out, thread.first_pc);
+      put(out, folded(thread.last_pc - thread.first_pc));
+      out.push_back(pack_flow(thread.last_flow));
+    }
     thread.steps.finish(chains_, scratch_, stream_);
-    std::vector<uint8_t> out;
-    put(out, stream_);
-    ByteWriter writer(out, Endian::Little);
-    writer.uint(thread.first_step, 4);
-    writer.uint(thread.last_step, 4);
-    writer.uint(thread.first_pc, 8);
-    writer.uint(thread.last_pc, 8);
-    writer.uint(static_cast<uint64_t>(thread.last_flow.flow), 1);
-    writer.uint(thread.last_flow.length, 1);
-    put(out, thread.now.block);
-    put(out, thread.now.valid);
-    table.add(tid, out);
+    out.insert(out.end(), stream_.begin(), stream_.end());
+    table.add(tid, {thread.steps.first(), out});
   }
   return table.finish();
 }
@@ -196,8 +242,10 @@ Pieces SegmentBuilder::finish_threads() {
 Pieces SegmentBuilder::finish_cells() {
   StreamTableWriter table(chains_.size_bytes());
   for (uint32_t number : sorted(cell_keys_.keys())) {
-    cells_[number].finish(chains_, scratch_, stream_);
-    table.add(cell_keys_.keys()[number], stream_);
+    CellLog& one = cells_[number];
+    if (one.empty()) continue;
+    one.finish(chains_, scratch_, stream_);
+    table.add(cell_keys_.keys()[number], {one.first(), stream_});
   }
   return table.finish();
 }
@@ -214,7 +262,7 @@ Pieces SegmentBuilder::finish_transfers() {
   return {std::move(out)};
 }
 
-Pieces SegmentBuilder::finish(std::array<uint64_t, kParts>& sizes) {
+Pieces SegmentBuilder::finish(bool ends, std::array<uint64_t, kParts>& sizes) {
   Pieces out;
   size_t part = 0;
   const auto take = [&](Pieces pieces) {
@@ -223,7 +271,7 @@ Pieces SegmentBuilder::finish(std::array<uint64_t, kParts>& sizes) {
   };
   take(finish_places());
   take(finish_registers());
-  take(finish_threads());
+  take(finish_threads(ends));
   take(finish_cells());
   take(finish_transfers());
   return out;

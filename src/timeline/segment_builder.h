@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "model/catalog.h"
@@ -16,6 +19,7 @@
 #include "timeline/postings.h"
 #include "timeline/segment.h"
 #include "timeline/stream_table.h"
+#include "timeline/thread_states.h"
 #include "timeline/transfers.h"
 
 namespace tracewell::timeline {
@@ -26,27 +30,30 @@ class SegmentBuilder {
   /// at once (XSAVE with tiles stores 11 KiB).
   static constexpr uint32_t kAccessMax = 16384;
 
-  /// A thread's registers before its first step (of which `before` tells everything) and behind its
-  /// last.
-  struct ThreadLook {
+  /// Where a thread comes in, and where it leaves: steps, from where the segment begins.
+  struct ThreadSpan {
     uint64_t tid = 0;
-    uint32_t first_step = 0;
-    RegisterState first, last;
+    uint32_t first = 0, last = 0;
   };
 
-  /// `catalog` must outlive it.
-  explicit SegmentBuilder(const Catalog& catalog)
-      : catalog_(catalog), decoder_(catalog.machine) {}
+  /// `catalog` must outlive it. `begins`: a session, with the first step.
+  SegmentBuilder(const Catalog& catalog, bool begins)
+      : catalog_(catalog), decoder_(catalog.machine), begins_(begins), states_(catalog.registers) {}
 
   /// A step, one after the other; nothing may begin a session in between.
   void add(const Event& event);
+  /// The trace has lost something before the step that comes next.
+  void lose();
   uint64_t count() const { return count_; }
   /// Memory taken, roughly.
   size_t size_bytes() const;
   /// By thread.
-  std::vector<ThreadLook> thread_looks() const;
-  /// The parts, one behind the other; `sizes` of each. The builder is of no use then.
-  Pieces finish(std::array<uint64_t, kParts>& sizes);
+  std::vector<ThreadSpan> thread_spans() const;
+  /// Steps before which something was lost, the first and the last; nothing: none.
+  const std::optional<std::pair<uint32_t, uint32_t>>& losses() const { return losses_; }
+  /// The parts, one behind the other; `sizes` of each. `ends`: a session, with the last step. The
+  /// builder is of no use then.
+  Pieces finish(bool ends, std::array<uint64_t, kParts>& sizes);
 
  private:
   struct PlaceLog {
@@ -57,33 +64,45 @@ class SegmentBuilder {
   };
   struct ThreadLog {
     PostingList steps;
-    RegisterState first, now;
-    uint32_t first_step = 0, last_step = 0;
+    uint32_t last_step = 0;
+    bool after_known = true;            // of that step
+    std::vector<uint32_t> to_unknown;   // registers that it changed, nobody knows to what
     uint64_t first_pc = 0, last_pc = 0;
     machine::FlowInstruction last_flow = {0, machine::Flow::Onward};
-    uint32_t number = 0;  // in the finished table
+    uint32_t number = 0;  // in the order in which they come; in the finished table, in the end
+  };
+  /// A change by an instruction that was not known to be one until later.
+  struct LateChange {
+    uint32_t key = 0, step = 0;
+    auto operator<=>(const LateChange&) const = default;
   };
 
   PlaceLog& place(uint64_t pc, Bytes opcode);
   void go_on(uint64_t tid, ThreadLog& thread, PlaceLog& here, uint64_t pc);
   void take_registers(ThreadLog& thread, const Step& step, bool first);
   void change(uint32_t index, ChangedBy by);
+  void change_late(uint32_t index, uint32_t step);
+  void add_late(std::span<const LateChange> late, PostingList& list);
   void take_access(const Step::MemoryAccess& access);
   Pieces finish_places();
   Pieces finish_registers();
-  Pieces finish_threads();
+  Pieces finish_threads(bool ends);
   Pieces finish_cells();
   Pieces finish_transfers();
 
   const Catalog& catalog_;
   const machine::FlowDecoder decoder_;
+  const bool begins_;
   uint32_t count_ = 0;  // the step being taken, once it is
+  std::optional<std::pair<uint32_t, uint32_t>> losses_;
   ByteChains chains_;
   KeyIndex place_keys_, cell_keys_;
   std::deque<PlaceLog> places_;
   std::deque<CellLog> cells_;
   std::vector<PostingList> registers_;  // by register_key
+  std::vector<LateChange> late_;
   std::map<uint64_t, ThreadLog> threads_;
+  ThreadStates states_;  // by ThreadLog::number
   std::vector<std::pair<uint64_t, Transfer>> transfers_;  // with the thread's id
   std::vector<uint8_t> scratch_, stream_;
 };

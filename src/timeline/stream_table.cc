@@ -9,35 +9,52 @@
 namespace tracewell::timeline {
 namespace {
 
-uint64_t word(const uint8_t* at) { return load_uint(at, 8, Endian::Little); }
+constexpr size_t kEntryBytesMax = 3 * kVarintMax;
+
+void put(std::vector<uint8_t>& out, uint64_t value) {
+  uint8_t bytes[kVarintMax];
+  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
+}
 
 }  // namespace
 
-void StreamTableWriter::add(uint64_t key, Bytes stream) {
+void StreamTableWriter::add(uint64_t key, const Stream& stream) {
   TW_CHECK(count_ == 0 || key > last_key_);
-  if (count_ % StreamTable::kGroup == 0) {
-    groups_.insert(groups_.end(), {key, entries_.size(), streams_.size()});
-    last_key_ = key;
+  if (entries_.size() == StreamTable::kGroup) end_group();
+  if (entries_.empty()) {
+    ByteWriter writer(groups_, Endian::Little);
+    writer.uint(key, 8);
+    writer.uint(bodies_.size(), StreamTable::kOffsetBytes);
   }
-  uint8_t bytes[2 * kVarintMax];
-  size_t size = put_varint(bytes, key - last_key_);
-  size += put_varint(bytes + size, stream.size());
-  entries_.insert(entries_.end(), bytes, bytes + size);
-  streams_.insert(streams_.end(), stream.begin(), stream.end());
+  entries_.push_back({key - last_key_, stream.bytes.size(), stream.first});
+  streams_.insert(streams_.end(), stream.bytes.begin(), stream.bytes.end());
   last_key_ = key;
   ++count_;
 }
 
+void StreamTableWriter::end_group() {
+  if (entries_.empty()) return;
+  const bool is_first = bodies_.empty();
+  const uint32_t least = std::ranges::min_element(entries_, {}, &Entry::first)->first;
+  put(bodies_, least);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (i != 0 || is_first) put(bodies_, entries_[i].distance);
+    put(bodies_, entries_[i].size);
+    put(bodies_, entries_[i].first - least);
+  }
+  bodies_.insert(bodies_.end(), streams_.begin(), streams_.end());
+  entries_.clear();
+  streams_.clear();
+}
+
 Pieces StreamTableWriter::finish() {
+  end_group();
   std::vector<uint8_t> head;
-  ByteWriter writer(head, Endian::Little);
-  writer.uint(count_, 8);
-  writer.uint(streams_.size(), 8);
-  for (uint64_t value : groups_) writer.uint(value, 8);
-  writer.bytes(entries_);
+  put(head, count_);
+  if (count_ > StreamTable::kGroup) head.insert(head.end(), groups_.begin(), groups_.end());
   Pieces out;
   out.push_back(std::move(head));
-  out.push_back(std::move(streams_));
+  out.push_back(std::move(bodies_));
   return out;
 }
 
@@ -48,16 +65,15 @@ uint64_t size_of(const Pieces& pieces) {
 }
 
 StreamTable::StreamTable(Bytes table, const Sums* sums) : sums_(sums) {
-  if (table.size() < kHeadBytes || !good(table.first(kHeadBytes))) return;
-  const uint64_t count = word(table.data()), streams = word(table.data() + 8);
-  table = table.subspan(kHeadBytes);
+  if (!good(table.first(std::min(table.size(), kVarintMax)))) return;
+  Cursor in(table);
+  const uint64_t count = in.varint();
   // An entry takes two bytes at least.
-  if (count > table.size() / 2 || streams > table.size()) return;
-  const uint64_t groups = (count + kGroup - 1) / kGroup;
-  if (groups > (table.size() - streams) / kGroupBytes) return;
-  heads_ = table.data();
-  entries_ = table.subspan(groups * kGroupBytes, table.size() - streams - groups * kGroupBytes);
-  streams_ = table.last(streams);
+  if (in.bad() || count == 0 || count > in.left() / 2) return;
+  const uint64_t groups = count / kGroup + (count % kGroup != 0 ? 1 : 0);
+  if (groups > 1) heads_ = in.take(groups * kGroupBytes).data();
+  if (in.bad()) return;
+  bodies_ = in.take(in.left());
   groups_ = groups;
   count_ = count;
 }
@@ -67,39 +83,50 @@ uint64_t StreamTable::group_of(uint64_t key) const {
   uint64_t low = 0, high = groups_;
   while (high - low > 1) {
     const uint64_t middle = low + (high - low) / 2;
-    if (!good({heads_ + middle * kGroupBytes, kGroupBytes})) return low;
-    (word(heads_ + middle * kGroupBytes) <= key ? low : high) = middle;
+    const uint8_t* head = heads_ + middle * kGroupBytes;
+    if (!good({head, kGroupBytes})) return low;
+    (load_uint(head, 8, Endian::Little) <= key ? low : high) = middle;
   }
   return low;
 }
 
 size_t StreamTable::read_group(uint64_t group, Item (&items)[kGroup]) const {
-  const uint8_t* head = heads_ + group * kGroupBytes;
-  if (!good({head, kGroupBytes})) return 0;
-  const uint64_t entry = word(head + 8), start = word(head + 16);
-  if (entry > entries_.size() || start > streams_.size()) return 0;
+  uint64_t key = 0, start = 0;
+  if (groups_ > 1) {
+    const uint8_t* head = heads_ + group * kGroupBytes;
+    if (!good({head, kGroupBytes})) return 0;
+    key = load_uint(head, 8, Endian::Little);
+    start = load_uint(head + 8, kOffsetBytes, Endian::Little);
+  }
+  if (start > bodies_.size()) return 0;
+  const Bytes from = bodies_.subspan(start);
   const size_t wanted = std::min<uint64_t>(kGroup, count_ - group * kGroup);
-  const Bytes from = entries_.subspan(entry);
-  if (!good(from.first(std::min(from.size(), kGroup * 2 * kVarintMax)))) return 0;
-  Cursor entries(from);
-  Cursor streams(streams_.subspan(start));
-  uint64_t key = word(head);
+  if (!good(from.first(std::min(from.size(), kVarintMax + wanted * kEntryBytesMax)))) return 0;
+  Cursor in(from);
+  const uint64_t least = in.varint();
+  uint64_t sizes[kGroup];
   for (size_t i = 0; i < wanted; ++i) {
-    const uint64_t distance = entries.varint();
-    const Bytes stream = streams.take(entries.varint());
-    if (entries.bad() || streams.bad() || (i != 0) != (distance != 0)) return i;
-    key += distance;
-    items[i] = {key, stream};
+    const uint64_t distance = i != 0 || group == 0 ? in.varint() : 0;
+    key = i != 0 ? key + distance : group == 0 ? distance : key;
+    sizes[i] = in.varint();
+    const uint64_t first = least + in.varint();
+    if (in.bad() || (i != 0 && distance == 0) || first > UINT32_MAX) return 0;
+    items[i].key = key;
+    items[i].stream.first = static_cast<uint32_t>(first);
+  }
+  for (size_t i = 0; i < wanted; ++i) {
+    items[i].stream.bytes = in.take(sizes[i]);
+    if (in.bad()) return i;
   }
   return wanted;
 }
 
-std::optional<Bytes> StreamTable::find(uint64_t key) const {
+std::optional<Stream> StreamTable::find(uint64_t key) const {
   if (count_ == 0) return std::nullopt;
   Item items[kGroup];
   const size_t found = read_group(group_of(key), items);
   for (size_t i = 0; i < found; ++i)
-    if (items[i].key == key && good(items[i].stream)) return items[i].stream;
+    if (items[i].key == key && good(items[i].stream.bytes)) return items[i].stream;
   return std::nullopt;
 }
 

@@ -1,9 +1,11 @@
-// StreamTable: many small byte streams, each under a 64-bit key, in one run of bytes that is looked
-// up in place. All the lists of an index are kept in such tables.
+// StreamTable: many small streams of bytes about steps, each under a 64-bit key, in one run of bytes
+// that is looked up in place. All the lists of an index are kept in such tables, most of them with
+// less in them than a pointer takes: so what they have in common is said once a group.
 //
-//   u64 keys · u64 bytes of streams · groups of kGroup keys: u64 first key, u64 where in the
-//   entries, u64 where in the streams · entries: varint distance from the key before it, varint
-//   size of its stream · streams
+//   varint keys · groups, if there are more keys than kGroup: u64 first key, u40 where it begins,
+//   from the first one · each group: varint least first step · its keys: varint distance from the
+//   key before (of the table's first one: from 0; of another group's first one: none), varint size
+//   of the stream, varint first step, from the least · its streams
 #pragma once
 
 #include <cstddef>
@@ -20,21 +22,33 @@ namespace tracewell::timeline {
 using Pieces = std::vector<std::vector<uint8_t>>;
 uint64_t size_of(const Pieces& pieces);
 
+/// What is told of a key, from a step on.
+struct Stream {
+  uint32_t first = 0;  // step
+  Bytes bytes;
+};
+
 class StreamTableWriter {
  public:
   /// `streams_max`: that the streams will be no larger together, in bytes; it saves moving them.
-  explicit StreamTableWriter(size_t streams_max = 0) { streams_.reserve(streams_max); }
+  explicit StreamTableWriter(size_t streams_max = 0) { bodies_.reserve(streams_max); }
   /// By ascending key, each once.
-  void add(uint64_t key, Bytes stream);
+  void add(uint64_t key, const Stream& stream);
   /// The table. The writer is of no use then.
   Pieces finish();
 
  private:
+  struct Entry {
+    uint64_t distance = 0, size = 0;
+    uint32_t first = 0;
+  };
+  void end_group();
+
   uint64_t count_ = 0;
   uint64_t last_key_ = 0;
-  std::vector<uint64_t> groups_;
-  std::vector<uint8_t> entries_;
-  std::vector<uint8_t> streams_;
+  std::vector<uint8_t> groups_, bodies_;
+  std::vector<Entry> entries_;     // of the group that is open
+  std::vector<uint8_t> streams_;   // of it
 };
 
 /// Over bytes that nobody vouches for: whatever they are, what is found lies inside them. Where
@@ -43,14 +57,14 @@ class StreamTable {
  public:
   struct Item {
     uint64_t key = 0;
-    Bytes stream;
+    Stream stream;
   };
 
   StreamTable() = default;
   explicit StreamTable(Bytes table, const Sums* sums = nullptr);
 
   uint64_t count() const { return count_; }
-  std::optional<Bytes> find(uint64_t key) const;
+  std::optional<Stream> find(uint64_t key) const;
   /// Calls `visit(Item)` for keys from `from` to `to` (inclusive), ascending, until it says false.
   template <class Visit>
   void each(uint64_t from, uint64_t to, Visit&& visit) const {
@@ -60,7 +74,7 @@ class StreamTable {
       const size_t found = read_group(group, items);
       for (size_t i = 0; i < found; ++i) {
         if (items[i].key > to) return;
-        if (items[i].key < from || !good(items[i].stream)) continue;
+        if (items[i].key < from || !good(items[i].stream.bytes)) continue;
         if (!visit(items[i])) return;
       }
     }
@@ -68,7 +82,7 @@ class StreamTable {
 
  private:
   friend class StreamTableWriter;
-  static constexpr size_t kGroup = 16, kHeadBytes = 16, kGroupBytes = 24;
+  static constexpr size_t kGroup = 32, kOffsetBytes = 5, kGroupBytes = 8 + kOffsetBytes;
   uint64_t group_of(uint64_t key) const;
   size_t read_group(uint64_t group, Item (&items)[kGroup]) const;
   bool good(Bytes part) const { return sums_ == nullptr || sums_->good(part); }
@@ -76,7 +90,7 @@ class StreamTable {
   const Sums* sums_ = nullptr;
   uint64_t count_ = 0, groups_ = 0;
   const uint8_t* heads_ = nullptr;
-  Bytes entries_, streams_;
+  Bytes bodies_;
 };
 
 }  // namespace tracewell::timeline

@@ -1,9 +1,11 @@
 // Calls and returns in the order in which they arrive.
 //
-//   entries: varint distance from the step before · varint number of the thread << 1 | return ·
-//   varint address of arrival, as a signed distance from the last one · for calls: varint address
-//   behind the call, as a signed distance from that of arrival
-//   The threads are numbered as they stand in the segment's table, which is by id.
+//   entries: varint distance from the step before << 2 | another thread than before << 1 | return ·
+//   varint number of the thread if it is another one · varint address of arrival, as a signed
+//   distance from the last one · for calls: varint address behind the call, as a signed distance
+//   from that of arrival
+//   The threads are numbered as they stand in the segment's table, which is by id. The first one is
+//   the one before.
 #pragma once
 
 #include <cstdint>

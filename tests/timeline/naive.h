@@ -24,7 +24,9 @@ class Naive {
       if (const auto* mark = std::get_if<Mark>(&event.body); mark != nullptr && mark->session) {
         ++session_;
         states_.clear();
+        last_steps_.clear();
       }
+      if (std::holds_alternative<Lost>(event.body)) loss_ = steps();
       if (const auto* step = std::get_if<Step>(&event.body)) add(event.tid, *step);
     }
   }
@@ -140,7 +142,11 @@ class Naive {
     const RegisterState was = state;
     for (const auto& news : step.before) state.set(catalog_.registers, news.index, news.value);
     for (uint32_t i = 0; i < catalog_.registers.registers.size() && !is_new; ++i)
-      if (value(state, i) != value(was, i)) changes_[seq].insert({i, ChangedBy::Others});
+      if (value(state, i) != value(was, i)) {
+        const Answer own = by_itself(tid, i);
+        changes_[own.value_or(seq)].insert(
+            {i, own ? ChangedBy::Instruction : ChangedBy::Others});
+      }
     before_.push_back(state);
     for (const auto& change : step.registers) {
       state.set(catalog_.registers, change.index, change.value);
@@ -148,7 +154,17 @@ class Naive {
     }
     after_.push_back(state);
     after_known_.push_back(step.after_known);
+    last_steps_[tid] = seq;
     for (const Step::MemoryAccess& access : step.memory) add_access(seq, access);
+  }
+  /// The thread's last step, if what a register is found to be now is its doing: nobody saw what it
+  /// left, nothing was lost since, and what was there before is known.
+  Answer by_itself(uint64_t tid, uint32_t index) const {
+    const uint64_t last = last_steps_.at(tid);
+    const bool changed = changes_[last].contains({index, ChangedBy::Instruction});
+    if (after_known_[last] || last < loss_) return std::nullopt;
+    if (!after_[last].is_valid(index) && !changed) return std::nullopt;
+    return last;
   }
   std::optional<std::vector<uint8_t>> value(const RegisterState& state, uint32_t index) const {
     if (!state.is_valid(index)) return std::nullopt;
@@ -189,6 +205,8 @@ class Naive {
   const Catalog& catalog_;
   unsigned session_ = 0;
   std::map<uint64_t, RegisterState> states_;
+  std::map<uint64_t, uint64_t> last_steps_;  // by thread, of this session
+  uint64_t loss_ = 0;                        // before this step something was lost
   std::vector<std::set<std::pair<uint32_t, ChangedBy>>> changes_;
   std::vector<std::vector<Access>> accesses_;
   std::map<uint64_t, std::vector<Fact>> bytes_;

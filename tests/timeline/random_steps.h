@@ -21,6 +21,7 @@ struct RandomOptions {
   unsigned threads = 1;
   bool is_64 = true;
   unsigned sessions_per_mille = 0;  // of steps
+  unsigned losses_per_mille = 0;    // of steps
 };
 
 class RandomSteps {
@@ -62,6 +63,11 @@ class RandomSteps {
       mark.seq = seq;
       mark.body = Mark{"session", true};
       threads_.clear();
+    }
+    if (options_.losses_per_mille != 0 && below(1000) < options_.losses_per_mille) {
+      Event& lost = batch_.add();
+      lost.seq = seq;
+      lost.body = Lost{0, "a gap"};
     }
     if (chance(10)) current_ = 1 + below(options_.threads);
     Thread& thread = threads_[current_];

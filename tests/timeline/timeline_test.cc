@@ -99,6 +99,8 @@ TEST(Timeline, AnswersAsTheNaiveModelDoes) {
     random.threads = 1 + seed % 5;
     random.is_64 = seed % 3 != 0;
     random.sessions_per_mille = seed % 4 == 3 ? 5 : 0;
+    random.losses_per_mille = seed % 6 == 2 ? 20 : 0;
+    if (seed % 10 == 5) random.threads = 150;  // more than have their registers whole
     BuildOptions build;
     build.workers = 1 + seed % 3;
     if (seed % 2 == 1) build.segment_steps = 50 + seed * 10;
