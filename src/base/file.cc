@@ -20,6 +20,8 @@
 
 #include <fmt/format.h>
 
+#include "base/leftovers.h"
+
 namespace tracewell {
 namespace {
 
@@ -142,7 +144,39 @@ void InputFile::forget(size_t offset, size_t size) const {
   if (begin < end) madvise(const_cast<uint8_t*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path, Existing existing) {
+namespace {
+
+/// What stands for an open file, for who wants to give it a name.
+std::string link_of(const UniqueFd& fd) {
+  return "/proc/self/fd/" + std::to_string(fd.get());
+}
+
+/// A temporary name beside `path`.
+UniqueFd create_temporary(const std::string& path, std::string& name) {
+  name = path + ".XXXXXX";
+  UniqueFd fd(mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.valid()) return fd;
+  remember_leftover(name);
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(fd.get(), 0666 & ~mask);
+  return fd;
+}
+
+/// In the folder of `path`. None where the file system has no such files, or where they could not
+/// get a name later, which takes /proc.
+UniqueFd create_nameless(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  if (!fd.valid() || access(link_of(fd).c_str(), F_OK) != 0) return {};
+  return fd;
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::create(const std::string& path, Existing existing,
+                                      Meanwhile meanwhile) {
   OutputFile file;
   file.path_ = path;
   file.existing_ = existing;
@@ -157,29 +191,29 @@ Result<OutputFile> OutputFile::create(const std::string& path, Existing existing
     if (!file.fd_.valid()) return errno_error("cannot write " + path);
     return file;
   }
-  file.temporary_ = path + ".XXXXXX";
-  file.fd_ = UniqueFd(mkostemp(file.temporary_.data(), O_CLOEXEC));
-  if (!file.fd_.valid()) {
-    Error error = errno_error("cannot write " + path);
-    file.temporary_.clear();
-    return error;
-  }
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(file.fd_.get(), 0666 & ~mask);
-  return file;
+  file.regular_ = true;
+  if (meanwhile == Meanwhile::Nameless) file.fd_ = create_nameless(path);
+  if (file.fd_.valid()) return file;
+  file.fd_ = create_temporary(path, file.temporary_);
+  if (file.fd_.valid()) return file;
+  Error error = errno_error("cannot write " + path);
+  file.temporary_.clear();
+  return error;
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : fd_(std::move(other.fd_)),
       path_(std::move(other.path_)),
       existing_(other.existing_),
+      regular_(other.regular_),
       temporary_(std::exchange(other.temporary_, {})),
       buffer_(std::move(other.buffer_)),
       written_(other.written_) {}
 
 OutputFile::~OutputFile() {
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  forget_leftover(temporary_);
 }
 
 Status OutputFile::write(Bytes bytes) {
@@ -213,18 +247,46 @@ Status OutputFile::rewrite_at(uint64_t offset, Bytes bytes) {
   return {};
 }
 
+/// A file without a name gets its own at once when that is free, else a temporary one, for a link
+/// does not replace on any file system. The result is an errno.
+int OutputFile::name_it() {
+  const std::string file = link_of(fd_);
+  const auto name = [&](const std::string& as) {
+    const bool done = linkat(AT_FDCWD, file.c_str(), AT_FDCWD, as.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    return done ? 0 : errno;
+  };
+  if (const int failed = name(path_); failed != EEXIST || existing_ == Existing::Keep)
+    return failed;
+  for (uint32_t number = 0;; ++number) {
+    temporary_ = fmt::format("{}.{}.{}", path_, getpid(), number);
+    if (access(temporary_.c_str(), F_OK) == 0) continue;
+    remember_leftover(temporary_);  // before it is there
+    const int failed = name(temporary_);
+    if (failed == 0) return 0;
+    forget_leftover(temporary_);
+    temporary_.clear();
+    if (failed != EEXIST) return failed;
+  }
+}
+
 Status OutputFile::commit() {
   TW_RETURN_IF_ERROR(flush());
-  if (temporary_.empty()) return {};
+  if (!regular_) return {};
   if (fsync(fd_.get()) != 0) return errno_error("cannot sync " + path_);
-  // A link does not replace, on any file system; the temporary name then goes by itself.
   const bool keep = existing_ == Existing::Keep;
-  if ((keep ? link : rename)(temporary_.c_str(), path_.c_str()) != 0) {
-    if (errno == EEXIST) return {Errc::InvalidArgument, path_ + " exists already"};
-    return errno_error("cannot rename to " + path_);
+  int failed = temporary_.empty() ? name_it() : 0;
+  if (failed == 0 && !temporary_.empty()) {
+    if ((keep ? link : rename)(temporary_.c_str(), path_.c_str()) != 0) {
+      failed = errno;
+    } else {
+      if (keep) unlink(temporary_.c_str());
+      forget_leftover(temporary_);
+      temporary_.clear();
+    }
   }
-  if (keep) unlink(temporary_.c_str());
-  temporary_.clear();
+  if (failed == EEXIST) return {Errc::InvalidArgument, path_ + " exists already"};
+  errno = failed;
+  if (failed != 0) return errno_error("cannot rename to " + path_);
   fd_.reset();
   return {};
 }

@@ -67,13 +67,18 @@ class InputFile {
   std::vector<uint8_t> copy_;
 };
 
-/// Output that appears under its name whole or not at all: a temporary file beside it, renamed by
-/// commit(), removed by the destructor otherwise. "-" writes to standard output at once.
+/// Output that appears under its name whole or not at all: a file without a name that commit()
+/// gives one, or, where the file system has no such files, a temporary one beside it that commit()
+/// renames. Neither is left behind by the destructor, nor by SIGINT, SIGTERM and SIGHUP (a shell's
+/// Ctrl-C). "-" writes to standard output at once.
 class OutputFile {
  public:
   enum class Existing : uint8_t { Replace, Keep };
-  /// Keep: commit() fails with InvalidArgument when there is a file of that name by then.
-  static Result<OutputFile> create(const std::string& path, Existing existing = Existing::Replace);
+  enum class Meanwhile : uint8_t { Nameless, Named };
+  /// Keep: commit() fails with InvalidArgument when there is a file of that name by then. Named: as
+  /// where there are no files without a name.
+  static Result<OutputFile> create(const std::string& path, Existing existing = Existing::Replace,
+                                   Meanwhile meanwhile = Meanwhile::Nameless);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
@@ -83,7 +88,7 @@ class OutputFile {
   /// Overwrites bytes that were written before. Only when can_rewrite(): not standard output, not
   /// a device or pipe.
   Status rewrite_at(uint64_t offset, Bytes bytes);
-  bool can_rewrite() const { return !temporary_.empty(); }
+  bool can_rewrite() const { return regular_; }
   /// Flushes, syncs and renames. Nothing may be written afterwards.
   Status commit();
   /// Bytes written so far.
@@ -91,11 +96,13 @@ class OutputFile {
 
  private:
   OutputFile() = default;
+  int name_it();
   Status flush();
   UniqueFd fd_;
   std::string path_;
   Existing existing_ = Existing::Replace;
-  std::string temporary_;  // empty for standard output and special files (devices, fifos)
+  bool regular_ = false;   // not standard output, nor a special file (device, fifo)
+  std::string temporary_;  // its name meanwhile, if it has one
   std::vector<uint8_t> buffer_;
   uint64_t written_ = 0;
 };

@@ -1,0 +1,117 @@
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace tracewell {
+namespace {
+
+using Meanwhile = OutputFile::Meanwhile;
+using Existing = OutputFile::Existing;
+
+class OutputFiles : public testing::TestWithParam<Meanwhile> {
+ protected:
+  OutputFiles() {
+    std::string name = testing::TempDir() + "output_file.XXXXXX";
+    folder_ = mkdtemp(name.data());
+    path_ = folder_ + "/out";
+  }
+  ~OutputFiles() override { std::filesystem::remove_all(folder_); }
+
+  Result<OutputFile> create(Existing existing = Existing::Replace) {
+    return OutputFile::create(path_, existing, GetParam());
+  }
+  size_t files() const {
+    const auto all = std::filesystem::directory_iterator(folder_);
+    return static_cast<size_t>(std::distance(begin(all), end(all)));
+  }
+  std::string content() const {
+    std::ifstream in(path_);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  std::string folder_, path_;
+};
+
+TEST_P(OutputFiles, AppearWholeOrNotAtAll) {
+  {
+    auto file = create();
+    ASSERT_TRUE(file) << file.error().text();
+    ASSERT_TRUE(file->write(std::string_view("lost")).ok());
+  }
+  EXPECT_EQ(files(), 0u);
+  const mode_t mask = umask(027);
+  for (const std::string text : {"first", "second"}) {
+    auto file = create();
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->write(std::string_view(text)).ok());
+    ASSERT_TRUE(file->commit().ok());
+    EXPECT_EQ(content(), text);
+    EXPECT_EQ(files(), 1u);
+    EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
+  }
+  umask(mask);
+}
+
+TEST_P(OutputFiles, ReplaceNothingUnlessTheyMay) {
+  auto first = create(Existing::Keep), second = create(Existing::Keep);
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(first->write(std::string_view("first")).ok());
+  ASSERT_TRUE(first->commit().ok());
+  const Status status = second->commit();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, Errc::InvalidArgument);
+  EXPECT_EQ(content(), "first");
+}
+
+TEST_P(OutputFiles, LeaveNothingBehindASignal) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      auto file = create();
+      if (!file || !file->write(std::string(1 << 20, 'x')).ok()) _exit(1);
+      raise(number);
+      _exit(2);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status)) << status;
+    EXPECT_EQ(WTERMSIG(status), number);
+    EXPECT_EQ(files(), 0u);
+  }
+}
+
+// Who has something else to do on a signal, does that.
+TEST_P(OutputFiles, LeaveSignalsToOthers) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::signal(SIGTERM, [](int) { _exit(7); });
+    std::signal(SIGHUP, SIG_IGN);
+    auto file = create();
+    raise(SIGHUP);
+    raise(SIGTERM);
+    _exit(2);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Meanwhile, OutputFiles,
+                         testing::Values(Meanwhile::Nameless, Meanwhile::Named));
+
+}  // namespace
+}  // namespace tracewell
