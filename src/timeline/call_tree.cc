@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "timeline/transfers.h"
 
@@ -22,7 +23,7 @@ class CallTree {
 
   void begin_session(uint64_t step) {
     for (const auto& [tid, stack] : stacks_)
-      for (size_t call : stack) calls[call].end = step;
+      for (size_t call : stack.calls) calls[call].end = step;
     stacks_.clear();
     left_.clear();
   }
@@ -32,7 +33,11 @@ class CallTree {
   std::vector<Arrival> arrivals(const Segment& segment);
   void arrive(uint64_t base, const Arrival& arrival);
 
-  std::map<uint64_t, std::vector<size_t>> stacks_;  // of calls, by thread
+  struct Stack {
+    std::vector<size_t> calls;
+    std::unordered_map<uint64_t, size_t> backs;  // how many of them are to go back there
+  };
+  std::map<uint64_t, Stack> stacks_;                // by thread
   std::map<uint64_t, ThreadEnds> left_;             // how threads left the last segment
 };
 
@@ -71,7 +76,7 @@ void CallTree::take(const Segment& segment) {
 }
 
 void CallTree::arrive(uint64_t base, const Arrival& arrival) {
-  std::vector<size_t>& stack = stacks_[arrival.tid];
+  Stack& stack = stacks_[arrival.tid];
   const uint64_t step = base + arrival.transfer.step;
   if (!arrival.transfer.is_return) {
     Call call;
@@ -79,20 +84,22 @@ void CallTree::arrive(uint64_t base, const Arrival& arrival) {
     call.function = arrival.transfer.to;
     call.back = arrival.transfer.back;
     call.first = step;
-    call.depth = static_cast<uint32_t>(stack.size());
-    if (!stack.empty()) call.parent = stack.back();
-    stack.push_back(calls.size());
+    call.depth = static_cast<uint32_t>(stack.calls.size());
+    if (!stack.calls.empty()) call.parent = stack.calls.back();
+    stack.calls.push_back(calls.size());
+    ++stack.backs[call.back];
     calls.push_back(call);
     return;
   }
-  const auto found = std::find_if(stack.rbegin(), stack.rend(), [&](size_t call) {
-    return calls[call].back == arrival.transfer.to;
-  });
-  if (found == stack.rend()) return;
-  const auto keep = static_cast<size_t>(stack.rend() - found) - 1;
-  for (size_t i = keep; i < stack.size(); ++i) calls[stack[i]].end = step;
-  calls[stack[keep]].returned = true;
-  stack.resize(keep);
+  // Of a deep stack nobody looks through all for each return that belongs to none.
+  if (!stack.backs.contains(arrival.transfer.to)) return;
+  for (bool found = false; !found; stack.calls.pop_back()) {
+    Call& call = calls[stack.calls.back()];
+    call.end = step;
+    found = call.returned = call.back == arrival.transfer.to;
+    const auto back = stack.backs.find(call.back);
+    if (--back->second == 0) stack.backs.erase(back);
+  }
 }
 
 }  // namespace

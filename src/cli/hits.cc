@@ -1,0 +1,91 @@
+// tracewell hits FILE: how often each instruction, or each basic block, was executed.
+#include <algorithm>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/image_names.h"
+#include "cli/images.h"
+#include "cli/step_trace.h"
+
+namespace tracewell::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using timeline::Timeline;
+
+struct HitsOptions {
+  InputOptions input;
+  ImageOptions images;
+  bool blocks = false;
+  bool by_address = false;
+  bool json = false;
+  uint64_t limit = UINT64_MAX;
+};
+
+/// A single instruction is told as a block without a size.
+std::vector<Timeline::BlockHits> count(const Timeline& timeline, bool blocks) {
+  if (blocks) return timeline.block_hits();
+  std::vector<Timeline::BlockHits> out;
+  for (const Timeline::Hits& one : timeline.address_hits())
+    out.push_back({one.address, 0, 1, one.count});
+  return out;
+}
+
+void print(const Timeline::BlockHits& one, const std::string& name, const HitsOptions& options) {
+  if (options.json) {
+    Json whole = {{"addr", fmt::format("{:#x}", one.address)}, {"count", one.count}};
+    if (options.blocks) {
+      whole["size"] = one.size_bytes;
+      whole["instructions"] = one.instructions;
+    }
+    if (!name.empty()) whole["name"] = name;
+    fmt::print("{}\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return;
+  }
+  std::string text = fmt::format("{:>12}  {:#x}", one.count, one.address);
+  if (options.blocks)
+    text += fmt::format("  {} instruction{}, {} byte{}", one.instructions,
+                        one.instructions == 1 ? "" : "s", one.size_bytes,
+                        one.size_bytes == 1 ? "" : "s");
+  if (!name.empty()) text += fmt::format("  <{}>", name);
+  fmt::print("{}\n", text);
+}
+
+Result<int> hits(const HitsOptions& options) {
+  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
+  AddressNames names;
+  if (options.images.any()) {
+    TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(trace.catalog(), options.images));
+    names = image_names(std::move(images));
+  }
+  std::vector<Timeline::BlockHits> all = count(*trace.timeline, options.blocks);
+  if (!options.by_address)
+    std::ranges::stable_sort(all, std::greater(), &Timeline::BlockHits::count);
+  for (size_t i = 0; i < all.size() && i < options.limit; ++i)
+    print(all[i], names.code ? names.code(all[i].address) : "", options);
+  return static_cast<int>(all.empty() ? kNothing : kOk);
+}
+
+}  // namespace
+
+Run hits_command(CLI::App& app) {
+  auto options = std::make_shared<HitsOptions>();
+  add_input_options(app, options->input);
+  app.add_flag("--blocks", options->blocks,
+               "basic blocks: instructions that were always executed one behind the other");
+  app.add_flag("--by-address", options->by_address, "by address, not by how often");
+  add_number_option(app, "--limit", options->limit, "the first N only");
+  add_image_options(app, options->images, "the names of functions and lines");
+  app.add_flag("--json", options->json, "for scripts: an object a line");
+  app.footer("Exit status: 1 when the trace has no steps.");
+  return [options](const Invocation&) {
+    const auto status = hits(*options);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# tracewell calls: the tree of calls.
+. "$(dirname "$0")/common.sh"
+
+# Thread 7 calls 0x2000, which calls 0x3000 and comes back; thread 8 calls in between, for good.
+python3 - >"$work/calls.jsonl" <<'PYTHON'
+import json
+print('{"catalog":{"machine":"x86-64"}}')
+for tid, pc, opcode in [(7, 0x1000, "e8fb0f0000"), (7, 0x2000, "e8fb0f0000"), (7, 0x3000, "c3"),
+                        (8, 0x5000, "e8fb0f0000"), (8, 0x6000, "90"), (7, 0x2005, "c3"),
+                        (7, 0x1005, "90")]:
+    print(json.dumps({"kind": "step", "tid": tid, "pc": hex(pc), "opcode": opcode}))
+PYTHON
+expect 0 calls "$work/calls.jsonl"
+cmp - "$work/out" <<'TEXT' || fail 'calls'
+0x2000  steps 1 to 5  thread 7
+  0x3000  steps 2 to 4  thread 7
+0x6000  steps 4 to 6, no return  thread 8
+TEXT
+expect 0 calls "$work/calls.jsonl" --json --thread 7 --depth 0
+cmp - "$work/out" <<'TEXT' || fail 'calls --json'
+{"first":1,"last":5,"tid":7,"function":"0x2000","back":"0x1005","depth":0,"returned":true}
+TEXT
+expect 0 calls "$work/calls.jsonl" --from 2 --to 3
+lines 1
+expect 0 calls "$work/calls.jsonl" --limit 2
+lines 2
+expect 1 calls "$work/calls.jsonl" --from 5
+expect 1 calls "$work/calls.jsonl" --thread 9
+expect 3 calls "$cases/tfile/gdb-tsave/input.tf"
+expect 2 calls
+finish
