@@ -36,7 +36,7 @@ Result<AddressRange> parse_range(const FindOptions& options) {
   return AddressRange{*first, *first + std::min(*size - 1, UINT64_MAX - *first)};
 }
 
-/// Steps of the wanted range in the wanted direction, one after the other, until `visit` says false.
+/// Steps of the wanted range in the wanted direction, one by one, until `visit` says false.
 Status each_step(const FindOptions& options, timeline::StepWalk::Question question,
                  const std::function<Result<bool>(uint64_t)>& visit) {
   const uint64_t end = options.to == UINT64_MAX ? UINT64_MAX : options.to + 1;

@@ -7,9 +7,9 @@
 //
 //   if there are skips: u8 kHasSkips | kinds of access before the first one, varint skips · skips:
 //   u32 step before, u32 offset in the entries, u64 value, u8 known, u8 lost, u8 kinds until the
-//   next · entries: u8 head (see below), varint distance from the step before (the first entry is of
-//   the stream's first step, and has none), u8 range if it is told there (start | size - 1 << 3),
-//   u8 sizes and bytes of old and new contents if there are any
+//   next · entries: u8 head (see below), varint distance from the step before (the first entry is
+//   of the stream's first step, and has none), u8 range if it is told there (start | size - 1
+//   << 3), u8 sizes and bytes of old and new contents if there are any
 //
 //   head: kind 0..1 (0 nearby, 1 read, 2 write, 3 both) · old stored 2 · new stored 3 · lost 4 ·
 //   range 5..6 (0 all, 1 low half, 2 high half, 3 told)

@@ -5,9 +5,9 @@
 //   first kProbe bytes · u64 hash of the last kProbe bytes covered · u64 offset, u64 size of the
 //   directory · u64 hash of all this and the directory
 //   directory, all of it varints: segments · for each: steps, sessions since the one before, offset
-//   as a signed distance from behind the one before, sizes of its parts (segment.h), which stand one
+//   as a signed distance from behind that one, sizes of its parts (segment.h), which stand one
 //   behind the other, and their sums (sums.h) behind them · Segment::loss_end · size of its seams,
-//   and if it has any offset, hash of these · offset, size, hash of the notes of who reads the trace
+//   and if there are any offset, hash of these · offset, size, hash of the notes of who reads it
 #pragma once
 
 #include <array>

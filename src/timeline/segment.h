@@ -39,8 +39,8 @@ struct PlaceHead {
   bool entered = false;
 };
 
-/// Where a thread comes in, and how it leaves: varint first_pc · varint last_pc, as a signed distance
-/// from that · u8 last_flow, as in PlaceHead. Who looks at a session's only segment needs none.
+/// Where a thread comes in, and how it leaves: varint first_pc · varint last_pc, as a signed
+/// distance from that · u8 last_flow, as in PlaceHead. A session's only segment has none.
 struct ThreadEnds {
   uint64_t first_pc = 0, last_pc = 0;
   machine::FlowInstruction last_flow = {0, machine::Flow::Onward};

@@ -101,9 +101,9 @@ void SegmentBuilder::change_late(uint32_t index, uint32_t step) {
   late_.push_back({static_cast<uint32_t>(key), step});
 }
 
-/// Where nobody saw what a step left, because another thread came next, the thread's next step finds
-/// it: nobody else has its registers. What was not known before either may not have changed; and
-/// where the trace has lost something, others may have been there.
+/// Where nobody saw what a step left, because another thread came next, the thread's next step
+/// finds it: nobody else has its registers. What was not known before either may not have changed;
+/// and where the trace has lost something, others may have been there.
 void SegmentBuilder::take_registers(ThreadLog& thread, const Step& step, bool first) {
   const RegisterLayout& layout = catalog_.registers;
   RegisterState& now = states_.of(thread.number);
@@ -115,8 +115,8 @@ void SegmentBuilder::take_registers(ThreadLog& thread, const Step& step, bool fi
     const bool same = was_known && std::equal(news.value.begin(), news.value.end(),
                                               now.block.begin() + one.offset);
     if (same) continue;
-    const bool was_told = std::ranges::find(thread.to_unknown, news.index) != thread.to_unknown.end();
-    if (by_itself && (was_known || was_told))
+    const auto told = std::ranges::find(thread.to_unknown, news.index);
+    if (by_itself && (was_known || told != thread.to_unknown.end()))
       change_late(news.index, thread.last_step);
     else if (!first)
       change(news.index, ChangedBy::Others);

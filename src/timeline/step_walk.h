@@ -1,4 +1,4 @@
-// StepWalk: the steps that a question about a range finds, one after the other, in either direction.
+// StepWalk: the steps that a question about a range finds, one by one, in either direction.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// StreamTable: many small streams of bytes about steps, each under a 64-bit key, in one run of bytes
-// that is looked up in place. All the lists of an index are kept in such tables, most of them with
-// less in them than a pointer takes: so what they have in common is said once a group.
+// StreamTable: many small streams of bytes about steps, each under a 64-bit key, in one run of
+// bytes that is looked up in place. All the lists of an index are kept in such tables, most of them
+// with less in them than a pointer takes: what they have in common is said once a group.
 //
 //   varint keys · groups, if there are more keys than kGroup: u64 first key, u40 where it begins,
 //   from the first one · each group: varint least first step · its keys: varint distance from the

@@ -72,8 +72,8 @@ class Timeline {
   std::optional<uint64_t> next_access(AddressRange bytes, uint8_t kinds, uint64_t from) const;
   std::optional<uint64_t> last_access(AddressRange bytes, uint8_t kinds, uint64_t before) const;
 
-  /// All of them from `from` to before `end`, ascending, in one go over the range: for a few million
-  /// steps at once (step_walk.h).
+  /// All of them from `from` to before `end`, ascending, in one go over the range: for a few
+  /// million steps at once (step_walk.h).
   std::vector<uint64_t> executions(AddressRange pcs, uint64_t from, uint64_t end) const;
   std::vector<uint64_t> accesses(AddressRange bytes, uint8_t kinds, uint64_t from,
                                  uint64_t end) const;

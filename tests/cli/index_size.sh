@@ -6,7 +6,7 @@
 python3 - "$work" <<'PYTHON' || fail 'no traces'
 import struct, sys
 
-HEADER = b'{"ver":1,"arch":"x64","hashAlgorithm":"murmurhash","hash":"0x1","compression":"","path":"C:\\\\a.exe"}'
+HEADER = b'{"ver":1,"arch":"x64","compression":""}'
 RAX, RSP, RIP, WORDS = 0, 4, 16, 172
 
 def block(opcode, words, tid=None, memory=()):

@@ -11,6 +11,7 @@
 
 #include "model/catalog.h"
 #include "model/event.h"
+#include "timeline/naive_memory.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {
@@ -74,38 +75,10 @@ class Naive {
   }
 
   std::optional<uint8_t> byte(uint64_t at, uint64_t address) const {
-    const auto found = bytes_.find(address);
-    if (found == bytes_.end()) return std::nullopt;
-    const unsigned session = sessions_[at < steps() ? at : at - 1];
-    std::optional<uint8_t> content;
-    for (const Fact& fact : found->second) {
-      if (fact.session != session) continue;
-      if (fact.step < at) {
-        if (fact.before) content = fact.before;
-        if (fact.lost) content = std::nullopt;
-        if (fact.after) content = fact.after;
-      } else if (fact.step == at && fact.before) {
-        return fact.before;
-      } else if (content) {
-        return content;
-      } else if (fact.before) {
-        return fact.before;
-      } else if (fact.lost || fact.after) {
-        return std::nullopt;
-      }
-    }
-    return content;
+    return memory_.byte(at, sessions_[at < steps() ? at : at - 1], address);
   }
 
  private:
-  /// What a step tells of a byte.
-  struct Fact {
-    uint64_t step = 0;
-    unsigned session = 0;
-    std::optional<uint8_t> before, after;
-    bool lost = false;     // overwritten with nobody knows what
-    bool touched = false;  // by an access, not only beside one
-  };
   struct Access {
     uint64_t first = 0, last = 0;
     uint8_t kinds = 0;
@@ -175,27 +148,10 @@ class Naive {
 
   void add_access(uint64_t seq, const Step::MemoryAccess& access) {
     using Kind = Step::MemoryAccess::Kind;
-    const bool nearby = access.kind == Kind::Nearby;
     const bool writes = access.kind == Kind::Write || access.kind == Kind::ReadWrite;
     const bool reads = access.kind == Kind::Read || access.kind == Kind::ReadWrite;
-    for (uint64_t i = 0; i < access.size && access.address + i >= access.address; ++i) {
-      std::vector<Fact>& facts = bytes_[access.address + i];
-      if (facts.empty() || facts.back().step != seq) facts.push_back({seq, session_, {}, {}});
-      Fact& fact = facts.back();
-      if (!access.old_bytes.empty() && !fact.touched) {
-        fact.before = fact.after = access.old_bytes[i];
-        fact.lost = false;
-      }
-      if (!access.new_bytes.empty()) {
-        fact.after = access.new_bytes[i];
-        fact.lost = false;
-      } else if (writes && access.old_bytes.empty()) {
-        fact.after = std::nullopt;
-        fact.lost = true;
-      }
-      fact.touched |= !nearby;
-    }
-    if (access.size == 0 || nearby) return;
+    memory_.add(seq, session_, access);
+    if (access.size == 0 || access.kind == Kind::Nearby) return;
     const uint64_t first = access.address;
     const uint64_t last = first + std::min<uint64_t>(access.size - 1, UINT64_MAX - first);
     const auto kinds = static_cast<uint8_t>((reads ? kReads : 0) | (writes ? kWrites : 0));
@@ -209,7 +165,7 @@ class Naive {
   uint64_t loss_ = 0;                        // before this step something was lost
   std::vector<std::set<std::pair<uint32_t, ChangedBy>>> changes_;
   std::vector<std::vector<Access>> accesses_;
-  std::map<uint64_t, std::vector<Fact>> bytes_;
+  NaiveMemory memory_;
 };
 
 }  // namespace tracewell::timeline::test
