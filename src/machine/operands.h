@@ -25,8 +25,8 @@ struct MemoryOperand {
   bool vector_index = false;   // gather and scatter: many addresses, only the base is here
   bool byte_index = false;     // of the index register, only the low byte counts: xlat
   bool masked = false;         // only some of its elements, by a register that is not here
-  /// Number of the general register whose value, a signed number of bits, moves the address by whole
-  /// operands: bt, bts, btr, btc. Or -1.
+  /// Number of the general register whose value, a signed number of bits, moves the address by
+  /// whole operands: bt, bts, btr, btc. Or -1.
   int8_t bit_offset = -1;
   Segment segment = Segment::Flat;
   int8_t base = -1;            // number of the general register in instruction coding (ax cx dx bx

@@ -78,8 +78,8 @@ TEST(Trace64, ALossAtTheEndIsWrittenToo) {
 // A push whose old content the source knows, and nothing else that would tell a reader so.
 constexpr const char* kPush =
     R"({"catalog":{"endian":"little","machine":"x86-64"}}
-{"seq":0,"kind":"step","tid":1,"pc":"0x401000","opcode":"50","before":{"rax":"0x2a","rsp":"0x1008"},)"
-    R"("registers":{"rsp":"0x1000"},"memory":[{"addr":"0x1000","size":8,"access":"write",)"
+{"seq":0,"kind":"step","tid":1,"pc":"0x401000","opcode":"50","before":{"rax":"0x2a",)"
+    R"("rsp":"0x1008"},"registers":{"rsp":"0x1000"},"memory":[{"addr":"0x1000","size":8,"access":"write",)"
     R"("old":"1111111111111111","new":"2a00000000000000"}]}
 {"seq":1,"kind":"step","tid":1,"pc":"0x401001","opcode":"90"}
 )";
