@@ -79,8 +79,8 @@ TEST(Trace64, ALossAtTheEndIsWrittenToo) {
 constexpr const char* kPush =
     R"({"catalog":{"endian":"little","machine":"x86-64"}}
 {"seq":0,"kind":"step","tid":1,"pc":"0x401000","opcode":"50","before":{"rax":"0x2a",)"
-    R"("rsp":"0x1008"},"registers":{"rsp":"0x1000"},"memory":[{"addr":"0x1000","size":8,"access":"write",)"
-    R"("old":"1111111111111111","new":"2a00000000000000"}]}
+    R"("rsp":"0x1008"},"registers":{"rsp":"0x1000"},"memory":[{"addr":"0x1000","size":8,)"
+    R"("access":"write","old":"1111111111111111","new":"2a00000000000000"}]}
 {"seq":1,"kind":"step","tid":1,"pc":"0x401001","opcode":"90"}
 )";
 
