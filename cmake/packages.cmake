@@ -6,11 +6,13 @@ find_package(nlohmann_json REQUIRED CONFIG)
 find_package(CLI11 REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(Zydis REQUIRED CONFIG)
+find_package(pegtl REQUIRED CONFIG)
 find_library(LIBDW dw REQUIRED)
 find_library(LIBELF elf REQUIRED)
 
 set(TRACEWELL_PACKAGES_machine pugixml::pugixml Zydis::Zydis)
 set(TRACEWELL_PACKAGES_formats nlohmann_json::nlohmann_json)
+set(TRACEWELL_PACKAGES_report taocpp::pegtl)
 set(TRACEWELL_PACKAGES_symbols ${LIBDW} ${LIBELF})
 set(TRACEWELL_PACKAGES_cli CLI11::CLI11 nlohmann_json::nlohmann_json spdlog::spdlog)
 

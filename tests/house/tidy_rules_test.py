@@ -19,6 +19,11 @@ GOOD_FORMAT = {
     "docs/formats/tfile.md": "# tfile\n",
     "tests/formats/tfile/a/expect.txt": "x\n",
 }
+GOOD_CODE = {
+    "src/report/codes.def": 'CODE(X, Bytes, Yes, range(0, 16), Hex, "m", "hex")\n',
+    "src/report/codes/X.cc": "void X::print(Context&) {\n}\n",
+    "tests/report/cases/codes.txt": "case code X: digits\n",
+}
 
 
 def function(lines):
@@ -105,6 +110,17 @@ CASES = {
         ({"src/ax/opcodes.def": 'OPCODE(add, 0x02, "a => b")\n', "tests/ax/a.txt": "add\n"},
          {"src/ax/opcodes.def": "OPCODE(add, 0x02)\nOPCODE(sub, 0x03)\n"}, "has sub"),
         ({}, {"src/ax/opcodes.def": "OPCODE(add, 0x02)\nOPCODE(sub, 0x02)\n"}, "0x02 stands in"),
+    ],
+    "template-codes": [
+        (GOOD_CODE, {"src/report/codes/Y.cc": "\n"}, "not in codes.def"),
+        (GOOD_CODE, {"src/report/codes/X.cc": None}, "there is no src/report/codes/X.cc"),
+        (GOOD_CODE, {"src/report/codes/X.cc": "int x;\n"}, "does not define X::print"),
+        (GOOD_CODE, {"tests/report/cases/codes.txt": "case code XY: x\n"}, "no case `code X: …`"),
+    ],
+    "template-macros": [
+        ({"src/report/builtins.def": 'BUILTIN(D1, Number, entry.word(1), "")\n',
+          "tests/report/cases/a.txt": "case macro $D1: to $D5\n"},
+         {"src/report/builtins.def": 'ACTION(STOP, "ends")\n'}, "no case `macro $STOP: …`"),
     ],
     "links": [
         ({"docs/a.md": "[b](b.md#part) [c](../src/) [d](https://example.com)\n", "docs/b.md": "\n",

@@ -9,6 +9,8 @@ PACKETS = "src/agent/packets.def"
 COMMANDS = "src/cli/commands.def"
 FORMATS = "src/formats/formats.def"
 OPCODES = "src/ax/opcodes.def"
+CODES = "src/report/codes.def"
+BUILTINS = "src/report/builtins.def"
 
 
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[^,\s()"]+')
@@ -114,6 +116,41 @@ def opcodes(tree):
             yield Finding(OPCODES, number, f"no test in tests/ax has {words[0]}")
 
 
+def first_words(tree, path, macro):
+    """(line, first argument) of each row, whose other arguments may be expressions."""
+    if tree.has(path):
+        for number, line in enumerate(tree.lines(path), 1):
+            match = re.match(rf"(?:{macro})\((\w+),", line)
+            if match:
+                yield number, match.group(1)
+
+
+def template_codes(tree):
+    """CODE(X, …) and codes/X.cc, which holds X::print; a case `code X: …` in tests/report."""
+    cases = "\n".join(tree.text(path) for path in tree.under("tests/report/cases/"))
+    listed = set()
+    for number, name in first_words(tree, CODES, "CODE"):
+        listed.add(name)
+        path = f"src/report/codes/{name}.cc"
+        if not tree.has(path):
+            yield Finding(CODES, number, f"there is no {path}")
+        elif f"void {name}::print(" not in tree.text(path):
+            yield Finding(path, 1, f"does not define {name}::print")
+        if f"case code {name}: " not in cases:
+            yield Finding(CODES, number, f"no case `code {name}: …` in tests/report/cases")
+    for name in sorted(_stems(tree, "src/report/codes/", ".cc") - listed):
+        yield Finding(f"src/report/codes/{name}.cc", 1, "not in codes.def")
+
+
+def template_macros(tree):
+    """Each line of builtins.def has a case `macro $NAME: …` in tests/report."""
+    cases = "\n".join(line for path in tree.under("tests/report/cases/")
+                      for line in tree.lines(path) if line.startswith("case "))
+    for number, name in first_words(tree, BUILTINS, "BUILTIN|POINTER|ACTION"):
+        if f"macro ${name}:" not in cases:
+            yield Finding(BUILTINS, number, f"no case `macro ${name}: …` in tests/report/cases")
+
+
 RULES = {
     "packets": packets,
     "packet-tests": packet_tests,
@@ -121,4 +158,6 @@ RULES = {
     "formats": formats,
     "model-names-no-format": model_names_no_format,
     "opcodes": opcodes,
+    "template-codes": template_codes,
+    "template-macros": template_macros,
 }

@@ -1,0 +1,62 @@
+#include "report/diagnostic.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace tracewell::report {
+namespace {
+
+constexpr size_t kShownBefore = 90, kShownAfter = 60;  // of a long line, around the place
+
+}  // namespace
+
+std::string Diagnostic::show() const {
+  const char* grade = severity == Severity::Error ? "error" : "warning";
+  std::string shown = fmt::format("{}:{}:{}: {}: {} [{}]\n", printable(file), place.line,
+                                  place.column, grade, text, code);
+  std::string source = line;
+  std::replace(source.begin(), source.end(), '\t', ' ');
+  const size_t at = std::min<size_t>(place.column == 0 ? 0 : place.column - 1, source.size());
+  const size_t begin = at > kShownBefore ? at - kShownBefore : 0;
+  const std::string before = printable(source.substr(begin, at - begin));
+  const std::string after = printable(source.substr(at, kShownAfter));
+  return shown + fmt::format("  {}{}\n  {:>{}}\n", before, after, "^", before.size() + 1);
+}
+
+void Diagnostics::add(Diagnostic::Severity severity, Place place, std::string_view code,
+                      std::string text) {
+  if (severity == Diagnostic::Severity::Error) ++errors_;
+  if (kept_.size() < kKeptMax) kept_.push_back(make(severity, place, code, std::move(text)));
+}
+
+Diagnostic Diagnostics::make(Diagnostic::Severity severity, Place place, std::string_view code,
+                             std::string text) const {
+  return {severity,          std::string(file_), place,
+          std::string(code), std::move(text),    std::string(line_at(place.line))};
+}
+
+std::string_view Diagnostics::line_at(uint32_t line) const {
+  size_t begin = 0;
+  for (uint32_t row = 1; row < line; ++row) {
+    const size_t end = text_.find('\n', begin);
+    if (end == std::string_view::npos) return {};
+    begin = end + 1;
+  }
+  std::string_view found = text_.substr(begin, text_.find('\n', begin) - begin);
+  if (found.ends_with('\r')) found.remove_suffix(1);
+  return found;
+}
+
+std::vector<Diagnostic> Diagnostics::take() {
+  std::stable_sort(kept_.begin(), kept_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.place.line, a.place.column) < std::tie(b.place.line, b.place.column);
+  });
+  return std::exchange(kept_, {});
+}
+
+}  // namespace tracewell::report

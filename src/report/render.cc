@@ -1,0 +1,371 @@
+#include "report/render.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tracewell::report {
+namespace {
+
+// Rounds of loops, and calls, that an event may take: what the entry's bytes can need, and some
+// for loops that read nothing. A count out of damaged data ends there.
+constexpr uint64_t kRoundsBase = 16384, kRoundsPerByte = 8;
+
+template <class... Args>
+void fault(Context& context, fmt::format_string<Args...> format, Args&&... args) {
+  char text[128];
+  const auto end = fmt::format_to_n(text, sizeof text, format, std::forward<Args>(args)...);
+  context.fault({text, std::min(end.size, sizeof text)});
+}
+
+}  // namespace
+
+Outcome Renderer::render(const Entry& entry, uint32_t indent) {
+  constexpr uint16_t kUndefined = 0x0070;
+  const TemplateInfo* info = templates_.find(entry.hook);
+  return render(entry, indent, info ? *info : *templates_.find(kUndefined));
+}
+
+Outcome Renderer::render(const Entry& entry, uint32_t indent, const TemplateInfo& info) {
+  begin(entry, indent, info);
+  const Instruction* const code = templates_.program().code.data();
+  while (step(code[at_++]) == Next::Go) {
+  }
+  if (outcome_ == Outcome::Skipped) context_.line.drop();
+  return outcome_;
+}
+
+void Renderer::begin(const Entry& entry, uint32_t indent, const TemplateInfo& info) {
+  context_.entry = &entry;
+  context_.cursor.begin(entry);
+  context_.line.begin(indent);
+  context_.failed = context_.read_failed = false;
+  std::fill_n(slots_.begin(), info.slots, 0);
+  slots_used_ = info.slots;
+  at_ = info.begin;
+  depth_ = loop_depth_ = frame_depth_ = 0;
+  rounds_left_ = kRoundsBase + kRoundsPerByte * entry.buffer.size();
+  outcome_ = Outcome::Printed;
+}
+
+Renderer::Next Renderer::step(const Instruction& it) {
+  switch (it.op) {
+    case Op::Text:
+      context_.line.text({templates_.program().texts.data() + it.index, it.count});
+      if (it.owes) context_.line.owe();
+      return Next::Go;
+    case Op::NewLine:
+      context_.line.new_line();
+      return Next::Go;
+    case Op::Tab:
+      context_.line.tab();
+      return Next::Go;
+    case Op::Go:
+    case Op::Advance:
+    case Op::Back:
+    case Op::GoWord:
+      moves(it);
+      return Next::Go;
+    case Op::PushNumber:
+      push(it.number);
+      return Next::Go;
+    case Op::PushBuiltin:
+      push(value_of(static_cast<Builtin>(it.index), context_));
+      return Next::Go;
+    case Op::PushSlot:
+      push(slots_[it.index]);
+      return Next::Go;
+    case Op::PushCode:
+      push_code(it);
+      return Next::Go;
+    case Op::Narrow:
+      values_[depth_ - 1].number = narrow(it.use, values_[depth_ - 1].number);
+      return Next::Go;
+    case Op::And:
+      values_[depth_ - 1].number &= it.number;
+      return Next::Go;
+    case Op::Add:
+    case Op::Subtract:
+    case Op::Multiply:
+    case Op::Divide:
+      arithmetic(it.op);
+      return Next::Go;
+    case Op::Print:
+    case Op::PrintPlain:
+    case Op::PrintText:
+    case Op::PrintCode:
+    case Op::PrintSized:
+      prints(it);
+      return Next::Go;
+    case Op::StoreSlot:
+    case Op::StoreData:
+    case Op::StoreBase:
+      stores(it);
+      return Next::Go;
+    default:
+      return control(it);
+  }
+}
+
+Renderer::Next Renderer::control(const Instruction& it) {
+  const Program& program = templates_.program();
+  switch (it.op) {
+    case Op::Jump:
+      at_ = it.index;
+      return Next::Go;
+    case Op::Switch:
+      switch_number(program.switches[it.index]);
+      return Next::Go;
+    case Op::SwitchText:
+      switch_text(program.text_switches[it.index]);
+      return Next::Go;
+    case Op::UnlessFlag:
+    case Op::UnlessField:
+      flag_tests(it);
+      return Next::Go;
+    case Op::Guard:
+      if (!take_failed()) return Next::Go;
+      pop();
+      at_ = it.index;
+      return Next::Go;
+    case Op::Pop:
+      pop();
+      return Next::Go;
+    case Op::Loop:
+      loop(it);
+      return Next::Go;
+    case Op::LoopEnd:
+      loop_end(it);
+      return tired() ? Next::End : Next::Go;
+    case Op::Call:
+      call(it);
+      return tired() ? Next::End : Next::Go;
+    case Op::StartTimer:
+    case Op::EndTimer:
+      timer(it);
+      return Next::Go;
+    case Op::Error:
+      fault(context_, "error in {} at offset 0x{:x}, hook {:04X}",
+            context_.facts->name.substr(0, 60), context_.entry->log_offset, context_.entry->hook);
+      context_.failed = false;
+      return Next::Go;
+    case Op::Return:
+      return leave();
+    case Op::Skip:
+      outcome_ = Outcome::Skipped;
+      return Next::End;
+    case Op::Stop:
+      outcome_ = Outcome::Stopped;
+      return Next::End;
+    case Op::Raw:
+      print_raw(context_);
+      return Next::Go;
+    default:
+      return Next::End;  // $BREAK
+  }
+}
+
+void Renderer::moves(const Instruction& it) {
+  Cursor& cursor = context_.cursor;
+  const uint64_t bytes = it.use.bytes, size = context_.entry->buffer.size();
+  bool there = false;
+  char letter = 'G';
+  if (it.op == Op::Go) {
+    there = cursor.go(bytes, it.use.bits);
+  } else if (it.op == Op::Advance) {
+    letter = 'O';
+    there = cursor.advance(bytes, it.use.bits);
+  } else if (it.op == Op::GoWord) {
+    letter = 'W';
+    there = cursor.go(bytes * context_.entry->word_bytes(), 0);
+  } else {
+    there = cursor.back(bytes);
+    if (!there) fault(context_, "R{} before entry start", bytes);
+    context_.failed = false;
+    return;
+  }
+  if (!there) fault(context_, "{}{} behind the entry, which has {} bytes", letter, bytes, size);
+  context_.failed = false;
+}
+
+void Renderer::push_code(const Instruction& it) {
+  Value value;
+  if (read_code(context_, it.use, value) && value.missing != 0) {
+    context_.read_failed = true;
+    fault(context_, "{} reads {} bytes behind the entry", code_info(it.use.code).name,
+          value.missing);
+  }
+  push(value);
+}
+
+void Renderer::arithmetic(Op op) {
+  const uint64_t b = pop().number;
+  uint64_t& a = values_[depth_ - 1].number;
+  if (op == Op::Add) {
+    a += b;
+  } else if (op == Op::Subtract) {
+    a -= b;
+  } else if (op == Op::Multiply) {
+    a *= b;
+  } else if (b == 0) {
+    if (!context_.failed) fault(context_, "division by zero");
+  } else {
+    // The smallest number by -1 wraps.
+    a = b == ~uint64_t{0}
+            ? 0 - a
+            : static_cast<uint64_t>(static_cast<int64_t>(a) / static_cast<int64_t>(b));
+  }
+}
+
+void Renderer::prints(const Instruction& it) {
+  Value value;
+  bool failed = false;
+  if (it.op == Op::PrintCode) {
+    failed = !read_code(context_, it.use, value);
+  } else {
+    value = pop();
+    failed = context_.failed;
+  }
+  if (!failed) {
+    switch (it.op) {
+      case Op::PrintPlain:
+        codes::print_hex(context_, value.number, 4);
+        break;
+      case Op::PrintText:
+        context_.line.outside(value.text);
+        break;
+      case Op::PrintSized:
+        codes::take_text(context_, value.number, value);
+        codes::print_text(context_, it.use, value);
+        break;
+      default:
+        print_code(context_, it.use, value);
+        break;
+    }
+    if (it.owes) context_.line.owe();
+  }
+  context_.failed = false;
+}
+
+void Renderer::stores(const Instruction& it) {
+  const uint64_t number = pop().number;
+  if (take_failed()) return;
+  if (it.op == Op::StoreSlot) {
+    slots_[it.index] = number;
+  } else if (it.op == Op::StoreData ? !context_.cursor.go(number, 0)
+                                    : !context_.cursor.set_base(number)) {
+    fault(context_, "pointer {} behind the entry, which has {} bytes", static_cast<int64_t>(number),
+          context_.entry->buffer.size());
+    context_.failed = false;
+  }
+}
+
+void Renderer::switch_number(const Program::SwitchTable& table) {
+  const auto number = static_cast<int64_t>(pop().number);
+  if (take_failed()) {
+    at_ = table.end;
+    return;
+  }
+  const auto row = std::lower_bound(table.rows.begin(), table.rows.end(), number,
+                                    [](const auto& a, int64_t b) { return a.value < b; });
+  at_ = row != table.rows.end() && row->value == number ? row->target : table.otherwise;
+}
+
+void Renderer::switch_text(const Program::TextSwitch& table) {
+  const std::string_view text = pop().text;
+  at_ = table.end;
+  if (take_failed()) return;
+  at_ = table.otherwise;
+  for (const auto& row : table.rows) {
+    if (row.text != text) continue;
+    at_ = row.target;
+    return;
+  }
+}
+
+void Renderer::flag_tests(const Instruction& it) {
+  const uint64_t number = values_[depth_ - 1].number;
+  if (it.op == Op::UnlessFlag) {
+    if ((number & it.number) == 0) at_ = it.index;
+    return;
+  }
+  const Program::Field& field = templates_.program().fields[it.count];
+  if ((number & field.mask) != field.value) at_ = it.index;
+}
+
+void Renderer::loop(const Instruction& it) {
+  const auto count = static_cast<int64_t>(pop().number);
+  const bool failed = take_failed();
+  if (!failed && count < 0) fault(context_, "LOOP of {} rounds", count);
+  context_.failed = false;
+  if (failed || count <= 0 || loop_depth_ == loops_.size()) {
+    at_ = it.index;
+    return;
+  }
+  loops_[loop_depth_++] = {static_cast<uint64_t>(count)};
+  context_.read_failed = false;
+}
+
+void Renderer::loop_end(const Instruction& it) {
+  LoopState& state = loops_[loop_depth_ - 1];
+  // Nothing is left to be read: so it would be in all further rounds.
+  if (--state.left == 0 || context_.read_failed) {
+    --loop_depth_;
+    return;
+  }
+  at_ = it.index;
+}
+
+void Renderer::call(const Instruction& it) {
+  const Program::CallTarget& target = templates_.program().calls[it.index];
+  if (target.begin < 0) {
+    fault(context_, "no template {:04X}", target.hook);
+  } else if (frame_depth_ == kCallsMax) {
+    fault(context_, "subroutine nesting > {}", kCallsMax);
+  } else {
+    frames_[frame_depth_++] = {at_, loop_depth_, depth_};
+    for (; slots_used_ < target.slots; ++slots_used_) slots_[slots_used_] = 0;
+    at_ = static_cast<uint32_t>(target.begin);
+  }
+  context_.failed = false;
+}
+
+Renderer::Next Renderer::leave() {
+  if (frame_depth_ == 0) return Next::End;
+  const Frame& frame = frames_[--frame_depth_];
+  at_ = frame.back;
+  loop_depth_ = frame.loops;
+  depth_ = frame.depth;
+  return Next::Go;
+}
+
+void Renderer::timer(const Instruction& it) {
+  const uint64_t b = pop().number;
+  const uint64_t a = pop().number;
+  if (take_failed()) return;
+  if (it.op == Op::StartTimer) return timers_.start(a, b, context_.entry->time_ns);
+  const auto started = timers_.started(a, b);
+  if (!started) return;
+  // Differences of times out of damaged data may wrap.
+  const auto passed = static_cast<int64_t>(static_cast<uint64_t>(context_.entry->time_ns) -
+                                           static_cast<uint64_t>(*started));
+  char text[40];
+  const auto end = fmt::format_to_n(text, sizeof text, "[{} usec]", passed / 1000);
+  context_.line.text({text, std::min(end.size, sizeof text)});
+  if (it.owes) context_.line.owe();
+}
+
+/// Whether the event has had its share of rounds, or of text; its line says so.
+bool Renderer::tired() {
+  if (rounds_left_ == 0) {
+    fault(context_, "too many rounds for {} bytes", context_.entry->buffer.size());
+    return true;
+  }
+  --rounds_left_;
+  if (context_.line.size() <= kTextMax) return false;
+  fault(context_, "more than {} bytes of text", kTextMax);
+  return true;
+}
+
+}  // namespace tracewell::report

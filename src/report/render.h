@@ -1,0 +1,93 @@
+// Runs templates over entries.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "report/context.h"
+#include "report/entry.h"
+#include "report/templates.h"
+#include "report/timers.h"
+
+namespace tracewell::report {
+
+enum class Outcome : uint8_t {
+  Printed,
+  Skipped,  // $SKIP: nothing was printed
+  Stopped,  // $STOP: printed, and the report ends
+};
+
+/// One report's state: timers live as long as it does. Once it is warm, an event allocates nothing.
+/// Whatever the data say, an event costs time in proportion to its template and its bytes, and
+/// makes at most about kTextMax bytes. One thread at a time.
+class Renderer {
+ public:
+  static constexpr size_t kTextMax = 1 << 20;
+
+  /// Borrows all three, which must not change meanwhile. Text is appended to `out`.
+  Renderer(const Templates& templates, const LogFacts& facts, TextBuffer& out)
+      : templates_(templates), context_(facts, out) {}
+
+  /// The text of one event, without columns: the label and what its template prints, or the raw
+  /// form; no newline at its end. Lines behind the first begin with `indent` blanks.
+  Outcome render(const Entry& entry, uint32_t indent);
+  /// The same by a template of the caller's choice.
+  Outcome render(const Entry& entry, uint32_t indent, const TemplateInfo& info);
+  /// Errors of the data that the event's lines show.
+  uint32_t faults() const { return context_.line.faults(); }
+
+ private:
+  struct LoopState {
+    uint64_t left;  // rounds, with the present one
+  };
+  struct Frame {
+    uint32_t back;   // where to go on
+    uint32_t loops;  // that were open
+    uint32_t depth;  // of values
+  };
+  enum class Next : uint8_t { Go, End };
+
+  void begin(const Entry& entry, uint32_t indent, const TemplateInfo& info);
+  Next step(const Instruction& it);
+  Next control(const Instruction& it);
+  void moves(const Instruction& it);
+  void arithmetic(Op op);
+  void prints(const Instruction& it);
+  void stores(const Instruction& it);
+  void push_code(const Instruction& it);
+  void switch_number(const Program::SwitchTable& table);
+  void switch_text(const Program::TextSwitch& table);
+  void flag_tests(const Instruction& it);
+  void loop(const Instruction& it);
+  void loop_end(const Instruction& it);
+  void call(const Instruction& it);
+  Next leave();
+  void timer(const Instruction& it);
+  bool tired();
+
+  void push(Value value) { values_[depth_++] = value; }
+  void push(uint64_t number) { values_[depth_++] = {.number = number, .text = {}, .missing = 0}; }
+  Value pop() { return values_[--depth_]; }
+  /// Did what was to be popped fail? Asking forgets it.
+  bool take_failed() {
+    const bool failed = context_.failed;
+    context_.failed = false;
+    return failed;
+  }
+
+  const Templates& templates_;
+  Context context_;
+  Timers timers_;
+  std::array<uint64_t, kSlotsMax + 1> slots_ = {};
+  std::array<Value, 64> values_ = {};
+  std::array<LoopState, (kCallsMax + 1)* 40> loops_ = {};
+  std::array<Frame, kCallsMax> frames_ = {};
+  uint32_t at_ = 0, slots_used_ = 0, depth_ = 0, loop_depth_ = 0, frame_depth_ = 0;
+  uint64_t rounds_left_ = 0;
+  Outcome outcome_ = Outcome::Printed;
+};
+
+/// The raw form of an entry without template; begins at the column where its text begins.
+void print_raw(Context& context);
+
+}  // namespace tracewell::report
