@@ -18,7 +18,7 @@ constexpr size_t kShownBefore = 90, kShownAfter = 60;  // of a long line, around
 std::string Diagnostic::show() const {
   const char* grade = severity == Severity::Error ? "error" : "warning";
   std::string shown = fmt::format("{}:{}:{}: {}: {} [{}]\n", printable(file), place.line,
-                                  place.column, grade, text, code);
+                                  place.column, grade, printable(text), code);
   std::string source = line;
   std::replace(source.begin(), source.end(), '\t', ' ');
   const size_t at = std::min<size_t>(place.column == 0 ? 0 : place.column - 1, source.size());

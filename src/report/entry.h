@@ -18,6 +18,7 @@ struct Entry {
   Endian endian = Endian::Little;  // of the numbers in the buffer
   uint8_t environment_bits = 64;   // 32 or 64
   bool generic = false;
+  bool facility = true;          // hooks 000 to 00F are the facility's own
   uint16_t hook = 0;             // four hex digits: 0x0100 is hook 010
   uint16_t subhook = 0;          // the hook data; of a generic 32-bit entry the length
   uint16_t type = 0x8000;        // 32: the type's four bits; 64: the flags

@@ -24,6 +24,7 @@ void fault(Context& context, fmt::format_string<Args...> format, Args&&... args)
 Outcome Renderer::render(const Entry& entry, uint32_t indent) {
   constexpr uint16_t kUndefined = 0x0070;
   const TemplateInfo* info = templates_.find(entry.hook);
+  if (info && info->reserved && !entry.facility) info = nullptr;
   return render(entry, indent, info ? *info : *templates_.find(kUndefined));
 }
 

@@ -1,5 +1,7 @@
 #include "report/templates.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -67,8 +69,8 @@ std::vector<Diagnostic> Templates::link() {
 
 std::vector<const TemplateInfo*> Templates::list() const {
   std::vector<const TemplateInfo*> all;
-  for (size_t hook = 0; hook < by_hook_.size(); ++hook)
-    if (const TemplateInfo* info = find(static_cast<uint16_t>(hook))) all.push_back(info);
+  for (const TemplateInfo& info : infos_) all.push_back(&info);
+  std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return a->hook < b->hook; });
   return all;
 }
 

@@ -37,6 +37,12 @@ TEST(ReportDiagnostic, LongLinesAreCutAndStrangeBytesShown) {
   EXPECT_EQ(shown[line + caret], '}');
 }
 
+TEST(ReportDiagnostic, NamesOfTheFileAreShownSafely) {
+  const Compiled compiled("010 1.0 \"\" a\x1b[1m\n");
+  EXPECT_EQ(compiled.all().find('\x1b'), std::string::npos);
+  EXPECT_NE(compiled.all().find("a\\x1b[1m"), std::string::npos);
+}
+
 TEST(ReportDiagnostic, LinesEndAsTheyDoElsewhere) {
   const Compiled compiled("010 1.0 \"a\" \\\r\n\"b\"\r\n011 1.0 \"c\r\n");
   ASSERT_EQ(compiled.said.size(), 1u);

@@ -1,0 +1,158 @@
+#include "report/event_entry.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace tracewell::report {
+namespace {
+
+constexpr uint16_t kWrapHook = 0x0060, kStepHook = 0x00b0, kMarkHook = 0x00c0;
+constexpr uint16_t kStamped = 0x8000, kGeneric = 0x4000;  // of the flags of 64 bits
+// What the stored length counts besides the data: thread and time.
+constexpr uint64_t kStoredBehind = 16;
+
+/// The type that the 32-bit macros give an entry of so many words; all are time stamped.
+uint16_t type_of(bool generic, size_t words) {
+  if (generic) return 8;
+  return words == 0 ? 9 : words == 1 ? 0xa : 0xe;
+}
+
+}  // namespace
+
+const Entry& EventEntry::make(const Event& event) {
+  seq_ = event.seq;
+  entry_ = {};
+  entry_.environment_bits = 64;
+  std::visit([this](const auto& body) { fill(body); }, event.body);
+  entry_.tid = event.tid;
+  entry_.cpu = event.cpu;
+  entry_.time_ns = event.time_ns.value_or(0);
+  entry_.log_offset = event.seq;
+  return entry_;
+}
+
+void EventEntry::begin(uint16_t hook, uint16_t subhook, bool generic) {
+  buffer_.assign(entry_.word_bytes(), 0);
+  entry_.endian = catalog_.endian;
+  entry_.hook = hook;
+  entry_.subhook = subhook;
+  entry_.generic = generic;
+  entry_.type = static_cast<uint16_t>(kStamped | (generic ? kGeneric : 0));
+}
+
+void EventEntry::word(uint64_t value) {
+  const size_t at = buffer_.size(), size = entry_.word_bytes();
+  buffer_.resize(at + size);
+  store_uint(buffer_.data() + at, value, size, catalog_.endian);
+}
+
+/// As they stand, up to a whole word.
+void EventEntry::raw(Bytes bytes) {
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  const size_t word = entry_.word_bytes();
+  buffer_.resize((buffer_.size() + word - 1) / word * word);
+}
+
+void EventEntry::value(Bytes bytes) {
+  if (bytes.size() > 8) return raw(bytes);
+  word(load_uint(bytes.data(), bytes.size(), catalog_.endian));
+}
+
+/// The hook word, now that the lengths are known.
+void EventEntry::finish() {
+  const size_t word = entry_.word_bytes();
+  const size_t head = entry_.generic ? 2 * word : word;
+  entry_.data_bytes = static_cast<uint32_t>(buffer_.size() < head ? 0 : buffer_.size() - head);
+  const auto half = [&](size_t index, uint64_t number) {
+    store_uint(buffer_.data() + index * 2, number, 2, catalog_.endian);
+  };
+  if (word == 4) {
+    if (entry_.generic) entry_.subhook = static_cast<uint16_t>(entry_.data_bytes);
+    half(0, (entry_.hook & 0xfff0) | (entry_.type & 0xf));
+    half(1, entry_.subhook);
+    entry_.stored_hookword =
+        uint64_t{entry_.hook & 0xfff0u} << 16 | uint64_t{entry_.type & 0xfu} << 16 | entry_.subhook;
+  } else {
+    const uint64_t length = std::min<uint64_t>(buffer_.size() - word, 0xffff);
+    const uint64_t stored = std::min<uint64_t>(length + kStoredBehind, 0xffff);
+    half(0, entry_.type);
+    half(1, length);
+    half(2, entry_.hook);
+    half(3, entry_.subhook);
+    entry_.stored_hookword =
+        uint64_t{entry_.type} << 48 | stored << 32 | uint64_t{entry_.hook} << 16 | entry_.subhook;
+  }
+  entry_.buffer = buffer_;
+}
+
+void EventEntry::fill(const Hook& hook) {
+  entry_.environment_bits = hook.environment_bits == 32 ? 32 : 64;
+  begin(hook.id, hook.subhook, hook.generic);
+  const bool small = entry_.environment_bits == 32;
+  if (small) entry_.type = type_of(hook.generic, hook.words.size());
+  if (hook.type) entry_.type = static_cast<uint16_t>(*hook.type);
+  for (const uint64_t value : hook.words) word(value);
+  if (hook.generic && hook.words.empty()) word(0);
+  buffer_.insert(buffer_.end(), hook.data.begin(), hook.data.end());
+  finish();
+}
+
+void EventEntry::fill(const Frame& frame) {
+  begin(static_cast<uint16_t>(frame.tracepoint), 0, false);
+  entry_.facility = false;
+  for (const FrameBlock& block : frame.blocks) {
+    if (block.kind == FrameBlock::Kind::Memory || block.kind == FrameBlock::Kind::Static)
+      value(block.bytes);
+    if (block.kind == FrameBlock::Kind::Variable) word(static_cast<uint64_t>(block.value));
+  }
+  if (const FrameBlock* block = find_block(frame, FrameBlock::Kind::Registers))
+    registers(frame, *block);
+  finish();
+}
+
+void EventEntry::registers(const Frame& frame, const FrameBlock& block) {
+  const auto& all = catalog_.registers.registers;
+  for (uint32_t index = 0; index < all.size(); ++index) {
+    const uint64_t end = uint64_t{all[index].offset} + all[index].size_bytes;
+    if (end <= block.bytes.size() && register_valid(frame, index))
+      value(block.bytes.subspan(all[index].offset, all[index].size_bytes));
+  }
+}
+
+void EventEntry::fill(const Step& step) {
+  const auto first = std::find_if(step.memory.begin(), step.memory.end(), [](const auto& access) {
+    return access.kind != Step::MemoryAccess::Kind::Nearby;
+  });
+  const bool any = first != step.memory.end();
+  using Kind = Step::MemoryAccess::Kind;
+  uint16_t access = 0;
+  if (any) access = first->kind == Kind::Read ? 0x100 : first->kind == Kind::Write ? 0x200 : 0x300;
+  begin(kStepHook, static_cast<uint16_t>(access | (step.opcode.size() & 0xff)), false);
+  word(step.pc);
+  word(any ? first->address : 0);
+  const Bytes bytes = !any                       ? Bytes()
+                      : first->new_bytes.empty() ? first->old_bytes
+                                                 : first->new_bytes;
+  word(load_uint(bytes.data(), std::min<size_t>(bytes.size(), 8), catalog_.endian));
+  const Bytes changed = step.registers.empty() ? Bytes() : step.registers[0].value;
+  word(load_uint(changed.data(), std::min<size_t>(changed.size(), 8), catalog_.endian));
+  word(seq_);
+  raw(step.opcode);
+  finish();
+}
+
+void EventEntry::fill(const Mark& mark) {
+  begin(kMarkHook, 0, true);
+  word(mark.session ? 1 : 0);
+  const Bytes text = as_bytes(mark.text);
+  buffer_.insert(buffer_.end(), text.begin(), text.end());
+  finish();
+}
+
+void EventEntry::fill(const Lost& lost) {
+  begin(kWrapHook, 0, false);
+  word(lost.count);
+  finish();
+}
+
+}  // namespace tracewell::report

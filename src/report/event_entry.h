@@ -1,0 +1,51 @@
+// Any event as an Entry, so that templates apply to it. What stands where is ours:
+//
+//   Hook    as it was given; the hook word's half-words are in the log's byte order
+//   Frame   hook: the tracepoint's number (tracepoint 10 is hook 000A); words of 8 bytes: memory,
+//           variables and static data in the order of their blocks, then the registers that were
+//           collected; what is longer than 8 bytes takes several, as it stands in memory
+//   Step    hook 00B; subhook: the opcode's length, and 100 read, 200 write, 300 both; words: pc,
+//           address and value of the first access, value of the first register that changed, the
+//           step's number, the opcode's bytes
+//   Mark    hook 00C, generic: word 1 is 1 at the beginning of a session; the text
+//   Lost    hook 006; word 1: how many
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/catalog.h"
+#include "model/event.h"
+#include "report/entry.h"
+
+namespace tracewell::report {
+
+class EventEntry {
+ public:
+  /// Borrows the catalog.
+  explicit EventEntry(const Catalog& catalog) : catalog_(catalog) {}
+
+  /// Lives until the next call, and no longer than the event. Allocates nothing once it is warm.
+  const Entry& make(const Event& event);
+
+ private:
+  void begin(uint16_t hook, uint16_t subhook, bool generic);
+  void word(uint64_t value);
+  void raw(Bytes bytes);
+  void value(Bytes bytes);
+  void finish();
+
+  void fill(const Hook& hook);
+  void fill(const Frame& frame);
+  void fill(const Step& step);
+  void fill(const Mark& mark);
+  void fill(const Lost& lost);
+  void registers(const Frame& frame, const FrameBlock& block);
+
+  const Catalog& catalog_;
+  std::vector<uint8_t> buffer_;
+  Entry entry_;
+  uint64_t seq_ = 0;
+};
+
+}  // namespace tracewell::report
