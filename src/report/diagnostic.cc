@@ -40,14 +40,17 @@ Diagnostic Diagnostics::make(Diagnostic::Severity severity, Place place, std::st
           std::string(code), std::move(text),    std::string(line_at(place.line))};
 }
 
+void Diagnostics::find_lines() {
+  lines_.push_back(0);
+  for (size_t end = text_.find('\n'); end != std::string_view::npos;
+       end = text_.find('\n', end + 1))
+    lines_.push_back(end + 1);
+}
+
 std::string_view Diagnostics::line_at(uint32_t line) const {
-  size_t begin = 0;
-  for (uint32_t row = 1; row < line; ++row) {
-    const size_t end = text_.find('\n', begin);
-    if (end == std::string_view::npos) return {};
-    begin = end + 1;
-  }
-  std::string_view found = text_.substr(begin, text_.find('\n', begin) - begin);
+  if (line == 0 || line > lines_.size()) return {};
+  std::string_view found = text_.substr(lines_[line - 1]);
+  found = found.substr(0, found.find('\n'));
   if (found.ends_with('\r')) found.remove_suffix(1);
   return found;
 }

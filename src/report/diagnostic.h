@@ -35,7 +35,9 @@ class Diagnostics {
   static constexpr size_t kKeptMax = 1000;
 
   /// Borrows both until it is destroyed.
-  Diagnostics(std::string_view file, std::string_view text) : file_(file), text_(text) {}
+  Diagnostics(std::string_view file, std::string_view text) : file_(file), text_(text) {
+    find_lines();
+  }
 
   void error(Place place, std::string_view code, std::string text) {
     add(Diagnostic::Severity::Error, place, code, std::move(text));
@@ -54,8 +56,10 @@ class Diagnostics {
  private:
   void add(Diagnostic::Severity severity, Place place, std::string_view code, std::string text);
   std::string_view line_at(uint32_t line) const;
+  void find_lines();
 
   std::string_view file_, text_;
+  std::vector<size_t> lines_;  // where each begins
   std::vector<Diagnostic> kept_;
   uint64_t errors_ = 0;
 };

@@ -2,6 +2,7 @@
 // it costs seconds to compile.
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -61,12 +62,10 @@ struct Control : pegtl::normal<Rule> {
 // Slips that are understood all the same; kept apart from the tree, since a rule that is tried and
 // given up meets them again.
 struct Slips {
-  std::vector<Place> blanks, backslash;
-  static void add(std::vector<Place>& to, const pegtl::position& at) {
-    const Place place{static_cast<uint32_t>(at.line), static_cast<uint32_t>(at.column)};
-    for (const Place& known : to)
-      if (known.line == place.line) return;
-    to.push_back(place);
+  std::map<size_t, Place> blanks, backslash;  // by line
+  static void add(std::map<size_t, Place>& to, const pegtl::position& at) {
+    to.try_emplace(at.line,
+                   Place{static_cast<uint32_t>(at.line), static_cast<uint32_t>(at.column)});
   }
 };
 
@@ -373,10 +372,10 @@ std::vector<TemplateText> parse_templates(std::string_view text, Diagnostics& di
       in.iterator() = begin;
       pegtl::parse<rules::Skip>(in);
     }
-    for (const Place& place : slips.blanks)
+    for (const auto& [line, place] : slips.blanks)
       diagnostics.warning(place, "blanks-behind-backslash",
                           "blanks behind the backslash; the line is continued all the same");
-    for (const Place& place : slips.backslash)
+    for (const auto& [line, place] : slips.backslash)
       diagnostics.warning(place, "missing-backslash",
                           "the next line begins with a mask, so this one is continued; it lacks "
                           "its backslash");

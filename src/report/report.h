@@ -1,11 +1,8 @@
 // The report: events as lines of columns, rendered by templates, behind a heading.
 #pragma once
 
-#include <array>
-#include <bitset>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,6 +47,9 @@ class Report : public Sink {
 
   /// Borrows the templates. `write` gets whole lines.
   Report(const Templates& templates, ReportOptions options, LogFacts facts, Write write);
+
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
 
   Status begin(const Catalog& catalog) override;
   Status write(const Batch& batch) override;
