@@ -35,6 +35,8 @@ if(TRACEWELL_WERROR)
   target_compile_options(tracewell_options INTERFACE -Werror)
 endif()
 target_link_libraries(tracewell_options INTERFACE Threads::Threads)
+# What is shared with programs that use our headers.
+target_include_directories(tracewell_options INTERFACE ${CMAKE_SOURCE_DIR}/include)
 
 set(sanitizers ${TRACEWELL_SANITIZE})
 set(sanitize_link "")

@@ -1,0 +1,3 @@
+/* Compiles if the compiler can make programs of that kind. */
+#include <stdio.h>
+int main(void) { return puts("") < 0; }

@@ -1,0 +1,186 @@
+/* Trace hooks: C and C++, x86-64 and i386, link with librts.
+ *
+ *   TRACEWELL_HOOK(channel, flags, word, count, d1, …, d5)    at most five words
+ *   TRACEWELL_HOOK_DATA(channel, flags, word, d1, length, bytes)
+ *
+ * `word` is 0xhhhhssss: hook id, subhook. Off, a hook is one relaxed load and a branch, and its
+ * arguments are not evaluated. On, it takes space in a ring of its own thread's with one
+ * instruction, reads the time stamp counter once, and commits with its last store: a signal
+ * handler may fire hooks at any point. No lock, no system call but where a packet of the ring is
+ * full (two, to hold signals back) and at a thread's first hook.
+ * Each site leaves a note in the ELF file (hook_site.h). */
+#ifndef TRACEWELL_HOOKS_H
+#define TRACEWELL_HOOKS_H
+
+#if !defined(__x86_64__) && !defined(__i386__)
+#error "trace hooks are for x86-64 and i386"
+#endif
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hook_layout.h"
+#include "hook_site.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A thread's place in its ring. Lives in memory that a fork leaves as zeros in the child. */
+struct tracewell_thread {
+  uint32_t state;              /* of the channel, when the ring was made; 0 = there is none */
+  uint32_t room;               /* bytes of a packet; 0 = there is no ring to write to */
+  volatile uint64_t position;  /* packet's number << 44 | records in it << 24 | bytes in it */
+  uint8_t* volatile packet;
+  uint32_t* volatile committed; /* bytes of it */
+  volatile uint64_t ticks;      /* when it was begun */
+};
+
+/* Page 0 of the control file, once the library has found it; zeros before. */
+extern const volatile struct tracewell_control tracewell_hooks_control;
+extern __thread struct tracewell_thread* tracewell_hooks_threads[TRACEWELL_HOOK_CHANNELS]
+    __attribute__((tls_model("initial-exec")));
+
+/* A ring for this thread. NULL: `word` is not wanted, or there can be none; then it was counted. */
+struct tracewell_thread* tracewell_hooks_enter(unsigned channel, uint32_t state, uint32_t word);
+/* Does the channel's filter let it pass? */
+int tracewell_hooks_wanted(unsigned channel, uint32_t word);
+/* Begins a packet with room for `bytes`. 0: there is none, the record was counted as lost. */
+int tracewell_hooks_turn(struct tracewell_thread* thread, uint32_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define TRACEWELL_INLINE static __inline__ __attribute__((always_inline, unused))
+#define TRACEWELL_BARRIER() __asm__ __volatile__("" ::: "memory")
+
+/* One instruction, so that no signal of this thread comes in between. Other threads never look. */
+TRACEWELL_INLINE int tracewell_take(volatile uint64_t* at, uint64_t old, uint64_t now) {
+  unsigned char done;
+#ifdef __x86_64__
+  __asm__ __volatile__("cmpxchgq %3, %1"
+                       : "=@ccz"(done), "+m"(*at), "+a"(old)
+                       : "r"(now)
+                       : "memory");
+#else
+  __asm__ __volatile__("cmpxchg8b %1"
+                       : "=@ccz"(done), "+m"(*at), "+A"(old)
+                       : "b"((uint32_t)now), "c"((uint32_t)(now >> 32))
+                       : "memory");
+#endif
+  return done;
+}
+
+TRACEWELL_INLINE uint64_t tracewell_ticks(void) {
+  uint32_t low, high;
+  __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high)::"memory");
+  return (uint64_t)high << 32 | low;
+}
+
+/* A record under way. */
+struct tracewell_record {
+  uint8_t* at;
+  uint32_t* committed;
+  uint64_t ticks;
+  uint32_t bytes;
+};
+
+TRACEWELL_INLINE void tracewell_store_32(uint8_t* at, uint32_t value) {
+  *(volatile uint32_t*)(void*)at = value;
+}
+
+TRACEWELL_INLINE int tracewell_begin(unsigned channel, uint32_t state, uint32_t word,
+                                     struct tracewell_record* record) {
+  const uint32_t bytes = record->bytes;
+  struct tracewell_thread* thread = tracewell_hooks_threads[channel];
+  if (__builtin_expect(thread->state != state, 0)) {
+    thread = tracewell_hooks_enter(channel, state, word);
+    if (!thread) return 0;
+  }
+  if (__builtin_expect(state & TRACEWELL_STATE_FILTERED, 0) &&
+      !tracewell_hooks_wanted(channel, word))
+    return 0;
+  for (;;) {
+    /* The position first: whatever changes the rest, changes it too. */
+    const uint64_t position = thread->position;
+    uint8_t* const packet = thread->packet;
+    const uint32_t offset = (uint32_t)position & 0xffffffu;
+    record->committed = thread->committed;
+    record->ticks = tracewell_ticks();
+    if (__builtin_expect(offset + bytes > thread->room ||
+                             (record->ticks - thread->ticks) >> 47 != 0, 0)) {
+      if (!tracewell_hooks_turn(thread, bytes)) return 0;
+      continue;
+    }
+    if (__builtin_expect(!tracewell_take(&thread->position, position,
+                                         position + bytes + (1u << 24)), 0))
+      continue;
+    record->at = packet + offset;
+    tracewell_store_32(record->at, bytes << 8);
+    TRACEWELL_BARRIER(); /* nothing of the record before its length */
+    return 1;
+  }
+}
+
+TRACEWELL_INLINE void tracewell_commit(const struct tracewell_record* record, uint32_t id,
+                                       uint32_t flags) {
+  tracewell_store_32(record->at + 4, (uint32_t)(record->ticks >> 16));
+  TRACEWELL_BARRIER();
+  tracewell_store_32(record->at, id | flags << 8 | (uint32_t)record->ticks << 16);
+  __asm__ __volatile__("addl %1, %0" : "+m"(*record->committed) : "ri"(record->bytes) : "memory");
+}
+
+struct __attribute__((packed, may_alias)) tracewell_word {
+  unsigned long value;
+};
+
+/* At a multiple of four. Volatile, lest the compiler gathers words in memory and copies them. */
+TRACEWELL_INLINE void tracewell_store_word(uint8_t* at, unsigned long word) {
+  ((volatile struct tracewell_word*)(void*)at)->value = word;
+}
+
+#define TRACEWELL_RECORD_WORDS \
+  (sizeof(long) == 8 ? TRACEWELL_RECORD_WORDS_64 : TRACEWELL_RECORD_WORDS_32)
+#define TRACEWELL_RECORD_GENERIC \
+  (sizeof(long) == 8 ? TRACEWELL_RECORD_GENERIC_64 : TRACEWELL_RECORD_GENERIC_32)
+
+/* `count` is a constant where this is called. */
+TRACEWELL_INLINE void tracewell_hook_words(unsigned channel, uint32_t state, uint32_t flags,
+                                           uint32_t word, unsigned count, unsigned long d1,
+                                           unsigned long d2, unsigned long d3, unsigned long d4,
+                                           unsigned long d5) {
+  struct tracewell_record record;
+  uint8_t* at;
+  record.bytes = TRACEWELL_RECORD_HEAD + count * (uint32_t)sizeof(long);
+  if (!tracewell_begin(channel, state, word, &record)) return;
+  at = record.at + TRACEWELL_RECORD_HEAD;
+  tracewell_store_32(record.at + 8, word);
+  if (count > 0) tracewell_store_word(at, d1);
+  if (count > 1) tracewell_store_word(at + sizeof(long), d2);
+  if (count > 2) tracewell_store_word(at + 2 * sizeof(long), d3);
+  if (count > 3) tracewell_store_word(at + 3 * sizeof(long), d4);
+  if (count > 4) tracewell_store_word(at + 4 * sizeof(long), d5);
+  tracewell_commit(&record, TRACEWELL_RECORD_WORDS + count, flags);
+}
+
+/* `length` bytes, at most TRACEWELL_HOOK_DATA_MAX of them. */
+static __attribute__((noinline, unused)) void tracewell_hook_data(
+    unsigned channel, uint32_t state, uint32_t flags, uint32_t word, unsigned long d1,
+    size_t length, const void* bytes) {
+  struct tracewell_record record;
+  if (length > TRACEWELL_HOOK_DATA_MAX) length = TRACEWELL_HOOK_DATA_MAX;
+  const uint32_t head = TRACEWELL_RECORD_HEAD + (uint32_t)sizeof(long) + 2;
+  record.bytes = (head + (uint32_t)length + 3) & ~3u;
+  if (!tracewell_begin(channel, state, word, &record)) return;
+  const uint16_t stored = (uint16_t)length;
+  tracewell_store_32(record.at + 8, word);
+  tracewell_store_word(record.at + TRACEWELL_RECORD_HEAD, d1);
+  __builtin_memcpy(record.at + head - 2, &stored, 2);
+  if (length) __builtin_memcpy(record.at + head, bytes, length);
+  tracewell_commit(&record, TRACEWELL_RECORD_GENERIC, flags);
+}
+
+#include "hook_macros.h"
+
+#endif

@@ -1,0 +1,221 @@
+/* A thread's first hook of a session: a ring for it. */
+#include <string.h>
+
+#include "inproc/runtime.h"
+
+#define PLACES_BYTES (sizeof(struct place) * THREADS_MAX)
+#define NAMES_TRIED 100000u
+#define PATH_BYTES 2200
+#define PROGRAM_PATH_MAX 1024
+
+/* Before a thread's first hook. */
+static struct tracewell_thread g_none;
+/* Of threads that are too many: their hooks are counted, and that is all. */
+static struct place g_too_many[TRACEWELL_HOOK_CHANNELS];
+__thread struct tracewell_thread* tracewell_hooks_threads[TRACEWELL_HOOK_CHANNELS]
+    __attribute__((tls_model("initial-exec"))) = {&g_none, &g_none, &g_none, &g_none,
+                                                  &g_none, &g_none, &g_none, &g_none};
+static struct place* g_places;
+/* Of this process; wiped with the places when it forks. */
+static uint32_t* g_next_number;
+
+static int map_places(void) {
+  const size_t bytes = PLACES_BYTES + TRACEWELL_HOOK_PAGE;
+  struct place* none = NULL;
+  uint8_t* fresh;
+  if (__atomic_load_n(&g_places, __ATOMIC_ACQUIRE)) return 1;
+  fresh = map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+              0);
+  if (!fresh) return 0;
+  if (call(SYS_madvise, (long)fresh, (long)bytes, MADV_WIPEONFORK, 0, 0, 0) != 0) {
+    unmap(fresh, bytes);
+    return 0;
+  }
+  g_next_number = (uint32_t*)(void*)(fresh + PLACES_BYTES);
+  if (!__atomic_compare_exchange_n(&g_places, &none, (struct place*)(void*)fresh, 0,
+                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    unmap(fresh, bytes);
+    g_next_number = (uint32_t*)(void*)((uint8_t*)none + PLACES_BYTES);
+  }
+  return 1;
+}
+
+/* One that nobody has, or whose thread has died. What the dead one left in its ring stays there,
+ * with its number on it. */
+static struct place* claim_place(unsigned channel, uint32_t self) {
+  const uint32_t process = process_id();
+  uint32_t i;
+  for (i = 0; i < THREADS_MAX; ++i) {
+    struct place* place = &g_places[i];
+    uint32_t owner = __atomic_load_n(&place->owner, __ATOMIC_ACQUIRE);
+    /* One with our own thread id is another channel's, or of a thread that died before us. */
+    if (owner != 0 && (owner == self ? place->channel != channel : thread_lives(process, owner)))
+      continue;
+    if (__atomic_compare_exchange_n(&place->owner, &owner, self, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED))
+      return place;
+  }
+  return NULL;
+}
+
+static char* put_number(char* at, uint32_t number) {
+  char digits[10];
+  int count = 0;
+  do digits[count++] = (char)('0' + number % 10);
+  while ((number /= 10) != 0);
+  while (count > 0) *at++ = digits[--count];
+  return at;
+}
+
+/* PID-NUMBER in the folder of rings; a number that an earlier process of this id has not used. */
+static int create_file(const struct tracewell_channel* channel, char* path, uint32_t* number) {
+  const uint32_t process = process_id();
+  const size_t length = strnlen(channel->log, sizeof channel->log);
+  uint32_t tries;
+  char* at;
+  memcpy(path, channel->log, length);
+  at = path + length;
+  memcpy(at, "/.rings/", 8);
+  at = put_number(at + 8, process);
+  *at++ = '-';
+  for (tries = 0; tries < NAMES_TRIED; ++tries) {
+    int fd;
+    *number = __atomic_fetch_add(g_next_number, 1, __ATOMIC_RELAXED);
+    *put_number(at, *number) = 0;
+    fd = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fd != -EEXIST) return fd;
+  }
+  return -1;
+}
+
+static struct tracewell_ring* make_ring(const struct tracewell_channel* channel, unsigned number) {
+  const uint32_t bytes = TRACEWELL_HOOK_PAGE + channel->slots * channel->packet_bytes;
+  char path[PATH_BYTES];
+  uint32_t ring_number = 0;
+  struct tracewell_ring* ring = NULL;
+  const int fd = create_file(channel, path, &ring_number);
+  if (fd < 0) return NULL;
+  if (allocate_file(fd, bytes) == 0)
+    ring = map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close_file(fd);
+  if (!ring) {
+    remove_file(path);
+    return NULL;
+  }
+  ring->version = TRACEWELL_RING_VERSION;
+  ring->packet_bytes = channel->packet_bytes;
+  ring->slots = channel->slots;
+  ring->mode = channel->mode;
+  ring->pid = process_id();
+  ring->number = ring_number;
+  ring->session = channel->session;
+  ring->channel = number;
+  __atomic_store_n(&ring->magic, TRACEWELL_RING_MAGIC, __ATOMIC_RELEASE);
+  return ring;
+}
+
+/* A ring of an earlier session goes, unless somebody below us on the stack still writes to it. */
+static void leave_ring(struct place* place) {
+  struct tracewell_ring* ring = place->ring;
+  int whole = 1;
+  uint32_t i;
+  if (!ring) return;
+  if (place->thread.packet)
+    place->filled[place->slot] =
+        ((uint32_t)place->thread.position & TRACEWELL_OFFSET_MASK) - TRACEWELL_PACKET_HEAD;
+  for (i = 0; i < ring->slots; ++i) whole &= slot_is_whole(place, i);
+  if (whole) unmap(ring, TRACEWELL_HOOK_PAGE + (size_t)ring->slots * ring->packet_bytes);
+  place->ring = NULL;
+}
+
+/* The first record says which program it is. */
+static void tell_program(struct place* place) {
+  uint8_t* const at = place->thread.packet + TRACEWELL_PACKET_HEAD;
+  const uint32_t text = 10;
+  const long got = call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)(at + text),
+                        PROGRAM_PATH_MAX, 0, 0);
+  const uint16_t length = got > 0 ? (uint16_t)got : 0;
+  const uint32_t bytes = (text + length + 3u) & ~3u;
+  struct tracewell_record record;
+  record.at = at;
+  record.committed = place->thread.committed;
+  record.ticks = place->thread.ticks;
+  record.bytes = bytes;
+  memcpy(at + 8, &length, 2);
+  tracewell_commit(&record, TRACEWELL_RECORD_PROGRAM, 0);
+  place->thread.position += bytes; /* no record of the program's own, so not counted */
+}
+
+/* The ring of a thread that died goes on, in a packet that has our number on it. */
+static void adopt_ring(struct place* place) {
+  if (place->thread.packet) close_packet(place, tracewell_ticks());
+  place->thread.packet = NULL;
+  if (!next_packet(place)) place->thread.position |= TRACEWELL_OFFSET_MASK; /* full: turn later */
+}
+
+static void start_ring(struct place* place, const struct tracewell_channel* channel,
+                       unsigned number) {
+  leave_ring(place);
+  memset(place->numbers, 0, sizeof place->numbers);
+  place->session = channel->session;
+  place->channel = number;
+  memcpy(place->uuid, channel->uuid, sizeof place->uuid);
+  place->thread.packet = NULL;
+  place->thread.room = 0;
+  place->slot = channel->slots - 1;
+  place->next = place->overwritten = place->full_at = 0;
+  place->ring = make_ring(channel, number);
+  if (!place->ring) return;
+  place->packets = (uint8_t*)place->ring + TRACEWELL_HOOK_PAGE;
+  next_packet(place);
+  tell_program(place);
+  place->thread.room = channel->packet_bytes;
+}
+
+static int usable(const struct tracewell_channel* channel, uint32_t state) {
+  return channel->session == state >> TRACEWELL_STATE_SESSION_SHIFT && channel->slots >= 2 &&
+         channel->slots <= TRACEWELL_RING_SLOTS_MAX &&
+         channel->packet_bytes >= TRACEWELL_PACKET_BYTES_MIN &&
+         channel->packet_bytes <= TRACEWELL_PACKET_BYTES_MAX &&
+         channel->packet_bytes % TRACEWELL_HOOK_PAGE == 0;
+}
+
+static struct place* enter(unsigned number, uint32_t state) {
+  const void* const shared = control_pages() + number * TRACEWELL_HOOK_PAGE;
+  struct place* place = (struct place*)(void*)tracewell_hooks_threads[number];
+  struct tracewell_channel channel;
+  const uint32_t self = thread_id();
+  int claimed = 0;
+  memcpy(&channel, shared, sizeof channel);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  /* It was stopped, or stopped and started, just now. */
+  if (TRACEWELL_STATE(number) != state || !usable(&channel, state)) return NULL;
+  if (&place->thread == &g_none || place->owner != self) {
+    place = map_places() ? claim_place(number, self) : NULL;
+    claimed = 1;
+  }
+  if (!place) {
+    place = &g_too_many[number];
+    place->channel = number;
+  } else {
+    place->thread.state = 0;
+    if (!place->ring || place->session != channel.session || place->channel != number)
+      start_ring(place, &channel, number);
+    else if (claimed)
+      adopt_ring(place);
+  }
+  place->thread.state = state;
+  tracewell_hooks_threads[number] = &place->thread;
+  return place;
+}
+
+struct tracewell_thread* tracewell_hooks_enter(unsigned channel, uint32_t state, uint32_t word) {
+  SignalMask mask;
+  struct place* place;
+  if (!control_pages()) return NULL;
+  if (state & TRACEWELL_STATE_FILTERED && !tracewell_hooks_wanted(channel, word)) return NULL;
+  mask = hold_signals();
+  place = enter(channel, state);
+  release_signals(mask);
+  return place ? &place->thread : NULL;
+}

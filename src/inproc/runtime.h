@@ -1,0 +1,40 @@
+/* What the files of the hook runtime share. */
+#pragma once
+
+#include <tracewell/hooks.h>
+#include "inproc/system.h"
+
+#define THREADS_MAX 4096
+#define TRACEWELL_OFFSET_MASK 0xffffffu
+
+/* A thread's ring, and what only its own thread knows of it. All of these live in one mapping that
+ * the kernel wipes in a forked child, where `owner` and `thread.state` are 0 then. */
+struct place {
+  struct tracewell_thread thread; /* the part that hooks.h sees; first */
+  uint32_t owner;                 /* thread id; 0 = free */
+  uint32_t slot;                  /* of the packet that is being filled */
+  uint32_t session;
+  uint32_t channel;
+  struct tracewell_ring* ring;    /* NULL = there could be none */
+  uint8_t* packets;
+  uint64_t next;                  /* number of the next packet */
+  uint64_t overwritten;           /* records */
+  uint64_t full_at;               /* 1 + the ring's releases when no packet was free; 0 = one was */
+  uint8_t uuid[16];
+  uint64_t numbers[TRACEWELL_RING_SLOTS_MAX];   /* 1 + number of the packet in the slot; 0 = none */
+  uint32_t filled[TRACEWELL_RING_SLOTS_MAX];    /* bytes of records, once it is closed */
+  uint32_t records[TRACEWELL_RING_SLOTS_MAX];   /* once it is closed */
+  uint32_t committed[TRACEWELL_RING_SLOTS_MAX]; /* bytes of records */
+};
+
+/* All but page 0 of the control file; zeros when there is none. */
+HIDDEN const uint8_t* control_pages(void);
+HIDDEN void count_failure(unsigned channel);
+
+/* Signals are held back. */
+HIDDEN void close_packet(struct place* place, uint64_t now);
+/* Closes the current packet, if there is one, and begins the next one. Signals are held
+ * back. 0: no slot is free. */
+HIDDEN int next_packet(struct place* place);
+/* Has each record that was reserved in the slot been committed? */
+HIDDEN int slot_is_whole(const struct place* place, uint32_t slot);

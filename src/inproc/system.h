@@ -1,0 +1,82 @@
+/* System calls that are no cancellation points, may be made in a signal handler, and leave errno
+ * alone. Each returns what the kernel does: -errno when it fails. */
+#pragma once
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* A mask as the kernel has it: 64 signals. */
+typedef uint64_t SignalMask;
+
+static inline long call(long number, long a, long b, long c, long d, long e, long f) {
+  const int before = errno;
+  long result = syscall(number, a, b, c, d, e, f);
+  if (result == -1) result = -errno;
+  errno = before;
+  return result;
+}
+
+static inline SignalMask hold_signals(void) {
+  const SignalMask all = ~(SignalMask)0;
+  SignalMask before = 0;
+  call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all, 0, 0);
+  return before;
+}
+
+static inline void release_signals(SignalMask before) {
+  call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+}
+
+static inline int open_file(const char* path, int flags, int mode) {
+  return (int)call(SYS_openat, AT_FDCWD, (long)path,
+                   flags | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE, mode, 0, 0);
+}
+
+static inline void close_file(int fd) { call(SYS_close, fd, 0, 0, 0, 0, 0); }
+
+static inline void remove_file(const char* path) {
+  call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
+
+/* Room on the disk for the first `bytes`, so that no store into a mapping ends in SIGBUS. */
+static inline int allocate_file(int fd, uint32_t bytes) {
+#ifdef __x86_64__
+  return (int)call(SYS_fallocate, fd, 0, 0, (long)bytes, 0, 0);
+#else
+  return (int)call(SYS_fallocate, fd, 0, 0, 0, (long)bytes, 0);
+#endif
+}
+
+static inline int write_file_at(int fd, const void* bytes, size_t size, uint32_t offset) {
+  return (int)call(SYS_pwrite64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
+}
+
+/* NULL when it fails. `offset` is a multiple of a page. */
+static inline void* map(void* at, size_t size, int protection, int flags, int fd,
+                        uint32_t offset) {
+#ifdef __x86_64__
+  const long result = call(SYS_mmap, (long)at, (long)size, protection, flags, fd, (long)offset);
+#else
+  const long result =
+      call(SYS_mmap2, (long)at, (long)size, protection, flags, fd, (long)(offset >> 12));
+#endif
+  return result < 0 && result > -4096 ? NULL : (void*)result;
+}
+
+static inline void unmap(void* at, size_t size) {
+  call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
+}
+
+static inline uint32_t thread_id(void) { return (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0, 0); }
+static inline uint32_t process_id(void) { return (uint32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0); }
+static inline int thread_lives(uint32_t process, uint32_t thread) {
+  return call(SYS_tgkill, (long)process, (long)thread, 0, 0, 0, 0) != -ESRCH;
+}

@@ -1,0 +1,126 @@
+/* From one packet of a ring to the next. */
+#include <string.h>
+
+#include "inproc/runtime.h"
+
+#define POSITION_PACKET_SHIFT 44
+
+int slot_is_whole(const struct place* place, uint32_t slot) {
+  return place->numbers[slot] == 0 || place->committed[slot] == place->filled[slot];
+}
+
+static uint32_t offset_now(const struct place* place) {
+  return (uint32_t)place->thread.position & TRACEWELL_OFFSET_MASK;
+}
+
+static struct tracewell_packet* packet_at(const struct place* place, uint32_t slot) {
+  void* const at = place->packets + (size_t)slot * place->ring->packet_bytes;
+  return at;
+}
+
+/* A packet whose records are not all committed keeps its slot: whoever was interrupted while it
+ * wrote one of them will go on with it. */
+static int slot_is_free(const struct place* place, uint32_t slot) {
+  if (place->numbers[slot] == 0) return 1;
+  if (!slot_is_whole(place, slot)) return 0;
+  return place->ring->mode == TRACEWELL_RING_CIRCULAR ||
+         __atomic_load_n(&place->ring->taken[slot], __ATOMIC_ACQUIRE) == place->numbers[slot];
+}
+
+void close_packet(struct place* place, uint64_t now) {
+  struct tracewell_packet* packet = packet_at(place, place->slot);
+  const uint32_t end = offset_now(place);
+  place->filled[place->slot] = end - TRACEWELL_PACKET_HEAD;
+  place->records[place->slot] = (uint32_t)(place->thread.position >> 24) & 0xfffffu;
+  packet->ticks_end = now;
+  packet->lost = place->ring->lost;
+  packet->records = place->records[place->slot];
+  packet->content_bits = (uint64_t)end * 8;
+  __atomic_store_n(&packet->state,
+                   slot_is_whole(place, place->slot) ? TRACEWELL_PACKET_WHOLE
+                                                     : TRACEWELL_PACKET_CLOSED,
+                   __ATOMIC_RELEASE);
+}
+
+static void open_packet(struct place* place, uint32_t slot, uint64_t now) {
+  struct tracewell_packet* packet = packet_at(place, slot);
+  const uint64_t number = place->next++;
+  uint32_t dropped = 0;
+  if (place->numbers[slot] != 0 && place->ring->mode == TRACEWELL_RING_CIRCULAR)
+    dropped = place->records[slot];
+  place->overwritten += dropped;
+  /* Whoever looks now, or after we were killed here, finds one store that drops the old packet, and
+   * one that makes the new one. */
+  __atomic_store_n(&packet->state, TRACEWELL_PACKET_DROPPED | dropped << 8, __ATOMIC_RELEASE);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  memset(packet, 0, offsetof(struct tracewell_packet, state));
+  memset(packet + 1, 0, place->ring->packet_bytes - sizeof *packet);
+  packet->magic = TRACEWELL_PACKET_MAGIC;
+  memcpy(packet->uuid, place->uuid, sizeof packet->uuid);
+  packet->stream = (uint64_t)place->ring->pid << 32 | place->ring->number;
+  packet->packet_bits = (uint64_t)place->ring->packet_bytes * 8;
+  packet->ticks_begin = now;
+  packet->number = number;
+  packet->overwritten = place->overwritten;
+  packet->pid = place->ring->pid;
+  packet->tid = place->owner;
+  __atomic_store_n(&packet->state, TRACEWELL_PACKET_OPEN, __ATOMIC_RELEASE);
+  place->numbers[slot] = number + 1;
+  place->filled[slot] = 0;
+  place->committed[slot] = 0;
+  place->slot = slot;
+  place->thread.packet = (uint8_t*)packet;
+  place->thread.committed = &place->committed[slot];
+  place->thread.ticks = now;
+  place->thread.position = number << POSITION_PACKET_SHIFT | TRACEWELL_PACKET_HEAD;
+}
+
+int next_packet(struct place* place) {
+  const uint64_t releases = __atomic_load_n(&place->ring->releases, __ATOMIC_ACQUIRE);
+  const uint32_t slots = place->ring->slots;
+  uint64_t now;
+  uint32_t i;
+  for (i = 1; i <= slots; ++i) {
+    const uint32_t slot = (place->slot + i) % slots;
+    if (place->thread.packet && slot == place->slot) continue;
+    if (!slot_is_free(place, slot)) continue;
+    now = tracewell_ticks();
+    if (place->thread.packet) close_packet(place, now);
+    open_packet(place, slot, now);
+    place->full_at = 0;
+    return 1;
+  }
+  place->full_at = releases + 1;
+  return 0;
+}
+
+/* One instruction: a handler may count one in between. */
+static void count_lost(struct place* place) {
+#ifdef __x86_64__
+  __asm__ __volatile__("incq %0" : "+m"(place->ring->lost)::"memory");
+#else
+  __atomic_fetch_add(&place->ring->lost, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+int tracewell_hooks_turn(struct tracewell_thread* thread, uint32_t bytes) {
+  struct place* place = (struct place*)(void*)thread;
+  SignalMask mask;
+  int turned = 1;
+  if (!place->ring) {
+    count_failure(place->channel);
+    return 0;
+  }
+  if (place->full_at == __atomic_load_n(&place->ring->releases, __ATOMIC_RELAXED) + 1 ||
+      TRACEWELL_PACKET_HEAD + bytes > thread->room) {
+    count_lost(place);
+    return 0;
+  }
+  mask = hold_signals();
+  /* A handler may have turned to the next packet already. */
+  if (offset_now(place) + bytes > thread->room || (tracewell_ticks() - thread->ticks) >> 47 != 0)
+    turned = next_packet(place);
+  if (!turned) count_lost(place);
+  release_signals(mask);
+  return turned;
+}
