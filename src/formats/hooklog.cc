@@ -1,0 +1,89 @@
+// A log of trace hooks: a folder that is a trace in the Common Trace Format 1.8, which babeltrace2
+// and others read, too. docs/formats/hooklog.md
+//
+// What is odd about it: the packets in it were written by threads that may have been killed between
+// any two instructions, and are taken as they are (ring/hook_packet.h). A log whose session was not
+// stopped has packets in rings, which only this reader looks at. The text of the metadata is our
+// own and not any that the format allows; others' traces are not read.
+#include "formats/hooklog.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+#include "formats/format.h"
+#include "formats/hooklog_reader.h"
+#include "ring/hook_packet.h"
+
+namespace tracewell::formats {
+namespace {
+
+constexpr std::string_view kExtensions[] = {"hooklog"};
+constexpr uint64_t kHertzMax = 1'000'000'000'000;
+constexpr int64_t kSecondsMax = 1'000'000'000'000;
+
+/// `KEY = VALUE;` in a block that begins with a line `NAME {`, as our writer puts it.
+std::optional<std::string_view> setting(std::string_view text, std::string_view block,
+                                        std::string_view key) {
+  const size_t from = text.find(std::string("\n").append(block).append(" {\n"));
+  if (from == std::string_view::npos) return std::nullopt;
+  text = text.substr(from, text.find("\n}", from) - from);
+  const std::string start = std::string("\n  ").append(key).append(" = ");
+  const size_t at = text.find(start);
+  const size_t end = at == std::string_view::npos ? at : text.find(";\n", at);
+  if (end == std::string_view::npos) return std::nullopt;
+  return text.substr(at + start.size(), end - at - start.size());
+}
+
+bool sniff(Bytes head) {
+  if (as_text(head).starts_with("/* CTF 1.8 */"))
+    return as_text(head).find("tracewell") != std::string_view::npos;
+  return ring::read_hook_packet(head).has_value();
+}
+
+}  // namespace
+
+std::optional<HooklogClock> read_hooklog_clock(std::string_view metadata) {
+  const auto number = [&](std::string_view key) {
+    const auto text = setting(metadata, "clock", key);
+    return text ? parse_number(*text) : std::nullopt;
+  };
+  const auto hertz = number("freq");
+  const auto ticks = number("offset");
+  const auto seconds = setting(metadata, "clock", "offset_s");
+  if (!hertz || !ticks || !seconds || *hertz == 0 || *hertz > kHertzMax || *ticks >= *hertz)
+    return std::nullopt;
+  const bool before = seconds->starts_with('-');
+  const auto whole = parse_number(seconds->substr(before ? 1 : 0));
+  if (!whole || *whole > kSecondsMax) return std::nullopt;
+  const auto signed_whole = static_cast<int64_t>(*whole);
+  return HooklogClock{*hertz, before ? -signed_whole : signed_whole, *ticks};
+}
+
+std::optional<std::string_view> read_hooklog_fact(std::string_view metadata, std::string_view key) {
+  auto value = setting(metadata, "env", key);
+  if (value && value->size() >= 2 && value->starts_with('"') && value->ends_with('"'))
+    value = value->substr(1, value->size() - 2);
+  return value;
+}
+
+int64_t HooklogClock::time_ns(uint64_t ticks) const {
+  using Wide = __int128;
+  constexpr Wide kNano = 1'000'000'000;
+  const Wide ns =
+      offset_seconds * kNano + (Wide{ticks} + Wide{offset_ticks}) * kNano / Wide{hertz};
+  constexpr Wide kLeast = std::numeric_limits<int64_t>::min();
+  constexpr Wide kMost = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::clamp(ns, kLeast, kMost));
+}
+
+const Format& hooklog_format() {
+  static const Format kFormat{.name = "hooklog",
+                              .extensions = kExtensions,
+                              .description = "a log of trace hooks, in CTF 1.8",
+                              .sniff = sniff,
+                              .open = HooklogReader::open};
+  return kFormat;
+}
+
+}  // namespace tracewell::formats

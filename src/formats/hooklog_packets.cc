@@ -1,0 +1,154 @@
+#include "formats/hooklog_packets.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "ring/hook_packet.h"
+
+namespace tracewell::formats {
+namespace {
+
+using Severity = Problem::Severity;
+
+constexpr uint8_t kMagicBytes[] = {0xc1, 0x1f, 0xfc, 0xc1};
+
+/// Names of files in a folder that consist of digits, dashes and dots only, in order.
+std::vector<std::string> numbered_files(const std::string& folder) {
+  std::vector<std::string> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
+  if (!entries) return out;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name[0] >= '0' && name[0] <= '9' && name.find('-') != std::string_view::npos &&
+        name.find_first_not_of("0123456789-.") == std::string_view::npos)
+      out.emplace_back(name);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+std::vector<uint32_t> slot_states(Bytes bytes, const tracewell_ring& ring) {
+  std::vector<uint32_t> out;
+  for (uint32_t slot = 0; slot < ring.slots; ++slot) {
+    const uint64_t at = TRACEWELL_HOOK_PAGE + uint64_t{slot} * ring.packet_bytes +
+                        offsetof(tracewell_packet, state);
+    if (at + 4 <= bytes.size())
+      out.push_back(static_cast<uint32_t>(load_uint(bytes.data() + at, 4, Endian::Little)));
+  }
+  return out;
+}
+
+}  // namespace
+
+HooklogPacket* HooklogPackets::add(uint32_t file, uint64_t offset, uint64_t room) {
+  const Bytes bytes = files[file]->bytes().subspan(offset);
+  const auto head = ring::read_hook_packet(bytes);
+  if (!head) return nullptr;
+  HooklogPacket packet{*head, file, offset, 0, head->content_bits == 0, false, 0};
+  uint64_t wanted = (packet.open ? head->packet_bits : head->content_bits) / 8;
+  wanted = std::min(wanted, room);
+  packet.bytes = static_cast<uint32_t>(std::min<uint64_t>(wanted, bytes.size()));
+  packet.missing = static_cast<uint32_t>(wanted - packet.bytes);
+  if (packet.open && packet.head.ticks_end == 0) packet.head.ticks_end = packet.head.ticks_begin;
+  return &streams[head->stream].packets.emplace_back(packet);
+}
+
+void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog& problems) {
+  const auto index = static_cast<uint32_t>(files.size());
+  files.push_back(std::move(file));
+  const Bytes bytes = files.back()->bytes();
+  for (uint64_t at = 0; at < bytes.size();) {
+    if (const HooklogPacket* packet = add(index, at, UINT64_MAX)) {
+      at += packet->head.packet_bits / 8;
+      continue;
+    }
+    const auto found = std::search(bytes.begin() + static_cast<ptrdiff_t>(at) + 1, bytes.end(),
+                                   std::begin(kMagicBytes), std::end(kMagicBytes));
+    const auto next = static_cast<uint64_t>(found - bytes.begin());
+    problems.add({at, Severity::Damage, "no-packet",
+                  fmt::format("{} bytes are no packet", next - at)});
+    at = next;
+  }
+}
+
+void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& problems) {
+  const Bytes bytes = file->bytes();
+  tracewell_ring ring;
+  if (bytes.size() < sizeof ring) return;
+  std::memcpy(&ring, bytes.data(), sizeof ring);
+  if (ring.magic == 0) return;  // nothing was written to it
+  const bool sound = ring.magic == TRACEWELL_RING_MAGIC && ring.slots >= 1 &&
+                     ring.slots <= TRACEWELL_RING_SLOTS_MAX &&
+                     ring.packet_bytes >= TRACEWELL_PACKET_BYTES_MIN &&
+                     ring.packet_bytes <= TRACEWELL_PACKET_BYTES_MAX;
+  if (!sound) {
+    problems.add({0, Severity::Damage, "no-ring", file->path() + " is no ring of trace hooks"});
+    return;
+  }
+  const auto index = static_cast<uint32_t>(files.size());
+  files.push_back(file);
+  uint64_t dropped = 0;
+  for (const uint32_t state : slot_states(bytes, ring))
+    if (TRACEWELL_PACKET_STATE(state) == TRACEWELL_PACKET_DROPPED) dropped += state >> 8;
+  for (uint32_t slot = 0; slot < ring.slots; ++slot) {
+    const uint64_t at = TRACEWELL_HOOK_PAGE + uint64_t{slot} * ring.packet_bytes;
+    if (at + TRACEWELL_PACKET_HEAD > bytes.size()) break;
+    const auto head = ring::read_hook_packet(bytes.subspan(at));
+    const bool used = head && head->state >= TRACEWELL_PACKET_OPEN &&
+                      head->state <= TRACEWELL_PACKET_WHOLE;
+    if (!used) continue;
+    HooklogPacket* packet = add(index, at, ring.packet_bytes);
+    if (!packet) continue;
+    packet->in_ring = true;
+    packet->head.lost += ring.unfinished;
+    packet->head.overwritten += dropped;
+  }
+  const uint64_t stream = uint64_t{ring.pid} << 32 | ring.number;
+  streams[stream].lost = std::max(streams[stream].lost, ring.lost + ring.unfinished);
+}
+
+void HooklogPackets::add_folder(const std::string& folder, ProblemLog& problems) {
+  for (const std::string& name : numbered_files(folder)) {
+    auto file = InputFile::open(folder + "/" + name);
+    if (file.ok())
+      add_stream_file(*std::move(file), problems);
+    else
+      problems.add({std::nullopt, Severity::Damage, "stream-file", file.error().text()});
+  }
+  const std::string rings = folder + "/.rings";
+  for (const std::string& name : numbered_files(rings)) {
+    // One that a collector has just emptied and removed is in the stream files.
+    auto file = InputFile::open(rings + "/" + name);
+    if (file.ok()) add_ring_file(*std::move(file), problems);
+  }
+}
+
+void HooklogPackets::settle(ProblemLog& problems) {
+  for (auto& [id, stream] : streams) {
+    auto& packets = stream.packets;
+    // Of those that are there twice, what the log has comes before what a ring has, unless a
+    // collector was killed over it.
+    std::ranges::stable_sort(packets, {}, [](const HooklogPacket& one) {
+      return std::pair(one.head.number, one.missing != 0);
+    });
+    const auto again = std::ranges::unique(packets, {}, [](const HooklogPacket& one) {
+      return one.head.number;
+    });
+    packets.erase(again.begin(), again.end());
+    for (const HooklogPacket& one : packets)
+      if (one.missing != 0)
+        problems.add({one.offset, Severity::Damage, "packet-cut",
+                      fmt::format("{} bytes are missing at the end of packet {}", one.missing,
+                                  one.head.number)});
+  }
+  std::erase_if(streams, [](const auto& one) { return one.second.packets.empty(); });
+}
+
+}  // namespace tracewell::formats

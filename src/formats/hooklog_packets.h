@@ -1,0 +1,53 @@
+// The packets of a log of trace hooks, wherever they are: in its stream files, and in rings that
+// nobody has collected.
+#pragma once
+
+#include <tracewell/hook_layout.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "model/problem.h"
+
+namespace tracewell::formats {
+
+struct HooklogPacket {
+  tracewell_packet head = {};
+  uint32_t file = 0;    // into HooklogPackets::files
+  uint64_t offset = 0;  // in that file
+  uint32_t bytes = 0;   // that are there of its content, with the head; all when it is open
+  bool open = false;
+  bool in_ring = false;  // and may change while it is looked at
+  uint32_t missing = 0;  // bytes of its content that are not there
+};
+
+/// The packets of one ring, by their numbers, each once.
+struct HooklogStream {
+  std::vector<HooklogPacket> packets;
+  uint64_t lost = 0;  // by what the ring itself says; 0 = there is no ring any more
+};
+
+struct HooklogPackets {
+  std::vector<std::shared_ptr<InputFile>> files;
+  std::map<uint64_t, HooklogStream> streams;  // by tracewell_packet::stream
+
+  /// Looks for packets from the file's start to its end. Bytes that are none are a problem, and
+  /// skipped up to the next packet.
+  void add_stream_file(std::shared_ptr<InputFile> file, ProblemLog& problems);
+  /// A ring, with packets that may be in use.
+  void add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& problems);
+  /// All of the log in `folder`, if it is one.
+  void add_folder(const std::string& folder, ProblemLog& problems);
+  /// Sorts the packets of each stream, and drops what is there twice. Last.
+  void settle(ProblemLog& problems);
+
+ private:
+  /// nullptr: there is none. The result lasts until the next one is added.
+  HooklogPacket* add(uint32_t file, uint64_t offset, uint64_t room);
+};
+
+}  // namespace tracewell::formats

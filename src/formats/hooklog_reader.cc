@@ -1,0 +1,105 @@
+#include "formats/hooklog_reader.h"
+
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace tracewell::formats {
+namespace {
+
+using Severity = Problem::Severity;
+
+constexpr size_t kBatchEvents = 1024;
+constexpr std::string_view kMetadata = "metadata";
+/// What the log's env says of the whole trace.
+constexpr std::string_view kFacts[] = {"hostname", "command", "message", "channel", "mode"};
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> file,
+                                                    const OpenOptions&, ProblemLog& problems) {
+  std::unique_ptr<HooklogReader> reader(new HooklogReader(problems));
+  const std::string folder = folder_of(file->path());
+  reader->catalog_.source_path = file->path();
+  if (as_text(file->bytes()).starts_with("/* CTF")) {
+    reader->read_metadata(as_text(file->bytes()));
+    if (file->path().ends_with(kMetadata)) reader->log_.add_folder(folder, problems);
+    reader->describe(as_text(file->bytes()));
+  } else {
+    reader->log_.add_stream_file(file, problems);
+    auto beside = InputFile::open(fmt::format("{}/{}", folder, kMetadata));
+    if (beside.ok()) {
+      reader->read_metadata(as_text((*beside)->bytes()));
+      reader->describe(as_text((*beside)->bytes()));
+    } else {
+      problems.add({std::nullopt, Severity::Note, "no-metadata",
+                    "the log's file metadata is not beside it; times are not known"});
+      reader->describe("");
+    }
+  }
+  reader->begin();
+  return std::unique_ptr<Source>(std::move(reader));
+}
+
+void HooklogReader::read_metadata(std::string_view text) {
+  clock_ = read_hooklog_clock(text);
+  if (!clock_)
+    problems_.add({std::nullopt, Severity::Damage, "no-clock",
+                   "the metadata has no clock that makes sense; times are not known"});
+}
+
+void HooklogReader::describe(std::string_view metadata) {
+  log_.settle(problems_);
+  catalog_.machine = "x86-64";
+  for (const std::string_view key : kFacts)
+    if (const auto value = read_hooklog_fact(metadata, key))
+      catalog_.extras.emplace_back(fmt::format("hooklog.{}", key), *value);
+  std::map<uint32_t, uint32_t> processes;  // of threads
+  for (const auto& [id, stream] : log_.streams)
+    for (const HooklogPacket& packet : stream.packets)
+      if (packet.head.tid != 0) processes.emplace(packet.head.tid, packet.head.pid);
+  threads_ = processes.size();
+  for (const auto& [thread, process] : processes)
+    catalog_.extras.emplace_back(fmt::format("hooklog.thread.{}", thread),
+                                 fmt::format("{}", process));
+}
+
+void HooklogReader::begin() {
+  cursors_.reserve(log_.streams.size());
+  for (const auto& [id, stream] : log_.streams) {
+    HooklogCursor& cursor = cursors_.emplace_back(log_, stream, problems_);
+    if (!cursor.at_end()) queue_.emplace(cursor.ticks(), cursors_.size() - 1);
+  }
+}
+
+Result<bool> HooklogReader::next(Batch& batch) {
+  batch.clear();
+  while (!queue_.empty() && batch.size() < kBatchEvents) {
+    const auto [ticks, index] = queue_.top();
+    queue_.pop();
+    HooklogCursor& cursor = cursors_[index];
+    cursor.take(batch);
+    Event& event = batch.events().back();
+    event.seq = seq_++;
+    if (clock_) event.time_ns = clock_->time_ns(ticks);
+    if (!cursor.at_end()) queue_.emplace(cursor.ticks(), index);
+  }
+  return !batch.empty();
+}
+
+std::vector<std::pair<std::string, std::string>> HooklogReader::facts() const {
+  uint64_t packets = 0;
+  for (const auto& [id, stream] : log_.streams) packets += stream.packets.size();
+  return {{"rings", fmt::format("{}", log_.streams.size())},
+          {"packets", fmt::format("{}", packets)}};
+}
+
+}  // namespace tracewell::formats

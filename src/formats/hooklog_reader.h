@@ -1,0 +1,45 @@
+// Reads a log of trace hooks: all its streams, merged by time.
+#pragma once
+
+#include <memory>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/format.h"
+#include "formats/hooklog.h"
+#include "formats/hooklog_stream.h"
+
+namespace tracewell::formats {
+
+class HooklogReader final : public Source, public Summarised {
+ public:
+  /// `file` is the log's `metadata`, or one of its stream files, which is read alone; its times are
+  /// then known only if the metadata is beside it.
+  static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file,
+                                              const OpenOptions& options, ProblemLog& problems);
+
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override;
+  uint64_t thread_count() const override { return threads_; }
+  std::vector<std::pair<std::string, std::string>> facts() const override;
+
+ private:
+  explicit HooklogReader(ProblemLog& problems) : problems_(problems) {}
+  void read_metadata(std::string_view text);
+  void describe(std::string_view metadata);
+  void begin();
+
+  ProblemLog& problems_;
+  std::optional<HooklogClock> clock_;
+  HooklogPackets log_;
+  Catalog catalog_;
+  uint64_t threads_ = 0;
+  uint64_t seq_ = 0;
+  std::vector<HooklogCursor> cursors_;
+  using Place = std::pair<uint64_t, size_t>;  // ticks, cursor
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> queue_;
+};
+
+}  // namespace tracewell::formats

@@ -1,0 +1,155 @@
+#include "formats/hooklog_stream.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/endian.h"
+
+namespace tracewell::formats {
+namespace {
+
+using Kind = ring::HookRecord::Kind;
+using Severity = Problem::Severity;
+
+constexpr char kNoRoom[] = "no room in the thread's ring";
+constexpr char kOverwritten[] = "dropped from the thread's ring, which is circular";
+constexpr char kUnfinished[] = "the thread was interrupted in it for good";
+constexpr char kMissing[] = "packets are missing";
+constexpr char kDamaged[] = "damaged";
+
+/// What AIX calls the type of a hook: the flags of a 64-bit hook word, the shape of a 32-bit one.
+uint32_t hook_type(const ring::HookRecord& record) {
+  if (record.word_bytes == 8) return record.generic ? 0xc000 : 0x8000;
+  const uint32_t shape = record.generic      ? 0
+                         : record.words == 0 ? 1
+                         : record.words == 1 ? 2
+                                             : 6;
+  return shape | (record.flags & TRACEWELL_RECORD_TIMED ? 8 : 0);
+}
+
+}  // namespace
+
+HooklogCursor::HooklogCursor(const HooklogPackets& log, const HooklogStream& stream,
+                             ProblemLog& problems)
+    : log_(log), stream_(stream), problems_(problems) {
+  advance();
+}
+
+void HooklogCursor::lose(uint64_t count, const char* why) {
+  ready_ = is_loss_ = true;
+  loss_ = {count, why};
+}
+
+/// Goes to the next packet. May leave a loss to be told first.
+bool HooklogCursor::open_packet() {
+  if (next_packet_ == stream_.packets.size()) return false;
+  const HooklogPacket* before = packet_;
+  packet_ = &stream_.packets[next_packet_++];
+  Bytes bytes = log_.files[packet_->file]->bytes().subspan(packet_->offset, packet_->bytes);
+  if (packet_->in_ring) {
+    copy_.assign(bytes.begin(), bytes.end());
+    bytes = copy_;
+    const auto now = ring::read_hook_packet(bytes);
+    if (!now || now->number != packet_->head.number) {
+      // Written over since we looked. What is there instead is another packet.
+      ticks_ = packet_->head.ticks_begin;
+      lose(0, kOverwritten);
+      walk_.reset();
+      return true;
+    }
+  }
+  walk_.emplace(bytes, packet_->open);
+  seen_records_ = 0;
+  ticks_ = packet_->head.ticks_begin;
+  if (!before) {
+    const uint64_t dropped = stream_.packets.back().head.overwritten;
+    if (dropped != 0)
+      lose(dropped, kOverwritten);
+    else if (packet_->head.number != 0)
+      lose(0, kMissing);
+  } else if (packet_->head.number != before->head.number + 1) {
+    lose(0, kMissing);
+  }
+  return true;
+}
+
+/// What its head says of losses, once its records have been told.
+void HooklogCursor::close_packet() {
+  walk_.reset();
+  const bool last = next_packet_ == stream_.packets.size();
+  uint64_t lost = packet_->head.lost;
+  if (last) lost = std::max(lost, stream_.lost);
+  ticks_ = std::max(ticks_, packet_->head.ticks_end);
+  if (lost > lost_) {
+    lose(lost - lost_, kNoRoom);
+    lost_ = lost;
+  }
+}
+
+void HooklogCursor::damaged() {
+  problems_.add({packet_->offset + record_.at, Severity::Damage, "bad-record",
+                 fmt::format("no record of trace hooks; {} bytes of packet {} are not read",
+                             record_.bytes, packet_->head.number)});
+  const uint64_t known = packet_->head.records;
+  lose(known > seen_records_ ? known - seen_records_ : 0, kDamaged);
+}
+
+void HooklogCursor::advance() {
+  ready_ = is_loss_ = false;
+  while (!ready_) {
+    if (!walk_) {
+      if (!open_packet()) return;
+      continue;
+    }
+    if (!walk_->next(record_)) {
+      close_packet();
+      continue;
+    }
+    if (record_.kind == Kind::Committed) {
+      seen_records_ += record_.word_bytes != 0;
+      ready_ = true;
+      ticks_ = ring::hook_ticks(packet_->head.ticks_begin, record_.ticks);
+    } else if (record_.kind == Kind::Unfinished) {
+      ++seen_records_;
+      lose(1, kUnfinished);
+    } else {
+      damaged();
+    }
+  }
+}
+
+void HooklogCursor::add_hook(Batch& batch, Event& event) const {
+  Hook hook;
+  hook.id = static_cast<uint16_t>(record_.hook >> 16);
+  hook.subhook = static_cast<uint16_t>(record_.hook);
+  hook.type = hook_type(record_);
+  hook.generic = record_.generic;
+  hook.environment_bits = record_.word_bytes == 8 ? 64 : 32;
+  uint64_t words[TRACEWELL_HOOK_WORDS_MAX];
+  for (uint32_t i = 0; i < record_.words; ++i)
+    words[i] = load_uint(record_.word_data.data() + i * record_.word_bytes, record_.word_bytes,
+                         Endian::Little);
+  hook.words = batch.copy_array(std::span<const uint64_t>(words, record_.words));
+  hook.data = batch.copy(record_.data);
+  event.body = hook;
+}
+
+void HooklogCursor::take(Batch& batch) {
+  Event& event = batch.add();
+  event.tid = packet_->head.tid;
+  if (is_loss_) {
+    event.body = loss_;
+  } else if (record_.word_bytes != 0) {
+    add_hook(batch, event);
+  } else if (record_.id == TRACEWELL_RECORD_PROGRAM) {
+    event.body = Mark{batch.copy(std::string_view(fmt::format(
+                          "process {}: {}", packet_->head.pid, as_text(record_.data)))),
+                      false};
+  } else {
+    event.body = Mark{batch.copy(as_text(record_.data)), false};
+  }
+  advance();
+}
+
+}  // namespace tracewell::formats
