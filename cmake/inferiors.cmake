@@ -12,6 +12,7 @@ find_program(TRACEWELL_PLAIN_CXX NAMES g++ c++ REQUIRED)
 file(GLOB inferior_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/inferiors/*.c
      ${CMAKE_SOURCE_DIR}/tests/inferiors/*.cc ${CMAKE_SOURCE_DIR}/tests/inferiors/*.S)
 file(GLOB inferior_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/inferiors/*.h)
+file(GLOB_RECURSE hook_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/*.h)
 set(inferior_libraries "")
 set(inferior_programs "")
 
@@ -54,9 +55,20 @@ foreach(is_library IN ITEMS TRUE FALSE)
     if("-static" IN_LIST flags OR "-no-pie" IN_LIST flags)
       set(kind "")
     endif()
+    # Programs with trace hooks: `// libs: -lrts`.
+    set(hooks "")
+    if("-lrts" IN_LIST libs)
+      set(folder lib)
+      if("-m32" IN_LIST flags)
+        set(folder lib32)
+      endif()
+      set(hooks -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/include/tracewell/aix
+        -L${CMAKE_BINARY_DIR}/${folder} -Wl,-rpath,${CMAKE_BINARY_DIR}/${folder})
+      list(APPEND after hook_libraries ${hook_headers})
+    endif()
     add_custom_command(OUTPUT ${output}
       COMMAND ${compiler} -g -O0 ${kind} -pthread ${flags} ${source} -o ${output}
-              -L${TRACEWELL_INFERIORS_DIR} "-Wl,-rpath,$ORIGIN" ${libs}
+              -L${TRACEWELL_INFERIORS_DIR} "-Wl,-rpath,$ORIGIN" ${hooks} ${libs}
       DEPENDS ${source} ${inferior_headers} ${after}
       COMMENT "Inferior ${name}" VERBATIM)
   endforeach()

@@ -12,6 +12,20 @@ if(TARGET tracewell)
 
   install(TARGETS tracewell RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES ${CMAKE_BINARY_DIR}/bin/tracewell-gdbserver DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # AIX's names, in a folder of their own: `trace` is a common word.
+  set(aix ${CMAKE_INSTALL_LIBEXECDIR}/tracewell/aix)
+  file(RELATIVE_PATH to_bin ${CMAKE_INSTALL_PREFIX}/${aix}
+       ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})
+  foreach(name IN ITEMS trace trcon trcoff trcstop)
+    install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${aix}\")
+      file(CREATE_LINK ${to_bin}/tracewell
+           \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${aix}/${name}\" SYMBOLIC)")
+  endforeach()
+  install(TARGETS rts rts_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(TARGET rts32)
+    install(TARGETS rts32 rts32_static LIBRARY DESTINATION lib32 ARCHIVE DESTINATION lib32)
+  endif()
   install(DIRECTORY ${share}/ DESTINATION ${CMAKE_INSTALL_DATADIR})
 endif()
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")

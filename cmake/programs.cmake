@@ -1,5 +1,6 @@
 # bin/tracewell, and bin/tracewell-gdbserver: the same file under a second name, whose command line
-# is gdbserver's. The program looks at argv[0].
+# is gdbserver's; and bin/aix/, the commands that stand in for AIX's under their own names, a folder
+# for PATH. The program looks at argv[0].
 if(EXISTS ${CMAKE_SOURCE_DIR}/src/cli/main.cc)
   add_executable(tracewell src/cli/main.cc)
   target_include_directories(tracewell PRIVATE ${CMAKE_SOURCE_DIR}/src)
@@ -11,6 +12,11 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/cli/main.cc)
   set_target_properties(tracewell PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   add_custom_command(TARGET tracewell POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink tracewell tracewell-gdbserver
+    COMMAND ${CMAKE_COMMAND} -E make_directory aix
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ../tracewell aix/trace
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ../tracewell aix/trcon
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ../tracewell aix/trcoff
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ../tracewell aix/trcstop
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/bin VERBATIM)
 endif()
 # main.cc appears later than the rest of a tree that is being built up.

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
+
 #include "base/file.h"
 
 namespace tracewell {
@@ -20,6 +22,13 @@ struct flock whole_file() {
 Status lock_file(int fd) {
   struct flock lock = whole_file();
   if (::fcntl(fd, F_OFD_SETLK, &lock) != 0) return errno_error("cannot lock it");
+  return {};
+}
+
+Status wait_and_lock_file(int fd) {
+  struct flock lock = whole_file();
+  while (::fcntl(fd, F_OFD_SETLKW, &lock) != 0)
+    if (errno != EINTR) return errno_error("cannot lock it");
   return {};
 }
 

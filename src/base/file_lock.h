@@ -13,6 +13,9 @@ namespace tracewell {
 /// somebody else has it.
 Status lock_file(int fd);
 
+/// The same, but waits until nobody else has it.
+Status wait_and_lock_file(int fd);
+
 /// Does anybody, this process included, hold it? False also when the file cannot be opened.
 bool file_is_locked(const std::string& path);
 

@@ -109,8 +109,11 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
   if (watch.spool && options.path == "-") {
     TW_ASSIGN_OR_RETURN(spool, Spool::standard_input(is_trace));
   }
-  TW_ASSIGN_OR_RETURN(trace.file,
-                      InputFile::open(spool.empty() ? options.path : spool.path(), is_trace));
+  // A trace in the Common Trace Format is a folder, which is known by this file in it.
+  std::error_code none;
+  const bool folder = std::filesystem::is_directory(options.path, none);
+  const std::string named = folder ? options.path + "/metadata" : options.path;
+  TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(spool.empty() ? named : spool.path(), is_trace));
   formats::OpenOptions open_options;
   if (!options.endian.empty())
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;

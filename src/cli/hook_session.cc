@@ -1,0 +1,75 @@
+#include "cli/hook_session.h"
+
+#include <charconv>
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "hooks/session.h"
+
+namespace tracewell::cli {
+
+void add_channel_options(CLI::App& app, std::optional<unsigned>& channel) {
+  for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i)
+    app.add_flag_callback(
+        fmt::format("-{}", i),
+        [&channel, i] {
+          if (channel && *channel != i) throw CLI::ValidationError("channel", "one is enough");
+          channel = i;
+        },
+        fmt::format("channel {}{}", i, i == 0 ? ", the default" : ""));
+}
+
+unsigned channel_of(const hooks::Control& control, const std::optional<unsigned>& asked) {
+  if (asked) return *asked;
+  const auto active = hooks::active_channels(control);
+  return active.size() == 1 ? active[0] : 0;
+}
+
+Result<std::vector<uint16_t>> hook_ids(const std::string& text) {
+  std::vector<uint16_t> out;
+  for (const std::string_view one : split(text, ',')) {
+    unsigned id = 0;
+    const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), id, 16);
+    if (error != std::errc() || end != one.data() + one.size() || one.size() < 2 || one.size() > 4)
+      return {Errc::InvalidArgument,
+              fmt::format("'{}' is no hook: two, three or four hex digits", printable(one))};
+    const unsigned shifted = id << 4 * (4 - one.size());
+    const unsigned last = shifted + (one.size() == 2 ? 0xf0u : 0u);
+    for (unsigned next = shifted; next <= last; next += 0x10) out.push_back(uint16_t(next));
+  }
+  return out;
+}
+
+std::optional<uint64_t> size_in_bytes(std::string_view text) {
+  constexpr std::string_view kUnits = "kmg";
+  unsigned shift = 0;
+  if (!text.empty()) {
+    const size_t unit = kUnits.find(static_cast<char>(text.back() | 0x20));
+    if (unit != std::string_view::npos) {
+      shift = 10 * static_cast<unsigned>(unit + 1);
+      text.remove_suffix(1);
+    }
+  }
+  const auto number = parse_number(text);
+  if (!number || *number > std::numeric_limits<uint64_t>::max() >> shift) return std::nullopt;
+  return *number << shift;
+}
+
+Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,
+               CLI::App& app) {
+  auto channel = std::make_shared<std::optional<unsigned>>();
+  add_channel_options(app, *channel);
+  app.footer("Exit status: 1 if no trace runs there.");
+  return [channel, work](const Invocation&) -> int {
+    auto control = hooks::Control::open();
+    if (!control) return fail(control.error());
+    const Status status = work(*control, channel_of(*control, *channel));
+    return status.ok() ? static_cast<int>(kOk) : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

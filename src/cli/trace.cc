@@ -1,0 +1,230 @@
+// tracewell trace: starts a session of trace hooks; without -a, asks what to do with it. The
+// command line is that of AIX's trace as far as it makes sense here; docs/how-to/trace-a-program.md
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/hook_session.h"
+#include "cli/trace_collector.h"
+#include "hooks/session.h"
+
+namespace tracewell::cli {
+namespace {
+
+constexpr int kChannelStatus = 64;  // + channel: exit status for trcstart()
+
+struct TraceOptions {
+  bool background = false, generic = false, circular = false, single = false;
+  bool keep_old = false, off = false, system = false, stop_when_full = false;
+  bool status_channel = false;
+  std::string log_size, buffer_size, only, except, log, message, until_end_of, beside;
+};
+
+struct Refused {
+  const char* name;
+  const char* why;
+};
+constexpr Refused kRefused[] = {
+    {"-A", "programs are not chosen by process; choose hooks with -j"},
+    {"-b", "buffers are files; there is no kernel heap"},
+    {"-B", "buffers are files; there are no segments"},
+    {"-C", "each thread has a buffer of its own; there is nothing to choose"},
+    {"-e", "there is no component trace"},
+    {"-h", "the header is part of the log's format"},
+    {"-I", "interrupts have no trace hooks"},
+    {"-J", "there are no event groups"},
+    {"-K", "there are no event groups"},
+    {"-M", "address maps are not recorded"},
+    {"-N", "locks are not recorded"},
+    {"-p", "processors are not recorded"},
+    {"-P", "programs are not chosen by process"},
+    {"-r", "registers are not recorded"},
+    {"-t", "programs are not chosen by thread"},
+    {"-W", "there are no workload partitions"},
+    {"-@", "there are no workload partitions"},
+};
+
+Result<uint64_t> size_of(const std::string& text, const char* option, uint64_t otherwise) {
+  if (text.empty()) return otherwise;
+  if (const auto size = size_in_bytes(text); size && *size > 0) return *size;
+  return {Errc::InvalidArgument, fmt::format("{}: '{}' is no size", option, printable(text))};
+}
+
+std::string system_text() {
+  utsname name{};
+  ::uname(&name);
+  return fmt::format("{} {} {} {}", name.sysname, name.release, name.version, name.machine);
+}
+
+std::string host_name() {
+  utsname name{};
+  ::uname(&name);
+  return name.nodename;
+}
+
+Result<unsigned> free_channel(const hooks::Control& control) {
+  for (unsigned i = 1; i < TRACEWELL_HOOK_CHANNELS; ++i)
+    if (control.channel(i).active == 0) return i;
+  return {Errc::Limit, "all channels from 1 to 7 are in use"};
+}
+
+Result<std::string> log_path(const TraceOptions& options, unsigned channel) {
+  std::error_code error;
+  std::filesystem::path path = options.log;
+  if (options.log == "-")
+    return {Errc::InvalidArgument, "-o -: a log is a folder, and cannot be written to a pipe"};
+  if (options.log.empty()) {
+    path = hooks::default_log();
+    if (channel != 0) path += fmt::format("-{}", channel);
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error)
+      return {Errc::Io, fmt::format("cannot make {}: {}", path.parent_path().string(),
+                                    error.message())};
+  }
+  path = std::filesystem::absolute(path, error).lexically_normal();
+  return path.string();
+}
+
+Result<hooks::SessionOptions> session_of(const TraceOptions& options, unsigned channel,
+                                         const std::string& command) {
+  hooks::SessionOptions out;
+  out.channel = channel;
+  out.buffering = options.circular ? hooks::Buffering::Circular
+                  : options.single ? hooks::Buffering::Single
+                                   : hooks::Buffering::Alternate;
+  TW_ASSIGN_OR_RETURN(out.buffer_bytes, size_of(options.buffer_size, "-T", out.buffer_bytes));
+  TW_ASSIGN_OR_RETURN(out.log_bytes, size_of(options.log_size, "-L", 0));
+  if (options.stop_when_full && out.log_bytes == 0)
+    return {Errc::InvalidArgument, "-s needs -L: when is the log full?"};
+  out.stop_when_full = options.stop_when_full;
+  out.off = options.off;
+  out.keep_old_log = options.keep_old;
+  TW_ASSIGN_OR_RETURN(out.log, log_path(options, channel));
+  if (!options.only.empty()) {
+    TW_ASSIGN_OR_RETURN(out.only, hook_ids(options.only));
+  }
+  if (!options.except.empty()) {
+    TW_ASSIGN_OR_RETURN(out.except, hook_ids(options.except));
+  }
+  out.facts = {{"hostname", host_name()},
+               {"command", command},
+               {"mode", options.circular ? "circular" : options.single ? "single" : "alternate"}};
+  if (!options.message.empty()) out.facts.emplace_back("message", options.message);
+  if (options.system) out.facts.emplace_back("system", system_text());
+  return out;
+}
+
+/// Its exit status as a shell tells it.
+int run_shell(const std::string& command) {
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The dialogue of a trace in the foreground; ends with the trace.
+Status ask(hooks::Control& control, unsigned channel) {
+  for (std::string line;;) {
+    fmt::print("-> ");
+    std::fflush(stdout);
+    if (!std::getline(std::cin, line) || line == "q" || line == "quit" || line == "trcstop")
+      return hooks::stop_session(control, channel);
+    Status status;
+    if (line == "trcon" || line == "trcoff")
+      status = hooks::switch_tracing(control, channel, line == "trcon");
+    else if (line.starts_with('!'))
+      run_shell(line.substr(1));
+    else if (!line.empty())
+      fmt::print("trcon     go on with tracing\ntrcoff    interrupt it\n!COMMAND  run a command\n"
+                 "q, quit   end the trace\n");
+    if (!status.ok()) fmt::print(stderr, "trace: {}\n", status.error().text());
+  }
+}
+
+Result<int> trace(const TraceOptions& options, const std::string& command) {
+  TW_ASSIGN_OR_RETURN(hooks::Control control, hooks::Control::open());
+  unsigned channel = 0;
+  if (options.generic) {
+    TW_ASSIGN_OR_RETURN(channel, free_channel(control));
+  }
+  TW_ASSIGN_OR_RETURN(const hooks::SessionOptions session, session_of(options, channel, command));
+  TW_RETURN_IF_ERROR(hooks::start_session(control, session));
+  if (session.buffering == hooks::Buffering::Alternate) {
+    if (Status status = start_collector(control, channel); !status.ok()) {
+      static_cast<void>(hooks::stop_session(control, channel));
+      return std::move(status).error();
+    }
+  }
+  if (!options.until_end_of.empty()) {
+    const int status = run_shell(options.until_end_of);
+    TW_RETURN_IF_ERROR(hooks::stop_session(control, channel));
+    return status;
+  }
+  if (!options.beside.empty()) return run_shell(options.beside);
+  if (options.status_channel) return kChannelStatus + static_cast<int>(channel);
+  if (options.background) return static_cast<int>(channel);
+  TW_RETURN_IF_ERROR(ask(control, channel));
+  return static_cast<int>(kOk);
+}
+
+void add_options(CLI::App& app, TraceOptions& options) {
+  app.set_help_flag("--help", "print this help and exit");
+  app.add_flag("-a", options.background, "return at once; trcstop ends the trace");
+  app.add_flag("-g", options.generic, "a free channel from 1 to 7; it is the exit status")
+      ->needs("-a");
+  auto* circular =
+      app.add_flag("-l", options.circular, "circular: the newest in each thread's buffer is kept");
+  app.add_flag("-f", options.single, "single: what comes first in each thread's buffer is kept")
+      ->excludes(circular);
+  app.add_option("-T", options.buffer_size, "size of a thread's buffer: 512k, 2m (the default)")
+      ->type_name("SIZE");
+  app.add_option("-L", options.log_size,
+                 "size of the log, whose oldest part goes then; without, it grows")
+      ->type_name("SIZE");
+  app.add_flag("-s", options.stop_when_full, "stop when the log has the size of -L");
+  app.add_option("-j", options.only, "only these hooks: 010,02 (020 to 02f),1230")
+      ->type_name("HOOKS");
+  app.add_option("-k", options.except, "all but these hooks")->type_name("HOOKS");
+  app.add_option("-o", options.log, "the log, a folder")->type_name("LOG");
+  app.add_flag("-c", options.keep_old, "keep the old log as LOG.old");
+  app.add_flag("-d", options.off, "begin with tracing off; trcon turns it on");
+  app.add_option("-m", options.message, "a note for the log")->type_name("TEXT");
+  app.add_flag("-n", options.system, "note the system in the log");
+  auto* until = app.add_option("-x", options.until_end_of, "trace while this command runs");
+  until->type_name("COMMAND");
+  app.add_option("-X", options.beside, "the same, but go on tracing behind its end")
+      ->type_name("COMMAND")
+      ->excludes(until);
+  app.add_flag("--status-channel", options.status_channel)->group("");
+  for (const Refused& one : kRefused)
+    app.add_flag_callback(one.name, [one] { throw CLI::ValidationError(one.name, one.why); })
+        ->group("");
+}
+
+}  // namespace
+
+Run trace_command(CLI::App& app) {
+  auto options = std::make_shared<TraceOptions>();
+  add_options(app, *options);
+  app.footer(
+      "Records the hooks (tracewell/hooks.h, sys/trcmacros.h) of this user's programs, whether\n"
+      "they run already or start later. Without -a, -x, -X it asks: trcon, trcoff, !COMMAND, q.\n"
+      "LOG is $TRACEWELL_LOG where -o is not given; without that, /var/adm/ras/trcfile for root\n"
+      "and $XDG_STATE_HOME/tracewell/trcfile for others. It is a CTF 1.8 trace, which babeltrace2\n"
+      "reads too.");
+  return [options](const Invocation& call) -> int {
+    const auto status = trace(*options, call.program);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

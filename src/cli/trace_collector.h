@@ -1,0 +1,14 @@
+// The process that takes packets of trace hooks to the log, while a trace with alternate buffers
+// runs.
+#pragma once
+
+#include "base/result.h"
+#include "hooks/control.h"
+
+namespace tracewell::cli {
+
+/// Starts it; it has its lock on the log when this returns. It ends by itself with the session, is
+/// no child that anybody waits for, and keeps no terminal, folder or file of ours in use.
+Status start_collector(hooks::Control& control, unsigned channel);
+
+}  // namespace tracewell::cli

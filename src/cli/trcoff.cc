@@ -1,0 +1,16 @@
+// trcoff [-CHANNEL]: interrupt the recording of trace hooks.
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/hook_session.h"
+#include "hooks/session.h"
+
+namespace tracewell::cli {
+
+Run trcoff_command(CLI::App& app) {
+  return on_channel([](hooks::Control& control, unsigned channel) {
+    return hooks::switch_tracing(control, channel, false);
+  }, app);
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,131 @@
+#include "hooks/collector.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "hooks/ring_file.h"
+
+namespace tracewell::hooks {
+namespace {
+
+constexpr uint64_t kRoundsPerCensus = 256;
+// A thread that was scheduled away in the middle of a record comes back; one that has stopped in a
+// signal handler may not.
+constexpr int kFinishTries = 100;
+constexpr long kFinishWaitNs = 1'000'000;
+
+void wait_a_little(long ns) {
+  timespec time{0, ns};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+Collector::Collector(std::string folder, LogFolder& log) : folder_(std::move(folder)), log_(log) {}
+Collector::~Collector() = default;
+
+/// Looks into the folder only when something was made or removed there since.
+Status Collector::find_rings() {
+  const std::string path = folder_ + "/.rings";
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return errno_error(path);
+  const int64_t changed =
+      int64_t{about.st_mtim.tv_sec} * 1'000'000'000 + about.st_mtim.tv_nsec;
+  if (changed == folder_changed_ns_) return {};
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), ::closedir);
+  if (!entries) return errno_error(path);
+  bool all = true;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string name = entry->d_name;
+    if (name[0] == '.' || rings_.contains(name)) continue;
+    auto ring = RingFile::open(path + "/" + name);
+    if (ring.ok())
+      rings_.emplace(name, *std::move(ring));
+    else
+      all = all && ring.error().code != Errc::Truncated;  // its maker is at it
+  }
+  // A change within the same tick of the file system's clock must not be overlooked.
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  const int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  folder_changed_ns_ = all && now_ns - changed > 100'000'000 ? changed : -1;
+  return {};
+}
+
+/// `all`: also the packet that is open, and those with records that are not finished.
+Result<uint64_t> Collector::collect(RingFile& ring, bool all) {
+  uint64_t taken = 0;
+  const auto waiting = ring.waiting();
+  const bool crowded = waiting.size() * 4 > ring.slots() * size_t{3};
+  for (const RingFile::Waiting& packet : waiting) {
+    const bool open = packet.state == TRACEWELL_PACKET_OPEN;
+    if (open && !all) break;
+    const bool keep = packet.state != TRACEWELL_PACKET_WHOLE && !all && !crowded;
+    const RingFile::Taken got = ring.copy(packet, keep, packet_);
+    if (keep && got.unfinished != 0) break;
+    if (got.changed) continue;
+    tracewell_packet head;
+    std::memcpy(&head, packet_.data(), sizeof head);
+    if (!log_.has(head.stream, head.number)) TW_RETURN_IF_ERROR(log_.append(head, packet_));
+    ring.release(packet, got);
+    ++taken;
+  }
+  return taken;
+}
+
+Status Collector::give_up_dead() {
+  for (auto one = rings_.begin(); one != rings_.end();) {
+    if (one->second->process_lives()) {
+      ++one;
+      continue;
+    }
+    TW_RETURN_IF_ERROR(collect(*one->second, true));
+    const std::string path = folder_ + "/.rings/" + one->first;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error(path);
+    one = rings_.erase(one);
+  }
+  return {};
+}
+
+Result<uint64_t> Collector::collect() {
+  TW_RETURN_IF_ERROR(find_rings());
+  uint64_t taken = 0;
+  for (auto& [name, ring] : rings_) {
+    TW_ASSIGN_OR_RETURN(const uint64_t count, collect(*ring, false));
+    taken += count;
+  }
+  if (++rounds_ % kRoundsPerCensus == 0) TW_RETURN_IF_ERROR(give_up_dead());
+  return taken;
+}
+
+Status Collector::finish() {
+  folder_changed_ns_ = -1;
+  TW_RETURN_IF_ERROR(find_rings());
+  for (auto& [name, ring] : rings_) {
+    std::vector<uint8_t> scratch;
+    for (int i = 0; i < kFinishTries && ring->process_lives(); ++i) {
+      bool busy = false;
+      for (const RingFile::Waiting& packet : ring->waiting())
+        if (packet.state != TRACEWELL_PACKET_WHOLE)
+          busy |= ring->copy(packet, true, scratch).unfinished != 0;
+      if (!busy) break;
+      wait_a_little(kFinishWaitNs);
+    }
+    TW_RETURN_IF_ERROR(collect(*ring, true));
+    const std::string path = folder_ + "/.rings/" + name;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error(path);
+  }
+  rings_.clear();
+  const std::string path = folder_ + "/.rings";
+  // What cannot be read as a ring stays for somebody to look at.
+  if (::rmdir(path.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY)
+    return errno_error(path);
+  return {};
+}
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,49 @@
+// Takes packets out of the rings of a session, and puts them into its log.
+#pragma once
+
+#include <tracewell/hook_layout.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hooks/log_folder.h"
+
+namespace tracewell::hooks {
+
+/// A mapped ring. Its thread goes on writing to it.
+class RingFile;
+
+class Collector {
+ public:
+  /// `folder` is the log's; its rings are in `.rings` there. `log` outlives the collector.
+  Collector(std::string folder, LogFolder& log);
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  /// Takes all packets that are closed and whole; those of rings that are nearly full even if a
+  /// record in them is not finished. What dead processes have left goes whole, and their rings with
+  /// it. Returns how many packets it took.
+  Result<uint64_t> collect();
+  /// Takes everything, also packets that are not closed, and removes the rings. No thread begins a
+  /// record any more; those under way are waited for, but not long.
+  Status finish();
+
+ private:
+  Status find_rings();
+  Result<uint64_t> collect(RingFile& ring, bool all);
+  Status give_up_dead();
+
+  std::string folder_;
+  LogFolder& log_;
+  std::map<std::string, std::unique_ptr<RingFile>> rings_;  // by name of the file
+  int64_t folder_changed_ns_ = -1;
+  uint64_t rounds_ = 0;
+  std::vector<uint8_t> packet_;
+};
+
+}  // namespace tracewell::hooks

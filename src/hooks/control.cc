@@ -1,0 +1,101 @@
+#include "hooks/control.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file_lock.h"
+
+namespace tracewell::hooks {
+namespace {
+
+Status check_ours(const std::string& path, const struct stat& about) {
+  if (about.st_uid != ::geteuid()) return {Errc::Io, path + " belongs to somebody else"};
+  if ((about.st_mode & 0077) != 0) return {Errc::Io, path + " is open to others (chmod go= it)"};
+  return {};
+}
+
+std::atomic_ref<uint32_t> state_word(uint8_t* data, unsigned channel) {
+  return std::atomic_ref(reinterpret_cast<tracewell_control*>(data)->state[channel]);
+}
+
+}  // namespace
+
+std::string control_folder() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime && runtime[0] == '/') return std::string(runtime) + "/tracewell";
+  const std::string usual = fmt::format("/run/user/{}", ::geteuid());
+  struct stat about {};
+  if (::stat(usual.c_str(), &about) == 0 && about.st_uid == ::geteuid())
+    return usual + "/tracewell";
+  return fmt::format("/tmp/tracewell-{}", ::geteuid());
+}
+
+Result<Control> Control::open() {
+  const std::string folder = control_folder();
+  struct stat about {};
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return errno_error("cannot make " + folder);
+  if (::lstat(folder.c_str(), &about) != 0) return errno_error(folder);
+  if (!S_ISDIR(about.st_mode)) return {Errc::Io, folder + " is no folder"};
+  TW_RETURN_IF_ERROR(check_ours(folder, about));
+
+  Control control;
+  control.path_ = folder + "/" + TRACEWELL_CONTROL_NAME;
+  const UniqueFd fd(
+      ::open(control.path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error(control.path_);
+  if (!S_ISREG(about.st_mode)) return {Errc::Io, control.path_ + " is no file"};
+  TW_RETURN_IF_ERROR(check_ours(control.path_, about));
+  if (const int wrong = ::posix_fallocate(fd.get(), 0, TRACEWELL_CONTROL_BYTES); wrong != 0)
+    return errno_error(wrong, control.path_);
+  void* data = ::mmap(nullptr, TRACEWELL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      fd.get(), 0);
+  if (data == MAP_FAILED) return errno_error(control.path_);
+  control.data_ = static_cast<uint8_t*>(data);
+  return control;
+}
+
+Control::Control(Control&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), path_(std::move(other.path_)) {}
+
+Control::~Control() {
+  if (data_) ::munmap(data_, TRACEWELL_CONTROL_BYTES);
+}
+
+Result<UniqueFd> Control::lock() const {
+  UniqueFd fd(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd.valid()) return errno_error(path_);
+  TW_RETURN_IF_ERROR(wait_and_lock_file(fd.get()));
+  return fd;
+}
+
+uint32_t Control::state(unsigned channel) const { return state_word(data_, channel).load(); }
+
+void Control::set_state(unsigned channel, uint32_t state) {
+  state_word(data_, channel).store(state);
+}
+
+tracewell_channel& Control::channel(unsigned channel) const {
+  return *reinterpret_cast<tracewell_channel*>(data_ + TRACEWELL_CONTROL_CHANNELS +
+                                               channel * TRACEWELL_HOOK_PAGE);
+}
+
+std::span<uint8_t> Control::filter(unsigned channel) const {
+  return {data_ + TRACEWELL_CONTROL_FILTERS + channel * TRACEWELL_FILTER_BYTES,
+          TRACEWELL_FILTER_BYTES};
+}
+
+uint64_t& Control::failures(unsigned channel) const {
+  return reinterpret_cast<tracewell_failures*>(data_ + TRACEWELL_CONTROL_FAILURES)->lost[channel];
+}
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,53 @@
+#include "hooks/log_clock.h"
+
+#include <x86intrin.h>
+
+#include <ctime>
+
+namespace tracewell::hooks {
+namespace {
+
+using Wide = __int128;
+
+constexpr int64_t kNano = 1'000'000'000;
+constexpr int kTries = 16;
+
+int64_t clock_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return int64_t{time.tv_sec} * kNano + time.tv_nsec;
+}
+
+}  // namespace
+
+/// The best of some tries: that in which the least happened meanwhile.
+Instant now() {
+  Instant best;
+  uint64_t shortest = UINT64_MAX;
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t before = __rdtsc();
+    const int64_t monotonic = clock_ns(CLOCK_MONOTONIC);
+    const int64_t time = clock_ns(CLOCK_REALTIME);
+    const uint64_t after = __rdtsc();
+    if (after - before >= shortest) continue;
+    shortest = after - before;
+    best = {before + shortest / 2, time, monotonic};
+  }
+  return best;
+}
+
+LogClock measure_clock(const Instant& start, const Instant& end) {
+  const int64_t passed_ns = end.monotonic_ns - start.monotonic_ns;
+  const uint64_t passed_ticks = end.ticks - start.ticks;
+  LogClock clock;
+  if (passed_ns > 0 && passed_ticks > 0)
+    clock.hertz = static_cast<uint64_t>(Wide{passed_ticks} * kNano / passed_ns);
+  const Wide origin = Wide{start.time_ns} - Wide{start.ticks} * kNano / Wide{clock.hertz};
+  Wide seconds = origin / kNano;
+  if (origin < seconds * kNano) --seconds;
+  clock.seconds = static_cast<int64_t>(seconds);
+  clock.ticks = static_cast<uint64_t>((origin - seconds * kNano) * Wide{clock.hertz} / kNano);
+  return clock;
+}
+
+}  // namespace tracewell::hooks

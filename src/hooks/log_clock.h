@@ -1,0 +1,27 @@
+// The time stamp counter, and what the time was.
+#pragma once
+
+#include <cstdint>
+
+namespace tracewell::hooks {
+
+/// All three at one instant, as well as that can be told.
+struct Instant {
+  uint64_t ticks = 0;
+  int64_t time_ns = 0;  // Unix epoch
+  int64_t monotonic_ns = 0;
+};
+
+Instant now();
+
+/// What CTF wants of a clock: the epoch is `seconds` + (`ticks` + counter) / `hertz`.
+struct LogClock {
+  uint64_t hertz = 1;
+  int64_t seconds = 0;
+  uint64_t ticks = 0;
+};
+
+/// Of two instants; the longer the time between them, the better. `start` is right exactly.
+LogClock measure_clock(const Instant& start, const Instant& end);
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,178 @@
+#include "hooks/log_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/endian.h"
+#include "base/text.h"
+#include "ring/hook_packet.h"
+
+namespace tracewell::hooks {
+namespace {
+
+constexpr uint64_t kPartsMin = 16;  // that a limited log consists of
+constexpr uint64_t kPartBytesMax = 256 << 20;
+constexpr std::string_view kMarksName = "0-0.0";
+
+std::vector<std::string> stream_files(const std::string& path) {
+  std::vector<std::string> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), ::closedir);
+  if (!entries) return out;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != kMarksName && name[0] >= '0' && name[0] <= '9' &&
+        name.find_first_not_of("0123456789-.") == std::string_view::npos)
+      out.emplace_back(name);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+Status write_all(int fd, Bytes bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return errno_error("cannot write " + path);
+    bytes = bytes.subspan(static_cast<size_t>(done));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<LogFolder> LogFolder::open(const std::string& path, const Limits& limits) {
+  LogFolder folder(path, limits);
+  for (const std::string& name : stream_files(path)) TW_RETURN_IF_ERROR(folder.look_at(name));
+  return folder;
+}
+
+Status LogFolder::look_at(const std::string& name) {
+  const std::string path = path_ + "/" + name;
+  Part part{name, 0, 0, 0};
+  {
+    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+    const Bytes bytes = file->bytes();
+    while (part.bytes < bytes.size()) {
+      const auto head = ring::read_hook_packet(bytes.subspan(part.bytes));
+      if (!head || head->packet_bits / 8 > bytes.size() - part.bytes) break;
+      part.bytes += head->packet_bits / 8;
+      part.records += head->records;
+      part.stream = head->stream;
+      Stream& stream = streams_[head->stream];
+      stream.next_number = std::max(stream.next_number, head->number + 1);
+    }
+    if (part.bytes < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(part.bytes)) != 0)
+      return errno_error(path);
+  }
+  bytes_ += part.bytes;
+  const size_t dot = name.rfind('.');
+  if (dot != std::string::npos) {
+    const auto number = parse_number(std::string_view(name).substr(dot + 1));
+    uint32_t& next = streams_[part.stream].next_part;
+    if (number && *number < UINT32_MAX) next = std::max(next, static_cast<uint32_t>(*number) + 1);
+  }
+  parts_.push_back(std::move(part));
+  return {};
+}
+
+bool LogFolder::has(uint64_t stream, uint64_t number) const {
+  const auto found = streams_.find(stream);
+  return found != streams_.end() && number < found->second.next_number;
+}
+
+Status LogFolder::begin_part(uint64_t id, Stream& stream) {
+  stream.part = fmt::format("{}-{}.{}", id >> 32, static_cast<uint32_t>(id), stream.next_part++);
+  stream.begun = true;
+  parts_.push_back({stream.part, id, 0, 0});
+  return {};
+}
+
+/// The oldest parts go; where that is not wanted, the log is full.
+Status LogFolder::make_room(uint64_t bytes) {
+  if (limits_.bytes == 0 || bytes_ + bytes <= limits_.bytes) return {};
+  full_ = limits_.stop_when_full;
+  while (!full_ && !parts_.empty() && bytes_ + bytes > limits_.bytes) {
+    const Part oldest = std::move(parts_.front());
+    parts_.pop_front();
+    const std::string path = path_ + "/" + oldest.name;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error(path);
+    bytes_ -= oldest.bytes;
+    dropped_ += oldest.records;
+    Stream& stream = streams_[oldest.stream];
+    if (stream.part == oldest.name) stream.begun = false;
+  }
+  return {};
+}
+
+Status LogFolder::append(const tracewell_packet& head, Bytes packet) {
+  if (!full_) TW_RETURN_IF_ERROR(make_room(packet.size()));
+  if (full_) {
+    dropped_ += head.records;
+    return {};
+  }
+  const uint64_t part_bytes =
+      limits_.bytes == 0 ? kPartBytesMax : std::min(kPartBytesMax, limits_.bytes / kPartsMin);
+  Stream& stream = streams_[head.stream];
+  const auto is_its = [&](const Part& one) { return one.name == stream.part; };
+  auto part = std::find_if(parts_.rbegin(), parts_.rend(), is_its);
+  if (!stream.begun || part == parts_.rend() || part->bytes + packet.size() > part_bytes) {
+    TW_RETURN_IF_ERROR(begin_part(head.stream, stream));
+    part = parts_.rbegin();
+  }
+  const std::string path = path_ + "/" + part->name;
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd.valid()) return errno_error("cannot write " + path);
+  TW_RETURN_IF_ERROR(write_all(fd.get(), packet, path));
+  part->bytes += packet.size();
+  part->records += head.records;
+  bytes_ += packet.size();
+  stream.next_number = head.number + 1;
+  return {};
+}
+
+Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view text) {
+  constexpr size_t kTextMax = 1024;
+  text = text.substr(0, kTextMax);
+  const uint64_t ticks = now().ticks;
+  std::vector<uint8_t> packet(sizeof(tracewell_packet));
+  ByteWriter out(packet, Endian::Little);
+  out.uint(TRACEWELL_RECORD_MARK, 1);
+  out.uint(0, 1);
+  out.uint(ticks, 6);
+  out.uint(text.size(), 2);
+  out.bytes(as_bytes(text));
+  packet.resize((packet.size() + 3) / 4 * 4);
+  const std::string path = fmt::format("{}/{}", folder, kMarksName);
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  struct stat about {};
+  if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error("cannot write " + path);
+  tracewell_packet head{};
+  head.magic = TRACEWELL_PACKET_MAGIC;
+  std::memcpy(head.uuid, uuid.data(), uuid.size());
+  head.packet_bits = head.content_bits = packet.size() * 8;
+  head.ticks_begin = head.ticks_end = ticks;
+  {
+    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+    for (Bytes rest = file->bytes(); const auto one = ring::read_hook_packet(rest);) {
+      ++head.number;
+      if (one->packet_bits / 8 >= rest.size()) break;
+      rest = rest.subspan(one->packet_bits / 8);
+    }
+  }
+  head.state = TRACEWELL_PACKET_WHOLE;
+  std::memcpy(packet.data(), &head, sizeof head);
+  return write_all(fd.get(), packet, path);
+}
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,85 @@
+// The log of a session: a folder that is a CTF 1.8 trace. docs/formats/hooklog.md
+#pragma once
+
+#include <tracewell/hook_layout.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "hooks/log_clock.h"
+
+namespace tracewell::hooks {
+
+using Uuid = std::array<uint8_t, 16>;
+/// What a log's metadata says of the whole trace: words, and values.
+using LogFacts = std::vector<std::pair<std::string, std::string>>;
+
+std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts);
+
+/// Makes the folder, with one for rings in it. A log that is there already goes, or is renamed to
+/// PATH.old; anything else of that name is an error.
+Status make_log_folder(const std::string& path, bool keep_old);
+/// Appears whole or not at all.
+Status write_metadata(const std::string& folder, const std::string& text);
+/// The same text with another clock.
+Status change_clock(const std::string& folder, const LogClock& clock);
+/// Says what an operator did, now.
+Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view text);
+
+/// Takes packets. One at a time writes to a log.
+class LogFolder {
+ public:
+  struct Limits {
+    uint64_t bytes = 0;  // 0 = none
+    bool stop_when_full = false;
+  };
+  /// Goes on with what a collector that was killed has left: half a packet at the end of a file is
+  /// cut off.
+  static Result<LogFolder> open(const std::string& path, const Limits& limits);
+
+  /// Is it there already?
+  bool has(uint64_t stream, uint64_t number) const;
+  /// A whole packet, with its head.
+  Status append(const tracewell_packet& head, Bytes packet);
+  /// It has reached its limit, and is to stop then.
+  bool full() const { return full_; }
+  /// Records that were dropped as the oldest, since this was asked last.
+  uint64_t take_dropped() { return std::exchange(dropped_, 0); }
+
+ private:
+  /// A file of one stream's packets; a stream has several, so that the oldest can go.
+  struct Part {
+    std::string name;
+    uint64_t stream = 0;
+    uint64_t bytes = 0;
+    uint64_t records = 0;
+  };
+  struct Stream {
+    uint64_t next_number = 0;
+    uint32_t next_part = 0;
+    bool begun = false;  // its last part takes more
+    std::string part;
+  };
+  LogFolder(std::string path, const Limits& limits) : path_(std::move(path)), limits_(limits) {}
+  Status look_at(const std::string& name);
+  Status begin_part(uint64_t id, Stream& stream);
+  Status make_room(uint64_t bytes);
+
+  std::string path_;
+  Limits limits_;
+  std::map<uint64_t, Stream> streams_;
+  std::deque<Part> parts_;  // oldest first
+  uint64_t bytes_ = 0;
+  uint64_t dropped_ = 0;
+  bool full_ = false;
+};
+
+}  // namespace tracewell::hooks

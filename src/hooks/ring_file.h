@@ -1,0 +1,58 @@
+// A ring of trace hooks, mapped beside the thread that writes to it.
+#pragma once
+
+#include <tracewell/hook_layout.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tracewell::hooks {
+
+class RingFile {
+ public:
+  /// Corrupt when it is no ring; Truncated when its maker has not got so far yet.
+  static Result<std::unique_ptr<RingFile>> open(const std::string& path);
+  ~RingFile();
+  RingFile(const RingFile&) = delete;
+  RingFile& operator=(const RingFile&) = delete;
+
+  uint32_t slots() const { return slots_; }
+  bool circular() const { return ring().mode == TRACEWELL_RING_CIRCULAR; }
+  bool process_lives() const;
+
+  struct Waiting {
+    uint64_t number = 0;
+    uint32_t slot = 0;
+    uint32_t state = 0;  // TRACEWELL_PACKET_*
+  };
+  /// Packets that were not taken, by number.
+  std::vector<Waiting> waiting() const;
+
+  struct Taken {
+    uint64_t unfinished = 0;  // records left out
+    bool changed = false;     // it was written over meanwhile; there is nothing to keep
+  };
+  /// Copies the packet as a log has it: closed, cut to its content, without what is not finished.
+  /// `keep_unfinished`: such records are a reason to say how many there are, and to do nothing.
+  Taken copy(const Waiting& packet, bool keep_unfinished, std::vector<uint8_t>& out) const;
+  /// Its slot may be used again.
+  void release(const Waiting& packet, const Taken& taken);
+
+ private:
+  RingFile() = default;
+  tracewell_ring& ring() const { return *reinterpret_cast<tracewell_ring*>(data_); }
+  const uint8_t* packet_at(uint32_t slot) const;
+  /// Records of a packet that its thread was just dropping, or died over that.
+  uint64_t being_dropped() const;
+
+  uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+  uint32_t slots_ = 0;         // as they were when it was mapped, and fit its size
+  uint32_t packet_bytes_ = 0;
+};
+
+}  // namespace tracewell::hooks

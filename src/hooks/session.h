@@ -1,0 +1,54 @@
+// Sessions of trace hooks: what `trace`, `trcon`, `trcoff` and `trcstop` do.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hooks/control.h"
+#include "hooks/log_folder.h"
+
+namespace tracewell::hooks {
+
+/// AIX's three ways to use buffers.
+enum class Buffering : uint32_t {
+  Alternate = TRACEWELL_RING_ALTERNATE,
+  Circular = TRACEWELL_RING_CIRCULAR,
+  Single = TRACEWELL_RING_SINGLE,
+};
+
+struct SessionOptions {
+  unsigned channel = 0;
+  Buffering buffering = Buffering::Alternate;
+  uint64_t buffer_bytes = 2 << 20;  // of a thread's ring
+  uint64_t log_bytes = 0;           // 0 = any size
+  bool stop_when_full = false;
+  bool off = false;                 // begin with tracing off
+  bool keep_old_log = false;
+  std::string log;                  // absolute path
+  std::optional<std::vector<uint16_t>> only;  // hook ids
+  std::vector<uint16_t> except;
+  LogFacts facts;
+};
+
+/// $TRACEWELL_LOG; or /var/adm/ras/trcfile for root, $XDG_STATE_HOME/tracewell/trcfile
+/// (~/.local/state/…) for others.
+std::string default_log();
+
+/// Makes the log and lets hooks of the channel fire. InvalidArgument when a session runs there.
+Status start_session(Control& control, const SessionOptions& options);
+/// NotFound when no session runs on the channel.
+Status switch_tracing(Control& control, unsigned channel, bool on);
+/// Ends the session; its log is complete then.
+Status stop_session(Control& control, unsigned channel);
+/// Channels that a session runs on.
+std::vector<unsigned> active_channels(const Control& control);
+
+/// The work of an alternate session's collector, in a process of its own; returns when the session
+/// is over. While it lives, it holds a lock on the log; `started` is called once it has that.
+Status run_collector(Control& control, unsigned channel, const std::function<void()>& started);
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# trace, trcon, trcoff, trcstop under their own names, and programs with trace hooks: C and C++,
+# static and shared, 32-bit; what babeltrace2 reads of their log.
+. "$(dirname "$0")/common.sh"
+export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state TRACEWELL=$tracewell
+export PATH=$TRACEWELL_BIN/aix:$PATH
+unset TRACEWELL_LOG
+mkdir -m 700 "$work/run"
+build=$TRACEWELL_BIN/..
+log=$work/log
+
+# Programs as they are written for AIX.
+cat >"$work/myc.c" <<'C'
+#include <sys/types.h>
+#include <sys/trchkid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HKWD_CUSTOM 0x01000000
+char s[]="malloc\0";
+char s1[]="successful malloc";
+int *i;
+int j=5;
+int k=20;
+
+int main(void)
+{
+  i = (int *)malloc(10 * sizeof(int));
+  TRCHKL4(HKWD_CUSTOM,*(unsigned long *)s,i,sizeof(int),10);
+  TRCGEN(0,HKWD_CUSTOM|0x20,strlen(s1),strlen(s1),(char *)s1);
+  TRCHKL3(HKWD_CUSTOM|1, i+5, j, k);
+  TRCHKL0(0x01100000);
+  TRCHKL1T(HKWD_USER2, -1);
+  return 0;
+}
+C
+build() {  # NAME COMPILER…: with the macros' headers and library
+  local name=$1 folder=lib
+  shift
+  case "$*" in *-m32*) folder=lib32 ;; esac
+  "$@" -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/myc.c" -o "$work/$name" \
+    -L"$build/$folder" -lrts || fail "$name does not build"
+}
+build c cc -Wl,-rpath,"$build/lib"
+
+build cxx c++ -x c++ -Wl,-rpath,"$build/lib"
+build static cc -static
+build c32 cc -m32 -Wl,-rpath,"$build/lib32"
+build old cc -ansi -O2 -Wl,-rpath,"$build/lib"
+
+# Nothing is on: nothing happens.
+"$work/c" || fail "a program without a trace"
+trcstop 2>"$work/err" && fail "there was nothing to stop"
+has 'no trace runs on channel 0' err
+trcon -3 2>"$work/err" && fail "there was nothing to turn on"
+has 'no trace runs on channel 3' err
+
+trace -a -j 010,02 -m 'a "note"' -o "$log" || fail "trace"
+trace -a -o "$work/other" 2>"$work/err" && fail "two on one channel"
+has 'a trace runs on channel 0' err
+for name in c cxx static c32 old; do "$work/$name" || fail "$name"; done
+expect 0 print "$log"
+has 'hook'
+trcoff || fail "trcoff"
+"$work/c"
+trcon || fail "trcon"
+trcstop || fail "trcstop"
+[ -e "$log/.rings" ] && fail "rings are left"
+[ -e "$log/.lock" ] && fail "a lock is left"
+expect 0 print "$log" --format jsonl
+python3 - "$work/out" <<'PY' || fail "what was logged"
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+extras = dict(lines[0]["catalog"]["extras"]) if "extras" in lines[0]["catalog"] else {}
+marks = [e["text"] for e in lines[1:] if e["kind"] == "mark"]
+hooks = [e for e in lines[1:] if e["kind"] == "hook"]
+assert [m for m in marks if m.startswith("TRACE")] == [
+    "TRACE ON channel 0", "TRACE OFF channel 0", "TRACE ON channel 0", "TRACE OFF channel 0"], marks
+assert sum(m.startswith("process ") for m in marks) == 5, marks
+assert len(hooks) == 5 * 4, len(hooks)  # 011 was not asked for
+one = hooks[0]
+assert (one["id"], one["subhook"], one["env"]) == ("0100", 0, 64), one
+assert int(one["words"][0], 16).to_bytes(8, "little") == b"malloc\0\0", one
+assert one["words"][2:] == ["0x4", "0xa"], one
+generic = hooks[1]
+assert generic["generic"] and bytes.fromhex(generic["data"]) == b"successful malloc", generic
+assert generic["words"] == ["0x11"] and generic["subhook"] == 0x20, generic
+three = hooks[2]
+assert three["subhook"] == 1 and three["words"][1:] == ["0x5", "0x14"], three
+assert int(three["words"][0], 16) == int(one["words"][1], 16) + 20, three
+assert (hooks[3]["id"], hooks[3]["words"]) == ("0200", ["0xffffffffffffffff"]), hooks[3]
+narrow = [h for h in hooks if h["env"] == 32]
+assert len(narrow) == 4 and narrow[3]["words"] == ["0xffffffff"], narrow
+assert narrow[0]["type"] == 6 and narrow[3]["type"] == 10, narrow
+times = [e["time_ns"] for e in lines[1:]]
+assert times == sorted(times) and None not in times
+PY
+babeltrace2 "$log" >"$work/out" 2>"$work/err" || fail "babeltrace2"
+lines 29
+[ -s "$work/err" ] && fail "babeltrace2 complains: $(head -3 "$work/err")"
+has 'TRCHKL4:'
+has 'TRCHKL1T_32:'
+expect 0 info "$log"
+has 'hooklog'
+expect 0 check "$log"
+
+# The default log; the old one kept; all hooks but some; circular; off at first.
+trace -alc -k 010 && trcoff && trcon || fail "trace -alc"
+"$work/c"
+trcstop || fail "trcstop"
+trace -afcd || fail "trace -afcd"
+"$work/c"
+trcstop || fail "trcstop"
+[ "$(id -u)" = 0 ] && default=/var/adm/ras/trcfile || default=$work/state/tracewell/trcfile
+expect 0 print --where 'kind == "hook"' "$default.old"
+lines 2
+expect 1 print --where 'kind == "hook"' "$default"
+rm -rf "$default" "$default.old"
+
+# While a command runs; a channel of its own; the dialogue.
+trace -x "$work/c" -o "$log" || fail "trace -x"
+expect 0 print --where 'kind == "hook"' "$log"
+lines 5
+trace -ag -o "$work/generic"
+[ $? = 1 ] || fail "trace -ag did not say channel 1"
+trcstop -1 || fail "trcstop -1"
+printf '!%s\ntrcoff\n!%s\nwhat\nq\n' "$work/c" "$work/c" | trace -o "$log" >"$work/out" ||
+  fail "the dialogue"
+has '!COMMAND'
+expect 0 print --where 'kind == "hook"' "$log"
+lines 5
+
+# What is refused, by name.
+for option in -p -C -A -r -J; do
+  trace -a "$option" 2>"$work/err" && fail "trace $option"
+  has "$option" err
+done
+trace -a -j 01g 2>"$work/err" && fail "no hook"
+has "'01g' is no hook" err
+trace -a -L much 2>"$work/err" && fail "no size"
+has "'much' is no size" err
+trace -a -s 2>"$work/err" && fail "-s without -L"
+mkdir "$work/mine"
+trace -a -o "$work/mine" 2>"$work/err" && fail "a folder that is no log"
+has 'is no log of trace hooks' err
+chmod 777 "$work/run/tracewell"
+trace -a -o "$log" 2>"$work/err" && fail "a folder that is open to others"
+has 'is open to others' err
+"$work/c" || fail "a program whose control file is open to others"
+chmod 700 "$work/run/tracewell"
+
+# Each site left a note.
+readelf -n "$work/c" >"$work/out"
+[ "$(grep -c "^  tracewell" "$work/out")" = 5 ] || fail "notes of hook sites"
+
+finish

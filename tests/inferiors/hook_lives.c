@@ -1,0 +1,91 @@
+// Trace hooks in processes that fork, threads that end, and handlers that do not return.
+// libs: -lrts
+//
+//   hook_lives fork|clone|threads|handler|jump|exec|errno
+// Hook 0100 with a number that says who fired it.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/trchkid.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void fire(unsigned long who, int times) {
+  for (int i = 0; i < times; ++i) TRCHKL2(HKWD_USER1, who, i);
+}
+
+static void* short_life(void* who) {
+  fire((unsigned long)who, 10);
+  return NULL;
+}
+
+static void on_signal(int signal) {
+  (void)signal;
+  fire(3, 5000);  // more than the ring has room for
+}
+
+static sigjmp_buf g_out;
+static void on_jump(int signal) {
+  (void)signal;
+  fire(3, 1);
+  siglongjmp(g_out, 1);
+}
+
+static void wait_for(long child) {
+  int status = 0;
+  if (waitpid((pid_t)child, &status, __WALL) != child || status != 0) exit(1);
+}
+
+static int run(const char* what, char** argv) {
+  if (strcmp(what, "fork") == 0 || strcmp(what, "clone") == 0) {
+    fire(1, 10);
+    const long child = *what == 'f' ? fork() : syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+      fire(2, 10);
+      _exit(0);
+    }
+    fire(1, 10);
+    wait_for(child);
+    return child < 0;
+  }
+  if (strcmp(what, "threads") == 0) {
+    for (unsigned long i = 0; i < 200; ++i) {
+      pthread_t thread;
+      if (pthread_create(&thread, NULL, short_life, (void*)i) != 0) return 1;
+      pthread_join(thread, NULL);
+    }
+    return 0;
+  }
+  if (strcmp(what, "handler") == 0) {
+    signal(SIGUSR1, on_signal);
+    fire(1, 1);
+    raise(SIGUSR1);
+    fire(2, 1);
+    return 0;
+  }
+  if (strcmp(what, "jump") == 0) {
+    signal(SIGUSR1, on_jump);
+    for (volatile int i = 0; i < 100; ++i)
+      if (sigsetjmp(g_out, 1) == 0) raise(SIGUSR1);
+    fire(2, 1);
+    return 0;
+  }
+  if (strcmp(what, "exec") == 0) {
+    fire(1, 3);
+    execl(argv[0], argv[0], "errno", NULL);
+  }
+  if (strcmp(what, "errno") == 0) {
+    errno = ENOTTY;
+    fire(4, 3000);
+    return errno != ENOTTY;
+  }
+  return 2;
+}
+
+int main(int argc, char** argv) { return argc == 2 ? run(argv[1], argv) : 2; }

@@ -1,0 +1,124 @@
+// Processes that fork, threads that end, handlers in the middle of hooks: whose record is where.
+#include <algorithm>
+
+#include "trace_hooks/session_world.h"
+
+namespace tracewell::hooks::test {
+namespace {
+
+/// How often each number was seen, and by whom.
+struct Seen {
+  std::map<uint64_t, uint64_t> times;
+  std::map<uint64_t, std::vector<uint64_t>> threads;
+  uint64_t rings = 0;
+};
+
+class HookLives : public testing::Test {
+ protected:
+  Seen run(const std::string& what, Buffering buffering = Buffering::Single,
+           uint64_t bytes = 64 << 10) {
+    world_.start(world_.options(buffering, bytes));
+    EXPECT_EQ(World::wait_for(World::run("hook_lives", {what})), 0);
+    Seen seen;
+    for (const auto& entry : std::filesystem::directory_iterator(world_.log() + "/.rings"))
+      seen.rings += entry.is_regular_file();
+    world_.stop();
+    story_ = read_log(world_.log());
+    EXPECT_TRUE(story_.problems.empty());
+    EXPECT_TRUE(story_.times_ascend);
+    for (const auto& [tid, thread] : story_.threads)
+      for (const uint64_t who : thread.numbers) {
+        ++seen.times[who];
+        if (std::ranges::count(seen.threads[who], tid) == 0) seen.threads[who].push_back(tid);
+      }
+    return seen;
+  }
+
+  World world_;
+  LogStory story_;
+};
+
+TEST_F(HookLives, ForkedChildHasARingOfItsOwn) {
+  const Seen seen = run("fork");
+  EXPECT_EQ(seen.times, (std::map<uint64_t, uint64_t>{{1, 20}, {2, 10}}));
+  EXPECT_EQ(seen.rings, 2u);
+  EXPECT_NE(seen.threads.at(1), seen.threads.at(2));
+}
+
+TEST_F(HookLives, ClonedChildToo) {
+  const Seen seen = run("clone");
+  EXPECT_EQ(seen.times, (std::map<uint64_t, uint64_t>{{1, 20}, {2, 10}}));
+  EXPECT_EQ(seen.rings, 2u);
+}
+
+TEST_F(HookLives, ThreadsThatEndLeaveTheirRingToOthers) {
+  const Seen seen = run("threads", Buffering::Circular, 1 << 20);
+  EXPECT_EQ(seen.rings, 1u);
+  EXPECT_EQ(story_.lost, (200 - 16) * 10u);  // each thread has a packet, and there are 16
+  EXPECT_EQ(seen.times.size(), 16u);
+  for (const auto& [who, times] : seen.times) EXPECT_EQ(times, 10u) << who;
+}
+
+TEST_F(HookLives, HandlerThatFillsTheRing) {
+  for (const Buffering buffering : {Buffering::Single, Buffering::Circular}) {
+    const Seen seen = run("handler", buffering);
+    uint64_t all = story_.lost;
+    for (const auto& [who, times] : seen.times) all += times;
+    EXPECT_EQ(all, 5002u);
+    EXPECT_GT(story_.lost, 0u);
+    EXPECT_EQ(seen.times.contains(2), buffering == Buffering::Circular);
+  }
+}
+
+TEST_F(HookLives, HandlerThatJumpsOut) {
+  const Seen seen = run("jump");
+  EXPECT_EQ(seen.times, (std::map<uint64_t, uint64_t>{{2, 1}, {3, 100}}));
+  EXPECT_EQ(story_.lost, 0u);
+}
+
+TEST_F(HookLives, NextProgramOfTheSameProcess) {
+  const Seen seen = run("exec", Buffering::Single, 1 << 20);
+  EXPECT_EQ(seen.times, (std::map<uint64_t, uint64_t>{{1, 3}, {4, 3000}}));
+  EXPECT_EQ(seen.rings, 2u);
+}
+
+TEST_F(HookLives, RingsFolderThatIsGoneIsCounted) {
+  world_.start(world_.options(Buffering::Single, 64 << 10));
+  std::filesystem::remove_all(world_.log() + "/.rings");
+  EXPECT_EQ(World::wait_for(World::run("hook_lives", {"errno"})), 0);
+  std::filesystem::create_directory(world_.log() + "/.rings");
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(std::ranges::count(story.marks,
+                               "3000 records lost: their threads could not make a ring"),
+            1);
+}
+
+TEST_F(HookLives, LimitedLogDropsItsOldest) {
+  SessionOptions options = world_.options(Buffering::Single, 16 << 20);
+  options.log_bytes = 512 << 10;
+  world_.start(options);
+  EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "2", "50000", "0"})),
+            0);
+  world_.stop();
+  uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(world_.log()))
+    if (entry.path().filename() != "metadata" && entry.path().filename() != "0-0.0")
+      bytes += entry.file_size();
+  EXPECT_LE(bytes, options.log_bytes);
+  const LogStory story = read_log(world_.log());
+  uint64_t dropped = 0;
+  uint64_t seen = 0;
+  for (const std::string& mark : story.marks)
+    if (mark.starts_with("LOGFILE WRAPAROUND, ")) dropped += std::stoull(mark.substr(20));
+  for (const auto& [tid, thread] : story.threads) {
+    seen += thread.numbers.size();
+    EXPECT_TRUE(std::ranges::is_sorted(thread.numbers));
+  }
+  EXPECT_GT(dropped, 0u);
+  EXPECT_GT(seen, 0u);
+  EXPECT_EQ(seen + dropped, 100'000u);
+}
+
+}  // namespace
+}  // namespace tracewell::hooks::test
