@@ -25,7 +25,7 @@ class HookId {
       : word_(uint32_t{id} << 16 | sub) {
     if (id < 0x0100 || (id < 0x1000 && id % 16 != 0)) wrong_hook_id();
   }
-  constexpr HookId subhook(uint16_t sub) const { return HookId(word_ & 0xffff0000u | sub, 0); }
+  constexpr HookId subhook(uint16_t sub) const { return HookId((word_ & 0xffff0000u) | sub, 0); }
   constexpr uint32_t word() const { return word_; }
 
  private:

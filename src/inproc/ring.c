@@ -16,8 +16,11 @@ __thread struct tracewell_thread* tracewell_hooks_threads[TRACEWELL_HOOK_CHANNEL
     __attribute__((tls_model("initial-exec"))) = {&g_none, &g_none, &g_none, &g_none,
                                                   &g_none, &g_none, &g_none, &g_none};
 static struct place* g_places;
-/* Of this process; wiped with the places when it forks. */
-static uint32_t* g_next_number;
+
+/* Of the process's next ring; behind the places, and wiped with them when it forks. */
+static uint32_t* next_number(void) {
+  return (uint32_t*)(void*)((uint8_t*)g_places + PLACES_BYTES);
+}
 
 static int map_places(void) {
   const size_t bytes = PLACES_BYTES + TRACEWELL_HOOK_PAGE;
@@ -31,12 +34,9 @@ static int map_places(void) {
     unmap(fresh, bytes);
     return 0;
   }
-  g_next_number = (uint32_t*)(void*)(fresh + PLACES_BYTES);
   if (!__atomic_compare_exchange_n(&g_places, &none, (struct place*)(void*)fresh, 0,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     unmap(fresh, bytes);
-    g_next_number = (uint32_t*)(void*)((uint8_t*)none + PLACES_BYTES);
-  }
   return 1;
 }
 
@@ -80,7 +80,7 @@ static int create_file(const struct tracewell_channel* channel, char* path, uint
   *at++ = '-';
   for (tries = 0; tries < NAMES_TRIED; ++tries) {
     int fd;
-    *number = __atomic_fetch_add(g_next_number, 1, __ATOMIC_RELAXED);
+    *number = __atomic_fetch_add(next_number(), 1, __ATOMIC_RELAXED);
     *put_number(at, *number) = 0;
     fd = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd != -EEXIST) return fd;

@@ -131,6 +131,61 @@ has '!COMMAND'
 expect 0 print --where 'kind == "hook"' "$log"
 lines 5
 
+# The C++ layer.
+cat >"$work/typed.cc" <<'CC'
+#include <tracewell/hooks.hpp>
+enum class Colour : int { Red = 7 };
+constexpr tracewell::HookId kRequest{0x0100};
+int main() {
+  tracewell::hook(kRequest);
+  tracewell::hook(kRequest.subhook(2), -1, Colour::Red, &kRequest, 1.5, 'x');
+  tracewell::hook<3>(kRequest, true);
+  tracewell::hook_text(kRequest.subhook(3), 8u, "GET /");
+}
+CC
+c++ -std=c++20 -Wall -Wextra -Wshadow -Werror -I"$TRACEWELL_SOURCE/include" "$work/typed.cc" \
+  -o "$work/typed" -L"$build/lib" -lrts -Wl,-rpath,"$build/lib" || fail "typed.cc does not build"
+sed 's/0x0100/0x0101/' "$work/typed.cc" >"$work/wrong.cc"
+c++ -std=c++20 -fsyntax-only -I"$TRACEWELL_SOURCE/include" "$work/wrong.cc" 2>/dev/null &&
+  fail "a wrong hook id builds"
+trace -x "$work/typed" -o "$log" || fail "trace -x typed"
+expect 0 print --where 'kind == "hook"' "$log"
+lines 3
+has '0100.2 0xffffffffffffffff 0x7 0x'
+has '0x3ff8000000000000 0x78'
+has '0100.3 0x8  474554202f'
+
+# Control from a program.
+cat >"$work/self.c" <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <sys/trcctl.h>
+#include <sys/trchkid.h>
+int main(int argc, char **argv)
+{
+  char words[4096];
+  int channel;
+  strcat(strcpy(words, "-j 010 -o "), argv[argc - 1]);
+  channel = trcstart(words);
+  if (channel != 0 || trcstart(words) != -1) return 1;
+  utrchook(0x01000000, 1, 2, 3, 4, 5);
+  if (trcoff(channel) != 0) return 2;
+  trchook(0x01000000, 1, 2, 3, 4, 5);
+  if (trcon(channel) != 0) return 3;
+  trcgen(0, 0x01000000, 6, 2, "ab");
+  trcgent(0, 0x01000000, 6, 2, "cd");
+  if (trcstop(channel) != 0 || trcstop(channel) != -1 || trcon(8) != -1) return 4;
+  return 0;
+}
+C
+cc -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/self.c" -o "$work/self" -L"$build/lib" \
+  -lrts -Wl,-rpath,"$build/lib" || fail "self.c does not build"
+"$work/self" "$log" 2>"$work/err" || fail "self: $?"
+expect 0 print --where 'kind == "hook"' "$log"
+lines 3
+has '0100.0 0x1 0x2 0x3 0x4 0x5'
+has '0100.0 0x6  6364'
+
 # What is refused, by name.
 for option in -p -C -A -r -J; do
   trace -a "$option" 2>"$work/err" && fail "trace $option"

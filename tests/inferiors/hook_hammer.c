@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct counts {
 static struct counts* g_counts;
 static __thread struct counts* t_counts;
 static uint64_t g_hooks;
+static long g_threads, g_ready;
 static long g_microseconds;
 
 static void on_timer(int signal) {
@@ -59,6 +61,9 @@ static void* hammer(void* argument) {
   mine->tid = (uint64_t)syscall(SYS_gettid);
   t_counts = mine;
   if (g_microseconds) start_timer();
+  // All at once: what is done at a process's first hook is done by several.
+  __atomic_fetch_add(&g_ready, 1, __ATOMIC_RELAXED);
+  while (__atomic_load_n(&g_ready, __ATOMIC_RELAXED) < g_threads) sched_yield();
   memset(text, 'x', sizeof text);
   for (uint64_t number = 0; g_hooks == 0 || number < g_hooks; ++number) {
     __atomic_store_n(&mine->begun, number + 1, __ATOMIC_RELAXED);
@@ -79,6 +84,7 @@ int main(int argc, char** argv) {
   const int fd = open(argv[1], O_RDWR);
   g_counts = mmap(NULL, 64 * sizeof *g_counts, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (fd < 0 || g_counts == MAP_FAILED || count < 1 || count > 64) return 2;
+  g_threads = count;
   g_hooks = strtoull(argv[3], NULL, 10);
   g_microseconds = atol(argv[4]);
   memset(&action, 0, sizeof action);

@@ -59,6 +59,15 @@ TEST_F(HookLives, ThreadsThatEndLeaveTheirRingToOthers) {
   for (const auto& [who, times] : seen.times) EXPECT_EQ(times, 10u) << who;
 }
 
+TEST_F(HookLives, ThreadsThatBeginTogether) {
+  constexpr uint64_t kRuns = 300;
+  world_.start(world_.options(Buffering::Single, 64 << 10));
+  for (uint64_t i = 0; i < kRuns; ++i)
+    ASSERT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "2", "1", "0"})), 0);
+  world_.stop();
+  EXPECT_EQ(read_log(world_.log()).threads.size(), kRuns * 2 + 1);  // and that of the marks
+}
+
 TEST_F(HookLives, HandlerThatFillsTheRing) {
   for (const Buffering buffering : {Buffering::Single, Buffering::Circular}) {
     const Seen seen = run("handler", buffering);
