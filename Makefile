@@ -43,6 +43,7 @@ deep: ## second compiler, sanitizers, header checks, each fuzz target for 20 s (
 	@tools/deep
 
 bench: configure ## run bench/, print lines `bench NAME ours=… peer=… ratio=…`
+	@tools/install_deps bench
 	@cmake --build $(BUILD) --target product benchmarks -j $(JOBS)
 	@tools/bench $(BUILD)
 
