@@ -179,20 +179,28 @@ Status switch_tracing(Control& control, unsigned number, bool on) {
   return {};
 }
 
+namespace {
+
+/// A collector holds its lock until it has ended; it leaves the end of the log to us.
+Status wait_and_complete(Control& control, unsigned number) {
+  const std::string log = log_of(control.channel(number));
+  TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(log));
+  TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
+  const Status status = complete_log(control, number);
+  static_cast<void>(::unlink((log + "/.lock").c_str()));
+  return status;
+}
+
+}  // namespace
+
 Status stop_session(Control& control, unsigned number) {
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
   tracewell_channel& channel = control.channel(number);
   if (channel.active == 0) return none_active(number);
   control.set_state(number, control.state(number) & ~TRACEWELL_STATE_ON);
   std::atomic_ref(channel.stopping).store(1);
-  Status status;
-  {
-    // A collector holds this lock until it has ended; it leaves the end of the log to us.
-    TW_ASSIGN_OR_RETURN(const UniqueFd log_lock, open_log_lock(log_of(channel)));
-    TW_RETURN_IF_ERROR(wait_and_lock_file(log_lock.get()));
-    status = complete_log(control, number);
-    static_cast<void>(::unlink((log_of(channel) + "/.lock").c_str()));
-  }
+  // Also a log that cannot be completed, or was removed meanwhile, is over.
+  const Status status = wait_and_complete(control, number);
   channel.active = 0;
   return status;
 }

@@ -103,6 +103,17 @@ TEST_F(HookLives, RingsFolderThatIsGoneIsCounted) {
             1);
 }
 
+TEST_F(HookLives, LogThatIsGoneEndsItsSession) {
+  world_.start(world_.options(Buffering::Alternate, 64 << 10));
+  const pid_t collector = world_.start_collector();
+  std::filesystem::remove_all(world_.log());
+  EXPECT_FALSE(stop_session(world_.control(), 0).ok());
+  World::wait_for(collector);
+  EXPECT_TRUE(active_channels(world_.control()).empty());
+  world_.start(world_.options(Buffering::Single, 64 << 10));
+  world_.stop();
+}
+
 TEST_F(HookLives, LimitedLogDropsItsOldest) {
   SessionOptions options = world_.options(Buffering::Single, 16 << 20);
   options.log_bytes = 512 << 10;
