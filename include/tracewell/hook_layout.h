@@ -1,6 +1,6 @@
 /* What trace hooks leave in shared files: the control file of a user, a ring of packets for each
  * thread, and the records in a packet. A packet is one of a CTF 1.8 data stream, so a log holds
- * packets as their threads wrote them. docs/formats/hooklog.md, docs/decisions/0007
+ * packets as their threads wrote them. docs/formats/hooklog.md, docs/decisions/0008
  *
  * Numbers are little endian. Structures are alike for 32- and 64-bit programs: each number is
  * aligned to its size by its place. C89 with fixed-width numbers; no functions. */
