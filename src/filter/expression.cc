@@ -1,54 +1,126 @@
 #include "filter/expression.h"
 
+#include <algorithm>
 #include <compare>
+#include <utility>
+
+#include "base/bytes.h"
 
 namespace tracewell::filter {
+namespace {
 
-bool Expression::matches(const Event& event) const {
-  return holds(root_, event);
+using Access = Step::MemoryAccess;
+
+constexpr size_t kNumberBytesMax = 8;
+
+/// The last byte; ranges that wrap around end at the end.
+uint64_t last_of(const Access& access) {
+  const uint64_t reach = access.size == 0 ? 0 : access.size - 1;
+  return access.address > UINT64_MAX - reach ? UINT64_MAX : access.address + reach;
 }
 
-bool Expression::holds(uint32_t node, const Event& event) const {
+/// The file's name alone, whichever system it is from.
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.find_last_of("/\\") + 1);  // npos + 1 = 0
+}
+
+}  // namespace
+
+bool Expression::matches(const Event& event, const RegisterState* before) const {
+  return holds(root_, {event, before});
+}
+
+bool Expression::names_registers() const {
+  return std::ranges::any_of(operands_, [](const Operand& one) {
+    return one.kind == Operand::Kind::Register;
+  });
+}
+
+bool Expression::holds(uint32_t node, const Asked& asked) const {
   const Node& one = nodes_[node];
   switch (one.op) {
     case Op::Or:
-      return holds(one.left, event) || holds(one.right, event);
+      return holds(one.left, asked) || holds(one.right, asked);
     case Op::And:
-      return holds(one.left, event) && holds(one.right, event);
+      return holds(one.left, asked) && holds(one.right, asked);
     case Op::Not:
-      return !holds(one.left, event);
-    case Op::Exists: {
-      const Value value = value_of(operands_[one.left], event);
-      return value.there && (value.is_text ? !value.text.empty() : value.number != 0);
-    }
+      return !holds(one.left, asked);
+    case Op::Exists:
+      return exists(operands_[one.left], asked);
     default:
-      return compare(one.op, value_of(operands_[one.left], event),
-                     value_of(operands_[one.right], event));
+      return compares(one, asked);
   }
 }
 
-Expression::Value Expression::value_of(const Operand& operand, const Event& event) const {
+template <class Holds>
+bool Expression::any(const Operand& operand, const Asked& asked, Holds&& holds) const {
   switch (operand.kind) {
     case Operand::Kind::Number:
-      return {true, false, operand.negative, operand.number, {}};
+      return holds(Value{true, false, operand.negative, operand.number, {}});
     case Operand::Kind::Text:
-      return {true, true, false, 0, operand.text};
+      return holds(Value{true, true, false, 0, operand.text});
     case Operand::Kind::Field:
-      return field_value(operand.field, event);
+      return holds(field_value(operand.field, asked.event));
     case Operand::Kind::Register:
-      return register_value(operand.index, event);
+      return holds(register_value(operand, asked));
+    case Operand::Kind::Range:
+    case Operand::Kind::Pattern:
+      return false;
+    case Operand::Kind::Access:
+      break;
   }
-  return {};
+  const auto* step = std::get_if<Step>(&asked.event.body);
+  if (!step) return false;
+  auto one_of = [&](Bytes bytes) {
+    return !bytes.empty() && bytes.size() <= kNumberBytesMax &&
+           holds(Value{true, false, false, load_uint(bytes.data(), bytes.size(), endian_), {}});
+  };
+  for (const Access& access : step->memory) {
+    const bool reads = operand.reads && access.kind != Access::Kind::Write;
+    const bool writes = operand.writes && access.kind != Access::Kind::Read;
+    if (access.kind == Access::Kind::Nearby || last_of(access) < operand.number ||
+        access.address > operand.last)
+      continue;
+    if (reads && one_of(access.old_bytes)) return true;
+    if (writes && one_of(access.new_bytes)) return true;
+  }
+  return false;
 }
 
-Expression::Value Expression::field_value(Field field, const Event& event) {
+bool Expression::exists(const Operand& operand, const Asked& asked) const {
+  if (operand.kind != Operand::Kind::Access)
+    return any(operand, asked, [](const Value& value) {
+      return value.there && (value.is_text ? !value.text.empty() : value.number != 0);
+    });
+  const auto* step = std::get_if<Step>(&asked.event.body);
+  return step && std::ranges::any_of(step->memory, [&](const Access& access) {
+    const bool touches = access.kind == Access::Kind::Read    ? operand.reads
+                         : access.kind == Access::Kind::Write ? operand.writes
+                                                              : true;
+    return access.kind != Access::Kind::Nearby && touches && last_of(access) >= operand.number &&
+           access.address <= operand.last;
+  });
+}
+
+bool Expression::compares(const Node& node, const Asked& asked) const {
+  const Operand& right = operands_[node.right];
+  return any(operands_[node.left], asked, [&](const Value& left) {
+    if (node.op == Op::Like)
+      return left.there && left.is_text && right.pattern->found_in(left.text);
+    if (node.op == Op::In)
+      return left.there && !left.is_text && !left.negative && left.number >= right.number &&
+             left.number <= right.last;
+    return any(right, asked, [&](const Value& value) { return compare(node.op, left, value); });
+  });
+}
+
+Expression::Value Expression::field_value(Field field, const Event& event) const {
   constexpr std::string_view kKinds[] = {"step", "frame", "hook", "mark", "lost"};
   auto number = [](uint64_t value) { return Value{true, false, false, value, {}}; };
   auto signed_number = [](int64_t value) {
     return Value{true, false, value < 0, static_cast<uint64_t>(value), {}};
   };
   const auto* frame = std::get_if<Frame>(&event.body);
-  const auto* step = std::get_if<Step>(&event.body);
   const auto* hook = std::get_if<Hook>(&event.body);
   switch (field) {
     case Field::Seq:
@@ -61,39 +133,76 @@ Expression::Value Expression::field_value(Field field, const Event& event) {
       return event.time_ns ? signed_number(*event.time_ns) : Value();
     case Field::Tracepoint:
       return frame ? signed_number(frame->tracepoint) : Value();
-    case Field::Pc:
-      if (step) return number(step->pc);
-      return frame && frame->pc ? number(*frame->pc) : Value();
     case Field::Kind:
-      return {true, true, false, 0, kKinds[event.body.index()]};
+      return {true, true, false, 0, std::string(kKinds[event.body.index()])};
     case Field::Id:
       return hook ? number(hook->id) : Value();
     case Field::Subhook:
       return hook ? number(hook->subhook) : Value();
+    case Field::Text: {
+      const auto* mark = std::get_if<Mark>(&event.body);
+      return mark ? Value{true, true, false, 0, std::string(mark->text)} : Value();
+    }
+    default:
+      return place_value(field, event);
   }
+}
+
+/// What an event has because of where it is.
+Expression::Value Expression::place_value(Field field, const Event& event) const {
+  auto text = [](std::string value) {
+    return Value{!value.empty(), true, false, 0, std::move(value)};
+  };
+  const auto* step = std::get_if<Step>(&event.body);
+  const auto* frame = std::get_if<Frame>(&event.body);
+  if (!step && !(frame && frame->pc)) return {};
+  const uint64_t pc = step ? step->pc : *frame->pc;
+  switch (field) {
+    case Field::Pc:
+      return {true, false, false, pc, {}};
+    case Field::Mnemonic:
+      return step ? text(std::string(decoder_->mnemonic(step->opcode))) : Value();
+    case Field::Disassembly:
+      return step ? text(decoder_->text(step->opcode, pc)) : Value();
+    case Field::Symbol:
+      return words_.symbol ? text(words_.symbol(pc)) : Value();
+    default:
+      break;
+  }
+  if (words_.module)
+    if (std::string name = words_.module(pc); !name.empty()) return text(std::move(name));
+  for (const Module& one : modules_)
+    if (pc >= one.start && pc - one.start < one.size_bytes)
+      return text(std::string(file_name(one.path)));
   return {};
 }
 
-Expression::Value Expression::register_value(uint32_t index, const Event& event) const {
-  const Register& one = registers_.registers[index];
+Expression::Value Expression::register_value(const Operand& operand, const Asked& asked) const {
+  const Register& one = registers_.registers[operand.index];
   Bytes bytes;
-  if (const auto* frame = std::get_if<Frame>(&event.body)) {
+  if (const auto* frame = std::get_if<Frame>(&asked.event.body)) {
     const FrameBlock* block = find_block(*frame, FrameBlock::Kind::Registers);
-    if (!block || !register_valid(*frame, index) || one.offset > block->bytes.size() ||
+    if (!block || !register_valid(*frame, operand.index) || one.offset > block->bytes.size() ||
         one.size_bytes > block->bytes.size() - one.offset)
       return {};
     bytes = block->bytes.subspan(one.offset, one.size_bytes);
-  } else if (const auto* step = std::get_if<Step>(&event.body)) {
+  } else if (const auto* step = std::get_if<Step>(&asked.event.body)) {
+    if (asked.before && asked.before->is_valid(operand.index))
+      bytes = Bytes(asked.before->block).subspan(one.offset, one.size_bytes);
     for (const Step::RegisterChange& change : step->before)
-      if (change.index == index) bytes = change.value;
-    for (const Step::RegisterChange& change : step->registers)
-      if (change.index == index) bytes = change.value;
+      if (change.index == operand.index) bytes = change.value;
+    if (!operand.before)
+      for (const Step::RegisterChange& change : step->registers)
+        if (change.index == operand.index) bytes = change.value;
   }
-  if (bytes.empty() || bytes.size() > 8) return {};
-  return {true, false, false, load_uint(bytes.data(), bytes.size(), endian_), {}};
+  if (bytes.empty() || bytes.size() > kNumberBytesMax) return {};
+  uint64_t number = load_uint(bytes.data(), bytes.size(), endian_) >> (8 * operand.first_byte);
+  if (operand.bytes != 0 && operand.bytes < kNumberBytesMax)
+    number &= (uint64_t{1} << (8 * operand.bytes)) - 1;
+  return {true, false, false, number, {}};
 }
 
-bool Expression::compare(Op op, const Value& left, const Value& right) {
+bool Expression::compare(Op op, const Value& left, const Value& right) const {
   if (!left.there || !right.there || left.is_text != right.is_text) return false;
   // A negative number is below all others; of one sign, two's complement sorts as it should.
   const auto order = left.is_text                      ? left.text <=> right.text

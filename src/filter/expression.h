@@ -1,32 +1,57 @@
 // `--where EXPR`: a question to ask of each event.
 //   expression = and { "||" and }        and = not { "&&" not }
-//   not        = "!" not | "(" expression ")" | operand [ comparison operand ]
-//   comparison = "==" "!=" "<" "<=" ">" ">="
-//   operand    = number (decimal, 0x…, either with a minus) | "text" | 'text' | field | $register
+//   not        = "!" not | "(" expression ")" | operand [ comparison ]
+//   comparison = ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) operand | "=~" text | "in" range
+//   operand    = number (decimal, 0x…, either with a minus) | "text" | 'text' | field
+//                | "$" register [ ".before" ] | register [ ".before" ] | access [ "[" range "]" ]
 //   field      = seq tid cpu time_ns tracepoint pc kind id subhook
+//                mnemonic disassembly module symbol text
+//   access     = read write access
+//   range      = number [ ".." number | "," number ]     (last one included; or so many)
 // What an event does not have (a frame's pc that is not known, the tracepoint of a step) makes
-// every comparison with it false. A step has the registers that it told: as they are after it if it
-// changed them, else as they were before. A lone operand asks whether it is there and not zero.
+// every comparison with it false. A lone operand asks whether it is there and not zero.
+//
+// A step has the registers of its thread, whoever told them: $rax as it is after the step,
+// $rax.before as it was before; parts of x86 registers ($eax, $al) have their usual names. An
+// access is all that the step reads, writes or either, or those that touch a byte of the range:
+// alone it asks whether there are any; a comparison holds if it holds for one of their values, as
+// numbers of up to eight bytes (what was read, and what was written). "=~" searches for a pattern,
+// an extended regular expression of POSIX; A and a are one letter.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "filter/pattern.h"
+#include "machine/control_flow.h"
 #include "model/catalog.h"
 #include "model/event.h"
 
 namespace tracewell::filter {
 
+/// What `module` and `symbol` mean at an address; "" = nothing is known.
+struct AddressWords {
+  std::function<std::string(uint64_t)> module, symbol;
+};
+
+/// Used by one thread at a time.
 class Expression {
  public:
   /// InvalidArgument, with the place in the text, when it is not an expression, or names a register
-  /// that `catalog` has not.
-  static Result<Expression> parse(std::string_view text, const Catalog& catalog);
+  /// that `catalog` has not. Without `words`, modules are the catalog's, and nothing is a symbol.
+  static Result<Expression> parse(std::string_view text, const Catalog& catalog,
+                                  AddressWords words = {});
 
-  bool matches(const Event& event) const;
+  /// `before`: the registers of the step's thread, with what it tells in Step::before; nullptr:
+  /// those that it tells are all.
+  bool matches(const Event& event, const RegisterState* before = nullptr) const;
+  /// Does it ask for registers?
+  bool names_registers() const;
 
  private:
   friend class ExpressionParser;
@@ -40,17 +65,40 @@ class Expression {
     Less,
     LessEqual,
     Greater,
-    GreaterEqual
+    GreaterEqual,
+    Like,  // a pattern
+    In,    // a range
   };
-  enum class Field : uint8_t { Seq, Tid, Cpu, TimeNs, Tracepoint, Pc, Kind, Id, Subhook };
+  enum class Field : uint8_t {
+    Seq,
+    Tid,
+    Cpu,
+    TimeNs,
+    Tracepoint,
+    Pc,
+    Kind,
+    Id,
+    Subhook,
+    Mnemonic,
+    Disassembly,
+    Module,
+    Symbol,
+    Text,
+  };
   struct Operand {
-    enum class Kind : uint8_t { Number, Text, Field, Register };
+    enum class Kind : uint8_t { Number, Text, Field, Register, Access, Range, Pattern };
     Kind kind = Kind::Number;
-    uint64_t number = 0;  // two's complement when negative
+    uint64_t number = 0;  // two's complement when negative; the low end of a range
+    uint64_t last = UINT64_MAX;  // of a range: the high end
     bool negative = false;
     std::string text;
     Field field = Field::Seq;
-    uint32_t index = 0;  // of a register in the layout
+    uint32_t index = 0;       // of a register in the layout
+    uint32_t first_byte = 0;  // of a part of a register, from the least significant one
+    uint32_t bytes = 0;       // 0 = all
+    bool before = false;      // of a register
+    bool reads = false, writes = false;  // of an access
+    std::shared_ptr<const Pattern> pattern;
   };
   struct Node {
     Op op = Op::Exists;
@@ -62,19 +110,32 @@ class Expression {
     bool is_text = false;
     bool negative = false;
     uint64_t number = 0;
-    std::string_view text;
+    std::string text;
   };
-  bool holds(uint32_t node, const Event& event) const;
-  Value value_of(const Operand& operand, const Event& event) const;
-  Value register_value(uint32_t index, const Event& event) const;
-  static Value field_value(Field field, const Event& event);
-  static bool compare(Op op, const Value& left, const Value& right);
+  /// An event, and what is known around it.
+  struct Asked {
+    const Event& event;
+    const RegisterState* before = nullptr;
+  };
+  bool holds(uint32_t node, const Asked& asked) const;
+  bool exists(const Operand& operand, const Asked& asked) const;
+  bool compares(const Node& node, const Asked& asked) const;
+  /// Until `holds(value)` is true of one.
+  template <class Holds>
+  bool any(const Operand& operand, const Asked& asked, Holds&& holds) const;
+  Value register_value(const Operand& operand, const Asked& asked) const;
+  Value field_value(Field field, const Event& event) const;
+  Value place_value(Field field, const Event& event) const;
+  bool compare(Op op, const Value& left, const Value& right) const;
 
   std::vector<Node> nodes_;
   std::vector<Operand> operands_;
   uint32_t root_ = 0;
   RegisterLayout registers_;
+  std::vector<Module> modules_;
   Endian endian_ = Endian::Little;
+  AddressWords words_;
+  std::shared_ptr<const machine::FlowDecoder> decoder_;
 };
 
 }  // namespace tracewell::filter

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "filter/expression.h"
+#include "machine/usage.h"
 
 namespace tracewell::filter {
 namespace {
@@ -86,15 +87,73 @@ class ExpressionParser {
 
   Result<uint32_t> parse_comparison() {
     constexpr std::pair<std::string_view, Op> kOps[] = {
-        {"==", Op::Equal},        {"!=", Op::NotEqual}, {"<=", Op::LessEqual},
+        {"==", Op::Equal},        {"!=", Op::NotEqual}, {"=~", Op::Like}, {"<=", Op::LessEqual},
         {">=", Op::GreaterEqual}, {"<", Op::Less},      {">", Op::Greater}};
     TW_ASSIGN_OR_RETURN(const uint32_t left, parse_operand());
     for (const auto& [token, op] : kOps) {
       if (!take(token)) continue;
-      TW_ASSIGN_OR_RETURN(const uint32_t right, parse_operand());
+      TW_ASSIGN_OR_RETURN(const uint32_t right,
+                          op == Op::Like ? parse_pattern() : parse_operand());
       return add(op, left, right);
     }
-    return add(Op::Exists, left, 0);
+    skip_blanks();
+    if (word_at(at_) != "in") return add(Op::Exists, left, 0);
+    at_ += 2;
+    Operand range;
+    range.kind = Operand::Kind::Range;
+    TW_RETURN_IF_ERROR(parse_range(range));
+    return add(Op::In, left, put(std::move(range)));
+  }
+
+  uint32_t put(Operand operand) {
+    out_.operands_.push_back(std::move(operand));
+    return static_cast<uint32_t>(out_.operands_.size() - 1);
+  }
+
+  Result<uint32_t> parse_pattern() {
+    skip_blanks();
+    Operand operand;
+    const char c = at_ < text_.size() ? text_[at_] : '\0';
+    if (c != '"' && c != '\'') return wrong("a pattern stands in quotes");
+    const size_t at = at_;
+    TW_RETURN_IF_ERROR(parse_text(c, operand));
+    auto pattern = Pattern::compile(operand.text);
+    if (!pattern) {
+      at_ = at;
+      return wrong(pattern.error().message);
+    }
+    operand.kind = Operand::Kind::Pattern;
+    operand.pattern = std::make_shared<const Pattern>(*std::move(pattern));
+    return put(std::move(operand));
+  }
+
+  Result<uint64_t> parse_whole_number() {
+    skip_blanks();
+    const std::string_view digits = word_at(at_);
+    const auto number = parse_number(digits);
+    if (!number) return wrong("expected a number");
+    at_ += digits.size();
+    return *number;
+  }
+
+  /// LOW, LOW..LAST or LOW,SIZE.
+  Status parse_range(Operand& operand) {
+    TW_ASSIGN_OR_RETURN(operand.number, parse_whole_number());
+    operand.last = operand.number;
+    const size_t at = at_;
+    if (take("..")) {
+      TW_ASSIGN_OR_RETURN(operand.last, parse_whole_number());
+    } else if (take(",")) {
+      TW_ASSIGN_OR_RETURN(const uint64_t size, parse_whole_number());
+      if (size == 0 || size - 1 > UINT64_MAX - operand.number) {
+        at_ = at;
+        return wrong("nothing is in this range");
+      }
+      operand.last = operand.number + size - 1;
+    }
+    if (operand.last >= operand.number) return {};
+    at_ = at;
+    return wrong("nothing is in this range");
   }
 
   Result<uint32_t> parse_operand() {
@@ -104,14 +163,14 @@ class ExpressionParser {
     if (c == '"' || c == '\'') {
       TW_RETURN_IF_ERROR(parse_text(c, operand));
     } else if (c == '$') {
+      ++at_;
       TW_RETURN_IF_ERROR(parse_register(operand));
     } else if (c == '-' || (c >= '0' && c <= '9')) {
       TW_RETURN_IF_ERROR(parse_number_operand(operand));
     } else {
       TW_RETURN_IF_ERROR(parse_field(operand));
     }
-    out_.operands_.push_back(std::move(operand));
-    return static_cast<uint32_t>(out_.operands_.size() - 1);
+    return put(std::move(operand));
   }
 
   std::string_view word_at(size_t at) const {
@@ -130,14 +189,37 @@ class ExpressionParser {
   }
 
   Status parse_register(Operand& operand) {
-    const std::string_view name = word_at(at_ + 1);
-    const Register* found = out_.registers_.find(name);
-    if (!found) return wrong("the trace has no such register");
-    if (found->size_bytes > 8) return wrong("the register is wider than a number");
-    operand.kind = Operand::Kind::Register;
-    operand.index = static_cast<uint32_t>(found - out_.registers_.registers.data());
-    at_ += 1 + name.size();
+    const std::string_view name = word_at(at_);
+    if (!find_register(name, operand)) {
+      --at_;
+      return wrong("the trace has no such register");
+    }
+    const Register& found = out_.registers_.registers[operand.index];
+    if (operand.bytes == 0 && found.size_bytes > 8)
+      return wrong("the register is wider than a number");
+    at_ += name.size();
+    if (!text_.substr(at_).starts_with(".before")) return {};
+    at_ += std::string_view(".before").size();
+    operand.before = true;
     return {};
+  }
+
+  /// By the trace's name of it, or as part of one.
+  bool find_register(std::string_view name, Operand& operand) const {
+    const RegisterLayout& layout = out_.registers_;
+    const Register* found = layout.find(name);
+    if (!found) {
+      const auto part = machine::register_part(name);
+      if (!part) return false;
+      for (const std::string& whole : part->in)
+        if (!found) found = layout.find(whole);
+      if (!found || found->size_bytes > 8) return false;
+      operand.first_byte = part->first_byte;
+      operand.bytes = part->bytes;
+    }
+    operand.kind = Operand::Kind::Register;
+    operand.index = static_cast<uint32_t>(found - layout.registers.data());
+    return true;
   }
 
   Status parse_number_operand(Operand& operand) {
@@ -153,15 +235,14 @@ class ExpressionParser {
 
   Status parse_field(Operand& operand) {
     using Field = Expression::Field;
-    constexpr std::pair<std::string_view, Field> kFields[] = {{"seq", Field::Seq},
-                                                              {"tid", Field::Tid},
-                                                              {"cpu", Field::Cpu},
-                                                              {"time_ns", Field::TimeNs},
-                                                              {"tracepoint", Field::Tracepoint},
-                                                              {"pc", Field::Pc},
-                                                              {"kind", Field::Kind},
-                                                              {"id", Field::Id},
-                                                              {"subhook", Field::Subhook}};
+    constexpr std::pair<std::string_view, Field> kFields[] = {
+        {"seq", Field::Seq},           {"tid", Field::Tid},
+        {"cpu", Field::Cpu},           {"time_ns", Field::TimeNs},
+        {"tracepoint", Field::Tracepoint}, {"pc", Field::Pc},
+        {"kind", Field::Kind},         {"id", Field::Id},
+        {"subhook", Field::Subhook},   {"mnemonic", Field::Mnemonic},
+        {"disassembly", Field::Disassembly}, {"module", Field::Module},
+        {"symbol", Field::Symbol},     {"text", Field::Text}};
     const std::string_view name = word_at(at_);
     for (const auto& [known, field] : kFields) {
       if (known != name) continue;
@@ -170,9 +251,22 @@ class ExpressionParser {
       at_ += name.size();
       return {};
     }
+    if (name == "read" || name == "write" || name == "access") return parse_access(name, operand);
+    if (Operand ignored; !name.empty() && find_register(name, ignored))
+      return parse_register(operand);
     return wrong(
-        "expected a number, a text, $REGISTER or one of seq, tid, cpu, time_ns, tracepoint, pc, "
-        "kind, id, subhook");
+        "expected a number, a text, a register or one of seq, tid, cpu, time_ns, tracepoint, pc, "
+        "kind, id, subhook, mnemonic, disassembly, module, symbol, text, read, write, access");
+  }
+
+  Status parse_access(std::string_view name, Operand& operand) {
+    operand.kind = Operand::Kind::Access;
+    operand.reads = name != "write";
+    operand.writes = name != "read";
+    at_ += name.size();
+    if (!take("[")) return {};
+    TW_RETURN_IF_ERROR(parse_range(operand));
+    return take("]") ? Status() : wrong("a closing bracket is missing");
   }
 
   std::string_view text_;
@@ -181,11 +275,15 @@ class ExpressionParser {
   int depth_ = 0;
 };
 
-Result<Expression> Expression::parse(std::string_view text, const Catalog& catalog) {
+Result<Expression> Expression::parse(std::string_view text, const Catalog& catalog,
+                                     AddressWords words) {
   Expression out;
   if (text.size() > kTextMax) return Error{Errc::InvalidArgument, "the expression is too long", {}};
   out.registers_ = catalog.registers;
+  out.modules_ = catalog.modules;
   out.endian_ = catalog.endian;
+  out.words_ = std::move(words);
+  out.decoder_ = std::make_shared<const machine::FlowDecoder>(catalog.machine);
   TW_RETURN_IF_ERROR(ExpressionParser(text, out).parse());
   return out;
 }

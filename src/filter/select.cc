@@ -1,6 +1,9 @@
 #include "filter/select.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "filter/step_gaps.h"
@@ -46,6 +49,7 @@ class SelectSource final : public Source {
   }
 
   void pick(Batch& batch) {
+    bring_back(batch);
     keep_.clear();
     for (Event& event : batch.events()) {
       const bool keep = wanted(event);
@@ -55,22 +59,76 @@ class SelectSource final : public Source {
       else
         gaps_.dropped(event);
     }
+    keep_notes(batch);
     size_t at = 0;
     batch.keep_if([&](const Event&) { return keep_[at++]; });
   }
 
-  /// The mark of a session is no answer to `where`, but what comes after it cannot do without.
-  bool wanted(const Event& event) const {
+  static bool is_note(const Event& event) {
     const auto* mark = std::get_if<Mark>(&event.body);
-    if (mark && mark->session) return event.seq >= selection_.from && event.seq <= selection_.to;
-    return event.seq >= selection_.from && event.seq <= selection_.to &&
-           (!selection_.where || selection_.where->matches(event));
+    return mark && !mark->session;
   }
 
+  /// A note belongs to the step behind it, and stays if that does. The step may be in the next
+  /// batch.
+  void keep_notes(const Batch& batch) {
+    const std::span<const Event> events = batch.events();
+    for (size_t at = 0; at < events.size(); ++at) {
+      if (!std::holds_alternative<Step>(events[at].body) || !keep_[at]) continue;
+      for (size_t note = at; note > 0 && is_note(events[note - 1]) &&
+                             events[note - 1].seq == events[at].seq;
+           --note)
+        keep_[note - 1] = true;
+    }
+    size_t last = events.size();
+    while (last > 0 && is_note(events[last - 1]) && !keep_[last - 1] &&
+           events.size() - last < kNotesHeld)
+      --last;
+    for (const Event& event : events.subspan(last))
+      held_.push_back({event, std::string(std::get<Mark>(event.body).text)});
+  }
+
+  void bring_back(Batch& batch) {
+    for (size_t at = 0; at < held_.size(); ++at) {
+      Event& event = batch.insert(at);
+      event = held_[at].event;
+      event.body = Mark{.text = batch.copy(std::string_view(held_[at].text))};
+    }
+    held_.clear();
+  }
+
+  /// The mark of a session is no answer to `where`, but what comes after it cannot do without.
+  bool wanted(const Event& event) {
+    const bool inside = event.seq >= selection_.from && event.seq <= selection_.to;
+    const auto* mark = std::get_if<Mark>(&event.body);
+    if (mark && mark->session) {
+      threads_.clear();
+      return inside;
+    }
+    if (!selection_.where) return inside;
+    const auto* step = std::get_if<Step>(&event.body);
+    if (!step || !selection_.where->names_registers())
+      return inside && selection_.where->matches(event);
+    const RegisterLayout& layout = catalog().registers;
+    RegisterState& state = threads_[event.tid];
+    if (state.block.empty()) state.reset(layout);
+    for (const Step::RegisterChange& one : step->before) state.set(layout, one.index, one.value);
+    const bool matches = inside && selection_.where->matches(event, &state);
+    for (const Step::RegisterChange& one : step->registers) state.set(layout, one.index, one.value);
+    return matches;
+  }
+
+  static constexpr size_t kNotesHeld = 64;
+  struct Held {
+    Event event;
+    std::string text;
+  };
   std::unique_ptr<Source> source_;
   Selection selection_;
   StepGaps gaps_;
   std::vector<bool> keep_;
+  std::vector<Held> held_;  // notes at the end of a batch, of which nobody knows yet
+  std::unordered_map<uint64_t, RegisterState> threads_;
   bool begun_ = false;
   bool seekable_ = false;
   bool done_ = false;

@@ -19,7 +19,8 @@ struct Selection {
 };
 
 /// Events keep their numbers. A step that stays tells in `before` what dropped steps of its thread
-/// told, and the marks of sessions stay. A seekable source is not read outside of from..to.
+/// told, and the marks of sessions and what people
+/// noted at steps that stay, stay. A seekable source is not read outside of from..to.
 std::unique_ptr<Source> select(std::unique_ptr<Source> source, Selection selection);
 
 }  // namespace tracewell::filter

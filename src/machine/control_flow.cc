@@ -51,6 +51,15 @@ FlowInstruction FlowDecoder::decode(Bytes code) const {
   return {instruction.length, flow_of(instruction.meta.category)};
 }
 
+std::string_view FlowDecoder::mnemonic(Bytes code) const {
+  ZydisDecodedInstruction instruction;
+  ZydisDecoderContext context;
+  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, code.data(),
+                                                           code.size(), &instruction)))
+    return {};
+  return ZydisMnemonicGetString(instruction.mnemonic);
+}
+
 std::string FlowDecoder::text(Bytes code, uint64_t pc) const {
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];

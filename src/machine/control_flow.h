@@ -36,6 +36,8 @@ class FlowDecoder {
 
   /// `code` begins with the instruction.
   FlowInstruction decode(Bytes code) const;
+  /// Its name alone, without prefixes; empty when it is Unknown.
+  std::string_view mnemonic(Bytes code) const;
   /// In Intel's spelling, as it reads at address `pc`; empty when it is Unknown.
   std::string text(Bytes code, uint64_t pc) const;
 

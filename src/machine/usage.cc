@@ -111,4 +111,23 @@ Usage usage_of(Bytes opcode, uint32_t address_bytes) {
   return out;
 }
 
+std::optional<RegisterPart> register_part(std::string_view name) {
+  for (int one = ZYDIS_REGISTER_AL; one <= ZYDIS_REGISTER_R15D; ++one) {
+    const auto part = static_cast<ZydisRegister>(one);
+    if (name != ZydisRegisterGetString(part)) continue;
+    const bool high = part >= ZYDIS_REGISTER_AH && part <= ZYDIS_REGISTER_BH;
+    RegisterPart out;
+    out.in[0] = ZydisRegisterGetString(
+        ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, part));
+    const ZydisRegister narrow =
+        ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LEGACY_32, part);
+    const bool only_wide = part >= ZYDIS_REGISTER_SPL && part <= ZYDIS_REGISTER_DIL;
+    if (narrow != ZYDIS_REGISTER_NONE && !only_wide) out.in[1] = ZydisRegisterGetString(narrow);
+    out.first_byte = high ? 1 : 0;
+    out.bytes = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, part) / 8;
+    return out;
+  }
+  return std::nullopt;
+}
+
 }  // namespace tracewell::machine

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -27,5 +29,14 @@ struct Usage {
 /// `address_bytes` is 8 for 64-bit code, 4 for 32-bit code. What an instruction reads without
 /// depending on it (xor eax, eax) is not counted. System calls and such do more than is told here.
 Usage usage_of(Bytes opcode, uint32_t address_bytes);
+
+/// A part of a general register that has a name of its own: al, ah, ax, eax, r8d.
+struct RegisterPart {
+  std::string in[2];  // of 64-bit programs, of 32-bit ones ("" = they have no such part)
+  uint32_t first_byte = 0;  // from the least significant one
+  uint32_t bytes = 0;
+};
+/// nullopt when it is no such name.
+std::optional<RegisterPart> register_part(std::string_view name);
 
 }  // namespace tracewell::machine

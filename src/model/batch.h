@@ -18,6 +18,10 @@ namespace tracewell {
 class Batch {
  public:
   Event& add() { return events_.emplace_back(); }
+  /// In front of event `at`. Costs a look at all that come behind it.
+  Event& insert(size_t at) {
+    return *events_.emplace(events_.begin() + static_cast<ptrdiff_t>(at));
+  }
   std::span<Event> events() { return events_; }
   std::span<const Event> events() const { return events_; }
   bool empty() const { return events_.empty(); }
