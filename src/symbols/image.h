@@ -44,6 +44,9 @@ struct ImageFacts {
   uint64_t first_section = 0;               // of PE: where the headers end, link-time address
   std::string interpreter;                  // "" = none
   std::string build_id;  // hex, "" = none; of PE: the signature and age of its debug file
+  /// Of PE: the debug file that has the names and lines which this one lacks; "" = it has its own,
+  /// or no such file is named.
+  std::string symbols_in;
 };
 
 /// A number in the file that the loader of a PE file changes when it maps it elsewhere.

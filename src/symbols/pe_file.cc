@@ -187,17 +187,30 @@ std::optional<Bytes> PeFile::at(uint32_t rva, uint64_t size) const {
 
 /// The debug directory: entries of 28 bytes, of which type 2 is CodeView's; its newer form begins
 /// with "RSDS".
-std::string PeFile::build_id() const {
+/// From the identity on: 16 bytes, the age, and the debug file's name. Empty when there is none.
+Bytes PeFile::debug_record() const {
   constexpr size_t kEntryBytes = 28, kIdBytes = 20;
   const Place place = table(Table::Debug);
   Bytes entries = from(place.rva);
   entries = entries.first(std::min<size_t>(place.size, entries.size()));
   for (; entries.size() >= kEntryBytes; entries = entries.subspan(kEntryBytes)) {
     if (word(entries, 12) != 2) continue;
-    const auto record = at(word(entries, 20), 4 + kIdBytes);
-    if (record && as_text(record->first(4)) == "RSDS") return to_hex(record->subspan(4));
+    const auto record = at(word(entries, 20), std::max<uint64_t>(word(entries, 16), 4 + kIdBytes));
+    const auto least = record ? record : at(word(entries, 20), 4 + kIdBytes);
+    if (least && as_text(least->first(4)) == "RSDS") return least->subspan(4);
   }
-  return "";
+  return {};
+}
+
+std::string PeFile::build_id() const {
+  const Bytes record = debug_record();
+  return to_hex(record.first(std::min<size_t>(20, record.size())));
+}
+
+std::string PeFile::debug_file() const {
+  const Bytes record = debug_record();
+  const std::string_view name = as_text(record.subspan(std::min<size_t>(20, record.size())));
+  return std::string(name.substr(0, name.find('\0')));
 }
 
 }  // namespace tracewell::symbols

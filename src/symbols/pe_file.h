@@ -77,9 +77,12 @@ class PeFile {
   Bytes coff_texts() const { return coff_texts_; }
   /// Hex, of the record that names the debug file: its 16 bytes and its age; "" = none.
   std::string build_id() const;
+  /// The name of that debug file (PDB), as the linker wrote it; "" = none.
+  std::string debug_file() const;
 
  private:
   explicit PeFile(Bytes bytes) : bytes_(bytes) {}
+  Bytes debug_record() const;
   Status read_headers();
   Status read_optional_header(Bytes header);
   void read_coff_symbols(uint32_t offset, uint32_t count);

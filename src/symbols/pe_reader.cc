@@ -43,6 +43,8 @@ Status PeReader::read() {
   facts.build_id = file.build_id();
   facts.first_section =
       facts.link_base + (file.sections().empty() ? 0 : file.sections().front().rva);
+  if (file.coff_symbols().empty() && file.find(".debug_line") == nullptr)
+    facts.symbols_in = file.debug_file();
   find_written_by_loader(file);
   add_range(file, 0, file.headers());
   for (const PeFile::Section& section : file.sections())
