@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/hex.h"
+#include "base/text.h"
 
 namespace tracewell::agent {
 namespace {
@@ -15,6 +16,11 @@ std::optional<uint64_t> number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+void tell_note(Session& session, const target::TimeTravel& travel) {
+  if (const std::string note = travel.note(); !note.empty())
+    session.console(fmt::format("note: {}\n", printable(note)));
 }
 
 }  // namespace
@@ -31,6 +37,7 @@ bool monitor_history(Session& session, std::string_view command, Reply& reply) {
   if (travel == nullptr) return false;
   if (command == "where") {
     session.console(fmt::format("before step {} of {}\n", travel->now(), travel->moments()));
+    tell_note(session, *travel);
     reply.ok();
     return true;
   }
@@ -47,6 +54,7 @@ bool monitor_history(Session& session, std::string_view command, Reply& reply) {
   session.documents.clear();
   session.console(fmt::format("before step {} of {}, thread {}\n", travel->now(),
                               travel->moments(), travel->next_thread()));
+  tell_note(session, *travel);
   reply.ok();
   return true;
 }

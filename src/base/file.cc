@@ -26,6 +26,7 @@ namespace tracewell {
 namespace {
 
 constexpr size_t kBufferBytes = 256 * 1024;
+constexpr std::chrono::milliseconds kFlushEvery{50};  // of standard output
 constexpr size_t kMappingsMax = 256;
 
 // Read by the signal handler, so plain atomics rather than a container.
@@ -208,7 +209,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       regular_(other.regular_),
       temporary_(std::exchange(other.temporary_, {})),
       buffer_(std::move(other.buffer_)),
-      written_(other.written_) {}
+      written_(other.written_),
+      flushed_(other.flushed_) {}
 
 OutputFile::~OutputFile() {
   if (temporary_.empty()) return;
@@ -218,7 +220,12 @@ OutputFile::~OutputFile() {
 
 Status OutputFile::write(Bytes bytes) {
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-  return buffer_.size() >= kBufferBytes ? flush() : Status();
+  if (buffer_.size() >= kBufferBytes) return flush();
+  if (path_ != "-") return {};
+  const auto now = std::chrono::steady_clock::now();
+  if (now - flushed_ < kFlushEvery) return {};
+  flushed_ = now;
+  return flush();
 }
 
 Status OutputFile::flush() {

@@ -1,6 +1,7 @@
 // Files: owned descriptors, mapped input, atomic output.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -70,7 +71,7 @@ class InputFile {
 /// Output that appears under its name whole or not at all: a file without a name that commit()
 /// gives one, or, where the file system has no such files, a temporary one beside it that commit()
 /// renames. Neither is left behind by the destructor, nor by SIGINT, SIGTERM and SIGHUP (a shell's
-/// Ctrl-C). "-" writes to standard output at once.
+/// Ctrl-C). "-" writes to standard output at once or, where much is written, in pieces.
 class OutputFile {
  public:
   enum class Existing : uint8_t { Replace, Keep };
@@ -91,13 +92,14 @@ class OutputFile {
   bool can_rewrite() const { return regular_; }
   /// Flushes, syncs and renames. Nothing may be written afterwards.
   Status commit();
+  /// What was written until now goes out, for those who read while we write.
+  Status flush();
   /// Bytes written so far.
   uint64_t size() const { return written_ + buffer_.size(); }
 
  private:
   OutputFile() = default;
   int name_it();
-  Status flush();
   UniqueFd fd_;
   std::string path_;
   Existing existing_ = Existing::Replace;
@@ -105,6 +107,7 @@ class OutputFile {
   std::string temporary_;  // its name meanwhile, if it has one
   std::vector<uint8_t> buffer_;
   uint64_t written_ = 0;
+  std::chrono::steady_clock::time_point flushed_ = {};  // of standard output
 };
 
 }  // namespace tracewell

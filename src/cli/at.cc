@@ -79,13 +79,23 @@ class Report {
     json_["tid"] = tid_;
     if (behind) {
       text_ += fmt::format("behind the last step, {}\n", count - 1);
+      notes();
       return {};
     }
     const Step& step = std::get<Step>(event->body);
     json_["pc"] = fmt::format("{:#x}", step.pc);
     json_["opcode"] = to_hex(step.opcode);
     text_ += step_line(*event) + "\n";
+    notes();
     return {};
+  }
+
+  void notes() {
+    for (const Note& note : trace_.notes) {
+      if (note.step != options_.step) continue;
+      text_ += fmt::format("  note: {}\n", printable(note.text));
+      json_["notes"].push_back(note.text);
+    }
   }
 
   Status registers() {

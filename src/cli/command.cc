@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "cli/interrupt.h"
 #include "cli/version.h"
 
 namespace tracewell::cli {
@@ -122,6 +123,7 @@ int exit_status(const Error& error) {
 }
 
 int fail(const Error& error) {
+  if (interrupted() != 0) return kSystem;  // nobody has to be told
   fmt::print(stderr, "tracewell: {}\n", printable(error.text()));
   return exit_status(error);
 }

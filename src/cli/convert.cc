@@ -9,9 +9,12 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/image_modules.h"
+#include "cli/image_names.h"
 #include "cli/images.h"
+#include "cli/notes_file.h"
 #include "cli/trace_files.h"
 #include "filter/step_frames.h"
+#include "filter/step_notes.h"
 
 namespace tracewell::cli {
 namespace {
@@ -64,14 +67,19 @@ void add_addresses(const std::string& text, std::vector<uint64_t>& addresses) {
 Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(const formats::Format* format, output_format(options));
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  AddressNames names;
   if (options.images.any()) {
     TW_ASSIGN_OR_RETURN(const symbols::ImageMap images,
                         place_images(trace.source->catalog(), options.images));
     trace.source = with_image_modules(std::move(trace.source), images);
+    names = image_names(images);
   }
+  std::vector<Note> notes = notes_of(trace, options.input.path);
+  trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
-                                    options.input.strict, "converting"));
+                                    options.input.strict, "converting",
+                                    {names.module, names.symbol}));
   if (!options.at.empty() || format->name == "tfile") {
     TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), options.at));
   }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "symbols/program_hash.h"
 
 namespace tracewell::cli {
 namespace {
@@ -29,13 +32,23 @@ void add_module(Catalog& catalog, const symbols::MappedImage& mapped) {
   found->start = mapped.start();
   if (found->size_bytes == 0) found->size_bytes = facts.span_bytes;
   if (found->build_id.empty()) found->build_id = facts.build_id;
+  if (!found->hash && facts.program && found == modules.begin())
+    found->hash = symbols::program_hash(*mapped.image);
+}
+
+/// The program comes first.
+std::vector<const symbols::MappedImage*> in_order(const symbols::ImageMap& images) {
+  std::vector<const symbols::MappedImage*> out;
+  for (const symbols::MappedImage& one : images.images()) out.push_back(&one);
+  std::ranges::stable_partition(out, [](const auto* one) { return one->image->facts().program; });
+  return out;
 }
 
 class ModulesSource final : public Source {
  public:
   ModulesSource(std::unique_ptr<Source> source, const symbols::ImageMap& images)
       : source_(std::move(source)), catalog_(source_->catalog()) {
-    for (const symbols::MappedImage& mapped : images.images()) add_module(catalog_, mapped);
+    for (const symbols::MappedImage* mapped : in_order(images)) add_module(catalog_, *mapped);
   }
 
   const Catalog& catalog() const override { return catalog_; }

@@ -39,6 +39,27 @@ class ImageNames {
     return text;
   }
 
+  std::string module(uint64_t address) const {
+    const symbols::MappedImage* mapped = images_.find(address);
+    if (mapped == nullptr) return "";
+    const std::string& path = mapped->image->path();
+    return path.substr(path.rfind('/') + 1);
+  }
+
+  std::string symbol(uint64_t address) {
+    const symbols::MappedImage* mapped = images_.find(address);
+    if (mapped == nullptr) return "";
+    const auto symbol = names_of(*mapped).function_at(mapped->link_address(address));
+    return symbol ? symbol_text(*symbol) : "";
+  }
+
+  std::string source(uint64_t address) {
+    const symbols::MappedImage* mapped = images_.find(address);
+    if (mapped == nullptr) return "";
+    const auto line = names_of(*mapped).line_at(mapped->link_address(address));
+    return line ? fmt::format("{}:{}", line->file, line->line) : "";
+  }
+
   std::string data(uint64_t address) {
     const symbols::MappedImage* mapped = images_.find(address);
     if (mapped == nullptr) return "";
@@ -48,14 +69,9 @@ class ImageNames {
 
  private:
   std::string code_text(uint64_t address) {
-    const symbols::MappedImage* mapped = images_.find(address);
-    if (mapped == nullptr) return "";
-    const symbols::Names& names = names_of(*mapped);
-    const uint64_t link = mapped->link_address(address);
-    std::string text;
-    if (const auto symbol = names.function_at(link)) text = symbol_text(*symbol);
-    if (const auto line = names.line_at(link))
-      text += fmt::format("{}{}:{}", text.empty() ? "" : " at ", line->file, line->line);
+    std::string text = symbol(address);
+    if (const std::string line = source(address); !line.empty())
+      text += (text.empty() ? "" : " at ") + line;
     return text;
   }
 
@@ -76,7 +92,10 @@ class ImageNames {
 AddressNames image_names(symbols::ImageMap images) {
   const auto names = std::make_shared<ImageNames>(std::move(images));
   return {[names](uint64_t address) { return names->code(address); },
-          [names](uint64_t address) { return names->data(address); }};
+          [names](uint64_t address) { return names->data(address); },
+          [names](uint64_t address) { return names->module(address); },
+          [names](uint64_t address) { return names->symbol(address); },
+          [names](uint64_t address) { return names->source(address); }};
 }
 
 }  // namespace tracewell::cli

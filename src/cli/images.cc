@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/text.h"
+#include "symbols/program_hash.h"
 #include "target/recorded/placement.h"
 
 namespace tracewell::cli {
@@ -13,11 +15,62 @@ void add_image_options(CLI::App& app, ImageOptions& options, const std::string& 
                      "; BASE is its load address, needed for what is position-independent")
       ->type_name("FILE[@BASE]")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--images-from-trace", options.from_trace,
                "also open the files that the trace names, where their build-ids are the recorded "
                "ones");
 }
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return out;
+}
+
+std::string file_name(std::string_view path) {
+  return lower(path.substr(path.find_last_of("/\\") + 1));  // npos + 1 = 0
+}
+
+/// The image that is to be this module; nullptr when nobody says so.
+const symbols::MappedImage* image_of(const Module& module, const symbols::ImageMap& images) {
+  const symbols::MappedImage* program = nullptr;
+  size_t programs = 0;
+  for (const symbols::MappedImage& one : images.images()) {
+    if (file_name(one.image->path()) == file_name(module.path)) return &one;
+    if (!one.image->facts().program) continue;
+    program = &one;
+    ++programs;
+  }
+  return programs == 1 ? program : nullptr;
+}
+
+/// Traces of x64dbg name the program that they are of by a hash.
+void tell_of_other_programs(const Catalog& catalog, const symbols::ImageMap& images) {
+  for (const Module& module : catalog.modules) {
+    const symbols::MappedImage* mapped = module.hash ? image_of(module, images) : nullptr;
+    if (mapped == nullptr) continue;
+    const uint64_t hash = symbols::program_hash(*mapped->image);
+    if (hash != *module.hash)
+      fmt::print(stderr,
+                 "tracewell: {} is not the file that was traced: its hash is 0x{:X}, and the trace "
+                 "is of {} with 0x{:X}\n",
+                 printable(mapped->image->path()), hash, printable(module.path), *module.hash);
+  }
+}
+
+void tell_of_missing_symbols(const symbols::ImageMap& images) {
+  for (const symbols::MappedImage& mapped : images.images())
+    if (const std::string& file = mapped.image->facts().symbols_in; !file.empty())
+      fmt::print(stderr,
+                 "tracewell: {} has no symbols but its exports; the others are in {}, and PDB "
+                 "files are not read\n",
+                 printable(mapped.image->path()), printable(file));
+}
+
+}  // namespace
 
 Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOptions& options) {
   std::vector<symbols::ImageSpec> named;
@@ -25,6 +78,8 @@ Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOption
   TW_ASSIGN_OR_RETURN(target::ImagePlacement placed,
                       target::place_images(catalog, named, options.from_trace));
   for (const std::string& note : placed.notes) fmt::print(stderr, "tracewell: {}\n", note);
+  tell_of_other_programs(catalog, placed.images);
+  tell_of_missing_symbols(placed.images);
   return std::move(placed.images);
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/info_report.h"
+#include "cli/notes_file.h"
 #include "cli/trace_files.h"
 
 namespace tracewell::cli {
@@ -41,6 +42,7 @@ Status info(const InfoOptions& options) {
   info.format = trace.format->name;
   info.format_description = trace.format->description;
   info.catalog = trace.source->catalog();
+  info.notes = notes_of(trace, options.input.path);
   const auto* summary = dynamic_cast<const formats::Summarised*>(trace.source.get());
   if (Seekable* index = trace.source->seekable(); index && summary) {
     info.records = index->count();

@@ -43,6 +43,9 @@ std::string info_json(const TraceInfo& info) {
     else if (std::string_view(key) != "status")
       out[key] = Json::array();
   }
+  out["notes"] = Json::array();
+  for (const Note& note : info.notes)
+    out["notes"].push_back({{"step", note.step}, {"text", note.text}});
   for (const auto& [name, value] : info.facts) out["facts"][name] = printable(value);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -18,13 +18,15 @@ struct TraceInfo {
   uint64_t records = 0;  // steps, frames and hooks
   uint64_t threads = 0;  // that events name; 0 = none does
   std::vector<std::pair<std::string, std::string>> facts;  // what else its format knows
+  std::vector<Note> notes;
   const ProblemLog* problems = nullptr;
 };
 
 std::string info_text(const TraceInfo& info);
 /// {"format","arch","endian","records","threads","facts":{name:text},
 ///  "problems":[{"offset","severity","code","text"}],
-///  "problem_count", "address_bytes","registers","register_block_bytes","status","tracepoints",
+///  "problem_count","notes":[{"step","text"}],
+///  "address_bytes","registers","register_block_bytes","status","tracepoints",
 ///  "variables","modules"}; definitions as in docs/formats/jsonl.md.
 std::string info_json(const TraceInfo& info);
 

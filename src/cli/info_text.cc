@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <iterator>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -32,6 +34,7 @@ class InfoWriter {
            one.builtin ? ", builtin" : fmt::format(" = {} at first", one.initial_value));
     for (const Module& one : catalog_.modules)
       line("module", "{:#x} {} (moved by {:#x})", one.start, printable(one.path), one.bias);
+    write_notes();
     write_problems();
     return std::move(out_);
   }
@@ -78,6 +81,15 @@ class InfoWriter {
       if (source.type == "cond") line("", "  if {}", printable(source.text));
       if (source.type == "cmd") line("", "  {}", printable(source.text));
     }
+  }
+
+  void write_notes() {
+    constexpr size_t kShown = 20;
+    if (info_.notes.empty()) return;
+    line("notes", "{}", info_.notes.size());
+    for (const Note& note : std::span(info_.notes).first(std::min(kShown, info_.notes.size())))
+      line("", "{} {}", note.step, printable(note.text));
+    if (info_.notes.size() > kShown) line("", "…");
   }
 
   void write_problems() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
 
 int main(int argc, char** argv) {
   // A reader that went away (`| head`) ends us quietly: the default action of SIGPIPE does, but a
@@ -13,7 +14,9 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);
   try {
     const int status = tracewell::cli::run_program({argv, argv + argc});
-    if (std::fflush(stdout) != 0) {
+    const bool written = std::fflush(stdout) == 0;
+    tracewell::cli::end_if_interrupted();
+    if (!written) {
       std::perror("tracewell: cannot write standard output");
       return tracewell::cli::kSystem;
     }

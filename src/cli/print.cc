@@ -9,9 +9,13 @@
 #include "cli/command.h"
 #include "cli/image_names.h"
 #include "cli/images.h"
+#include "cli/interrupt.h"
+#include "cli/notes_file.h"
+#include "cli/step_rows.h"
 #include "cli/terminal.h"
 #include "cli/text_sink.h"
 #include "cli/trace_files.h"
+#include "filter/step_notes.h"
 
 namespace tracewell::cli {
 namespace {
@@ -21,6 +25,8 @@ struct PrintOptions {
   SelectionOptions selection;
   ImageOptions images;
   std::string format = "text";
+  std::vector<std::string> columns;
+  bool json = false;
 };
 
 /// For people, then what is text in the table of formats.
@@ -32,29 +38,48 @@ std::vector<std::string> printed_formats() {
 }
 
 /// "text" is ours alone; the others are formats.
-Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options,
-                                                const Catalog& catalog) {
+Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options, AddressNames names) {
   if (options.format != "text") return create_sink(*formats::find_format(options.format), "-");
-  AddressNames names;
-  if (options.images.any()) {
-    TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(catalog, options.images));
-    names = image_names(std::move(images));
-  }
-  return text_sink(output_has_color(), std::move(names));
+  if (!options.json && options.columns.empty())
+    return text_sink(output_has_color(), std::move(names));
+  StepRowsOptions rows;
+  rows.json = options.json;
+  TW_ASSIGN_OR_RETURN(rows.columns, parse_columns(options.columns));
+  return step_rows(std::move(rows), std::move(names));
 }
 
-Result<int> print(const PrintOptions& options) {
-  if (options.images.any() && options.format != "text")
+Status check(const PrintOptions& options) {
+  if (options.format == "text") return {};
+  if (options.json || !options.columns.empty())
+    return {Errc::InvalidArgument, fmt::format("{} has its own columns; --columns and --json are "
+                                               "for text",
+                                               options.format)};
+  // Names may still be asked for by --where.
+  if (options.images.any() && options.selection.where.empty())
     return {Errc::InvalidArgument,
             fmt::format("{} carries no names; --image and --images-from-trace are for text",
                         options.format)};
+  return {};
+}
+
+Result<int> print(const PrintOptions& options) {
+  TW_RETURN_IF_ERROR(check(options));
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
-                      create_print_sink(options, trace.source->catalog()));
+  AddressNames names;
+  if (options.images.any()) {
+    TW_ASSIGN_OR_RETURN(symbols::ImageMap images,
+                        place_images(trace.source->catalog(), options.images));
+    names = image_names(std::move(images));
+  }
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, create_print_sink(options, names));
+  std::vector<Note> notes = notes_of(trace, options.input.path);
+  trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
-                                    options.input.strict, "printing"));
+                                    options.input.strict, "printing",
+                                    {names.module, names.symbol}));
   CountingSource counted(std::move(source));
+  const InterruptGuard guard;
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
   tell_left_out(*sink, options.format);
@@ -71,6 +96,12 @@ Run print_command(CLI::App& app) {
   app.add_option("--format", options->format, "of the output")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));
+  app.add_option("--columns", options->columns,
+                 "of executed instructions, a line each: " + column_names())
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
+  app.add_flag("--json", options->json, "the columns, or all of them, as an object a line");
   add_image_options(app, options->images, "the names of functions, lines and data in text");
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when --from, --to or --where leave nothing to print.");

@@ -8,7 +8,9 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/notes_file.h"
 #include "cli/trace_files.h"
+#include "filter/step_notes.h"
 
 namespace tracewell::cli {
 namespace {
@@ -38,6 +40,8 @@ Result<int> repair(const RepairOptions& options) {
                  {}};
   ProblemLog& problems = *trace.problems;
   const formats::Format& format = *trace.format;
+  std::vector<Note> notes = notes_of(trace, options.input.path);
+  trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<Source> source,
       select_events(std::move(trace.source), {}, problems, options.input.strict, "repairing"));
@@ -45,6 +49,7 @@ Result<int> repair(const RepairOptions& options) {
   save.sound = true;
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(format, options.output, save));
   TW_RETURN_IF_ERROR(pump(*source, *sink));
+  tell_left_out(*sink, options.output);
   // The trace itself may have gone where reports go.
   std::FILE* const report = options.output == "-" ? stderr : stdout;
   for (const Problem& problem : problems.kept()) fmt::print(report, "{}\n", problem_line(problem));

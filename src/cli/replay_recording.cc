@@ -55,8 +55,10 @@ class Frames final : public Recording {
 /// A run that was recorded step by step: the debugger goes forwards and backwards in it.
 class Steps final : public Recording {
  public:
-  Steps(StepHistory history, symbols::ImageMap images)
-      : history_(std::move(history)), target_(history_.catalog(), std::move(images), history_) {}
+  Steps(StepHistory history, symbols::ImageMap images, std::vector<Note> notes)
+      : history_(std::move(history)), target_(history_.catalog(), std::move(images), history_) {
+    target_.set_notes(std::move(notes));
+  }
 
   target::Target& target() override { return target_; }
   std::vector<std::string> files() const override { return target_.files(); }
@@ -85,10 +87,11 @@ Result<std::unique_ptr<Recording>> open_recording(const InputOptions& input,
   // What the user may have mistyped comes before what takes long.
   TW_ASSIGN_OR_RETURN(symbols::ImageMap placed, place_images(trace.source->catalog(), images));
   TW_ASSIGN_OR_RETURN(StepTrace steps, index_step_trace(std::move(trace), input, watch));
+  std::vector<Note> notes = std::move(steps.notes);
   StepHistory history(std::move(steps));
   if (history.count() == 0) return {Errc::NotFound, "the trace has no steps"};
   return std::unique_ptr<Recording>(
-      std::make_unique<Steps>(std::move(history), std::move(placed)));
+      std::make_unique<Steps>(std::move(history), std::move(placed), std::move(notes)));
 }
 
 Result<std::unique_ptr<Opening>> Opening::start(const InputOptions& input,

@@ -9,6 +9,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "cli/notes_file.h"
 #include "cli/terminal.h"
 #include "timeline/moment.h"
 #include "timeline/step_store.h"
@@ -69,6 +70,8 @@ Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,
   TW_ASSIGN_OR_RETURN(timeline::Timeline opened, open_timeline(out, options, watch));
   out.timeline = std::make_unique<timeline::Timeline>(std::move(opened));
   tell_problems(out.trace, options.path);
+  out.notes = out.stored ? notes_of(out.trace, options.path, out.catalog())
+                         : notes_of(out.trace, options.path);
   return out;
 }
 

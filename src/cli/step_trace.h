@@ -18,6 +18,7 @@ struct StepTrace {
   std::unique_ptr<Source> stored;  // when the format has no random access: all of it, in memory
   Source* source = nullptr;        // with steps()
   std::unique_ptr<timeline::Timeline> timeline;
+  std::vector<Note> notes;  // by step
 
   const Catalog& catalog() const { return source->catalog(); }
   /// A step that stays until the next call. It remembers where it is, so that steps that follow

@@ -13,7 +13,9 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/text.h"
+#include "cli/step_text.h"
 #include "formats/jsonl.h"
+#include "machine/control_flow.h"
 
 namespace tracewell::cli {
 namespace {
@@ -21,7 +23,6 @@ namespace {
 using Kind = FrameBlock::Kind;
 constexpr size_t kDumpBytes = 16;   // of memory, a line
 constexpr size_t kColumns = 4;      // of registers
-constexpr size_t kShownBytesMax = 64;  // of a register; what is larger is for programs
 constexpr size_t kValueWidth = 18;  // 0x and sixteen digits
 
 class TextSink final : public Sink {
@@ -30,6 +31,7 @@ class TextSink final : public Sink {
 
   Status begin(const Catalog& catalog) override {
     catalog_ = catalog;
+    decoder_.emplace(catalog.machine);
     for (const TracepointDef& one : catalog.tracepoints)
       if (auto text = location_text(one); !text.empty())
         locations_.try_emplace(static_cast<int64_t>(one.number), std::move(text));
@@ -47,7 +49,7 @@ class TextSink final : public Sink {
       std::visit([this](const auto& body) { write_body(body); }, event.body);
       TW_RETURN_IF_ERROR(file_->write(text_));
     }
-    return {};
+    return file_->flush();  // somebody is looking
   }
 
   Status finish() override { return file_->commit(); }
@@ -164,6 +166,8 @@ class TextSink final : public Sink {
 
   void write_body(const Step& step) {
     put("  pc {:#x}{}  {}", step.pc, name_text(names_.code, step.pc), to_hex(step.opcode));
+    if (const std::string text = decoder_->text(step.opcode, step.pc); !text.empty())
+      put("  {}", text);
     for (const Step::RegisterChange& change : step.registers) put_change(change);
     for (const Step::MemoryAccess& access : step.memory) put_access(access);
     if (!step.after_known) text_ += "  (what else it changed is not known)";
@@ -173,22 +177,13 @@ class TextSink final : public Sink {
   }
 
   void put_change(const Step::RegisterChange& change) {
-    if (change.index >= catalog_.registers.registers.size()) return;
-    const Register& one = catalog_.registers.registers[change.index];
-    if (one.size_bytes > kShownBytesMax) return;
-    put("  {}={}", printable(one.name),
-        change.value.empty() ? "?" : formats::register_value_hex(change.value, catalog_.endian));
+    const size_t at = text_.size();
+    if (append_change(text_, catalog_, change)) text_.insert(at, "  ");
   }
 
   void put_access(const Step::MemoryAccess& access) {
-    using Access = Step::MemoryAccess::Kind;
-    if (access.kind == Access::Nearby) return;
-    auto bytes = [&](Bytes known) {
-      return known.empty() ? fmt::format("?({})", access.size) : to_hex(known);
-    };
-    put("  [{:#x}]", access.address);
-    if (access.kind != Access::Write) put("={}", bytes(access.old_bytes));
-    if (access.kind != Access::Read) put("<-{}", bytes(access.new_bytes));
+    const size_t at = text_.size();
+    if (append_access(text_, access)) text_.insert(at, "  ");
   }
 
   /// What held before the step and was not told yet; of the wide ones only those that are not zero.
@@ -228,6 +223,7 @@ class TextSink final : public Sink {
   bool color_;
   AddressNames names_;
   Catalog catalog_;
+  std::optional<machine::FlowDecoder> decoder_;
   std::map<int64_t, std::string> locations_;
   std::map<int64_t, std::string> variable_names_;
   std::optional<OutputFile> file_;

@@ -13,8 +13,11 @@ namespace tracewell::cli {
 
 /// What addresses are called; "" = nothing is known. The texts may hold anything.
 struct AddressNames {
-  std::function<std::string(uint64_t)> code;  // where instructions are
+  std::function<std::string(uint64_t)> code;  // where instructions are: symbol and source
   std::function<std::string(uint64_t)> data;  // where memory begins
+  std::function<std::string(uint64_t)> module;  // the file's name
+  std::function<std::string(uint64_t)> symbol;  // "match+19"
+  std::function<std::string(uint64_t)> source;  // "book.c:19"
 };
 
 /// Writes to standard output. `color`: with escape sequences.

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "cli/interrupt.h"
 #include "cli/spool.h"
 #include "cli/terminal.h"
 #include "filter/select.h"
@@ -28,6 +29,7 @@ class WatchedSource final : public Source {
   const Catalog& catalog() const override { return source_->catalog(); }
 
   Result<bool> next(Batch& batch) override {
+    if (interrupted() != 0) return {Errc::Io, "interrupted"};
     auto more = source_->next(batch);
     if (strict_) TW_RETURN_IF_ERROR(problems_.strict());
     if (more.ok()) progress_.at(done_ += batch.size());
@@ -82,8 +84,10 @@ void add_selection_options(CLI::App& app, SelectionOptions& options) {
   add_number_option(app, "--to", options.to, "end with event N");
   app.add_option(
          "--where", options.where,
-         "only events for which this holds, such as 'tracepoint == 2 && $rax != 0'; fields: "
-         "seq, tid, cpu, time_ns, tracepoint, pc, kind, id, subhook, $REGISTER")
+         "only events for which this holds, such as 'tracepoint == 2 && $rax != 0' or 'mnemonic =~ "
+         "\"^j\" && pc in 0x401000..0x401fff'; fields: seq, tid, cpu, time_ns, tracepoint, pc, "
+         "kind, id, subhook, mnemonic, disassembly, module, symbol, text, $REGISTER, "
+         "$REGISTER.before, read, write, access (of memory), such as write[0x7000..0x7fff] == 1")
       ->type_name("EXPR");
 }
 
@@ -137,11 +141,13 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
 Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               const SelectionOptions& selection,
                                               const ProblemLog& problems, bool strict,
-                                              std::string_view what) {
+                                              std::string_view what,
+                                              filter::AddressWords words) {
   filter::Selection wanted{selection.from, selection.to, std::nullopt};
   if (!selection.where.empty()) {
     TW_ASSIGN_OR_RETURN(wanted.where,
-                        filter::Expression::parse(selection.where, source->catalog()));
+                        filter::Expression::parse(selection.where, source->catalog(),
+                                                  std::move(words)));
   }
   return std::unique_ptr<Source>(std::make_unique<WatchedSource>(
       filter::select(std::move(source), std::move(wanted)), problems, strict, what));

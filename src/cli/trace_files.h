@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "filter/expression.h"
 #include "formats/format.h"
 #include "model/problem.h"
 #include "model/stream.h"
@@ -69,11 +70,13 @@ struct OpenTrace {
 Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch = {});
 
 /// Cuts and selects, watches for problems (`strict`: the first one ends the stream with an error)
-/// and shows progress under the name `what`. `problems` must outlive the result.
+/// and shows progress under the name `what`. `problems` must outlive the result. What an
+/// InterruptGuard saw ends the stream with an error. `words`: what --where may ask of addresses.
 Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               const SelectionOptions& selection,
                                               const ProblemLog& problems, bool strict,
-                                              std::string_view what);
+                                              std::string_view what,
+                                              filter::AddressWords words = {});
 
 /// Counts the events that go through.
 class CountingSource final : public Source {

@@ -140,6 +140,7 @@ Module read_module(const Json& item, ProblemLog& problems) {
   in.number("start", out.start);
   in.number("size", out.size_bytes);
   in.text("build_id", out.build_id);
+  in.number("hash", out.hash);
   return out;
 }
 

@@ -111,6 +111,7 @@ void write_module(std::string& out, const Module& one) {
   object.address("start", one.start);
   object.number("size", one.size_bytes);
   if (!one.build_id.empty()) object.text("build_id", one.build_id);
+  if (one.hash) object.address("hash", *one.hash);
   object.close();
 }
 

@@ -104,6 +104,8 @@ Status TfileWriter::write(const Batch& batch) {
                                "else",
                                event.seq),
                    {}};
+    } else {
+      TW_RETURN_IF_ERROR(others_.other(event, "tfile"));
     }
   }
   return {};

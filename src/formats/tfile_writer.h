@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/steps_only.h"
 #include "formats/tfile_frames.h"
 #include "formats/tfile_trailer.h"
 
@@ -16,9 +17,11 @@ class TfileWriter final : public Sink {
 
   std::vector<std::string> refuses(const Catalog& catalog) const override;
   Status begin(const Catalog& catalog) override;
-  /// Steps and hooks are Unsupported. Marks and losses have no place in the format; left out.
+  /// Steps and hooks are Unsupported. Marks and losses have no place in the format; left out, and
+  /// counted.
   Status write(const Batch& batch) override;
   Status finish() override;
+  std::vector<std::string> left_out() const override { return others_.left_out(); }
 
  private:
   explicit TfileWriter(OutputFile file) : file_(std::move(file)) {}
@@ -30,6 +33,7 @@ class TfileWriter final : public Sink {
   Status correct_frame_count();
 
   OutputFile file_;
+  StepsOnly others_;
   Endian endian_ = Endian::Little;
   RegisterLayout registers_;
   TfileKnownPcs known_pcs_;

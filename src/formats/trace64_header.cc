@@ -164,6 +164,21 @@ std::string render_header(bool wide, std::optional<uint64_t> hash, std::string_v
   return wrap_header(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+std::string complete_header(std::string_view json, std::optional<uint64_t> hash,
+                            std::string_view path) {
+  auto object = parse(json);
+  if (!object.ok()) return wrap_header(json);
+  const bool add_hash = hash && !json::member(*object, "hash");
+  const bool add_path = !path.empty() && text_of(*object, "path").empty();
+  if (!add_hash && !add_path) return wrap_header(json);
+  if (add_hash) {
+    (*object)["hashAlgorithm"] = "murmurhash";
+    (*object)["hash"] = fmt::format("0x{:X}", *hash);
+  }
+  if (add_path) (*object)["path"] = path;
+  return wrap_header(object->dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 std::string plain_header(std::string_view json, bool wide) {
   const auto object = parse(json);
   if (!object.ok()) return render_header(wide, std::nullopt, "");

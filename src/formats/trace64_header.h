@@ -31,6 +31,9 @@ Result<Header> read_header(Bytes file, ProblemLog& problems);
 std::string render_header(bool wide, std::optional<uint64_t> hash, std::string_view path);
 /// The same around `json`, which is kept as it is.
 std::string wrap_header(std::string_view json);
+/// The same around `json` with these in it, where it does not say them itself.
+std::string complete_header(std::string_view json, std::optional<uint64_t> hash,
+                            std::string_view path);
 /// Only what x64dbg knows, from `json`: for readers with small limits.
 std::string plain_header(std::string_view json, bool wide);
 

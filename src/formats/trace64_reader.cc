@@ -103,6 +103,7 @@ void Reader::make_catalog() {
   if (!contents_->header.path.empty()) {
     Module program;
     program.path = contents_->header.path;
+    program.hash = contents_->header.hash;
     catalog_.modules.push_back(std::move(program));
   }
   make_extras();
@@ -111,15 +112,26 @@ void Reader::make_catalog() {
 void Reader::make_extras() {
   catalog_.extras = {{"trace64.header", contents_->header.json},
                      {"trace64.style", contents_->generation.minimal ? "minimal" : "x64dbg"}};
+  catalog_.notes.clear();
+  contents_->unknown.clear();
   uint64_t left_out = 0;
   uint64_t kept = 0;
   for (const UserBlock& one : contents_->scan.user_blocks()) {
     const auto own = read_own_block(one.type, bytes_.subspan(one.offset + 5, one.size));
     if (own && own->kind == OwnKind::Pushes) continue;  // find_generation() has looked at it
+    if (own && own->kind == OwnKind::Unknown) {
+      contents_->unknown.push_back(
+          {one.seq, one.offset + 5 + one.size - own->data.size(), own->data.size()});
+      continue;
+    }
     kept += one.size;
     if (kept > kUserBytesMax) {
       kept -= one.size;
       left_out += one.size;
+      continue;
+    }
+    if (own && own->kind == OwnKind::Note) {
+      catalog_.notes.push_back({one.seq, std::string(as_text(own->data))});
       continue;
     }
     catalog_.extras.emplace_back(
@@ -193,6 +205,15 @@ Reader::Border Reader::find_border(uint64_t from, uint64_t seq, Block& block,
   return border;
 }
 
+/// Which registers are not known at the step, whatever its words say.
+Bytes Reader::unknown_at(uint64_t seq) const {
+  const auto& all = contents_->unknown;
+  if (all.empty()) return {};
+  const auto at = std::ranges::lower_bound(all, seq, {}, &Contents::Unknown::seq);
+  if (at == all.end() || at->seq != seq || at->offset + at->size > bytes_.size()) return {};
+  return bytes_.subspan(at->offset, at->size);
+}
+
 WordState Reader::words_before(uint64_t seq, Block& block) const {
   const Keyframe* from = contents_->scan.keyframe_at(seq);
   TW_CHECK(from != nullptr);
@@ -211,17 +232,42 @@ WordState Reader::words_before(uint64_t seq, Block& block) const {
   return words;
 }
 
+void Reader::load_before(uint64_t seq, RegisterTracker& tracker, Block& block) const {
+  if (contents_->unknown.empty()) return tracker.load(words_before(seq, block));
+  // What is not known does not show in the words.
+  const Keyframe* from = contents_->scan.keyframe_at(seq);
+  TW_CHECK(from != nullptr);
+  WordState words = contents_->scan.state_at(*from);
+  words.tid = from->tid_before;
+  tracker.load(words);
+  std::vector<uint32_t> ignored;
+  uint64_t at = from->offset;
+  uint64_t gap = 0;
+  for (uint64_t i = from->seq; find_next(at, i, block, gap) != Border::End; ++i) {
+    if (i == seq) return;
+    tracker.apply(block, ignored, unknown_at(i));
+    at = block.offset + block.size;
+  }
+  block = {};
+}
+
 Status Reader::state_before(uint64_t seq, Moment& moment) {
   if (seq >= count())
     return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
   Block block;
-  WordState words = words_before(seq, block);
-  words.apply(block, shape_);
-  moment_.load(words);
-  moment.tid = words.tid;
-  moment.pc = words.word(shape_.pc_word, shape_);
+  if (contents_->unknown.empty()) {
+    WordState words = words_before(seq, block);
+    words.apply(block, shape_);
+    moment_.load(words);
+  } else {
+    std::vector<uint32_t> ignored;
+    load_before(seq, moment_, block);
+    moment_.apply(block, ignored, unknown_at(seq));
+  }
+  moment.tid = moment_.words().tid;
+  moment.pc = moment_.words().word(shape_.pc_word, shape_);
   moment.registers = moment_.registers();
-  const auto base = contents_->scan.base_at(words.tid, seq).base;
+  const auto base = contents_->scan.base_at(moment_.words().tid, seq).base;
   if (base && shape_.wide) {
     uint8_t value[8];
     store_uint(value, *base, 8, Endian::Little);
@@ -292,12 +338,12 @@ void Reader::begin(Batch& batch) {
   if (seq_ == 0 && !contents_->scan.gaps().empty() && contents_->scan.gaps()[0].seq == 0)
     mark(batch, Border::Gap, 0);
   enter_session();
-  tracker_.load(words_before(seq_, block_));
+  load_before(seq_, tracker_, block_);
   if (block_.size == 0) {
     at_end_ = true;
     return;
   }
-  tracker_.apply(block_, changed_);
+  tracker_.apply(block_, changed_, unknown_at(seq_));
   tid_ = tracker_.words().tid;
   switch_thread(tid_);
 }
@@ -328,14 +374,19 @@ void Reader::switch_thread(uint64_t tid) {
 }
 
 std::span<const Step::RegisterChange> Reader::values(Batch& batch,
-                                                     const std::vector<uint32_t>& which) {
+                                                     const std::vector<uint32_t>& which,
+                                                     bool unknown_too) {
   const std::span<Step::RegisterChange> out = batch.array<Step::RegisterChange>(which.size());
   const Bytes block(tracker_.registers().block);
-  for (size_t i = 0; i < which.size(); ++i) {
-    const Register& one = catalog_.registers.registers[which[i]];
-    out[i] = {which[i], batch.copy(block.subspan(one.offset, one.size_bytes))};
+  size_t count = 0;
+  for (const uint32_t index : which) {
+    const Register& one = catalog_.registers.registers[index];
+    if (tracker_.registers().is_valid(index))
+      out[count++] = {index, batch.copy(block.subspan(one.offset, one.size_bytes))};
+    else if (unknown_too)
+      out[count++] = {index, {}};
   }
-  return out;
+  return out.first(count);
 }
 
 /// What the events cannot say, as tag, length (two bytes) and bytes.
@@ -460,13 +511,13 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
     told_.clear();
     bases_.clear();
     tracker_.reset();
-    tracker_.apply(next, changed_);
+    tracker_.apply(next, changed_, unknown_at(seq_ + 1));
     before_ = changed_;
   } else if (next_tid == tid_) {
-    tracker_.apply(next, changed_);
+    tracker_.apply(next, changed_, unknown_at(seq_ + 1));
     before_.clear();
     if (border == Border::None) {
-      step.registers = values(batch, changed_);
+      step.registers = values(batch, changed_, true);
     } else {
       step.after_known = false;
       before_ = changed_;
@@ -475,7 +526,7 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
     step.after_known = false;
     if (told_.size() >= kThreadsTold) told_.clear();
     told_[tid_] = tracker_.registers();
-    tracker_.apply(next, changed_);
+    tracker_.apply(next, changed_, unknown_at(seq_ + 1));
     switch_thread(next_tid);
   }
   if (next_tid != tid_ || border == Border::Session) base_until_ = 0;
@@ -494,7 +545,7 @@ Result<bool> Reader::next(Batch& batch) {
     Step& step = event.body.emplace<Step>();
     step.pc = tracker_.words().word(shape_.pc_word, shape_);
     step.opcode = block_.opcode;
-    step.before = values(batch, before_);
+    step.before = values(batch, before_, false);
     if (seq_ >= base_until_) tell_segment_base(batch, step);
     tell_oddities(block_);
     Block next;

@@ -52,6 +52,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   /// The words in front of step `seq`, and its block, which may tell others. The block has no size
   /// when it is not there any more.
   WordState words_before(uint64_t seq, Block& block) const;
+  void load_before(uint64_t seq, RegisterTracker& tracker, Block& block) const;
   Border find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;
   Border find_border(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;
   void find_plain(uint64_t from);
@@ -64,7 +65,9 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   void switch_thread(uint64_t tid);
   void mark(Batch& batch, Border border, uint64_t gap);
   void tell_oddities(const Block& block);
-  std::span<const Step::RegisterChange> values(Batch& batch, const std::vector<uint32_t>& which);
+  std::span<const Step::RegisterChange> values(Batch& batch, const std::vector<uint32_t>& which,
+                                               bool unknown_too);
+  Bytes unknown_at(uint64_t seq) const;
   void store(Batch& batch, Step& step, char tag, Bytes bytes);
   void store_last_words(Batch& batch, Step& step);
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/check.h"
+
 namespace tracewell::formats::trace64 {
 
 RegisterTracker::RegisterTracker(const Shape& shape) : map_(WordMap::of(shape)) {
   looked_at_.resize(map_.layout().registers.size());
+  TW_CHECK(looked_at_.size() <= kRegistersMax);
   reset();
 }
 
@@ -14,6 +17,8 @@ void RegisterTracker::reset() {
   words_ = {};
   registers_.reset(map_.layout());
   repeated_.clear();
+  unknown_.reset();
+  masked_ = false;
 }
 
 void RegisterTracker::load(const WordState& words) {
@@ -26,7 +31,7 @@ void RegisterTracker::load(const WordState& words) {
 
 void RegisterTracker::update(uint32_t index, std::vector<uint32_t>& changed) {
   const auto words = map_.words_of(index);
-  if (words.empty()) return;
+  if (words.empty() || unknown_[index]) return;
   for (const uint16_t word : words)
     if (!words_.valid[word]) return;
   const Register& one = map_.layout().registers[index];
@@ -64,10 +69,43 @@ void RegisterTracker::set_first_word(uint32_t word, uint64_t value,
   changed.push_back(index);
 }
 
-void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed) {
+void RegisterTracker::forget(Bytes unknown, std::vector<uint32_t>& changed) {
+  const auto count = static_cast<uint32_t>(map_.layout().registers.size());
+  for (uint32_t i = 0; i < count && i / 8 < unknown.size(); ++i) {
+    if ((unknown[i / 8] >> (i % 8) & 1) == 0 || !map_.may_be_unknown(i)) continue;
+    unknown_.set(i);
+    if (!registers_.is_valid(i)) continue;
+    registers_.set(map_.layout(), i, {});
+    changed.push_back(i);
+  }
+  masked_ |= unknown_.any();
+}
+
+/// A word that tells no register is not known either, for those who look at words.
+void RegisterTracker::forget_words() {
+  for (uint32_t i = 0; i < map_.rest_index(); ++i) {
+    if (!unknown_[i]) continue;
+    for (const uint16_t word : map_.words_of(i)) {
+      const auto all = map_.registers_of(word);
+      if (std::ranges::none_of(all, [&](uint16_t one) { return registers_.is_valid(one); }))
+        words_.valid.reset(word);
+    }
+  }
+  unknown_.reset();
+}
+
+/// Is the word there, but not all that it tells known?
+bool RegisterTracker::is_masked(uint32_t word) const {
+  return masked_ && std::ranges::any_of(map_.registers_of(word), [&](uint16_t one) {
+    return !registers_.is_valid(one);
+  });
+}
+
+void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed, Bytes unknown) {
   const Shape& shape = map_.shape();
   changed.clear();
   repeated_.clear();
+  if (!unknown.empty()) forget(unknown, changed);
   if (block.has_tid) words_.tid = block.tid;
   uint16_t touched[kWordsMax];
   uint32_t touched_count = 0;
@@ -77,13 +115,14 @@ void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed) 
     word += block.positions[i];
     uint8_t* const to = words_.dump.data() + word * shape.word;
     const uint64_t value = load_uint(block.values + i * shape.word, shape.word, Endian::Little);
-    if (words_.valid[word] && load_uint(to, shape.word, Endian::Little) == value) {
+    if (words_.valid[word] && load_uint(to, shape.word, Endian::Little) == value &&
+        !is_masked(word)) {
       repeated_.push_back(static_cast<uint16_t>(word));
       continue;
     }
     store_uint(to, value, shape.word, Endian::Little);
     words_.valid.set(word);
-    if (word <= shape.pc_word)
+    if (word <= shape.pc_word && !unknown_[map_.register_of_first_word(word)])
       set_first_word(word, value, changed);
     else
       touched[touched_count++] = static_cast<uint16_t>(word);
@@ -101,6 +140,7 @@ void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed) 
     }
   }
   if (any) update_rest(groups, changed);
+  if (unknown_.any()) forget_words();
 }
 
 }  // namespace tracewell::formats::trace64

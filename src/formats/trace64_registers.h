@@ -1,6 +1,7 @@
 // The registers of an x64dbg trace as it is walked: from words of the dump to GDB's registers.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <vector>
 
@@ -17,8 +18,9 @@ class RegisterTracker {
   /// Nothing is known.
   void reset();
   void load(const WordState& words);
-  /// Takes in a block's words. `changed` gets the registers that are different now, or known now.
-  void apply(const Block& block, std::vector<uint32_t>& changed);
+  /// Takes in a block's words. `changed` gets the registers that are different now, or known now,
+  /// or not any more. `unknown`: a bit a register, for those that the words do not tell in truth.
+  void apply(const Block& block, std::vector<uint32_t>& changed, Bytes unknown = {});
 
   const WordState& words() const { return words_; }
   const RegisterState& registers() const { return registers_; }
@@ -29,6 +31,9 @@ class RegisterTracker {
  private:
   void set_first_word(uint32_t word, uint64_t value, std::vector<uint32_t>& changed);
   void update(uint32_t index, std::vector<uint32_t>& changed);
+  void forget(Bytes unknown, std::vector<uint32_t>& changed);
+  void forget_words();
+  bool is_masked(uint32_t word) const;
   void update_rest(uint8_t groups, std::vector<uint32_t>& changed);
 
   const WordMap& map_;
@@ -38,6 +43,8 @@ class RegisterTracker {
   std::vector<uint32_t> looked_at_;  // by register: the last block that named one of its words
   uint32_t round_ = 0;
   std::vector<uint32_t> changed_;  // nobody wants to know
+  std::bitset<kRegistersMax> unknown_;  // of the block that is being applied
+  bool masked_ = false;                 // some register was ever forgotten
 };
 
 }  // namespace tracewell::formats::trace64

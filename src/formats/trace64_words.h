@@ -15,6 +15,7 @@ namespace tracewell::formats::trace64 {
 
 constexpr uint32_t kDumpBytesMax = 1376;
 constexpr uint32_t kWordsMax = 216;
+constexpr uint32_t kRegistersMax = 128;  // of WordMap's layouts
 
 /// Parts of the dump that hold what other parts say too, in another form (and padding). A bit each.
 enum Group : uint8_t { kFlags = 1, kX87 = 2, kVectors = 4, kMxcsr = 8, kPadding = 16 };
@@ -41,6 +42,10 @@ class WordMap {
   std::span<const uint16_t> registers_of(uint32_t word) const { return registers_of_[word]; }
   /// The words that the register is made of; empty: it is not recorded.
   std::span<const uint16_t> words_of(uint32_t index) const { return words_of_[index]; }
+  /// May it be not known although its words stand in a block?
+  bool may_be_unknown(uint32_t index) const {
+    return index < rest_index_ && index != layout_.pc_index && !words_of_[index].empty();
+  }
   uint8_t groups_of_word(uint32_t word) const { return groups_of_word_[word]; }
   uint8_t groups_of_register(uint32_t index) const { return groups_of_register_[index]; }
 

@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "formats/trace64_header.h"
+#include "formats/trace64_user.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
@@ -58,7 +59,11 @@ Status Writer::begin(const Catalog& catalog) {
   shape_ = *wide ? kX64 : kX32;
   map_ = &WordMap::of(shape_);
   pushes_.emplace(shape_);
-  if (!catalog.modules.empty()) path_ = catalog.modules.front().path;
+  if (!catalog.modules.empty()) {
+    path_ = catalog.modules.front().path;
+    hash_ = catalog.modules.front().hash;
+  }
+  for (uint32_t i = 0; i < map_->rest_index(); ++i) maskable_.set(i, map_->may_be_unknown(i));
   map_registers(catalog);
   take_extras(catalog);
   if (!options_.style.empty()) minimal_ = options_.style == "minimal";
@@ -91,22 +96,23 @@ void Writer::take_extras(const Catalog& catalog) {
 }
 
 std::string Writer::header() const {
-  if (json_.empty()) return render_header(shape_.wide, std::nullopt, path_);
+  if (json_.empty()) return render_header(shape_.wide, hash_, path_);
   if (options_.compat && json_.size() > kOldHeaderJsonMax) return plain_header(json_, shape_.wide);
   ProblemLog problems;
   const std::string as_it_was = wrap_header(json_);
   const auto read = read_header(as_bytes(as_it_was), problems);
   const bool sound = read.ok() && read->wide == shape_.wide &&
                      problems.count(Problem::Severity::Warning) == 0;
-  return sound ? as_it_was : plain_header(json_, shape_.wide);
+  return sound ? complete_header(json_, hash_, path_) : plain_header(json_, shape_.wide);
 }
 
 Status Writer::write(const Batch& batch) {
   for (const Event& event : batch.events()) {
     if (const auto* step = std::get_if<Step>(&event.body)) {
       TW_RETURN_IF_ERROR(add(event, *step));
-    } else if (const auto* mark = std::get_if<Mark>(&event.body); mark && mark->session) {
-      TW_RETURN_IF_ERROR(start_session());
+    } else if (const auto* mark = std::get_if<Mark>(&event.body)) {
+      if (mark->session) TW_RETURN_IF_ERROR(start_session());
+      take_mark(*mark);
     } else if (const auto* lost = std::get_if<Lost>(&event.body)) {
       TW_RETURN_IF_ERROR(lose(*lost));
     } else if (std::holds_alternative<Frame>(event.body) ||
@@ -120,6 +126,21 @@ Status Writer::write(const Batch& batch) {
   return {};
 }
 
+void Writer::take_mark(const Mark& mark) {
+  if (mark.session || mark.text.empty()) return;  // what is noted there are its number and place
+  if (options_.compat)
+    others_.count("notes are left out, because they are in user blocks");
+  else
+    notes_.emplace_back(mark.text);
+}
+
+Status Writer::put_notes() {
+  block_.clear();
+  for (const std::string& note : notes_) append_own_block(block_, OwnKind::Note, as_bytes(note));
+  notes_.clear();
+  return file_.write(Bytes(block_));
+}
+
 /// What is behind it begins with a full dump. Registers stay: who was told them before is not told
 /// again.
 Status Writer::end_session() {
@@ -128,6 +149,8 @@ Status Writer::end_session() {
   last_tid_.reset();
   last_ = {};
   changed_before_.reset();
+  told_words_.reset();
+  believed_.reset();
   return {};
 }
 
@@ -191,6 +214,7 @@ Status Writer::add(const Event& event, const Step& step) {
   TW_RETURN_IF_ERROR(put_pending(&thread.dump, tid));
   TW_RETURN_IF_ERROR(put_extras(event.seq));
   TW_RETURN_IF_ERROR(put_lost());
+  TW_RETURN_IF_ERROR(put_notes());
   std::optional<uint64_t> sp;
   if (thread.dump.valid[4])
     sp = load_uint(thread.dump.bytes.data() + 4 * shape_.word, shape_.word, Endian::Little);
@@ -201,6 +225,7 @@ Status Writer::add(const Event& event, const Step& step) {
   pending_->opcode.assign(step.opcode.begin(), step.opcode.end());
   pending_->memory.fill(shape_, step.memory);
   pending_->dump = thread.dump;
+  pending_->known = thread.known;
   take_stored(step.stored);
   update(thread, step.registers);
   return {};
@@ -234,6 +259,8 @@ void Writer::set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& 
     return;
   }
   if (map_->words_of(index).empty()) return;
+  thread.known.set(index, !value.empty());
+  if (value.empty()) return;
   map_->put(thread.dump.bytes.data(), index, value.data());
   for (const uint16_t word : map_->words_of(index)) thread.dump.valid.set(word);
   groups |= map_->groups_of_register(index);
@@ -243,9 +270,10 @@ void Writer::update(Thread& thread, std::span<const Step::RegisterChange> change
   const RegisterLayout& layout = map_->layout();
   uint8_t groups = 0;
   for (const Step::RegisterChange& change : changes) {
-    if (change.index >= index_.size() || index_[change.index] < 0 || change.value.empty()) continue;
+    if (change.index >= index_.size() || index_[change.index] < 0) continue;
     const auto index = static_cast<uint32_t>(index_[change.index]);
-    if (change.value.size() == layout.registers[index].size_bytes)
+    if (change.value.empty() ? index != map_->rest_index()
+                             : change.value.size() == layout.registers[index].size_bytes)
       set_register(thread, index, change.value, groups);
   }
   if (groups == 0) return;
@@ -286,11 +314,49 @@ Writer::Words Writer::listed(bool full, const Dump* next) {
   return out;
 }
 
+/// Where a reader takes a register for unknown, its words are news even if they are the same.
+void Writer::list_what_is_known_again(Words& words) const {
+  const RegisterSet again = maskable_ & pending_->known & ~believed_;
+  if (again.none()) return;
+  for (uint32_t i = 0; i < map_->rest_index(); ++i)
+    if (again[i])
+      for (const uint16_t word : map_->words_of(i)) words.set(word);
+}
+
+/// Says of which registers the block that comes next tells nothing, though it has words for them.
+Status Writer::put_unknown(const Words& words) {
+  const Words before = told_words_;
+  told_words_ |= words;
+  if (believed_ != maskable_ || before != told_words_)
+    for (uint32_t i = 0; i < map_->rest_index(); ++i) {
+      if (!maskable_[i] || believed_[i]) continue;
+      const auto of = map_->words_of(i);
+      const bool told = std::ranges::any_of(of, [&](uint16_t word) { return words[word]; });
+      if (told && std::ranges::all_of(of, [&](uint16_t word) { return told_words_[word]; }))
+        believed_.set(i);
+    }
+  const RegisterSet unknown = believed_ & ~pending_->known;
+  if (unknown.none()) return {};
+  if (options_.compat) {
+    others_.count("instructions show registers that are not known as 0, or as they were");
+    return {};
+  }
+  believed_ &= ~unknown;
+  std::vector<uint8_t> bits((map_->rest_index() + 7) / 8);
+  for (uint32_t i = 0; i < map_->rest_index(); ++i)
+    if (unknown[i]) bits[i / 8] |= static_cast<uint8_t>(1u << (i % 8));
+  std::vector<uint8_t> block;
+  append_own_block(block, OwnKind::Unknown, bits);
+  return file_.write(Bytes(block));
+}
+
 Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   if (!pending_) return {};
   const PendingBlock& one = *pending_;
   const bool full = in_session_ % kFullDumpEvery == 0;
-  const Words words = listed(full, next);
+  Words words = listed(full, next);
+  list_what_is_known_again(words);
+  TW_RETURN_IF_ERROR(put_unknown(words));
   // Where every word is listed readers take it for a full dump, which has an id.
   bool with_tid = words.count() == shape_.words || !last_tid_ || *last_tid_ != one.tid;
   if (!minimal_ && (next ? next_tid != one.tid : (one.flags & kThreadFlag) != 0)) with_tid = true;
@@ -340,6 +406,7 @@ Status Writer::finish() {
   TW_RETURN_IF_ERROR(put_lost());
   TW_RETURN_IF_ERROR(put_correction());
   TW_RETURN_IF_ERROR(put_extras(UINT64_MAX));
+  TW_RETURN_IF_ERROR(put_notes());
   return file_.commit();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/steps_only.h"
 #include "formats/trace64_memory.h"
 #include "formats/trace64_pushes.h"
 #include "formats/trace64_user.h"
@@ -17,6 +18,7 @@
 namespace tracewell::formats::trace64 {
 
 using WordSet = std::bitset<kWordsMax>;
+using RegisterSet = std::bitset<kRegistersMax>;
 /// A register dump, and which of its words are known.
 struct KnownDump {
   std::array<uint8_t, kDumpBytesMax> bytes = {};
@@ -25,6 +27,7 @@ struct KnownDump {
 struct WrittenThread {
   RegisterState registers;  // in WordMap's layout
   KnownDump dump;
+  RegisterSet known;
 };
 /// A step that waits for the next one: its block announces what that will find changed.
 struct PendingBlock {
@@ -35,6 +38,7 @@ struct PendingBlock {
   uint8_t flags = 0;  // reserved ones that the source had, and kThreadFlag of the last
   std::optional<std::vector<uint8_t>> words;  // to list, if nothing follows
   KnownDump dump;
+  RegisterSet known;
 };
 struct ExtraBlock {
   uint64_t seq = 0;
@@ -50,6 +54,7 @@ class Writer final : public Sink {
   Status begin(const Catalog& catalog) override;
   Status write(const Batch& batch) override;
   Status finish() override;
+  std::vector<std::string> left_out() const override { return others_.left_out(); }
 
  private:
   using Dump = KnownDump;
@@ -74,6 +79,10 @@ class Writer final : public Sink {
   Status put_pending(const Dump* next, uint32_t next_tid);
   Words listed(bool full, const Dump* next);
   Status put_extras(uint64_t seq);
+  void take_mark(const Mark& mark);
+  Status put_notes();
+  void list_what_is_known_again(Words& words) const;
+  Status put_unknown(const Words& words);
 
   OutputFile file_;
   SaveOptions options_;
@@ -81,7 +90,8 @@ class Writer final : public Sink {
   const WordMap* map_ = nullptr;
   bool minimal_ = true;
   std::string json_;             // the source's header
-  std::string path_;
+  std::string path_;             // of the program
+  std::optional<uint64_t> hash_;
   std::vector<ExtraBlock> extras_;    // user blocks, by step
   size_t extras_put_ = 0;
   std::vector<int32_t> index_;   // from the catalog's layout to WordMap's; -1: no place
@@ -93,6 +103,11 @@ class Writer final : public Sink {
   Words changed_before_;
   std::optional<WrittenPushes> pushes_;
   std::optional<std::string> lost_;  // why, in front of the step that comes next
+  std::vector<std::string> notes_;  // for the next step
+  RegisterSet maskable_;         // that may be unknown
+  Words told_words_;             // by the blocks of this session
+  RegisterSet believed_;         // registers that a reader takes for known
+  StepsOnly others_;
   std::vector<uint8_t> block_;
 };
 

@@ -75,6 +75,14 @@ struct Module {
   uint64_t start = 0;       // lowest mapped address
   uint64_t size_bytes = 0;  // 0 = not known
   std::string build_id;     // hex, may be empty
+  /// As symbols::program_hash() computes it, of the file; traces of x64dbg name it.
+  std::optional<uint64_t> hash = {};
+};
+
+/// What somebody wrote at a step. In a stream of events it is a Mark in front of that step.
+struct Note {
+  uint64_t step = 0;  // counted from 0; their number: behind the last one
+  std::string text;
 };
 
 struct Catalog {
@@ -87,6 +95,7 @@ struct Catalog {
   std::vector<VariableDef> variables;
   std::optional<RunStatus> status;
   std::vector<Module> modules;       // the main executable first
+  std::vector<Note> notes;           // those that no Mark tells, by ascending step
   std::vector<uint8_t> auxv;         // as the kernel gave it; empty = not known
   std::string source_path;           // where the trace came from; "" = no file
   /// What a reader did not understand or could not express here, in order, so that writing the

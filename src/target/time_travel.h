@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/result.h"
 #include "target/sites.h"
@@ -20,6 +21,8 @@ class TimeTravel {
 
   virtual uint64_t moments() const = 0;
   virtual uint64_t now() const = 0;
+  /// What somebody noted at this moment; "" = nothing.
+  virtual std::string note() const { return ""; }
   /// To another moment without going there; NotFound when there is none such. Nothing is told.
   virtual Status go_to(uint64_t moment) = 0;
   /// The thread whose step comes next.

@@ -42,9 +42,12 @@ void StepStore::add(Data& data, const Event& event, States& states) {
   if (first) data.of_step.push_back(data.events.size());
   data.events.push_back(&event);
   const uint64_t seq = data.of_step.size() - 1;
-  if (const auto* mark = std::get_if<Mark>(&event.body); mark != nullptr && mark->session) {
+  const auto* mark = std::get_if<Mark>(&event.body);
+  if (mark != nullptr && mark->session) {
     states.clear();
     if (data.sessions.empty() || data.sessions.back() != seq) data.sessions.push_back(seq);
+  } else if (mark != nullptr) {
+    data.catalog.notes.push_back({seq, std::string(mark->text)});
   }
   if (!std::holds_alternative<Step>(event.body)) return;
   if (data.sessions.empty()) data.sessions.push_back(0);

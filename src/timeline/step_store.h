@@ -21,6 +21,7 @@ class StepStore final : public Source, public StepIndex {
   /// Reads to the end. Unsupported when there is anything but steps, marks and losses.
   static Result<std::unique_ptr<StepStore>> read(Source& source);
 
+  /// Its notes are the marks that were read.
   const Catalog& catalog() const override;
   Result<bool> next(Batch& batch) override;
   Seekable* seekable() override { return this; }

@@ -43,7 +43,7 @@ has 'thread 42  cpu 3  2023-11-14 22:13:20.123456789 UTC'
 
 # Steps: what they changed, what held before, and what nobody knows.
 expect 0 print "$cases/jsonl/steps/input.jsonl"
-has 'step 0  pc 0x10  50  rsp=0x1000  rbx=?  [0x1000]<-2a00000000000000'
+has 'step 0  pc 0x10  50  push rax  rsp=0x1000  rbx=?  [0x1000]<-2a00000000000000'
 has '  [0x2000]=01020304<-02020304'
 has '  [0x3000]=?(512)  (what else it changed is not known)  (not all of its memory was recorded)  '
 has '  before:  rax=0x2a  rsp=0x1008'

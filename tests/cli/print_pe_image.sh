@@ -29,6 +29,15 @@ def pe(symbols):
 
 with open(f"{sys.argv[1]}/prog.exe", "wb") as out:
     out.write(pe([(b"start", 0x10), (b"work", 0x80)]))
+# Without symbols, but with a record that names a debug file.
+bare = bytearray(pe([]))
+record = b"RSDS" + bytes(range(16)) + struct.pack("<I", 1) + b"C:\\b\\bare.pdb\0"
+bare[1024 : 1024 + 28] = struct.pack("<IIHHIIII", 0, 0, 0, 0, 2, len(record), 0x1040, 1024 + 0x40)
+bare[1024 + 0x40 : 1024 + 0x40 + len(record)] = record
+struct.pack_into("<II", bare, 0x58 + 112 + 8 * 6, 0x1000, 28)
+struct.pack_into("<I", bare, 0x44 + 8, 0)  # no symbol table
+with open(f"{sys.argv[1]}/bare.exe", "wb") as out:
+    out.write(bare)
 for name, base in (("home", BASE), ("away", 0x7FF700000000)):
     with open(f"{sys.argv[1]}/{name}.jsonl", "w") as out:
         module = '{"path":"C:\\\\dir\\\\PROG.EXE","bias":"0x%x","start":"0x%x"}'
@@ -54,6 +63,67 @@ has 'pc 0x7ff700001010 <start>  90'
 printf 'Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0' >"$work/prog.pdb"
 expect 3 print --image "$work/prog.pdb" "$work/home.jsonl"
 has 'PDB files are not read' err
+
+# A program whose names its linker put elsewhere.
+expect 0 print --image "$work/bare.exe" "$work/home.jsonl"
+has 'bare.exe has no symbols but its exports; the others are in C:\b\bare.pdb, and PDB' err
+
+# Names in columns, in JSON and in questions.
+expect 0 print --image "$work/prog.exe" "$work/away.jsonl" --columns module,symbol
+has 'prog.exe        work+3'
+expect 0 print --image "$work/prog.exe" "$work/away.jsonl" --json
+has '"module":"prog.exe","symbol":"work+3","source":null'
+expect 0 print --image "$work/prog.exe" "$work/away.jsonl" --where 'symbol =~ "^work"'
+lines 1
+expect 0 print --image "$work/prog.exe" "$work/away.jsonl" --format csv \
+  --where 'module == "prog.exe"'
+lines 3
+
+# The program is known by its hash. A written trace gets path and hash from the image, and keeps
+# what it has.
+expect 0 convert "$work/away.jsonl" "$work/away.trace64" --image "$work/prog.exe"
+hash=$(head -c 300 "$work/away.trace64" | grep -ao '"hash":"0x[0-9A-F]*"' | cut -d'"' -f4)
+[ -n "$hash" ] || fail 'no hash in the header'
+expect 0 info "$work/away.trace64"
+has "hash       ${hash,,}"
+has 'C:\dir\PROG.EXE'
+expect 0 convert "$work/home.jsonl" "$work/home.trace64" --image "$work/bare.exe" \
+  --image "$work/prog.exe"
+expect 0 info "$work/home.trace64"
+has "$work/bare.exe"
+for kind in print 'convert --format jsonl'; do
+  # shellcheck disable=SC2086
+  expect 0 ${kind%% *} --image "$work/prog.exe@0x7ff700000000" "$work/away.trace64" \
+    $([ "$kind" = print ] || echo "$work/out.jsonl --format jsonl")
+  [ -s "$work/err" ] && grep -q 'is not the file' "$work/err" && fail "$kind: the right program"
+done
+grep -q "\"hash\":\"${hash,,}\"" "$work/out.jsonl" || fail 'the hash in jsonl'
+expect 0 convert "$work/out.jsonl" "$work/again.trace64"
+cmp "$work/again.trace64" "$work/away.trace64" || fail 'path and hash by way of jsonl'
+cp "$work/prog.exe" "$work/other.exe"
+printf 'x' >>"$work/other.exe"
+expect 0 print --image "$work/other.exe@0x7ff700000000" "$work/away.trace64"
+has 'other.exe is not the file that was traced: its hash is 0x' err
+has "and the trace is of C:\\dir\\PROG.EXE with $hash" err
+expect 0 convert --image "$work/other.exe@0x7ff700000000" "$work/away.trace64" "$work/kept.trace64"
+has 'is not the file' err
+cmp "$work/kept.trace64" "$work/away.trace64" || fail 'the hash of the input is kept'
+# A header without them gets them.
+python3 - "$work" <<'PYTHON'
+import re, struct, sys
+data = open(f"{sys.argv[1]}/away.trace64", "rb").read()
+size = struct.unpack("<I", data[4:8])[0]
+json = b'{"ver":1,"mine":"kept","arch":"x64","compression":""}'
+open(f"{sys.argv[1]}/bare.trace64", "wb").write(
+    b"TRAC" + struct.pack("<I", len(json)) + json + data[8 + size :])
+PYTHON
+expect 0 convert "$work/bare.trace64" "$work/same.trace64"
+cmp "$work/bare.trace64" "$work/same.trace64" || fail 'a header that nobody asked to fill'
+expect 0 convert "$work/bare.trace64" "$work/filled.trace64" --image "$work/prog.exe@0x7ff700000000"
+head -c 300 "$work/filled.trace64" >"$work/head"
+grep -aq "\"mine\":\"kept\".*\"hash\":\"$hash\",\"path\":\"$work/prog.exe\"" "$work/head" ||
+  fail 'a header that an image fills'
+
 head -c 200 "$work/prog.exe" >"$work/cut.exe"
 expect 3 print --image "$work/cut.exe" "$work/home.jsonl"
 has 'reaches beyond the end of the file' err

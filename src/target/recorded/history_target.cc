@@ -48,6 +48,13 @@ HistoryTarget::HistoryTarget(const Catalog& catalog, symbols::ImageMap images, H
   registers_ = machine::DescribedRegisters(shown);
 }
 
+std::string HistoryTarget::note() const {
+  std::string out;
+  for (const Note& one : notes_)
+    if (one.step == now_) out += (out.empty() ? "" : "\n") + one.text;
+  return out;
+}
+
 std::vector<ThreadInfo> HistoryTarget::threads(Pid pid) const {
   std::vector<ThreadInfo> out;
   if (pid != 0 && pid != kPid) return out;

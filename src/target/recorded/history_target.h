@@ -53,6 +53,9 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   ProcessFacts* facts() override { return still_.facts(); }
   Libraries* libraries() override { return still_.libraries(); }
 
+  /// By step; for those who ask what is noted.
+  void set_notes(std::vector<Note> notes) { notes_ = std::move(notes); }
+
   std::vector<std::string> files() const { return still_.files(); }
 
  private:
@@ -79,6 +82,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   Status back(Tid tid, bool step) override;
   uint64_t moments() const override { return history_.count(); }
   uint64_t now() const override { return now_; }
+  std::string note() const override;
   Status go_to(uint64_t moment) override;
   Tid next_thread() override;
 
@@ -100,6 +104,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   std::vector<uint64_t> threads_;  // as recorded; what the debugger calls them is next
   std::vector<Tid> names_;
   std::set<Point> points_;
+  std::vector<Note> notes_;
   uint64_t now_ = 0;
   std::optional<Run> run_;
   bool interrupted_ = false;

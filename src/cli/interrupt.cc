@@ -1,0 +1,42 @@
+#include "cli/interrupt.h"
+
+#include <csignal>
+#include <cstddef>
+#include <iterator>
+
+namespace tracewell::cli {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+volatile std::sig_atomic_t came = 0;
+
+void remember(int signal) { came = signal; }
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], nullptr, &before_[i]);
+    // Whoever starts us in the background may have it ignored.
+    if (before_[i].sa_handler == SIG_IGN) continue;
+    struct sigaction action = {};
+    action.sa_handler = remember;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigemptyset(&action.sa_mask);
+    sigaction(kSignals[i], &action, nullptr);
+  }
+}
+
+InterruptGuard::~InterruptGuard() {
+  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+}
+
+int interrupted() { return came; }
+
+void end_if_interrupted() {
+  if (came == 0) return;
+  std::signal(came, SIG_DFL);
+  std::raise(came);
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,25 @@
+// Ctrl-C, for commands that print: they end between two batches, so that no line is cut.
+#pragma once
+
+#include <csignal>
+
+namespace tracewell::cli {
+
+/// While one is there, the first SIGINT or SIGTERM is only remembered; the next one ends us.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction before_[2];
+};
+
+/// The signal that came; 0 = none.
+int interrupted();
+/// Ends the program by the signal that came, as whoever started it expects to see; if one came.
+void end_if_interrupted();
+
+}  // namespace tracewell::cli

@@ -1,0 +1,167 @@
+// tracewell note FILE [N [TEXT]]: what people want to remember of steps.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/notes_file.h"
+#include "cli/trace_files.h"
+#include "formats/jsonl.h"
+#include "timeline/step_store.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct NoteOptions {
+  InputOptions input;
+  std::string step;
+  std::vector<std::string> words;
+  bool remove = false;
+  bool clear = false;
+  bool json = false;
+
+  bool changes() const { return remove || clear || !words.empty(); }
+};
+
+/// A trace of steps, and its notes.
+struct NotedTrace {
+  OpenTrace trace;
+  std::unique_ptr<Source> stored;  // when the format has no random access
+  StepIndex* steps = nullptr;
+  std::vector<Note> notes;
+};
+
+Result<NotedTrace> open_noted(const InputOptions& options) {
+  NotedTrace out;
+  TW_ASSIGN_OR_RETURN(out.trace, open_trace(options));
+  out.steps = out.trace.source->steps();
+  if (out.steps == nullptr) {
+    auto stored = timeline::StepStore::read(*out.trace.source);
+    if (!stored) return std::move(stored).error().within(printable(options.path));
+    out.stored = *std::move(stored);
+    out.steps = out.stored->steps();
+  }
+  tell_problems(out.trace, options.path);
+  return out;
+}
+
+Status list(const NotedTrace& noted, std::optional<uint64_t> wanted, bool json, size_t& count) {
+  std::string out;
+  for (const Note& note : noted.notes) {
+    if (wanted && note.step != *wanted) continue;
+    ++count;
+    StepIndex::Moment moment;
+    const bool there = note.step < noted.steps->count();
+    if (there) TW_RETURN_IF_ERROR(noted.steps->state_before(note.step, moment));
+    if (json) {
+      out = fmt::format("{{\"step\":{},\"tid\":{},\"pc\":{},\"text\":", note.step,
+                        moment.tid != 0 ? fmt::format("{}", moment.tid) : "null",
+                        there ? fmt::format("\"{:#x}\"", moment.pc) : "null");
+      formats::append_json_text(out, note.text);
+      fmt::print("{}}}\n", out);
+    } else {
+      fmt::print("step {}  {}  {}\n", note.step,
+                 there ? fmt::format("pc {:#x}", moment.pc) : "behind the last one",
+                 printable(note.text));
+    }
+  }
+  return {};
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+/// What is there, to be changed. A file that would lose something is left alone.
+Status read_for_change(const std::string& path, const NotedTrace& noted, std::vector<Note>& notes) {
+  ProblemLog problems;
+  TW_ASSIGN_OR_RETURN(NotesFile file, read_notes(path, noted.trace.file->bytes(), problems));
+  if (file.there && !file.fits && problems.empty())
+    return {Errc::InvalidArgument,
+            fmt::format("{} is not of this trace as it is now; look at it, or delete it by "
+                        "--clear",
+                        path)};
+  if (!problems.empty())
+    return {Errc::Corrupt, fmt::format("{}: {}; put it right, or delete it by --clear", path,
+                                       problem_line(problems.kept().front()))};
+  notes = file.fits ? std::move(file.notes) : noted.trace.source->catalog().notes;
+  return {};
+}
+
+Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, NotedTrace& noted) {
+  const std::string path = notes_path(options.input.path);
+  const Bytes bytes = noted.trace.file->bytes();
+  if (options.clear) {
+    TW_RETURN_IF_ERROR(write_notes(path, bytes, {}));
+    return static_cast<int>(kOk);
+  }
+  std::vector<Note> notes;
+  TW_RETURN_IF_ERROR(read_for_change(path, noted, notes));
+  if (!options.remove && *step > noted.steps->count())
+    return {Errc::InvalidArgument, fmt::format("there is no step {}: the trace has {}", *step,
+                                               noted.steps->count())};
+  const auto gone = std::erase_if(notes, [&](const Note& one) { return one.step == *step; });
+  if (options.remove && gone == 0) return static_cast<int>(kNothing);
+  if (!options.remove) {
+    std::string text = joined(options.words);
+    if (text.size() > kNoteBytesMax)
+      return {Errc::InvalidArgument,
+              fmt::format("a note has {} bytes at most", kNoteBytesMax)};
+    const auto at = std::ranges::upper_bound(notes, *step, {}, &Note::step);
+    notes.insert(at, {*step, std::move(text)});
+  }
+  if (notes.empty() && !noted.trace.source->catalog().notes.empty())
+    return {Errc::InvalidArgument,
+            "the last note stands in the trace itself, and comes back when none is beside it"};
+  TW_RETURN_IF_ERROR(write_notes(path, bytes, notes));
+  return static_cast<int>(kOk);
+}
+
+Result<int> note(const NoteOptions& options) {
+  if (options.input.path == "-")
+    return {Errc::InvalidArgument, "notes are kept beside a file; give one"};
+  std::optional<uint64_t> step;
+  if (!options.step.empty()) {
+    step = parse_number(options.step);
+    if (!step) return {Errc::InvalidArgument, "not a step's number: " + options.step};
+  }
+  if (options.remove && (!step || !options.words.empty()))
+    return {Errc::InvalidArgument, "--delete wants a step, and no text"};
+  if (options.clear && step) return {Errc::InvalidArgument, "--clear deletes all notes"};
+  TW_ASSIGN_OR_RETURN(NotedTrace noted, open_noted(options.input));
+  if (options.changes()) return change(options, step, noted);
+  const std::string& path = options.input.path;
+  noted.notes = noted.stored ? notes_of(noted.trace, path, noted.stored->catalog())
+                             : notes_of(noted.trace, path);
+  size_t count = 0;
+  TW_RETURN_IF_ERROR(list(noted, step, options.json, count));
+  return static_cast<int>(count == 0 ? kNothing : kOk);
+}
+
+}  // namespace
+
+Run note_command(CLI::App& app) {
+  auto options = std::make_shared<NoteOptions>();
+  add_input_options(app, options->input);
+  app.add_option("N", options->step, "the step; their number means behind the last one");
+  app.add_option("TEXT", options->words, "what to note there; without it, show what is noted");
+  app.add_flag("--delete", options->remove, "forget what is noted at step N");
+  app.add_flag("--clear", options->clear, "delete all notes, and those of another trace");
+  app.add_flag("--json", options->json, "for scripts: an object a line");
+  app.footer(
+      "Notes are kept in FILE.notes, and go with the trace through convert and repair. Exit "
+      "status: 1 when there is no note.");
+  return [options](const Invocation&) {
+    const auto status = note(*options);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

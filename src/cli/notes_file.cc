@@ -1,0 +1,173 @@
+#include "cli/notes_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hex.h"
+#include "base/murmur3.h"
+#include "base/text.h"
+#include "formats/jsonl.h"
+#include "formats/jsonl_value.h"
+
+namespace tracewell::cli {
+namespace {
+
+using formats::json::Json;
+
+constexpr size_t kHashedBytes = 64 * 1024;
+
+/// What the trace is known by: how long it was, and how it began and ended.
+struct Identity {
+  uint64_t bytes = 0;
+  std::string head, tail;
+  bool operator==(const Identity&) const = default;
+};
+
+std::string hash_of(Bytes bytes) {
+  return fmt::format("{:016x}", murmur3_x64_128(bytes, 0)[0]);
+}
+
+/// Of the first `size` bytes.
+Identity identity_of(Bytes trace, uint64_t size) {
+  const Bytes bytes = trace.first(size);
+  const size_t hashed = std::min(bytes.size(), kHashedBytes);
+  return {size, hash_of(bytes.first(hashed)), hash_of(bytes.last(hashed))};
+}
+
+class NotesReader {
+ public:
+  NotesReader(std::string_view text, ProblemLog& problems) : rest_(text), problems_(problems) {}
+
+  NotesFile read(Bytes trace) {
+    NotesFile out;
+    out.there = true;
+    const auto head = line();
+    if (!head || !fits(*head, trace)) return out;
+    out.fits = true;
+    while (!rest_.empty()) {
+      const auto note = line();
+      if (note) add(*note, out.notes);
+    }
+    std::ranges::stable_sort(out.notes, {}, &Note::step);
+    return out;
+  }
+
+ private:
+  void bad(std::string why) {
+    problems_.add({at_, Problem::Severity::Damage, "bad-note",
+                   fmt::format("line {}: {}; left out", number_, why)});
+  }
+
+  /// nullopt: an empty line, or one that is no JSON object.
+  std::optional<Json> line() {
+    at_ = next_at_;
+    ++number_;
+    const size_t before = rest_.size();
+    const std::string_view text = take_until(rest_, '\n');
+    next_at_ += before - rest_.size();
+    if (text.empty()) return std::nullopt;
+    auto parsed = formats::json::parse(text);
+    if (parsed && parsed->is_object()) return parsed;
+    bad("this is no JSON object");
+    return std::nullopt;
+  }
+
+  bool fits(const Json& head, Bytes trace) {
+    const Json* of = formats::json::member(head, "notes_of");
+    const Json* bytes = of ? formats::json::member(*of, "bytes") : nullptr;
+    const auto size = bytes ? formats::json::unsigned_number(*bytes) : std::nullopt;
+    if (!size) {
+      bad("it does not say of which file the notes are");
+      return false;
+    }
+    if (*size > trace.size()) return false;
+    auto text = [&](const char* key) {
+      const Json* value = formats::json::member(*of, key);
+      return value ? formats::json::text(*value).value_or("") : "";
+    };
+    return Identity{*size, text("head"), text("tail")} == identity_of(trace, *size);
+  }
+
+  void add(const Json& object, std::vector<Note>& notes) {
+    const Json* step = formats::json::member(object, "step");
+    const Json* text = formats::json::member(object, "text");
+    const auto number = step ? formats::json::unsigned_number(*step) : std::nullopt;
+    auto words = text ? formats::json::text(*text) : std::nullopt;
+    if (!number || !words) return bad("a note has a \"step\" and a \"text\"");
+    if (words->size() > kNoteBytesMax) return bad("the text is too long");
+    notes.push_back({*number, *std::move(words)});
+  }
+
+  std::string_view rest_;
+  ProblemLog& problems_;
+  uint64_t at_ = 0, next_at_ = 0, number_ = 0;
+};
+
+}  // namespace
+
+std::string notes_path(const std::string& trace) { return trace + ".notes"; }
+
+Result<NotesFile> read_notes(const std::string& path, Bytes trace, ProblemLog& problems) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return NotesFile{};
+  if (!std::filesystem::is_regular_file(path, ignored))
+    return {Errc::Io, fmt::format("{} is not a file", path)};
+  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+  return NotesReader(as_text(file->bytes()), problems).read(trace);
+}
+
+Status write_notes(const std::string& path, Bytes trace, const std::vector<Note>& notes) {
+  if (notes.empty()) {
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+    return errno_error("cannot delete " + path);
+  }
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+  const Identity of = identity_of(trace, trace.size());
+  TW_RETURN_IF_ERROR(file.write(
+      fmt::format("{{\"notes_of\":{{\"bytes\":{},\"head\":\"{}\",\"tail\":\"{}\"}}}}\n", of.bytes,
+                  of.head, of.tail)));
+  std::string line;
+  for (const Note& note : notes) {
+    line = fmt::format("{{\"step\":{},\"text\":", note.step);
+    formats::append_json_text(line, note.text);
+    TW_RETURN_IF_ERROR(file.write(line + "}\n"));
+  }
+  return file.commit();
+}
+
+std::vector<Note> notes_of(const OpenTrace& trace, const std::string& path) {
+  const std::vector<Note>& own = trace.source->catalog().notes;
+  if (path == "-") return own;
+  const std::string beside = notes_path(path);
+  ProblemLog problems;
+  auto file = read_notes(beside, trace.file->bytes(), problems);
+  if (!file) {
+    fmt::print(stderr, "tracewell: {}\n", printable(file.error().text()));
+    return own;
+  }
+  for (const Problem& problem : problems.kept())
+    fmt::print(stderr, "tracewell: {}: {}\n", printable(beside), problem_line(problem));
+  if (file->there && !file->fits)
+    fmt::print(stderr,
+               "tracewell: {} is not of this trace as it is now; its notes are not used\n",
+               printable(beside));
+  return file->fits ? std::move(file->notes) : own;
+}
+
+std::vector<Note> notes_of(const OpenTrace& trace, const std::string& path,
+                           const Catalog& stored) {
+  std::vector<Note> out = notes_of(trace, path);
+  out.insert(out.end(), stored.notes.begin(), stored.notes.end());
+  std::ranges::stable_sort(out, {}, &Note::step);
+  return out;
+}
+
+}  // namespace tracewell::cli

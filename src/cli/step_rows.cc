@@ -1,0 +1,287 @@
+#include "cli/step_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hex.h"
+#include "base/text.h"
+#include "cli/step_text.h"
+#include "formats/jsonl.h"
+#include "machine/control_flow.h"
+
+namespace tracewell::cli {
+namespace {
+
+enum Column : uint8_t {
+  Index,
+  Thread,
+  Address,
+  Module,
+  Symbol,
+  Source_,
+  Opcode,
+  Disassembly,
+  Registers,
+  Before,
+  Memory,
+  Note,
+  kColumns,
+};
+struct ColumnWords {
+  std::string_view name, key;  // of a table, of JSON (as `find` and jsonl spell it)
+  size_t width;                // at least; what is longer moves the rest of its line
+};
+constexpr std::array<ColumnWords, kColumns> kWords = {{{"index", "step", 8},
+                                                       {"thread", "tid", 6},
+                                                       {"address", "pc", 18},
+                                                       {"module", "module", 14},
+                                                       {"symbol", "symbol", 24},
+                                                       {"source", "source", 16},
+                                                       {"opcode", "opcode", 20},
+                                                       {"disassembly", "disassembly", 40},
+                                                       {"registers", "registers", 24},
+                                                       {"before", "before", 24},
+                                                       {"memory", "memory", 24},
+                                                       {"note", "note", 8}}};
+
+class StepRows final : public Sink {
+ public:
+  StepRows(StepRowsOptions options, AddressNames names)
+      : options_(std::move(options)), names_(std::move(names)) {
+    if (options_.columns.empty())
+      for (int column = 0; column < kColumns; ++column) options_.columns.push_back(column);
+    has_notes_ = std::ranges::count(options_.columns, Note) != 0;
+  }
+
+  Status begin(const Catalog& catalog) override {
+    catalog_ = catalog;
+    decoder_.emplace(catalog.machine);
+    TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create("-"));
+    file_.emplace(std::move(file));
+    if (options_.json) return {};
+    line_.clear();
+    for (const int column : options_.columns) cell(column, kWords[column].name);
+    return end_line();
+  }
+
+  Status write(const Batch& batch) override {
+    for (const Event& event : batch.events()) {
+      line_.clear();
+      if (const auto* step = std::get_if<Step>(&event.body)) {
+        options_.json ? write_object(event, *step) : write_row(event, *step);
+        note_.clear();
+      } else if (const auto* mark = std::get_if<Mark>(&event.body);
+                 mark && !mark->session && has_notes_) {
+        if (!note_.empty()) note_ += '\n';
+        note_ += mark->text;
+        continue;
+      } else {
+        write_other(event);
+      }
+      TW_RETURN_IF_ERROR(end_line());
+    }
+    return file_->flush();  // somebody is looking
+  }
+
+  Status finish() override {
+    if (!note_.empty()) {  // behind the last step
+      line_ = options_.json ? "{\"step\":null,\"note\":" : "-- ";
+      if (options_.json) {
+        formats::append_json_text(line_, note_);
+        line_ += '}';
+      } else {
+        line_ += printable(note_);
+      }
+      TW_RETURN_IF_ERROR(end_line());
+    }
+    return file_->commit();
+  }
+
+ private:
+  Status end_line() {
+    if (!options_.json) line_.erase(line_.find_last_not_of(' ') + 1);
+    line_ += '\n';
+    return file_->write(line_);
+  }
+
+  void cell(int column, std::string_view text) {
+    const bool last = column == options_.columns.back();
+    line_ += text;
+    if (last) return;
+    if (text.size() < kWords[column].width) line_.append(kWords[column].width - text.size(), ' ');
+    line_ += "  ";
+  }
+
+  void write_other(const Event& event) {
+    if (options_.json) return formats::append_event_json(line_, catalog_, event);
+    line_ = fmt::format("-- {} ", event.seq);
+    if (const auto* mark = std::get_if<Mark>(&event.body))
+      line_ += printable(mark->text);
+    else if (const auto* lost = std::get_if<Lost>(&event.body))
+      line_ += fmt::format("lost: {}", printable(lost->why));
+    else
+      line_ += "not an instruction";
+  }
+
+  std::string text_of(const std::function<std::string(uint64_t)>& name_of, uint64_t address) const {
+    return name_of ? name_of(address) : "";
+  }
+
+  /// Of an image, else what the trace says.
+  std::string module_of(uint64_t pc) const {
+    if (std::string name = text_of(names_.module, pc); !name.empty()) return name;
+    for (const tracewell::Module& one : catalog_.modules)
+      if (pc >= one.start && pc - one.start < one.size_bytes)
+        return one.path.substr(one.path.find_last_of("/\\") + 1);  // npos + 1 = 0
+    return "";
+  }
+
+  std::string changes(std::span<const Step::RegisterChange> all) const {
+    std::string out;
+    for (const Step::RegisterChange& change : all) {
+      const size_t at = out.size();
+      if (append_change(out, catalog_, change) && at != 0) out.insert(at, " ");
+    }
+    return out;
+  }
+
+  static std::string accesses(const Step& step) {
+    std::string out;
+    for (const Step::MemoryAccess& access : step.memory) {
+      const size_t at = out.size();
+      if (append_access(out, access) && at != 0) out.insert(at, " ");
+    }
+    return out;
+  }
+
+  /// As text, whatever it holds.
+  std::string text_in(int column, const Event& event, const Step& step) const {
+    switch (column) {
+      case Index:
+        return fmt::format("{}", event.seq);
+      case Thread:
+        return event.tid == 0 ? "" : fmt::format("{}", event.tid);
+      case Address:
+        return fmt::format("{:#x}", step.pc);
+      case Module:
+        return module_of(step.pc);
+      case Symbol:
+        return text_of(names_.symbol, step.pc);
+      case Source_:
+        return text_of(names_.source, step.pc);
+      case Opcode:
+        return to_hex(step.opcode);
+      case Disassembly:
+        return decoder_->text(step.opcode, step.pc);
+      case Registers:
+        return changes(step.registers);
+      case Before:
+        return changes(step.before);
+      case Memory:
+        return accesses(step);
+      default:
+        return note_;
+    }
+  }
+
+  void write_row(const Event& event, const Step& step) {
+    for (const int column : options_.columns) cell(column, printable(text_in(column, event, step)));
+  }
+
+  void write_object(const Event& event, const Step& step) {
+    line_ = "{";
+    for (const int column : options_.columns) {
+      if (line_.size() != 1) line_ += ',';
+      line_ += fmt::format("\"{}\":", kWords[column].key);
+      if (column == Registers) {
+        put_registers(step.registers);
+      } else if (column == Before) {
+        put_registers(step.before);
+      } else if (column == Memory) {
+        put_memory(step);
+      } else if (const std::string text = text_in(column, event, step); text.empty()) {
+        line_ += "null";
+      } else if (column == Index || column == Thread) {
+        line_ += text;
+      } else {
+        formats::append_json_text(line_, text);
+      }
+    }
+    line_ += '}';
+  }
+
+  void put_registers(std::span<const Step::RegisterChange> all) {
+    const auto& registers = catalog_.registers.registers;
+    line_ += '{';
+    for (const Step::RegisterChange& change : all) {
+      if (change.index >= registers.size()) continue;
+      if (line_.back() != '{') line_ += ',';
+      formats::append_json_text(line_, registers[change.index].name);
+      line_ += change.value.empty()
+                   ? ":null"
+                   : fmt::format(":\"{}\"",
+                                 formats::register_value_hex(change.value, catalog_.endian));
+    }
+    line_ += '}';
+  }
+
+  void put_memory(const Step& step) {
+    line_ += '[';
+    for (const Step::MemoryAccess& access : step.memory) {
+      if (access.kind == Step::MemoryAccess::Kind::Nearby) continue;
+      if (line_.back() != '[') line_ += ',';
+      line_ += fmt::format("{{\"addr\":\"{:#x}\",\"size\":{},\"access\":\"{}\"", access.address,
+                           access.size, formats::kAccessNames[static_cast<size_t>(access.kind)]);
+      if (!access.old_bytes.empty())
+        line_ += fmt::format(",\"old\":\"{}\"", to_hex(access.old_bytes));
+      if (!access.new_bytes.empty())
+        line_ += fmt::format(",\"new\":\"{}\"", to_hex(access.new_bytes));
+      line_ += '}';
+    }
+    line_ += ']';
+  }
+
+  StepRowsOptions options_;
+  AddressNames names_;
+  Catalog catalog_;
+  std::optional<machine::FlowDecoder> decoder_;
+  std::optional<OutputFile> file_;
+  bool has_notes_ = false;
+  std::string note_;  // for the next step
+  std::string line_;
+};
+
+}  // namespace
+
+std::string column_names() {
+  std::string out;
+  for (const ColumnWords& one : kWords) out += (out.empty() ? "" : ", ") + std::string(one.name);
+  return out;
+}
+
+Result<std::vector<int>> parse_columns(const std::vector<std::string>& names) {
+  std::vector<int> out;
+  for (const std::string& name : names) {
+    const auto at = std::ranges::find(kWords, name, &ColumnWords::name);
+    if (at == kWords.end())
+      return {Errc::InvalidArgument, fmt::format("there is no column {}; there are {}",
+                                                 printable(name), column_names())};
+    const auto column = static_cast<int>(at - kWords.begin());
+    if (std::ranges::count(out, column) != 0)
+      return {Errc::InvalidArgument, fmt::format("column {} is there twice", name)};
+    out.push_back(column);
+  }
+  return out;
+}
+
+std::unique_ptr<Sink> step_rows(StepRowsOptions options, AddressNames names) {
+  return std::make_unique<StepRows>(std::move(options), std::move(names));
+}
+
+}  // namespace tracewell::cli

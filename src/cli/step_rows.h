@@ -1,0 +1,27 @@
+// Executed instructions as rows of chosen columns: a table for people, or JSON lines for scripts.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/text_sink.h"
+#include "model/stream.h"
+
+namespace tracewell::cli {
+
+/// The names of all columns, separated by ", ".
+std::string column_names();
+/// A column for each name, in order. InvalidArgument for a name that is none.
+Result<std::vector<int>> parse_columns(const std::vector<std::string>& names);
+
+struct StepRowsOptions {
+  std::vector<int> columns;  // empty = all
+  bool json = false;
+};
+/// Writes to standard output. In a table, what is no step has a line of its own, and notes stand in
+/// their column if that is there; in JSON, what is no step is as in the format jsonl.
+std::unique_ptr<Sink> step_rows(StepRowsOptions options, AddressNames names);
+
+}  // namespace tracewell::cli

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# tracewell note: notes beside a trace, and what becomes of them.
+. "$(dirname "$0")/common.sh"
+data=$TRACEWELL_SOURCE/tests/formats/data
+trace=$work/run.trace64
+cp "$data/synthetic_single.trace64" "$trace"
+
+expect 1 note "$trace"
+expect 0 note "$trace" 1000 the key is here
+expect 0 note "$trace" 0x10 'first
+second'
+expect 0 note "$trace" 4 gone
+expect 0 note "$trace"
+lines 3
+has 'step 4  pc 0x'
+has 'step 16  pc 0x'
+has '  first\x0asecond'
+has '  the key is here'
+expect 0 note "$trace" 1000
+lines 1
+expect 0 note "$trace" 4 --delete
+expect 1 note "$trace" 4
+expect 1 note "$trace" 4 --delete
+expect 0 note "$trace" 1000 the key was here
+expect 0 note "$trace" --json
+python3 - "$work/out" <<'PYTHON' || fail 'note --json'
+import json, sys
+notes = [json.loads(line) for line in open(sys.argv[1])]
+assert [note["step"] for note in notes] == [16, 1000], notes
+assert notes[0]["text"] == "first\nsecond" and notes[1]["text"] == "the key was here", notes
+assert all(note["pc"].startswith("0x") and note["tid"] for note in notes), notes
+PYTHON
+[ "$(ls "$work" | grep -c notes)" = 1 ] || fail "$(ls "$work")"
+
+# Where they are shown.
+expect 0 at "$trace" 1000
+has '  note: the key was here'
+expect 0 at "$trace" 1000 --json
+has '"notes":["the key was here"]'
+expect 0 info "$trace"
+has 'notes      2'
+has '1000 the key was here'
+expect 0 info --json "$trace"
+has '"text": "the key was here"'
+expect 0 print "$trace" --from 999 --to 1001
+lines 5
+has 'mark 1000  the key was here'
+expect 0 print "$trace" --where 'seq == 1000 && kind == "step"' --columns index,note
+lines 2
+has '1000      the key was here'
+expect 0 print "$trace" --where 'text =~ "KEY"'
+lines 1
+expect 0 print "$trace" --from 1000 --to 1000 --json
+python3 -c '
+import json, sys
+row = json.loads(open(sys.argv[1]).read())
+assert row["step"] == 1000 and row["note"] == "the key was here", row
+' "$work/out" || fail 'print --json'
+
+# They go along: to the steps' new numbers, as marks, as comments; and are told where they cannot.
+expect 0 convert "$trace" "$work/part.trace64" --from 10 --where 'seq <= 16 || seq == 1000'
+expect 0 note "$work/part.trace64"
+lines 2
+has 'step 6  '
+has 'step 7  '
+expect 0 check "$work/part.trace64"
+has 'sound'
+expect 0 repair "$work/part.trace64" "$work/again.trace64"
+cmp "$work/part.trace64" "$work/again.trace64" || fail 'notes of its own, repaired'
+expect 0 repair "$trace" "$work/whole.trace64"
+expect 0 note "$work/whole.trace64" 1000
+has 'the key was here'
+expect 0 convert "$trace" "$work/old.trace64" --compat
+has '2 notes are left out' err
+cmp "$work/old.trace64" "$trace" || fail '--compat'
+expect 0 convert "$trace" "$work/run.jsonl"
+grep -q '"seq":1000,"kind":"mark".*"the key was here"' "$work/run.jsonl" || fail 'marks'
+expect 0 at "$work/run.jsonl" 1000
+has '  note: the key was here'
+expect 0 convert "$work/run.jsonl" "$work/back.trace64"
+expect 0 note "$work/back.trace64" 16
+has 'first\x0asecond'
+expect 0 convert "$trace" "$work/run-tvt.json" --format tvt
+grep -q '"comment":"the key was here"' "$work/run-tvt.json" || fail 'comments'
+for format in tenet drcov modoff folded tfile; do
+  expect 0 convert "$trace" "$work/run.$format" --format $format
+  has '2 notes are left out' err
+done
+
+# Notes in a trace are changed beside it.
+expect 0 note "$work/part.trace64" 6 another
+expect 0 note "$work/part.trace64"
+lines 2
+has '  another'
+expect 0 note "$work/part.trace64" 7 --delete
+expect 2 note "$work/part.trace64" 6 --delete
+has 'stands in the trace itself' err
+expect 0 note "$work/part.trace64" --clear
+expect 0 note "$work/part.trace64"
+has 'first\x0asecond'
+
+# A trace that grows keeps its notes; another one does not get them.
+head -c 200000 "$data/synthetic_single.trace64" >"$work/grows.trace64"
+expect 0 note "$work/grows.trace64" 5 kept
+cp "$data/synthetic_single.trace64" "$work/grows.trace64"
+expect 0 note "$work/grows.trace64"
+has 'kept'
+cp "$data/synthetic_threads_fixed.trace64" "$work/grows.trace64"
+expect 1 note "$work/grows.trace64"
+has 'is not of this trace as it is now; its notes are not used' err
+expect 0 at "$work/grows.trace64" 5
+has 'its notes are not used' err
+if grep -q kept "$work/out"; then fail 'a note of another trace'; fi
+expect 2 note "$work/grows.trace64" 5 new
+has '--clear' err
+expect 0 note "$work/grows.trace64" --clear
+expect 0 note "$work/grows.trace64" 5 new
+expect 0 note "$work/grows.trace64" 5
+
+# What is no file of notes.
+good=$(head -1 "$work/grows.trace64.notes")
+for bad in '' 'nonsense' '{"notes_of":7}' '[1]' '{"notes_of":{"bytes":99999999999999999999}}' \
+  '{"notes_of":{"bytes":1,"head":"0","tail":[]}}' "$(printf '[%.0s' $(seq 5000))"; do
+  printf '%s\n' "$bad" >"$work/grows.trace64.notes"
+  expect 1 note "$work/grows.trace64"
+  has 'is not of this trace' err
+done
+{
+  printf '%s\n{"step":1,"text":"a"}\n{"step":-1,"text":"b"}\n{"step":2}\n' "$good"
+  printf '\377\n{"step":3,"text":"\\u001b[31m"}\n{"step":4e99,"text":"x"}'
+} >"$work/grows.trace64.notes"
+expect 0 note "$work/grows.trace64"
+lines 2
+has 'bad-note at' err
+has 'line 3: ' err
+if grep -q $'\e' "$work/out"; then fail 'a note spoke to the terminal'; fi
+expect 3 note "$work/grows.trace64" 1 more
+has 'put it right' err
+[ "$(wc -l <"$work/grows.trace64.notes")" = 6 ] || fail 'a damaged file was changed'
+printf '%s\n{"step":18446744073709551615,"text":"far"}\n' "$good" >"$work/grows.trace64.notes"
+expect 0 note "$work/grows.trace64"
+has 'step 18446744073709551615  behind the last one  far'
+expect 0 print "$work/grows.trace64" --from 4999
+has 'far'
+
+# Mistakes.
+expect 2 note "$trace" 5000000 there
+has 'there is no step 5000000' err
+expect 2 note "$trace" five there
+expect 2 note "$trace" --delete
+expect 2 note "$trace" 5 text --delete
+expect 2 note "$trace" 5 --clear
+expect 2 note - 5 text
+expect 3 note "$cases/tfile/gdb-tsave/input.tf" 1 text
+finish

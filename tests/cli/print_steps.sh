@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# tracewell print of executed instructions: disassembly, columns, JSON, names, and --where.
+. "$(dirname "$0")/common.sh"
+file=$TRACEWELL_SOURCE/tests/cli/steps.jsonl
+
+expect 0 print "$file"
+has 'step 0  pc 0x1000  50  push rax  rsp=0x7000  [0x7000]<-2a00000000000000  thread 7'
+has 'step 7  pc 0x1110  c3  ret'
+
+expect 0 print "$file" --columns index,thread,address,disassembly,registers,memory
+lines 10
+head -1 "$work/out" | grep -q '^index     thread  address  *disassembly  *registers  *memory$' ||
+  fail "$(head -1 "$work/out")"
+sed -n 2p "$work/out" | tr -s ' ' >"$work/row"
+grep -qx '0 7 0x1000 push rax rsp=0x7000 \[0x7000\]<-2a00000000000000' "$work/row" ||
+  fail "$(cat "$work/row")"
+expect 0 print "$file" --columns before,opcode
+has 'rax=0x2a rbx=0x5 rsp=0x7008  50'
+expect 2 print "$file" --columns nothing
+has 'there is no column nothing; there are index, thread, address, module' err
+expect 2 print "$file" --columns index,index
+expect 2 print "$file" --format csv --json
+
+expect 0 print "$file" --json
+lines 9
+python3 - "$work/out" <<'PYTHON' || fail 'print --json'
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+assert list(rows[0]) == ["step", "tid", "pc", "module", "symbol", "source", "opcode",
+                         "disassembly", "registers", "before", "memory", "note"], rows[0]
+assert rows[0]["pc"] == "0x1000" and rows[0]["disassembly"] == "push rax", rows[0]
+assert rows[0]["registers"] == {"rsp": "0x7000"} and rows[0]["module"] is None, rows[0]
+assert rows[0]["memory"] == [{"addr": "0x7000", "size": 8, "access": "write",
+                              "new": "2a00000000000000"}], rows[0]
+assert rows[4]["memory"][0]["old"] == "2a", rows[4]
+PYTHON
+expect 0 print "$file" --json --columns address,index
+head -1 "$work/out" | grep -qx '{"pc":"0x1000","step":0}' || fail "$(head -1 "$work/out")"
+# What is no instruction keeps its own form.
+expect 0 print "$cases/tfile/gdb-tsave/input.tf" --json --to 0
+has '"kind":"frame"'
+
+# chosen NUMBERS EXPR: which steps are left, in the table and in a written trace.
+sample=$work/sample.trace64  # an index comes to stand beside it
+cp "$TRACEWELL_SOURCE/tests/formats/data/synthetic_threads_fixed.trace64" "$sample"
+chosen() {
+  expect 0 print "$file" --where "$2" --columns index
+  [ "$(tail -n +2 "$work/out" | tr -s '\n ' ' ')" = "$1 " ] ||
+    fail "$2: $(tail -n +2 "$work/out" | tr '\n' ' ')"
+}
+chosen '0 1 2 8' 'pc in 0x1000..0x1100'
+chosen '5 6' 'pc in 0x1101,8'
+chosen '3 4' 'tid == 8'
+chosen '2 3 8' 'mnemonic == "nop"'
+chosen '1 7' 'mnemonic =~ "^(call|ret)$"'
+chosen '5' 'disassembly =~ "\[rsp\+0x08\]"'
+chosen '5 6 7 8' '$rax == 0x2b'
+chosen '0 1 2' 'rax == 0x2a && tid == 7'
+chosen '5' '$rax != $rax.before'
+chosen '0 1 2 5 6 7 8' '$al in 0x2a..0x2b && tid == 7'
+chosen '0 4 6' 'write[0x7000..0x7fff]'
+chosen '5' 'read[0x7003]'
+chosen '0' 'write == 0x2a'
+chosen '6' 'access[0x7008,1] == 0x6968'
+chosen '0 2 3 8' '!(read || write[0x6ff8]) && !(pc in 0x2001) && pc != 0x1106'
+expect 1 print "$file" --where 'read[0x9000]'
+expect 2 print "$file" --where 'mnemonic =~ "["'
+has 'this is no pattern' err
+
+# The same questions of a trace of x64dbg's, and of the smaller one that they make: registers and
+# memory of each step are those that it had.
+state() {
+  "$tracewell" at "$1" "$2" --json | python3 -c '
+import json, sys
+state = json.load(sys.stdin)
+for key in ("gs_base", "x64dbg_rest"):
+    state["registers"].pop(key, None)
+print(state["tid"], state["pc"], state["opcode"], state["registers"])'
+}
+for where in 'mnemonic =~ "^(mov|push)" && tid != 0' '$rax.before >= 0x100 && $rcx == $rcx.before' \
+  'write && access > 0x1000' 'seq < 700 || pc in 0..0xffffffffffffffff && seq > 4000'; do
+  expect 0 print "$sample" --where "$where" --columns index
+  tail -n +2 "$work/out" | tr -d ' ' >"$work/numbers"
+  [ -s "$work/numbers" ] || fail "$where: nothing"
+  rm -f "$work/part.trace64"*
+  expect 0 convert "$sample" "$work/part.trace64" --where "$where"
+  expect 0 check "$work/part.trace64"
+  count=$(wc -l <"$work/numbers")
+  has "sound, $count events"
+  for place in 1 2 $((count / 2 + 1)) "$count"; do
+    number=$(sed -n "${place}p" "$work/numbers")
+    [ "$(state "$sample" "$number")" = "$(state "$work/part.trace64" $((place - 1)))" ] ||
+      fail "$where: step $number is another as step $((place - 1))"
+  done
+  expect 0 print "$work/part.trace64" --where "$where" --columns index
+done
+
+# A pipe gets its first lines before the trace is at its end.
+mkfifo "$work/in"
+"$tracewell" print "$sample" --where 'seq == 3 || seq == 4900' 2>/dev/null | head -1 >"$work/out"
+has 'step 3 '
+"$tracewell" print - --columns index <"$sample" >"$work/out" || fail 'from a pipe'
+lines 5000
+
+# Ctrl-C: whole lines, no half file, and whoever waits sees the signal. The steps come from a pipe
+# that is held open, so that there is always more to come.
+python3 - "$tracewell" "$sample" "$work" <<'PYTHON' || fail 'Ctrl-C'
+import os, signal, subprocess, sys
+tracewell, sample, work = sys.argv[1:]
+# Standard output is a pipe that nobody empties: after its first lines the program waits in there.
+run = subprocess.Popen([tracewell, "print", sample], stdout=subprocess.PIPE)
+first = run.stdout.readline()
+run.send_signal(signal.SIGINT)
+rest = first + run.stdout.read()
+run.wait()
+assert rest.endswith(b"\n"), rest[-80:]
+assert all(line.split()[0] in (b"step", b"before:", b"mark") for line in rest.splitlines())
+assert run.returncode in (-signal.SIGINT, 0), run.returncode
+assert len(rest.splitlines()) < 5000 or run.returncode == 0
+PYTHON
+finish

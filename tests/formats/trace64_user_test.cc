@@ -1,0 +1,163 @@
+// User blocks of our own: notes, and registers that nobody knows.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/hex.h"
+#include "formats/random_steps.h"
+#include "formats/trace64_model.h"
+#include "formats/trace64_sums.h"
+#include "formats/trace64_user.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+/// "name=value …" of what is known of the registers of the thread before each step.
+std::vector<std::string> known_registers(Source& source, const RegisterLayout& of) {
+  const RegisterLayout& layout = source.catalog().registers;
+  std::map<uint64_t, RegisterState> threads;
+  std::vector<std::string> out;
+  Batch batch;
+  while (*source.next(batch)) {
+    for (const Event& event : batch.events()) {
+      const auto* step = std::get_if<Step>(&event.body);
+      if (!step) continue;
+      RegisterState& state = threads[event.tid];
+      if (state.block.empty()) state.reset(layout);
+      for (const auto& change : step->before) state.set(layout, change.index, change.value);
+      std::string line;
+      for (const Register& one : of.registers) {
+        const Register* here = layout.find(one.name);
+        if (!here || here == layout.pc()) continue;
+        const auto index = static_cast<uint32_t>(here - layout.registers.data());
+        // Segments and words of the x87 have 16 bits in the file.
+        const bool narrow = one.name.size() == 2 || one.name[0] == 'f';
+        if (state.is_valid(index))
+          line += one.name + "=" +
+                  to_hex(Bytes(state.block).subspan(here->offset, narrow ? 2 : here->size_bytes)) +
+                  " ";
+      }
+      out.push_back(line);
+      for (const auto& change : step->registers) state.set(layout, change.index, change.value);
+    }
+  }
+  return out;
+}
+
+TEST(Trace64User, UnknownRegistersStayUnknown) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    RandomSteps::Wanted wanted;
+    wanted.wide = seed % 2 == 0;
+    wanted.threads = 1 + seed % 3;
+    wanted.opcodes = true;
+    if (wanted.wide)
+      wanted.registers = {"rax", "rsp", "xmm3", "es", "fctrl", "mxcsr", "st1"};
+    else
+      wanted.registers = {"eax", "esp", "gs", "xmm3", "fstat"};
+    RandomSteps made(seed, wanted);
+    ListSource from(made.catalog, made.events().events());
+    const auto expected = known_registers(from, made.catalog.registers);
+    for (const char* style : {"minimal", "x64dbg"}) {
+      ListSource again(made.catalog, made.events().events());
+      const std::string bytes = saved(again, {.compat = false, .style = style});
+      Opened opened(bytes, "trace64");
+      ASSERT_TRUE(opened.source) << opened.error;
+      EXPECT_EQ(known_registers(*opened.source, made.catalog.registers), expected)
+          << "seed " << seed << " " << style;
+      EXPECT_EQ(opened.problems->count(), 0u);
+      // Once more, and in the middle.
+      EXPECT_TRUE(rewritten(bytes) == bytes) << "seed " << seed << " " << style;
+      StepIndex& steps = *opened.source->steps();
+      for (uint64_t seq = 0; seq < steps.count(); seq += 1 + seq / 4) {
+        StepIndex::Moment moment;
+        ASSERT_TRUE(steps.state_before(seq, moment).ok());
+        const RegisterLayout& layout = opened.source->catalog().registers;
+        for (uint32_t i = 0; i < layout.registers.size(); ++i) {
+          const bool told = expected[seq].find(layout.registers[i].name + "=") == 0 ||
+                            expected[seq].find(" " + layout.registers[i].name + "=") !=
+                                std::string::npos;
+          if (!made.catalog.registers.find(layout.registers[i].name) || layout.pc_index == i)
+            continue;
+          EXPECT_EQ(moment.registers.is_valid(i), told)
+              << seed << " " << seq << " " << layout.registers[i].name;
+        }
+      }
+    }
+  }
+}
+
+constexpr std::string_view kNoted = R"({"catalog":{"machine":"i386"}}
+{"kind":"mark","text":"first"}
+{"kind":"step","seq":0,"pc":"0x10","opcode":"90","before":{"eax":"0x1"}}
+{"kind":"step","seq":1,"pc":"0x11","opcode":"90","registers":{"eax":null}}
+{"kind":"mark","seq":2,"text":"two\nlines"}
+{"kind":"mark","seq":2,"text":"and one"}
+{"kind":"lost","seq":2,"count":3,"why":"gone"}
+{"kind":"step","seq":2,"pc":"0x12","opcode":"90","before":{"ebx":"0x0"}}
+{"kind":"mark","seq":3,"text":"the end"}
+)";
+
+TEST(Trace64User, NotesStandBesideTheirSteps) {
+  std::string told;
+  const std::string bytes = converted(kNoted, "trace64", &told);
+  EXPECT_EQ(told.find("left out: "), std::string::npos) << told;
+  Opened opened(bytes, "trace64");
+  ASSERT_TRUE(opened.source) << opened.error;
+  std::string notes;
+  for (const Note& note : opened.source->catalog().notes)
+    notes += std::to_string(note.step) + " " + note.text + ";";
+  EXPECT_EQ(notes, "0 first;2 two\nlines;2 and one;3 the end;");
+  // They are the pipeline's business: without it, rewriting writes none.
+  EXPECT_EQ(rewritten(bytes).find("two\nlines"), std::string::npos);
+  const auto known = known_registers(*opened.source, opened.source->catalog().registers);
+  ASSERT_EQ(known.size(), 3u);
+  EXPECT_EQ(known[1].rfind("eax=01000000", 0), 0u) << known[1];
+  EXPECT_EQ(known[2].find("eax="), std::string::npos) << known[2];
+  EXPECT_NE(known[2].find("ebx=00000000"), std::string::npos) << known[2];
+}
+
+TEST(Trace64User, CompatSaysWhatIsLost) {
+  Opened opened{std::string(kNoted)};
+  TempFolder folder;
+  auto sink = find_format("trace64")->create(*OutputFile::create(folder.file("out")),
+                                             {.compat = true, .sound = false, .style = ""});
+  ASSERT_TRUE(pump(*opened.source, **sink).ok());
+  std::string told;
+  for (const std::string& line : (*sink)->left_out()) told += line + "\n";
+  EXPECT_NE(told.find("4 notes are left out"), std::string::npos) << told;
+  EXPECT_NE(told.find("3 instructions show registers that are not known as 0"), std::string::npos)
+      << told;
+  EXPECT_EQ(read_file(folder.file("out")).find(trace64::kOwnSignature), std::string::npos);
+}
+
+/// Blocks of others, of later versions, cut ones: kept as they are, or skipped.
+TEST(Trace64User, WhatIsNotOursIsKept) {
+  const std::string step = full_block(1, {{16, 0x10}}).bytes();
+  auto block = [](std::string data) { return "\xc0" + le(data.size(), 4) + data; };
+  const std::string signature(trace64::kOwnSignature);
+  for (const std::string& data :
+       {std::string(), std::string("TRACE"), signature, signature + "\1", signature + "\2\1hi",
+        signature + "\1\5hi", signature + std::string("\1\0hi", 4)}) {
+    const std::string bytes = head(kJson64) + step + block(data);
+    EXPECT_EQ(rewritten(bytes), bytes) << data;
+  }
+  // Bits for registers that cannot be unknown, or that are not there; too few, too many.
+  for (const size_t size : {0, 1, 300}) {
+    const std::string bits(size, '\xff');
+    Opened opened(head(kJson64) + block(signature + "\1\2" + bits) + step + step, "trace64");
+    ASSERT_TRUE(opened.source) << opened.error;
+    StepIndex::Moment moment;
+    ASSERT_TRUE(opened.source->steps()->state_before(0, moment).ok());
+    EXPECT_EQ(moment.pc, 0x10u);
+    EXPECT_TRUE(moment.registers.is_valid(*opened.source->catalog().registers.pc_index));
+    EXPECT_EQ(moment.registers.is_valid(0), bits.empty());
+    ASSERT_TRUE(opened.source->steps()->state_before(1, moment).ok());
+    EXPECT_TRUE(moment.registers.is_valid(0)) << "a block that lists the word tells it";
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test
