@@ -32,14 +32,20 @@ class InfoWriter {
     for (const VariableDef& one : catalog_.variables)
       line("variable", "{} ${}{}", one.number, printable(one.name),
            one.builtin ? ", builtin" : fmt::format(" = {} at first", one.initial_value));
-    for (const Module& one : catalog_.modules)
-      line("module", "{:#x} {} (moved by {:#x})", one.start, printable(one.path), one.bias);
+    for (const Module& one : catalog_.modules) write_module(one);
     write_notes();
     write_problems();
     return std::move(out_);
   }
 
  private:
+  void write_module(const Module& one) {
+    if (one.is_placed())
+      line("module", "{:#x} {} (moved by {:#x})", one.start, printable(one.path), one.bias);
+    else
+      line("module", "{} (where it was is not known)", printable(one.path));
+  }
+
   template <class... Args>
   void line(std::string_view label, fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out_), "{:<11}", label);

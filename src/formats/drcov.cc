@@ -47,8 +47,11 @@ class DrcovWriter final : public Sink {
   }
 
   Status begin(const Catalog& catalog) override {
-    modules_ = catalog.modules;
-    modules_.resize(std::min<size_t>(modules_.size(), kModulesMax));
+    // Readers take base and end for facts, so that a module that is nowhere has no line.
+    for (const Module& one : catalog.modules) {
+      numbers_.push_back(static_cast<uint32_t>(modules_.size()));
+      if (one.size_bytes != 0 && modules_.size() < kModulesMax) modules_.push_back(one);
+    }
     map_ = ModuleMap(catalog);
     blocks_.emplace(catalog.machine, kBlockBytesMax,
                     [this](uint64_t address, uint32_t size) { add(address, size); });
@@ -96,12 +99,13 @@ class DrcovWriter final : public Sink {
   /// A block that begins in a module and ends behind it is cut to the module.
   void add(uint64_t address, uint32_t size) {
     const auto place = map_.find(address);
-    if (place->module >= kModulesMax || place->offset > UINT32_MAX) {
+    const uint32_t number = numbers_[place->module];
+    if (number >= modules_.size() || place->offset > UINT32_MAX) {
       steps_.count("executed blocks do not fit its fields, and are left out");
       return;
     }
     const uint64_t cut = std::min<uint64_t>(size, place->left);
-    records_.insert(uint64_t{place->module} << 48 | place->offset << 16 | cut);
+    records_.insert(uint64_t{number} << 48 | place->offset << 16 | cut);
   }
 
   Status write_head() {
@@ -119,7 +123,8 @@ class DrcovWriter final : public Sink {
   }
 
   OutputFile file_;
-  std::vector<Module> modules_;
+  std::vector<Module> modules_;     // of the table
+  std::vector<uint32_t> numbers_;   // in it, by the catalog's index
   ModuleMap map_;
   std::optional<BasicBlocks> blocks_;
   StepsOnly steps_;

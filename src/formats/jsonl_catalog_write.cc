@@ -107,9 +107,11 @@ void write_variable(std::string& out, const VariableDef& one) {
 void write_module(std::string& out, const Module& one) {
   ObjectWriter object(out);
   object.text("path", one.path);
-  object.address("bias", one.bias);
-  object.address("start", one.start);
-  object.number("size", one.size_bytes);
+  if (one.is_placed()) {
+    object.address("bias", one.bias);
+    object.address("start", one.start);
+    object.number("size", one.size_bytes);
+  }
   if (!one.build_id.empty()) object.text("build_id", one.build_id);
   if (one.hash) object.address("hash", *one.hash);
   object.close();

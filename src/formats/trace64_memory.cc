@@ -78,13 +78,11 @@ Bytes MemoryReader::new_of(Place place) {
   return batch_.copy(Bytes(bytes.data(), place.entries * shape_.word));
 }
 
-/// After a fault, an old content of zeros with another "new" one: nothing could be read there, and
-/// the recorder stored what its buffer held.
+/// After a fault, an old content of zeros: nothing could be read there, and as the new one the
+/// recorder stored what its buffer held. (Or there are zeros, which nobody can tell from that.)
 bool MemoryReader::unreadable(Place place) const {
   if (!faulted_) return false;
   const Bytes old_bytes = old_of(place);
-  for (uint32_t i = 0; i < place.entries; ++i)
-    if (!new_[place.entry + i]) return false;
   return std::all_of(old_bytes.begin(), old_bytes.end(), [](uint8_t byte) { return byte == 0; });
 }
 

@@ -124,9 +124,20 @@ bool Scan::step(Bytes file) {
       reading == Reading::Bad ? why_bad(file, at_, shape_, hidden) : "the file ends inside a block";
   if (all_zero(file.subspan(at_))) {
     end_why_ = "";
+    drop_half_written(file);
     return false;
   }
   return recover(file, why);
+}
+
+/// In front of zeros that were never written, a block that ends in zeros may lack its end.
+void Scan::drop_half_written(Bytes file) {
+  if (last_at_ == 0 || !all_zero(file.subspan(at_ - shape_.word, shape_.word))) return;
+  tell(last_at_, Problem::Severity::Damage, "block-cut",
+       fmt::format("step {} may have been written in part: it ends in zeros that the file goes on "
+                   "with; left out",
+                   count_ - 1));
+  drop_from(file, at_ - 1);
 }
 
 void Scan::count_block(Bytes file, const Block& block) {

@@ -125,6 +125,7 @@ class Scan {
   /// Finds the next place to read on. `why` something is wrong at at_. False: there is none.
   bool recover(Bytes file, std::string why);
   void drop_from(Bytes file, uint64_t offset);
+  void drop_half_written(Bytes file);
   void forget_from(uint64_t offset);
   void may_resume_here(Bytes file);
   uint64_t where_doubt_begins(Bytes file) const;

@@ -77,6 +77,9 @@ struct Module {
   std::string build_id;     // hex, may be empty
   /// As symbols::program_hash() computes it, of the file; traces of x64dbg name it.
   std::optional<uint64_t> hash = {};
+
+  /// Is it known where it was?
+  bool is_placed() const { return bias != 0 || start != 0 || size_bytes != 0; }
 };
 
 /// What somebody wrote at a step. In a stream of events it is a Mark in front of that step.

@@ -55,4 +55,19 @@ has 'records    13'
 "$tracewell" info --json --endian big "$file" >"$work/out" 2>"$work/err"
 has '"endian": "big"'
 expect 2 info --endian sideways "$file"
+
+# Where a module was is not known: nobody says that it was at 0.
+cat >"$work/module.jsonl" <<'END'
+{"catalog":{"endian":"little","machine":"x86-64","modules":[{"path":"C:\\a.exe"}]}}
+{"seq":0,"kind":"step","tid":1,"pc":"0x401000","opcode":"90"}
+END
+expect 0 info "$work/module.jsonl"
+has 'module     C:\a.exe (where it was is not known)'
+expect 0 info --json "$work/module.jsonl"
+python3 - "$work/out" <<'END' || fail 'info --json of a module without a place'
+import json, sys
+assert json.load(open(sys.argv[1]))["modules"] == [{"path": "C:\\a.exe"}]
+END
+expect 0 convert "$work/module.jsonl" "$work/module.drcov"
+grep -aq 'Module Table: version 2, count 0' "$work/module.drcov" || fail 'a module at 0 in drcov'
 finish

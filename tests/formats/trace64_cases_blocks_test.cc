@@ -333,6 +333,18 @@ TEST(Trace64, Case27ZeroTail) {
   }
 }
 
+TEST(Trace64, Case27ZerosInsideTheLastBlock) {
+  // Cut inside the value of the program counter, and zeros from there on.
+  const std::string whole = kHead + full_block(1, {{16, 0x401000}}).bytes() +
+                            small({{0, 5}, {16, 0x401003}}).bytes();
+  for (const size_t cut : {8u, 10u, 15u}) {
+    ReadBack got(whole.substr(0, whole.size() - cut) + std::string(100, '\0'));
+    EXPECT_EQ(got.steps.size(), 1u) << cut << ": whether the rest of it is zero nobody knows";
+    EXPECT_EQ(got.problems("block-cut"), 1u);
+    EXPECT_EQ(got.problems("zero-tail"), 1u);
+  }
+}
+
 TEST(Trace64, Case28TheFileGrows) {
   RandomProgram program(4, true, 2, 5);
   const std::string bytes = kHead + record(program.run(2000), {true, true});

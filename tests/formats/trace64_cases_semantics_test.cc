@@ -199,6 +199,12 @@ TEST(Trace64, Case38FaultingAccess) {
   EXPECT_TRUE(fault.step().memory[0].old_bytes.empty());
   EXPECT_TRUE(fault.step().memory[0].new_bytes.empty());
   EXPECT_TRUE(fault.step().memory_incomplete);
+  // mov rcx, [rax]: where nothing can be read the buffer may have held zeros, too.
+  const OneStep load("488b08", {{0, 0x10}}, {{0x10, 0, std::nullopt, 0}}, true, 0x77001234);
+  ASSERT_EQ(load.step().memory.size(), 1u);
+  EXPECT_EQ(load.step().memory[0].kind, Kind::Read);
+  EXPECT_TRUE(load.step().memory[0].old_bytes.empty());
+  EXPECT_TRUE(load.step().memory_incomplete);
   const OneStep fine("488908", {{0, 0x10}}, entries);
   EXPECT_EQ(number(fine.step().memory[0].new_bytes), 0xdeadbeefu);
 }
