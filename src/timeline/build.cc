@@ -179,8 +179,6 @@ Status IndexBuild::go_to(Reading& reading, uint64_t seq, bool begins) {
   reading.next_seq = seq;
   reading.batch.clear();
   reading.used = 0;
-  if (reading.source && reading.source->steps() != nullptr)
-    return reading.source->steps()->seek(seq);
   const std::lock_guard lock(mutex_);
   TW_ASSIGN_OR_RETURN(reading.source, steps_.open_meaning_at(seq));
   return {};

@@ -4,9 +4,23 @@
 #include <memory>
 #include <variant>
 
-#include "timeline/moment.h"
+#include "model/batch.h"
 
 namespace tracewell::timeline {
+namespace {
+
+/// Step `seq`, in `batch`, by a reader that begins there.
+Result<const Step*> read(const StepIndex& steps, uint64_t seq, Batch& batch) {
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Source> source, steps.open_at(seq));
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
+    if (!more) return {Errc::Corrupt, "the trace ends before its last step"};
+    for (const Event& event : batch.events())
+      if (const auto* step = std::get_if<Step>(&event.body)) return step;
+  }
+}
+
+}  // namespace
 
 void Seams::begin_session(uint64_t session) {
   if (session != session_) last_steps_.clear();
@@ -45,18 +59,13 @@ void Seams::take_over(const Segment& segment) {
 }
 
 Status Seams::look(const StepIndex& steps, const Catalog& catalog) {
-  if (!seams_.empty()) {
-    TW_ASSIGN_OR_RETURN(const std::unique_ptr<Source> source, steps.open_at(seams_.front().last));
-    if (source->steps() == nullptr)
-      return {Errc::Unsupported, "a trace with threads that cannot be read anywhere"};
-    Batch here, there;
-    for (const Seam& seam : seams_) {
-      TW_ASSIGN_OR_RETURN(const Event* const last, read_step(*source, seam.last, here));
-      TW_ASSIGN_OR_RETURN(const Event* const next, read_step(*source, seam.next, there));
-      compare(seam, *last, std::get<Step>(next->body), catalog);
-    }
-    seams_.clear();
+  Batch here, there;
+  for (const Seam& seam : seams_) {
+    TW_ASSIGN_OR_RETURN(const Step* const last, read(steps, seam.last, here));
+    TW_ASSIGN_OR_RETURN(const Step* const next, read(steps, seam.next, there));
+    compare(seam, *last, *next, catalog);
   }
+  seams_.clear();
   std::ranges::sort(changes_);
   const auto same = std::ranges::unique(changes_);
   changes_.erase(same.begin(), same.end());
@@ -65,14 +74,13 @@ Status Seams::look(const StepIndex& steps, const Catalog& catalog) {
 
 /// As SegmentBuilder does where it sees both. Each step, being the first that was read, tells in
 /// `before` all that is known.
-void Seams::compare(const Seam& seam, const Event& last, const Step& next,
+void Seams::compare(const Seam& seam, const Step& last, const Step& next,
                     const Catalog& catalog) {
-  const Step& step = std::get<Step>(last.body);
   RegisterState now;
   now.reset(catalog.registers);
-  for (const auto& known : step.before) now.set(catalog.registers, known.index, known.value);
+  for (const auto& known : last.before) now.set(catalog.registers, known.index, known.value);
   std::vector<bool> told(catalog.registers.registers.size());
-  for (const auto& changed : step.registers) {
+  for (const auto& changed : last.registers) {
     now.set(catalog.registers, changed.index, changed.value);
     told[changed.index] = changed.value.empty();
   }
@@ -82,7 +90,7 @@ void Seams::compare(const Seam& seam, const Event& last, const Step& next,
     if (news.value.empty() || (was_known && std::equal(news.value.begin(), news.value.end(),
                                                        now.block.begin() + one.offset)))
       continue;
-    const bool by_itself = !step.after_known && !seam.lost && (was_known || told[news.index]);
+    const bool by_itself = !last.after_known && !seam.lost && (was_known || told[news.index]);
     if (by_itself)
       changes_.push_back({seam.last, static_cast<uint32_t>(
                                          register_key(news.index, ChangedBy::Instruction))});

@@ -45,7 +45,7 @@ class Seams {
     uint32_t key = 0;
     auto operator<=>(const Change&) const = default;
   };
-  void compare(const Seam& seam, const Event& last, const Step& next, const Catalog& catalog);
+  void compare(const Seam& seam, const Step& last, const Step& next, const Catalog& catalog);
 
   uint64_t session_ = UINT64_MAX;
   uint64_t loss_end_ = 0;                    // behind the last loss
