@@ -47,10 +47,10 @@ class DrcovWriter final : public Sink {
   }
 
   Status begin(const Catalog& catalog) override {
-    // Readers take base and end for facts, so that a module that is nowhere has no line.
+    // Readers take base and end for facts, so that a module of an unknown place has no line.
     for (const Module& one : catalog.modules) {
       numbers_.push_back(static_cast<uint32_t>(modules_.size()));
-      if (one.size_bytes != 0 && modules_.size() < kModulesMax) modules_.push_back(one);
+      if (one.is_placed() && modules_.size() < kModulesMax) modules_.push_back(one);
     }
     map_ = ModuleMap(catalog);
     blocks_.emplace(catalog.machine, kBlockBytesMax,
