@@ -487,7 +487,7 @@ void Reader::mark(Batch& batch, Border border, uint64_t gap) {
   } else if (border == Border::End) {
     const std::string_view why = contents_->scan.broken_end();
     const auto& gaps = contents_->scan.gaps();
-    if (why.empty() && !gaps.empty() && seq_ != 0 && gaps.back().seq == seq_)
+    if (why.empty() && !gaps.empty() && gaps.back().seq == seq_)
       mark(batch, Border::Gap, gaps.size() - 1);  // of which only a block of ours tells
     if (why.empty()) return;
     event.seq = seq_;
