@@ -521,6 +521,9 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
     } else {
       step.after_known = false;
       before_ = changed_;
+      // What is not known any more cannot be told by the next step.
+      std::erase_if(changed_, [&](uint32_t i) { return tracker_.registers().is_valid(i); });
+      step.registers = values(batch, changed_, true);
     }
   } else {
     step.after_known = false;
