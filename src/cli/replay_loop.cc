@@ -30,15 +30,17 @@ Result<Ready> readable(int fd, int quit_fd, bool block = true) {
 /// How waiting for the recording ended.
 enum class Awaited : uint8_t { There, Gone, Quit };
 
-/// Waits with a debugger until the recording is there. What it says meanwhile is kept.
+/// Waits with a debugger until the recording is there. What it says meanwhile is kept. One that has
+/// said something and says no more may still listen: whether it does, the next `+` tells.
 Result<Awaited> await(const Connection& connection, const Opening& opening, int quit_fd,
                       std::string& early) {
   uint8_t buffer[4096];
+  bool ended = false;
   while (true) {
-    const bool full = early.size() >= kEarlyBytesMax;
+    const bool heard = ended || early.size() >= kEarlyBytesMax;
     struct pollfd fds[] = {{opening.done_fd(), POLLIN, 0},
                            {quit_fd, POLLIN, 0},
-                           {connection.input.get(), static_cast<short>(full ? 0 : POLLIN), 0}};
+                           {heard ? -1 : connection.input.get(), POLLIN, 0}};
     const int ready = ::poll(fds, 3, kPatienceMs);
     if (ready < 0 && errno != EINTR) return errno_error("poll");
     if (ready < 0) continue;
@@ -48,7 +50,8 @@ Result<Awaited> await(const Connection& connection, const Opening& opening, int 
     if (fds[2].revents == 0) continue;
     const ssize_t size = ::read(connection.input.get(), buffer, sizeof buffer);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (size <= 0) return Awaited::Gone;
+    if (size < 0 || (size == 0 && early.empty())) return Awaited::Gone;
+    ended = size == 0;
     early.append(reinterpret_cast<const char*>(buffer), static_cast<size_t>(size));
   }
 }
