@@ -15,7 +15,8 @@ namespace tracewell::formats::trace64 {
 namespace {
 
 constexpr size_t kBatchSteps = 512;
-constexpr uint64_t kUserBytesMax = 64 << 20;  // of user blocks, kept for rewriting
+// Of user blocks, kept for rewriting: their bytes, and what each costs besides; many may be empty.
+constexpr uint64_t kUserBytesMax = 64 << 20, kUserBlockCost = 128;
 constexpr size_t kThreadsTold = 1024;  // more threads than that tell everything anew
 
 }  // namespace
@@ -114,7 +115,7 @@ void Reader::make_extras() {
                      {"trace64.style", contents_->generation.minimal ? "minimal" : "x64dbg"}};
   catalog_.notes.clear();
   contents_->unknown.clear();
-  uint64_t left_out = 0;
+  uint64_t left_out = 0, left_out_bytes = 0;
   uint64_t kept = 0;
   for (const UserBlock& one : contents_->scan.user_blocks()) {
     const auto own = read_own_block(one.type, bytes_.subspan(one.offset + 5, one.size));
@@ -124,12 +125,13 @@ void Reader::make_extras() {
           {one.seq, one.offset + 5 + one.size - own->data.size(), own->data.size()});
       continue;
     }
-    kept += one.size;
-    if (kept > kUserBytesMax) {
-      kept -= one.size;
-      left_out += one.size;
+    const uint64_t cost = one.size + kUserBlockCost;
+    if (kept + cost > kUserBytesMax) {
+      ++left_out;
+      left_out_bytes += one.size;
       continue;
     }
+    kept += cost;
     if (own && own->kind == OwnKind::Note) {
       catalog_.notes.push_back({one.seq, std::string(as_text(own->data))});
       continue;
@@ -140,9 +142,9 @@ void Reader::make_extras() {
   }
   if (left_out != 0 && problems_)
     problems_->add({std::nullopt, Problem::Severity::Note, "large-user-blocks",
-                    fmt::format("{} bytes of user blocks are not kept when the file is written "
+                    fmt::format("{} user blocks ({} bytes) are not kept when the file is written "
                                 "again",
-                                left_out)});
+                                left_out, left_out_bytes)});
 }
 
 std::vector<std::pair<std::string, std::string>> Reader::facts() const {

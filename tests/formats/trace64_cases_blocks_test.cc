@@ -141,6 +141,16 @@ TEST(Trace64, Case18UserBlocks) {
   EXPECT_EQ(cut.problems("block-cut"), 1u);
 }
 
+TEST(Trace64, Case18UserBlocksThatCostMoreThanTheyHold) {
+  std::string bytes = kHead + full_block(1, {{16, 0x10}}).bytes();
+  for (int i = 0; i < 600000; ++i) bytes += "\x80" + le(0, 4);
+  ReadBack got(bytes + small({{16, 0x10}}).bytes());
+  EXPECT_EQ(got.steps.size(), 2u);
+  EXPECT_EQ(got.problems("large-user-blocks"), 1u);
+  EXPECT_LT(got.opened.source->catalog().extras.size(), 550000u);
+  EXPECT_GT(got.opened.source->catalog().extras.size(), 500000u);
+}
+
 TEST(Trace64, Case19FirstBlockIsNoDump) {
   ReadBack got(kHead + small({{0, 5}, {16, 0x10}}).bytes() + small({{1, 6}, {16, 0x11}}).bytes());
   ASSERT_EQ(got.steps.size(), 2u);
