@@ -187,10 +187,12 @@ Expression::Value Expression::register_value(const Operand& operand, const Asked
       return {};
     bytes = block->bytes.subspan(one.offset, one.size_bytes);
   } else if (const auto* step = std::get_if<Step>(&asked.event.body)) {
-    if (asked.before && asked.before->is_valid(operand.index))
-      bytes = Bytes(asked.before->block).subspan(one.offset, one.size_bytes);
-    for (const Step::RegisterChange& change : step->before)
-      if (change.index == operand.index) bytes = change.value;
+    if (operand.before || step->after_known) {
+      if (asked.before && asked.before->is_valid(operand.index))
+        bytes = Bytes(asked.before->block).subspan(one.offset, one.size_bytes);
+      for (const Step::RegisterChange& change : step->before)
+        if (change.index == operand.index) bytes = change.value;
+    }
     if (!operand.before)
       for (const Step::RegisterChange& change : step->registers)
         if (change.index == operand.index) bytes = change.value;

@@ -92,4 +92,18 @@ for what in "exec 0,0xffffffffffffffff" 'write 0,0xffffffffffffffff' 'read 0,0xf
   sed 's/^\(step [0-9]*\) .*/\1/' "$work/out" | tac | cmp - "$work/forwards" ||
     fail "--backward: $what"
 done
+
+# What a step left that another thread followed is told by its thread's next step, once.
+cat >"$work/switch.jsonl" <<END
+{"catalog":{"endian":"little","machine":"x86-64"}}
+{"seq":0,"kind":"step","tid":1,"pc":"0x1000","opcode":"b978563412",\
+"before":{"rip":"0x1000","rcx":"0x0"},"registers":{"rcx":"0x12345678","rip":"0x1005"}}
+{"seq":1,"kind":"step","tid":2,"pc":"0x1100","opcode":"90",\
+"before":{"rip":"0x1100","rcx":"0x5"},"registers":{"rip":"0x1101"}}
+{"seq":2,"kind":"step","tid":1,"pc":"0x1005","opcode":"90","registers":{"rip":"0x1006"}}
+{"seq":3,"kind":"step","tid":1,"pc":"0x1006","opcode":"90","registers":{"rip":"0x1007"}}
+END
+"$tracewell" convert "$work/switch.jsonl" "$work/switch.trace64" 2>/dev/null
+expect 0 find "$work/switch.trace64" value 0x12345678
+[ "$(wc -l <"$work/out")" = 1 ] || fail "one value, $(wc -l <"$work/out") times"
 finish

@@ -97,6 +97,15 @@ TEST_F(StepExpression, RegistersAreThoseOfTheThread) {
   EXPECT_FALSE(Expression::parse("write[1] == 1", catalog_)->names_registers());
 }
 
+TEST_F(StepExpression, WhatIsNotKnownAfterAStepIsNotAsBefore) {
+  step_.after_known = false;
+  event_.body = step_;
+  EXPECT_FALSE(holds("$rax == 0x1122334455667788"));
+  EXPECT_FALSE(holds("$rax != 0x1122334455667788"));
+  EXPECT_TRUE(holds("$rax.before == 0x1122334455667788"));
+  EXPECT_TRUE(holds("$rbx == 5")) << "the step tells it";
+}
+
 TEST_F(StepExpression, MemoryOfAnInstruction) {
   for (const char* yes :
        {"read", "write", "access", "read[0x7007]", "read[0x6000..0x7000]", "write[0x7103,1]",
