@@ -74,8 +74,12 @@ struct tracewell_packet {
 #define TRACEWELL_RING_CIRCULAR 1u  /* the oldest packet goes when room is needed */
 #define TRACEWELL_RING_SINGLE 2u    /* what finds no room is lost */
 
+/* A number that several look at. 32-bit x86 aligns it to 4 bytes by itself, and compilers then call
+ * a library for what is to happen at once. */
+typedef uint64_t tracewell_shared __attribute__((aligned(8)));
+
 struct tracewell_ring {
-  uint64_t magic; /* stored last */
+  tracewell_shared magic; /* stored last */
   uint32_t version;
   uint32_t packet_bytes;
   uint32_t slots;
@@ -84,11 +88,11 @@ struct tracewell_ring {
   uint32_t number;  /* of the ring in its process */
   uint32_t session; /* of the channel */
   uint32_t channel;
-  uint64_t lost;     /* records that found no room */
-  uint64_t unfinished; /* by the collector: records that it found reserved and left out */
-  uint64_t releases; /* by the collector: packets that it has taken */
-  uint64_t taken[TRACEWELL_RING_SLOTS_MAX]; /* by the collector: 1 + number of the packet that it
-                                               took from this slot last */
+  tracewell_shared lost;     /* records that found no room */
+  tracewell_shared unfinished; /* by the collector: records that it found reserved and left out */
+  tracewell_shared releases; /* by the collector: packets that it has taken */
+  /* By the collector: 1 + number of the packet that it took from this slot last. */
+  tracewell_shared taken[TRACEWELL_RING_SLOTS_MAX];
 };
 
 /* ---- The control file: what all of a user's programs look at. Zeros are a valid one.
@@ -122,7 +126,8 @@ struct tracewell_channel {
 };
 
 struct tracewell_failures {
-  uint64_t lost[TRACEWELL_HOOK_CHANNELS]; /* records of threads that could not make a ring */
+  /* Records of threads that could not make a ring. */
+  tracewell_shared lost[TRACEWELL_HOOK_CHANNELS];
 };
 
 #define TRACEWELL_FILTER_BYTES 8192u
