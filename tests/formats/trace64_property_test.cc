@@ -124,6 +124,17 @@ void expect_registers(Source& source, const std::vector<Moment>& moments, size_t
   EXPECT_EQ(at, moments.size() - 1);
 }
 
+// Where sanitizers watch every load, a part of the steps will do.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr size_t kSlower = 8;
+#else
+constexpr size_t kSlower = 1;
+#endif
+#else
+constexpr size_t kSlower = 1;
+#endif
+
 struct Program {
   uint32_t threads, switch_percent;
   bool wide;
@@ -136,7 +147,7 @@ TEST_P(Trace64Property, IsReadBackExactly) {
   const Program& param = GetParam();
   RandomProgram program(param.threads * 7 + param.wide, param.wide, param.threads,
                         param.switch_percent);
-  const auto moments = program.run(param.steps);
+  const auto moments = program.run(param.steps / kSlower);
   const std::string json = head(param.wide ? kJson64 : kJson32);
   const std::string bytes = json + record(moments, {param.wide, param.threads == 3});
   Opened opened(bytes, "trace64");
