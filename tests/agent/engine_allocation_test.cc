@@ -8,18 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "engine_world.h"
+#include "sanitized.h"
 
 namespace {
 std::atomic<uint64_t> allocations{0};
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRACEWELL_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TRACEWELL_SANITIZED
-#endif
-#endif
 
 #ifndef TRACEWELL_SANITIZED
 void* operator new(size_t size) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"
+#include "sanitized.h"
 
 namespace tracewell::formats::test {
 namespace {
@@ -125,12 +126,8 @@ void expect_registers(Source& source, const std::vector<Moment>& moments, size_t
 }
 
 // Where sanitizers watch every load, a part of the steps will do.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#ifdef TRACEWELL_SANITIZED
 constexpr size_t kSlower = 8;
-#else
-constexpr size_t kSlower = 1;
-#endif
 #else
 constexpr size_t kSlower = 1;
 #endif

@@ -7,18 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "rendering.h"
+#include "sanitized.h"
 
 namespace {
 uint64_t allocations = 0;
 }  // namespace
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRACEWELL_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TRACEWELL_SANITIZED
-#endif
-#endif
 
 #ifndef TRACEWELL_SANITIZED
 // Not inlined: g++ takes an inlined pair of them for a mismatch.
