@@ -47,7 +47,10 @@ has 'step 0  pc 0x10  50  push rax  rsp=0x1000  rbx=?  [0x1000]<-2a0000000000000
 has '  [0x2000]=01020304<-02020304'
 has '  [0x3000]=?(512)  (what else it changed is not known)  (not all of its memory was recorded)  '
 has '  before:  rax=0x2a  rsp=0x1008'
-expect 0 print "$cases/jsonl/steps/input.jsonl" --format csv --where '$rsp == 0x1000 && $rax == 42'
+steps=$cases/jsonl/steps/input.jsonl
+expect 0 print "$steps" --format csv --where '$rsp == 0x1000 && $rax == 42'
+lines 2  # nobody knows rax after it: the head and the session
+expect 0 print "$steps" --format csv --where '$rsp == 0x1000 && $rax.before == 42'
 lines 3
 has 'rsp=0x1000 rbx=?,rax=0x2a rsp=0x1008,w:0x1000:2a00000000000000 n:0x1008:0102 rw:'
 
