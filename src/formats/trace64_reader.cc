@@ -260,7 +260,7 @@ Status Reader::state_before(uint64_t seq, Moment& moment) {
   if (contents_->unknown.empty()) {
     WordState words = words_before(seq, block);
     words.apply(block, shape_);
-    moment_.load(words);
+    moment_.move_to(words);
   } else {
     std::vector<uint32_t> ignored;
     load_before(seq, moment_, block);

@@ -29,6 +29,33 @@ void RegisterTracker::load(const WordState& words) {
   update_rest(kAllGroups, changed_);
 }
 
+void RegisterTracker::move_to(const WordState& words) {
+  const uint32_t count = map_.shape().words;
+  if (masked_ || words_.valid.count() != count || words.valid.count() != count) return load(words);
+  changed_.clear();
+  ++round_;
+  const uint32_t size = map_.shape().word;
+  std::array<uint8_t, kDumpBytesMax> before = words_.dump;
+  words_ = words;
+  uint8_t groups = 0;
+  for (uint32_t word = 0; word < count; ++word) {
+    const uint32_t at = word * size;
+    if (std::memcmp(before.data() + at, words_.dump.data() + at, size) == 0) continue;
+    groups |= map_.groups_of_word(word);
+    update_all_of(word, changed_);
+  }
+  update_rest(groups, changed_);
+}
+
+/// The registers of a word, which all know what it is now.
+void RegisterTracker::update_all_of(uint32_t word, std::vector<uint32_t>& changed) {
+  for (const uint16_t index : map_.registers_of(word)) {
+    if (looked_at_[index] == round_) continue;
+    looked_at_[index] = round_;
+    update(index, changed);
+  }
+}
+
 void RegisterTracker::update(uint32_t index, std::vector<uint32_t>& changed) {
   const auto words = map_.words_of(index);
   if (words.empty() || unknown_[index]) return;
@@ -133,11 +160,7 @@ void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed, 
   uint8_t groups = 0;
   for (uint32_t i = 0; i < touched_count; ++i) {
     groups |= map_.groups_of_word(touched[i]);
-    for (const uint16_t index : map_.registers_of(touched[i])) {
-      if (looked_at_[index] == round_) continue;
-      looked_at_[index] = round_;
-      update(index, changed);
-    }
+    update_all_of(touched[i], changed);
   }
   if (any) update_rest(groups, changed);
   if (unknown_.any()) forget_words();

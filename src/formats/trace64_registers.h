@@ -18,6 +18,8 @@ class RegisterTracker {
   /// Nothing is known.
   void reset();
   void load(const WordState& words);
+  /// The same, at less cost where most words are what they were.
+  void move_to(const WordState& words);
   /// Takes in a block's words. `changed` gets the registers that are different now, or known now,
   /// or not any more. `unknown`: a bit a register, for those that the words do not tell in truth.
   void apply(const Block& block, std::vector<uint32_t>& changed, Bytes unknown = {});
@@ -31,6 +33,7 @@ class RegisterTracker {
  private:
   void set_first_word(uint32_t word, uint64_t value, std::vector<uint32_t>& changed);
   void update(uint32_t index, std::vector<uint32_t>& changed);
+  void update_all_of(uint32_t word, std::vector<uint32_t>& changed);
   void forget(Bytes unknown, std::vector<uint32_t>& changed);
   void forget_words();
   bool is_masked(uint32_t word) const;

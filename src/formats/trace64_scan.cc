@@ -28,6 +28,11 @@ bool all_zero(Bytes bytes) {
 
 void WordState::apply(const Block& block, const Shape& shape) {
   if (block.has_tid) tid = block.tid;
+  if (block.is_full(shape)) {  // its positions are all zero, or read_block() had refused it
+    std::memcpy(dump.data(), block.values, shape.dump_bytes());
+    valid |= ~std::bitset<kWordsMax>() >> (kWordsMax - shape.words);
+    return;
+  }
   uint32_t at = 0;
   for (uint32_t i = 0; i < block.register_count; ++i, ++at) {
     at += block.positions[i];
@@ -50,6 +55,12 @@ uint64_t Scan::plain_to(uint64_t offset) const {
 }
 
 const Keyframe* Scan::keyframe_at(uint64_t seq) const {
+  // In a regular file it is the place that its number says; a search all over a long table would
+  // wait for memory at every turn.
+  const uint64_t due = seq / kFullDumpEvery;
+  if (due < keyframes_.size() && keyframes_[due].seq <= seq &&
+      (due + 1 == keyframes_.size() || seq < keyframes_[due + 1].seq))
+    return &keyframes_[due];
   const auto at = std::upper_bound(keyframes_.begin(), keyframes_.end(), seq,
                                    [](uint64_t s, const Keyframe& k) { return s < k.seq; });
   return at == keyframes_.begin() ? nullptr : &at[-1];
