@@ -33,14 +33,16 @@ void put(std::string& out, uint64_t value, size_t bytes) {
 }
 
 /// A third of the steps touch memory, every one changes the program counter and nearly every one
-/// another register or two, as compiled code does.
+/// another register or two, as compiled code does. One in seven jumps over its neighbour; after 500
+/// instructions the program goes on in the other module, and the last one leads back to one of the
+/// first.
 class Trace {
  public:
   Trace(uint64_t base, uint64_t library, uint64_t stack) : stack_(stack) {
-    words_[16] = base;
+    uint64_t offset = 0x1000;
     for (size_t i = 0; i < kInstructions; ++i) {
-      const uint64_t module = i / 500 % 2 == 0 ? base : library;
-      pcs_.push_back(module + 0x1000 + i * 5);
+      pcs_.push_back((i / 500 % 2 == 0 ? base : library) + offset);
+      offset += length(i);
     }
   }
   void write(std::ofstream& file, uint64_t steps) {
@@ -50,6 +52,7 @@ class Trace {
     for (uint64_t i = 0; i < steps; ++i) {
       // Nearly all the way they are the same.
       step(out, i, i + 10 >= steps && stack_ % 2 == 1);
+      at_ = behind();
       if (out.size() > (4 << 20)) {
         file.write(out.data(), static_cast<std::streamsize>(out.size()));
         out.clear();
@@ -59,14 +62,33 @@ class Trace {
   }
 
  private:
+  static bool skips(size_t at) { return at % 7 == 5 && at % 500 < 498; }
+  static bool leaves(size_t at) { return at % 500 == 499; }
+  static size_t length(size_t at) {
+    return at + 1 == kInstructions || skips(at) ? 2 : leaves(at) ? 5 : 2 + at % 5;
+  }
+  size_t behind() {
+    if (at_ + 1 == kInstructions) return ++rounds_ * 7 % 700;  // jmp rax
+    return skips(at_) ? at_ + 2 : at_ + 1;
+  }
+  std::string opcode(size_t at) const {
+    static constexpr char kCode[] = "\x48\x8b\x44\x24\x08\x90\x90\x90";
+    if (at + 1 == kInstructions) return "\xff\xe0";
+    if (skips(at)) return std::string("\xeb") + static_cast<char>(length(at + 1));
+    std::string out(kCode, length(at));
+    if (!leaves(at)) return out;
+    out = "\xe9";
+    put(out, pcs_[at + 1] - pcs_[at] - 5, 4);
+    return out;
+  }
   void step(std::string& out, uint64_t i, bool elsewhere) {
-    const size_t at = static_cast<size_t>(i * 7 / 5 + i / 3000) % kInstructions;
+    const size_t at = at_;
     words_[16] = pcs_[elsewhere ? (at + 77) % kInstructions : at];
     const size_t reg = at % 16, other = at * 3 % 16;
     words_[reg] = i;
     words_[other] = stack_ + i % 4096;
     const bool full = i % kFullDumpEvery == 0, memory = at % 3 == 0;
-    const size_t opcode = 2 + at % 5;
+    const std::string code = opcode(at);
     std::vector<size_t>& listed = listed_;
     listed.clear();
     if (full) {
@@ -78,10 +100,9 @@ class Trace {
     out += '\0';
     out += static_cast<char>(listed.size());
     out += static_cast<char>(memory ? 1 : 0);
-    out += static_cast<char>((full ? 0x80 : 0) | opcode);
+    out += static_cast<char>((full ? 0x80 : 0) | code.size());
     if (full) put(out, 1000, 4);
-    static constexpr unsigned char kCode[8] = {0x48, 0x8b, 0x44, 0x24, 0x08, 0x90, 0x90, 0x90};
-    out.append(reinterpret_cast<const char*>(kCode), opcode);
+    out += code;
     size_t next = 0;
     for (const size_t word : listed) {
       out += static_cast<char>(word - next);
@@ -95,6 +116,7 @@ class Trace {
   }
 
   uint64_t stack_;
+  size_t at_ = 0, rounds_ = 0;  // the instruction that comes next
   uint64_t words_[172] = {};
   std::vector<uint64_t> pcs_;
   std::vector<size_t> listed_;
