@@ -1,0 +1,30 @@
+// A file of notes beside a trace that is always the same: what is read goes in and out once more.
+#include <filesystem>
+#include <string>
+
+#include "cli/notes_file.h"
+#include "format_fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tracewell;
+  static const std::string beside =
+      (std::filesystem::temp_directory_path() / ("fuzz_notes." + std::to_string(getpid()))).string();
+  constexpr uint8_t kTrace[] = {'T', 'R', 'A', 'C', 'E'};
+  const UniqueFd fd(memfd_create("notes", MFD_CLOEXEC));
+  fuzz::require(fd.valid() && write(fd.get(), data, size) == static_cast<ssize_t>(size));
+  ProblemLog problems;
+  const auto read = cli::read_notes("/proc/self/fd/" + std::to_string(fd.get()), kTrace, problems);
+  fuzz::require(read.ok() && read->there);
+  fuzz::require(read->fits || read->notes.empty());
+  if (read->notes.empty()) return 0;
+  fuzz::require(cli::write_notes(beside, kTrace, read->notes).ok());
+  ProblemLog none;
+  const auto again = cli::read_notes(beside, kTrace, none);
+  unlink(beside.c_str());
+  fuzz::require(again.ok() && again->fits && none.empty());
+  fuzz::require(again->notes.size() == read->notes.size());
+  for (size_t i = 0; i < again->notes.size(); ++i)
+    fuzz::require(again->notes[i].step == read->notes[i].step &&
+                  again->notes[i].text == read->notes[i].text);
+  return 0;
+}
