@@ -7,8 +7,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tracewell;
-  static const std::string beside =
-      (std::filesystem::temp_directory_path() / ("fuzz_notes." + std::to_string(getpid()))).string();
+  static const std::string beside = std::filesystem::temp_directory_path() /
+                                    ("fuzz_notes." + std::to_string(getpid()));
   constexpr uint8_t kTrace[] = {'T', 'R', 'A', 'C', 'E'};
   const UniqueFd fd(memfd_create("notes", MFD_CLOEXEC));
   fuzz::require(fd.valid() && write(fd.get(), data, size) == static_cast<ssize_t>(size));
