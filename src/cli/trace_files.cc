@@ -17,8 +17,6 @@
 namespace tracewell::cli {
 namespace {
 
-constexpr size_t kProblemsTold = 20;
-
 /// Passes events on and looks after the user.
 class WatchedSource final : public Source {
  public:
@@ -157,25 +155,6 @@ Result<bool> CountingSource::next(Batch& batch) {
   auto more = source_->next(batch);
   count_ += batch.size();
   return more;
-}
-
-std::string problem_line(const Problem& problem) {
-  const std::string place = problem.offset ? fmt::format(" at {:#x}", *problem.offset) : "";
-  return fmt::format("{} {}{}: {}", severity_name(problem.severity), problem.code, place,
-                     printable(problem.text));
-}
-
-void tell_problems(const OpenTrace& trace, const std::string& path) {
-  const auto& kept = trace.problems->kept();
-  uint64_t told = 0;
-  for (const Problem& problem : kept) {
-    if (problem.severity == Problem::Severity::Note) continue;
-    if (++told > kProblemsTold) break;
-    fmt::print(stderr, "tracewell: {}: {}\n", printable(path), problem_line(problem));
-  }
-  const uint64_t all = trace.problems->count(Problem::Severity::Warning);
-  if (all > kProblemsTold)
-    fmt::print(stderr, "tracewell: {}: {} problems in all\n", printable(path), all);
 }
 
 void tell_left_out(const Sink& sink, const std::string& name) {

@@ -91,7 +91,7 @@ class CountingSource final : public Source {
   uint64_t count_ = 0;
 };
 
-/// To standard error, the first twenty.
+/// To standard error: the first few of each kind, and how many there are of it (tell_problems.cc).
 void tell_problems(const OpenTrace& trace, const std::string& path);
 /// What the sink left out indeed, to standard error, under the name of its output.
 void tell_left_out(const Sink& sink, const std::string& name);

@@ -60,4 +60,25 @@ expect 3 at "$cases/tfile/gdb-tsave/input.tf" 1
 has 'not a trace of executed instructions' err
 head -1 "$file" >"$work/empty.jsonl"
 expect 2 at "$work/empty.jsonl" 0
+
+# A fault that a file has everywhere is told once, where nobody asked for it.
+tidbug=$work/tidbug.trace64
+cp "$TRACEWELL_SOURCE/tests/formats/data/synthetic_threads_tidbug.trace64" "$tidbug"
+for question in "at $tidbug 5" "find $tidbug exec 0,0xffffffffffffffff --limit 1" \
+  "print $tidbug --to 2"; do
+  expect 0 $question
+  has "36 thread ids put right; 'tracewell check $tidbug' lists them" err
+  [ "$(wc -l <"$work/err")" = 1 ] || fail "$question: $(wc -l <"$work/err") lines of warnings"
+done
+expect 1 check "$tidbug"
+[ "$(grep -c hidden-thread-id "$work/out")" = 36 ] || fail 'check lists them all'
+# Of other kinds, the first few.
+{
+  head -1 "$file"
+  for i in 1 2 3 4 5 6 7 8; do echo 'no event'; done
+  tail -n +2 "$file"
+} >"$work/bad.jsonl"
+expect 0 at "$work/bad.jsonl" 1
+[ "$(grep -c 'damage bad-' "$work/err")" = 3 ] || fail "$(cat "$work/err")"
+has "5 more of bad-" err
 finish
