@@ -23,38 +23,28 @@ uint32_t CallTree::node(uint32_t parent, uint64_t address) {
 }
 
 void CallTree::enter(Thread& thread, uint64_t address) {
-  if (thread.too_deep != 0 || thread.levels.size() >= kDepthMax) {
-    ++thread.too_deep;
-    ++cut_;
-    return;
-  }
-  thread.levels.push_back({node(thread.levels.back().node, address), thread.behind_last});
+  using Arrival = machine::CallStack::Arrival;
+  const Arrival arrival = thread.calls.call(address, thread.behind_last);
+  if (arrival == Arrival::TooDeep) ++cut_;
+  if (arrival == Arrival::Entered) thread.nodes.push_back(node(thread.nodes.back(), address));
 }
 
 void CallTree::leave(Thread& thread, uint64_t tid, uint64_t to) {
-  // Those levels have no address to compare with, so every return leaves one.
-  if (thread.too_deep != 0) {
-    --thread.too_deep;
-    return;
-  }
-  for (size_t i = thread.levels.size(); i-- > 1;) {
-    if (thread.levels[i].return_to != to) continue;
-    thread.levels.resize(i);
-    return;
-  }
-  // The lowest one was left for a caller that the recording has not seen.
-  if (thread.levels.size() == 1) thread.levels[0].node = node(node(kNoParent, tid), to);
+  const bool lowest = thread.calls.depth() == 0;
+  thread.nodes.resize(thread.nodes.size() - thread.calls.come_back(to));
+  // It was left for a caller that the recording has not seen.
+  if (lowest) thread.nodes[0] = node(node(kNoParent, tid), to);
 }
 
 void CallTree::step(uint64_t tid, const Step& step) {
   Thread& thread = threads_[tid];
-  if (thread.levels.empty())
-    thread.levels.push_back({node(node(kNoParent, tid), step.pc), 0});
-  else if (thread.last == Flow::Call && step.pc != thread.behind_last)
+  if (thread.nodes.empty())
+    thread.nodes.push_back(node(node(kNoParent, tid), step.pc));
+  else if (thread.last == Flow::Call)
     enter(thread, step.pc);
   else if (thread.last == Flow::Return)
     leave(thread, tid, step.pc);
-  ++nodes_[thread.levels.back().node].steps;
+  ++nodes_[thread.nodes.back()].steps;
 
   const machine::FlowInstruction instruction = decoder_.decode(step.opcode);
   if (instruction.length == 0) ++undecoded_;

@@ -6,17 +6,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "machine/call_stack.h"
 #include "machine/control_flow.h"
 #include "model/event.h"
 
 namespace tracewell::formats {
 
 /// Adds up the executed instructions for each stack of callers. A function is known by the address
-/// at which it was entered; the lowest one of a thread, by the first address seen there. A call
-/// that did not lead elsewhere than behind itself (it was not followed, or it only wanted its own
-/// address) enters nothing. A return goes to the nearest caller that waits at that address; if none
-/// does, it was a jump in disguise. Memory grows with the threads, and with the distinct stacks up
-/// to kNodesMax.
+/// at which it was entered; the lowest one of a thread, by the first address seen there. Calls and
+/// returns are followed by a CallStack. Memory grows with the threads, and with the distinct stacks
+/// up to kNodesMax.
 class CallTree {
  public:
   static constexpr uint32_t kNoParent = UINT32_MAX;
@@ -43,13 +42,9 @@ class CallTree {
   uint64_t undecoded() const { return undecoded_; }
 
  private:
-  struct Level {
-    uint32_t node = 0;
-    uint64_t return_to = 0;  // of the lowest level: nothing
-  };
   struct Thread {
-    std::vector<Level> levels;
-    uint64_t too_deep = 0;  // levels above those
+    std::vector<uint32_t> nodes;  // of the lowest level, and of each call that it is inside of
+    machine::CallStack calls{kDepthMax - 1};
     machine::Flow last = machine::Flow::Onward;
     uint64_t behind_last = 0;
   };

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <unordered_map>
 
+#include "machine/call_stack.h"
 #include "timeline/transfers.h"
 
 namespace tracewell::timeline {
@@ -35,7 +35,7 @@ class CallTree {
 
   struct Stack {
     std::vector<size_t> calls;
-    std::unordered_map<uint64_t, size_t> backs;  // how many of them are to go back there
+    machine::CallStack backs;
   };
   std::map<uint64_t, Stack> stacks_;                // by thread
   std::map<uint64_t, ThreadEnds> left_;             // how threads left the last segment
@@ -53,7 +53,8 @@ std::vector<Arrival> CallTree::arrivals(const Segment& segment) {
     const ThreadEnds& now = *thread->ends;
     const auto before = left_.find(item.key);
     machine::FlowInstruction flow = {0, Flow::Onward};
-    if (before != left_.end()) flow = before->second.last_flow;
+    if (before != left_.end() && !before->second.lost_behind && !now.lost_before)
+      flow = before->second.last_flow;
     if (flow.flow == Flow::Call || flow.flow == Flow::Return) {
       const bool call = flow.flow == Flow::Call;
       out.push_back({item.key, {*first, 0, !call, now.first_pc,
@@ -79,6 +80,9 @@ void CallTree::arrive(uint64_t base, const Arrival& arrival) {
   Stack& stack = stacks_[arrival.tid];
   const uint64_t step = base + arrival.transfer.step;
   if (!arrival.transfer.is_return) {
+    if (stack.backs.call(arrival.transfer.to, arrival.transfer.back) !=
+        machine::CallStack::Arrival::Entered)
+      return;
     Call call;
     call.tid = arrival.tid;
     call.function = arrival.transfer.to;
@@ -87,18 +91,14 @@ void CallTree::arrive(uint64_t base, const Arrival& arrival) {
     call.depth = static_cast<uint32_t>(stack.calls.size());
     if (!stack.calls.empty()) call.parent = stack.calls.back();
     stack.calls.push_back(calls.size());
-    ++stack.backs[call.back];
     calls.push_back(call);
     return;
   }
-  // Of a deep stack nobody looks through all for each return that belongs to none.
-  if (!stack.backs.contains(arrival.transfer.to)) return;
-  for (bool found = false; !found; stack.calls.pop_back()) {
+  for (size_t ended = stack.backs.come_back(arrival.transfer.to); ended > 0; --ended) {
     Call& call = calls[stack.calls.back()];
     call.end = step;
-    found = call.returned = call.back == arrival.transfer.to;
-    const auto back = stack.backs.find(call.back);
-    if (--back->second == 0) stack.backs.erase(back);
+    call.returned = ended == 1;
+    stack.calls.pop_back();
   }
 }
 

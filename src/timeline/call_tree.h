@@ -24,8 +24,8 @@ struct Call {
   bool returned = false;
 };
 
-/// All calls, in the order in which they arrive. A return ends the innermost call of its thread
-/// that is to go back there, and those inside it; one that belongs to no call ends none.
+/// All calls, in the order in which they arrive, as a machine::CallStack follows them. What comes
+/// behind a loss has arrived from nowhere.
 std::vector<Call> call_tree(const Timeline& timeline);
 
 }  // namespace tracewell::timeline

@@ -26,8 +26,10 @@ std::optional<Place> read_place(const Stream& stream) {
 std::optional<ThreadPart> read_thread(const Stream& stream) {
   Cursor in(stream.bytes);
   ThreadPart part;
-  if (in.byte() != 0) {
+  if (const uint8_t head = in.byte(); head != 0) {
     ThreadEnds ends;
+    ends.lost_before = (head & 2) != 0;
+    ends.lost_behind = (head & 4) != 0;
     ends.first_pc = in.varint();
     ends.last_pc = ends.first_pc + unfolded(in.varint());
     ends.last_flow = unpack_flow(in.byte());

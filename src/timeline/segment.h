@@ -20,7 +20,7 @@ namespace tracewell::timeline {
 enum class Part : uint8_t {
   Executions,  // by address: u8 PlaceHead, then the steps
   Registers,   // by register_key: the steps
-  Threads,     // by thread: u8 are there ThreadEnds, these, then the steps
+  Threads,     // by thread: u8 bit 0: are there ThreadEnds, 1..2: their losses; these, the steps
   Cells,       // by address / 8: CellHistory
   Transfers,   // no table: calls and returns, where they arrive (transfers.h)
 };
@@ -44,6 +44,7 @@ struct PlaceHead {
 struct ThreadEnds {
   uint64_t first_pc = 0, last_pc = 0;
   machine::FlowInstruction last_flow = {0, machine::Flow::Onward};
+  bool lost_before = false, lost_behind = false;  // in the segment, of the trace
 };
 
 struct Segment {

@@ -46,6 +46,7 @@ void SegmentBuilder::add(const Event& event) {
   thread.steps.add(chains_, count_);
   take_registers(thread, step, first);
   if (first) {
+    thread.first_step = count_;
     thread.first_pc = step.pc;
     here.head.entered |= begins_;
   } else {
@@ -85,6 +86,7 @@ void SegmentBuilder::go_on(uint64_t tid, ThreadLog& thread, PlaceLog& here, uint
   const uint64_t behind = thread.last_pc + flow.length;
   if (flow.flow != machine::Flow::Onward || pc != behind) here.head.entered = true;
   const bool is_call = flow.flow == machine::Flow::Call;
+  if (lost_behind(thread)) return;  // nobody saw where the call or return led
   if (is_call || flow.flow == machine::Flow::Return)
     transfers_.push_back({tid, {count_, 0, !is_call, pc, is_call ? behind : 0}});
 }
@@ -108,7 +110,7 @@ void SegmentBuilder::take_registers(ThreadLog& thread, const Step& step, bool fi
   const RegisterLayout& layout = catalog_.registers;
   RegisterState& now = states_.of(thread.number);
   const bool by_itself = !first && !thread.after_known &&
-                         !(losses_ && losses_->second > thread.last_step);
+                         !lost_behind(thread);
   for (const Step::RegisterChange& news : step.before) {
     const Register& one = layout.registers[news.index];
     const bool was_known = now.is_valid(news.index);
@@ -226,7 +228,9 @@ Pieces SegmentBuilder::finish_threads(bool ends) {
   StreamTableWriter table;
   const bool whole = begins_ && ends;
   for (auto& [tid, thread] : threads_) {
-    std::vector<uint8_t> out = {static_cast<uint8_t>(whole ? 0 : 1)};
+    const bool lost_before = losses_ && losses_->first <= thread.first_step;
+    const int losses = (lost_before ? 2 : 0) | (lost_behind(thread) ? 4 : 0);
+    std::vector<uint8_t> out = {static_cast<uint8_t>(whole ? 0 : 1 | losses)};
     if (!whole) {
       put(out, thread.first_pc);
       put(out, folded(thread.last_pc - thread.first_pc));

@@ -64,7 +64,7 @@ class SegmentBuilder {
   };
   struct ThreadLog {
     PostingList steps;
-    uint32_t last_step = 0;
+    uint32_t first_step = 0, last_step = 0;
     bool after_known = true;            // of that step
     std::vector<uint32_t> to_unknown;   // registers that it changed, nobody knows to what
     uint64_t first_pc = 0, last_pc = 0;
@@ -78,6 +78,10 @@ class SegmentBuilder {
   };
 
   PlaceLog& place(uint64_t pc, Bytes opcode);
+  /// Has the trace lost something since the thread's last step?
+  bool lost_behind(const ThreadLog& thread) const {
+    return losses_ && losses_->second > thread.last_step;
+  }
   void go_on(uint64_t tid, ThreadLog& thread, PlaceLog& here, uint64_t pc);
   void take_registers(ThreadLog& thread, const Step& step, bool first);
   void change(uint32_t index, ChangedBy by);

@@ -21,6 +21,16 @@ expect 0 calls "$work/calls.jsonl" --json --thread 7 --depth 0
 cmp - "$work/out" <<'TEXT' || fail 'calls --json'
 {"first":1,"last":5,"tid":7,"function":"0x2000","back":"0x1005","depth":0,"returned":true}
 TEXT
+# A call that was stepped over is nobody's frame, here and in folded stacks.
+sed 's/"pc": "0x3000"/"pc": "0x2005"/; s/"opcode": "c3"}/"opcode": "90"}/' "$work/calls.jsonl" \
+  >"$work/over.jsonl"
+expect 0 calls "$work/over.jsonl"
+cmp - "$work/out" <<'TEXT' || fail 'calls: stepped over'
+0x2000  steps 1 to 6, no return  thread 7
+0x6000  steps 4 to 6, no return  thread 8
+TEXT
+expect 0 convert "$work/over.jsonl" - --format folded
+if grep -q ';0x2005' "$work/out"; then fail 'folded: stepped over'; fi
 expect 0 calls "$work/calls.jsonl" --from 2 --to 3
 lines 1
 expect 0 calls "$work/calls.jsonl" --limit 2

@@ -72,6 +72,16 @@ TEST(CallTree, RandomPrograms) {
   }
 }
 
+TEST(CallTree, SteppedOverAndBehindGaps) {
+  CallTree tree("x86-64");
+  run(tree, 1, 50, kCall);
+  run(tree, 1, 55, kCall);
+  tree.gap();
+  run(tree, 1, 100, kReturn);
+  run(tree, 1, 60, kNop);
+  EXPECT_EQ(stacks_of(tree), (std::map<std::string, uint64_t>{{"1;50", 3}, {"1;60", 1}}));
+}
+
 TEST(CallTree, DeepRecursionIsCutAndComesBack) {
   CallTree tree("i386");
   constexpr uint64_t kDepth = 2 * CallTree::kDepthMax;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Walked {
     uint64_t steps = 0;
     for (const Event& event : events) {
       if (std::holds_alternative<Mark>(event.body)) end_session(steps);
+      if (std::holds_alternative<Lost>(event.body))
+        for (auto& [tid, thread] : threads_) thread.lost = true;
       if (const auto* step = std::get_if<Step>(&event.body)) {
         take(event.tid, *step, steps++);
       }
@@ -42,6 +45,7 @@ struct Walked {
   struct Thread {
     uint64_t behind = 0;  // the last instruction
     FlowInstruction flow = {0, Flow::Onward};
+    bool lost = false;  // something, since then
     std::vector<size_t> stack;
   };
   std::map<uint64_t, Thread> threads_;
@@ -57,7 +61,8 @@ struct Walked {
     Thread& thread = threads_[tid];
     const bool fell = !is_new && thread.flow.flow == Flow::Onward && thread.behind == step.pc;
     if (!fell) entered.insert(step.pc);
-    if (!is_new && thread.flow.flow == Flow::Call) {
+    const bool follows = !is_new && !std::exchange(thread.lost, false);
+    if (follows && thread.flow.flow == Flow::Call && step.pc != thread.behind) {
       Call call;
       call.tid = tid;
       call.function = step.pc;
@@ -68,7 +73,7 @@ struct Walked {
       thread.stack.push_back(calls.size());
       calls.push_back(call);
     }
-    if (!is_new && thread.flow.flow == Flow::Return) come_back(thread, step.pc, seq);
+    if (follows && thread.flow.flow == Flow::Return) come_back(thread, step.pc, seq);
     thread.flow = decoder_.decode(step.opcode);
     if (thread.flow.flow == Flow::Unknown)
       thread.flow = {static_cast<uint8_t>(step.opcode.size()), Flow::Onward};
@@ -98,7 +103,8 @@ class Flows : public testing::TestWithParam<uint32_t> {
  protected:
   Flows()
       : trace_(GetParam(), {.steps = 3000, .threads = 1 + GetParam() % 5, .is_64 = GetParam() != 2,
-                            .sessions_per_mille = GetParam() == 3 ? 2u : 0}),
+                            .sessions_per_mille = GetParam() == 3 ? 2u : 0,
+                            .losses_per_mille = GetParam() == 4 ? 20u : 0}),
         walked_(trace_.catalog, trace_.events()) {
     EventSource source(trace_.catalog, trace_.events());
     const auto store = *StepStore::read(source);
