@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -11,8 +12,12 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/image_names.h"
+#include "cli/step_text.h"
 #include "cli/step_trace.h"
+#include "cli/step_words.h"
 #include "formats/jsonl.h"
+#include "machine/usage.h"
 #include "timeline/moment.h"
 
 namespace tracewell::cli {
@@ -22,6 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kMemoryMax = uint64_t{1} << 20;  // bytes, of one --mem
 constexpr size_t kDumpBytes = 16;
+constexpr size_t kThreadsNamed = 8;
 
 struct MemoryRange {
   uint64_t address = 0, size = 0;
@@ -30,8 +36,10 @@ struct MemoryRange {
 struct AtOptions {
   InputOptions input;
   uint64_t step = 0;
+  ImageOptions images;
   std::optional<uint64_t> thread;
   bool registers = false;
+  std::vector<std::string> names;  // of registers
   std::vector<std::string> memory;
   bool json = false;
 };
@@ -50,11 +58,15 @@ Result<MemoryRange> parse_range(const std::string& text) {
 /// A moment and what was asked of it.
 class Report {
  public:
-  Report(StepTrace& trace, const AtOptions& options) : trace_(trace), options_(options) {}
+  Report(StepTrace& trace, const AtOptions& options, AddressNames names)
+      : trace_(trace), options_(options), words_(trace.catalog(), std::move(names)) {}
 
   Status make(const std::vector<MemoryRange>& memory) {
     TW_RETURN_IF_ERROR(head());
-    if (options_.registers || memory.empty()) TW_RETURN_IF_ERROR(registers());
+    if (!options_.names.empty())
+      TW_RETURN_IF_ERROR(named_registers());
+    else if (options_.registers || memory.empty())
+      TW_RETURN_IF_ERROR(registers(memory.empty()));
     for (const MemoryRange& range : memory) dump(range);
     return {};
   }
@@ -75,6 +87,7 @@ class Report {
     const bool behind = options_.step == count;
     TW_ASSIGN_OR_RETURN(const Event* const event,
                         trace_.step(behind ? count - 1 : options_.step));
+    if (options_.thread) TW_RETURN_IF_ERROR(is_thread(*options_.thread));
     tid_ = options_.thread.value_or(event->tid);
     json_["tid"] = tid_;
     if (behind) {
@@ -82,12 +95,26 @@ class Report {
       notes();
       return {};
     }
-    const Step& step = std::get<Step>(event->body);
-    json_["pc"] = fmt::format("{:#x}", step.pc);
-    json_["opcode"] = to_hex(step.opcode);
-    text_ += step_line(*event) + "\n";
+    Json words = words_.object(*event);
+    if (options_.thread) words["tid"] = tid_;
+    json_ = std::move(words);
+    text_ += words_.line(*event) + "\n";
     notes();
     return {};
+  }
+
+  Status is_thread(uint64_t tid) const {
+    const std::vector<uint64_t> all = trace_.timeline->threads();
+    if (std::ranges::find(all, tid) != all.end()) return {};
+    if (all.empty())
+      return {Errc::InvalidArgument, "the trace does not say which threads there were"};
+    std::string names;
+    for (size_t i = 0; i < std::min(all.size(), kThreadsNamed); ++i)
+      names += fmt::format("{}{}", i == 0 ? "" : ", ", all[i]);
+    if (all.size() > kThreadsNamed)
+      names += fmt::format(" and {} more", all.size() - kThreadsNamed);
+    return {Errc::InvalidArgument,
+            fmt::format("there is no thread {}; there are {}", tid, names)};
   }
 
   void notes() {
@@ -98,31 +125,68 @@ class Report {
     }
   }
 
-  Status registers() {
-    TW_ASSIGN_OR_RETURN(const RegisterState state, timeline::registers_at(
-                                                       *trace_.source, *trace_.timeline,
-                                                       options_.step, tid_));
+  Result<RegisterState> state() {
+    return timeline::registers_at(*trace_.source, *trace_.timeline, options_.step, tid_);
+  }
+
+  std::string value_of(const RegisterState& state, const machine::RegisterPlace& place) const {
+    const Register& one = trace_.catalog().registers.registers[place.index];
+    return formats::register_value_hex(
+        machine::bytes_of(place, Bytes(state.block).subspan(one.offset, one.size_bytes),
+                          trace_.catalog().endian),
+        trace_.catalog().endian);
+  }
+
+  /// Those that were asked for by name, whatever they are.
+  Status named_registers() {
+    TW_ASSIGN_OR_RETURN(const RegisterState now, state());
+    Json values = Json::object();
+    for (const std::string& name : options_.names) {
+      const auto place = machine::find_register(trace_.catalog().registers, name);
+      if (!place)
+        return {Errc::InvalidArgument,
+                fmt::format("this trace has no register {}", printable(name))};
+      const std::string value = now.is_valid(place->index) ? value_of(now, *place) : "";
+      values[place->name] = value.empty() ? Json() : Json(value);
+      text_ += fmt::format("  {:<9} {}\n", printable(place->name),
+                           value.empty() ? "not known" : value);
+    }
+    json_["registers"] = std::move(values);
+    return {};
+  }
+
+  /// `alone`: nothing else is to be told.
+  Status registers(bool alone) {
+    TW_ASSIGN_OR_RETURN(const RegisterState state, this->state());
+    const bool behind = options_.step == trace_.timeline->steps();
+    const auto known = [](uint8_t bits) { return bits != 0; };
+    if (alone && behind && std::ranges::none_of(state.valid, known))
+      return {Errc::InvalidArgument,
+              fmt::format("nobody knows the registers behind the last step; it is step {}",
+                          options_.step - 1)};
     Json values = Json::object();
     if (options_.thread) text_ += fmt::format("  thread {}:\n", tid_);
     const RegisterLayout& layout = trace_.catalog().registers;
     size_t zeros = 0;
-    std::string unknown;
+    std::string unknown, hidden;
     for (uint32_t i = 0; i < layout.registers.size(); ++i) {
       const Register& one = layout.registers[i];
       if (!state.is_valid(i)) {
         values[one.name] = nullptr;
-        unknown += " " + printable(one.name);
+        if (is_shown(one)) unknown += " " + printable(one.name);
         continue;
       }
-      const std::string value = formats::register_value_hex(
-          Bytes(state.block).subspan(one.offset, one.size_bytes), trace_.catalog().endian);
+      const std::string value = value_of(state, {i, 0, 0, one.name});
       values[one.name] = value;
-      if (one.size_bytes > 8 && value == "0x0")
+      if (!is_shown(one))
+        hidden += " " + printable(one.name);
+      else if (one.size_bytes > 8 && value == "0x0")
         ++zeros;
       else
         text_ += fmt::format("  {:<9} {}\n", printable(one.name), value);
     }
     if (zeros != 0) text_ += fmt::format("  ({} wide registers are zero)\n", zeros);
+    if (!hidden.empty()) text_ += fmt::format("  not shown without --reg:{}\n", hidden);
     if (!unknown.empty()) text_ += fmt::format("  not known:{}\n", unknown);
     json_["registers"] = std::move(values);
     return {};
@@ -131,6 +195,8 @@ class Report {
   void dump(const MemoryRange& range) {
     std::vector<uint8_t> bytes(range.size), known(range.size);
     trace_.timeline->memory(options_.step, range.address, bytes, known);
+    std::string name = words_.data(range.address);
+    if (!name.empty()) name.insert(0, " ");
     std::string all;
     for (size_t at = 0; at < bytes.size(); at += kDumpBytes) {
       std::string hex, ascii;
@@ -141,13 +207,17 @@ class Report {
         hex += digits + " ";
         ascii += plain ? static_cast<char>(bytes[i]) : known[i] != 0 ? '.' : '?';
       }
-      text_ += fmt::format("  {:#x}  {:<{}}|{}|\n", range.address + at, hex, 3 * kDumpBytes, ascii);
+      text_ += fmt::format("  {:#x}  {:<{}}|{}|{}\n", range.address + at, hex, 3 * kDumpBytes,
+                           ascii, std::exchange(name, ""));
     }
-    json_["memory"].push_back(Json{{"addr", fmt::format("{:#x}", range.address)}, {"bytes", all}});
+    Json told = {{"addr", fmt::format("{:#x}", range.address)}, {"bytes", all}};
+    if (std::string data = words_.data_name(range.address); !data.empty()) told["name"] = data;
+    json_["memory"].push_back(std::move(told));
   }
 
   StepTrace& trace_;
   const AtOptions& options_;
+  StepWords words_;
   uint64_t tid_ = 0;
   std::string text_;
   Json json_ = Json::object();
@@ -160,7 +230,8 @@ Result<int> at(const AtOptions& options) {
     memory.push_back(range);
   }
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
-  Report report(trace, options);
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
+  Report report(trace, options, std::move(names));
   TW_RETURN_IF_ERROR(report.make(memory));
   TW_RETURN_IF_ERROR(trace.answers_hold());
   report.print();
@@ -175,6 +246,11 @@ Run at_command(CLI::App& app) {
   add_number_option(app, "N", options->step, "the step; their number means behind the last one")
       ->required();
   app.add_flag("--regs", options->registers, "registers; without --mem they are shown anyway");
+  app.add_option("--reg", options->names, "only these registers or parts of some: rax,al,cs")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--mem", options->memory, "memory; without LEN 16 bytes")
       ->type_name("ADDR[,LEN]")
       ->expected(1)
@@ -183,8 +259,11 @@ Run at_command(CLI::App& app) {
          "--thread", [options](const uint64_t& tid) { options->thread = tid; },
          "whose registers, if not those of the thread that runs the step")
       ->type_name("ID");
+  add_image_options(app, options->images, "the names of functions, lines and data");
   app.add_flag("--json", options->json, "for scripts");
-  app.footer("A byte that is not known is ??, a register that is not known null in JSON.");
+  app.footer(
+      "A byte that is not known is ??, a register that is not known null in JSON. Segment "
+      "registers, and what only x64dbg has, are shown by --reg and in JSON.");
   return [options](const Invocation&) {
     const auto status = at(*options);
     return status.ok() ? *status : fail(status.error());

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "cli/image_names.h"
 #include "cli/images.h"
 #include "cli/step_trace.h"
+#include "cli/step_words.h"
 #include "timeline/call_tree.h"
 
 namespace tracewell::cli {
@@ -36,42 +39,53 @@ bool is_wanted(const Call& call, const CallsOptions& options) {
          (!options.thread || call.tid == *options.thread);
 }
 
-/// `end`: behind the last step of the function.
-void print(const Call& call, const std::string& name, bool json) {
+/// `caller`: the step that called; nullptr when it is not there.
+void print(const Call& call, const Event* caller, const StepWords& words, bool json) {
+  const std::string name = words.code_name(call.function);
   const std::string address = fmt::format("{:#x}", call.function);
   if (json) {
     Json whole = {{"first", call.first}, {"last", call.end - 1}, {"tid", call.tid},
                   {"function", address}, {"back", fmt::format("{:#x}", call.back)},
                   {"depth", call.depth}, {"returned", call.returned}};
     if (!name.empty()) whole["name"] = name;
+    if (caller != nullptr) whole["call"] = words.object(*caller);
     fmt::print("{}\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
   }
   std::string text(2 * size_t{std::min(call.depth, kIndentedMax)}, ' ');
-  text += address;
-  if (!name.empty()) text += fmt::format(" <{}>", name);
+  text += address + words.code(call.function);
   if (call.depth > kIndentedMax) text += fmt::format("  depth {}", call.depth);
   text += fmt::format("  steps {} to {}", call.first, call.end - 1);
   if (!call.returned) text += ", no return";
   if (call.tid != 0) text += fmt::format("  thread {}", call.tid);
+  if (caller != nullptr) {
+    const Step& step = std::get<Step>(caller->body);
+    text += fmt::format("  from {:#x}{}  {}", step.pc, words.code(step.pc),
+                        words.instruction(step.opcode, step.pc));
+  }
   fmt::print("{}\n", text);
+}
+
+/// The thread's last step before the call's first one. Until the next question.
+Result<const Event*> caller_of(StepTrace& trace, const Call& call) {
+  const auto last = trace.timeline->last_step_of(call.tid, call.first);
+  if (!last) return nullptr;
+  return trace.step(*last);
 }
 
 Result<int> calls(const CallsOptions& options) {
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
-  AddressNames names;
-  if (options.images.any()) {
-    TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(trace.catalog(), options.images));
-    names = image_names(std::move(images));
-  }
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
+  const StepWords words(trace.catalog(), std::move(names));
   uint64_t count = 0;
   for (const Call& call : timeline::call_tree(*trace.timeline)) {
     if (count == options.limit) break;
     if (!is_wanted(call, options)) continue;
-    print(call, names.code ? names.code(call.function) : "", options.json);
+    TW_ASSIGN_OR_RETURN(const Event* const caller, caller_of(trace, call));
+    print(call, caller, words, options.json);
     ++count;
   }
-  return static_cast<int>(count == 0 ? kNothing : kOk);
+  return count == 0 ? nothing("there are no such calls") : static_cast<int>(kOk);
 }
 
 }  // namespace

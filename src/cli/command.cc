@@ -128,6 +128,11 @@ int fail(const Error& error) {
   return exit_status(error);
 }
 
+int nothing(std::string_view text) {
+  fmt::print(stderr, "tracewell: {}\n", printable(text));
+  return kNothing;
+}
+
 int run_program(const std::vector<std::string>& arguments) {
   std::string_view basename = arguments.empty() ? "tracewell" : std::string_view(arguments[0]);
   basename.remove_prefix(basename.rfind('/') + 1);

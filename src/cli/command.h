@@ -28,6 +28,10 @@ int exit_status(const Error& error);
 /// Prints "tracewell: TEXT" to standard error and returns exit_status(error).
 int fail(const Error& error);
 
+/// There was nothing to answer with: prints "tracewell: TEXT" to standard error, and returns
+/// kNothing.
+int nothing(std::string_view text);
+
 /// How a command was called.
 struct Invocation {
   std::string program;       // "tracewell print", or "tracewell-gdbserver"

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/diff_report.h"
+#include "cli/image_names.h"
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "timeline/diff.h"
@@ -20,6 +21,7 @@ namespace {
 
 struct DiffCommand {
   InputOptions a, b;
+  ImageOptions images;
   uint64_t window = timeline::DiffOptions().window;
   uint64_t look_back = timeline::DiffOptions().look_back;
   uint64_t most = timeline::DiffOptions().most;
@@ -61,6 +63,7 @@ Result<bool> diff(const DiffCommand& command) {
   TW_ASSIGN_OR_RETURN(const OpenSteps b, std::move(other));
   tell_problems(a.trace, command.a.path);
   tell_problems(b.trace, command.b.path);
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(a.side().catalog, command.images));
   Progress progress("comparing", a.side().steps.count());
   timeline::DiffOptions options;
   options.first = command.first;
@@ -74,7 +77,9 @@ Result<bool> diff(const DiffCommand& command) {
   TW_ASSIGN_OR_RETURN(const timeline::DiffReport report,
                       timeline::diff(a.side(), b.side(), options));
   const Catalog& catalog = a.side().catalog;
-  fmt::print("{}", command.json ? diff_json(report, catalog) : diff_text(report, catalog));
+  const DiffWords words(a.side(), b.side(), report, std::move(names));
+  fmt::print("{}", command.json ? diff_json(report, catalog, words)
+                                : diff_text(report, catalog, words));
   return report.same();
 }
 
@@ -101,6 +106,8 @@ Run diff_command(CLI::App& app) {
   add_number_option(app, "--look-back", command->look_back,
                     "steps in which causes are looked for (65536)");
   add_number_option(app, "--most", command->most, "differences to tell of each thread (100)");
+  add_image_options(app, command->images, "the names of A's functions, lines and data, and of B's "
+                                          "in the same places");
   app.add_flag("--json", command->json, "as JSON");
   app.footer("Exit status: 0 if the runs went the same way, 1 if they differ.");
   return [command](const Invocation&) {

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -16,72 +18,85 @@ using timeline::ThreadDiff;
 Json number(const std::optional<uint64_t>& value) { return value ? Json(*value) : Json(); }
 Json address(uint64_t value) { return fmt::format("{:#x}", value); }
 
-Json spot_json(const std::optional<Spot>& spot) {
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json spot_json(const std::optional<Spot>& spot, DiffWords::Side side, const DiffWords& words) {
   if (!spot) return nullptr;
-  return {{"step", spot->seq}, {"pc", address(spot->pc)}};
-}
-
-Json pair_json(const std::optional<Spot>& a, const std::optional<Spot>& b) {
-  if (!a && !b) return nullptr;
-  return {{"a", spot_json(a)}, {"b", spot_json(b)}};
-}
-
-Json cause_side(const Cause::Side& side, bool memory, Endian endian) {
-  Json out = {{"read_by", spot_json(side.reader)}};
-  if (memory) out["addr"] = address(side.address);
-  out["value"] = side.value.empty() ? Json() : Json(value_text(side.value, endian));
-  out["since"] = spot_json(side.writer);
+  const DiffWords::Place place = words.place(*spot, side);
+  Json out = {{"step", spot->seq}, {"pc", address(spot->pc)}};
+  out["disassembly"] = text_or_null(place.instruction);
+  if (!place.name.empty()) out["name"] = place.name;
   return out;
 }
 
-Json cause_json(const Cause& cause, const Catalog& catalog) {
+Json pair_json(const std::optional<Spot>& a, const std::optional<Spot>& b,
+               const DiffWords& words) {
+  if (!a && !b) return nullptr;
+  return {{"a", spot_json(a, DiffWords::A, words)}, {"b", spot_json(b, DiffWords::B, words)}};
+}
+
+Json cause_side(const Cause::Side& side, bool memory, Endian endian, DiffWords::Side of,
+                const DiffWords& words) {
+  Json out = {{"read_by", spot_json(side.reader, of, words)}};
+  if (memory) {
+    out["addr"] = address(side.address);
+    if (std::string name = words.data_name(side.address, of); !name.empty())
+      out["name"] = std::move(name);
+  }
+  out["value"] = side.value.empty() ? Json() : Json(value_text(side.value, endian));
+  out["since"] = spot_json(side.writer, of, words);
+  return out;
+}
+
+Json cause_json(const Cause& cause, const Catalog& catalog, const DiffWords& words) {
   Json out = {{"register", nullptr}};
   if (cause.reg) out["register"] = printable(catalog.registers.registers[*cause.reg].name);
   if (cause.flags != 0) out["flags"] = flag_names(cause.flags);
-  out["a"] = cause_side(cause.a, !cause.reg, catalog.endian);
-  out["b"] = cause_side(cause.b, !cause.reg, catalog.endian);
+  out["a"] = cause_side(cause.a, !cause.reg, catalog.endian, DiffWords::A, words);
+  out["b"] = cause_side(cause.b, !cause.reg, catalog.endian, DiffWords::B, words);
   out["because_of"] = cause.because ? Json(*cause.because) : Json();
   return out;
 }
 
-Json difference_json(const Difference& one, const Catalog& catalog) {
+Json difference_json(const Difference& one, const Catalog& catalog, const DiffWords& words) {
   static constexpr const char* kKinds[] = {"parts", "loop", "ends"};
   Json out = {{"kind", kKinds[static_cast<size_t>(one.kind)]},
-              {"branch", pair_json(one.branch_a, one.branch_b)},
-              {"a", spot_json(one.a)},
-              {"b", spot_json(one.b)},
+              {"branch", pair_json(one.branch_a, one.branch_b, words)},
+              {"a", spot_json(one.a, DiffWords::A, words)},
+              {"b", spot_json(one.b, DiffWords::B, words)},
               {"only_a", one.only_a},
               {"only_b", one.only_b},
-              {"meet", pair_json(one.meet_a, one.meet_b)}};
+              {"meet", pair_json(one.meet_a, one.meet_b, words)}};
   if (one.kind == Difference::Kind::Loop)
     out["loop"] = {{"head_a", address(one.head_a)}, {"head_b", address(one.head_b)},
                    {"times_a", one.times_a},        {"times_b", one.times_b},
                    {"exact", one.exact}};
   out["causes"] = Json::array();
-  for (const Cause& cause : one.causes) out["causes"].push_back(cause_json(cause, catalog));
+  for (const Cause& cause : one.causes) out["causes"].push_back(cause_json(cause, catalog, words));
   return out;
 }
 
-Json thread_json(const ThreadDiff& thread, const Catalog& catalog) {
+Json thread_json(const ThreadDiff& thread, const Catalog& catalog, const DiffWords& words) {
   Json out = {{"tid_a", number(thread.tid_a)},
               {"tid_b", number(thread.tid_b)},
               {"same_steps", thread.same},
               {"differing_code", thread.differing_code},
-              {"first_differing_code", pair_json(thread.code_a, thread.code_b)},
+              {"first_differing_code", pair_json(thread.code_a, thread.code_b, words)},
               {"untold", thread.untold},
               {"given_up", thread.given_up},
               {"differences", Json::array()}};
   for (const Difference& one : thread.differences)
-    out["differences"].push_back(difference_json(one, catalog));
+    out["differences"].push_back(difference_json(one, catalog, words));
   return out;
 }
 
 }  // namespace
 
-std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog) {
+std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog,
+                      const DiffWords& words) {
   Json out = {{"same", report.same()}, {"threads", Json::array()}, {"moved", Json::array()}};
   for (const ThreadDiff& thread : report.threads)
-    out["threads"].push_back(thread_json(thread, catalog));
+    out["threads"].push_back(thread_json(thread, catalog, words));
   for (const timeline::Bases::Range& range : report.bases)
     if (range.distance != 0)
       out["moved"].push_back({{"from", address(range.from)},

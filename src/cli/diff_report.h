@@ -3,14 +3,17 @@
 
 #include <string>
 
+#include "cli/diff_words.h"
 #include "model/catalog.h"
 #include "timeline/diff.h"
 
 namespace tracewell::cli {
 
 /// `catalog` is A's: names of registers, byte order.
-std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog);
-std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog);
+std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog,
+                      const DiffWords& words);
+std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog,
+                      const DiffWords& words);
 
 /// A value as one number, 0x…; "unknown" when it is empty.
 std::string value_text(const std::vector<uint8_t>& value, Endian endian);

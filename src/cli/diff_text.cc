@@ -21,42 +21,44 @@ std::string thread_text(const std::optional<uint64_t>& tid) {
   return tid ? fmt::format("{}", *tid) : "none";
 }
 
-std::string spots(const Spot& a, const Spot& b) {
-  if (a.seq == b.seq && a.pc == b.pc) return fmt::format("step {} at {:#x}", a.seq, a.pc);
-  return fmt::format("step {} at {:#x} | {} at {:#x}", a.seq, a.pc, b.seq, b.pc);
+std::string goes_on(const std::optional<Spot>& spot, DiffWords::Side side,
+                    const DiffWords& words) {
+  return spot ? words.one(*spot, side) : "has ended";
 }
 
-std::string goes_on(const std::optional<Spot>& spot) {
-  return spot ? fmt::format("step {} at {:#x}", spot->seq, spot->pc) : "has ended";
+std::string memory_text(uint64_t address, const std::string& name) {
+  return name.empty() ? fmt::format("{:#x}", address)
+                      : fmt::format("{:#x} <{}>", address, printable(name));
 }
 
-std::string cause_text(const Cause& cause, const Catalog& catalog) {
+std::string cause_text(const Cause& cause, const Catalog& catalog, const DiffWords& words) {
   std::string what;
   if (!cause.reg)
-    what = cause.a.address == cause.b.address
-               ? fmt::format("memory at {:#x}", cause.a.address)
-               : fmt::format("memory at {:#x} | {:#x}", cause.a.address, cause.b.address);
+    what = "memory at " +
+           memory_text(cause.a.address, words.data_name(cause.a.address, DiffWords::A)) +
+           (cause.a.address == cause.b.address ? "" : fmt::format(" | {:#x}", cause.b.address));
   else
     what = "$" + printable(catalog.registers.registers[*cause.reg].name);
   if (cause.flags != 0) what += fmt::format(" ({})", flag_names(cause.flags));
   std::string out = fmt::format("{} = {} | {}, read by {}", what,
                                 value_text(cause.a.value, catalog.endian),
                                 value_text(cause.b.value, catalog.endian),
-                                spots(cause.a.reader, cause.b.reader));
-  return out + (cause.a.writer ? "; since " + spots(*cause.a.writer, *cause.b.writer)
+                                words.pair(cause.a.reader, cause.b.reader));
+  return out + (cause.a.writer ? "; since " + words.pair(*cause.a.writer, *cause.b.writer)
                                : std::string("; since before what was looked at"));
 }
 
 void add_causes(std::string& out, const std::vector<Cause>& causes, const Catalog& catalog,
-                std::optional<size_t> because, size_t depth) {
+                const DiffWords& words, std::optional<size_t> because, size_t depth) {
   for (size_t i = 0; i < causes.size(); ++i) {
     if (causes[i].because != because) continue;
-    out += fmt::format("{:{}}because {}\n", "", 2 * depth, cause_text(causes[i], catalog));
-    add_causes(out, causes, catalog, i, depth + 1);
+    out += fmt::format("{:{}}because {}\n", "", 2 * depth, cause_text(causes[i], catalog, words));
+    add_causes(out, causes, catalog, words, i, depth + 1);
   }
 }
 
-std::string difference_text(const Difference& one, const Catalog& catalog) {
+std::string difference_text(const Difference& one, const Catalog& catalog,
+                            const DiffWords& words) {
   std::string out;
   const std::string_view least = one.exact ? "" : "at least ";
   switch (one.kind) {
@@ -69,25 +71,28 @@ std::string difference_text(const Difference& one, const Catalog& catalog) {
       out += fmt::format(": {}{} | {} times", least, one.times_a, one.times_b);
       break;
   }
-  if (one.branch_a) out += ", after " + spots(*one.branch_a, *one.branch_b);
-  out += fmt::format("\n    A: {}, {} steps of its own", goes_on(one.a), one.only_a);
-  out += fmt::format("\n    B: {}, {} steps of its own\n", goes_on(one.b), one.only_b);
-  if (one.meet_a) out += "    together again: " + spots(*one.meet_a, *one.meet_b) + "\n";
-  add_causes(out, one.causes, catalog, std::nullopt, 2);
+  if (one.branch_a) out += ", after " + words.pair(*one.branch_a, *one.branch_b);
+  out += fmt::format("\n    A: {}, {} steps of its own", goes_on(one.a, DiffWords::A, words),
+                     one.only_a);
+  out += fmt::format("\n    B: {}, {} steps of its own\n", goes_on(one.b, DiffWords::B, words),
+                     one.only_b);
+  if (one.meet_a) out += "    together again: " + words.pair(*one.meet_a, *one.meet_b) + "\n";
+  add_causes(out, one.causes, catalog, words, std::nullopt, 2);
   return out;
 }
 
-std::string thread_report(const ThreadDiff& thread, const Catalog& catalog) {
+std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
+                          const DiffWords& words) {
   std::string out = fmt::format("thread {} | {}", thread_text(thread.tid_a),
                                 thread_text(thread.tid_b));
   if (!thread.tid_a || !thread.tid_b) return out + "\n";
   out += fmt::format(": {} steps are the same\n", thread.same);
-  for (const Difference& one : thread.differences) out += difference_text(one, catalog);
+  for (const Difference& one : thread.differences) out += difference_text(one, catalog, words);
   if (thread.untold != 0) out += fmt::format("  and {} differences more\n", thread.untold);
   if (thread.given_up) out += "  the runs were not seen to meet again\n";
   if (thread.differing_code != 0)
     out += fmt::format("  {} steps ran other instructions at the same place, first {}\n",
-                       thread.differing_code, spots(*thread.code_a, *thread.code_b));
+                       thread.differing_code, words.pair(*thread.code_a, *thread.code_b));
   return out;
 }
 
@@ -111,9 +116,10 @@ std::string flag_names(uint64_t bits) {
   return out;
 }
 
-std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog) {
+std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog,
+                      const DiffWords& words) {
   std::string out;
-  for (const ThreadDiff& thread : report.threads) out += thread_report(thread, catalog);
+  for (const ThreadDiff& thread : report.threads) out += thread_report(thread, catalog, words);
   for (const timeline::Bases::Range& range : report.bases)
     if (range.distance != 0)
       out += fmt::format("{:#x}-{:#x} of A is at {:#x} in B\n", range.from, range.to,

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/find_hits.h"
+#include "cli/image_names.h"
 
 namespace tracewell::cli {
 namespace {
@@ -34,10 +36,14 @@ Result<int> find(const FindOptions& options) {
             fmt::format("find {} does not go backwards", options.what)};
   if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
-  HitPrinter hits(options);
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
+  const StepWords words(trace.catalog(), std::move(names));
+  HitPrinter hits(options, words);
   TW_RETURN_IF_ERROR(search->find(trace, options, hits));
   TW_RETURN_IF_ERROR(trace.answers_hold());
-  return static_cast<int>(hits.count() == 0 ? kNothing : kOk);
+  if (hits.count() != 0) return static_cast<int>(kOk);
+  const bool number = options.what != "reg" && options.what != "bytes";
+  return nothing("nothing found" + (number ? hex_hint(options.argument) : ""));
 }
 
 }  // namespace
@@ -52,16 +58,19 @@ Run find_command(CLI::App& app) {
       ->check(CLI::IsMember(names));
   app.add_option("ARGUMENT", options->argument,
                  "of exec, read, write, access (read or write): ADDR or ADDR,LEN; of reg: a "
-                 "register's name; of bytes: hex digits; of value: a number")
+                 "register's name, or that of a part of one, such as al; of bytes: hex digits; of "
+                 "value: a number, or LOW..LAST; numbers are decimal or 0x…")
       ->required();
   add_number_option(app, "--from", options->from, "begin with step N");
   add_number_option(app, "--to", options->to, "end with step N");
   add_number_option(app, "--limit", options->limit, "end after N hits");
   app.add_flag("--backward", options->backward, "begin with the last one");
+  add_image_options(app, options->images, "the names of functions, lines and data");
   app.add_flag("--json", options->json, "for scripts: an object a line");
   app.footer(
       "bytes: at which addresses memory held them, and before which steps, all of them at once. "
-      "value: registers and accessed memory with this number in them. Who wrote the byte at 0x7000 "
+      "value: registers and accessed memory with this number in them (-1 is 0xff, 0xffff, …; "
+      "segment registers are left out). Who wrote the byte at 0x7000 "
       "that step 500 sees: find FILE write 0x7000 --to 499 --backward --limit 1. Exit status: 1 "
       "when there is none.");
   return [options](const Invocation&) {

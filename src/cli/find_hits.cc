@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -12,6 +13,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "formats/jsonl.h"
+#include "machine/usage.h"
 #include "timeline/moment.h"
 #include "timeline/search.h"
 #include "timeline/step_walk.h"
@@ -31,8 +33,9 @@ Result<AddressRange> parse_range(const FindOptions& options) {
   const auto first = parse_number(take_until(rest, ','));
   const auto size = parse_number(rest.empty() ? "1" : rest);
   if (!first || !size || *size == 0)
-    return {Errc::InvalidArgument, fmt::format("find {} {}: wanted is ADDR or ADDR,LEN",
-                                               options.what, options.argument)};
+    return {Errc::InvalidArgument,
+            fmt::format("find {} {}: wanted is ADDR or ADDR,LEN{}", options.what,
+                        printable(options.argument), hex_hint(options.argument))};
   return AddressRange{*first, *first + std::min(*size - 1, UINT64_MAX - *first)};
 }
 
@@ -50,6 +53,16 @@ Status each_step(const FindOptions& options, timeline::StepWalk::Question questi
 
 }  // namespace
 
+std::string hex_hint(std::string_view text) {
+  const std::string_view number = text.substr(0, text.find_first_of(",."));
+  const auto digit = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  };
+  if (number.empty() || number.size() > 16 || !std::ranges::all_of(number, digit)) return "";
+  if (number.size() == 1 && number[0] <= '9') return "";  // the same in both
+  return fmt::format("; is {} hexadecimal? Then it is 0x{}", number, number);
+}
+
 bool HitPrinter::print(std::string_view hit) {
   fmt::print("{}\n", hit);
   ++count_;
@@ -63,11 +76,9 @@ std::string HitPrinter::rendered(std::string_view text, const Json& whole) const
 
 std::string HitPrinter::rendered(const Event& event, std::string_view text,
                                  const Json& more) const {
-  const Step& step = std::get<Step>(event.body);
-  Json whole = {{"step", event.seq}, {"tid", event.tid}, {"pc", hex_number(step.pc)},
-                {"opcode", to_hex(step.opcode)}};
+  Json whole = words_.object(event);
   if (more.is_object()) whole.update(more);
-  return rendered(fmt::format("{}{}{}", step_line(event), text.empty() ? "" : "  ", text), whole);
+  return rendered(fmt::format("{}{}{}", words_.line(event), text.empty() ? "" : "  ", text), whole);
 }
 
 Status find_executions(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
@@ -100,8 +111,11 @@ bool print_accesses(const Event& event, const AddressRange& bytes, uint8_t kinds
         (access.address < bytes.first && bytes.first - access.address >= access.size))
       continue;
     const std::string_view kind = formats::kAccessNames[static_cast<size_t>(access.kind)];
-    std::string text = fmt::format("{} {:#x},{}", kind, access.address, access.size);
+    std::string text = fmt::format("{} {:#x},{}{}", kind, access.address, access.size,
+                                   hits.words().data(access.address));
     Json more = {{"access", kind}, {"addr", hex_number(access.address)}, {"size", access.size}};
+    if (std::string name = hits.words().data_name(access.address); !name.empty())
+      more["name"] = std::move(name);
     if (!access.old_bytes.empty()) {
       more["old"] = to_hex(access.old_bytes);
       text += "  " + to_hex(access.old_bytes);
@@ -139,56 +153,80 @@ namespace {
 /// One change of a register at a step.
 class ChangePrinter {
  public:
-  ChangePrinter(StepTrace& trace, uint32_t index, HitPrinter& hits)
-      : trace_(trace), index_(index), hits_(hits) {}
+  ChangePrinter(StepTrace& trace, machine::RegisterPlace place, HitPrinter& hits)
+      : trace_(trace), place_(std::move(place)), hits_(hits) {}
 
   Result<bool> print(uint64_t seq, ChangedBy by) {
     TW_ASSIGN_OR_RETURN(const Event* const event, trace_.step(seq));
     const Step& step = std::get<Step>(event->body);
+    const uint64_t tid = event->tid;
     const bool others = by == ChangedBy::Others;
-    const Register& one = trace_.catalog().registers.registers[index_];
-    const auto changes = others ? step.before : step.registers;
-    const auto change = std::find_if(changes.begin(), changes.end(),
-                                     [&](const auto& each) { return each.index == index_; });
-    std::string value = "?";
-    bool known = change != changes.end() && !change->value.empty();
-    if (known) {
-      value = formats::register_value_hex(change->value, trace_.catalog().endian);
-    } else if (!others) {
+    std::string value = told(others ? step.before : step.registers);
+    if (value.empty() && !others) {
       // What it left is what the thread's next step finds.
-      TW_ASSIGN_OR_RETURN(const RegisterState after,
-                          timeline::registers_at(*trace_.source, *trace_.timeline, seq + 1,
-                                                 event->tid));
-      known = after.is_valid(index_);
-      if (known)
-        value = formats::register_value_hex(
-            Bytes(after.block).subspan(one.offset, one.size_bytes), trace_.catalog().endian);
+      TW_ASSIGN_OR_RETURN(value, value_before(seq + 1, tid));
     }
-    Json more = {{"register", one.name}, {"by", others ? "others" : "instruction"}};
-    more["value"] = known ? Json(value) : Json(nullptr);
-    return hits_.step(*event, fmt::format("{}={}{}", printable(one.name), value,
+    if (place_.bytes != 0 && !value.empty()) {
+      TW_ASSIGN_OR_RETURN(const std::string old, others ? value_left(seq, tid)
+                                                        : value_before(seq, tid));
+      if (old == value) return true;  // another part has changed
+    }
+    TW_ASSIGN_OR_RETURN(const Event* const again, trace_.step(seq));
+    Json more = {{"register", place_.name}, {"by", others ? "others" : "instruction"}};
+    more["value"] = value.empty() ? Json(nullptr) : Json(value);
+    return hits_.step(*again, fmt::format("{}={}{}", printable(place_.name),
+                                          value.empty() ? "?" : value,
                                           others ? "  (since the thread's last step)" : ""),
                       more);
   }
 
  private:
+  /// Of the whole register's bytes; "" when they are not known.
+  std::string value_of(Bytes whole) const {
+    if (whole.empty()) return "";
+    const Catalog& catalog = trace_.catalog();
+    return formats::register_value_hex(machine::bytes_of(place_, whole, catalog.endian),
+                                       catalog.endian);
+  }
+  std::string told(std::span<const Step::RegisterChange> changes) const {
+    const auto change = std::find_if(changes.begin(), changes.end(), [&](const auto& each) {
+      return each.index == place_.index;
+    });
+    return change == changes.end() ? "" : value_of(change->value);
+  }
+  Result<std::string> value_before(uint64_t at, uint64_t tid) {
+    TW_ASSIGN_OR_RETURN(const RegisterState state,
+                        timeline::registers_at(*trace_.source, *trace_.timeline, at, tid));
+    const Register& one = trace_.catalog().registers.registers[place_.index];
+    if (!state.is_valid(place_.index)) return std::string();
+    return value_of(Bytes(state.block).subspan(one.offset, one.size_bytes));
+  }
+  /// What the thread's last step before `at` left.
+  Result<std::string> value_left(uint64_t at, uint64_t tid) {
+    const auto last = trace_.timeline->last_step_of(tid, at);
+    if (!last) return std::string();
+    TW_ASSIGN_OR_RETURN(const Event* const event, trace_.step(*last));
+    if (std::string value = told(std::get<Step>(event->body).registers); !value.empty())
+      return value;
+    return value_before(*last, tid);
+  }
+
   StepTrace& trace_;
-  uint32_t index_;
+  machine::RegisterPlace place_;
   HitPrinter& hits_;
 };
 
 }  // namespace
 
 Status find_changes(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
-  const RegisterLayout& layout = trace.catalog().registers;
-  const Register* one = layout.find(options.argument);
-  if (one == nullptr)
+  const auto place = machine::find_register(trace.catalog().registers, options.argument);
+  if (!place)
     return {Errc::InvalidArgument,
             fmt::format("this trace has no register {}", printable(options.argument))};
-  const auto index = static_cast<uint32_t>(one - layout.registers.data());
+  const uint32_t index = place->index;
   const timeline::Timeline& times = *trace.timeline;
   const auto sooner = [](Found a, Found b) { return a && b ? std::min(a, b) : a ? a : b; };
-  ChangePrinter printer(trace, index, hits);
+  ChangePrinter printer(trace, *place, hits);
   return each_step(
       options,
       {[&](uint64_t from) {
@@ -212,18 +250,46 @@ Status find_changes(StepTrace& trace, const FindOptions& options, HitPrinter& hi
       });
 }
 
+namespace {
+
+/// The step whose write made the bytes what they are; nullptr when it was another moment, or nobody
+/// knows. Until the next question.
+Result<const Event*> writer_of(StepTrace& trace, const timeline::BytesHit& hit, size_t size) {
+  if (hit.first == 0) return nullptr;
+  const uint64_t reach = std::min<uint64_t>(size - 1, UINT64_MAX - hit.address);
+  const auto last = trace.timeline->last_access({hit.address, hit.address + reach},
+                                                timeline::kWrites, hit.first);
+  if (!last || *last + 1 != hit.first) return nullptr;
+  return trace.step(*last);
+}
+
+}  // namespace
+
 Status find_bytes(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
   const auto pattern = from_hex(options.argument);
   if (!pattern || pattern->empty())
     return {Errc::InvalidArgument,
             fmt::format("find bytes {}: wanted are hex digits, two a byte", options.argument)};
+  Status done;
   timeline::find_bytes(*trace.timeline, *pattern, [&](const timeline::BytesHit& hit) {
     if (hit.last < options.from || hit.first > options.to) return true;
-    return hits.line(
-        fmt::format("{:#x}  before steps {} to {}", hit.address, hit.first, hit.last),
-        {{"addr", hex_number(hit.address)}, {"first", hit.first}, {"last", hit.last}});
+    const auto writer = writer_of(trace, hit, pattern->size());
+    if (!writer) {
+      done = writer.error();
+      return false;
+    }
+    std::string text = fmt::format("{:#x}{}  before steps {} to {}", hit.address,
+                                   hits.words().data(hit.address), hit.first, hit.last);
+    Json whole = {{"addr", hex_number(hit.address)}, {"first", hit.first}, {"last", hit.last}};
+    if (std::string name = hits.words().data_name(hit.address); !name.empty())
+      whole["name"] = std::move(name);
+    if (*writer != nullptr) {
+      text += ", written by " + hits.words().line(**writer);
+      whole["written_by"] = hits.words().object(**writer);
+    }
+    return hits.line(text, whole);
   });
-  return {};
+  return done;
 }
 
 }  // namespace tracewell::cli

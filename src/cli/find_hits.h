@@ -8,12 +8,15 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "cli/images.h"
 #include "cli/step_trace.h"
+#include "cli/step_words.h"
 
 namespace tracewell::cli {
 
 struct FindOptions {
   InputOptions input;
+  ImageOptions images;
   std::string what;      // exec, read, write, access, reg, bytes, value
   std::string argument;  // of it
   uint64_t from = 0, to = UINT64_MAX;  // steps, both included
@@ -25,8 +28,11 @@ struct FindOptions {
 /// Prints hits, up to the limit.
 class HitPrinter {
  public:
-  explicit HitPrinter(const FindOptions& options) : options_(options) {}
+  /// Both stay while this is used.
+  HitPrinter(const FindOptions& options, const StepWords& words)
+      : options_(options), words_(words) {}
 
+  const StepWords& words() const { return words_; }
   /// "step 12  pc …", then `text`; or a JSON object with `more` in it. False when there have been
   /// enough.
   bool step(const Event& event, std::string_view text, const nlohmann::ordered_json& more) {
@@ -47,8 +53,13 @@ class HitPrinter {
 
  private:
   const FindOptions& options_;
+  const StepWords& words_;
   uint64_t count_ = 0;
 };
+
+/// What to say to somebody who may have meant a hexadecimal number: "; is 401000 hexadecimal? Then
+/// it is 0x401000". "" when it cannot be one.
+std::string hex_hint(std::string_view text);
 
 /// One function for each of the words; errors are those of arguments and of reading.
 Status find_executions(StepTrace& trace, const FindOptions& options, HitPrinter& hits);

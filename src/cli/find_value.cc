@@ -5,6 +5,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -15,23 +16,74 @@
 
 #include "base/text.h"
 #include "cli/find_hits.h"
+#include "cli/step_text.h"
 #include "cli/terminal.h"
+#include "formats/jsonl.h"
 
 namespace tracewell::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using timeline::ChangedBy;
 
 constexpr uint64_t kPieceSteps = 1 << 15;
 
+/// From one number to another, both included; with a minus before one of them, both are signed.
+struct Wanted {
+  bool is_signed = false;
+  uint64_t low = 0, last = 0;
+
+  /// `bytes`: one to eight. A negative number is one of any size.
+  bool holds(Bytes bytes, Endian endian) const {
+    const uint64_t value = load_uint(bytes.data(), bytes.size(), endian);
+    if (!is_signed) return value >= low && value <= last;
+    const auto unused = static_cast<unsigned>(64 - 8 * bytes.size());
+    const int64_t number = static_cast<int64_t>(value << unused) >> unused;
+    return number >= static_cast<int64_t>(low) && number <= static_cast<int64_t>(last);
+  }
+};
+
+struct Number {
+  bool minus = false;
+  uint64_t value = 0;  // two's complement
+};
+std::optional<Number> parse_signed(std::string_view text) {
+  const bool minus = text.starts_with('-');
+  if (minus) text.remove_prefix(1);
+  const auto number = parse_number(text);
+  if (!number || (minus && *number > uint64_t{1} << 63)) return std::nullopt;
+  return Number{minus && *number != 0, minus ? ~*number + 1 : *number};
+}
+
+Result<Wanted> parse_wanted(const std::string& argument) {
+  const std::string_view text = argument;
+  const size_t dots = text.find("..");
+  const auto low = parse_signed(text.substr(0, dots));
+  const auto last = dots == text.npos ? low : parse_signed(text.substr(dots + 2));
+  if (!low || !last)
+    return {Errc::InvalidArgument,
+            fmt::format("find value {}: wanted is a number, or LOW..LAST{}", printable(text),
+                        hex_hint(text))};
+  const Wanted out{low->minus || last->minus, low->value, last->value};
+  const bool too_large = out.is_signed && ((!low->minus && low->value > INT64_MAX) ||
+                                           (!last->minus && last->value > INT64_MAX));
+  const bool empty = out.is_signed
+                         ? static_cast<int64_t>(out.low) > static_cast<int64_t>(out.last)
+                         : out.low > out.last;
+  if (empty || too_large)
+    return {Errc::InvalidArgument,
+            fmt::format("find value {}: nothing is in this range", printable(text))};
+  return out;
+}
+
 /// Steps from `first` to `end`, which is excluded, by one thread.
 class Piece {
  public:
-  Piece(const StepTrace& trace, const HitPrinter& printer, uint64_t value, uint64_t end)
+  Piece(const StepTrace& trace, const HitPrinter& printer, const Wanted& wanted, uint64_t end)
       : timeline_(*trace.timeline),
         catalog_(trace.catalog()),
         printer_(printer),
-        value_(value),
+        wanted_(wanted),
         end_(end) {}
 
   Result<std::vector<std::string>> look(std::unique_ptr<Source> source) {
@@ -50,7 +102,7 @@ class Piece {
  private:
   bool is_it(Bytes bytes) const {
     return !bytes.empty() && bytes.size() <= 8 &&
-           load_uint(bytes.data(), bytes.size(), catalog_.endian) == value_;
+           wanted_.holds(bytes, catalog_.endian);
   }
 
   /// A reader that begins anywhere tells everything at a thread's first step. What has been so
@@ -66,29 +118,46 @@ class Piece {
   void look_at(const Event& event, const Step& step) {
     const auto& registers = catalog_.registers.registers;
     for (const Step::RegisterChange& one : step.before)
-      if (is_it(one.value) && is_news(event, one.index))
-        found_register(event, registers[one.index].name, "before");
+      if (is_it(one.value) && is_shown(registers[one.index]) && is_news(event, one.index))
+        found_register(event, registers[one.index].name, "before", one.value);
     for (const Step::RegisterChange& one : step.registers)
-      if (is_it(one.value)) found_register(event, registers[one.index].name, "after");
+      if (is_it(one.value) && is_shown(registers[one.index]))
+        found_register(event, registers[one.index].name, "after", one.value);
     for (const Step::MemoryAccess& access : step.memory) {
       if (access.kind == Step::MemoryAccess::Kind::Nearby) continue;
       const bool before = is_it(access.old_bytes);
       if (!before && !is_it(access.new_bytes)) continue;
       const std::string_view when = before ? "before" : "after";
-      found_.push_back(printer_.rendered(
-          event, fmt::format("{} {:#x},{}", when, access.address, access.size),
-          {{"addr", fmt::format("{:#x}", access.address)}, {"size", access.size}, {"when", when}}));
+      const StepWords& words = printer_.words();
+      Json more = {{"addr", fmt::format("{:#x}", access.address)},
+                   {"size", access.size},
+                   {"when", when}};
+      if (std::string name = words.data_name(access.address); !name.empty())
+        more["name"] = std::move(name);
+      std::string text = fmt::format("{} {:#x},{}{}", when, access.address, access.size,
+                                     words.data(access.address));
+      add(event, std::move(text), std::move(more), before ? access.old_bytes : access.new_bytes);
     }
   }
-  void found_register(const Event& event, const std::string& name, std::string_view when) {
-    found_.push_back(printer_.rendered(event, fmt::format("{} {}", when, printable(name)),
-                                       {{"register", name}, {"when", when}}));
+  void found_register(const Event& event, const std::string& name, std::string_view when,
+                      Bytes value) {
+    add(event, fmt::format("{} {}", when, printable(name)), {{"register", name}, {"when", when}},
+        value);
+  }
+  /// Of a range, which number it was.
+  void add(const Event& event, std::string text, Json more, Bytes value) {
+    if (wanted_.low != wanted_.last) {
+      const std::string number = formats::register_value_hex(value, catalog_.endian);
+      text += " = " + number;
+      more["value"] = number;
+    }
+    found_.push_back(printer_.rendered(event, text, more));
   }
 
   const timeline::Timeline& timeline_;
   const Catalog& catalog_;
   const HitPrinter& printer_;
-  uint64_t value_;
+  Wanted wanted_;
   uint64_t end_;
   std::vector<std::string> found_;
 };
@@ -104,9 +173,7 @@ uint64_t end_of_piece(const StepIndex& steps, uint64_t at, uint64_t end) {
 }  // namespace
 
 Status find_value(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
-  const auto value = parse_number(options.argument);
-  if (!value)
-    return {Errc::InvalidArgument, fmt::format("find value {}: not a number", options.argument)};
+  TW_ASSIGN_OR_RETURN(const Wanted wanted, parse_wanted(options.argument));
   const StepIndex& steps = *trace.source->steps();
   const uint64_t count = trace.timeline->steps();
   const uint64_t end = options.to < count ? options.to + 1 : count;
@@ -122,7 +189,7 @@ Status find_value(StepTrace& trace, const FindOptions& options, HitPrinter& hits
       TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source, steps.open_at(at));
       at = end_of_piece(steps, at, end);
       running.push_back({at, std::async(std::launch::async,
-                                        [piece = Piece(trace, hits, *value, at),
+                                        [piece = Piece(trace, hits, wanted, at),
                                          from = std::move(source)]() mutable {
                                           return piece.look(std::move(from));
                                         })});

@@ -1,15 +1,20 @@
 // tracewell hits FILE: how often each instruction, or each basic block, was executed.
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/image_names.h"
 #include "cli/images.h"
 #include "cli/step_trace.h"
+#include "cli/step_words.h"
 
 namespace tracewell::cli {
 namespace {
@@ -35,39 +40,51 @@ std::vector<Timeline::BlockHits> count(const Timeline& timeline, bool blocks) {
   return out;
 }
 
-void print(const Timeline::BlockHits& one, const std::string& name, const HitsOptions& options) {
+/// The (first) instruction, as it was executed last.
+Result<std::string> disassembly_of(StepTrace& trace, const StepWords& words, uint64_t address) {
+  const auto last = trace.timeline->last_execution({address, address}, trace.timeline->steps());
+  if (!last) return std::string();
+  TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(*last));
+  return words.instruction(std::get<Step>(event->body).opcode, address);
+}
+
+void print(const Timeline::BlockHits& one, const std::string& name, const std::string& disassembly,
+           const HitsOptions& options) {
   if (options.json) {
     Json whole = {{"addr", fmt::format("{:#x}", one.address)}, {"count", one.count}};
     if (options.blocks) {
       whole["size"] = one.size_bytes;
       whole["instructions"] = one.instructions;
     }
+    if (!disassembly.empty()) whole["disassembly"] = disassembly;
     if (!name.empty()) whole["name"] = name;
     fmt::print("{}\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
   }
   std::string text = fmt::format("{:>12}  {:#x}", one.count, one.address);
+  if (!name.empty()) text += fmt::format(" <{}>", printable(name));
   if (options.blocks)
     text += fmt::format("  {} instruction{}, {} byte{}", one.instructions,
                         one.instructions == 1 ? "" : "s", one.size_bytes,
                         one.size_bytes == 1 ? "" : "s");
-  if (!name.empty()) text += fmt::format("  <{}>", name);
+  if (!disassembly.empty()) text += "  " + disassembly;
   fmt::print("{}\n", text);
 }
 
 Result<int> hits(const HitsOptions& options) {
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
-  AddressNames names;
-  if (options.images.any()) {
-    TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(trace.catalog(), options.images));
-    names = image_names(std::move(images));
-  }
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
+  const StepWords words(trace.catalog(), std::move(names));
   std::vector<Timeline::BlockHits> all = count(*trace.timeline, options.blocks);
   if (!options.by_address)
     std::ranges::stable_sort(all, std::greater(), &Timeline::BlockHits::count);
-  for (size_t i = 0; i < all.size() && i < options.limit; ++i)
-    print(all[i], names.code ? names.code(all[i].address) : "", options);
-  return static_cast<int>(all.empty() ? kNothing : kOk);
+  for (size_t i = 0; i < all.size() && i < options.limit; ++i) {
+    TW_ASSIGN_OR_RETURN(const std::string disassembly,
+                        disassembly_of(trace, words, all[i].address));
+    print(all[i], words.code_name(all[i].address), disassembly, options);
+  }
+  TW_RETURN_IF_ERROR(trace.answers_hold());
+  return all.empty() ? nothing("the trace has no steps") : static_cast<int>(kOk);
 }
 
 }  // namespace

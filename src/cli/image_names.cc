@@ -98,4 +98,10 @@ AddressNames image_names(symbols::ImageMap images) {
           [names](uint64_t address) { return names->source(address); }};
 }
 
+Result<AddressNames> names_of_images(const Catalog& catalog, const ImageOptions& options) {
+  if (!options.any()) return AddressNames();
+  TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(catalog, options));
+  return image_names(std::move(images));
+}
+
 }  // namespace tracewell::cli

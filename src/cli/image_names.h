@@ -1,6 +1,7 @@
 // What a trace's addresses are called in the source of its program.
 #pragma once
 
+#include "cli/images.h"
 #include "cli/text_sink.h"
 #include "symbols/image_map.h"
 
@@ -9,5 +10,7 @@ namespace tracewell::cli {
 /// Code is "match+19 at book.c:19", "match+19" or "book.c:19"; data is "table+8". An image's names
 /// are read when the first address in it is asked for.
 AddressNames image_names(symbols::ImageMap images);
+/// Of the images that were asked for, placed; none when there are none.
+Result<AddressNames> names_of_images(const Catalog& catalog, const ImageOptions& options);
 
 }  // namespace tracewell::cli

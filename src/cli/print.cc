@@ -65,12 +65,8 @@ Status check(const PrintOptions& options) {
 Result<int> print(const PrintOptions& options) {
   TW_RETURN_IF_ERROR(check(options));
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
-  AddressNames names;
-  if (options.images.any()) {
-    TW_ASSIGN_OR_RETURN(symbols::ImageMap images,
-                        place_images(trace.source->catalog(), options.images));
-    names = image_names(std::move(images));
-  }
+  TW_ASSIGN_OR_RETURN(AddressNames names,
+                      names_of_images(trace.source->catalog(), options.images));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, create_print_sink(options, names));
   std::vector<Note> notes = notes_of(trace, options.input.path);
   trace.source = filter::with_notes(std::move(trace.source), std::move(notes));

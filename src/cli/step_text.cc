@@ -1,6 +1,9 @@
 #include "cli/step_text.h"
 
+#include <algorithm>
+#include <array>
 #include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -13,12 +16,20 @@ namespace {
 
 constexpr size_t kShownBytesMax = 64;  // of a register; what is larger is for programs
 
+/// What hardly anybody asks for, and what stands in the way of everything else.
+constexpr std::array<std::string_view, 10> kHidden = {
+    "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base", "cr0_npx", "x64dbg_rest"};
+
 }  // namespace
+
+bool is_shown(const Register& one) {
+  return one.size_bytes <= kShownBytesMax && std::ranges::find(kHidden, one.name) == kHidden.end();
+}
 
 bool append_change(std::string& out, const Catalog& catalog, const Step::RegisterChange& change) {
   if (change.index >= catalog.registers.registers.size()) return false;
   const Register& one = catalog.registers.registers[change.index];
-  if (one.size_bytes > kShownBytesMax) return false;
+  if (!is_shown(one)) return false;
   fmt::format_to(
       std::back_inserter(out), "{}={}", printable(one.name),
       change.value.empty() ? "?" : formats::register_value_hex(change.value, catalog.endian));

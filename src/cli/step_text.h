@@ -9,7 +9,10 @@
 
 namespace tracewell::cli {
 
-/// "rax=0x2a", "rax=?". Nothing for registers that are too wide to be read by anybody; false then.
+/// Is it told without being asked for by its name? Not segment registers, what only x64dbg has, and
+/// what is too wide to be read by anybody.
+bool is_shown(const Register& one);
+/// "rax=0x2a", "rax=?". Nothing for registers that are not shown; false then.
 bool append_change(std::string& out, const Catalog& catalog, const Step::RegisterChange& change);
 /// "[0x1000]=2a<-2b": what it read, and what it wrote; "?(8)" is so many bytes that nobody knows.
 /// Nothing for bytes that were not touched; false then.

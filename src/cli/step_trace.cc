@@ -102,11 +102,4 @@ Status StepTrace::answers_hold() const {
                          "anew: do not rely on these answers"};
 }
 
-std::string step_line(const Event& event) {
-  const Step& step = std::get<Step>(event.body);
-  std::string out = fmt::format("step {}  pc {:#x}  {}", event.seq, step.pc, to_hex(step.opcode));
-  if (event.tid != 0) out += fmt::format("  thread {}", event.tid);
-  return out;
-}
-
 }  // namespace tracewell::cli

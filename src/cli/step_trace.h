@@ -40,7 +40,4 @@ Result<StepTrace> open_step_trace(const InputOptions& options);
 Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,
                                    const OpenWatch& watch = {});
 
-/// "step 12  pc 0x401000  90  thread 7", as `print` begins it.
-std::string step_line(const Event& event);
-
 }  // namespace tracewell::cli

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "machine/mnemonics.h"
 
 namespace tracewell::filter {
 namespace {
@@ -59,8 +60,13 @@ bool Expression::any(const Operand& operand, const Asked& asked, Holds&& holds) 
       return holds(Value{true, false, operand.negative, operand.number, {}});
     case Operand::Kind::Text:
       return holds(Value{true, true, false, 0, operand.text});
-    case Operand::Kind::Field:
-      return holds(field_value(operand.field, asked.event));
+    case Operand::Kind::Field: {
+      Value value = field_value(operand.field, asked.event);
+      if (operand.field == Field::Mnemonic)
+        for (const std::string& name : machine::mnemonic_names(value.text))
+          if (name != value.text && holds(Value{true, true, false, 0, name})) return true;
+      return holds(std::move(value));
+    }
     case Operand::Kind::Register:
       return holds(register_value(operand, asked));
     case Operand::Kind::Range:
@@ -104,6 +110,13 @@ bool Expression::exists(const Operand& operand, const Asked& asked) const {
 
 bool Expression::compares(const Node& node, const Asked& asked) const {
   const Operand& right = operands_[node.right];
+  // None of an instruction's names is to be that one.
+  const auto is_text = [&](const Operand& one) {
+    return any(one, asked, [](const Value& value) { return value.there && value.is_text; });
+  };
+  if (node.op == Op::NotEqual && (is_mnemonic(operands_[node.left]) || is_mnemonic(right)))
+    return is_text(operands_[node.left]) && is_text(right) &&
+           !compares({Op::Equal, node.left, node.right}, asked);
   return any(operands_[node.left], asked, [&](const Value& left) {
     if (node.op == Op::Like)
       return left.there && left.is_text && right.pattern->found_in(left.text);

@@ -4,7 +4,7 @@
 //   comparison = ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) operand | "=~" text | "in" range
 //   operand    = number (decimal, 0x…, either with a minus) | "text" | 'text' | field
 //                | "$" register [ ".before" ] | register [ ".before" ] | access [ "[" range "]" ]
-//   field      = seq tid cpu time_ns tracepoint pc kind id subhook
+//   field      = step seq tid cpu time_ns tracepoint pc kind id subhook     (step is seq)
 //                mnemonic disassembly module symbol text
 //   access     = read write access
 //   range      = number [ ".." number | "," number ]     (last one included; or so many)
@@ -16,7 +16,8 @@
 // access is all that the step reads, writes or either, or those that touch a byte of the range:
 // alone it asks whether there are any; a comparison holds if it holds for one of their values, as
 // numbers of up to eight bytes (what was read, and what was written). "=~" searches for a pattern,
-// an extended regular expression of POSIX; A and a are one letter.
+// an extended regular expression of POSIX; A and a are one letter. A mnemonic is all names of the
+// instruction: je and jz.
 #pragma once
 
 #include <cstdint>
@@ -117,6 +118,9 @@ class Expression {
     const Event& event;
     const RegisterState* before = nullptr;
   };
+  static bool is_mnemonic(const Operand& one) {
+    return one.kind == Operand::Kind::Field && one.field == Field::Mnemonic;
+  }
   bool holds(uint32_t node, const Asked& asked) const;
   bool exists(const Operand& operand, const Asked& asked) const;
   bool compares(const Node& node, const Asked& asked) const;

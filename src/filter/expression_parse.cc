@@ -96,6 +96,10 @@ class ExpressionParser {
                           op == Op::Like ? parse_pattern() : parse_operand());
       return add(op, left, right);
     }
+    if (take("=")) {
+      --at_;
+      return wrong("two values are compared by ==");
+    }
     skip_blanks();
     if (word_at(at_) != "in") return add(Op::Exists, left, 0);
     at_ += 2;
@@ -204,21 +208,13 @@ class ExpressionParser {
     return {};
   }
 
-  /// By the trace's name of it, or as part of one.
   bool find_register(std::string_view name, Operand& operand) const {
-    const RegisterLayout& layout = out_.registers_;
-    const Register* found = layout.find(name);
-    if (!found) {
-      const auto part = machine::register_part(name);
-      if (!part) return false;
-      for (const std::string& whole : part->in)
-        if (!found) found = layout.find(whole);
-      if (!found || found->size_bytes > 8) return false;
-      operand.first_byte = part->first_byte;
-      operand.bytes = part->bytes;
-    }
+    const auto place = machine::find_register(out_.registers_, name);
+    if (!place) return false;
     operand.kind = Operand::Kind::Register;
-    operand.index = static_cast<uint32_t>(found - layout.registers.data());
+    operand.index = place->index;
+    operand.first_byte = place->first_byte;
+    operand.bytes = place->bytes;
     return true;
   }
 
@@ -236,7 +232,8 @@ class ExpressionParser {
   Status parse_field(Operand& operand) {
     using Field = Expression::Field;
     constexpr std::pair<std::string_view, Field> kFields[] = {
-        {"seq", Field::Seq},           {"tid", Field::Tid},
+        {"step", Field::Seq},          {"seq", Field::Seq},
+        {"tid", Field::Tid},
         {"cpu", Field::Cpu},           {"time_ns", Field::TimeNs},
         {"tracepoint", Field::Tracepoint}, {"pc", Field::Pc},
         {"kind", Field::Kind},         {"id", Field::Id},
@@ -255,8 +252,8 @@ class ExpressionParser {
     if (Operand ignored; !name.empty() && find_register(name, ignored))
       return parse_register(operand);
     return wrong(
-        "expected a number, a text, a register or one of seq, tid, cpu, time_ns, tracepoint, pc, "
-        "kind, id, subhook, mnemonic, disassembly, module, symbol, text, read, write, access");
+        "expected a number, a text, a register or one of step, seq, tid, cpu, time_ns, tracepoint, "
+        "pc, kind, id, subhook, mnemonic, disassembly, module, symbol, text, read, write, access");
   }
 
   Status parse_access(std::string_view name, Operand& operand) {

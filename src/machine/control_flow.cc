@@ -38,6 +38,14 @@ FlowDecoder::FlowDecoder(std::string_view machine) {
       &zydis_->decoder, wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
       wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32)));
   TW_CHECK(ZYAN_SUCCESS(ZydisFormatterInit(&zydis_->formatter, ZYDIS_FORMATTER_STYLE_INTEL)));
+  const auto set = [this](ZydisFormatterProperty property, ZyanUPointer value) {
+    TW_CHECK(ZYAN_SUCCESS(ZydisFormatterSetProperty(&zydis_->formatter, property, value)));
+  };
+  // Without this, `inc [rax]` does not say how much it changes.
+  set(ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
+  // Addresses are spelled as everywhere else.
+  set(ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE, ZYDIS_PADDING_DISABLED);
+  set(ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
 }
 
 FlowDecoder::~FlowDecoder() = default;

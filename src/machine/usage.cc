@@ -9,6 +9,12 @@
 namespace tracewell::machine {
 namespace {
 
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return out;
+}
+
 class Uses {
  public:
   Uses(Usage& usage, ZydisMachineMode mode) : usage_(usage), mode_(mode) {}
@@ -126,6 +132,32 @@ std::optional<RegisterPart> register_part(std::string_view name) {
     out.first_byte = high ? 1 : 0;
     out.bytes = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, part) / 8;
     return out;
+  }
+  return std::nullopt;
+}
+
+Bytes bytes_of(const RegisterPlace& place, Bytes whole, Endian endian) {
+  if (place.bytes == 0 || place.first_byte + place.bytes > whole.size()) return whole;
+  return whole.subspan(endian == Endian::Little ? place.first_byte
+                                                : whole.size() - place.first_byte - place.bytes,
+                       place.bytes);
+}
+
+std::optional<RegisterPlace> find_register(const RegisterLayout& layout, std::string_view name) {
+  constexpr uint32_t kGeneralBytesMax = 8;
+  const auto place = [&](const Register& one) {
+    return RegisterPlace{static_cast<uint32_t>(&one - layout.registers.data()), 0, 0, one.name};
+  };
+  if (const Register* found = layout.find(name)) return place(*found);
+  const std::string wanted = lower(name);
+  for (const Register& one : layout.registers)
+    if (lower(one.name) == wanted) return place(one);
+  const auto part = register_part(wanted);
+  if (!part) return std::nullopt;
+  for (const std::string& whole : part->in) {
+    const Register* found = layout.find(whole);
+    if (found != nullptr && found->size_bytes <= kGeneralBytesMax)
+      return RegisterPlace{place(*found).index, part->first_byte, part->bytes, wanted};
   }
   return std::nullopt;
 }

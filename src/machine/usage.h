@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "model/registers.h"
 
 namespace tracewell::machine {
 
@@ -38,5 +39,18 @@ struct RegisterPart {
 };
 /// nullopt when it is no such name.
 std::optional<RegisterPart> register_part(std::string_view name);
+
+/// A register of a layout, or a part of one.
+struct RegisterPlace {
+  uint32_t index = 0;       // in the layout
+  uint32_t first_byte = 0;  // from the least significant one
+  uint32_t bytes = 0;       // 0 = all
+  std::string name;         // as the layout spells it, or the part
+};
+/// Its bytes of those of the whole register, in their order.
+Bytes bytes_of(const RegisterPlace& place, Bytes whole, Endian endian);
+/// By the layout's name of it, or by that of a part of a general register; A and a are one letter.
+/// A name that the layout has as it stands comes first.
+std::optional<RegisterPlace> find_register(const RegisterLayout& layout, std::string_view name);
 
 }  // namespace tracewell::machine

@@ -5,7 +5,7 @@
 file=$TRACEWELL_SOURCE/tests/cli/steps.jsonl
 
 expect 0 at "$file" 5
-has 'step 5  pc 0x1101  488b442408  thread 7'
+has 'step 5  pc 0x1101  488b442408  mov rax, qword ptr [rsp+0x08]  thread 7'
 has '  rax       0x2a'
 has '  rsp       0x6ff8'
 has '  not known: rcx rdx'
@@ -17,6 +17,36 @@ has '  thread 8:'
 has '  rax       0x1'
 expect 0 at "$file" 2 --thread 8
 has '  not known: rax'
+
+# A thread that is not there, a step that is not, registers that nobody can know.
+expect 2 at "$file" 5 --thread 9
+has 'there is no thread 9; there are 7, 8' err
+cat >"$work/end.jsonl" <<'END'
+{"catalog":{"machine":"x86-64"}}
+{"kind":"step","tid":7,"pc":"0x1000","opcode":"90","before":{"rax":"0x1"},"after_known":false}
+END
+expect 2 at "$work/end.jsonl" 1
+has 'nobody knows the registers behind the last step; it is step 0' err
+expect 0 at "$work/end.jsonl" 0
+
+# By name: whole ones, parts, and what is not shown otherwise.
+cat >"$work/segments.jsonl" <<'END'
+{"catalog":{"machine":"x86-64"}}
+{"kind":"step","tid":7,"pc":"0x1000","opcode":"90","before":{"rax":"0x1234","cs":"0x33"}}
+END
+expect 0 at "$work/segments.jsonl" 0
+has '  not shown without --reg: cs'
+if grep -q '^  cs ' "$work/out"; then fail 'cs is shown'; fi
+expect 0 at "$work/segments.jsonl" 0 --reg CS,ah --reg rbx
+printf '  %-9s %s\n' cs 0x33 ah 0x12 rbx 'not known' >"$work/wanted"
+tail -n +2 "$work/out" | cmp - "$work/wanted" || fail "$(cat "$work/out")"
+expect 0 at "$work/segments.jsonl" 0 --json --reg ah
+has '"registers":{"ah":"0x12"}'
+expect 2 at "$work/segments.jsonl" 0 --reg nope
+has 'no register nope' err
+expect 0 print "$work/segments.jsonl"
+if grep -q 'cs=' "$work/out"; then fail 'print shows cs'; fi
+expect 1 find "$work/segments.jsonl" value 0x33
 
 # What nobody has told yet is filled in from what is found later; the rest is not known.
 expect 0 at "$file" 0 --mem 0x7000,12

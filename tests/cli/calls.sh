@@ -13,21 +13,22 @@ for tid, pc, opcode in [(7, 0x1000, "e8fb0f0000"), (7, 0x2000, "e8fb0f0000"), (7
 PYTHON
 expect 0 calls "$work/calls.jsonl"
 cmp - "$work/out" <<'TEXT' || fail 'calls'
-0x2000  steps 1 to 5  thread 7
-  0x3000  steps 2 to 4  thread 7
-0x6000  steps 4 to 6, no return  thread 8
+0x2000  steps 1 to 5  thread 7  from 0x1000  call 0x2000
+  0x3000  steps 2 to 4  thread 7  from 0x2000  call 0x3000
+0x6000  steps 4 to 6, no return  thread 8  from 0x5000  call 0x6000
 TEXT
 expect 0 calls "$work/calls.jsonl" --json --thread 7 --depth 0
-cmp - "$work/out" <<'TEXT' || fail 'calls --json'
-{"first":1,"last":5,"tid":7,"function":"0x2000","back":"0x1005","depth":0,"returned":true}
+tr -d '\n' <<'TEXT' | cmp - <(tr -d '\n' <"$work/out") || fail 'calls --json'
+{"first":1,"last":5,"tid":7,"function":"0x2000","back":"0x1005","depth":0,"returned":true,
+"call":{"step":0,"tid":7,"pc":"0x1000","opcode":"e8fb0f0000","disassembly":"call 0x2000"}}
 TEXT
 # A call that was stepped over is nobody's frame, here and in folded stacks.
 sed 's/"pc": "0x3000"/"pc": "0x2005"/; s/"opcode": "c3"}/"opcode": "90"}/' "$work/calls.jsonl" \
   >"$work/over.jsonl"
 expect 0 calls "$work/over.jsonl"
 cmp - "$work/out" <<'TEXT' || fail 'calls: stepped over'
-0x2000  steps 1 to 6, no return  thread 7
-0x6000  steps 4 to 6, no return  thread 8
+0x2000  steps 1 to 6, no return  thread 7  from 0x1000  call 0x2000
+0x6000  steps 4 to 6, no return  thread 8  from 0x5000  call 0x6000
 TEXT
 expect 0 convert "$work/over.jsonl" - --format folded
 if grep -q ';0x2005' "$work/out"; then fail 'folded: stepped over'; fi
@@ -36,6 +37,7 @@ lines 1
 expect 0 calls "$work/calls.jsonl" --limit 2
 lines 2
 expect 1 calls "$work/calls.jsonl" --from 5
+has 'there are no such calls' err
 expect 1 calls "$work/calls.jsonl" --thread 9
 expect 3 calls "$cases/tfile/gdb-tsave/input.tf"
 expect 2 calls

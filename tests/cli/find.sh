@@ -44,12 +44,13 @@ has 'after rax'
 found value 12345 --
 
 expect 0 find "$file" write 0x7000
-has 'step 4  pc 0x2001  880c2500700000  thread 8  write 0x7000,1  2a -> 2b'
+has 'step 4  pc 0x2001  880c2500700000  mov byte ptr [0x7000], cl  thread 8  write 0x7000,1'
+has 'write 0x7000,1  2a -> 2b'
 expect 0 find "$file" bytes 2B00
 has '0x7000  before steps 5 to 9'
 lines 1
 expect 0 find "$file" bytes 6869
-has '0x7008  before steps 7 to 9'
+has '0x7008  before steps 7 to 9, written by step 6  pc 0x1106  66c70425087000006869  mov word ptr'
 expect 1 find "$file" bytes 6869 --to 6
 expect 1 find "$file" bytes 686970
 
@@ -58,16 +59,53 @@ python3 - "$work/out" <<'PYTHON' || fail 'find --json'
 import json, sys
 hits = [json.loads(line) for line in open(sys.argv[1])]
 assert hits == [
-    {"step": 4, "tid": 8, "pc": "0x2001", "opcode": "880c2500700000", "access": "write",
+    {"step": 4, "tid": 8, "pc": "0x2001", "opcode": "880c2500700000",
+     "disassembly": "mov byte ptr [0x7000], cl", "access": "write",
      "addr": "0x7000", "size": 1, "old": "2a", "new": "2b"},
-    {"step": 5, "tid": 7, "pc": "0x1101", "opcode": "488b442408", "access": "read",
+    {"step": 5, "tid": 7, "pc": "0x1101", "opcode": "488b442408",
+     "disassembly": "mov rax, qword ptr [rsp+0x08]", "access": "read",
      "addr": "0x7000", "size": 8, "old": "2b00000000000000"},
 ], hits
 PYTHON
 expect 0 find --json "$file" bytes 6869
-has '{"addr":"0x7008","first":7,"last":9}'
+has '{"addr":"0x7008","first":7,"last":9,"written_by":{"step":6,"tid":7,"pc":"0x1106",'
 expect 0 find --json "$file" reg rbx
 has '"register":"rbx","by":"others","value":"0x6"}'
+
+# Parts of registers, whatever the case; other parts do not count.
+cat >"$work/parts.jsonl" <<END
+{"catalog":{"machine":"x86-64"}}
+{"kind":"step","tid":7,"pc":"0x1000","opcode":"b005","before":{"rax":"0x1134"},\
+"registers":{"rax":"0x1105"}}
+{"kind":"step","tid":7,"pc":"0x1002","opcode":"b42a","registers":{"rax":"0x2a05"}}
+{"kind":"step","tid":7,"pc":"0x1004","opcode":"0401","before":{"rax":"0xffffffffffffff05"},\
+"registers":{"rax":"0xffffffffffffff06"}}
+END
+steps_file=$file
+file=$work/parts.jsonl
+found reg RAX -- 0 1 2 2
+found reg al -- 0 2
+has 'al=0x5'
+found reg ah -- 1 2
+has 'ah=0x2a'
+found reg eax --backward --limit 2 -- 2 2
+found value -251..-250 -- 2 2
+has 'after rax = 0xffffffffffffff06'
+found value -250 -- 2
+found value 0x1100..0x1134 -- 0 0
+found value -1 --
+expect 2 find "$file" value 5..4
+has 'nothing is in this range' err
+expect 2 find "$file" value 0xffffffffffffffff..-1
+file=$steps_file
+
+# Who forgets the 0x, and who finds nothing.
+expect 1 find "$file" exec 1101
+has 'nothing found; is 1101 hexadecimal? Then it is 0x1101' err
+expect 2 find "$file" exec 7ff6
+has 'is 7ff6 hexadecimal? Then it is 0x7ff6' err
+expect 1 find "$file" exec 0x3000
+grep -qx 'tracewell: nothing found' "$work/err" || fail "$(cat "$work/err")"
 
 expect 2 find "$file" reg nope
 has 'no register nope' err

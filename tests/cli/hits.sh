@@ -15,13 +15,14 @@ for i in range(4):
 step(0x1006, "90")
 PYTHON
 expect 0 hits "$work/loop.jsonl"
-printf '%12s  %s\n' 4 0x1000 4 0x1001 4 0x1004 1 0x1006 | cmp - "$work/out" || fail 'hits'
+printf '%12s  %s  %s\n' 4 0x1000 nop 4 0x1001 'mov rax, rax' 4 0x1004 'jnz 0x1000' \
+  1 0x1006 nop | cmp - "$work/out" || fail 'hits'
 expect 0 hits "$work/loop.jsonl" --blocks
 has '           4  0x1000  3 instructions, 6 bytes'
 has '           1  0x1006  1 instruction, 1 byte'
 lines 2
 expect 0 hits "$work/loop.jsonl" --blocks --json --limit 1
-has '{"addr":"0x1000","count":4,"size":6,"instructions":3}'
+has '{"addr":"0x1000","count":4,"size":6,"instructions":3,"disassembly":"nop"}'
 lines 1
 file=$TRACEWELL_SOURCE/tests/cli/steps.jsonl
 expect 0 hits "$file" --by-address --json
@@ -34,6 +35,7 @@ assert [(int(hit['addr'], 16), hit['count']) for hit in hits] == sorted(counts.i
 PYTHON
 echo '{"catalog":{"machine":"x86-64"}}' >"$work/empty.jsonl"
 expect 1 hits "$work/empty.jsonl"
+has 'the trace has no steps' err
 expect 3 hits "$cases/tfile/gdb-tsave/input.tf"
 expect 2 hits
 expect 2 hits "$file" --limit many

@@ -72,6 +72,18 @@ TEST_F(StepExpression, Instructions) {
   EXPECT_FALSE(holds("mnemonic || mnemonic =~ '' || disassembly"));
 }
 
+TEST_F(StepExpression, InstructionsOfSeveralNames) {
+  const uint8_t jump[] = {0x75, 0x10};
+  step_.opcode = jump;
+  event_.body = step_;
+  for (const char* yes : {"mnemonic == 'jne'", "mnemonic == 'jnz'", "'jne' == mnemonic",
+                          "mnemonic =~ '^jne$'", "mnemonic =~ '^jnz$'", "mnemonic != 'je'"})
+    EXPECT_TRUE(holds(yes)) << yes;
+  for (const char* no : {"mnemonic != 'jne'", "mnemonic != 'jnz'", "'jnz' != mnemonic",
+                         "mnemonic == 'jz'", "mnemonic == 'ne'"})
+    EXPECT_FALSE(holds(no)) << no;
+}
+
 TEST_F(StepExpression, Places) {
   for (const char* yes :
        {"pc in 0x1000..0x1004", "pc in 0x1004", "pc in 0x1000,5", "module == 'prog.exe'",

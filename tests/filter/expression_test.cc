@@ -94,6 +94,8 @@ TEST_F(ExpressionTest, MistakesAreLocated) {
   EXPECT_NE(error("seq == "), "");
   EXPECT_NE(error("seq = 7").find("character 5"), std::string::npos);
   EXPECT_NE(error("bogus == 1").find("expected a number"), std::string::npos);
+  EXPECT_NE(error("tid = 100").find("compared by =="), std::string::npos);
+  EXPECT_NE(error("tid = 100").find("character 5"), std::string::npos);
   EXPECT_NE(error("$rbx == 1").find("no such register"), std::string::npos);
   EXPECT_NE(error("$xmm0 == 1").find("wider"), std::string::npos);
   EXPECT_NE(error("(seq == 7").find("parenthesis"), std::string::npos);

@@ -1,0 +1,44 @@
+// How answers name a step: where it is, what its instruction is, and what both are called.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/text_sink.h"
+#include "machine/control_flow.h"
+#include "model/catalog.h"
+#include "model/event.h"
+
+namespace tracewell::cli {
+
+/// Any thread may ask.
+class StepWords {
+ public:
+  explicit StepWords(const Catalog& catalog, AddressNames names = {});
+
+  /// "step 12  pc 0x401000 <match+19 at book.c:19>  90  nop  thread 7", as `print` begins it.
+  std::string line(const Event& event) const;
+  /// "step", "tid", "pc", "opcode", "disassembly"; with images "module", "symbol" and "source",
+  /// all as `print --json` has them.
+  nlohmann::ordered_json object(const Event& event) const;
+
+  /// In Intel's spelling; "" when it is none.
+  std::string instruction(Bytes opcode, uint64_t pc) const;
+  /// " <match+19 at book.c:19>"; "" when nothing is known.
+  std::string code(uint64_t address) const;
+  /// " <table+8>"
+  std::string data(uint64_t address) const;
+  /// The same without its brackets.
+  std::string code_name(uint64_t address) const;
+  std::string data_name(uint64_t address) const;
+
+ private:
+  AddressNames names_;
+  machine::FlowDecoder decoder_;
+  mutable std::mutex mutex_;  // names are read from their images when they are asked for
+};
+
+}  // namespace tracewell::cli
