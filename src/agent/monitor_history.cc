@@ -1,5 +1,6 @@
 #include "agent/monitor_history.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -41,10 +42,14 @@ bool monitor_history(Session& session, std::string_view command, Reply& reply) {
     reply.ok();
     return true;
   }
-  if (!command.starts_with("goto ")) return false;
-  const auto moment = number(command.substr(5));
-  const Status done = moment ? travel->go_to(*moment)
-                             : Status(Error{Errc::InvalidArgument, "goto takes a number", {}});
+  if (command != "goto" && !command.starts_with("goto ")) return false;
+  const auto moment = number(command.substr(std::min<size_t>(command.size(), 5)));
+  const Status done =
+      moment ? travel->go_to(*moment)
+             : Status(Error{Errc::InvalidArgument,
+                            fmt::format("usage: monitor goto N, a step's number up to {}",
+                                        travel->moments()),
+                            {}});
   if (!done) {
     session.console(done.error().message + "\n");
     reply.error(1);

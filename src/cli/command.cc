@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/interrupt.h"
+#include "cli/unknown_option.h"
 #include "cli/version.h"
 
 namespace tracewell::cli {
@@ -61,12 +62,11 @@ int usage_error(std::string_view program, std::string_view text) {
 
 /// Parses `arguments` (without any name) by the command's options and does the work.
 int run_command(const Command& command, const Invocation& invocation,
-                std::vector<std::string> arguments) {
+                const std::vector<std::string>& arguments) {
   CLI::App app{std::string(command.summary), invocation.program};
   const Run run = command.configure(app);
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
-    app.parse(std::move(arguments));
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as it wants them
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     return kOk;
@@ -74,7 +74,8 @@ int run_command(const Command& command, const Invocation& invocation,
     fmt::print("{}\n", version.what());
     return kOk;
   } catch (const CLI::ParseError& error) {
-    return usage_error(invocation.program, printable(error.what()));
+    const auto unknown = unknown_option(app, arguments);
+    return usage_error(invocation.program, unknown ? *unknown : printable(error.what()));
   }
   return run(invocation);
 }

@@ -1,6 +1,8 @@
 // tracewell convert IN OUT: any format that can be read to any that can be written.
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,6 +29,35 @@ struct ConvertOptions {
   std::string format;
   formats::SaveOptions save;
   std::vector<uint64_t> at;
+  std::vector<std::string> modules;
+};
+
+/// Of formats that say no more than which places of modules were executed.
+bool is_coverage(const formats::Format& format) {
+  return format.name == "drcov" || format.name == "modoff";
+}
+
+/// Notices whether any step is inside of a module.
+class PlacedSteps final : public Source {
+ public:
+  explicit PlacedSteps(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+  const Catalog& catalog() const override { return source_->catalog(); }
+  Result<bool> next(Batch& batch) override {
+    auto more = source_->next(batch);
+    for (const Event& event : batch.events())
+      if (const auto* step = std::get_if<Step>(&event.body); step && !any_) look_at(step->pc);
+    return more;
+  }
+  bool any() const { return any_; }
+
+ private:
+  void look_at(uint64_t pc) {
+    for (const Module& one : catalog().modules)
+      any_ |= pc >= one.start && pc - one.start < one.size_bytes;
+  }
+
+  std::unique_ptr<Source> source_;
+  bool any_ = false;
 };
 
 std::string writable_formats() {
@@ -66,12 +97,21 @@ void add_addresses(const std::string& text, std::vector<uint64_t>& addresses) {
 
 Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(const formats::Format* format, output_format(options));
+  if (is_same_file(options.input.path, options.output))
+    return {Errc::InvalidArgument,
+            fmt::format("{} and {} are the same file; give another one to write",
+                        printable(options.input.path), printable(options.output))};
+  std::vector<Module> modules;
+  for (const std::string& text : options.modules) {
+    TW_ASSIGN_OR_RETURN(Module module, parse_module(text));
+    modules.push_back(std::move(module));
+  }
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
   AddressNames names;
-  if (options.images.any()) {
+  if (options.images.any() || !modules.empty()) {
     TW_ASSIGN_OR_RETURN(const symbols::ImageMap images,
                         place_images(trace.source->catalog(), options.images));
-    trace.source = with_image_modules(std::move(trace.source), images);
+    trace.source = with_image_modules(std::move(trace.source), images, modules);
     names = image_names(images);
   }
   std::vector<Note> notes = notes_of(trace, options.input.path);
@@ -87,13 +127,20 @@ Result<int> convert(const ConvertOptions& options) {
                       create_sink(*format, options.output, options.save));
   for (const std::string& refused : sink->refuses(source->catalog()))
     fmt::print(stderr, "tracewell: {}: {}\n", printable(options.output), printable(refused));
-  CountingSource counted(std::move(source));
+  auto placed = std::make_unique<PlacedSteps>(std::move(source));
+  const PlacedSteps& steps = *placed;
+  CountingSource counted(std::move(placed));
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
   tell_left_out(*sink, options.output);
   if (!done.ok()) return done.error();
   const bool selects = options.selection.selects() || !options.at.empty();
-  return static_cast<int>(selects && counted.count() == 0 ? kNothing : kOk);
+  if (selects && counted.count() == 0)
+    return nothing(fmt::format("nothing is left for {} but the catalog", options.output));
+  if (is_coverage(*format) && !steps.any())
+    return nothing("no executed instruction is in a module whose place is known; say where they "
+                   "were: --image FILE@BASE, or --module NAME@BASE,SIZE");
+  return static_cast<int>(kOk);
 }
 
 }  // namespace
@@ -106,9 +153,15 @@ Run convert_command(CLI::App& app) {
                  "format of OUT, when its name does not say: " + writable_formats())
       ->type_name("NAME");
   add_image_options(app, options->images, "where the trace's modules were and how large they are");
+  app.add_option("--module", options->modules,
+                 "where a module was whose file is not at hand, and its size in bytes")
+      ->type_name("NAME@BASE,SIZE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when --from, --to, --where or --at leave nothing to write but the "
-             "catalog.");
+             "catalog, or no instruction is in a module (drcov, modoff).");
   app.add_option_function<std::vector<std::string>>(
          "--at",
          [options](const std::vector<std::string>& lists) {

@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "symbols/program_hash.h"
 
 namespace tracewell::cli {
@@ -36,6 +39,19 @@ void add_module(Catalog& catalog, const symbols::MappedImage& mapped) {
     found->hash = symbols::program_hash(*mapped.image);
 }
 
+void add_named(Catalog& catalog, const Module& named) {
+  auto& modules = catalog.modules;
+  const auto found = std::ranges::find_if(modules, [&](const Module& one) {
+    return !one.is_placed() && file_name(one.path) == file_name(named.path);
+  });
+  if (found == modules.end()) {
+    modules.push_back(named);
+    return;
+  }
+  found->start = named.start;
+  found->size_bytes = named.size_bytes;
+}
+
 /// The program comes first.
 std::vector<const symbols::MappedImage*> in_order(const symbols::ImageMap& images) {
   std::vector<const symbols::MappedImage*> out;
@@ -46,9 +62,11 @@ std::vector<const symbols::MappedImage*> in_order(const symbols::ImageMap& image
 
 class ModulesSource final : public Source {
  public:
-  ModulesSource(std::unique_ptr<Source> source, const symbols::ImageMap& images)
+  ModulesSource(std::unique_ptr<Source> source, const symbols::ImageMap& images,
+                std::span<const Module> named)
       : source_(std::move(source)), catalog_(source_->catalog()) {
     for (const symbols::MappedImage* mapped : in_order(images)) add_module(catalog_, *mapped);
+    for (const Module& one : named) add_named(catalog_, one);
   }
 
   const Catalog& catalog() const override { return catalog_; }
@@ -65,8 +83,24 @@ class ModulesSource final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> with_image_modules(std::unique_ptr<Source> source,
-                                           const symbols::ImageMap& images) {
-  return std::make_unique<ModulesSource>(std::move(source), images);
+                                           const symbols::ImageMap& images,
+                                           std::span<const Module> named) {
+  return std::make_unique<ModulesSource>(std::move(source), images, named);
+}
+
+Result<Module> parse_module(std::string_view text) {
+  const size_t at = text.rfind('@');
+  std::string_view numbers = at == text.npos ? "" : text.substr(at + 1);
+  const auto start = parse_number(take_until(numbers, ','));
+  const auto size = parse_number(numbers);
+  if (at == text.npos || at == 0 || !start || !size || *size == 0)
+    return {Errc::InvalidArgument,
+            fmt::format("--module {}: wanted is NAME@BASE,SIZE", printable(text))};
+  Module out;
+  out.path = text.substr(0, at);
+  out.start = *start;
+  out.size_bytes = *size;
+  return out;
 }
 
 }  // namespace tracewell::cli

@@ -2,15 +2,24 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string_view>
 
+#include "base/result.h"
+#include "model/catalog.h"
 #include "model/stream.h"
 #include "symbols/image_map.h"
 
 namespace tracewell::cli {
 
 /// The same events under a catalog that has these images among its modules. A module of the trace
-/// at an image's place, or one of its name without a place, learns what it did not know.
+/// at an image's place, or one of its name without a place, learns what it did not know. So does
+/// one with a name of `named`: whose file is not at hand.
 std::unique_ptr<Source> with_image_modules(std::unique_ptr<Source> source,
-                                           const symbols::ImageMap& images);
+                                           const symbols::ImageMap& images,
+                                           std::span<const Module> named = {});
+
+/// "NAME@BASE,SIZE"; InvalidArgument when it is not.
+Result<Module> parse_module(std::string_view text);
 
 }  // namespace tracewell::cli

@@ -108,7 +108,8 @@ Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, Not
     return {Errc::InvalidArgument, fmt::format("there is no step {}: the trace has {}", *step,
                                                noted.steps->count())};
   const auto gone = std::erase_if(notes, [&](const Note& one) { return one.step == *step; });
-  if (options.remove && gone == 0) return static_cast<int>(kNothing);
+  if (options.remove && gone == 0)
+    return nothing(fmt::format("nothing is noted at step {}", *step));
   if (!options.remove) {
     std::string text = joined(options.words);
     if (text.size() > kNoteBytesMax)
@@ -142,7 +143,8 @@ Result<int> note(const NoteOptions& options) {
                              : notes_of(noted.trace, path);
   size_t count = 0;
   TW_RETURN_IF_ERROR(list(noted, step, options.json, count));
-  return static_cast<int>(count == 0 ? kNothing : kOk);
+  if (count != 0) return static_cast<int>(kOk);
+  return nothing(step ? fmt::format("nothing is noted at step {}", *step) : "nothing is noted");
 }
 
 }  // namespace

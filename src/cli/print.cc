@@ -80,7 +80,9 @@ Result<int> print(const PrintOptions& options) {
   tell_problems(trace, options.input.path);
   tell_left_out(*sink, options.format);
   if (!done.ok()) return done.error();
-  return static_cast<int>(options.selection.selects() && counted.count() == 0 ? kNothing : kOk);
+  if (options.selection.selects() && counted.count() == 0)
+    return nothing("--from, --to and --where leave nothing to print");
+  return static_cast<int>(kOk);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // tracewell repair IN OUT: write what can be saved, say what was lost.
 #include <cstdio>
-#include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -20,11 +18,6 @@ struct RepairOptions {
   std::string output;
   formats::SaveOptions save;
 };
-
-bool is_same_file(const std::string& one, const std::string& other) {
-  std::error_code ignored;
-  return one != "-" && other != "-" && std::filesystem::equivalent(one, other, ignored);
-}
 
 Result<int> repair(const RepairOptions& options) {
   if (is_same_file(options.input.path, options.output))

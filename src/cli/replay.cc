@@ -67,6 +67,8 @@ Result<int> replay(const ReplayOptions& options) {
   if (comm.kind == Comm::Kind::Stdio && options.input.path == "-")
     return {Errc::InvalidArgument, "standard input cannot be both the trace and the connection"};
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
+  // Nobody is told to come to what cannot be opened. What takes longer is seen while they come.
+  TW_RETURN_IF_ERROR(is_openable(options.input));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm));
   if (const std::string text = transport->announcement(); !text.empty()) tell(text);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Opening> opening,

@@ -89,7 +89,7 @@ Result<int> print(const ReportArguments& arguments, const report::Templates& tem
   TW_RETURN_IF_ERROR(output.commit());
   tell_problems(trace, arguments.input.path);
   if (!done.ok()) return done.error();
-  return static_cast<int>(sink.printed() == 0 ? kNothing : kOk);
+  return sink.printed() == 0 ? nothing("nothing was to be printed") : static_cast<int>(kOk);
 }
 
 Result<int> report_events(const ReportArguments& arguments) {

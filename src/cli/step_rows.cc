@@ -37,7 +37,7 @@ struct ColumnWords {
   std::string_view name, key;  // of a table, of JSON (as `find` and jsonl spell it)
   size_t width;                // at least; what is longer moves the rest of its line
 };
-constexpr std::array<ColumnWords, kColumns> kWords = {{{"index", "step", 8},
+constexpr std::array<ColumnWords, kColumns> kWords = {{{"step", "step", 8},
                                                        {"thread", "tid", 6},
                                                        {"address", "pc", 18},
                                                        {"module", "module", 14},
@@ -268,7 +268,10 @@ std::string column_names() {
 Result<std::vector<int>> parse_columns(const std::vector<std::string>& names) {
   std::vector<int> out;
   for (const std::string& name : names) {
-    const auto at = std::ranges::find(kWords, name, &ColumnWords::name);
+    // By the key of JSON, too; and a step's number was an index once.
+    const auto at = std::ranges::find_if(kWords, [&](const ColumnWords& one) {
+      return one.name == name || one.key == name || (name == "index" && one.key == "step");
+    });
     if (at == kWords.end())
       return {Errc::InvalidArgument, fmt::format("there is no column {}; there are {}",
                                                  printable(name), column_names())};

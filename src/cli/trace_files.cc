@@ -78,12 +78,12 @@ void add_input_options(CLI::App& app, InputOptions& options) {
 }
 
 void add_selection_options(CLI::App& app, SelectionOptions& options) {
-  add_number_option(app, "--from", options.from, "begin with event N");
-  add_number_option(app, "--to", options.to, "end with event N");
+  add_number_option(app, "--from", options.from, "begin with event (or step) N");
+  add_number_option(app, "--to", options.to, "end with event (or step) N");
   app.add_option(
          "--where", options.where,
          "only events for which this holds, such as 'tracepoint == 2 && $rax != 0' or 'mnemonic =~ "
-         "\"^j\" && pc in 0x401000..0x401fff'; fields: seq, tid, cpu, time_ns, tracepoint, pc, "
+         "\"^j\" && pc in 0x401000..0x401fff'; fields: step (or seq), tid, cpu, time_ns, tracepoint, pc, "
          "kind, id, subhook, mnemonic, disassembly, module, symbol, text, $REGISTER, "
          "$REGISTER.before, read, write, access (of memory), such as write[0x7000..0x7fff] == 1")
       ->type_name("EXPR");
@@ -115,6 +115,9 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
   std::error_code none;
   const bool folder = std::filesystem::is_directory(options.path, none);
   const std::string named = folder ? options.path + "/metadata" : options.path;
+  if (folder && !std::filesystem::exists(named, none))
+    return {Errc::Io, fmt::format("{} is a folder, and no trace: that would have a file 'metadata'",
+                                  options.path)};
   TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(spool.empty() ? named : spool.path(), is_trace));
   formats::OpenOptions open_options;
   if (!options.endian.empty())
@@ -134,6 +137,22 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
                                                          *trace.problems, &trace.format));
   if (options.strict) TW_RETURN_IF_ERROR(trace.problems->strict());
   return trace;
+}
+
+Status is_openable(const InputOptions& options) {
+  std::error_code none;
+  if (options.path == "-" || std::filesystem::is_directory(options.path, none)) return {};
+  if (std::filesystem::exists(options.path, none) &&
+      !std::filesystem::is_regular_file(options.path, none))
+    return {};
+  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(options.path));
+  TW_RETURN_IF_ERROR(formats::find_or_sniff(*file, options.format));
+  return {};
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code none;
+  return one != "-" && other != "-" && std::filesystem::equivalent(one, other, none);
 }
 
 Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,

@@ -68,6 +68,11 @@ struct OpenTrace {
   std::unique_ptr<Source> source;
 };
 Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch = {});
+/// What open_trace() would say at once of a file that is not there, or is no trace: for whoever
+/// opens it later. What may be read only once is not looked at.
+Status is_openable(const InputOptions& options);
+/// Is it one file, by whatever names?
+bool is_same_file(const std::string& one, const std::string& other);
 
 /// Cuts and selects, watches for problems (`strict`: the first one ends the stream with an error)
 /// and shows progress under the name `what`. `problems` must outlive the result. What an

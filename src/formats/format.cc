@@ -45,11 +45,8 @@ const Format* sniff_format(Bytes head) {
   return nullptr;
 }
 
-Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
-                                            std::string_view format_name,
-                                            const OpenOptions& options, ProblemLog& problems,
-                                            const Format** which) {
-  const Bytes bytes = file->bytes();
+Result<const Format*> find_or_sniff(const InputFile& file, std::string_view format_name) {
+  const Bytes bytes = file.bytes();
   const Format* format = format_name.empty()
                              ? sniff_format(bytes.subspan(0, std::min(bytes.size(), kSniffBytes)))
                              : find_format(format_name);
@@ -57,11 +54,19 @@ Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
     return Error{Errc::InvalidArgument, fmt::format("there is no format \"{}\"", format_name), {}};
   if (!format)
     return Error{Errc::Unsupported,
-                 fmt::format("{} is not a trace in any format that can be read{}", file->path(),
-                             file->bytes().empty() ? ": it is empty" : ""),
+                 fmt::format("{} is not a trace in any format that can be read{}", file.path(),
+                             bytes.empty() ? ": it is empty" : ""),
                  {}};
   if (!format->open)
     return Error{Errc::Unsupported, fmt::format("format {} cannot be read", format->name), {}};
+  return format;
+}
+
+Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
+                                            std::string_view format_name,
+                                            const OpenOptions& options, ProblemLog& problems,
+                                            const Format** which) {
+  TW_ASSIGN_OR_RETURN(const Format* const format, find_or_sniff(*file, format_name));
   if (which) *which = format;
   std::string path = file->path();
   auto source = format->open(std::move(file), options, problems);

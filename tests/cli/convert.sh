@@ -53,7 +53,7 @@ leftover=$(find "$work" -name '*.tf.*')
 
 # A file onto itself.
 cp "$file" "$work/self.tf"
-expect 0 convert "$work/self.tf" "$work/self.tf"
+expect 2 convert "$work/self.tf" "$work/self.tf"
 cmp "$file" "$work/self.tf" || fail 'onto itself'
 
 # What a format cannot carry is told.

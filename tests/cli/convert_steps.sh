@@ -56,6 +56,37 @@ expect 0 print "$work/run.jsonl" --format modoff
 has 'prog.exe+1000'
 has '2 executed instructions are outside of all modules' err
 
+# No module is where anybody knows: said, with what helps.
+cat >"$work/lost.jsonl" <<'EOF'
+{"catalog":{"machine":"x86-64","modules":[{"path":"C:\\a\\lost.exe"}]}}
+{"kind":"step","pc":"0x140001004","opcode":"90"}
+EOF
+for name in lost.drcov lost.modoff; do
+  expect 1 convert "$work/lost.jsonl" "$work/$name"
+  has 'say where they were: --image FILE@BASE, or --module NAME@BASE,SIZE' err
+done
+expect 0 convert "$work/lost.jsonl" - --format modoff --module LOST.EXE@0x140000000,0x2000 \
+  --module other@1,1
+has 'LOST.EXE+1004'
+expect 0 convert "$work/lost.jsonl" - --format modoff --module lost.exe@0x140000000,0x2000
+has 'lost.exe+1004'
+expect 1 convert "$work/lost.jsonl" - --format modoff --module lost.exe@0x150000000,0x2000
+for bad in lost.exe lost.exe@5 @5,5 lost.exe@x,5 lost.exe@5,0; do
+  expect 2 convert "$work/lost.jsonl" - --format modoff --module "$bad"
+  has 'wanted is NAME@BASE,SIZE' err
+done
+
+# What is read is not written over, by whatever name.
+cp "$sample" "$work/same.jsonl"
+ln "$work/same.jsonl" "$work/hard.jsonl"
+ln -s same.jsonl "$work/soft.jsonl"
+mkdir "$work/folder"
+for name in same.jsonl hard.jsonl soft.jsonl folder/../same.jsonl; do
+  expect 2 convert "$work/same.jsonl" "$work/$name"
+  has 'are the same file' err
+done
+cmp "$sample" "$work/same.jsonl" || fail 'the input was written over'
+
 # Frames are no instructions.
 expect 3 convert "$cases/tfile/gdb-tsave/input.tf" "$work/frames.drcov"
 has 'event 0 is not an executed instruction' err
@@ -84,4 +115,5 @@ expect 0 convert --at "1,2" --at 0x1001 "$cases/../cli/steps.jsonl" "$work/good.
 expect 0 info --json "$work/good.tf"
 has '"records": 1,'
 expect 1 convert --at 1,2 "$cases/../cli/steps.jsonl" "$work/nothing.tf"
+has 'but the catalog' err
 finish

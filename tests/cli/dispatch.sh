@@ -20,11 +20,20 @@ has "no command 'nonesuch'" err
 expect 2 info
 has 'FILE is required' err
 expect 2 info --bogus x
+has 'there is no option --bogus' err
+expect 2 print --colum index x
+has 'there is no option --colum; did you mean --columns?' err
+expect 2 print x --jsno --where '--from'
+has 'there is no option --jsno; did you mean --json?' err
+expect 2 find x exec 1 --form=3
+has 'there is no option --form; did you mean --from?' err
+expect 2 info
 expect 2 print --from ten "$cases/tfile/two-zeros/input.hex"
 has 'not a number' err
 expect 4 info "$work/nonesuch.tf"
 has 'No such file' err
 expect 4 info "$work"
+has "$work is a folder, and no trace" err
 echo 'not a trace' >"$work/text"
 expect 3 info "$work/text"
 has 'not a trace in any format' err

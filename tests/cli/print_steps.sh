@@ -7,9 +7,9 @@ expect 0 print "$file"
 has 'step 0  pc 0x1000  50  push rax  rsp=0x7000  [0x7000]<-2a00000000000000  thread 7'
 has 'step 7  pc 0x1110  c3  ret'
 
-expect 0 print "$file" --columns index,thread,address,disassembly,registers,memory
+expect 0 print "$file" --columns step,thread,address,disassembly,registers,memory
 lines 10
-head -1 "$work/out" | grep -q '^index     thread  address  *disassembly  *registers  *memory$' ||
+head -1 "$work/out" | grep -q '^step      thread  address  *disassembly  *registers  *memory$' ||
   fail "$(head -1 "$work/out")"
 sed -n 2p "$work/out" | tr -s ' ' >"$work/row"
 grep -qx '0 7 0x1000 push rax rsp=0x7000 \[0x7000\]<-2a00000000000000' "$work/row" ||
@@ -17,8 +17,8 @@ grep -qx '0 7 0x1000 push rax rsp=0x7000 \[0x7000\]<-2a00000000000000' "$work/ro
 expect 0 print "$file" --columns before,opcode
 has 'rax=0x2a rbx=0x5 rsp=0x7008  50'
 expect 2 print "$file" --columns nothing
-has 'there is no column nothing; there are index, thread, address, module' err
-expect 2 print "$file" --columns index,index
+has 'there is no column nothing; there are step, thread, address, module' err
+expect 2 print "$file" --columns step,index
 expect 2 print "$file" --format csv --json
 
 expect 0 print "$file" --json
@@ -34,7 +34,7 @@ assert rows[0]["memory"] == [{"addr": "0x7000", "size": 8, "access": "write",
                               "new": "2a00000000000000"}], rows[0]
 assert rows[4]["memory"][0]["old"] == "2a", rows[4]
 PYTHON
-expect 0 print "$file" --json --columns address,index
+expect 0 print "$file" --json --columns pc,step
 head -1 "$work/out" | grep -qx '{"pc":"0x1000","step":0}' || fail "$(head -1 "$work/out")"
 # What is no instruction keeps its own form.
 expect 0 print "$cases/tfile/gdb-tsave/input.tf" --json --to 0
@@ -44,7 +44,7 @@ has '"kind":"frame"'
 sample=$work/sample.trace64  # an index comes to stand beside it
 cp "$TRACEWELL_SOURCE/tests/formats/data/synthetic_threads_fixed.trace64" "$sample"
 chosen() {
-  expect 0 print "$file" --where "$2" --columns index
+  expect 0 print "$file" --where "$2" --columns step
   [ "$(tail -n +2 "$work/out" | tr -s '\n ' ' ')" = "$1 " ] ||
     fail "$2: $(tail -n +2 "$work/out" | tr '\n' ' ')"
 }
@@ -61,10 +61,13 @@ chosen '5' '$rax != $rax.before'
 chosen '0 1 2 5 6 7' '$al in 0x2a..0x2b && tid == 7'
 chosen '0 4 6' 'write[0x7000..0x7fff]'
 chosen '5' 'read[0x7003]'
+chosen '5' 'step == 5'
+chosen '5' 'seq == 5'
 chosen '0' 'write == 0x2a'
 chosen '6' 'access[0x7008,1] == 0x6968'
 chosen '0 2 3 8' '!(read || write[0x6ff8]) && !(pc in 0x2001) && pc != 0x1106'
 expect 1 print "$file" --where 'read[0x9000]'
+has 'leave nothing to print' err
 expect 2 print "$file" --where 'mnemonic =~ "["'
 has 'this is no pattern' err
 
@@ -80,7 +83,7 @@ print(state["tid"], state["pc"], state["opcode"], state["registers"])'
 }
 for where in 'mnemonic =~ "^(mov|push)" && tid != 0' '$rax.before >= 0x100 && $rcx == $rcx.before' \
   'write && access > 0x1000' 'seq < 700 || pc in 0..0xffffffffffffffff && seq > 4000'; do
-  expect 0 print "$sample" --where "$where" --columns index
+  expect 0 print "$sample" --where "$where" --columns step
   tail -n +2 "$work/out" | tr -d ' ' >"$work/numbers"
   [ -s "$work/numbers" ] || fail "$where: nothing"
   rm -f "$work/part.trace64"*
@@ -93,14 +96,14 @@ for where in 'mnemonic =~ "^(mov|push)" && tid != 0' '$rax.before >= 0x100 && $r
     [ "$(state "$sample" "$number")" = "$(state "$work/part.trace64" $((place - 1)))" ] ||
       fail "$where: step $number is another as step $((place - 1))"
   done
-  expect 0 print "$work/part.trace64" --where "$where" --columns index
+  expect 0 print "$work/part.trace64" --where "$where" --columns step
 done
 
 # A pipe gets its first lines before the trace is at its end.
 mkfifo "$work/in"
 "$tracewell" print "$sample" --where 'seq == 3 || seq == 4900' 2>/dev/null | head -1 >"$work/out"
 has 'step 3 '
-"$tracewell" print - --columns index <"$sample" >"$work/out" || fail 'from a pipe'
+"$tracewell" print - --columns step <"$sample" >"$work/out" || fail 'from a pipe'
 lines 5000
 
 # Ctrl-C: whole lines, no half file, and whoever waits sees the signal. The steps come from a pipe

@@ -17,6 +17,14 @@ refused() {  # STATUS WORDS ARGUMENTS...: exit status and a part of the message
     exit 1
   fi
 }
+# Nobody is told to come to what cannot be opened.
+for bad in "$work/none.tf" "$0"; do
+  timeout 30 "$tracewell" replay "$bad" "unix:$work/early" 2> "$work/said" && exit 1
+  if grep -q Listening "$work/said"; then
+    echo "replay $bad: $(cat "$work/said")"
+    exit 1
+  fi
+done
 printf '\x7fTRACE0\nR ffffffff\nstatus 0;tnotrun:0;tframes:0\n\n\0\0\0\0' > "$work/huge.tf"
 refused 3 'register blocks of 4294967295 bytes' "$work/huge.tf" -
 refused 4 'cannot open' "$work/none.tf" -
