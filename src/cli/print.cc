@@ -102,7 +102,11 @@ Run print_command(CLI::App& app) {
   app.add_flag("--json", options->json, "the columns, or all of them, as an object a line");
   add_image_options(app, options->images, "the names of functions, lines and data in text");
   add_selection_options(app, options->selection);
-  app.footer("Exit status: 1 when --from, --to or --where leave nothing to print.");
+  app.footer(
+      "A step's line: rax=0x5 is what it left in a register (rax=? is not known), [0x10]=2a bytes "
+      "that it read, [0x10]<-2b that it wrote, ?(8) so many that nobody knows; before: what held "
+      "before it and no earlier step has told.\n"
+      "Exit status: 1 when --from, --to or --where leave nothing to print.");
   return [options](const Invocation&) {
     const auto status = print(*options);
     return status.ok() ? *status : fail(status.error());
