@@ -17,6 +17,7 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/cli/main.cc)
     COMMAND ${CMAKE_COMMAND} -E create_symlink ../tracewell aix/trcon
     COMMAND ${CMAKE_COMMAND} -E create_symlink ../tracewell aix/trcoff
     COMMAND ${CMAKE_COMMAND} -E create_symlink ../tracewell aix/trcstop
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ../tracewell aix/trcrpt
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/bin VERBATIM)
 endif()
 # main.cc appears later than the rest of a tree that is being built up.

@@ -1,6 +1,8 @@
-// tracewell report FILE: events as text, by templates that anyone can write.
+// tracewell report FILE…: events as text, by templates that anyone can write. As `trcrpt` it stands
+// in for AIX's command of that name, whose options it has; docs/how-to/report-by-templates.md
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,19 +12,33 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/event_groups.h"
 #include "cli/report_options.h"
-#include "cli/trace_files.h"
+#include "cli/report_run.h"
+#include "cli/terminal.h"
+#include "hooks/session.h"
 #include "report/report.h"
 
 namespace tracewell::cli {
 namespace {
 
 struct ReportArguments {
-  InputOptions input;
+  ReportTask task;
   std::vector<std::string> templates;
-  std::string output = "-";
-  bool check = false, list = false, no_heading = false;
+  std::string color = "auto";
+  bool check = false, list = false, list_groups = false, raw = false;
   ReportWords words;
+};
+
+struct Refused {
+  const char* name;
+  const char* why;
+};
+constexpr Refused kRefused[] = {
+    {"-l", "there is no component trace"},
+    {"-M", "there is no lightweight memory trace"},
+    {"-n", "hooks carry no addresses of a kernel that a name list could resolve"},
+    {"-@", "there are no workload partitions"},
 };
 
 /// Reads template files. Errors are told and their templates left out; warnings only by --check.
@@ -38,11 +54,23 @@ Result<uint64_t> load(const ReportArguments& arguments, report::Templates& templ
     }
   };
   for (const std::string& path : arguments.templates) {
+    if (arguments.task.verbose) fmt::print(stderr, "{}\n", printable(path));
     TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
     tell(templates.add(path, as_text(file->bytes())));
   }
   tell(templates.link());
   return errors;
+}
+
+/// The common template file, and the common log, when nothing else is asked for.
+void fill_in(ReportArguments& arguments) {
+  std::error_code none;
+  const std::string templates = default_templates();
+  if (arguments.templates.empty() && std::filesystem::exists(templates, none))
+    arguments.templates = {templates};
+  const std::string log = hooks::default_log();
+  if (arguments.task.files.empty() && std::filesystem::exists(log, none))
+    arguments.task.files = {log};
 }
 
 Result<int> check(const ReportArguments& arguments) {
@@ -53,56 +81,63 @@ Result<int> check(const ReportArguments& arguments) {
   return static_cast<int>(errors == 0 ? kOk : kNothing);
 }
 
-std::string heading(const OpenTrace& trace, const std::string& path) {
-  const Catalog& catalog = trace.source->catalog();
-  return fmt::format("{}: {}, {}, {} endian\n\n", printable(path), trace.format->name,
-                     printable(catalog.machine), catalog.endian == Endian::Big ? "big" : "little");
+Status choose_form(const ReportArguments& arguments, report::ReportOptions& options) {
+  const ReportTask& task = arguments.task;
+  const bool rows = task.format != "text";
+  if (rows + arguments.raw + (options.form == report::Form::Counts) > 1)
+    return {Errc::InvalidArgument, "--format, -r and -O hist=on: one of them is enough"};
+  if (rows) options.form = report::Form::Rows;
+  if (arguments.raw) options.form = report::Form::Raw;
+  if (arguments.raw && task.output == "-" && output_is_terminal())
+    return {Errc::InvalidArgument, "-r: entries are binary; not written to a terminal"};
+  const bool to_terminal = arguments.color == "auto" && task.output == "-" && output_has_color();
+  options.columns.color = to_terminal || arguments.color == "always";
+  options.column_heads = !task.no_heading;
+  return {};
 }
 
-Result<int> print(const ReportArguments& arguments, const report::Templates& templates,
-                  report::ReportOptions options) {
-  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(arguments.input));
-  if (arguments.no_heading) {
-    options.column_heads = false;
-  } else {
-    options.heading = heading(trace, arguments.input.path);
-  }
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
-                      select_events(std::move(trace.source), {}, *trace.problems,
-                                    arguments.input.strict, "reporting"));
-  TW_ASSIGN_OR_RETURN(OutputFile output, OutputFile::create(arguments.output));
-  report::LogFacts facts;
-  facts.name = arguments.input.path;
-  report::Report sink(templates, std::move(options), facts,
-                      [&](std::string_view text) { return output.write(text); });
-  TW_RETURN_IF_ERROR(sink.begin(source->catalog()));
-  Batch batch;
-  Status done;
-  while (!sink.stopped()) {
-    const Result<bool> more = source->next(batch);
-    if (!more.ok()) done = more.error();
-    if (!more.ok() || !*more) break;
-    TW_RETURN_IF_ERROR(sink.write(batch));
-  }
-  // What came before an error is whole, and printed.
-  TW_RETURN_IF_ERROR(sink.finish());
-  TW_RETURN_IF_ERROR(output.commit());
-  tell_problems(trace, arguments.input.path);
-  if (!done.ok()) return done.error();
-  return sink.printed() == 0 ? nothing("nothing was to be printed") : static_cast<int>(kOk);
-}
-
-Result<int> report_events(const ReportArguments& arguments) {
+Result<int> report_events(ReportArguments& arguments) {
+  fill_in(arguments);
   if (arguments.check) return check(arguments);
+  if (arguments.list_groups) {
+    TW_ASSIGN_OR_RETURN(const auto groups, read_event_groups(event_groups_path()));
+    fmt::print("{}", list_event_groups(groups));
+    return static_cast<int>(kOk);
+  }
   TW_ASSIGN_OR_RETURN(report::ReportOptions options, parse_report_words(arguments.words));
+  TW_RETURN_IF_ERROR(choose_form(arguments, options));
   report::Templates templates;
   TW_RETURN_IF_ERROR(load(arguments, templates));
   if (arguments.list) {
     fmt::print("{}", report::list_hooks(templates));
     return static_cast<int>(kOk);
   }
-  if (arguments.input.path.empty()) return {Errc::InvalidArgument, "which trace? FILE is missing"};
-  return print(arguments, templates, std::move(options));
+  if (arguments.task.files.empty())
+    return {Errc::InvalidArgument,
+            "which trace? FILE is missing, and there is no " + hooks::default_log()};
+  return run_report(arguments.task, templates, options);
+}
+
+void add_forms(CLI::App& app, ReportArguments& arguments) {
+  ReportTask& task = arguments.task;
+  app.add_flag("-m,--merge", task.merge, "one report of all files, by time");
+  app.add_flag("-h,--no-heading", task.no_heading, "no heading");
+  app.add_flag("-r,--raw", arguments.raw, "stored entries instead of text");
+  app.add_option("--format", task.format,
+                 "jsonl or csv: an event a line, for programs; text is for people")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"text", "jsonl", "csv"}));
+  app.add_flag("--follow", task.follow,
+               "go on with what is logged from now on, until the trace or Ctrl-C ends it");
+  app.add_option("--color", arguments.color,
+                 "auto (on a terminal, without NO_COLOR), always or never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("-o,--output", task.output, "where to; - is standard output")->type_name("FILE");
+  app.add_flag("-v,--verbose", task.verbose, "name the files that are opened");
+  for (const Refused& one : kRefused)
+    app.add_flag_callback(one.name, [one] { throw CLI::ValidationError(one.name, one.why); })
+        ->group("");
 }
 
 }  // namespace
@@ -110,24 +145,27 @@ Result<int> report_events(const ReportArguments& arguments) {
 Run report_command(CLI::App& app) {
   auto arguments = std::make_shared<ReportArguments>();
   app.set_help_flag("--help", "this text");
-  add_input_options(app, arguments->input);
-  app.get_option("FILE")->required(false);
+  app.add_option("FILE", arguments->task.files,
+                 "traces; - is standard input. Without, the log that `trace` writes without -o");
+  add_reading_options(app, arguments->task.input);
   app.add_option("-t,--template", arguments->templates,
                  "a template file (docs/formats/trcfmt.md); later ones replace templates of "
-                 "earlier ones")
+                 "earlier ones. Without, $TRACEWELL_TEMPLATES, /etc/trcfmt for root, "
+                 "$XDG_STATE_HOME/tracewell/trcfmt for others")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_flag("-c,--check", arguments->check,
                "say what is wrong or doubtful in the template files, and report nothing");
   app.add_flag("-j,--list-hooks", arguments->list, "list hooks and labels instead");
-  app.add_flag("-h,--no-heading", arguments->no_heading, "no heading");
-  app.add_option("-o,--output", arguments->output, "where to; - is standard output")
-      ->type_name("FILE");
+  app.add_flag("-G,--list-groups", arguments->list_groups, "list event groups instead");
+  add_forms(app, *arguments);
   add_report_words(app, arguments->words);
   app.footer(
-      "Hooks: 010 or 0100. A tracepoint's frames have its number as four digits: 000A is "
-      "tracepoint 10; 00B are instruction steps.\n"
-      "Exit status: 1 when nothing was printed; with --check, when a template has an error.");
+      "Hooks: 010 or 0100; 02 is 020 to 02F. A tracepoint's frames have its number as four digits: "
+      "000A is tracepoint 10; 00B are instruction steps.\n"
+      "Several files without -m are reported one after the other.\n"
+      "Exit status: 1 when nothing was printed; with --check, when a template has an error. 3 when "
+      "a trace is damaged; what is whole of it was printed.");
   return [arguments](const Invocation&) {
     const auto status = report_events(*arguments);
     return status.ok() ? *status : fail(status.error());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "report/report.h"
@@ -13,12 +14,16 @@ class App;
 namespace tracewell::cli {
 
 struct ReportWords {
-  std::string hooks, without_hooks;  // 010,0101
-  std::string threads;               // 12,0x1f or !12
-  std::string cpus;                  // 0,1 or all
-  std::string settings;              // ids=on,timestamp=1
+  std::string hooks, without_hooks;    // 010,0101,02 and 010:0001
+  std::string groups, without_groups;  // of hooks, event_groups.h
+  std::string threads;                 // 12,0x1f or !12
+  std::string cpus;                    // 0,1 or "0 1" or all
+  std::string processes;               // 123,ksh
+  std::string from_date, to_date;      // MMddhhmmssyy
+  std::vector<std::string> settings;   // ids=on,timestamp=1
+  bool names = false;                  // -x
 };
-/// -d, -k, -T, -C, -O.
+/// -d, -k, -D, -K, -T, -C, -p, -s, -e, -O, -x.
 void add_report_words(CLI::App& app, ReportWords& words);
 /// InvalidArgument, with the word that is wrong and what is expected.
 Result<report::ReportOptions> parse_report_words(const ReportWords& words);

@@ -67,6 +67,10 @@ CLI::Option* add_number_option(CLI::App& app, const std::string& name, uint64_t&
 
 void add_input_options(CLI::App& app, InputOptions& options) {
   app.add_option("FILE", options.path, "the trace; - is standard input")->required();
+  add_reading_options(app, options);
+}
+
+void add_reading_options(CLI::App& app, InputOptions& options) {
   app.add_option("--input-format", options.format,
                  "what FILE is, when its content does not say: " + readable_formats())
       ->type_name("NAME");

@@ -29,6 +29,8 @@ struct InputOptions {
 };
 /// FILE, --input-format, --endian, --strict.
 void add_input_options(CLI::App& app, InputOptions& options);
+/// The same without FILE.
+void add_reading_options(CLI::App& app, InputOptions& options);
 
 struct SelectionOptions {
   uint64_t from = 0;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,21 +20,6 @@ using Severity = Problem::Severity;
 
 constexpr uint8_t kMagicBytes[] = {0xc1, 0x1f, 0xfc, 0xc1};
 
-/// Names of files in a folder that consist of digits, dashes and dots only, in order.
-std::vector<std::string> numbered_files(const std::string& folder) {
-  std::vector<std::string> out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
-  if (!entries) return out;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name = entry->d_name;
-    if (name[0] >= '0' && name[0] <= '9' && name.find('-') != std::string_view::npos &&
-        name.find_first_not_of("0123456789-.") == std::string_view::npos)
-      out.emplace_back(name);
-  }
-  std::ranges::sort(out);
-  return out;
-}
-
 std::vector<uint32_t> slot_states(Bytes bytes, const tracewell_ring& ring) {
   std::vector<uint32_t> out;
   for (uint32_t slot = 0; slot < ring.slots; ++slot) {
@@ -46,6 +32,20 @@ std::vector<uint32_t> slot_states(Bytes bytes, const tracewell_ring& ring) {
 }
 
 }  // namespace
+
+std::vector<std::string> hooklog_files(const std::string& folder) {
+  std::vector<std::string> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
+  if (!entries) return out;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name[0] >= '0' && name[0] <= '9' && name.find('-') != std::string_view::npos &&
+        name.find_first_not_of("0123456789-.") == std::string_view::npos)
+      out.emplace_back(name);
+  }
+  std::ranges::sort(out);
+  return out;
+}
 
 HooklogPacket* HooklogPackets::add(uint32_t file, uint64_t offset, uint64_t room) {
   const Bytes bytes = files[file]->bytes().subspan(offset);
@@ -76,6 +76,19 @@ void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog
                   fmt::format("{} bytes are no packet", next - at)});
     at = next;
   }
+}
+
+uint64_t HooklogPackets::add_whole_packets(std::shared_ptr<InputFile> file, uint64_t from) {
+  const auto index = static_cast<uint32_t>(files.size());
+  files.push_back(std::move(file));
+  const Bytes bytes = files.back()->bytes();
+  while (from < bytes.size()) {
+    const auto head = ring::read_hook_packet(bytes.subspan(from));
+    if (!head || head->packet_bits / 8 > bytes.size() - from) break;
+    add(index, from, UINT64_MAX);
+    from += head->packet_bits / 8;
+  }
+  return from;
 }
 
 void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& problems) {
@@ -115,7 +128,7 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
 }
 
 void HooklogPackets::add_folder(const std::string& folder, ProblemLog& problems) {
-  for (const std::string& name : numbered_files(folder)) {
+  for (const std::string& name : hooklog_files(folder)) {
     auto file = InputFile::open(folder + "/" + name);
     if (file.ok())
       add_stream_file(*std::move(file), problems);
@@ -123,7 +136,7 @@ void HooklogPackets::add_folder(const std::string& folder, ProblemLog& problems)
       problems.add({std::nullopt, Severity::Damage, "stream-file", file.error().text()});
   }
   const std::string rings = folder + "/.rings";
-  for (const std::string& name : numbered_files(rings)) {
+  for (const std::string& name : hooklog_files(rings)) {
     // One that a collector has just emptied and removed is in the stream files.
     auto file = InputFile::open(rings + "/" + name);
     if (file.ok()) add_ring_file(*std::move(file), problems);
@@ -136,7 +149,7 @@ void HooklogPackets::settle(ProblemLog& problems) {
     // Of those that are there twice, what the log has comes before what a ring has, unless a
     // collector was killed over it.
     std::ranges::stable_sort(packets, {}, [](const HooklogPacket& one) {
-      return std::pair(one.head.number, one.missing != 0);
+      return std::tuple(one.head.number, one.missing != 0, one.in_ring);
     });
     const auto again = std::ranges::unique(packets, {}, [](const HooklogPacket& one) {
       return one.head.number;

@@ -31,6 +31,9 @@ struct HooklogStream {
   uint64_t lost = 0;  // by what the ring itself says; 0 = there is no ring any more
 };
 
+/// Names of files in a folder that consist of digits, dashes and dots only, in order.
+std::vector<std::string> hooklog_files(const std::string& folder);
+
 struct HooklogPackets {
   std::vector<std::shared_ptr<InputFile>> files;
   std::map<uint64_t, HooklogStream> streams;  // by tracewell_packet::stream
@@ -38,6 +41,9 @@ struct HooklogPackets {
   /// Looks for packets from the file's start to its end. Bytes that are none are a problem, and
   /// skipped up to the next packet.
   void add_stream_file(std::shared_ptr<InputFile> file, ProblemLog& problems);
+  /// The same of a file that grows, from byte `from` on: what is not all there is left for later.
+  /// Returns where to go on then.
+  uint64_t add_whole_packets(std::shared_ptr<InputFile> file, uint64_t from);
   /// A ring, with packets that may be in use.
   void add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& problems);
   /// All of the log in `folder`, if it is one.

@@ -24,6 +24,13 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
+void describe_hooklog(std::string_view metadata, Catalog& catalog) {
+  catalog.machine = "x86-64";
+  for (const std::string_view key : kFacts)
+    if (const auto value = read_hooklog_fact(metadata, key))
+      catalog.extras.emplace_back(fmt::format("hooklog.{}", key), *value);
+}
+
 Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> file,
                                                     const OpenOptions&, ProblemLog& problems) {
   std::unique_ptr<HooklogReader> reader(new HooklogReader(problems));
@@ -58,10 +65,7 @@ void HooklogReader::read_metadata(std::string_view text) {
 
 void HooklogReader::describe(std::string_view metadata) {
   log_.settle(problems_);
-  catalog_.machine = "x86-64";
-  for (const std::string_view key : kFacts)
-    if (const auto value = read_hooklog_fact(metadata, key))
-      catalog_.extras.emplace_back(fmt::format("hooklog.{}", key), *value);
+  describe_hooklog(metadata, catalog_);
   std::map<uint32_t, uint32_t> processes;  // of threads
   for (const auto& [id, stream] : log_.streams)
     for (const HooklogPacket& packet : stream.packets)

@@ -4,6 +4,7 @@
 #include <memory>
 #include <queue>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "formats/hooklog_stream.h"
 
 namespace tracewell::formats {
+
+/// What the metadata says of the whole trace, as extras of a catalog.
+void describe_hooklog(std::string_view metadata, Catalog& catalog);
 
 class HooklogReader final : public Source, public Summarised {
  public:

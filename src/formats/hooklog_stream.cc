@@ -31,8 +31,15 @@ uint32_t hook_type(const ring::HookRecord& record) {
 }  // namespace
 
 HooklogCursor::HooklogCursor(const HooklogPackets& log, const HooklogStream& stream,
-                             ProblemLog& problems)
-    : log_(log), stream_(stream), problems_(problems) {
+                             ProblemLog& problems, const HooklogPlace* from)
+    : log_(log), stream_(stream), problems_(problems), growing_(from != nullptr) {
+  if (from) {
+    place_ = *from;
+    lost_ = from->lost;
+    while (next_packet_ < stream_.packets.size() &&
+           stream_.packets[next_packet_].head.number < place_.number)
+      ++next_packet_;
+  }
   advance();
 }
 
@@ -41,7 +48,8 @@ void HooklogCursor::lose(uint64_t count, const char* why) {
   loss_ = {count, why};
 }
 
-/// Goes to the next packet. May leave a loss to be told first.
+/// Goes to the next packet. May leave a loss to be told first. false: there is none, or (of a ring
+/// that grows) it moved to the log meanwhile, where it will be found.
 bool HooklogCursor::open_packet() {
   if (next_packet_ == stream_.packets.size()) return false;
   const HooklogPacket* before = packet_;
@@ -50,8 +58,10 @@ bool HooklogCursor::open_packet() {
   if (packet_->in_ring) {
     copy_.assign(bytes.begin(), bytes.end());
     bytes = copy_;
-    const auto now = ring::read_hook_packet(bytes);
-    if (!now || now->number != packet_->head.number) {
+    const Bytes live = log_.files[packet_->file]->bytes().subspan(packet_->offset);
+    const auto now = ring::read_hook_packet(bytes), later = ring::read_hook_packet(live);
+    if (!now || now->number != packet_->head.number || !later || later->number != now->number) {
+      if (growing_) return false;
       // Written over since we looked. What is there instead is another packet.
       ticks_ = packet_->head.ticks_begin;
       lose(0, kOverwritten);
@@ -59,10 +69,13 @@ bool HooklogCursor::open_packet() {
       return true;
     }
   }
-  walk_.emplace(bytes, packet_->open);
+  const bool again = growing_ && packet_->head.number == place_.number;
+  walk_.emplace(bytes, packet_->open, again ? place_.at : TRACEWELL_PACKET_HEAD);
   seen_records_ = 0;
   ticks_ = packet_->head.ticks_begin;
-  if (!before) {
+  if (!before && place_.begun) {
+    if (!again) lose(0, kMissing);
+  } else if (!before) {
     const uint64_t dropped = stream_.packets.back().head.overwritten;
     if (dropped != 0)
       lose(dropped, kOverwritten);
@@ -77,13 +90,15 @@ bool HooklogCursor::open_packet() {
 /// What its head says of losses, once its records have been told.
 void HooklogCursor::close_packet() {
   walk_.reset();
+  place_ = {packet_->head.number + 1, TRACEWELL_PACKET_HEAD, place_.lost, true};
+  if (packet_->in_ring && growing_) return;  // it is told once the packet is in the log
   const bool last = next_packet_ == stream_.packets.size();
   uint64_t lost = packet_->head.lost;
   if (last) lost = std::max(lost, stream_.lost);
   ticks_ = std::max(ticks_, packet_->head.ticks_end);
   if (lost > lost_) {
     lose(lost - lost_, kNoRoom);
-    lost_ = lost;
+    lost_ = place_.lost = lost;
   }
 }
 
@@ -95,6 +110,18 @@ void HooklogCursor::damaged() {
   lose(known > seen_records_ ? known - seen_records_ : 0, kDamaged);
 }
 
+/// false: the thread has not come further.
+bool HooklogCursor::next_record() {
+  place_ = {packet_->head.number, walk_->at(), place_.lost, true};
+  if (!walk_->next(record_)) {
+    if (growing_ && packet_->open) return false;
+    close_packet();
+    record_ = {};
+    return true;
+  }
+  return !growing_ || !packet_->in_ring || record_.kind != Kind::Unfinished;
+}
+
 void HooklogCursor::advance() {
   ready_ = is_loss_ = false;
   while (!ready_) {
@@ -102,10 +129,8 @@ void HooklogCursor::advance() {
       if (!open_packet()) return;
       continue;
     }
-    if (!walk_->next(record_)) {
-      close_packet();
-      continue;
-    }
+    if (!next_record()) return;
+    if (!walk_) continue;
     if (record_.kind == Kind::Committed) {
       seen_records_ += record_.word_bytes != 0;
       ready_ = true;

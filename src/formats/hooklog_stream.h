@@ -11,20 +11,35 @@
 
 namespace tracewell::formats {
 
+/// How far a ring was read whose thread goes on writing.
+struct HooklogPlace {
+  uint64_t number = 0;                 // of the packet
+  uint32_t at = TRACEWELL_PACKET_HEAD; // of the record in it
+  uint64_t lost = 0;                   // records of which it was told that they are lost
+  bool begun = false;
+};
+
 class HooklogCursor {
  public:
-  /// All of them outlive it.
-  HooklogCursor(const HooklogPackets& log, const HooklogStream& stream, ProblemLog& problems);
+  /// All of them outlive it. With `from` it begins there, and goes only as far as its thread was
+  /// when it was looked at: a record that is not finished, and the end of an open packet, are its
+  /// end, too.
+  HooklogCursor(const HooklogPackets& log, const HooklogStream& stream, ProblemLog& problems,
+                const HooklogPlace* from = nullptr);
 
   /// Is there an event? When was it?
   bool at_end() const { return !ready_; }
   uint64_t ticks() const { return ticks_; }
+  bool is_loss() const { return is_loss_; }
+  /// Where to go on from: the event that is next, which is no loss, was not taken.
+  const HooklogPlace& place() const { return place_; }
   /// Adds it to `batch`, without a number and a time, and goes on to the next one.
   void take(Batch& batch);
 
  private:
   void advance();
   bool open_packet();
+  bool next_record();
   void close_packet();
   void lose(uint64_t count, const char* why);
   void damaged();
@@ -33,6 +48,8 @@ class HooklogCursor {
   const HooklogPackets& log_;
   const HooklogStream& stream_;
   ProblemLog& problems_;
+  const bool growing_;
+  HooklogPlace place_;
   size_t next_packet_ = 0;
   const HooklogPacket* packet_ = nullptr;
   std::vector<uint8_t> copy_;  // of one that may change

@@ -10,6 +10,10 @@
 
 namespace tracewell::report {
 
+/// What a stored entry has behind its data, in bytes: thread and time. The length in a 64-bit hook
+/// word counts them, as the length that IBM shows does.
+inline constexpr uint64_t kStoredBehind = 16;
+
 /// A view; whoever makes it keeps what it points at alive while it is rendered.
 struct Entry {
   /// The entry in the layout of its own environment: hook word (4 or 8 bytes), then the data words,

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <variant>
 
+#include "report/mark_text.h"
+
 namespace tracewell::report {
 namespace {
 
-constexpr uint16_t kWrapHook = 0x0060, kStepHook = 0x00b0, kMarkHook = 0x00c0;
+constexpr uint16_t kOnHook = 0x0010, kOffHook = 0x0020, kLogWrapHook = 0x0050, kWrapHook = 0x0060,
+                   kStepHook = 0x00b0, kMarkHook = 0x00c0;
 constexpr uint16_t kStamped = 0x8000, kGeneric = 0x4000;  // of the flags of 64 bits
-// What the stored length counts besides the data: thread and time.
-constexpr uint64_t kStoredBehind = 16;
 
 /// The type that the 32-bit macros give an entry of so many words; all are time stamped.
 uint16_t type_of(bool generic, size_t words) {
@@ -19,7 +20,7 @@ uint16_t type_of(bool generic, size_t words) {
 
 }  // namespace
 
-const Entry& EventEntry::make(const Event& event) {
+Entry& EventEntry::make(const Event& event) {
   seq_ = event.seq;
   entry_ = {};
   entry_.environment_bits = 64;
@@ -51,6 +52,11 @@ void EventEntry::raw(Bytes bytes) {
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   const size_t word = entry_.word_bytes();
   buffer_.resize((buffer_.size() + word - 1) / word * word);
+}
+
+void EventEntry::text(std::string_view text) {
+  const Bytes bytes = as_bytes(text);
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
 void EventEntry::value(Bytes bytes) {
@@ -142,16 +148,35 @@ void EventEntry::fill(const Step& step) {
 }
 
 void EventEntry::fill(const Mark& mark) {
-  begin(kMarkHook, 0, true);
-  word(mark.session ? 1 : 0);
-  const Bytes text = as_bytes(mark.text);
-  buffer_.insert(buffer_.end(), text.begin(), text.end());
+  using Kind = MarkText::Kind;
+  const MarkText said = read_mark(mark.text);
+  switch (said.kind) {
+    case Kind::TraceOn:
+    case Kind::TraceOff:
+      begin(said.kind == Kind::TraceOn ? kOnHook : kOffHook, static_cast<uint16_t>(said.number),
+            !said.rest.empty());
+      if (!said.rest.empty()) word(0);
+      text(said.rest);
+      break;
+    case Kind::LogWrapped:
+    case Kind::RecordsLost:
+      begin(said.kind == Kind::LogWrapped ? kLogWrapHook : kWrapHook, 0,
+            !said.rest.empty());
+      word(said.number);
+      text(said.rest);
+      break;
+    default:
+      begin(kMarkHook, 0, true);
+      word(mark.session ? 1 : 0);
+      text(mark.text);
+  }
   finish();
 }
 
 void EventEntry::fill(const Lost& lost) {
-  begin(kWrapHook, 0, false);
+  begin(kWrapHook, 0, !lost.why.empty());
   word(lost.count);
+  text(lost.why);
   finish();
 }
 

@@ -7,11 +7,14 @@
 //   Step    hook 00B; subhook: the opcode's length, and 100 read, 200 write, 300 both; words: pc,
 //           address and value of the first access, value of the first register that changed, the
 //           step's number, the opcode's bytes
-//   Mark    hook 00C, generic: word 1 is 1 at the beginning of a session; the text
-//   Lost    hook 006; word 1: how many
+//   Mark    001 and 002, trace on and off: the subhook is the channel; generic when it says why.
+//           005, the log has dropped its oldest part: word 1: how many records. 006: as Lost. Any
+//           other: hook 00C, generic: word 1 is 1 at the beginning of a session; the text
+//   Lost    hook 006; word 1: how many; generic when it says why
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "model/catalog.h"
@@ -26,12 +29,13 @@ class EventEntry {
   explicit EventEntry(const Catalog& catalog) : catalog_(catalog) {}
 
   /// Lives until the next call, and no longer than the event. Allocates nothing once it is warm.
-  const Entry& make(const Event& event);
+  Entry& make(const Event& event);
 
  private:
   void begin(uint16_t hook, uint16_t subhook, bool generic);
   void word(uint64_t value);
   void raw(Bytes bytes);
+  void text(std::string_view text);
   void value(Bytes bytes);
   void finish();
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace tracewell::report {
 
@@ -38,9 +39,17 @@ class TextBuffer {
   size_t size_ = 0, capacity_ = 0;
 };
 
+/// A part of a text, from `begin` to before `end`.
+struct TextSpan {
+  size_t begin = 0, end = 0;
+};
+
 class Line {
  public:
   explicit Line(TextBuffer& out) : out_(out) {}
+
+  /// From now on, notes what of the text in `out` are words of the template's; nullptr = no more.
+  void note_literals(std::vector<TextSpan>* literals) { literals_ = literals; }
 
   /// Begins an event. Lines behind its first are indented by `indent` blanks.
   void begin(uint32_t indent) {
@@ -54,6 +63,12 @@ class Line {
     if (text.empty()) return;
     pay(text[0]);
     out_.append(text);
+  }
+  /// Words of the template's.
+  void literal(std::string_view words) {
+    text(words);
+    if (literals_ && !words.empty())
+      literals_->push_back({out_.size() - words.size(), out_.size()});
   }
   void blanks(size_t count) {
     if (count == 0) return;
@@ -102,6 +117,7 @@ class Line {
   size_t begin_ = 0, line_begin_ = 0;
   uint32_t indent_ = 0, number_ = 1, faults_ = 0;
   bool owed_ = false;
+  std::vector<TextSpan>* literals_ = nullptr;
 };
 
 }  // namespace tracewell::report

@@ -53,7 +53,7 @@ void Renderer::begin(const Entry& entry, uint32_t indent, const TemplateInfo& in
 Renderer::Next Renderer::step(const Instruction& it) {
   switch (it.op) {
     case Op::Text:
-      context_.line.text({templates_.program().texts.data() + it.index, it.count});
+      context_.line.literal({templates_.program().texts.data() + it.index, it.count});
       if (it.owes) context_.line.owe();
       return Next::Go;
     case Op::NewLine:

@@ -28,6 +28,11 @@ class Renderer {
   Renderer(const Templates& templates, const LogFacts& facts, TextBuffer& out)
       : templates_(templates), context_(facts, out) {}
 
+  /// What comes now is of another log, whose facts are borrowed too.
+  void use(const LogFacts& facts) { context_.facts = &facts; }
+  /// From now on, which parts of the text are the template's own words is put there.
+  void note_literals(std::vector<TextSpan>* literals) { context_.line.note_literals(literals); }
+
   /// The text of one event, without columns: the label and what its template prints, or the raw
   /// form; no newline at its end. Lines behind the first begin with `indent` blanks.
   Outcome render(const Entry& entry, uint32_t indent);

@@ -5,171 +5,207 @@
 
 #include <fmt/format.h>
 
+#include "report/raw_entry.h"
+
 namespace tracewell::report {
 namespace {
 
 constexpr size_t kFlushAt = 64 * 1024;
-constexpr uint32_t kIdWidth = 4, kTidWidth = 7, kCpuWidth = 3, kLevelWidth = 8;
-
-struct TimeWidths {
-  uint32_t elapsed, delta;
-};
-TimeWidths widths_of(ReportOptions::Times times) {
-  switch (times) {
-    case ReportOptions::Times::Nanoseconds:
-      return {16, 14};
-    case ReportOptions::Times::Microseconds:
-      return {13, 11};
-    default:
-      return {0, 0};
-  }
-}
-
-template <class... Args>
-void put(TextBuffer& out, fmt::format_string<Args...> format, Args&&... args) {
-  constexpr size_t kLongest = 128;
-  char* to = out.reserve(kLongest);
-  const auto end = fmt::format_to_n(to, kLongest, format, std::forward<Args>(args)...);
-  out.commit(std::min(end.size, kLongest));
-}
+constexpr uint32_t kSecondLineIndent = 4;
 
 /// Times out of damaged data may lie too far apart.
 int64_t between(int64_t from, int64_t to) {
   return static_cast<int64_t>(static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
 }
 
-/// `ns` as units of 10^`unit` ns with `digits` behind the point, right in `width`.
-void put_time(TextBuffer& out, int64_t ns, unsigned unit, unsigned digits, uint32_t width) {
-  static constexpr uint64_t kPowers[] = {1,      10,      100,      1000,      10000,
-                                         100000, 1000000, 10000000, 100000000, 1000000000};
-  const uint64_t size = ns < 0 ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
-  const uint64_t whole = size / kPowers[unit];
-  const uint64_t rest = size % kPowers[unit] / kPowers[unit - digits];
-  char text[48];
-  const auto end =
-      fmt::format_to_n(text, sizeof text, "{}{}.{:0{}}", ns < 0 ? "-" : "", whole, rest, digits);
-  if (end.size < width) out.append(' ', width - end.size);
-  out.append({text, end.size});
+std::string_view shown_label(const TemplateInfo* info) {
+  if (!info) return {};
+  const std::string_view label = info->label;
+  return label.substr(label.starts_with('@'));
 }
 
 }  // namespace
 
-bool ReportFilter::takes(const Entry& entry) const {
-  if (!hooks.empty() && !hooks.contains(entry.hook)) return false;
-  if (without_hooks.contains(entry.hook)) return false;
-  if (!threads.empty() && threads.contains(entry.tid) == threads_excluded) return false;
-  return cpus.empty() || cpus.contains(entry.cpu);
+Report::Log::Log(const Catalog& its_catalog, LogFacts its_facts)
+    : catalog(its_catalog),
+      entries(its_catalog),
+      processes(its_catalog),
+      facts(std::move(its_facts)) {
+  facts.paths = &processes;
 }
 
-Report::Report(const Templates& templates, ReportOptions options, LogFacts facts, Write write)
+Report::Report(const Templates& templates, ReportOptions options, Write write, Rows rows)
     : templates_(templates),
       options_(std::move(options)),
-      facts_(std::move(facts)),
       write_(std::move(write)),
-      renderer_(templates_, facts_, out_) {}
+      rows_(std::move(rows)),
+      columns_(options_.columns),
+      renderer_(templates_, no_facts_, out_) {
+  if (options_.form == Form::Rows) renderer_.note_literals(&literals_);
+  if (options_.form == Form::Counts) counts_.resize(65536);
+}
 
-Status Report::begin(const Catalog& catalog) {
-  entries_.emplace(catalog);
-  out_.append(options_.heading);
+size_t Report::add_log(const Catalog& catalog, LogFacts facts) {
+  logs_.push_back(std::make_unique<Log>(catalog, std::move(facts)));
+  return logs_.size() - 1;
+}
+
+void Report::begin(std::string_view heading) {
+  first_ns_.reset();
+  previous_ns_.reset();
+  if (options_.form != Form::Text) return;
+  out_.append(heading);
   if (options_.column_heads) heads();
-  return {};
 }
 
 void Report::heads() {
-  const TimeWidths width = widths_of(options_.times);
-  if (options_.ids) put(out_, "{:<{}}  ", "ID", kIdWidth);
-  if (options_.tid) put(out_, "{:>{}}  ", "TID", kTidWidth);
-  if (options_.cpu) put(out_, "{:>{}}  ", "CPU", kCpuWidth);
-  if (width.elapsed != 0)
-    put(out_, "{:>{}}  {:>{}}  ", "ELAPSED_SEC", width.elapsed, "DELTA_MSEC", width.delta);
-  put(out_, "{:<{}}{:<{}}{:<{}}{}\n\n", "APPL", kLevelWidth, "SYSCALL", kLevelWidth, "KERNEL",
-      kLevelWidth, "INTERRUPT");
+  columns_.heads(out_);
+  if (options_.two_lines) out_.append("\n    ");
+  Columns::levels(out_);
+  lines_on_page_ = 0;
 }
 
-uint32_t Report::column_width() const {
-  const TimeWidths width = widths_of(options_.times);
-  return (options_.ids ? kIdWidth + 2 : 0) + (options_.tid ? kTidWidth + 2 : 0) +
-         (options_.cpu ? kCpuWidth + 2 : 0) +
-         (width.elapsed != 0 ? width.elapsed + width.delta + 4 : 0);
+void Report::remark(std::string_view line) {
+  if (options_.form != Form::Text) return;
+  out_.append(line);
+  out_.append('\n', 1);
 }
 
-Status Report::write(const Batch& batch) {
-  for (const Event& one : batch.events()) {
-    if (stopped_) break;
-    event(one);
-    if (out_.size() < kFlushAt) continue;
-    TW_RETURN_IF_ERROR(write_(out_.text()));
-    out_.clear();
-  }
-  return {};
-}
-
-void Report::event(const Event& event) {
-  const Entry& entry = entries_->make(event);
+bool Report::wanted(const Entry& entry, const Event& event, size_t log) {
   const bool has_time = event.time_ns.has_value();
   // Elapsed time counts from the first event, printed or not: TRACE ON, where there is one.
   if (has_time && !first_ns_) first_ns_ = previous_ns_ = event.time_ns;
-  if (!options_.filter.takes(entry)) return;
-  if (has_time) {
+  if (!options_.filter.takes(entry, has_time)) return false;
+  if (has_time && (options_.from_ns || options_.to_ns)) {
     const int64_t since = between(*first_ns_, entry.time_ns);
     if ((options_.from_ns && since < *options_.from_ns) ||
         (options_.to_ns && since > *options_.to_ns))
-      return;
+      return false;
   }
+  return !options_.once || logs_.size() < 2 || !has_time || !repeats_.again(log, entry);
+}
+
+EventTimes Report::times_of(const Event& event) const {
+  if (!event.time_ns) return {};
+  return {true, between(*first_ns_, *event.time_ns), between(*previous_ns_, *event.time_ns)};
+}
+
+Status Report::take(size_t index, const Event& event) {
+  if (stopped_) return {};
+  Log& log = *logs_[index];
+  if (const Mark* mark = std::get_if<Mark>(&event.body)) log.processes.learn(*mark);
+  Entry& entry = log.entries.make(event);
+  entry.pid = log.processes.of_thread(event.tid);
+  entry.process_path = log.processes.last_path();
+  if (!wanted(entry, event, index)) return {};
+  if (options_.count_cpus && entry.cpu >= 0) cpus_.insert(entry.cpu);
   const TemplateInfo* info = templates_.find(entry.hook);
   if (info && info->reserved && !entry.facility) info = nullptr;
-  const auto level = static_cast<uint32_t>(info ? info->level : Level::Kern) * kLevelWidth;
+  switch (options_.form) {
+    case Form::Text:
+      renderer_.use(log.facts);
+      line(log, entry, info, event);
+      break;
+    case Form::Rows:
+      renderer_.use(log.facts);
+      TW_RETURN_IF_ERROR(row(log, entry, info, event));
+      break;
+    case Form::Raw:
+      put_raw_entry(entry, out_);
+      ++printed_;
+      break;
+    case Form::Counts:
+      ++counts_[entry.hook];
+      ++printed_;
+      break;
+  }
+  return out_.size() < kFlushAt ? Status() : flush();
+}
 
-  const size_t line = out_.size();
-  columns(entry, has_time);
-  out_.append(' ', level);
-  const Outcome outcome = renderer_.render(entry, column_width() + level);
+/// Was anything printed?
+bool Report::ended(Outcome outcome, const Event& event) {
   faults_ += renderer_.faults();
-  if (outcome == Outcome::Skipped) {
-    out_.cut(line);
+  if (outcome == Outcome::Skipped) return false;
+  if (event.time_ns) previous_ns_ = event.time_ns;
+  ++printed_;
+  stopped_ = outcome == Outcome::Stopped;
+  return true;
+}
+
+void Report::line(const Log& log, const Entry& entry, const TemplateInfo* info,
+                  const Event& event) {
+  if (options_.page_lines != 0 && lines_on_page_ >= options_.page_lines) {
+    out_.append('\n', 1);
+    heads();
+  }
+  const uint32_t level =
+      static_cast<uint32_t>(info ? info->level : Level::Kern) * kLevelWidth;
+  const size_t begin = out_.size();
+  columns_.row(out_, entry, log.facts.name, times_of(event));
+  uint32_t indent = columns_.width() + level;
+  if (options_.two_lines) {
+    indent = kSecondLineIndent + level;
+    out_.append('\n', 1);
+    out_.append(' ', kSecondLineIndent);
+  }
+  out_.append(' ', level);
+  if (!ended(renderer_.render(entry, indent), event)) {
+    out_.cut(begin);
     return;
   }
   out_.append('\n', 1);
-  if (has_time) previous_ns_ = event.time_ns;
-  ++printed_;
-  stopped_ = outcome == Outcome::Stopped;
+  if (options_.page_lines != 0)
+    lines_on_page_ += static_cast<uint32_t>(
+        std::ranges::count(out_.text().substr(begin), '\n'));
 }
 
-void Report::columns(const Entry& entry, bool has_time) {
-  if (options_.ids) {
-    const bool short_id = (entry.hook & 0xf) == 0;
-    put(out_, "{:0{}X}{}  ", short_id ? entry.hook >> 4 : entry.hook, short_id ? 3 : 4,
-        short_id ? " " : "");
+Status Report::row(const Log& log, const Entry& entry, const TemplateInfo* info,
+                   const Event& event) {
+  literals_.clear();
+  const EventTimes times = times_of(event);
+  const bool printed = ended(renderer_.render(entry, 0), event);
+  Status done;
+  if (printed) {
+    // The label is no field's name.
+    const std::string_view label = shown_label(info);
+    const std::string_view text = out_.text();
+    const bool shown = info && !info->label.starts_with('@') && text.starts_with(label);
+    const size_t begin = shown ? label.size() : 0;
+    std::vector<TextSpan> words;
+    for (const TextSpan& one : literals_)
+      if (one.end > begin) words.push_back({std::max(one.begin, begin) - begin, one.end - begin});
+    const std::vector<Field> fields =
+        info ? fields_of(text.substr(begin), words) : std::vector<Field>();
+    done = rows_({entry, log.facts.name, event.time_ns, times, info != nullptr, label, text,
+                  fields});
   }
-  if (options_.tid) put(out_, "{:>{}}  ", entry.tid, kTidWidth);
-  if (options_.cpu) {
-    if (entry.cpu >= 0)
-      put(out_, "{:>{}}  ", entry.cpu, kCpuWidth);
-    else
-      put(out_, "{:>{}}  ", "-", kCpuWidth);
-  }
-  times(entry, has_time);
+  out_.clear();
+  return done;
 }
 
-void Report::times(const Entry& entry, bool has_time) {
-  const TimeWidths width = widths_of(options_.times);
-  if (width.elapsed == 0) return;
-  if (!has_time) {
-    put(out_, "{:>{}}  {:>{}}  ", "-", width.elapsed, "-", width.delta);
-    return;
+void Report::counts() {
+  for (size_t hook = 0; hook < counts_.size(); ++hook) {
+    if (counts_[hook] == 0) continue;
+    const TemplateInfo* info = templates_.find(static_cast<uint16_t>(hook));
+    out_.append(fmt::format("{:<4}  {:>12}  {}\n", hook_text(static_cast<uint16_t>(hook)),
+                            counts_[hook], info ? shown_label(info) : "-"));
   }
-  const bool fine = options_.times == ReportOptions::Times::Nanoseconds;
-  put_time(out_, between(*first_ns_, entry.time_ns), 9, fine ? 9 : 6, width.elapsed);
-  out_.append(' ', 2);
-  put_time(out_, between(*previous_ns_, entry.time_ns), 6, fine ? 6 : 3, width.delta);
-  out_.append(' ', 2);
 }
 
-Status Report::finish() {
+Status Report::flush() {
   if (out_.size() == 0) return {};
   const Status done = write_(out_.text());
   out_.clear();
   return done;
+}
+
+Status Report::finish() {
+  if (options_.form == Form::Counts) {
+    if (options_.column_heads) out_.append("ID           COUNT  LABEL\n\n");
+    counts();
+  }
+  if (options_.count_cpus) remark(fmt::format("reported processors: {}", cpus_.size()));
+  return flush();
 }
 
 std::string hook_text(uint16_t hook) {
@@ -178,10 +214,8 @@ std::string hook_text(uint16_t hook) {
 
 std::string list_hooks(const Templates& templates) {
   std::string text;
-  for (const TemplateInfo* info : templates.list()) {
-    const std::string_view label = info->label;
-    text += fmt::format("{} {}\n", hook_text(info->hook), label.substr(label.starts_with('@')));
-  }
+  for (const TemplateInfo* info : templates.list())
+    text += fmt::format("{} {}\n", hook_text(info->hook), shown_label(info));
   return text;
 }
 

@@ -1,59 +1,88 @@
-// The report: events as lines of columns, rendered by templates, behind a heading.
+// The report: events as lines of columns, rendered by templates, behind a heading; or as rows for
+// other programs, as entries of bytes, or counted.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/stream.h"
+#include "base/result.h"
+#include "model/catalog.h"
+#include "model/event.h"
+#include "report/columns.h"
 #include "report/event_entry.h"
+#include "report/fields.h"
+#include "report/filter.h"
+#include "report/processes.h"
 #include "report/render.h"
+#include "report/repeats.h"
 
 namespace tracewell::report {
 
-/// Which events a report has: those for which all that is given holds.
-struct ReportFilter {
-  std::set<uint16_t> hooks, without_hooks;  // four digits; empty = all, none
-  std::set<uint64_t> threads;
-  bool threads_excluded = false;  // `threads` are those that are left out
-  std::set<int32_t> cpus;
-
-  bool takes(const Entry& entry) const;
+enum class Form : uint8_t {
+  Text,
+  Rows,    // a ReportRow for each event
+  Raw,     // stored entries, raw_entry.h
+  Counts,  // how many events each hook has
 };
 
 struct ReportOptions {
-  /// Times are seconds since the first event or TRACE ON, and milliseconds since the event printed
-  /// before it.
-  enum class Times : uint8_t { Nanoseconds, Microseconds, None };
-
-  std::string heading;  // printed first, as it is; ends with a newline
+  Form form = Form::Text;
   bool column_heads = true;
-  bool ids = true, tid = false, cpu = false;
-  Times times = Times::Nanoseconds;
+  ColumnChoice columns;
+  bool two_lines = false;   // the text in a line of its own, 4 columns and its level further right
+  uint32_t page_lines = 0;  // the columns' heads again behind so many lines; 0 = never
+  bool once = true;         // of events that several logs have alike, one
+  bool count_cpus = false;  // a last line says how many processors the events were on
   ReportFilter filter;
   std::optional<int64_t> from_ns, to_ns;  // of the time since the first event, both inclusive
 };
 
-/// Columns are separated by two blanks and as wide as their heads and widest usual contents, so
-/// that they do not move. The text of level APPL, SVC, KERN, INT begins 0, 8, 16, 24 columns
-/// further right, and a template's further lines where its first begins.
-class Report : public Sink {
+/// What other programs want to know of an event. Lives as long as the call that gets it.
+struct ReportRow {
+  const Entry& entry;
+  std::string_view log;
+  std::optional<int64_t> time_ns;  // Unix epoch
+  EventTimes times;
+  bool has_template = false;
+  std::string_view label;  // without an @
+  std::string_view text;   // as in a report, label included
+  std::span<const Field> fields;
+};
+
+/// The text of level APPL, SVC, KERN, INT begins 0, 8, 16, 24 columns behind the other columns, and
+/// a template's further lines where its first begins. One thread at a time.
+class Report {
  public:
   using Write = std::function<Status(std::string_view)>;
+  using Rows = std::function<Status(const ReportRow&)>;
 
-  /// Borrows the templates. `write` gets whole lines.
-  Report(const Templates& templates, ReportOptions options, LogFacts facts, Write write);
+  /// Borrows the templates. `write` gets whole lines, `rows` what Form::Rows asks for.
+  Report(const Templates& templates, ReportOptions options, Write write, Rows rows = {});
 
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
-  Status begin(const Catalog& catalog) override;
-  Status write(const Batch& batch) override;
-  Status finish() override;
+  /// Borrows the catalog. Returns the log's number, from 0.
+  size_t add_log(const Catalog& catalog, LogFacts facts);
+  /// A log's catalog says more than before.
+  void look_again(size_t log) { logs_[log]->processes.learn(logs_[log]->catalog); }
+  /// Before the first event, and before one with which times begin anew. `heading` is printed as it
+  /// is; it ends with a newline.
+  void begin(std::string_view heading);
+  Status take(size_t log, const Event& event);
+  /// A line that is not an event's; the text form alone has it.
+  void remark(std::string_view line);
+  /// Hands on what was printed so far.
+  Status flush();
+  /// Counts are printed now.
+  Status finish();
 
   uint64_t printed() const { return printed_; }
   /// A template said $STOP: nothing more will be printed.
@@ -62,21 +91,37 @@ class Report : public Sink {
   uint64_t faults() const { return faults_; }
 
  private:
+  struct Log {
+    Log(const Catalog& its_catalog, LogFacts its_facts);
+    const Catalog& catalog;
+    EventEntry entries;
+    Processes processes;
+    LogFacts facts;
+  };
   void heads();
-  void columns(const Entry& entry, bool has_time);
-  void times(const Entry& entry, bool has_time);
-  void event(const Event& event);
-  uint32_t column_width() const;
+  bool wanted(const Entry& entry, const Event& event, size_t log);
+  EventTimes times_of(const Event& event) const;
+  void line(const Log& log, const Entry& entry, const TemplateInfo* info, const Event& event);
+  Status row(const Log& log, const Entry& entry, const TemplateInfo* info, const Event& event);
+  void counts();
+  bool ended(Outcome outcome, const Event& event);
 
   const Templates& templates_;
   ReportOptions options_;
-  LogFacts facts_;
   Write write_;
+  Rows rows_;
+  Columns columns_;
   TextBuffer out_;
+  const LogFacts no_facts_ = {};
   Renderer renderer_;
-  std::optional<EventEntry> entries_;
+  std::vector<std::unique_ptr<Log>> logs_;
+  Repeats repeats_;
+  std::vector<TextSpan> literals_;
+  std::vector<uint64_t> counts_;  // by hook
   std::optional<int64_t> first_ns_, previous_ns_;
+  std::set<int32_t> cpus_;
   uint64_t printed_ = 0, faults_ = 0;
+  uint32_t lines_on_page_ = 0;
   bool stopped_ = false;
 };
 

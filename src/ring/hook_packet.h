@@ -69,7 +69,12 @@ struct HookRecord {
 class HookWalk {
  public:
   /// `packet` from its head to the end of its content, or of all that there is while it is open.
-  HookWalk(PacketBytes packet, bool open) : packet_(packet), open_(open) {}
+  /// Begins with the record at `from`.
+  HookWalk(PacketBytes packet, bool open, uint32_t from = TRACEWELL_PACKET_HEAD)
+      : packet_(packet), open_(open), at_(from) {}
+
+  /// Where the next record would be.
+  uint32_t at() const { return at_; }
 
   /// false: there are no more.
   bool next(HookRecord& record) {
@@ -143,7 +148,7 @@ class HookWalk {
 
   PacketBytes packet_;
   bool open_;
-  uint32_t at_ = TRACEWELL_PACKET_HEAD;
+  uint32_t at_;
 };
 
 }  // namespace tracewell::ring

@@ -119,7 +119,32 @@ TEST_F(EventEntryTest, MarksAndLosses) {
   event.body = Mark{"a note", false};
   EXPECT_EQ(render("020 1.0 \"x\""), "MARK a note");
   event.body = Lost{320, "full"};
-  EXPECT_EQ(render("020 1.0 \"x\""), "TRACEBUFFER WRAPAROUND 0 320 missed entries");
+  EXPECT_EQ(render("020 1.0 \"x\""), "TRACEBUFFER WRAPAROUND 0 320 missed entries: full");
+  event.body = Lost{0, ""};
+  EXPECT_EQ(render("020 1.0 \"x\""), "TRACEBUFFER WRAPAROUND 0 0 missed entries");
+}
+
+TEST_F(EventEntryTest, MarksOfLogsAreTheFacilitysOwnHooks) {
+  const auto shown = [&](std::string_view text) {
+    event.body = Mark{text, false};
+    return render("020 1.0 \"x\"");
+  };
+  EXPECT_EQ(shown("TRACE ON channel 3"), "TRACE ON channel 3");
+  EXPECT_EQ(shown("TRACE OFF channel 0"), "TRACE OFF channel 0");
+  EXPECT_EQ(shown("TRACE OFF channel 0, the log is full"), "TRACE OFF channel 0, the log is full");
+  EXPECT_EQ(shown("LOGFILE WRAPAROUND, 12 records dropped"),
+            "LOGFILE WRAPAROUND 0 12 records dropped");
+  EXPECT_EQ(shown("7 records lost: their threads could not make a ring"),
+            "TRACEBUFFER WRAPAROUND 0 7 missed entries: their threads could not make a ring");
+  EXPECT_EQ(shown("process 12: /bin/true"), "MARK process 12: /bin/true");
+  // What only begins like one of them is a note.
+  for (const std::string_view text :
+       {"TRACE ON channel 8", "TRACE ON channel x", "TRACE OFF channel 1 or so", "process x: y",
+        "LOGFILE WRAPAROUND, many", "3 records"})
+    EXPECT_EQ(shown(text), "MARK " + std::string(text));
+  // Anybody's template can show them.
+  event.body = Mark{"TRACE OFF channel 2", false};
+  EXPECT_EQ(render("002 1.0 \"off\" $HD $HL"), "off 0002 0000");
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "model/batch.h"
 #include "rendering.h"
 #include "report/report.h"
 
@@ -20,6 +22,8 @@ struct ReportTest : testing::Test {
       "010 1.0 L=APPL \"MyCustomHook\" $D1%U8\n"
       "0101 1.0 L=INT \"four\" \\n \"lines\"\n"
       "012 1.0 \"@quiet\" $D1, 0 { $SKIP }, 1 { \"last\" $STOP }, \\* \"said\""};
+  std::string heading;
+  size_t logs = 1;  // events are the log's that their number says
   uint64_t printed = 0;
   bool stopped = false;
 
@@ -36,12 +40,21 @@ struct ReportTest : testing::Test {
   }
   std::string text() {
     std::string all;
-    Report report(compiled.templates, options, LogFacts(), [&](std::string_view piece) {
-      all += piece;
-      return Status();
-    });
-    EXPECT_TRUE(report.begin(catalog).ok());
-    EXPECT_TRUE(report.write(batch).ok());
+    Report report(
+        compiled.templates, options,
+        [&](std::string_view piece) {
+          all += piece;
+          return Status();
+        },
+        [&](const ReportRow& row) {
+          for (const Field& field : row.fields) all += field.name + "=" + field.value + ";";
+          all += fmt::format("{}\n", row.label);
+          return Status();
+        });
+    for (size_t i = 0; i < logs; ++i) report.add_log(catalog, LogFacts());
+    report.begin(heading);
+    for (const Event& event : batch.events())
+      EXPECT_TRUE(report.take(event.seq % logs, event).ok());
     EXPECT_TRUE(report.finish().ok());
     printed = report.printed();
     stopped = report.stopped();
@@ -54,7 +67,7 @@ TEST_F(ReportTest, TimesCountFromTraceOn) {
   hook(0x0100, 3872577, 1);
   hook(0x0100, 3874101, 2);
   hook(0x0100, 3874956, 3);
-  options.heading = "a heading\n\n";
+  heading = "a heading\n\n";
   EXPECT_EQ(text(),
             "a heading\n\n"
             "ID         ELAPSED_SEC      DELTA_MSEC  APPL    SYSCALL KERNEL  INTERRUPT\n\n"
@@ -69,7 +82,7 @@ TEST_F(ReportTest, LevelsIndentAndSoDoFurtherLines) {
   hook(0x0101, 0, 0);
   hook(0x0990, 1, 5);
   options.column_heads = false;
-  options.times = ReportOptions::Times::None;
+  options.columns.times = Times::None;
   EXPECT_EQ(text(),
             "0101                          four\n"
             "                              lines\n"
@@ -81,13 +94,13 @@ TEST_F(ReportTest, LevelsIndentAndSoDoFurtherLines) {
 TEST_F(ReportTest, ColumnsCanBeChosen) {
   hook(0x0100, 0, 1, 1234567);
   hook(0x0100, 2500, 2, 7, -1);
-  options.times = ReportOptions::Times::Microseconds;
-  options.ids = false;
-  options.tid = options.cpu = true;
+  options.columns.times = Times::Microseconds;
+  options.columns.ids = false;
+  options.columns.tid = options.columns.cpu = true;
   EXPECT_EQ(text(),
-            "    TID  CPU    ELAPSED_SEC   DELTA_MSEC  APPL    SYSCALL KERNEL  INTERRUPT\n\n"
-            "1234567    2       0.000000        0.000  MyCustomHook 1\n"
-            "      7    -       0.000002        0.002  MyCustomHook 2\n");
+            "    TID  CPU   ELAPSED_USEC   DELTA_USEC  APPL    SYSCALL KERNEL  INTERRUPT\n\n"
+            "1234567    2              0            0  MyCustomHook 1\n"
+            "      7    -              2            2  MyCustomHook 2\n");
 }
 
 TEST_F(ReportTest, FiltersLeaveOutAndDeltasAreBetweenWhatIsPrinted) {
@@ -122,7 +135,7 @@ TEST_F(ReportTest, SkippedEventsLeaveNothingAndStopEnds) {
   hook(0x0120, 20, 1);
   hook(0x0120, 30, 2);
   options.column_heads = false;
-  options.times = ReportOptions::Times::None;
+  options.columns.times = Times::None;
   EXPECT_EQ(text(), "012                   said\n012                   last\n");
   EXPECT_TRUE(stopped);
   EXPECT_EQ(printed, 2u);
@@ -133,6 +146,147 @@ TEST_F(ReportTest, EventsWithoutTime) {
   batch.events()[0].time_ns.reset();
   options.column_heads = false;
   EXPECT_EQ(text(), "010                  -               -  MyCustomHook 1\n");
+}
+
+TEST_F(ReportTest, FiltersBySubhook) {
+  hook(0x0100, 0, 1);
+  hook(0x0990, 1, 2);
+  options.column_heads = false;
+  options.columns.times = Times::None;
+  options.filter.hooks.add(0x0100, 0);
+  EXPECT_EQ(text(), "010   MyCustomHook 1\n");
+  options.filter.hooks = {};
+  options.filter.hooks.add(0x0100, 1);
+  EXPECT_EQ(text(), "");
+  options.filter.hooks = {};
+  options.filter.without_hooks.add(0x0990, 0);
+  EXPECT_EQ(text(), "010   MyCustomHook 1\n");
+}
+
+TEST_F(ReportTest, FiltersByMoment) {
+  hook(0x0100, 0, 1);
+  hook(0x0100, 10, 2);
+  hook(0x0100, 20, 3);
+  options.column_heads = false;
+  options.columns.times = Times::None;
+  options.filter.after_ns = kOn + 10;
+  options.filter.before_ns = kOn + 19;
+  EXPECT_EQ(text(), "010   MyCustomHook 2\n");
+}
+
+TEST_F(ReportTest, ShortTimes) {
+  hook(0x0100, 0, 1);
+  hook(0x0100, 1'234'567'890, 2);
+  options.columns.times = Times::Short;
+  EXPECT_EQ(text(),
+            "ID      ELAPSED_SEC  APPL    SYSCALL KERNEL  INTERRUPT\n\n"
+            "010        0.000000  MyCustomHook 1\n"
+            "010        1.234567  MyCustomHook 2\n");
+}
+
+TEST_F(ReportTest, ProcessesComeFromTheCatalogAndFromMarks) {
+  catalog.extras = {{"hooklog.thread.7", "70"}, {"hooklog.thread.8", "80"}};
+  Event& mark = batch.add();
+  mark.tid = 7;
+  mark.time_ns = kOn;
+  mark.body = Mark{"process 70: /usr/bin/a-program-with-a-long-name", false};
+  hook(0x0100, 1, 1, 7);
+  hook(0x0100, 2, 2, 8);
+  hook(0x0100, 3, 3, 9);
+  options.columns.times = Times::None;
+  options.columns.process = options.columns.pid = true;
+  options.filter.without_hooks = {0x00c0};
+  EXPECT_EQ(text(),
+            "ID    PROCESS NAME         PID  APPL    SYSCALL KERNEL  INTERRUPT\n\n"
+            "010   a-program-with-       70  MyCustomHook 1\n"
+            "010   -                     80  MyCustomHook 2\n"
+            "010   -                      -  MyCustomHook 3\n");
+  options.column_heads = false;
+  options.columns.process = options.columns.pid = false;
+  options.filter.processes = {80};
+  EXPECT_EQ(text(), "010   MyCustomHook 2\n");
+  options.filter.process_names = {"a-program-with-a-long-name"};
+  EXPECT_EQ(text(), "010   MyCustomHook 1\n010   MyCustomHook 2\n");
+}
+
+TEST_F(ReportTest, TwoLinesAndPages) {
+  hook(0x0100, 0, 1);
+  hook(0x0101, 10, 2);
+  options.columns.times = Times::None;
+  options.two_lines = true;
+  options.page_lines = 2;
+  EXPECT_EQ(text(),
+            "ID    \n    APPL    SYSCALL KERNEL  INTERRUPT\n\n"
+            "010   \n    MyCustomHook 1\n"
+            "\nID    \n    APPL    SYSCALL KERNEL  INTERRUPT\n\n"
+            "0101  \n                            four\n                            lines\n");
+}
+
+TEST_F(ReportTest, ColorIsAroundTheColumns) {
+  hook(0x0100, 0, 1);
+  options.column_heads = false;
+  options.columns.times = Times::None;
+  options.columns.color = true;
+  EXPECT_EQ(text(), "\x1b[1m010   \x1b[0m\x1b[2m\x1b[0mMyCustomHook 1\n");
+}
+
+TEST_F(ReportTest, CountsOfHooks) {
+  hook(0x0100, 0, 1);
+  hook(0x0990, 1, 1);
+  hook(0x0100, 2, 1);
+  hook(0x0120, 3, 0);
+  options.form = Form::Counts;
+  EXPECT_EQ(text(),
+            "ID           COUNT  LABEL\n\n"
+            "010              2  MyCustomHook\n"
+            "012              1  quiet\n"
+            "099              1  -\n");
+}
+
+TEST_F(ReportTest, WhatSeveralLogsHaveAlikeIsPrintedOnce) {
+  logs = 2;
+  for (const uint64_t log : {0, 0, 1, 1, 1}) {
+    hook(0x0100, 5, 1);
+    batch.events().back().seq = log;
+  }
+  hook(0x0100, 5, 2);
+  options.column_heads = false;
+  options.columns.times = Times::None;
+  EXPECT_EQ(text(),
+            "010   MyCustomHook 1\n010   MyCustomHook 1\n010   MyCustomHook 1\n"
+            "010   MyCustomHook 2\n");
+  options.once = false;
+  text();
+  EXPECT_EQ(printed, 6u);
+}
+
+TEST_F(ReportTest, RawEntriesCountThreadAndTimeInTheirLength) {
+  hook(0x0100, 0, 0x1122334455667788, 9);
+  catalog.endian = Endian::Big;
+  options.form = Form::Raw;
+  const std::string bytes = text();
+  const std::string wanted("\x80\x00\x00\x18\x01\x00\x00\x00\x11\x22\x33\x44\x55\x66\x77\x88"
+                           "\x00\x00\x00\x00\x00\x00\x00\x09\x00\x03\x8d\x7e\xa4\xc6\x80\x00",
+                           32);
+  EXPECT_EQ(bytes, wanted);
+}
+
+TEST_F(ReportTest, RowsHaveFieldsNamedByTheirLabels) {
+  options.form = Form::Rows;
+  hook(0x0100, 0, 7);
+  hook(0x0120, 0, 7);
+  hook(0x0990, 0, 7);
+  hook(0x0010, 0, 7);
+  compiled.templates.add("t", "010 1.0 \"L\" \"Address=0x\"$D1%X8 \"Array Index=\"$D1%D4 "
+                              "\", rest: \" $D1 \" units\"\n"
+                              "012 1.0 \"@quiet\" $D1 \"Size=\"$D1%D4 \"Size=\"$D1%D2 \"op=\" $D1, "
+                              "7 \"read\"\n");
+  compiled.templates.link();
+  EXPECT_EQ(text(),
+            "Address=0x0000000000000007;Array Index=7;rest=0007 units;L\n"
+            "value=0007;Size=7;Size_2=7;op=read;quiet\n"
+            "\n"
+            "channel=0;TRACE ON\n");
 }
 
 TEST_F(ReportTest, ListOfHooks) {

@@ -1,0 +1,64 @@
+#include "cli/report_follow.h"
+
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/interrupt.h"
+#include "hooks/control.h"
+#include "hooks/log_clock.h"
+
+namespace tracewell::cli {
+namespace {
+
+constexpr long kWaitNs = 50'000'000;
+
+/// Does a session write to this log?
+bool session_runs(const hooks::Control& control, const std::string& log) {
+  for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i) {
+    const tracewell_channel& channel = control.channel(i);
+    if (channel.active != 0 && log.compare(0, std::string::npos, channel.log,
+                                           ::strnlen(channel.log, sizeof channel.log)) == 0)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<FollowedLog> follow_log(const std::string& path) {
+  FollowedLog out;
+  out.log.path = path;
+  out.log.trace.problems = std::make_unique<ProblemLog>();
+  out.log.trace.format = formats::find_format("hooklog");
+  std::error_code none;
+  std::string folder = std::filesystem::absolute(path, none).lexically_normal().string();
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  if (!std::filesystem::is_directory(folder, none))
+    return {Errc::Unsupported, printable(path) + ": only logs of trace hooks can be followed"};
+  formats::HooklogFollow::Session session;
+  if (auto control = hooks::Control::open(); control.ok()) {
+    session.runs = [control = std::make_shared<hooks::Control>(*std::move(control)), folder] {
+      return session_runs(*control, folder) && interrupted() == 0;
+    };
+  } else {
+    session.runs = [] { return false; };
+  }
+  session.ticks = [] { return hooks::now().ticks; };
+  TW_ASSIGN_OR_RETURN(auto follow, formats::HooklogFollow::open(folder, std::move(session),
+                                                                *out.log.trace.problems));
+  out.follow = follow.get();
+  out.log.source = std::move(follow);
+  return out;
+}
+
+void wait_for_more() {
+  if (interrupted() != 0) return;
+  const std::timespec time{0, kWaitNs};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,96 @@
+#include "cli/report_logs.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace tracewell::cli {
+namespace {
+
+/// What a log of trace hooks says of itself; "" = nothing.
+std::string_view fact(const Catalog& catalog, std::string_view key) {
+  for (const auto& [name, value] : catalog.extras)
+    if (name.starts_with("hooklog.") && std::string_view(name).substr(8) == key) return value;
+  return {};
+}
+
+std::string date_text(int64_t ns) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const std::time_t seconds = ns / kSecond - (ns % kSecond < 0 ? 1 : 0);
+  std::tm date = {};
+  char text[64];
+  if (!localtime_r(&seconds, &date)) return {};
+  return {text, std::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y\n", &date)};
+}
+
+void add_line(std::string& out, std::string_view head, std::string_view value) {
+  if (!value.empty()) out += fmt::format("{}: {}\n", head, printable(value));
+}
+
+}  // namespace
+
+std::string state_file(const char* variable, std::string_view root_path, std::string_view name) {
+  if (const char* named = std::getenv(variable); named && *named) return named;
+  if (::geteuid() == 0) return std::string(root_path);
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state && state[0] == '/') return fmt::format("{}/tracewell/{}", state, name);
+  const char* home = std::getenv("HOME");
+  return fmt::format("{}/.local/state/tracewell/{}", home ? home : "", name);
+}
+
+std::string default_templates() {
+  return state_file("TRACEWELL_TEMPLATES", "/etc/trcfmt", "trcfmt");
+}
+
+Result<ReportLog> open_report_log(const std::string& path, InputOptions options) {
+  ReportLog log;
+  options.path = log.path = path;
+  TW_ASSIGN_OR_RETURN(log.trace, open_trace(options));
+  TW_ASSIGN_OR_RETURN(log.source,
+                      select_events(std::move(log.trace.source), {}, *log.trace.problems,
+                                    options.strict, "reporting"));
+  return log;
+}
+
+std::string report_heading(std::span<const ReportLog> logs, std::optional<int64_t> first_ns) {
+  std::string out = first_ns ? date_text(*first_ns) : "";
+  std::string commands;
+  for (const ReportLog& log : logs) {
+    const Catalog& catalog = log.source->catalog();
+    const std::string_view host = fact(catalog, "hostname");
+    if (!host.empty()) out += fmt::format("System: Linux Node: {}\n", printable(host));
+    out += fmt::format("Machine: {}, {} endian\n", printable(catalog.machine),
+                       catalog.endian == Endian::Big ? "big" : "little");
+    out += fmt::format("Log: {}, {}\n", printable(log.path), log.trace.format->name);
+    add_line(out, "Buffering", fact(catalog, "mode"));
+    add_line(out, "Message", fact(catalog, "message"));
+    const std::string_view command = fact(catalog, "command");
+    if (!command.empty()) commands += printable(command) + "\n";
+  }
+  if (!commands.empty()) out += "\n" + commands;
+  return out + "\n";
+}
+
+std::string damage_line(const ReportLog& log) {
+  uint64_t count = 0;
+  const Problem* first = nullptr;
+  for (const Problem& problem : log.trace.problems->kept()) {
+    if (problem.severity != Problem::Severity::Damage) continue;
+    if (count++ == 0) first = &problem;
+  }
+  if (!first) return {};
+  const std::string place =
+      first->offset ? fmt::format(" at offset 0x{:x}", *first->offset) : std::string();
+  const uint64_t all = log.trace.problems->count(Problem::Severity::Damage);
+  const std::string more = all > 1 ? fmt::format(" ({} such places)", all) : std::string();
+  return fmt::format("*** {} is damaged{}: {}{}", printable(log.path), place,
+                     printable(first->text), more);
+}
+
+}  // namespace tracewell::cli

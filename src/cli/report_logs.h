@@ -1,0 +1,34 @@
+// The inputs of `tracewell report`, and what its heading and its last lines say of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+
+/// $VARIABLE; or `root_path` for root, and NAME in $XDG_STATE_HOME/tracewell
+/// (~/.local/state/tracewell) for others.
+std::string state_file(const char* variable, std::string_view root_path, std::string_view name);
+/// Templates of those who give none: $TRACEWELL_TEMPLATES, /etc/trcfmt, …/trcfmt. May not be there.
+std::string default_templates();
+
+struct ReportLog {
+  std::string path;
+  OpenTrace trace;                 // without its source
+  std::unique_ptr<Source> source;  // watched, as select_events() does
+};
+/// `options.path` is not looked at.
+Result<ReportLog> open_report_log(const std::string& path, InputOptions options);
+
+/// As AIX has it, as far as it is known; ends with an empty line.
+std::string report_heading(std::span<const ReportLog> logs, std::optional<int64_t> first_ns);
+/// Says where a log is cut or damaged; "" = nowhere.
+std::string damage_line(const ReportLog& log);
+
+}  // namespace tracewell::cli

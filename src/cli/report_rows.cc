@@ -1,0 +1,104 @@
+#include "cli/report_rows.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/hex.h"
+
+namespace tracewell::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kHead =
+    "log,id,subhook,label,time_ns,elapsed_ns,delta_ns,tid,pid,cpu,process,fields,text\r\n";
+
+/// Of an event without template its words, under the names that templates have for them.
+std::vector<report::Field> words_of(const report::Entry& entry) {
+  std::vector<report::Field> fields;
+  const size_t word = entry.word_bytes();
+  size_t at = word;
+  for (size_t index = 1; at + word <= entry.buffer.size() && (index == 1 || !entry.generic);
+       ++index, at += word)
+    fields.push_back({fmt::format("D{}", index), fmt::format("0x{:x}", entry.number_at(at, word))});
+  if (at < entry.buffer.size()) fields.push_back({"data", to_hex(entry.buffer.subspan(at))});
+  return fields;
+}
+
+std::vector<report::Field> fields_of(const report::ReportRow& row) {
+  if (!row.has_template) return words_of(row.entry);
+  return {row.fields.begin(), row.fields.end()};
+}
+
+Json number_or_null(bool known, int64_t number) {
+  return known ? Json(number) : Json();
+}
+
+std::string to_line(const report::ReportRow& row) {
+  const report::Entry& entry = row.entry;
+  Json fields = Json::object();
+  for (const report::Field& field : fields_of(row)) fields[field.name] = field.value;
+  const Json out = {
+      {"log", row.log},
+      {"id", fmt::format("{:04X}", entry.hook)},
+      {"subhook", entry.subhook},
+      {"label", row.has_template ? Json(row.label) : Json()},
+      {"time_ns", number_or_null(row.time_ns.has_value(), row.time_ns.value_or(0))},
+      {"elapsed_ns", number_or_null(row.times.known, row.times.elapsed_ns)},
+      {"delta_ns", number_or_null(row.times.known, row.times.delta_ns)},
+      {"tid", entry.tid},
+      {"pid", entry.pid == 0 ? Json() : Json(entry.pid)},
+      {"cpu", number_or_null(entry.cpu >= 0, entry.cpu)},
+      {"process", entry.process_path.empty() ? Json() : Json(entry.process_path)},
+      {"fields", fields},
+      {"text", row.text},
+  };
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// RFC 4180.
+void put_cell(std::string& line, std::string_view text) {
+  if (!line.empty()) line += ',';
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    line += text;
+    return;
+  }
+  line += '"';
+  for (const char c : text) line.append(c == '"' ? 2 : 1, c);
+  line += '"';
+}
+
+}  // namespace
+
+Status ReportRows::begin() {
+  return json_ ? Status() : out_.write(kHead);
+}
+
+Status ReportRows::put(const report::ReportRow& row) {
+  if (json_) return out_.write(to_line(row));
+  const report::Entry& entry = row.entry;
+  const auto number = [](bool known, auto value) {
+    return known ? fmt::format("{}", value) : std::string();
+  };
+  std::string fields;
+  for (const report::Field& field : fields_of(row))
+    fields += fmt::format("{}{}={}", fields.empty() ? "" : "; ", field.name, field.value);
+  line_.clear();
+  put_cell(line_, row.log);
+  for (const std::string& cell :
+       {fmt::format("{:04X}", entry.hook), fmt::format("{}", entry.subhook),
+        std::string(row.label), number(row.time_ns.has_value(), row.time_ns.value_or(0)),
+        number(row.times.known, row.times.elapsed_ns), number(row.times.known, row.times.delta_ns),
+        fmt::format("{}", entry.tid), number(entry.pid != 0, entry.pid),
+        number(entry.cpu >= 0, entry.cpu), std::string(entry.process_path), fields,
+        std::string(row.text)})
+    put_cell(line_, cell);
+  line_ += "\r\n";
+  return out_.write(line_);
+}
+
+}  // namespace tracewell::cli

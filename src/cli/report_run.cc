@@ -1,0 +1,177 @@
+#include "cli/report_run.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/report_follow.h"
+#include "cli/report_rows.h"
+#include "filter/merge.h"
+
+namespace tracewell::cli {
+namespace {
+
+class ReportRun {
+ public:
+  ReportRun(const ReportTask& task, const report::Templates& templates,
+            const report::ReportOptions& options, OutputFile output)
+      : task_(task),
+        templates_(templates),
+        options_(options),
+        output_(std::move(output)),
+        rows_(output_, task.format == "jsonl") {
+    // Files that are reported one after the other are strangers to each other.
+    options_.once = options_.once && task.merge;
+  }
+
+  Result<int> all();
+
+ private:
+  Status part(std::span<ReportLog> logs, std::span<formats::HooklogFollow* const> follows);
+  Status follow_files();
+  Status read_files();
+  Status events(report::Report& report, std::span<ReportLog> logs, filter::Merge& merge,
+                std::span<formats::HooklogFollow* const> follows);
+  Status round(report::Report& report, filter::Merge& merge, std::span<ReportLog> logs);
+  void begin(report::Report& report, std::span<ReportLog> logs, std::optional<int64_t> first_ns);
+  void tell_damage(report::Report& report, const ReportLog& log);
+
+  const ReportTask& task_;
+  const report::Templates& templates_;
+  report::ReportOptions options_;
+  OutputFile output_;
+  ReportRows rows_;
+  bool begun_ = false;  // of the part that is at work
+  bool stopped_ = false, damaged_ = false;
+  uint64_t printed_ = 0, parts_ = 0;
+};
+
+void ReportRun::begin(report::Report& report, std::span<ReportLog> logs,
+                      std::optional<int64_t> first_ns) {
+  if (std::exchange(begun_, true)) return;
+  const std::string between = parts_++ == 0 ? "" : "\n";
+  report.begin(task_.no_heading ? std::string() : between + report_heading(logs, first_ns));
+}
+
+/// All that there is for now.
+Status ReportRun::round(report::Report& report, filter::Merge& merge,
+                        std::span<ReportLog> logs) {
+  filter::Merge::Item item;
+  while (!report.stopped() && merge.next(item)) {
+    if (!begun_) begin(report, logs, item.event->time_ns);
+    TW_RETURN_IF_ERROR(report.take(item.source, *item.event));
+  }
+  return {};
+}
+
+Status ReportRun::events(report::Report& report, std::span<ReportLog> logs, filter::Merge& merge,
+                         std::span<formats::HooklogFollow* const> follows) {
+  for (const ReportLog& log : logs) merge.add(*log.source);
+  for (;;) {
+    TW_RETURN_IF_ERROR(round(report, merge, logs));
+    bool over = report.stopped();
+    if (!over) {
+      over = true;
+      for (const formats::HooklogFollow* follow : follows) over = over && follow->over();
+    }
+    if (over) return {};
+    TW_RETURN_IF_ERROR(report.flush());
+    TW_RETURN_IF_ERROR(output_.flush());
+    wait_for_more();
+    for (size_t i = 0; i < follows.size(); ++i) {
+      merge.ask_again(i);
+      report.look_again(i);
+    }
+  }
+}
+
+void ReportRun::tell_damage(report::Report& report, const ReportLog& log) {
+  const std::string line = damage_line(log);
+  if (line.empty()) return;
+  report.remark(line);
+  damaged_ = true;
+}
+
+Status ReportRun::part(std::span<ReportLog> logs,
+                       std::span<formats::HooklogFollow* const> follows) {
+  report::Report report(
+      templates_, options_, [this](std::string_view text) { return output_.write(text); },
+      [this](const report::ReportRow& row) { return rows_.put(row); });
+  for (const ReportLog& log : logs) {
+    report::LogFacts facts;
+    facts.name = log.path;
+    report.add_log(log.source->catalog(), std::move(facts));
+  }
+  filter::Merge merge;
+  begun_ = false;
+  const Status written = events(report, logs, merge, follows);
+  begin(report, logs, std::nullopt);
+  // What came before an error is whole, and printed.
+  for (const ReportLog& log : logs) tell_damage(report, log);
+  TW_RETURN_IF_ERROR(report.finish());
+  for (const ReportLog& log : logs) tell_problems(log.trace, log.path);
+  printed_ += report.printed();
+  stopped_ = report.stopped();
+  TW_RETURN_IF_ERROR(written);
+  for (size_t i = 0; i < logs.size(); ++i) {
+    if (merge.status(i).ok()) continue;
+    Error error = merge.status(i).error();
+    return std::move(error).within(logs[i].path);
+  }
+  return {};
+}
+
+Status ReportRun::follow_files() {
+  std::vector<ReportLog> logs;
+  std::vector<formats::HooklogFollow*> follows;
+  for (const std::string& path : task_.files) {
+    if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
+    TW_ASSIGN_OR_RETURN(FollowedLog one, follow_log(path));
+    logs.push_back(std::move(one.log));
+    follows.push_back(one.follow);
+  }
+  return part(logs, follows);
+}
+
+Status ReportRun::read_files() {
+  std::vector<ReportLog> logs;
+  for (const std::string& path : task_.files) {
+    if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
+    TW_ASSIGN_OR_RETURN(ReportLog log, open_report_log(path, task_.input));
+    logs.push_back(std::move(log));
+    if (task_.merge) continue;
+    TW_RETURN_IF_ERROR(part(logs, {}));
+    logs.clear();
+    if (stopped_) break;
+  }
+  return task_.merge ? part(logs, {}) : Status();
+}
+
+Result<int> ReportRun::all() {
+  if (options_.form == report::Form::Rows) TW_RETURN_IF_ERROR(rows_.begin());
+  const Status done = task_.follow ? follow_files() : read_files();
+  if (!done.ok() && printed_ == 0) return done.error();
+  TW_RETURN_IF_ERROR(output_.commit());
+  if (!done.ok()) return done.error();
+  if (damaged_) return static_cast<int>(kBadInput);
+  return static_cast<int>(printed_ == 0 ? kNothing : kOk);
+}
+
+}  // namespace
+
+Result<int> run_report(const ReportTask& task, const report::Templates& templates,
+                       const report::ReportOptions& options) {
+  TW_ASSIGN_OR_RETURN(OutputFile output, OutputFile::create(task.output));
+  const InterruptGuard guard;
+  return ReportRun(task, templates, options, std::move(output)).all();
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,109 @@
+#include "formats/hooklog_follow.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "formats/hooklog_reader.h"
+
+namespace tracewell::formats {
+namespace {
+constexpr size_t kBatchEvents = 1024;
+}  // namespace
+
+Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& folder,
+                                                           Session session,
+                                                           ProblemLog& problems) {
+  std::unique_ptr<HooklogFollow> out(new HooklogFollow(folder, std::move(session), problems));
+  TW_ASSIGN_OR_RETURN(const auto metadata, InputFile::open(folder + "/metadata"));
+  const std::string_view text = as_text(metadata->bytes());
+  if (!text.starts_with("/* CTF"))
+    return {Errc::Unsupported, folder + " is no log of trace hooks; nothing else can be followed"};
+  out->clock_ = read_hooklog_clock(text);
+  out->catalog_.source_path = metadata->path();
+  describe_hooklog(text, out->catalog_);
+  return out;
+}
+
+void HooklogFollow::meet_threads(const HooklogStream& stream) {
+  for (const HooklogPacket& packet : stream.packets)
+    if (packet.head.tid != 0 && threads_.insert(packet.head.tid).second)
+      catalog_.extras.emplace_back(fmt::format("hooklog.thread.{}", packet.head.tid),
+                                   fmt::format("{}", packet.head.pid));
+}
+
+void HooklogFollow::begin_round() {
+  round_ = std::make_unique<Round>();
+  Round& round = *round_;
+  // Asked before anything is looked at: what was written until then will be found.
+  round.last = !session_.runs();
+  round.until = round.last ? UINT64_MAX : session_.ticks();
+  // A packet moves from its ring to the log: whoever looks in that order, too, does not miss it.
+  const std::string rings = folder_ + "/.rings";
+  for (const std::string& name : hooklog_files(rings)) {
+    auto file = InputFile::open(rings + "/" + name);
+    if (file.ok()) round.log.add_ring_file(*std::move(file), problems_);
+  }
+  for (const std::string& name : hooklog_files(folder_)) {
+    auto file = InputFile::open(folder_ + "/" + name);
+    uint64_t& read = read_[name];
+    if (file.ok() && (*file)->bytes().size() > read)
+      read = round.log.add_whole_packets(*std::move(file), read);
+  }
+  round.log.settle(problems_);
+  round.cursors.reserve(round.log.streams.size());
+  for (const auto& [id, stream] : round.log.streams) {
+    meet_threads(stream);
+    round.streams.push_back(id);
+    round.cursors.emplace_back(round.log, stream, problems_, &places_[id]);
+    queue(round.cursors.size() - 1);
+  }
+}
+
+/// Losses are told at once: their times are those of packets, and not exact.
+void HooklogFollow::queue(size_t index) {
+  const HooklogCursor& cursor = round_->cursors[index];
+  if (cursor.at_end()) return;
+  if (cursor.is_loss())
+    round_->queue.emplace(std::min(cursor.ticks(), round_->until), index);
+  else if (cursor.ticks() <= round_->until)
+    round_->queue.emplace(cursor.ticks(), index);
+}
+
+Result<bool> HooklogFollow::next(Batch& batch) {
+  batch.clear();
+  if (over_) return false;
+  if (!round_) begin_round();
+  Round& round = *round_;
+  while (!round.queue.empty() && batch.size() < kBatchEvents) {
+    const auto [ticks, index] = round.queue.top();
+    round.queue.pop();
+    round.cursors[index].take(batch);
+    Event& event = batch.events().back();
+    event.seq = seq_++;
+    if (clock_) event.time_ns = clock_->time_ns(ticks);
+    queue(index);
+  }
+  if (!batch.empty()) return true;
+  end_round();
+  return false;
+}
+
+/// What was left of packets in files is looked for again.
+void HooklogFollow::end_round() {
+  for (size_t i = 0; i < round_->cursors.size(); ++i) {
+    const uint64_t id = round_->streams[i];
+    const HooklogPlace& place = places_[id] = round_->cursors[i].place();
+    for (const HooklogPacket& packet : round_->log.streams[id].packets) {
+      if (packet.in_ring || packet.head.number < place.number) continue;
+      const std::string& path = round_->log.files[packet.file]->path();
+      uint64_t& read = read_[path.substr(path.rfind('/') + 1)];
+      read = std::min(read, packet.offset);
+    }
+  }
+  over_ = round_->last;
+  round_.reset();
+}
+
+}  // namespace tracewell::formats

@@ -1,0 +1,72 @@
+// A log of trace hooks whose session still runs: what was logged, and then whatever comes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/hooklog.h"
+#include "formats/hooklog_stream.h"
+#include "model/stream.h"
+
+namespace tracewell::formats {
+
+/// Goes by rounds: a round has all that was logged before it began, by time, out of the log's files
+/// and out of rings that nobody has collected yet. Only what a thread had begun before a round and
+/// finished after it comes later than its time. Files are mapped for the length of a round, and of
+/// a ring one packet is copied at a time.
+class HooklogFollow final : public Source {
+ public:
+  struct Session {
+    std::function<bool()> runs;       // once false, nothing more is written
+    std::function<uint64_t()> ticks;  // now, as hooks see it
+  };
+  /// `folder` is the log's. Both outlive the result.
+  static Result<std::unique_ptr<HooklogFollow>> open(const std::string& folder, Session session,
+                                                     ProblemLog& problems);
+
+  /// Grows with the threads that are met.
+  const Catalog& catalog() const override { return catalog_; }
+  /// false: the round is over; the next call begins another one.
+  Result<bool> next(Batch& batch) override;
+  /// The session has ended, and all was read.
+  bool over() const { return over_; }
+
+ private:
+  struct Round {
+    HooklogPackets log;
+    std::vector<uint64_t> streams;  // of the cursors
+    std::vector<HooklogCursor> cursors;
+    bool last = false;
+    uint64_t until = 0;  // ticks
+    using Place = std::pair<uint64_t, size_t>;
+    std::priority_queue<Place, std::vector<Place>, std::greater<>> queue;
+  };
+  HooklogFollow(std::string folder, Session session, ProblemLog& problems)
+      : folder_(std::move(folder)), session_(std::move(session)), problems_(problems) {}
+  void begin_round();
+  void end_round();
+  void meet_threads(const HooklogStream& stream);
+  void queue(size_t cursor);
+
+  std::string folder_;
+  Session session_;
+  ProblemLog& problems_;
+  std::optional<HooklogClock> clock_;
+  Catalog catalog_;
+  std::map<std::string, uint64_t> read_;       // of each file: bytes
+  std::map<uint64_t, HooklogPlace> places_;    // of each ring
+  std::set<uint32_t> threads_;
+  std::unique_ptr<Round> round_;
+  uint64_t seq_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace tracewell::formats

@@ -1,0 +1,46 @@
+// Which process a thread of a log belongs to, and which programs the processes ran.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "model/catalog.h"
+#include "model/event.h"
+#include "report/entry.h"
+
+namespace tracewell::report {
+
+/// Learns from the catalog (extras `….thread.TID` = PID) and from marks (`process PID: PATH`).
+/// Programs are kept as far as kPathsMax processes: a log of any length takes bounded memory.
+class Processes final : public ProcessPaths {
+ public:
+  static constexpr size_t kPathsMax = 65536;
+
+  explicit Processes(const Catalog& catalog);
+  /// What a log that grows says now of its threads.
+  void learn(const Catalog& catalog);
+  void learn(const Mark& mark);
+
+  /// 0 = not known.
+  uint64_t of_thread(uint64_t tid) const {
+    if (tid != last_tid_) look_up(tid);
+    return last_pid_;
+  }
+  std::string_view path_of(uint64_t pid) const override;
+  /// The path of the process that of_thread() was asked for last.
+  std::string_view last_path() const { return last_path_; }
+
+ private:
+  void look_up(uint64_t tid) const;
+
+  std::unordered_map<uint64_t, uint64_t> threads_;
+  std::unordered_map<uint64_t, std::string> paths_;
+  // Events of one thread come in rows.
+  mutable uint64_t last_tid_ = 0, last_pid_ = 0;
+  mutable std::string_view last_path_;
+};
+
+}  // namespace tracewell::report

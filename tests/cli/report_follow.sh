@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# tracewell report of logs of trace hooks: AIX's command lines, and a log that grows.
+. "$(dirname "$0")/common.sh"
+export TZ=UTC XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state TRACEWELL=$tracewell
+export PATH=$TRACEWELL_BIN/aix:$PATH TRACEWELL_LOG=$work/log
+unset TRACEWELL_TEMPLATES
+mkdir -m 700 "$work/run"
+build=$TRACEWELL_BIN/..
+
+# Fires a hook for each line of its input, so that the test knows when.
+cat >"$work/lines.c" <<'C'
+#include <sys/trchkid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(void)
+{
+  char line[256];
+  while (fgets(line, sizeof line, stdin)) {
+    line[strcspn(line, "\n")] = 0;
+    TRCHKL2(0x01000001, strlen(line), 0x1234);
+    TRCGEN(0, 0x01000002, strlen(line), strlen(line), line);
+    puts("done");
+    fflush(stdout);
+  }
+  return 0;
+}
+C
+cc -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/lines.c" -o "$work/lines" -L"$build/lib" \
+  -lrts -Wl,-rpath,"$build/lib" || fail "lines.c does not build"
+cat >"$work/mine" <<'END'
+010 1.0 L=APPL "Line" $HD, 1 { "length="$D1%D4 }, 2 { "text=" G16 LOOP $HL {A0} }
+END
+
+# The whole way, by AIX's names.
+trace -aj 010 || fail "trace"
+printf 'one\ntwo words\n' | "$work/lines" >/dev/null
+trcstop || fail "trcstop"
+trcrpt -t "$work/mine" >"$work/out" || fail "trcrpt"
+has 'Buffering: alternate'
+has 'TRACE ON channel 0'
+has 'Line length=9'
+has 'Line text=two words'
+has 'TRACE OFF channel 0'
+trcrpt -t "$work/mine" -h -d 010:2 -p lines -O timestamp=3,exec=on >"$work/out" || fail "trcrpt -p"
+lines 2
+has '010   lines            Line text=one'
+trcrpt -h -d 010 -O timestamp=3 >"$work/out" || fail "no template"
+has 'traceid 0100 hookword 8000002001000001 type 8000'
+
+# A log that grows: each line is there before the next one is asked for.
+wait_for() {  # TEXT FILE
+  local i
+  for ((i = 0; i < 600; i++)); do
+    grep -qF -- "$1" "$2" && return
+    read -rt 0.05 <> <(:)
+  done
+  fail "\"$1\" does not come:"
+  cat "$2"
+}
+trace -a || fail "trace"
+"$tracewell" report --follow -h -t "$work/mine" -d 010 -O timestamp=3 >"$work/followed" \
+  2>"$work/err" &
+follower=$!
+coproc program { "$work/lines"; }
+program_id=$program_PID to=${program[1]} from=${program[0]}
+for i in 1 2 3; do
+  echo "line $i" >&"$to"
+  read -r <&"$from"
+  wait_for "text=line $i" "$work/followed"
+  kill -0 $follower || fail "the report ended"
+done
+eval "exec $to>&-"
+wait "$program_id"
+# It waits; it does not spin.
+before=$(cut -d ' ' -f 14,15 "/proc/$follower/stat" | tr ' ' + | bc)
+read -rt 1 <> <(:)
+after=$(cut -d ' ' -f 14,15 "/proc/$follower/stat" | tr ' ' + | bc)
+[ $((after - before)) -lt 30 ] || fail "it spins: $((after - before)) ticks in a second"
+trcstop || fail "trcstop"
+wait $follower || fail "the report of an ended session: $?"
+cp "$work/followed" "$work/out"
+lines 6
+"$tracewell" report -h -t "$work/mine" -d 010 -O timestamp=3 >"$work/whole"
+cmp "$work/followed" "$work/whole" || fail "what was followed is not the log"
+
+# Of a session that has ended, all at once; ended by a signal.
+expect 0 report --follow -m -h -t "$work/mine" -d 010 -O timestamp=3 "$work/log"
+lines 6
+trace -a || fail "trace"
+"$tracewell" report --follow -t "$work/mine" >"$work/followed" &
+follower=$!
+wait_for 'TRACE ON' "$work/followed"
+kill -TERM $follower
+wait $follower
+[ $? = 143 ] || fail "it does not end by SIGTERM"
+has 'DELTA_MSEC' followed
+trcstop || fail "trcstop"
+expect 3 report --follow "$TRACEWELL_SOURCE/tests/cli/hooks.jsonl"
+finish
