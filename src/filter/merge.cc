@@ -47,7 +47,13 @@ void Merge::queue(size_t source) {
 
 bool Merge::next(Item& item) {
   if (taken_ != SIZE_MAX) {
-    ++inputs_[taken_].at;
+    Input& input = inputs_[taken_];
+    ++input.at;
+    if (inputs_.size() == 1 && input.at < input.batch.size()) {
+      item = {0, &input.batch.events()[input.at]};
+      if (item.event->time_ns) input.last_ns = *item.event->time_ns;
+      return true;
+    }
     queue(std::exchange(taken_, SIZE_MAX));
   }
   if (heap_.empty()) return false;

@@ -112,7 +112,7 @@ void HooklogCursor::damaged() {
 
 /// false: the thread has not come further.
 bool HooklogCursor::next_record() {
-  place_ = {packet_->head.number, walk_->at(), place_.lost, true};
+  if (growing_) place_ = {packet_->head.number, walk_->at(), place_.lost, true};
   if (!walk_->next(record_)) {
     if (growing_ && packet_->open) return false;
     close_packet();
@@ -151,11 +151,15 @@ void HooklogCursor::add_hook(Batch& batch, Event& event) const {
   hook.type = hook_type(record_);
   hook.generic = record_.generic;
   hook.environment_bits = record_.word_bytes == 8 ? 64 : 32;
-  uint64_t words[TRACEWELL_HOOK_WORDS_MAX];
-  for (uint32_t i = 0; i < record_.words; ++i)
-    words[i] = load_uint(record_.word_data.data() + i * record_.word_bytes, record_.word_bytes,
-                         Endian::Little);
-  hook.words = batch.copy_array(std::span<const uint64_t>(words, record_.words));
+  const std::span<uint64_t> words = batch.array<uint64_t>(record_.words);
+  const uint8_t* from = record_.word_data.data();
+  if (record_.word_bytes == 8)
+    for (size_t i = 0; i < words.size(); ++i)
+      words[i] = load_uint(from + i * 8, 8, Endian::Little);
+  else
+    for (size_t i = 0; i < words.size(); ++i)
+      words[i] = load_uint(from + i * 4, 4, Endian::Little);
+  hook.words = words;
   hook.data = batch.copy(record_.data);
   event.body = hook;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -169,11 +170,28 @@ void print_decimal(Context& context, uint64_t number, bool is_signed) {
   context.line.commit(static_cast<size_t>(end - to));
 }
 
+namespace {
+/// Two hex digits of each byte.
+struct HexPairs {
+  char text[512];
+  constexpr HexPairs() : text() {
+    for (int i = 0; i < 256; ++i) {
+      text[2 * i] = "0123456789ABCDEF"[i >> 4];
+      text[2 * i + 1] = "0123456789ABCDEF"[i & 15];
+    }
+  }
+};
+constexpr HexPairs kHexPairs;
+}  // namespace
+
 void print_hex(Context& context, uint64_t number, unsigned digits_min) {
   unsigned digits = number == 0 ? 1 : (67 - static_cast<unsigned>(__builtin_clzll(number))) / 4;
   if (digits < digits_min) digits = digits_min;
   char* to = context.line.item(digits);
-  for (unsigned i = digits; i-- > 0; number >>= 4) to[i] = "0123456789ABCDEF"[number & 15];
+  unsigned left = digits;
+  for (; left > 1; left -= 2, number >>= 8)
+    std::memcpy(to + left - 2, kHexPairs.text + (number & 0xff) * 2, 2);
+  if (left == 1) *to = kHexPairs.text[(number & 15) * 2 + 1];
   context.line.commit(digits);
 }
 

@@ -28,8 +28,21 @@ constexpr TimeWidths widths_of(Times times) {
   }
 }
 
+/// Two digits of numbers below 100.
+struct Pairs {
+  char text[200];
+  constexpr Pairs() : text() {
+    for (int i = 0; i < 100; ++i) {
+      text[2 * i] = static_cast<char>('0' + i / 10);
+      text[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+  }
+};
+constexpr Pairs kPairs;
+
 /// Digits, written from their end.
 char* put_digits(char* end, uint64_t number) {
+  for (; number >= 100; number /= 100) std::memcpy(end -= 2, kPairs.text + number % 100 * 2, 2);
   do {
     *--end = static_cast<char>('0' + number % 10);
     number /= 10;
@@ -38,9 +51,12 @@ char* put_digits(char* end, uint64_t number) {
 }
 
 void put_right(TextBuffer& out, std::string_view text, uint32_t width) {
-  if (text.size() < width) out.append(' ', width - text.size());
-  out.append(text);
-  out.append(' ', kGap);
+  const size_t before = text.size() < width ? width - text.size() : 0;
+  const size_t size = before + text.size() + kGap;
+  char* const to = out.reserve(size);
+  std::memset(to, ' ', size);
+  std::memcpy(to + before, text.data(), text.size());
+  out.commit(size);
 }
 
 void put_left(TextBuffer& out, std::string_view text, uint32_t width) {
@@ -56,19 +72,21 @@ void put_number(TextBuffer& out, uint64_t number, uint32_t width) {
   put_right(out, {begin, static_cast<size_t>(end - begin)}, width);
 }
 
-/// `ns` in units of `unit` ns, with `digits` digits behind the point of `step` ns each.
-void put_time(TextBuffer& out, int64_t ns, uint64_t unit, uint64_t step, int digits,
-              uint32_t width) {
+/// `ns` in units of `kUnit` ns, with `kDigits` digits behind the point of `kStep` ns each.
+template <uint64_t kUnit, uint64_t kStep, int kDigits>
+void put_time(TextBuffer& out, int64_t ns, uint32_t width) {
   const uint64_t size = ns < 0 ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
   char text[48];
   char* const end = text + sizeof text;
   char* at = end;
-  if (digits > 0) {
-    uint64_t rest = size % unit / step;
-    for (int i = 0; i < digits; ++i, rest /= 10) *--at = static_cast<char>('0' + rest % 10);
+  if (kDigits > 0) {
+    uint64_t rest = size % kUnit / kStep;
+    for (int i = kDigits; i > 1; i -= 2, rest /= 100)
+      std::memcpy(at -= 2, kPairs.text + rest % 100 * 2, 2);
+    if (kDigits % 2 == 1) *--at = static_cast<char>('0' + rest);
     *--at = '.';
   }
-  at = put_digits(at, size / unit);
+  at = put_digits(at, size / kUnit);
   if (ns < 0) *--at = '-';
   put_right(out, {at, static_cast<size_t>(end - at)}, width);
 }
@@ -151,15 +169,15 @@ void Columns::put_times(TextBuffer& out, const EventTimes& times) const {
   }
   switch (choice_.times) {
     case Times::Nanoseconds:
-      put_time(out, times.elapsed_ns, 1'000'000'000, 1, 9, width.elapsed);
-      put_time(out, times.delta_ns, 1'000'000, 1, 6, width.delta);
+      put_time<1'000'000'000, 1, 9>(out, times.elapsed_ns, width.elapsed);
+      put_time<1'000'000, 1, 6>(out, times.delta_ns, width.delta);
       break;
     case Times::Short:
-      put_time(out, times.elapsed_ns, 1'000'000'000, 1000, 6, width.elapsed);
+      put_time<1'000'000'000, 1000, 6>(out, times.elapsed_ns, width.elapsed);
       break;
     default:
-      put_time(out, times.elapsed_ns, 1000, 1, 0, width.elapsed);
-      put_time(out, times.delta_ns, 1000, 1, 0, width.delta);
+      put_time<1000, 1, 0>(out, times.elapsed_ns, width.elapsed);
+      put_time<1000, 1, 0>(out, times.delta_ns, width.delta);
       break;
   }
 }

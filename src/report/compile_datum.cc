@@ -138,6 +138,15 @@ void Compiler::print(const Datum& datum) {
 }
 
 void Compiler::print_macro(const Source& source) {
+  constexpr auto kFirst = static_cast<uint32_t>(Builtin::D1);
+  static_assert(static_cast<uint32_t>(Builtin::D5) == kFirst + 4);
+  if (source.role == Role::Builtin && !source.use && !source.mask && source.index >= kFirst &&
+      source.index <= kFirst + 4) {
+    Instruction& added = emit(Op::PrintWord);
+    added.index = source.index - kFirst + 1;
+    added.owes = !glued_;
+    return;
+  }
   push(source);
   Op op = Op::PrintPlain;
   if (source.role == Role::Builtin && is_text(static_cast<Builtin>(source.index)))

@@ -33,7 +33,8 @@ Entry& EventEntry::make(const Event& event) {
 }
 
 void EventEntry::begin(uint16_t hook, uint16_t subhook, bool generic) {
-  buffer_.assign(entry_.word_bytes(), 0);
+  size_ = 0;
+  more(entry_.word_bytes());
   entry_.endian = catalog_.endian;
   entry_.hook = hook;
   entry_.subhook = subhook;
@@ -42,21 +43,23 @@ void EventEntry::begin(uint16_t hook, uint16_t subhook, bool generic) {
 }
 
 void EventEntry::word(uint64_t value) {
-  const size_t at = buffer_.size(), size = entry_.word_bytes();
-  buffer_.resize(at + size);
-  store_uint(buffer_.data() + at, value, size, catalog_.endian);
+  const size_t size = entry_.word_bytes();
+  store_uint(more(size), value, size, catalog_.endian);
 }
 
 /// As they stand, up to a whole word.
 void EventEntry::raw(Bytes bytes) {
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-  const size_t word = entry_.word_bytes();
-  buffer_.resize((buffer_.size() + word - 1) / word * word);
+  bytes_as_they_are(bytes);
+  const size_t padding = (0 - size_) % entry_.word_bytes();
+  std::fill_n(more(padding), padding, uint8_t{0});
+}
+
+void EventEntry::bytes_as_they_are(Bytes bytes) {
+  std::copy(bytes.begin(), bytes.end(), more(bytes.size()));
 }
 
 void EventEntry::text(std::string_view text) {
-  const Bytes bytes = as_bytes(text);
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  bytes_as_they_are(as_bytes(text));
 }
 
 void EventEntry::value(Bytes bytes) {
@@ -68,7 +71,7 @@ void EventEntry::value(Bytes bytes) {
 void EventEntry::finish() {
   const size_t word = entry_.word_bytes();
   const size_t head = entry_.generic ? 2 * word : word;
-  entry_.data_bytes = static_cast<uint32_t>(buffer_.size() < head ? 0 : buffer_.size() - head);
+  entry_.data_bytes = static_cast<uint32_t>(size_ < head ? 0 : size_ - head);
   const auto half = [&](size_t index, uint64_t number) {
     store_uint(buffer_.data() + index * 2, number, 2, catalog_.endian);
   };
@@ -79,16 +82,20 @@ void EventEntry::finish() {
     entry_.stored_hookword =
         uint64_t{entry_.hook & 0xfff0u} << 16 | uint64_t{entry_.type & 0xfu} << 16 | entry_.subhook;
   } else {
-    const uint64_t length = std::min<uint64_t>(buffer_.size() - word, 0xffff);
+    const uint64_t length = std::min<uint64_t>(size_ - word, 0xffff);
     const uint64_t stored = std::min<uint64_t>(length + kStoredBehind, 0xffff);
-    half(0, entry_.type);
-    half(1, length);
-    half(2, entry_.hook);
-    half(3, entry_.subhook);
+    // Each half-word for itself: in little endian the first one is at the bottom.
+    const uint64_t all =
+        catalog_.endian == Endian::Little
+            ? entry_.type | length << 16 | uint64_t{entry_.hook} << 32 |
+                  uint64_t{entry_.subhook} << 48
+            : uint64_t{entry_.type} << 48 | length << 32 | uint64_t{entry_.hook} << 16 |
+                  entry_.subhook;
+    store_uint(buffer_.data(), all, 8, catalog_.endian);
     entry_.stored_hookword =
         uint64_t{entry_.type} << 48 | stored << 32 | uint64_t{entry_.hook} << 16 | entry_.subhook;
   }
-  entry_.buffer = buffer_;
+  entry_.buffer = {buffer_.data(), size_};
 }
 
 void EventEntry::fill(const Hook& hook) {
@@ -99,7 +106,7 @@ void EventEntry::fill(const Hook& hook) {
   if (hook.type) entry_.type = static_cast<uint16_t>(*hook.type);
   for (const uint64_t value : hook.words) word(value);
   if (hook.generic && hook.words.empty()) word(0);
-  buffer_.insert(buffer_.end(), hook.data.begin(), hook.data.end());
+  bytes_as_they_are(hook.data);
   finish();
 }
 

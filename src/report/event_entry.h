@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "model/catalog.h"
 #include "model/event.h"
 #include "report/entry.h"
@@ -35,6 +36,7 @@ class EventEntry {
   void begin(uint16_t hook, uint16_t subhook, bool generic);
   void word(uint64_t value);
   void raw(Bytes bytes);
+  void bytes_as_they_are(Bytes bytes);
   void text(std::string_view text);
   void value(Bytes bytes);
   void finish();
@@ -47,7 +49,15 @@ class EventEntry {
   void registers(const Frame& frame, const FrameBlock& block);
 
   const Catalog& catalog_;
-  std::vector<uint8_t> buffer_;
+  /// Room for `size` bytes more, which count at once.
+  uint8_t* more(size_t size) {
+    if (buffer_.size() - size_ < size) buffer_.resize(2 * (size_ + size));
+    size_ += size;
+    return buffer_.data() + size_ - size;
+  }
+
+  std::vector<uint8_t> buffer_;  // of which size_ bytes are the entry
+  size_t size_ = 0;
   Entry entry_;
   uint64_t seq_ = 0;
 };

@@ -21,6 +21,11 @@ std::string_view last_part(std::string_view path) {
   return path;
 }
 
+bool ReportFilter::everything() const {
+  return hooks.empty() && without_hooks.empty() && threads.empty() && cpus.empty() &&
+         processes.empty() && process_names.empty() && !after_ns && !before_ns;
+}
+
 bool ReportFilter::takes(const Entry& entry, bool has_time) const {
   if (!hooks.empty() && !hooks.contains(entry.hook, entry.subhook)) return false;
   if (without_hooks.contains(entry.hook, entry.subhook)) return false;

@@ -51,6 +51,8 @@ struct ReportFilter {
   /// Unix epoch, both inclusive. Events without time are taken.
   std::optional<int64_t> after_ns, before_ns;
 
+  /// Nothing is given.
+  bool everything() const;
   bool takes(const Entry& entry, bool has_time) const;
 };
 

@@ -34,6 +34,7 @@ enum class Op : uint8_t {
   Divide,
   Print,       // use: pops and prints; owes
   PrintPlain,  // pops; hex, at least four digits
+  PrintWord,   // index: that data word, as PrintPlain; owes. What templates do most
   PrintText,   // pops; a text macro
   PrintCode,   // use: reads and prints
   PrintSized,  // pops a length; the text of that length at the pointer

@@ -56,6 +56,10 @@ Renderer::Next Renderer::step(const Instruction& it) {
       context_.line.literal({templates_.program().texts.data() + it.index, it.count});
       if (it.owes) context_.line.owe();
       return Next::Go;
+    case Op::PrintWord:
+      codes::print_hex(context_, context_.entry->word(it.index), 4);
+      if (it.owes) context_.line.owe();
+      return Next::Go;
     case Op::NewLine:
       context_.line.new_line();
       return Next::Go;

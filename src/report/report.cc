@@ -40,6 +40,8 @@ Report::Report(const Templates& templates, ReportOptions options, Write write, R
       write_(std::move(write)),
       rows_(std::move(rows)),
       columns_(options_.columns),
+      width_(columns_.width()),
+      filters_(!options_.filter.everything()),
       renderer_(templates_, no_facts_, out_) {
   if (options_.form == Form::Rows) renderer_.note_literals(&literals_);
   if (options_.form == Form::Counts) counts_.resize(65536);
@@ -75,7 +77,7 @@ bool Report::wanted(const Entry& entry, const Event& event, size_t log) {
   const bool has_time = event.time_ns.has_value();
   // Elapsed time counts from the first event, printed or not: TRACE ON, where there is one.
   if (has_time && !first_ns_) first_ns_ = previous_ns_ = event.time_ns;
-  if (!options_.filter.takes(entry, has_time)) return false;
+  if (filters_ && !options_.filter.takes(entry, has_time)) return false;
   if (has_time && (options_.from_ns || options_.to_ns)) {
     const int64_t since = between(*first_ns_, entry.time_ns);
     if ((options_.from_ns && since < *options_.from_ns) ||
@@ -142,7 +144,7 @@ void Report::line(const Log& log, const Entry& entry, const TemplateInfo* info,
       static_cast<uint32_t>(info ? info->level : Level::Kern) * kLevelWidth;
   const size_t begin = out_.size();
   columns_.row(out_, entry, log.facts.name, times_of(event));
-  uint32_t indent = columns_.width() + level;
+  uint32_t indent = width_ + level;
   if (options_.two_lines) {
     indent = kSecondLineIndent + level;
     out_.append('\n', 1);

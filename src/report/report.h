@@ -111,6 +111,8 @@ class Report {
   Write write_;
   Rows rows_;
   Columns columns_;
+  uint32_t width_;  // of the columns
+  bool filters_;
   TextBuffer out_;
   const LogFacts no_facts_ = {};
   Renderer renderer_;
