@@ -87,6 +87,7 @@ class Piece {
         end_(end) {}
 
   Result<std::vector<std::string>> look(std::unique_ptr<Source> source) {
+    steps_ = source->steps();
     Batch batch;
     while (true) {
       TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
@@ -106,13 +107,41 @@ class Piece {
   }
 
   /// A reader that begins anywhere tells everything at a thread's first step. What has been so
-  /// since an earlier step was told there; but for what a step left that another thread followed.
-  bool is_news(const Event& event, uint32_t index) const {
+  /// since an earlier step was told there; but for what a step left that another thread followed,
+  /// where it could not tell that itself.
+  bool is_news(const Event& event, uint32_t index) {
     if (timeline_.next_change(index, ChangedBy::Others, event.seq) == event.seq) return true;
     const auto last = timeline_.last_step_of(event.tid, event.seq);
     if (!last || *last < timeline_.session_of(event.seq).first) return true;
     return *last + 1 != event.seq &&
-           timeline_.next_change(index, ChangedBy::Instruction, *last) == *last;
+           timeline_.next_change(index, ChangedBy::Instruction, *last) == *last &&
+           !tells(*last, index);
+  }
+
+  /// Does that step say what it left in the register? (Several are asked for of one step.)
+  bool tells(uint64_t seq, uint32_t index) {
+    if (asked_ != seq) {
+      asked_ = seq;
+      told_.clear();
+      ask_step(seq);
+    }
+    return std::ranges::find(told_, index) != told_.end();
+  }
+  void ask_step(uint64_t seq) {
+    if (steps_ == nullptr) return;
+    const auto source = steps_->open_at(seq);
+    Batch batch;
+    while (source) {
+      const auto more = (*source)->next(batch);
+      if (!more || !*more) return;
+      for (const Event& event : batch.events()) {
+        const auto* step = std::get_if<Step>(&event.body);
+        if (step == nullptr) continue;
+        for (const Step::RegisterChange& one : step->registers)
+          if (!one.value.empty()) told_.push_back(one.index);
+        return;
+      }
+    }
   }
 
   void look_at(const Event& event, const Step& step) {
@@ -157,6 +186,9 @@ class Piece {
   const timeline::Timeline& timeline_;
   const Catalog& catalog_;
   const HitPrinter& printer_;
+  const StepIndex* steps_ = nullptr;  // of the reader that is being looked through
+  std::optional<uint64_t> asked_;
+  std::vector<uint32_t> told_;  // registers whose values the step that was asked tells
   Wanted wanted_;
   uint64_t end_;
   std::vector<std::string> found_;

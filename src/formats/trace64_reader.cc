@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,9 +16,16 @@ namespace tracewell::formats::trace64 {
 namespace {
 
 constexpr size_t kBatchSteps = 512;
+constexpr size_t kFirstSteps = 64;  // who goes to some place often wants a step or two
 // Of user blocks, kept for rewriting: their bytes, and what each costs besides; many may be empty.
 constexpr uint64_t kUserBytesMax = 64 << 20, kUserBlockCost = 128;
 constexpr size_t kThreadsTold = 1024;  // more threads than that tell everything anew
+
+Bytes base_bytes(Batch& batch, uint64_t base) {
+  const std::span<uint8_t> value = batch.array<uint8_t>(8);
+  store_uint(value.data(), base, 8, Endian::Little);
+  return value;
+}
 
 }  // namespace
 
@@ -25,6 +33,8 @@ Reader::Reader(std::shared_ptr<Contents> contents, ProblemLog* problems)
     : contents_(std::move(contents)),
       bytes_(contents_->file->bytes()),
       shape_(contents_->scan.shape()),
+      chain_(*contents_),
+      ahead_(chain_, shape_),
       problems_(problems),
       tracker_(shape_),
       moment_(shape_),
@@ -162,60 +172,6 @@ std::vector<uint8_t> Reader::notes() const {
   return refreshed_ ? std::vector<uint8_t>() : Notes::write(*contents_);
 }
 
-Reader::Border Reader::find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const {
-  if (from >= plain_from_ && from < plain_to_ && seq < plain_to_seq_ &&
-      bytes_[from] < kUserBlockMin &&
-      read_block(bytes_, from, shape_, false, block) == Reading::Whole)
-    return Border::None;
-  return find_border(from, seq, block, gap);
-}
-
-/// From the block at `from` on, which is behind that of the current step.
-void Reader::find_plain(uint64_t from) {
-  const Scan& scan = contents_->scan;
-  plain_from_ = from;
-  plain_to_ = scan.plain_to(from);
-  const auto& sessions = scan.sessions();
-  const auto session = std::upper_bound(sessions.begin(), sessions.end(), seq_);
-  plain_to_seq_ = session == sessions.end() ? scan.count() : *session;
-}
-
-Reader::Border Reader::find_border(uint64_t from, uint64_t seq, Block& block,
-                                   uint64_t& gap) const {
-  const Scan& scan = contents_->scan;
-  Border border = Border::None;
-  while (true) {
-    const auto& gaps = scan.gaps();
-    const auto broken =
-        std::lower_bound(gaps.begin(), gaps.end(), from,
-                         [](const Gap& one, uint64_t offset) { return one.from < offset; });
-    if (broken != gaps.end() && broken->from == from) {
-      gap = static_cast<uint64_t>(broken - gaps.begin());
-      border = Border::Gap;
-      from = broken->to;
-      continue;
-    }
-    if (from >= scan.end() || seq >= scan.count()) return Border::End;
-    if (read_block(bytes_, from, shape_, scan.is_hidden(from), block) != Reading::Whole)
-      return Border::End;  // the file shrank
-    if (!block.is_user()) break;
-    from += block.size;
-  }
-  const auto& sessions = scan.sessions();
-  if (seq != 0 && std::binary_search(sessions.begin(), sessions.end(), seq))
-    return Border::Session;
-  return border;
-}
-
-/// Which registers are not known at the step, whatever its words say.
-Bytes Reader::unknown_at(uint64_t seq) const {
-  const auto& all = contents_->unknown;
-  if (all.empty()) return {};
-  const auto at = std::ranges::lower_bound(all, seq, {}, &Contents::Unknown::seq);
-  if (at == all.end() || at->seq != seq || at->offset + at->size > bytes_.size()) return {};
-  return bytes_.subspan(at->offset, at->size);
-}
-
 WordState Reader::words_before(uint64_t seq, Block& block) const {
   const Keyframe* from = contents_->scan.keyframe_at(seq);
   TW_CHECK(from != nullptr);
@@ -223,7 +179,7 @@ WordState Reader::words_before(uint64_t seq, Block& block) const {
   words.tid = from->tid_before;
   BlockPlace at = {from->offset, from->seq};
   uint64_t gap = 0;
-  while (find_next(at.offset, at.seq, block, gap) != Border::End) {
+  while (chain_.find(at.offset, at.seq, block, gap) != Border::End) {
     if (at.seq == seq) return words;
     words.apply(block, shape_);
     at = {block.offset + block.size, at.seq + 1};
@@ -245,9 +201,9 @@ void Reader::load_before(uint64_t seq, RegisterTracker& tracker, Block& block) c
   std::vector<uint32_t> ignored;
   uint64_t at = from->offset;
   uint64_t gap = 0;
-  for (uint64_t i = from->seq; find_next(at, i, block, gap) != Border::End; ++i) {
+  for (uint64_t i = from->seq; chain_.find(at, i, block, gap) != Border::End; ++i) {
     if (i == seq) return;
-    tracker.apply(block, ignored, unknown_at(i));
+    tracker.apply(block, ignored, chain_.unknown_at(i));
     at = block.offset + block.size;
   }
   block = {};
@@ -264,7 +220,7 @@ Status Reader::state_before(uint64_t seq, Moment& moment) {
   } else {
     std::vector<uint32_t> ignored;
     load_before(seq, moment_, block);
-    moment_.apply(block, ignored, unknown_at(seq));
+    moment_.apply(block, ignored, chain_.unknown_at(seq));
   }
   moment.tid = moment_.words().tid;
   moment.pc = moment_.words().word(shape_.pc_word, shape_);
@@ -297,6 +253,7 @@ Result<std::unique_ptr<Source>> Reader::open_at(uint64_t seq) const {
 Result<std::unique_ptr<Source>> Reader::open_meaning_at(uint64_t seq) const {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source, open_at(seq));
   static_cast<Reader&>(*source).tells_stored_ = false;
+  static_cast<Reader&>(*source).looks_ahead_ = false;
   return source;
 }
 
@@ -315,8 +272,8 @@ Result<bool> Reader::refresh() {
   contents_->scan.extend(bytes_, nullptr, {});
   contents_->generation = find_generation(bytes_, contents_->scan);
   refreshed_ = true;
-  plain_to_ = 0;
   make_extras();
+  chain_ = BlockChain(*contents_);
   if (begun_ || at_end_) {  // what is being read has its pointers in the old mapping
     start_ = at_end_ ? before : seq_;
     begun_ = at_end_ = false;
@@ -326,10 +283,12 @@ Result<bool> Reader::refresh() {
 
 void Reader::begin(Batch& batch) {
   begun_ = true;
+  batch_steps_ = kFirstSteps;
   told_.clear();
   bases_.clear();
   base_until_ = 0;
   tracker_.reset();
+  ahead_.reset(chain_);
   if (start_ >= count()) {
     at_end_ = true;
     seq_ = count();
@@ -345,7 +304,7 @@ void Reader::begin(Batch& batch) {
     at_end_ = true;
     return;
   }
-  tracker_.apply(block_, changed_, unknown_at(seq_));
+  tracker_.apply(block_, changed_, chain_.unknown_at(seq_));
   tid_ = tracker_.words().tid;
   switch_thread(tid_);
 }
@@ -356,6 +315,33 @@ void Reader::enter_session() {
   const auto behind = std::upper_bound(sessions.begin(), sessions.end(), seq_);
   push_old_ = contents_->generation.push_old_of(
       static_cast<size_t>(std::max<ptrdiff_t>(behind - sessions.begin(), 1) - 1));
+}
+
+/// Behind the step another thread's comes next. What it left, its own thread's next step finds;
+/// what nobody has found soon is told when it is.
+void Reader::leave_thread(Batch& batch, Step& step, Border border, const Block& next) {
+  step.after_known = false;
+  if (told_.size() >= kThreadsTold) told_.clear();
+  RegisterState& told = told_[tid_];
+  told = tracker_.registers();
+  if (border != Border::None || !looks_ahead_) return;
+  const ThreadsAhead::Left* const left = ahead_.left_by(seq_, tid_, tracker_, next);
+  if (left == nullptr) return;
+  step.after_known = left->all;
+  const auto changes = batch.array<Step::RegisterChange>(left->registers.size() + 1);
+  size_t count = 0;
+  for (const Step::RegisterChange& one : left->registers) {
+    told.set(catalog_.registers, one.index, one.value);
+    changes[count++] = {one.index, batch.copy(one.value)};
+  }
+  const auto tid = static_cast<uint32_t>(tid_);
+  const auto base = contents_->scan.base_at(tid, seq_).base;
+  const auto base_now = contents_->scan.base_at(tid, left->found_at).base;
+  if (shape_.wide && base && base_now && *base != *base_now) {
+    changes[count++] = {gs_base_, base_bytes(batch, *base_now)};
+    bases_[tid_] = *base_now;
+  }
+  step.registers = changes.first(count);
 }
 
 /// The thread's next step tells what is different from what its steps have told.
@@ -456,10 +442,8 @@ void Reader::tell_segment_base(Batch& batch, Step& step) {
   if (!is_new && known->second == *base) return;
   if (bases_.size() > kThreadsTold) bases_.clear();
   bases_[tid_] = *base;
-  uint8_t value[8];
-  store_uint(value, *base, 8, Endian::Little);
   std::vector<Step::RegisterChange> before(step.before.begin(), step.before.end());
-  before.push_back({gs_base_, batch.copy(Bytes(value, 8))});
+  before.push_back({gs_base_, base_bytes(batch, *base)});
   step.before = batch.copy_array(std::span<const Step::RegisterChange>(before));
 }
 
@@ -513,10 +497,10 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
     told_.clear();
     bases_.clear();
     tracker_.reset();
-    tracker_.apply(next, changed_, unknown_at(seq_ + 1));
+    tracker_.apply(next, changed_, chain_.unknown_at(seq_ + 1));
     before_ = changed_;
   } else if (next_tid == tid_) {
-    tracker_.apply(next, changed_, unknown_at(seq_ + 1));
+    tracker_.apply(next, changed_, chain_.unknown_at(seq_ + 1));
     before_.clear();
     if (border == Border::None) {
       step.registers = values(batch, changed_, true);
@@ -528,10 +512,8 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
       step.registers = values(batch, changed_, true);
     }
   } else {
-    step.after_known = false;
-    if (told_.size() >= kThreadsTold) told_.clear();
-    told_[tid_] = tracker_.registers();
-    tracker_.apply(next, changed_, unknown_at(seq_ + 1));
+    leave_thread(batch, step, border, next);
+    tracker_.apply(next, changed_, chain_.unknown_at(seq_ + 1));
     switch_thread(next_tid);
   }
   if (next_tid != tid_ || border == Border::Session) base_until_ = 0;
@@ -543,7 +525,8 @@ Result<bool> Reader::next(Batch& batch) {
   batch.clear();
   batch.hold(contents_->file);
   if (!begun_) begin(batch);
-  for (size_t i = 0; i < kBatchSteps && !at_end_; ++i) {
+  const size_t most = std::exchange(batch_steps_, kBatchSteps);
+  for (size_t i = 0; i < most && !at_end_; ++i) {
     Event& event = batch.add();
     event.seq = seq_;
     event.tid = tid_;
@@ -555,10 +538,7 @@ Result<bool> Reader::next(Batch& batch) {
     tell_oddities(block_);
     Block next;
     uint64_t gap = 0;
-    const uint64_t behind = block_.offset + block_.size;
-    if (behind < plain_from_ || behind >= plain_to_ || seq_ + 1 >= plain_to_seq_)
-      find_plain(behind);
-    const Border border = find_next(behind, seq_ + 1, next, gap);
+    const Border border = chain_.find_behind(block_, seq_, next, gap);
     const bool follows = border == Border::None && (!next.has_tid || next.tid == tid_);
     add_memory(batch, step, follows ? &next : nullptr);
     const bool last = border == Border::End || border == Border::Session;

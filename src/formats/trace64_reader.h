@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/trace64_ahead.h"
+#include "formats/trace64_chain.h"
 #include "formats/trace64_contents.h"
 #include "formats/trace64_memory.h"
 #include "formats/trace64_registers.h"
@@ -32,6 +34,8 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   }
   std::span<const uint64_t> sessions() const override { return contents_->scan.sessions(); }
   Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
+  /// Does not look ahead, either: where another thread goes on behind a step, what it left is told
+  /// by its thread's next step alone. Who has an index in mind finds it there.
   Result<std::unique_ptr<Source>> open_meaning_at(uint64_t seq) const override;
   std::unique_ptr<StepFlow> flow_at(uint64_t seq) const override;
   Result<bool> refresh() override;
@@ -41,9 +45,6 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   std::vector<uint8_t> notes() const override;
 
  private:
-  /// What stands between two blocks.
-  enum class Border : uint8_t { None, Gap, Session, End };
-
   Reader(std::shared_ptr<Contents> contents, ProblemLog* problems);
   static void look_through(Contents& contents, const OpenOptions& options);
   static Status find_shape(InputFile& file, Header& header, ProblemLog& problems, Shape& shape);
@@ -53,27 +54,26 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   /// when it is not there any more.
   WordState words_before(uint64_t seq, Block& block) const;
   void load_before(uint64_t seq, RegisterTracker& tracker, Block& block) const;
-  Border find_next(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;
-  Border find_border(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;
-  void find_plain(uint64_t from);
   void begin(Batch& batch);
   void add_step(Batch& batch, Event& event, std::vector<Step::RegisterChange>& changes);
   void add_memory(Batch& batch, Step& step, const Block* next);
   void tell_segment_base(Batch& batch, Step& step);
   void go_on(Batch& batch, Step& step, Border border, const Block& next);
   void enter_session();
+  void leave_thread(Batch& batch, Step& step, Border border, const Block& next);
   void switch_thread(uint64_t tid);
   void mark(Batch& batch, Border border, uint64_t gap);
   void tell_oddities(const Block& block);
   std::span<const Step::RegisterChange> values(Batch& batch, const std::vector<uint32_t>& which,
                                                bool unknown_too);
-  Bytes unknown_at(uint64_t seq) const;
   void store(Batch& batch, Step& step, char tag, Bytes bytes);
   void store_last_words(Batch& batch, Step& step);
 
   std::shared_ptr<Contents> contents_;
   Bytes bytes_;
   Shape shape_;
+  BlockChain chain_;
+  ThreadsAhead ahead_;
   ProblemLog* problems_ = nullptr;
   Catalog catalog_;
   RegisterTracker tracker_;
@@ -82,6 +82,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   /// The step that is to be handed out next; its words are in the tracker.
   bool begun_ = false;
   bool at_end_ = false;
+  size_t batch_steps_ = 0;  // of the batch that comes next
   uint64_t start_ = 0;  // where to begin
   uint64_t seq_ = 0;
   uint64_t tid_ = 0;
@@ -98,9 +99,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   uint64_t odd_to_ = 0;  // blocks up to here were looked at for oddities
   bool refreshed_ = false;
   bool tells_stored_ = true;
-  // Up to here, the block at plain_from_ and those behind it are one behind the other, of one
-  // session, and what their flags say.
-  uint64_t plain_from_ = 0, plain_to_ = 0, plain_to_seq_ = 0;
+  bool looks_ahead_ = true;
 };
 
 }  // namespace tracewell::formats::trace64

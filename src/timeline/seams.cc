@@ -9,9 +9,9 @@
 namespace tracewell::timeline {
 namespace {
 
-/// Step `seq`, in `batch`, by a reader that begins there.
+/// Step `seq`, in `batch`, by a reader that begins there, and tells no more than the segments' did.
 Result<const Step*> read(const StepIndex& steps, uint64_t seq, Batch& batch) {
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Source> source, steps.open_at(seq));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Source> source, steps.open_meaning_at(seq));
   while (true) {
     TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
     if (!more) return {Errc::Corrupt, "the trace ends before its last step"};

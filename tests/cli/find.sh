@@ -131,7 +131,7 @@ for what in "exec 0,0xffffffffffffffff" 'write 0,0xffffffffffffffff' 'read 0,0xf
     fail "--backward: $what"
 done
 
-# What a step left that another thread followed is told by its thread's next step, once.
+# What a step left that another thread followed is its doing; it is told once.
 cat >"$work/switch.jsonl" <<END
 {"catalog":{"endian":"little","machine":"x86-64"}}
 {"seq":0,"kind":"step","tid":1,"pc":"0x1000","opcode":"b978563412",\
@@ -142,6 +142,30 @@ cat >"$work/switch.jsonl" <<END
 {"seq":3,"kind":"step","tid":1,"pc":"0x1006","opcode":"90","registers":{"rip":"0x1007"}}
 END
 "$tracewell" convert "$work/switch.jsonl" "$work/switch.trace64" 2>/dev/null
-expect 0 find "$work/switch.trace64" value 0x12345678
-[ "$(wc -l <"$work/out")" = 1 ] || fail "one value, $(wc -l <"$work/out") times"
+# in_switches STEP WHEN FILE: the only hit.
+in_switches() {
+  expect 0 find "$3" value 0x12345678
+  lines 1
+  has "step $1  "
+  has "$2 rcx"
+}
+in_switches 0 after "$work/switch.trace64"
+in_switches 0 after "$work/switch.jsonl"
+# Who begins in between, and so is told what holds, has heard nothing new.
+expect 1 find "$work/switch.trace64" value 0x12345678 --from 1
+expect 1 find "$work/switch.jsonl" value 0x12345678 --from 1
+# Nobody waits for longer than 65536 steps; then it is told where the thread goes on.
+for steps in 40000 65535 65536; do
+  sed '/"seq":[23]/d' "$work/switch.jsonl" >"$work/far.jsonl"
+  awk -v n=$steps 'BEGIN {
+    for (i = 1; i < n; ++i)
+      print "{\"kind\":\"step\",\"tid\":2,\"pc\":\"0x1101\",\"opcode\":\"ebfe\"}"
+    print "{\"kind\":\"step\",\"tid\":1,\"pc\":\"0x1005\",\"opcode\":\"90\"}"
+    print "{\"kind\":\"step\",\"tid\":1,\"pc\":\"0x1006\",\"opcode\":\"90\"}"
+  }' >>"$work/far.jsonl"
+  "$tracewell" convert "$work/far.jsonl" "$work/far$steps.trace64" 2>/dev/null
+done
+in_switches 0 after "$work/far40000.trace64"
+in_switches 0 after "$work/far65535.trace64"
+in_switches 65537 before "$work/far65536.trace64"
 finish

@@ -99,6 +99,16 @@ for where in 'mnemonic =~ "^(mov|push)" && tid != 0' '$rax.before >= 0x100 && $r
   expect 0 print "$work/part.trace64" --where "$where" --columns step
 done
 
+# What a step left is known also where another thread goes on, but for each thread's last step.
+expect 0 print "$sample"
+threads=$(grep -o 'thread [0-9]*$' "$work/out" | sort -u | wc -l)
+switches=$(grep -o '^step.*thread [0-9]*$' "$work/out" | sed 's/.*thread //' | uniq | wc -l)
+[ "$threads" -gt 1 ] && [ "$switches" -gt 20 ] || fail "$threads threads, $switches switches"
+[ "$(grep -c 'what else it changed is not known' "$work/out")" = "$threads" ] ||
+  fail 'not known where another thread goes on'
+expect 0 convert "$sample" "$work/sample.jsonl"
+[ "$(grep -c '"after_known":false' "$work/sample.jsonl")" = "$threads" ] || fail 'in JSON lines'
+
 # A pipe gets its first lines before the trace is at its end.
 mkfifo "$work/in"
 "$tracewell" print "$sample" --where 'seq == 3 || seq == 4900' 2>/dev/null | head -1 >"$work/out"

@@ -234,7 +234,11 @@ TEST(Trace64, Case23SwitchAtAFullDump) {
     EXPECT_EQ(got.tids[512], 8u);
     EXPECT_EQ(got.tids[600], 12u);
     EXPECT_EQ(got.tids[601], 8u);
-    EXPECT_FALSE(got.steps[599].after_known);
+    EXPECT_TRUE(got.steps[599].after_known);
+    EXPECT_EQ(got.value(got.steps[599].registers, "rip"), moments[601].words[16]);
+    EXPECT_TRUE(got.steps[601].before.empty());
+    EXPECT_FALSE(got.steps[511].after_known) << "thread 4000 never goes on";
+    EXPECT_FALSE(got.steps[600].after_known);
     EXPECT_TRUE(got.steps[601].after_known);
   }
 }

@@ -1,4 +1,6 @@
 // Random programs: what a recorder saw is what is read, from any place, in any style.
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"
@@ -95,11 +97,24 @@ class Checker {
   std::vector<uint32_t> st_;
 };
 
-/// Adds up what the steps tell, from step `from` on, and compares with what was recorded.
+/// By step: the next one of its thread that was recorded, or SIZE_MAX.
+std::vector<size_t> next_steps(const std::vector<Moment>& moments) {
+  std::vector<size_t> out(moments.size(), SIZE_MAX);
+  std::map<uint32_t, size_t> next;
+  for (size_t i = moments.size() - 1; i-- > 0;) {
+    const auto [found, last] = next.try_emplace(moments[i].tid, i);
+    if (!last) out[i] = std::exchange(found->second, i);
+  }
+  return out;
+}
+
+/// Adds up what the steps tell, from step `from` on, and compares with what was recorded: before
+/// each step, and after it, also where another thread goes on. Of `every` so many steps.
 void expect_registers(Source& source, const std::vector<Moment>& moments, size_t from, bool wide,
                       size_t every) {
   const RegisterLayout& layout = source.catalog().registers;
   const Checker checker(layout, wide);
+  const std::vector<size_t> next = next_steps(moments);
   std::map<uint64_t, RegisterState> threads;
   Batch batch;
   size_t at = from;
@@ -112,13 +127,23 @@ void expect_registers(Source& source, const std::vector<Moment>& moments, size_t
       ASSERT_EQ(event.tid, moment.tid);
       ASSERT_EQ(as_text(step->opcode), moment.opcode);
       RegisterState& state = threads[event.tid];
-      if (state.block.empty()) state.reset(layout);
-      for (const auto& change : step->before) state.set(layout, change.index, change.value);
-      if (at % every == 0 || at < from + 4) {
+      const bool is_new = state.block.empty();
+      if (is_new) state.reset(layout);
+      for (const auto& change : step->before) {
+        // Nothing is left to tell, but for what an operand shows.
+        ASSERT_TRUE(is_new || layout.registers[change.index].name == "gs_base") << at;
+        state.set(layout, change.index, change.value);
+      }
+      const bool looks = at % every == 0 || at < from + 4;
+      if (looks) {
         ASSERT_TRUE(checker.same(state, moment)) << at;
       }
       for (const auto& change : step->registers)
         if (!change.value.empty()) state.set(layout, change.index, change.value);
+      ASSERT_EQ(step->after_known, next[at] != SIZE_MAX) << at;
+      if (looks && next[at] != SIZE_MAX && next[at] != at + 1) {
+        ASSERT_TRUE(checker.same(state, moments[next[at]])) << at;
+      }
       ++at;
     }
   }

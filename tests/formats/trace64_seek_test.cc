@@ -1,5 +1,7 @@
 // However one comes to a step, it is the same step: read from the beginning, from any other place,
 // or asked for its registers alone. Of whole files and of broken ones.
+#include <array>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -121,6 +123,34 @@ TEST(Trace64Seeks, FilesWithoutDumps) {
   expect_seeks(file_of(true, blocks), 1, 80);
   for (uint32_t seed = 0; seed < 4; ++seed)
     expect_seeks(damaged(file_of(true, blocks), seed), seed, 20);
+}
+
+/// What a step left is told by the step, wherever one begins to read: where many threads take turns
+/// or sleep for long, and however much there is to look at in between.
+TEST(Trace64Seeks, ThreadsThatSleep) {
+  for (const uint32_t threads : {2u, 40u, 1500u}) {
+    SCOPED_TRACE(threads);
+    std::vector<std::array<uint64_t, 172>> all(threads);
+    std::string blocks;
+    std::mt19937_64 random(threads);
+    uint32_t at = 0, last = 0;
+    for (size_t i = 0; i < 4000; ++i) {
+      // Most of the time two of them alternate.
+      at = threads < 100 && random() % 8 != 0 ? (at + 1) % 2 : random() % threads;
+      RawBlock block;
+      for (uint32_t word = 0; word < 172; ++word)
+        if (i % 512 == 0 || all[at][word] != all[last][word])
+          block.words.emplace_back(word, all[at][word]);
+      if (i % 512 == 0 || at != last) block.tid = 100 + at;
+      blocks += block.bytes();
+      last = at;
+      ++all[at][16];
+      all[at][random() % 172] = random();
+    }
+    const std::string bytes = file_of(true, blocks);
+    expect_seeks(bytes, threads, 40);
+    for (uint32_t seed = 0; seed < 2; ++seed) expect_seeks(damaged(bytes, seed), seed, 20);
+  }
 }
 
 /// What the last step is about to change is told, unless a dump lists everything anyway.

@@ -1,0 +1,54 @@
+#include "formats/trace64_chain.h"
+
+#include <algorithm>
+
+namespace tracewell::formats::trace64 {
+
+BlockChain::BlockChain(const Contents& contents)
+    : contents_(&contents), bytes_(contents.file->bytes()), shape_(contents.scan.shape()) {}
+
+/// From the block at `from` on, which is behind that of step `seq`.
+void BlockChain::find_plain(uint64_t from, uint64_t seq) {
+  const Scan& scan = contents_->scan;
+  plain_from_ = from;
+  plain_to_ = scan.plain_to(from);
+  const auto& sessions = scan.sessions();
+  const auto session = std::upper_bound(sessions.begin(), sessions.end(), seq);
+  plain_to_seq_ = session == sessions.end() ? scan.count() : *session;
+}
+
+Border BlockChain::find_border(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const {
+  const Scan& scan = contents_->scan;
+  Border border = Border::None;
+  while (true) {
+    const auto& gaps = scan.gaps();
+    const auto broken =
+        std::lower_bound(gaps.begin(), gaps.end(), from,
+                         [](const Gap& one, uint64_t offset) { return one.from < offset; });
+    if (broken != gaps.end() && broken->from == from) {
+      gap = static_cast<uint64_t>(broken - gaps.begin());
+      border = Border::Gap;
+      from = broken->to;
+      continue;
+    }
+    if (from >= scan.end() || seq >= scan.count()) return Border::End;
+    if (read_block(bytes_, from, shape_, scan.is_hidden(from), block) != Reading::Whole)
+      return Border::End;  // the file shrank
+    if (!block.is_user()) break;
+    from += block.size;
+  }
+  const auto& sessions = scan.sessions();
+  if (seq != 0 && std::binary_search(sessions.begin(), sessions.end(), seq))
+    return Border::Session;
+  return border;
+}
+
+Bytes BlockChain::unknown_at(uint64_t seq) const {
+  const auto& all = contents_->unknown;
+  if (all.empty()) return {};
+  const auto at = std::ranges::lower_bound(all, seq, {}, &Contents::Unknown::seq);
+  if (at == all.end() || at->seq != seq || at->offset + at->size > bytes_.size()) return {};
+  return bytes_.subspan(at->offset, at->size);
+}
+
+}  // namespace tracewell::formats::trace64
