@@ -30,6 +30,7 @@ struct ConvertOptions {
   formats::SaveOptions save;
   std::vector<uint64_t> at;
   std::vector<std::string> modules;
+  bool mark_gaps = false;
 };
 
 /// Of formats that say no more than which places of modules were executed.
@@ -116,8 +117,13 @@ Result<int> convert(const ConvertOptions& options) {
   }
   std::vector<Note> notes = notes_of(trace, options.input.path);
   trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
+  // Of a trace64 each costs a full dump, so that a part would be larger than the whole.
+  const bool dear = format->name == "trace64";
+  SelectionOptions selection = options.selection;
+  selection.tells_gaps = options.mark_gaps || !dear;
+  selection.gaps = std::make_shared<uint64_t>(0);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
-                      select_events(std::move(trace.source), options.selection, *trace.problems,
+                      select_events(std::move(trace.source), selection, *trace.problems,
                                     options.input.strict, "converting",
                                     {names.module, names.symbol}));
   if (!options.at.empty() || format->name == "tfile") {
@@ -134,6 +140,11 @@ Result<int> convert(const ConvertOptions& options) {
   tell_problems(trace, options.input.path);
   tell_left_out(*sink, options.output);
   if (!done.ok()) return done.error();
+  if (!selection.tells_gaps && *selection.gaps != 0)
+    fmt::print(stderr,
+               "tracewell: {}: {} gaps between steps are not marked: each step seems to go on to "
+               "the next one that is left; --mark-gaps marks them, by a full dump each\n",
+               printable(options.output), *selection.gaps);
   const bool selects = options.selection.selects() || !options.at.empty();
   if (selects && counted.count() == 0)
     return nothing(fmt::format("nothing is left for {} but the catalog", options.output));
@@ -171,6 +182,8 @@ Run convert_command(CLI::App& app) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("ADDR,...");
+  app.add_flag("--mark-gaps", options->mark_gaps,
+               "trace64: say where --where has left out steps (other formats always do)");
   app.add_flag("--compat", options->save.compat,
                "write so that older readers open it (trace64: no user blocks, a small header)");
   app.add_option("--style", options->save.style,

@@ -87,9 +87,9 @@ void add_selection_options(CLI::App& app, SelectionOptions& options) {
   app.add_option(
          "--where", options.where,
          "only events for which this holds, such as 'tracepoint == 2 && $rax != 0' or 'mnemonic =~ "
-         "\"^j\" && pc in 0x401000..0x401fff'; fields: step (or seq), tid, cpu, time_ns, tracepoint, pc, "
-         "kind, id, subhook, mnemonic, disassembly, module, symbol, text, $REGISTER, "
-         "$REGISTER.before, read, write, access (of memory), such as write[0x7000..0x7fff] == 1")
+         "\"^j\" && pc in 0x401000..0x401fff'; fields: step (or seq), tid, cpu, time_ns, "
+         "tracepoint, pc, kind, id, subhook, mnemonic, disassembly, module, symbol, text, "
+         "$REGISTER, $REGISTER.before, read, write, access (of memory), such as write[0x7000..0x7fff] == 1")
       ->type_name("EXPR");
 }
 
@@ -164,7 +164,8 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               const ProblemLog& problems, bool strict,
                                               std::string_view what,
                                               filter::AddressWords words) {
-  filter::Selection wanted{selection.from, selection.to, std::nullopt};
+  filter::Selection wanted{selection.from, selection.to, std::nullopt, selection.tells_gaps,
+                           selection.gaps};
   if (!selection.where.empty()) {
     TW_ASSIGN_OR_RETURN(wanted.where,
                         filter::Expression::parse(selection.where, source->catalog(),

@@ -36,6 +36,8 @@ struct SelectionOptions {
   uint64_t from = 0;
   uint64_t to = UINT64_MAX;
   std::string where;
+  bool tells_gaps = false;         // by events, as filter::Selection has it
+  std::shared_ptr<uint64_t> gaps;  // their number
   /// Was anything asked for? Then nothing left is told by the exit status.
   bool selects() const { return from != 0 || to != UINT64_MAX || !where.empty(); }
 };

@@ -51,17 +51,38 @@ class SelectSource final : public Source {
   void pick(Batch& batch) {
     bring_back(batch);
     keep_.clear();
+    missing_.clear();
     for (Event& event : batch.events()) {
       const bool keep = wanted(event);
       keep_.push_back(keep);
-      if (keep)
-        gaps_.kept(event, batch);
-      else
+      if (!keep) {
         gaps_.dropped(event);
+      } else if (const uint64_t missing = gaps_.kept(event, batch); missing != 0) {
+        missing_.push_back({event.seq, missing});
+      }
     }
     keep_notes(batch);
     size_t at = 0;
     batch.keep_if([&](const Event&) { return keep_[at++]; });
+    if (selection_.gaps) *selection_.gaps += missing_.size();
+    if (selection_.tells_gaps) tell_gaps(batch);
+  }
+
+  /// Right in front of the steps behind the gaps.
+  void tell_gaps(Batch& batch) {
+    size_t from = batch.size();
+    for (size_t i = 0; i < missing_.size(); ++i) batch.add();
+    const std::span<Event> events = batch.events();
+    for (size_t to = events.size(); !missing_.empty();) {
+      events[--to] = events[--from];
+      if (!std::holds_alternative<Step>(events[to].body) || events[to].seq != missing_.back().seq)
+        continue;
+      Event& lost = events[--to];
+      lost = Event();
+      lost.seq = missing_.back().seq;
+      lost.body = Lost{missing_.back().count, "left out"};
+      missing_.pop_back();
+    }
   }
 
   static bool is_note(const Event& event) {
@@ -126,7 +147,12 @@ class SelectSource final : public Source {
   std::unique_ptr<Source> source_;
   Selection selection_;
   StepGaps gaps_;
+  struct Missing {
+    uint64_t seq = 0;  // of the step behind it
+    uint64_t count = 0;
+  };
   std::vector<bool> keep_;
+  std::vector<Missing> missing_;  // in the batch
   std::vector<Held> held_;  // notes at the end of a batch, of which nobody knows yet
   std::unordered_map<uint64_t, RegisterState> threads_;
   bool begun_ = false;

@@ -14,6 +14,11 @@ struct Selection {
   uint64_t from = 0;         // first event number
   uint64_t to = UINT64_MAX;  // last one, inclusive
   std::optional<Expression> where;
+  /// Say by a Lost where steps were dropped between two of one thread that stay: the second one
+  /// does not go on from the first.
+  bool tells_gaps = false;
+  /// How many of these there are, told or not; nullptr = nobody asks.
+  std::shared_ptr<uint64_t> gaps = nullptr;
 
   bool everything() const { return from == 0 && to == UINT64_MAX && !where; }
 };

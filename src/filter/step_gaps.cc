@@ -1,5 +1,7 @@
 #include "filter/step_gaps.h"
 
+#include <utility>
+
 namespace tracewell::filter {
 
 void StepGaps::merge(Values& into, std::span<const Step::RegisterChange> changes) {
@@ -10,25 +12,29 @@ void StepGaps::merge(Values& into, std::span<const Step::RegisterChange> changes
 
 void StepGaps::dropped(const Event& event) {
   if (const auto* step = std::get_if<Step>(&event.body)) {
-    Values& values = by_thread_[event.tid];
-    merge(values, step->before);
-    merge(values, step->registers);
+    Thread& thread = by_thread_[event.tid];
+    merge(thread.values, step->before);
+    merge(thread.values, step->registers);
+    ++thread.dropped;
   }
 }
 
-void StepGaps::kept(Event& event, Batch& batch) {
+uint64_t StepGaps::kept(Event& event, Batch& batch) {
   if (const auto* mark = std::get_if<Mark>(&event.body); mark && mark->session) by_thread_.clear();
   auto* step = std::get_if<Step>(&event.body);
-  if (!step) return;
-  const auto found = by_thread_.find(event.tid);
-  if (found == by_thread_.end()) return;
-  Values& values = found->second;
-  merge(values, step->before);
+  if (!step) return 0;
+  Thread& thread = by_thread_[event.tid];
+  const uint64_t dropped = thread.any_kept ? thread.dropped : 0;
+  thread.any_kept = true;
+  if (std::exchange(thread.dropped, 0) == 0) return 0;
+  merge(thread.values, step->before);
   std::vector<Step::RegisterChange> before;
-  before.reserve(values.size());
-  for (const auto& [index, value] : values) before.push_back({index, batch.copy(Bytes(value))});
+  before.reserve(thread.values.size());
+  for (const auto& [index, value] : thread.values)
+    before.push_back({index, batch.copy(Bytes(value))});
   step->before = batch.copy_array(std::span<const Step::RegisterChange>(before));
-  by_thread_.erase(found);
+  thread.values.clear();
+  return dropped;
 }
 
 }  // namespace tracewell::filter

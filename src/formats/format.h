@@ -67,8 +67,8 @@ const Format* find_format_for_path(std::string_view path);
 /// By content.
 const Format* sniff_format(Bytes head);
 
-/// Who reads it: `format_name` if not empty, else what the content says. The error of a file that no
-/// format knows is Unsupported.
+/// Who reads it: `format_name` if not empty, else what the content says. The error of a file that
+/// no format knows is Unsupported.
 Result<const Format*> find_or_sniff(const InputFile& file, std::string_view format_name);
 /// Reads whatever it is, as find_or_sniff() says.
 Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,

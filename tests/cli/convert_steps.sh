@@ -76,6 +76,20 @@ for bad in lost.exe lost.exe@5 @5,5 lost.exe@x,5 lost.exe@5,0; do
   has 'wanted is NAME@BASE,SIZE' err
 done
 
+# Where steps were left out, the next one does not go on from the last; a thread by itself does.
+steps=$TRACEWELL_SOURCE/tests/cli/steps.jsonl
+expect 0 convert "$steps" - --format jsonl --where 'tid == 8'
+if grep -q lost "$work/out"; then fail 'a gap where there is none'; fi
+expect 0 convert "$steps" "$work/part.jsonl" --where 'mnemonic != "nop" && step != 5'
+[ "$(grep -c '"kind":"lost".*"count":2,"why":"left out"' "$work/part.jsonl")" = 1 ] ||
+  fail "gaps: $(grep lost "$work/part.jsonl")"
+expect 0 convert "$steps" "$work/part.trace64" --where 'mnemonic != "nop" && step != 5'
+has '1 gaps between steps are not marked' err
+expect 0 convert "$steps" "$work/marked.trace64" --mark-gaps \
+  --where 'mnemonic != "nop" && step != 5'
+expect 0 print "$work/marked.trace64"
+[ "$(grep -c '^lost .*left out' "$work/out")" = 1 ] || fail "marked gaps: $(cat "$work/out")"
+
 # What is read is not written over, by whatever name.
 cp "$sample" "$work/same.jsonl"
 ln "$work/same.jsonl" "$work/hard.jsonl"

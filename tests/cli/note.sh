@@ -83,7 +83,8 @@ has 'first\x0asecond'
 expect 0 convert "$trace" "$work/run-tvt.json" --format tvt
 grep -q '"comment":"the key was here"' "$work/run-tvt.json" || fail 'comments'
 for format in tenet drcov modoff folded tfile; do
-  expect 0 convert "$trace" "$work/run.$format" --format $format --module it@0x1000,0xffffffffffffe000
+  expect 0 convert "$trace" "$work/run.$format" --format $format \
+    --module it@0x1000,0xffffffffffffe000
   has '2 notes are left out' err
 done
 

@@ -1,7 +1,10 @@
 #include "filter/step_gaps.h"
 
 #include <map>
+#include <memory>
 #include <random>
+#include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -100,6 +103,59 @@ TEST(StepGaps, RegistersStayTrueWhereStepsAreLeftOut) {
     EXPECT_EQ(sessions, 1u);
     EXPECT_GT(steps, 20u);
     EXPECT_LT(steps, 380u);
+  }
+}
+
+TEST(StepGaps, GapsAreToldWhereAThreadHasOne) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    // What a walk over all steps expects: thread by thread, and from session to session.
+    RandomSteps all(seed);
+    Selection selection;
+    selection.where = *Expression::parse("$a >= 128 || tid == 2", all.catalog());
+    std::map<uint64_t, uint64_t> wanted, dropped;
+    std::set<uint64_t> begun, kept;
+    auto plain = select(std::make_unique<RandomSteps>(seed), selection);
+    Batch batch;
+    while (*plain->next(batch))
+      for (const Event& event : batch.events())
+        if (std::holds_alternative<Step>(event.body)) kept.insert(event.seq);
+    while (*all.next(batch)) {
+      for (const Event& event : batch.events()) {
+        if (std::holds_alternative<Mark>(event.body)) {
+          dropped.clear();
+          begun.clear();
+        } else if (!kept.contains(event.seq)) {
+          dropped[event.tid] += begun.contains(event.tid) ? 1 : 0;
+        } else {
+          if (dropped[event.tid] != 0) wanted[event.seq] = dropped[event.tid];
+          dropped[event.tid] = 0;
+          begun.insert(event.tid);
+        }
+      }
+    }
+    ASSERT_GT(wanted.size(), 5u);
+
+    selection.tells_gaps = true;
+    selection.gaps = std::make_shared<uint64_t>(0);
+    const auto gaps = selection.gaps;
+    auto told = select(std::make_unique<RandomSteps>(seed), std::move(selection));
+    std::map<uint64_t, uint64_t> got;
+    uint64_t steps = 0;
+    while (*told->next(batch)) {
+      for (size_t i = 0; i < batch.size(); ++i) {
+        const Event& event = batch.events()[i];
+        steps += std::holds_alternative<Step>(event.body) ? 1 : 0;
+        const auto* lost = std::get_if<Lost>(&event.body);
+        if (lost == nullptr) continue;
+        got[event.seq] = lost->count;
+        ASSERT_LT(i + 1, batch.size());
+        EXPECT_TRUE(std::holds_alternative<Step>(batch.events()[i + 1].body));
+        EXPECT_EQ(batch.events()[i + 1].seq, event.seq);
+      }
+    }
+    EXPECT_EQ(got, wanted);
+    EXPECT_EQ(steps, kept.size());
+    EXPECT_EQ(*gaps, wanted.size());
   }
 }
 
