@@ -89,7 +89,8 @@ void add_selection_options(CLI::App& app, SelectionOptions& options) {
          "only events for which this holds, such as 'tracepoint == 2 && $rax != 0' or 'mnemonic =~ "
          "\"^j\" && pc in 0x401000..0x401fff'; fields: step (or seq), tid, cpu, time_ns, "
          "tracepoint, pc, kind, id, subhook, mnemonic, disassembly, module, symbol, text, "
-         "$REGISTER, $REGISTER.before, read, write, access (of memory), such as write[0x7000..0x7fff] == 1")
+         "$REGISTER, $REGISTER.before, read, write, access (of memory), such as "
+         "write[0x7000..0x7fff] == 1")
       ->type_name("EXPR");
 }
 
