@@ -1,6 +1,8 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,29 @@ size_t utf8_length(std::string_view text) {
   for (size_t i = 1; i < length; ++i)
     if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80) return 0;
   return length;
+}
+
+/// Of one whole character.
+uint32_t code_point(std::string_view utf8) {
+  const auto lead = static_cast<uint8_t>(utf8[0]);
+  if (utf8.size() == 1) return lead;
+  uint32_t out = lead & (0x7fu >> utf8.size());
+  for (const char next : utf8.substr(1)) out = out << 6 | (static_cast<uint8_t>(next) & 0x3f);
+  return out;
+}
+
+/// What tells a terminal something, or shows text other than as it is: Unicode's categories Cc and
+/// Cf (among them what turns the direction round), and separators of lines and paragraphs.
+bool is_control(uint32_t code) {
+  constexpr std::pair<uint32_t, uint32_t> kRanges[] = {
+      {0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},       {0x600, 0x605},
+      {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},
+      {0x8e2, 0x8e2},     {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},
+      {0x2060, 0x206f},   {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0x110bd, 0x110bd},
+      {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+      {0xe0001, 0xe0001}, {0xe0020, 0xe007f}};
+  return std::ranges::any_of(
+      kRanges, [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 }  // namespace
@@ -56,14 +81,13 @@ std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const size_t length = utf8_length(text);
-    const auto byte = static_cast<uint8_t>(text[0]);
-    if (length == 0 || byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-      text.remove_prefix(1);
+    const std::string_view one = text.substr(0, std::max<size_t>(length, 1));
+    if (length == 0 || is_control(code_point(one))) {
+      for (const char byte : one) out += fmt::format("\\x{:02x}", static_cast<uint8_t>(byte));
     } else {
-      out += text.substr(0, length);
-      text.remove_prefix(length);
+      out += one;
     }
+    text.remove_prefix(one.size());
   }
   return out;
 }

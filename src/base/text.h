@@ -19,7 +19,8 @@ std::string_view take_until(std::string_view& text, char separator);
 /// A whole number as people write it: decimal, or hex with 0x. nullopt if anything else is there.
 std::optional<uint64_t> parse_number(std::string_view text);
 
-/// Makes outside text safe to print: control characters, and bytes that are not UTF-8, as \xNN.
+/// Makes outside text safe to print: control characters, those that change how others are shown
+/// (the direction, for one), and bytes that are not UTF-8, as \xNN of each byte.
 std::string printable(std::string_view text);
 
 }  // namespace tracewell

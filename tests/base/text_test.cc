@@ -1,0 +1,34 @@
+// Text from outside that is shown.
+#include "base/text.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace tracewell {
+namespace {
+
+TEST(Printable, LeavesTextAlone) {
+  for (const std::string text : {"", "plain", "C:\\a b\\ä ö 日本 😀.exe"})
+    EXPECT_EQ(printable(text), text);
+}
+
+TEST(Printable, EscapesWhatTellsATerminalSomething) {
+  EXPECT_EQ(printable("\x1b[31m"), "\\x1b[31m");
+  EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b" "31m"), "\\xc2\\x9b31m") << "CSI in one character";
+  EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3") << "no UTF-8";
+  EXPECT_EQ(printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b") << "the same, longer than it may be";
+}
+
+TEST(Printable, EscapesWhatShowsTextOtherThanItIs) {
+  EXPECT_EQ(printable("a\u202egpj.exe"), "a\\xe2\\x80\\xaegpj.exe");
+  for (const std::string one : {"\u00ad", "\u061c", "\u200b", "\u200f", "\u2028", "\u202a",
+                                "\u2066", "\u2069", "\ufeff", "\U000e0041"})
+    EXPECT_EQ(printable(one).find("\\x"), 0u) << one;
+  for (const std::string one : {"\u00ac", "\u200a", "\u2027", "\u202f", "\u2070"})
+    EXPECT_EQ(printable(one), one);
+}
+
+}  // namespace
+}  // namespace tracewell
