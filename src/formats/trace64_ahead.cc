@@ -66,7 +66,7 @@ void ThreadsAhead::go_to(const Block& block, bool switches) {
   ++seq_;
   if (by_words_) words_.apply(block, shape_);
   follows_ = switches || !by_words_;
-  if (follows_) tracker_->apply(block, changed_, chain_.unknown_at(seq_));
+  if (follows_) tracker_->apply(block, changed_, block.unknown);
   if (block.has_tid) tid_ = block.tid;
   block_ = block;
 }

@@ -9,6 +9,8 @@ namespace tracewell::formats::trace64 {
 namespace {
 
 constexpr uint32_t kLookAhead = 6;  // blocks
+// A few bytes that are no such thing easily look like one, whose size then is any number.
+constexpr uint64_t kLargeUserBlock = 1 << 20;
 
 uint32_t sum_of(const uint8_t* bytes, uint32_t count) {
   uint32_t sum = 0;
@@ -42,29 +44,31 @@ bool positions_fit(const uint8_t* positions, uint32_t count, const Shape& shape)
 
 /// For how many blocks a reading of the file makes sense, up to `most`; the end of the file, where
 /// a block ends, counts as all of them. Behind flagged blocks, and of full dumps, either reading
-/// will do.
-uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, uint32_t most) {
+/// will do. `skips`: becomes true where it goes past a user block that is large.
+uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, uint32_t most,
+                 bool& skips) {
   if (most == 0 || offset == file.size()) return most;
   Block block;
   if (read_block(file, offset, shape, hidden_tid, block) != Reading::Whole) return 0;
   if (!is_plausible(block, shape)) return 0;
   const uint64_t next = offset + block.size;
-  const uint32_t plain = lasting(file, next, shape, false, most - 1);
+  skips |= block.is_user() && block.size >= kLargeUserBlock;
+  const uint32_t plain = lasting(file, next, shape, false, most - 1, skips);
   const bool bare_dump = next + 1 < file.size() && file[next] == 0 && file[next + 1] == shape.words;
   const bool either = block.is_flagged() || block.is_full(shape) || bare_dump;
   if (plain + 1 == most || !either) return plain + 1;
-  return 1 + std::max(plain, lasting(file, next, shape, true, most - 1));
+  return 1 + std::max(plain, lasting(file, next, shape, true, most - 1, skips));
+}
+
+uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, uint32_t most) {
+  bool skips = false;
+  return lasting(file, offset, shape, hidden_tid, most, skips);
 }
 
 bool lists_pc(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid) {
   Block block;
   if (read_block(file, offset, shape, hidden_tid, block) != Reading::Whole) return false;
-  uint32_t at = 0;
-  for (uint32_t i = 0; i < block.register_count; ++i) {
-    at += block.positions[i] + (i == 0 ? 0 : 1);
-    if (at == shape.pc_word) return true;
-  }
-  return false;
+  return lists_word(block, shape.pc_word);
 }
 
 }  // namespace
@@ -106,8 +110,15 @@ Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_
   out.old_words = out.addresses + memory * shape.word;
   out.new_words = out.old_words + memory * shape.word;
   out.new_count = changed;
-  out.user_data = {};
+  out.user_data = out.unknown = out.told = {};
   return Reading::Whole;
+}
+
+bool lists_word(const Block& block, uint32_t word) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < block.register_count; ++i, ++at)
+    if ((at += block.positions[i]) >= word) return at == word;
+  return false;
 }
 
 std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid) {
@@ -141,24 +152,56 @@ HiddenTid find_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint3
   const Reading reading = read_block(file, offset, shape, true, block);
   // Whatever else its rest may look like.
   if (announced && reading == Reading::Cut) return HiddenTid::Yes;
-  const uint32_t plain = lasting(file, offset, shape, false, kLookAhead);
-  const uint32_t hidden = lasting(file, offset, shape, true, kLookAhead);
+  bool plain_skips = false, hidden_skips = false;
+  const uint32_t plain = lasting(file, offset, shape, false, kLookAhead, plain_skips);
+  const uint32_t hidden = lasting(file, offset, shape, true, kLookAhead, hidden_skips);
   if (plain != hidden) return decided(hidden > plain);
+  if (hidden_skips && !plain_skips) return HiddenTid::No;
   if (hidden == 0 || announced) return decided(hidden != 0);
   // Nearly every instruction moves the program counter.
   const bool plain_pc = lists_pc(file, offset, shape, false);
   if (plain_pc != lists_pc(file, offset, shape, true)) return decided(!plain_pc);
+  // No thread goes on with the very registers of another one.
+  if (block.register_count == 0) return HiddenTid::Unclear;
   // Windows counts thread ids in fours, and there is no other reason for an id than a switch.
   const auto id = static_cast<uint32_t>(load_uint(file.data() + offset + 4, 4, Endian::Little));
   if (!plain_pc && id != tid && id % 4 == 0 && id != 0 && id < (1u << 20)) return HiddenTid::Yes;
   return HiddenTid::Unclear;
 }
 
+namespace {
+
+enum class DumpSign : uint8_t { None, Alone, Sure };
+
+/// Is there a full dump at `start`? Sure: plausible blocks or the end of the file follow it.
+DumpSign look_for_dump(Bytes file, uint64_t start, const Shape& shape, uint64_t& end) {
+  DumpSign best = DumpSign::None;
+  if (file[start] != 0 || start + 4 > file.size() || file[start + 1] != shape.words) return best;
+  for (const bool hidden : {false, true}) {
+    if (hidden && (file[start + 3] & kThreadFlag) != 0) continue;
+    Block block;
+    if (read_block(file, start, shape, hidden, block) != Reading::Whole ||
+        !is_plausible(block, shape))
+      continue;
+    const uint64_t next = start + block.size;
+    if (lasting(file, next, shape, false, 2) > 0 || lasting(file, next, shape, true, 2) == 2)
+      return DumpSign::Sure;
+    if (best != DumpSign::None || !block.is_flagged()) continue;
+    best = DumpSign::Alone;
+    end = next;
+  }
+  return best;
+}
+
+}  // namespace
+
 std::optional<uint64_t> find_full_dump(Bytes file, uint64_t from, const Shape& shape) {
   // The positions of a full dump are a run of zeros, longer than twice this; so one of these
   // places is inside it.
   constexpr uint64_t kStride = 64;
   uint64_t tried_to = from;  // starts below this were looked at
+  std::optional<uint64_t> alone;
+  uint64_t alone_end = 0;
   for (uint64_t at = from + kStride; at + 8 <= file.size(); at += kStride) {
     uint64_t word;
     std::memcpy(&word, file.data() + at, 8);
@@ -166,20 +209,17 @@ std::optional<uint64_t> find_full_dump(Bytes file, uint64_t from, const Shape& s
     const uint64_t first = std::max(tried_to, at > from + kStride + 32 ? at - kStride - 32 : from);
     for (uint64_t start = first; start <= at; ++start) {
       tried_to = start + 1;
-      if (file[start] != 0 || start + 4 > file.size() || file[start + 1] != shape.words) continue;
-      for (const bool hidden : {false, true}) {
-        if (hidden && (file[start + 3] & kThreadFlag) != 0) continue;
-        Block block;
-        if (read_block(file, start, shape, hidden, block) != Reading::Whole ||
-            !is_plausible(block, shape))
-          continue;
-        const uint64_t next = start + block.size;
-        if (lasting(file, next, shape, false, 2) > 0 || lasting(file, next, shape, true, 2) == 2)
-          return start;
-      }
+      // One that damage follows is one nevertheless, unless another begins inside of it.
+      if (alone && start >= alone_end) return alone;
+      uint64_t end = 0;
+      const DumpSign sign = look_for_dump(file, start, shape, end);
+      if (sign == DumpSign::Sure) return start;
+      if (sign == DumpSign::None || alone) continue;
+      alone = start;
+      alone_end = end;
     }
   }
-  return std::nullopt;
+  return alone;
 }
 
 }  // namespace tracewell::formats::trace64

@@ -46,6 +46,9 @@ struct Block {
   const uint8_t* new_words = nullptr;   // one for each entry whose flag says that it changed
   uint32_t new_count = 0;
   Bytes user_data;
+  // What blocks of ours in front of it say, for those who go past these.
+  Bytes unknown;  // registers
+  Bytes told;     // accesses
 
   bool is_user() const { return type != 0; }
   bool is_flagged() const { return (flags & kThreadFlag) != 0; }
@@ -61,6 +64,9 @@ enum class Reading : uint8_t { Whole, Cut, Bad };
 /// The block at `offset`, which is inside the file. `hidden_tid`: a thread id is there though the
 /// flag is clear. Cut: all of it that is there makes sense, and the file ends.
 Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, Block& out);
+
+/// Does the block tell this register word?
+bool lists_word(const Block& block, uint32_t word);
 
 /// Why read_block() said Bad, in words.
 std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid);
@@ -79,7 +85,7 @@ HiddenTid find_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint3
                           bool announced);
 
 /// The first full dump at or after `from` that is followed by plausible blocks or the end of the
-/// file.
+/// file; or by damage, where none begins inside of it.
 std::optional<uint64_t> find_full_dump(Bytes file, uint64_t from, const Shape& shape);
 
 }  // namespace tracewell::formats::trace64

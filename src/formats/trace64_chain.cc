@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/trace64_user.h"
+
 namespace tracewell::formats::trace64 {
 
 BlockChain::BlockChain(const Contents& contents)
@@ -20,6 +22,7 @@ void BlockChain::find_plain(uint64_t from, uint64_t seq) {
 Border BlockChain::find_border(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const {
   const Scan& scan = contents_->scan;
   Border border = Border::None;
+  Bytes unknown, told;
   while (true) {
     const auto& gaps = scan.gaps();
     const auto broken =
@@ -29,26 +32,25 @@ Border BlockChain::find_border(uint64_t from, uint64_t seq, Block& block, uint64
       gap = static_cast<uint64_t>(broken - gaps.begin());
       border = Border::Gap;
       from = broken->to;
+      unknown = told = {};
       continue;
     }
     if (from >= scan.end() || seq >= scan.count()) return Border::End;
     if (read_block(bytes_, from, shape_, scan.is_hidden(from), block) != Reading::Whole)
       return Border::End;  // the file shrank
     if (!block.is_user()) break;
+    if (const auto own = read_own_block(block.type, block.user_data)) {
+      if (own->kind == OwnKind::Unknown) unknown = own->data;
+      if (own->kind == OwnKind::Accesses) told = own->data;
+    }
     from += block.size;
   }
+  block.unknown = unknown;
+  block.told = told;
   const auto& sessions = scan.sessions();
   if (seq != 0 && std::binary_search(sessions.begin(), sessions.end(), seq))
     return Border::Session;
   return border;
-}
-
-Bytes BlockChain::unknown_at(uint64_t seq) const {
-  const auto& all = contents_->unknown;
-  if (all.empty()) return {};
-  const auto at = std::ranges::lower_bound(all, seq, {}, &Contents::Unknown::seq);
-  if (at == all.end() || at->seq != seq || at->offset + at->size > bytes_.size()) return {};
-  return bytes_.subspan(at->offset, at->size);
 }
 
 }  // namespace tracewell::formats::trace64

@@ -16,6 +16,7 @@ class BlockChain {
  public:
   explicit BlockChain(const Contents& contents);
 
+  /// With what blocks of ours in front of it say of it.
   /// The block of step `seq`, which is the first one at offset `from` or behind it; nothing in it
   /// is to be relied on where there is none (End). `gap`: of Scan::gaps(), where it is one.
   Border find(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const {
@@ -34,9 +35,7 @@ class BlockChain {
     return find(behind, seq + 1, next, gap);
   }
   /// Are there registers that are not known although their words are there?
-  bool has_unknown() const { return !contents_->unknown.empty(); }
-  /// Which registers are not known at step `seq`, whatever its words say. A bit each.
-  Bytes unknown_at(uint64_t seq) const;
+  bool has_unknown() const { return contents_->scan.has_unknown(); }
 
  private:
   Border find_border(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "base/file.h"
 #include "formats/trace64_generation.h"
@@ -21,11 +20,6 @@ struct Contents {
   Scan scan;
   ProblemLog problems;  // that the scan told
   Generation generation;
-  struct Unknown {
-    uint64_t seq = 0;  // of the step
-    uint64_t offset = 0, size = 0;  // of the bits
-  };
-  std::vector<Unknown> unknown;  // what our user blocks say of registers, by step
 };
 
 }  // namespace tracewell::formats::trace64

@@ -19,10 +19,13 @@ Error bad(uint64_t offset, std::string text) {
   return Error{Errc::Corrupt, "the header: " + std::move(text), offset};
 }
 
+/// Without what stands behind it. A NUL is allowed there: the specification says that there "might"
+/// be one, and nothing of what may follow it. (JSON has no NUL in it.)
+std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
 /// The text as JSON; an error has the place.
 Result<Json> parse(std::string_view text) {
-  // A NUL at the end is allowed: the specification says that there "might" be one.
-  while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
+  text = up_to_nul(text);
   if (auto document = json::parse(text)) {
     if (document->is_object()) return *std::move(document);
     return bad(kJsonAt, fmt::format("its JSON is no object but {}", document->type_name()));
@@ -139,6 +142,13 @@ Result<Header> read_header(Bytes file, ProblemLog& problems) {
   if (json::member(object, "hash") && !header.hash)
     note(problems, "the \"hash\" is not 0x and up to 16 hex digits; it is not known");
   header.path = text_of(object, "path");
+  const std::string_view behind =
+      std::string_view(header.json).substr(up_to_nul(header.json).size());
+  if (behind.find_first_not_of('\0') != std::string_view::npos)
+    problems.add({kJsonAt + header.json.size() - behind.size(), Problem::Severity::Warning,
+                  "odd-header",
+                  fmt::format("{} bytes stand behind the header's JSON and are not zero; ignored",
+                              behind.size())});
   if (length > kOldHeaderJsonMax)
     note(problems, "x64dbg before November 2025 opens no header larger than 16384 bytes");
   return header;

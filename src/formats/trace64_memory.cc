@@ -276,10 +276,34 @@ void MemoryReader::read(std::vector<Step::MemoryAccess>& out) {
 
 namespace {
 
-/// Some bytes of an access, or none of them if they are not known.
-void copy_known(Bytes from, uint8_t* to) {
-  if (!from.empty()) std::memcpy(to, from.data(), from.size());
-}
+/// The words around a row of accesses.
+struct Row {
+  std::array<uint8_t, kMemoryMax * 8> before = {}, after = {};
+  std::array<bool, kMemoryMax * 8> before_known = {}, after_known = {};
+
+  void add(uint64_t at, const Step::MemoryAccess& access) {
+    put(access.old_bytes, at, before, before_known);
+    put(access.new_bytes.empty() ? access.old_bytes : access.new_bytes, at, after, after_known);
+  }
+  /// What nobody has told. Is there any?
+  bool guess(uint64_t address, uint64_t mask, uint64_t size, const SeenMemory* seen) {
+    bool any = false;
+    for (uint64_t i = 0; i < size; ++i) {
+      if (before_known[i] && after_known[i]) continue;
+      any = true;
+      if (!before_known[i] && seen) seen->find((address + i) & mask, before[i]);
+      if (!after_known[i] && seen) after[i] = before[i];
+    }
+    return any;
+  }
+
+ private:
+  static void put(Bytes from, uint64_t at, std::array<uint8_t, kMemoryMax * 8>& to,
+                  std::array<bool, kMemoryMax * 8>& known) {
+    std::copy(from.begin(), from.end(), to.begin() + static_cast<ptrdiff_t>(at));
+    std::fill_n(known.begin() + static_cast<ptrdiff_t>(at), from.size(), true);
+  }
+};
 
 /// Accesses that follow each other without a gap, up to a whole number of words.
 size_t row_at(const Shape& shape, std::span<const Step::MemoryAccess> accesses, uint64_t& bytes) {
@@ -298,45 +322,53 @@ bool contents_known(const Step::MemoryAccess& access) {
 
 }  // namespace
 
-void MemoryEntries::fill(const Shape& shape, std::span<const Step::MemoryAccess> accesses) {
+bool MemoryEntries::fill(const Shape& shape, std::span<const Step::MemoryAccess> accesses,
+                         bool push, const SeenMemory* seen) {
   using Kind = Step::MemoryAccess::Kind;
+  const uint64_t mask = shape.wide ? UINT64_MAX : UINT32_MAX;
   count = 0;
+  bool whole = true;
   bool old_wanted = false;  // by the entry before: a push whose old content is not known
-  std::array<uint8_t, kMemoryMax * 8> before, after;
   while (!accesses.empty()) {
     const Step::MemoryAccess& first = accesses[0];
-    if (old_wanted && first.kind == Kind::Nearby && first.size == shape.word &&
-        first.new_bytes.empty() && !first.old_bytes.empty()) {
+    const bool shows_top = old_wanted && first.kind == Kind::Nearby && first.size == shape.word &&
+                           first.new_bytes.empty() && !first.old_bytes.empty() &&
+                           first.address == ((address[count - 1] + shape.word) & mask);
+    if (shows_top) {
       old_word[count - 1] = load_uint(first.old_bytes.data(), shape.word, Endian::Little);
       flags[count - 1] = old_word[count - 1] == new_word[count - 1];
-      old_wanted = false;
       accesses = accesses.subspan(1);
-      continue;
     }
+    whole &= !old_wanted || shows_top;
+    old_wanted = false;
+    if (shows_top) continue;
     uint64_t bytes = 0;
     const auto row = accesses.first(row_at(shape, accesses, bytes));
     accesses = accesses.subspan(row.size());
-    old_wanted = false;
     if (std::none_of(row.begin(), row.end(), contents_known)) continue;
     const uint64_t words = (bytes + shape.word - 1) / shape.word;
     if (words > kMemoryMax - count) continue;
-    before.fill(0);
-    after.fill(0);
+    Row stored;
     uint64_t at = 0;
     for (const Step::MemoryAccess& one : row) {
-      copy_known(one.old_bytes, before.data() + at);
-      copy_known(one.new_bytes.empty() ? one.old_bytes : one.new_bytes, after.data() + at);
+      stored.add(at, one);
       at += one.size;
     }
+    const bool guessed = stored.guess(row[0].address, mask, words * shape.word, seen);
     for (uint64_t i = 0; i < words; ++i, ++count) {
       address[count] = row[0].address + i * shape.word;
-      old_word[count] = load_uint(before.data() + i * shape.word, shape.word, Endian::Little);
-      new_word[count] = load_uint(after.data() + i * shape.word, shape.word, Endian::Little);
+      old_word[count] = load_uint(stored.before.data() + i * shape.word, shape.word,
+                                  Endian::Little);
+      new_word[count] = load_uint(stored.after.data() + i * shape.word, shape.word,
+                                  Endian::Little);
       flags[count] = old_word[count] == new_word[count];
     }
-    old_wanted = row.size() == 1 && words == 1 && row[0].kind == Kind::Write &&
-                 row[0].old_bytes.empty();
+    old_wanted = push && row.size() == 1 && words == 1 && row[0].kind == Kind::Write &&
+                 row[0].size == shape.word && row[0].old_bytes.empty() &&
+                 !row[0].new_bytes.empty();
+    whole &= !guessed || old_wanted;
   }
+  return whole && !old_wanted;
 }
 
 bool MemoryEntries::parse(const Shape& shape, uint32_t entries, Bytes bytes) {

@@ -10,6 +10,7 @@
 #include "formats/trace64_block.h"
 #include "formats/trace64_push.h"
 #include "formats/trace64_scan.h"
+#include "formats/trace64_seen.h"
 #include "machine/operands.h"
 #include "model/batch.h"
 
@@ -78,7 +79,10 @@ struct MemoryEntries {
   std::array<uint64_t, kMemoryMax> new_word;
 
   /// From accesses; those of unknown contents have no entry, and what is beyond 32 is left out.
-  void fill(const Shape& shape, std::span<const Step::MemoryAccess> accesses);
+  /// Bytes that no access tells are as `seen` has them, or 0. `push`: as recorders write these
+  /// since June 2024, where accesses say so. False: there are such bytes.
+  bool fill(const Shape& shape, std::span<const Step::MemoryAccess> accesses, bool push,
+            const SeenMemory* seen = nullptr);
   /// From the bytes behind a block's registers. False: they are no such thing.
   bool parse(const Shape& shape, uint32_t entries, Bytes bytes);
   void append_to(std::vector<uint8_t>& out, const Shape& shape) const;

@@ -11,7 +11,7 @@
 namespace tracewell::formats::trace64 {
 namespace {
 
-constexpr std::string_view kNotesMagic = "T64N2";
+constexpr std::string_view kNotesMagic = "T64N3";
 constexpr uint64_t kBlockBytesMin = 5;
 
 class Writer {
@@ -107,7 +107,8 @@ bool read_log(Cursor& in, ProblemLog& log) {
 }
 
 // Of a keyframe.
-constexpr uint32_t kFull = 1, kFlagged = 2, kFromCheckpoint = 4, kOtherThread = 8, kJointShift = 4;
+constexpr uint32_t kFull = 1, kFlagged = 2, kFromCheckpoint = 4, kOtherThread = 8, kListed = 16,
+                   kLed = 32, kJointShift = 6;
 
 void write_keyframes(Writer& out, const std::vector<Keyframe>& keyframes) {
   out.number(keyframes.size());
@@ -116,11 +117,13 @@ void write_keyframes(Writer& out, const std::vector<Keyframe>& keyframes) {
     const bool other = one.tid_before != last.tid_before;
     out.number((one.full ? kFull : 0) | (one.flagged ? kFlagged : 0) |
                (one.checkpoint != 0 ? kFromCheckpoint : 0) | (other ? kOtherThread : 0) |
+               (one.listed ? kListed : 0) | (one.lead != one.offset ? kLed : 0) |
                static_cast<uint32_t>(one.joint) << kJointShift);
     out.number(one.seq - last.seq);
     out.number(one.offset - last.offset);
     if (one.checkpoint != 0) out.number(one.checkpoint);
     if (other) out.number(one.tid_before);
+    if (one.lead != one.offset) out.number(one.offset - one.lead);
     last = one;
   }
 }
@@ -133,7 +136,8 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
   out.raw(as_bytes(kNotesMagic));
   for (const uint64_t value :
        {uint64_t{scan.shape_.wide}, scan.blocks_at_, scan.at_, scan.count_, uint64_t{scan.tid_},
-        uint64_t{scan.after_flagged_}, uint64_t{scan.announced_},
+        uint64_t{scan.after_flagged_}, uint64_t{scan.announced_}, uint64_t{scan.has_unknown_},
+        scan.left_out_.count, scan.left_out_.bytes, scan.without_pc_,
         static_cast<uint64_t>(scan.end_reading_)})
     out.number(value);
   out.text(scan.end_why_);
@@ -156,10 +160,6 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
       out.number(value);
     out.text(one.why);
   }
-  out.number(scan.user_blocks_.size());
-  for (const UserBlock& one : scan.user_blocks_)
-    for (const uint64_t value : {one.seq, one.offset, uint64_t{one.type}, one.size})
-      out.number(value);
   out.ascending(scan.hidden_);
   out.ascending(scan.threads_);
   out.number(scan.bases_.given_up() ? 1 : 0);
@@ -181,7 +181,8 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
   if (scan.resume_) {
     for (const uint64_t value : {scan.resume_->at, scan.resume_->count,
                                  uint64_t{scan.resume_->tid},
-                                 uint64_t{scan.resume_->after_flagged}})
+                                 uint64_t{scan.resume_->after_flagged},
+                                 scan.resume_->left_out.count, scan.resume_->left_out.bytes})
       out.number(value);
     out.ascending(scan.resume_->threads);
     out.log(scan.resume_->problems);
@@ -199,6 +200,10 @@ bool Notes::read_places(Cursor& in, uint64_t file_bytes, Scan& scan) {
   scan.tid_ = static_cast<uint32_t>(in.varint());
   scan.after_flagged_ = in.varint() != 0;
   scan.announced_ = in.varint() != 0;
+  scan.has_unknown_ = in.varint() != 0;
+  scan.left_out_.count = in.varint();
+  scan.left_out_.bytes = in.varint();
+  scan.without_pc_ = in.varint();
   const uint64_t reading = in.varint();
   scan.end_why_ = read_text(in);
   if (in.bad() || reading > static_cast<uint64_t>(Reading::Bad) || scan.at_ < blocks_at ||
@@ -227,7 +232,10 @@ bool Notes::read_keyframes(Cursor& in, Scan& scan) {
     one.checkpoint = 0;
     if ((bits & kFromCheckpoint) != 0) one.checkpoint = static_cast<uint32_t>(in.varint());
     if ((bits & kOtherThread) != 0) one.tid_before = static_cast<uint32_t>(in.varint());
-    if (in.bad()) return false;
+    const uint64_t led = (bits & kLed) != 0 ? in.varint() : 0;
+    if (in.bad() || led > (i == 0 ? one.offset - scan.blocks_at_ : bytes)) return false;
+    one.lead = one.offset - led;
+    one.listed = (bits & kListed) != 0;
     scan.keyframes_.push_back(one);
     scan.keyframe_steps_.push_back(one.seq);
   }
@@ -265,18 +273,6 @@ bool Notes::read_lists(Cursor& in, uint64_t file_bytes, Scan& scan) {
     last = one.to;
     scan.gaps_.push_back(std::move(one));
   }
-  if (!read_count(in, count)) return false;
-  for (uint64_t i = 0; i < count; ++i) {
-    UserBlock one;
-    one.seq = in.varint();
-    one.offset = in.varint();
-    one.type = static_cast<uint8_t>(in.varint());
-    one.size = in.varint();
-    if (in.bad() || one.offset >= file_bytes || file_bytes - one.offset < 5 ||
-        one.size > file_bytes - one.offset - 5)
-      return false;
-    scan.user_blocks_.push_back(one);
-  }
   return read_ascending(in, file_bytes, scan.hidden_) &&
          read_ascending(in, uint64_t{1} << 32, scan.threads_);
 }
@@ -310,6 +306,8 @@ bool Notes::read_resume(Cursor& in, Scan& scan) {
   resume.count = in.varint();
   resume.tid = static_cast<uint32_t>(in.varint());
   resume.after_flagged = in.varint() != 0;
+  resume.left_out.count = in.varint();
+  resume.left_out.bytes = in.varint();
   if (in.bad() || resume.at < scan.blocks_at_ || resume.at > scan.at_ ||
       resume.count > scan.count_ || scan.keyframes_.empty() ||
       scan.keyframes_[0].offset >= resume.at ||
@@ -351,7 +349,20 @@ bool Notes::read(Bytes notes, uint64_t file_bytes, Contents& contents) {
     *one = in.varint() != 0;
   if (!read_push_old(in, scan, generation)) return false;
   if (resumes && !read_resume(in, scan)) return false;
-  return read_log(in, contents.problems) && in.at_end() && !in.bad();
+  if (!read_log(in, contents.problems) || !in.at_end() || in.bad()) return false;
+  list_user_blocks(contents.file->bytes(), scan);
+  return true;
+}
+
+/// Notes say where there are some; they may be as many as steps.
+void Notes::list_user_blocks(Bytes file, Scan& scan) {
+  const LeftOut left_out = scan.left_out_;
+  const std::vector<Keyframe>& all = scan.keyframes_;
+  if (all.empty()) scan.list_user_blocks(file, {.lead = scan.blocks_at_}, scan.at_);
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].listed)
+      scan.list_user_blocks(file, all[i], i + 1 < all.size() ? all[i + 1].lead : scan.at_);
+  scan.left_out_ = left_out;
 }
 
 }  // namespace tracewell::formats::trace64

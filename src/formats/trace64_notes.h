@@ -26,6 +26,7 @@ class Notes {
   static bool read_lists(Cursor& in, uint64_t file_bytes, Scan& scan);
   static bool read_bases(Cursor& in, Scan& scan);
   static bool read_resume(Cursor& in, Scan& scan);
+  static void list_user_blocks(Bytes file, Scan& scan);
   static bool read_push_old(Cursor& in, const Scan& scan, Generation& generation);
 };
 

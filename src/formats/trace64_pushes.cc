@@ -2,24 +2,20 @@
 
 namespace tracewell::formats::trace64 {
 
-using Stack = machine::Instruction::Stack;
 using Access = Step::MemoryAccess;
 
 void WrittenPushes::start_session() {
   judge_.restart();
   truth_.reset();
+  count_ = 0;
   lost_ = false;
 }
 
-void WrittenPushes::add(Bytes opcode, std::optional<uint64_t> sp,
-                        std::span<const Access> accesses) {
-  if (!sp || accesses.empty()) return;
-  const machine::Instruction& one = decoder_.decode(opcode);
-  if (one.stack != Stack::Push && one.stack != Stack::Call) return;
-  const uint64_t slot = shape_.wide ? *sp - 8 : (*sp - 4) & UINT32_MAX;
+void WrittenPushes::add(uint64_t sp, std::span<const Access> accesses) {
+  const uint64_t slot = shape_.wide ? sp - 8 : (sp - 4) & UINT32_MAX;
   std::optional<PushOld> shown;
   for (const Access& access : accesses) {
-    if (access.kind == Access::Kind::Nearby && access.address == *sp && !access.old_bytes.empty())
+    if (access.kind == Access::Kind::Nearby && access.address == sp && !access.old_bytes.empty())
       shown = PushOld::Top;
     if (access.kind != Access::Kind::Write || access.address != slot ||
         access.size != shape_.word || access.new_bytes.empty())
@@ -27,7 +23,8 @@ void WrittenPushes::add(Bytes opcode, std::optional<uint64_t> sp,
     shown = access.old_bytes.empty() ? PushOld::Unknown : PushOld::Slot;
   }
   if (!shown) return;
-  truth_ = !truth_ || truth_ == shown ? shown : PushOld::Unknown;
+  if (!truth_) truth_ = shown;
+  count_ += truth_ == shown;
 }
 
 void WrittenPushes::wrote(Bytes bytes) {

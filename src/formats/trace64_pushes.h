@@ -12,12 +12,15 @@ namespace tracewell::formats::trace64 {
 
 class WrittenPushes {
  public:
-  explicit WrittenPushes(const Shape& shape)
-      : shape_(shape), decoder_(shape.wide), judge_(shape) {}
+  explicit WrittenPushes(const Shape& shape) : shape_(shape), judge_(shape) {}
 
   void start_session();
-  /// A step as it came. `sp`: before it, if that is known.
-  void add(Bytes opcode, std::optional<uint64_t> sp, std::span<const Step::MemoryAccess> accesses);
+  /// The accesses of a push or call as they came. `sp`: before it.
+  void add(uint64_t sp, std::span<const Step::MemoryAccess> accesses);
+  /// What a reader will be told of the session's pushes: what its first one was like.
+  PushOld old() const { return truth_.value_or(PushOld::Unknown); }
+  /// Those that are like that.
+  uint64_t count() const { return count_; }
   /// Its block.
   void wrote(Bytes block);
   /// Readers look no further than to where something is missing.
@@ -27,9 +30,9 @@ class WrittenPushes {
 
  private:
   Shape shape_;
-  machine::InstructionDecoder decoder_;
   PushJudge judge_;
   std::optional<PushOld> truth_;
+  uint64_t count_ = 0;
   bool lost_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "formats/trace64_flow.h"
 #include "formats/trace64_notes.h"
+#include "formats/trace64_told.h"
 #include "formats/trace64_user.h"
 #include "formats/trace64_walk.h"
 
@@ -17,8 +18,6 @@ namespace {
 
 constexpr size_t kBatchSteps = 512;
 constexpr size_t kFirstSteps = 64;  // who goes to some place often wants a step or two
-// Of user blocks, kept for rewriting: their bytes, and what each costs besides; many may be empty.
-constexpr uint64_t kUserBytesMax = 64 << 20, kUserBlockCost = 128;
 constexpr size_t kThreadsTold = 1024;  // more threads than that tell everything anew
 
 Bytes base_bytes(Batch& batch, uint64_t base) {
@@ -67,6 +66,12 @@ Status Reader::find_shape(InputFile& file, Header& header, ProblemLog& problems,
                              "{} has; change \"arch\" in the header",
                              *header.wide ? "x64" : "x86", words, *header.wide ? "x86" : "x64"),
                  at};
+  const std::string_view usual = *header.wide ? ".trace64" : ".trace32";
+  if (file.path().ends_with(*header.wide ? ".trace32" : ".trace64"))
+    problems.add({std::nullopt, Problem::Severity::Warning, "other-architecture",
+                  fmt::format("the file holds {} code in spite of its name; x64dbg looks for it in "
+                              "{} files",
+                              *header.wide ? "64-bit" : "32-bit", usual)});
   return {};
 }
 
@@ -124,24 +129,9 @@ void Reader::make_extras() {
   catalog_.extras = {{"trace64.header", contents_->header.json},
                      {"trace64.style", contents_->generation.minimal ? "minimal" : "x64dbg"}};
   catalog_.notes.clear();
-  contents_->unknown.clear();
-  uint64_t left_out = 0, left_out_bytes = 0;
-  uint64_t kept = 0;
   for (const UserBlock& one : contents_->scan.user_blocks()) {
     const auto own = read_own_block(one.type, bytes_.subspan(one.offset + 5, one.size));
     if (own && own->kind == OwnKind::Pushes) continue;  // find_generation() has looked at it
-    if (own && own->kind == OwnKind::Unknown) {
-      contents_->unknown.push_back(
-          {one.seq, one.offset + 5 + one.size - own->data.size(), own->data.size()});
-      continue;
-    }
-    const uint64_t cost = one.size + kUserBlockCost;
-    if (kept + cost > kUserBytesMax) {
-      ++left_out;
-      left_out_bytes += one.size;
-      continue;
-    }
-    kept += cost;
     if (own && own->kind == OwnKind::Note) {
       catalog_.notes.push_back({one.seq, std::string(as_text(own->data))});
       continue;
@@ -150,11 +140,12 @@ void Reader::make_extras() {
         "trace64.block", fmt::format("{} {:#04x} {}", one.seq, one.type,
                                      to_hex(bytes_.subspan(one.offset + 5, one.size))));
   }
-  if (left_out != 0 && problems_)
+  const LeftOut& left_out = contents_->scan.left_out();
+  if (left_out.count != 0 && problems_)
     problems_->add({std::nullopt, Problem::Severity::Note, "large-user-blocks",
                     fmt::format("{} user blocks ({} bytes) are not kept when the file is written "
                                 "again",
-                                left_out, left_out_bytes)});
+                                left_out.count, left_out.bytes)});
 }
 
 std::vector<std::pair<std::string, std::string>> Reader::facts() const {
@@ -177,7 +168,7 @@ WordState Reader::words_before(uint64_t seq, Block& block) const {
   TW_CHECK(from != nullptr);
   WordState words = contents_->scan.state_at(*from);
   words.tid = from->tid_before;
-  BlockPlace at = {from->offset, from->seq};
+  BlockPlace at = {from->lead, from->seq};
   uint64_t gap = 0;
   while (chain_.find(at.offset, at.seq, block, gap) != Border::End) {
     if (at.seq == seq) return words;
@@ -191,7 +182,7 @@ WordState Reader::words_before(uint64_t seq, Block& block) const {
 }
 
 void Reader::load_before(uint64_t seq, RegisterTracker& tracker, Block& block) const {
-  if (contents_->unknown.empty()) return tracker.load(words_before(seq, block));
+  if (!contents_->scan.has_unknown()) return tracker.load(words_before(seq, block));
   // What is not known does not show in the words.
   const Keyframe* from = contents_->scan.keyframe_at(seq);
   TW_CHECK(from != nullptr);
@@ -199,11 +190,11 @@ void Reader::load_before(uint64_t seq, RegisterTracker& tracker, Block& block) c
   words.tid = from->tid_before;
   tracker.load(words);
   std::vector<uint32_t> ignored;
-  uint64_t at = from->offset;
+  uint64_t at = from->lead;
   uint64_t gap = 0;
   for (uint64_t i = from->seq; chain_.find(at, i, block, gap) != Border::End; ++i) {
     if (i == seq) return;
-    tracker.apply(block, ignored, chain_.unknown_at(i));
+    tracker.apply(block, ignored, block.unknown);
     at = block.offset + block.size;
   }
   block = {};
@@ -213,14 +204,14 @@ Status Reader::state_before(uint64_t seq, Moment& moment) {
   if (seq >= count())
     return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
   Block block;
-  if (contents_->unknown.empty()) {
+  if (!contents_->scan.has_unknown()) {
     WordState words = words_before(seq, block);
     words.apply(block, shape_);
     moment_.move_to(words);
   } else {
     std::vector<uint32_t> ignored;
     load_before(seq, moment_, block);
-    moment_.apply(block, ignored, chain_.unknown_at(seq));
+    moment_.apply(block, ignored, block.unknown);
   }
   moment.tid = moment_.words().tid;
   moment.pc = moment_.words().word(shape_.pc_word, shape_);
@@ -304,7 +295,7 @@ void Reader::begin(Batch& batch) {
     at_end_ = true;
     return;
   }
-  tracker_.apply(block_, changed_, chain_.unknown_at(seq_));
+  tracker_.apply(block_, changed_, block_.unknown);
   tid_ = tracker_.words().tid;
   switch_thread(tid_);
 }
@@ -404,6 +395,12 @@ void Reader::tell_oddities(const Block& block) {
 
 void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   const machine::Instruction& instruction = decoder_.decode(block_.opcode);
+  if (ToldAccesses told;
+      !block_.told.empty() && read_told(shape_, block_, block_.told, batch, told)) {
+    step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(told.accesses));
+    step.memory_incomplete = told.incomplete;
+    return store_entries(batch, step, instruction);
+  }
   if (block_.memory_count == 0 && instruction.count == 0) return;
   MemoryContext context;
   context.state = &tracker_.words();
@@ -423,10 +420,16 @@ void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   memory.read(accesses_);
   step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(accesses_));
   step.memory_incomplete = memory.incomplete();
+  store_entries(batch, step, instruction);
+}
+
+/// Where the accesses do not say how the entries look.
+void Reader::store_entries(Batch& batch, Step& step, const machine::Instruction& instruction) {
+  using Stack = machine::Instruction::Stack;
   if (block_.memory_count == 0 || !tells_stored_) return;
+  const bool push = instruction.stack == Stack::Push || instruction.stack == Stack::Call;
   MemoryEntries again;
-  again.fill(shape_, accesses_);
-  if (again.same_as(shape_, block_)) return;
+  if (again.fill(shape_, step.memory, push) && again.same_as(shape_, block_)) return;
   std::vector<uint8_t> raw = {static_cast<uint8_t>(block_.memory_count)};
   const Bytes bytes = block_.memory_bytes(shape_);
   raw.insert(raw.end(), bytes.begin(), bytes.end());
@@ -497,10 +500,10 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
     told_.clear();
     bases_.clear();
     tracker_.reset();
-    tracker_.apply(next, changed_, chain_.unknown_at(seq_ + 1));
+    tracker_.apply(next, changed_, next.unknown);
     before_ = changed_;
   } else if (next_tid == tid_) {
-    tracker_.apply(next, changed_, chain_.unknown_at(seq_ + 1));
+    tracker_.apply(next, changed_, next.unknown);
     before_.clear();
     if (border == Border::None) {
       step.registers = values(batch, changed_, true);
@@ -513,7 +516,7 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
     }
   } else {
     leave_thread(batch, step, border, next);
-    tracker_.apply(next, changed_, chain_.unknown_at(seq_ + 1));
+    tracker_.apply(next, changed_, next.unknown);
     switch_thread(next_tid);
   }
   if (next_tid != tid_ || border == Border::Session) base_until_ = 0;

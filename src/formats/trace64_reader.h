@@ -57,6 +57,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   void begin(Batch& batch);
   void add_step(Batch& batch, Event& event, std::vector<Step::RegisterChange>& changes);
   void add_memory(Batch& batch, Step& step, const Block* next);
+  void store_entries(Batch& batch, Step& step, const machine::Instruction& instruction);
   void tell_segment_base(Batch& batch, Step& step);
   void go_on(Batch& batch, Step& step, Border border, const Block& next);
   void enter_session();

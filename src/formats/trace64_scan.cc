@@ -98,6 +98,11 @@ void Scan::extend(Bytes file, ProblemLog* problems,
     }
   }
   tell_end(file);
+  if (without_pc_ != 0)
+    tell(blocks_at_, Problem::Severity::Warning, "no-program-counter",
+         fmt::format("the first {} steps do not tell where they are: the address 0 that is shown "
+                     "stands for one that is not known",
+                     without_pc_));
   find_sessions();
   keyframe_steps_.clear();
   for (const Keyframe& one : keyframes_) keyframe_steps_.push_back(one.seq);
@@ -160,6 +165,7 @@ void Scan::count_block(Bytes file, const Block& block) {
   after_flagged_ = block.is_flagged();
   // An id that is neither new nor in a full dump is there because the thread is about to change.
   announced_ = after_flagged_ && !block.is_full(shape_) && count_ > 0 && block.tid == tid_before;
+  const size_t keyframes = keyframes_.size();
   if (block.is_full(shape_)) {
     keyframes_.push_back(
         {count_, block.offset, tid_before, true, block.is_flagged(), 0, joint(file, block)});
@@ -169,10 +175,15 @@ void Scan::count_block(Bytes file, const Block& block) {
   } else if (count_ - keyframes_.back().seq >= kCheckpointEvery) {
     add_checkpoint(file, block);
   }
+  if (keyframes_.size() > keyframes) {
+    keyframes_.back().lead = lead_;
+    keyframes_.back().listed = !user_blocks_.empty() && user_blocks_.back().offset >= lead_;
+  }
+  if (without_pc_ == count_ && !lists_word(block, shape_.pc_word)) ++without_pc_;
   bases_.look_at(block, count_, tid_);
   ++count_;
   last_at_ = at_;
-  at_ += block.size;
+  lead_ = at_ += block.size;
   if (block.is_full(shape_)) may_resume_here(file);
 }
 
@@ -181,7 +192,7 @@ void Scan::may_resume_here(Bytes file) {
   const uint64_t left = file.size() - at_;
   if (problems_ == nullptr || left < kResumeBytes || left > kResumeWithinBytes) return;
   if (resume_ && at_ - resume_->at < kResumeBytes) return;
-  resume_ = Resume{at_, count_, tid_, after_flagged_, threads_, *problems_};
+  resume_ = Resume{at_, count_, tid_, after_flagged_, left_out_, threads_, *problems_};
 }
 
 bool Scan::rewind(ProblemLog& problems) {
@@ -194,7 +205,9 @@ bool Scan::rewind(ProblemLog& problems) {
   threads_ = resume_->threads;
   announced_ = false;
   last_at_ = 0;
+  lead_ = at_;
   end_why_.clear();
+  left_out_ = resume_->left_out;
   forget_from(at_);
   while (!gaps_.empty() && gaps_.back().to > at_) gaps_.pop_back();
   return true;
@@ -242,10 +255,62 @@ bool Scan::user_block(Bytes file, const Block& block) {
     tell(block.offset, Problem::Severity::Note, "missing-steps",
          fmt::format("instructions are missing in front of step {}: {}", count_, printable(why)));
     gaps_.push_back({block.offset, next, count_, std::move(why), true});
+    lead_ = next;
     return true;
   }
-  user_blocks_.push_back({count_, block.offset, block.type, block.user_data.size()});
+  if (list_user_block(count_, block) && !keyframes_.empty()) keyframes_.back().listed = true;
   return true;
+}
+
+/// Where it is to be kept; true if so.
+bool Scan::list_user_block(uint64_t seq, const Block& block) {
+  const auto own = read_own_block(block.type, block.user_data);
+  if (own && own->kind == OwnKind::Unknown) has_unknown_ = true;
+  if (own && is_found_in_front(own->kind)) return false;
+  const uint64_t cost = block.user_data.size() + kUserBlockCost;
+  if (user_cost_ + cost > kUserBytesMax) {
+    ++left_out_.count;
+    left_out_.bytes += block.user_data.size();
+    return false;
+  }
+  user_cost_ += cost;
+  user_blocks_.push_back({seq, block.offset, block.type, block.user_data.size()});
+  return true;
+}
+
+/// Once more those from a keyframe's lead to offset `to`.
+void Scan::list_user_blocks(Bytes file, const Keyframe& from, uint64_t to) {
+  Block block;
+  uint64_t at = from.lead, seq = from.seq;
+  while (at < to) {
+    const auto gap = std::lower_bound(gaps_.begin(), gaps_.end(), at,
+                                      [](const Gap& one, uint64_t o) { return one.from < o; });
+    if (gap != gaps_.end() && gap->from == at) {
+      at = gap->to;
+      continue;
+    }
+    if (read_block(file, at, shape_, is_hidden(at), block) != Reading::Whole) return;
+    if (block.is_user())
+      list_user_block(seq, block);
+    else
+      ++seq;
+    at += block.size;
+  }
+}
+
+/// Of the blocks between these offsets, which follow each other.
+void Scan::forget_left_out(Bytes file, uint64_t from, uint64_t to) {
+  if (left_out_.count == 0) return;
+  Block block;
+  for (uint64_t at = from; at < to; at += block.size) {
+    if (read_block(file, at, shape_, is_hidden(at), block) != Reading::Whole) return;
+    if (!block.is_user()) continue;
+    const auto own = read_own_block(block.type, block.user_data);
+    if (own && (is_found_in_front(own->kind) || own->kind == OwnKind::Missing)) continue;
+    if (std::ranges::binary_search(user_blocks_, at, {}, &UserBlock::offset)) continue;
+    --left_out_.count;
+    left_out_.bytes -= block.user_data.size();
+  }
 }
 
 bool Scan::recover(Bytes file, std::string why) {
@@ -267,7 +332,7 @@ bool Scan::recover(Bytes file, std::string why) {
        fmt::format("{}; {} bytes skipped to the next full dump, step {}", why, *found - at_,
                    count_));
   gaps_.push_back({at_, *found, count_, std::move(why)});
-  at_ = *found;
+  lead_ = at_ = *found;
   last_at_ = 0;
   after_flagged_ = announced_ = false;
   return true;
@@ -295,14 +360,17 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
   uint64_t at = keyframes_.empty() ? blocks_at_ : keyframes_.back().offset;
   uint64_t seq = keyframes_.empty() ? 0 : keyframes_.back().seq;
   tid_ = keyframes_.empty() ? 0 : keyframes_.back().tid_before;
+  lead_ = keyframes_.empty() ? blocks_at_ : keyframes_.back().lead;
   Block block;
   while (at < offset && read_block(file, at, shape_, is_hidden(at), block) == Reading::Whole &&
          at + block.size <= offset) {
     at += block.size;
     if (block.is_user()) continue;
+    lead_ = at;
     ++seq;
     if (block.has_tid) tid_ = block.tid;
   }
+  forget_left_out(file, at, at_);
   at_ = at;
   last_at_ = 0;
   count_ = seq;
@@ -311,10 +379,17 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
 }
 
 void Scan::forget_from(uint64_t offset) {
+  without_pc_ = std::min(without_pc_, count_);
   bases_.drop_from(count_);
   while (!keyframes_.empty() && keyframes_.back().offset >= offset) keyframes_.pop_back();
   while (!hidden_.empty() && hidden_.back() >= offset) hidden_.pop_back();
-  while (!user_blocks_.empty() && user_blocks_.back().offset >= offset) user_blocks_.pop_back();
+  while (!user_blocks_.empty() && user_blocks_.back().offset >= offset) {
+    user_cost_ -= user_blocks_.back().size + kUserBlockCost;
+    user_blocks_.pop_back();
+  }
+  if (keyframes_.empty()) return;
+  Keyframe& last = keyframes_.back();
+  last.listed = !user_blocks_.empty() && user_blocks_.back().offset >= last.lead;
 }
 
 void Scan::tell_end(Bytes file) {

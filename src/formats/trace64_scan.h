@@ -45,6 +45,8 @@ struct Keyframe {
   bool flagged = false;
   uint32_t checkpoint = 0;
   Joint joint = Joint::Unsure;
+  bool listed = false;      // user_blocks() has some from here to the next keyframe
+  uint64_t lead = 0;        // where user blocks in front of it begin; `offset`: there are none
 };
 
 /// Bytes that no block could be made of; or a block of ours that says that something is missing.
@@ -62,12 +64,20 @@ struct UserBlock {
   uint64_t size = 0;
 };
 
+/// User blocks that are not kept: there are too many of them, or they are too large.
+struct LeftOut {
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+};
+
 class Scan {
  public:
   static constexpr uint64_t kCheckpointEvery = 4096;  // blocks, where there are no full dumps
+  // Of user blocks that are kept: their bytes, and what each costs besides; many may be empty.
+  static constexpr uint64_t kUserBytesMax = 64 << 20, kUserBlockCost = 128;
 
   Scan(const Shape& shape, uint64_t blocks_at)
-      : shape_(shape), blocks_at_(blocks_at), at_(blocks_at), bases_(shape) {}
+      : shape_(shape), blocks_at_(blocks_at), at_(blocks_at), lead_(blocks_at), bases_(shape) {}
 
   /// Goes on where it stopped, to the end of `file`, which is the same as before or longer.
   /// `progress` is told the offset now and then.
@@ -84,7 +94,11 @@ class Scan {
   const std::vector<uint64_t>& keyframe_steps() const { return keyframe_steps_; }
   const std::vector<uint64_t>& sessions() const { return sessions_; }
   const std::vector<Gap>& gaps() const { return gaps_; }
+  /// Without those of ours that are about one step alone, which are found in front of it.
   const std::vector<UserBlock>& user_blocks() const { return user_blocks_; }
+  const LeftOut& left_out() const { return left_out_; }
+  /// Blocks of ours say that registers are not known though words of them are listed.
+  bool has_unknown() const { return has_unknown_; }
   /// What is wrong with the end of the file; "" when it is whole, cut or padded.
   std::string_view broken_end() const {
     return end_reading_ == Reading::Bad ? std::string_view(end_why_) : std::string_view();
@@ -113,6 +127,7 @@ class Scan {
     uint64_t at = 0, count = 0;
     uint32_t tid = 0;
     bool after_flagged = false;
+    LeftOut left_out;
     std::vector<uint32_t> threads;
     ProblemLog problems;
   };
@@ -122,6 +137,9 @@ class Scan {
   bool may_begin_at(size_t keyframe) const;
   void add_checkpoint(Bytes file, const Block& block);
   bool user_block(Bytes file, const Block& block);
+  bool list_user_block(uint64_t seq, const Block& block);
+  void list_user_blocks(Bytes file, const Keyframe& from, uint64_t to);
+  void forget_left_out(Bytes file, uint64_t from, uint64_t to);
   /// Finds the next place to read on. `why` something is wrong at at_. False: there is none.
   bool recover(Bytes file, std::string why);
   void drop_from(Bytes file, uint64_t offset);
@@ -146,6 +164,7 @@ class Scan {
   uint64_t count_ = 0;
   uint32_t tid_ = 0;
   uint64_t last_at_ = 0;     // where the last step's block is; 0 = not known
+  uint64_t lead_;            // behind the last step's block, or the gap
   bool after_flagged_ = false;
   bool announced_ = false;   // the last block's id says that another thread follows
   std::string end_why_;
@@ -158,6 +177,10 @@ class Scan {
   std::vector<uint64_t> sessions_;
   std::vector<Gap> gaps_;
   std::vector<UserBlock> user_blocks_;
+  uint64_t user_cost_ = 0;   // of these
+  LeftOut left_out_;
+  bool has_unknown_ = false;
+  uint64_t without_pc_ = 0;  // steps at the beginning, in front of the first that tells its own
   std::vector<uint64_t> hidden_;
   std::vector<uint32_t> threads_;
   SegmentBases bases_;

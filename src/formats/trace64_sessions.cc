@@ -82,21 +82,32 @@ Joint Scan::compare_words(Bytes file, const Block& dump) const {
   Habit habit;
   habit.state = state_at(from);
   Block block;
+  bool was_here = false;  // the dump's thread
   for (uint64_t at = from.offset; at < dump.offset; at += block.size) {
     if (read_block(file, at, shape_, is_hidden(at), block) != Reading::Whole) return Joint::Unsure;
-    if (!block.is_user()) habit.add(block, shape_);
+    if (block.is_user()) continue;
+    habit.add(block, shape_);
+    was_here |= block.has_tid && block.tid == dump.tid;
   }
   const WordState before = habit.state;
   habit.state.apply(dump, shape_);
-  uint32_t surprises = 0;
-  for (uint32_t word = 0; word < shape_.words; ++word)
-    surprises += !habit.listed[word] &&
-                 before.word(word, shape_) != habit.state.word(word, shape_);
+  uint32_t surprises = 0, changes = 0;
+  const bool all_listed = habit.listed.count() == shape_.words;
+  bool for_no_reason = false;  // words are listed that neither changed nor are about to
+  for (uint32_t word = 0; word < shape_.words; ++word) {
+    const bool same = before.word(word, shape_) == habit.state.word(word, shape_);
+    changes += !same;
+    surprises += !same && !habit.listed[word];
+    for_no_reason |= same && (all_listed || !habit.listed[word]);
+  }
   if (habit.repeats) return surprises == 0 ? Joint::Fits : Joint::Breaks;
   // A loop that changes the same words over and over looks the same in either style; but then no
   // instruction of it changes as many others.
   const bool announces = habit.news >= kNewsMin && !habit.unannounced;
-  return announces && surprises >= kSurprisesMin ? Joint::Breaks : Joint::Unsure;
+  if (announces && surprises >= kSurprisesMin) return Joint::Breaks;
+  // Too few blocks to know the style. An exception goes elsewhere, too, but changes little.
+  const bool elsewhere = for_no_reason && changes >= kSurprisesMin && !follows(file, dump);
+  return elsewhere && (dump.tid == before.tid || !was_here) ? Joint::Breaks : Joint::Unsure;
 }
 
 /// Words are only compared where it may matter: that takes longer than everything else here.

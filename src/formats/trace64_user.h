@@ -21,8 +21,13 @@ enum class OwnKind : uint8_t {
                 // known from this step on, until a block lists one of their words
   Missing = 3,  // why instructions are missing in front of this step, UTF-8 text
   Pushes = 4,   // a PushOld: what the pushes are like in the session that stands in front of it
+  Accesses = 5,  // of this step: see trace64_told.cc
 };
-constexpr uint8_t kOwnKindMax = 4;
+constexpr uint8_t kOwnKindMax = 5;
+/// There may be one in front of every step, and who reads that one goes past it.
+constexpr bool is_found_in_front(OwnKind kind) {
+  return kind == OwnKind::Unknown || kind == OwnKind::Accesses;
+}
 struct OwnBlock {
   OwnKind kind = OwnKind::Note;
   Bytes data;

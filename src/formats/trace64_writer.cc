@@ -9,12 +9,11 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "formats/trace64_header.h"
+#include "formats/trace64_told.h"
 #include "formats/trace64_user.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
-
-constexpr size_t kThreadsMax = 16384;
 
 std::optional<bool> is_wide(const Catalog& catalog) {
   if (catalog.machine == "x86-64") return true;
@@ -59,6 +58,7 @@ Status Writer::begin(const Catalog& catalog) {
   shape_ = *wide ? kX64 : kX32;
   map_ = &WordMap::of(shape_);
   pushes_.emplace(shape_);
+  decoder_.emplace(shape_.wide);
   if (!catalog.modules.empty()) {
     path_ = catalog.modules.front().path;
     hash_ = catalog.modules.front().hash;
@@ -66,6 +66,7 @@ Status Writer::begin(const Catalog& catalog) {
   for (uint32_t i = 0; i < map_->rest_index(); ++i) maskable_.set(i, map_->may_be_unknown(i));
   map_registers(catalog);
   take_extras(catalog);
+  looks_at_memory_ = json_.empty();  // x64dbg's files tell all of it
   if (!options_.style.empty()) minimal_ = options_.style == "minimal";
   return file_.write(header());
 }
@@ -158,14 +159,22 @@ Status Writer::start_session() {
   TW_RETURN_IF_ERROR(end_session());
   TW_RETURN_IF_ERROR(put_correction());
   threads_.clear();
+  seen_.clear();
   return {};
 }
 
 /// Says of the session that ends here what its pushes do not say themselves.
 Status Writer::put_correction() {
   const auto which = pushes_->correction();
+  const uint64_t count = pushes_->count();
   pushes_->start_session();
-  if (!which || options_.compat) return {};
+  if (!which) return {};
+  if (options_.compat) {
+    others_.count("pushes and calls do not say whose old content stands in them, because a user "
+                  "block would",
+                  count);
+    return {};
+  }
   const auto value = static_cast<uint8_t>(*which);
   return put_own(OwnKind::Pushes, {&value, 1});
 }
@@ -173,6 +182,7 @@ Status Writer::put_correction() {
 /// Instructions are missing: to x64dbg and to whoever cannot read our blocks, another session.
 Status Writer::lose(const Lost& lost) {
   TW_RETURN_IF_ERROR(end_session());
+  seen_.clear();
   const std::string count = lost.count == 0 ? "" : fmt::format("{}: ", lost.count);
   lost_ = fmt::format("{}{}{}", lost_ ? *lost_ + "; " : "", count, lost.why);
   if (options_.compat) return put_correction();
@@ -202,33 +212,41 @@ Status Writer::add(const Event& event, const Step& step) {
     return Error{Errc::InvalidArgument,
                  fmt::format("step {} has thread {}; ids have 32 bits", event.seq, event.tid),
                  {}};
-  if (threads_.size() >= kThreadsMax && !threads_.contains(event.tid))
-    return Error{Errc::Limit, fmt::format("more than {} threads", kThreadsMax), {}};
-  Thread& thread = threads_[event.tid];
-  if (thread.registers.block.empty()) thread.registers.reset(map_->layout());
+  const auto tid = static_cast<uint32_t>(event.tid);
+  TW_ASSIGN_OR_RETURN(Thread* const found, threads_.of(*map_, tid));
+  Thread& thread = *found;
   update(thread, step.before);
   store_uint(thread.dump.bytes.data() + shape_.pc_word * shape_.word, step.pc, shape_.word,
              Endian::Little);
   thread.dump.valid.set(shape_.pc_word);
-  const auto tid = static_cast<uint32_t>(event.tid);
   TW_RETURN_IF_ERROR(put_pending(&thread.dump, tid));
   TW_RETURN_IF_ERROR(put_extras(event.seq));
   TW_RETURN_IF_ERROR(put_lost());
   TW_RETURN_IF_ERROR(put_notes());
-  std::optional<uint64_t> sp;
-  if (thread.dump.valid[4])
-    sp = load_uint(thread.dump.bytes.data() + 4 * shape_.word, shape_.word, Endian::Little);
-  pushes_->add(step.opcode, sp, step.memory);
   pending_.emplace();
+  if (thread.dump.valid[4])
+    pending_->sp = load_uint(thread.dump.bytes.data() + 4 * shape_.word, shape_.word,
+                             Endian::Little);
   pending_->seq = event.seq;
   pending_->tid = tid;
   pending_->opcode.assign(step.opcode.begin(), step.opcode.end());
-  pending_->memory.fill(shape_, step.memory);
+  keep_accesses(step);
   pending_->dump = thread.dump;
   pending_->known = thread.known;
   take_stored(step.stored);
   update(thread, step.registers);
   return {};
+}
+
+void Writer::keep_accesses(const Step& step) {
+  kept_.clear();
+  std::vector<Step::MemoryAccess> all(step.memory.begin(), step.memory.end());
+  for (Step::MemoryAccess& one : all) {
+    one.old_bytes = kept_.copy(one.old_bytes);
+    one.new_bytes = kept_.copy(one.new_bytes);
+  }
+  pending_->accesses = kept_.copy_array(std::span<const Step::MemoryAccess>(all));
+  pending_->incomplete = step.memory_incomplete;
 }
 
 /// See Reader::store(). What is no such thing is left alone.
@@ -247,7 +265,7 @@ void Writer::take_stored(Bytes stored) {
       if (!entries.parse(shape_, (*bytes)[0], bytes->subspan(1))) continue;
       if (options_.sound)
         for (uint8_t& flags : entries.flags) flags &= 1;
-      pending_->memory = entries;
+      pending_->stored = entries;
     }
   }
 }
@@ -350,6 +368,73 @@ Status Writer::put_unknown(const Words& words) {
   return file_.write(Bytes(block));
 }
 
+/// Will a reader find the step's accesses in these entries by itself?
+bool Writer::reads_as_it_is(const machine::Instruction& instruction,
+                            std::optional<uint64_t> next_pc, const MemoryEntries& entries) {
+  WordState state;
+  state.dump = pending_->dump.bytes;
+  state.valid = pending_->dump.valid;
+  for (uint32_t word = 0; word <= shape_.pc_word; ++word) {
+    const uint32_t index = map_->register_of_first_word(word);
+    if (maskable_[index] && !pending_->known[index]) state.valid.reset(word);
+  }
+  std::vector<uint8_t> bytes;
+  entries.append_to(bytes, shape_);
+  Block block;
+  block.opcode = pending_->opcode;
+  block.memory_count = entries.count;
+  block.memory_flags = bytes.data();
+  block.addresses = bytes.data() + entries.count;
+  block.old_words = block.addresses + entries.count * shape_.word;
+  block.new_words = block.old_words + entries.count * shape_.word;
+  MemoryContext context;
+  context.state = &state;
+  context.instruction = &instruction;
+  context.next_pc = next_pc;
+  context.push_old = pushes_->old();
+  Batch batch;
+  MemoryReader reader(shape_, block, context, batch);
+  std::vector<Step::MemoryAccess> read;
+  reader.read(read);
+  return reader.incomplete() == pending_->incomplete &&
+         same_accesses(read, pending_->accesses);
+}
+
+/// Finds the entries of the pending step, and says what they do not say.
+Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entries) {
+  using Stack = machine::Instruction::Stack;
+  const PendingBlock& one = *pending_;
+  if (one.accesses.empty()) {
+    if (one.stored) entries = *one.stored;
+    return {};
+  }
+  const machine::Instruction& instruction = decoder_->decode(one.opcode);
+  const bool push = instruction.stack == Stack::Push || instruction.stack == Stack::Call;
+  if (push && one.sp) pushes_->add(*one.sp, one.accesses);
+  const SeenMemory* seen = looks_at_memory_ ? &seen_ : nullptr;
+  if (one.stored)
+    entries = *one.stored;
+  else
+    entries.fill(shape_, one.accesses, push, seen);
+  const bool good = reads_as_it_is(instruction, next_pc, entries);
+  std::vector<uint8_t> data;
+  if (!good) {
+    uint32_t lost = render_told(shape_, entries, one.accesses, one.incomplete, data);
+    if (lost != 0) {
+      entries.fill(shape_, one.accesses, false, seen);
+      lost = render_told(shape_, entries, one.accesses, one.incomplete, data);
+    }
+    if (lost != 0)
+      others_.count("accesses are without their contents: a block has room for 32 words", lost);
+  }
+  if (looks_at_memory_) seen_.add(one.accesses);
+  if (good) return {};
+  if (!options_.compat) return put_own(OwnKind::Accesses, data);
+  others_.count("instructions show accesses as others than they were, or bytes that are not known "
+                "as they were last seen or as 0, because a user block would say so");
+  return {};
+}
+
 Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   if (!pending_) return {};
   const PendingBlock& one = *pending_;
@@ -357,6 +442,12 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   Words words = listed(full, next);
   list_what_is_known_again(words);
   TW_RETURN_IF_ERROR(put_unknown(words));
+  MemoryEntries entries;
+  std::optional<uint64_t> next_pc;
+  if (next && next_tid == one.tid)
+    next_pc = load_uint(next->bytes.data() + shape_.pc_word * shape_.word, shape_.word,
+                        Endian::Little);
+  TW_RETURN_IF_ERROR(put_accesses(next_pc, entries));
   // Where every word is listed readers take it for a full dump, which has an id.
   bool with_tid = words.count() == shape_.words || !last_tid_ || *last_tid_ != one.tid;
   if (!minimal_ && (next ? next_tid != one.tid : (one.flags & kThreadFlag) != 0)) with_tid = true;
@@ -364,7 +455,7 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   ByteWriter writer(block_, Endian::Little);
   writer.uint(0, 1);
   writer.uint(words.count(), 1);
-  writer.uint(one.memory.count, 1);
+  writer.uint(entries.count, 1);
   writer.uint((with_tid ? kThreadFlag : 0u) | (one.flags & 0x70u) | one.opcode.size(), 1);
   if (with_tid) writer.uint(one.tid, 4);
   writer.bytes(one.opcode);
@@ -377,7 +468,7 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   for (uint32_t word = 0; word < shape_.words; ++word)
     if (words[word])
       writer.bytes({one.dump.bytes.data() + word * shape_.word, shape_.word});
-  one.memory.append_to(block_, shape_);
+  entries.append_to(block_, shape_);
   last_ = one.dump;
   if (full) last_.valid = words;
   last_tid_ = one.tid;

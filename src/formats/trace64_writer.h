@@ -1,40 +1,33 @@
 // Sink for x64dbg traces.
 #pragma once
 
-#include <bitset>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "formats/format.h"
 #include "formats/steps_only.h"
 #include "formats/trace64_memory.h"
 #include "formats/trace64_pushes.h"
+#include "formats/trace64_seen.h"
+#include "formats/trace64_threads.h"
 #include "formats/trace64_user.h"
 #include "formats/trace64_words.h"
+#include "machine/operands.h"
+#include "model/batch.h"
 
 namespace tracewell::formats::trace64 {
 
-using WordSet = std::bitset<kWordsMax>;
-using RegisterSet = std::bitset<kRegistersMax>;
-/// A register dump, and which of its words are known.
-struct KnownDump {
-  std::array<uint8_t, kDumpBytesMax> bytes = {};
-  WordSet valid;
-};
-struct WrittenThread {
-  RegisterState registers;  // in WordMap's layout
-  KnownDump dump;
-  RegisterSet known;
-};
 /// A step that waits for the next one: its block announces what that will find changed.
 struct PendingBlock {
   uint64_t seq = 0;
   uint32_t tid = 0;
   std::vector<uint8_t> opcode;
-  MemoryEntries memory;
+  std::span<const Step::MemoryAccess> accesses;
+  bool incomplete = false;
+  std::optional<MemoryEntries> stored;  // as the source had them
+  std::optional<uint64_t> sp;           // before it
   uint8_t flags = 0;  // reserved ones that the source had, and kThreadFlag of the last
   std::optional<std::vector<uint8_t>> words;  // to list, if nothing follows
   KnownDump dump;
@@ -75,12 +68,16 @@ class Writer final : public Sink {
   Status put_own(OwnKind kind, Bytes data);
   void update(Thread& thread, std::span<const Step::RegisterChange> changes);
   void set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& groups);
+  void keep_accesses(const Step& step);
   void take_stored(Bytes stored);
   Status put_pending(const Dump* next, uint32_t next_tid);
   Words listed(bool full, const Dump* next);
   Status put_extras(uint64_t seq);
   void take_mark(const Mark& mark);
   Status put_notes();
+  Status put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entries);
+  bool reads_as_it_is(const machine::Instruction& instruction, std::optional<uint64_t> next_pc,
+                      const MemoryEntries& entries);
   void list_what_is_known_again(Words& words) const;
   Status put_unknown(const Words& words);
 
@@ -95,8 +92,12 @@ class Writer final : public Sink {
   std::vector<ExtraBlock> extras_;    // user blocks, by step
   size_t extras_put_ = 0;
   std::vector<int32_t> index_;   // from the catalog's layout to WordMap's; -1: no place
-  std::unordered_map<uint64_t, Thread> threads_;
+  WrittenThreads threads_;
   std::optional<PendingBlock> pending_;
+  Batch kept_;                   // what pending_->accesses are in
+  SeenMemory seen_;
+  bool looks_at_memory_ = true;  // for what no access tells
+  std::optional<machine::InstructionDecoder> decoder_;
   uint64_t in_session_ = 0;      // blocks
   std::optional<uint32_t> last_tid_;
   Dump last_;                    // as the blocks so far tell it

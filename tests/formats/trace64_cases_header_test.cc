@@ -51,6 +51,35 @@ TEST(Trace64, Case05NulBehindTheJson) {
   const std::string json = std::string(kJson64) + '\0';
   EXPECT_EQ(codes(json), "ok");
   EXPECT_EQ(rewritten(head(json) + kBlock), head(json) + kBlock);
+  EXPECT_EQ(codes(json + std::string(3, '\0')), "ok");
+}
+
+TEST(Trace64, BytesBehindTheJsonAreTold) {
+  EXPECT_EQ(codes(std::string(kJson64) + '\0' + "x"), "ok odd-header");
+  EXPECT_EQ(codes(std::string(kJson64) + std::string("\0\0{}\0", 5)), "ok odd-header");
+  EXPECT_EQ(codes(std::string(kJson64) + "x"), "") << "that is no JSON";
+  // Written again, it is one that nobody complains of.
+  ReadBack again(rewritten(head(std::string(kJson64) + '\0' + "x") + kBlock));
+  EXPECT_EQ(again.steps.size(), 1u);
+  EXPECT_TRUE(again.opened.problems->empty());
+}
+
+TEST(Trace64, NameThatSaysTheOtherArchitecture) {
+  TempFolder folder;
+  const std::string narrow = head(kJson32) + full_block(1, {{8, 0x401000}}, false).bytes();
+  for (const bool wide : {true, false})
+    for (const char* name : {"a.trace64", "a.trace32", "a.bin"}) {
+      write_file(folder.file(name), wide ? head(kJson64) + kBlock : narrow);
+      ProblemLog problems;
+      auto source = open_source(*InputFile::open(folder.file(name)), "", {}, problems);
+      ASSERT_TRUE(source.ok());
+      const bool other = name == std::string(wide ? "a.trace32" : "a.trace64");
+      EXPECT_EQ(problems.count(Problem::Severity::Warning), other ? 1u : 0u) << name;
+      EXPECT_EQ(problems.kept().size(), other ? 1u : 0u) << name;
+      if (other) {
+        EXPECT_EQ(problems.kept()[0].code, "other-architecture");
+      }
+    }
 }
 
 TEST(Trace64, Case06Version) {

@@ -140,7 +140,7 @@ TEST(Trace64User, WhatIsNotOursIsKept) {
   const std::string signature(trace64::kOwnSignature);
   for (const std::string& data :
        {std::string(), std::string("TRACE"), signature, signature + "\1", signature + "\2\1hi",
-        signature + "\1\5hi", signature + std::string("\1\0hi", 4)}) {
+        signature + "\1\6hi", signature + std::string("\1\0hi", 4)}) {
     const std::string bytes = head(kJson64) + step + block(data);
     EXPECT_EQ(rewritten(bytes), bytes) << data;
   }

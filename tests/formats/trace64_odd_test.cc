@@ -1,0 +1,161 @@
+// Odd files: sound ones that look as if they were not, and damage in odd places.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "formats/trace64_model.h"
+#include "formats/trace64_sums.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+const std::string kDump = full_block(4, {{16, 0x401000}}).bytes();
+const std::string kIdle = std::string("\0\0\0\1\x90", 5);  // no word, no entry, nop
+
+// Four bytes further on, five idle blocks are an id, an opcode, and a user block of 16 MiB.
+TEST(Trace64Odd, BlocksThatTellNothingHideNoId) {
+  for (const size_t steps : {2000u, 4u << 20}) {
+    std::string bytes = head(kJson64) + kDump;
+    for (size_t i = 0; i < steps; ++i) bytes += kIdle;
+    Opened opened(bytes, "trace64");
+    EXPECT_EQ(opened.source->steps()->count(), steps + 1);
+    const auto& summary = dynamic_cast<const Summarised&>(*opened.source);
+    EXPECT_EQ(summary.thread_count(), 1u);
+    EXPECT_EQ(opened.problems->count(Problem::Severity::Warning), 0u);
+  }
+}
+
+TEST(Trace64Odd, AnAddressThatNobodyRecorded) {
+  RawBlock first;
+  first.tid = 4;
+  first.words = {{0, 5}, {2, 0x200000}};
+  RawBlock later;
+  later.words = {{0, 6}, {16, 0x401003}};
+  const std::string two = head(kJson64) + first.bytes() + kIdle;
+  const ReadBack never(two);
+  EXPECT_EQ(never.problems("no-program-counter"), 1u);
+  EXPECT_EQ(never.opened.problems->kept()[0].text.find("the first 2 steps"), 0u);
+  const ReadBack from_third(two + later.bytes() + kIdle);
+  EXPECT_EQ(from_third.problems("no-program-counter"), 1u);
+  EXPECT_EQ(from_third.opened.problems->kept()[0].text.find("the first 2 steps"), 0u);
+  EXPECT_EQ(from_third.steps[2].pc, 0x401003u);
+  for (size_t i = 0; i < 2; ++i) {
+    StepIndex::Moment moment;
+    StepIndex& steps = *from_third.opened.source->steps();
+    ASSERT_TRUE(steps.state_before(i, moment).ok());
+    EXPECT_FALSE(moment.registers.is_valid(*from_third.opened.source->catalog().registers.pc_index));
+  }
+  EXPECT_EQ(ReadBack(head(kJson64) + kDump + kIdle).problems("no-program-counter"), 0u);
+}
+
+/// A recorder that is used for a few steps, and then for a few others, of another program.
+std::string recorded(uint64_t seed, uint32_t tid, size_t steps) {
+  std::vector<Moment> moments;
+  Moment now;
+  now.tid = tid;
+  now.words.resize(172);
+  for (uint32_t word = 0; word < 18; ++word) now.words[word] = seed * 0x9e3779b97f4a7c15 >> word;
+  for (uint32_t word = 40; word < 72; ++word) now.words[word] = 0x1234 * word;
+  now.opcode = "\x48\xff\xc0";
+  for (size_t i = 0; i <= steps; ++i) {
+    moments.push_back(now);
+    ++now.words[0];
+    now.words[16] += 3;
+  }
+  return record(moments, {});
+}
+
+TEST(Trace64Odd, ShortSessionsAreSessions) {
+  for (const size_t first : {1, 2, 3, 5, 20, 99})
+    for (const size_t second : {1, 3, 30, 450, 700})
+      for (const uint32_t tid : {4, 96}) {
+        const ReadBack got(head(kJson64) + recorded(1, 4, first) + recorded(7, tid, second));
+        EXPECT_EQ(got.sessions, std::vector<uint64_t>{first}) << second << " " << tid;
+        EXPECT_EQ(got.bad(), 0u);
+        EXPECT_TRUE(rewritten(head(kJson64) + recorded(1, 4, first) + recorded(7, tid, second)) ==
+                    head(kJson64) + recorded(1, 4, first) + recorded(7, tid, second));
+      }
+}
+
+TEST(Trace64Odd, AnExceptionIsNoSession) {
+  // Where an exception arrives all is listed once more; a few registers have changed.
+  const auto file = [](uint32_t changed) {
+    std::map<uint32_t, uint64_t> words = {{16, 0x7f001000}};
+    for (uint32_t i = 0; i < changed; ++i) words[i] = 77 + i;
+    return head(kJson64) + kDump + kIdle + full_block(4, words).bytes() + kIdle;
+  };
+  EXPECT_TRUE(ReadBack(file(3)).sessions.empty());
+  EXPECT_EQ(ReadBack(file(15)).sessions.size(), 1u);
+}
+
+TEST(Trace64Odd, ADumpBetweenDamage) {
+  const std::string lone = full_block(4, {{16, 0x402000}}).bytes();
+  const std::string junk(40, '\x07');
+  const ReadBack got(head(kJson64) + kDump + kIdle + junk + lone + junk + kDump + kIdle);
+  ASSERT_EQ(got.steps.size(), 5u);
+  EXPECT_EQ(got.steps[2].pc, 0x402000u);
+  EXPECT_EQ(got.lost, (std::vector<uint64_t>{2, 3}));
+  EXPECT_EQ(got.problems("broken-block"), 2u);
+  const ReadBack last(head(kJson64) + kDump + kIdle + junk + lone + junk);
+  EXPECT_EQ(last.steps.size(), 3u);
+}
+
+/// More threads than are remembered at a time, reading and writing: what they add up to is right.
+TEST(Trace64Odd, ManyThreads) {
+  std::string bytes = head(kJson64);
+  constexpr uint32_t kThreads = 1500;
+  for (uint32_t i = 0; i < 3 * kThreads; ++i) {
+    std::map<uint32_t, uint64_t> words;
+    for (uint32_t word = 0; word < 16; ++word) words[word] = i % kThreads * 1000 + word;
+    words[3] = i;
+    words[16] = 0x401000 + i;
+    RawBlock block = full_block(4 + 4 * (i % kThreads), words);
+    if (i % 512 != 0) {
+      block.words.clear();
+      for (const auto& one : words) block.words.push_back(one);
+    }
+    bytes += block.bytes();
+  }
+  const auto expected = registers_of(bytes);
+  const auto again = registers_of(rewritten(bytes));
+  ASSERT_EQ(expected.size(), 3u * kThreads);
+  ASSERT_EQ(again.size(), expected.size());
+  Opened opened(bytes, "trace64");
+  for (const auto& [seq, state] : expected) {
+    ASSERT_EQ(again.at(seq).block, state.block) << seq;
+    ASSERT_EQ(again.at(seq).valid, state.valid) << seq;
+    if (seq % 97 != 0) continue;
+    StepIndex::Moment moment;
+    ASSERT_TRUE(opened.source->steps()->state_before(seq, moment).ok());
+    EXPECT_EQ(moment.registers.block, state.block) << seq;
+  }
+}
+
+/// There is no limit to how many can be written.
+TEST(Trace64Odd, MoreThreadsThanFitAsTheyAre) {
+  std::string text = R"({"catalog":{"machine":"x86-64"}})";
+  constexpr uint64_t kThreads = 40000;
+  for (uint64_t i = 0; i < 2 * kThreads; ++i) {
+    const uint64_t tid = 1 + i % kThreads;
+    text += fmt::format("\n{{\"kind\":\"step\",\"seq\":{},\"tid\":{},\"pc\":\"0x10\","
+                        "\"opcode\":\"90\"",
+                        i, tid);
+    if (i < kThreads) text += fmt::format(",\"before\":{{\"rax\":\"{:#x}\"}}", 3 * tid);
+    text += "}";
+  }
+  const std::string bytes = converted(text + "\n", "trace64");
+  Opened opened(bytes);
+  ASSERT_TRUE(opened.source) << bytes.substr(0, 200);
+  ASSERT_EQ(opened.source->steps()->count(), 2 * kThreads);
+  for (const uint64_t thread : {0u, 1u, 1023u, 1024u, 20000u, 39999u}) {
+    StepIndex::Moment moment;
+    ASSERT_TRUE(opened.source->steps()->state_before(kThreads + thread, moment).ok());
+    EXPECT_EQ(load_uint(moment.registers.block.data(), 8, Endian::Little), 3 * (thread + 1));
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test
