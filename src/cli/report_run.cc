@@ -162,7 +162,7 @@ Result<int> ReportRun::all() {
   TW_RETURN_IF_ERROR(output_.commit());
   if (!done.ok()) return done.error();
   if (damaged_) return static_cast<int>(kBadInput);
-  return static_cast<int>(printed_ == 0 ? kNothing : kOk);
+  return printed_ == 0 ? nothing("nothing was to be printed") : static_cast<int>(kOk);
 }
 
 }  // namespace
