@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -19,6 +21,10 @@ namespace {
 constexpr uint64_t kTaskStepsMin = 65536;
 constexpr size_t kWriteBytes = size_t{1} << 20;
 constexpr unsigned kWorkersMax = 64;
+// What segments may have of the trace's size, and what notes may have of it besides, in 1000; the
+// rest is for sums and the directory.
+constexpr uint64_t kShare = 240;
+constexpr uint64_t kSmallTrace = 64 << 10;  // here nobody saves anything
 
 /// A run of steps, for one worker.
 struct Task {
@@ -91,8 +97,12 @@ struct Reading {
 class IndexBuild {
  public:
   IndexBuild(const StepIndex& steps, const Catalog& catalog, const BuildOptions& options,
-             IndexSink& sink)
-      : steps_(steps), catalog_(catalog), options_(options), sink_(sink) {}
+             uint64_t trace_bytes, IndexSink& sink)
+      : steps_(steps), catalog_(catalog), options_(options), sink_(sink) {
+    if (options.small && trace_bytes >= kSmallTrace)
+      room_ = trace_bytes / 1000 * kShare - std::min<uint64_t>(trace_bytes / 5,
+                                                               options.notes.size());
+  }
 
   /// Segments of which the rest is the continuation; first of all.
   Status take_over(const Segment& segment);
@@ -114,6 +124,7 @@ class IndexBuild {
   Status put(SegmentBuilder& builder, uint64_t first, const Session& session);
   void tell(uint64_t steps);
   void sew();
+  void leave_out(std::vector<Pieces>& parts, SegmentPlace& place);
 
   const StepIndex& steps_;
   const Catalog& catalog_;
@@ -128,6 +139,8 @@ class IndexBuild {
   Status status_;
   std::map<uint64_t, Finished> waiting_;  // for those before them, by first step
   std::vector<SegmentPlace> places_;
+  std::optional<uint64_t> room_;             // bytes, for all segments
+  uint64_t used_ = 0, indexed_steps_ = 0;    // by those that are done
   Seams seams_;
 };
 
@@ -219,8 +232,12 @@ Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, const Session& s
   one.threads = builder.thread_spans();
   one.losses = builder.losses();
   if (one.losses) one.place.loss_end = uint64_t{one.losses->second} + 1;
-  Pieces pieces = builder.finish(first + builder.count() == session.end, one.place.sizes);
+  std::vector<Pieces> parts = builder.finish(first + builder.count() == session.end);
+  for (size_t i = 0; i < kParts; ++i) one.place.sizes[i] = size_of(parts[i]);
+  leave_out(parts, one.place);
   SumWriter sums;
+  Pieces pieces;
+  for (Pieces& part : parts) std::move(part.begin(), part.end(), std::back_inserter(pieces));
   for (const std::vector<uint8_t>& piece : pieces) sums.add(piece);
   pieces.push_back(sums.finish());
   const std::lock_guard lock(mutex_);
@@ -228,6 +245,27 @@ Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, const Session& s
   waiting_.emplace(first, std::move(one));
   sew();
   return append(sink_, pieces);
+}
+
+/// The largest ones, until there is room. Others that took less before make some.
+void IndexBuild::leave_out(std::vector<Pieces>& parts, SegmentPlace& place) {
+  const std::lock_guard lock(mutex_);
+  const auto size = [&] {
+    const uint64_t all = std::accumulate(place.sizes.begin(), place.sizes.end(), uint64_t{0});
+    return all + sums_size(all);
+  };
+  indexed_steps_ += place.count;
+  while (room_) {
+    const double share = static_cast<double>(indexed_steps_) / static_cast<double>(steps_.count());
+    if (static_cast<double>(used_ + size()) <= static_cast<double>(*room_) * share) break;
+    const auto largest = static_cast<size_t>(
+        std::max_element(place.sizes.begin(), place.sizes.end()) - place.sizes.begin());
+    if (place.sizes[largest] == 0) break;
+    place.left_out |= static_cast<uint8_t>(1u << largest);
+    place.sizes[largest] = 0;
+    parts[largest].clear();
+  }
+  used_ += size();
 }
 
 /// Those whose turn it is.
@@ -247,9 +285,12 @@ void IndexBuild::sew() {
 Status IndexBuild::take_over(const Segment& segment) {
   SegmentPlace place{segment.first, segment.count, segment.session, sink_.size()};
   place.loss_end = segment.loss_end;
+  place.left_out = segment.left_out;
+  indexed_steps_ += segment.count;
   seams_.begin_session(segment.session);
   for (size_t i = 0; i < kParts; ++i) {
     place.sizes[i] = segment.parts[i].size();
+    used_ += place.sizes[i];
     TW_RETURN_IF_ERROR(append(sink_, segment.parts[i]));
   }
   TW_RETURN_IF_ERROR(append(sink_, segment.sums->sums()));
@@ -282,13 +323,16 @@ Status build_index(const StepIndex& steps, const Catalog& catalog, const TraceId
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const unsigned workers = std::min(options.workers != 0 ? options.workers : cores, kWorkersMax);
   TW_RETURN_IF_ERROR(sink.append(std::vector<uint8_t>(kIndexHeaderBytes)));
-  IndexBuild build(steps, catalog, options, sink);
+  IndexBuild build(steps, catalog, options, trace.size_bytes, sink);
   uint64_t from = 0;
   if (old != nullptr && !old->segments.empty() && old->steps() <= steps.count())
     for (size_t i = 0; i + 1 < old->segments.size(); ++i) {
-      if (!old->segments[i].good()) break;
-      TW_RETURN_IF_ERROR(build.take_over(old->segments[i]));
-      from = old->segments[i].end();
+      const Segment& one = old->segments[i];
+      if (one.sums && !one.sums->good()) break;
+      const bool threads = (one.left_out >> static_cast<size_t>(Part::Threads) & 1) == 0;
+      if (!threads || (one.left_out != 0 && !options.small)) break;
+      TW_RETURN_IF_ERROR(build.take_over(one));
+      from = one.end();
     }
   TW_RETURN_IF_ERROR(
       build.run(plan(steps, from, workers, options.segment_steps), workers));

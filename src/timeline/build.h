@@ -20,6 +20,9 @@ struct BuildOptions {
   uint64_t memory_bytes = uint64_t{200} << 20;
   uint64_t segment_steps = uint64_t{1} << 22;  // at most
   Bytes notes;  // to be kept with the index; Index::notes
+  /// Parts of segments are left out where the index would otherwise be larger than a quarter of the
+  /// trace (of which there is something to save).
+  bool small = false;
   /// Told the steps done now and then, by one thread at a time.
   std::function<void(uint64_t)> progress;
   /// Becomes true when no index is wanted any more: building then ends soon, with an error. May be

@@ -11,9 +11,9 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr std::string_view kMagic = "TWTIDX3\n";
+constexpr std::string_view kMagic = "TWTIDX4\n";
 constexpr uint32_t kSeed = 0x74696478;
-constexpr size_t kPlaceBytesMin = 3 + kParts + 2;
+constexpr size_t kPlaceBytesMin = 3 + kParts + 3;
 
 uint64_t hash_of_head(Bytes trace) {
   return index_hash(trace.first(std::min(trace.size(), TraceIdentity::kProbe)));
@@ -44,6 +44,10 @@ bool read_place(Cursor& in, Index& index, uint64_t& behind, Segment& segment) {
   Bytes sums;
   if (!take(index.bytes, behind, sums_size(all.size()), sums)) return false;
   segment.sums = std::make_shared<Sums>(all, sums, index.damaged);
+  const uint64_t left_out = in.varint();
+  if (left_out >> kParts != 0) return false;
+  segment.left_out = static_cast<uint8_t>(left_out);
+  segment.wanted = index.wanted;
   segment.loss_end = in.varint();
   if (const uint64_t size = in.varint(); size != 0) {
     uint64_t at = in.varint();
@@ -115,6 +119,7 @@ std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uin
     const uint64_t size = std::accumulate(place.sizes.begin(), place.sizes.end(), uint64_t{0});
     behind = place.offset + size + sums_size(size);
     for (uint64_t one : place.sizes) put(one);
+    put(place.left_out);
     put(place.loss_end);
     put(place.seams_bytes);
     if (place.seams_bytes == 0) continue;

@@ -6,7 +6,8 @@
 //   directory · u64 hash of all this and the directory
 //   directory, all of it varints: segments · for each: steps, sessions since the one before, offset
 //   as a signed distance from behind that one, sizes of its parts (segment.h), which stand one
-//   behind the other, and their sums (sums.h) behind them · Segment::loss_end · size of its seams,
+//   behind the other, and their sums (sums.h) behind them · parts that are left out (a bit each; they
+//   have no bytes) · Segment::loss_end · size of its seams,
 //   and if there are any offset, hash of these · offset, size, hash of the notes of who reads it
 #pragma once
 
@@ -46,6 +47,8 @@ struct Index {
   TraceIdentity trace;
   std::vector<Segment> segments;  // by first step, without gaps
   Bytes notes;  // of who reads the trace: what it need not look for again
+  /// Somebody has asked for what was left out (Segment::left_out).
+  std::shared_ptr<std::atomic<bool>> wanted = std::make_shared<std::atomic<bool>>(false);
   /// Somebody came across bytes that do not agree with their sums.
   std::shared_ptr<std::atomic<bool>> damaged = std::make_shared<std::atomic<bool>>(false);
 
@@ -60,6 +63,7 @@ std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner);
 struct SegmentPlace {
   uint64_t first = 0, count = 0, session = 0, offset = 0;
   std::array<uint64_t, kParts> sizes = {};
+  uint8_t left_out = 0;  // parts, as in Segment
   uint64_t loss_end = 0;
   uint64_t seams_offset = 0, seams_bytes = 0, seams_hash = 0;
 };

@@ -9,7 +9,8 @@ constexpr size_t kTimes = 3;  // where indices are damaged as soon as they are m
 
 }  // namespace
 
-IndexKeeper::IndexKeeper(Index index, Make make) : make_(std::move(make)) {
+IndexKeeper::IndexKeeper(Index index, Make make, Make make_whole)
+    : make_(std::move(make)), make_whole_(std::move(make_whole)) {
   all_.push_back(std::make_unique<const Index>(std::move(index)));
   now_ = all_.back().get();
 }
@@ -17,12 +18,16 @@ IndexKeeper::IndexKeeper(Index index, Make make) : make_(std::move(make)) {
 bool IndexKeeper::replace(const Index& index) {
   const std::lock_guard lock(mutex_);
   if (now_ != &index) return true;
-  if (!make_ || all_.size() > kTimes) return false;
-  auto made = make_();
-  if (!made || made->steps() != index.steps()) {
-    make_ = {};
+  const bool wanted = index.wanted->load(std::memory_order_relaxed);
+  Make& make = wanted ? make_whole_ : make_;
+  const auto give_up = [&] {
+    index.damaged->store(true, std::memory_order_relaxed);  // who was told less shall know
+    make = {};
     return false;
-  }
+  };
+  if (!make || all_.size() > kTimes) return give_up();
+  auto made = make();
+  if (!made || made->steps() != index.steps()) return give_up();
   all_.push_back(std::make_unique<const Index>(*std::move(made)));
   now_.store(all_.back().get(), std::memory_order_release);
   return true;

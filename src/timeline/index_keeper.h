@@ -1,5 +1,5 @@
-// IndexKeeper: an index that is made anew when somebody comes across damage in it, so that damage
-// costs time and no answer.
+// IndexKeeper: an index that is made anew when somebody comes across damage in it, or asks for what
+// was left out of it, so that either costs time and no answer.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ class IndexKeeper {
  public:
   using Make = std::function<Result<Index>()>;
 
-  /// Without `make` nothing can be done about damage.
-  explicit IndexKeeper(Index index, Make make = {});
+  /// Without `make` nothing can be done about damage. `make_whole`: one of which nothing is left out.
+  explicit IndexKeeper(Index index, Make make = {}, Make make_whole = {});
 
   const Index& now() const { return *now_.load(std::memory_order_acquire); }
   /// `ask(const Index&)` of an index in which it came across no damage; or of what is left, when it
@@ -30,18 +30,20 @@ class IndexKeeper {
     while (true) {
       const Index& index = now();
       auto answer = ask(index);
-      if (!index.damaged->load(std::memory_order_relaxed) || !replace(index)) return answer;
+      const bool good = !index.damaged->load(std::memory_order_relaxed) &&
+                        !index.wanted->load(std::memory_order_relaxed);
+      if (good || !replace(index)) return answer;
     }
   }
-  /// All of it is sound, if that can be had.
+  /// All of it is there and sound, if that can be had.
   const Index& whole();
 
  private:
-  /// `index` was now(), and is damaged. False: it has to do.
+  /// `index` was now(), and is damaged or not enough. False: it has to do, damaged.
   bool replace(const Index& index);
 
   std::mutex mutex_;  // of what follows
-  Make make_;
+  Make make_, make_whole_;
   std::vector<std::unique_ptr<const Index>> all_;  // somebody may still look at earlier ones
   std::atomic<const Index*> now_;
 };

@@ -1,5 +1,8 @@
 // Where an index comes from: the file beside the trace, or the trace.
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -67,7 +70,9 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
   if (!file.can_rewrite())
     return Error{Errc::InvalidArgument, path + " is no regular file; an index cannot be there", {}};
   FileSink sink(file);
-  TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, old, options, sink));
+  BuildOptions small = options;
+  small.small = true;
+  TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, old, small, sink));
   TW_RETURN_IF_ERROR(file.commit());
   auto index = read_sidecar(path);
   if (!index || index->trace != trace)
@@ -85,10 +90,33 @@ Result<Index> make_anew(const StepIndex& steps, const Catalog& catalog, const Tr
   return in_memory(steps, catalog, trace, options);
 }
 
-/// What make_anew() takes, kept. A sidecar that has been made anew, and is damaged, is not trusted
-/// again. Empty when the trace cannot be read a second time.
-IndexKeeper::Make maker(const StepIndex& steps, const TraceIdentity& trace,
-                        const TimelineOptions& options) {
+/// With nothing left out: in a file beside the sidecar that is gone as soon as it is open, so that
+/// its size matters to nobody for long; in memory, if that cannot be.
+Result<Index> make_whole(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
+                         const std::string& sidecar, const BuildOptions& options) {
+  static std::atomic<uint64_t> number = 0;
+  const std::string path = sidecar + "." + std::to_string(getpid()) + "." +
+                           std::to_string(number++);
+  auto file = OutputFile::create(path, OutputFile::Existing::Keep);
+  if (!file.ok() || !file->can_rewrite()) return in_memory(steps, catalog, trace, options);
+  FileSink sink(*file);
+  TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, nullptr, options, sink));
+  if (!file->commit().ok()) return in_memory(steps, catalog, trace, options);
+  auto index = read_sidecar(path);
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+  if (!index || index->trace != trace)
+    return Error{Errc::Io, path + " was changed by somebody else", {}};
+  return *std::move(index);
+}
+
+/// What make_anew() and make_whole() take, kept. A sidecar that has been made anew, and is damaged,
+/// is not trusted again. Empty when the trace cannot be read a second time.
+struct Makers {
+  IndexKeeper::Make anew, whole;
+};
+Makers makers(const StepIndex& steps, const TraceIdentity& trace,
+              const TimelineOptions& options) {
   auto opened = steps.open_at(0);
   if (!opened || (*opened)->steps() == nullptr) return {};
   struct Kept {
@@ -102,12 +130,18 @@ IndexKeeper::Make maker(const StepIndex& steps, const TraceIdentity& trace,
       Kept{*std::move(opened), trace, options, {notes.begin(), notes.end()}});
   kept->options.build.notes = kept->notes;
   kept->options.build.progress = {};
-  return [kept] {
+  Makers out;
+  out.whole = [kept, sidecar = options.sidecar] {
+    return make_whole(*kept->source->steps(), kept->source->catalog(), kept->trace, sidecar,
+                      kept->options.build);
+  };
+  out.anew = [kept] {
     const std::string path = std::exchange(kept->options.sidecar, "");
     if (kept->options.damaged) kept->options.damaged();
     return make_anew(*kept->source->steps(), kept->source->catalog(), kept->trace, path,
                      kept->options.build);
   };
+  return out;
 }
 
 }  // namespace
@@ -128,16 +162,16 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
     return Timeline(std::move(index));
   }
   std::optional<Index> old = read_sidecar(options.sidecar);
-  IndexKeeper::Make make = maker(steps, identity, options);
+  Makers make = makers(steps, identity, options);
   const bool same = old && old->trace == identity && old->steps() == steps.count();
   const Bytes notes = options.build.notes;
   if (same && (notes.empty() || std::equal(notes.begin(), notes.end(), old->notes.begin(),
                                            old->notes.end())))
-    return Timeline(*std::move(old), std::move(make));
+    return Timeline(*std::move(old), std::move(make.anew), std::move(make.whole));
   const bool useful = same || (old && old->trace.begins(trace));
   TW_ASSIGN_OR_RETURN(Index index, beside(options.sidecar, steps, catalog, identity,
                                           useful ? &*old : nullptr, options.build));
-  return Timeline(std::move(index), std::move(make));
+  return Timeline(std::move(index), std::move(make.anew), std::move(make.whole));
 }
 
 }  // namespace tracewell::timeline

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,14 +58,25 @@ struct Segment {
   /// one more; 0 = it has not.
   uint64_t loss_end = 0;
   std::shared_ptr<const Sums> sums;  // of all parts; none = nobody can have changed them
+  /// Parts that are not there, because the index would be too large with them: bit by Part. Who
+  /// asks for one sets `wanted`.
+  uint8_t left_out = 0;
+  std::shared_ptr<std::atomic<bool>> wanted;
 
   uint64_t end() const { return first + count; }
   /// What is found in it agrees with the sums; what does not is not found, and told to these.
   StreamTable table(Part part) const {
+    if ((left_out >> static_cast<size_t>(part) & 1) != 0) want();
     return StreamTable(parts[static_cast<size_t>(part)], sums.get());
   }
-  /// All of it agrees.
-  bool good() const { return !sums || sums->good(); }
+  /// All of it is there, and agrees.
+  bool good() const {
+    if (left_out != 0) want();
+    return left_out == 0 && (!sums || sums->good());
+  }
+
+ private:
+  void want() const { wanted->store(true, std::memory_order_relaxed); }
 };
 
 uint8_t pack_flow(const machine::FlowInstruction& flow);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <numeric>
 #include <utility>
 #include <variant>
@@ -266,18 +265,13 @@ Pieces SegmentBuilder::finish_transfers() {
   return {std::move(out)};
 }
 
-Pieces SegmentBuilder::finish(bool ends, std::array<uint64_t, kParts>& sizes) {
-  Pieces out;
-  size_t part = 0;
-  const auto take = [&](Pieces pieces) {
-    sizes[part++] = size_of(pieces);
-    std::move(pieces.begin(), pieces.end(), std::back_inserter(out));
-  };
-  take(finish_places());
-  take(finish_registers());
-  take(finish_threads(ends));
-  take(finish_cells());
-  take(finish_transfers());
+std::vector<Pieces> SegmentBuilder::finish(bool ends) {
+  std::vector<Pieces> out;
+  out.push_back(finish_places());
+  out.push_back(finish_registers());
+  out.push_back(finish_threads(ends));
+  out.push_back(finish_cells());
+  out.push_back(finish_transfers());
   return out;
 }
 

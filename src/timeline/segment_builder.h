@@ -51,9 +51,8 @@ class SegmentBuilder {
   std::vector<ThreadSpan> thread_spans() const;
   /// Steps before which something was lost, the first and the last; nothing: none.
   const std::optional<std::pair<uint32_t, uint32_t>>& losses() const { return losses_; }
-  /// The parts, one behind the other; `sizes` of each. `ends`: a session, with the last step. The
-  /// builder is of no use then.
-  Pieces finish(bool ends, std::array<uint64_t, kParts>& sizes);
+  /// The parts. `ends`: a session, with the last step. The builder is of no use then.
+  std::vector<Pieces> finish(bool ends);
 
  private:
   struct PlaceLog {

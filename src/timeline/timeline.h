@@ -115,8 +115,9 @@ class Timeline {
   std::vector<BlockHits> block_hits() const;
 
  private:
-  Timeline(Index index, IndexKeeper::Make make)
-      : keeper_(std::make_unique<IndexKeeper>(std::move(index), std::move(make))) {}
+  Timeline(Index index, IndexKeeper::Make make, IndexKeeper::Make make_whole)
+      : keeper_(std::make_unique<IndexKeeper>(std::move(index), std::move(make),
+                                              std::move(make_whole))) {}
   template <class Find>
   std::optional<uint64_t> next(uint64_t from, Find&& find) const;
   template <class Find>

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The index is small beside any trace: many threads, many sessions, calls without end; and it says
-# which step changed a register of a thread that others interrupt.
+# The index is small beside any trace: many threads, many sessions, calls without end, steps that
+# tell little of what is nowhere else, blocks that are no steps; and it says which step changed a
+# register of a thread that others interrupt, and who wrote where, whatever was left out of it.
 . "$(dirname "$0")/common.sh"
 
 python3 - "$work" <<'PYTHON' || fail 'no traces'
@@ -57,18 +58,60 @@ def alternating(steps):
         words = {RAX: tid * 16 + i // 2, RIP: 0x401000 + tid * 0x1000 + 3 * (i // 2)}
         yield block(b'\x48\xff\xc0', full(words) if i % 512 == 0 else words, tid)
 
+def single_threads(count):
+    for i in range(count):
+        words = {RIP: 0x401000}
+        yield block(b'\x90', full(words) if i % 512 == 0 else words, 4 + 4 * i)
+
+def places(steps):  # each where nobody was before
+    for i in range(steps):
+        words = {RIP: 0x401000 + i * 7919 % 1000003}
+        yield block(b'\x90', full(words) if i % 512 == 0 else words, 8 if i % 512 == 0 else None)
+
+def bytes_written(steps, cells):  # by others in between, too; every second time
+    for i in range(steps):
+        words = {2: 0x200000 + i * 7919 % cells * 8 + i % 5, RIP: 0x401000 + 2 * (i % 2)}
+        entry = [(words[2], i, i + 1 if i % 2 else None)]
+        yield block(b'\x88\x02' if i % 2 else b'\x8a\x02', full(words) if i % 512 == 0 else words,
+                    8 if i % 512 == 0 else None, entry)
+
+def nothing(blocks, steps):
+    yield block(b'\x90', full({RIP: 0x401000}), 8)
+    for i in range(blocks):
+        yield b'\x80\0\0\0\0'
+        if i < steps:
+            yield block(b'\x90', {RIP: 5})
+
+write('single_threads', single_threads(30000))
+write('places', places(60000))
+write('few_bytes', bytes_written(30000, 3))
+write('bytes', bytes_written(30000, 50000))
+write('nothing', nothing(1000000, 0))
+write('between', nothing(100000, 100000))
 write('threads', threads(3000, 20000))
 write('sessions', sessions(2000))
 write('calls', calls(20000))
 write('alternating', alternating(1200))
 PYTHON
 
-for name in threads sessions calls alternating; do
+cp "$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64" "$work/sample.trace64"
+for name in threads sessions calls alternating single_threads places few_bytes bytes nothing \
+    between sample; do
   expect 0 at "$work/$name.trace64" 1
   index=$(stat -c %s "$work/$name.trace64.tidx")
   trace=$(stat -c %s "$work/$name.trace64")
   [ $((4 * index)) -le "$trace" ] || fail "$name: an index of $index bytes, of a trace of $trace"
 done
+
+# Who wrote one byte, what it held, and who was at a place: what is not in the index is found all the
+# same, and nothing stays behind.
+expect 0 find "$work/bytes.trace64" write 0x200000,400000 --json
+[ "$(wc -l <"$work/out")" = 15000 ] || fail "$(wc -l <"$work/out") writes of 15000"
+expect 0 at "$work/bytes.trace64" 4 --mem 0x22e66b,1
+has '0x22e66b *04'
+expect 0 find "$work/places.trace64" exec "$(printf '0x%x' $((0x401000 + 777 * 7919 % 1000003)))"
+has 'step 777 '
+[ "$(find "$work" -name '*tidx*' | wc -l)" = 11 ] || fail "left behind: $(ls "$work")"
 
 # Each step but the last two, of which nobody saw what they left; by the instruction, and to what.
 expect 0 find "$work/alternating.trace64" reg rax --json

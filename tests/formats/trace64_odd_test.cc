@@ -57,7 +57,8 @@ std::string recorded(uint64_t seed, uint32_t tid, size_t steps) {
   Moment now;
   now.tid = tid;
   now.words.resize(172);
-  for (uint32_t word = 0; word < 18; ++word) now.words[word] = seed * 0x9e3779b97f4a7c15 >> word;
+  for (uint32_t word = 0; word < 18; ++word)
+    now.words[word] = seed * 0x9e3779b97f4a7c15 >> word;
   for (uint32_t word = 40; word < 72; ++word) now.words[word] = 0x1234 * word;
   now.opcode = "\x48\xff\xc0";
   for (size_t i = 0; i <= steps; ++i) {
