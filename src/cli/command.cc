@@ -61,9 +61,10 @@ int usage_error(std::string_view program, std::string_view text) {
 }
 
 /// Parses `arguments` (without any name) by the command's options and does the work.
-int run_command(const Command& command, const Invocation& invocation,
+int run_command(const Command& command, Invocation invocation,
                 const std::vector<std::string>& arguments) {
   CLI::App app{std::string(command.summary), invocation.program};
+  invocation.arguments = arguments;
   const Run run = command.configure(app);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as it wants them
@@ -88,7 +89,7 @@ int help_command(const std::vector<std::string>& arguments) {
   const Command* command = find_command(arguments[2]);
   if (!command)
     return usage_error("tracewell", fmt::format("no command '{}'", printable(arguments[2])));
-  return run_command(*command, {fmt::format("tracewell {}", command->name)}, {"--help"});
+  return run_command(*command, {fmt::format("tracewell {}", command->name), false, {}}, {"--help"});
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ int run_program(const std::vector<std::string>& arguments) {
   std::string_view basename = arguments.empty() ? "tracewell" : std::string_view(arguments[0]);
   basename.remove_prefix(basename.rfind('/') + 1);
   if (const Command* command = command_of_program(basename))
-    return run_command(*command, {std::string(basename), true},
+    return run_command(*command, {std::string(basename), true, {}},
                        {arguments.begin() + 1, arguments.end()});
 
   const std::string_view first = arguments.size() > 1 ? std::string_view(arguments[1]) : "";
@@ -157,7 +158,7 @@ int run_program(const std::vector<std::string>& arguments) {
   if (first == "help") return help_command(arguments);
   const Command* command = find_command(first);
   if (!command) return usage_error("tracewell", fmt::format("no command '{}'", printable(first)));
-  return run_command(*command, {fmt::format("tracewell {}", first)},
+  return run_command(*command, {fmt::format("tracewell {}", first), false, {}},
                      {arguments.begin() + 2, arguments.end()});
 }
 

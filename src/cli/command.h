@@ -36,6 +36,7 @@ int nothing(std::string_view text);
 struct Invocation {
   std::string program;       // "tracewell print", or "tracewell-gdbserver"
   bool by_own_name = false;  // through PROGRAM_NAME: the conventions of the tool it stands in for
+  std::vector<std::string> arguments;  // without any name
 };
 
 /// The work, after the options were parsed. Returns the exit status.

@@ -222,7 +222,9 @@ Run trace_command(CLI::App& app) {
       "and $XDG_STATE_HOME/tracewell/trcfile for others. It is a CTF 1.8 trace, which babeltrace2\n"
       "reads too.");
   return [options](const Invocation& call) -> int {
-    const auto status = trace(*options, call.program);
+    std::string command = call.program;
+    for (const std::string& word : call.arguments) command += " " + word;
+    const auto status = trace(*options, command);
     return status.ok() ? *status : fail(status.error());
   };
 }

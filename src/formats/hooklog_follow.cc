@@ -48,8 +48,12 @@ void HooklogFollow::begin_round() {
   for (const std::string& name : hooklog_files(folder_)) {
     auto file = InputFile::open(folder_ + "/" + name);
     uint64_t& read = read_[name];
-    if (file.ok() && (*file)->bytes().size() > read)
-      read = round.log.add_whole_packets(*std::move(file), read);
+    if (!file.ok() || (*file)->bytes().size() <= read) continue;
+    const uint64_t size = (*file)->bytes().size();
+    read = round.log.add_whole_packets(*std::move(file), read);
+    if (round.last && read < size)
+      problems_.add({read, Problem::Severity::Damage, "packet-cut",
+                     fmt::format("{}: {} bytes are no whole packet", name, size - read)});
   }
   round.log.settle(problems_);
   round.cursors.reserve(round.log.streams.size());

@@ -39,6 +39,7 @@ printf 'one\ntwo words\n' | "$work/lines" >/dev/null
 trcstop || fail "trcstop"
 trcrpt -t "$work/mine" >"$work/out" || fail "trcrpt"
 has 'Buffering: alternate'
+has 'trace -aj 010'
 has 'TRACE ON channel 0'
 has 'Line length=9'
 has 'Line text=two words'

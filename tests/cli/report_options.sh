@@ -150,6 +150,13 @@ has 'b.jsonl' err
 has 'mine' err
 [ -s text ] || fail "-o"
 
+# A log that is cut: what is whole, then where it is cut.
+expect 3 report -h "$cases/hooklog/packet-cut/input.hooks" --input-format hooklog -t mine
+has 'bytes are missing at the end of packet 1'
+[ "$(grep -c 'Alloc' out)" = 2 ] || fail "whole events of a log that is cut"
+expect 3 report -h -m b.jsonl "$cases/hooklog/bad-record/input.hooks" -t mine -d 006
+has ': damaged'
+
 # Colour: not in a file, not with NO_COLOR.
 grep -q $'\x1b' text && fail "a file has colour"
 if command -v script >/dev/null; then
