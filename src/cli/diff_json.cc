@@ -45,6 +45,7 @@ Json cause_side(const Cause::Side& side, bool memory, Endian endian, DiffWords::
   }
   out["value"] = side.value.empty() ? Json() : Json(value_text(side.value, endian));
   out["since"] = spot_json(side.writer, of, words);
+  if (side.writer_tid) out["since"]["tid"] = *side.writer_tid;
   return out;
 }
 

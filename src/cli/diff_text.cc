@@ -44,8 +44,15 @@ std::string cause_text(const Cause& cause, const Catalog& catalog, const DiffWor
                                 value_text(cause.a.value, catalog.endian),
                                 value_text(cause.b.value, catalog.endian),
                                 words.pair(cause.a.reader, cause.b.reader));
-  return out + (cause.a.writer ? "; since " + words.pair(*cause.a.writer, *cause.b.writer)
-                               : std::string("; since before what was looked at"));
+  if (!cause.a.writer && !cause.b.writer) return out + "; since before what was looked at";
+  if (!cause.a.writer_tid && !cause.b.writer_tid)
+    return out + "; since " + words.pair(*cause.a.writer, *cause.b.writer);
+  const auto side = [&](const Cause::Side& one, DiffWords::Side which) {
+    if (!one.writer) return std::string("before what was looked at");
+    return words.one(*one.writer, which) +
+           (one.writer_tid ? fmt::format(" of thread {}", *one.writer_tid) : "");
+  };
+  return out + "; since " + side(cause.a, DiffWords::A) + " | " + side(cause.b, DiffWords::B);
 }
 
 void add_causes(std::string& out, const std::vector<Cause>& causes, const Catalog& catalog,

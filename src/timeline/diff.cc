@@ -216,7 +216,9 @@ Status ThreadComparer::explain(Difference& difference) {
                         find_causes(side_a_, side_b_, run, look_back, bases_,
                                     options_.ignore_registers));
     const bool open = std::any_of(difference.causes.begin(), difference.causes.end(),
-                                  [](const Cause& one) { return !one.a.writer; });
+                                  [](const Cause& one) {
+                                    return !one.a.writer && !one.b.writer;
+                                  });
     if (!open || look_back >= options_.look_back || look_back >= stretch_) return {};
   }
 }

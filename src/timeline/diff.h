@@ -46,6 +46,7 @@ struct Cause {
     uint64_t address = 0;         // of memory
     std::vector<uint8_t> value;   // in the trace's byte order; empty = not known
     std::optional<Spot> writer;   // the last step after which the values were different
+    std::optional<uint64_t> writer_tid;  // of memory: if that was another thread
   };
   std::optional<uint32_t> reg;    // register, by index into A's layout; none = memory
   uint64_t flags = 0;             // of a flags register: the bits that were read

@@ -154,7 +154,31 @@ class CauseFinder {
     Cause cause = cause_at(back, one.old_bytes, other.old_bytes, because);
     cause.a.address = one.address;
     cause.b.address = other.address;
+    if (tell_other_thread(back, cause, writer, one.size)) return;
     add(std::move(cause), writer);
+  }
+
+  /// What another thread wrote since this one did, in either run. Which of its steps belong
+  /// together in both runs nobody knows, so nothing is looked for behind that.
+  bool tell_other_thread(size_t back, Cause& cause, std::optional<size_t> writer, uint64_t size) {
+    const Event* const in_a = a_.last_writer(back, cause.a.address, size);
+    const Event* const in_b = b_.last_writer(back, cause.b.address, size);
+    const auto is_other = [&](const Event* one, const LastSteps& steps) {
+      return one != nullptr && one->tid != steps.event(back).tid;
+    };
+    if (!is_other(in_a, a_) && !is_other(in_b, b_)) return false;
+    const auto tell = [&](const Event* one, const LastSteps& steps, Cause::Side& side) {
+      if (one == nullptr) one = writer ? &steps.event(*writer) : nullptr;
+      if (one == nullptr) return;
+      side.writer = spot_of(*one);
+      if (is_other(one, steps)) side.writer_tid = one->tid;
+    };
+    tell(in_a, a_, cause.a);
+    tell(in_b, b_, cause.b);
+    if (out_.size() >= kCausesMax) return true;
+    out_.push_back(std::move(cause));
+    writers_.push_back(std::nullopt);
+    return true;
   }
 
   bool writes_register(size_t back, std::string_view name) const {

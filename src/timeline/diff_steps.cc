@@ -27,8 +27,10 @@ Result<LastSteps> LastSteps::read(const StepIndex& steps, uint64_t tid, uint64_t
     TW_ASSIGN_OR_RETURN(const bool more, source->next(*batch));
     if (!more) break;
     for (const Event& event : batch->events()) {
-      if (std::holds_alternative<Step>(event.body) && event.tid == tid && event.seq <= seq)
-        out.steps_.push_back(&event);
+      if (std::holds_alternative<Step>(event.body) && event.seq <= seq) {
+        out.all_.push_back(&event);
+        if (event.tid == tid) out.steps_.push_back(&event);
+      }
       there |= event.seq >= seq && std::holds_alternative<Step>(event.body);
     }
     out.batches_.push_back(std::move(batch));
@@ -51,13 +53,29 @@ bool LastSteps::changes_register(size_t back, uint32_t index) const {
   return back > 0 && change_of(step(back - 1).before, index) != nullptr;
 }
 
-bool LastSteps::writes(size_t back, uint64_t address, uint64_t size) const {
+namespace {
+
+bool writes_to(const Step& step, uint64_t address, uint64_t size) {
   using Kind = Step::MemoryAccess::Kind;
-  const auto accesses = step(back).memory;
-  return std::any_of(accesses.begin(), accesses.end(), [&](const Step::MemoryAccess& one) {
+  return std::ranges::any_of(step.memory, [&](const Step::MemoryAccess& one) {
     return (one.kind == Kind::Write || one.kind == Kind::ReadWrite) &&
            (one.address - address < size || address - one.address < one.size);
   });
+}
+
+}  // namespace
+
+bool LastSteps::writes(size_t back, uint64_t address, uint64_t size) const {
+  return writes_to(step(back), address, size);
+}
+
+const Event* LastSteps::last_writer(size_t back, uint64_t address, uint64_t size) const {
+  auto at = std::ranges::upper_bound(all_, event(back).seq, {},
+                                     [](const Event* one) { return one->seq; });
+  if (at != all_.begin()) --at;  // the step itself
+  while (at != all_.begin())
+    if (const Event* one = *--at; writes_to(std::get<Step>(one->body), address, size)) return one;
+  return nullptr;
 }
 
 }  // namespace tracewell::timeline

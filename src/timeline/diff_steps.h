@@ -31,10 +31,13 @@ class LastSteps {
   bool changes_register(size_t back, uint32_t index) const;
   /// Did the step write to these bytes?
   bool writes(size_t back, uint64_t address, uint64_t size) const;
+  /// The last step of any thread that did, before that one; nullptr when none of those here has.
+  const Event* last_writer(size_t back, uint64_t address, uint64_t size) const;
 
  private:
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<const Event*> steps_;
+  std::vector<const Event*> all_;  // of all threads
 };
 
 }  // namespace tracewell::timeline
