@@ -68,6 +68,6 @@ python3 - "$work/out" <<'END' || fail 'info --json of a module without a place'
 import json, sys
 assert json.load(open(sys.argv[1]))["modules"] == [{"path": "C:\\a.exe"}]
 END
-expect 0 convert "$work/module.jsonl" "$work/module.drcov"
+expect 1 convert "$work/module.jsonl" "$work/module.drcov"
 grep -aq 'Module Table: version 2, count 0' "$work/module.drcov" || fail 'a module at 0 in drcov'
 finish
