@@ -6,8 +6,8 @@
 //   directory · u64 hash of all this and the directory
 //   directory, all of it varints: segments · for each: steps, sessions since the one before, offset
 //   as a signed distance from behind that one, sizes of its parts (segment.h), which stand one
-//   behind the other, and their sums (sums.h) behind them · parts that are left out (a bit each; they
-//   have no bytes) · Segment::loss_end · size of its seams,
+//   behind the other, and their sums (sums.h) behind them · parts that are left out (a bit each;
+//   they have no bytes) · Segment::loss_end · size of its seams,
 //   and if there are any offset, hash of these · offset, size, hash of the notes of who reads it
 #pragma once
 

@@ -19,7 +19,7 @@ class IndexKeeper {
  public:
   using Make = std::function<Result<Index>()>;
 
-  /// Without `make` nothing can be done about damage. `make_whole`: one of which nothing is left out.
+  /// Without `make` nothing can be done about damage. `make_whole`: one with nothing left out.
   explicit IndexKeeper(Index index, Make make = {}, Make make_whole = {});
 
   const Index& now() const { return *now_.load(std::memory_order_acquire); }

@@ -72,8 +72,9 @@ def bytes_written(steps, cells):  # by others in between, too; every second time
     for i in range(steps):
         words = {2: 0x200000 + i * 7919 % cells * 8 + i % 5, RIP: 0x401000 + 2 * (i % 2)}
         entry = [(words[2], i, i + 1 if i % 2 else None)]
-        yield block(b'\x88\x02' if i % 2 else b'\x8a\x02', full(words) if i % 512 == 0 else words,
-                    8 if i % 512 == 0 else None, entry)
+        opcode = b'\x88\x02' if i % 2 else b'\x8a\x02'
+        tid = 8 if i % 512 == 0 else None
+        yield block(opcode, full(words) if i % 512 == 0 else words, tid, entry)
 
 def nothing(blocks, steps):
     yield block(b'\x90', full({RIP: 0x401000}), 8)
@@ -103,12 +104,12 @@ for name in threads sessions calls alternating single_threads places few_bytes b
   [ $((4 * index)) -le "$trace" ] || fail "$name: an index of $index bytes, of a trace of $trace"
 done
 
-# Who wrote one byte, what it held, and who was at a place: what is not in the index is found all the
-# same, and nothing stays behind.
+# Who wrote one byte, what it held, and who was at a place: what is not in the index is found all
+# the same, and nothing stays behind.
 expect 0 find "$work/bytes.trace64" write 0x200000,400000 --json
 [ "$(wc -l <"$work/out")" = 15000 ] || fail "$(wc -l <"$work/out") writes of 15000"
 expect 0 at "$work/bytes.trace64" 4 --mem 0x22e66b,1
-has '0x22e66b *04'
+has '0x22e66b  04 '
 expect 0 find "$work/places.trace64" exec "$(printf '0x%x' $((0x401000 + 777 * 7919 % 1000003)))"
 has 'step 777 '
 [ "$(find "$work" -name '*tidx*' | wc -l)" = 11 ] || fail "left behind: $(ls "$work")"

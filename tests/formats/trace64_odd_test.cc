@@ -46,7 +46,8 @@ TEST(Trace64Odd, AnAddressThatNobodyRecorded) {
     StepIndex::Moment moment;
     StepIndex& steps = *from_third.opened.source->steps();
     ASSERT_TRUE(steps.state_before(i, moment).ok());
-    EXPECT_FALSE(moment.registers.is_valid(*from_third.opened.source->catalog().registers.pc_index));
+    const auto pc = *from_third.opened.source->catalog().registers.pc_index;
+    EXPECT_FALSE(moment.registers.is_valid(pc));
   }
   EXPECT_EQ(ReadBack(head(kJson64) + kDump + kIdle).problems("no-program-counter"), 0u);
 }

@@ -1,9 +1,11 @@
 // The index beside the trace: known again, extended, rebuilt, and whatever its bytes are.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -308,6 +310,35 @@ TEST_F(Sidecar, DamagedSegmentsAreSurvived) {
     timeline.block_hits();
     timeline.address_hits();
   }
+}
+
+/// A trace whose steps have few bytes each: what does not fit into a quarter of it is not kept, and
+/// no answer is another one for it.
+TEST_F(Sidecar, IsAQuarterOfTheTraceAtMost) {
+  std::mt19937 random(5);
+  while (file_.size() < 80000) file_.push_back(static_cast<uint8_t>(random()));
+  const auto small = [&](uint64_t steps, size_t file_bytes) {
+    auto opened = open(steps, file_bytes);
+    ASSERT_TRUE(opened.ok());
+    EXPECT_LE(std::filesystem::file_size(options_.sidecar), file_bytes / 4);
+    expect_same(*opened, steps);
+    EXPECT_FALSE(opened->damaged());
+    const Timeline whole = *Timeline::open(*store(steps), trace_.catalog,
+                                           Bytes(file_).first(file_bytes), TimelineOptions());
+    EXPECT_EQ(opened->threads(), whole.threads());
+    EXPECT_EQ(opened->address_hits().size(), whole.address_hits().size());
+    EXPECT_EQ(opened->accesses({0x7000, 0x7100}, CellAccess::kBoth, 0, steps),
+              whole.accesses({0x7000, 0x7100}, CellAccess::kBoth, 0, steps));
+    const auto files = std::filesystem::directory_iterator(folder_);
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "nothing else stays behind";
+  };
+  small(3000, 66000);
+  const auto first = sidecar();
+  small(3000, 66000);
+  EXPECT_EQ(sidecar(), first) << "looked at, and left as it is";
+  small(4000, 80000);
+  EXPECT_TRUE(std::ranges::any_of(read_index(sidecar(), nullptr)->segments,
+                                  [](const Segment& one) { return one.left_out != 0; }));
 }
 
 }  // namespace
