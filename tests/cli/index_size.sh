@@ -98,7 +98,7 @@ PYTHON
 cp "$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64" "$work/sample.trace64"
 for name in threads sessions calls alternating single_threads places few_bytes bytes nothing \
     between sample; do
-  expect 0 at "$work/$name.trace64" 1
+  expect 0 at "$work/$name.trace64" 0
   index=$(stat -c %s "$work/$name.trace64.tidx")
   trace=$(stat -c %s "$work/$name.trace64")
   [ $((4 * index)) -le "$trace" ] || fail "$name: an index of $index bytes, of a trace of $trace"
