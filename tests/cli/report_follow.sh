@@ -75,9 +75,10 @@ done
 eval "exec $to>&-"
 wait "$program_id"
 # It waits; it does not spin.
-before=$(cut -d ' ' -f 14,15 "/proc/$follower/stat" | tr ' ' + | bc)
+ticks() { echo $(($(cut -d ' ' -f 14,15 "/proc/$follower/stat" | tr ' ' +))); }
+before=$(ticks)
 read -rt 1 <> <(:)
-after=$(cut -d ' ' -f 14,15 "/proc/$follower/stat" | tr ' ' + | bc)
+after=$(ticks)
 [ $((after - before)) -lt 30 ] || fail "it spins: $((after - before)) ticks in a second"
 trcstop || fail "trcstop"
 wait $follower || fail "the report of an ended session: $?"
