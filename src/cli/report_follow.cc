@@ -42,7 +42,9 @@ Result<FollowedLog> follow_log(const std::string& path) {
   formats::HooklogFollow::Session session;
   if (auto control = hooks::Control::open(); control.ok()) {
     session.runs = [control = std::make_shared<hooks::Control>(*std::move(control)), folder] {
-      return session_runs(*control, folder) && interrupted() == 0;
+      std::error_code gone;  // a log that somebody has removed does not grow
+      return interrupted() == 0 && session_runs(*control, folder) &&
+             std::filesystem::exists(folder + "/metadata", gone);
     };
   } else {
     session.runs = [] { return false; };

@@ -98,6 +98,11 @@ kill -TERM $follower
 wait $follower
 [ $? = 143 ] || fail "it does not end by SIGTERM"
 has 'DELTA_MSEC' followed
-trcstop || fail "trcstop"
+"$tracewell" report --follow -t "$work/mine" >"$work/followed" &
+follower=$!
+wait_for 'TRACE ON' "$work/followed"
+rm -rf "$work/log"
+wait $follower || fail "a log that was removed: $?"
+trcstop 2>/dev/null
 expect 3 report --follow "$TRACEWELL_SOURCE/tests/cli/hooks.jsonl"
 finish
