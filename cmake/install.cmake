@@ -16,7 +16,7 @@ if(TARGET tracewell)
   set(aix ${CMAKE_INSTALL_LIBEXECDIR}/tracewell/aix)
   file(RELATIVE_PATH to_bin ${CMAKE_INSTALL_PREFIX}/${aix}
        ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})
-  foreach(name IN ITEMS trace trcon trcoff trcstop trcrpt)
+  foreach(name IN LISTS TRACEWELL_AIX_NAMES)
     install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${aix}\")
       file(CREATE_LINK ${to_bin}/tracewell
            \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${aix}/${name}\" SYMBOLIC)")

@@ -93,6 +93,12 @@ struct tracewell_ring {
   tracewell_shared releases; /* by the collector: packets that it has taken */
   /* By the collector: 1 + number of the packet that it took from this slot last. */
   tracewell_shared taken[TRACEWELL_RING_SLOTS_MAX];
+  /* What makes a log of a ring alone: as the channel has them. */
+  tracewell_shared ticks;
+  int64_t time_ns;
+  int64_t monotonic_ns;
+  tracewell_shared hertz;
+  uint8_t uuid[16];
 };
 
 /* ---- The control file: what all of a user's programs look at. Zeros are a valid one.
@@ -122,12 +128,49 @@ struct tracewell_channel {
   int64_t time_ns;    /* Unix epoch */
   int64_t monotonic_ns;
   uint64_t log_bytes; /* what the log may grow to; 0 = any size */
+  uint64_t hertz;     /* of the counter, as well as it was known then */
   char log[2048];     /* absolute path of the log; rings are in its folder .rings */
 };
 
 struct tracewell_failures {
   /* Records of threads that could not make a ring. */
   tracewell_shared lost[TRACEWELL_HOOK_CHANNELS];
+};
+
+/* ---- Component trace: in the control file's folder one with this name; there a file for each
+ * process that has components, named by its id, of a page for each component. Page n is that of the
+ * process's component n; a page of zeros is none. PID.n is the folder with its rings, .rings/…;
+ * `rules`, and a file of the user's, say what holds for components that come later. */
+#define TRACEWELL_COMPONENTS_NAME "components-1"
+#define TRACEWELL_COMPONENTS_MAX 64
+#define TRACEWELL_COMPONENT_COMMON 0u /* these two are there by themselves */
+#define TRACEWELL_COMPONENT_RARE 1u
+#define TRACEWELL_COMPONENT_LEVEL_MAX 9u
+#define TRACEWELL_COMPONENT_NORMAL 3u
+#define TRACEWELL_COMPONENT_USED 1u
+#define TRACEWELL_MEMORY_OFF 0u
+#define TRACEWELL_MEMORY_ON 1u
+#define TRACEWELL_MEMORY_SUSPENDED 2u /* there are buffers, and nothing goes there */
+
+struct tracewell_component {
+  uint32_t used;         /* TRACEWELL_COMPONENT_USED; stored last */
+  uint32_t slot;
+  uint32_t pid;
+  uint32_t limit;        /* 1 + the highest level that is kept anywhere; hooks look here first */
+  uint32_t memory;       /* 1 + the highest level that is kept in buffers; 0 = none */
+  uint32_t system;       /* the same, of the trace on channel 0 */
+  uint32_t memory_level; /* what these are when they are on */
+  uint32_t system_level;
+  uint32_t memory_mode;  /* TRACEWELL_MEMORY_* */
+  uint32_t system_mode;  /* 0 off, 1 on */
+  uint32_t state;        /* of its buffers, as of a channel */
+  uint32_t unused;
+  tracewell_shared lost; /* records of threads that could not make a ring */
+  uint64_t buffer_bytes; /* of a thread's ring */
+  char name[128];        /* parts with dots between them */
+  char alias[64];
+  char type[64];         /* TYPE or TYPE_SUBTYPE */
+  struct tracewell_channel channel; /* the rings */
 };
 
 #define TRACEWELL_FILTER_BYTES 8192u
@@ -139,12 +182,12 @@ struct tracewell_failures {
 
 #ifdef __cplusplus
 static_assert(sizeof(tracewell_packet) == TRACEWELL_PACKET_HEAD, "packet");
-static_assert(sizeof(tracewell_ring) == 64 + 8 * TRACEWELL_RING_SLOTS_MAX, "ring");
-static_assert(sizeof(tracewell_channel) == 80 + 2048, "channel");
+static_assert(sizeof(tracewell_ring) == 112 + 8 * TRACEWELL_RING_SLOTS_MAX, "ring");
+static_assert(sizeof(tracewell_channel) == 88 + 2048, "channel");
 #else
 _Static_assert(sizeof(struct tracewell_packet) == TRACEWELL_PACKET_HEAD, "packet");
-_Static_assert(sizeof(struct tracewell_ring) == 64 + 8 * TRACEWELL_RING_SLOTS_MAX, "ring");
-_Static_assert(sizeof(struct tracewell_channel) == 80 + 2048, "channel");
+_Static_assert(sizeof(struct tracewell_ring) == 112 + 8 * TRACEWELL_RING_SLOTS_MAX, "ring");
+_Static_assert(sizeof(struct tracewell_channel) == 88 + 2048, "channel");
 #endif
 
 #endif

@@ -38,7 +38,9 @@ struct tracewell_thread {
 
 /* Page 0 of the control file, once the library has found it; zeros before. */
 extern const volatile struct tracewell_control tracewell_hooks_control;
-extern __thread struct tracewell_thread* tracewell_hooks_threads[TRACEWELL_HOOK_CHANNELS]
+/* Of channels, then of components. */
+extern __thread struct tracewell_thread* tracewell_hooks_threads[TRACEWELL_HOOK_CHANNELS +
+                                                                 TRACEWELL_COMPONENTS_MAX]
     __attribute__((tls_model("initial-exec")));
 
 /* A ring for this thread. NULL: `word` is not wanted, or there can be none; then it was counted. */

@@ -20,8 +20,11 @@ void add_channel_options(CLI::App& app, std::optional<unsigned>& channel);
 /// The channel asked for; 0; or the only one that is active.
 unsigned channel_of(const hooks::Control& control, const std::optional<unsigned>& asked);
 
-/// Ids as AIX spells them, with commas: hh is hh00 to hhf0, hhh is hhh0, hhhh is itself.
+/// Ids as AIX spells them, with commas or blanks: hh is hh00 to hhf0, hhh is hhh0, hhhh is itself.
 Result<std::vector<uint16_t>> hook_ids(const std::string& text);
+
+/// Pieces between commas and blanks.
+std::vector<std::string_view> list_words(std::string_view text);
 
 /// A number of bytes, with k, m or g behind it if need be.
 std::optional<uint64_t> size_in_bytes(std::string_view text);

@@ -15,8 +15,10 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/hook_groups.h"
 #include "cli/hook_session.h"
 #include "cli/trace_collector.h"
+#include "hooks/defaults.h"
 #include "hooks/session.h"
 
 namespace tracewell::cli {
@@ -28,7 +30,8 @@ struct TraceOptions {
   bool background = false, generic = false, circular = false, single = false;
   bool keep_old = false, off = false, system = false, stop_when_full = false;
   bool status_channel = false;
-  std::string log_size, buffer_size, only, except, log, message, until_end_of, beside;
+  std::string log_size, buffer_size, only, except, only_groups, except_groups;
+  std::string log, message, components, until_end_of, beside;
 };
 
 struct Refused {
@@ -40,11 +43,8 @@ constexpr Refused kRefused[] = {
     {"-b", "buffers are files; there is no kernel heap"},
     {"-B", "buffers are files; there are no segments"},
     {"-C", "each thread has a buffer of its own; there is nothing to choose"},
-    {"-e", "there is no component trace"},
     {"-h", "the header is part of the log's format"},
     {"-I", "interrupts have no trace hooks"},
-    {"-J", "there are no event groups"},
-    {"-K", "there are no event groups"},
     {"-M", "address maps are not recorded"},
     {"-N", "locks are not recorded"},
     {"-p", "processors are not recorded"},
@@ -96,6 +96,46 @@ Result<std::string> log_path(const TraceOptions& options, unsigned channel) {
   return path.string();
 }
 
+/// Those of -j and the groups of -J, without those of -k and -K.
+Status choose_hooks(const TraceOptions& options, hooks::SessionOptions& out) {
+  using Hooks = std::vector<uint16_t>;
+  const auto add = [](Result<Hooks> more, Hooks& to) -> Status {
+    if (!more.ok()) return std::move(more).error();
+    to.insert(to.end(), more->begin(), more->end());
+    return {};
+  };
+  if (!options.only.empty() || !options.only_groups.empty()) out.only.emplace();
+  if (!options.only.empty()) TW_RETURN_IF_ERROR(add(hook_ids(options.only), *out.only));
+  if (!options.only_groups.empty())
+    TW_RETURN_IF_ERROR(add(hooks_of_groups(options.only_groups), *out.only));
+  if (!options.except.empty()) TW_RETURN_IF_ERROR(add(hook_ids(options.except), out.except));
+  if (options.except_groups.empty()) return {};
+  return add(hooks_of_groups(options.except_groups), out.except);
+}
+
+/// AIX's rule: two buffers fit the log. What was not asked for is made to fit.
+Status choose_sizes(const TraceOptions& options, hooks::SessionOptions& out) {
+  TW_ASSIGN_OR_RETURN(const hooks::Defaults defaults, hooks::read_defaults());
+  TW_ASSIGN_OR_RETURN(out.buffer_bytes,
+                      size_of(options.buffer_size, "-T",
+                              defaults.buffer_bytes.value_or(out.buffer_bytes)));
+  TW_ASSIGN_OR_RETURN(out.log_bytes,
+                      size_of(options.log_size, "-L", defaults.log_bytes.value_or(0)));
+  const uint64_t fits = options.single ? out.log_bytes : out.log_bytes / 2;
+  if (out.log_bytes != 0 && out.buffer_bytes > fits) {
+    if (!options.buffer_size.empty())
+      return {Errc::InvalidArgument,
+              fmt::format("-T: a buffer has at most {} ({} bytes; -L makes it larger)",
+                          options.single ? "the size of the log" : "half of the log", fits)};
+    out.buffer_bytes = fits;
+  }
+  if (defaults.user_buffer_max && ::geteuid() != 0 && out.buffer_bytes > *defaults.user_buffer_max)
+    return {Errc::InvalidArgument,
+            fmt::format("-T: a buffer has at most {} bytes here (trcctl -N)",
+                        *defaults.user_buffer_max)};
+  return {};
+}
+
 Result<hooks::SessionOptions> session_of(const TraceOptions& options, unsigned channel,
                                          const std::string& command) {
   hooks::SessionOptions out;
@@ -103,20 +143,14 @@ Result<hooks::SessionOptions> session_of(const TraceOptions& options, unsigned c
   out.buffering = options.circular ? hooks::Buffering::Circular
                   : options.single ? hooks::Buffering::Single
                                    : hooks::Buffering::Alternate;
-  TW_ASSIGN_OR_RETURN(out.buffer_bytes, size_of(options.buffer_size, "-T", out.buffer_bytes));
-  TW_ASSIGN_OR_RETURN(out.log_bytes, size_of(options.log_size, "-L", 0));
+  TW_RETURN_IF_ERROR(choose_sizes(options, out));
   if (options.stop_when_full && out.log_bytes == 0)
     return {Errc::InvalidArgument, "-s needs -L: when is the log full?"};
   out.stop_when_full = options.stop_when_full;
   out.off = options.off;
   out.keep_old_log = options.keep_old;
   TW_ASSIGN_OR_RETURN(out.log, log_path(options, channel));
-  if (!options.only.empty()) {
-    TW_ASSIGN_OR_RETURN(out.only, hook_ids(options.only));
-  }
-  if (!options.except.empty()) {
-    TW_ASSIGN_OR_RETURN(out.except, hook_ids(options.except));
-  }
+  TW_RETURN_IF_ERROR(choose_hooks(options, out));
   out.facts = {{"hostname", host_name()},
                {"command", command},
                {"mode", options.circular ? "circular" : options.single ? "single" : "alternate"}};
@@ -150,6 +184,17 @@ Status ask(hooks::Control& control, unsigned channel) {
   }
 }
 
+/// What ctctrl would do with these words.
+Status set_up_components(const std::string& words) {
+  if (words.empty()) return {};
+  std::vector<std::string> arguments = {"ctctrl"};
+  for (const std::string_view word : list_words(words)) arguments.emplace_back(word);
+  const int status = run_program(arguments);
+  if (status == kOk) return {};
+  return {status == kNothing ? Errc::NotFound : Errc::InvalidArgument,
+          fmt::format("-e '{}' was not done", printable(words))};
+}
+
 Result<int> trace(const TraceOptions& options, const std::string& command) {
   TW_ASSIGN_OR_RETURN(hooks::Control control, hooks::Control::open());
   unsigned channel = 0;
@@ -157,6 +202,7 @@ Result<int> trace(const TraceOptions& options, const std::string& command) {
     TW_ASSIGN_OR_RETURN(channel, free_channel(control));
   }
   TW_ASSIGN_OR_RETURN(const hooks::SessionOptions session, session_of(options, channel, command));
+  TW_RETURN_IF_ERROR(set_up_components(options.components));
   TW_RETURN_IF_ERROR(hooks::start_session(control, session));
   if (session.buffering == hooks::Buffering::Alternate) {
     if (Status status = start_collector(control, channel); !status.ok()) {
@@ -194,9 +240,15 @@ void add_options(CLI::App& app, TraceOptions& options) {
   app.add_option("-j", options.only, "only these hooks: 010,02 (020 to 02f),1230")
       ->type_name("HOOKS");
   app.add_option("-k", options.except, "all but these hooks")->type_name("HOOKS");
+  app.add_option("-J", options.only_groups, "only hooks of these groups, and of -j (trcevgrp -l)")
+      ->type_name("GROUPS");
+  app.add_option("-K", options.except_groups, "all but hooks of these groups, and of -k")
+      ->type_name("GROUPS");
   app.add_option("-o", options.log, "the log, a folder")->type_name("LOG");
   app.add_flag("-c", options.keep_old, "keep the old log as LOG.old");
   app.add_flag("-d", options.off, "begin with tracing off; trcon turns it on");
+  app.add_option("-e", options.components, "first set up component trace, as ctctrl WORDS does")
+      ->type_name("WORDS");
   app.add_option("-m", options.message, "a note for the log")->type_name("TEXT");
   app.add_flag("-n", options.system, "note the system in the log");
   auto* until = app.add_option("-x", options.until_end_of, "trace while this command runs");

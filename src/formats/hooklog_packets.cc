@@ -20,6 +20,12 @@ using Severity = Problem::Severity;
 
 constexpr uint8_t kMagicBytes[] = {0xc1, 0x1f, 0xfc, 0xc1};
 
+bool is_cut_head(Bytes rest) {
+  const size_t known = std::min(rest.size(), std::size(kMagicBytes));
+  return rest.size() < TRACEWELL_PACKET_HEAD &&
+         std::equal(rest.begin(), rest.begin() + static_cast<ptrdiff_t>(known), kMagicBytes);
+}
+
 std::vector<uint32_t> slot_states(Bytes bytes, const tracewell_ring& ring) {
   std::vector<uint32_t> out;
   for (uint32_t slot = 0; slot < ring.slots; ++slot) {
@@ -72,6 +78,10 @@ void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog
     const auto found = std::search(bytes.begin() + static_cast<ptrdiff_t>(at) + 1, bytes.end(),
                                    std::begin(kMagicBytes), std::end(kMagicBytes));
     const auto next = static_cast<uint64_t>(found - bytes.begin());
+    if (is_cut_head(bytes.subspan(at))) {
+      cut_heads_.push_back({at, bytes.size() - at});
+      return;
+    }
     problems.add({at, Severity::Damage, "no-packet",
                   fmt::format("{} bytes are no packet", next - at)});
     at = next;
@@ -105,6 +115,7 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
     problems.add({0, Severity::Damage, "no-ring", file->path() + " is no ring of trace hooks"});
     return;
   }
+  has_rings_ = true;
   const auto index = static_cast<uint32_t>(files.size());
   files.push_back(file);
   uint64_t dropped = 0;
@@ -144,6 +155,11 @@ void HooklogPackets::add_folder(const std::string& folder, ProblemLog& problems)
 }
 
 void HooklogPackets::settle(ProblemLog& problems) {
+  // A ring keeps a packet until all of it is in the log.
+  if (!has_rings_)
+    for (const CutHead& one : cut_heads_)
+      problems.add({one.offset, Severity::Damage, "no-packet",
+                    fmt::format("{} bytes are no packet", one.bytes)});
   for (auto& [id, stream] : streams) {
     auto& packets = stream.packets;
     // Of those that are there twice, what the log has comes before what a ring has, unless a

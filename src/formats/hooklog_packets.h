@@ -52,6 +52,14 @@ struct HooklogPackets {
   void settle(ProblemLog& problems);
 
  private:
+  /// A file that ends within a packet's head: a collector was killed over it.
+  struct CutHead {
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<CutHead> cut_heads_;
+  bool has_rings_ = false;
+
   /// nullptr: there is none. The result lasts until the next one is added.
   HooklogPacket* add(uint32_t file, uint64_t offset, uint64_t room);
 };

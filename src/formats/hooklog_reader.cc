@@ -15,7 +15,8 @@ using Severity = Problem::Severity;
 constexpr size_t kBatchEvents = 1024;
 constexpr std::string_view kMetadata = "metadata";
 /// What the log's env says of the whole trace.
-constexpr std::string_view kFacts[] = {"hostname", "command", "message", "channel", "mode"};
+constexpr std::string_view kFacts[] = {"hostname", "command", "message", "channel", "mode",
+                                         "component"};
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');

@@ -75,6 +75,7 @@ Result<uint64_t> Collector::collect(RingFile& ring, bool all) {
     ring.release(packet, got);
     ++taken;
   }
+  taken_ += taken;
   return taken;
 }
 

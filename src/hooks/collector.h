@@ -32,6 +32,8 @@ class Collector {
   /// Takes everything, also packets that are not closed, and removes the rings. No thread begins a
   /// record any more; those under way are waited for, but not long.
   Status finish();
+  /// Packets that were taken, ever.
+  uint64_t taken() const { return taken_; }
 
  private:
   Status find_rings();
@@ -42,7 +44,7 @@ class Collector {
   LogFolder& log_;
   std::map<std::string, std::unique_ptr<RingFile>> rings_;  // by name of the file
   int64_t folder_changed_ns_ = -1;
-  uint64_t rounds_ = 0;
+  uint64_t rounds_ = 0, taken_ = 0;
   std::vector<uint8_t> packet_;
 };
 

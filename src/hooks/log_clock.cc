@@ -36,18 +36,23 @@ Instant now() {
   return best;
 }
 
-LogClock measure_clock(const Instant& start, const Instant& end) {
-  const int64_t passed_ns = end.monotonic_ns - start.monotonic_ns;
-  const uint64_t passed_ticks = end.ticks - start.ticks;
+LogClock clock_of(const Instant& start, uint64_t hertz) {
   LogClock clock;
-  if (passed_ns > 0 && passed_ticks > 0)
-    clock.hertz = static_cast<uint64_t>(Wide{passed_ticks} * kNano / passed_ns);
+  if (hertz != 0) clock.hertz = hertz;
   const Wide origin = Wide{start.time_ns} - Wide{start.ticks} * kNano / Wide{clock.hertz};
   Wide seconds = origin / kNano;
   if (origin < seconds * kNano) --seconds;
   clock.seconds = static_cast<int64_t>(seconds);
   clock.ticks = static_cast<uint64_t>((origin - seconds * kNano) * Wide{clock.hertz} / kNano);
   return clock;
+}
+
+LogClock measure_clock(const Instant& start, const Instant& end) {
+  const int64_t passed_ns = end.monotonic_ns - start.monotonic_ns;
+  const uint64_t passed_ticks = end.ticks - start.ticks;
+  const bool passed = passed_ns > 0 && passed_ticks > 0;
+  return clock_of(start,
+                  passed ? static_cast<uint64_t>(Wide{passed_ticks} * kNano / passed_ns) : 1);
 }
 
 }  // namespace tracewell::hooks

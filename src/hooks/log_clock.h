@@ -21,6 +21,9 @@ struct LogClock {
   uint64_t ticks = 0;
 };
 
+/// When the counter's frequency is known, and what time it was once.
+LogClock clock_of(const Instant& start, uint64_t hertz);
+
 /// Of two instants; the longer the time between them, the better. `start` is right exactly.
 LogClock measure_clock(const Instant& start, const Instant& end);
 

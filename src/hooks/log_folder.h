@@ -22,10 +22,12 @@ using Uuid = std::array<uint8_t, 16>;
 /// What a log's metadata says of the whole trace: words, and values.
 using LogFacts = std::vector<std::pair<std::string, std::string>>;
 
+std::string uuid_text(const Uuid& uuid);
 std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts);
 
-/// Makes the folder, with one for rings in it. A log that is there already goes, or is renamed to
-/// PATH.old; anything else of that name is an error.
+/// Makes the folder, with one for rings in it. A log of this user's that is there already goes, or
+/// is renamed to PATH.old. An error is anything else of that name, a symbolic link too; a log with
+/// rings that nobody has collected, which would go; and, for root, a parent that others write to.
 Status make_log_folder(const std::string& path, bool keep_old);
 /// Appears whole or not at all.
 Status write_metadata(const std::string& folder, const std::string& text);

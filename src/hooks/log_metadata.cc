@@ -90,13 +90,6 @@ std::string events_text() {
   return out;
 }
 
-std::string uuid_text(const Uuid& uuid) {
-  std::string out;
-  for (size_t i = 0; i < uuid.size(); ++i)
-    out += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-  return out;
-}
-
 /// What may stand between quotes.
 std::string quotable(std::string_view value) {
   std::string out = printable(value);
@@ -135,6 +128,13 @@ Status remove_folder(const std::string& path) {
 
 }  // namespace
 
+std::string uuid_text(const Uuid& uuid) {
+  std::string out;
+  for (size_t i = 0; i < uuid.size(); ++i)
+    out += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+  return out;
+}
+
 std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts) {
   std::string env;
   for (const auto& [key, value] : facts)
@@ -148,14 +148,63 @@ std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFact
       kTypes, uuid_text(uuid), env, clock_text(clock), kStream, events_text());
 }
 
+namespace {
+
+/// Nobody else may put something else into the place of what is there while we look at it.
+Status check_parent(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string parent = slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+  struct stat about {};
+  if (::stat(parent.c_str(), &about) != 0) return errno_error(parent);
+  const bool ours = about.st_uid == ::geteuid() || about.st_uid == 0;
+  const bool open = (about.st_mode & 0022) != 0 && (about.st_mode & S_ISVTX) == 0;
+  if (::geteuid() == 0 && (!ours || open))
+    return {Errc::InvalidArgument,
+            fmt::format("others may write to {}: no place for a log of root's",
+                        printable(parent))};
+  return {};
+}
+
+/// `path` is there: is it a log that may be replaced?
+Status check_old_log(const std::string& path, const struct stat& about) {
+  if (S_ISLNK(about.st_mode))
+    return {Errc::InvalidArgument,
+            fmt::format("{} is a symbolic link; name what it leads to", printable(path))};
+  if (!S_ISDIR(about.st_mode) || !is_log(path))
+    return {Errc::InvalidArgument,
+            fmt::format("{} is there, and is no log of trace hooks", printable(path))};
+  if (about.st_uid != ::geteuid())
+    return {Errc::InvalidArgument, fmt::format("{} is somebody else's log", printable(path))};
+  return {};
+}
+
+/// Rings that nobody has collected.
+bool has_rings(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir((path + "/.rings").c_str()),
+                                                    ::closedir);
+  if (!entries) return false;
+  while (const dirent* entry = ::readdir(entries.get()))
+    if (entry->d_name[0] != '.') return true;
+  return false;
+}
+
+}  // namespace
+
 Status make_log_folder(const std::string& path, bool keep_old) {
   struct stat about {};
+  TW_RETURN_IF_ERROR(check_parent(path));
   if (::lstat(path.c_str(), &about) == 0) {
-    if (!is_log(path))
-      return {Errc::InvalidArgument,
-              fmt::format("{} is there, and is no log of trace hooks", printable(path))};
+    TW_RETURN_IF_ERROR(check_old_log(path, about));
     const std::string old = path + ".old";
-    if (keep_old && is_log(old)) TW_RETURN_IF_ERROR(remove_folder(old));
+    if (!keep_old && has_rings(path))
+      return {Errc::InvalidArgument,
+              fmt::format("{0} has hooks that nobody has collected: `trcdead {0}` does, -c keeps "
+                          "it as {0}.old",
+                          printable(path))};
+    if (keep_old && ::lstat(old.c_str(), &about) == 0) {
+      TW_RETURN_IF_ERROR(check_old_log(old, about));
+      TW_RETURN_IF_ERROR(remove_folder(old));
+    }
     if (!keep_old) {
       TW_RETURN_IF_ERROR(remove_folder(path));
     } else if (::rename(path.c_str(), old.c_str()) != 0) {

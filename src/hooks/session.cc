@@ -17,6 +17,7 @@
 #include "base/file_lock.h"
 #include "base/text.h"
 #include "hooks/collector.h"
+#include "hooks/defaults.h"
 #include "hooks/log_clock.h"
 
 namespace tracewell::hooks {
@@ -122,12 +123,10 @@ void describe(tracewell_channel& channel, const SessionOptions& options, const I
 }  // namespace
 
 std::string default_log() {
-  if (const char* named = std::getenv("TRACEWELL_LOG"); named && *named) return named;
-  if (::geteuid() == 0) return "/var/adm/ras/trcfile";
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state && state[0] == '/') return std::string(state) + "/tracewell/trcfile";
-  const char* home = std::getenv("HOME");
-  return std::string(home ? home : "") + "/.local/state/tracewell/trcfile";
+  const auto defaults = read_defaults();
+  const char* named = std::getenv("TRACEWELL_LOG");
+  if ((!named || !*named) && defaults.ok() && defaults->log) return *defaults->log;
+  return state_path("TRACEWELL_LOG", "/var/adm/ras/trcfile", "trcfile");
 }
 
 Status start_session(Control& control, const SessionOptions& options) {
@@ -139,6 +138,11 @@ Status start_session(Control& control, const SessionOptions& options) {
                         printable(log_of(channel)))};
   if (options.log.size() >= sizeof channel.log || !options.log.starts_with('/'))
     return {Errc::InvalidArgument, "the log's path is too long"};
+  for (const unsigned other : active_channels(control))
+    if (log_of(control.channel(other)) == options.log)
+      return {Errc::InvalidArgument,
+              fmt::format("{} is the log of the trace on channel {}", printable(options.log),
+                          other)};
   TW_RETURN_IF_ERROR(make_log_folder(options.log, options.keep_old_log));
   // Programs of this user only: also when the log's folder is everybody's.
   const uint32_t session = ((control.state(options.channel) >> TRACEWELL_STATE_SESSION_SHIFT) + 1) &
@@ -153,8 +157,10 @@ Status start_session(Control& control, const SessionOptions& options) {
   wait_ns(kClockBaseNs);
   LogFacts facts = options.facts;
   facts.emplace_back("channel", fmt::format("{}", options.channel));
-  TW_RETURN_IF_ERROR(write_metadata(
-      options.log, metadata_text(uuid_of(channel), measure_clock(start, now()), facts)));
+  const LogClock clock = measure_clock(start, now());
+  channel.hertz = clock.hertz;
+  TW_RETURN_IF_ERROR(
+      write_metadata(options.log, metadata_text(uuid_of(channel), clock, facts)));
   const uint32_t state = channel.session << TRACEWELL_STATE_SESSION_SHIFT |
                          (filtered ? TRACEWELL_STATE_FILTERED : 0);
   channel.active = 1;
@@ -210,6 +216,10 @@ std::vector<unsigned> active_channels(const Control& control) {
   for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i)
     if (control.channel(i).active != 0) out.push_back(i);
   return out;
+}
+
+std::string log_path_of(const Control& control, unsigned channel) {
+  return log_of(control.channel(channel));
 }
 
 Status run_collector(Control& control, unsigned number, const std::function<void()>& started) {

@@ -34,8 +34,8 @@ struct SessionOptions {
   LogFacts facts;
 };
 
-/// $TRACEWELL_LOG; or /var/adm/ras/trcfile for root, $XDG_STATE_HOME/tracewell/trcfile
-/// (~/.local/state/…) for others.
+/// $TRACEWELL_LOG; what `trcctl -o` said; or /var/adm/ras/trcfile for root,
+/// $XDG_STATE_HOME/tracewell/trcfile (~/.local/state/…) for others.
 std::string default_log();
 
 /// Makes the log and lets hooks of the channel fire. InvalidArgument when a session runs there.
@@ -46,6 +46,7 @@ Status switch_tracing(Control& control, unsigned channel, bool on);
 Status stop_session(Control& control, unsigned channel);
 /// Channels that a session runs on.
 std::vector<unsigned> active_channels(const Control& control);
+std::string log_path_of(const Control& control, unsigned channel);
 
 /// The work of an alternate session's collector, in a process of its own; returns when the session
 /// is over. While it lives, it holds a lock on the log; `started` is called once it has that.

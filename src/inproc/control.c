@@ -25,6 +25,11 @@ static struct tracewell_failures* g_failures;
 const uint8_t* control_pages(void) { return g_pages; }
 
 void count_failure(unsigned channel) {
+  if (channel >= TRACEWELL_HOOK_CHANNELS) {
+    __atomic_fetch_add(&component_at(channel - TRACEWELL_HOOK_CHANNELS)->lost, 1,
+                       __ATOMIC_RELAXED);
+    return;
+  }
   if (g_failures) __atomic_fetch_add(&g_failures->lost[channel], 1, __ATOMIC_RELAXED);
 }
 
@@ -46,8 +51,7 @@ static int ours_alone(const struct stat* about) {
   return about->st_uid == geteuid() && (about->st_mode & 0077) == 0;
 }
 
-/* The folder with a slash behind it; its length, or 0. */
-static size_t find_folder(char* path, size_t size) {
+size_t find_folder(char* path, size_t size) {
   const char* end = path + size - sizeof TRACEWELL_CONTROL_NAME - 2;
   const char* runtime = getenv("XDG_RUNTIME_DIR");
   struct stat about;

@@ -11,16 +11,19 @@
 /* Before a thread's first hook. */
 static struct tracewell_thread g_none;
 /* Of threads that are too many: their hooks are counted, and that is all. */
-static struct place g_too_many[TRACEWELL_HOOK_CHANNELS];
-__thread struct tracewell_thread* tracewell_hooks_threads[TRACEWELL_HOOK_CHANNELS]
-    __attribute__((tls_model("initial-exec"))) = {&g_none, &g_none, &g_none, &g_none,
-                                                  &g_none, &g_none, &g_none, &g_none};
+static struct place g_too_many[CHANNELS_ALL];
+__thread struct tracewell_thread* tracewell_hooks_threads[CHANNELS_ALL]
+    __attribute__((tls_model("initial-exec"))) = {[0 ... CHANNELS_ALL - 1] = &g_none};
 static struct place* g_places;
 
 /* Of the process's next ring; behind the places, and wiped with them when it forks. */
 static uint32_t* next_number(void) {
   return (uint32_t*)(void*)((uint8_t*)g_places + PLACES_BYTES);
 }
+
+/* The process that the places are of; 0 in a child that was forked, which has none yet. A child of
+ * vfork has its parent's. */
+static uint32_t* places_owner(void) { return next_number() + 1; }
 
 static int map_places(void) {
   const size_t bytes = PLACES_BYTES + TRACEWELL_HOOK_PAGE;
@@ -110,6 +113,11 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
   ring->number = ring_number;
   ring->session = channel->session;
   ring->channel = number;
+  ring->ticks = channel->ticks;
+  ring->time_ns = channel->time_ns;
+  ring->monotonic_ns = channel->monotonic_ns;
+  ring->hertz = channel->hertz;
+  memcpy(ring->uuid, channel->uuid, sizeof ring->uuid);
   __atomic_store_n(&ring->magic, TRACEWELL_RING_MAGIC, __ATOMIC_RELEASE);
   return ring;
 }
@@ -180,18 +188,35 @@ static int usable(const struct tracewell_channel* channel, uint32_t state) {
          channel->packet_bytes % TRACEWELL_HOOK_PAGE == 0;
 }
 
-static struct place* enter(unsigned number, uint32_t state) {
+static const struct tracewell_channel* channel_at(unsigned number) {
   const void* const shared = control_pages() + number * TRACEWELL_HOOK_PAGE;
+  if (number < TRACEWELL_HOOK_CHANNELS) return shared;
+  return &component_at(number - TRACEWELL_HOOK_CHANNELS)->channel;
+}
+
+static uint32_t state_of(unsigned number) {
+  if (number < TRACEWELL_HOOK_CHANNELS) return TRACEWELL_STATE(number);
+  return __atomic_load_n(&component_at(number - TRACEWELL_HOOK_CHANNELS)->state, __ATOMIC_RELAXED);
+}
+
+static struct place* enter(unsigned number, uint32_t state) {
   struct place* place = (struct place*)(void*)tracewell_hooks_threads[number];
   struct tracewell_channel channel;
   const uint32_t self = thread_id();
   int claimed = 0;
-  memcpy(&channel, shared, sizeof channel);
+  memcpy(&channel, channel_at(number), sizeof channel);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   /* It was stopped, or stopped and started, just now. */
-  if (TRACEWELL_STATE(number) != state || !usable(&channel, state)) return NULL;
+  if (state_of(number) != state || !usable(&channel, state)) return NULL;
   if (&place->thread == &g_none || place->owner != self) {
-    place = map_places() ? claim_place(number, self) : NULL;
+    const int mapped = map_places();
+    if (mapped && *places_owner() == 0) *places_owner() = process_id();
+    /* What it would begin, its parent's thread would go on with, and others take for dead. */
+    if (mapped && *places_owner() != process_id()) {
+      count_failure(number);
+      return NULL;
+    }
+    place = mapped ? claim_place(number, self) : NULL;
     claimed = 1;
   }
   if (!place) {

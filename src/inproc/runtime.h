@@ -5,6 +5,7 @@
 #include "inproc/system.h"
 
 #define THREADS_MAX 4096
+#define CHANNELS_ALL (TRACEWELL_HOOK_CHANNELS + TRACEWELL_COMPONENTS_MAX)
 #define TRACEWELL_OFFSET_MASK 0xffffffu
 
 /* A thread's ring, and what only its own thread knows of it. All of these live in one mapping that
@@ -30,6 +31,10 @@ struct place {
 /* All but page 0 of the control file; zeros when there is none. */
 HIDDEN const uint8_t* control_pages(void);
 HIDDEN void count_failure(unsigned channel);
+/* The control file's folder with a slash behind it; its length, or 0. */
+HIDDEN size_t find_folder(char* path, size_t size);
+/* One that was registered. */
+HIDDEN struct tracewell_component* component_at(unsigned slot);
 
 /* Signals are held back. */
 HIDDEN void close_packet(struct place* place, uint64_t now);

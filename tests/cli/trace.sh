@@ -187,7 +187,7 @@ has '0100.0 0x1 0x2 0x3 0x4 0x5'
 has '0100.0 0x6  6364'
 
 # What is refused, by name.
-for option in -p -C -A -r -J; do
+for option in -p -C -A -r; do
   trace -a "$option" 2>"$work/err" && fail "trace $option"
   has "$option" err
 done

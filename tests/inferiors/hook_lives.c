@@ -1,7 +1,7 @@
 // Trace hooks in processes that fork, threads that end, and handlers that do not return.
 // libs: -lrts
 //
-//   hook_lives fork|clone|threads|handler|jump|exec|errno
+//   hook_lives fork|clone|vfork|vfork-first|threads|handler|nested|jump|exec|errno
 // Hook 0100 with a number that says who fired it.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,6 +30,14 @@ static void on_signal(int signal) {
   fire(3, 5000);  // more than the ring has room for
 }
 
+// Each signal's handler is interrupted by the next one's; who = how deep.
+static void on_nested(int signal) {
+  const unsigned long depth = (unsigned long)(signal - SIGRTMIN) + 1;
+  fire(depth, 10);
+  if (depth < 8) raise(signal + 1);
+  fire(depth, 10);
+}
+
 static sigjmp_buf g_out;
 static void on_jump(int signal) {
   (void)signal;
@@ -53,6 +61,30 @@ static int run(const char* what, char** argv) {
     fire(1, 10);
     wait_for(child);
     return child < 0;
+  }
+  if (strcmp(what, "vfork") == 0 || strcmp(what, "vfork-first") == 0) {
+    pthread_t thread;
+    // The child is in our memory, and on our stack, until it is another program.
+    if (what[5] == 0) fire(1, 10);
+    else if (pthread_create(&thread, NULL, short_life, (void*)5) != 0 ||
+             pthread_join(thread, NULL) != 0) return 1;
+    const pid_t child = vfork();
+    if (child == 0) {
+      fire(2, 10);
+      execl(argv[0], argv[0], "errno", NULL);
+      _exit(127);
+    }
+    fire(1, 10);
+    wait_for(child);
+    return child < 0;
+  }
+  if (strcmp(what, "nested") == 0) {
+    for (int i = 0; i < 8; ++i) signal(SIGRTMIN + i, on_nested);
+    for (int i = 0; i < 100; ++i) {
+      fire(0, 1);
+      raise(SIGRTMIN);
+    }
+    return 0;
   }
   if (strcmp(what, "threads") == 0) {
     for (unsigned long i = 0; i < 200; ++i) {

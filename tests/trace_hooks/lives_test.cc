@@ -1,5 +1,8 @@
 // Processes that fork, threads that end, handlers in the middle of hooks: whose record is where.
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <iterator>
 
 #include "trace_hooks/session_world.h"
 
@@ -49,6 +52,96 @@ TEST_F(HookLives, ClonedChildToo) {
   const Seen seen = run("clone");
   EXPECT_EQ(seen.times, (std::map<uint64_t, uint64_t>{{1, 20}, {2, 10}}));
   EXPECT_EQ(seen.rings, 2u);
+}
+
+TEST_F(HookLives, VforkedChildIsInItsParentsRing) {
+  const Seen seen = run("vfork", Buffering::Single, 1 << 20);
+  EXPECT_EQ(seen.times, (std::map<uint64_t, uint64_t>{{1, 20}, {2, 10}, {4, 3000}}));
+  EXPECT_EQ(story_.lost, 0u);
+}
+
+TEST_F(HookLives, VforkedChildWhoseParentHasNoRing) {
+  const Seen seen = run("vfork-first", Buffering::Single, 1 << 20);
+  EXPECT_EQ(seen.times, (std::map<uint64_t, uint64_t>{{1, 10}, {4, 3000}, {5, 10}}));
+  EXPECT_EQ(std::ranges::count(story_.marks,
+                               "10 records lost: their threads could not make a ring"),
+            1);
+}
+
+TEST_F(HookLives, HandlersInHandlers) {
+  for (const Buffering buffering : {Buffering::Single, Buffering::Circular}) {
+    const Seen seen = run("nested", buffering, 4 << 20);
+    std::map<uint64_t, uint64_t> wanted{{0, 100}};
+    for (uint64_t depth = 1; depth <= 8; ++depth) wanted[depth] = 2000;
+    EXPECT_EQ(seen.times, wanted);
+    EXPECT_EQ(story_.lost, 0u);
+  }
+}
+
+TEST_F(HookLives, LogThatACollectorWasKilledOver) {
+  world_.start(world_.options(Buffering::Alternate, 64 << 10));
+  EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "1", "100", "0"})), 0);
+  const std::string ring =
+      std::filesystem::directory_iterator(world_.log() + "/.rings")->path().filename().string();
+  std::string bytes;
+  {
+    std::ifstream file(world_.log() + "/.rings/" + ring, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  for (const size_t size : {1, 3, 4, 84, 103, 104, 200}) {
+    std::ofstream(world_.log() + "/" + ring + ".0", std::ios::binary)
+        << bytes.substr(TRACEWELL_HOOK_PAGE, size);
+    const LogStory story = read_log(world_.log());
+    EXPECT_TRUE(story.problems.empty()) << size << ": " << story.problems[0];
+    EXPECT_EQ(story.events, 100u + 2) << size;
+  }
+  world_.stop();
+  EXPECT_EQ(read_log(world_.log()).events, 100u + 3);
+  // Without rings, it is damage.
+  std::ofstream(world_.log() + "/" + ring + ".1", std::ios::binary)
+      << bytes.substr(TRACEWELL_HOOK_PAGE, 84);
+  EXPECT_EQ(read_log(world_.log()).problems, std::vector<std::string>{"84 bytes are no packet"});
+}
+
+TEST_F(HookLives, LogsThatAreNotReplaced) {
+  const auto refused = [&](const std::string& log, const std::string& why) {
+    SessionOptions options = world_.options(Buffering::Single, 64 << 10);
+    options.log = log;
+    const Status status = start_session(world_.control(), options);
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(status.error().text().find(why), std::string::npos) << status.error().text();
+  };
+  world_.start(world_.options(Buffering::Single, 64 << 10));
+  world_.stop();
+  const std::string link = world_.log() + "-link";
+  std::filesystem::create_directory_symlink(world_.log(), link);
+  refused(link, "is a symbolic link");
+  std::filesystem::create_symlink("nowhere", link + "-broken");
+  refused(link + "-broken", "is a symbolic link");
+  const std::string other = world_.log() + "-other";
+  std::filesystem::create_directory(other);
+  std::ofstream(other + "/metadata") << "/* CTF 1.8 */ of somebody else";
+  refused(other, "is no log of trace hooks");
+  EXPECT_TRUE(std::filesystem::exists(other + "/metadata"));
+  std::ofstream(world_.log() + "-file") << "text";
+  refused(world_.log() + "-file", "is no log of trace hooks");
+  EXPECT_EQ(read_log(world_.log()).events, 2u);
+
+  std::filesystem::create_directory(world_.log() + "/.rings");
+  std::ofstream(world_.log() + "/.rings/1-1") << "not collected";
+  refused(world_.log(), "nobody has collected");
+  std::filesystem::remove_all(world_.log() + "/.rings");
+
+  world_.start(world_.options(Buffering::Single, 64 << 10));
+  SessionOptions second = world_.options(Buffering::Single, 64 << 10);
+  second.channel = 1;
+  EXPECT_FALSE(start_session(world_.control(), second).ok());
+  world_.stop();
+  if (geteuid() == 0) {
+    std::filesystem::create_directory(world_.log() + "-open");
+    chmod((world_.log() + "-open").c_str(), 0777);
+    refused(world_.log() + "-open/log", "others may write to");
+  }
 }
 
 TEST_F(HookLives, ThreadsThatEndLeaveTheirRingToOthers) {

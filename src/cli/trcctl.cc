@@ -1,0 +1,106 @@
+// trcctl: what trace does where its command line says nothing.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/hook_session.h"
+#include "hooks/components.h"
+#include "hooks/defaults.h"
+#include "hooks/session.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct DefaultsOptions {
+  bool list = false, restore = false;
+  std::string component_folder, log_size, buffer_size, buffer_max, log;
+};
+
+std::string size_text(const std::optional<uint64_t>& bytes) {
+  return bytes ? fmt::format("{}", *bytes) : "any";
+}
+
+Result<int> list_defaults() {
+  TW_ASSIGN_OR_RETURN(const hooks::Defaults all, hooks::read_defaults());
+  fmt::print("log file                    {}\n", printable(hooks::default_log()));
+  fmt::print("log size                    {}\n", size_text(all.log_bytes));
+  fmt::print("buffer size                 {}\n",
+             all.buffer_bytes.value_or(hooks::SessionOptions{}.buffer_bytes));
+  fmt::print("largest buffer of users     {}\n", size_text(all.user_buffer_max));
+  fmt::print("folder of component trace   {}\n",
+             printable(hooks::default_component_folder()));
+  return static_cast<int>(kOk);
+}
+
+Status set_size(const std::string& text, const char* option, std::optional<uint64_t>& to) {
+  if (text.empty()) return {};
+  const auto size = size_in_bytes(text);
+  if (!size || *size == 0)
+    return {Errc::InvalidArgument, fmt::format("{}: '{}' is no size", option, printable(text))};
+  to = *size;
+  return {};
+}
+
+Status set_path(const std::string& text, std::optional<std::string>& to) {
+  if (text.empty()) return {};
+  std::error_code error;
+  to = std::filesystem::absolute(text, error).lexically_normal().string();
+  return error ? Status(Errc::InvalidArgument, error.message()) : Status();
+}
+
+Result<int> defaults(const DefaultsOptions& options) {
+  const bool changes = options.restore || !options.component_folder.empty() ||
+                       !options.log_size.empty() || !options.buffer_size.empty() ||
+                       !options.buffer_max.empty() || !options.log.empty();
+  if (!options.buffer_max.empty() && ::geteuid() != 0)
+    return {Errc::InvalidArgument, "-N: only root says how much others may have"};
+  const auto change = [&](hooks::Defaults& own) -> Status {
+    if (options.restore) own = {};
+    TW_RETURN_IF_ERROR(set_size(options.log_size, "-L", own.log_bytes));
+    TW_RETURN_IF_ERROR(set_size(options.buffer_size, "-T", own.buffer_bytes));
+    TW_RETURN_IF_ERROR(set_size(options.buffer_max, "-N", own.user_buffer_max));
+    TW_RETURN_IF_ERROR(set_path(options.log, own.log));
+    return set_path(options.component_folder, own.component_folder);
+  };
+  if (changes) TW_RETURN_IF_ERROR(hooks::change_defaults(change));
+  return options.list || !changes ? list_defaults() : static_cast<int>(kOk);
+}
+
+}  // namespace
+
+Run trcctl_command(CLI::App& app) {
+  auto options = std::make_shared<DefaultsOptions>();
+  app.add_flag("-l", options->list, "list the defaults; so does trcctl alone");
+  app.add_option("-o", options->log, "the log of trace")->type_name("LOG");
+  app.add_option("-L", options->log_size, "its size")->type_name("SIZE");
+  app.add_option("-T", options->buffer_size, "size of a thread's buffer")->type_name("SIZE");
+  app.add_option("-N", options->buffer_max, "largest buffer that users other than root may ask for")
+      ->type_name("SIZE");
+  app.add_option("-d", options->component_folder, "where ctctrl -D puts what it dumps")
+      ->type_name("DIR");
+  app.add_flag("-r", options->restore, "forget all of these, before the others are set");
+  app.add_flag_callback("-M",
+                        [] {
+                          throw CLI::ValidationError(
+                              "-M", "buffers common and rare are dumped with components (-d)");
+                        })
+      ->group("");
+  app.footer("Sizes: 512k, 2m. $TRACEWELL_LOG is stronger than -o. They are kept in\n"
+             "$TRACEWELL_DEFAULTS where that is set, in /etc/tracewell/trace.conf (root) or\n"
+             "$XDG_STATE_HOME/tracewell/trace.conf (others). Sizes that a user has not set are\n"
+             "those of root's file.");
+  return [options](const Invocation&) {
+    const auto status = defaults(*options);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,150 @@
+// trcevgrp: groups of trace hooks, by name, for trace -J and -K and the report. They are kept in a
+// file of the user's; some are always there.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/hook_groups.h"
+#include "cli/hook_session.h"
+#include "hooks/defaults.h"
+
+namespace tracewell::cli {
+namespace {
+
+struct GroupOptions {
+  bool list = false, remove = false, add = false, update = false;
+  CLI::Option* described = nullptr;
+  CLI::Option* hooked = nullptr;
+  std::string description, hooks;
+  std::vector<std::string> names;
+};
+
+using Groups = std::vector<HookGroup>;
+
+Error no_such_group(std::string_view name) {
+  return {Errc::NotFound, fmt::format("there is no event group '{}'", printable(name)), {}};
+}
+
+Result<int> list_groups(const std::vector<std::string_view>& names) {
+  TW_ASSIGN_OR_RETURN(Groups groups, read_hook_groups());
+  for (const std::string_view name : names)
+    if (!find_hook_group(groups, name)) return no_such_group(name);
+  if (!names.empty())
+    std::erase_if(groups, [&](const HookGroup& one) {
+      return std::ranges::count(names, std::string_view(one.name)) == 0;
+    });
+  fmt::print("{}", hook_groups_text(groups));
+  return static_cast<int>(kOk);
+}
+
+Status check_name(std::string_view name) {
+  TW_ASSIGN_OR_RETURN(const Groups all, read_hook_groups());
+  if (const HookGroup* one = find_hook_group(all, name); one && one->type == "reserved")
+    return {Errc::InvalidArgument,
+            fmt::format("the group '{}' is reserved, and cannot be changed", printable(name))};
+  const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '-' || c == '.';
+  });
+  if (!plain)
+    return {Errc::InvalidArgument,
+            fmt::format("'{}' is no name of a group: letters, digits, _ - .", printable(name))};
+  return {};
+}
+
+/// A group is a line of its file.
+Status check_description(std::string_view text) {
+  if (printable(text) == text && text.find('\n') == std::string_view::npos &&
+      text.find('"') == std::string_view::npos)
+    return {};
+  return {Errc::InvalidArgument, "-d: a line of text without quotes"};
+}
+
+Status remove_group(Groups& own, std::string_view name) {
+  const auto found = std::ranges::find(own, name, &HookGroup::name);
+  if (found == own.end()) return no_such_group(name);
+  own.erase(found);
+  return {};
+}
+
+Status set_group(Groups& own, const GroupOptions& options, std::string_view name) {
+  auto found = std::ranges::find(own, name, &HookGroup::name);
+  if (options.add && found != own.end())
+    return {Errc::InvalidArgument,
+            fmt::format("the group '{}' is there already (-u changes it)", printable(name))};
+  if (options.update && found == own.end()) return no_such_group(name);
+  if (options.add) found = own.insert(own.end(), {std::string(name), "", "normal", ""});
+  if (options.described->count() != 0) found->description = options.description;
+  if (options.hooked->count() != 0) found->hooks = options.hooks;
+  return {};
+}
+
+Result<int> change_groups(const GroupOptions& options,
+                          const std::vector<std::string_view>& names) {
+  if (names.empty() || (!options.remove && names.size() != 1))
+    return {Errc::InvalidArgument, "which group?"};
+  for (const std::string_view name : names) TW_RETURN_IF_ERROR(check_name(name));
+  const bool described = options.described->count() != 0, hooked = options.hooked->count() != 0;
+  if (options.remove ? described || hooked : options.add ? !hooked : !described && !hooked)
+    return {Errc::InvalidArgument, options.remove ? "-r takes neither -d nor -h"
+                                   : options.add  ? "which hooks? -h is missing"
+                                                  : "-u needs -d, -h or both"};
+  if (hooked) {
+    TW_ASSIGN_OR_RETURN(const std::vector<uint16_t> ids, hook_ids(options.hooks));
+    if (ids.empty()) return {Errc::InvalidArgument, "-h: no hooks"};
+  }
+  if (described) TW_RETURN_IF_ERROR(check_description(options.description));
+  const std::string path = hook_groups_path();
+  const auto change = [&](const std::string& text) -> Result<std::string> {
+    TW_ASSIGN_OR_RETURN(Groups own, parse_hook_groups(text, path));
+    for (const std::string_view name : names)
+      TW_RETURN_IF_ERROR(options.remove ? remove_group(own, name) : set_group(own, options, name));
+    return hook_groups_text(own);
+  };
+  TW_RETURN_IF_ERROR(hooks::change_file(path, change));
+  return static_cast<int>(kOk);
+}
+
+Result<int> event_groups(const GroupOptions& options) {
+  const int asked = options.list + options.remove + options.add + options.update;
+  if (asked > 1) return {Errc::InvalidArgument, "one of -l, -r, -a and -u"};
+  std::vector<std::string_view> names;
+  for (const std::string& text : options.names)
+    for (const std::string_view name : list_words(text)) names.push_back(name);
+  if (options.list || asked == 0) return list_groups(names);
+  return change_groups(options, names);
+}
+
+}  // namespace
+
+Run trcevgrp_command(CLI::App& app) {
+  auto options = std::make_shared<GroupOptions>();
+  app.set_help_flag("--help", "print this help and exit");
+  app.add_flag("-l", options->list, "list groups (all of them, without GROUP); the default");
+  app.add_flag("-r", options->remove, "remove the groups");
+  app.add_flag("-a", options->add, "make a group of the hooks of -h");
+  app.add_flag("-u", options->update, "give a group the description of -d, the hooks of -h");
+  options->described =
+      app.add_option("-d", options->description, "what the group is for")->type_name("TEXT");
+  options->hooked =
+      app.add_option("-h", options->hooks, "its hooks: 010,02 (020 to 02f),1230")
+          ->type_name("HOOKS");
+  app.add_option("GROUP", options->names, "names of groups, with commas or blanks between them");
+  app.footer(
+      "A line of the list: NAME - DESCRIPTION (TYPE) \"HOOKS\". Those of type reserved cannot be\n"
+      "changed. They are kept as such lines in $TRACEWELL_EVENT_GROUPS where that is set, in\n"
+      "/var/adm/ras/evgrp (root) or $XDG_STATE_HOME/tracewell/evgrp (others).\n"
+      "Exit status: 1 if there is no such group.");
+  return [options](const Invocation&) {
+    const auto status = event_groups(*options);
+    return status.ok() ? *status : fail(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

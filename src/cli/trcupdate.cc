@@ -1,0 +1,121 @@
+// trcupdate FILE: changes a template file by a list of changes, FILE.trc, and writes the list that
+// takes them back, FILE.undo.trc.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/hook_session.h"
+#include "hooks/defaults.h"
+#include "report/compile.h"
+#include "report/template_update.h"
+
+namespace tracewell::cli {
+namespace {
+
+constexpr std::string_view kEnding = ".trc";
+
+struct UpdateOptions {
+  bool ignore_versions = false, verbose = false;
+  std::string templates, extract, list;
+};
+
+Result<std::string> read_templates(const std::string& path, bool must_be_there) {
+  std::error_code error;
+  if (!must_be_there && !std::filesystem::exists(path, error)) return std::string();
+  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+  const std::string_view text = as_text(file->bytes());
+  if (text.starts_with("\x1f\x9d"))
+    return {Errc::Unsupported,
+            fmt::format("{} is compressed (uncompress it first)", printable(path))};
+  return std::string(text);
+}
+
+Result<int> extract(const std::string& path, const std::string& list) {
+  TW_ASSIGN_OR_RETURN(const std::string text, read_templates(path, true));
+  std::vector<uint16_t> hooks;
+  for (const std::string_view word : list_words(list)) {
+    const auto hook = report::parse_hook(word);
+    if (!hook)
+      return {Errc::InvalidArgument,
+              fmt::format("-x: '{}' is no hook: 3 or 4 hex digits", printable(word))};
+    hooks.push_back(*hook);
+  }
+  TW_ASSIGN_OR_RETURN(const std::string out, report::extract_templates(text, hooks));
+  fmt::print("{}", out);
+  return static_cast<int>(kOk);
+}
+
+Status write_whole(const std::string& path, const std::string& text) {
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+  TW_RETURN_IF_ERROR(file.write(text));
+  return file.commit();
+}
+
+Result<int> update(const UpdateOptions& options, const std::string& path) {
+  std::string stem = options.list;
+  if (stem.ends_with(kEnding)) stem.resize(stem.size() - kEnding.size());
+  const std::string list_path = stem + std::string(kEnding);
+  TW_ASSIGN_OR_RETURN(const auto list, InputFile::open(list_path));
+  std::vector<std::string> notes;
+  // What takes the changes back is there before they are.
+  const auto change = [&](const std::string& text) -> Result<std::string> {
+    TW_RETURN_IF_ERROR(read_templates(path, false));
+    TW_ASSIGN_OR_RETURN(report::TemplateUpdate done,
+                        report::update_templates(text, as_text(list->bytes()), list_path,
+                                                 options.ignore_versions));
+    notes = std::move(done.notes);
+    TW_RETURN_IF_ERROR(write_whole(stem + ".undo" + std::string(kEnding), done.undo));
+    return std::move(done.text);
+  };
+  TW_RETURN_IF_ERROR(hooks::change_file(path, change));
+  if (options.verbose)
+    for (const std::string& note : notes) fmt::print("{}\n", note);
+  return static_cast<int>(kOk);
+}
+
+Result<int> change_templates(const UpdateOptions& options) {
+  const std::string path =
+      options.templates.empty()
+          ? hooks::state_path("TRACEWELL_TEMPLATES", "/etc/trcfmt", "trcfmt")
+          : options.templates;
+  if (!options.extract.empty()) return extract(path, options.extract);
+  if (options.list.empty())
+    return {Errc::InvalidArgument, "which changes? FILE (of FILE.trc) or -x HOOKS is missing"};
+  return update(options, path);
+}
+
+}  // namespace
+
+Run trcupdate_command(CLI::App& app) {
+  auto options = std::make_shared<UpdateOptions>();
+  auto* list = app.add_option("FILE", options->list,
+                              "FILE.trc lists the changes; FILE.undo.trc will take them back");
+  app.add_flag("-o", options->ignore_versions,
+               "replace templates of higher versions, too; undo needs it");
+  app.add_option("-t", options->templates, "the template file")->type_name("TEMPLATES");
+  app.add_flag("-v", options->verbose, "say what is done");
+  app.add_option("-x", options->extract, "print templates of these hooks as a list of changes")
+      ->type_name("HOOKS")
+      ->excludes(list);
+  app.footer(
+      "The list's first line is * /etc/trcfmt. Then: + TEMPLATE adds one, or replaces that of its\n"
+      "hook if the version is not lower; - HOOK deletes one. If any line is wrong, nothing is\n"
+      "changed. Without -t, the file is $TRACEWELL_TEMPLATES, /etc/trcfmt (root) or\n"
+      "$XDG_STATE_HOME/tracewell/trcfmt (others).");
+  return [options](const Invocation&) -> int {
+    const auto status = change_templates(*options);
+    if (status.ok()) return *status;
+    if (status.error().code != Errc::Corrupt) return fail(status.error());
+    fmt::print(stderr, "{}\n", status.error().text());  // lines with carets, safe to print
+    return exit_status(status.error());
+  };
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,76 @@
+// Components of this user's programs: what ctctrl shows and changes.
+#pragma once
+
+#include <tracewell/hook_layout.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "hooks/control.h"
+
+namespace tracewell::hooks {
+
+/// Where ctctrl -D puts logs: what `trcctl -d` said; /var/adm/ras/trc_ct for root,
+/// $XDG_STATE_HOME/tracewell/trc_ct for others.
+std::string default_component_folder();
+/// What holds for components that come later: until the machine restarts, and for good.
+/// Lines `KIND PATTERN KEY=VALUE…`; KIND is c (name), l (alias) or t (type).
+std::string component_rules_path(bool for_good);
+
+/// What to change; the rest stays.
+struct ComponentChange {
+  enum class Memory : uint8_t { Off, On, Suspend, Resume };
+  std::optional<Memory> memory;
+  std::optional<bool> system;
+  std::optional<uint32_t> memory_level, system_level;
+  std::optional<uint64_t> buffer_bytes;
+
+  /// As a rule has it; "" when it changes nothing.
+  std::string rule() const;
+};
+
+/// A component of a process, in memory that it shares.
+class Component {
+ public:
+  Component(std::shared_ptr<uint8_t> page, uint32_t pid)
+      : page_(std::move(page)), pid_(pid) {}
+
+  std::string name() const;
+  std::string alias() const;
+  std::string type() const;
+  uint32_t pid() const { return pid_; }
+  bool process_lives() const;
+  /// The folder of its rings' folder.
+  std::string folder() const;
+  const tracewell_component& block() const { return *at(); }
+
+  /// `control` is locked by the caller. What it had in buffers goes with memory off, and with
+  /// another size.
+  Status change(const ComponentChange& change);
+
+ private:
+  tracewell_component* at() const { return reinterpret_cast<tracewell_component*>(page_.get()); }
+  void begin_rings();
+
+  std::shared_ptr<uint8_t> page_;
+  uint32_t pid_;
+};
+
+/// Of all processes, those that died with something in buffers included; by name, then process.
+Result<std::vector<Component>> all_components();
+
+/// What is in the components' buffers goes to a log for each name, FOLDER/NAME; a log that is there
+/// is replaced. Nothing in the buffers changes. The paths of the logs that hold anything.
+Result<std::vector<std::string>> dump_components(const std::vector<Component>& components,
+                                                 const std::string& folder,
+                                                 const std::string& command);
+
+/// Removes what dead processes have left. How many processes that were.
+Result<uint64_t> forget_dead_components();
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,43 @@
+// Rings of trace hooks that a program left which is dead, or whose session nobody will end: in the
+// folder of a log, in files of their own, and in the program's core file.
+#pragma once
+
+#include <tracewell/hook_layout.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace tracewell::hooks {
+
+/// A ring as it was found.
+struct DeadRing {
+  tracewell_ring head = {};
+  std::shared_ptr<InputFile> file;  // that `bytes` are in
+  Bytes bytes;                      // fewer than the ring has, when a core file was cut
+  std::string path;                 // of a ring that is a file by itself; "" = in a core file
+};
+
+/// All rings that `path` leads to: the folder of a log, a ring's file, or a core file. In that are
+/// rings whose files were gone; of others it has the names, and what is there of them is taken.
+/// Corrupt when `path` is none of these.
+Result<std::vector<DeadRing>> find_dead_rings(const std::string& path);
+
+struct Rescue {
+  std::string log;     // what the rings went to
+  uint64_t rings = 0;
+  uint64_t packets = 0;
+};
+
+/// Puts what the rings hold into `log`, which is made when it is not there; else it must be the log
+/// of the same session. Rings that are files of that log go. All are of one session.
+/// InvalidArgument when they are not, or a program still writes to one of them.
+Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std::string& log,
+                                  const std::string& command);
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,135 @@
+#include "hooks/defaults.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/file_lock.h"
+#include "base/text.h"
+
+namespace tracewell::hooks {
+namespace {
+
+constexpr const char* kRootsFile = "/etc/tracewell/trace.conf";
+
+/// Calls `with` (key, text or number) for each setting.
+template <class AnyDefaults, class With>
+void for_each_setting(AnyDefaults& defaults, const With& with) {
+  with("log", defaults.log);
+  with("component_folder", defaults.component_folder);
+  with("log_bytes", defaults.log_bytes);
+  with("buffer_bytes", defaults.buffer_bytes);
+  with("user_buffer_max", defaults.user_buffer_max);
+}
+
+bool set(std::optional<std::string>& to, std::string_view value) {
+  to = value;
+  return value.starts_with('/');
+}
+bool set(std::optional<uint64_t>& to, std::string_view value) {
+  to = parse_number(value);
+  return to && *to != 0;
+}
+
+Result<Defaults> parse(std::string_view text, const std::string& path) {
+  Defaults out;
+  uint64_t number = 0;
+  for (std::string_view line : split(text, '\n')) {
+    ++number;
+    if (line.empty() || line.starts_with('#')) continue;
+    const size_t middle = line.find(" = ");
+    bool fits = false;
+    if (middle != std::string_view::npos)
+      for_each_setting(out, [&](std::string_view key, auto& value) {
+        if (key == line.substr(0, middle)) fits = set(value, line.substr(middle + 3));
+      });
+    if (!fits)
+      return {Errc::Corrupt, fmt::format("{}:{}: '{}' is no setting", printable(path), number,
+                                         printable(line))};
+  }
+  return out;
+}
+
+std::string text_of(const Defaults& defaults) {
+  std::string out;
+  for_each_setting(defaults, [&](std::string_view key, const auto& value) {
+    if (value) out += fmt::format("{} = {}\n", key, *value);
+  });
+  return out;
+}
+
+Result<std::string> read_text(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::string();
+  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+  return std::string(as_text(file->bytes()));
+}
+
+Result<Defaults> read_file(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const std::string text, read_text(path));
+  return parse(text, path);
+}
+
+}  // namespace
+
+std::string state_path(const char* variable, const char* roots, const char* name) {
+  if (const char* named = std::getenv(variable); named && *named) return named;
+  if (::geteuid() == 0) return roots;
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state && state[0] == '/') return fmt::format("{}/tracewell/{}", state, name);
+  const char* home = std::getenv("HOME");
+  return fmt::format("{}/.local/state/tracewell/{}", home ? home : "", name);
+}
+
+std::string defaults_path() {
+  return state_path("TRACEWELL_DEFAULTS", kRootsFile, "trace.conf");
+}
+
+Result<Defaults> read_defaults() {
+  TW_ASSIGN_OR_RETURN(Defaults out, read_file(defaults_path()));
+  if (::geteuid() == 0) return out;
+  TW_ASSIGN_OR_RETURN(const Defaults roots, read_file(kRootsFile));
+  if (!out.log_bytes) out.log_bytes = roots.log_bytes;
+  if (!out.buffer_bytes) out.buffer_bytes = roots.buffer_bytes;
+  out.user_buffer_max = roots.user_buffer_max;
+  return out;
+}
+
+Status change_defaults(const std::function<Status(Defaults& own)>& change) {
+  const std::string path = defaults_path();
+  return change_file(path, [&](const std::string& text) -> Result<std::string> {
+    TW_ASSIGN_OR_RETURN(Defaults own, parse(text, path));
+    TW_RETURN_IF_ERROR(change(own));
+    return text_of(own);
+  });
+}
+
+Status change_file(const std::string& path,
+                   const std::function<Result<std::string>(const std::string& text)>& change) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error)
+    return {Errc::Io, fmt::format("cannot make {}: {}", folder.string(), error.message())};
+  const std::string lock_path = path + ".lock";
+  const UniqueFd lock(
+      ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.valid()) return errno_error(lock_path);
+  TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
+  TW_ASSIGN_OR_RETURN(const std::string before, read_text(path));
+  TW_ASSIGN_OR_RETURN(const std::string after, change(before));
+  if (after == before) return {};
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+  TW_RETURN_IF_ERROR(file.write(after));
+  return file.commit();
+}
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,39 @@
+// What holds for trace hooks where a command line says nothing; `trcctl` changes it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace tracewell::hooks {
+
+struct Defaults {
+  std::optional<std::string> log;               // absolute
+  std::optional<std::string> component_folder;  // absolute
+  std::optional<uint64_t> log_bytes, buffer_bytes;
+  std::optional<uint64_t> user_buffer_max;      // root's word, for others
+};
+
+/// A file of this user's: $`variable` where that is set; `roots` for root; and
+/// $XDG_STATE_HOME/tracewell/`name` (~/.local/state/…) for others.
+std::string state_path(const char* variable, const char* roots, const char* name);
+
+/// $TRACEWELL_DEFAULTS, /etc/tracewell/trace.conf, …/trace.conf. Lines `KEY = VALUE`.
+std::string defaults_path();
+
+/// The user's; where he says nothing of sizes, root's. Corrupt names the line.
+Result<Defaults> read_defaults();
+
+/// Gives `change` what the user's own file has, and keeps what it makes of that. Commands that do
+/// so at a time wait for each other.
+Status change_defaults(const std::function<Status(Defaults& own)>& change);
+
+/// Replaces a small file while its lock, a file beside it, is held; makes its folder.
+/// `change` gets the text as it is, "" when there is none, and says what it shall be.
+Status change_file(const std::string& path,
+                   const std::function<Result<std::string>(const std::string& text)>& change);
+
+}  // namespace tracewell::hooks

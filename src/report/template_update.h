@@ -1,0 +1,38 @@
+// Changes of a template file: what trcupdate does, on texts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tracewell::report {
+
+/// The first line of a list of changes.
+inline constexpr std::string_view kUpdateHead = "* /etc/trcfmt";
+
+struct TemplateUpdate {
+  std::string text;  // of the template file
+  std::string undo;  // a list of changes that takes these back, to the byte; versions not compared
+  std::vector<std::string> notes;  // what was done and what was not, a line each
+};
+
+/// Applies the changes of `update` to the template file `text`, in order. In `update`:
+///   * /etc/trcfmt       first
+///   + TEMPLATE          replaces the templates of its hook where its version is not lower, or adds
+///                       it: before the first one of a higher hook, or at the end
+///   - HOOK              deletes the templates of the hook
+///   @ LINE              the next + puts its template before this line of the file, whatever is
+///                       there (ours, for `undo`)
+/// Lines that are empty or begin with # mean nothing.
+/// Corrupt, with FILE:LINE:COLUMN and the line, when the list or a template in it is wrong; then
+/// nothing is to be changed. `name` is that of the list.
+Result<TemplateUpdate> update_templates(std::string_view text, std::string_view update,
+                                        std::string_view name, bool ignore_versions);
+
+/// The templates of these hooks as a list of changes. NotFound names a hook that has none.
+Result<std::string> extract_templates(std::string_view text, const std::vector<uint16_t>& hooks);
+
+}  // namespace tracewell::report

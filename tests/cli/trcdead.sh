@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# trcdead: rings that are left in a log whose session nobody can end; in single files; and in the
+# core file of a program whose rings' files were gone.
+. "$(dirname "$0")/common.sh"
+export XDG_RUNTIME_DIR=$work/run
+export PATH=$TRACEWELL_BIN/aix:$PATH
+mkdir -m 700 "$work/run"
+log=$work/log
+cat >"$work/dies.c" <<'C'
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/trchkid.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+  const struct rlimit any = {RLIM_INFINITY, RLIM_INFINITY};
+  int i;
+  setrlimit(RLIMIT_CORE, &any);
+  for (i = 0; i < 100; ++i) TRCHKL2(HKWD_USER1, i, 7);
+  if (argc > 1 && system(argv[1]) != 0) return 1;
+  for (i = 100; i < 150; ++i) TRCHKL2(HKWD_USER1, i, 7);
+  kill(getpid(), SIGKILL);
+}
+C
+cc -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/dies.c" -o "$work/dies" \
+  -L"$TRACEWELL_BIN/../lib" -lrts -Wl,-rpath,"$TRACEWELL_BIN/../lib" || fail "dies.c"
+numbers() {  # LOG COUNT: hooks 0, 1, … COUNT - 1 are in it
+  "$tracewell" print "$1" --where 'kind == "hook"' --format jsonl >"$work/out" 2>"$work/err"
+  python3 - "$work/out" "$2" <<'PY' || fail "hooks in $1"
+import json, sys
+hooks = [json.loads(line) for line in open(sys.argv[1])][1:]
+assert [int(h["words"][0], 16) for h in hooks] == list(range(int(sys.argv[2]))), len(hooks)
+PY
+}
+
+# A session that the machine's restart took the control file of.
+trace -a -f -T 128k -o "$log"
+"$work/dies" 2>/dev/null
+expect 2 trcdead "$log"
+has 'a trace runs into' err
+rm -rf "$work/run/tracewell"
+cp -r "$log" "$work/copy"
+expect 2 trace -a -o "$log"
+has 'trcdead' err
+expect 0 trcdead "$log"
+has ' of 1 rings'
+[ -e "$log/.rings" ] && fail "rings are left"
+numbers "$log" 150
+babeltrace2 "$log" >"$work/out" 2>"$work/err" || fail "babeltrace2"
+[ -s "$work/err" ] && fail "babeltrace2 complains: $(head -3 "$work/err")"
+expect 1 trcdead "$log"
+has 'there are no rings' err
+
+# One ring's file, into a log of its own; twice is once; not into another session's.
+ring=$(echo "$work"/copy/.rings/*)
+expect 0 trcdead -o "$work/one" "$ring"
+numbers "$work/one" 150
+expect 0 trcdead -o "$work/one" "$ring"
+numbers "$work/one" 150
+expect 1 trcdead -3 -o "$work/three" "$ring"
+trace -a -f -o "$work/other" && trcstop
+expect 2 trcdead -o "$work/other" "$ring"
+has 'is the log of another session' err
+head -c 3000 "$ring" >"$work/short"
+expect 0 trcdead -o "$work/cut" "$work/short"
+
+# A core file, made while the program is at it: rings whose files are there, and are gone.
+for gone in '' "rm -r '$work/core.log'; "; do
+  rm -rf "$work/core.log" "$work/rescued"
+  trace -a -f -T 128k -o "$work/core.log"
+  gdb -q -nx -batch -ex 'handle SIGCHLD nostop noprint' -ex 'catch syscall kill' -ex run \
+    -ex "generate-core-file $work/core" --args "$work/dies" "${gone:-:}" >"$work/gdb" 2>&1
+  [ -s "$work/core" ] || fail "no core: $(tail -3 "$work/gdb")"
+  rm -rf "$work/run/tracewell"
+  expect 0 trcdead -o "$work/rescued" "$work/core"
+  numbers "$work/rescued" 150
+  rm -f "$work/core"
+done
+
+expect 3 trcdead "$work/dies.c"
+has 'is no log of trace hooks, no ring of theirs, and no core file' err
+expect 3 trcdead "$work/dies"
+expect 4 trcdead "$work/none"
+
+# A program that still writes to its ring.
+mkfifo "$work/fifo"
+trace -a -f -o "$work/live"
+"$work/dies" "cat '$work/fifo'" >/dev/null 2>&1 &
+until [ "$(find "$work/live/.rings" -type f | wc -l)" = 1 ]; do sleep 0.01; done
+rm -rf "$work/run/tracewell"
+expect 2 trcdead "$work/live"
+has 'still writes to' err
+echo >"$work/fifo"
+wait
+expect 0 trcdead "$work/live"
+numbers "$work/live" 150
+finish

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# trcevgrp: groups are made, listed, changed and removed; trace -J and -K take them.
+. "$(dirname "$0")/common.sh"
+export XDG_RUNTIME_DIR=$work/run TRACEWELL_EVENT_GROUPS=$work/groups/evgrp
+export PATH=$TRACEWELL_BIN/aix:$PATH
+mkdir -m 700 "$work/run"
+
+is() {  # TEXT: the output is that
+  diff - "$work/out" <<<"$1" || fail "other output"
+}
+expect 0 trcevgrp -l
+is 'facility - the trace facility itself (reserved) "00"'
+expect 0 trcevgrp -a -d 'requests of the server' -h 010,02 net
+expect 0 trcevgrp -a -h '1230 055' odd.ones
+expect 0 trcevgrp -l net,odd.ones
+is 'net - requests of the server (normal) "010,02"
+odd.ones -  (normal) "1230 055"'
+cp "$TRACEWELL_EVENT_GROUPS" "$work/before"
+expect 2 trcevgrp -a -h 010 net
+has "the group 'net' is there already" err
+expect 2 trcevgrp -a -h 01x new
+has "'01x' is no hook" err
+expect 2 trcevgrp -a new
+has '-h is missing' err
+expect 2 trcevgrp -a -h 010 'a name'
+has 'which group' err
+expect 2 trcevgrp -a -h 010 'a(name'
+has 'is no name of a group' err
+expect 2 trcevgrp -a -h 010 -d 'say "this"' new
+has 'without quotes' err
+expect 2 trcevgrp -u -h 010 facility
+has 'is reserved' err
+expect 1 trcevgrp -u -h 010 none
+has "there is no event group 'none'" err
+expect 1 trcevgrp -r net none
+expect 2 trcevgrp -l -r net
+cmp -s "$work/before" "$TRACEWELL_EVENT_GROUPS" || fail "a mistake changed the groups"
+expect 0 trcevgrp -u -h 010 net
+expect 0 trcevgrp net
+is 'net - requests of the server (normal) "010"'
+
+cat >"$work/four.c" <<'C'
+#include <sys/trchkid.h>
+int main(void) {
+  TRCHKL0(HKWD_USER1); TRCHKL0(0x01100000); TRCHKL0(HKWD_USER2); TRCHKL0(0x05500000);
+  return 0;
+}
+C
+cc -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/four.c" -o "$work/four" \
+  -L"$TRACEWELL_BIN/../lib" -lrts -Wl,-rpath,"$TRACEWELL_BIN/../lib" || fail "four.c"
+hooks_of() {  # OPTIONS…: which hooks are recorded
+  trace "$@" -o "$work/log" -x "$work/four" || fail "trace $*"
+  expect 0 print --where 'kind == "hook"' "$work/log" --format csv
+  grep -o '0[0-9][0-9]0,0' "$work/out" | cut -c1-3 | paste -sd' '
+}
+for case in '-J net|010' '-J net,odd.ones|010 055' '-J net -j 02|010 020' '-K net|011 020 055' \
+    '-J net -K net|' '-K net -k 055|011 020'; do
+  read -ra options <<<"${case%|*}"
+  got=$(hooks_of "${options[@]}")
+  [ "$got" = "${case#*|}" ] || [ -z "${case#*|}" ] || fail "trace ${options[*]}: $got"
+done
+trace -a -J none 2>"$work/err" && fail "a group that is not there"
+has "there is no event group 'none'" err
+
+expect 0 trcevgrp -r net odd.ones
+expect 0 trcevgrp -l
+lines 1
+echo nonsense >"$TRACEWELL_EVENT_GROUPS"
+expect 3 trcevgrp -l
+has 'evgrp:1: expected name - description' err
+finish

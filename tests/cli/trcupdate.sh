@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# trcupdate: templates are added, replaced and deleted; what it writes takes that back to the byte.
+. "$(dirname "$0")/common.sh"
+export TRACEWELL_TEMPLATES=$work/trcfmt
+cat >"$work/trcfmt" <<'T'
+# Ours.
+010 1.0 L=APPL "first" \
+  $D1%D4 \
+# in the middle
+  $D2
+# of 020
+020 2.5 L=APPL "second"  $D1
+
+030 1.1 "third" BITFLAGS $D1,
+& 3 1 "one"
+T
+printf '040 1.0 "no end of line"' >>"$work/trcfmt"
+cp "$work/trcfmt" "$work/before"
+cat >"$work/new.trc" <<'T'
+* /etc/trcfmt
+# A list of changes.
++ 010 1.0 L=APPL "first, again" \
+  $D1
++ 020 2.4 "lower"
++ 015 1.0 "between" $D1
+- 030
+- 999
++ 050 1.0 "last"
+T
+expect 0 trcupdate -v "$work/new"
+diff - "$work/out" <<'T' || fail "what was done"
+0100 replaced
+0200 not replaced: version 2.5 is there, 2.4 is lower
+0150 added
+0300 deleted
+9990 was not there
+0500 added
+T
+cat >"$work/wanted" <<'T'
+# Ours.
+010 1.0 L=APPL "first, again" \
+  $D1
+015 1.0 "between" $D1
+# of 020
+020 2.5 L=APPL "second"  $D1
+
+040 1.0 "no end of line"
+050 1.0 "last"
+T
+truncate -s -1 "$work/wanted"  # still no end of the last line
+cmp "$work/wanted" "$work/trcfmt" || fail "the new file"
+expect 0 report --check -t "$work/trcfmt"
+cp "$work/trcfmt" "$work/after"
+expect 0 trcupdate -o "$work/new.undo"
+cmp "$work/before" "$work/trcfmt" || fail "undo"
+expect 0 trcupdate -o "$work/new.undo.undo"
+cmp "$work/after" "$work/trcfmt" || fail "undo of the undo"
+expect 0 trcupdate -o "$work/new.undo.undo.undo"
+cmp "$work/before" "$work/trcfmt" || fail "undo of the undo's undo"
+
+# -o does not ask for versions; an equal one always replaces.
+expect 0 trcupdate -o -v "$work/new.trc"
+has '0200 replaced'
+expect 0 trcupdate -o "$work/new.undo.trc"
+cmp "$work/before" "$work/trcfmt" || fail "undo of -o"
+printf '* /etc/trcfmt\n+ 020 2.5 "same"\n' >"$work/same.trc"
+expect 0 trcupdate -v "$work/same"
+has '0200 replaced'
+expect 0 trcupdate -o "$work/same.undo"
+cmp "$work/before" "$work/trcfmt" || fail "undo of an equal version"
+
+# A mistake anywhere: nothing is changed.
+wrong() {  # TEXT MESSAGE…
+  printf '%b' "$1" >"$work/wrong.trc"
+  rm -f "$work/wrong.undo.trc"
+  expect 3 trcupdate "$work/wrong"
+  shift
+  for text in "$@"; do has "$text" err; done
+  cmp -s "$work/before" "$work/trcfmt" || fail "a mistake changed the file"
+  [ -e "$work/wrong.undo.trc" ] && fail "a mistake has an undo"
+}
+wrong '+ 050 1.0 "x"\n' 'wrong.trc:1:1: expected the first line to be "* /etc/trcfmt"'
+wrong '' 'wrong.trc:1:1:'
+wrong '* /etc/trcfmt\n+ 050 1.0 "x"\n+ 060 1.0 "y" { \n' 'wrong.trc:3:' 'error'
+wrong '* /etc/trcfmt\n\n- 01z\n' 'wrong.trc:3:1: expected a hook'
+wrong '* /etc/trcfmt\n050 1.0 "x"\n' 'wrong.trc:2:1: expected + TEMPLATE'
+wrong '* /etc/trcfmt\n@ 0\n' 'wrong.trc:2:1:'
+wrong '* /etc/trcfmt\n@ 3\n- 010\n@ 2' 'expected a + behind'
+expect 4 trcupdate "$work/none"
+
+# -x gives what -o takes; a file that is not there is made.
+expect 0 trcupdate -x 010,030
+cp "$work/out" "$work/some.trc"
+expect 0 trcupdate -t "$work/fresh/trcfmt" "$work/some"
+expect 0 trcupdate -t "$work/fresh/trcfmt" -x '010 030'
+diff "$work/some.trc" "$work/out" || fail "what -x printed"
+expect 1 trcupdate -x 066
+expect 2 trcupdate -x 6
+expect 2 trcupdate
+printf '\x1f\x9d\x90' >"$work/compressed"
+expect 3 trcupdate -t "$work/compressed" "$work/some"
+finish
