@@ -93,8 +93,7 @@ struct tracewell_ring {
   tracewell_shared releases; /* by the collector: packets that it has taken */
   /* By the collector: 1 + number of the packet that it took from this slot last. */
   tracewell_shared taken[TRACEWELL_RING_SLOTS_MAX];
-  /* What makes a log of a ring alone: as the channel has them. */
-  tracewell_shared ticks;
+  tracewell_shared ticks; /* from here on as the channel has them, to make a log of a ring alone */
   int64_t time_ns;
   int64_t monotonic_ns;
   tracewell_shared hertz;
@@ -114,6 +113,10 @@ struct tracewell_control {
   uint32_t state[TRACEWELL_HOOK_CHANNELS]; /* session << 8 | TRACEWELL_STATE_*; hooks look here */
 };
 
+#define TRACEWELL_CHOSEN_MAX 64
+#define TRACEWELL_PROPAGATE_PROCESSES 1u /* those whose parent, or its parent, … is named, too */
+#define TRACEWELL_PROPAGATE_THREADS 2u   /* all threads of a process of which one is named */
+
 struct tracewell_channel {
   uint32_t session; /* counts up, 1 to 2^24-1; what stands here is of this one */
   uint32_t mode;    /* TRACEWELL_RING_* */
@@ -130,17 +133,22 @@ struct tracewell_channel {
   uint64_t log_bytes; /* what the log may grow to; 0 = any size */
   uint64_t hertz;     /* of the counter, as well as it was known then */
   char log[2048];     /* absolute path of the log; rings are in its folder .rings */
+  /* Who is recorded: those named here, or, where there is none, everybody. */
+  uint32_t processes; /* how many are named */
+  uint32_t threads;
+  uint32_t propagation; /* TRACEWELL_PROPAGATE_* */
+  uint32_t unused;
+  uint32_t process[TRACEWELL_CHOSEN_MAX];
+  uint32_t thread[TRACEWELL_CHOSEN_MAX];
 };
 
 struct tracewell_failures {
-  /* Records of threads that could not make a ring. */
-  tracewell_shared lost[TRACEWELL_HOOK_CHANNELS];
+  tracewell_shared lost[TRACEWELL_HOOK_CHANNELS]; /* by threads that could not make a ring */
 };
 
-/* ---- Component trace: in the control file's folder one with this name; there a file for each
- * process that has components, named by its id, of a page for each component. Page n is that of the
- * process's component n; a page of zeros is none. PID.n is the folder with its rings, .rings/…;
- * `rules`, and a file of the user's, say what holds for components that come later. */
+/* ---- Component trace: a folder of this name in the control file's; in it a file for each process
+ * with components, named by its id, of a page for each. PID.n is the folder of component n's rings,
+ * .rings/…; `rules`, and a file of the user's, say what holds for components that come later. */
 #define TRACEWELL_COMPONENTS_NAME "components-1"
 #define TRACEWELL_COMPONENTS_MAX 64
 #define TRACEWELL_COMPONENT_COMMON 0u /* these two are there by themselves */
@@ -166,7 +174,7 @@ struct tracewell_component {
   uint32_t state;        /* of its buffers, as of a channel */
   uint32_t unused;
   tracewell_shared lost; /* records of threads that could not make a ring */
-  uint64_t buffer_bytes; /* of a thread's ring */
+  uint64_t buffer_bytes; /* of a ring */
   char name[128];        /* parts with dots between them */
   char alias[64];
   char type[64];         /* TYPE or TYPE_SUBTYPE */
@@ -181,13 +189,12 @@ struct tracewell_component {
 #define TRACEWELL_CONTROL_BYTES (TRACEWELL_CONTROL_FAILURES + TRACEWELL_HOOK_PAGE)
 
 #ifdef __cplusplus
-static_assert(sizeof(tracewell_packet) == TRACEWELL_PACKET_HEAD, "packet");
-static_assert(sizeof(tracewell_ring) == 112 + 8 * TRACEWELL_RING_SLOTS_MAX, "ring");
-static_assert(sizeof(tracewell_channel) == 88 + 2048, "channel");
+#define TRACEWELL_SIZE_IS(type, size) static_assert(sizeof(struct type) == (size), "layout")
 #else
-_Static_assert(sizeof(struct tracewell_packet) == TRACEWELL_PACKET_HEAD, "packet");
-_Static_assert(sizeof(struct tracewell_ring) == 112 + 8 * TRACEWELL_RING_SLOTS_MAX, "ring");
-_Static_assert(sizeof(struct tracewell_channel) == 88 + 2048, "channel");
+#define TRACEWELL_SIZE_IS(type, size) _Static_assert(sizeof(struct type) == (size), "layout")
 #endif
+TRACEWELL_SIZE_IS(tracewell_packet, TRACEWELL_PACKET_HEAD);
+TRACEWELL_SIZE_IS(tracewell_ring, 112 + 8 * TRACEWELL_RING_SLOTS_MAX);
+TRACEWELL_SIZE_IS(tracewell_channel, 104 + 2048 + 8 * TRACEWELL_CHOSEN_MAX);
 
 #endif

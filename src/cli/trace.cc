@@ -31,6 +31,7 @@ struct TraceOptions {
   bool keep_old = false, off = false, system = false, stop_when_full = false;
   bool status_channel = false;
   std::string log_size, buffer_size, only, except, only_groups, except_groups;
+  std::string processes, threads, propagation;
   std::string log, message, components, until_end_of, beside;
 };
 
@@ -39,18 +40,14 @@ struct Refused {
   const char* why;
 };
 constexpr Refused kRefused[] = {
-    {"-A", "programs are not chosen by process; choose hooks with -j"},
     {"-b", "buffers are files; there is no kernel heap"},
     {"-B", "buffers are files; there are no segments"},
-    {"-C", "each thread has a buffer of its own; there is nothing to choose"},
     {"-h", "the header is part of the log's format"},
     {"-I", "interrupts have no trace hooks"},
     {"-M", "address maps are not recorded"},
     {"-N", "locks are not recorded"},
-    {"-p", "processors are not recorded"},
-    {"-P", "programs are not chosen by process"},
+    {"-p", "processors are not recorded; each entry has its thread"},
     {"-r", "registers are not recorded"},
-    {"-t", "programs are not chosen by thread"},
     {"-W", "there are no workload partitions"},
     {"-@", "there are no workload partitions"},
 };
@@ -113,6 +110,29 @@ Status choose_hooks(const TraceOptions& options, hooks::SessionOptions& out) {
   return add(hooks_of_groups(options.except_groups), out.except);
 }
 
+Status add_numbers(const std::string& text, const char* option, std::vector<uint32_t>& to) {
+  for (const std::string_view word : list_words(text)) {
+    const auto number = parse_number(word);
+    if (!number || *number == 0 || *number > INT32_MAX)
+      return {Errc::InvalidArgument,
+              fmt::format("{}: '{}' is no number of a process or thread", option,
+                          printable(word))};
+    to.push_back(static_cast<uint32_t>(*number));
+  }
+  return {};
+}
+
+/// -A, -t and -P.
+Status choose_threads(const TraceOptions& options, hooks::SessionOptions& out) {
+  TW_RETURN_IF_ERROR(add_numbers(options.processes, "-A", out.processes));
+  TW_RETURN_IF_ERROR(add_numbers(options.threads, "-t", out.threads));
+  if (options.propagation == "p") out.propagation = TRACEWELL_PROPAGATE_PROCESSES;
+  if (options.propagation == "t") out.propagation = TRACEWELL_PROPAGATE_THREADS;
+  if (out.propagation != 0 && out.processes.empty() && out.threads.empty())
+    return {Errc::InvalidArgument, "-P needs -A or -t: from whom?"};
+  return {};
+}
+
 /// AIX's rule: two buffers fit the log. What was not asked for is made to fit.
 Status choose_sizes(const TraceOptions& options, hooks::SessionOptions& out) {
   TW_ASSIGN_OR_RETURN(const hooks::Defaults defaults, hooks::read_defaults());
@@ -151,6 +171,7 @@ Result<hooks::SessionOptions> session_of(const TraceOptions& options, unsigned c
   out.keep_old_log = options.keep_old;
   TW_ASSIGN_OR_RETURN(out.log, log_path(options, channel));
   TW_RETURN_IF_ERROR(choose_hooks(options, out));
+  TW_RETURN_IF_ERROR(choose_threads(options, out));
   out.facts = {{"hostname", host_name()},
                {"command", command},
                {"mode", options.circular ? "circular" : options.single ? "single" : "alternate"}};
@@ -244,6 +265,21 @@ void add_options(CLI::App& app, TraceOptions& options) {
       ->type_name("GROUPS");
   app.add_option("-K", options.except_groups, "all but hooks of these groups, and of -k")
       ->type_name("GROUPS");
+  app.add_option("-A", options.processes, "only hooks of these processes")->type_name("PIDS");
+  app.add_option("-t", options.threads, "only hooks of these threads")->type_name("TIDS");
+  app.add_option("-P", options.propagation,
+                 "p: and of processes that these start, and so on; t: and of all threads of the "
+                 "processes of -t; n: of nobody else")
+      ->type_name("p|t|n")
+      ->check(CLI::IsMember({"p", "t", "n"}));
+  app.add_option_function<std::string>(
+         "-C",
+         [](const std::string& text) {
+           if (text != "all")
+             throw CLI::ValidationError("-C", "hooks are not chosen by processor; -C all is meant");
+         },
+         "all: a buffer for each processor; here, each thread has one anyway")
+      ->type_name("all");
   app.add_option("-o", options.log, "the log, a folder")->type_name("LOG");
   app.add_flag("-c", options.keep_old, "keep the old log as LOG.old");
   app.add_flag("-d", options.off, "begin with tracing off; trcon turns it on");

@@ -71,6 +71,8 @@ Result<uint64_t> Collector::collect(RingFile& ring, bool all) {
     if (got.changed) continue;
     tracewell_packet head;
     std::memcpy(&head, packet_.data(), sizeof head);
+    // The one before it was begun in a slot that had been looked at, and is there the next time.
+    if (!all && head.number > log_.next_number(head.stream)) break;
     if (!log_.has(head.stream, head.number)) TW_RETURN_IF_ERROR(log_.append(head, packet_));
     ring.release(packet, got);
     ++taken;

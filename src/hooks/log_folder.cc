@@ -86,9 +86,13 @@ Status LogFolder::look_at(const std::string& name) {
   return {};
 }
 
-bool LogFolder::has(uint64_t stream, uint64_t number) const {
+uint64_t LogFolder::next_number(uint64_t stream) const {
   const auto found = streams_.find(stream);
-  return found != streams_.end() && number < found->second.next_number;
+  return found == streams_.end() ? 0 : found->second.next_number;
+}
+
+bool LogFolder::has(uint64_t stream, uint64_t number) const {
+  return number < next_number(stream);
 }
 
 Status LogFolder::begin_part(uint64_t id, Stream& stream) {

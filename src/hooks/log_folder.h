@@ -47,6 +47,8 @@ class LogFolder {
   /// cut off.
   static Result<LogFolder> open(const std::string& path, const Limits& limits);
 
+  /// Behind the last packet of the stream that it has.
+  uint64_t next_number(uint64_t stream) const;
   /// Is it there already?
   bool has(uint64_t stream, uint64_t number) const;
   /// A whole packet, with its head.

@@ -129,7 +129,9 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
   std::atomic_thread_fence(std::memory_order_acquire);
   const tracewell_packet& now = head_of(from);
   if (TRACEWELL_PACKET_STATE(load(now.state)) == TRACEWELL_PACKET_DROPPED ||
-      now.number != packet.number || head.number != packet.number) {
+      now.number != packet.number || head.number != packet.number ||
+      // Its slot was begun anew between the looks at its state and at its number.
+      (open && packet.state != TRACEWELL_PACKET_OPEN)) {
     taken.changed = true;
     return taken;
   }

@@ -118,6 +118,11 @@ void describe(tracewell_channel& channel, const SessionOptions& options, const I
   channel.time_ns = start.time_ns;
   channel.monotonic_ns = start.monotonic_ns;
   options.log.copy(channel.log, sizeof channel.log - 1);
+  channel.processes = static_cast<uint32_t>(options.processes.size());
+  channel.threads = static_cast<uint32_t>(options.threads.size());
+  channel.propagation = options.propagation;
+  std::ranges::copy(options.processes, channel.process);
+  std::ranges::copy(options.threads, channel.thread);
 }
 
 }  // namespace
@@ -143,6 +148,8 @@ Status start_session(Control& control, const SessionOptions& options) {
       return {Errc::InvalidArgument,
               fmt::format("{} is the log of the trace on channel {}", printable(options.log),
                           other)};
+  if (std::max(options.processes.size(), options.threads.size()) > TRACEWELL_CHOSEN_MAX)
+    return {Errc::Limit, fmt::format("more than {} processes or threads", TRACEWELL_CHOSEN_MAX)};
   TW_RETURN_IF_ERROR(make_log_folder(options.log, options.keep_old_log));
   // Programs of this user only: also when the log's folder is everybody's.
   const uint32_t session = ((control.state(options.channel) >> TRACEWELL_STATE_SESSION_SHIFT) + 1) &

@@ -31,6 +31,8 @@ struct SessionOptions {
   std::string log;                  // absolute path
   std::optional<std::vector<uint16_t>> only;  // hook ids
   std::vector<uint16_t> except;
+  std::vector<uint32_t> processes, threads;  // of whom; none = of everybody. 64 each at most
+  uint32_t propagation = 0;                  // TRACEWELL_PROPAGATE_*
   LogFacts facts;
 };
 

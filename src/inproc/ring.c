@@ -12,6 +12,8 @@
 static struct tracewell_thread g_none;
 /* Of threads that are too many: their hooks are counted, and that is all. */
 static struct place g_too_many[CHANNELS_ALL];
+/* Of threads that were not chosen. */
+static struct place g_unwanted[CHANNELS_ALL];
 __thread struct tracewell_thread* tracewell_hooks_threads[CHANNELS_ALL]
     __attribute__((tls_model("initial-exec"))) = {[0 ... CHANNELS_ALL - 1] = &g_none};
 static struct place* g_places;
@@ -208,7 +210,10 @@ static struct place* enter(unsigned number, uint32_t state) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   /* It was stopped, or stopped and started, just now. */
   if (state_of(number) != state || !usable(&channel, state)) return NULL;
-  if (&place->thread == &g_none || place->owner != self) {
+  if ((channel.processes | channel.threads) != 0 && !thread_is_chosen(&channel, self)) {
+    place = &g_unwanted[number];
+    place->unwanted = 1;
+  } else if (&place->thread == &g_none || place->owner != self) {
     const int mapped = map_places();
     if (mapped && *places_owner() == 0) *places_owner() = process_id();
     /* What it would begin, its parent's thread would go on with, and others take for dead. */
@@ -219,7 +224,9 @@ static struct place* enter(unsigned number, uint32_t state) {
     place = mapped ? claim_place(number, self) : NULL;
     claimed = 1;
   }
-  if (!place) {
+  if (place && place->unwanted) {
+    /* The next hook comes here once the session is another one. */
+  } else if (!place) {
     place = &g_too_many[number];
     place->channel = number;
   } else {

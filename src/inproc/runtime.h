@@ -16,6 +16,7 @@ struct place {
   uint32_t slot;                  /* of the packet that is being filled */
   uint32_t session;
   uint32_t channel;
+  uint32_t unwanted;              /* its thread was not chosen; no ring, and nothing is counted */
   struct tracewell_ring* ring;    /* NULL = there could be none */
   uint8_t* packets;
   uint64_t next;                  /* number of the next packet */
@@ -35,6 +36,8 @@ HIDDEN void count_failure(unsigned channel);
 HIDDEN size_t find_folder(char* path, size_t size);
 /* One that was registered. */
 HIDDEN struct tracewell_component* component_at(unsigned slot);
+/* Is this thread one of those that the session is about? */
+HIDDEN int thread_is_chosen(const struct tracewell_channel* channel, uint32_t self);
 
 /* Signals are held back. */
 HIDDEN void close_packet(struct place* place, uint64_t now);

@@ -107,6 +107,7 @@ int tracewell_hooks_turn(struct tracewell_thread* thread, uint32_t bytes) {
   struct place* place = (struct place*)(void*)thread;
   SignalMask mask;
   int turned = 1;
+  if (place->unwanted) return 0;
   if (!place->ring) {
     count_failure(place->channel);
     return 0;

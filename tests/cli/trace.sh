@@ -186,8 +186,66 @@ lines 3
 has '0100.0 0x1 0x2 0x3 0x4 0x5'
 has '0100.0 0x6  6364'
 
+# Only of some processes and threads, and of those that they start.
+cat >"$work/who.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/trchkid.h>
+#include <unistd.h>
+static void *other(void *nothing) { TRCHKL1(HKWD_USER1, 2); return nothing; }
+int main(int argc, char **argv)
+{
+  pthread_t thread;
+  char c;
+  printf("%d\n", (int)getpid());
+  fflush(stdout);
+  if (argc > 1 && read(0, &c, 1) != 1) return 1;
+  TRCHKL1(HKWD_USER1, 1);
+  pthread_create(&thread, 0, other, 0);
+  pthread_join(thread, 0);
+  if (fork() == 0) { TRCHKL1(HKWD_USER1, 3); _exit(0); }
+  sleep(0);
+  return argc > 1 ? system(argv[1]) : 0;
+}
+C
+cc -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/who.c" -o "$work/who" -L"$build/lib" -lrts \
+  -pthread -Wl,-rpath,"$build/lib" || fail "who.c does not build"
+chosen() {  # WANTED OPTION [OPTIONS…]: whose hooks are recorded; OPTION gets the process
+  local wanted=$1 option=$2
+  shift 2
+  coproc who { exec "$work/who" "$work/c"; }
+  local pid=$who_PID
+  read -r _ <&"${who[0]}"
+  trace -a -o "$log" "$option" "$pid" "$@" || fail "trace $option $*"
+  echo >&"${who[1]}"
+  wait "$pid"
+  "$work/c"
+  trcstop
+  expect 0 print --where 'kind == "hook" && id == 0x0100' "$log" --format jsonl
+  got=$(python3 -c '
+import json, sys
+hooks = [json.loads(line) for line in open(sys.argv[1])][1:]
+print(*sorted(int(h["words"][0], 16) if len(h["words"]) == 1 and not h["generic"] else 9
+              for h in hooks))' "$work/out")
+  [ "$got" = "$wanted" ] || fail "trace $option $*: $got, not $wanted"
+}
+chosen '1 2' -A
+chosen '1 2' -A -P n
+chosen '1 2 3 9 9 9' -A -P p
+chosen '1' -t
+chosen '1 2' -t -P t
+trace -a -A 0 2>"$work/err" && fail "-A 0"
+has "'0' is no number" err
+trace -a -P p 2>"$work/err" && fail "-P alone"
+has "-P needs -A or -t" err
+
 # What is refused, by name.
-for option in -p -C -A -r; do
+trace -a -C all -o "$log" && trcstop || fail "trace -C all"
+trace -a -C 0,1 2>"$work/err" && fail "trace -C 0,1"
+has "not chosen by processor" err
+for option in -p -r -I; do
   trace -a "$option" 2>"$work/err" && fail "trace $option"
   has "$option" err
 done

@@ -75,6 +75,18 @@ for gone in '' "rm -r '$work/core.log'; "; do
   rm -rf "$work/run/tracewell"
   expect 0 trcdead -o "$work/rescued" "$work/core"
   numbers "$work/rescued" 150
+  # Cut anywhere: what is there, or why there is nothing.
+  whole=$(stat -c %s "$work/core")
+  for size in 0 1 63 64 200 4096 $((whole / 4)) $((whole / 2)) $((whole - 70000)); do
+    rm -rf "$work/rescued"
+    head -c "$size" "$work/core" >"$work/cut-core"
+    "$tracewell" trcdead -o "$work/rescued" "$work/cut-core" >"$work/out" 2>"$work/err"
+    case $? in
+      0) "$tracewell" print "$work/rescued" >/dev/null 2>&1 || fail "a log of $size bytes" ;;
+      1 | 3) [ -e "$work/rescued" ] && fail "nothing was found, and a log was made" ;;
+      *) fail "a core file cut to $size bytes: $(head -2 "$work/err")" ;;
+    esac
+  done
   rm -f "$work/core"
 done
 

@@ -2,8 +2,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 
+#include "hooks/collector.h"
+#include "hooks/ring_file.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {
@@ -101,6 +104,50 @@ TEST_F(HookLives, LogThatACollectorWasKilledOver) {
   std::ofstream(world_.log() + "/" + ring + ".1", std::ios::binary)
       << bytes.substr(TRACEWELL_HOOK_PAGE, 84);
   EXPECT_EQ(read_log(world_.log()).problems, std::vector<std::string>{"84 bytes are no packet"});
+}
+
+TEST_F(HookLives, PacketThatIsOpenIsNotTakenForClosed) {
+  world_.start(world_.options(Buffering::Alternate, 64 << 10));
+  EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "1", "100", "0"})), 0);
+  const auto file = *std::filesystem::directory_iterator(world_.log() + "/.rings");
+  const auto ring = RingFile::open(file.path().string());
+  ASSERT_TRUE(ring.ok());
+  std::vector<RingFile::Waiting> waiting = (*ring)->waiting();
+  ASSERT_EQ(waiting.size(), 1u);
+  std::vector<uint8_t> bytes;
+  EXPECT_FALSE((*ring)->copy(waiting[0], false, bytes).changed);
+  // The state of the packet that was in its slot before.
+  waiting[0].state = TRACEWELL_PACKET_WHOLE;
+  EXPECT_TRUE((*ring)->copy(waiting[0], false, bytes).changed);
+  world_.stop();
+}
+
+/// The thread may have begun and closed packets in slots that were looked at already.
+TEST_F(HookLives, PacketThatWasOverlookedIsTakenTheNextTime) {
+  world_.start(world_.options(Buffering::Alternate, 256 << 10));
+  EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "1", "1500", "0"})),
+            0);
+  const auto file = *std::filesystem::directory_iterator(world_.log() + "/.rings");
+  std::fstream ring(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+  const auto set_state = [&](uint32_t packet_bytes, uint32_t state) {
+    ring.seekp(TRACEWELL_HOOK_PAGE + 1 * packet_bytes + offsetof(tracewell_packet, state));
+    ring.write(reinterpret_cast<const char*>(&state), sizeof state);
+    ring.flush();
+  };
+  const uint32_t packet_bytes = world_.control().channel(0).packet_bytes;
+  {
+    auto log = LogFolder::open(world_.log(), {});
+    ASSERT_TRUE(log.ok());
+    Collector collector(world_.log(), *log);
+    set_state(packet_bytes, 0);
+    EXPECT_EQ(*collector.collect(), 1u);
+    set_state(packet_bytes, TRACEWELL_PACKET_WHOLE);
+    EXPECT_GE(*collector.collect(), 2u);
+  }
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(story.events, 1500u + 3);
+  EXPECT_EQ(story.lost, 0u);
 }
 
 TEST_F(HookLives, LogsThatAreNotReplaced) {
