@@ -16,6 +16,7 @@
 #include "cli/report_options.h"
 #include "cli/report_run.h"
 #include "cli/terminal.h"
+#include "cli/trace_files.h"
 #include "hooks/session.h"
 #include "report/report.h"
 
@@ -73,6 +74,25 @@ void fill_in(ReportArguments& arguments) {
     arguments.task.files = {log};
 }
 
+/// What is read is not written over: a template, a trace, what lies in the folder of a log.
+Status spares_inputs(const ReportArguments& arguments) {
+  const std::string& output = arguments.task.output;
+  if (output == "-") return {};
+  std::error_code none;
+  const auto folder = std::filesystem::absolute(output, none).parent_path();
+  for (const auto* paths : {&arguments.task.files, &arguments.templates}) {
+    for (const std::string& path : *paths) {
+      if (is_same_file(path, output))
+        return {Errc::InvalidArgument, fmt::format("{} and {} are the same file; give another one "
+                                                   "to write", printable(path), printable(output))};
+      if (is_same_file(path, folder.string()))
+        return {Errc::InvalidArgument, fmt::format("{} is in the log {}; write it elsewhere",
+                                                   printable(output), printable(path))};
+    }
+  }
+  return {};
+}
+
 Result<int> check(const ReportArguments& arguments) {
   if (arguments.templates.empty())
     return {Errc::InvalidArgument, "--check needs template files: -t FILE"};
@@ -115,6 +135,7 @@ Result<int> report_events(ReportArguments& arguments) {
   if (arguments.task.files.empty())
     return {Errc::InvalidArgument,
             "which trace? FILE is missing, and there is no " + hooks::default_log()};
+  TW_RETURN_IF_ERROR(spares_inputs(arguments));
   return run_report(arguments.task, templates, options);
 }
 

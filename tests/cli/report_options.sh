@@ -157,6 +157,17 @@ has 'bytes are missing at the end of packet 1'
 expect 3 report -h -m b.jsonl "$cases/hooklog/bad-record/input.hooks" -t mine -d 006
 has ': damaged'
 
+# What is read stays: a template, a trace, what lies in a log's folder.
+mkdir -p folder && cp "$cases/hooklog/packet-cut/input.hooks" folder/part
+cp mine mine.kept
+for output in mine a.jsonl ./a.jsonl; do
+  expect 2 report -h a.jsonl -t mine -o "$output"
+  has 'are the same file; give another one to write' err
+done
+cmp mine mine.kept || fail 'a template was written over'
+expect 2 report -h folder -t mine -o folder/metadata
+has 'folder/metadata is in the log folder' err
+
 # Colour: not in a file, not with NO_COLOR.
 grep -q $'\x1b' text && fail "a file has colour"
 if command -v script >/dev/null; then
