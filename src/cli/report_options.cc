@@ -79,7 +79,8 @@ Status parse_groups(std::string_view option, const std::string& list, report::Ho
 Status parse_threads(const std::string& list, report::ReportFilter& filter) {
   if (list.empty()) return {};
   filter.threads_excluded = list.starts_with('!');
-  for (const std::string_view word : words_of(list.substr(filter.threads_excluded))) {
+  const std::string_view all = list;
+  for (const std::string_view word : words_of(all.substr(filter.threads_excluded))) {
     const auto thread = parse_number(word);
     if (!thread) return wrong("-T", word, "thread numbers and commas, or ! and those");
     filter.threads.insert(*thread);
