@@ -124,7 +124,8 @@ struct tracewell_channel {
   uint32_t slots;
   uint8_t uuid[16];
   uint32_t active;    /* from trace to trcstop */
-  uint32_t collector; /* process that takes packets; 0 = none */
+  /* By the collector: 1 = it sleeps; whoever fills half of a ring wakes it, by a futex here. */
+  uint32_t collector;
   uint32_t stopping;  /* 1: the collector is to take what is left, and to end */
   uint32_t stop_when_full; /* 1: rather than to drop what is oldest in the log */
   uint64_t ticks;     /* when the session began: the counter, and the clocks then */

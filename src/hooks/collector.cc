@@ -57,23 +57,35 @@ Status Collector::find_rings() {
   return {};
 }
 
+/// Writes a packet to the log, unless it has it. false: not yet, one before it was overlooked: it
+/// was begun in a slot that had been looked at, and is there the next time.
+Result<bool> Collector::put(const tracewell_packet& head, Bytes records, bool all) {
+  if (!all && head.number > log_.next_number(head.stream)) return false;
+  if (!log_.has(head.stream, head.number)) TW_RETURN_IF_ERROR(log_.append(head, records));
+  return true;
+}
+
 /// `all`: also the packet that is open, and those with records that are not finished.
 Result<uint64_t> Collector::collect(RingFile& ring, bool all) {
   uint64_t taken = 0;
   const auto waiting = ring.waiting();
   const bool crowded = waiting.size() * 4 > ring.slots() * size_t{3};
   for (const RingFile::Waiting& packet : waiting) {
-    const bool open = packet.state == TRACEWELL_PACKET_OPEN;
-    if (open && !all) break;
-    const bool keep = packet.state != TRACEWELL_PACKET_WHOLE && !all && !crowded;
-    const RingFile::Taken got = ring.copy(packet, keep, packet_);
-    if (keep && got.unfinished != 0) break;
-    if (got.changed) continue;
-    tracewell_packet head;
-    std::memcpy(&head, packet_.data(), sizeof head);
-    // The one before it was begun in a slot that had been looked at, and is there the next time.
-    if (!all && head.number > log_.next_number(head.stream)) break;
-    if (!log_.has(head.stream, head.number)) TW_RETURN_IF_ERROR(log_.append(head, packet_));
+    RingFile::Taken got;
+    bool is_there = false;
+    if (const auto in_place = ring.in_place(packet)) {
+      TW_ASSIGN_OR_RETURN(is_there, put(in_place->head, in_place->records, all));
+    } else {
+      if (packet.state == TRACEWELL_PACKET_OPEN && !all) break;
+      const bool keep = packet.state != TRACEWELL_PACKET_WHOLE && !all && !crowded;
+      got = ring.copy(packet, keep, packet_);
+      if (keep && got.unfinished != 0) break;
+      if (got.changed) continue;
+      tracewell_packet head;
+      std::memcpy(&head, packet_.data(), sizeof head);
+      TW_ASSIGN_OR_RETURN(is_there, put(head, Bytes(packet_).subspan(sizeof head), all));
+    }
+    if (!is_there) break;
     ring.release(packet, got);
     ++taken;
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/result.h"
 #include "hooks/log_folder.h"
 
@@ -37,6 +38,7 @@ class Collector {
 
  private:
   Status find_rings();
+  Result<bool> put(const tracewell_packet& head, Bytes records, bool all);
   Result<uint64_t> collect(RingFile& ring, bool all);
   Status give_up_dead();
 

@@ -111,10 +111,10 @@ Result<uint64_t> dump_ring(const std::string& path, const Uuid& uuid, LogFolder&
   std::vector<uint8_t> bytes;
   for (const RingFile::Waiting& packet : (*ring)->waiting()) {
     if ((*ring)->copy(packet, false, bytes).changed) continue;
-    std::memcpy(bytes.data() + offsetof(tracewell_packet, uuid), uuid.data(), uuid.size());
     tracewell_packet head;
     std::memcpy(&head, bytes.data(), sizeof head);
-    TW_RETURN_IF_ERROR(log.append(head, bytes));
+    std::memcpy(head.uuid, uuid.data(), uuid.size());
+    TW_RETURN_IF_ERROR(log.append(head, Bytes(bytes).subspan(sizeof head)));
     records += head.records;
   }
   return records;

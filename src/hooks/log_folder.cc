@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@ namespace {
 constexpr uint64_t kPartsMin = 16;  // that a limited log consists of
 constexpr uint64_t kPartBytesMax = 256 << 20;
 constexpr std::string_view kMarksName = "0-0.0";
+constexpr size_t kOpenMax = 64;  // files; a program may have thousands of threads
 
 std::vector<std::string> stream_files(const std::string& path) {
   std::vector<std::string> out;
@@ -39,12 +41,19 @@ std::vector<std::string> stream_files(const std::string& path) {
   return out;
 }
 
-Status write_all(int fd, Bytes bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+/// One system call, where the file takes it all: what is behind `head` may be a large packet.
+Status write_all(int fd, Bytes head, Bytes rest, const std::string& path) {
+  while (!head.empty() || !rest.empty()) {
+    const auto piece = [](Bytes bytes) {
+      return iovec{const_cast<uint8_t*>(bytes.data()), bytes.size()};
+    };
+    const iovec pieces[] = {piece(head), piece(rest)};
+    const ssize_t done = ::writev(fd, pieces, 2);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return errno_error("cannot write " + path);
-    bytes = bytes.subspan(static_cast<size_t>(done));
+    const size_t of_head = std::min(static_cast<size_t>(done), head.size());
+    head = head.subspan(of_head);
+    rest = rest.subspan(static_cast<size_t>(done) - of_head);
   }
   return {};
 }
@@ -95,10 +104,23 @@ bool LogFolder::has(uint64_t stream, uint64_t number) const {
   return number < next_number(stream);
 }
 
-Status LogFolder::begin_part(uint64_t id, Stream& stream) {
-  stream.part = fmt::format("{}-{}.{}", id >> 32, static_cast<uint32_t>(id), stream.next_part++);
-  stream.begun = true;
-  parts_.push_back({stream.part, id, 0, 0});
+void LogFolder::begin_part(uint64_t id, Stream& stream) {
+  parts_.push_back(
+      {fmt::format("{}-{}.{}", id >> 32, static_cast<uint32_t>(id), stream.next_part++), id, 0, 0});
+  stream.part = &parts_.back();
+  stream.file.reset();
+}
+
+Status LogFolder::open_part(uint64_t id, Stream& stream, const std::string& path) {
+  if (stream.file.valid()) return {};
+  stream.file = UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!stream.file.valid()) return errno_error("cannot write " + path);
+  if (std::ranges::find(opened_, id) != opened_.end()) return {};
+  opened_.push_back(id);
+  if (opened_.size() > kOpenMax) {
+    streams_[opened_.front()].file.reset();
+    opened_.pop_front();
+  }
   return {};
 }
 
@@ -107,6 +129,7 @@ Status LogFolder::make_room(uint64_t bytes) {
   if (limits_.bytes == 0 || bytes_ + bytes <= limits_.bytes) return {};
   full_ = limits_.stop_when_full;
   while (!full_ && !parts_.empty() && bytes_ + bytes > limits_.bytes) {
+    const bool is_last = streams_[parts_.front().stream].part == &parts_.front();
     const Part oldest = std::move(parts_.front());
     parts_.pop_front();
     const std::string path = path_ + "/" + oldest.name;
@@ -114,13 +137,17 @@ Status LogFolder::make_room(uint64_t bytes) {
     bytes_ -= oldest.bytes;
     dropped_ += oldest.records;
     Stream& stream = streams_[oldest.stream];
-    if (stream.part == oldest.name) stream.begun = false;
+    if (is_last) {
+      stream.part = nullptr;
+      stream.file.reset();
+    }
   }
   return {};
 }
 
-Status LogFolder::append(const tracewell_packet& head, Bytes packet) {
-  if (!full_) TW_RETURN_IF_ERROR(make_room(packet.size()));
+Status LogFolder::append(const tracewell_packet& head, Bytes records) {
+  const uint64_t bytes = sizeof head + records.size();
+  if (!full_) TW_RETURN_IF_ERROR(make_room(bytes));
   if (full_) {
     dropped_ += head.records;
     return {};
@@ -128,19 +155,15 @@ Status LogFolder::append(const tracewell_packet& head, Bytes packet) {
   const uint64_t part_bytes =
       limits_.bytes == 0 ? kPartBytesMax : std::min(kPartBytesMax, limits_.bytes / kPartsMin);
   Stream& stream = streams_[head.stream];
-  const auto is_its = [&](const Part& one) { return one.name == stream.part; };
-  auto part = std::find_if(parts_.rbegin(), parts_.rend(), is_its);
-  if (!stream.begun || part == parts_.rend() || part->bytes + packet.size() > part_bytes) {
-    TW_RETURN_IF_ERROR(begin_part(head.stream, stream));
-    part = parts_.rbegin();
-  }
-  const std::string path = path_ + "/" + part->name;
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd.valid()) return errno_error("cannot write " + path);
-  TW_RETURN_IF_ERROR(write_all(fd.get(), packet, path));
-  part->bytes += packet.size();
-  part->records += head.records;
-  bytes_ += packet.size();
+  if (!stream.part || stream.part->bytes + bytes > part_bytes) begin_part(head.stream, stream);
+  const std::string path = path_ + "/" + stream.part->name;
+  TW_RETURN_IF_ERROR(open_part(head.stream, stream, path));
+  TW_RETURN_IF_ERROR(
+      write_all(stream.file.get(), {reinterpret_cast<const uint8_t*>(&head), sizeof head}, records,
+                path));
+  stream.part->bytes += bytes;
+  stream.part->records += head.records;
+  bytes_ += bytes;
   stream.next_number = head.number + 1;
   return {};
 }
@@ -176,7 +199,7 @@ Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view te
   }
   head.state = TRACEWELL_PACKET_WHOLE;
   std::memcpy(packet.data(), &head, sizeof head);
-  return write_all(fd.get(), packet, path);
+  return write_all(fd.get(), packet, {}, path);
 }
 
 }  // namespace tracewell::hooks

@@ -51,8 +51,8 @@ class LogFolder {
   uint64_t next_number(uint64_t stream) const;
   /// Is it there already?
   bool has(uint64_t stream, uint64_t number) const;
-  /// A whole packet, with its head.
-  Status append(const tracewell_packet& head, Bytes packet);
+  /// A packet: its head, and what follows that.
+  Status append(const tracewell_packet& head, Bytes records);
   /// It has reached its limit, and is to stop then.
   bool full() const { return full_; }
   /// Records that were dropped as the oldest, since this was asked last.
@@ -69,18 +69,20 @@ class LogFolder {
   struct Stream {
     uint64_t next_number = 0;
     uint32_t next_part = 0;
-    bool begun = false;  // its last part takes more
-    std::string part;
+    Part* part = nullptr;  // the one that takes more
+    UniqueFd file;         // of that part; closed again when many streams are open
   };
   LogFolder(std::string path, const Limits& limits) : path_(std::move(path)), limits_(limits) {}
   Status look_at(const std::string& name);
-  Status begin_part(uint64_t id, Stream& stream);
+  void begin_part(uint64_t id, Stream& stream);
+  Status open_part(uint64_t id, Stream& stream, const std::string& path);
   Status make_room(uint64_t bytes);
 
   std::string path_;
   Limits limits_;
   std::map<uint64_t, Stream> streams_;
-  std::deque<Part> parts_;  // oldest first
+  std::deque<Part> parts_;      // oldest first; they keep their addresses
+  std::deque<uint64_t> opened_;  // streams whose file may be open, longest first
   uint64_t bytes_ = 0;
   uint64_t dropped_ = 0;
   bool full_ = false;

@@ -116,6 +116,21 @@ uint64_t RingFile::being_dropped() const {
   return out;
 }
 
+std::optional<RingFile::InPlace> RingFile::in_place(const Waiting& packet) const {
+  const uint8_t* at = packet_at(packet.slot);
+  // The number first: once it is there, the state that the slot's earlier packet had is gone.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (circular() || load(head_of(at).state) != TRACEWELL_PACKET_WHOLE) return std::nullopt;
+  InPlace out{head_of(at), {}};
+  const uint64_t content = out.head.content_bits / 8;
+  if (out.head.number != packet.number || content < sizeof out.head || content > packet_bytes_)
+    return std::nullopt;
+  out.records = Bytes(at, content).subspan(sizeof out.head);
+  out.head.lost += ring().unfinished;
+  out.head.packet_bits = out.head.content_bits = content * 8;
+  return out;
+}
+
 RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
                                std::vector<uint8_t>& out) const {
   Taken taken;

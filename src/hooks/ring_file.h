@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {
@@ -31,6 +33,14 @@ class RingFile {
   };
   /// Packets that were not taken, by number.
   std::vector<Waiting> waiting() const;
+
+  /// A packet as a log has it, its records where they are.
+  struct InPlace {
+    tracewell_packet head;
+    Bytes records;  // as long as the packet was not released
+  };
+  /// One that is whole, in a ring that keeps packets until they are released. nullopt: copy it.
+  std::optional<InPlace> in_place(const Waiting& packet) const;
 
   struct Taken {
     uint64_t unfinished = 0;  // records left out

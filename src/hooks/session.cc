@@ -17,17 +17,16 @@
 #include "base/file_lock.h"
 #include "base/text.h"
 #include "hooks/collector.h"
+#include "hooks/collector_sleep.h"
 #include "hooks/defaults.h"
 #include "hooks/log_clock.h"
 
 namespace tracewell::hooks {
 namespace {
 
-constexpr uint32_t kSlots = 16;
+constexpr uint32_t kSlots = 32;
 constexpr uint32_t kSlotsMin = 4;
 constexpr long kClockBaseNs = 20'000'000;  // between the two looks at the clocks at the start
-constexpr long kSleepNsMin = 50'000;
-constexpr long kSleepNsMax = 5'000'000;
 constexpr uint32_t kSessionMask = 0xffffff;
 
 Uuid uuid_of(const tracewell_channel& channel) {
@@ -212,6 +211,7 @@ Status stop_session(Control& control, unsigned number) {
   if (channel.active == 0) return none_active(number);
   control.set_state(number, control.state(number) & ~TRACEWELL_STATE_ON);
   std::atomic_ref(channel.stopping).store(1);
+  wake_collector(channel);
   // Also a log that cannot be completed, or was removed meanwhile, is over.
   const Status status = wait_and_complete(control, number);
   channel.active = 0;
@@ -235,9 +235,10 @@ Status run_collector(Control& control, unsigned number, const std::function<void
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(log_of(channel)));
   TW_RETURN_IF_ERROR(lock_file(lock.get()));
   started();
+  ask_for_short_turns();
   TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel));
   Collector collector(log_of(channel), log);
-  long sleep_ns = kSleepNsMin;
+  CollectorSleep sleep(channel);
   while (channel.session == session && std::atomic_ref(channel.stopping).load() == 0) {
     TW_ASSIGN_OR_RETURN(const uint64_t taken, collector.collect());
     TW_RETURN_IF_ERROR(tell_dropped(channel, log));
@@ -245,12 +246,10 @@ Status run_collector(Control& control, unsigned number, const std::function<void
       control.set_state(number, control.state(number) & ~TRACEWELL_STATE_ON);
       return tell(channel, fmt::format("TRACE OFF channel {}, the log is full", number));
     }
-    if (taken != 0) {
-      sleep_ns = kSleepNsMin;
-      continue;
-    }
-    wait_ns(sleep_ns);
-    sleep_ns = std::min(sleep_ns * 2, kSleepNsMax);
+    if (taken != 0)
+      sleep.found_something();
+    else
+      sleep.found_nothing();
   }
   return {};
 }

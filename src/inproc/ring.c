@@ -190,7 +190,7 @@ static int usable(const struct tracewell_channel* channel, uint32_t state) {
          channel->packet_bytes % TRACEWELL_HOOK_PAGE == 0;
 }
 
-static const struct tracewell_channel* channel_at(unsigned number) {
+const struct tracewell_channel* channel_at(unsigned number) {
   const void* const shared = control_pages() + number * TRACEWELL_HOOK_PAGE;
   if (number < TRACEWELL_HOOK_CHANNELS) return shared;
   return &component_at(number - TRACEWELL_HOOK_CHANNELS)->channel;

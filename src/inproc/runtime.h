@@ -36,6 +36,8 @@ HIDDEN void count_failure(unsigned channel);
 HIDDEN size_t find_folder(char* path, size_t size);
 /* One that was registered. */
 HIDDEN struct tracewell_component* component_at(unsigned slot);
+/* What a session, or the buffers of a component, are described by. */
+HIDDEN const struct tracewell_channel* channel_at(unsigned number);
 /* Is this thread one of those that the session is about? */
 HIDDEN int thread_is_chosen(const struct tracewell_channel* channel, uint32_t self);
 

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,4 +81,9 @@ static inline uint32_t thread_id(void) { return (uint32_t)call(SYS_gettid, 0, 0,
 static inline uint32_t process_id(void) { return (uint32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0); }
 static inline int thread_lives(uint32_t process, uint32_t thread) {
   return call(SYS_tgkill, (long)process, (long)thread, 0, 0, 0, 0) != -ESRCH;
+}
+
+/* Those that sleep on a word in a shared file, which may be mapped read-only here. */
+static inline void wake_sleepers(const uint32_t* word) {
+  call(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }

@@ -75,6 +75,19 @@ static void open_packet(struct place* place, uint32_t slot, uint64_t now) {
   place->thread.position = number << POSITION_PACKET_SHIFT | TRACEWELL_PACKET_HEAD;
 }
 
+/* A collector looks now and then by itself; that is too late for a ring that fills fast. */
+static void wake_collector(const struct place* place) {
+  const struct tracewell_channel* channel;
+  if (place->ring->mode != TRACEWELL_RING_ALTERNATE || place->channel >= TRACEWELL_HOOK_CHANNELS)
+    return;
+  if ((place->next - place->ring->releases) * 2 < place->ring->slots) return;
+  channel = channel_at(place->channel);
+  /* It looks once more after it has said that it sleeps. */
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&channel->collector, __ATOMIC_RELAXED) != 0)
+    wake_sleepers(&channel->collector);
+}
+
 int next_packet(struct place* place) {
   const uint64_t releases = __atomic_load_n(&place->ring->releases, __ATOMIC_ACQUIRE);
   const uint32_t slots = place->ring->slots;
@@ -88,9 +101,11 @@ int next_packet(struct place* place) {
     if (place->thread.packet) close_packet(place, now);
     open_packet(place, slot, now);
     place->full_at = 0;
+    wake_collector(place);
     return 1;
   }
   place->full_at = releases + 1;
+  wake_collector(place);
   return 0;
 }
 

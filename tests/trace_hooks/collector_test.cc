@@ -1,0 +1,131 @@
+// How packets get from rings to a log.
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <thread>
+
+#include "hooks/collector.h"
+#include "hooks/collector_sleep.h"
+#include "hooks/ring_file.h"
+#include "trace_hooks/session_world.h"
+
+namespace tracewell::hooks::test {
+namespace {
+
+void fire(World& world, const std::string& hooks) {
+  EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world.counts_path(), "1", hooks, "0"})), 0);
+}
+
+/// Is a thread of ours waiting in the kernel?
+bool sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.substr(name_end + 2, 1) == "S";
+}
+
+TEST(HooksCollector, HalfARingWakesIt) {
+  World world;
+  world.start(world.options(Buffering::Alternate, 64 << 10));
+  uint32_t& word = world.control().channel(0).collector;
+  std::atomic_ref(word).store(1);
+  std::atomic<pid_t> thread = 0;
+  std::atomic<bool> woken = false;
+  std::thread sleeper([&] {
+    thread = static_cast<pid_t>(syscall(SYS_gettid));
+    EXPECT_EQ(syscall(SYS_futex, &word, FUTEX_WAIT, 1, nullptr, nullptr, 0), 0);
+    woken = true;
+  });
+  while (thread == 0 || !sleeps(thread)) usleep(100);
+  fire(world, "100");  // less than a packet
+  EXPECT_FALSE(woken);
+  EXPECT_TRUE(sleeps(thread));
+  fire(world, "1000");
+  sleeper.join();
+  world.stop();
+  EXPECT_EQ(read_log(world.log()).lost, 0u);
+}
+
+TEST(HooksCollector, ASleepThatIsBegunEnds) {
+  tracewell_channel channel{};
+  CollectorSleep sleep(channel);
+  sleep.found_nothing();
+  EXPECT_EQ(channel.collector, 1u);
+  wake_collector(channel);
+  sleep.found_nothing();  // says so anew
+  EXPECT_EQ(channel.collector, 1u);
+  sleep.found_nothing();
+  EXPECT_EQ(channel.collector, 0u);
+}
+
+TEST(HooksCollector, WholePacketsAreWrittenFromWhereTheyAre) {
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 10));
+  fire(world, "500");
+  const auto file = *std::filesystem::directory_iterator(world.log() + "/.rings");
+  const auto ring = RingFile::open(file.path().string());
+  ASSERT_TRUE(ring.ok());
+  unsigned whole = 0;
+  for (const RingFile::Waiting& packet : (*ring)->waiting()) {
+    const auto in_place = (*ring)->in_place(packet);
+    EXPECT_EQ(in_place.has_value(), packet.state == TRACEWELL_PACKET_WHOLE);
+    if (!in_place) continue;
+    ++whole;
+    std::vector<uint8_t> copied;
+    EXPECT_FALSE((*ring)->copy(packet, false, copied).changed);
+    ASSERT_EQ(copied.size(), sizeof in_place->head + in_place->records.size());
+    EXPECT_EQ(std::memcmp(&in_place->head, copied.data(), sizeof in_place->head), 0);
+    EXPECT_TRUE(std::ranges::equal(in_place->records,
+                                   Bytes(copied).subspan(sizeof in_place->head)));
+    RingFile::Waiting other = packet;
+    ++other.number;
+    EXPECT_FALSE((*ring)->in_place(other).has_value());
+  }
+  EXPECT_GE(whole, 3u);
+  world.stop();
+}
+
+/// More than may be open at a time, in turns, with parts in between that go.
+TEST(HooksCollector, LogOfManyStreams) {
+  constexpr uint64_t kFirst = uint64_t{1234} << 32;
+  constexpr uint64_t kStreams = 200;
+  constexpr uint64_t kPackets = 5;
+  World world;
+  ASSERT_TRUE(make_log_folder(world.log(), false).ok());
+  const std::vector<uint8_t> records(1000);
+  tracewell_packet head{};
+  head.magic = TRACEWELL_PACKET_MAGIC;
+  head.packet_bits = head.content_bits = (sizeof head + records.size()) * 8;
+  head.state = TRACEWELL_PACKET_WHOLE;
+  head.records = 1;
+  for (const uint64_t limit : {uint64_t{0}, uint64_t{100'000}}) {
+    const std::string folder = world.log() + (limit ? "/limited" : "/all");
+    std::filesystem::create_directory(folder);
+    auto log = LogFolder::open(folder, {limit, false});
+    ASSERT_TRUE(log.ok());
+    for (head.number = 0; head.number < kPackets; ++head.number)
+      for (head.stream = kFirst; head.stream < kFirst + kStreams; ++head.stream)
+        ASSERT_TRUE(log->append(head, records).ok());
+    uint64_t bytes = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      bytes += entry.file_size();
+    const uint64_t kept = bytes / (sizeof head + records.size());
+    EXPECT_EQ(bytes % (sizeof head + records.size()), 0u);
+    EXPECT_EQ(kept + log->take_dropped(), kStreams * kPackets);
+    if (limit) {
+      EXPECT_LE(bytes, limit);
+      continue;
+    }
+    const auto again = LogFolder::open(folder, {});
+    ASSERT_TRUE(again.ok());
+    for (uint64_t stream = 0; stream < kStreams; ++stream)
+      EXPECT_EQ(again->next_number(kFirst + stream), kPackets);
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::hooks::test
