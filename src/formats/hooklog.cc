@@ -27,7 +27,9 @@ std::optional<std::string_view> setting(std::string_view text, std::string_view 
                                         std::string_view key) {
   const size_t from = text.find(std::string("\n").append(block).append(" {\n"));
   if (from == std::string_view::npos) return std::nullopt;
-  text = text.substr(from, text.find("\n}", from) - from);
+  const size_t to = text.find("\n}", from);
+  if (to == std::string_view::npos) return std::nullopt;
+  text = text.substr(from, to + 1 - from);  // with the last line's end
   const std::string start = std::string("\n  ").append(key).append(" = ");
   const size_t at = text.find(start);
   const size_t end = at == std::string_view::npos ? at : text.find(";\n", at);
