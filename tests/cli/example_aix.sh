@@ -6,6 +6,12 @@ export XDG_RUNTIME_DIR=$work/run
 mkdir -m 700 "$work/run"
 "$TRACEWELL_SOURCE/examples/aix/run" >"$work/out" 2>"$work/err" || fail "run: $(cat "$work/err")"
 [ -s "$work/err" ] && fail "run complains: $(head -3 "$work/err")"
+# By the command lines that AIX has for it: only -I and -L are added.
+for line in 'trace -aj 010 ; ./a.out ; trcstop' 'trcrpt' 'trcrpt -t mytrace'; do
+  grep -qxF "$line" "$TRACEWELL_SOURCE/examples/aix/run" || fail "no line: $line"
+done
+[ "$(grep -c '^trace -a.*/aix/trace -aj 010\|^trace -aj 010$' "$work/out")" = 3 ] ||
+  fail "headings"
 python3 - "$work/out" <<'PY' || fail "the report"
 import re, sys
 lines = [line.split() for line in open(sys.argv[1])]
