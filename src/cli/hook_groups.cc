@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -20,20 +19,35 @@ std::vector<HookGroup> reserved_groups() {
   return {{"facility", "the trace facility itself", "reserved", "00"}};
 }
 
-std::optional<HookGroup> parse_group(std::string_view line) {
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+Result<HookGroup> parse_group(std::string_view line) {
+  const Error wrong{Errc::Corrupt, "expected name - description (type) \"hooks\"", {}};
   const size_t dash = line.find(" - ");
-  const size_t type = line.rfind(" (");
-  const size_t hooks = line.rfind(") \"");
-  if (dash == std::string_view::npos || type == std::string_view::npos ||
-      hooks == std::string_view::npos || dash == 0 || type < dash + 2 || hooks < type ||
-      !line.ends_with('"') || hooks + 4 > line.size())
-    return std::nullopt;
+  const size_t last = line.rfind('"');
+  const size_t first = last == 0 || last == line.npos ? line.npos : line.rfind('"', last - 1);
+  if (first == line.npos || dash == line.npos || first < dash + 3 || last + 1 != line.size())
+    return wrong;
+  const std::string_view middle = trimmed(line.substr(dash + 3, first - dash - 3));
+  const size_t open = middle.rfind('(');
+  if (open == middle.npos || !middle.ends_with(')')) return wrong;
   HookGroup out;
-  out.name = line.substr(0, dash);
-  if (type > dash + 3) out.description = line.substr(dash + 3, type - dash - 3);
-  out.type = line.substr(type + 2, hooks - type - 2);
-  out.hooks = line.substr(hooks + 3, line.size() - hooks - 4);
+  out.name = trimmed(line.substr(0, dash));
+  out.description = trimmed(middle.substr(0, open));
+  out.type = middle.substr(open + 1, middle.size() - open - 2);
+  out.hooks = line.substr(first + 1, last - first - 1);
+  if (out.name.empty()) return wrong;
+  TW_RETURN_IF_ERROR(hook_ids(out.hooks));
   return out;
+}
+
+std::string group_text(const HookGroup& one) {
+  return fmt::format("{} - {} ({}) \"{}\"\n", printable(one.name), printable(one.description),
+                     printable(one.type), printable(one.hooks));
 }
 
 }  // namespace
@@ -42,27 +56,30 @@ std::string hook_groups_path() {
   return hooks::state_path("TRACEWELL_EVENT_GROUPS", "/var/adm/ras/evgrp", "evgrp");
 }
 
-Result<std::vector<HookGroup>> parse_hook_groups(std::string_view text, std::string_view path) {
-  std::vector<HookGroup> out;
-  uint64_t number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    ++number;
-    if (line.empty() || line.starts_with('#')) continue;
-    auto group = parse_group(line);
-    if (!group)
-      return {Errc::Corrupt,
-              fmt::format("{}:{}: expected name - description (type) \"hooks\"", printable(path),
-                          number)};
-    out.push_back(*std::move(group));
+Result<std::vector<HookGroupLine>> parse_hook_groups(std::string_view text,
+                                                     std::string_view path) {
+  std::vector<HookGroupLine> out;
+  while (!text.empty()) {
+    const std::string_view line = take_until(text, '\n');
+    if (trimmed(line).empty() || line.starts_with('#')) {
+      out.emplace_back(std::string(line));
+      continue;
+    }
+    auto group = parse_group(trimmed(line));
+    if (!group.ok())
+      return {Errc::Corrupt, fmt::format("{}:{}: {}", printable(path), out.size() + 1,
+                                         group.error().message)};
+    out.emplace_back(*std::move(group));
   }
   return out;
 }
 
-std::string hook_groups_text(const std::vector<HookGroup>& groups) {
+std::string hook_groups_text(const std::vector<HookGroupLine>& lines) {
   std::string out;
-  for (const HookGroup& one : groups)
-    out += fmt::format("{} - {} ({}) \"{}\"\n", printable(one.name), printable(one.description),
-                       printable(one.type), printable(one.hooks));
+  for (const HookGroupLine& line : lines) {
+    const auto* group = std::get_if<HookGroup>(&line);
+    out += group ? group_text(*group) : std::get<std::string>(line) + "\n";
+  }
   return out;
 }
 
@@ -72,9 +89,16 @@ Result<std::vector<HookGroup>> read_hook_groups() {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return out;
   TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
-  TW_ASSIGN_OR_RETURN(std::vector<HookGroup> own,
+  TW_ASSIGN_OR_RETURN(const std::vector<HookGroupLine> own,
                       parse_hook_groups(as_text(file->bytes()), path));
-  std::ranges::move(own, std::back_inserter(out));
+  for (const HookGroupLine& line : own)
+    if (const auto* group = std::get_if<HookGroup>(&line)) out.push_back(*group);
+  return out;
+}
+
+std::string list_hook_groups(const std::vector<HookGroup>& groups) {
+  std::string out;
+  for (const HookGroup& one : groups) out += group_text(one);
   return out;
 }
 

@@ -1,9 +1,11 @@
-// Event groups: names for lists of hooks. trcevgrp changes them, trace -J and -K take them.
+// Event groups: names for lists of hooks. trcevgrp changes them; trace -J and -K and the report's
+// -D, -K and -G take them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -21,13 +23,17 @@ struct HookGroup {
 /// others. A group a line, as AIX lists them: name - description (type) "hooks".
 std::string hook_groups_path();
 
-/// As such a file has them. Empty lines, and those that begin with #, mean nothing. Corrupt names
-/// the line.
-Result<std::vector<HookGroup>> parse_hook_groups(std::string_view text, std::string_view path);
-std::string hook_groups_text(const std::vector<HookGroup>& groups);
+/// A line of such a file: a group; or what means nothing, which stays as it is: an empty line, or
+/// one that begins with #.
+using HookGroupLine = std::variant<HookGroup, std::string>;
+/// Corrupt names the line.
+Result<std::vector<HookGroupLine>> parse_hook_groups(std::string_view text, std::string_view path);
+std::string hook_groups_text(const std::vector<HookGroupLine>& lines);
 
 /// Those of the file, which may not be there, behind those that are always there.
 Result<std::vector<HookGroup>> read_hook_groups();
+/// The same lines.
+std::string list_hook_groups(const std::vector<HookGroup>& groups);
 
 /// nullptr: there is none.
 const HookGroup* find_hook_group(const std::vector<HookGroup>& groups, std::string_view name);

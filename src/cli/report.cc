@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/event_groups.h"
+#include "cli/component_logs.h"
+#include "cli/hook_groups.h"
 #include "cli/report_options.h"
 #include "cli/report_run.h"
 #include "cli/terminal.h"
@@ -27,6 +28,7 @@ struct ReportArguments {
   ReportTask task;
   std::vector<std::string> templates;
   std::string color = "auto";
+  std::string components;  // of component_logs()
   bool check = false, list = false, list_groups = false, raw = false;
   ReportWords words;
 };
@@ -36,7 +38,6 @@ struct Refused {
   const char* why;
 };
 constexpr Refused kRefused[] = {
-    {"-l", "there is no component trace"},
     {"-M", "there is no lightweight memory trace"},
     {"-n", "hooks carry no addresses of a kernel that a name list could resolve"},
     {"-@", "there are no workload partitions"},
@@ -117,11 +118,15 @@ Status choose_form(const ReportArguments& arguments, report::ReportOptions& opti
 }
 
 Result<int> report_events(ReportArguments& arguments) {
+  if (!arguments.components.empty()) {
+    TW_ASSIGN_OR_RETURN(const auto logs, component_logs(arguments.components));
+    arguments.task.files.insert(arguments.task.files.end(), logs.begin(), logs.end());
+  }
   fill_in(arguments);
   if (arguments.check) return check(arguments);
   if (arguments.list_groups) {
-    TW_ASSIGN_OR_RETURN(const auto groups, read_event_groups(event_groups_path()));
-    fmt::print("{}", list_event_groups(groups));
+    TW_ASSIGN_OR_RETURN(const auto groups, read_hook_groups());
+    fmt::print("{}", list_hook_groups(groups));
     return static_cast<int>(kOk);
   }
   TW_ASSIGN_OR_RETURN(report::ReportOptions options, parse_report_words(arguments.words));
@@ -168,6 +173,10 @@ Run report_command(CLI::App& app) {
   app.set_help_flag("--help", "this text");
   app.add_option("FILE", arguments->task.files,
                  "traces; - is standard input. Without, the log that `trace` writes without -o");
+  app.add_option("-l,--components", arguments->components,
+                 "logs that `ctctrl -D` wrote: of these components (server.*), or all; behind a "
+                 "colon their folder")
+      ->type_name("NAME,…[:DIR]");
   add_reading_options(app, arguments->task.input);
   app.add_option("-t,--template", arguments->templates,
                  "a template file (docs/formats/trcfmt.md); later ones replace templates of "

@@ -1,24 +1,15 @@
 #include "cli/report_logs.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "hooks/defaults.h"
 
 namespace tracewell::cli {
 namespace {
-
-/// What a log of trace hooks says of itself; "" = nothing.
-std::string_view fact(const Catalog& catalog, std::string_view key) {
-  for (const auto& [name, value] : catalog.extras)
-    if (name.starts_with("hooklog.") && std::string_view(name).substr(8) == key) return value;
-  return {};
-}
 
 std::string date_text(int64_t ns) {
   constexpr int64_t kSecond = 1'000'000'000;
@@ -35,17 +26,14 @@ void add_line(std::string& out, std::string_view head, std::string_view value) {
 
 }  // namespace
 
-std::string state_file(const char* variable, std::string_view root_path, std::string_view name) {
-  if (const char* named = std::getenv(variable); named && *named) return named;
-  if (::geteuid() == 0) return std::string(root_path);
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state && state[0] == '/') return fmt::format("{}/tracewell/{}", state, name);
-  const char* home = std::getenv("HOME");
-  return fmt::format("{}/.local/state/tracewell/{}", home ? home : "", name);
+std::string default_templates() {
+  return hooks::state_path("TRACEWELL_TEMPLATES", "/etc/trcfmt", "trcfmt");
 }
 
-std::string default_templates() {
-  return state_file("TRACEWELL_TEMPLATES", "/etc/trcfmt", "trcfmt");
+std::string_view log_fact(const Catalog& catalog, std::string_view key) {
+  for (const auto& [name, value] : catalog.extras)
+    if (name.starts_with("hooklog.") && std::string_view(name).substr(8) == key) return value;
+  return {};
 }
 
 Result<ReportLog> open_report_log(const std::string& path, InputOptions options) {
@@ -63,14 +51,15 @@ std::string report_heading(std::span<const ReportLog> logs, std::optional<int64_
   std::string commands;
   for (const ReportLog& log : logs) {
     const Catalog& catalog = log.source->catalog();
-    const std::string_view host = fact(catalog, "hostname");
+    const std::string_view host = log_fact(catalog, "hostname");
     if (!host.empty()) out += fmt::format("System: Linux Node: {}\n", printable(host));
     out += fmt::format("Machine: {}, {} endian\n", printable(catalog.machine),
                        catalog.endian == Endian::Big ? "big" : "little");
     out += fmt::format("Log: {}, {}\n", printable(log.path), log.trace.format->name);
-    add_line(out, "Buffering", fact(catalog, "mode"));
-    add_line(out, "Message", fact(catalog, "message"));
-    const std::string_view command = fact(catalog, "command");
+    add_line(out, "Buffering", log_fact(catalog, "mode"));
+    add_line(out, "Component", log_fact(catalog, "component"));
+    add_line(out, "Message", log_fact(catalog, "message"));
+    const std::string_view command = log_fact(catalog, "command");
     if (!command.empty()) commands += printable(command) + "\n";
   }
   if (!commands.empty()) out += "\n" + commands;

@@ -12,11 +12,11 @@
 
 namespace tracewell::cli {
 
-/// $VARIABLE; or `root_path` for root, and NAME in $XDG_STATE_HOME/tracewell
-/// (~/.local/state/tracewell) for others.
-std::string state_file(const char* variable, std::string_view root_path, std::string_view name);
 /// Templates of those who give none: $TRACEWELL_TEMPLATES, /etc/trcfmt, …/trcfmt. May not be there.
 std::string default_templates();
+
+/// What a log of trace hooks says of itself, such as `component`; "" = nothing.
+std::string_view log_fact(const Catalog& catalog, std::string_view key);
 
 struct ReportLog {
   std::string path;

@@ -12,7 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "cli/event_groups.h"
+#include "cli/hook_groups.h"
 #include "cli/hook_session.h"
 
 namespace tracewell::cli {
@@ -67,12 +67,9 @@ Status parse_hooks(std::string_view option, const std::string& list, report::Hoo
 
 Status parse_groups(std::string_view option, const std::string& list, report::HookSet& hooks) {
   if (list.empty()) return {};
-  TW_ASSIGN_OR_RETURN(const auto groups, read_event_groups(event_groups_path()));
-  for (const std::string_view word : words_of(list)) {
-    const auto group = std::ranges::find(groups, word, &EventGroup::name);
-    if (group == groups.end()) return wrong(option, word, "names of event groups; -G lists them");
-    for (const uint16_t hook : group->hooks) hooks.add(hook);
-  }
+  const auto ids = hooks_of_groups(list);
+  if (!ids.ok()) return Error(ids.error()).within(std::string(option));
+  for (const uint16_t hook : *ids) hooks.add(hook);
   return {};
 }
 
@@ -195,7 +192,6 @@ Status parse_page(std::string_view value, report::ReportOptions& options) {
 /// What AIX has and we have not. `off`, which is what holds, is taken.
 Status parse_refused(std::string_view name, std::string_view value) {
   constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
-      {"component", "there is no component trace"},
       {"PURR", "registers of processors are not recorded"},
       {"svc", "system calls are not recorded"},
   };
@@ -207,18 +203,23 @@ Status parse_refused(std::string_view name, std::string_view value) {
     return {};
   }
   return wrong("-O", fmt::format("{}={}", name, value),
-               "2line, cpuid, exec, filename, hist, ids, pid, removedups, reportedcpus or tid = on "
-               "or off; endtime, starttime, pagesize or timestamp = a number");
+               "2line, component, cpuid, exec, filename, hist, ids, pid, removedups, reportedcpus "
+               "or tid = on or off; endtime, starttime, pagesize or timestamp = a number");
 }
 
 Status parse_setting(std::string_view word, report::ReportOptions& options) {
   std::string_view value = word;
   const std::string_view name = take_until(value, '=');
   const std::pair<std::string_view, bool*> switches[] = {
-      {"2line", &options.two_lines},     {"cpuid", &options.columns.cpu},
-      {"exec", &options.columns.process}, {"filename", &options.columns.log},
-      {"ids", &options.columns.ids},     {"pid", &options.columns.pid},
-      {"removedups", &options.once},     {"reportedcpus", &options.count_cpus},
+      {"2line", &options.two_lines},
+      {"component", &options.columns.component},
+      {"cpuid", &options.columns.cpu},
+      {"exec", &options.columns.process},
+      {"filename", &options.columns.log},
+      {"ids", &options.columns.ids},
+      {"pid", &options.columns.pid},
+      {"removedups", &options.once},
+      {"reportedcpus", &options.count_cpus},
       {"tid", &options.columns.tid},
   };
   for (const auto& [its_name, on] : switches)
@@ -272,9 +273,10 @@ void add_report_words(CLI::App& app, ReportWords& words) {
   app.add_option("-e,--to-date", words.to_date, "not what was after: local time")
       ->type_name("MMddhhmmssyy");
   app.add_option("-O,--set", words.settings,
-                 "2line, cpuid, exec, filename, pid, tid (off), ids, removedups (on), reportedcpus "
-                 "(off) = on or off; hist = on: how many events each hook has, and nothing else; "
-                 "timestamp = 0 (seconds with nanoseconds), 1 (short), 2 (microseconds), 3 (none); "
+                 "2line, component, cpuid, exec, filename, pid, tid (off), ids, removedups (on), "
+                 "reportedcpus (off) = on or off; hist = on: how many events each hook has, and "
+                 "nothing else; timestamp = 0 (seconds with nanoseconds), 1 (short), "
+                 "2 (microseconds), 3 (none); "
                  "starttime, endtime = seconds since the first event; pagesize = lines, 0 to 500")
       ->type_name("NAME=VALUE,…")
       ->allow_extra_args(false);

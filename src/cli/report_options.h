@@ -15,7 +15,7 @@ namespace tracewell::cli {
 
 struct ReportWords {
   std::string hooks, without_hooks;    // 010,0101,02 and 010:0001
-  std::string groups, without_groups;  // of hooks, event_groups.h
+  std::string groups, without_groups;  // of hooks, hook_groups.h
   std::string threads;                 // 12,0x1f or !12
   std::string cpus;                    // 0,1 or "0 1" or all
   std::string processes;               // 123,ksh

@@ -108,6 +108,7 @@ Status ReportRun::part(std::span<ReportLog> logs,
   for (const ReportLog& log : logs) {
     report::LogFacts facts;
     facts.name = log.path;
+    facts.component = log_fact(log.source->catalog(), "component");
     report.add_log(log.source->catalog(), std::move(facts));
   }
   filter::Merge merge;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@ struct GroupOptions {
 };
 
 using Groups = std::vector<HookGroup>;
+using Lines = std::vector<HookGroupLine>;
 
 Error no_such_group(std::string_view name) {
   return {Errc::NotFound, fmt::format("there is no event group '{}'", printable(name)), {}};
@@ -39,7 +41,7 @@ Result<int> list_groups(const std::vector<std::string_view>& names) {
     std::erase_if(groups, [&](const HookGroup& one) {
       return std::ranges::count(names, std::string_view(one.name)) == 0;
     });
-  fmt::print("{}", hook_groups_text(groups));
+  fmt::print("{}", list_hook_groups(groups));
   return static_cast<int>(kOk);
 }
 
@@ -66,22 +68,30 @@ Status check_description(std::string_view text) {
   return {Errc::InvalidArgument, "-d: a line of text without quotes"};
 }
 
-Status remove_group(Groups& own, std::string_view name) {
-  const auto found = std::ranges::find(own, name, &HookGroup::name);
+Lines::iterator find_line(Lines& own, std::string_view name) {
+  return std::ranges::find_if(own, [&](const HookGroupLine& line) {
+    const auto* group = std::get_if<HookGroup>(&line);
+    return group && group->name == name;
+  });
+}
+
+Status remove_group(Lines& own, std::string_view name) {
+  const auto found = find_line(own, name);
   if (found == own.end()) return no_such_group(name);
   own.erase(found);
   return {};
 }
 
-Status set_group(Groups& own, const GroupOptions& options, std::string_view name) {
-  auto found = std::ranges::find(own, name, &HookGroup::name);
+Status set_group(Lines& own, const GroupOptions& options, std::string_view name) {
+  auto found = find_line(own, name);
   if (options.add && found != own.end())
     return {Errc::InvalidArgument,
             fmt::format("the group '{}' is there already (-u changes it)", printable(name))};
   if (options.update && found == own.end()) return no_such_group(name);
-  if (options.add) found = own.insert(own.end(), {std::string(name), "", "normal", ""});
-  if (options.described->count() != 0) found->description = options.description;
-  if (options.hooked->count() != 0) found->hooks = options.hooks;
+  if (options.add) found = own.insert(own.end(), HookGroup{std::string(name), "", "normal", ""});
+  HookGroup& group = std::get<HookGroup>(*found);
+  if (options.described->count() != 0) group.description = options.description;
+  if (options.hooked->count() != 0) group.hooks = options.hooks;
   return {};
 }
 
@@ -102,7 +112,7 @@ Result<int> change_groups(const GroupOptions& options,
   if (described) TW_RETURN_IF_ERROR(check_description(options.description));
   const std::string path = hook_groups_path();
   const auto change = [&](const std::string& text) -> Result<std::string> {
-    TW_ASSIGN_OR_RETURN(Groups own, parse_hook_groups(text, path));
+    TW_ASSIGN_OR_RETURN(Lines own, parse_hook_groups(text, path));
     for (const std::string_view name : names)
       TW_RETURN_IF_ERROR(options.remove ? remove_group(own, name) : set_group(own, options, name));
     return hook_groups_text(own);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
+#include "cli/report_logs.h"
 #include "hooks/defaults.h"
 #include "report/compile.h"
 #include "report/template_update.h"
@@ -82,9 +83,7 @@ Result<int> update(const UpdateOptions& options, const std::string& path) {
 
 Result<int> change_templates(const UpdateOptions& options) {
   const std::string path =
-      options.templates.empty()
-          ? hooks::state_path("TRACEWELL_TEMPLATES", "/etc/trcfmt", "trcfmt")
-          : options.templates;
+      options.templates.empty() ? default_templates() : options.templates;
   if (!options.extract.empty()) return extract(path, options.extract);
   if (options.list.empty())
     return {Errc::InvalidArgument, "which changes? FILE (of FILE.trc) or -x HOOKS is missing"};

@@ -8,8 +8,8 @@
 namespace tracewell::report {
 namespace {
 
-constexpr uint32_t kLogWidth = 16, kIdWidth = 4, kProcessWidth = 15, kNumberWidth = 7,
-                   kCpuWidth = 3, kGap = 2;
+constexpr uint32_t kLogWidth = 16, kComponentWidth = 16, kIdWidth = 4, kProcessWidth = 15,
+                   kNumberWidth = 7, kCpuWidth = 3, kGap = 2;
 constexpr std::string_view kBold = "\x1b[1m", kFaint = "\x1b[2m", kPlain = "\x1b[0m";
 
 struct TimeWidths {
@@ -115,7 +115,8 @@ void put_name(TextBuffer& out, std::string_view name, uint32_t width) {
 uint32_t Columns::width() const {
   const TimeWidths times = widths_of(choice_.times);
   const auto part = [](bool there, uint32_t width) { return there ? width + kGap : 0; };
-  return part(choice_.log, kLogWidth) + part(choice_.ids, kIdWidth) +
+  return part(choice_.log, kLogWidth) + part(choice_.component, kComponentWidth) +
+         part(choice_.ids, kIdWidth) +
          part(choice_.process, kProcessWidth) + part(choice_.pid, kNumberWidth) +
          part(choice_.tid, kNumberWidth) + part(choice_.cpu, kCpuWidth) +
          part(times.elapsed != 0, times.elapsed) + part(times.delta != 0, times.delta);
@@ -125,6 +126,7 @@ void Columns::heads(TextBuffer& out) const {
   const TimeWidths times = widths_of(choice_.times);
   const bool micro = choice_.times == Times::Microseconds;
   if (choice_.log) put_left(out, "LOG", kLogWidth);
+  if (choice_.component) put_left(out, "COMPONENT", kComponentWidth);
   if (choice_.ids) put_left(out, "ID", kIdWidth);
   if (choice_.process) put_left(out, "PROCESS NAME", kProcessWidth);
   if (choice_.pid) put_right(out, "PID", kNumberWidth);
@@ -138,9 +140,11 @@ void Columns::levels(TextBuffer& out) {
   out.append("APPL    SYSCALL KERNEL  INTERRUPT\n\n");
 }
 
-void Columns::row(TextBuffer& out, const Entry& entry, std::string_view log,
+void Columns::row(TextBuffer& out, const Entry& entry, const LogFacts& log,
                   const EventTimes& times) const {
-  if (choice_.log) put_name(out, last_part(log), kLogWidth);
+  if (choice_.log) put_name(out, last_part(log.name), kLogWidth);
+  if (choice_.component)
+    put_name(out, log.component.empty() ? "-" : std::string_view(log.component), kComponentWidth);
   if (choice_.ids) {
     if (choice_.color) out.append(kBold);
     put_id(out, entry.hook);

@@ -18,7 +18,8 @@ enum class Times : uint8_t {
 };
 
 struct ColumnChoice {
-  bool log = false, ids = true, process = false, pid = false, tid = false, cpu = false;
+  bool log = false, component = false, ids = true, process = false;
+  bool pid = false, tid = false, cpu = false;
   Times times = Times::Nanoseconds;
   bool color = false;  // escape sequences for a terminal
 };
@@ -41,7 +42,7 @@ class Columns {
   /// The columns' heads; those of the levels, which end the line.
   void heads(TextBuffer& out) const;
   static void levels(TextBuffer& out);
-  void row(TextBuffer& out, const Entry& entry, std::string_view log,
+  void row(TextBuffer& out, const Entry& entry, const LogFacts& log,
            const EventTimes& times) const;
 
  private:

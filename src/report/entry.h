@@ -59,6 +59,7 @@ class ProcessPaths {
 /// What holds for a log.
 struct LogFacts {
   std::string name;
+  std::string component;  // whose hooks alone it has; "" = no log of a component
   uint8_t kernel_bits = 64;
   uint32_t cpus = 0, traced_cpus = 0, reported_cpus = 0;
   uint32_t buffers = 0;  // 1 = heap, 2 = segments of their own

@@ -143,7 +143,7 @@ void Report::line(const Log& log, const Entry& entry, const TemplateInfo* info,
   const uint32_t level =
       static_cast<uint32_t>(info ? info->level : Level::Kern) * kLevelWidth;
   const size_t begin = out_.size();
-  columns_.row(out_, entry, log.facts.name, times_of(event));
+  columns_.row(out_, entry, log.facts, times_of(event));
   uint32_t indent = width_ + level;
   if (options_.two_lines) {
     indent = kSecondLineIndent + level;

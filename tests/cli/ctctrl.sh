@@ -119,6 +119,26 @@ hooks "$work/ct/server.net" '1:0 1:1 1:2 1:1 '
 hooks "$work/ct/server.net.tcp" '2:0 2:1 2:2 '
 hooks "$work/ct/rare" '2:0 2:1 2:2 '
 hooks "$work/ct/common" '3:0 3:1 3:2 '
+
+# The report chooses logs by components, too.
+export TRACEWELL_TEMPLATES=$work/none
+expect 0 report -h -l server.net -O timestamp=3,ids=off -d 010
+[ "$(grep -c '^ *UNDEFINED' "$work/out")" = 4 ] || fail "report -l server.net"
+expect 0 report -h -m -l 'all' -O component=on,timestamp=3
+expected=$(printf '%s\n' 'common 030' 'rare 020' 'server.net 010' 'server.net.tcp 020')
+[ "$(awk '/UNDEFINED/ {print $1, $2}' "$work/out" | sort -u)" = "$expected" ] ||
+  fail "report -l all"
+expect 0 report -l "rare,server.*:$work/ct" -O component=on
+[ "$(grep '^Component: ' "$work/out" | paste -sd' ')" = \
+  'Component: rare Component: server.net Component: server.net.tcp' ] || fail "-l with a folder"
+has 'COMPONENT         ID'
+mkdir "$work/ct/other"  # no log of a component
+expect 1 report -l other
+has "there is no log of component other in $work/ct" err
+expect 4 report -l "all:$work/nowhere"
+expect 2 report -l ":$work/ct"
+rmdir "$work/ct/other"
+
 expect 0 ctctrl -c all memtraceoff
 expect 1 ctctrl -D
 fire

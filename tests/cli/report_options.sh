@@ -78,15 +78,15 @@ END
 export TRACEWELL_EVENT_GROUPS=$work/groups
 expect 0 report -G
 has 'mine - hooks of mine (user) "022,010"'
-has '(reserved) "000,001,'
+has 'facility - the trace facility itself (reserved) "00"'
 expect 0 report b.jsonl -h -O timestamp=3 -t mine -D mine
 lines 4
 expect 0 report b.jsonl -h -O timestamp=3 -t mine -K facility -d 022,005
 lines 4
 expect 2 report b.jsonl -D nobody
-has '-G lists them' err
+has "-D: there is no event group 'nobody' (trcevgrp -l lists them)" err
 echo 'no group' >groups
-expect 2 report -G
+expect 3 report -G
 has 'groups:1: expected name - description (type) "hooks"' err
 unset TRACEWELL_EVENT_GROUPS
 
@@ -131,7 +131,7 @@ lines 8
 expect 0 report b.jsonl b.jsonl -h -d 022 -t mine
 lines 8
 expect 0 report b.jsonl -O svc=off
-for setting in svc=on PURR=on component=on; do
+for setting in svc=on PURR=on; do
   expect 2 report b.jsonl -O $setting
   has "-O $setting: " err
 done
@@ -139,7 +139,7 @@ for setting in hist=on,pid=on timestamp=4 pagesize=501 pid=maybe what=on; do
   expect 2 report b.jsonl -O $setting
   has '-O' err
 done
-for option in -l -M -n -@; do
+for option in -M -n -@; do
   expect 2 report $option b.jsonl
   has "$option" err
 done

@@ -62,9 +62,30 @@ done
 trace -a -J none 2>"$work/err" && fail "a group that is not there"
 has "there is no event group 'none'" err
 
-expect 0 trcevgrp -r net odd.ones
+# The report reads the same file; what else stands in it stays when it is changed.
+expect 0 report -G
+cp "$work/out" "$work/groups.txt"
+expect 0 trcevgrp -l
+is "$(cat "$work/groups.txt")"
+sed -i -e '1i# of the server' -e '$i\\' -e '$a# the end' "$TRACEWELL_EVENT_GROUPS"
+expect 0 trcevgrp -u -d 'all requests' net
+expect 0 trcevgrp -a -h 03 third
+diff - "$TRACEWELL_EVENT_GROUPS" <<'END' || fail "what stands between groups"
+# of the server
+net - all requests (normal) "010"
+
+odd.ones -  (normal) "1230 055"
+# the end
+third -  (normal) "03"
+END
+
+expect 0 trcevgrp -r net odd.ones third
+diff - "$TRACEWELL_EVENT_GROUPS" <<<$'# of the server\n\n# the end' || fail "what stays"
 expect 0 trcevgrp -l
 lines 1
+echo 'late - hooks (normal) "0x1"' >"$TRACEWELL_EVENT_GROUPS"
+expect 3 trcevgrp -l
+has "evgrp:1: '0x1' is no hook" err
 echo nonsense >"$TRACEWELL_EVENT_GROUPS"
 expect 3 trcevgrp -l
 has 'evgrp:1: expected name - description' err
