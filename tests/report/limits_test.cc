@@ -1,11 +1,8 @@
 // What data and templates cannot do: hang, grow without bound, recurse.
-#include <algorithm>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "rendering.h"
 
@@ -111,41 +108,6 @@ TEST(ReportLimits, ManyErrorsAreCounted) {
   for (int i = 0; i < 3000; ++i) source += "bad\n";
   const Compiled compiled(source);
   EXPECT_EQ(compiled.said.size(), Diagnostics::kKeptMax);
-}
-
-/// Every beginning of every given template, and every template without one of its tokens, is an
-/// error or a report.
-TEST(ReportLimits, DamagedTemplates) {
-  std::ifstream file(TRACEWELL_SOURCE_DIR "/tests/report/trcfmt-cases.json");
-  const OwnedEntry owned(
-      "80000020010000006d616c6c6f63000000000001100009700000000000000004"
-      "000000000000000a");
-  uint64_t errors = 0, reports = 0;
-  const auto try_one = [&](const std::string& source) {
-    const Compiled compiled(source);
-    if (compiled.errors() != 0) {
-      ++errors;
-      for (const Diagnostic& one : compiled.said) EXPECT_FALSE(one.text.empty());
-      return;
-    }
-    const LogFacts facts;
-    TextBuffer out;
-    Renderer renderer(compiled.templates, facts, out);
-    renderer.render(owned.entry, 0);
-    EXPECT_LT(out.size(), 100000u);
-    ++reports;
-  };
-  for (const auto& it : nlohmann::json::parse(file)) {
-    const std::string source = it["template"];
-    for (size_t size = 0; size < source.size(); ++size) try_one(source.substr(0, size));
-    for (size_t at = 0; at < source.size();) {
-      const size_t end = std::min(source.find_first_of(" \n{}\",$&", at + 1), source.size());
-      try_one(source.substr(0, at) + source.substr(end));
-      at = end;
-    }
-  }
-  EXPECT_GT(errors, 1000u);
-  EXPECT_GT(reports, 500u);
 }
 
 }  // namespace
