@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Templates for what is no trace hook: frames of a trace file that GDB saved when it ran
+# examples/demo (the first six of them), and a slice of an instruction trace.
+. "$(dirname "$0")/common.sh"
+golden=$TRACEWELL_SOURCE/tests/cli/report
+cp "$golden/orders.tf" "$golden/steps.trcfmt" "$work"
+cp "$TRACEWELL_SOURCE/examples/demo/orders.trcfmt" "$work"
+cd "$work" || exit 1
+
+# same NAME: the last output is tests/cli/report/NAME.
+same() {
+  if [ "${TRACEWELL_RENEW:-}" = 1 ]; then cp out "$golden/$1"; fi
+  diff -u "$golden/$1" out || fail "$1"
+}
+for templates in orders.trcfmt steps.trcfmt; do
+  expect 0 report -c -t $templates
+  lines 0
+done
+expect 0 report orders.tf -t orders.trcfmt
+same frames.txt
+expect 0 report orders.tf -t orders.trcfmt --format jsonl
+same frames.jsonl
+
+expect 0 convert "$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64" slice.trace64 \
+  --from 1000 --to 1019
+expect 0 report slice.trace64 -t steps.trcfmt
+same steps.txt
+expect 0 report slice.trace64 -t steps.trcfmt --format csv
+same steps.csv
+finish
