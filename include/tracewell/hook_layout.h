@@ -68,7 +68,7 @@ struct tracewell_packet {
 
 /* ---- A ring: a file of one page with this at its start, then `slots` packets. */
 #define TRACEWELL_RING_MAGIC 0x676e697268577754ull /* "TwWhring" */
-#define TRACEWELL_RING_VERSION 1u
+#define TRACEWELL_RING_VERSION 2u
 #define TRACEWELL_RING_SLOTS_MAX 64u
 #define TRACEWELL_RING_ALTERNATE 0u /* a collector takes packets away, and then they are reused */
 #define TRACEWELL_RING_CIRCULAR 1u  /* the oldest packet goes when room is needed */
@@ -104,7 +104,7 @@ struct tracewell_ring {
  * page 0: struct tracewell_control; pages 1 to 8: a struct tracewell_channel each; then for each
  * channel a bit for each of 65536 hook ids, least significant first; then struct
  * tracewell_failures. */
-#define TRACEWELL_CONTROL_NAME "hooks-1"
+#define TRACEWELL_CONTROL_NAME "hooks-2"
 #define TRACEWELL_STATE_ON 1u
 #define TRACEWELL_STATE_FILTERED 2u /* only hooks whose bit is set */
 #define TRACEWELL_STATE_SESSION_SHIFT 8
@@ -124,8 +124,7 @@ struct tracewell_channel {
   uint32_t slots;
   uint8_t uuid[16];
   uint32_t active;    /* from trace to trcstop */
-  /* By the collector: 1 = it sleeps; whoever fills half of a ring wakes it, by a futex here. */
-  uint32_t collector;
+  uint32_t collector; /* its own: 1 = it sleeps; who fills half of a ring wakes it, by a futex */
   uint32_t stopping;  /* 1: the collector is to take what is left, and to end */
   uint32_t stop_when_full; /* 1: rather than to drop what is oldest in the log */
   uint64_t ticks;     /* when the session began: the counter, and the clocks then */
@@ -150,7 +149,7 @@ struct tracewell_failures {
 /* ---- Component trace: a folder of this name in the control file's; in it a file for each process
  * with components, named by its id, of a page for each. PID.n is the folder of component n's rings,
  * .rings/…; `rules`, and a file of the user's, say what holds for components that come later. */
-#define TRACEWELL_COMPONENTS_NAME "components-1"
+#define TRACEWELL_COMPONENTS_NAME "components-2"
 #define TRACEWELL_COMPONENTS_MAX 64
 #define TRACEWELL_COMPONENT_COMMON 0u /* these two are there by themselves */
 #define TRACEWELL_COMPONENT_RARE 1u

@@ -29,7 +29,7 @@ Error wrong(std::string_view option, std::string_view word, std::string_view exp
 }
 
 /// Commas or blanks between them: AIX takes a quoted list of either.
-std::vector<std::string_view> words_of(const std::string& list) {
+std::vector<std::string_view> words_of(std::string_view list) {
   std::vector<std::string_view> words;
   for (const std::string_view part : split(list, ','))
     for (const std::string_view word : split(part, ' '))

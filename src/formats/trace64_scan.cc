@@ -236,10 +236,11 @@ void Scan::add_checkpoint(Bytes file, const Block& block) {
 }
 
 /// A block that readers may skip. Where it is damage that looks like one, its size is any number;
-/// so look at what is behind it.
+/// so look at what is behind it. Ours does not look like damage: it has a signature.
 bool Scan::user_block(Bytes file, const Block& block) {
   const uint64_t next = block.offset + block.size;
-  if (next < file.size() && file[next] < kUserBlockMin) {
+  const auto own = read_own_block(block.type, block.user_data);
+  if (!own && next < file.size() && file[next] < kUserBlockMin) {
     Block behind;
     const Reading plain = read_block(file, next, shape_, false, behind);
     const bool fits = plain == Reading::Cut ||
@@ -249,7 +250,6 @@ bool Scan::user_block(Bytes file, const Block& block) {
     if (!fits) return recover(file, "what follows a user block makes no sense");
   }
   at_ = next;
-  const auto own = read_own_block(block.type, block.user_data);
   if (own && own->kind == OwnKind::Missing) {
     std::string why(as_text(own->data.first(std::min(own->data.size(), kWhyBytesMax))));
     tell(block.offset, Problem::Severity::Note, "missing-steps",

@@ -52,7 +52,8 @@ void StepStore::add(Data& data, const Event& event, States& states) {
   if (!std::holds_alternative<Step>(event.body)) return;
   if (data.sessions.empty()) data.sessions.push_back(0);
   const bool session = data.sessions.back() == seq;
-  if (session || seq - data.keyframes.back() >= kKeyframeSteps) {
+  const uint64_t distance = std::max<uint64_t>(kKeyframeSteps, 4 * states.size());
+  if (session || seq - data.keyframes.back() >= distance) {
     data.keyframes.push_back(seq);
     data.states.push_back(states);
   }

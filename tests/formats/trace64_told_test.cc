@@ -221,6 +221,17 @@ TEST(Trace64Told, MoreThanThereIsRoomFor) {
   EXPECT_EQ(step.memory[39].address, 0x1000u + 64 * 39);
 }
 
+/// Its step's block may look as odd as it likes.
+TEST(Trace64Told, InFrontOfABlockWithReservedFlags) {
+  RawBlock step = full_block(1, {{2, 0x5000}, {16, 0x10}});
+  step.opcode = "\x8a\x02";
+  step.entries = {{0x5000, 0x1122334455667788, std::nullopt, 0xf0}};
+  const std::string own = std::string(trace64::kOwnSignature) + std::string("\1\5\0", 3);
+  const std::string block = "\xc0" + le(own.size(), 4) + own;
+  EXPECT_EQ(accesses_of(head(kJson64) + block + step.bytes()).size(), 1u);
+  EXPECT_EQ(accesses_of(head(kJson64) + step.bytes() + block + step.bytes()).size(), 2u);
+}
+
 /// What does not fit the step's block says nothing.
 TEST(Trace64Told, DamagedOnesAreLeftAside) {
   RawBlock step = full_block(1, {{2, 0x5000}, {16, 0x10}});
