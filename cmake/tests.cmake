@@ -44,7 +44,7 @@ function(add_unit_test folder sources)
     target_precompile_headers(test_${folder} REUSE_FROM tracewell_test_pch)
   endif()
   add_test(NAME unit_${folder} COMMAND test_${folder})
-  set_tests_properties(unit_${folder} PROPERTIES TIMEOUT 600 LABELS unit
+  set_tests_properties(unit_${folder} PROPERTIES TIMEOUT 900 LABELS unit
     ENVIRONMENT "${test_environment}")
   add_dependencies(test_${folder} inferiors)
   add_dependencies(unit_tests test_${folder})

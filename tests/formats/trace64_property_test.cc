@@ -152,7 +152,7 @@ void expect_registers(Source& source, const std::vector<Moment>& moments, size_t
 
 // Where sanitizers watch every load, a part of the steps will do.
 #ifdef TRACEWELL_SANITIZED
-constexpr size_t kSlower = 8;
+constexpr size_t kSlower = 24;
 #else
 constexpr size_t kSlower = 1;
 #endif

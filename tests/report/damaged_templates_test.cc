@@ -97,7 +97,8 @@ class Trial {
     }
   }
 
-  const std::vector<OwnedEntry> entries_ = {
+  // In place: an entry points into its own bytes.
+  const OwnedEntry entries_[3] = {
       OwnedEntry("80000020010000006d616c6c6f63000000000001100009700000000000000004"
                  "000000000000000a"),
       OwnedEntry("c00000110100002000000000000000117375636365737366756c206d616c6c6f63", 64, true),
