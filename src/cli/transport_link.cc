@@ -10,6 +10,15 @@
 #include "base/check.h"
 
 namespace tracewell::cli {
+namespace {
+
+/// Now, without waiting.
+bool readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+}  // namespace
 
 Link::Link(Transport& transport, int quit_fd, std::function<void()> wake)
     : transport_(transport), quit_fd_(quit_fd), wake_(std::move(wake)) {
@@ -133,6 +142,8 @@ bool Link::look(bool watching) {
 }
 
 bool Link::accept() {
+  // What a thread saw while it polled may be of the connection before, and nobody be there now.
+  if (transport_.listen_fd() >= 0 && !readable(transport_.listen_fd())) return false;
   auto connection = transport_.accept();
   const bool once = transport_.listen_fd() < 0;
   spent_ = once;
@@ -147,8 +158,7 @@ bool Link::receive() {
   if (!connected_ || lost_) return false;
   // Both threads may have been polling, and the other one may have read it all: not to be waited
   // for, with the lock held.
-  pollfd still{connection_.input.get(), POLLIN, 0};
-  if (::poll(&still, 1, 0) <= 0) return false;
+  if (!readable(connection_.input.get())) return false;
   char buffer[1 << 16];
   const ssize_t size = ::read(connection_.input.get(), buffer, sizeof buffer);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -199,6 +200,8 @@ class Pairs final : public Transport {
   std::string announcement() const override { return "Listening"; }
   int listen_fd() const override { return ready_.get(); }
   Result<Connection> accept() override {
+    pollfd knocked{ready_.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&knocked, 1, 0), 1) << "nobody is there, and to wait would be forever";
     char c;
     EXPECT_EQ(::read(ready_.get(), &c, 1), 1);
     int ends[2];
