@@ -69,8 +69,9 @@ foreach(room IN LISTS TRACEWELL_ROOMS)
   if(TRACEWELL_PCH AND NOT "base/freestanding" IN_LIST TRACEWELL_SEES_${room})
     target_precompile_headers(tracewell_${room} REUSE_FROM tracewell_pch)
   endif()
-  if(TRACEWELL_UNITY)
-    set_target_properties(tracewell_${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  # Sanitizers watch the commands as well as the rest; to optimise those as well takes minutes.
+  if(TRACEWELL_SANITIZE AND room STREQUAL "cli")
+    target_compile_options(tracewell_${room} PRIVATE -O0)
   endif()
 endforeach()
 

@@ -44,7 +44,8 @@ function(add_unit_test folder sources)
     target_precompile_headers(test_${folder} REUSE_FROM tracewell_test_pch)
   endif()
   add_test(NAME unit_${folder} COMMAND test_${folder})
-  set_tests_properties(unit_${folder} PROPERTIES TIMEOUT 900 LABELS unit
+  # COST: the long ones begin first, also where no run before this one told how long they take.
+  set_tests_properties(unit_${folder} PROPERTIES TIMEOUT 900 COST 900 LABELS unit
     ENVIRONMENT "${test_environment}")
   add_dependencies(test_${folder} inferiors)
   add_dependencies(unit_tests test_${folder})
@@ -86,7 +87,8 @@ function(add_script_test script folder)
   endif()
   set(test ${folder}_${name})
   add_test(NAME ${test} COMMAND ${script} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} LABELS "script;${labels}"
+  set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} COST ${timeout}
+    LABELS "script;${labels}"
     ENVIRONMENT "${test_environment}")
   file(STRINGS ${script} serial REGEX "^# serial" LIMIT_COUNT 1)
   if(serial)
