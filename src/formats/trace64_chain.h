@@ -14,11 +14,13 @@ enum class Border : uint8_t { None, Gap, Session, End };
 /// needed.
 class BlockChain {
  public:
+  static constexpr uint64_t kNoGap = UINT64_MAX;
+
   explicit BlockChain(const Contents& contents);
 
-  /// With what blocks of ours in front of it say of it.
-  /// The block of step `seq`, which is the first one at offset `from` or behind it; nothing in it
-  /// is to be relied on where there is none (End). `gap`: of Scan::gaps(), where it is one.
+  /// The block of step `seq`, which is the first one at offset `from` or behind it, with what
+  /// blocks of ours in front of it say of it; nothing in it is to be relied on where there is none
+  /// (End). `gap` becomes one of Scan::gaps(), where there is one; also where a session begins.
   Border find(uint64_t from, uint64_t seq, Block& block, uint64_t& gap) const {
     if (from >= plain_from_ && from < plain_to_ && seq < plain_to_seq_ &&
         bytes_[from] < kUserBlockMin &&

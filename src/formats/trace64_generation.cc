@@ -38,11 +38,11 @@ class Detective {
     judge_.restart();
     Block block;
     for (uint64_t seq = from; seq < to && at < end && blocks_ < kBlocksInAll; at += block.size) {
-      const bool words = session == 0 && seq < kBlocksMax;
+      const bool words = worded_ < kBlocksMax;
       if (judge_.is_sure() && !words) break;
       if (read_block(file_, at, shape_, scan_.is_hidden(at), block) != Reading::Whole) break;
       if (block.is_user()) continue;
-      if (words) look_at_words(block, seq == 0);
+      if (words) look_at_words(block, seq == from, seq + 1 == to);
       judge_.add(block);
       ++seq;
       ++blocks_;
@@ -70,8 +70,9 @@ class Detective {
     return out;
   }
 
-  /// x64dbg announces a change in the block before, with the value that is about to go.
-  void look_at_words(const Block& block, bool first) {
+  /// x64dbg announces a change in the block before, with the value that is about to go. A session's
+  /// last block does so in either style: nobody knows what with.
+  void look_at_words(const Block& block, bool first, bool last) {
     std::bitset<kWordsMax> listed;
     uint32_t word = 0;
     for (uint32_t i = 0; i < block.register_count; ++i, ++word) {
@@ -81,10 +82,11 @@ class Detective {
       const uint64_t value =
           load_uint(block.values + i * shape_.word, shape_.word, Endian::Little);
       if (state_.valid[word] && state_.word(word, shape_) == value)
-        repeats_ = true;
+        repeats_ |= !last;
       else if (!listed_[word])
         unannounced_ = true;
     }
+    ++worded_;
     listed_ = listed;
     state_.apply(block, shape_);
   }
@@ -96,7 +98,7 @@ class Detective {
   WordState state_;
   std::bitset<kWordsMax> listed_;
   Generation found_;
-  uint64_t blocks_ = 0;
+  uint64_t blocks_ = 0, worded_ = 0;  // looked at; their words, too
   size_t told_at_ = 0;  // user blocks in front of this one were looked at
   bool repeats_ = false, unannounced_ = false;
 };

@@ -128,6 +128,8 @@ void Reader::make_catalog() {
 void Reader::make_extras() {
   catalog_.extras = {{"trace64.header", contents_->header.json},
                      {"trace64.style", contents_->generation.minimal ? "minimal" : "x64dbg"}};
+  if (const auto from = contents_->scan.sessions_told_from())
+    catalog_.extras.emplace_back("trace64.sessions", fmt::format("told from {}", *from));
   catalog_.notes.clear();
   for (const UserBlock& one : contents_->scan.user_blocks()) {
     const auto own = read_own_block(one.type, bytes_.subspan(one.offset + 5, one.size));
@@ -315,9 +317,10 @@ void Reader::leave_thread(Batch& batch, Step& step, Border border, const Block& 
   if (told_.size() >= kThreadsTold) told_.clear();
   RegisterState& told = told_[tid_];
   told = tracker_.registers();
-  if (border != Border::None || !looks_ahead_) return;
-  const ThreadsAhead::Left* const left = ahead_.left_by(seq_, tid_, tracker_, next);
-  if (left == nullptr) return;
+  if (!looks_ahead_) return;
+  const ThreadsAhead::Left* const left =
+      border == Border::None ? ahead_.left_by(seq_, tid_, tracker_, next) : nullptr;
+  if (left == nullptr) return forget_registers(batch, step, told);
   step.after_known = left->all;
   const auto changes = batch.array<Step::RegisterChange>(left->registers.size() + 1);
   size_t count = 0;
@@ -333,6 +336,19 @@ void Reader::leave_thread(Batch& batch, Step& step, Border border, const Block& 
     bases_[tid_] = *base_now;
   }
   step.registers = changes.first(count);
+}
+
+/// A thread's next step can tell what it finds, but not what is unknown by then: where that may
+/// be, all is unknown in between.
+void Reader::forget_registers(Batch& batch, Step& step, RegisterState& told) {
+  if (!contents_->scan.has_unknown()) return;
+  std::vector<Step::RegisterChange> changes;
+  for (uint32_t i = 0; i < catalog_.registers.registers.size(); ++i) {
+    if (!told.is_valid(i) || !WordMap::of(shape_).may_be_unknown(i)) continue;
+    told.set(catalog_.registers, i, {});
+    changes.push_back({i, {}});
+  }
+  step.registers = batch.copy_array(std::span<const Step::RegisterChange>(changes));
 }
 
 /// The thread's next step tells what is different from what its steps have told.
@@ -540,7 +556,7 @@ Result<bool> Reader::next(Batch& batch) {
     if (seq_ >= base_until_) tell_segment_base(batch, step);
     tell_oddities(block_);
     Block next;
-    uint64_t gap = 0;
+    uint64_t gap = BlockChain::kNoGap;
     const Border border = chain_.find_behind(block_, seq_, next, gap);
     const bool follows = border == Border::None && (!next.has_tid || next.tid == tid_);
     add_memory(batch, step, follows ? &next : nullptr);
@@ -555,6 +571,7 @@ Result<bool> Reader::next(Batch& batch) {
     }
     ++seq_;
     if (border == Border::Session) enter_session();
+    if (border == Border::Session && gap != BlockChain::kNoGap) mark(batch, Border::Gap, gap);
     if (border != Border::None) mark(batch, border, gap);
   }
   return !batch.empty();

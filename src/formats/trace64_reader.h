@@ -62,6 +62,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   void go_on(Batch& batch, Step& step, Border border, const Block& next);
   void enter_session();
   void leave_thread(Batch& batch, Step& step, Border border, const Block& next);
+  void forget_registers(Batch& batch, Step& step, RegisterState& told);
   void switch_thread(uint64_t tid);
   void mark(Batch& batch, Border border, uint64_t gap);
   void tell_oddities(const Block& block);

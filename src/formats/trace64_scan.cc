@@ -138,7 +138,8 @@ bool Scan::step(Bytes file) {
     return true;
   }
   const std::string why =
-      reading == Reading::Bad ? why_bad(file, at_, shape_, hidden) : "the file ends inside a block";
+      reading == Reading::Bad ? why_bad(file, at_, shape_, hidden)
+                              : "a block would reach beyond the end of the file";
   if (all_zero(file.subspan(at_))) {
     end_why_ = "";
     drop_half_written(file);
@@ -216,7 +217,7 @@ bool Scan::rewind(ProblemLog& problems) {
 /// May a session begin with this keyframe? (find_sessions() looks closer.)
 bool Scan::may_begin_at(size_t keyframe) const {
   const Keyframe& one = keyframes_[keyframe];
-  return one.full && (keyframe == 0 || one.joint == Joint::Breaks ||
+  return one.full && (keyframe == 0 || one.joint >= Joint::Breaks ||
                       one.seq - keyframes_[keyframe - 1].seq != kFullDumpEvery);
 }
 
@@ -250,6 +251,10 @@ bool Scan::user_block(Bytes file, const Block& block) {
     if (!fits) return recover(file, "what follows a user block makes no sense");
   }
   at_ = next;
+  if (own && own->kind == OwnKind::Sessions && told_from_ == UINT64_MAX) {
+    told_from_ = block.offset;
+    told_from_seq_ = count_;
+  }
   if (own && own->kind == OwnKind::Missing) {
     std::string why(as_text(own->data.first(std::min(own->data.size(), kWhyBytesMax))));
     tell(block.offset, Problem::Severity::Note, "missing-steps",
@@ -381,6 +386,7 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
 void Scan::forget_from(uint64_t offset) {
   without_pc_ = std::min(without_pc_, count_);
   bases_.drop_from(count_);
+  if (told_from_ >= offset) told_from_ = UINT64_MAX;
   while (!keyframes_.empty() && keyframes_.back().offset >= offset) keyframes_.pop_back();
   while (!hidden_.empty() && hidden_.back() >= offset) hidden_.pop_back();
   while (!user_blocks_.empty() && user_blocks_.back().offset >= offset) {

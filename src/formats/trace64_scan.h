@@ -35,6 +35,7 @@ enum class Joint : uint8_t {
   Fits = 0,    // it may follow from it
   Unsure = 1,  // the file is not written in a way that would tell
   Breaks = 2,  // something else changed than was announced
+  Told = 3,    // a block of ours says that a session begins
 };
 
 struct Keyframe {
@@ -97,6 +98,8 @@ class Scan {
   /// Without those of ours that are about one step alone, which are found in front of it.
   const std::vector<UserBlock>& user_blocks() const { return user_blocks_; }
   const LeftOut& left_out() const { return left_out_; }
+  /// From this step on blocks of ours tell where sessions begin; nullopt: there are none.
+  std::optional<uint64_t> sessions_told_from() const;
   /// Blocks of ours say that registers are not known though words of them are listed.
   bool has_unknown() const { return has_unknown_; }
   /// What is wrong with the end of the file; "" when it is whole, cut or padded.
@@ -152,6 +155,7 @@ class Scan {
   Joint joint(Bytes file, const Block& dump) const;
   Joint compare_words(Bytes file, const Block& dump) const;
   bool follows(Bytes file, const Block& dump) const;
+  bool is_told(Bytes file, uint64_t dump) const;
   void find_sessions();
   bool is_session(size_t keyframe, uint64_t base, bool& flushes) const;
   void tell_end(Bytes file);
@@ -180,6 +184,7 @@ class Scan {
   uint64_t user_cost_ = 0;   // of these
   LeftOut left_out_;
   bool has_unknown_ = false;
+  uint64_t told_from_ = UINT64_MAX, told_from_seq_ = 0;  // first block of ours about sessions
   uint64_t without_pc_ = 0;  // steps at the beginning, in front of the first that tells its own
   std::vector<uint64_t> hidden_;
   std::vector<uint32_t> threads_;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "formats/trace64_scan.h"
+#include "formats/trace64_user.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
@@ -100,7 +101,9 @@ Joint Scan::compare_words(Bytes file, const Block& dump) const {
     surprises += !same && !habit.listed[word];
     for_no_reason |= same && (all_listed || !habit.listed[word]);
   }
-  if (habit.repeats) return surprises == 0 ? Joint::Fits : Joint::Breaks;
+  // Another recorder may list a word now and then that stays the same.
+  if (habit.repeats && surprises == 0) return Joint::Fits;
+  if (habit.repeats && (!habit.unannounced || surprises >= kSurprisesMin)) return Joint::Breaks;
   // A loop that changes the same words over and over looks the same in either style; but then no
   // instruction of it changes as many others.
   const bool announces = habit.news >= kNewsMin && !habit.unannounced;
@@ -110,8 +113,24 @@ Joint Scan::compare_words(Bytes file, const Block& dump) const {
   return elsewhere && (dump.tid == before.tid || !was_here) ? Joint::Breaks : Joint::Unsure;
 }
 
+std::optional<uint64_t> Scan::sessions_told_from() const {
+  return told_from_ == UINT64_MAX ? std::nullopt : std::optional(told_from_seq_);
+}
+
+/// By a block of ours in front of the dump.
+bool Scan::is_told(Bytes file, uint64_t dump) const {
+  Block block;
+  for (uint64_t at = lead_; at < dump; at += block.size) {
+    if (read_block(file, at, shape_, false, block) != Reading::Whole) return false;
+    const auto own = read_own_block(block.type, block.user_data);
+    if (own && says_session(*own)) return true;
+  }
+  return false;
+}
+
 /// Words are only compared where it may matter: that takes longer than everything else here.
 Joint Scan::joint(Bytes file, const Block& dump) const {
+  if (told_from_ != UINT64_MAX && is_told(file, dump.offset)) return Joint::Told;
   if (keyframes_.empty()) return Joint::Unsure;
   const Keyframe& last = keyframes_.back();
   const bool regular = last.full && count_ - last.seq == kFullDumpEvery;
@@ -123,8 +142,9 @@ Joint Scan::joint(Bytes file, const Block& dump) const {
 /// that of the one so far; `flushes` becomes true where it must be an exception's.
 bool Scan::is_session(size_t keyframe, uint64_t base, bool& flushes) const {
   const Keyframe& one = keyframes_[keyframe];
-  // What comes with an exception is not announced, so that there words say nothing.
-  const bool breaks = one.joint == Joint::Breaks && !flushes;
+  // What comes with an exception is not announced, so that there words say nothing. Nor do they
+  // where sessions are told.
+  const bool breaks = one.joint == Joint::Breaks && !flushes && one.offset < told_from_;
   const uint64_t distance = (one.seq - base) % kFullDumpEvery;
   if (distance == 0) return breaks;
   const auto full_at = [this](uint64_t seq) {
@@ -157,10 +177,11 @@ void Scan::find_sessions() {
   for (size_t i = 1; i < keyframes_.size(); ++i) {
     const Keyframe& one = keyframes_[i];
     if (!one.full) continue;
-    while (gap < gaps_.size() && gaps_[gap].to < one.offset) ++gap;
-    const bool new_start = gap < gaps_.size() && gaps_[gap].to == one.offset;
-    if (!new_start && (!one.flagged || !is_session(i, base, flushes))) continue;
-    if (!new_start) sessions_.push_back(one.seq);
+    while (gap < gaps_.size() && gaps_[gap].to < one.lead) ++gap;
+    const bool new_start = gap < gaps_.size() && gaps_[gap].to == one.lead;
+    const bool told = one.joint == Joint::Told;
+    if (!told && !new_start && (!one.flagged || !is_session(i, base, flushes))) continue;
+    if (told || !new_start) sessions_.push_back(one.seq);
     base = one.seq;  // behind a gap: how many are missing is not known
     flushes = false;
   }

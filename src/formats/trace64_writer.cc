@@ -67,7 +67,10 @@ Status Writer::begin(const Catalog& catalog) {
   map_registers(catalog);
   take_extras(catalog);
   looks_at_memory_ = json_.empty();  // x64dbg's files tell all of it
+  const bool was_minimal = minimal_;
   if (!options_.style.empty()) minimal_ = options_.style == "minimal";
+  // What x64dbg wrote, and is written again as it was, reads as it did.
+  if (json_.empty() || was_minimal || minimal_) tells_from_ = 0;
   return file_.write(header());
 }
 
@@ -81,9 +84,16 @@ void Writer::map_registers(const Catalog& catalog) {
 }
 
 void Writer::take_extras(const Catalog& catalog) {
+  tells_from_ = UINT64_MAX;
   for (const auto& [key, text] : catalog.extras) {
     if (key == "trace64.header") json_ = text;
     if (key == "trace64.style") minimal_ = text != "x64dbg";
+    if (key == "trace64.sessions") {
+      std::string_view rest = text;
+      take_until(rest, ' ');
+      take_until(rest, ' ');
+      tells_from_ = parse_number(rest).value_or(0);
+    }
     if (key != "trace64.block" || options_.compat) continue;
     std::string_view rest = text;
     const auto seq = parse_number(take_until(rest, ' '));
@@ -160,6 +170,22 @@ Status Writer::start_session() {
   TW_RETURN_IF_ERROR(put_correction());
   threads_.clear();
   seen_.clear();
+  session_begins_ = steps_ != 0;
+  return {};
+}
+
+/// Whoever reads it is to guess only where x64dbg itself has left it to guessing.
+Status Writer::put_session(uint64_t seq) {
+  const bool begins = std::exchange(session_begins_, false);
+  const bool told = std::exchange(tells_sessions_,
+                                  tells_sessions_ || seq >= tells_from_ || seq != steps_);
+  ++steps_;
+  if (!tells_sessions_ || (told && !begins)) return {};
+  if (!options_.compat) {
+    const uint8_t value = begins;
+    return put_own(OwnKind::Sessions, {&value, 1});
+  }
+  if (begins) others_.count("sessions begin where only a user block could say so");
   return {};
 }
 
@@ -185,7 +211,12 @@ Status Writer::lose(const Lost& lost) {
   seen_.clear();
   const std::string count = lost.count == 0 ? "" : fmt::format("{}: ", lost.count);
   lost_ = fmt::format("{}{}{}", lost_ ? *lost_ + "; " : "", count, lost.why);
-  if (options_.compat) return put_correction();
+  tells_from_ = 0;
+  if (options_.compat) {
+    others_.count("times instructions are missing and only a full dump shows it, because a user "
+                  "block would say so");
+    return put_correction();
+  }
   pushes_->lost();
   return {};
 }
@@ -222,6 +253,7 @@ Status Writer::add(const Event& event, const Step& step) {
   TW_RETURN_IF_ERROR(put_pending(&thread.dump, tid));
   TW_RETURN_IF_ERROR(put_extras(event.seq));
   TW_RETURN_IF_ERROR(put_lost());
+  TW_RETURN_IF_ERROR(put_session(event.seq));
   TW_RETURN_IF_ERROR(put_notes());
   pending_.emplace();
   if (thread.dump.valid[4])
@@ -321,7 +353,7 @@ Writer::Words Writer::listed(bool full, const Dump* next) {
   }
   Words out = differs;
   if (!minimal_) out |= changes | changed_before_;
-  if (!minimal_ && !next && pending_->words) {
+  if (!next && pending_->words) {  // what it was about to change
     for (const uint8_t word : *pending_->words)
       if (word < shape_.words) out.set(word);
   }
@@ -371,6 +403,8 @@ Status Writer::put_unknown(const Words& words) {
 /// Will a reader find the step's accesses in these entries by itself?
 bool Writer::reads_as_it_is(const machine::Instruction& instruction,
                             std::optional<uint64_t> next_pc, const MemoryEntries& entries) {
+  if (entries.count == 0 && instruction.count == 0)  // looked at no further
+    return pending_->accesses.empty() && !pending_->incomplete;
   WordState state;
   state.dump = pending_->dump.bytes;
   state.valid = pending_->dump.valid;
@@ -404,8 +438,8 @@ bool Writer::reads_as_it_is(const machine::Instruction& instruction,
 Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entries) {
   using Stack = machine::Instruction::Stack;
   const PendingBlock& one = *pending_;
-  if (one.accesses.empty()) {
-    if (one.stored) entries = *one.stored;
+  if (one.accesses.empty() && one.stored) {
+    entries = *one.stored;
     return {};
   }
   const machine::Instruction& instruction = decoder_->decode(one.opcode);

@@ -64,6 +64,7 @@ class Writer final : public Sink {
   Status end_session();
   Status put_correction();
   Status put_lost();
+  Status put_session(uint64_t seq);
   Status lose(const Lost& lost);
   Status put_own(OwnKind kind, Bytes data);
   void update(Thread& thread, std::span<const Step::RegisterChange> changes);
@@ -104,6 +105,10 @@ class Writer final : public Sink {
   Words changed_before_;
   std::optional<WrittenPushes> pushes_;
   std::optional<std::string> lost_;  // why, in front of the step that comes next
+  uint64_t steps_ = 0;              // so far
+  bool session_begins_ = false;     // with the step that comes next
+  bool tells_sessions_ = false;
+  uint64_t tells_from_ = 0;         // this step on
   std::vector<std::string> notes_;  // for the next step
   RegisterSet maskable_;         // that may be unknown
   Words told_words_;             // by the blocks of this session

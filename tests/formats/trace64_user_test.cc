@@ -89,6 +89,45 @@ TEST(Trace64User, UnknownRegistersStayUnknown) {
   }
 }
 
+/// Behind a loss nobody looks for what a thread has left: it may be unknown by the time that the
+/// thread goes on.
+TEST(Trace64User, UnknownRegistersStayUnknownBesideLosses) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    RandomSteps::Wanted wanted;
+    wanted.wide = seed % 2 == 0;
+    wanted.threads = 3;
+    wanted.opcodes = true;
+    if (wanted.wide)
+      wanted.registers = {"rax", "rsp", "xmm3", "fctrl"};
+    else
+      wanted.registers = {"eax", "esp", "gs", "xmm3"};
+    RandomSteps made(seed, wanted);
+    std::vector<Event> events;
+    for (const Event& event : made.events().events()) {
+      if (event.seq % 11 == 10) {
+        Event lost;
+        lost.seq = event.seq;
+        lost.body = Lost{0, "x"};
+        events.push_back(lost);
+      }
+      events.push_back(event);
+    }
+    ListSource from(made.catalog, events);
+    const auto expected = known_registers(from, made.catalog.registers);
+    for (const char* style : {"minimal", "x64dbg"}) {
+      ListSource again(made.catalog, events);
+      const std::string bytes = saved(again, {.compat = false, .style = style});
+      Opened opened(bytes, "trace64");
+      ASSERT_TRUE(opened.source) << opened.error;
+      EXPECT_EQ(known_registers(*opened.source, made.catalog.registers), expected)
+          << "seed " << seed << " " << style;
+      // A short file does not show its style.
+      const std::string once_more = rewritten(bytes);
+      EXPECT_TRUE(rewritten(once_more) == once_more) << "seed " << seed << " " << style;
+    }
+  }
+}
+
 constexpr std::string_view kNoted = R"({"catalog":{"machine":"i386"}}
 {"kind":"mark","text":"first"}
 {"kind":"step","seq":0,"pc":"0x10","opcode":"90","before":{"eax":"0x1"}}
@@ -140,7 +179,7 @@ TEST(Trace64User, WhatIsNotOursIsKept) {
   const std::string signature(trace64::kOwnSignature);
   for (const std::string& data :
        {std::string(), std::string("TRACE"), signature, signature + "\1", signature + "\2\1hi",
-        signature + "\1\6hi", signature + std::string("\1\0hi", 4)}) {
+        signature + "\1\7hi", signature + std::string("\1\0hi", 4)}) {
     const std::string bytes = head(kJson64) + step + block(data);
     EXPECT_EQ(rewritten(bytes), bytes) << data;
   }
