@@ -1,4 +1,6 @@
 // tracewell convert IN OUT: any format that can be read to any that can be written.
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +31,7 @@ struct ConvertOptions {
   std::string format;
   formats::SaveOptions save;
   std::vector<uint64_t> at;
+  std::string at_text;  // as it was written
   std::vector<std::string> modules;
   bool mark_gaps = false;
 };
@@ -38,27 +41,40 @@ bool is_coverage(const formats::Format& format) {
   return format.name == "drcov" || format.name == "modoff";
 }
 
-/// Notices whether any step is inside of a module.
-class PlacedSteps final : public Source {
+/// Ends with an error, before anything is written over, where nothing has come that is worth it.
+class WantedEvents final : public Source {
  public:
-  explicit PlacedSteps(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+  /// Why nothing has come, and what to write then: "" = it is written nevertheless.
+  using Why = std::function<std::string(const WantedEvents&)>;
+  WantedEvents(std::unique_ptr<Source> source, Why why)
+      : source_(std::move(source)), why_(std::move(why)) {}
   const Catalog& catalog() const override { return source_->catalog(); }
   Result<bool> next(Batch& batch) override {
     auto more = source_->next(batch);
-    for (const Event& event : batch.events())
-      if (const auto* step = std::get_if<Step>(&event.body); step && !any_) look_at(step->pc);
+    for (const Event& event : batch.events()) {
+      const auto* mark = std::get_if<Mark>(&event.body);
+      if (mark == nullptr || !mark->session) ++events_;
+      if (std::holds_alternative<Frame>(event.body)) ++frames_;
+      if (const auto* step = std::get_if<Step>(&event.body); step && !in_module_) look_at(step->pc);
+    }
+    if (!more.ok() || *more) return more;
+    if (std::string why = why_(*this); !why.empty()) return {Errc::NotFound, std::move(why)};
     return more;
   }
-  bool any() const { return any_; }
+  uint64_t events() const { return events_; }  // without the marks of sessions
+  uint64_t frames() const { return frames_; }
+  bool any_in_module() const { return in_module_; }
 
  private:
   void look_at(uint64_t pc) {
     for (const Module& one : catalog().modules)
-      any_ |= pc >= one.start && pc - one.start < one.size_bytes;
+      in_module_ |= pc >= one.start && pc - one.start < one.size_bytes;
   }
 
   std::unique_ptr<Source> source_;
-  bool any_ = false;
+  Why why_;
+  uint64_t events_ = 0, frames_ = 0;
+  bool in_module_ = false;
 };
 
 std::string writable_formats() {
@@ -85,14 +101,33 @@ Result<const formats::Format*> output_format(const ConvertOptions& options) {
   return format;
 }
 
-void add_addresses(const std::string& text, std::vector<uint64_t>& addresses) {
+/// Why OUT is better left as it is; "" when it is to be written.
+std::string why_not(const ConvertOptions& options, const formats::Format& format,
+                    const WantedEvents& events) {
+  std::string why;
+  const bool selects = options.selection.selects();
+  if (!options.at.empty() && events.frames() == 0)
+    why = (selects ? why_nothing(options.selection, " --at " + options.at_text)
+                   : "no step is at " + options.at_text) +
+          hex_hint(options.at_text);
+  else if (selects && events.events() == 0)
+    why = why_nothing(options.selection);
+  else if (is_coverage(format) && !events.any_in_module())
+    return "no executed instruction is in a module whose place is known; say where they were: "
+           "--image FILE@BASE, or --module NAME@BASE,SIZE";
+  if (why.empty() || options.output == "-") return why;
+  return fmt::format("{}; {} is not written", why, options.output);
+}
+
+void add_addresses(const std::string& text, ConvertOptions& options) {
+  options.at_text += (options.at_text.empty() ? "" : ",") + text;
   for (std::string_view one : split(text, ',')) {
     const auto address = parse_number(one);
     if (!address)
       throw CLI::ValidationError(
           "--at", fmt::format("not an address: {}; give numbers, decimal or 0x…, with commas "
                               "between", one.empty() ? "(nothing)" : printable(one)));
-    addresses.push_back(*address);
+    options.at.push_back(*address);
   }
 }
 
@@ -133,24 +168,18 @@ Result<int> convert(const ConvertOptions& options) {
                       create_sink(*format, options.output, options.save));
   for (const std::string& refused : sink->refuses(source->catalog()))
     fmt::print(stderr, "tracewell: {}: {}\n", printable(options.output), printable(refused));
-  auto placed = std::make_unique<PlacedSteps>(std::move(source));
-  const PlacedSteps& steps = *placed;
-  CountingSource counted(std::move(placed));
-  const Status done = pump(counted, *sink);
+  WantedEvents wanted(std::move(source), [&](const WantedEvents& events) {
+    return why_not(options, *format, events);
+  });
+  const Status done = pump(wanted, *sink);
   tell_problems(trace, options.input.path);
-  tell_left_out(*sink, options.output);
   if (!done.ok()) return done.error();
+  tell_left_out(*sink, options.output);
   if (!selection.tells_gaps && *selection.gaps != 0)
     fmt::print(stderr,
                "tracewell: {}: {} gaps between steps are not marked: each step seems to go on to "
                "the next one that is left; --mark-gaps marks them, by a full dump each\n",
                printable(options.output), *selection.gaps);
-  const bool selects = options.selection.selects() || !options.at.empty();
-  if (selects && counted.count() == 0)
-    return nothing(fmt::format("nothing is left for {} but the catalog", options.output));
-  if (is_coverage(*format) && !steps.any())
-    return nothing("no executed instruction is in a module whose place is known; say where they "
-                   "were: --image FILE@BASE, or --module NAME@BASE,SIZE");
   return static_cast<int>(kOk);
 }
 
@@ -171,12 +200,12 @@ Run convert_command(CLI::App& app) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_selection_options(app, options->selection);
-  app.footer("Exit status: 1 when --from, --to, --where or --at leave nothing to write but the "
-             "catalog, or no instruction is in a module (drcov, modoff).");
+  app.footer("Exit status: 1 when nothing fits --from, --to, --where or --at, or no instruction is in "
+             "a module (drcov, modoff); OUT is left as it was then.");
   app.add_option_function<std::vector<std::string>>(
          "--at",
          [options](const std::vector<std::string>& lists) {
-           for (const std::string& list : lists) add_addresses(list, options->at);
+           for (const std::string& list : lists) add_addresses(list, *options);
          },
          "steps become trace frames: those at these addresses (into a tfile, all do without)")
       ->expected(1)

@@ -53,16 +53,6 @@ Status each_step(const FindOptions& options, timeline::StepWalk::Question questi
 
 }  // namespace
 
-std::string hex_hint(std::string_view text) {
-  const std::string_view number = text.substr(0, text.find_first_of(",."));
-  const auto digit = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-  };
-  if (number.empty() || number.size() > 16 || !std::ranges::all_of(number, digit)) return "";
-  if (number.size() == 1 && number[0] <= '9') return "";  // the same in both
-  return fmt::format("; is {} hexadecimal? Then it is 0x{}", number, number);
-}
-
 bool HitPrinter::print(std::string_view hit) {
   fmt::print("{}\n", hit);
   ++count_;

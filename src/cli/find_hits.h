@@ -57,10 +57,6 @@ class HitPrinter {
   uint64_t count_ = 0;
 };
 
-/// What to say to somebody who may have meant a hexadecimal number: "; is 401000 hexadecimal? Then
-/// it is 0x401000". "" when it cannot be one.
-std::string hex_hint(std::string_view text);
-
 /// One function for each of the words; errors are those of arguments and of reading.
 Status find_executions(StepTrace& trace, const FindOptions& options, HitPrinter& hits);
 Status find_accesses(StepTrace& trace, const FindOptions& options, HitPrinter& hits);

@@ -81,7 +81,7 @@ Result<int> print(const PrintOptions& options) {
   tell_left_out(*sink, options.format);
   if (!done.ok()) return done.error();
   if (options.selection.selects() && counted.count() == 0)
-    return nothing("--from, --to and --where leave nothing to print");
+    return nothing(why_nothing(options.selection));
   return static_cast<int>(kOk);
 }
 

@@ -1,8 +1,10 @@
 #include "cli/trace_files.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <variant>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -165,20 +167,26 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               const ProblemLog& problems, bool strict,
                                               std::string_view what,
                                               filter::AddressWords words) {
+  TW_RETURN_IF_ERROR(check_range(selection.from, selection.to));
   filter::Selection wanted{selection.from, selection.to, std::nullopt, selection.tells_gaps,
                            selection.gaps};
   if (!selection.where.empty()) {
     TW_ASSIGN_OR_RETURN(wanted.where,
                         filter::Expression::parse(selection.where, source->catalog(),
                                                   std::move(words)));
+    selection.asked->numbers = wanted.where->spelled_numbers();
   }
+  if (selection.selects()) source = observed(std::move(source), selection.asked);
   return std::unique_ptr<Source>(std::make_unique<WatchedSource>(
       filter::select(std::move(source), std::move(wanted)), problems, strict, what));
 }
 
 Result<bool> CountingSource::next(Batch& batch) {
   auto more = source_->next(batch);
-  count_ += batch.size();
+  count_ += static_cast<uint64_t>(std::ranges::count_if(batch.events(), [](const Event& event) {
+    const auto* mark = std::get_if<Mark>(&event.body);
+    return mark == nullptr || !mark->session;
+  }));
   return more;
 }
 

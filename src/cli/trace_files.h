@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/file.h"
 #include "filter/expression.h"
@@ -32,15 +34,31 @@ void add_input_options(CLI::App& app, InputOptions& options);
 /// The same without FILE.
 void add_reading_options(CLI::App& app, InputOptions& options);
 
+/// What a selection was made from: to say why it left nothing.
+struct AskedEvents {
+  std::optional<uint64_t> last;  // the largest number; none = there are no events
+  bool steps = false;            // the events are executed instructions
+  std::vector<filter::Expression::Spelled> numbers;  // of --where
+};
+
 struct SelectionOptions {
   uint64_t from = 0;
   uint64_t to = UINT64_MAX;
   std::string where;
   bool tells_gaps = false;         // by events, as filter::Selection has it
   std::shared_ptr<uint64_t> gaps;  // their number
+  std::shared_ptr<AskedEvents> asked = std::make_shared<AskedEvents>();  // is filled on the way
   /// Was anything asked for? Then nothing left is told by the exit status.
   bool selects() const { return from != 0 || to != UINT64_MAX || !where.empty(); }
 };
+/// Of one that left nothing, and why: "no step fits --where 'pc == 401010'; is 401010 hexadecimal?
+/// …". Once the selected events have been read (no_answer.cc). `more`: what else was asked, " --at 1".
+std::string why_nothing(const SelectionOptions& selection, std::string_view more = {});
+/// What to say to somebody who may have meant a hexadecimal number: "; is 401000 hexadecimal? Then
+/// it is 0x401000". "" when it cannot be one.
+std::string hex_hint(std::string_view text);
+/// InvalidArgument when nothing can be between them: "--from 9 is behind --to 5".
+Status check_range(uint64_t from, uint64_t to);
 /// --from, --to, --where.
 void add_selection_options(CLI::App& app, SelectionOptions& options);
 
@@ -87,7 +105,11 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               std::string_view what,
                                               filter::AddressWords words = {});
 
-/// Counts the events that go through.
+/// The same events; what goes by is noted (no_answer.cc).
+std::unique_ptr<Source> observed(std::unique_ptr<Source> source,
+                                 std::shared_ptr<AskedEvents> asked);
+
+/// Counts the events that go through, but for the marks of sessions, which answer nothing.
 class CountingSource final : public Source {
  public:
   explicit CountingSource(std::unique_ptr<Source> source) : source_(std::move(source)) {}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <utility>
 
 #include "base/bytes.h"
@@ -35,6 +36,36 @@ bool Expression::names_registers() const {
   return std::ranges::any_of(operands_, [](const Operand& one) {
     return one.kind == Operand::Kind::Register;
   });
+}
+
+bool Expression::holds_text(const Operand& one) {
+  if (one.kind == Operand::Kind::Text) return true;
+  if (one.kind != Operand::Kind::Field) return false;
+  constexpr Field kTexts[] = {Field::Kind,   Field::Mnemonic, Field::Disassembly,
+                              Field::Module, Field::Symbol,   Field::Text};
+  return std::ranges::find(kTexts, one.field) != std::end(kTexts);
+}
+
+std::vector<Expression::Spelled> Expression::spelled_numbers() const {
+  std::vector<Spelled> out;
+  const auto compared = [&](const Operand& with, const Operand& number) {
+    using Kind = Operand::Kind;
+    const bool id = with.kind == Kind::Field && with.field == Field::Id;
+    const bool place = with.kind == Kind::Field &&
+                       (with.field == Field::Pc || with.field == Field::Subhook);
+    if ((number.kind == Kind::Number || number.kind == Kind::Range) &&
+        (id || place || with.kind == Kind::Register || with.kind == Kind::Access))
+      out.push_back({number.text, number.number, id});
+  };
+  for (const Node& node : nodes_) {
+    if (node.op < Op::Equal || node.op == Op::Like) continue;
+    compared(operands_[node.left], operands_[node.right]);
+    compared(operands_[node.right], operands_[node.left]);
+  }
+  for (const Operand& one : operands_)
+    if (one.kind == Operand::Kind::Access && !one.text.empty())
+      out.push_back({one.text, one.number, false});
+  return out;
 }
 
 bool Expression::holds(uint32_t node, const Asked& asked) const {

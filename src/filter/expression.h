@@ -53,6 +53,14 @@ class Expression {
   bool matches(const Event& event, const RegisterState* before = nullptr) const;
   /// Does it ask for registers?
   bool names_registers() const;
+  /// A number as it stands in the text, of those that are compared with what is mostly written in
+  /// hexadecimal: places, contents, ids of hooks.
+  struct Spelled {
+    std::string text;
+    uint64_t number = 0;
+    bool hook = false;  // compared with `id`
+  };
+  std::vector<Spelled> spelled_numbers() const;
 
  private:
   friend class ExpressionParser;
@@ -92,7 +100,7 @@ class Expression {
     uint64_t number = 0;  // two's complement when negative; the low end of a range
     uint64_t last = UINT64_MAX;  // of a range: the high end
     bool negative = false;
-    std::string text;
+    std::string text;  // of a number or a range: the (first) number as it was written
     Field field = Field::Seq;
     uint32_t index = 0;       // of a register in the layout
     uint32_t first_byte = 0;  // of a part of a register, from the least significant one
@@ -121,6 +129,7 @@ class Expression {
   static bool is_mnemonic(const Operand& one) {
     return one.kind == Operand::Kind::Field && one.field == Field::Mnemonic;
   }
+  static bool holds_text(const Operand& one);
   bool holds(uint32_t node, const Asked& asked) const;
   bool exists(const Operand& operand, const Asked& asked) const;
   bool compares(const Node& node, const Asked& asked) const;

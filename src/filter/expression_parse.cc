@@ -142,6 +142,8 @@ class ExpressionParser {
 
   /// LOW, LOW..LAST or LOW,SIZE.
   Status parse_range(Operand& operand) {
+    skip_blanks();
+    operand.text = word_at(at_);
     TW_ASSIGN_OR_RETURN(operand.number, parse_whole_number());
     operand.last = operand.number;
     const size_t at = at_;
@@ -223,6 +225,7 @@ class ExpressionParser {
     const std::string_view digits = word_at(at_ + (minus ? 1 : 0));
     const auto number = parse_number(digits);
     if (!number || (minus && *number > uint64_t{1} << 63)) return wrong("this is not a number");
+    operand.text = text_.substr(at_, digits.size() + (minus ? 1 : 0));
     operand.negative = minus && *number != 0;
     operand.number = minus ? ~*number + 1 : *number;
     at_ += digits.size() + (minus ? 1 : 0);

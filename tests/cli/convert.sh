@@ -19,12 +19,19 @@ has '"records": 2'
 has '"frames": 2'
 has '"problems": []'
 
-# Nothing selected: told as print does; what is written has no events.
+# Nothing selected: told as print does, and nothing is written.
 expect 1 print "$file" --where 'tracepoint == 99'
 expect 1 convert "$file" "$work/none.tf" --where 'tracepoint == 99'
+has "no event fits --where 'tracepoint == 99'" err
+[ -e "$work/none.tf" ] && fail 'a file without events'
+expect 1 convert "$file" "$work/none.jsonl" --from 13
+has '--from 13 is behind the last event, 12' err
+
+# A trace without events has all the rest.
+"$tracewell" print "$file" --format jsonl | head -1 >"$work/none.jsonl"
+expect 0 convert "$work/none.jsonl" "$work/none.tf"
 expect 0 info --json "$work/none.tf"
 has '"records": 0'
-expect 1 convert "$file" "$work/none.jsonl" --from 13
 expect 0 convert "$work/none.tf" "$work/none.jsonl"
 expect 0 convert "$file" "$work/all.csv"
 expect 0 convert "$file" "$work/odd.name" --format csv

@@ -129,5 +129,6 @@ expect 0 convert --at "1,2" --at 0x1001 "$cases/../cli/steps.jsonl" "$work/good.
 expect 0 info --json "$work/good.tf"
 has '"records": 1,'
 expect 1 convert --at 1,2 "$cases/../cli/steps.jsonl" "$work/nothing.tf"
-has 'but the catalog' err
+has "no step is at 1,2; $work/nothing.tf is not written" err
+[ -e "$work/nothing.tf" ] && fail 'a file with nothing in it'
 finish

@@ -67,7 +67,7 @@ chosen '0' 'write == 0x2a'
 chosen '6' 'access[0x7008,1] == 0x6968'
 chosen '0 2 3 8' '!(read || write[0x6ff8]) && !(pc in 0x2001) && pc != 0x1106'
 expect 1 print "$file" --where 'read[0x9000]'
-has 'leave nothing to print' err
+has 'no step fits --' err
 expect 2 print "$file" --where 'mnemonic =~ "["'
 has 'this is no pattern' err
 

@@ -1,0 +1,98 @@
+// Why there is no answer: whoever gets none is told what was asked, and what may have been meant.
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+namespace {
+
+using Spelled = filter::Expression::Spelled;
+
+constexpr size_t kHookDigits = 3;  // as templates write it, without the last one of the id
+
+class ObservedSource final : public Source {
+ public:
+  ObservedSource(std::unique_ptr<Source> source, std::shared_ptr<AskedEvents> asked)
+      : source_(std::move(source)), asked_(std::move(asked)) {
+    asked_->steps = source_->steps() != nullptr;
+    if (Seekable* const all = source_->seekable(); all != nullptr && all->count() != 0)
+      asked_->last = all->count() - 1;
+  }
+  const Catalog& catalog() const override { return source_->catalog(); }
+  Seekable* seekable() override { return source_->seekable(); }
+  FrameIndex* frames() override { return source_->frames(); }
+  StepIndex* steps() override { return source_->steps(); }
+  Result<bool> next(Batch& batch) override {
+    auto more = source_->next(batch);
+    for (const Event& event : batch.events()) {
+      asked_->steps |= std::holds_alternative<Step>(event.body);
+      // What is noted behind the last step has a number that no step has.
+      if (asked_->steps && std::holds_alternative<Mark>(event.body)) continue;
+      asked_->last = std::max(asked_->last.value_or(0), event.seq);
+    }
+    return more;
+  }
+
+ private:
+  std::unique_ptr<Source> source_;
+  std::shared_ptr<AskedEvents> asked_;
+};
+
+std::string number_hint(const Spelled& one) {
+  std::string digits = one.text.substr(one.text.starts_with("0x") ? 2 : 0);
+  if (one.hook && !one.text.starts_with('-') && digits.size() <= kHookDigits) {
+    digits.insert(0, kHookDigits - digits.size(), '0');
+    return hex_hint(one.text) + fmt::format("; hook {} has the id 0x{}0", digits, digits);
+  }
+  return hex_hint(one.text);
+}
+
+std::string asked_text(const SelectionOptions& selection) {
+  std::string out;
+  if (selection.from != 0) out += fmt::format(" --from {}", selection.from);
+  if (selection.to != UINT64_MAX) out += fmt::format(" --to {}", selection.to);
+  if (!selection.where.empty()) out += fmt::format(" --where '{}'", selection.where);
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> observed(std::unique_ptr<Source> source,
+                                 std::shared_ptr<AskedEvents> asked) {
+  return std::make_unique<ObservedSource>(std::move(source), std::move(asked));
+}
+
+Status check_range(uint64_t from, uint64_t to) {
+  if (from <= to) return {};
+  return {Errc::InvalidArgument,
+          fmt::format("--from {} is behind --to {}: nothing is between them", from, to)};
+}
+
+std::string why_nothing(const SelectionOptions& selection, std::string_view more) {
+  const AskedEvents& asked = *selection.asked;
+  const char* const what = asked.steps ? "step" : "event";
+  if (!asked.last) return "the trace has no events";
+  if (selection.from > *asked.last)
+    return fmt::format("--from {} is behind the last {}, {}", selection.from, what, *asked.last);
+  std::string out = fmt::format("no {} fits{}{}", what, asked_text(selection), more);
+  for (const Spelled& one : asked.numbers)
+    if (const std::string hint = number_hint(one); !hint.empty()) return out + hint;
+  return out;
+}
+
+std::string hex_hint(std::string_view text) {
+  const std::string_view number = text.substr(0, text.find_first_of(",."));
+  const auto digit = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  };
+  if (number.empty() || number.size() > 16 || !std::ranges::all_of(number, digit)) return "";
+  if (number.size() == 1 && number[0] <= '9') return "";  // the same in both
+  return fmt::format("; is {} hexadecimal? Then it is 0x{}", number, number);
+}
+
+}  // namespace tracewell::cli
