@@ -41,17 +41,35 @@ bool is_coverage(const formats::Format& format) {
   return format.name == "drcov" || format.name == "modoff";
 }
 
+/// Of formats whose steps begin with the instruction's bytes.
+bool needs_opcodes(const formats::Format& format) { return format.name == "trace64"; }
+
+Status check_opcode(const Event& event, const ConvertOptions& options) {
+  const auto* step = std::get_if<Step>(&event.body);
+  if (step == nullptr || !step->opcode.empty()) return {};
+  const std::string what =
+      fmt::format("{} does not tell the opcode of step {} at {:#x}, and a trace64 has all opcodes",
+                  options.input.path, event.seq, step->pc);
+  return {Errc::Unsupported,
+          what + (options.images.any()
+                      ? "; none of the images has it: give another --image FILE@BASE, or leave "
+                        "such steps out by --where disassembly"
+                      : "; --image FILE@BASE, the program that was traced, has it")};
+}
+
 /// Ends with an error, before anything is written over, where nothing has come that is worth it.
 class WantedEvents final : public Source {
  public:
   /// Why nothing has come, and what to write then: "" = it is written nevertheless.
   using Why = std::function<std::string(const WantedEvents&)>;
-  WantedEvents(std::unique_ptr<Source> source, Why why)
-      : source_(std::move(source)), why_(std::move(why)) {}
+  using Check = std::function<Status(const Event&)>;
+  WantedEvents(std::unique_ptr<Source> source, Check check, Why why)
+      : source_(std::move(source)), check_(std::move(check)), why_(std::move(why)) {}
   const Catalog& catalog() const override { return source_->catalog(); }
   Result<bool> next(Batch& batch) override {
     auto more = source_->next(batch);
     for (const Event& event : batch.events()) {
+      if (check_) TW_RETURN_IF_ERROR(check_(event));
       const auto* mark = std::get_if<Mark>(&event.body);
       if (mark == nullptr || !mark->session) ++events_;
       if (std::holds_alternative<Frame>(event.body)) ++frames_;
@@ -72,6 +90,7 @@ class WantedEvents final : public Source {
   }
 
   std::unique_ptr<Source> source_;
+  Check check_;
   Why why_;
   uint64_t events_ = 0, frames_ = 0;
   bool in_module_ = false;
@@ -148,6 +167,8 @@ Result<int> convert(const ConvertOptions& options) {
     TW_ASSIGN_OR_RETURN(const symbols::ImageMap images,
                         place_images(trace.source->catalog(), options.images));
     trace.source = with_image_modules(std::move(trace.source), images, modules);
+    if (options.images.any())
+      trace.source = with_image_opcodes(std::move(trace.source), images);
     names = image_names(images);
   }
   std::vector<Note> notes = notes_of(trace, options.input.path);
@@ -168,7 +189,10 @@ Result<int> convert(const ConvertOptions& options) {
                       create_sink(*format, options.output, options.save));
   for (const std::string& refused : sink->refuses(source->catalog()))
     fmt::print(stderr, "tracewell: {}: {}\n", printable(options.output), printable(refused));
-  WantedEvents wanted(std::move(source), [&](const WantedEvents& events) {
+  WantedEvents::Check check;
+  if (needs_opcodes(*format))
+    check = [&](const Event& event) { return check_opcode(event, options); };
+  WantedEvents wanted(std::move(source), std::move(check), [&](const WantedEvents& events) {
     return why_not(options, *format, events);
   });
   const Status done = pump(wanted, *sink);
@@ -192,7 +216,9 @@ Run convert_command(CLI::App& app) {
   app.add_option("--format", options->format,
                  "format of OUT, when its name does not say: " + writable_formats())
       ->type_name("NAME");
-  add_image_options(app, options->images, "where the trace's modules were and how large they are");
+  add_image_options(app, options->images,
+                    "where the trace's modules were, how large they are, and instructions that the "
+                    "trace does not tell");
   app.add_option("--module", options->modules,
                  "where a module was whose file is not at hand, and its size in bytes")
       ->type_name("NAME@BASE,SIZE")
@@ -200,8 +226,9 @@ Run convert_command(CLI::App& app) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_selection_options(app, options->selection);
-  app.footer("Exit status: 1 when nothing fits --from, --to, --where or --at, or no instruction is in "
-             "a module (drcov, modoff); OUT is left as it was then.");
+  app.footer("Exit status: 1 when nothing fits --from, --to, --where or --at, or no instruction is "
+             "in a module (drcov, modoff); 3 also when steps lack what OUT's format cannot do without "
+             "(trace64: opcodes). OUT is left as it was then.");
   app.add_option_function<std::vector<std::string>>(
          "--at",
          [options](const std::vector<std::string>& lists) {

@@ -1,17 +1,22 @@
 #include "cli/image_modules.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "machine/control_flow.h"
 #include "symbols/program_hash.h"
 
 namespace tracewell::cli {
 namespace {
+
+constexpr size_t kOpcodeMax = 15;  // bytes, of x86
 
 std::string_view file_name(std::string_view path) {
   const size_t at = path.find_last_of("/\\");
@@ -80,7 +85,43 @@ class ModulesSource final : public Source {
   Catalog catalog_;
 };
 
+class OpcodesSource final : public Source {
+ public:
+  OpcodesSource(std::unique_ptr<Source> source, symbols::ImageMap images)
+      : source_(std::move(source)),
+        images_(std::move(images)),
+        decoder_(source_->catalog().machine) {}
+
+  const Catalog& catalog() const override { return source_->catalog(); }
+  Result<bool> next(Batch& batch) override {
+    auto more = source_->next(batch);
+    for (Event& event : batch.events())
+      if (auto* step = std::get_if<Step>(&event.body); step != nullptr && step->opcode.empty())
+        step->opcode = opcode_at(step->pc, batch);
+    return more;
+  }
+  Seekable* seekable() override { return source_->seekable(); }
+  FrameIndex* frames() override { return source_->frames(); }
+  StepIndex* steps() override { return source_->steps(); }
+
+ private:
+  Bytes opcode_at(uint64_t pc, Batch& batch) const {
+    std::array<uint8_t, kOpcodeMax> bytes = {};
+    const Bytes code(bytes.data(), images_.read(pc, bytes));
+    return batch.copy(code.first(decoder_.decode(code).length));
+  }
+
+  std::unique_ptr<Source> source_;
+  symbols::ImageMap images_;
+  machine::FlowDecoder decoder_;
+};
+
 }  // namespace
+
+std::unique_ptr<Source> with_image_opcodes(std::unique_ptr<Source> source,
+                                           symbols::ImageMap images) {
+  return std::make_unique<OpcodesSource>(std::move(source), std::move(images));
+}
 
 std::unique_ptr<Source> with_image_modules(std::unique_ptr<Source> source,
                                            const symbols::ImageMap& images,

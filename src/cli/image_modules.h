@@ -19,6 +19,10 @@ std::unique_ptr<Source> with_image_modules(std::unique_ptr<Source> source,
                                            const symbols::ImageMap& images,
                                            std::span<const Module> named = {});
 
+/// The same steps; those that do not tell their instruction have that of the image at their place.
+std::unique_ptr<Source> with_image_opcodes(std::unique_ptr<Source> source,
+                                           symbols::ImageMap images);
+
 /// "NAME@BASE,SIZE"; InvalidArgument when it is not.
 Result<Module> parse_module(std::string_view text);
 

@@ -52,7 +52,8 @@ struct SelectionOptions {
   bool selects() const { return from != 0 || to != UINT64_MAX || !where.empty(); }
 };
 /// Of one that left nothing, and why: "no step fits --where 'pc == 401010'; is 401010 hexadecimal?
-/// …". Once the selected events have been read (no_answer.cc). `more`: what else was asked, " --at 1".
+/// …". Once the selected events have been read (no_answer.cc). `more`: what else was
+/// asked, " --at 1".
 std::string why_nothing(const SelectionOptions& selection, std::string_view more = {});
 /// What to say to somebody who may have meant a hexadecimal number: "; is 401000 hexadecimal? Then
 /// it is 0x401000". "" when it cannot be one.

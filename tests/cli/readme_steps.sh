@@ -23,7 +23,7 @@ while IFS= read -r line; do
     fail "exit status $got: $line"
     cat "$work/err"
   }
-done < <(sed -n '/^Of a trace of executed instructions/,/^Of a program with trace hooks/s/^    \$ //p' \
+done < <(sed -n '/^Of a trace of executed instr/,/^Of a program with trace hooks/s/^    \$ //p' \
   "$TRACEWELL_SOURCE/README.md")
 [ "$count" -ge 10 ] || fail "only $count commands in the block"
 finish
