@@ -227,8 +227,8 @@ Run convert_command(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when nothing fits --from, --to, --where or --at, or no instruction is "
-             "in a module (drcov, modoff); 3 also when steps lack what OUT's format cannot do without "
-             "(trace64: opcodes). OUT is left as it was then.");
+             "in a module (drcov, modoff); 3 also when steps lack what OUT's format cannot do "
+             "without (trace64: opcodes). OUT is left as it was then.");
   app.add_option_function<std::vector<std::string>>(
          "--at",
          [options](const std::vector<std::string>& lists) {

@@ -79,7 +79,7 @@ Result<bool> diff(const DiffCommand& command) {
   const Catalog& catalog = a.side().catalog;
   const DiffWords words(a.side(), b.side(), report, std::move(names));
   fmt::print("{}", command.json ? diff_json(report, catalog, words)
-                                : diff_text(report, catalog, words));
+                                : diff_text(report, catalog, words, command.first));
   return report.same();
 }
 

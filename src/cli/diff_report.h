@@ -9,9 +9,9 @@
 
 namespace tracewell::cli {
 
-/// `catalog` is A's: names of registers, byte order.
+/// `catalog` is A's: names of registers, byte order. `first`: nobody looked further than that.
 std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog,
-                      const DiffWords& words);
+                      const DiffWords& words, bool first);
 std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog,
                       const DiffWords& words);
 

@@ -18,7 +18,17 @@ using timeline::Spot;
 using timeline::ThreadDiff;
 
 std::string thread_text(const std::optional<uint64_t>& tid) {
-  return tid ? fmt::format("{}", *tid) : "none";
+  return !tid ? "none" : *tid == 0 ? "not known" : fmt::format("{}", *tid);
+}
+
+std::string steps_text(uint64_t count) {
+  return fmt::format("{} step{}", count, count == 1 ? "" : "s");
+}
+
+/// "thread 7 | 9: "; nothing where neither trace knows its threads.
+std::string threads_text(const ThreadDiff& thread) {
+  if (thread.tid_a == 0 && thread.tid_b == 0) return "";
+  return fmt::format("thread {} | {}: ", thread_text(thread.tid_a), thread_text(thread.tid_b));
 }
 
 std::string goes_on(const std::optional<Spot>& spot, DiffWords::Side side,
@@ -79,27 +89,30 @@ std::string difference_text(const Difference& one, const Catalog& catalog,
       break;
   }
   if (one.branch_a) out += ", after " + words.pair(*one.branch_a, *one.branch_b);
-  out += fmt::format("\n    A: {}, {} steps of its own", goes_on(one.a, DiffWords::A, words),
-                     one.only_a);
-  out += fmt::format("\n    B: {}, {} steps of its own\n", goes_on(one.b, DiffWords::B, words),
-                     one.only_b);
+  out += fmt::format("\n    A: {}, {} of its own", goes_on(one.a, DiffWords::A, words),
+                     steps_text(one.only_a));
+  out += fmt::format("\n    B: {}, {} of its own\n", goes_on(one.b, DiffWords::B, words),
+                     steps_text(one.only_b));
   if (one.meet_a) out += "    together again: " + words.pair(*one.meet_a, *one.meet_b) + "\n";
   add_causes(out, one.causes, catalog, words, std::nullopt, 2);
   return out;
 }
 
 std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
-                          const DiffWords& words) {
-  std::string out = fmt::format("thread {} | {}", thread_text(thread.tid_a),
-                                thread_text(thread.tid_b));
-  if (!thread.tid_a || !thread.tid_b) return out + "\n";
-  out += fmt::format(": {} steps are the same\n", thread.same);
+                          const DiffWords& words, bool first) {
+  if (!thread.tid_a || !thread.tid_b)
+    return fmt::format("thread {} | {}\n", thread_text(thread.tid_a), thread_text(thread.tid_b));
+  std::string out = threads_text(thread) + steps_text(thread.same);
+  out += thread.same == 1 ? " is the same" : " are the same";
+  // What may be the same behind it has not been looked at.
+  out += first && !thread.differences.empty() ? " before the first difference\n" : "\n";
   for (const Difference& one : thread.differences) out += difference_text(one, catalog, words);
-  if (thread.untold != 0) out += fmt::format("  and {} differences more\n", thread.untold);
+  if (thread.untold != 0) out += fmt::format("  and {} difference{} more\n", thread.untold,
+                                               thread.untold == 1 ? "" : "s");
   if (thread.given_up) out += "  the runs were not seen to meet again\n";
   if (thread.differing_code != 0)
-    out += fmt::format("  {} steps ran other instructions at the same place, first {}\n",
-                       thread.differing_code, words.pair(*thread.code_a, *thread.code_b));
+    out += fmt::format("  {} ran other instructions at the same place, first {}\n",
+                       steps_text(thread.differing_code), words.pair(*thread.code_a, *thread.code_b));
   return out;
 }
 
@@ -124,9 +137,10 @@ std::string flag_names(uint64_t bits) {
 }
 
 std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog,
-                      const DiffWords& words) {
+                      const DiffWords& words, bool first) {
   std::string out;
-  for (const ThreadDiff& thread : report.threads) out += thread_report(thread, catalog, words);
+  for (const ThreadDiff& thread : report.threads)
+    out += thread_report(thread, catalog, words, first);
   for (const timeline::Bases::Range& range : report.bases)
     if (range.distance != 0)
       out += fmt::format("{:#x}-{:#x} of A is at {:#x} in B\n", range.from, range.to,

@@ -77,7 +77,7 @@ std::string DiffWords::one(const Spot& spot, Side side) const {
 
 std::string DiffWords::pair(const Spot& a, const Spot& b) const {
   const Place in_a = place(a, A), in_b = place(b, B);
-  const bool same_code = in_a.opcode == in_b.opcode;
+  const bool same_code = in_a.opcode == in_b.opcode || in_b.opcode.empty();
   std::string out = "step " + told(a, in_a.name, in_a.instruction);
   if (a.seq == b.seq && a.pc == b.pc && same_code) return out;
   return out + " | " + told(b, in_b.name == in_a.name ? "" : in_b.name,

@@ -32,7 +32,7 @@ bool Bases::would_pair(const Place& a, const Place& b) const {
   if (!possible_pair(a.pc, b.pc)) return false;
   if (a.pc == b.pc || distances_.contains(b.pc - a.pc)) return true;
   // A new distance has to be believed. Where runs begin there is nothing else.
-  return distances_.empty() ? a.code[15] == b.code[15] : same_code(*this, a, b);
+  return distances_.empty() ? same_length(a, b) : same_code(*this, a, b);
 }
 
 bool Bases::pair(const Place& a, const Place& b) {
@@ -87,7 +87,7 @@ std::vector<Bases::Range> Bases::ranges() const {
 }
 
 bool same_code(const Bases& bases, const Place& a, const Place& b) {
-  if (a.code == b.code) return true;
+  if (a.code == b.code || !is_code_known(a) || !is_code_known(b)) return true;
   const size_t size = a.code[15];
   if (b.code[15] != size) return false;
   // Addresses stand at the end, or in front of an immediate; the first difference is in their

@@ -65,7 +65,14 @@ class Bases {
   std::vector<std::pair<uint64_t, uint64_t>> learned_;  // pages in A and B, in order
 };
 
-/// Are two opcodes the same but for addresses, moved as these say?
+/// Does the trace tell the step's opcode? (Some formats have none.)
+inline bool is_code_known(const Place& place) { return place.code[15] != 0; }
+/// As far as both are known.
+inline bool same_length(const Place& a, const Place& b) {
+  return a.code[15] == b.code[15] || !is_code_known(a) || !is_code_known(b);
+}
+/// Are two opcodes the same but for addresses, moved as these say? One that is not known is no
+/// difference.
 bool same_code(const Bases& bases, const Place& a, const Place& b);
 
 }  // namespace tracewell::timeline

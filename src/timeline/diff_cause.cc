@@ -40,6 +40,13 @@ class CauseFinder {
   }
 
  private:
+  /// Of the step's instruction, which one of the traces may not tell.
+  machine::Usage usage(size_t back) const {
+    Bytes opcode = a_.step(back).opcode;
+    if (opcode.empty()) opcode = b_.step(back).opcode;
+    return machine::usage_of(opcode, side_a_.catalog.address_bytes);
+  }
+
   /// Stacks and heaps: addresses that the same steps used, and the stack pointer.
   void learn_distances() {
     for (size_t k = 0; k < count_; ++k) {
@@ -78,13 +85,12 @@ class CauseFinder {
     if (std::find(examined_.begin(), examined_.end(), back) != examined_.end()) return;
     examined_.push_back(back);
     if (is_x86_) {
-      const machine::Usage usage =
-          machine::usage_of(a_.step(back).opcode, side_a_.catalog.address_bytes);
-      for (const machine::RegisterUse& use : usage.registers)
+      const machine::Usage used = usage(back);
+      for (const machine::RegisterUse& use : used.registers)
         if (use.reads && !is_ignored(use.name))
           look_at_register(back, use.name, use.first_byte, use.bytes, because);
-      if (usage.flags_read != 0 && !is_ignored("eflags"))
-        look_at_flags(back, usage.flags_read, because);
+      if (used.flags_read != 0 && !is_ignored("eflags"))
+        look_at_flags(back, used.flags_read, because);
     }
     const auto of_a = a_.step(back).memory, of_b = b_.step(back).memory;
     for (size_t i = 0; i < std::min(of_a.size(), of_b.size()); ++i)
@@ -131,8 +137,7 @@ class CauseFinder {
     const bool known = !one.empty() && !other.empty();
     if (known ? ((number(one) ^ number(other)) & mask) == 0 : back != 0) return;
     const auto writer = find_writer(back, [&](size_t k) {
-      return (machine::usage_of(a_.step(k).opcode, side_a_.catalog.address_bytes).flags_written &
-              mask) != 0;
+      return (usage(k).flags_written & mask) != 0;
     });
     Cause cause = cause_at(back, one, other, because);
     cause.reg = index_a;
@@ -182,9 +187,8 @@ class CauseFinder {
   }
 
   bool writes_register(size_t back, std::string_view name) const {
-    const machine::Usage usage =
-        machine::usage_of(a_.step(back).opcode, side_a_.catalog.address_bytes);
-    return std::any_of(usage.registers.begin(), usage.registers.end(), [&](const auto& use) {
+    const machine::Usage used = usage(back);
+    return std::any_of(used.registers.begin(), used.registers.end(), [&](const auto& use) {
       return use.writes && use.name == name;
     });
   }

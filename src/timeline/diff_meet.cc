@@ -15,18 +15,19 @@ constexpr uint32_t kNone = UINT32_MAX;
 constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;
 
 /// What is the same wherever a module stands.
-uint64_t key_of(const Place& place) {
-  return ((place.pc % Bases::kPage) << 8 | place.code[15]) * kFactor + 1;
+uint64_t key_of(const Place& place, bool codes) {
+  return ((place.pc % Bases::kPage) << 8 | (codes ? place.code[15] : 0)) * kFactor + 1;
 }
 
-/// Hashes of all runs of kAnchor places; behind the end of a thread is a place, too.
-std::vector<uint64_t> anchors_of(std::span<const Place> places, bool all) {
+/// Hashes of all runs of kAnchor places; behind the end of a thread is a place, too. `codes`: of
+/// their opcodes, too.
+std::vector<uint64_t> anchors_of(std::span<const Place> places, bool all, bool codes) {
   std::vector<uint64_t> out;
   const size_t count = places.size() + (all ? kAnchor - 1 : 0);
   if (count < kAnchor) return out;
   uint64_t oldest = 1;
   for (size_t i = 1; i < kAnchor; ++i) oldest *= kFactor;
-  const auto key = [&](size_t i) { return i < places.size() ? key_of(places[i]) : 0; };
+  const auto key = [&](size_t i) { return i < places.size() ? key_of(places[i], codes) : 0; };
   out.reserve(count);
   uint64_t hash = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -41,7 +42,7 @@ bool same_way(const Bases& bases, std::span<const Place> a, std::span<const Plac
               size_t most) {
   const size_t count = std::min({most, a.size(), b.size()});
   for (size_t i = 0; i < count; ++i)
-    if (!bases.would_pair(a[i], b[i]) || a[i].code[15] != b[i].code[15]) return false;
+    if (!bases.would_pair(a[i], b[i]) || !same_length(a[i], b[i])) return false;
   return count > 0;
 }
 
@@ -120,8 +121,10 @@ std::optional<Meeting> find_loop_exit(const Bases& bases, const Parting& parting
 }
 
 std::optional<Meeting> find_anchor(const Bases& bases, const Parting& parting) {
-  const std::vector<uint64_t> of_a = anchors_of(parting.a, parting.all_a);
-  const std::vector<uint64_t> of_b = anchors_of(parting.b, parting.all_b);
+  const bool codes = std::ranges::all_of(parting.a, is_code_known) &&
+                     std::ranges::all_of(parting.b, is_code_known);
+  const std::vector<uint64_t> of_a = anchors_of(parting.a, parting.all_a, codes);
+  const std::vector<uint64_t> of_b = anchors_of(parting.b, parting.all_b, codes);
   const AnchorTable table(of_b);
   std::optional<Meeting> best;
   const size_t count = std::min(of_a.size(), parting.a.size());

@@ -29,7 +29,7 @@ has '"times_a": 6'
 has '"times_b": 4'
 # The constant in the code still differs.
 expect 1 diff --ignore-loops "$work/a.jsonl" "$work/b.jsonl"
-has '1 steps ran other instructions at the same place, first step 0 at 0x401000'
+has '1 step ran other instructions at the same place, first step 0 at 0x401000'
 if grep -q 'loop at' "$work/out"; then fail '--ignore-loops'; fi
 
 # Registers that are no causes, and none at all.
@@ -51,7 +51,32 @@ expect 0 diff "$work/a.trace64" "$work/a.jsonl"
 expect 1 diff "$work/a.trace64" "$work/moved.trace64"
 has '4 | 6 times'
 expect 1 diff --window 1 --look-back 0 --most 0 "$work/a.trace64" "$work/moved.trace64"
-has 'and 1 differences more'
+has 'and 1 difference more'
+
+# What one trace does not tell is no difference: the opcodes, and which thread it was.
+grep -v '"tid": 200' "$work/a.jsonl" >"$work/one.jsonl"
+expect 0 convert "$work/one.jsonl" "$work/one.tenet"
+expect 0 diff "$work/one.tenet" "$work/one.jsonl"
+has 'thread not known | 100: 26 steps are the same'
+if grep -q 'other instructions' "$work/out"; then fail 'an opcode that nobody knows'; fi
+expect 0 diff "$work/one.jsonl" "$work/one.tenet"
+has 'thread 100 | not known: 26 steps are the same'
+expect 0 diff "$work/one.tenet" "$work/one.tenet"
+[ "$(head -1 "$work/out")" = '26 steps are the same' ] || fail "without threads: $(cat "$work/out")"
+expect 1 diff "$work/one.tenet" "$work/b.jsonl"
+has 'loop at 0x401005: 4 | 6 times, after step 24 at 0x401018 | 44 at 0x401018 (jnz 0x401005)'
+has 'together again: step'
+has 'because $rcx = 0x1 | 0x3, read by'
+# Another program is one all the same.
+sed 's/0x401008/0x401108/' "$work/b.jsonl" >"$work/other.jsonl"
+expect 1 diff "$work/one.tenet" "$work/other.jsonl"
+has 'the runs part'
+
+# What is behind the first difference is not counted.
+expect 1 diff --first "$work/a.jsonl" "$work/b.jsonl"
+has 'thread 100 | 100: 25 steps are the same before the first difference'
+expect 0 diff --first "$work/a.jsonl" "$work/a.jsonl"
+has 'thread 100 | 100: 26 steps are the same'
 
 # What a beginner does wrong.
 expect 2 diff "$work/a.jsonl"
