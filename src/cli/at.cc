@@ -27,7 +27,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kMemoryMax = uint64_t{1} << 20;  // bytes, of one --mem
 constexpr size_t kDumpBytes = 16;
-constexpr size_t kThreadsNamed = 8;
 
 struct MemoryRange {
   uint64_t address = 0, size = 0;
@@ -87,7 +86,7 @@ class Report {
     const bool behind = options_.step == count;
     TW_ASSIGN_OR_RETURN(const Event* const event,
                         trace_.step(behind ? count - 1 : options_.step));
-    if (options_.thread) TW_RETURN_IF_ERROR(is_thread(*options_.thread));
+    if (options_.thread) TW_RETURN_IF_ERROR(check_thread(trace_, *options_.thread));
     tid_ = options_.thread.value_or(event->tid);
     json_["tid"] = tid_;
     if (behind) {
@@ -101,20 +100,6 @@ class Report {
     text_ += words_.line(*event) + "\n";
     notes();
     return {};
-  }
-
-  Status is_thread(uint64_t tid) const {
-    const std::vector<uint64_t> all = trace_.timeline->threads();
-    if (std::ranges::find(all, tid) != all.end()) return {};
-    if (all.empty())
-      return {Errc::InvalidArgument, "the trace does not say which threads there were"};
-    std::string names;
-    for (size_t i = 0; i < std::min(all.size(), kThreadsNamed); ++i)
-      names += fmt::format("{}{}", i == 0 ? "" : ", ", all[i]);
-    if (all.size() > kThreadsNamed)
-      names += fmt::format(" and {} more", all.size() - kThreadsNamed);
-    return {Errc::InvalidArgument,
-            fmt::format("there is no thread {}; there are {}", tid, names)};
   }
 
   void notes() {

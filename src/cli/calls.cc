@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -37,6 +38,19 @@ struct CallsOptions {
 bool is_wanted(const Call& call, const CallsOptions& options) {
   return call.first >= options.from && call.first <= options.to && call.depth <= options.depth &&
          (!options.thread || call.tid == *options.thread);
+}
+
+/// "of thread 7, at depth 0 to 2, …"
+std::string wanted_text(const CallsOptions& options) {
+  std::vector<std::string> parts;
+  if (options.thread) parts.push_back(fmt::format("of thread {}", *options.thread));
+  if (options.depth != UINT64_MAX) parts.push_back(fmt::format("at depth {}", options.depth));
+  if (options.from != 0) parts.push_back(fmt::format("at step {} or behind it", options.from));
+  if (options.to != UINT64_MAX)
+    parts.push_back(fmt::format("at step {} or before it", options.to));
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : " and ") + part;
+  return out;
 }
 
 /// `caller`: the step that called; nullptr when it is not there.
@@ -74,18 +88,27 @@ Result<const Event*> caller_of(StepTrace& trace, const Call& call) {
 }
 
 Result<int> calls(const CallsOptions& options) {
+  TW_RETURN_IF_ERROR(check_range(options.from, options.to));
+  if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 shows nothing"};
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
+  TW_RETURN_IF_ERROR(check_steps(trace, options.from, options.to));
+  if (options.thread) TW_RETURN_IF_ERROR(check_thread(trace, *options.thread));
   TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
   const StepWords words(trace.catalog(), std::move(names));
   uint64_t count = 0;
-  for (const Call& call : timeline::call_tree(*trace.timeline)) {
+  const auto all = timeline::call_tree(*trace.timeline);
+  for (const Call& call : all) {
     if (count == options.limit) break;
     if (!is_wanted(call, options)) continue;
     TW_ASSIGN_OR_RETURN(const Event* const caller, caller_of(trace, call));
     print(call, caller, words, options.json);
     ++count;
   }
-  return count == 0 ? nothing("there are no such calls") : static_cast<int>(kOk);
+  if (count != 0) return static_cast<int>(kOk);
+  return nothing(all.empty() ? "no call is in this trace: nothing that it shows was called and "
+                               "arrived"
+                             : fmt::format("none of the calls in this trace ({}) is {}", all.size(),
+                                           wanted_text(options)));
 }
 
 }  // namespace

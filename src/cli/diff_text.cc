@@ -112,7 +112,8 @@ std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
   if (thread.given_up) out += "  the runs were not seen to meet again\n";
   if (thread.differing_code != 0)
     out += fmt::format("  {} ran other instructions at the same place, first {}\n",
-                       steps_text(thread.differing_code), words.pair(*thread.code_a, *thread.code_b));
+                       steps_text(thread.differing_code),
+                       words.pair(*thread.code_a, *thread.code_b));
   return out;
 }
 

@@ -34,8 +34,10 @@ Result<int> find(const FindOptions& options) {
   if (options.backward && !search->backward)
     return {Errc::InvalidArgument,
             fmt::format("find {} does not go backwards", options.what)};
+  TW_RETURN_IF_ERROR(check_range(options.from, options.to));
   if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
+  TW_RETURN_IF_ERROR(check_steps(trace, options.from, options.to));
   TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
   const StepWords words(trace.catalog(), std::move(names));
   HitPrinter hits(options, words);

@@ -17,6 +17,7 @@
 namespace tracewell::cli {
 namespace {
 
+constexpr size_t kThreadsNamed = 8;
 constexpr uint64_t kReadOnMax = 256;  // steps that are cheaper to read than to jump over
 
 Result<timeline::Timeline> open_timeline(const StepTrace& trace, const InputOptions& options,
@@ -94,6 +95,27 @@ Result<const Event*> StepTrace::step(uint64_t seq) {
     for (const Event& event : batch_.events())
       if (event.seq == seq && std::holds_alternative<Step>(event.body)) return &event;
   }
+}
+
+Status check_thread(const StepTrace& trace, uint64_t tid) {
+  const std::vector<uint64_t> all = trace.timeline->threads();
+  if (std::ranges::find(all, tid) != all.end()) return {};
+  if (all.empty())
+    return {Errc::InvalidArgument, "the trace does not say which threads there were"};
+  std::string names;
+  for (size_t i = 0; i < std::min(all.size(), kThreadsNamed); ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", all[i]);
+  if (all.size() > kThreadsNamed) names += fmt::format(" and {} more", all.size() - kThreadsNamed);
+  return {Errc::InvalidArgument, fmt::format("there is no thread {}; there {} {}", tid,
+                                             all.size() == 1 ? "is" : "are", names)};
+}
+
+Status check_steps(const StepTrace& trace, uint64_t from, uint64_t to) {
+  TW_RETURN_IF_ERROR(check_range(from, to));
+  const uint64_t count = trace.timeline->steps();
+  if (count == 0) return {Errc::NotFound, "the trace has no steps"};
+  if (from < count) return {};
+  return {Errc::NotFound, fmt::format("--from {} is behind the last step, {}", from, count - 1)};
 }
 
 Status StepTrace::answers_hold() const {

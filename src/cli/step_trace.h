@@ -36,6 +36,10 @@ struct StepTrace {
 /// cannot be written, and for what is not a file, it is kept in memory. Unsupported when the trace
 /// is not one of executed instructions. Problems of the trace are told.
 Result<StepTrace> open_step_trace(const InputOptions& options);
+/// InvalidArgument, with those that there are, when no step is of that thread.
+Status check_thread(const StepTrace& trace, uint64_t tid);
+/// InvalidArgument when --from is behind --to; NotFound when it is behind the last step.
+Status check_steps(const StepTrace& trace, uint64_t from, uint64_t to);
 /// The same of a trace that is open.
 Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,
                                    const OpenWatch& watch = {});

@@ -89,12 +89,16 @@ class ExpressionParser {
     constexpr std::pair<std::string_view, Op> kOps[] = {
         {"==", Op::Equal},        {"!=", Op::NotEqual}, {"=~", Op::Like}, {"<=", Op::LessEqual},
         {">=", Op::GreaterEqual}, {"<", Op::Less},      {">", Op::Greater}};
+    skip_blanks();
+    const size_t at = at_;
     TW_ASSIGN_OR_RETURN(const uint32_t left, parse_operand());
     for (const auto& [token, op] : kOps) {
       if (!take(token)) continue;
-      TW_ASSIGN_OR_RETURN(const uint32_t right,
-                          op == Op::Like ? parse_pattern() : parse_operand());
-      return add(op, left, right);
+      if (op == Op::Like) return parse_like(left, at);
+      TW_ASSIGN_OR_RETURN(const uint32_t right, parse_operand());
+      if (is_text(left) == is_text(right)) return add(op, left, right);
+      at_ = at;
+      return wrong("a number is compared with a text, which is never true");
     }
     if (take("=")) {
       --at_;
@@ -102,11 +106,28 @@ class ExpressionParser {
     }
     skip_blanks();
     if (word_at(at_) != "in") return add(Op::Exists, left, 0);
+    if (is_text(left)) {
+      at_ = at;
+      return wrong("this is a text, and numbers alone are in a range");
+    }
     at_ += 2;
     Operand range;
     range.kind = Operand::Kind::Range;
     TW_RETURN_IF_ERROR(parse_range(range));
     return add(Op::In, left, put(std::move(range)));
+  }
+
+  Result<uint32_t> parse_like(uint32_t left, size_t at) {
+    if (!is_text(left)) {
+      at_ = at;
+      return wrong("this is a number, and patterns are found in texts alone");
+    }
+    TW_ASSIGN_OR_RETURN(const uint32_t right, parse_pattern());
+    return add(Op::Like, left, right);
+  }
+
+  bool is_text(uint32_t operand) const {
+    return Expression::holds_text(out_.operands_[operand]);
   }
 
   uint32_t put(Operand operand) {
@@ -224,7 +245,8 @@ class ExpressionParser {
     const bool minus = text_[at_] == '-';
     const std::string_view digits = word_at(at_ + (minus ? 1 : 0));
     const auto number = parse_number(digits);
-    if (!number || (minus && *number > uint64_t{1} << 63)) return wrong("this is not a number");
+    if (!number || (minus && *number > uint64_t{1} << 63))
+      return wrong("this is not a number; a hexadecimal one begins with 0x");
     operand.text = text_.substr(at_, digits.size() + (minus ? 1 : 0));
     operand.negative = minus && *number != 0;
     operand.number = minus ? ~*number + 1 : *number;
@@ -246,6 +268,8 @@ class ExpressionParser {
     const std::string_view name = word_at(at_);
     for (const auto& [known, field] : kFields) {
       if (known != name) continue;
+      if (field == Field::Symbol && !out_.words_.symbol)
+        return wrong("symbols are those of --image FILE[@BASE], which is not there");
       operand.kind = Operand::Kind::Field;
       operand.field = field;
       at_ += name.size();

@@ -37,8 +37,8 @@ lines 1
 expect 0 calls "$work/calls.jsonl" --limit 2
 lines 2
 expect 1 calls "$work/calls.jsonl" --from 5
-has 'there are no such calls' err
-expect 1 calls "$work/calls.jsonl" --thread 9
+has 'none of the calls in this trace (3) is at step 5 or behind it' err
+expect 2 calls "$work/calls.jsonl" --thread 9
 expect 3 calls "$cases/tfile/gdb-tsave/input.tf"
 expect 2 calls
 finish

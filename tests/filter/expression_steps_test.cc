@@ -90,7 +90,7 @@ TEST_F(StepExpression, Places) {
         "symbol =~ '^main'", "symbol", "tid in 1..7", "!(pc in 0x1005..0xffffffffffffffff)"})
     EXPECT_TRUE(holds(yes)) << yes;
   for (const char* no : {"pc in 0x1000,4", "pc in 0x1005..0x1006", "module == 'other.so'",
-                         "kind in 1..2", "time_ns in 0..1"})
+                         "time_ns in 0..1"})
     EXPECT_FALSE(holds(no)) << no;
 }
 
@@ -150,6 +150,30 @@ TEST_F(StepExpression, MistakesAreLocated) {
   EXPECT_NE(error("nope == 1").find("mnemonic"), std::string::npos);
   EXPECT_NE(error("$xmm0").find("wider"), std::string::npos);
   EXPECT_NE(error("$rax.after").find("too many"), std::string::npos);
+}
+
+TEST_F(StepExpression, WhatIsNeverTrueIsRefused) {
+  for (const char* mixed : {"kind == 7", "pc == 'main'", "7 != mnemonic", "$rax < \"5\"",
+                            "write[1] == 'a'", "tid == 7 && text == 1"})
+    EXPECT_NE(error(mixed).find("a number is compared with a text"), std::string::npos) << mixed;
+  EXPECT_NE(error("kind in 1..2").find("numbers alone are in a range"), std::string::npos);
+  EXPECT_NE(error("pc =~ '^40'").find("patterns are found in texts alone"), std::string::npos);
+  EXPECT_NE(error("tid == 7 && symbol == 'main'").find("character 13"), std::string::npos);
+  EXPECT_NE(error("symbol").find("--image"), std::string::npos);
+  EXPECT_NE(error("pc == 40a000").find("begins with 0x"), std::string::npos);
+}
+
+TEST_F(StepExpression, NumbersThatMayBeHexadecimal) {
+  const auto numbers = [&](std::string_view text) {
+    std::string out;
+    for (const Expression::Spelled& one : Expression::parse(text, catalog_)->spelled_numbers())
+      out += one.text + (one.hook ? "h " : " ");
+    return out;
+  };
+  EXPECT_EQ(numbers("pc == 401000 || 12 < $rax"), "401000 12 ");
+  EXPECT_EQ(numbers("pc in 0x10..20 && write[400,4] == 7 && read"), "0x10 7 400 ");
+  EXPECT_EQ(numbers("id == 010 && subhook == -3"), "010h -3 ");
+  EXPECT_EQ(numbers("step == 500 || tid != 12 || mnemonic == '12' || 3 == 4"), "");
 }
 
 TEST(PartsOfRegisters, AreThoseOf32BitProgramsToo) {
