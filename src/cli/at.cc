@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/image_names.h"
+#include "cli/place.h"
 #include "cli/step_text.h"
 #include "cli/step_trace.h"
 #include "cli/step_words.h"
@@ -43,15 +44,14 @@ struct AtOptions {
   bool json = false;
 };
 
-Result<MemoryRange> parse_range(const std::string& text) {
-  std::string_view rest = text;
-  const auto address = parse_number(take_until(rest, ','));
-  const auto size = parse_number(rest.empty() ? "16" : rest);
-  if (!address || !size || *size == 0 || *size > kMemoryMax)
-    return {Errc::InvalidArgument,
-            fmt::format("--mem {}: wanted is ADDR or ADDR,LEN, at most {} bytes", text,
-                        kMemoryMax)};
-  return MemoryRange{*address, std::min(*size - 1, UINT64_MAX - *address) + 1};
+Result<MemoryRange> parse_range(const std::string& text, const AddressNames& names) {
+  TW_ASSIGN_OR_RETURN(const GivenPlace place, parse_place("--mem", text, names));
+  const uint64_t symbol = std::min(place.symbol_bytes, kMemoryMax);
+  const uint64_t last = place.last(symbol != 0 ? symbol : kDumpBytes);
+  if (last - place.address >= kMemoryMax)
+    return {Errc::InvalidArgument, fmt::format("--mem {}: LEN is at most {} bytes",
+                                               printable(text), kMemoryMax)};
+  return MemoryRange{place.address, last - place.address + 1};
 }
 
 /// A moment and what was asked of it.
@@ -209,13 +209,13 @@ class Report {
 };
 
 Result<int> at(const AtOptions& options) {
-  std::vector<MemoryRange> memory;
-  for (const std::string& text : options.memory) {
-    TW_ASSIGN_OR_RETURN(const MemoryRange range, parse_range(text));
-    memory.push_back(range);
-  }
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
   TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
+  std::vector<MemoryRange> memory;
+  for (const std::string& text : options.memory) {
+    TW_ASSIGN_OR_RETURN(const MemoryRange range, parse_range(text, names));
+    memory.push_back(range);
+  }
   Report report(trace, options, std::move(names));
   TW_RETURN_IF_ERROR(report.make(memory));
   TW_RETURN_IF_ERROR(trace.answers_hold());
@@ -236,7 +236,8 @@ Run at_command(CLI::App& app) {
       ->delimiter(',')
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--mem", options->memory, "memory; without LEN 16 bytes")
+  app.add_option("--mem", options->memory, "memory; without LEN 16 bytes; with --image also "
+                 "NAME or NAME+N for ADDR, then all of it")
       ->type_name("ADDR[,LEN]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -16,6 +16,7 @@
 #include "cli/image_names.h"
 #include "cli/images.h"
 #include "cli/notes_file.h"
+#include "cli/place.h"
 #include "cli/trace_files.h"
 #include "filter/step_frames.h"
 #include "filter/step_notes.h"
@@ -30,8 +31,8 @@ struct ConvertOptions {
   std::string output;
   std::string format;
   formats::SaveOptions save;
-  std::vector<uint64_t> at;
-  std::string at_text;  // as it was written
+  std::string at;  // a list of addresses
+  bool is_at = false;
   std::vector<std::string> modules;
   bool mark_gaps = false;
 };
@@ -125,10 +126,10 @@ std::string why_not(const ConvertOptions& options, const formats::Format& format
                     const WantedEvents& events) {
   std::string why;
   const bool selects = options.selection.selects();
-  if (!options.at.empty() && events.frames() == 0)
-    why = (selects ? why_nothing(options.selection, " --at " + options.at_text)
-                   : "no step is at " + options.at_text) +
-          hex_hint(options.at_text);
+  if (options.is_at && events.frames() == 0)
+    why = (selects ? why_nothing(options.selection, " --at " + options.at)
+                   : "no step is at " + options.at) +
+          hex_hint(options.at);
   else if (selects && events.events() == 0)
     why = why_nothing(options.selection);
   else if (is_coverage(format) && !events.any_in_module())
@@ -138,16 +139,22 @@ std::string why_not(const ConvertOptions& options, const formats::Format& format
   return fmt::format("{}; {} is not written", why, options.output);
 }
 
-void add_addresses(const std::string& text, ConvertOptions& options) {
-  options.at_text += (options.at_text.empty() ? "" : ",") + text;
+Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const AddressNames& names) {
+  std::vector<uint64_t> out;
   for (std::string_view one : split(text, ',')) {
-    const auto address = parse_number(one);
-    if (!address)
-      throw CLI::ValidationError(
-          "--at", fmt::format("not an address: {}; give numbers, decimal or 0x…, with commas "
-                              "between", one.empty() ? "(nothing)" : printable(one)));
-    options.at.push_back(*address);
+    if (const auto number = parse_number(one)) {
+      out.push_back(*number);
+      continue;
+    }
+    if (one.empty() || !names.places)
+      return {Errc::InvalidArgument,
+              fmt::format("--at: not an address: {}; give numbers, decimal or 0x…, with commas "
+                          "between, or with --image names",
+                          one.empty() ? "(nothing)" : printable(one))};
+    TW_ASSIGN_OR_RETURN(const GivenPlace place, parse_place("--at", one, names));
+    out.push_back(place.address);
   }
+  return out;
 }
 
 Result<int> convert(const ConvertOptions& options) {
@@ -171,6 +178,10 @@ Result<int> convert(const ConvertOptions& options) {
       trace.source = with_image_opcodes(std::move(trace.source), images);
     names = image_names(images);
   }
+  std::vector<uint64_t> at;
+  if (options.is_at) {
+    TW_ASSIGN_OR_RETURN(at, parse_addresses(options.at, names));
+  }
   std::vector<Note> notes = notes_of(trace, options.input.path);
   trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
   // Of a trace64 each costs a full dump, so that a part would be larger than the whole.
@@ -182,8 +193,8 @@ Result<int> convert(const ConvertOptions& options) {
                       select_events(std::move(trace.source), selection, *trace.problems,
                                     options.input.strict, "converting",
                                     {names.module, names.symbol}));
-  if (!options.at.empty() || format->name == "tfile") {
-    TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), options.at));
+  if (options.is_at || format->name == "tfile") {
+    TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), std::move(at)));
   }
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink,
                       create_sink(*format, options.output, options.save));
@@ -232,7 +243,9 @@ Run convert_command(CLI::App& app) {
   app.add_option_function<std::vector<std::string>>(
          "--at",
          [options](const std::vector<std::string>& lists) {
-           for (const std::string& list : lists) add_addresses(list, *options);
+           for (const std::string& list : lists)
+             options->at += (options->at.empty() ? "" : ",") + list;
+           options->is_at = true;
          },
          "steps become trace frames: those at these addresses (into a tfile, all do without)")
       ->expected(1)

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/find_hits.h"
 #include "cli/image_names.h"
+#include "cli/place.h"
 
 namespace tracewell::cli {
 namespace {
@@ -17,28 +18,37 @@ namespace {
 struct Search {
   std::string_view name;
   Status (*find)(StepTrace&, const FindOptions&, HitPrinter&);
-  bool backward;  // can it go that way?
+  bool backward;   // can it go that way?
+  bool has_range;  // is its argument ADDR[,LEN]?
 };
-constexpr std::array<Search, 7> kSearches = {{{"exec", find_executions, true},
-                                              {"read", find_accesses, true},
-                                              {"write", find_accesses, true},
-                                              {"access", find_accesses, true},
-                                              {"reg", find_changes, true},
-                                              {"bytes", find_bytes, false},
-                                              {"value", find_value, false}}};
+constexpr std::array<Search, 7> kSearches = {{{"exec", find_executions, true, true},
+                                              {"read", find_accesses, true, true},
+                                              {"write", find_accesses, true, true},
+                                              {"access", find_accesses, true, true},
+                                              {"reg", find_changes, true, false},
+                                              {"bytes", find_bytes, false, false},
+                                              {"value", find_value, false, false}}};
 
-Result<int> find(const FindOptions& options) {
+Result<int> find(const FindOptions& asked) {
   const auto* search = std::find_if(kSearches.begin(), kSearches.end(), [&](const Search& one) {
-    return one.name == options.what;
+    return one.name == asked.what;
   });
-  if (options.backward && !search->backward)
+  if (asked.backward && !search->backward)
     return {Errc::InvalidArgument,
-            fmt::format("find {} does not go backwards", options.what)};
-  TW_RETURN_IF_ERROR(check_range(options.from, options.to));
-  if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
-  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
-  TW_RETURN_IF_ERROR(check_steps(trace, options.from, options.to));
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
+            fmt::format("find {} does not go backwards", asked.what)};
+  TW_RETURN_IF_ERROR(check_range(asked.from, asked.to));
+  if (asked.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
+  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(asked.input));
+  TW_RETURN_IF_ERROR(check_steps(trace, asked.from, asked.to));
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), asked.images));
+  FindOptions options = asked;
+  if (search->has_range) {
+    TW_ASSIGN_OR_RETURN(const GivenPlace place,
+                        parse_place("find " + asked.what, asked.argument, names));
+    // Of a variable all of it, of a function where it begins.
+    const bool whole = asked.what != "exec" && place.symbol_bytes != 0;
+    options.range = {place.address, place.last(whole ? place.symbol_bytes : 1)};
+  }
   const StepWords words(trace.catalog(), std::move(names));
   HitPrinter hits(options, words);
   TW_RETURN_IF_ERROR(search->find(trace, options, hits));
@@ -59,7 +69,8 @@ Run find_command(CLI::App& app) {
       ->required()
       ->check(CLI::IsMember(names));
   app.add_option("ARGUMENT", options->argument,
-                 "of exec, read, write, access (read or write): ADDR or ADDR,LEN; of reg: a "
+                 "of exec, read, write, access (read or write): ADDR or ADDR,LEN (with --image "
+                 "also NAME or NAME+N for ADDR); of reg: a "
                  "register's name, or that of a part of one, such as al; of bytes: hex digits; of "
                  "value: a number, or LOW..LAST; numbers are decimal or 0x…")
       ->required();

@@ -28,17 +28,6 @@ using Found = std::optional<uint64_t>;
 
 std::string hex_number(uint64_t value) { return fmt::format("{:#x}", value); }
 
-Result<AddressRange> parse_range(const FindOptions& options) {
-  std::string_view rest = options.argument;
-  const auto first = parse_number(take_until(rest, ','));
-  const auto size = parse_number(rest.empty() ? "1" : rest);
-  if (!first || !size || *size == 0)
-    return {Errc::InvalidArgument,
-            fmt::format("find {} {}: wanted is ADDR or ADDR,LEN{}", options.what,
-                        printable(options.argument), hex_hint(options.argument))};
-  return AddressRange{*first, *first + std::min(*size - 1, UINT64_MAX - *first)};
-}
-
 /// Steps of the wanted range in the wanted direction, one by one, until `visit` says false.
 Status each_step(const FindOptions& options, timeline::StepWalk::Question question,
                  const std::function<Result<bool>(uint64_t)>& visit) {
@@ -72,7 +61,7 @@ std::string HitPrinter::rendered(const Event& event, std::string_view text,
 }
 
 Status find_executions(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
-  TW_ASSIGN_OR_RETURN(const AddressRange pcs, parse_range(options));
+  const AddressRange& pcs = options.range;
   const timeline::Timeline& index = *trace.timeline;
   return each_step(
       options,
@@ -122,7 +111,7 @@ bool print_accesses(const Event& event, const AddressRange& bytes, uint8_t kinds
 }  // namespace
 
 Status find_accesses(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
-  TW_ASSIGN_OR_RETURN(const AddressRange bytes, parse_range(options));
+  const AddressRange& bytes = options.range;
   const uint8_t kinds = options.what == "read"    ? timeline::kReads
                         : options.what == "write" ? timeline::kWrites
                                                   : timeline::kAccesses;

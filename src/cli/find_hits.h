@@ -19,6 +19,7 @@ struct FindOptions {
   ImageOptions images;
   std::string what;      // exec, read, write, access, reg, bytes, value
   std::string argument;  // of it
+  timeline::AddressRange range = {};  // what that says, of exec, read, write and access
   uint64_t from = 0, to = UINT64_MAX;  // steps, both included
   uint64_t limit = UINT64_MAX;
   bool backward = false;

@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -67,6 +69,14 @@ class ImageNames {
     return symbol ? symbol_text(*symbol) : "";
   }
 
+  std::vector<symbols::NamedPlace> places(std::string_view name) {
+    std::vector<symbols::NamedPlace> out;
+    for (const symbols::MappedImage& mapped : images_.images())
+      for (const symbols::NamedPlace& one : names_of(mapped).find(name))
+        out.push_back({mapped.at(one.address), one.size_bytes});
+    return out;
+  }
+
  private:
   std::string code_text(uint64_t address) {
     std::string text = symbol(address);
@@ -95,7 +105,8 @@ AddressNames image_names(symbols::ImageMap images) {
           [names](uint64_t address) { return names->data(address); },
           [names](uint64_t address) { return names->module(address); },
           [names](uint64_t address) { return names->symbol(address); },
-          [names](uint64_t address) { return names->source(address); }};
+          [names](uint64_t address) { return names->source(address); },
+          [names](std::string_view name) { return names->places(name); }};
 }
 
 Result<AddressNames> names_of_images(const Catalog& catalog, const ImageOptions& options) {

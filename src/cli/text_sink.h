@@ -5,9 +5,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "model/catalog.h"
 #include "model/stream.h"
+#include "symbols/names.h"
 
 namespace tracewell::cli {
 
@@ -18,6 +21,8 @@ struct AddressNames {
   std::function<std::string(uint64_t)> module;  // the file's name
   std::function<std::string(uint64_t)> symbol;  // "match+19"
   std::function<std::string(uint64_t)> source;  // "book.c:19"
+  /// The other way: what is called so.
+  std::function<std::vector<symbols::NamedPlace>(std::string_view)> places;
 };
 
 /// Writes to standard output. `color`: with escape sequences.

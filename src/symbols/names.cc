@@ -114,6 +114,25 @@ std::optional<SymbolPlace> Names::object_at(uint64_t address) const {
   return SymbolPlace{demangled(found->name), found->offset};
 }
 
+std::vector<NamedPlace> Names::find(std::string_view name) const {
+  std::vector<NamedPlace> out;
+  const auto is_it = [&](std::string_view one) {
+    if (one == name) return true;
+    const std::string written = demangled(one);
+    if (!written.starts_with(name) || name.empty()) return false;
+    return written.size() == name.size() || written[name.size()] == '(';
+  };
+  for (const SymbolTable::Named& one : symbols_.find_named(is_it))
+    out.push_back({one.address, one.size_bytes});
+  // The largest of those that begin together.
+  std::ranges::sort(out, [](const NamedPlace& a, const NamedPlace& b) {
+    return a.address != b.address ? a.address < b.address : a.size_bytes > b.size_bytes;
+  });
+  const auto rest = std::ranges::unique(out, {}, &NamedPlace::address);
+  out.erase(rest.begin(), rest.end());
+  return out;
+}
+
 std::optional<SourcePlace> Names::line_at(uint64_t address) const {
   const auto found = lines_.find(address);
   if (!found) return std::nullopt;

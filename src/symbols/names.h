@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "symbols/image.h"
@@ -21,6 +22,14 @@ struct SymbolPlace {
 struct SourcePlace {
   std::string file;  // without its folder
   uint32_t line = 0;
+};
+
+/// Where something is that has a name.
+struct NamedPlace {
+  uint64_t address = 0;
+  uint64_t size_bytes = 0;  // 0 = not known
+
+  bool operator==(const NamedPlace&) const = default;
 };
 
 /// Immutable once read, so threads may share it. Addresses are link-time ones. Names come from
@@ -41,6 +50,9 @@ class Names {
   std::optional<SymbolPlace> function_at(uint64_t address) const;
   /// The variable or constant that holds it.
   std::optional<SymbolPlace> object_at(uint64_t address) const;
+  /// The functions and variables of this name, as the file spells it or as people write it, with or
+  /// without a function's parameters; each place once, by address.
+  std::vector<NamedPlace> find(std::string_view name) const;
   /// The line that the instruction is from.
   std::optional<SourcePlace> line_at(uint64_t address) const;
 

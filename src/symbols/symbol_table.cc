@@ -153,6 +153,15 @@ std::optional<SymbolTable::Found> SymbolTable::found(std::optional<uint32_t> num
   return Found{name, address - symbol.address};
 }
 
+std::vector<SymbolTable::Named> SymbolTable::find_named(
+    const std::function<bool(std::string_view)>& wanted) const {
+  std::vector<Named> out;
+  for (const Symbol& symbol : symbols_)
+    if (const std::string_view name = name_of(symbol); !name.empty() && wanted(name))
+      out.push_back({name, symbol.address, symbol.size, symbol.kind == Kind::Object});
+  return out;
+}
+
 std::optional<SymbolTable::Found> SymbolTable::find_function(uint64_t address) const {
   const auto number = functions_.find(address);
   return found(number ? number : labels_.find(address), address);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -38,6 +39,13 @@ class SymbolTable {
   /// A function; failing that, a label without a type in code.
   std::optional<Found> find_function(uint64_t address) const;
   std::optional<Found> find_object(uint64_t address) const;
+  struct Named {
+    std::string_view name;
+    uint64_t address = 0, size_bytes = 0;  // 0 bytes: the file does not say
+    bool object = false;
+  };
+  /// Those whose names, as they stand in the file, are wanted. A look at all of them.
+  std::vector<Named> find_named(const std::function<bool(std::string_view)>& wanted) const;
 
  private:
   enum class Kind : uint8_t { Function, Label, Object };

@@ -53,6 +53,59 @@ expect 0 calls "$work/run.jsonl" --image "$image" --json
 has '"call":{"step":0,'
 has '"symbol":"main"'
 
+# A name stands wherever an address may: of a variable it is all of it, of a function its begin.
+same_as() {  # ADDRESSES... -- NAMES...: both commands answer the same
+  expect 0 "$@"
+  diff "$work/first" "$work/out" >/dev/null || fail "$*: $(cat "$work/out")"
+}
+run=$work/run.jsonl
+expect 0 find "$run" write "$data,8" --image "$image"
+cp "$work/out" "$work/first"
+for name in total total,8 total+7 total+0x4,4; do
+  same_as find "$run" write "$name" --image "$image"
+done
+expect 1 find "$run" write total+8 --image "$image"
+expect 0 find "$run" exec "$callee" --image "$image"
+cp "$work/out" "$work/first"
+same_as find "$run" exec work --image "$image"
+expect 0 find "$run" exec work,13 --image "$image"
+lines 2
+expect 0 at "$run" 1 --image "$image" --mem "$data,8"
+cp "$work/out" "$work/first"
+same_as at "$run" 1 --image "$image" --mem total
+expect 0 convert "$run" "$work/work.tf" --at work,main --image "$image"
+expect 0 info "$work/work.tf" --json
+has '"records": 2,'
+expect 2 find "$run" exec work
+has 'find exec work: wanted is ADDR or ADDR,LEN; names of places come from --image FILE[@BASE]' err
+expect 2 convert "$run" "$work/none.tf" --at work
+has '--at: not an address: work' err
+expect 2 find "$run" write nope --image "$image"
+has 'find write nope: the images have nothing that is called nope' err
+expect 2 at "$run" 1 --mem total,0 --image "$image"
+has 'wanted is ADDR or ADDR,LEN' err
+
+# Names of C++ are given as people write them; those of several places name none.
+cat >"$work/two.cc" <<'EOF'
+namespace book { int match(int a) { return a; } }
+static int twice = 1;
+int *other();
+int main() { return book::match(twice + *other()); }
+EOF
+echo 'static int twice = 2; int *other() { return &twice; }' >"$work/other.cc"
+c++ -O0 -no-pie -o "$work/two" "$work/two.cc" "$work/other.cc"
+match=0x$(nm "$work/two" | awk '$3 == "_ZN4book5matchEi" { print $1 }' | sed 's/^0*//')
+cat >"$work/two.jsonl" <<EOF
+{"catalog":{"machine":"x86-64"}}
+{"kind":"step","pc":"$match","opcode":"90"}
+EOF
+for name in book::match 'book::match(int)' _ZN4book5matchEi; do
+  expect 0 find "$work/two.jsonl" exec "$name" --image "$work/two"
+done
+expect 2 find "$work/two.jsonl" exec book --image "$work/two"
+expect 2 find "$work/two.jsonl" read twice --image "$work/two"
+has '2 places are called twice: 0x' err
+
 # The other trace is of the same program elsewhere, and ends sooner.
 python3 - "$work/run.jsonl" >"$work/moved.jsonl" <<'PYTHON'
 import json, sys

@@ -1,0 +1,27 @@
+// ADDR of a command line: a number, or what an image calls a place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/text_sink.h"
+
+namespace tracewell::cli {
+
+struct GivenPlace {
+  uint64_t address = 0;
+  std::optional<uint64_t> size_bytes;  // LEN; not 0
+  uint64_t symbol_bytes = 0;  // from there to the end of what was named; 0 = not known
+
+  /// The last byte: of LEN, or else of `otherwise` bytes; not behind the end of memory.
+  uint64_t last(uint64_t otherwise) const;
+};
+
+/// "ADDR" or "ADDR,LEN", where ADDR may be NAME or NAME+N if there are names. InvalidArgument begins
+/// with `what`: "find exec work: …".
+Result<GivenPlace> parse_place(std::string_view what, std::string_view text,
+                               const AddressNames& names);
+
+}  // namespace tracewell::cli
