@@ -127,13 +127,11 @@ class Report {
     TW_ASSIGN_OR_RETURN(const RegisterState now, state());
     Json values = Json::object();
     for (const std::string& name : options_.names) {
-      const auto place = machine::find_register(trace_.catalog().registers, name);
-      if (!place)
-        return {Errc::InvalidArgument,
-                fmt::format("this trace has no register {}", printable(name))};
-      const std::string value = now.is_valid(place->index) ? value_of(now, *place) : "";
-      values[place->name] = value.empty() ? Json() : Json(value);
-      text_ += fmt::format("  {:<9} {}\n", printable(place->name),
+      TW_ASSIGN_OR_RETURN(const machine::RegisterPlace place,
+                          named_register(trace_.catalog(), name));
+      const std::string value = now.is_valid(place.index) ? value_of(now, place) : "";
+      values[place.name] = value.empty() ? Json() : Json(value);
+      text_ += fmt::format("  {:<9} {}\n", printable(place.name),
                            value.empty() ? "not known" : value);
     }
     json_["registers"] = std::move(values);
@@ -241,9 +239,8 @@ Run at_command(CLI::App& app) {
       ->type_name("ADDR[,LEN]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option_function<uint64_t>(
-         "--thread", [options](const uint64_t& tid) { options->thread = tid; },
-         "whose registers, if not those of the thread that runs the step")
+  add_number_option(app, "--thread", options->thread,
+                    "whose registers, if not those of the thread that runs the step")
       ->type_name("ID");
   add_image_options(app, options->images, "the names of functions, lines and data");
   app.add_flag("--json", options->json, "for scripts");

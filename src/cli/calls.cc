@@ -118,10 +118,7 @@ Run calls_command(CLI::App& app) {
   add_input_options(app, options->input);
   add_number_option(app, "--from", options->from, "calls that arrive at step N or later");
   add_number_option(app, "--to", options->to, "calls that arrive at step N or before");
-  app.add_option_function<uint64_t>(
-         "--thread", [options](const uint64_t& tid) { options->thread = tid; },
-         "those of one thread")
-      ->type_name("ID");
+  add_number_option(app, "--thread", options->thread, "those of one thread")->type_name("ID");
   add_number_option(app, "--depth", options->depth,
                     "no deeper than N; 0 is what was called by code that ran already");
   add_number_option(app, "--limit", options->limit, "end after N calls");

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/counted.h"
 #include "cli/trace_files.h"
 
 namespace tracewell::cli {
@@ -53,22 +54,26 @@ Result<int> check(const InputOptions& options) {
   while (!enough()) {
     TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
     if (!more) break;
-    events += batch.size();
-    for (const Event& event : batch.events()) invariants.look_at(event);
+    for (const Event& event : batch.events()) {
+      invariants.look_at(event);
+      // The records of `info`.
+      if (!std::holds_alternative<Mark>(event.body) && !std::holds_alternative<Lost>(event.body))
+        ++events;
+    }
   }
   for (const Problem& problem : problems.kept()) fmt::print("{}\n", problem_line(problem));
   const uint64_t bad = problems.count(kBad);
   if (problems.count() > problems.kept().size())
     fmt::print("… and {} more\n", problems.count() - problems.kept().size());
   if (bad == 0) {
-    fmt::print("{}: sound, {} events\n", printable(options.path), events);
+    fmt::print("{}: sound, {}\n", printable(options.path), counted(events, "event"));
     return static_cast<int>(kOk);
   }
   if (options.strict)
     fmt::print("{}: damaged; the rest was not looked at\n", printable(options.path));
   else
-    fmt::print("{}: damaged, {} problems; {} events can be read\n", printable(options.path), bad,
-               events);
+    fmt::print("{}: damaged, {}; {} can be read\n", printable(options.path),
+               counted(bad, "problem"), counted(events, "event"));
   return static_cast<int>(kNothing);
 }
 

@@ -81,6 +81,13 @@ int run_command(const Command& command, Invocation invocation,
   return run(invocation);
 }
 
+std::string no_command(std::string_view word) {
+  std::vector<std::string> names;
+  for (const Command& command : commands())
+    if (!command.hidden) names.emplace_back(command.name);
+  return fmt::format("no command '{}'", printable(word)) + did_you_mean(std::move(names), word, "");
+}
+
 int help_command(const std::vector<std::string>& arguments) {
   if (arguments.size() < 3) {
     print_overview();
@@ -88,7 +95,7 @@ int help_command(const std::vector<std::string>& arguments) {
   }
   const Command* command = find_command(arguments[2]);
   if (!command)
-    return usage_error("tracewell", fmt::format("no command '{}'", printable(arguments[2])));
+    return usage_error("tracewell", no_command(arguments[2]));
   return run_command(*command, {fmt::format("tracewell {}", command->name), false, {}}, {"--help"});
 }
 
@@ -157,7 +164,7 @@ int run_program(const std::vector<std::string>& arguments) {
   }
   if (first == "help") return help_command(arguments);
   const Command* command = find_command(first);
-  if (!command) return usage_error("tracewell", fmt::format("no command '{}'", printable(first)));
+  if (!command) return usage_error("tracewell", no_command(first));
   return run_command(*command, {fmt::format("tracewell {}", first), false, {}},
                      {arguments.begin() + 2, arguments.end()});
 }

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/counted.h"
 #include "cli/image_modules.h"
 #include "cli/image_names.h"
 #include "cli/images.h"
@@ -121,6 +122,19 @@ Result<const formats::Format*> output_format(const ConvertOptions& options) {
   return format;
 }
 
+/// Of options that only one format has.
+void tell_ignored(const ConvertOptions& options, const formats::Format& format) {
+  std::string names;
+  const auto add = [&](bool given, std::string_view name) {
+    if (given) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  add(!options.save.style.empty(), "--style");
+  add(options.save.compat, "--compat");
+  if (!names.empty())
+    fmt::print(stderr, "tracewell: {}: {} changes nothing: that is of trace64, and this is {}\n",
+               printable(options.output), names, format.name);
+}
+
 /// Why OUT is better left as it is; "" when it is to be written.
 std::string why_not(const ConvertOptions& options, const formats::Format& format,
                     const WantedEvents& events) {
@@ -186,6 +200,7 @@ Result<int> convert(const ConvertOptions& options) {
   trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
   // Of a trace64 each costs a full dump, so that a part would be larger than the whole.
   const bool dear = format->name == "trace64";
+  if (!dear) tell_ignored(options, *format);
   SelectionOptions selection = options.selection;
   selection.tells_gaps = options.mark_gaps || !dear;
   selection.gaps = std::make_shared<uint64_t>(0);
@@ -212,9 +227,10 @@ Result<int> convert(const ConvertOptions& options) {
   tell_left_out(*sink, options.output);
   if (!selection.tells_gaps && *selection.gaps != 0)
     fmt::print(stderr,
-               "tracewell: {}: {} gaps between steps are not marked: each step seems to go on to "
-               "the next one that is left; --mark-gaps marks them, by a full dump each\n",
-               printable(options.output), *selection.gaps);
+               "tracewell: {}: {} between steps {} not marked: each step seems to go on to the "
+               "next one that is left; --mark-gaps marks them, by a full dump each\n",
+               printable(options.output), counted(*selection.gaps, "gap"),
+               *selection.gaps == 1 ? "is" : "are");
   return static_cast<int>(kOk);
 }
 

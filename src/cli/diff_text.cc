@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "cli/counted.h"
 #include "cli/diff_report.h"
 
 namespace tracewell::cli {
@@ -19,10 +20,6 @@ using timeline::ThreadDiff;
 
 std::string thread_text(const std::optional<uint64_t>& tid) {
   return !tid ? "none" : *tid == 0 ? "not known" : fmt::format("{}", *tid);
-}
-
-std::string steps_text(uint64_t count) {
-  return fmt::format("{} step{}", count, count == 1 ? "" : "s");
 }
 
 /// "thread 7 | 9: "; nothing where neither trace knows its threads.
@@ -90,9 +87,9 @@ std::string difference_text(const Difference& one, const Catalog& catalog,
   }
   if (one.branch_a) out += ", after " + words.pair(*one.branch_a, *one.branch_b);
   out += fmt::format("\n    A: {}, {} of its own", goes_on(one.a, DiffWords::A, words),
-                     steps_text(one.only_a));
+                     counted(one.only_a, "step"));
   out += fmt::format("\n    B: {}, {} of its own\n", goes_on(one.b, DiffWords::B, words),
-                     steps_text(one.only_b));
+                     counted(one.only_b, "step"));
   if (one.meet_a) out += "    together again: " + words.pair(*one.meet_a, *one.meet_b) + "\n";
   add_causes(out, one.causes, catalog, words, std::nullopt, 2);
   return out;
@@ -102,17 +99,17 @@ std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
                           const DiffWords& words, bool first) {
   if (!thread.tid_a || !thread.tid_b)
     return fmt::format("thread {} | {}\n", thread_text(thread.tid_a), thread_text(thread.tid_b));
-  std::string out = threads_text(thread) + steps_text(thread.same);
+  std::string out = threads_text(thread) + counted(thread.same, "step");
   out += thread.same == 1 ? " is the same" : " are the same";
   // What may be the same behind it has not been looked at.
   out += first && !thread.differences.empty() ? " before the first difference\n" : "\n";
   for (const Difference& one : thread.differences) out += difference_text(one, catalog, words);
-  if (thread.untold != 0) out += fmt::format("  and {} difference{} more\n", thread.untold,
-                                               thread.untold == 1 ? "" : "s");
+  if (thread.untold != 0)
+    out += fmt::format("  and {} more\n", counted(thread.untold, "difference"));
   if (thread.given_up) out += "  the runs were not seen to meet again\n";
   if (thread.differing_code != 0)
     out += fmt::format("  {} ran other instructions at the same place, first {}\n",
-                       steps_text(thread.differing_code),
+                       counted(thread.differing_code, "step"),
                        words.pair(*thread.code_a, *thread.code_b));
   return out;
 }

@@ -198,14 +198,12 @@ class ChangePrinter {
 }  // namespace
 
 Status find_changes(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
-  const auto place = machine::find_register(trace.catalog().registers, options.argument);
-  if (!place)
-    return {Errc::InvalidArgument,
-            fmt::format("this trace has no register {}", printable(options.argument))};
-  const uint32_t index = place->index;
+  TW_ASSIGN_OR_RETURN(const machine::RegisterPlace place,
+                      named_register(trace.catalog(), options.argument));
+  const uint32_t index = place.index;
   const timeline::Timeline& times = *trace.timeline;
   const auto sooner = [](Found a, Found b) { return a && b ? std::min(a, b) : a ? a : b; };
-  ChangePrinter printer(trace, *place, hits);
+  ChangePrinter printer(trace, place, hits);
   return each_step(
       options,
       {[&](uint64_t from) {
@@ -244,11 +242,31 @@ Result<const Event*> writer_of(StepTrace& trace, const timeline::BytesHit& hit, 
 
 }  // namespace
 
+namespace {
+
+/// What may have been meant by a text that is no row of bytes.
+std::string bytes_hint(std::string_view text) {
+  constexpr size_t kTextMax = 64;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    const std::string_view digits = text.substr(2);
+    return from_hex(digits) ? fmt::format("; without 0x it is {}", digits)
+                            : "; a number is found by: find value";
+  }
+  if (text.empty() || text.size() > kTextMax) return "";
+  if (text.find_first_not_of("0123456789abcdefABCDEF") == text.npos)
+    return "; this is an odd number of digits";
+  return fmt::format("; the bytes of this text are {}", to_hex(as_bytes(text)));
+}
+
+}  // namespace
+
 Status find_bytes(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
   const auto pattern = from_hex(options.argument);
   if (!pattern || pattern->empty())
     return {Errc::InvalidArgument,
-            fmt::format("find bytes {}: wanted are hex digits, two a byte", options.argument)};
+            fmt::format("find bytes {}: wanted are hex digits, two a byte, the lowest address "
+                        "first, such as 488b05{}",
+                        printable(options.argument), bytes_hint(options.argument))};
   Status done;
   timeline::find_bytes(*trace.timeline, *pattern, [&](const timeline::BytesHit& hit) {
     if (hit.last < options.from || hit.first > options.to) return true;

@@ -1,9 +1,13 @@
 #include "cli/images.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/trace_files.h"
 #include "symbols/program_hash.h"
 #include "target/recorded/placement.h"
 
@@ -61,6 +65,19 @@ void tell_of_other_programs(const Catalog& catalog, const symbols::ImageMap& ima
   }
 }
 
+/// What stands behind an @ and is no number belongs to the file's name; but there must be one.
+Status check_base(const symbols::ImageSpec& spec) {
+  const size_t at = spec.path.rfind('@');
+  std::error_code none;
+  if (spec.base || at == spec.path.npos || at == 0 || spec.path.find('/', at) != spec.path.npos ||
+      std::filesystem::exists(spec.path, none))
+    return {};
+  const std::string base = spec.path.substr(at + 1);
+  return {Errc::InvalidArgument,
+          fmt::format("--image {}: '{}' is no address; BASE is a number, decimal or 0x…{}",
+                      printable(spec.path), printable(base), hex_hint(base))};
+}
+
 void tell_of_missing_symbols(const symbols::ImageMap& images) {
   for (const symbols::MappedImage& mapped : images.images())
     if (const std::string& file = mapped.image->facts().symbols_in; !file.empty())
@@ -74,7 +91,10 @@ void tell_of_missing_symbols(const symbols::ImageMap& images) {
 
 Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOptions& options) {
   std::vector<symbols::ImageSpec> named;
-  for (const std::string& text : options.images) named.push_back(symbols::parse_image_spec(text));
+  for (const std::string& text : options.images) {
+    named.push_back(symbols::parse_image_spec(text));
+    TW_RETURN_IF_ERROR(check_base(named.back()));
+  }
   TW_ASSIGN_OR_RETURN(target::ImagePlacement placed,
                       target::place_images(catalog, named, options.from_trace));
   for (const std::string& note : placed.notes) fmt::print(stderr, "tracewell: {}\n", note);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/counted.h"
 #include "cli/info_report.h"
 #include "cli/text_sink.h"
 #include "cli/trace_files.h"
@@ -81,7 +82,8 @@ class InfoWriter {
     if (!one.enabled) text += ", disabled";
     if (one.pass_count != 0) text += fmt::format(", pass count {}", one.pass_count);
     if (one.step_count != 0) text += fmt::format(", steps {}", one.step_count);
-    if (one.usage) text += fmt::format(", {} hits, {} bytes", one.usage->hits, one.usage->bytes);
+    if (one.usage)
+      text += fmt::format(", {}, {} bytes", counted(one.usage->hits, "hit"), one.usage->bytes);
     line("tracepoint", "{}", text);
     for (const TracepointDef::Source& source : one.sources) {
       if (source.type == "cond") line("", "  if {}", printable(source.text));
@@ -100,7 +102,11 @@ class InfoWriter {
 
   void write_problems() {
     if (info_.problems->empty()) return line("problems", "none");
-    line("problems", "{}", info_.problems->count());
+    // As `check` counts them, for whom a note is none.
+    const uint64_t all = info_.problems->count();
+    const uint64_t bad = info_.problems->count(Problem::Severity::Warning);
+    line("problems", "{}{}", bad == 0 ? "none" : fmt::format("{}", bad),
+         all == bad ? "" : fmt::format(", and {}", counted(all - bad, "note")));
     for (const Problem& problem : info_.problems->kept()) line("", "{}", problem_line(problem));
   }
 

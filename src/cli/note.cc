@@ -136,6 +136,9 @@ Result<int> note(const NoteOptions& options) {
   if (options.remove && (!step || !options.words.empty()))
     return {Errc::InvalidArgument, "--delete wants a step, and no text"};
   if (options.clear && step) return {Errc::InvalidArgument, "--clear deletes all notes"};
+  if (!options.words.empty() &&
+      joined(options.words).find_first_not_of(" \t\n") == std::string::npos)
+    return {Errc::InvalidArgument, "there is no text in this note; --delete forgets one"};
   TW_ASSIGN_OR_RETURN(NotedTrace noted, open_noted(options.input));
   if (options.changes()) return change(options, step, noted);
   const std::string& path = options.input.path;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/counted.h"
 #include "cli/notes_file.h"
 #include "cli/trace_files.h"
 #include "filter/step_notes.h"
@@ -33,6 +34,13 @@ Result<int> repair(const RepairOptions& options) {
                  {}};
   ProblemLog& problems = *trace.problems;
   const formats::Format& format = *trace.format;
+  const formats::Format* const meant = formats::find_format_for_path(options.output);
+  if (meant != nullptr && meant != &format)
+    return {Errc::InvalidArgument,
+            fmt::format("repair writes the format of {}, {}, and {} is a name of {}; use another "
+                        "name, and convert what was repaired",
+                        printable(options.input.path), format.name, printable(options.output),
+                        meant->name)};
   std::vector<Note> notes = notes_of(trace, options.input.path);
   trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
   TW_ASSIGN_OR_RETURN(
@@ -53,8 +61,8 @@ Result<int> repair(const RepairOptions& options) {
     fmt::print(report, "{}: sound\n", printable(options.input.path));
     return static_cast<int>(kOk);
   }
-  fmt::print(report, "{}: {} problems; {} has what could be saved\n",
-             printable(options.input.path), bad, printable(options.output));
+  fmt::print(report, "{}: {}; {} has what could be saved\n",
+             printable(options.input.path), counted(bad, "problem"), printable(options.output));
   return static_cast<int>(kNothing);
 }
 

@@ -118,6 +118,12 @@ Status check_steps(const StepTrace& trace, uint64_t from, uint64_t to) {
   return {Errc::NotFound, fmt::format("--from {} is behind the last step, {}", from, count - 1)};
 }
 
+Result<machine::RegisterPlace> named_register(const Catalog& catalog, std::string_view name) {
+  const std::string_view bare = name.substr(name.starts_with('$') ? 1 : 0);
+  if (auto place = machine::find_register(catalog.registers, bare)) return *std::move(place);
+  return {Errc::InvalidArgument, fmt::format("this trace has no register {}", printable(name))};
+}
+
 Status StepTrace::answers_hold() const {
   if (!timeline->damaged()) return {};
   return {Errc::Corrupt, "the index is damaged, and the trace could not be read again to make it "

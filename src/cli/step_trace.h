@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "cli/trace_files.h"
+#include "machine/usage.h"
 #include "model/batch.h"
 #include "model/stream.h"
 #include "timeline/timeline.h"
@@ -40,6 +42,9 @@ Result<StepTrace> open_step_trace(const InputOptions& options);
 Status check_thread(const StepTrace& trace, uint64_t tid);
 /// InvalidArgument when --from is behind --to; NotFound when it is behind the last step.
 Status check_steps(const StepTrace& trace, uint64_t from, uint64_t to);
+/// By its name or that of a part of one, as in --where with or without a $ before it;
+/// InvalidArgument.
+Result<machine::RegisterPlace> named_register(const Catalog& catalog, std::string_view name);
 /// The same of a trace that is open.
 Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,
                                    const OpenWatch& watch = {});

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -51,20 +53,32 @@ std::string readable_formats() {
   return out;
 }
 
+CLI::Option* number_option(CLI::App& app, const std::string& name, const std::string& description,
+                           std::function<void(uint64_t)> take) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [take = std::move(take), name](const std::string& text) {
+            const auto number = parse_number(text);
+            if (!number)
+              throw CLI::ValidationError(name, fmt::format("not a number: {}{}", printable(text),
+                                                           hex_hint(text)));
+            take(*number);
+          },
+          description)
+      ->type_name("N");
+}
+
 }  // namespace
 
 CLI::Option* add_number_option(CLI::App& app, const std::string& name, uint64_t& value,
                                const std::string& description) {
-  return app
-      .add_option_function<std::string>(
-          name,
-          [&value, name](const std::string& text) {
-            const auto number = parse_number(text);
-            if (!number) throw CLI::ValidationError(name, "not a number: " + text);
-            value = *number;
-          },
-          description)
-      ->type_name("N");
+  return number_option(app, name, description, [&value](uint64_t number) { value = number; });
+}
+
+CLI::Option* add_number_option(CLI::App& app, const std::string& name,
+                               std::optional<uint64_t>& value, const std::string& description) {
+  return number_option(app, name, description, [&value](uint64_t number) { value = number; });
 }
 
 void add_input_options(CLI::App& app, InputOptions& options) {

@@ -67,6 +67,9 @@ void add_selection_options(CLI::App& app, SelectionOptions& options);
 CLI::Option* add_number_option(CLI::App& app, const std::string& name, uint64_t& value,
                                const std::string& description);
 
+CLI::Option* add_number_option(CLI::App& app, const std::string& name,
+                               std::optional<uint64_t>& value, const std::string& description);
+
 /// The index of a trace of steps is in a file beside it, FILE.tidx.
 struct Sidecar {
   std::string path;

@@ -42,9 +42,9 @@ std::vector<std::string> long_names(const CLI::App& app) {
 }
 
 /// The nearest first; one that begins with the word is near.
-std::vector<std::string> near(const CLI::App& app, std::string_view word) {
+std::vector<std::string> near(std::vector<std::string> all, std::string_view word) {
   std::vector<std::pair<size_t, std::string>> found;
-  for (std::string& name : long_names(app)) {
+  for (std::string& name : all) {
     const bool begins = name.starts_with(word) || word.starts_with(name);
     const size_t far = begins ? 1 : distance(word, name);
     if (far <= std::max<size_t>(2, word.size() / 3)) found.emplace_back(far, std::move(name));
@@ -63,6 +63,18 @@ const CLI::Option* named_by(const CLI::App& app, std::string_view argument) {
 
 }  // namespace
 
+std::string did_you_mean(std::vector<std::string> all, std::string_view word,
+                         std::string_view prefix) {
+  const std::vector<std::string> others = near(std::move(all), word.substr(0, kLettersMax));
+  std::string out;
+  for (size_t at = 0; at < others.size(); ++at)
+    out += fmt::format("{}{}{}", at == 0                   ? "; did you mean "
+                                 : at + 1 == others.size() ? " or "
+                                                           : ", ",
+                       prefix, others[at]);
+  return others.empty() ? out : out + "?";
+}
+
 std::optional<std::string> unknown_option(const CLI::App& app,
                                           std::span<const std::string> arguments) {
   if (app.get_prefix_command()) return std::nullopt;  // they may be another program's
@@ -76,15 +88,9 @@ std::optional<std::string> unknown_option(const CLI::App& app,
       continue;
     }
     const std::string_view name = one.substr(0, one.find('='));
-    std::string out = fmt::format("there is no option {}", printable(name));
+    const std::string out = fmt::format("there is no option {}", printable(name));
     const std::string_view word = name.substr(2, kLettersMax);
-    const std::vector<std::string> others = near(app, word);
-    for (size_t at = 0; at < others.size(); ++at)
-      out += (at == 0                   ? "; did you mean --"
-              : at + 1 == others.size() ? " or --"
-                                        : ", --") +
-             others[at];
-    return others.empty() ? out : out + "?";
+    return out + did_you_mean(long_names(app), word, "--");
   }
   return std::nullopt;
 }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -15,5 +17,10 @@ namespace tracewell::cli {
 /// without any name) is no option of `app` though it looks like one.
 std::optional<std::string> unknown_option(const CLI::App& app,
                                           std::span<const std::string> arguments);
+
+/// "; did you mean --columns or --color?": those of `all` that `word` may have been meant as, the
+/// nearest first, each with `prefix` before it; "" when none is near.
+std::string did_you_mean(std::vector<std::string> all, std::string_view word,
+                         std::string_view prefix);
 
 }  // namespace tracewell::cli

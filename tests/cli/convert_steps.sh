@@ -84,7 +84,7 @@ expect 0 convert "$steps" "$work/part.jsonl" --where 'mnemonic != "nop" && step 
 [ "$(grep -c '"kind":"lost".*"count":2,"why":"left out"' "$work/part.jsonl")" = 1 ] ||
   fail "gaps: $(grep lost "$work/part.jsonl")"
 expect 0 convert "$steps" "$work/part.trace64" --where 'mnemonic != "nop" && step != 5'
-has '1 gaps between steps are not marked' err
+has '1 gap between steps is not marked' err
 expect 0 convert "$steps" "$work/marked.trace64" --mark-gaps \
   --where 'mnemonic != "nop" && step != 5'
 expect 0 print "$work/marked.trace64"

@@ -9,7 +9,7 @@ has 'machine    x86-64, little endian, 64-bit addresses'
 has 'records    13'
 has 'registers  148 in blocks of 2416 bytes'
 has 'stopped by the pass count of tracepoint 4'
-has 'tracepoint 3 at 0x401195 (prog.c:9), 1 hits'
+has 'tracepoint 3 at 0x401195 (prog.c:9), 1 hit'
 has 'if n > 1'
 has 'problems   none'
 
