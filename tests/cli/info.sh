@@ -69,5 +69,6 @@ import json, sys
 assert json.load(open(sys.argv[1]))["modules"] == [{"path": "C:\\a.exe"}]
 END
 expect 1 convert "$work/module.jsonl" "$work/module.drcov"
-grep -aq 'Module Table: version 2, count 0' "$work/module.drcov" || fail 'a module at 0 in drcov'
+expect 0 convert "$work/module.jsonl" "$work/module.drcov" --module b.exe@0x401000,0x1000
+grep -aq 'Module Table: version 2, count 1' "$work/module.drcov" || fail 'a module at 0 in drcov'
 finish
