@@ -209,7 +209,8 @@ Result<int> convert(const ConvertOptions& options) {
                                     options.input.strict, "converting",
                                     {names.module, names.symbol}));
   if (options.is_at || format->name == "tfile") {
-    TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), std::move(at)));
+    TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), std::move(at),
+                                                      tells_forgotten()));
   }
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink,
                       create_sink(*format, options.output, options.save));

@@ -183,7 +183,7 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               filter::AddressWords words) {
   TW_RETURN_IF_ERROR(check_range(selection.from, selection.to));
   filter::Selection wanted{selection.from, selection.to, std::nullopt, selection.tells_gaps,
-                           selection.gaps};
+                           selection.gaps, tells_forgotten()};
   if (!selection.where.empty()) {
     TW_ASSIGN_OR_RETURN(wanted.where,
                         filter::Expression::parse(selection.where, source->catalog(),
@@ -193,6 +193,15 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
   if (selection.selects()) source = observed(std::move(source), selection.asked);
   return std::unique_ptr<Source>(std::make_unique<WatchedSource>(
       filter::select(std::move(source), std::move(wanted)), problems, strict, what));
+}
+
+std::function<void()> tells_forgotten() {
+  return [told = false]() mutable {
+    if (std::exchange(told, true)) return;
+    fmt::print(stderr,
+               "tracewell: more threads than registers are kept of: from time to time those of "
+               "all threads are taken as not known until steps tell them again\n");
+  };
 }
 
 Result<bool> CountingSource::next(Batch& batch) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -112,6 +113,9 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
 /// The same events; what goes by is noted (no_answer.cc).
 std::unique_ptr<Source> observed(std::unique_ptr<Source> source,
                                  std::shared_ptr<AskedEvents> asked);
+
+/// For whoever keeps registers of threads: says the first time that there are too many.
+std::function<void()> tells_forgotten();
 
 /// Counts the events that go through, but for the marks of sessions, which answer nothing.
 class CountingSource final : public Source {

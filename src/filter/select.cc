@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "filter/step_gaps.h"
+#include "model/thread_registers.h"
 
 namespace tracewell::filter {
 namespace {
@@ -51,37 +53,57 @@ class SelectSource final : public Source {
   void pick(Batch& batch) {
     bring_back(batch);
     keep_.clear();
-    missing_.clear();
+    told_.clear();
+    const RegisterLayout& layout = catalog().registers;
     for (Event& event : batch.events()) {
+      if (std::holds_alternative<Step>(event.body) && is_full(event)) forget();
       const bool keep = wanted(event);
       keep_.push_back(keep);
       if (!keep) {
-        gaps_.dropped(event);
-      } else if (const uint64_t missing = gaps_.kept(event, batch); missing != 0) {
-        missing_.push_back({event.seq, missing});
+        gaps_.dropped(layout, event);
+        continue;
       }
+      if (std::holds_alternative<Step>(event.body) && std::exchange(forgot_, false))
+        told_.push_back({event.seq, Mark{"registers of too many threads are forgotten", true}});
+      const uint64_t missing = gaps_.kept(layout, event, batch);
+      if (missing != 0 && selection_.gaps) ++*selection_.gaps;
+      if (missing != 0 && selection_.tells_gaps)
+        told_.push_back({event.seq, Lost{missing, "left out"}});
     }
     keep_notes(batch);
     size_t at = 0;
     batch.keep_if([&](const Event&) { return keep_[at++]; });
-    if (selection_.gaps) *selection_.gaps += missing_.size();
-    if (selection_.tells_gaps) tell_gaps(batch);
+    tell(batch);
   }
 
-  /// Right in front of the steps behind the gaps.
-  void tell_gaps(Batch& batch) {
+  bool is_full(const Event& event) const {
+    return gaps_.is_full(catalog().registers, event) ||
+           threads_.is_full(catalog().registers, event.tid);
+  }
+
+  /// Whoever gets what stays must not take for known what may have changed meanwhile.
+  void forget() {
+    threads_.clear();
+    gaps_.clear();
+    forgot_ = true;
+    if (selection_.forgets) selection_.forgets();
+  }
+
+  /// What stands right in front of steps that stay: of gaps, those behind them.
+  void tell(Batch& batch) {
     size_t from = batch.size();
-    for (size_t i = 0; i < missing_.size(); ++i) batch.add();
+    for (size_t i = 0; i < told_.size(); ++i) batch.add();
     const std::span<Event> events = batch.events();
-    for (size_t to = events.size(); !missing_.empty();) {
+    for (size_t to = events.size(); !told_.empty();) {
       events[--to] = events[--from];
-      if (!std::holds_alternative<Step>(events[to].body) || events[to].seq != missing_.back().seq)
-        continue;
-      Event& lost = events[--to];
-      lost = Event();
-      lost.seq = missing_.back().seq;
-      lost.body = Lost{missing_.back().count, "left out"};
-      missing_.pop_back();
+      if (!std::holds_alternative<Step>(events[to].body)) continue;
+      for (const uint64_t seq = events[to].seq; !told_.empty() && told_.back().seq == seq;) {
+        Event& one = events[--to];
+        one = Event();
+        one.seq = seq;
+        std::visit([&](const auto& body) { one.body = body; }, told_.back().body);
+        told_.pop_back();
+      }
     }
   }
 
@@ -124,6 +146,7 @@ class SelectSource final : public Source {
     const auto* mark = std::get_if<Mark>(&event.body);
     if (mark && mark->session) {
       threads_.clear();
+      forgot_ &= !inside;
       return inside;
     }
     if (!selection_.where) return inside;
@@ -131,8 +154,7 @@ class SelectSource final : public Source {
     if (!step || !selection_.where->names_registers())
       return inside && selection_.where->matches(event);
     const RegisterLayout& layout = catalog().registers;
-    RegisterState& state = threads_[event.tid];
-    if (state.block.empty()) state.reset(layout);
+    RegisterState& state = threads_.of(layout, event.tid);
     for (const Step::RegisterChange& one : step->before) state.set(layout, one.index, one.value);
     const bool matches = inside && selection_.where->matches(event, &state);
     for (const Step::RegisterChange& one : step->registers) state.set(layout, one.index, one.value);
@@ -147,14 +169,15 @@ class SelectSource final : public Source {
   std::unique_ptr<Source> source_;
   Selection selection_;
   StepGaps gaps_;
-  struct Missing {
+  struct Told {
     uint64_t seq = 0;  // of the step behind it
-    uint64_t count = 0;
+    std::variant<Mark, Lost> body;
   };
   std::vector<bool> keep_;
-  std::vector<Missing> missing_;  // in the batch
+  std::vector<Told> told_;  // in the batch
   std::vector<Held> held_;  // notes at the end of a batch, of which nobody knows yet
-  std::unordered_map<uint64_t, RegisterState> threads_;
+  ThreadRegisters threads_;
+  bool forgot_ = false;  // and has not said so
   bool begun_ = false;
   bool seekable_ = false;
   bool done_ = false;

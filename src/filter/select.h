@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -19,6 +20,9 @@ struct Selection {
   bool tells_gaps = false;
   /// How many of these there are, told or not; nullptr = nobody asks.
   std::shared_ptr<uint64_t> gaps = nullptr;
+  /// Called when there are more threads than registers are kept of. Those of all threads are then
+  /// not known until steps tell them again, and the steps that stay begin another session.
+  std::function<void()> forgets = nullptr;
 
   bool everything() const { return from == 0 && to == UINT64_MAX && !where; }
 };

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
 #include "machine/described.h"
+#include "model/thread_registers.h"
 
 namespace tracewell::filter {
 namespace {
@@ -45,8 +45,11 @@ class Peeking final : public Source {
 
 class StepFrames final : public Source {
  public:
-  StepFrames(std::unique_ptr<Source> source, std::vector<uint64_t> addresses, uint64_t first_pc)
-      : source_(std::move(source)), addresses_(std::move(addresses)) {
+  StepFrames(std::unique_ptr<Source> source, std::vector<uint64_t> addresses, uint64_t first_pc,
+             std::function<void()> forgets)
+      : source_(std::move(source)),
+        addresses_(std::move(addresses)),
+        forgets_(std::move(forgets)) {
     const Catalog& steps = source_->catalog();
     described_ = machine::DescribedRegisters(steps);
     catalog_ = steps;
@@ -91,9 +94,12 @@ class StepFrames final : public Source {
     }
     const auto* step = std::get_if<Step>(&event.body);
     if (step == nullptr) return pass_on(event, batch);
-    RegisterState& state = threads_[event.tid];
     const RegisterLayout& layout = source_->catalog().registers;
-    if (state.block.empty()) state.reset(layout);
+    if (threads_.is_full(layout, event.tid)) {
+      threads_.clear();
+      if (forgets_) forgets_();
+    }
+    RegisterState& state = threads_.of(layout, event.tid);
     for (const Step::RegisterChange& one : step->before) state.set(layout, one.index, one.value);
     if (const int32_t tracepoint = tracepoint_at(step->pc))
       add_frame(event, *step, state, tracepoint, batch);
@@ -142,10 +148,11 @@ class StepFrames final : public Source {
 
   std::unique_ptr<Source> source_;
   std::vector<uint64_t> addresses_;
+  std::function<void()> forgets_;
   Catalog catalog_;
   machine::DescribedRegisters described_;
   Batch steps_;
-  std::unordered_map<uint64_t, RegisterState> threads_;
+  ThreadRegisters threads_;
   std::vector<uint8_t> block_;
   std::vector<FrameBlock> blocks_;
   uint64_t count_ = 0;
@@ -154,14 +161,16 @@ class StepFrames final : public Source {
 }  // namespace
 
 Result<std::unique_ptr<Source>> frames_of_steps(std::unique_ptr<Source> source,
-                                                std::vector<uint64_t> addresses) {
+                                                std::vector<uint64_t> addresses,
+                                                std::function<void()> forgets) {
   auto peeking = std::make_unique<Peeking>(std::move(source));
   TW_ASSIGN_OR_RETURN(const Event* first, peeking->peek());
   const Step* step = first != nullptr ? std::get_if<Step>(&first->body) : nullptr;
   if (step == nullptr) return std::unique_ptr<Source>(std::move(peeking));
   const uint64_t pc = step->pc;
   return std::unique_ptr<Source>(
-      std::make_unique<StepFrames>(std::move(peeking), std::move(addresses), pc));
+      std::make_unique<StepFrames>(std::move(peeking), std::move(addresses), pc,
+                                   std::move(forgets)));
 }
 
 }  // namespace tracewell::filter

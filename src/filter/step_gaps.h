@@ -3,34 +3,44 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <unordered_map>
 #include <vector>
 
 #include "model/batch.h"
+#include "model/thread_registers.h"
 
 namespace tracewell::filter {
 
 /// Keeps `Step::before` true in a stream from which events are dropped: the next step that stays
-/// tells what its thread's dropped steps told. Give it every event once, in order. Memory grows
-/// with the registers that dropped steps named, for each thread.
+/// tells what its thread's dropped steps told. Give it every event once, in order.
 class StepGaps {
  public:
-  void dropped(const Event& event);
+  /// Of the registers that dropped steps named; beyond that, is_full().
+  explicit StepGaps(size_t bytes_max = ThreadRegisters::kBytesMax) : told_(bytes_max) {}
+
+  /// No room for what this event tells if it is dropped: clear() comes first.
+  bool is_full(const RegisterLayout& layout, const Event& event) const {
+    return told_.is_full(layout, event.tid) || (by_thread_.size() >= kThreadsMax &&
+                                                !by_thread_.contains(event.tid));
+  }
+  /// As at the start of a session.
+  void clear();
+  void dropped(const RegisterLayout& layout, const Event& event);
   /// Changes the event's `before`; its payload goes into `batch`. How many steps were dropped
   /// between it and the last one of its thread that stayed; 0 when it is the first of these.
-  uint64_t kept(Event& event, Batch& batch);
+  uint64_t kept(const RegisterLayout& layout, Event& event, Batch& batch);
 
  private:
-  using Values = std::map<uint32_t, std::vector<uint8_t>>;  // by register index
+  static constexpr size_t kThreadsMax = 1 << 20;
   struct Thread {
-    Values values;
     uint64_t dropped = 0;
     bool any_kept = false;
   };
-  static void merge(Values& into, std::span<const Step::RegisterChange> changes);
+  void forget_session(const Event& event);
 
   std::unordered_map<uint64_t, Thread> by_thread_;
+  ThreadRegisters told_;  // by dropped steps, since the last one that stayed
+  std::vector<Step::RegisterChange> before_;
 };
 
 }  // namespace tracewell::filter

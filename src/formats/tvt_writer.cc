@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -17,7 +16,7 @@
 #include "formats/steps_only.h"
 #include "formats/tvt.h"
 #include "machine/control_flow.h"
-#include "model/registers.h"
+#include "model/thread_registers.h"
 
 namespace tracewell::formats {
 namespace {
@@ -99,7 +98,7 @@ class TvtWriter final : public Sink {
   RegisterLayout layout_;
   Endian endian_ = Endian::Little;
   std::vector<uint32_t> columns_;  // indices into the layout
-  std::unordered_map<uint64_t, RegisterState> by_thread_;
+  ThreadRegisters by_thread_;
   uint64_t rows_ = 0;
   std::string comment_;  // for the next row
   std::string line_;
@@ -147,9 +146,8 @@ void TvtWriter::take(RegisterState& state, std::span<const Step::RegisterChange>
 }
 
 void TvtWriter::write_row(const Event& event, const Step& step) {
-  const auto [found, made] = by_thread_.try_emplace(event.tid);
-  RegisterState& state = found->second;
-  if (made) state.reset(layout_);
+  if (by_thread_.is_full(layout_, event.tid)) by_thread_.clear();
+  RegisterState& state = by_thread_.of(layout_, event.tid);
   take(state, step.before);
   line_ = rows_ == 0 ? "\n" : ",\n";
   put("{{\"id\":{},\"ip\":{}", rows_, step.pc);

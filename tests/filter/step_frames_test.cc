@@ -12,12 +12,17 @@
 namespace tracewell::filter {
 namespace {
 
-/// Two registers of two bytes, and the events of a test.
+/// Two registers of two bytes, and the events of a test. `unused_bytes`: of another register, which
+/// nobody tells.
 class Events final : public Source {
  public:
-  Events() {
+  explicit Events(uint32_t unused_bytes = 0) {
     catalog_.registers.registers = {{"a", 0, 0, 2, "int16"}, {"b", 1, 2, 2, "int16"}};
     catalog_.registers.size_bytes = 4;
+    if (unused_bytes != 0) {
+      catalog_.registers.registers.push_back({"wide", 2, 4, unused_bytes, "wide"});
+      catalog_.registers.size_bytes += unused_bytes;
+    }
     catalog_.extras = {{"other.key", "value"}};
   }
   const Catalog& catalog() const override { return catalog_; }
@@ -150,6 +155,27 @@ TEST(StepFrames, WhatHasNoStepsStaysAsItIs) {
   ASSERT_TRUE(same.ok());
   EXPECT_EQ(told(**same), std::vector<std::string>{"mark only this"});
   EXPECT_TRUE((*same)->catalog().tracepoints.empty());
+}
+
+TEST(StepFrames, RegistersOfTooManyThreadsAreNotKnownRatherThanWrong) {
+  constexpr uint64_t kThreads = 100'000;
+  auto events = std::make_unique<Events>(4096);
+  for (uint64_t tid = 1; tid <= kThreads; ++tid)
+    events->step(tid, 10, {{0, Events::kOne}}, {{1, Events::kTwo}});
+  events->step(kThreads, 10, {}, {});
+  events->step(1, 10, {{0, Events::kThree}}, {});
+  uint64_t forgotten = 0;
+  auto frames = frames_of_steps(std::move(events), {}, [&] { ++forgotten; });
+  std::vector<uint8_t> known;
+  Batch batch;
+  while (*(*frames)->next(batch))
+    for (const Event& event : batch.events())
+      known.push_back(std::get<Frame>(event.body).registers_valid[0]);
+  ASSERT_EQ(known.size(), kThreads + 2);
+  EXPECT_EQ(known[0], 1);
+  EXPECT_EQ(known[kThreads], 3);      // its step was the last one
+  EXPECT_EQ(known[kThreads + 1], 1);  // what it once had in b is forgotten
+  EXPECT_EQ(forgotten, 3u);
 }
 
 }  // namespace

@@ -15,16 +15,18 @@ namespace {
 
 using Values = std::map<uint32_t, uint8_t>;
 
-/// Random steps of three threads over eight one-byte registers, and what each thread's registers
-/// are before each step.
+/// Random steps of some threads over eight one-byte registers, and what each thread's registers
+/// are before each step. `unused_bytes`: of another register, which nobody tells.
 class RandomSteps final : public Source {
  public:
-  explicit RandomSteps(uint32_t seed) : random_(seed) {
+  explicit RandomSteps(uint32_t seed, uint32_t threads = 3, uint32_t unused_bytes = 0)
+      : random_(seed), thread_count_(threads) {
     for (uint32_t i = 0; i < 8; ++i) {
       catalog_.registers.registers.push_back({std::string(1, static_cast<char>('a' + i)), i, i, 1,
                                               "int8"});
     }
-    catalog_.registers.size_bytes = 8;
+    catalog_.registers.registers.push_back({"wide", 8, 8, unused_bytes, "wide"});
+    catalog_.registers.size_bytes = 8 + unused_bytes;
     for (uint64_t seq = 0; seq < 400; ++seq) add(seq);
   }
   const Catalog& catalog() const override { return catalog_; }
@@ -54,7 +56,7 @@ class RandomSteps final : public Source {
       mark.body = Mark{"session 2", true};
     }
     Step step;
-    const uint64_t tid = 1 + random_() % 3;
+    const uint64_t tid = 1 + random_() % thread_count_;
     Values& state = threads_[tid];
     step.before = changes(state, 2);
     expected[seq] = state;
@@ -66,6 +68,7 @@ class RandomSteps final : public Source {
   }
 
   std::mt19937 random_;
+  uint32_t thread_count_;
   Catalog catalog_;
   Batch steps_;
   size_t at_ = 0;
@@ -157,6 +160,42 @@ TEST(StepGaps, GapsAreToldWhereAThreadHasOne) {
     EXPECT_EQ(steps, kept.size());
     EXPECT_EQ(*gaps, wanted.size());
   }
+}
+
+/// A step of so many threads is more than a megabyte for whoever keeps registers.
+TEST(StepGaps, OfTooManyThreadsNothingWrongIsTold) {
+  auto source = std::make_unique<RandomSteps>(3, 200, 1 << 20);
+  const auto expected = source->expected;
+  Selection selection;
+  selection.where = *Expression::parse("$a.before >= 100 || seq >= 150", source->catalog());
+  uint64_t forgotten = 0;
+  selection.forgets = [&] { ++forgotten; };
+  auto selected = select(std::move(source), std::move(selection));
+  std::map<uint64_t, Values> threads;
+  Batch batch;
+  uint64_t steps = 0, sessions = 0;
+  while (*selected->next(batch)) {
+    for (const Event& event : batch.events()) {
+      if (std::holds_alternative<Mark>(event.body)) {
+        threads.clear();
+        ++sessions;
+        continue;
+      }
+      const Step& step = std::get<Step>(event.body);
+      Values& state = threads[event.tid];
+      for (const auto& change : step.before) state[change.index] = change.value[0];
+      for (const auto& [index, value] : state) {
+        ASSERT_TRUE(expected.at(event.seq).contains(index));
+        EXPECT_EQ(value, expected.at(event.seq).at(index)) << event.seq;
+      }
+      if (event.seq < 150) EXPECT_GE(expected.at(event.seq).at(0), 100);
+      for (const auto& change : step.registers) state[change.index] = change.value[0];
+      ++steps;
+    }
+  }
+  EXPECT_EQ(forgotten, 2u);
+  EXPECT_EQ(sessions, 3u);  // one is the trace's
+  EXPECT_GT(steps, 20u);
 }
 
 }  // namespace
