@@ -7,7 +7,8 @@ namespace tracewell::formats {
 namespace {
 
 constexpr std::string_view kExtensions[] = {"tvt"};
-constexpr std::string_view kMembers[] = {"arch", "ip_reg", "pointer_size", "regs", "trace"};
+constexpr std::string_view kMembers[] = {"arch", "ip_reg", "pointer_size", "regs",
+                                         "reg_sizes", "trace"};
 
 }  // namespace
 

@@ -79,6 +79,8 @@ class HeaderReader {
       pointer_bytes_ = json::unsigned_number(*value).value_or(0);
     } else if (name == "regs") {
       take_registers(*value, at);
+    } else if (name == "reg_sizes") {
+      take_sizes(*value, at);
     } else {
       header_.catalog.extras.emplace_back(std::string(kTvtExtra) + name, std::string(text));
     }
@@ -95,6 +97,19 @@ class HeaderReader {
         put_name(name, json::unsigned_number(where).value_or(UINT64_MAX), at);
     } else {
       problem(at, "bad-member", "\"regs\" names no registers");
+    }
+  }
+
+  /// By place, in bytes.
+  void take_sizes(const Json& value, size_t at) {
+    sizes_.clear();
+    const size_t count = value.is_array() ? value.size() : 0;
+    for (size_t i = 0; i < count && i < kRegistersMax; ++i)
+      sizes_.push_back(json::unsigned_number(value[i]).value_or(0));
+    if (count == 0 || count > kRegistersMax ||
+        std::ranges::any_of(sizes_, [](uint64_t size) { return size == 0 || size > 8; })) {
+      problem(at, "bad-member", "\"reg_sizes\" are no sizes of registers; left out");
+      sizes_.clear();
     }
   }
 
@@ -131,25 +146,28 @@ class HeaderReader {
       return name.empty() || usual.find(name);
     });
     if (!fits) layout = {};
-    for (const std::string& name : names_) {
+    for (size_t place = 0; place < names_.size(); ++place) {
+      const std::string& name = names_[place];
       const Register* found = layout.find(name);
       if (name.empty() || (found && !fits)) {
         header_.columns.push_back(TvtHeader::kNoRegister);
         continue;
       }
-      if (!found) found = &add_register(layout, name, usual.find(name));
+      if (!found) found = &add_register(layout, place, usual.find(name));
       header_.columns.push_back(static_cast<uint32_t>(found - layout.registers.data()));
     }
     machine::mark_special_registers(layout, header_.catalog.machine);
   }
 
-  const Register& add_register(RegisterLayout& layout, const std::string& name,
-                               const Register* usual) {
+  const Register& add_register(RegisterLayout& layout, size_t place, const Register* usual) {
+    const uint64_t told = place < sizes_.size() ? sizes_[place] : 0;
     Register one;
-    one.name = name;
+    one.name = names_[place];
     one.number = static_cast<uint32_t>(layout.registers.size());
     one.offset = layout.size_bytes;
-    one.size_bytes = usual ? usual->size_bytes : header_.catalog.address_bytes;
+    one.size_bytes = usual       ? usual->size_bytes
+                     : told != 0 ? static_cast<uint32_t>(told)
+                                 : header_.catalog.address_bytes;
     one.type = usual ? usual->type : fmt::format("int{}", one.size_bytes * 8);
     layout.size_bytes += one.size_bytes;
     layout.registers.push_back(std::move(one));
@@ -163,6 +181,7 @@ class HeaderReader {
   std::string arch_, ip_reg_;
   uint64_t pointer_bytes_ = 0;
   std::vector<std::string> names_;  // by place; empty = none
+  std::vector<uint64_t> sizes_;     // by place, 1 to 8; empty = not told
 };
 
 }  // namespace

@@ -126,7 +126,10 @@ Status TvtWriter::begin(const Catalog& catalog) {
     put(":{}", columns_.size());
     columns_.push_back(i);
   }
-  line_ += '}';
+  line_ += "},\"reg_sizes\":[";
+  for (const uint32_t index : columns_) put("{},", layout_.registers[index].size_bytes);
+  if (line_.back() == ',') line_.pop_back();
+  line_ += ']';
   for (const auto& [key, text] : catalog.extras) {
     if (!key.starts_with(kTvtExtra)) continue;
     const std::string_view name = std::string_view(key).substr(kTvtExtra.size());
