@@ -27,7 +27,7 @@ constexpr std::array<Search, 7> kSearches = {{{"exec", find_executions, true, tr
                                               {"access", find_accesses, true, true},
                                               {"reg", find_changes, true, false},
                                               {"bytes", find_bytes, false, false},
-                                              {"value", find_value, false, false}}};
+                                              {"value", find_value, true, false}}};
 
 Result<int> find(const FindOptions& asked) {
   const auto* search = std::find_if(kSearches.begin(), kSearches.end(), [&](const Search& one) {
@@ -77,7 +77,7 @@ Run find_command(CLI::App& app) {
   add_number_option(app, "--from", options->from, "begin with step N");
   add_number_option(app, "--to", options->to, "end with step N");
   add_number_option(app, "--limit", options->limit, "end after N hits");
-  app.add_flag("--backward", options->backward, "begin with the last one");
+  app.add_flag("--backward", options->backward, "begin with the last one (not of bytes)");
   add_image_options(app, options->images, "the names of functions, lines and data");
   app.add_flag("--json", options->json, "for scripts: an object a line");
   app.footer(

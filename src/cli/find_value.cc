@@ -76,31 +76,39 @@ Result<Wanted> parse_wanted(const std::string& argument) {
   return out;
 }
 
-/// Steps from `first` to `end`, which is excluded, by one thread.
+/// Steps up to `end`, which is excluded, by one thread. The last hit is the first one, `backward`.
 class Piece {
  public:
-  Piece(const StepTrace& trace, const HitPrinter& printer, const Wanted& wanted, uint64_t end)
+  Piece(const StepTrace& trace, const HitPrinter& printer, const Wanted& wanted, uint64_t end,
+        bool backward)
       : timeline_(*trace.timeline),
         catalog_(trace.catalog()),
         printer_(printer),
         wanted_(wanted),
-        end_(end) {}
+        end_(end),
+        backward_(backward) {}
 
   Result<std::vector<std::string>> look(std::unique_ptr<Source> source) {
     steps_ = source->steps();
+    TW_RETURN_IF_ERROR(look_at_all(*source));
+    if (backward_) std::ranges::reverse(found_);
+    return std::move(found_);
+  }
+
+ private:
+  Status look_at_all(Source& source) {
     Batch batch;
     while (true) {
-      TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
-      if (!more) return std::move(found_);
+      TW_ASSIGN_OR_RETURN(const bool more, source.next(batch));
+      if (!more) return {};
       for (const Event& event : batch.events()) {
         if (!std::holds_alternative<Step>(event.body)) continue;
-        if (event.seq >= end_ || found_.size() >= printer_.most()) return std::move(found_);
+        if (event.seq >= end_ || (!backward_ && found_.size() >= printer_.most())) return {};
         look_at(event, std::get<Step>(event.body));
       }
     }
   }
 
- private:
   bool is_it(Bytes bytes) const {
     return !bytes.empty() && bytes.size() <= 8 &&
            wanted_.holds(bytes, catalog_.endian);
@@ -191,15 +199,34 @@ class Piece {
   std::vector<uint32_t> told_;  // registers whose values the step that was asked tells
   Wanted wanted_;
   uint64_t end_;
+  bool backward_;
   std::vector<std::string> found_;
 };
 
-/// Where the piece that begins with `at` ends: readers like to begin with a keyframe.
-uint64_t end_of_piece(const StepIndex& steps, uint64_t at, uint64_t end) {
-  if (end - at <= kPieceSteps) return end;
+/// From one step to another, which is excluded.
+struct Stretch {
+  uint64_t from = 0, end = 0;
+  bool empty() const { return from >= end; }
+};
+
+/// Takes a piece off `rest`, at its end if `backward`: readers like to begin with a keyframe.
+Stretch take_piece(const StepIndex& steps, Stretch& rest, bool backward) {
   const auto keyframes = steps.keyframes();
-  const auto next = std::lower_bound(keyframes.begin(), keyframes.end(), at + kPieceSteps);
-  return std::min(end, next == keyframes.end() ? at + kPieceSteps : *next);
+  Stretch out = rest;
+  if (rest.end - rest.from <= kPieceSteps) {
+    rest.from = rest.end;
+  } else if (backward) {
+    const uint64_t at = rest.end - kPieceSteps;
+    const auto behind = std::upper_bound(keyframes.begin(), keyframes.end(), at);
+    out.from = std::max(rest.from, behind == keyframes.begin() ? at : *(behind - 1));
+    rest.end = out.from;
+  } else {
+    const uint64_t at = rest.from + kPieceSteps;
+    const auto next = std::lower_bound(keyframes.begin(), keyframes.end(), at);
+    out.end = std::min(rest.end, next == keyframes.end() ? at : *next);
+    rest.from = out.end;
+  }
+  return out;
 }
 
 }  // namespace
@@ -208,27 +235,29 @@ Status find_value(StepTrace& trace, const FindOptions& options, HitPrinter& hits
   TW_ASSIGN_OR_RETURN(const Wanted wanted, parse_wanted(options.argument));
   const StepIndex& steps = *trace.source->steps();
   const uint64_t count = trace.timeline->steps();
-  const uint64_t end = options.to < count ? options.to + 1 : count;
+  const bool backward = options.backward;
+  Stretch rest = {options.from, options.to < count ? options.to + 1 : count};
   struct Running {
-    uint64_t end = 0;
+    Stretch piece;
     std::future<Result<std::vector<std::string>>> found;
   };
   std::deque<Running> running;  // in their order
   const size_t most = std::max(1u, std::thread::hardware_concurrency()) + 1;
   Progress progress("searching", count);
-  for (uint64_t at = options.from; at < end || !running.empty();) {
-    if (at < end && running.size() < most) {
-      TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source, steps.open_at(at));
-      at = end_of_piece(steps, at, end);
-      running.push_back({at, std::async(std::launch::async,
-                                        [piece = Piece(trace, hits, wanted, at),
-                                         from = std::move(source)]() mutable {
-                                          return piece.look(std::move(from));
-                                        })});
+  while (!rest.empty() || !running.empty()) {
+    if (!rest.empty() && running.size() < most) {
+      const Stretch piece = take_piece(steps, rest, backward);
+      TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source, steps.open_at(piece.from));
+      running.push_back({piece, std::async(std::launch::async,
+                                           [look = Piece(trace, hits, wanted, piece.end, backward),
+                                            from = std::move(source)]() mutable {
+                                             return look.look(std::move(from));
+                                           })});
       continue;
     }
     TW_ASSIGN_OR_RETURN(const std::vector<std::string> found, running.front().found.get());
-    progress.at(running.front().end);
+    const Stretch& done = running.front().piece;
+    progress.at(backward ? count - done.from : done.end);
     running.pop_front();
     for (const std::string& hit : found)
       if (!hits.print(hit)) return {};

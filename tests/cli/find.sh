@@ -41,6 +41,10 @@ found reg rcx --
 found value 0x2b -- 4 5 5
 found value 0x2b --from 5 --limit 1 -- 5
 has 'after rax'
+found value 0x2b --backward -- 5 5 4
+has 'after rax'
+found value 0x2b --backward --limit 2 -- 5 5
+found value 0x2b --backward --to 4 -- 4
 found value 12345 --
 
 expect 0 find "$file" write 0x7000
@@ -114,7 +118,7 @@ expect 2 find "$file" exec 0x1000,0
 expect 2 find "$file" bytes 123
 expect 2 find "$file" bytes ''
 expect 2 find "$file" value many
-expect 2 find "$file" value 1 --backward
+expect 2 find "$file" bytes 2b --backward
 expect 2 find "$file" exec 0x1000 --limit 0
 expect 2 find "$file" nothing 1
 expect 2 find "$file" exec
@@ -130,6 +134,24 @@ for what in "exec 0,0xffffffffffffffff" 'write 0,0xffffffffffffffff' 'read 0,0xf
   sed 's/^\(step [0-9]*\) .*/\1/' "$work/out" | tac | cmp - "$work/forwards" ||
     fail "--backward: $what"
 done
+
+# Values are looked for in pieces, which begin elsewhere backwards.
+{
+  echo '{"catalog":{"endian":"little","machine":"x86-64"}}'
+  echo '{"kind":"step","tid":1,"pc":"0x1000","opcode":"90","before":{"rip":"0x1000","rcx":"0x7"}}'
+  awk 'BEGIN { for (i = 1; i < 100000; i++)
+    printf "{\"kind\":\"step\",\"tid\":%d,\"pc\":\"0x1000\",\"opcode\":\"90\"," \
+           "\"registers\":{\"rax\":\"0x%x\"}}\n", 1 + int(i / 999) % 2, i % 997 }'
+} >"$work/long.jsonl"
+for ends in '' '--from 20001 --to 90001'; do
+  expect 0 find "$work/long.jsonl" value 7 $ends
+  cp "$work/out" "$work/forwards"
+  [ "$(wc -l <"$work/forwards")" -gt 60 ] || fail "few values"
+  expect 0 find "$work/long.jsonl" value 7 $ends --backward
+  tac "$work/out" | cmp - "$work/forwards" || fail "value --backward"
+done
+expect 0 find "$work/long.jsonl" value 7 $ends --backward --limit 3
+tac "$work/out" | cmp - <(tail -3 "$work/forwards") || fail "value --backward --limit"
 
 # What a step left that another thread followed is its doing; it is told once.
 cat >"$work/switch.jsonl" <<END
