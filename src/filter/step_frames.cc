@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "machine/described.h"
 #include "model/thread_registers.h"
 
@@ -71,11 +73,14 @@ class StepFrames final : public Source {
   }
 
  private:
+  /// The last one first: GDB gives numbers of its own to what a file defines, to the last one the
+  /// first number. It looks for the place, and for what there is to show, in what a user typed.
   void define(const std::vector<uint64_t>& addresses) {
-    for (const uint64_t address : addresses) {
+    for (size_t number = addresses.size(); number > 0; --number) {
       TracepointDef one;
-      one.number = static_cast<uint32_t>(catalog_.tracepoints.size() + 1);
-      one.address = address;
+      one.number = static_cast<uint32_t>(number);
+      one.address = addresses[number - 1];
+      one.sources = {{"at", fmt::format("*{:#x}", one.address)}, {"cmd", "collect $regs"}};
       catalog_.tracepoints.push_back(std::move(one));
     }
   }

@@ -126,7 +126,12 @@ TEST(StepFrames, RegistersOfEachThreadBeforeEachStep) {
 TEST(StepFrames, AtAddresses) {
   auto frames = frames_of_steps(two_threads(), {11, 99, 10});
   ASSERT_TRUE(frames.ok());
-  EXPECT_EQ((*frames)->catalog().tracepoints.size(), 3u);
+  const std::vector<TracepointDef>& defined = (*frames)->catalog().tracepoints;
+  ASSERT_EQ(defined.size(), 3u);
+  EXPECT_EQ(defined[0].number, 3u);  // which GDB will call its third
+  EXPECT_EQ(defined[0].address, 10u);
+  EXPECT_EQ(defined[0].sources.at(0).text, "*0xa");
+  EXPECT_EQ(defined[2].number, 1u);
   const std::vector<std::string> all = told(**frames);
   EXPECT_EQ(all.at(0), "3@10 5 1000 1");
   EXPECT_EQ(all.at(3), "1@11 5 2010 3");

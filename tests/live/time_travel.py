@@ -5,6 +5,7 @@ word for word; and registers and memory at every step, as the model of the progr
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -40,7 +41,9 @@ frames, old = [], None
 while "Found" in run("tfind %d" % len(frames)):
     frames.append([run("output/x $" + name) for name in {names!r}])
     old = old or run("output *(long *) ($rbx + $rcx * 8)")
-result({{"frames": frames, "old": old}})
+run("tfind 0")
+result({{"frames": frames, "old": old, "dump": run("tdump"), "defined": run("info tracepoints"),
+        "first": run("tfind start"), "second": run("tfind tracepoint 2")}})
 """
 
 
@@ -118,6 +121,12 @@ def slices(work, steps):
     common.same(seen["frames"], expected, "frames")
     first = steps[wanted[0]]["memory"][0]
     common.same(seen["old"], str(int(first["old"], 16)), "what was there before the first store")
+    numbers = dict(re.findall(r"^(\d+) +tracepoint .* 0x0*(\w+)", seen["defined"], re.M))
+    common.same(numbers, {"1": "40100c", "2": "401016"}, "tracepoints as GDB numbers them")
+    common.same("tracepoint 1\n" in seen["first"] + "\n", True, seen["first"])
+    common.same("tracepoint 2\n" in seen["second"] + "\n", True, seen["second"])
+    dumped = re.search(r"^rip +(\w+)", seen["dump"], re.M)
+    common.same(dumped and int(dumped[1], 16), store, "the registers of tdump: " + seen["dump"])
     everything = subprocess.run([common.TRACEWELL, "convert", "--from", "3", "--to", "7",
                                  "squares.jsonl", "range.tf"], cwd=work, capture_output=True)
     common.same(everything.returncode, 0, everything.stderr)
