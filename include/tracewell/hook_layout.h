@@ -16,11 +16,12 @@
 
 /* ---- A record: bytes from its start; a multiple of 4 of them, at a multiple of 4.
  *  0  id      one byte, TRACEWELL_RECORD_*; 0 while it is not committed
- *  1  flags   one byte, TRACEWELL_RECORD_TIMED
+ *  1  flags   one byte, TRACEWELL_RECORD_TIMED, TRACEWELL_RECORD_CPU
  *  2  ticks   six bytes: the low 48 bits of the time stamp counter
  *  8  hook    four bytes: subhook, hook id
  * 12  the words, 8 or 4 bytes each; in a generic record one word, a 16-bit length, the bytes.
  * A mark has no hook: a 16-bit length at 8, then text.
+ * With TRACEWELL_RECORD_CPU, four bytes at the end of a hook: the processor.
  *
  * The first four bytes are stored twice: `bytes << 8` once the space is reserved, and their final
  * value when all the rest is there. Space that is all zeros was reserved, and nothing else. */
@@ -32,6 +33,7 @@
 #define TRACEWELL_RECORD_PROGRAM 16  /* the program that the ring is of; a mark, too */
 #define TRACEWELL_RECORD_LAST 16
 #define TRACEWELL_RECORD_TIMED 1u    /* the macro's name ended in T */
+#define TRACEWELL_RECORD_CPU 2u      /* it says on which processor; all ones = nobody knew */
 #define TRACEWELL_RECORD_HEAD 12u
 #define TRACEWELL_RECORD_TICK_BITS 48
 
@@ -106,7 +108,8 @@ struct tracewell_ring {
  * tracewell_failures. */
 #define TRACEWELL_CONTROL_NAME "hooks-2"
 #define TRACEWELL_STATE_ON 1u
-#define TRACEWELL_STATE_FILTERED 2u /* only hooks whose bit is set */
+#define TRACEWELL_STATE_FILTERED 2u /* only hooks whose bit is set, on processors that are chosen */
+#define TRACEWELL_STATE_CPU 4u      /* records say on which processor */
 #define TRACEWELL_STATE_SESSION_SHIFT 8
 
 struct tracewell_control {
@@ -114,6 +117,7 @@ struct tracewell_control {
 };
 
 #define TRACEWELL_CHOSEN_MAX 64
+#define TRACEWELL_CPUS_MAX 4096 /* that can be chosen */
 #define TRACEWELL_PROPAGATE_PROCESSES 1u /* those whose parent, or its parent, … is named, too */
 #define TRACEWELL_PROPAGATE_THREADS 2u   /* all threads of a process of which one is named */
 
@@ -137,48 +141,14 @@ struct tracewell_channel {
   uint32_t processes; /* how many are named */
   uint32_t threads;
   uint32_t propagation; /* TRACEWELL_PROPAGATE_* */
-  uint32_t unused;
+  uint32_t cpus;        /* on how many processors; 0 = on all */
   uint32_t process[TRACEWELL_CHOSEN_MAX];
   uint32_t thread[TRACEWELL_CHOSEN_MAX];
+  uint8_t cpu[TRACEWELL_CPUS_MAX / 8]; /* a bit for each, least significant first */
 };
 
 struct tracewell_failures {
   tracewell_shared lost[TRACEWELL_HOOK_CHANNELS]; /* by threads that could not make a ring */
-};
-
-/* ---- Component trace: a folder of this name in the control file's; in it a file for each process
- * with components, named by its id, of a page for each. PID.n is the folder of component n's rings,
- * .rings/…; `rules`, and a file of the user's, say what holds for components that come later. */
-#define TRACEWELL_COMPONENTS_NAME "components-2"
-#define TRACEWELL_COMPONENTS_MAX 64
-#define TRACEWELL_COMPONENT_COMMON 0u /* these two are there by themselves */
-#define TRACEWELL_COMPONENT_RARE 1u
-#define TRACEWELL_COMPONENT_LEVEL_MAX 9u
-#define TRACEWELL_COMPONENT_NORMAL 3u
-#define TRACEWELL_COMPONENT_USED 1u
-#define TRACEWELL_MEMORY_OFF 0u
-#define TRACEWELL_MEMORY_ON 1u
-#define TRACEWELL_MEMORY_SUSPENDED 2u /* there are buffers, and nothing goes there */
-
-struct tracewell_component {
-  uint32_t used;         /* TRACEWELL_COMPONENT_USED; stored last */
-  uint32_t slot;
-  uint32_t pid;
-  uint32_t limit;        /* 1 + the highest level that is kept anywhere; hooks look here first */
-  uint32_t memory;       /* 1 + the highest level that is kept in buffers; 0 = none */
-  uint32_t system;       /* the same, of the trace on channel 0 */
-  uint32_t memory_level; /* what these are when they are on */
-  uint32_t system_level;
-  uint32_t memory_mode;  /* TRACEWELL_MEMORY_* */
-  uint32_t system_mode;  /* 0 off, 1 on */
-  uint32_t state;        /* of its buffers, as of a channel */
-  uint32_t unused;
-  tracewell_shared lost; /* records of threads that could not make a ring */
-  uint64_t buffer_bytes; /* of a ring */
-  char name[128];        /* parts with dots between them */
-  char alias[64];
-  char type[64];         /* TYPE or TYPE_SUBTYPE */
-  struct tracewell_channel channel; /* the rings */
 };
 
 #define TRACEWELL_FILTER_BYTES 8192u
@@ -195,6 +165,9 @@ struct tracewell_component {
 #endif
 TRACEWELL_SIZE_IS(tracewell_packet, TRACEWELL_PACKET_HEAD);
 TRACEWELL_SIZE_IS(tracewell_ring, 112 + 8 * TRACEWELL_RING_SLOTS_MAX);
-TRACEWELL_SIZE_IS(tracewell_channel, 104 + 2048 + 8 * TRACEWELL_CHOSEN_MAX);
+TRACEWELL_SIZE_IS(tracewell_channel,
+                  104 + 2048 + 8 * TRACEWELL_CHOSEN_MAX + TRACEWELL_CPUS_MAX / 8);
+
+#include "hook_components.h"
 
 #endif

@@ -47,6 +47,12 @@ extern __thread struct tracewell_thread* tracewell_hooks_threads[TRACEWELL_HOOK_
 struct tracewell_thread* tracewell_hooks_enter(unsigned channel, uint32_t state, uint32_t word);
 /* Does the channel's filter let it pass? */
 int tracewell_hooks_wanted(unsigned channel, uint32_t word);
+/* As tracewell_hook_words and tracewell_hook_data, in a session that records processors. */
+void tracewell_hooks_words_here(unsigned channel, uint32_t state, uint32_t flags, uint32_t word,
+                                unsigned count, unsigned long d1, unsigned long d2,
+                                unsigned long d3, unsigned long d4, unsigned long d5);
+void tracewell_hooks_data_here(unsigned channel, uint32_t state, uint32_t flags, uint32_t word,
+                               unsigned long d1, size_t length, const void* bytes);
 /* Begins a packet with room for `bytes`. 0: there is none, the record was counted as lost. */
 int tracewell_hooks_turn(struct tracewell_thread* thread, uint32_t bytes);
 
@@ -54,31 +60,7 @@ int tracewell_hooks_turn(struct tracewell_thread* thread, uint32_t bytes);
 }
 #endif
 
-#define TRACEWELL_INLINE static __inline__ __attribute__((always_inline, unused))
-#define TRACEWELL_BARRIER() __asm__ __volatile__("" ::: "memory")
-
-/* One instruction, so that no signal of this thread comes in between. Other threads never look. */
-TRACEWELL_INLINE int tracewell_take(volatile uint64_t* at, uint64_t old, uint64_t now) {
-  unsigned char done;
-#ifdef __x86_64__
-  __asm__ __volatile__("cmpxchgq %3, %1"
-                       : "=@ccz"(done), "+m"(*at), "+a"(old)
-                       : "r"(now)
-                       : "memory");
-#else
-  __asm__ __volatile__("cmpxchg8b %1"
-                       : "=@ccz"(done), "+m"(*at), "+A"(old)
-                       : "b"((uint32_t)now), "c"((uint32_t)(now >> 32))
-                       : "memory");
-#endif
-  return done;
-}
-
-TRACEWELL_INLINE uint64_t tracewell_ticks(void) {
-  uint32_t low, high;
-  __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high)::"memory");
-  return (uint64_t)high << 32 | low;
-}
+#include "hook_x86.h"
 
 /* A record under way. */
 struct tracewell_record {
@@ -88,10 +70,6 @@ struct tracewell_record {
   uint32_t bytes;
 };
 
-TRACEWELL_INLINE void tracewell_store_32(uint8_t* at, uint32_t value) {
-  *(volatile uint32_t*)(void*)at = value;
-}
-
 TRACEWELL_INLINE int tracewell_begin(unsigned channel, uint32_t state, uint32_t word,
                                      struct tracewell_record* record) {
   const uint32_t bytes = record->bytes;
@@ -100,9 +78,6 @@ TRACEWELL_INLINE int tracewell_begin(unsigned channel, uint32_t state, uint32_t 
     thread = tracewell_hooks_enter(channel, state, word);
     if (!thread) return 0;
   }
-  if (__builtin_expect(state & TRACEWELL_STATE_FILTERED, 0) &&
-      !tracewell_hooks_wanted(channel, word))
-    return 0;
   for (;;) {
     /* The position first: whatever changes the rest, changes it too. */
     const uint64_t position = thread->position;
@@ -142,6 +117,7 @@ TRACEWELL_INLINE void tracewell_store_word(uint8_t* at, unsigned long word) {
   ((volatile struct tracewell_word*)(void*)at)->value = word;
 }
 
+#define TRACEWELL_STATE_SELDOM (TRACEWELL_STATE_FILTERED | TRACEWELL_STATE_CPU)
 #define TRACEWELL_RECORD_WORDS \
   (sizeof(long) == 8 ? TRACEWELL_RECORD_WORDS_64 : TRACEWELL_RECORD_WORDS_32)
 #define TRACEWELL_RECORD_GENERIC \
@@ -154,6 +130,13 @@ TRACEWELL_INLINE void tracewell_hook_words(unsigned channel, uint32_t state, uin
                                            unsigned long d5) {
   struct tracewell_record record;
   uint8_t* at;
+  if (__builtin_expect(state & TRACEWELL_STATE_SELDOM, 0)) {
+    if (state & TRACEWELL_STATE_CPU) {
+      tracewell_hooks_words_here(channel, state, flags, word, count, d1, d2, d3, d4, d5);
+      return;
+    }
+    if (!tracewell_hooks_wanted(channel, word)) return;
+  }
   record.bytes = TRACEWELL_RECORD_HEAD + count * (uint32_t)sizeof(long);
   if (!tracewell_begin(channel, state, word, &record)) return;
   at = record.at + TRACEWELL_RECORD_HEAD;
@@ -171,6 +154,13 @@ static __attribute__((noinline, unused)) void tracewell_hook_data(
     unsigned channel, uint32_t state, uint32_t flags, uint32_t word, unsigned long d1,
     size_t length, const void* bytes) {
   struct tracewell_record record;
+  if (__builtin_expect(state & TRACEWELL_STATE_SELDOM, 0)) {
+    if (state & TRACEWELL_STATE_CPU) {
+      tracewell_hooks_data_here(channel, state, flags, word, d1, length, bytes);
+      return;
+    }
+    if (!tracewell_hooks_wanted(channel, word)) return;
+  }
   if (length > TRACEWELL_HOOK_DATA_MAX) length = TRACEWELL_HOOK_DATA_MAX;
   const uint32_t head = TRACEWELL_RECORD_HEAD + (uint32_t)sizeof(long) + 2;
   record.bytes = (head + (uint32_t)length + 3) & ~3u;

@@ -237,6 +237,7 @@ Status parse_setting(std::string_view word, report::ReportOptions& options) {
 
 Status parse_settings(const ReportWords& words, report::ReportOptions& options) {
   if (words.names) options.columns.process = options.columns.pid = true;
+  options.columns.cpu = !words.cpus.empty();
   size_t count = 0;
   for (const std::string& list : words.settings) {
     for (const std::string_view word : words_of(list)) {
@@ -266,7 +267,8 @@ void add_report_words(CLI::App& app, ReportWords& words) {
   app.add_option("-p,--processes", words.processes,
                  "only these processes: numbers, or names of programs")
       ->type_name("PROCESS,…");
-  app.add_option("-C,--cpus", words.cpus, "only events of these processors, or all")
+  app.add_option("-C,--cpus", words.cpus,
+                 "only events of these processors, or all; with their column")
       ->type_name("CPU,…");
   app.add_option("-s,--from-date", words.from_date, "not what was before: local time")
       ->type_name("MMddhhmmssyy");

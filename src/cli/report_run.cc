@@ -19,6 +19,11 @@
 namespace tracewell::cli {
 namespace {
 
+/// 0 = not known.
+uint32_t number_fact(const Catalog& catalog, std::string_view key) {
+  return static_cast<uint32_t>(parse_number(log_fact(catalog, key)).value_or(0));
+}
+
 class ReportRun {
  public:
   ReportRun(const ReportTask& task, const report::Templates& templates,
@@ -109,6 +114,8 @@ Status ReportRun::part(std::span<ReportLog> logs,
     report::LogFacts facts;
     facts.name = log.path;
     facts.component = log_fact(log.source->catalog(), "component");
+    facts.cpus = number_fact(log.source->catalog(), "cpus");
+    facts.traced_cpus = number_fact(log.source->catalog(), "traced_cpus");
     report.add_log(log.source->catalog(), std::move(facts));
   }
   filter::Merge merge;

@@ -29,9 +29,9 @@ constexpr int kChannelStatus = 64;  // + channel: exit status for trcstart()
 struct TraceOptions {
   bool background = false, generic = false, circular = false, single = false;
   bool keep_old = false, off = false, system = false, stop_when_full = false;
-  bool status_channel = false;
+  bool status_channel = false, record_cpus = false;
   std::string log_size, buffer_size, only, except, only_groups, except_groups;
-  std::string processes, threads, propagation;
+  std::string processes, threads, propagation, cpus;
   std::string log, message, components, until_end_of, beside;
 };
 
@@ -46,7 +46,6 @@ constexpr Refused kRefused[] = {
     {"-I", "interrupts have no trace hooks"},
     {"-M", "address maps are not recorded"},
     {"-N", "locks are not recorded"},
-    {"-p", "processors are not recorded; each entry has its thread"},
     {"-r", "registers are not recorded"},
     {"-W", "there are no workload partitions"},
     {"-@", "there are no workload partitions"},
@@ -133,6 +132,23 @@ Status choose_threads(const TraceOptions& options, hooks::SessionOptions& out) {
   return {};
 }
 
+/// -C and -p.
+Status choose_cpus(const TraceOptions& options, hooks::SessionOptions& out) {
+  out.record_cpus = options.record_cpus || !options.cpus.empty();
+  if (options.cpus.empty() || options.cpus == "all") return {};
+  const long known = ::sysconf(_SC_NPROCESSORS_CONF);
+  for (const std::string_view word : list_words(options.cpus)) {
+    const auto cpu = parse_number(word);
+    if (!cpu || *cpu >= static_cast<uint64_t>(known))
+      return {Errc::InvalidArgument,
+              fmt::format("-C: '{}' is no processor of this machine: 0 to {}, or all",
+                          printable(word), known - 1)};
+    out.cpus.push_back(static_cast<uint32_t>(*cpu));
+  }
+  if (out.cpus.empty()) return {Errc::InvalidArgument, "-C: no processors are named"};
+  return {};
+}
+
 /// AIX's rule: two buffers fit the log. What was not asked for is made to fit.
 Status choose_sizes(const TraceOptions& options, hooks::SessionOptions& out) {
   TW_ASSIGN_OR_RETURN(const hooks::Defaults defaults, hooks::read_defaults());
@@ -172,9 +188,16 @@ Result<hooks::SessionOptions> session_of(const TraceOptions& options, unsigned c
   TW_ASSIGN_OR_RETURN(out.log, log_path(options, channel));
   TW_RETURN_IF_ERROR(choose_hooks(options, out));
   TW_RETURN_IF_ERROR(choose_threads(options, out));
+  TW_RETURN_IF_ERROR(choose_cpus(options, out));
   out.facts = {{"hostname", host_name()},
                {"command", command},
                {"mode", options.circular ? "circular" : options.single ? "single" : "alternate"}};
+  if (out.record_cpus) {
+    const auto known = static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_CONF));
+    out.facts.emplace_back("cpus", fmt::format("{}", known));
+    out.facts.emplace_back("traced_cpus",
+                           fmt::format("{}", out.cpus.empty() ? known : out.cpus.size()));
+  }
   if (!options.message.empty()) out.facts.emplace_back("message", options.message);
   if (options.system) out.facts.emplace_back("system", system_text());
   return out;
@@ -272,14 +295,9 @@ void add_options(CLI::App& app, TraceOptions& options) {
                  "processes of -t; n: of nobody else")
       ->type_name("p|t|n")
       ->check(CLI::IsMember({"p", "t", "n"}));
-  app.add_option_function<std::string>(
-         "-C",
-         [](const std::string& text) {
-           if (text != "all")
-             throw CLI::ValidationError("-C", "hooks are not chosen by processor; -C all is meant");
-         },
-         "all: a buffer for each processor; here, each thread has one anyway")
-      ->type_name("all");
+  app.add_option("-C", options.cpus, "only hooks on these processors, 0,1, or all; implies -p")
+      ->type_name("CPUS");
+  app.add_flag("-p", options.record_cpus, "each entry says on which processor it was made");
   app.add_option("-o", options.log, "the log, a folder")->type_name("LOG");
   app.add_flag("-c", options.keep_old, "keep the old log as LOG.old");
   app.add_flag("-d", options.off, "begin with tracing off; trcon turns it on");

@@ -16,7 +16,7 @@ constexpr size_t kBatchEvents = 1024;
 constexpr std::string_view kMetadata = "metadata";
 /// What the log's env says of the whole trace.
 constexpr std::string_view kFacts[] = {"hostname", "command", "message", "channel", "mode",
-                                         "component"};
+                                         "component", "cpus", "traced_cpus"};
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');

@@ -161,6 +161,7 @@ void HooklogCursor::add_hook(Batch& batch, Event& event) const {
       words[i] = load_uint(from + i * 4, 4, Endian::Little);
   hook.words = words;
   hook.data = batch.copy(record_.data);
+  event.cpu = record_.cpu;
   event.body = hook;
 }
 

@@ -144,7 +144,8 @@ Status prepare_log(const tracewell_ring& head, const std::string& log,
   const LogFacts facts = {{"command", command},
                           {"mode", mode},
                           {"channel", fmt::format("{}", head.channel)}};
-  return write_metadata(log, metadata_text(uuid, clock_of(start, head.hertz), facts));
+  constexpr bool kCpus = true;  // rings do not say whether their records do
+  return write_metadata(log, metadata_text(uuid, clock_of(start, head.hertz), facts, kCpus));
 }
 
 /// A file in the log's folder of rings, as large as the ring was.

@@ -23,7 +23,9 @@ using Uuid = std::array<uint8_t, 16>;
 using LogFacts = std::vector<std::pair<std::string, std::string>>;
 
 std::string uuid_text(const Uuid& uuid);
-std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts);
+/// `cpus`: its records may say on which processor they were made.
+std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts,
+                          bool cpus = false);
 
 /// Makes the folder, with one for rings in it. A log of this user's that is there already goes, or
 /// is renamed to PATH.old. An error is anything else of that name, a symbolic link too; a log with

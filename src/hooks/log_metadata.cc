@@ -58,31 +58,35 @@ std::string event_text(std::string_view name, unsigned id, std::string_view fiel
                      name, id, fields);
 }
 
-/// For each macro one event class, and one for that with a T: the record's flags are the upper half
-/// of CTF's id.
+/// For each macro one event class, and one for that with a T; with a processor, or without: the
+/// record's flags are the upper half of CTF's id.
 std::string hook_events_text(unsigned flags, bool wide) {
   const std::string_view type = wide ? "hex_wide" : "hex_word";
   const std::string suffix =
       fmt::format("{}{}", flags & TRACEWELL_RECORD_TIMED ? "T" : "", wide ? "" : "_32");
   const unsigned high = flags << 8;
+  const std::string_view cpu = flags & TRACEWELL_RECORD_CPU ? "word cpu; " : "";
   std::string fields = "hex_half subhook; hex_half hook; ";
   std::string out;
   for (unsigned i = 0; i <= TRACEWELL_HOOK_WORDS_MAX; ++i) {
     if (i > 0) fields += fmt::format("{} d{}; ", type, i);
     const unsigned id = (wide ? TRACEWELL_RECORD_WORDS_64 : TRACEWELL_RECORD_WORDS_32) + i;
-    out += event_text(fmt::format("TRCHKL{}{}", i, suffix), high | id, fields);
+    out += event_text(fmt::format("TRCHKL{}{}", i, suffix), high | id,
+                      fmt::format("{}{}", fields, cpu));
   }
   const unsigned id = wide ? TRACEWELL_RECORD_GENERIC_64 : TRACEWELL_RECORD_GENERIC_32;
   return out + event_text(fmt::format("TRCGEN{}", suffix), high | id,
                           fmt::format("hex_half subhook; hex_half hook; {} d1; half length; "
-                                      "byte data[length]; {}",
-                                      type, kPadding));
+                                      "byte data[length]; {}{}",
+                                      type, kPadding, cpu));
 }
 
-std::string events_text() {
+std::string events_text(bool cpus) {
   std::string out;
-  for (const unsigned flags : {0u, TRACEWELL_RECORD_TIMED})
-    for (const bool wide : {true, false}) out += hook_events_text(flags, wide);
+  for (const unsigned cpu : {0u, TRACEWELL_RECORD_CPU})
+    for (const unsigned timed : {0u, TRACEWELL_RECORD_TIMED})
+      for (const bool wide : {true, false})
+        if (cpu == 0 || cpus) out += hook_events_text(cpu | timed, wide);
   for (const auto& [name, id] : {std::pair{"mark", TRACEWELL_RECORD_MARK},
                                  std::pair{"program", TRACEWELL_RECORD_PROGRAM}})
     out += event_text(name, static_cast<unsigned>(id),
@@ -135,7 +139,8 @@ std::string uuid_text(const Uuid& uuid) {
   return out;
 }
 
-std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts) {
+std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts,
+                          bool cpus) {
   std::string env;
   for (const auto& [key, value] : facts)
     env += fmt::format("  {} = \"{}\";\n", key, quotable(value));
@@ -145,7 +150,7 @@ std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFact
       "  packet.header := struct {{ word magic; byte uuid[16]; word stream_id; "
       "wide stream_instance_id; }};\n}};\n"
       "\nenv {{\n  tracer_name = \"tracewell\";\n{}}};\n{}{}\n{}",
-      kTypes, uuid_text(uuid), env, clock_text(clock), kStream, events_text());
+      kTypes, uuid_text(uuid), env, clock_text(clock), kStream, events_text(cpus));
 }
 
 namespace {

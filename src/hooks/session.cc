@@ -47,9 +47,10 @@ Error none_active(unsigned channel) {
   return {Errc::NotFound, fmt::format("no trace runs on channel {}", channel), {}};
 }
 
-void set_bit(std::span<uint8_t> bits, uint16_t id, bool value) {
-  const auto mask = static_cast<uint8_t>(1 << id % 8);
-  bits[id / 8] = static_cast<uint8_t>(value ? bits[id / 8] | mask : bits[id / 8] & ~mask);
+void set_bit(std::span<uint8_t> bits, size_t index, bool value) {
+  const auto mask = static_cast<uint8_t>(1 << index % 8);
+  uint8_t& byte = bits[index / 8];
+  byte = static_cast<uint8_t>(value ? byte | mask : byte & ~mask);
 }
 
 /// Is anything filtered?
@@ -58,7 +59,7 @@ bool fill_filter(std::span<uint8_t> bits, const SessionOptions& options) {
   if (options.only)
     for (const uint16_t id : *options.only) set_bit(bits, id, true);
   for (const uint16_t id : options.except) set_bit(bits, id, false);
-  return options.only || !options.except.empty();
+  return options.only || !options.except.empty() || !options.cpus.empty();
 }
 
 void wait_ns(long ns) {
@@ -122,6 +123,8 @@ void describe(tracewell_channel& channel, const SessionOptions& options, const I
   channel.propagation = options.propagation;
   std::ranges::copy(options.processes, channel.process);
   std::ranges::copy(options.threads, channel.thread);
+  channel.cpus = static_cast<uint32_t>(options.cpus.size());
+  for (const uint32_t cpu : options.cpus) set_bit(channel.cpu, cpu, true);
 }
 
 }  // namespace
@@ -149,6 +152,10 @@ Status start_session(Control& control, const SessionOptions& options) {
                           other)};
   if (std::max(options.processes.size(), options.threads.size()) > TRACEWELL_CHOSEN_MAX)
     return {Errc::Limit, fmt::format("more than {} processes or threads", TRACEWELL_CHOSEN_MAX)};
+  for (const uint32_t cpu : options.cpus)
+    if (cpu >= TRACEWELL_CPUS_MAX)
+      return {Errc::Limit, fmt::format("processor {}, and {} is the last", cpu,
+                                       TRACEWELL_CPUS_MAX - 1)};
   TW_RETURN_IF_ERROR(make_log_folder(options.log, options.keep_old_log));
   // Programs of this user only: also when the log's folder is everybody's.
   const uint32_t session = ((control.state(options.channel) >> TRACEWELL_STATE_SESSION_SHIFT) + 1) &
@@ -166,9 +173,11 @@ Status start_session(Control& control, const SessionOptions& options) {
   const LogClock clock = measure_clock(start, now());
   channel.hertz = clock.hertz;
   TW_RETURN_IF_ERROR(
-      write_metadata(options.log, metadata_text(uuid_of(channel), clock, facts)));
+      write_metadata(options.log,
+                     metadata_text(uuid_of(channel), clock, facts, options.record_cpus)));
   const uint32_t state = channel.session << TRACEWELL_STATE_SESSION_SHIFT |
-                         (filtered ? TRACEWELL_STATE_FILTERED : 0);
+                         (filtered ? TRACEWELL_STATE_FILTERED : 0) |
+                         (options.record_cpus ? TRACEWELL_STATE_CPU : 0);
   channel.active = 1;
   control.set_state(options.channel, state);
   if (options.off) return {};

@@ -33,6 +33,8 @@ struct SessionOptions {
   std::vector<uint16_t> except;
   std::vector<uint32_t> processes, threads;  // of whom; none = of everybody. 64 each at most
   uint32_t propagation = 0;                  // TRACEWELL_PROPAGATE_*
+  std::vector<uint32_t> cpus;  // below TRACEWELL_CPUS_MAX; none = all processors
+  bool record_cpus = false;    // each hook says on which processor it was
   LogFacts facts;
 };
 

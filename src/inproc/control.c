@@ -111,10 +111,3 @@ __attribute__((constructor)) static void find_control(void) {
         MAP_SHARED | MAP_FIXED, fd, 0);
   close_file(fd);
 }
-
-int tracewell_hooks_wanted(unsigned channel, uint32_t word) {
-  const uint32_t id = word >> 16;
-  const uint8_t* filter = g_pages + TRACEWELL_CONTROL_FILTERS - TRACEWELL_HOOK_PAGE +
-                          channel * TRACEWELL_FILTER_BYTES;
-  return filter[id / 8] >> id % 8 & 1;
-}

@@ -61,6 +61,7 @@ struct HookRecord {
   uint32_t hook = 0;       // id << 16 | subhook
   PacketBytes word_data;   // `words` of `word_bytes`, unaligned
   PacketBytes data;        // of a generic record; text of a mark
+  int32_t cpu = -1;        // -1: it does not say
   uint32_t at = 0;         // in the packet
   uint32_t bytes = 0;
 };
@@ -137,12 +138,27 @@ class HookWalk {
       record.word_data = packet_.subspan(at_ + TRACEWELL_RECORD_HEAD, head - TRACEWELL_RECORD_HEAD);
     }
     record.bytes = head;
-    if (!mark && !record.generic) return true;
+    if ((mark || record.generic) && !measure_data(record, left)) return false;
+    return mark || measure_cpu(record, left);
+  }
+
+  /// A length and as many bytes, behind what there is of the record.
+  bool measure_data(HookRecord& record, uint32_t left) {
+    const uint32_t head = record.bytes;
     if (head + 2 > left) return false;
     const auto length = static_cast<uint32_t>(number(at_ + head, 2));
     record.bytes = (head + 2 + length + 3) & ~3u;
     if (record.bytes > left) return false;
     record.data = packet_.subspan(at_ + head + 2, length);
+    return true;
+  }
+
+  bool measure_cpu(HookRecord& record, uint32_t left) {
+    if ((record.flags & TRACEWELL_RECORD_CPU) == 0) return true;
+    if (record.bytes + 4 > left) return false;
+    const uint64_t cpu = number(at_ + record.bytes, 4);
+    record.cpu = cpu <= INT32_MAX ? static_cast<int32_t>(cpu) : -1;
+    record.bytes += 4;
     return true;
   }
 

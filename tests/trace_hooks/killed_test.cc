@@ -58,7 +58,9 @@ void run_round(Buffering buffering, uint64_t seed, bool kill_collector) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   World world;
-  world.start(world.options(buffering, uint64_t{64} << 10 << random() % 4));
+  SessionOptions options = world.options(buffering, uint64_t{64} << 10 << random() % 4);
+  options.record_cpus = random() % 2;
+  world.start(options);
   const pid_t collector = buffering == Buffering::Alternate ? world.start_collector() : 0;
   const pid_t child = World::run("hook_hammer", {world.counts_path(), std::to_string(kThreads), "0",
                                                  random() % 2 ? "50" : "0"});
@@ -78,6 +80,7 @@ void run_round(Buffering buffering, uint64_t seed, bool kill_collector) {
   if (collector) World::wait_for(collector);
   const LogStory story = read_log(world.log());
   check(world, world.counts(), story, buffering);
+  EXPECT_EQ(story.hooks_with_cpu, options.record_cpus ? story.hooks : 0);
   EXPECT_EQ(counted_by_babeltrace(world.log(), "Event"), story.events);
   // What can be read of the rings themselves is what they give in the end; a collector that is
   // alive takes packets away meanwhile.

@@ -129,6 +129,7 @@ struct ThreadStory {
 struct LogStory {
   std::map<uint64_t, ThreadStory> threads;
   uint64_t events = 0;  // all but losses
+  uint64_t hooks = 0, hooks_with_cpu = 0;
   uint64_t lost = 0;
   std::vector<std::string> marks;
   std::vector<std::string> problems;
@@ -150,6 +151,8 @@ inline LogStory read_log(const std::string& log) {
       if (const auto* hook = std::get_if<Hook>(&event.body)) {
         (hook->id == 0x0100 ? thread.numbers : thread.handler_numbers).push_back(hook->words[0]);
         ++out.events;
+        ++out.hooks;
+        out.hooks_with_cpu += event.cpu >= 0;
       } else if (const auto* lost = std::get_if<Lost>(&event.body)) {
         thread.lost += lost->count;
         ++thread.losses;

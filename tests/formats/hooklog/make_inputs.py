@@ -24,6 +24,11 @@ def generic(d1, data, ticks, word, flags=0, wide=True):
     return record(13 if wide else 14, ticks, head + data, flags)
 
 
+def on(cpu, data):
+    """The same record, of a session that records processors."""
+    return data[:1] + bytes([data[1] | 2]) + data[2:] + struct.pack("<I", cpu)
+
+
 def text(kind, ticks, what):
     return record(kind, ticks, struct.pack("<H", len(what)) + what)
 
@@ -48,6 +53,14 @@ CASES = {
            hook([], 1301, 0x01000000, 0, False), hook([7], 1302, 0x01000000, 0, False),
            generic(5, b"hello", 1400, 0x01000020), generic(5, b"", 1401, 0x01000020, 1, False),
            text(15, 1500, b"a note")]),
+    "processors": packet(
+        [on(0, hook([], 1100, 0x01000000)), on(3, hook([1, 2, 3, 4, 5], 1101, 0x01000005)),
+         TWO, on(4095, hook([1], 1501, 0x0FF0FFFF, 1)),
+         on(2, hook([1, 2], 1502, 0x01000002, 1, False)),
+         on(1, generic(5, b"hello", 1503, 0x01000020)),
+         on(1, generic(5, b"", 1504, 0x01000020, 1, False)),
+         on(2**32 - 1, hook([6], 1505, 0x01000006))]),
+    "processor-cut": packet([TWO, hook([1], 1501, 0x01000001, 2)], count=2),
     "losses": packet([TWO], lost=3, overwritten=7, number=4)
     + packet([TWO], lost=3, overwritten=9, number=5, begin=2000, end=3000)
     + packet([TWO], lost=5, overwritten=9, number=7, begin=3000, end=4000),

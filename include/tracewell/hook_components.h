@@ -1,0 +1,40 @@
+/* Component trace: part of hook_layout.h. A folder of the name below in the control file's; in it
+ * a file for each process with components, named by its id, of a page for each. PID.n is the folder
+ * of component n's rings, .rings/…; `rules`, and a file of the user's, say what holds for
+ * components that come later. */
+#ifndef TRACEWELL_HOOK_COMPONENTS_H
+#define TRACEWELL_HOOK_COMPONENTS_H
+
+#define TRACEWELL_COMPONENTS_NAME "components-2"
+#define TRACEWELL_COMPONENTS_MAX 64
+#define TRACEWELL_COMPONENT_COMMON 0u /* these two are there by themselves */
+#define TRACEWELL_COMPONENT_RARE 1u
+#define TRACEWELL_COMPONENT_LEVEL_MAX 9u
+#define TRACEWELL_COMPONENT_NORMAL 3u
+#define TRACEWELL_COMPONENT_USED 1u
+#define TRACEWELL_MEMORY_OFF 0u
+#define TRACEWELL_MEMORY_ON 1u
+#define TRACEWELL_MEMORY_SUSPENDED 2u /* there are buffers, and nothing goes there */
+
+struct tracewell_component {
+  uint32_t used;         /* TRACEWELL_COMPONENT_USED; stored last */
+  uint32_t slot;
+  uint32_t pid;
+  uint32_t limit;        /* 1 + the highest level that is kept anywhere; hooks look here first */
+  uint32_t memory;       /* 1 + the highest level that is kept in buffers; 0 = none */
+  uint32_t system;       /* the same, of the trace on channel 0 */
+  uint32_t memory_level; /* what these are when they are on */
+  uint32_t system_level;
+  uint32_t memory_mode;  /* TRACEWELL_MEMORY_* */
+  uint32_t system_mode;  /* 0 off, 1 on */
+  uint32_t state;        /* of its buffers, as of a channel */
+  uint32_t unused;
+  tracewell_shared lost; /* records of threads that could not make a ring */
+  uint64_t buffer_bytes; /* of a ring */
+  char name[128];        /* parts with dots between them */
+  char alias[64];
+  char type[64];         /* TYPE or TYPE_SUBTYPE */
+  struct tracewell_channel channel; /* the rings */
+};
+
+#endif
