@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
+#include "cli/lost_events.h"
 #include "cli/trace_files.h"
 
 namespace tracewell::cli {
@@ -37,6 +38,14 @@ class Invariants {
 
 constexpr Problem::Severity kBad = Problem::Severity::Warning;
 
+/// "", or "; lost: 12". What was lost while it was recorded is no damage of the file.
+std::string tell_lost(const LostEvents& lost) {
+  const std::vector<LostPlace> places = lost.places();
+  if (places.empty()) return "";
+  for (const LostPlace& place : places) fmt::print("lost {}\n", lost_place_text(place));
+  return fmt::format("; lost: {}", lost_count_text(places));
+}
+
 Result<int> check(const InputOptions& options) {
   // --strict ends the search at the first sign of damage. For other commands that is an error of
   // their input; here it is the answer.
@@ -45,6 +54,7 @@ Result<int> check(const InputOptions& options) {
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(lenient));
   ProblemLog& problems = *trace.problems;
   Invariants invariants(trace.source->catalog(), problems);
+  LostEvents lost;
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<Source> source,
       select_events(std::move(trace.source), {}, problems, false, "checking"));
@@ -56,6 +66,7 @@ Result<int> check(const InputOptions& options) {
     if (!more) break;
     for (const Event& event : batch.events()) {
       invariants.look_at(event);
+      lost.look_at(event);
       // The records of `info`.
       if (!std::holds_alternative<Mark>(event.body) && !std::holds_alternative<Lost>(event.body))
         ++events;
@@ -65,15 +76,16 @@ Result<int> check(const InputOptions& options) {
   const uint64_t bad = problems.count(kBad);
   if (problems.count() > problems.kept().size())
     fmt::print("… and {} more\n", problems.count() - problems.kept().size());
+  const std::string lost_text = tell_lost(lost);
   if (bad == 0) {
-    fmt::print("{}: sound, {}\n", printable(options.path), counted(events, "event"));
+    fmt::print("{}: sound, {}{}\n", printable(options.path), counted(events, "event"), lost_text);
     return static_cast<int>(kOk);
   }
   if (options.strict)
     fmt::print("{}: damaged; the rest was not looked at\n", printable(options.path));
   else
-    fmt::print("{}: damaged, {}; {} can be read\n", printable(options.path),
-               counted(bad, "problem"), counted(events, "event"));
+    fmt::print("{}: damaged, {}; {} can be read{}\n", printable(options.path),
+               counted(bad, "problem"), counted(events, "event"), lost_text);
   return static_cast<int>(kNothing);
 }
 

@@ -21,17 +21,20 @@ struct InfoOptions {
 /// Counts by a walk over all events.
 Status count_events(Source& source, TraceInfo& info) {
   std::unordered_set<uint64_t> threads;
+  LostEvents lost;
   Batch batch;
   while (true) {
     TW_ASSIGN_OR_RETURN(const bool more, source.next(batch));
     if (!more) break;
     for (const Event& event : batch.events()) {
       if (event.tid != 0) threads.insert(event.tid);
+      lost.look_at(event);
       if (!std::holds_alternative<Mark>(event.body) && !std::holds_alternative<Lost>(event.body))
         ++info.records;
     }
   }
   info.threads = threads.size();
+  info.lost = lost.places();
   return {};
 }
 

@@ -43,6 +43,13 @@ std::string info_json(const TraceInfo& info) {
     else if (std::string_view(key) != "status")
       out[key] = Json::array();
   }
+  out["lost"] = Json::array();
+  for (const LostPlace& one : info.lost)
+    out["lost"].push_back({{"thread", one.thread},
+                           {"why", printable(one.why)},
+                           {"count", one.uncounted ? Json() : Json(one.count)},
+                           {"first", one.first},
+                           {"last", one.last}});
   out["notes"] = Json::array();
   for (const Note& note : info.notes)
     out["notes"].push_back({{"step", note.step}, {"text", note.text}});

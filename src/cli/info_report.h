@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/lost_events.h"
 #include "model/catalog.h"
 #include "model/problem.h"
 
@@ -18,6 +19,7 @@ struct TraceInfo {
   uint64_t records = 0;  // steps, frames and hooks
   uint64_t threads = 0;  // that events name; 0 = none does
   std::vector<std::pair<std::string, std::string>> facts;  // what else its format knows
+  std::vector<LostPlace> lost;
   std::vector<Note> notes;
   const ProblemLog* problems = nullptr;
 };
@@ -26,6 +28,7 @@ std::string info_text(const TraceInfo& info);
 /// {"format","arch","endian","records","threads","facts":{name:text},
 ///  "problems":[{"offset","severity","code","text"}],
 ///  "problem_count","notes":[{"step","text"}],
+///  "lost":[{"thread","why","count" or null,"first","last"}], numbers of events,
 ///  "address_bytes","registers","register_block_bytes","status","tracepoints",
 ///  "variables","modules"}; definitions as in docs/formats/jsonl.md.
 std::string info_json(const TraceInfo& info);

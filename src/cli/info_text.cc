@@ -13,6 +13,8 @@
 namespace tracewell::cli {
 namespace {
 
+constexpr size_t kShown = 20;  // of what there may be many
+
 class InfoWriter {
  public:
   explicit InfoWriter(const TraceInfo& info) : info_(info), catalog_(info.catalog) {}
@@ -25,6 +27,7 @@ class InfoWriter {
     line("records", "{}", info_.records);
     if (info_.threads != 0) line("threads", "{}", info_.threads);
     for (const auto& [name, value] : info_.facts) line(name, "{}", printable(value));
+    write_lost();
     if (catalog_.registers.size_bytes != 0)
       line("registers", "{} in blocks of {} bytes", catalog_.registers.registers.size(),
            catalog_.registers.size_bytes);
@@ -91,8 +94,15 @@ class InfoWriter {
     }
   }
 
+  void write_lost() {
+    if (info_.lost.empty()) return;
+    line("lost", "{}", lost_count_text(info_.lost));
+    for (const LostPlace& place : std::span(info_.lost).first(std::min(kShown, info_.lost.size())))
+      line("", "{}", lost_place_text(place));
+    if (info_.lost.size() > kShown) line("", "… (check lists them all)");
+  }
+
   void write_notes() {
-    constexpr size_t kShown = 20;
     if (info_.notes.empty()) return;
     line("notes", "{}", info_.notes.size());
     for (const Note& note : std::span(info_.notes).first(std::min(kShown, info_.notes.size())))

@@ -33,4 +33,33 @@ EOF
 expect 0 check "$work/undefined.jsonl"
 has 'tracepoint 7, which is not defined'
 lines 2
+
+# Hooks that were lost are no damage; how many, and where, is told.
+losses=$cases/hooklog/losses/input.hooks
+expect 0 check "$losses"
+has 'lost 9 of thread 1235 (dropped from the thread'"'"'s ring, which is circular): event 0'
+has 'lost 5 of thread 1235 (no room in the thread'"'"'s ring): events 2 to 6'
+has 'lost not known how many of thread 1235 (packets are missing): event 4'
+has 'input.hooks: sound, 7 events; lost: 14 and more'
+expect 0 info "$losses"
+has 'lost       14 and more'
+has '           5 of thread 1235 (no room in the thread'"'"'s ring): events 2 to 6'
+expect 0 info --json "$losses"
+python3 - "$work/out" <<'END' || fail 'info --json of losses'
+import json, sys
+lost = json.load(open(sys.argv[1]))["lost"]
+assert [(one["count"], one["thread"], one["first"]) for one in lost] == [
+    (9, 1235, 0), (5, 1235, 2), (None, 1235, 4)], lost
+END
+cat >"$work/marks.jsonl" <<'EOF'
+{"catalog":{}}
+{"seq":0,"kind":"mark","text":"LOGFILE WRAPAROUND, 20 records dropped","time_ns":1000000000}
+{"seq":1,"kind":"mark","text":"3 records lost: their threads could not make a ring"}
+EOF
+expect 0 check "$work/marks.jsonl"
+has 'lost 20 (the oldest of the log, which is limited): event 0, 1.000000000 s'
+has 'lost 3 (their threads could not make a ring): event 1'
+has '; lost: 23'
+expect 0 check "$cases/hooklog/one-ring/input.hooks"
+grep -q lost "$work/out" && fail 'nothing was lost'
 finish

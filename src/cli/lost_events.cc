@@ -1,0 +1,79 @@
+#include "cli/lost_events.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/text_sink.h"
+#include "report/mark_text.h"
+
+namespace tracewell::cli {
+namespace {
+
+std::string count_text(uint64_t count, bool uncounted) {
+  if (count == 0) return "not known how many";
+  return fmt::format("{}{}", count, uncounted ? " and more" : "");
+}
+
+}  // namespace
+
+void LostEvents::add(const Event& event, uint64_t thread, uint64_t count, std::string_view why) {
+  const auto [at, fresh] = places_.try_emplace({thread, std::string(why)});
+  LostPlace& place = at->second;
+  if (fresh) {
+    place.thread = thread;
+    place.why = why;
+    place.first = event.seq;
+    place.time_ns = event.time_ns;
+  }
+  place.last = event.seq;
+  place.count += count;
+  place.uncounted |= count == 0;
+}
+
+void LostEvents::look_at(const Event& event) {
+  steps_ |= std::holds_alternative<Step>(event.body);
+  if (steps_) return;
+  if (const auto* lost = std::get_if<Lost>(&event.body))
+    return add(event, event.tid, lost->count, lost->why);
+  const auto* mark = std::get_if<Mark>(&event.body);
+  if (!mark) return;
+  using Kind = report::MarkText::Kind;
+  const report::MarkText said = report::read_mark(mark->text);
+  if (said.kind == Kind::LogWrapped)
+    add(event, 0, said.number, "the oldest of the log, which is limited");
+  else if (said.kind == Kind::RecordsLost)
+    add(event, 0, said.number, said.rest);
+}
+
+std::vector<LostPlace> LostEvents::places() const {
+  std::vector<LostPlace> out;
+  if (steps_) return out;
+  for (const auto& [key, place] : places_) out.push_back(place);
+  std::ranges::stable_sort(out, {}, &LostPlace::first);
+  return out;
+}
+
+std::string lost_count_text(const std::vector<LostPlace>& places) {
+  uint64_t count = 0;
+  bool uncounted = false;
+  for (const LostPlace& place : places) {
+    count += place.count;
+    uncounted |= place.uncounted;
+  }
+  return count_text(count, uncounted);
+}
+
+std::string lost_place_text(const LostPlace& place) {
+  std::string out = count_text(place.count, place.uncounted);
+  if (place.thread != 0) out += fmt::format(" of thread {}", place.thread);
+  if (!place.why.empty()) out += fmt::format(" ({})", printable(place.why));
+  out += place.first == place.last ? fmt::format(": event {}", place.first)
+                                   : fmt::format(": events {} to {}", place.first, place.last);
+  if (place.time_ns) out += fmt::format(", {}", time_text(*place.time_ns));
+  return out;
+}
+
+}  // namespace tracewell::cli

@@ -1,0 +1,46 @@
+// How many events a trace says it has lost, and where.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/event.h"
+
+namespace tracewell::cli {
+
+/// What one thread has lost for one reason.
+struct LostPlace {
+  uint64_t thread = 0;  // 0 = not known, or of several
+  std::string why;
+  uint64_t count = 0;
+  bool uncounted = false;  // and more, of which nobody knows how many
+  uint64_t first = 0, last = 0;  // numbers of the events that say so
+  std::optional<int64_t> time_ns;  // of the first
+};
+
+/// Looks at a trace's events in order. Losses, and marks of trace hooks that tell of some.
+class LostEvents {
+ public:
+  void look_at(const Event& event);
+
+  /// In the order of their first events. Empty for traces of steps, whose losses their readers tell
+  /// as problems.
+  std::vector<LostPlace> places() const;
+
+ private:
+  void add(const Event& event, uint64_t thread, uint64_t count, std::string_view why);
+
+  std::map<std::pair<uint64_t, std::string>, LostPlace, std::less<>> places_;
+  bool steps_ = false;
+};
+
+/// "1210", "1210 and more", "not known how many".
+std::string lost_count_text(const std::vector<LostPlace>& places);
+/// "1200 of thread 7 (no room in the thread's ring): events 12 to 400, from 2026-01-31 …"
+std::string lost_place_text(const LostPlace& place);
+
+}  // namespace tracewell::cli
