@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "hooks/session.h"
+#include "hooks/unseen_programs.h"
 
 namespace tracewell::cli {
 
@@ -66,6 +67,23 @@ std::optional<uint64_t> size_in_bytes(std::string_view text) {
   const auto number = parse_number(text);
   if (!number || *number > std::numeric_limits<uint64_t>::max() >> shift) return std::nullopt;
   return *number << shift;
+}
+
+void tell_unseen_programs() {
+  for (const hooks::UnseenProgram& one : hooks::unseen_programs()) {
+    const std::string who = fmt::format("{} (process {})", printable(one.path), one.pid);
+    if (one.removed)
+      fmt::print(stderr,
+                 "tracewell: {} is not traced: the file {} that it looks at was removed. Start it "
+                 "anew\n",
+                 who, printable(one.looks_at));
+    else
+      fmt::print(stderr,
+                 "tracewell: {} is not traced: its librts is of another version ({}, and this is "
+                 "{}). Start it with the librts of this tracewell; link it anew if it has librts.a "
+                 "in it\n",
+                 who, printable(one.looks_at), TRACEWELL_CONTROL_NAME);
+  }
 }
 
 Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,

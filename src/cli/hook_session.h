@@ -29,6 +29,9 @@ std::vector<std::string_view> list_words(std::string_view text);
 /// A number of bytes, with k, m or g behind it if need be.
 std::optional<uint64_t> size_in_bytes(std::string_view text);
 
+/// Names, on standard error, programs whose hooks the trace does not see, and what to do.
+void tell_unseen_programs();
+
 /// The run of a command that does one thing to one channel.
 Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,
                CLI::App& app);

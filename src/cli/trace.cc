@@ -254,6 +254,7 @@ Result<int> trace(const TraceOptions& options, const std::string& command) {
       return std::move(status).error();
     }
   }
+  tell_unseen_programs();
   if (!options.until_end_of.empty()) {
     const int status = run_shell(options.until_end_of);
     TW_RETURN_IF_ERROR(hooks::stop_session(control, channel));

@@ -9,6 +9,7 @@ namespace tracewell::cli {
 
 Run trcstop_command(CLI::App& app) {
   return on_channel([](hooks::Control& control, unsigned channel) {
+    tell_unseen_programs();
     return hooks::stop_session(control, channel);
   }, app);
 }

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -45,6 +47,21 @@ std::string log_of(const tracewell_channel& channel) {
 
 Error none_active(unsigned channel) {
   return {Errc::NotFound, fmt::format("no trace runs on channel {}", channel), {}};
+}
+
+/// Somebody may remove a log that is being written.
+Status check_log_is_there(const std::string& log, const char* what_now) {
+  struct stat about {};
+  if (::stat((log + "/metadata").c_str(), &about) == 0 || errno != ENOENT) return {};
+  return {Errc::Io, fmt::format("{} was removed while the trace ran into it; the hooks that were "
+                                "there are gone. {}",
+                                printable(log), what_now)};
+}
+
+/// Also by another name: the folder of one may be reached through a symbolic link.
+bool is_same_log(const std::string& log, const std::string& other) {
+  std::error_code none;
+  return log == other || std::filesystem::equivalent(log, other, none);
 }
 
 void set_bit(std::span<uint8_t> bits, size_t index, bool value) {
@@ -146,7 +163,7 @@ Status start_session(Control& control, const SessionOptions& options) {
   if (options.log.size() >= sizeof channel.log || !options.log.starts_with('/'))
     return {Errc::InvalidArgument, "the log's path is too long"};
   for (const unsigned other : active_channels(control))
-    if (log_of(control.channel(other)) == options.log)
+    if (is_same_log(log_of(control.channel(other)), options.log))
       return {Errc::InvalidArgument,
               fmt::format("{} is the log of the trace on channel {}", printable(options.log),
                           other)};
@@ -193,9 +210,12 @@ Status switch_tracing(Control& control, unsigned number, bool on) {
   const uint32_t before = control.state(number);
   const uint32_t after = on ? before | TRACEWELL_STATE_ON : before & ~TRACEWELL_STATE_ON;
   if (after == before) return {};
+  if (on)
+    TW_RETURN_IF_ERROR(check_log_is_there(log_of(channel), "It goes nowhere: trcstop ends it."));
   // The mark's time is outside of what was traced.
   if (on) TW_RETURN_IF_ERROR(tell(channel, fmt::format("TRACE ON channel {}", number)));
   control.set_state(number, after);
+  if (!on) TW_RETURN_IF_ERROR(check_log_is_there(log_of(channel), "It is off now."));
   if (!on) TW_RETURN_IF_ERROR(tell(channel, fmt::format("TRACE OFF channel {}", number)));
   return {};
 }
@@ -205,6 +225,7 @@ namespace {
 /// A collector holds its lock until it has ended; it leaves the end of the log to us.
 Status wait_and_complete(Control& control, unsigned number) {
   const std::string log = log_of(control.channel(number));
+  TW_RETURN_IF_ERROR(check_log_is_there(log, "The trace has ended."));
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(log));
   TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
   const Status status = complete_log(control, number);

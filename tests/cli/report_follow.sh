@@ -33,6 +33,15 @@ cat >"$work/mine" <<'END'
 010 1.0 L=APPL "Line" $HD, 1 { "length="$D1%D4 }, 2 { "text=" G16 LOOP $HL {A0} }
 END
 
+# What is not there is not followed, and it is said why.
+expect 4 report "$work/nolog" --follow
+has 'nolog: there is no such log (yet)' err
+mkdir "$work/empty"
+expect 4 report "$work/empty" --follow
+has 'empty is a folder, and no log' err
+expect 3 report "$work/lines.c" --follow
+has 'only logs of trace hooks can be followed' err
+
 # The whole way, by AIX's names.
 trace -aj 010 || fail "trace"
 printf 'one\ntwo words\n' | "$work/lines" >/dev/null

@@ -1,0 +1,21 @@
+// Programs that run with hooks that no trace of ours sees, because they look at another control
+// file: that of a librts with another layout, or one that somebody has removed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracewell::hooks {
+
+struct UnseenProgram {
+  uint32_t pid = 0;
+  std::string path;      // of the program
+  std::string looks_at;  // name of its control file
+  bool removed = false;  // that file is there no more; else it is of another layout
+};
+
+/// Of this user's processes that can be looked at, by pid. Who ended meanwhile is left out.
+std::vector<UnseenProgram> unseen_programs();
+
+}  // namespace tracewell::hooks
