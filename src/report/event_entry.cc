@@ -4,12 +4,15 @@
 #include <variant>
 
 #include "report/mark_text.h"
+#include "report/raw_entry.h"
 
 namespace tracewell::report {
 namespace {
 
 constexpr uint16_t kOnHook = 0x0010, kOffHook = 0x0020, kLogWrapHook = 0x0050, kWrapHook = 0x0060,
                    kStepHook = 0x00b0, kMarkHook = 0x00c0;
+// Of a step's subhook.
+constexpr uint16_t kReads = 0x100, kWrites = 0x200, kNoValue = 0x400, kNoRegister = 0x800;
 constexpr uint16_t kStamped = 0x8000, kGeneric = 0x4000;  // of the flags of 64 bits
 
 /// The type that the 32-bit macros give an entry of so many words; all are time stamped.
@@ -28,7 +31,8 @@ Entry& EventEntry::make(const Event& event) {
   entry_.tid = event.tid;
   entry_.cpu = event.cpu;
   entry_.time_ns = event.time_ns.value_or(0);
-  entry_.log_offset = event.seq;
+  entry_.log_offset = offset_;
+  offset_ += raw_entry_bytes(entry_);
   return entry_;
 }
 
@@ -138,16 +142,19 @@ void EventEntry::fill(const Step& step) {
   });
   const bool any = first != step.memory.end();
   using Kind = Step::MemoryAccess::Kind;
-  uint16_t access = 0;
-  if (any) access = first->kind == Kind::Read ? 0x100 : first->kind == Kind::Write ? 0x200 : 0x300;
-  begin(kStepHook, static_cast<uint16_t>(access | (step.opcode.size() & 0xff)), false);
-  word(step.pc);
-  word(any ? first->address : 0);
   const Bytes bytes = !any                       ? Bytes()
                       : first->new_bytes.empty() ? first->old_bytes
                                                  : first->new_bytes;
-  word(load_uint(bytes.data(), std::min<size_t>(bytes.size(), 8), catalog_.endian));
   const Bytes changed = step.registers.empty() ? Bytes() : step.registers[0].value;
+  uint16_t about = 0;
+  if (any && first->kind != Kind::Write) about |= kReads;
+  if (any && first->kind != Kind::Read) about |= kWrites;
+  if (any && bytes.empty()) about |= kNoValue;
+  if (!step.registers.empty() && changed.empty()) about |= kNoRegister;
+  begin(kStepHook, static_cast<uint16_t>(about | (step.opcode.size() & 0xff)), false);
+  word(step.pc);
+  word(any ? first->address : 0);
+  word(load_uint(bytes.data(), std::min<size_t>(bytes.size(), 8), catalog_.endian));
   word(load_uint(changed.data(), std::min<size_t>(changed.size(), 8), catalog_.endian));
   word(seq_);
   raw(step.opcode);

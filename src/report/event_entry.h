@@ -4,9 +4,10 @@
 //   Frame   hook: the tracepoint's number (tracepoint 10 is hook 000A); words of 8 bytes: memory,
 //           variables and static data in the order of their blocks, then the registers that were
 //           collected; what is longer than 8 bytes takes several, as it stands in memory
-//   Step    hook 00B; subhook: the opcode's length, and 100 read, 200 write, 300 both; words: pc,
-//           address and value of the first access, value of the first register that changed, the
-//           step's number, the opcode's bytes
+//   Step    hook 00B; subhook: the opcode's length, and 100 read, 200 write, 300 both, 400 that
+//           value is not known, 800 nor is the register's; words: pc, address and value of the
+//           first access, value of the first register that changed, the step's number, the opcode's
+//           bytes
 //   Mark    001 and 002, trace on and off: the subhook is the channel; generic when it says why.
 //           005, the log has dropped its oldest part: word 1: how many records. 006: as Lost. Any
 //           other: hook 00C, generic: word 1 is 1 at the beginning of a session; the text
@@ -29,6 +30,8 @@ class EventEntry {
   /// Borrows the catalog.
   explicit EventEntry(const Catalog& catalog) : catalog_(catalog) {}
 
+  /// Of the log's events in order: an entry's offset is that in the file that `report -r` makes of
+  /// all of them; a log may be of many files, and the formats differ in what an event is there.
   /// Lives until the next call, and no longer than the event. Allocates nothing once it is warm.
   Entry& make(const Event& event);
 
@@ -60,6 +63,7 @@ class EventEntry {
   size_t size_ = 0;
   Entry entry_;
   uint64_t seq_ = 0;
+  uint64_t offset_ = 0;  // behind the last entry, were all stored
 };
 
 }  // namespace tracewell::report

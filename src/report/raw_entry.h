@@ -1,6 +1,8 @@
 // An event as the bytes of a stored entry, for `report -r`.
 #pragma once
 
+#include <cstddef>
+
 #include "report/entry.h"
 #include "report/line.h"
 
@@ -12,5 +14,7 @@ namespace tracewell::report {
 /// five words (those that were not given are 0), or one word and as many bytes as the hook word
 /// says, up to a whole word; thread and time as above.
 void put_raw_entry(const Entry& entry, TextBuffer& out);
+/// How many bytes that puts.
+size_t raw_entry_bytes(const Entry& entry);
 
 }  // namespace tracewell::report

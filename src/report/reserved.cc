@@ -24,7 +24,8 @@ std::string_view reserved_templates() {
   25C { "time conversion " $D3, 2 {`$D1%U8/$D2%U8`}, \* "1/1" }, \
   \* { "subhook " $HD }
 00B 1.0 L=APPL "STEP" "pc=0x" $D1%X8 "opcode=" G48 {{ $size = $HD%U1 }} LOOP $size {X0} \
-  $HD & 300, 100 ` reads 0x$D2=0x$D3`, 200 ` writes 0x$D2=0x$D3`, 300 ` changes 0x$D2=0x$D3`
+  $HD & 300, 100 ` reads 0x$D2=`, 200 ` writes 0x$D2=`, 300 ` changes 0x$D2=` \
+  $HD & 700, 100 `0x$D3`, 200 `0x$D3`, 300 `0x$D3`, 500 "unknown", 600 "unknown", 700 "unknown"
 00C 1.0 L=APPL "MARK" G16 LOOP $HL {A0}
 )";
 }

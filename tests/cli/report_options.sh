@@ -61,6 +61,20 @@ expect 0 report a.jsonl b.jsonl -m -r
 od -A d -t x1 -v out >bytes && mv bytes out
 same raw.txt
 
+# The offset that the raw form shows is that of the entry there.
+expect 0 report b.jsonl -r -o stored
+expect 0 report b.jsonl -h -k 00C
+python3 - out stored <<'END' || fail "idx is no offset"
+import re, struct, sys
+text, stored = open(sys.argv[1]).read(), open(sys.argv[2], "rb").read()
+places = re.findall(r"idx 0x([0-9a-f]+)\s+traceid (\w+) hookword (\w+)", text)
+assert len(places) == 2, text
+for at, hook, word in places:
+    at, word = int(at, 16), bytes.fromhex(word)
+    halves = [word[i:i + 2][::-1] for i in range(0, len(word), 2)]
+    assert stored[at:at + len(word)] == b"".join(halves), (at, hook, word)
+END
+
 # Hooks, subhooks, groups.
 expect 0 report b.jsonl -h -O timestamp=3 -t mine -d 022:0002
 lines 2

@@ -28,7 +28,6 @@ struct EventEntryTest : testing::Test {
 
 TEST_F(EventEntryTest, HookOfSixtyFourBits) {
   const std::vector<uint64_t> words = {4, 0x1100008d0, 10};
-  event.seq = 0x1fc28;
   event.tid = 12;
   event.cpu = 3;
   Hook hook;
@@ -36,7 +35,7 @@ TEST_F(EventEntryTest, HookOfSixtyFourBits) {
   hook.words = words;
   event.body = hook;
   EXPECT_EQ(render("020 1.0 \"x\""),
-            "UNDEFINED TRACE ID idx 0x1fc28\n"
+            "UNDEFINED TRACE ID idx 0x0\n"
             "traceid 0100 hookword 8000002801000000 type 8000\n"
             "hookdata 0000 0000000000000004\n"
             "00000001100008D0 000000000000000A");
@@ -113,6 +112,17 @@ TEST_F(EventEntryTest, Steps) {
   EXPECT_EQ(render("020 1.0 \"x\""),
             "STEP pc=0x0000000000001000 opcode=488903 writes 0x2000=0x0007");
   EXPECT_EQ(render("00B 1.0 \"\" $D5%U4 $HD"), "99 0203");
+
+  // What nobody knows is no zero.
+  const std::vector<Step::MemoryAccess> unknown = {
+      {0x2000, Step::MemoryAccess::Kind::Read, 8, {}, {}}};
+  const std::vector<Step::RegisterChange> registers = {{0, {}}};
+  step.memory = unknown;
+  step.registers = registers;
+  event.body = step;
+  EXPECT_EQ(render("020 1.0 \"x\""),
+            "STEP pc=0x0000000000001000 opcode=488903 reads 0x2000=unknown");
+  EXPECT_EQ(render("00B 1.0 \"\" $HD $D3 $D4"), "0D03 0000 0000");
 }
 
 TEST_F(EventEntryTest, MarksAndLosses) {

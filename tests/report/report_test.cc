@@ -86,7 +86,7 @@ TEST_F(ReportTest, LevelsIndentAndSoDoFurtherLines) {
   EXPECT_EQ(text(),
             "0101                          four\n"
             "                              lines\n"
-            "099                   UNDEFINED TRACE ID idx 0x0\n"
+            "099                   UNDEFINED TRACE ID idx 0x20\n"
             "                      traceid 0990 hookword 8000001809900000 type 8000\n"
             "                      hookdata 0000 0000000000000005\n");
 }
