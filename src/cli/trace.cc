@@ -39,16 +39,23 @@ struct Refused {
   const char* name;
   const char* why;
 };
+/// Why, and what does it instead.
 constexpr Refused kRefused[] = {
-    {"-b", "buffers are files; there is no kernel heap"},
-    {"-B", "buffers are files; there are no segments"},
-    {"-h", "the header is part of the log's format"},
-    {"-I", "interrupts have no trace hooks"},
-    {"-M", "address maps are not recorded"},
-    {"-N", "locks are not recorded"},
-    {"-r", "registers are not recorded"},
-    {"-W", "there are no workload partitions"},
-    {"-@", "there are no workload partitions"},
+    {"-b", "buffers are files, and no kernel heap is used; -T says how large they are"},
+    {"-B", "buffers are files, and there are no segments; -T says how large they are"},
+    {"-h", "the header is part of the log's format; `report -h` leaves it out"},
+    {"-I", "interrupts have no trace hooks; `perf record -e irq:*` has their events"},
+    {"-M",
+     "maps of processes are not in a log, whose hooks are words and no addresses to look up; keep "
+     "/proc/PID/maps beside it while the program runs"},
+    {"-N",
+     "a log has no table of the kernel's names and locks, since no hook is the kernel's; -n notes "
+     "the system, and `perf lock` looks at locks"},
+    {"-r",
+     "the registers it means (PURR, PMC1, …) are POWER's; -p records the processor, `perf stat -p "
+     "PID` counts what the processor does, and a hook can have any number as a word"},
+    {"-W", "there are no workload partitions; -A and -t choose processes and threads"},
+    {"-@", "there are no workload partitions; -A and -t choose processes and threads"},
 };
 
 Result<uint64_t> size_of(const std::string& text, const char* option, uint64_t otherwise) {

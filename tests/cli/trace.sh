@@ -242,10 +242,21 @@ trace -a -P p 2>"$work/err" && fail "-P alone"
 has "-P needs -A or -t" err
 
 # What is refused, by name.
-for option in -r -I; do
-  trace -a "$option" 2>"$work/err" && fail "trace $option"
-  has "$option" err
-done
+refused() {  # OPTION TEXT [VALUE]
+  trace -a "$1" ${3:+"$3"} -o "$log" 2>"$work/err"
+  [ $? = 2 ] || fail "trace $1"
+  has "$1: " err
+  has "$2" err
+}
+refused -r 'are POWER'"'"'s; -p records the processor' PURR
+refused -M 'keep /proc/PID/maps beside it'
+refused -N '-n notes the system'
+refused -I 'perf record -e irq'
+refused -h '`report -h` leaves it out'
+refused -W '-A and -t choose'
+refused -@ '-A and -t choose' all
+refused -b '-T says how large'
+refused -B '-T says how large'
 trace -a -j 01g 2>"$work/err" && fail "no hook"
 has "'01g' is no hook" err
 trace -a -L much 2>"$work/err" && fail "no size"
