@@ -193,6 +193,7 @@ cat >"$work/who.c" <<'C'
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/trchkid.h>
+#include <sys/wait.h>
 #include <unistd.h>
 static void *other(void *nothing) { TRCHKL1(HKWD_USER1, 2); return nothing; }
 int main(int argc, char **argv)
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
   pthread_create(&thread, 0, other, 0);
   pthread_join(thread, 0);
   if (fork() == 0) { TRCHKL1(HKWD_USER1, 3); _exit(0); }
-  sleep(0);
+  wait(0); /* one whose parent is gone is nobody's child */
   return argc > 1 ? system(argv[1]) : 0;
 }
 C
