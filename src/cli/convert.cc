@@ -140,7 +140,9 @@ std::string why_not(const ConvertOptions& options, const formats::Format& format
                     const WantedEvents& events) {
   std::string why;
   const bool selects = options.selection.selects();
-  if (options.is_at && events.frames() == 0)
+  if (options.is_at && events.frames() != 0 && !options.selection.asked->steps)
+    why = "--at chooses among steps, and this trace has none";
+  else if (options.is_at && events.frames() == 0)
     why = (selects ? why_nothing(options.selection, " --at " + options.at)
                    : "no step is at " + options.at) +
           hex_hint(options.at);
@@ -208,6 +210,8 @@ Result<int> convert(const ConvertOptions& options) {
                       select_events(std::move(trace.source), selection, *trace.problems,
                                     options.input.strict, "converting",
                                     {names.module, names.symbol}));
+  if (options.is_at && !selection.selects())
+    source = observed(std::move(source), selection.asked);
   if (options.is_at || format->name == "tfile") {
     TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), std::move(at),
                                                       tells_forgotten()));

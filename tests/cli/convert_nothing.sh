@@ -50,6 +50,14 @@ unwritten 1 --where 'tid == 9' "$work/twice.trace64"
 expect 1 print "$work/twice.trace64" --where 'tid == 9'
 has "no step fits --where 'tid == 9'" err
 
+# Frames are no steps: --at would leave them all.
+for name in out.jsonl out.tf out.csv; do
+  echo precious >"$work/$name"
+  expect 1 convert --at 0x401131 "$cases/tfile/gdb-tsave/input.tf" "$work/$name"
+  has '--at chooses among steps, and this trace has none' err
+  [ "$(cat "$work/$name")" = precious ] || fail "--at of frames wrote over $name"
+done
+
 # Hooks are called by three digits, or by four.
 hooks=$TRACEWELL_SOURCE/tests/cli/hooks.jsonl
 expect 1 print "$hooks" --where 'id == 010'
