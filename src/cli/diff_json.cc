@@ -86,6 +86,7 @@ Json thread_json(const ThreadDiff& thread, const Catalog& catalog, const DiffWor
               {"untold", thread.untold},
               {"given_up", thread.given_up},
               {"differences", Json::array()}};
+  if (thread.given_up_after != 0) out["given_up_after"] = thread.given_up_after;
   for (const Difference& one : thread.differences)
     out["differences"].push_back(difference_json(one, catalog, words));
   return out;

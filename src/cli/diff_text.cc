@@ -95,6 +95,15 @@ std::string difference_text(const Difference& one, const Catalog& catalog,
   return out;
 }
 
+/// `after`: as in ThreadDiff::given_up_after.
+std::string never_met(uint64_t after) {
+  constexpr size_t kMost = timeline::DiffOptions::kWindowMax;
+  if (after == 0) return "the runs do not meet again";
+  const auto out = fmt::format("the runs were not seen to meet again within {} steps", after);
+  return after == kMost ? out
+                        : out + fmt::format("; --window N looks further (up to {})", kMost);
+}
+
 std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
                           const DiffWords& words, bool first) {
   if (!thread.tid_a || !thread.tid_b)
@@ -106,7 +115,7 @@ std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
   for (const Difference& one : thread.differences) out += difference_text(one, catalog, words);
   if (thread.untold != 0)
     out += fmt::format("  and {} more\n", counted(thread.untold, "difference"));
-  if (thread.given_up) out += "  the runs were not seen to meet again\n";
+  if (thread.given_up) out += "  " + never_met(thread.given_up_after) + "\n";
   if (thread.differing_code != 0)
     out += fmt::format("  {} ran other instructions at the same place, first {}\n",
                        counted(thread.differing_code, "step"),

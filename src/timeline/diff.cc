@@ -32,6 +32,9 @@ class ThreadComparer {
         bases_(bases),
         a_(std::move(flow_a)),
         b_(std::move(flow_b)),
+        threads_a_(threads_a),
+        threads_b_(threads_b),
+        number_(number),
         rounds_(threads_a, threads_b, number),
         out_(out) {}
 
@@ -51,6 +54,8 @@ class ThreadComparer {
   Status part();
   Status look(size_t window, Parting& parting);
   Result<std::optional<Meeting>> find_meeting(Parting& parting);
+  Result<std::optional<Meeting>> find_far_exit(const Parting& parting);
+  Status skip(ThreadFlow& flow, uint64_t count);
   Status explain(Difference& difference);
   Status end(Difference& difference);
   void tell(Difference difference);
@@ -60,6 +65,9 @@ class ThreadComparer {
   const DiffOptions& options_;
   Bases& bases_;
   ThreadFlow a_, b_;
+  FlowThreads& threads_a_;
+  FlowThreads& threads_b_;
+  size_t number_;
   RoundCounter rounds_;
   ThreadDiff& out_;
   uint64_t stretch_ = 0;       // same steps since the runs met
@@ -167,7 +175,57 @@ Result<std::optional<Meeting>> ThreadComparer::find_meeting(Parting& parting) {
     const bool all = parting.all_a && parting.all_b;
     if (window == options_.window || all || (found && window >= kLoopWindow)) break;
   }
-  return found;
+  if (found || (parting.all_a && parting.all_b)) return found;
+  return find_far_exit(parting);
+}
+
+/// A loop needs no more of a run than where it is now, so it may be a very long one. Both are
+/// followed at once, for one of them may be in a loop that it never leaves.
+Result<std::optional<Meeting>> ThreadComparer::find_far_exit(const Parting& parting) {
+  if (parting.last_a == nullptr || parting.a.empty() || parting.b.empty()) return {std::nullopt};
+  struct Run {
+    LoopExit exit;
+    std::optional<ThreadFlow> flow;  // none: there is nothing to find
+  };
+  Run runs[] = {
+      {LoopExit(bases_, *parting.last_a, parting.b[0], false, parting.address_bytes), {}},
+      {LoopExit(bases_, *parting.last_b, parting.a[0], true, parting.address_bytes), {}}};
+  for (const bool in_a : {true, false}) {
+    Run& run = runs[in_a ? 0 : 1];
+    const std::span<const Place> seen = in_a ? parting.a : parting.b;
+    if (!run.exit.look_at(seen) || !run.exit.in_loop()) continue;
+    TW_ASSIGN_OR_RETURN(run.flow, ThreadFlow::open(in_a ? threads_a_ : threads_b_, number_,
+                                                   seen.back().seq + 1));
+  }
+  while (runs[0].flow || runs[1].flow) {
+    for (const bool in_a : {true, false}) {
+      Run& run = runs[in_a ? 0 : 1];
+      if (!run.flow) continue;
+      TW_ASSIGN_OR_RETURN(const std::span<const Place> places, run.flow->ahead(kStretch));
+      const bool goes_on = run.exit.look_at(places) && !places.empty();
+      if (const auto steps = run.exit.steps()) {
+        const Place& other = in_a ? parting.b[0] : parting.a[0];
+        const Place& exit = run.exit.exit();
+        if (in_a ? bases_.would_pair(exit, other) : bases_.would_pair(other, exit))
+          return {Meeting{in_a ? *steps : 0, in_a ? 0 : *steps, run.exit.loop(), exit,
+                          run.exit.last_in_loop()}};
+      }
+      run.flow->advance(places.size());
+      if (!goes_on) run.flow.reset();
+    }
+  }
+  return {std::nullopt};
+}
+
+Status ThreadComparer::skip(ThreadFlow& flow, uint64_t count) {
+  while (count != 0) {
+    TW_ASSIGN_OR_RETURN(const std::span<const Place> places, flow.ahead(kStretch));
+    const size_t some = std::min<size_t>(count, places.size());
+    if (some == 0) break;
+    flow.advance(some);
+    count -= some;
+  }
+  return {};
 }
 
 Status ThreadComparer::part() {
@@ -190,13 +248,16 @@ Status ThreadComparer::part() {
   }
   if (!meeting) {
     TW_RETURN_IF_ERROR(end(difference));
+    if (out_.given_up && !(parting.all_a && parting.all_b))
+      out_.given_up_after = options_.window;
   } else {
-    difference.meet_a = spot_of(parting.a[meeting->a]);
-    difference.meet_b = spot_of(parting.b[meeting->b]);
+    const bool far_a = meeting->far && meeting->a != 0, far_b = meeting->far && meeting->b != 0;
+    difference.meet_a = spot_of(far_a ? *meeting->far : parting.a[meeting->a]);
+    difference.meet_b = spot_of(far_b ? *meeting->far : parting.b[meeting->b]);
     difference.only_a = meeting->a;
     difference.only_b = meeting->b;
-    a_.advance(meeting->a);
-    b_.advance(meeting->b);
+    TW_RETURN_IF_ERROR(skip(a_, meeting->a));
+    TW_RETURN_IF_ERROR(skip(b_, meeting->b));
     stretch_ = 0;
     trial_ = UINT64_MAX;
     if (options_.first && !ignored) done_ = true;
@@ -278,7 +339,7 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
     if (a.catalog.registers.find(name) == nullptr && b.catalog.registers.find(name) == nullptr)
       return {Errc::InvalidArgument, fmt::format("these traces have no register {}", name)};
   DiffOptions bounded = options;
-  bounded.window = std::clamp<size_t>(options.window, 16, 1 << 24);
+  bounded.window = std::clamp<size_t>(options.window, 16, DiffOptions::kWindowMax);
   DiffReport report;
   FlowThreads threads_a(a.steps), threads_b(b.steps);
   Bases bases;

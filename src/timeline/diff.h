@@ -23,9 +23,10 @@ struct DiffSide {
 };
 
 struct DiffOptions {
+  static constexpr size_t kWindow = 1 << 20, kWindowMax = 1 << 24;
   bool first = false;          // stop at the first difference
   bool ignore_loops = false;   // how often a loop runs is no difference
-  size_t window = 1 << 20;     // steps in which the traces may meet again, 2^24 at most
+  size_t window = kWindow;     // steps in which the traces may meet again, but for exits of loops
   size_t look_back = 1 << 16;  // steps in which causes are looked for
   size_t most = 100;           // differences that are told
   bool ignore_values = false;  // look for no causes
@@ -79,7 +80,8 @@ struct ThreadDiff {
   std::optional<Spot> code_a, code_b;    // the first of them
   std::vector<Difference> differences;
   uint64_t untold = 0;                   // differences beyond DiffOptions::most
-  bool given_up = false;                 // the runs did not meet again in the window
+  bool given_up = false;                 // the runs did not meet again
+  uint64_t given_up_after = 0;           // steps of each that were looked at; 0 = all there are
 };
 
 struct DiffReport {

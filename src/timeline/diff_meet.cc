@@ -4,8 +4,6 @@
 #include <bit>
 #include <vector>
 
-#include "machine/control_flow.h"
-
 namespace tracewell::timeline {
 namespace {
 
@@ -73,44 +71,50 @@ class AnchorTable {
   std::vector<uint32_t> first_, next_;
 };
 
-/// The step `last` went into a loop with `stays`, and out of it with `leaves`.
-std::optional<Meeting> exit_of(const Place& last, std::span<const Place> stays, const Place& leaves,
-                               uint32_t address_bytes, const auto& same_place) {
-  const machine::FlowDecoder decoder(address_bytes == 8 ? "x86-64" : "i386");
-  std::optional<ExtraRounds> loop;
-  const Place* before = &last;
-  for (size_t i = 0; i < stays.size(); ++i) {
-    const Place& now = stays[i];
-    if (before->pc == last.pc && i > 0 && same_place(leaves, now)) {
-      const bool outside = loop && (now.pc < loop->head || now.pc > loop->latch);
-      if (!outside) return std::nullopt;
-      return Meeting{0, i, loop};
-    }
-    if (!loop && now.pc <= last.pc && last.pc <= before->pc &&
-        (now.pc == before->pc ||
-         decoder.decode(Bytes(before->code).first(before->code[15])).flow == machine::Flow::Jump))
-      loop = ExtraRounds{false, now.pc, before->pc, before->pc != last.pc};
-    before = &now;
-  }
-  return std::nullopt;
+}  // namespace
+
+LoopExit::LoopExit(const Bases& bases, const Place& last, const Place& leaves, bool other_is_a,
+                   uint32_t address_bytes)
+    : bases_(bases),
+      last_(last),
+      leaves_(leaves),
+      other_is_a_(other_is_a),
+      decoder_(address_bytes == 8 ? "x86-64" : "i386"),
+      before_(last) {}
+
+bool LoopExit::same_place(const Place& now) const {
+  return other_is_a_ ? bases_.possible_pair(leaves_.pc, now.pc)
+                     : bases_.possible_pair(now.pc, leaves_.pc);
 }
 
-}  // namespace
+bool LoopExit::look_at(std::span<const Place> places) {
+  for (const Place& now : places) {
+    if (before_.pc == last_.pc && count_ > 0 && same_place(now)) {
+      found_ = loop_ && (now.pc < loop_->head || now.pc > loop_->latch);
+      exit_ = now;
+      return false;
+    }
+    if (!loop_ && now.pc <= last_.pc && last_.pc <= before_.pc &&
+        (now.pc == before_.pc ||
+         decoder_.decode(Bytes(before_.code).first(before_.code[15])).flow == machine::Flow::Jump))
+      loop_ = ExtraRounds{!other_is_a_, now.pc, before_.pc, before_.pc != last_.pc};
+    before_ = now;
+    ++count_;
+  }
+  return true;
+}
 
 std::optional<Meeting> find_loop_exit(const Bases& bases, const Parting& parting) {
   if (parting.last_a == nullptr || parting.a.empty() || parting.b.empty()) return std::nullopt;
-  auto in_b = exit_of(*parting.last_b, parting.b, parting.a[0], parting.address_bytes,
-                      [&](const Place& a, const Place& b) {
-                        return bases.possible_pair(a.pc, b.pc);
-                      });
-  auto in_a = exit_of(*parting.last_a, parting.a, parting.b[0], parting.address_bytes,
-                      [&](const Place& b, const Place& a) {
-                        return bases.possible_pair(a.pc, b.pc);
-                      });
-  if (in_a) {
-    std::swap(in_a->a, in_a->b);
-    in_a->loop->in_a = true;
-  }
+  const auto exit_of = [&](bool in_a) -> std::optional<Meeting> {
+    LoopExit exit(bases, in_a ? *parting.last_a : *parting.last_b,
+                  in_a ? parting.b[0] : parting.a[0], !in_a, parting.address_bytes);
+    exit.look_at(in_a ? parting.a : parting.b);
+    if (!exit.steps()) return std::nullopt;
+    const auto steps = static_cast<size_t>(*exit.steps());
+    return Meeting{in_a ? steps : 0, in_a ? 0 : steps, exit.loop(), {}, 0};
+  };
+  const auto in_b = exit_of(false), in_a = exit_of(true);
   std::optional<Meeting> best;
   for (const auto& one : {in_a, in_b}) {
     // A loop and its exit need no more evidence; the next difference may be right behind it.
@@ -134,7 +138,7 @@ std::optional<Meeting> find_anchor(const Bases& bases, const Parting& parting) {
       if (best && i + j >= best->a + best->b) return false;
       if (i + j > 0 && j < parting.b.size() &&
           same_way(bases, parting.a.subspan(i), parting.b.subspan(j), kAnchor)) {
-        best = Meeting{i, j, {}};
+        best = Meeting{i, j, {}, {}, 0};
         return false;
       }
       return ++tries < kTries;

@@ -37,23 +37,25 @@ class Arrivals {
 
 }  // namespace
 
-/// `more`: steps in front of the flow that are still of the loop.
 Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, ThreadFlow& flow,
-                                                     uint64_t head, uint64_t latch, size_t more) {
+                                                     const Loop& loop) {
+  const size_t more = loop.far_last ? 0 : loop.more;
   TW_ASSIGN_OR_RETURN(const std::span<const Place> ahead, flow.ahead(more));
   const std::span<const Place> rest = ahead.first(std::min(more, ahead.size()));
   const std::span<const Place> back = flow.back();
-  Arrivals near(head, latch);
+  Arrivals near(loop.head, loop.latch);
   near.see(back);
   near.see(rest);
-  if (near.entered() || back.empty()) return Count{near.count(), near.entered()};
-  const uint64_t end = rest.empty() ? back.back().seq : rest.back().seq;
+  if (!loop.far_last && (near.entered() || back.empty()))
+    return Count{near.count(), near.entered()};
+  const uint64_t parted = rest.empty() ? back.back().seq : rest.back().seq;
+  const uint64_t end = loop.far_last.value_or(parted);
   TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* thread, threads.thread(number_));
   Count count{near.count(), false};
   for (uint64_t far = kLookBackMax / 64; far <= kLookBackMax && !count.exact; far *= 8) {
-    const uint64_t from = end > far ? end - far : 0;
+    const uint64_t from = parted > far ? parted - far : 0;
     TW_ASSIGN_OR_RETURN(ThreadFlow again, ThreadFlow::open(threads, number_, from));
-    Arrivals arrivals(head, latch);
+    Arrivals arrivals(loop.head, loop.latch);
     while (true) {
       TW_ASSIGN_OR_RETURN(std::span<const Place> places, again.ahead(ThreadFlow::kBack));
       const auto behind = std::find_if(places.begin(), places.end(),
@@ -76,10 +78,11 @@ Status RoundCounter::count(const Meeting& meeting, ThreadFlow& a, ThreadFlow& b,
   const uint64_t to_a = loop.in_a ? 0 : -distance, to_b = loop.in_a ? distance : 0;
   difference.head_a = loop.head + to_a;
   difference.head_b = loop.head + to_b;
-  TW_ASSIGN_OR_RETURN(const Count of_a, count_side(threads_a_, a, difference.head_a,
-                                                   loop.latch + to_a, meeting.a));
-  TW_ASSIGN_OR_RETURN(const Count of_b, count_side(threads_b_, b, difference.head_b,
-                                                   loop.latch + to_b, meeting.b));
+  Loop in_a{difference.head_a, loop.latch + to_a, meeting.a, {}};
+  Loop in_b{difference.head_b, loop.latch + to_b, meeting.b, {}};
+  if (meeting.far) (loop.in_a ? in_a : in_b).far_last = meeting.far_last;
+  TW_ASSIGN_OR_RETURN(const Count of_a, count_side(threads_a_, a, in_a));
+  TW_ASSIGN_OR_RETURN(const Count of_b, count_side(threads_b_, b, in_b));
   const uint64_t tests = loop.tests_first ? 1 : 0;
   difference.times_a = of_a.rounds - std::min(tests, of_a.rounds);
   difference.times_b = of_b.rounds - std::min(tests, of_b.rounds);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/result.h"
@@ -27,8 +28,13 @@ class RoundCounter {
     uint64_t rounds = 0;
     bool exact = false;
   };
-  Result<Count> count_side(FlowThreads& threads, ThreadFlow& flow, uint64_t head, uint64_t latch,
-                           size_t more);
+  struct Loop {
+    uint64_t head = 0, latch = 0;
+    size_t more = 0;  // steps in front of the flow that are still of it
+    /// The last of them, when they are too many to be kept.
+    std::optional<uint64_t> far_last;
+  };
+  Result<Count> count_side(FlowThreads& threads, ThreadFlow& flow, const Loop& loop);
 
   FlowThreads& threads_a_;
   FlowThreads& threads_b_;

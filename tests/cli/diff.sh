@@ -78,6 +78,22 @@ has 'thread 100 | 100: 25 steps are the same before the first difference'
 expect 0 diff --first "$work/a.jsonl" "$work/a.jsonl"
 has 'thread 100 | 100: 26 steps are the same'
 
+# Runs that do not meet again; and how far was looked.
+way() {
+  echo '{"catalog":{"machine":"x86-64","endian":"little"}}'
+  awk -v at="$1" 'BEGIN { for (i = 0; i < 100; i++)
+    printf "{\"kind\":\"step\",\"pc\":\"0x%x\",\"opcode\":\"90\"}\n",
+           (i < 20 ? 4096 : at) + 3 * i }'
+}
+way 8192 >"$work/one.jsonl"
+way 20001 >"$work/other.jsonl"
+expect 1 diff "$work/one.jsonl" "$work/other.jsonl"
+has 'the runs do not meet again'
+expect 1 diff "$work/one.jsonl" "$work/other.jsonl" --window 20
+has 'not seen to meet again within 20 steps; --window N looks further (up to 16777216)'
+expect 1 diff "$work/one.jsonl" "$work/other.jsonl" --window 20 --json
+has '"given_up_after": 20'
+
 # What a beginner does wrong.
 expect 2 diff "$work/a.jsonl"
 expect 4 diff "$work/a.jsonl" "$work/nothing-there"

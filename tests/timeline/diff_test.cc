@@ -186,6 +186,69 @@ TEST(Diff, ABranchRightBehindALoop) {
   EXPECT_EQ(thread.differences[1].only_b, 4u);
 }
 
+/// Two loops, and what is between and behind them. `ends` = false: the second one is never left.
+Items two_loops(int first, int second, bool ends = true) {
+  Items out;
+  const auto code = [&](uint64_t pc, int count) {
+    for (int i = 0; i < count; ++i) out.push_back({pc + static_cast<uint64_t>(i), &nop()});
+  };
+  const auto loop = [&](uint64_t pc, int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      code(pc, 3);
+      out.push_back({pc + 3, &jump_if()});
+    }
+  };
+  code(0x401000, 20);
+  loop(0x401100, first);
+  code(0x401200, 40);
+  loop(0x401300, second);
+  if (ends) code(0x401400, 40);
+  return out;
+}
+
+/// An exit needs no window: it is waited for.
+TEST(Diff, LoopsThatAreLongerThanTheWindow) {
+  DiffOptions options;
+  options.window = 64;
+  const auto a = trace_of({two_loops(5, 40000)}, 1, 1), b = trace_of({two_loops(30000, 7)}, 1, 1);
+  const DiffReport report = compare(*a, *b, options);
+  const ThreadDiff& thread = report.threads.at(0);
+  ASSERT_EQ(thread.differences.size(), 2u);
+  const Difference& first = thread.differences[0];
+  EXPECT_EQ(first.kind, Difference::Kind::Loop);
+  EXPECT_TRUE(first.exact);
+  EXPECT_EQ(first.times_a, 5u);
+  EXPECT_EQ(first.times_b, 30000u);
+  EXPECT_EQ(first.only_a, 0u);
+  EXPECT_EQ(first.only_b, 29995u * 4);
+  EXPECT_EQ(first.meet_a->pc, 0x401200u);
+  EXPECT_EQ(first.meet_b->seq, 20u + 30000u * 4);
+  const Difference& second = thread.differences[1];
+  EXPECT_EQ(second.times_a, 40000u);
+  EXPECT_EQ(second.times_b, 7u);
+  EXPECT_TRUE(second.exact);
+  EXPECT_EQ(second.only_a, 39993u * 4);
+  EXPECT_EQ(thread.same, 20u + 5 * 4 + 40 + 7 * 4 + 40);
+  EXPECT_FALSE(thread.given_up);
+  options.ignore_loops = true;
+  EXPECT_TRUE(compare(*a, *b, options).same());
+}
+
+TEST(Diff, HowFarWasLookedForTheOtherRun) {
+  DiffOptions options;
+  options.window = 64;
+  const auto a = trace_of({two_loops(5, 7)}, 1, 1);
+  const auto b = trace_of({two_loops(5, 40000, false)}, 1, 1);
+  const DiffReport report = compare(*a, *b, options);
+  ASSERT_EQ(report.threads.at(0).differences.size(), 1u);
+  EXPECT_EQ(report.threads[0].differences[0].kind, Difference::Kind::Parts);
+  EXPECT_TRUE(report.threads[0].given_up);
+  EXPECT_EQ(report.threads[0].given_up_after, 64u);
+  options.window = 1 << 20;
+  EXPECT_TRUE(compare(*a, *b, options).threads.at(0).given_up);
+  EXPECT_EQ(compare(*a, *b, options).threads.at(0).given_up_after, 0u);
+}
+
 TEST(Diff, OneMayEndBeforeTheOther) {
   const RandomProgram program(3, 40);
   Decisions decisions{3};
