@@ -78,8 +78,10 @@ class Compiler {
 
   // compile_switch.cc
   void choice(const Item& item);
-  void number_cases(const Item& item, const Source& source);
-  void text_cases(const Item& item, const Source& source);
+  template <class Key, class KeyOf>
+  void cases(const Item& item, Op op, std::vector<Switch<Key>>& tables, KeyOf key_of);
+  std::optional<int64_t> number_case(const Case& it, const Source& source);
+  std::string text_case(const Case& it, const Source& source);
   uint32_t case_body(const Case& it);
   void bit_flags(const Item& item);
   void flag(const Flag& flag, const Source& source);

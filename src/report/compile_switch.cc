@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <set>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -48,6 +51,65 @@ Range range_of(const CodeUse& use) {
 
 }  // namespace
 
+/// Compiles what a case does and a jump, whose target is not known yet. Returns the jump.
+uint32_t Compiler::case_body(const Case& it) {
+  items(it.items);
+  emit(Op::Jump);
+  return static_cast<uint32_t>(program_.code.size() - 1);
+}
+
+/// `key_of` says what a case is equal to; nullopt when it has told that this is an error.
+template <class Key, class KeyOf>
+void Compiler::cases(const Item& item, Op op, std::vector<Switch<Key>>& tables, KeyOf key_of) {
+  // What a case does may be a switch, too, and get the next table.
+  const size_t table = tables.size();
+  tables.emplace_back();
+  emit(op).index = static_cast<uint32_t>(table);
+  std::map<Key, uint32_t> targets;
+  std::vector<uint32_t> jumps;
+  std::optional<uint32_t> any;
+  for (const Case& it : item.cases) {
+    const uint32_t target = here();
+    if (any) diagnostics_.warning(it.place, "unreachable-case", "the case \\* before it takes all");
+    if (it.any) {
+      if (!any) any = target;
+    } else if (const std::optional<Key> key = key_of(it)) {
+      const bool known = targets.contains(*key);
+      if (known)
+        diagnostics_.warning(it.place, "unreachable-case",
+                             fmt::format("an earlier case takes {} already", printable(it.text)));
+      if (!known && !any) targets.emplace(*key, target);
+    }
+    jumps.push_back(case_body(it));
+  }
+  const uint32_t end = here();
+  for (const uint32_t jump : jumps) program_.code[jump].index = end;
+  tables[table] = {{targets.begin(), targets.end()}, any.value_or(end), end};
+}
+
+std::optional<int64_t> Compiler::number_case(const Case& it, const Source& source) {
+  if (it.quoted) {
+    diagnostics_.error(
+        it.place, "case",
+        fmt::format("expected a number in base {}, found a string", digits_of(source.base)));
+    return std::nullopt;
+  }
+  const auto number = number_of({it.place, it.text}, source.base);
+  if (!number) return std::nullopt;
+  check_fits({it.place, it.text}, *number, source, "case");
+  return static_cast<int64_t>(*number);
+}
+
+std::string Compiler::text_case(const Case& it, const Source& source) {
+  if (source.use && source.use->code == Code::A &&
+      it.text.size() > std::max<size_t>(source.use->bytes, 1))
+    diagnostics_.warning(it.place, "too-wide",
+                         fmt::format("the case has {} characters and A{} reads fewer: it never "
+                                     "matches",
+                                     it.text.size(), source.use->bytes));
+  return it.text;
+}
+
 void Compiler::choice(const Item& item) {
   Source source;
   if (!resolve(item.datum, source)) return;
@@ -63,80 +125,12 @@ void Compiler::choice(const Item& item) {
   }
   push(source);
   if (source.base == Base::Text) {
-    text_cases(item, source);
+    cases(item, Op::SwitchText, program_.text_switches,
+          [&](const Case& it) { return std::optional(text_case(it, source)); });
   } else {
-    number_cases(item, source);
+    cases(item, Op::Switch, program_.switches,
+          [&](const Case& it) { return number_case(it, source); });
   }
-}
-
-/// Compiles what a case does and a jump, whose target is not known yet. Returns the jump.
-uint32_t Compiler::case_body(const Case& it) {
-  items(it.items);
-  emit(Op::Jump);
-  return static_cast<uint32_t>(program_.code.size() - 1);
-}
-
-void Compiler::number_cases(const Item& item, const Source& source) {
-  const size_t table = program_.switches.size();
-  program_.switches.emplace_back();
-  emit(Op::Switch).index = static_cast<uint32_t>(table);
-  std::vector<Program::SwitchTable::Row> rows;
-  std::set<int64_t> seen;
-  std::vector<uint32_t> jumps;
-  std::optional<uint32_t> any;
-  for (const Case& it : item.cases) {
-    const uint32_t target = here();
-    if (any) diagnostics_.warning(it.place, "unreachable-case", "the case \\* before it takes all");
-    if (it.any) {
-      if (!any) any = target;
-    } else if (it.quoted) {
-      diagnostics_.error(
-          it.place, "case",
-          fmt::format("expected a number in base {}, found a string", digits_of(source.base)));
-    } else if (const auto number = number_of({it.place, it.text}, source.base)) {
-      check_fits({it.place, it.text}, *number, source, "case");
-      if (!seen.insert(static_cast<int64_t>(*number)).second) {
-        diagnostics_.warning(it.place, "unreachable-case",
-                             fmt::format("an earlier case takes {} already", it.text));
-      } else if (!any) {
-        rows.push_back({static_cast<int64_t>(*number), target});
-      }
-    }
-    jumps.push_back(case_body(it));
-  }
-  const uint32_t end = here();
-  for (const uint32_t jump : jumps) program_.code[jump].index = end;
-  std::sort(rows.begin(), rows.end(),
-            [](const auto& a, const auto& b) { return a.value < b.value; });
-  program_.switches[table] = {std::move(rows), any.value_or(end), end};
-}
-
-void Compiler::text_cases(const Item& item, const Source& source) {
-  const size_t table = program_.text_switches.size();
-  program_.text_switches.emplace_back();
-  emit(Op::SwitchText).index = static_cast<uint32_t>(table);
-  std::vector<Program::TextSwitch::Row> rows;
-  std::vector<uint32_t> jumps;
-  std::optional<uint32_t> any;
-  for (const Case& it : item.cases) {
-    const uint32_t target = here();
-    const bool known =
-        std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.text == it.text; });
-    if (any || known)
-      diagnostics_.warning(it.place, "unreachable-case", "an earlier case takes it already");
-    if (source.use && source.use->code == Code::A &&
-        it.text.size() > std::max<size_t>(source.use->bytes, 1) && !it.any)
-      diagnostics_.warning(it.place, "too-wide",
-                           fmt::format("the case has {} characters and A{} reads fewer: it never "
-                                       "matches",
-                                       it.text.size(), source.use->bytes));
-    if (it.any && !any) any = target;
-    if (!it.any && !any) rows.push_back({it.text, target});
-    jumps.push_back(case_body(it));
-  }
-  const uint32_t end = here();
-  for (const uint32_t jump : jumps) program_.code[jump].index = end;
-  program_.text_switches[table] = {std::move(rows), any.value_or(end), end};
 }
 
 void Compiler::bit_flags(const Item& item) {

@@ -2,8 +2,10 @@
 // that they point into.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/builtins.h"
@@ -70,25 +72,21 @@ struct Instruction {
   uint64_t number = 0;
 };
 
+/// Key: int64_t or std::string.
+template <class Key>
+struct Switch {
+  std::vector<std::pair<Key, uint32_t>> targets;  // sorted by key, each once
+  uint32_t otherwise = 0;
+  uint32_t end = 0;  // behind the switch, for a value that could not be had
+
+  uint32_t target(const auto& value) const {
+    const auto at = std::lower_bound(targets.begin(), targets.end(), value,
+                                     [](const auto& a, const auto& b) { return a.first < b; });
+    return at != targets.end() && at->first == value ? at->second : otherwise;
+  }
+};
+
 struct Program {
-  struct SwitchTable {
-    struct Row {
-      int64_t value;
-      uint32_t target;
-    };
-    std::vector<Row> rows;  // sorted by value, each once
-    uint32_t otherwise = 0;
-    uint32_t end = 0;  // behind the switch, for a value that could not be had
-  };
-  struct TextSwitch {
-    struct Row {
-      std::string text;
-      uint32_t target;
-    };
-    std::vector<Row> rows;  // in order
-    uint32_t otherwise = 0;
-    uint32_t end = 0;
-  };
   struct Field {
     uint64_t mask, value;
   };
@@ -101,8 +99,8 @@ struct Program {
 
   std::vector<Instruction> code;
   std::string texts;
-  std::vector<SwitchTable> switches;
-  std::vector<TextSwitch> text_switches;
+  std::vector<Switch<int64_t>> switches;
+  std::vector<Switch<std::string>> text_switches;
   std::vector<Field> fields;
   std::vector<CallTarget> calls;
 };

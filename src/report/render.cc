@@ -120,10 +120,10 @@ Renderer::Next Renderer::control(const Instruction& it) {
       at_ = it.index;
       return Next::Go;
     case Op::Switch:
-      switch_number(program.switches[it.index]);
+      at_ = target_of(program.switches[it.index], static_cast<int64_t>(pop().number));
       return Next::Go;
     case Op::SwitchText:
-      switch_text(program.text_switches[it.index]);
+      at_ = target_of(program.text_switches[it.index], pop().text);
       return Next::Go;
     case Op::UnlessFlag:
     case Op::UnlessField:
@@ -263,29 +263,6 @@ void Renderer::stores(const Instruction& it) {
     fault(context_, "pointer {} behind the entry, which has {} bytes", static_cast<int64_t>(number),
           context_.entry->buffer.size());
     context_.failed = false;
-  }
-}
-
-void Renderer::switch_number(const Program::SwitchTable& table) {
-  const auto number = static_cast<int64_t>(pop().number);
-  if (take_failed()) {
-    at_ = table.end;
-    return;
-  }
-  const auto row = std::lower_bound(table.rows.begin(), table.rows.end(), number,
-                                    [](const auto& a, int64_t b) { return a.value < b; });
-  at_ = row != table.rows.end() && row->value == number ? row->target : table.otherwise;
-}
-
-void Renderer::switch_text(const Program::TextSwitch& table) {
-  const std::string_view text = pop().text;
-  at_ = table.end;
-  if (take_failed()) return;
-  at_ = table.otherwise;
-  for (const auto& row : table.rows) {
-    if (row.text != text) continue;
-    at_ = row.target;
-    return;
   }
 }
 

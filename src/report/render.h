@@ -60,8 +60,6 @@ class Renderer {
   void prints(const Instruction& it);
   void stores(const Instruction& it);
   void push_code(const Instruction& it);
-  void switch_number(const Program::SwitchTable& table);
-  void switch_text(const Program::TextSwitch& table);
   void flag_tests(const Instruction& it);
   void loop(const Instruction& it);
   void loop_end(const Instruction& it);
@@ -69,6 +67,10 @@ class Renderer {
   Next leave();
   void timer(const Instruction& it);
   bool tired();
+  template <class Key>
+  uint32_t target_of(const Switch<Key>& table, const auto& value) {
+    return take_failed() ? table.end : table.target(value);
+  }
 
   void push(Value value) { values_[depth_++] = value; }
   void push(uint64_t number) { values_[depth_++] = {.number = number, .text = {}, .missing = 0}; }
