@@ -27,6 +27,7 @@ void LostEvents::add(const Event& event, uint64_t thread, uint64_t count, std::s
     place.why = why;
     place.first = event.seq;
     place.time_ns = event.time_ns;
+    place.in_front = thread != 0 && !threads_.contains(thread);
   }
   place.last = event.seq;
   place.count += count;
@@ -37,11 +38,13 @@ void LostEvents::look_at(const Event& event) {
   steps_ |= std::holds_alternative<Step>(event.body);
   if (steps_) return;
   if (const auto* lost = std::get_if<Lost>(&event.body))
-    return add(event, event.tid, lost->count, lost->why);
+    add(event, event.tid, lost->count, lost->why);
+  threads_.insert(event.tid);
   const auto* mark = std::get_if<Mark>(&event.body);
   if (!mark) return;
   using Kind = report::MarkText::Kind;
   const report::MarkText said = report::read_mark(mark->text);
+  limited_ |= said.kind == Kind::LogWrapped;
   if (said.kind == Kind::LogWrapped)
     add(event, 0, said.number, "the oldest of the log, which is limited");
   else if (said.kind == Kind::RecordsLost)
@@ -51,7 +54,12 @@ void LostEvents::look_at(const Event& event) {
 std::vector<LostPlace> LostEvents::places() const {
   std::vector<LostPlace> out;
   if (steps_) return out;
-  for (const auto& [key, place] : places_) out.push_back(place);
+  for (const auto& [key, place] : places_) {
+    // What is missing in front of a thread's first packet is among what the log has dropped.
+    const bool counted = limited_ && place.in_front && place.count == 0 &&
+                         place.first == place.last;
+    if (!counted) out.push_back(place);
+  }
   std::ranges::stable_sort(out, {}, &LostPlace::first);
   return out;
 }

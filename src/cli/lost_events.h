@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct LostPlace {
   std::string why;
   uint64_t count = 0;
   bool uncounted = false;  // and more, of which nobody knows how many
+  bool in_front = false;   // nothing of the thread came before the first
   uint64_t first = 0, last = 0;  // numbers of the events that say so
   std::optional<int64_t> time_ns;  // of the first
 };
@@ -35,6 +37,8 @@ class LostEvents {
   void add(const Event& event, uint64_t thread, uint64_t count, std::string_view why);
 
   std::map<std::pair<uint64_t, std::string>, LostPlace, std::less<>> places_;
+  std::set<uint64_t> threads_;  // that were seen
+  bool limited_ = false;        // the log has dropped its oldest part, and counted it
   bool steps_ = false;
 };
 

@@ -55,11 +55,16 @@ cat >"$work/marks.jsonl" <<'EOF'
 {"catalog":{}}
 {"seq":0,"kind":"mark","text":"LOGFILE WRAPAROUND, 20 records dropped","time_ns":1000000000}
 {"seq":1,"kind":"mark","text":"3 records lost: their threads could not make a ring"}
+{"seq":2,"kind":"lost","tid":5,"count":0,"why":"packets are missing"}
 EOF
 expect 0 check "$work/marks.jsonl"
 has 'lost 20 (the oldest of the log, which is limited): event 0, 1.000000000 s'
 has 'lost 3 (their threads could not make a ring): event 1'
 has '; lost: 23'
+grep -q 'packets are missing' "$work/out" && fail 'what the log has dropped is told twice'
+echo '{"seq":3,"kind":"lost","tid":5,"count":0,"why":"packets are missing"}' >>"$work/marks.jsonl"
+expect 0 check "$work/marks.jsonl"
+has '; lost: 23 and more'
 expect 0 check "$cases/hooklog/one-ring/input.hooks"
 grep -q lost "$work/out" && fail 'nothing was lost'
 finish
