@@ -407,6 +407,11 @@ void Scan::tell_end(Bytes file) {
   if (end_why_.empty())
     tell(at_, Problem::Severity::Warning, "zero-tail",
          fmt::format("the last {} bytes are zero: they were never written", left));
+  else if (end_reading_ == Reading::Cut && left > kBlockBytesMax)
+    tell(at_, Problem::Severity::Damage, "block-cut",
+         fmt::format("the block here would reach beyond the end of the file, and there is no full "
+                     "dump behind it; the last {} bytes are left out",
+                     left));
   else if (end_reading_ == Reading::Cut)
     tell(at_, Problem::Severity::Damage, "block-cut",
          fmt::format("the file ends inside a block; its last {} bytes are left out", left));
