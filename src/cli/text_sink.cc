@@ -113,32 +113,28 @@ class TextSink final : public Sink {
 
   /// Numbers in columns; what is wider (vectors), a line each unless it is zero.
   void write_registers(const Frame& frame, const FrameBlock& block) {
-    const auto& registers = catalog_.registers.registers;
     size_t column = 0;
     size_t zeros = 0;
     wide_.clear();
-    for (uint32_t i = 0; i < registers.size(); ++i) {
-      const Register& one = registers[i];
-      if (!register_valid(frame, i) || one.offset > block.bytes.size() ||
-          one.size_bytes > block.bytes.size() - one.offset)
-        continue;
-      const Bytes value = block.bytes.subspan(one.offset, one.size_bytes);
+    const auto write_one = [&](const Register& one, Bytes value) {
       const std::string number = formats::register_value_hex(value, catalog_.endian);
       if (one.size_bytes > 8) {
         if (number == "0x0")
           ++zeros;
         else
           wide_ += fmt::format("  {:<9} {}\n", printable(one.name), number);
-        continue;
+        return;
       }
       put("{}{:<9} {:<{}}", column == 0 ? "  " : "  ", printable(one.name), number,
           column + 1 == kColumns ? 0 : kValueWidth);
       if (++column == kColumns) end_line(column);
-    }
+    };
+    formats::each_collected(catalog_.registers, frame, block, write_one);
     if (column != 0) end_line(column);
     text_ += wide_;
     if (zeros != 0) put("  ({} wide registers are zero)\n", zeros);
-    if (registers.empty()) put("  registers: {} bytes in an unknown layout\n", block.bytes.size());
+    if (catalog_.registers.empty())
+      put("  registers: {} bytes in an unknown layout\n", block.bytes.size());
   }
 
   void end_line(size_t& column) {

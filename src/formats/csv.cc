@@ -102,7 +102,9 @@ class CsvWriter final : public Sink {
     for (const FrameBlock& block : frame.blocks) {
       switch (block.kind) {
         case Kind::Registers:
-          fill_registers(frame, block);
+          each_collected(catalog_.registers, frame, block, [&](const Register& one, Bytes value) {
+            put_register(Registers, one, value);
+          });
           break;
         case Kind::Memory:
           separate(Memory);
@@ -117,17 +119,6 @@ class CsvWriter final : public Sink {
           fields_[Static] += to_hex(block.bytes);
           break;
       }
-    }
-  }
-
-  void fill_registers(const Frame& frame, const FrameBlock& block) {
-    const auto& registers = catalog_.registers.registers;
-    for (uint32_t i = 0; i < registers.size(); ++i) {
-      const Register& one = registers[i];
-      if (!register_valid(frame, i) || one.offset > block.bytes.size() ||
-          one.size_bytes > block.bytes.size() - one.offset)
-        continue;
-      put_register(Registers, one, block.bytes.subspan(one.offset, one.size_bytes));
     }
   }
 

@@ -78,15 +78,10 @@ class EventWriter {
   void write_registers(const Frame& frame, const FrameBlock& block) {
     out_ += ",\"registers\":{";
     bool first = true;
-    const auto& registers = catalog_.registers.registers;
-    for (uint32_t i = 0; i < registers.size(); ++i) {
-      const Register& one = registers[i];
-      if (!register_valid(frame, i) || one.offset > block.bytes.size() ||
-          one.size_bytes > block.bytes.size() - one.offset)
-        continue;
+    each_collected(catalog_.registers, frame, block, [&](const Register& one, Bytes value) {
       separate(first);
-      write_register(one, block.bytes.subspan(one.offset, one.size_bytes));
-    }
+      write_register(one, value);
+    });
     out_ += '}';
   }
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "timeline/skips.h"
+
 namespace tracewell::timeline {
 namespace {
 
@@ -222,15 +224,8 @@ CellHistory::CellHistory(const Stream& stream) : first_step_(stream.first) {
 
 /// How many skips stand behind steps that are less.
 size_t CellHistory::skip_of(uint64_t step) const {
-  size_t low = 0, high = skip_count_;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (load_uint(skips_ + middle * kSkipBytes, 4, Endian::Little) < step)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return skips_until(skips_, skip_count_, kSkipBytes,
+                     [&](uint64_t behind) { return behind >= step; });
 }
 
 CellHistory::Walk CellHistory::walk_at(size_t skip) const {

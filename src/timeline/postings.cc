@@ -1,5 +1,7 @@
 #include "timeline/postings.h"
 
+#include "timeline/skips.h"
+
 namespace tracewell::timeline {
 namespace {
 
@@ -73,15 +75,8 @@ uint64_t Postings::counted() const {
 
 /// How many skips lead to pairs that begin no later than at the number.
 size_t Postings::skip_of(uint64_t number) const {
-  size_t low = 0, high = skip_count_;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (load_uint(skips_ + middle * kSkipBytes, 4, Endian::Little) <= number)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return skips_until(skips_, skip_count_, kSkipBytes,
+                     [&](uint64_t first) { return first > number; });
 }
 
 Postings::Walk Postings::walk_at(size_t skip) const {
