@@ -82,7 +82,7 @@ class WantedEvents final : public Source {
     return more;
   }
   uint64_t events() const { return events_; }  // without the marks of sessions
-  uint64_t frames() const { return frames_; }
+  uint64_t frame_count() const { return frames_; }
   bool any_in_module() const { return in_module_; }
 
  private:
@@ -140,9 +140,9 @@ std::string why_not(const ConvertOptions& options, const formats::Format& format
                     const WantedEvents& events) {
   std::string why;
   const bool selects = options.selection.selects();
-  if (options.is_at && events.frames() != 0 && !options.selection.asked->steps)
+  if (options.is_at && events.frame_count() != 0 && !options.selection.asked->steps)
     why = "--at chooses among steps, and this trace has none";
-  else if (options.is_at && events.frames() == 0)
+  else if (options.is_at && events.frame_count() == 0)
     why = (selects ? why_nothing(options.selection, " --at " + options.at)
                    : "no step is at " + options.at) +
           hex_hint(options.at);

@@ -100,16 +100,18 @@ cmp "$work/followed" "$work/whole" || fail "what was followed is not the log"
 expect 0 report --follow -m -h -t "$work/mine" -d 010 -O timestamp=3 "$work/log"
 lines 6
 trace -a || fail "trace"
-"$tracewell" report --follow -t "$work/mine" >"$work/followed" &
+: >"$work/followed"
+"$tracewell" report --follow -t "$work/mine" >>"$work/followed" &
 follower=$!
 wait_for 'TRACE ON' "$work/followed"
 kill -TERM $follower
 wait $follower
 [ $? = 143 ] || fail "it does not end by SIGTERM"
 has 'DELTA_MSEC' followed
-"$tracewell" report --follow -t "$work/mine" >"$work/followed" &
+: >"$work/again"  # what stood in "followed" says nothing of this one
+"$tracewell" report --follow -t "$work/mine" >>"$work/again" &
 follower=$!
-wait_for 'TRACE ON' "$work/followed"
+wait_for 'TRACE ON' "$work/again"
 rm -rf "$work/log"
 wait $follower || fail "a log that was removed: $?"
 trcstop 2>/dev/null
