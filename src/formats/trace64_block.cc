@@ -42,28 +42,31 @@ bool positions_fit(const uint8_t* positions, uint32_t count, const Shape& shape)
   return count == 0 || sum_of(positions, count) + count <= shape.words;
 }
 
-/// For how many blocks a reading of the file makes sense, up to `most`; the end of the file, where
-/// a block ends, counts as all of them. Behind flagged blocks, and of full dumps, either reading
-/// will do. `skips`: becomes true where it goes past a user block that is large.
-uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, uint32_t most,
-                 bool& skips) {
-  if (most == 0 || offset == file.size()) return most;
-  Block block;
-  if (read_block(file, offset, shape, hidden_tid, block) != Reading::Whole) return 0;
-  if (!is_plausible(block, shape)) return 0;
-  const uint64_t next = offset + block.size;
-  skips |= block.is_user() && block.size >= kLargeUserBlock;
-  const uint32_t plain = lasting(file, next, shape, false, most - 1, skips);
-  const bool bare_dump = next + 1 < file.size() && file[next] == 0 && file[next + 1] == shape.words;
-  const bool either = block.is_flagged() || block.is_full(shape) || bare_dump;
-  if (plain + 1 == most || !either) return plain + 1;
-  return 1 + std::max(plain, lasting(file, next, shape, true, most - 1, skips));
-}
+/// A guess at what begins somewhere.
+struct Look {
+  Bytes file;
+  const Shape& shape;
+  bool plausible = true;  // blocks are to be that, and not only whole
+  bool skips = false;     // becomes true where it goes past a user block that is large
 
-uint32_t lasting(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, uint32_t most) {
-  bool skips = false;
-  return lasting(file, offset, shape, hidden_tid, most, skips);
-}
+  /// For how many blocks a reading of the file makes sense, up to `most`; the end of the file,
+  /// where a block ends, counts as all of them. Behind flagged blocks, and of full dumps, either
+  /// reading will do.
+  uint32_t lasting(uint64_t offset, bool hidden_tid, uint32_t most) {
+    if (most == 0 || offset == file.size()) return most;
+    Block block;
+    if (read_block(file, offset, shape, hidden_tid, block) != Reading::Whole) return 0;
+    if (plausible && !is_plausible(block, shape)) return 0;
+    const uint64_t next = offset + block.size;
+    skips |= block.is_user() && block.size >= kLargeUserBlock;
+    const uint32_t plain = lasting(next, false, most - 1);
+    const bool bare_dump =
+        next + 1 < file.size() && file[next] == 0 && file[next + 1] == shape.words;
+    const bool either = block.is_flagged() || block.is_full(shape) || bare_dump;
+    if (plain + 1 == most || !either) return plain + 1;
+    return 1 + std::max(plain, lasting(next, true, most - 1));
+  }
+};
 
 bool lists_pc(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid) {
   Block block;
@@ -152,11 +155,16 @@ HiddenTid find_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint3
   const Reading reading = read_block(file, offset, shape, true, block);
   // Whatever else its rest may look like.
   if (announced && reading == Reading::Cut) return HiddenTid::Yes;
-  bool plain_skips = false, hidden_skips = false;
-  const uint32_t plain = lasting(file, offset, shape, false, kLookAhead, plain_skips);
-  const uint32_t hidden = lasting(file, offset, shape, true, kLookAhead, hidden_skips);
-  if (plain != hidden) return decided(hidden > plain);
-  if (hidden_skips && !plain_skips) return HiddenTid::No;
+  Look as_plain{file, shape}, as_hidden{file, shape};
+  const uint32_t plain = as_plain.lasting(offset, false, kLookAhead);
+  const uint32_t hidden = as_hidden.lasting(offset, true, kLookAhead);
+  if (plain != hidden) {
+    // A reserved bit alone is no reason to read everything otherwise.
+    const uint32_t whole_plain = Look{file, shape, false}.lasting(offset, false, kLookAhead);
+    const uint32_t whole_hidden = Look{file, shape, false}.lasting(offset, true, kLookAhead);
+    return decided(whole_plain == whole_hidden ? hidden > plain : whole_hidden > whole_plain);
+  }
+  if (as_hidden.skips && !as_plain.skips) return HiddenTid::No;
   if (hidden == 0 || announced) return decided(hidden != 0);
   // Nearly every instruction moves the program counter.
   const bool plain_pc = lists_pc(file, offset, shape, false);
@@ -167,6 +175,10 @@ HiddenTid find_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint3
   const auto id = static_cast<uint32_t>(load_uint(file.data() + offset + 4, 4, Endian::Little));
   if (!plain_pc && id != tid && id % 4 == 0 && id != 0 && id < (1u << 20)) return HiddenTid::Yes;
   return HiddenTid::Unclear;
+}
+
+bool goes_on(Bytes file, uint64_t offset, const Shape& shape) {
+  return Look{file, shape, false}.lasting(offset, false, kLookAhead) == kLookAhead;
 }
 
 namespace {
@@ -184,7 +196,8 @@ DumpSign look_for_dump(Bytes file, uint64_t start, const Shape& shape, uint64_t&
         !is_plausible(block, shape))
       continue;
     const uint64_t next = start + block.size;
-    if (lasting(file, next, shape, false, 2) > 0 || lasting(file, next, shape, true, 2) == 2)
+    Look look{file, shape};
+    if (look.lasting(next, false, 2) > 0 || look.lasting(next, true, 2) == 2)
       return DumpSign::Sure;
     if (best != DumpSign::None || !block.is_flagged()) continue;
     best = DumpSign::Alone;

@@ -75,6 +75,9 @@ std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden
 /// another kind. For guesses.
 bool is_plausible(const Block& block, const Shape& shape);
 
+/// Is there block behind block for a while, plausible or not, or up to the end of the file?
+bool goes_on(Bytes file, uint64_t offset, const Shape& shape);
+
 /// Is there an id in front of the opcode of the block at `offset`, whose flag is clear, although
 /// the flag says no? To be asked only behind a flagged block and of full dumps: recorders of 2017
 /// to 2026 wrote it there. Looks a few blocks ahead at either reading; the one that lasts longer is

@@ -138,7 +138,6 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
        {uint64_t{scan.shape_.wide}, scan.blocks_at_, scan.at_, scan.count_, uint64_t{scan.tid_},
         uint64_t{scan.after_flagged_}, uint64_t{scan.announced_}, uint64_t{scan.has_unknown_},
         scan.left_out_.count, scan.left_out_.bytes, scan.without_pc_,
-        scan.told_from_ + 1, scan.told_from_seq_,
         static_cast<uint64_t>(scan.end_reading_)})
     out.number(value);
   out.text(scan.end_why_);
@@ -205,8 +204,6 @@ bool Notes::read_places(Cursor& in, uint64_t file_bytes, Scan& scan) {
   scan.left_out_.count = in.varint();
   scan.left_out_.bytes = in.varint();
   scan.without_pc_ = in.varint();
-  scan.told_from_ = in.varint() - 1;
-  scan.told_from_seq_ = in.varint();
   const uint64_t reading = in.varint();
   scan.end_why_ = read_text(in);
   if (in.bad() || reading > static_cast<uint64_t>(Reading::Bad) || scan.at_ < blocks_at ||
@@ -230,7 +227,7 @@ bool Notes::read_keyframes(Cursor& in, Scan& scan) {
     one.offset += bytes;
     one.full = (bits & kFull) != 0;
     one.flagged = (bits & kFlagged) != 0;
-    if (bits >> kJointShift > static_cast<uint64_t>(Joint::Told)) return false;
+    if (bits >> kJointShift > static_cast<uint64_t>(Joint::Goes)) return false;
     one.joint = static_cast<Joint>(bits >> kJointShift);
     one.checkpoint = 0;
     if ((bits & kFromCheckpoint) != 0) one.checkpoint = static_cast<uint32_t>(in.varint());
@@ -353,6 +350,7 @@ bool Notes::read(Bytes notes, uint64_t file_bytes, Contents& contents) {
   if (!read_push_old(in, scan, generation)) return false;
   if (resumes && !read_resume(in, scan)) return false;
   if (!read_log(in, contents.problems) || !in.at_end() || in.bad()) return false;
+  scan.find_stretches();
   list_user_blocks(contents.file->bytes(), scan);
   return true;
 }

@@ -33,6 +33,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
     return contents_->scan.keyframe_steps();
   }
   std::span<const uint64_t> sessions() const override { return contents_->scan.sessions(); }
+  std::span<const uint64_t> stretches() const override { return contents_->scan.stretches(); }
   Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
   /// Does not look ahead, either: where another thread goes on behind a step, what it left is told
   /// by its thread's next step alone. Who has an index in mind finds it there.

@@ -104,6 +104,7 @@ void Scan::extend(Bytes file, ProblemLog* problems,
                      "stands for one that is not known",
                      without_pc_));
   find_sessions();
+  find_stretches();
   keyframe_steps_.clear();
   for (const Keyframe& one : keyframes_) keyframe_steps_.push_back(one.seq);
   problems_ = nullptr;
@@ -217,7 +218,8 @@ bool Scan::rewind(ProblemLog& problems) {
 /// May a session begin with this keyframe? (find_sessions() looks closer.)
 bool Scan::may_begin_at(size_t keyframe) const {
   const Keyframe& one = keyframes_[keyframe];
-  return one.full && (keyframe == 0 || one.joint >= Joint::Breaks ||
+  return one.full && (keyframe == 0 || one.joint == Joint::Breaks ||
+                      one.joint == Joint::Begins ||
                       one.seq - keyframes_[keyframe - 1].seq != kFullDumpEvery);
 }
 
@@ -245,16 +247,13 @@ bool Scan::user_block(Bytes file, const Block& block) {
     Block behind;
     const Reading plain = read_block(file, next, shape_, false, behind);
     const bool fits = plain == Reading::Cut ||
-                      (plain == Reading::Whole && is_plausible(behind, shape_)) ||
+                      (plain == Reading::Whole &&
+                       (is_plausible(behind, shape_) || goes_on(file, next, shape_))) ||
                       read_block(file, next, shape_, true, behind) == Reading::Whole ||
                       all_zero(file.subspan(next, std::min<uint64_t>(64, file.size() - next)));
     if (!fits) return recover(file, "what follows a user block makes no sense");
   }
   at_ = next;
-  if (own && own->kind == OwnKind::Sessions && told_from_ == UINT64_MAX) {
-    told_from_ = block.offset;
-    told_from_seq_ = count_;
-  }
   if (own && own->kind == OwnKind::Missing) {
     std::string why(as_text(own->data.first(std::min(own->data.size(), kWhyBytesMax))));
     tell(block.offset, Problem::Severity::Note, "missing-steps",
@@ -386,7 +385,6 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
 void Scan::forget_from(uint64_t offset) {
   without_pc_ = std::min(without_pc_, count_);
   bases_.drop_from(count_);
-  if (told_from_ >= offset) told_from_ = UINT64_MAX;
   while (!keyframes_.empty() && keyframes_.back().offset >= offset) keyframes_.pop_back();
   while (!hidden_.empty() && hidden_.back() >= offset) hidden_.pop_back();
   while (!user_blocks_.empty() && user_blocks_.back().offset >= offset) {

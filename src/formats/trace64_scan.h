@@ -35,7 +35,8 @@ enum class Joint : uint8_t {
   Fits = 0,    // it may follow from it
   Unsure = 1,  // the file is not written in a way that would tell
   Breaks = 2,  // something else changed than was announced
-  Told = 3,    // a block of ours says that a session begins
+  Begins = 3,  // a block of ours says that a session begins
+  Goes = 4,    // … that none does
 };
 
 struct Keyframe {
@@ -94,11 +95,13 @@ class Scan {
   const std::vector<Keyframe>& keyframes() const { return keyframes_; }
   const std::vector<uint64_t>& keyframe_steps() const { return keyframe_steps_; }
   const std::vector<uint64_t>& sessions() const { return sessions_; }
+  /// Those, and the steps behind gaps.
+  const std::vector<uint64_t>& stretches() const { return stretches_; }
   const std::vector<Gap>& gaps() const { return gaps_; }
   /// Without those of ours that are about one step alone, which are found in front of it.
   const std::vector<UserBlock>& user_blocks() const { return user_blocks_; }
   const LeftOut& left_out() const { return left_out_; }
-  /// From this step on blocks of ours tell where sessions begin; nullopt: there are none.
+  /// The first full dump of which a block of ours tells whether a session begins; nullopt: none.
   std::optional<uint64_t> sessions_told_from() const;
   /// Blocks of ours say that registers are not known though words of them are listed.
   bool has_unknown() const { return has_unknown_; }
@@ -155,8 +158,9 @@ class Scan {
   Joint joint(Bytes file, const Block& dump) const;
   Joint compare_words(Bytes file, const Block& dump) const;
   bool follows(Bytes file, const Block& dump) const;
-  bool is_told(Bytes file, uint64_t dump) const;
+  std::optional<Joint> told_joint(Bytes file, uint64_t dump) const;
   void find_sessions();
+  void find_stretches();
   bool is_session(size_t keyframe, uint64_t base, bool& flushes) const;
   void tell_end(Bytes file);
   void tell(uint64_t offset, Problem::Severity severity, std::string code, std::string text);
@@ -178,13 +182,12 @@ class Scan {
   std::vector<Keyframe> keyframes_;
   std::vector<uint64_t> keyframe_steps_;
   std::vector<WordState> checkpoints_;
-  std::vector<uint64_t> sessions_;
+  std::vector<uint64_t> sessions_, stretches_;
   std::vector<Gap> gaps_;
   std::vector<UserBlock> user_blocks_;
   uint64_t user_cost_ = 0;   // of these
   LeftOut left_out_;
   bool has_unknown_ = false;
-  uint64_t told_from_ = UINT64_MAX, told_from_seq_ = 0;  // first block of ours about sessions
   uint64_t without_pc_ = 0;  // steps at the beginning, in front of the first that tells its own
   std::vector<uint64_t> hidden_;
   std::vector<uint32_t> threads_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bitset>
 #include <cstring>
+#include <utility>
 
 #include "formats/trace64_scan.h"
 #include "formats/trace64_user.h"
@@ -102,7 +103,13 @@ Joint Scan::compare_words(Bytes file, const Block& dump) const {
     for_no_reason |= same && (all_listed || !habit.listed[word]);
   }
   // Another recorder may list a word now and then that stays the same.
-  if (habit.repeats && surprises == 0) return Joint::Fits;
+  if (habit.repeats && surprises == 0) {
+    // A block behind a switch of threads lists nearly everything. Where the program goes on
+    // elsewhere and much is different, that was for the switch alone.
+    const bool regular = from.full && count_ - from.seq == kFullDumpEvery;
+    const bool much = changes >= kSurprisesMin && dump.tid == before.tid;
+    return !regular && much && !follows(file, dump) ? Joint::Breaks : Joint::Fits;
+  }
   if (habit.repeats && (!habit.unannounced || surprises >= kSurprisesMin)) return Joint::Breaks;
   // A loop that changes the same words over and over looks the same in either style; but then no
   // instruction of it changes as many others.
@@ -114,23 +121,26 @@ Joint Scan::compare_words(Bytes file, const Block& dump) const {
 }
 
 std::optional<uint64_t> Scan::sessions_told_from() const {
-  return told_from_ == UINT64_MAX ? std::nullopt : std::optional(told_from_seq_);
+  for (const Keyframe& one : keyframes_)
+    if (one.joint >= Joint::Begins) return one.seq;
+  return std::nullopt;
 }
 
 /// By a block of ours in front of the dump.
-bool Scan::is_told(Bytes file, uint64_t dump) const {
+std::optional<Joint> Scan::told_joint(Bytes file, uint64_t dump) const {
   Block block;
   for (uint64_t at = lead_; at < dump; at += block.size) {
-    if (read_block(file, at, shape_, false, block) != Reading::Whole) return false;
+    if (read_block(file, at, shape_, false, block) != Reading::Whole) return std::nullopt;
     const auto own = read_own_block(block.type, block.user_data);
-    if (own && says_session(*own)) return true;
+    if (own && own->kind == OwnKind::Dump && own->data.size() == 1 && own->data[0] <= 1)
+      return own->data[0] == 1 ? Joint::Begins : Joint::Goes;
   }
-  return false;
+  return std::nullopt;
 }
 
 /// Words are only compared where it may matter: that takes longer than everything else here.
 Joint Scan::joint(Bytes file, const Block& dump) const {
-  if (told_from_ != UINT64_MAX && is_told(file, dump.offset)) return Joint::Told;
+  if (const auto told = told_joint(file, dump.offset)) return *told;
   if (keyframes_.empty()) return Joint::Unsure;
   const Keyframe& last = keyframes_.back();
   const bool regular = last.full && count_ - last.seq == kFullDumpEvery;
@@ -142,9 +152,8 @@ Joint Scan::joint(Bytes file, const Block& dump) const {
 /// that of the one so far; `flushes` becomes true where it must be an exception's.
 bool Scan::is_session(size_t keyframe, uint64_t base, bool& flushes) const {
   const Keyframe& one = keyframes_[keyframe];
-  // What comes with an exception is not announced, so that there words say nothing. Nor do they
-  // where sessions are told.
-  const bool breaks = one.joint == Joint::Breaks && !flushes && one.offset < told_from_;
+  // What comes with an exception is not announced, so that there words say nothing.
+  const bool breaks = one.joint == Joint::Breaks && !flushes;
   const uint64_t distance = (one.seq - base) % kFullDumpEvery;
   if (distance == 0) return breaks;
   const auto full_at = [this](uint64_t seq) {
@@ -174,17 +183,31 @@ void Scan::find_sessions() {
   uint64_t base = 0;
   size_t gap = 0;
   bool flushes = false;
+  bool ours = keyframes_[0].joint >= Joint::Begins;
   for (size_t i = 1; i < keyframes_.size(); ++i) {
     const Keyframe& one = keyframes_[i];
     if (!one.full) continue;
+    // Behind blocks of ours, a dump that none stands in front of was written by somebody else.
+    const bool told = one.joint >= Joint::Begins;
+    const bool others = std::exchange(ours, told) && !told;
     while (gap < gaps_.size() && gaps_[gap].to < one.lead) ++gap;
     const bool new_start = gap < gaps_.size() && gaps_[gap].to == one.lead;
-    const bool told = one.joint == Joint::Told;
-    if (!told && !new_start && (!one.flagged || !is_session(i, base, flushes))) continue;
-    if (told || !new_start) sessions_.push_back(one.seq);
+    const bool begins = one.joint == Joint::Begins || others;
+    if (one.joint == Joint::Goes && !new_start) continue;
+    if (!begins && !new_start && (!one.flagged || !is_session(i, base, flushes))) continue;
+    if (begins || !new_start) sessions_.push_back(one.seq);
     base = one.seq;  // behind a gap: how many are missing is not known
     flushes = false;
   }
+}
+
+void Scan::find_stretches() {
+  stretches_ = sessions_;
+  for (const Gap& one : gaps_)
+    if (one.seq < count_) stretches_.push_back(one.seq);
+  std::ranges::sort(stretches_);
+  const auto twice = std::ranges::unique(stretches_);
+  stretches_.erase(twice.begin(), twice.end());
 }
 
 }  // namespace tracewell::formats::trace64

@@ -22,12 +22,12 @@ enum class OwnKind : uint8_t {
   Missing = 3,  // why instructions are missing in front of this step, UTF-8 text
   Pushes = 4,   // a PushOld: what the pushes are like in the session that stands in front of it
   Accesses = 5,  // of this step: see trace64_told.cc
-  Sessions = 6,  // from here on each one is told by such a block; a byte: 1 if one begins here
+  Dump = 6,  // of a full dump: a byte, 1 if a session begins with it, 0 if none does
 };
 constexpr uint8_t kOwnKindMax = 6;
 /// There may be one in front of every step, and who reads that one goes past it.
 constexpr bool is_found_in_front(OwnKind kind) {
-  return kind == OwnKind::Unknown || kind == OwnKind::Accesses || kind == OwnKind::Sessions;
+  return kind == OwnKind::Unknown || kind == OwnKind::Accesses || kind == OwnKind::Dump;
 }
 struct OwnBlock {
   OwnKind kind = OwnKind::Note;
@@ -36,10 +36,6 @@ struct OwnBlock {
 
 /// nullopt: it is not ours, or of a later version.
 std::optional<OwnBlock> read_own_block(uint8_t type, Bytes user_data);
-/// Of the kind Sessions: one begins in front of the step behind it.
-inline bool says_session(const OwnBlock& own) {
-  return own.kind == OwnKind::Sessions && own.data.size() == 1 && own.data[0] == 1;
-}
 /// A whole block, with its head.
 void append_own_block(std::vector<uint8_t>& out, OwnKind kind, Bytes data);
 

@@ -174,18 +174,16 @@ Status Writer::start_session() {
   return {};
 }
 
-/// Whoever reads it is to guess only where x64dbg itself has left it to guessing.
-Status Writer::put_session(uint64_t seq) {
-  const bool begins = std::exchange(session_begins_, false);
-  const bool told = std::exchange(tells_sessions_,
-                                  tells_sessions_ || seq >= tells_from_ || seq != steps_);
-  ++steps_;
-  if (!tells_sessions_ || (told && !begins)) return {};
+/// Whoever reads it is to guess only where x64dbg itself has left it to guessing: in what is
+/// written as it was. Of a full dump it is said whether a session begins with it.
+Status Writer::put_session(const Words& words) {
+  const PendingBlock& one = *pending_;
+  if (words.count() != shape_.words || one.seq < tells_from_) return {};
   if (!options_.compat) {
-    const uint8_t value = begins;
-    return put_own(OwnKind::Sessions, {&value, 1});
+    const uint8_t value = one.begins || steps_ == 1;  // nothing is in front of the first
+    return put_own(OwnKind::Dump, {&value, 1});
   }
-  if (begins) others_.count("sessions begin where only a user block could say so");
+  if (one.begins) others_.count("sessions begin where only a user block could say so");
   return {};
 }
 
@@ -253,9 +251,10 @@ Status Writer::add(const Event& event, const Step& step) {
   TW_RETURN_IF_ERROR(put_pending(&thread.dump, tid));
   TW_RETURN_IF_ERROR(put_extras(event.seq));
   TW_RETURN_IF_ERROR(put_lost());
-  TW_RETURN_IF_ERROR(put_session(event.seq));
   TW_RETURN_IF_ERROR(put_notes());
   pending_.emplace();
+  pending_->begins = std::exchange(session_begins_, false);
+  if (event.seq != steps_++) tells_from_ = 0;
   if (thread.dump.valid[4])
     pending_->sp = load_uint(thread.dump.bytes.data() + 4 * shape_.word, shape_.word,
                              Endian::Little);
@@ -438,10 +437,6 @@ bool Writer::reads_as_it_is(const machine::Instruction& instruction,
 Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entries) {
   using Stack = machine::Instruction::Stack;
   const PendingBlock& one = *pending_;
-  if (one.accesses.empty() && one.stored) {
-    entries = *one.stored;
-    return {};
-  }
   const machine::Instruction& instruction = decoder_->decode(one.opcode);
   const bool push = instruction.stack == Stack::Push || instruction.stack == Stack::Call;
   if (push && one.sp) pushes_->add(*one.sp, one.accesses);
@@ -475,6 +470,7 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   const bool full = in_session_ % kFullDumpEvery == 0;
   Words words = listed(full, next);
   list_what_is_known_again(words);
+  TW_RETURN_IF_ERROR(put_session(words));
   TW_RETURN_IF_ERROR(put_unknown(words));
   MemoryEntries entries;
   std::optional<uint64_t> next_pc;

@@ -23,6 +23,7 @@ namespace tracewell::formats::trace64 {
 struct PendingBlock {
   uint64_t seq = 0;
   uint32_t tid = 0;
+  bool begins = false;  // a session, that is not the first
   std::vector<uint8_t> opcode;
   std::span<const Step::MemoryAccess> accesses;
   bool incomplete = false;
@@ -64,7 +65,7 @@ class Writer final : public Sink {
   Status end_session();
   Status put_correction();
   Status put_lost();
-  Status put_session(uint64_t seq);
+  Status put_session(const Words& words);
   Status lose(const Lost& lost);
   Status put_own(OwnKind kind, Bytes data);
   void update(Thread& thread, std::span<const Step::RegisterChange> changes);
@@ -107,8 +108,7 @@ class Writer final : public Sink {
   std::optional<std::string> lost_;  // why, in front of the step that comes next
   uint64_t steps_ = 0;              // so far
   bool session_begins_ = false;     // with the step that comes next
-  bool tells_sessions_ = false;
-  uint64_t tells_from_ = 0;         // this step on
+  uint64_t tells_from_ = 0;         // this step on it tells whether sessions begin
   std::vector<std::string> notes_;  // for the next step
   RegisterSet maskable_;         // that may be unknown
   Words told_words_;             // by the blocks of this session

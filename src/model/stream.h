@@ -69,6 +69,9 @@ class StepIndex : public Seekable {
   virtual std::span<const uint64_t> keyframes() const = 0;
   /// The first step of each session, ascending.
   virtual std::span<const uint64_t> sessions() const = 0;
+  /// The first step of each session, and each step behind a loss, ascending: what was known of
+  /// memory and of registers in front of these holds no longer.
+  virtual std::span<const uint64_t> stretches() const { return sessions(); }
   /// A reader of its own over the same file, whose next() begins at step `seq` as after seek(). It
   /// may be used by another thread and outlive this source; it shares what is read-only, and
   /// reports no problems (this source's reader does).

@@ -10,9 +10,10 @@ namespace tracewell::timeline {
 namespace {
 
 constexpr size_t kSkipBytes = 19, kSkipKinds = 18;
-constexpr uint8_t kKindBits = 3, kOldBit = 4, kNewBit = 8, kLostBit = 16, kHasSkips = 128;
+constexpr uint8_t kKindBits = 3, kOldBit = 4, kNewBit = 8, kLostBit = 16, kForgetsBit = 128;
+constexpr uint8_t kHasSkips = 128;
 constexpr unsigned kRangeShift = 5;
-constexpr uint8_t kRangeTold = 3;
+constexpr uint8_t kRangeBits = 3, kRangeTold = 3;
 
 struct Range {
   uint8_t start, size;
@@ -84,7 +85,9 @@ void CellState::pass(const CellAccess& access, bool lost) {
   if (access.kind != CellAccess::kNearby) touched_ |= access.bytes();
 }
 
-void CellLog::add(ByteChains& chains, const CellAccess& access) {
+void CellLog::add(ByteChains& chains, const CellAccess& access, uint32_t loss) {
+  const bool forgets = !empty() && last_step_ < loss;
+  if (forgets) state_ = {};
   CellAccess news = access;
   const ByteMask fresh = state_.fresh(access);
   const CellContent& before = access.step == state_.step() ? state_.before : state_.after;
@@ -108,7 +111,8 @@ void CellLog::add(ByteChains& chains, const CellAccess& access) {
   const auto range_code = static_cast<uint8_t>(range - std::begin(kRanges));
   Encoder entry;
   entry.put(access.kind | (news.old_value ? kOldBit : 0) | (news.new_value ? kNewBit : 0) |
-                (lost ? kLostBit : 0) | (range_code << kRangeShift), 1);
+                (lost ? kLostBit : 0) | (range_code << kRangeShift) |
+                (forgets ? kForgetsBit : 0), 1);
   if (empty())
     first_step_ = access.step;
   else
@@ -169,7 +173,7 @@ void CellHistory::Walk::decode(bool first) {
   next_at_ = entries_.position();
   const uint8_t head = entries_.byte();
   const uint64_t step = next_.step + (first ? 0 : entries_.varint());
-  const uint8_t code = head >> kRangeShift;
+  const uint8_t code = head >> kRangeShift & kRangeBits;
   Range range = {0, 0};
   if (code < kRangeTold) {
     range = kRanges[code];
@@ -185,6 +189,7 @@ void CellHistory::Walk::decode(bool first) {
   next_.old_value.reset();
   next_.new_value.reset();
   lost_ = (head & kLostBit) != 0;
+  forgets_ = !first && (head & kForgetsBit) != 0;
   if ((head & (kOldBit | kNewBit)) != 0) {
     const uint8_t sizes = entries_.byte();
     if ((sizes & 15) > range.size || sizes >> 4 > range.size) return;
@@ -200,6 +205,7 @@ bool CellHistory::Walk::read() {
   step_ = next_.step;
   changed_ = read_ = written_ = 0;
   do {
+    if (forgets_) state_ = {};
     state_.pass(next_, lost_);
     if (next_.new_value || lost_) changed_ |= next_.bytes();
     if ((next_.kind & CellAccess::kRead) != 0) read_ |= next_.bytes();
@@ -235,7 +241,7 @@ CellHistory::Walk CellHistory::walk_at(size_t skip) const {
     return walk;
   }
   const uint8_t* at = skips_ + (skip - 1) * kSkipBytes;
-  walk.next_.step = static_cast<uint32_t>(load_uint(at, 4, Endian::Little));
+  walk.step_ = walk.next_.step = static_cast<uint32_t>(load_uint(at, 4, Endian::Little));
   const uint64_t offset = load_uint(at + 4, 4, Endian::Little);
   CellContent& content = walk.state_.after;
   content.value = load_uint(at + 8, 8, Endian::Little);
@@ -250,18 +256,19 @@ uint8_t CellHistory::kinds_of(size_t skip) const {
   return skip == 0 ? first_kinds_ : skips_[(skip - 1) * kSkipBytes + kSkipKinds];
 }
 
-CellContent CellHistory::content_before(uint64_t step) const {
+CellContent CellHistory::content_before(uint64_t step, uint64_t since) const {
   Walk walk = walk_at(skip_of(step));
   while (walk.has_next_ && walk.next_.step <= step) {
     walk.read();
     if (walk.step() == step) return walk.state().before;
   }
-  return walk.state().after;
+  return walk.step() < since ? CellContent() : walk.state().after;
 }
 
-ByteMask CellHistory::fill_back(uint64_t step, ByteMask wanted, CellContent& content) const {
+ByteMask CellHistory::fill_back(uint64_t step, uint64_t until, ByteMask wanted,
+                                CellContent& content) const {
   Walk walk = walk_at(skip_of(step));
-  while (wanted != 0 && walk.read()) {
+  while (wanted != 0 && walk.read() && walk.step() < until) {
     if (walk.step() < step) continue;
     const ByteMask found = wanted & walk.state().before.known;
     content.set(found, walk.state().before.value);

@@ -12,7 +12,8 @@
 //   << 3), u8 sizes and bytes of old and new contents if there are any
 //
 //   head: kind 0..1 (0 nearby, 1 read, 2 write, 3 both) · old stored 2 · new stored 3 · lost 4 ·
-//   range 5..6 (0 all, 1 low half, 2 high half, 3 told)
+//   range 5..6 (0 all, 1 low half, 2 high half, 3 told) · forgets 7, not of the first entry: since
+//   the one before, something was lost that may have changed all bytes
 #pragma once
 
 #include <array>
@@ -84,8 +85,8 @@ class CellState {
 /// A history that grows.
 class CellLog {
  public:
-  /// By ascending step.
-  void add(ByteChains& chains, const CellAccess& access);
+  /// By ascending step. `loss`: from this step on, what was known before it does not hold.
+  void add(ByteChains& chains, const CellAccess& access, uint32_t loss = 0);
   /// Is there nothing to tell?
   bool empty() const { return chain_.first == 0; }
   uint32_t first() const { return first_step_; }
@@ -105,11 +106,13 @@ class CellHistory {
 
   explicit CellHistory(const Stream& stream);
 
-  /// What is known or lost right before a step, by the accesses up to there.
-  CellContent content_before(uint64_t step) const;
-  /// Puts into `content` what `wanted` bytes held at that step, by what the next steps that touch
-  /// them found there. Returns those of which nothing was said; a later part of the trace may.
-  ByteMask fill_back(uint64_t step, ByteMask wanted, CellContent& content) const;
+  /// What is known or lost right before a step, by the accesses from step `since` up to there,
+  /// between which nothing was lost.
+  CellContent content_before(uint64_t step, uint64_t since) const;
+  /// Puts into `content` what `wanted` bytes held at that step, by what the next steps before
+  /// `until` that touch them found there. Returns those of which nothing was said; a later part of
+  /// the trace may.
+  ByteMask fill_back(uint64_t step, uint64_t until, ByteMask wanted, CellContent& content) const;
   /// The first step not less, or the last one less, with an access to one of the bytes of one of
   /// the kinds (bits of CellAccess::Kind).
   std::optional<uint32_t> next(uint64_t from, ByteMask bytes, uint8_t kinds) const;
@@ -140,7 +143,7 @@ class CellHistory {
     }
     Cursor entries_{Bytes()};
     CellAccess next_;  // decoded, and not part of the step yet
-    bool has_next_ = false, lost_ = false;
+    bool has_next_ = false, lost_ = false, forgets_ = false;
     uint32_t step_ = 0;
     const uint8_t* next_at_ = nullptr;  // where next_ was decoded from
     CellState state_;

@@ -156,10 +156,15 @@ std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int
 
 Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, Bytes trace,
                                 const TimelineOptions& options) {
+  const auto made = [&steps](Timeline timeline) {
+    const std::span<const uint64_t> stretches = steps.stretches();
+    timeline.stretches_.assign(stretches.begin(), stretches.end());
+    return timeline;
+  };
   const TraceIdentity identity = TraceIdentity::of(trace, options.trace_changed_ns);
   if (options.sidecar.empty()) {
     TW_ASSIGN_OR_RETURN(Index index, in_memory(steps, catalog, identity, options.build));
-    return Timeline(std::move(index));
+    return made(Timeline(std::move(index)));
   }
   std::optional<Index> old = read_sidecar(options.sidecar);
   Makers make = makers(steps, identity, options);
@@ -167,11 +172,11 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
   const Bytes notes = options.build.notes;
   if (same && (notes.empty() || std::equal(notes.begin(), notes.end(), old->notes.begin(),
                                            old->notes.end())))
-    return Timeline(*std::move(old), std::move(make.anew), std::move(make.whole));
+    return made(Timeline(*std::move(old), std::move(make.anew), std::move(make.whole)));
   const bool useful = same || (old && old->trace.begins(trace));
   TW_ASSIGN_OR_RETURN(Index index, beside(options.sidecar, steps, catalog, identity,
                                           useful ? &*old : nullptr, options.build));
-  return Timeline(std::move(index), std::move(make.anew), std::move(make.whole));
+  return made(Timeline(std::move(index), std::move(make.anew), std::move(make.whole)));
 }
 
 }  // namespace tracewell::timeline

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "timeline/cell_history.h"
@@ -56,8 +58,10 @@ std::vector<Span> common(const std::vector<Span>& a, const std::vector<Span>& b)
 /// The segments of one session.
 class SessionSearch {
  public:
-  SessionSearch(std::span<const Segment> segments, uint64_t last_step, Bytes pattern)
-      : segments_(segments), end_(last_step + 1), pattern_(pattern) {}
+  /// `stretches`: as the timeline's.
+  SessionSearch(std::span<const Segment> segments, std::span<const uint64_t> stretches,
+                uint64_t last_step, Bytes pattern)
+      : segments_(segments), stretches_(stretches), end_(last_step + 1), pattern_(pattern) {}
 
   /// False when `visit` did not want more.
   bool run(const std::function<bool(const BytesHit&)>& visit);
@@ -67,8 +71,11 @@ class SessionSearch {
   const std::vector<Moment>& history(uint64_t cell);
   std::vector<Moment> read_history(uint64_t cell) const;
   std::vector<Span> times(uint64_t cell, const CellPattern& wanted);
+  /// The first and the last stretch that begin behind `from` and up to `to`.
+  std::optional<std::pair<uint64_t, uint64_t>> borders(uint64_t from, uint64_t to) const;
 
   std::span<const Segment> segments_;
+  std::span<const uint64_t> stretches_;
   uint64_t end_;
   Bytes pattern_;
   std::map<uint64_t, std::vector<Moment>> kept_;
@@ -88,8 +95,16 @@ std::vector<uint64_t> SessionSearch::cells() const {
   return out;
 }
 
+std::optional<std::pair<uint64_t, uint64_t>> SessionSearch::borders(uint64_t from,
+                                                                    uint64_t to) const {
+  const auto first = std::ranges::upper_bound(stretches_, from);
+  const auto behind = std::ranges::upper_bound(stretches_, to);
+  if (first >= behind) return std::nullopt;
+  return std::pair(*first, behind[-1]);
+}
+
 /// Forwards: what held before and behind each step that touches it. Then backwards: what later
-/// steps found is put where nothing was known.
+/// steps found is put where nothing was known. Nothing reaches from a stretch into another.
 std::vector<Moment> SessionSearch::read_history(uint64_t cell) const {
   struct Touch {
     uint64_t step;
@@ -110,8 +125,10 @@ std::vector<Moment> SessionSearch::read_history(uint64_t cell) const {
     CellHistory::Walk walk = CellHistory(*stream).start();
     CellContent last;
     while (walk.read()) {
+      const uint64_t step = segment.first + walk.step();
+      if (!touches.empty() && borders(touches.back().step, step)) content = {};
       last = walk.state().after;
-      touches.push_back({segment.first + walk.step(), add(walk.state().before), add(last),
+      touches.push_back({step, add(walk.state().before), add(last),
                          walk.changed()});
     }
     content = add(last);
@@ -122,8 +139,15 @@ std::vector<Moment> SessionSearch::read_history(uint64_t cell) const {
     held.set(later.known & static_cast<ByteMask>(~held.known), later.value);
     out.push_back({from, held});
   };
+  uint64_t next = end_ - 1;
   for (size_t i = touches.size(); i-- > 0;) {
     const Touch& touch = touches[i];
+    if (const auto between = borders(touch.step, next)) {
+      if (i + 1 != touches.size()) put(between->second, {});
+      later = {};
+      put(between->first, {});
+    }
+    next = touch.step;
     put(touch.step + 1, touch.after);
     CellContent found = later;
     found.lose(touch.changed);
@@ -131,7 +155,12 @@ std::vector<Moment> SessionSearch::read_history(uint64_t cell) const {
     later = found;
     put(touch.step, touch.before);
   }
-  put(segments_.front().first, {});
+  const uint64_t begin = segments_.front().first;
+  if (const auto between = borders(begin, next)) {
+    put(between->second, {});
+    later = {};
+  }
+  put(begin, {});
   std::reverse(out.begin(), out.end());
   return out;
 }
@@ -149,7 +178,8 @@ std::vector<Span> SessionSearch::times(uint64_t cell, const CellPattern& wanted)
     const uint64_t begin = moments[i].from;
     const uint64_t end = i + 1 < moments.size() ? moments[i + 1].from : end_;
     if (begin >= end || !wanted.matches(moments[i].content)) continue;
-    if (!out.empty() && out.back().end == begin)
+    const bool goes_on = !out.empty() && out.back().end == begin;
+    if (goes_on && !std::ranges::binary_search(stretches_, begin))
       out.back().end = end;
     else
       out.push_back({begin, end});
@@ -185,7 +215,9 @@ void find_bytes(const Timeline& timeline, Bytes pattern,
     while (end < all.size() && all[end].session == all[i].session) ++end;
     // Behind the last step of all there is still memory; behind a session there is the next one.
     const uint64_t last = end == all.size() ? timeline.steps() : all[end].first - 1;
-    if (!SessionSearch(std::span(all).subspan(i, end - i), last, pattern).run(visit)) return;
+    if (!SessionSearch(std::span(all).subspan(i, end - i), timeline.stretches(), last, pattern)
+             .run(visit))
+      return;
     i = end;
   }
 }

@@ -151,7 +151,7 @@ void SegmentBuilder::take_access(const Step::MemoryAccess& access) {
     if (news.size() == access.size) part.new_value = at(news);
     const auto [number, is_new] = cell_keys_.add(address / kCellBytes);
     if (is_new) cells_.emplace_back();
-    cells_[number].add(chains_, part);
+    cells_[number].add(chains_, part, losses_ ? losses_->second : 0);
     done += part.size;
   }
 }

@@ -49,8 +49,11 @@ void StepStore::add(Data& data, const Event& event, States& states) {
   } else if (mark != nullptr) {
     data.catalog.notes.push_back({seq, std::string(mark->text)});
   }
+  if (std::holds_alternative<Lost>(event.body)) data.lost = true;
   if (!std::holds_alternative<Step>(event.body)) return;
   if (data.sessions.empty()) data.sessions.push_back(0);
+  if (data.sessions.back() == seq || std::exchange(data.lost, false)) data.stretches.push_back(seq);
+  data.lost = false;
   const bool session = data.sessions.back() == seq;
   const uint64_t distance = std::max<uint64_t>(kKeyframeSteps, 4 * states.size());
   if (session || seq - data.keyframes.back() >= distance) {
@@ -120,6 +123,7 @@ Status StepStore::state_before(uint64_t seq, Moment& moment) {
 
 std::span<const uint64_t> StepStore::keyframes() const { return data_->keyframes; }
 std::span<const uint64_t> StepStore::sessions() const { return data_->sessions; }
+std::span<const uint64_t> StepStore::stretches() const { return data_->stretches; }
 
 Result<std::unique_ptr<Source>> StepStore::open_at(uint64_t seq) const {
   std::unique_ptr<StepStore> other(new StepStore(data_));

@@ -32,6 +32,7 @@ class StepStore final : public Source, public StepIndex {
   Status state_before(uint64_t seq, Moment& moment) override;
   std::span<const uint64_t> keyframes() const override;
   std::span<const uint64_t> sessions() const override;
+  std::span<const uint64_t> stretches() const override;
   Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
   Result<bool> refresh() override { return false; }
 
@@ -42,7 +43,8 @@ class StepStore final : public Source, public StepIndex {
     std::vector<std::unique_ptr<Batch>> batches;
     std::vector<const Event*> events;
     std::vector<size_t> of_step;  // where the events with its number begin
-    std::vector<uint64_t> keyframes, sessions;
+    std::vector<uint64_t> keyframes, sessions, stretches;
+    bool lost = false;  // something, in front of the step that comes next
     std::vector<States> states;  // at each keyframe
   };
   explicit StepStore(std::shared_ptr<const Data> data) : data_(std::move(data)) {}

@@ -44,27 +44,32 @@ size_t segment_of(const Index& index, uint64_t step) {
   return static_cast<size_t>(after - index.segments.begin()) - 1;
 }
 
-/// First what was told before, from here to the session's begin; then what is told later.
-CellContent cell_content(const Index& index, uint64_t at, uint64_t cell, ByteMask wanted) {
+/// First what was told before, from here to the stretch's begin; then what is told later, up to its
+/// end.
+CellContent cell_content(const Index& index, std::pair<uint64_t, uint64_t> stretch, uint64_t at,
+                         uint64_t cell, ByteMask wanted) {
   CellContent content;
   const size_t here = segment_of(index, at < index.steps() ? at : at - 1);
   const uint64_t session = index.segments[here].session;
   ByteMask open = wanted;
   for (size_t i = here + 1; open != 0 && i-- > 0;) {
     const Segment& segment = index.segments[i];
-    if (segment.session != session) break;
+    if (segment.session != session || segment.end() <= stretch.first) break;
     const auto stream = segment.table(Part::Cells).find(cell);
     if (!stream) continue;
-    const CellContent told = CellHistory(*stream).content_before(within(segment, at));
+    const CellContent told = CellHistory(*stream).content_before(within(segment, at),
+                                                                 within(segment, stretch.first));
     content.set(open & told.known, told.value);
     open &= static_cast<ByteMask>(~(told.known | told.lost));
   }
   ByteMask unknown = wanted & static_cast<ByteMask>(~content.known);
   for (size_t i = here; unknown != 0 && i < index.segments.size(); ++i) {
     const Segment& segment = index.segments[i];
-    if (segment.session != session) break;
+    if (segment.session != session || segment.first >= stretch.second) break;
     const auto stream = segment.table(Part::Cells).find(cell);
-    if (stream) unknown = CellHistory(*stream).fill_back(within(segment, at), unknown, content);
+    if (stream)
+      unknown = CellHistory(*stream).fill_back(within(segment, at), within(segment, stretch.second),
+                                               unknown, content);
   }
   return content;
 }
@@ -240,13 +245,14 @@ void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
   std::fill(bytes.begin(), bytes.end(), uint8_t{0});
   std::fill(known.begin(), known.end(), uint8_t{0});
   if (steps() == 0 || at > steps()) return;
+  const auto stretch = stretch_of(std::min(at, steps() - 1));
   for (size_t done = 0; done < bytes.size();) {
     const uint64_t start = address + done;
     const auto first = static_cast<unsigned>(start % kCellBytes);
     const auto size = static_cast<unsigned>(std::min<uint64_t>(kCellBytes - first,
                                                                bytes.size() - done));
     const CellContent content = keeper_->ask([&](const Index& index) {
-      return cell_content(index, at, start / kCellBytes, byte_mask(first, size));
+      return cell_content(index, stretch, at, start / kCellBytes, byte_mask(first, size));
     });
     for (unsigned i = 0; i < size; ++i) {
       known[done + i] = (content.known >> (first + i)) & 1;
@@ -255,6 +261,13 @@ void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
     done += size;
     if (start + size < start) return;  // behind the last address of all
   }
+}
+
+std::pair<uint64_t, uint64_t> Timeline::stretch_of(uint64_t step) const {
+  TW_CHECK(step < steps());
+  const auto behind = std::ranges::upper_bound(stretches_, step);
+  return {behind == stretches_.begin() ? 0 : behind[-1],
+          behind == stretches_.end() ? steps() : std::min(*behind, steps())};
 }
 
 std::pair<uint64_t, uint64_t> Timeline::session_of(uint64_t step) const {

@@ -87,13 +87,18 @@ class Timeline {
 
   /// What memory held before step `at` (steps() = behind the last one). `known`: one byte for each,
   /// 0 or 1; the bytes that are not known are 0. What nobody has told until then is filled in from
-  /// what the next access finds there.
+  /// what the next access finds there. Nothing of this reaches across a loss.
   void memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
               std::span<uint8_t> known) const;
 
   /// First step of the session that holds a step, and the one behind its last. There must be such a
   /// step.
   std::pair<uint64_t, uint64_t> session_of(uint64_t step) const;
+  /// The same of stretches: what is known of memory in one says nothing of another. There must be
+  /// such a step.
+  std::pair<uint64_t, uint64_t> stretch_of(uint64_t step) const;
+  /// Steps behind a loss, and those that sessions begin with.
+  std::span<const uint64_t> stretches() const { return stretches_; }
 
   /// 0 = none, or not known.
   uint64_t thread_of(uint64_t step) const;
@@ -126,6 +131,7 @@ class Timeline {
   std::vector<uint64_t> all(uint64_t from, uint64_t end, Find&& find) const;
 
   std::unique_ptr<IndexKeeper> keeper_;
+  std::vector<uint64_t> stretches_;  // as StepIndex::stretches()
 };
 
 }  // namespace tracewell::timeline

@@ -93,6 +93,42 @@ TEST(Trace64Odd, AnExceptionIsNoSession) {
   EXPECT_EQ(ReadBack(file(15)).sessions.size(), 1u);
 }
 
+/// They are looked over, whatever stands in front of them.
+TEST(Trace64Odd, ReservedFlagsAreNoDamage) {
+  const auto step = [](uint64_t pc, uint8_t flags, uint8_t entry_flags) {
+    RawBlock block;
+    block.words = {{0, UINT64_MAX}, {16, pc}};
+    block.more_flags = flags;
+    if (entry_flags != 0) block.entries = {{0, 0, std::nullopt, entry_flags}};
+    return block.bytes();
+  };
+  const std::string user = "\x80" + le(3, 4) + "abc";
+  for (const std::string& odd : {step(0x40100a, 0x20, 0), step(0x40100a, 0, 2)}) {
+    for (const std::string& front : {std::string(), user, user + user}) {
+      std::string bytes = head(kJson64) + full_block(7, {{16, 0x401000}}).bytes();
+      for (uint64_t i = 1; i < 500; ++i)
+        bytes += i == 10 ? front + odd : step(0x401000 + i, 0, 0);
+      const ReadBack got(bytes);
+      EXPECT_EQ(got.steps.size(), 500u);
+      EXPECT_EQ(got.bad(), 1u);
+      EXPECT_EQ(ReadBack(rewritten(bytes)).steps.size(), 500u);
+    }
+    // Behind a switch of threads an id may be hidden; here there is none.
+    RawBlock announces, arrives;
+    announces.words = {{16, 0x401001}};
+    announces.tid = 7;
+    arrives.words = {{16, 0x402000}};
+    arrives.tid = 12;
+    std::string bytes = head(kJson64) + full_block(7, {{16, 0x401000}}).bytes() +
+                        announces.bytes() + arrives.bytes() + step(0x402001, 0, 0) + odd;
+    for (uint64_t i = 0; i < 400; ++i) bytes += step(0x402010 + i, 0, 0);
+    const ReadBack got(bytes);
+    EXPECT_EQ(got.steps.size(), 405u);
+    EXPECT_EQ(got.opened.source->steps()->count(), 405u);
+    EXPECT_EQ(got.problems("hidden-thread-id"), 0u);
+  }
+}
+
 TEST(Trace64Odd, ADumpBetweenDamage) {
   const std::string lone = full_block(4, {{16, 0x402000}}).bytes();
   const std::string junk(40, '\x07');

@@ -61,6 +61,25 @@ TEST(Trace64, SessionsThatOnlyTheirRhythmTells) {
   EXPECT_EQ(got.sessions, (Steps{530, 1060}));
 }
 
+/// The block behind a switch of threads lists nearly every word, and announces none of them.
+TEST(Trace64, SessionBehindASwitchOfThreads) {
+  RandomProgram random(1, true, 3, 0);
+  std::vector<Moment> moments = random.run(103);
+  for (size_t i = 0; i < moments.size(); ++i) {
+    moments[i].tid = i == 101 ? 12 : 8;
+    moments[i].opcode = "\x90";
+    const bool other = moments[i].tid == 12;
+    moments[i].words.assign(172, 3);
+    for (size_t word = 0; word < 16; ++word) moments[i].words[word] = other ? 7 : 3;
+    moments[i].words[16] = 0x401000 + i;
+  }
+  moments.push_back(moments.back());
+  ++moments.back().words[16];
+  RandomProgram second(2, true, 1, 0);
+  EXPECT_EQ(sessions_of(kHead + record(moments, {}) + record(second.run(300), {})),
+            (Steps{0, 103}));
+}
+
 TEST(Trace64, DumpsOfExceptionsAreNoSessions) {
   // A flush: all words once more, between two dumps that are due.
   RandomProgram program(4, true, 1, 0);

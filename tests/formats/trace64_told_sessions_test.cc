@@ -80,6 +80,22 @@ TEST(Trace64ToldSessions, EachIsFoundAgain) {
   }
 }
 
+/// x64dbg writes behind what is there already, whoever wrote that.
+TEST(Trace64ToldSessions, OthersMayAppendOne) {
+  RandomProgram first(1, true, 1, 0), second(2, true, 1, 0);
+  const auto moments = first.run(1600);
+  const std::string appended = record(second.run(1200), {});
+  for (const size_t count : {511, 512, 513, 1024, 1535, 1536}) {
+    const std::string bytes =
+        head(kJson64) + record({moments.begin(), moments.begin() + count + 1}, {});
+    Opened opened(bytes, "trace64");
+    const std::string ours = saved(*opened.source, {.compat = false, .style = "minimal"});
+    const std::vector<std::string> expected = {fmt::format("session {}", count)};
+    EXPECT_EQ(borders(ours + appended), expected);
+    EXPECT_EQ(borders(rewritten(ours + appended)), expected);
+  }
+}
+
 /// Every third step of `bytes` and the first ones of sessions, as they would be written again.
 std::string thinned(const std::string& bytes) {
   Opened opened(bytes, "trace64");

@@ -23,11 +23,14 @@ class Naive {
   Naive(const Catalog& catalog, std::span<const Event> events) : catalog_(catalog) {
     for (const Event& event : events) {
       if (const auto* mark = std::get_if<Mark>(&event.body); mark != nullptr && mark->session) {
-        ++session_;
+        ++stretch_;
         states_.clear();
         last_steps_.clear();
       }
-      if (std::holds_alternative<Lost>(event.body)) loss_ = steps();
+      if (std::holds_alternative<Lost>(event.body)) {
+        loss_ = steps();
+        ++stretch_;
+      }
       if (const auto* step = std::get_if<Step>(&event.body)) add(event.tid, *step);
     }
   }
@@ -36,7 +39,7 @@ class Naive {
   std::vector<uint64_t> pcs_, tids_;
   std::vector<RegisterState> before_, after_;  // each step, of its thread
   std::vector<bool> after_known_;
-  std::vector<unsigned> sessions_;
+  std::vector<unsigned> stretches_;  // each step's: of a session, with no loss in it
 
   Answer next_execution(AddressRange pcs, uint64_t from) const {
     return next(from, [&](uint64_t i) { return pcs_[i] >= pcs.first && pcs_[i] <= pcs.last; });
@@ -65,17 +68,17 @@ class Naive {
 
   /// nullopt: nobody knows anything.
   std::optional<RegisterState> registers(uint64_t at, uint64_t tid) const {
-    const unsigned session = sessions_[at < steps() ? at : at - 1];
+    const unsigned stretch = stretches_[at < steps() ? at : at - 1];
     if (at < steps() && tids_[at] == tid) return before_[at];
     const Answer last = last_step_of(tid, at), next = next_step_of(tid, at);
-    if (!last || sessions_[*last] != session) return std::nullopt;
+    if (!last || stretches_[*last] != stretch) return std::nullopt;
     if (after_known_[*last]) return after_[*last];
-    if (!next || sessions_[*next] != session) return std::nullopt;
+    if (!next || stretches_[*next] != stretch) return std::nullopt;
     return before_[*next];
   }
 
   std::optional<uint8_t> byte(uint64_t at, uint64_t address) const {
-    return memory_.byte(at, sessions_[at < steps() ? at : at - 1], address);
+    return memory_.byte(at, stretches_[at < steps() ? at : at - 1], address);
   }
 
  private:
@@ -106,7 +109,7 @@ class Naive {
     const uint64_t seq = steps();
     pcs_.push_back(step.pc);
     tids_.push_back(tid);
-    sessions_.push_back(session_);
+    stretches_.push_back(stretch_);
     changes_.emplace_back();
     accesses_.emplace_back();
     const bool is_new = !states_.contains(tid);
@@ -150,7 +153,7 @@ class Naive {
     using Kind = Step::MemoryAccess::Kind;
     const bool writes = access.kind == Kind::Write || access.kind == Kind::ReadWrite;
     const bool reads = access.kind == Kind::Read || access.kind == Kind::ReadWrite;
-    memory_.add(seq, session_, access);
+    memory_.add(seq, stretch_, access);
     if (access.size == 0 || access.kind == Kind::Nearby) return;
     const uint64_t first = access.address;
     const uint64_t last = first + std::min<uint64_t>(access.size - 1, UINT64_MAX - first);
@@ -159,7 +162,7 @@ class Naive {
   }
 
   const Catalog& catalog_;
-  unsigned session_ = 0;
+  unsigned stretch_ = 0;
   std::map<uint64_t, RegisterState> states_;
   std::map<uint64_t, uint64_t> last_steps_;  // by thread, of this session
   uint64_t loss_ = 0;                        // before this step something was lost

@@ -13,12 +13,12 @@ namespace tracewell::timeline::test {
 class NaiveMemory {
  public:
   /// By ascending step.
-  void add(uint64_t step, unsigned session, const Step::MemoryAccess& access) {
+  void add(uint64_t step, unsigned stretch, const Step::MemoryAccess& access) {
     using Kind = Step::MemoryAccess::Kind;
     const bool writes = access.kind == Kind::Write || access.kind == Kind::ReadWrite;
     for (uint64_t i = 0; i < access.size && access.address + i >= access.address; ++i) {
       std::vector<Fact>& facts = bytes_[access.address + i];
-      if (facts.empty() || facts.back().step != step) facts.push_back({step, session, {}, {}});
+      if (facts.empty() || facts.back().step != step) facts.push_back({step, stretch, {}, {}});
       Fact& fact = facts.back();
       if (!access.old_bytes.empty() && !fact.touched) {
         fact.before = fact.after = access.old_bytes[i];
@@ -35,13 +35,13 @@ class NaiveMemory {
     }
   }
 
-  /// Before step `at` of a session.
-  std::optional<uint8_t> byte(uint64_t at, unsigned session, uint64_t address) const {
+  /// Before step `at`, which is of a stretch.
+  std::optional<uint8_t> byte(uint64_t at, unsigned stretch, uint64_t address) const {
     const auto found = bytes_.find(address);
     if (found == bytes_.end()) return std::nullopt;
     std::optional<uint8_t> content;
     for (const Fact& fact : found->second) {
-      if (fact.session != session) continue;
+      if (fact.stretch != stretch) continue;
       if (fact.step < at) {
         if (fact.before) content = fact.before;
         if (fact.lost) content = std::nullopt;
@@ -63,7 +63,7 @@ class NaiveMemory {
   /// What a step tells of a byte.
   struct Fact {
     uint64_t step = 0;
-    unsigned session = 0;
+    unsigned stretch = 0;
     std::optional<uint8_t> before, after;
     bool lost = false;     // overwritten with nobody knows what
     bool touched = false;  // by an access, not only beside one

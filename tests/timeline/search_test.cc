@@ -22,10 +22,10 @@ Hits naive_hits(const Naive& naive, Bytes pattern, const std::set<uint64_t>& add
   for (uint64_t address : addresses) {
     std::optional<uint64_t> begin;
     for (uint64_t at = 0; at <= naive.steps() + 1; ++at) {
-      const auto session = [&](uint64_t step) {
-        return naive.sessions_[std::min(step, naive.steps() - 1)];
+      const auto stretch = [&](uint64_t step) {
+        return naive.stretches_[std::min(step, naive.steps() - 1)];
       };
-      const bool other = at > naive.steps() || (begin && session(*begin) != session(at));
+      const bool other = at > naive.steps() || (begin && stretch(*begin) != stretch(at));
       bool holds = at <= naive.steps();
       for (size_t i = 0; holds && i < pattern.size(); ++i)
         holds = address + i >= address && naive.byte(at, address + i) == pattern[i];
@@ -44,7 +44,8 @@ TEST(Search, FindsBytesWithTheirLifetimes) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
     RandomSteps trace(seed, {.steps = 150 + seed * 10, .threads = 1 + seed % 3,
                              .is_64 = seed % 2 == 0,
-                             .sessions_per_mille = seed % 4 == 3 ? 20u : 0});
+                             .sessions_per_mille = seed % 4 == 3 ? 20u : 0,
+                             .losses_per_mille = seed % 3 == 1 ? 30u : 0});
     const Naive naive(trace.catalog, trace.events());
     EventSource source(trace.catalog, trace.events());
     const auto store = *StepStore::read(source);

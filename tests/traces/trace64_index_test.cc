@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/trace64_random_files.h"
+#include "timeline/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::formats::test {
@@ -103,6 +104,52 @@ TEST(Trace64Index, SaysWhatTheStepsTellOfWhatIsKnownInPart) {
     blocks += block.bytes();
   }
   expect_same(file_of(true, blocks), 700);
+}
+
+/// "0102": eight bytes at 0x5000 before each step; "?" where they are not known.
+std::vector<std::string> contents(const std::string& bytes, std::string_view format) {
+  Opened opened(bytes, format);
+  std::unique_ptr<timeline::StepStore> store;
+  if (!opened.source->steps()) store = *timeline::StepStore::read(*opened.source);
+  const StepIndex& steps = store ? *store : *opened.source->steps();
+  const auto index = timeline::Timeline::open(steps, opened.source->catalog(), as_bytes(bytes), {});
+  std::vector<std::string> out;
+  for (uint64_t at = 0; at <= index->steps(); ++at) {
+    std::vector<uint8_t> held(8), known(8);
+    index->memory(at, 0x5000, held, known);
+    out.push_back(known[0] == 0 ? "?" : std::to_string(held[0]));
+  }
+  return out;
+}
+
+/// What was written while nobody looked is not what was there before, nor what is there later.
+TEST(Trace64Index, MemoryDoesNotReachAcrossALoss) {
+  std::vector<Moment> moments(7);
+  for (size_t i = 0; i < moments.size(); ++i) {
+    moments[i].words.assign(172, 0);
+    moments[i].words[16] = 0x401000 + i;
+    moments[i].words[3] = 0x5000;
+    moments[i].opcode = "\x90";
+  }
+  moments[1].opcode = moments[4].opcode = "\x48\x89\x03";  // mov [rbx], rax
+  moments[1].entries = {{0x5000, 1, 2}};
+  moments[4].entries = {{0x5000, 3, 4}};
+  const std::string whole = file_of(true, record(moments, {}));
+  EXPECT_EQ(contents(whole, "trace64"),
+            (std::vector<std::string>{"1", "1", "2", "2", "3", "4", "4"}));
+  Opened opened(whole, "trace64");
+  Batch batch;
+  ASSERT_TRUE(*opened.source->next(batch));
+  std::vector<Event> events(batch.events().begin(), batch.events().end());
+  Event lost;
+  lost.seq = 3;
+  lost.body = Lost{0, "nobody looked"};
+  events.insert(events.begin() + 3, lost);
+  const std::vector<std::string> expected = {"1", "1", "2", "3", "3", "4", "4"};
+  for (const char* format : {"trace64", "jsonl"}) {
+    ListSource with_loss(opened.source->catalog(), events);
+    EXPECT_EQ(contents(written(with_loss, format), format), expected) << format;
+  }
 }
 
 }  // namespace
