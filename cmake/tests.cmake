@@ -22,6 +22,10 @@ set(test_environment
   "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=halt_on_error=1")
+if(TRACEWELL_SANITIZE)
+  # Programs are ten times slower: scripts that run hundreds of them take some of their cases.
+  list(APPEND test_environment "TRACEWELL_SANITIZED=1")
+endif()
 add_custom_target(unit_tests)
 add_custom_target(threaded_tests)
 

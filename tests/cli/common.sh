@@ -6,6 +6,7 @@ tracewell=$TRACEWELL_BIN/tracewell
 cases=$TRACEWELL_SOURCE/tests/formats
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+sanitized=${TRACEWELL_SANITIZED:-}
 failures=0
 
 fail() {

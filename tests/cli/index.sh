@@ -77,8 +77,9 @@ quiet foreign
 cp "$index" "$work/sound"
 size=$(stat -c %s "$index")
 noticed=0
-for at in 9 40 200 $((size / 7)) $((size / 5)) $((size / 3)) $((size / 2)) $((size * 2 / 3)) \
-          $((size - 30)); do
+places="9 40 200 $((size / 7)) $((size / 5)) $((size / 3)) $((size / 2)) $((size * 2 / 3))"
+[ -z "$sanitized" ] || places="40 $((size / 5)) $((size / 3)) $((size / 2))"
+for at in $places $((size - 30)); do
   cp "$work/sound" "$index"
   byte=$(od -An -tu1 -j "$at" -N 1 "$index")
   printf "\\x$(printf %x $((byte ^ 16)))" | dd of="$index" bs=1 seek="$at" conv=notrunc status=none
