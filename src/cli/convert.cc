@@ -21,6 +21,7 @@
 #include "cli/trace_files.h"
 #include "filter/step_frames.h"
 #include "filter/step_notes.h"
+#include "filter/step_numbers.h"
 
 namespace tracewell::cli {
 namespace {
@@ -199,7 +200,8 @@ Result<int> convert(const ConvertOptions& options) {
     TW_ASSIGN_OR_RETURN(at, parse_addresses(options.at, names));
   }
   std::vector<Note> notes = notes_of(trace, options.input.path);
-  trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
+  trace.source = filter::with_notes(filter::with_step_numbers(std::move(trace.source)),
+                                    std::move(notes));
   // Of a trace64 each costs a full dump, so that a part would be larger than the whole.
   const bool dear = format->name == "trace64";
   if (!dear) tell_ignored(options, *format);

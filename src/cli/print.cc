@@ -16,6 +16,7 @@
 #include "cli/text_sink.h"
 #include "cli/trace_files.h"
 #include "filter/step_notes.h"
+#include "filter/step_numbers.h"
 
 namespace tracewell::cli {
 namespace {
@@ -69,7 +70,8 @@ Result<int> print(const PrintOptions& options) {
                       names_of_images(trace.source->catalog(), options.images));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, create_print_sink(options, names));
   std::vector<Note> notes = notes_of(trace, options.input.path);
-  trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
+  trace.source = filter::with_notes(filter::with_step_numbers(std::move(trace.source)),
+                                    std::move(notes));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
                                     options.input.strict, "printing",

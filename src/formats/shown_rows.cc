@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/endian.h"
+
 namespace tracewell::formats {
 namespace {
 
@@ -101,7 +103,17 @@ void ShownRows::emit(const std::vector<ShownRow::Value>* changed,
   event.body = step;
 }
 
+/// It is a register like the others.
+void ShownRows::show_pc(ShownRow& row) const {
+  if (!layout_.pc_index) return;
+  std::vector<uint8_t> value(layout_.registers[*layout_.pc_index].size_bytes);
+  if (value.size() > 8) return;
+  store_uint(value.data(), row.pc, value.size(), Endian::Little);
+  row.values.push_back({*layout_.pc_index, row.add_bytes(value)});
+}
+
 void ShownRows::add(ShownRow& row, Batch& batch) {
+  show_pc(row);
   keep_news(row);
   if (held_) {
     const bool follows = held_->tid == row.tid && !gap_;

@@ -52,6 +52,7 @@ class ShownRows {
   void finish(Batch& batch);
 
  private:
+  void show_pc(ShownRow& row) const;
   void keep_news(ShownRow& row);
   void emit(const std::vector<ShownRow::Value>* changed, const std::vector<uint8_t>* bytes,
             Batch& batch);

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# timeout: 300
 # tracewell info of traces of steps: the same whether their index is at hand or not.
 . "$(dirname "$0")/common.sh"
 samples=$TRACEWELL_SOURCE/tests/formats/data

@@ -1,5 +1,6 @@
 // Properties of the formats of executed instructions: what they can carry comes back.
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,24 @@
 namespace tracewell::formats::test {
 namespace {
 
+/// Both formats show the program counter with each step, as a register too; what was random here
+/// told it as where the step is.
+std::string without_pc(const std::string& lines) {
+  static const std::regex told(R"x((,?)"[re]ip":"0x[0-9a-f]+"(,?))x");
+  std::string out;
+  std::sregex_iterator at(lines.begin(), lines.end(), told), end;
+  size_t from = 0;
+  for (; at != end; ++at) {
+    out.append(lines, from, static_cast<size_t>(at->position()) - from);
+    if (at->length(1) != 0 && at->length(2) != 0) out += ',';
+    from = static_cast<size_t>(at->position() + at->length());
+  }
+  out += lines.substr(from);
+  constexpr std::string_view kNothing = "\"before\":{},";
+  for (size_t one; (one = out.find(kNothing)) != std::string::npos;) out.erase(one, kNothing.size());
+  return out;
+}
+
 void expect_same_through(const RandomSteps& trace, std::string_view format) {
   ListSource source(trace.catalog, trace.events().events());
   const std::string file = written(source, format);
@@ -20,7 +39,7 @@ void expect_same_through(const RandomSteps& trace, std::string_view format) {
   Opened again(file);
   ASSERT_TRUE(again.source) << again.error;
   ListSource first(trace.catalog, trace.events().events());
-  ASSERT_EQ(without_path(written(*again.source, "jsonl")), written(first, "jsonl"));
+  ASSERT_EQ(without_path(without_pc(written(*again.source, "jsonl"))), written(first, "jsonl"));
   for (const Problem& problem : again.problems->kept()) ADD_FAILURE() << problem.text;
   ASSERT_TRUE(converted(file, format) == file);
 }
