@@ -28,7 +28,8 @@ std::string without_pc(const std::string& lines) {
   }
   out += lines.substr(from);
   constexpr std::string_view kNothing = "\"before\":{},";
-  for (size_t one; (one = out.find(kNothing)) != std::string::npos;) out.erase(one, kNothing.size());
+  for (size_t one; (one = out.find(kNothing)) != std::string::npos;)
+    out.erase(one, kNothing.size());
   return out;
 }
 
