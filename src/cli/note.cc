@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/counted.h"
 #include "cli/notes_file.h"
 #include "cli/trace_files.h"
 #include "formats/jsonl.h"
@@ -98,8 +99,13 @@ Status read_for_change(const std::string& path, const NotedTrace& noted, std::ve
 Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, NotedTrace& noted) {
   const std::string path = notes_path(options.input.path);
   const Bytes bytes = noted.trace.file->bytes();
+  const std::vector<Note>& own =
+      noted.stored ? noted.stored->catalog().notes : noted.trace.source->catalog().notes;
   if (options.clear) {
     TW_RETURN_IF_ERROR(write_notes(path, bytes, {}));
+    if (!own.empty())
+      fmt::print(stderr, "tracewell: {}, in {} itself, not deleted\n", counted(own.size(), "note"),
+                 printable(options.input.path));
     return static_cast<int>(kOk);
   }
   std::vector<Note> notes;
@@ -108,6 +114,11 @@ Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, Not
     return {Errc::InvalidArgument, fmt::format("there is no step {}: the trace has {}", *step,
                                                noted.steps->count())};
   const auto gone = std::erase_if(notes, [&](const Note& one) { return one.step == *step; });
+  if (options.remove && gone == 0 && std::ranges::count(own, *step, &Note::step) != 0)
+    return {Errc::InvalidArgument,
+            fmt::format("what is noted at step {} stands in {} itself; only what is beside it can "
+                        "be deleted",
+                        *step, printable(options.input.path))};
   if (options.remove && gone == 0)
     return nothing(fmt::format("nothing is noted at step {}", *step));
   if (!options.remove) {

@@ -144,6 +144,16 @@ has 'step 18446744073709551615  behind the last one  far'
 expect 0 print "$work/grows.trace64" --from 4999
 has 'far'
 
+# Notes in the trace itself stay there.
+printf '%s\n' '{"catalog":{"machine":"x86-64"}}' '{"kind":"mark","text":"inside"}' \
+  '{"kind":"step","pc":"0x10","opcode":"90"}' >"$work/inside.jsonl"
+expect 2 note "$work/inside.jsonl" 0 --delete
+has 'what is noted at step 0 stands in' err
+expect 0 note "$work/inside.jsonl" --clear
+has '1 note, in' err
+expect 0 note "$work/inside.jsonl"
+has 'inside'
+
 # Mistakes.
 expect 2 note "$trace" 5000000 there
 has 'there is no step 5000000' err
