@@ -66,6 +66,9 @@ int run_command(const Command& command, Invocation invocation,
   CLI::App app{std::string(command.summary), invocation.program};
   invocation.arguments = arguments;
   const Run run = command.configure(app);
+  // A list takes one word each time it is named; those behind it belong to others.
+  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; }))
+    if (!option->get_positional()) option->allow_extra_args(false);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as it wants them
   } catch (const CLI::CallForHelp&) {

@@ -257,7 +257,6 @@ Run convert_command(CLI::App& app) {
                  "where a module was whose file is not at hand, and its size in bytes")
       ->type_name("NAME@BASE,SIZE")
       ->expected(1)
-      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_selection_options(app, options->selection);
   app.footer("Exit status: 1 when nothing fits --from, --to, --where or --at, or no instruction is "

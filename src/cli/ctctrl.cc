@@ -252,7 +252,7 @@ Result<int> control_components(const ComponentOptions& options, const std::strin
 }
 
 void add_list(CLI::App& app, const char* name, std::vector<std::string>& to, const char* text) {
-  app.add_option(name, to, text)->type_name("PATTERN")->allow_extra_args(false);
+  app.add_option(name, to, text)->type_name("PATTERN");
 }
 
 }  // namespace

@@ -100,7 +100,9 @@ Run diff_command(CLI::App& app) {
   app.add_option("--ignore-registers", command->ignore_registers,
                  "registers that are no causes, such as rbp,eflags")
       ->type_name("LIST")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_number_option(app, "--window", command->window,
                     "steps in which runs that have parted may meet again (1048576)");
   add_number_option(app, "--look-back", command->look_back,

@@ -19,7 +19,6 @@ void add_image_options(CLI::App& app, ImageOptions& options, const std::string& 
                      "; BASE is its load address, needed for what is position-independent")
       ->type_name("FILE[@BASE]")
       ->expected(1)
-      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--images-from-trace", options.from_trace,
                "also open the files that the trace names, where their build-ids are the recorded "

@@ -99,7 +99,6 @@ Run print_command(CLI::App& app) {
   app.add_option("--columns", options->columns,
                  "of executed instructions, a line each: " + column_names())
       ->delimiter(',')
-      ->allow_extra_args(false)
       ->type_name("NAME,...");
   app.add_flag("--json", options->json, "the columns, or all of them, as an object a line");
   add_image_options(app, options->images, "the names of functions, lines and data in text");

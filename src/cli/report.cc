@@ -182,8 +182,7 @@ Run report_command(CLI::App& app) {
                  "a template file (docs/formats/trcfmt.md); later ones replace templates of "
                  "earlier ones. Without, $TRACEWELL_TEMPLATES, /etc/trcfmt for root, "
                  "$XDG_STATE_HOME/tracewell/trcfmt for others")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+      ->type_name("FILE");
   app.add_flag("-c,--check", arguments->check,
                "say what is wrong or doubtful in the template files, and report nothing");
   app.add_flag("-j,--list-hooks", arguments->list, "list hooks and labels instead");

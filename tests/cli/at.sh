@@ -42,6 +42,11 @@ printf '  %-9s %s\n' cs 0x33 ah 0x12 rbx 'not known' >"$work/wanted"
 tail -n +2 "$work/out" | cmp - "$work/wanted" || fail "$(cat "$work/out")"
 expect 0 at "$work/segments.jsonl" 0 --json --reg ah
 has '"registers":{"ah":"0x12"}'
+# A list is one word.
+expect 0 at --reg rax "$work/segments.jsonl" 0 --reg cs,ah --json
+has '"registers":{"rax":"0x1234","cs":"0x33","ah":"0x12"}'
+expect 2 at "$work/segments.jsonl" 0 --mem 0x7000 4
+has 'not expected: 4' err
 expect 2 at "$work/segments.jsonl" 0 --reg nope
 has 'no register nope' err
 expect 0 print "$work/segments.jsonl"

@@ -125,7 +125,7 @@ for bad in zz '' '0x1000,' '0x1000,zz' -5 99999999999999999999999 '0x1000 0x1004
   has '--at: not an address' err
   [ -e "$work/bad.tf" ] && fail "a file for --at '$bad'"
 done
-expect 0 convert --at "1,2" --at 0x1001 "$cases/../cli/steps.jsonl" "$work/good.tf"
+expect 0 convert --at "1,2" --at 0x1001 "$cases/../cli/steps.jsonl" "$work/good.tf" --from 0
 expect 0 info --json "$work/good.tf"
 has '"records": 1,'
 expect 1 convert --at 1,2 "$cases/../cli/steps.jsonl" "$work/nothing.tf"

@@ -36,6 +36,9 @@ if grep -q 'loop at' "$work/out"; then fail '--ignore-loops'; fi
 expect 1 diff "$work/a.jsonl" "$work/moved.jsonl" --ignore-registers rdx,rcx
 has 'because $eflags (ZF)'
 if grep -qF '$rcx' "$work/out"; then fail '--ignore-registers'; fi
+expect 1 diff --ignore-registers rdx,rcx "$work/a.jsonl" "$work/moved.jsonl"
+has 'because $eflags (ZF)'
+if grep -qF '$rcx' "$work/out"; then fail '--ignore-registers in front'; fi
 for no_cause in '--ignore-registers eflags' --ignore-values; do
   expect 1 diff "$work/a.jsonl" "$work/moved.jsonl" $no_cause
   has '4 | 6 times'
