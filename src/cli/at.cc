@@ -88,7 +88,7 @@ class Report {
                         trace_.step(behind ? count - 1 : options_.step));
     if (options_.thread) TW_RETURN_IF_ERROR(check_thread(trace_, *options_.thread));
     tid_ = options_.thread.value_or(event->tid);
-    json_["tid"] = tid_;
+    json_["tid"] = thread_number(tid_);
     if (behind) {
       text_ += fmt::format("behind the last step, {}\n", count - 1);
       notes();

@@ -58,7 +58,7 @@ void print(const Call& call, const Event* caller, const StepWords& words, bool j
   const std::string name = words.code_name(call.function);
   const std::string address = fmt::format("{:#x}", call.function);
   if (json) {
-    Json whole = {{"first", call.first}, {"last", call.end - 1}, {"tid", call.tid},
+    Json whole = {{"first", call.first}, {"last", call.end - 1}, {"tid", thread_number(call.tid)},
                   {"function", address}, {"back", fmt::format("{:#x}", call.back)},
                   {"depth", call.depth}, {"returned", call.returned}};
     if (!name.empty()) whole["name"] = name;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/diff_report.h"
+#include "cli/step_words.h"
 
 namespace tracewell::cli {
 namespace {
@@ -15,7 +16,6 @@ using timeline::Difference;
 using timeline::Spot;
 using timeline::ThreadDiff;
 
-Json number(const std::optional<uint64_t>& value) { return value ? Json(*value) : Json(); }
 Json address(uint64_t value) { return fmt::format("{:#x}", value); }
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
@@ -45,7 +45,7 @@ Json cause_side(const Cause::Side& side, bool memory, Endian endian, DiffWords::
   }
   out["value"] = side.value.empty() ? Json() : Json(value_text(side.value, endian));
   out["since"] = spot_json(side.writer, of, words);
-  if (side.writer_tid) out["since"]["tid"] = *side.writer_tid;
+  if (side.writer_tid) out["since"]["tid"] = thread_number(*side.writer_tid);
   return out;
 }
 
@@ -78,8 +78,8 @@ Json difference_json(const Difference& one, const Catalog& catalog, const DiffWo
 }
 
 Json thread_json(const ThreadDiff& thread, const Catalog& catalog, const DiffWords& words) {
-  Json out = {{"tid_a", number(thread.tid_a)},
-              {"tid_b", number(thread.tid_b)},
+  Json out = {{"tid_a", thread_number(thread.tid_a.value_or(0))},
+              {"tid_b", thread_number(thread.tid_b.value_or(0))},
               {"same_steps", thread.same},
               {"differing_code", thread.differing_code},
               {"first_differing_code", pair_json(thread.code_a, thread.code_b, words)},

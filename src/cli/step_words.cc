@@ -21,6 +21,8 @@ std::string bracketed(const std::string& name) {
 
 }  // namespace
 
+Json thread_number(uint64_t tid) { return tid != 0 ? Json(tid) : Json(); }
+
 StepWords::StepWords(const Catalog& catalog, AddressNames names)
     : names_(std::move(names)), decoder_(catalog.machine) {}
 
@@ -54,7 +56,7 @@ std::string StepWords::line(const Event& event) const {
 Json StepWords::object(const Event& event) const {
   const Step& step = std::get<Step>(event.body);
   Json out = {{"step", event.seq},
-              {"tid", event.tid},
+              {"tid", thread_number(event.tid)},
               {"pc", fmt::format("{:#x}", step.pc)},
               {"opcode", to_hex(step.opcode)}};
   const std::string text = instruction(step.opcode, step.pc);

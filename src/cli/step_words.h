@@ -14,6 +14,9 @@
 
 namespace tracewell::cli {
 
+/// A thread, as all answers have it in JSON: null when the trace does not tell which it was.
+nlohmann::ordered_json thread_number(uint64_t tid);
+
 /// Any thread may ask.
 class StepWords {
  public:

@@ -80,6 +80,13 @@ assert state["memory"] == [
 ]
 PYTHON
 
+# null where nobody knows the thread.
+sed 's/"tid":[0-9]*,//' "$file" >"$work/unknown.jsonl"
+for step in 5 9; do
+  expect 0 at --json "$work/unknown.jsonl" $step --mem 0x7000
+  has '"tid":null'
+done
+
 # From a pipe.
 "$tracewell" at - 5 --mem 0x7000,1 <"$file" >"$work/out" || fail 'standard input'
 has '  0x7000  2b '

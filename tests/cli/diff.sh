@@ -64,6 +64,9 @@ has 'thread not known | 100: 26 steps are the same'
 if grep -q 'other instructions' "$work/out"; then fail 'an opcode that nobody knows'; fi
 expect 0 diff "$work/one.jsonl" "$work/one.tenet"
 has 'thread 100 | not known: 26 steps are the same'
+expect 0 diff "$work/one.jsonl" "$work/one.tenet" --json
+has '"tid_a": 100'
+has '"tid_b": null'
 expect 0 diff "$work/one.tenet" "$work/one.tenet"
 [ "$(head -1 "$work/out")" = '26 steps are the same' ] || fail "without threads: $(cat "$work/out")"
 expect 1 diff "$work/one.tenet" "$work/b.jsonl"
