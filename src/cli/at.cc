@@ -95,7 +95,11 @@ class Report {
       return {};
     }
     Json words = words_.object(*event);
-    if (options_.thread) words["tid"] = tid_;
+    if (options_.thread) {
+      step_tid_ = event->tid;
+      words["tid"] = tid_;
+      words["step_tid"] = thread_number(step_tid_);
+    }
     json_ = std::move(words);
     text_ += words_.line(*event) + "\n";
     notes();
@@ -114,6 +118,13 @@ class Report {
     return timeline::registers_at(*trace_.source, *trace_.timeline, options_.step, tid_);
   }
 
+  /// Whose registers follow, where the header does not say it.
+  std::string thread_line() const {
+    if (!options_.thread) return "";
+    const bool others = step_tid_ != 0 && step_tid_ != tid_;
+    return fmt::format("  thread {}{}:\n", tid_, others ? ", which does not run this step" : "");
+  }
+
   std::string value_of(const RegisterState& state, const machine::RegisterPlace& place) const {
     const Register& one = trace_.catalog().registers.registers[place.index];
     return formats::register_value_hex(
@@ -126,6 +137,7 @@ class Report {
   Status named_registers() {
     TW_ASSIGN_OR_RETURN(const RegisterState now, state());
     Json values = Json::object();
+    text_ += thread_line();
     for (const std::string& name : options_.names) {
       TW_ASSIGN_OR_RETURN(const machine::RegisterPlace place,
                           named_register(trace_.catalog(), name));
@@ -148,7 +160,7 @@ class Report {
               fmt::format("nobody knows the registers behind the last step; it is step {}",
                           options_.step - 1)};
     Json values = Json::object();
-    if (options_.thread) text_ += fmt::format("  thread {}:\n", tid_);
+    text_ += thread_line();
     const RegisterLayout& layout = trace_.catalog().registers;
     size_t zeros = 0;
     std::string unknown, hidden;
@@ -201,7 +213,8 @@ class Report {
   StepTrace& trace_;
   const AtOptions& options_;
   StepWords words_;
-  uint64_t tid_ = 0;
+  uint64_t tid_ = 0;       // whose registers
+  uint64_t step_tid_ = 0;  // who runs the step, with --thread; 0 = nobody knows, or there is none
   std::string text_;
   Json json_ = Json::object();
 };

@@ -13,8 +13,17 @@ expect 0 at "$file" 6
 has '  rax       0x2b'
 # Another thread keeps what it had.
 expect 0 at "$file" 5 --thread 8
-has '  thread 8:'
+has '  thread 8, which does not run this step:'
 has '  rax       0x1'
+expect 0 at "$file" 5 --thread 8 --reg rax
+has '  thread 8, which does not run this step:'
+expect 0 at "$file" 5 --thread 8 --json
+has '{"step":5,"tid":8,'
+has '"step_tid":7,'
+expect 0 at "$file" 5 --thread 7
+has '  thread 7:'
+expect 0 at "$file" 9 --thread 8 --reg rax
+has '  thread 8:'
 expect 0 at "$file" 2 --thread 8
 has '  not known: rax'
 
