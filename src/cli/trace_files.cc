@@ -107,7 +107,11 @@ void add_selection_options(CLI::App& app, SelectionOptions& options) {
          "tracepoint, pc, kind, id, subhook, mnemonic, disassembly, module, symbol, text, "
          "$REGISTER, $REGISTER.before, read, write, access (of memory), such as "
          "write[0x7000..0x7fff] == 1")
-      ->type_name("EXPR");
+      ->type_name("EXPR")
+      ->check([](const std::string& text) {
+        const bool blank = text.find_first_not_of(" \t\r\n") == text.npos;
+        return std::string(blank ? "nothing is asked; wanted is such as 'pc == 0x401000'" : "");
+      });
 }
 
 std::optional<Sidecar> sidecar_of(const std::string& trace_path) {

@@ -21,6 +21,11 @@ expect 0 print "$file" --format csv --where 'tracepoint == 4 && $rip > 0x4011ab'
 lines 7
 expect 1 print "$file" --where 'tracepoint == 99'
 expect 1 print "$file" --from 13
+for nothing in '' '  '; do
+  expect 2 print "$file" --where "$nothing"
+  has '--where: nothing is asked' err
+  expect 2 convert "$file" "$work/nothing.tf" --where "$nothing"
+done
 expect 2 print "$file" --where 'tracepoint = 4'
 has 'at character' err
 expect 2 print "$file" --format tfile
