@@ -1,5 +1,6 @@
 // tracewell diff A B: where two runs of a program part, and why.
 #include <future>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "timeline/diff.h"
+#include "timeline/diff_flow.h"
 #include "timeline/step_store.h"
 
 namespace tracewell::cli {
@@ -54,6 +56,19 @@ Result<OpenSteps> open_steps(const InputOptions& options) {
   return out;
 }
 
+/// The thread of either trace with that number, in the order in which they begin.
+Result<std::optional<LeftOut>> thread_of(const timeline::DiffSide& a, const timeline::DiffSide& b,
+                                         size_t number) {
+  timeline::FlowThreads threads_a(a.steps), threads_b(b.steps);
+  TW_ASSIGN_OR_RETURN(const timeline::FlowThreads::Thread* one, threads_a.thread(number));
+  TW_ASSIGN_OR_RETURN(const timeline::FlowThreads::Thread* other, threads_b.thread(number));
+  if (one == nullptr && other == nullptr) return std::optional<LeftOut>();
+  LeftOut out;
+  if (one != nullptr) out.tid_a = one->tid;
+  if (other != nullptr) out.tid_b = other->tid;
+  return std::optional(out);
+}
+
 Result<bool> diff(const DiffCommand& command) {
   // Opening is a pass over the whole file; nothing is shared.
   auto opening = std::async(std::launch::async, [&] { return open_steps(command.b); });
@@ -76,10 +91,14 @@ Result<bool> diff(const DiffCommand& command) {
   options.progress = [&progress](uint64_t done) { progress.at(done); };
   TW_ASSIGN_OR_RETURN(const timeline::DiffReport report,
                       timeline::diff(a.side(), b.side(), options));
+  std::optional<LeftOut> left_out;
+  if (command.first && !report.same()) {
+    TW_ASSIGN_OR_RETURN(left_out, thread_of(a.side(), b.side(), report.threads.size()));
+  }
   const Catalog& catalog = a.side().catalog;
   const DiffWords words(a.side(), b.side(), report, std::move(names));
-  fmt::print("{}", command.json ? diff_json(report, catalog, words)
-                                : diff_text(report, catalog, words, command.first));
+  fmt::print("{}", command.json ? diff_json(report, catalog, words, left_out)
+                                : diff_text(report, catalog, words, command.first, left_out));
   return report.same();
 }
 
@@ -93,7 +112,7 @@ Run diff_command(CLI::App& app) {
                  "what A and B are, when their content does not say")
       ->type_name("NAME");
   app.add_flag("--strict", command->a.strict, "fail at the first sign of damage");
-  app.add_flag("--first", command->first, "stop at the first difference");
+  app.add_flag("--first", command->first, "tell the first difference, and compare nothing behind it");
   app.add_flag("--ignore-loops", command->ignore_loops,
                "how often a loop runs is no difference");
   app.add_flag("--ignore-values", command->ignore_values, "look for no causes");

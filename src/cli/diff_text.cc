@@ -144,10 +144,14 @@ std::string flag_names(uint64_t bits) {
 }
 
 std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog,
-                      const DiffWords& words, bool first) {
+                      const DiffWords& words, bool first,
+                      const std::optional<LeftOut>& left_out) {
   std::string out;
   for (const ThreadDiff& thread : report.threads)
     out += thread_report(thread, catalog, words, first);
+  if (left_out)
+    out += fmt::format("thread {} | {}, and any that begins later: not compared (--first)\n",
+                       thread_text(left_out->tid_a), thread_text(left_out->tid_b));
   for (const timeline::Bases::Range& range : report.bases)
     if (range.distance != 0)
       out += fmt::format("{:#x}-{:#x} of A is at {:#x} in B\n", range.from, range.to,

@@ -81,6 +81,13 @@ has 'the runs part'
 # What is behind the first difference is not counted.
 expect 1 diff --first "$work/a.jsonl" "$work/b.jsonl"
 has 'thread 100 | 100: 25 steps are the same before the first difference'
+has '    together again: step 45'
+has 'thread 200 | 200, and any that begins later: not compared (--first)'
+expect 1 diff --first --json "$work/a.jsonl" "$work/b.jsonl"
+has '"not_compared_from"'
+grep -v '"tid": 200' "$work/b.jsonl" >"$work/one_b.jsonl"
+expect 1 diff --first "$work/one.jsonl" "$work/one_b.jsonl"
+if grep -q 'not compared' "$work/out"; then fail 'a thread that is not there'; fi
 expect 0 diff --first "$work/a.jsonl" "$work/a.jsonl"
 has 'thread 100 | 100: 26 steps are the same'
 
