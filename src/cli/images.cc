@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cli/trace_files.h"
+#include "symbols/image.h"
 #include "symbols/program_hash.h"
 #include "target/recorded/placement.h"
 
@@ -87,6 +89,17 @@ void tell_of_missing_symbols(const symbols::ImageMap& images) {
 }
 
 }  // namespace
+
+Status are_openable(const ImageOptions& options) {
+  symbols::ImageMap tried;
+  for (const std::string& text : options.images) {
+    const symbols::ImageSpec spec = symbols::parse_image_spec(text);
+    TW_RETURN_IF_ERROR(check_base(spec));
+    TW_ASSIGN_OR_RETURN(auto image, symbols::Image::open(spec.path));
+    TW_RETURN_IF_ERROR(tried.add(std::move(image), spec.base));
+  }
+  return {};
+}
 
 Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOptions& options) {
   std::vector<symbols::ImageSpec> named;

@@ -23,6 +23,10 @@ struct ImageOptions {
 /// --image, --images-from-trace. `purpose`: what the images are there for.
 void add_image_options(CLI::App& app, ImageOptions& options, const std::string& purpose);
 
+/// What place_images() would say of files that the user named, whatever the trace is: for whoever
+/// places them later.
+Status are_openable(const ImageOptions& options);
+
 /// Opens them, and puts them where the trace or the user says. Doubts go to standard error.
 Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOptions& options);
 

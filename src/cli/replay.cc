@@ -69,6 +69,7 @@ Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
   // Nobody is told to come to what cannot be opened. What takes longer is seen while they come.
   TW_RETURN_IF_ERROR(is_openable(options.input));
+  TW_RETURN_IF_ERROR(are_openable(options.images));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm));
   if (const std::string text = transport->announcement(); !text.empty()) tell(text);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Opening> opening,

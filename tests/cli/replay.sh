@@ -25,6 +25,14 @@ for bad in "$work/none.tf" "$0"; do
     exit 1
   fi
 done
+for bad in "$work/none" "$0" "$tracewell@1" "$tracewell@zz"; do
+  timeout 30 "$tracewell" replay "$cases/tfile/gdb-tsave/input.tf" "unix:$work/early" \
+    --image "$bad" 2> "$work/said" && exit 1
+  if grep -q Listening "$work/said" || [ "$(wc -l < "$work/said")" != 1 ]; then
+    echo "replay --image $bad: $(cat "$work/said")"
+    exit 1
+  fi
+done
 printf '\x7fTRACE0\nR ffffffff\nstatus 0;tnotrun:0;tframes:0\n\n\0\0\0\0' > "$work/huge.tf"
 refused 3 'register blocks of 4294967295 bytes' "$work/huge.tf" -
 refused 4 'cannot open' "$work/none.tf" -
