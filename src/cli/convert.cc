@@ -136,6 +136,19 @@ void tell_ignored(const ConvertOptions& options, const formats::Format& format) 
                printable(options.output), names, format.name);
 }
 
+/// x64dbg looks for each of its architectures in files of another name.
+void tell_other_name(const ConvertOptions& options, const formats::Format& format,
+                     std::string_view machine) {
+  if (format.name != "trace64") return;
+  const bool wide = machine == "x86-64";
+  if (!wide && machine != "i386") return;
+  if (!options.output.ends_with(wide ? ".trace32" : ".trace64")) return;
+  fmt::print(stderr,
+             "tracewell: {}: this is {} code in spite of the name; x64dbg looks for it in {} "
+             "files\n",
+             printable(options.output), wide ? "64-bit" : "32-bit", wide ? ".trace64" : ".trace32");
+}
+
 /// Why OUT is better left as it is; "" when it is to be written.
 std::string why_not(const ConvertOptions& options, const formats::Format& format,
                     const WantedEvents& events) {
@@ -222,6 +235,7 @@ Result<int> convert(const ConvertOptions& options) {
                       create_sink(*format, options.output, options.save));
   for (const std::string& refused : sink->refuses(source->catalog()))
     fmt::print(stderr, "tracewell: {}: {}\n", printable(options.output), printable(refused));
+  tell_other_name(options, *format, source->catalog().machine);
   WantedEvents::Check check;
   if (needs_opcodes(*format))
     check = [&](const Event& event) { return check_opcode(event, options); };

@@ -101,6 +101,22 @@ for name in same.jsonl hard.jsonl soft.jsonl folder/../same.jsonl; do
 done
 cmp "$sample" "$work/same.jsonl" || fail 'the input was written over'
 
+# A name by which x64dbg would not find it.
+cat >"$work/narrow.jsonl" <<'EOF'
+{"catalog":{"machine":"i386","address_bytes":4}}
+{"kind":"step","pc":"0x1000","opcode":"90"}
+EOF
+sed 's/i386","address_bytes":4/x86-64"/' "$work/narrow.jsonl" >"$work/wide.jsonl"
+for name in narrow:64:32 wide:32:64; do
+  IFS=: read -r kind wrong right <<<"$name"
+  expect 0 convert "$work/$kind.jsonl" "$work/$kind.trace$wrong"
+  has "this is $right-bit code in spite of the name; x64dbg looks for it in .trace$right files" err
+  expect 0 convert "$work/$kind.jsonl" "$work/$kind.trace$right"
+  if grep -q 'in spite of' "$work/err"; then fail "$kind.trace$right: $(cat "$work/err")"; fi
+  expect 0 convert "$work/$kind.jsonl" "$work/$kind.trace$wrong" --format jsonl
+  if grep -q 'in spite of' "$work/err"; then fail "jsonl: $(cat "$work/err")"; fi
+done
+
 # Frames are no instructions.
 expect 3 convert "$cases/tfile/gdb-tsave/input.tf" "$work/frames.drcov"
 has 'event 0 is not an executed instruction' err
