@@ -97,8 +97,9 @@ Result<bool> diff(const DiffCommand& command) {
   }
   const Catalog& catalog = a.side().catalog;
   const DiffWords words(a.side(), b.side(), report, std::move(names));
-  fmt::print("{}", command.json ? diff_json(report, catalog, words, left_out)
-                                : diff_text(report, catalog, words, command.first, left_out));
+  fmt::print("{}", command.json
+                       ? diff_json(report, catalog, words, left_out)
+                       : diff_text(report, catalog, words, command.first, left_out));
   return report.same();
 }
 
@@ -112,7 +113,8 @@ Run diff_command(CLI::App& app) {
                  "what A and B are, when their content does not say")
       ->type_name("NAME");
   app.add_flag("--strict", command->a.strict, "fail at the first sign of damage");
-  app.add_flag("--first", command->first, "tell the first difference, and compare nothing behind it");
+  app.add_flag("--first", command->first,
+               "tell the first difference, and compare nothing behind it");
   app.add_flag("--ignore-loops", command->ignore_loops,
                "how often a loop runs is no difference");
   app.add_flag("--ignore-values", command->ignore_values, "look for no causes");
