@@ -545,6 +545,7 @@ Result<bool> Reader::next(Batch& batch) {
   batch.hold(contents_->file);
   if (!begun_) begin(batch);
   const size_t most = std::exchange(batch_steps_, kBatchSteps);
+  Block next;
   for (size_t i = 0; i < most && !at_end_; ++i) {
     Event& event = batch.add();
     event.seq = seq_;
@@ -555,7 +556,6 @@ Result<bool> Reader::next(Batch& batch) {
     step.before = values(batch, before_, false);
     if (seq_ >= base_until_) tell_segment_base(batch, step);
     tell_oddities(block_);
-    Block next;
     uint64_t gap = BlockChain::kNoGap;
     const Border border = chain_.find_behind(block_, seq_, next, gap);
     const bool follows = border == Border::None && (!next.has_tid || next.tid == tid_);

@@ -111,7 +111,7 @@ void Scan::extend(Bytes file, ProblemLog* problems,
 }
 
 bool Scan::step(Bytes file) {
-  Block block;
+  Block& block = block_;
   const uint8_t* const head = file.data() + at_;
   const bool flagged = file.size() - at_ >= 4 && (head[3] & kThreadFlag) != 0;
   HiddenTid id = HiddenTid::No;

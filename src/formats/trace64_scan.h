@@ -168,6 +168,7 @@ class Scan {
 
   Shape shape_;
   uint64_t blocks_at_ = 0;
+  Block block_;  // that is looked at: to clear one for each step takes as long as to read it
   uint64_t at_ = 0;
   uint64_t count_ = 0;
   uint32_t tid_ = 0;
