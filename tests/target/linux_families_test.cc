@@ -236,6 +236,23 @@ void await_threads(Pid pid, size_t count) {
   }
 }
 
+/// Until all its threads wait for something: state S of /proc/PID/task/TID/stat, behind the name.
+void await_sleep(Pid pid) {
+  const Watchdog watchdog(30, "sleep");
+  for (bool all = false; !all;) {
+    all = true;
+    for (const auto& task :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+      std::ifstream stat(task.path() / "stat");
+      std::string line;
+      std::getline(stat, line);
+      const size_t name = line.rfind(") ");
+      all = all && name != line.npos && line.compare(name + 2, 1, "S") == 0;
+    }
+    std::this_thread::yield();
+  }
+}
+
 TEST(LinuxAttach, FindsAllThreadsAndLetsGo) {
   const Pid child = start_untraced({"hammer", "4", "0"});
   await_threads(child, 5);
@@ -350,6 +367,7 @@ TEST(LinuxDetach, NothingOfOursStaysEvenWhenAllThreadsSleep) {
   {
     Debuggee one;
     await_threads(child, 2);
+    await_sleep(child);
     one.attach(child);
     const uint64_t site = one.symbol("site_after");
     const uint8_t first = one.read<uint8_t>(site);
