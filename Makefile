@@ -38,7 +38,7 @@ suite: build ## GDB's own testsuite against our server and gdbserver (long)
 	@tools/gdb_suite --fetch
 	@tools/gdb_suite --jobs $(JOBS)
 
-deep: ## second compiler, sanitizers, header checks, each fuzz target for 20 s (longer)
+deep: ## second compiler, sanitizers, header checks, each fuzz target for 10 s (longer)
 	@tools/install_deps deep
 	@tools/deep
 
@@ -47,7 +47,7 @@ bench: configure ## run bench/, print lines `bench NAME ours=… peer=… ratio=
 	@cmake --build $(BUILD) --target product benchmarks -j $(JOBS)
 	@tools/bench $(BUILD)
 
-install: build ## install under PREFIX: programs, manual page, completions, documents
+install: build ## install under PREFIX: programs, manual pages, completions, documents
 	@cmake --install $(BUILD) --prefix '$(PREFIX)'
 
 fuzz: ## run each fuzz target for SECONDS (default 60); FUZZ=name picks one

@@ -1,12 +1,12 @@
-# make install [PREFIX=]: the program under both names, manual page, completions, documents.
+# make install [PREFIX=]: the program under all its names, manual pages, completions, documents.
 include(GNUInstallDirs)
 if(TARGET tracewell)
-  # The program describes itself; manual page and completions are made from that.
+  # The program describes itself; manual pages and completions are made from that.
   set(share ${CMAKE_BINARY_DIR}/share)
   set(generator ${CMAKE_SOURCE_DIR}/tools/gen_docs)
   add_custom_command(OUTPUT ${share}/man/man1/tracewell.1
     COMMAND ${generator} $<TARGET_FILE:tracewell> ${share}
-    DEPENDS tracewell ${generator} COMMENT "Manual page and completions" VERBATIM)
+    DEPENDS tracewell ${generator} COMMENT "Manual pages and completions" VERBATIM)
   add_custom_target(manuals ALL DEPENDS ${share}/man/man1/tracewell.1)
   add_dependencies(product manuals)
 
@@ -28,9 +28,11 @@ if(TARGET tracewell)
   endif()
   install(DIRECTORY ${share}/ DESTINATION ${CMAKE_INSTALL_DATADIR})
 endif()
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
-install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+# As they lie in the source tree, so that their links hold.
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS)
+install(FILES LICENSE NOTICE README.md CHANGELOG.md CONTRIBUTING.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/include)
   install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()

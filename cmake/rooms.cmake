@@ -45,10 +45,13 @@ if(TRACEWELL_PCH)
        ONLY_IF_DIFFERENT)
   add_library(tracewell_pch STATIC ${CMAKE_BINARY_DIR}/pch/empty.cc)
   target_link_libraries(tracewell_pch PRIVATE tracewell_options)
-  target_precompile_headers(tracewell_pch PRIVATE
+  set(TRACEWELL_PCH_HEADERS
     <algorithm> <array> <cstdint> <cstring> <functional> <map> <memory> <optional> <span> <string>
     <string_view> <utility> <variant> <vector> <fmt/format.h>)
+  target_precompile_headers(tracewell_pch PRIVATE ${TRACEWELL_PCH_HEADERS})
 endif()
+# A room whose library takes longer to read than the room's own files.
+set(TRACEWELL_PCH_HEADERS_cli <filesystem> <CLI/CLI.hpp> <nlohmann/json.hpp>)
 
 foreach(room IN LISTS TRACEWELL_ROOMS)
   make_sees_root(${room})
@@ -66,13 +69,23 @@ foreach(room IN LISTS TRACEWELL_ROOMS)
       target_link_libraries(tracewell_${room} PUBLIC tracewell_${dep})
     endif()
   endforeach()
-  if(TRACEWELL_PCH AND NOT "base/freestanding" IN_LIST TRACEWELL_SEES_${room})
+  if(NOT TRACEWELL_PCH OR "base/freestanding" IN_LIST TRACEWELL_SEES_${room})
+    # What has no library may not have the names of one at hand.
+  elseif(TRACEWELL_PCH_HEADERS_${room})
+    target_precompile_headers(tracewell_${room} PRIVATE
+      ${TRACEWELL_PCH_HEADERS} ${TRACEWELL_PCH_HEADERS_${room}})
+  else()
     target_precompile_headers(tracewell_${room} REUSE_FROM tracewell_pch)
   endif()
+  # For sanitizers many files are compiled at a time, in a fraction of the time: names in a room's
+  # files have to be different. Formats stand by themselves: each has its kExtensions.
+  if(TRACEWELL_SANITIZE AND NOT room STREQUAL "formats")
+    set_target_properties(tracewell_${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  endif()
   # Sanitizers watch the commands as well as the rest; to optimise those as well takes minutes.
-  # (A precompiled header that was optimised cannot be used then.)
-  if(TRACEWELL_SANITIZE AND NOT TRACEWELL_PCH AND room STREQUAL "cli")
+  if(TRACEWELL_SANITIZE AND room STREQUAL "cli")
     target_compile_options(tracewell_${room} PRIVATE -O0)
+    set_target_properties(tracewell_${room} PROPERTIES TRACEWELL_SANITIZE ${TRACEWELL_SANITIZE})
   endif()
 endforeach()
 

@@ -14,6 +14,10 @@ set(test_definitions
   TRACEWELL_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
   TRACEWELL_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
   TRACEWELL_INFERIORS_DIR="${TRACEWELL_INFERIORS_DIR}")
+# Of a build without sanitizers, on a quiet machine; others may be several times as slow.
+set(timeout_times 1)
+set(test_options "")
+set(test_sanitizer "")
 set(test_environment
   "TRACEWELL_BIN=${CMAKE_BINARY_DIR}/bin"
   "TRACEWELL_SOURCE=${CMAKE_SOURCE_DIR}"
@@ -25,6 +29,11 @@ set(test_environment
 if(TRACEWELL_SANITIZE)
   # Programs are ten times slower: scripts that run hundreds of them take some of their cases.
   list(APPEND test_environment "TRACEWELL_SANITIZED=1")
+  set(timeout_times 5)
+  # What is watched is the product; to watch each EXPECT as well, and to optimise it much, takes
+  # minutes. (Without any, what tests and product both instantiate would be slow in the product.)
+  set(test_options -O1)
+  string(REGEX REPLACE ",.*" "" test_sanitizer ${TRACEWELL_SANITIZE})
 endif()
 add_custom_target(unit_tests)
 add_custom_target(threaded_tests)
@@ -44,6 +53,8 @@ function(add_unit_test folder sources)
   endforeach()
   target_link_libraries(test_${folder} PRIVATE tracewell_options
     nlohmann_json::nlohmann_json GTest::gtest GTest::gtest_main)
+  target_compile_options(test_${folder} PRIVATE ${test_options})
+  set_target_properties(test_${folder} PROPERTIES TRACEWELL_SANITIZE "${test_sanitizer}")
   if(TRACEWELL_PCH)
     target_precompile_headers(test_${folder} REUSE_FROM tracewell_test_pch)
   endif()
@@ -83,6 +94,7 @@ function(add_script_test script folder)
   if(NOT timeout)
     set(timeout 120)
   endif()
+  math(EXPR timeout "${timeout} * ${timeout_times}")
   head_comment(${script} labels labels)
   if(folder STREQUAL "live")
     list(APPEND labels live)
@@ -108,6 +120,8 @@ if(TRACEWELL_PCH)
   add_library(tracewell_test_pch STATIC ${CMAKE_BINARY_DIR}/pch/empty.cc)
   target_link_libraries(tracewell_test_pch PRIVATE tracewell_options GTest::gtest)
   target_compile_definitions(tracewell_test_pch PRIVATE ${test_definitions})
+  target_compile_options(tracewell_test_pch PRIVATE ${test_options})
+  set_target_properties(tracewell_test_pch PROPERTIES TRACEWELL_SANITIZE "${test_sanitizer}")
   target_precompile_headers(tracewell_test_pch PRIVATE
     <algorithm> <filesystem> <fstream> <map> <memory> <optional> <string> <vector>
     <fmt/format.h> <gtest/gtest.h>)

@@ -1,5 +1,6 @@
 // The remote protocol's parsers. The first byte chooses one, the second seeds how input is cut.
 // What a parser accepts must survive being written and read again; what differs aborts.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

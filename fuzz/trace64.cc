@@ -1,5 +1,7 @@
 // x64dbg traces: open, walk, jump, write again. Registers that a jump finds are those that the walk
 // adds up to; what was written reads again without a complaint.
+// Two full dumps and what goes wrong between them fit into a few KiB; more is only slower.
+// max_len: 16384
 #include "format_fuzz.h"
 
 namespace {

@@ -2,6 +2,8 @@
 // g++ and clang say so in different ways.
 #pragma once
 
+#include <cstddef>
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TRACEWELL_SANITIZED
 #elif defined(__has_feature)
@@ -9,3 +11,15 @@
 #define TRACEWELL_SANITIZED
 #endif
 #endif
+
+namespace tracewell::test {
+
+/// Of many cases of a kind, a watched test takes each that many-th. A prime, so that what varies
+/// with a case's number still varies.
+#ifdef TRACEWELL_SANITIZED
+inline constexpr size_t kEach = 7;
+#else
+inline constexpr size_t kEach = 1;
+#endif
+
+}  // namespace tracewell::test

@@ -111,6 +111,7 @@ struct tracewell_ring {
 #define TRACEWELL_STATE_FILTERED 2u /* only hooks whose bit is set, on processors that are chosen */
 #define TRACEWELL_STATE_CPU 4u      /* records say on which processor */
 #define TRACEWELL_STATE_SESSION_SHIFT 8
+#define TRACEWELL_SESSION_MASK 0xffffffu
 
 struct tracewell_control {
   uint32_t state[TRACEWELL_HOOK_CHANNELS]; /* session << 8 | TRACEWELL_STATE_*; hooks look here */
@@ -130,7 +131,7 @@ struct tracewell_channel {
   uint32_t active;    /* from trace to trcstop */
   uint32_t collector; /* its own: 1 = it sleeps; who fills half of a ring wakes it, by a futex */
   uint32_t stopping;  /* 1: the collector is to take what is left, and to end */
-  uint32_t stop_when_full; /* 1: rather than to drop what is oldest in the log */
+  uint32_t stop_when_full; /* 1: rather than to drop what is oldest in the log; 2: it is full */
   uint64_t ticks;     /* when the session began: the counter, and the clocks then */
   int64_t time_ns;    /* Unix epoch */
   int64_t monotonic_ns;
@@ -147,8 +148,13 @@ struct tracewell_channel {
   uint8_t cpu[TRACEWELL_CPUS_MAX / 8]; /* a bit for each, least significant first */
 };
 
+#define TRACEWELL_WHY_BYTES 448
+
 struct tracewell_failures {
   tracewell_shared lost[TRACEWELL_HOOK_CHANNELS]; /* by threads that could not make a ring */
+  /* By the collector of each channel: 1 = it was at work; and why it ended, where it could tell. */
+  uint32_t collected[TRACEWELL_HOOK_CHANNELS];
+  char why[TRACEWELL_HOOK_CHANNELS][TRACEWELL_WHY_BYTES]; /* text; empty = it did not */
 };
 
 #define TRACEWELL_FILTER_BYTES 8192u
@@ -164,6 +170,7 @@ struct tracewell_failures {
 #define TRACEWELL_SIZE_IS(type, size) _Static_assert(sizeof(struct type) == (size), "layout")
 #endif
 TRACEWELL_SIZE_IS(tracewell_packet, TRACEWELL_PACKET_HEAD);
+TRACEWELL_SIZE_IS(tracewell_failures, (12 + TRACEWELL_WHY_BYTES) * TRACEWELL_HOOK_CHANNELS);
 TRACEWELL_SIZE_IS(tracewell_ring, 112 + 8 * TRACEWELL_RING_SLOTS_MAX);
 TRACEWELL_SIZE_IS(tracewell_channel,
                   104 + 2048 + 8 * TRACEWELL_CHOSEN_MAX + TRACEWELL_CPUS_MAX / 8);

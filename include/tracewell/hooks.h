@@ -30,7 +30,7 @@ extern "C" {
 struct tracewell_thread {
   uint32_t state;              /* of the channel, when the ring was made; 0 = there is none */
   uint32_t room;               /* bytes of a packet; 0 = there is no ring to write to */
-  volatile uint64_t position;  /* packet's number << 44 | records in it << 24 | bytes in it */
+  volatile uint64_t position;  /* count of packets << 44 | records in it << 24 | bytes in it */
   uint8_t* volatile packet;
   uint32_t* volatile committed; /* bytes of it */
   volatile uint64_t ticks;      /* when it was begun */

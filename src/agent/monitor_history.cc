@@ -19,6 +19,11 @@ std::optional<uint64_t> number(std::string_view text) {
   return value;
 }
 
+std::optional<uint64_t> moment_of(std::string_view text, uint64_t last) {
+  if (text == "begin" || text == "start") return 0;
+  return text == "end" ? last : number(text);
+}
+
 void tell_note(Session& session, const target::TimeTravel& travel) {
   if (const std::string note = travel.note(); !note.empty())
     session.console(fmt::format("note: {}\n", printable(note)));
@@ -29,9 +34,9 @@ void tell_note(Session& session, const target::TimeTravel& travel) {
 const std::string_view kHistoryHelp =
     "  where\n"
     "    Which step of the recording comes next\n"
-    "  goto N\n"
-    "    To the moment before step N. GDB does not notice by itself: follow it by\n"
-    "    `maintenance flush register-cache` and `maintenance flush dcache`\n";
+    "  goto N|begin|end\n"
+    "    To the moment before step N, the first or the last one. GDB does not notice by\n"
+    "    itself: follow it by `maintenance flush register-cache` and `maintenance flush dcache`\n";
 
 bool monitor_history(Session& session, std::string_view command, Reply& reply) {
   target::TimeTravel* travel = session.target.time_travel();
@@ -43,15 +48,13 @@ bool monitor_history(Session& session, std::string_view command, Reply& reply) {
     return true;
   }
   if (command != "goto" && !command.starts_with("goto ")) return false;
-  const auto moment = number(command.substr(std::min<size_t>(command.size(), 5)));
-  const Status done =
-      moment ? travel->go_to(*moment)
-             : Status(Error{Errc::InvalidArgument,
-                            fmt::format("usage: monitor goto N, a step's number up to {}",
-                                        travel->moments()),
-                            {}});
-  if (!done) {
-    session.console(done.error().message + "\n");
+  const uint64_t last = std::max<uint64_t>(travel->moments(), 1) - 1;
+  const auto moment = moment_of(command.substr(std::min<size_t>(command.size(), 5)), last);
+  const Status done = moment ? travel->go_to(*moment) : Status();
+  if (!moment || !done) {
+    session.console(fmt::format("{}monitor goto N goes to a step, from 0 to {}; goto begin and "
+                                "goto end to the first and the last one\n",
+                                moment ? done.error().message + "; " : "", last));
     reply.error(1);
     return true;
   }

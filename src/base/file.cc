@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -21,6 +22,7 @@
 #include <fmt/format.h>
 
 #include "base/leftovers.h"
+#include "base/links.h"
 
 namespace tracewell {
 namespace {
@@ -152,6 +154,18 @@ std::string link_of(const UniqueFd& fd) {
   return "/proc/self/fd/" + std::to_string(fd.get());
 }
 
+/// Links of /proc, to which /dev/stdout leads, stand for what is open already, with its place in
+/// the file: to open the file once more would begin at its head.
+UniqueFd open_special(const std::string& path, const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  for (const int own : {1, 2}) {
+    struct stat other = {};
+    if (fstat(own, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino)
+      return UniqueFd(fcntl(own, F_DUPFD_CLOEXEC, 0));
+  }
+  return UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+}
+
 /// A temporary name beside `path`.
 UniqueFd create_temporary(const std::string& path, std::string& name) {
   name = path + ".XXXXXX";
@@ -187,15 +201,17 @@ Result<OutputFile> OutputFile::create(const std::string& path, Existing existing
     return file;
   }
   struct stat status = {};
-  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    file.fd_ = UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (stat(path.c_str(), &status) == 0 && (!S_ISREG(status.st_mode) || is_open_file(path))) {
+    file.fd_ = open_special(path, status);
     if (!file.fd_.valid()) return errno_error("cannot write " + path);
     return file;
   }
   file.regular_ = true;
   if (meanwhile == Meanwhile::Nameless) file.fd_ = create_nameless(path);
-  if (file.fd_.valid()) return file;
-  file.fd_ = create_temporary(path, file.temporary_);
+  if (!file.fd_.valid()) file.fd_ = create_temporary(path, file.temporary_);
+  // What replaces a file of the user's is nobody's to read who was not to read that one.
+  const bool replaces = status.st_nlink != 0 && status.st_uid == geteuid();
+  if (file.fd_.valid() && replaces) fchmod(file.fd_.get(), status.st_mode & 0777);
   if (file.fd_.valid()) return file;
   Error error = errno_error("cannot write " + path);
   file.temporary_.clear();

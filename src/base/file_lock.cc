@@ -17,25 +17,39 @@ struct flock whole_file() {
   return lock;
 }
 
-}  // namespace
-
-Status lock_file(int fd) {
+struct flock one_byte(uint64_t at) {
   struct flock lock = whole_file();
+  lock.l_start = static_cast<off_t>(at);
+  lock.l_len = 1;
+  return lock;
+}
+
+Status take(int fd, struct flock lock) {
   if (::fcntl(fd, F_OFD_SETLK, &lock) != 0) return errno_error("cannot lock it");
   return {};
 }
 
-Status wait_and_lock_file(int fd) {
-  struct flock lock = whole_file();
+Status wait_and_take(int fd, struct flock lock) {
   while (::fcntl(fd, F_OFD_SETLKW, &lock) != 0)
     if (errno != EINTR) return errno_error("cannot lock it");
   return {};
 }
 
+bool is_taken(int fd, struct flock lock) {
+  return ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+}  // namespace
+
+Status lock_file(int fd) { return take(fd, whole_file()); }
+Status wait_and_lock_file(int fd) { return wait_and_take(fd, whole_file()); }
+Status lock_byte(int fd, uint64_t at) { return take(fd, one_byte(at)); }
+Status wait_and_lock_byte(int fd, uint64_t at) { return wait_and_take(fd, one_byte(at)); }
+bool byte_is_locked(int fd, uint64_t at) { return is_taken(fd, one_byte(at)); }
+
 bool file_is_locked(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct flock lock = whole_file();
-  return fd.valid() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return fd.valid() && is_taken(fd.get(), whole_file());
 }
 
 }  // namespace tracewell

@@ -3,6 +3,7 @@
 // soon as this process closes any other descriptor of the file.)
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -15,6 +16,12 @@ Status lock_file(int fd);
 
 /// The same, but waits until nobody else has it.
 Status wait_and_lock_file(int fd);
+
+/// The same of one byte, which need not be there: a file can have many such locks.
+Status lock_byte(int fd, uint64_t at);
+Status wait_and_lock_byte(int fd, uint64_t at);
+/// Does anybody hold it who has opened the file elsewhere than `fd` was?
+bool byte_is_locked(int fd, uint64_t at);
 
 /// Does anybody, this process included, hold it? False also when the file cannot be opened.
 bool file_is_locked(const std::string& path);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -16,6 +17,11 @@ inline size_t put_varint(uint8_t* to, uint64_t value) {
   for (; value >= 0x80; value >>= 7) to[size++] = static_cast<uint8_t>(value | 0x80);
   to[size++] = static_cast<uint8_t>(value);
   return size;
+}
+
+inline void append_varint(std::vector<uint8_t>& out, uint64_t value) {
+  uint8_t bytes[kVarintMax];
+  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
 }
 
 /// A distance of either sign as a number that is small when the distance is; and back.

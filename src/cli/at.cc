@@ -221,7 +221,7 @@ class Report {
 
 Result<int> at(const AtOptions& options) {
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(*trace.source, options.images));
   std::vector<MemoryRange> memory;
   for (const std::string& text : options.memory) {
     TW_ASSIGN_OR_RETURN(const MemoryRange range, parse_range(text, names));

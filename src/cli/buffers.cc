@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/buffer_files.h"
 #include "cli/command.h"
+#include "cli/counted.h"
 #include "cli/text_sink.h"
 
 namespace tracewell::cli {
@@ -35,13 +36,13 @@ std::string as_json(const std::vector<FoundBuffer>& buffers) {
   return out.dump(2) + "\n";
 }
 
-std::string as_text(const FoundBuffer& one) {
+std::string text_of(const FoundBuffer& one) {
   const std::string state = one.in_use ? "in use" : "left behind";
   if (!one.problem.empty())
     return fmt::format("{}\n  {}, but cannot be read\n", printable(one.problem), state);
   std::string out =
       fmt::format("{}\n  {}, server {}\n", printable(one.path), state, one.agent_pid);
-  out += fmt::format("  {} frames, {} bytes\n", one.frames, one.bytes);
+  out += fmt::format("  {}, {}\n", counted(one.frames, "frame"), counted(one.bytes, "byte"));
   if (!one.program.empty()) out += fmt::format("  of {}\n", printable(one.program));
   if (one.start_time_us != 0 && one.start_time_us < INT64_MAX / 1000)
     out += fmt::format("  started {}\n",
@@ -59,7 +60,7 @@ Status buffers(const BuffersOptions& options) {
     fmt::print("no trace buffers in {}\n", printable(buffer_folder()));
   }
   if (!options.json)
-    for (const FoundBuffer& one : found) fmt::print("{}", as_text(one));
+    for (const FoundBuffer& one : found) fmt::print("{}", text_of(one));
   return {};
 }
 

@@ -93,7 +93,7 @@ Result<int> calls(const CallsOptions& options) {
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
   TW_RETURN_IF_ERROR(check_steps(trace, options.from, options.to));
   if (options.thread) TW_RETURN_IF_ERROR(check_thread(trace, *options.thread));
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), options.images));
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(*trace.source, options.images));
   const StepWords words(trace.catalog(), std::move(names));
   uint64_t count = 0;
   const auto all = timeline::call_tree(*trace.timeline);

@@ -1,12 +1,15 @@
 // tracewell check FILE: is it whole?
+#include <string_view>
 #include <unordered_set>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
+#include "cli/info_report.h"
 #include "cli/lost_events.h"
 #include "cli/trace_files.h"
 
@@ -46,12 +49,53 @@ std::string tell_lost(const LostEvents& lost) {
   return fmt::format("; lost: {}", lost_count_text(places));
 }
 
-Result<int> check(const InputOptions& options) {
+struct CheckOptions {
+  InputOptions input;
+  bool json = false;
+};
+
+void tell(const OpenTrace& trace, uint64_t events, const LostEvents& lost,
+          const InputOptions& input) {
+  const ProblemLog& problems = *trace.problems;
+  const std::string path = printable(input.path);
+  for (const Problem& problem : problems.kept()) fmt::print("{}\n", problem_line(problem));
+  if (problems.count() > problems.kept().size())
+    fmt::print("… and {} more\n", problems.count() - problems.kept().size());
+  const std::string lost_text = tell_lost(lost);
+  const uint64_t bad = problems.count(kBad);
+  // What could be read in spite of its faults is not damaged.
+  const std::string_view how =
+      problems.count(Problem::Severity::Damage) == 0 ? "faulty" : "damaged";
+  if (bad == 0)
+    fmt::print("{}: sound, {}{}\n", path, counted(events, "event"), lost_text);
+  else if (input.strict)
+    fmt::print("{}: {}; the rest was not looked at\n", path, how);
+  else
+    fmt::print("{}: {}, {}; {} can be read{}\n", path, how, counted(bad, "problem"),
+               counted(events, "event"), lost_text);
+}
+
+/// The keys are those of `info --json`. A search that ended early has counted no records.
+void tell_json(const OpenTrace& trace, uint64_t events, const LostEvents& lost, bool strict) {
+  const ProblemLog& problems = *trace.problems;
+  const bool sound = problems.count(kBad) == 0;
+  nlohmann::ordered_json out = {{"format", trace.format->name},
+                                {"sound", sound},
+                                {"damaged", problems.count(Problem::Severity::Damage) != 0},
+                                {"records", events},
+                                {"problems", problems_json(problems)},
+                                {"problem_count", problems.count()},
+                                {"lost", lost_json(lost.places())}};
+  if (strict && !sound) out["records"] = nullptr;
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+Result<int> check(const CheckOptions& options) {
   // --strict ends the search at the first sign of damage. For other commands that is an error of
   // their input; here it is the answer.
-  InputOptions lenient = options;
+  InputOptions lenient = options.input;
   lenient.strict = false;
-  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(lenient));
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(lenient, {.anew = true}));
   ProblemLog& problems = *trace.problems;
   Invariants invariants(trace.source->catalog(), problems);
   LostEvents lost;
@@ -60,7 +104,7 @@ Result<int> check(const InputOptions& options) {
       select_events(std::move(trace.source), {}, problems, false, "checking"));
   Batch batch;
   uint64_t events = 0;
-  const auto enough = [&] { return options.strict && problems.count(kBad) > 0; };
+  const auto enough = [&] { return options.input.strict && problems.count(kBad) > 0; };
   while (!enough()) {
     TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
     if (!more) break;
@@ -72,29 +116,18 @@ Result<int> check(const InputOptions& options) {
         ++events;
     }
   }
-  for (const Problem& problem : problems.kept()) fmt::print("{}\n", problem_line(problem));
-  const uint64_t bad = problems.count(kBad);
-  if (problems.count() > problems.kept().size())
-    fmt::print("… and {} more\n", problems.count() - problems.kept().size());
-  const std::string lost_text = tell_lost(lost);
-  if (bad == 0) {
-    fmt::print("{}: sound, {}{}\n", printable(options.path), counted(events, "event"), lost_text);
-    return static_cast<int>(kOk);
-  }
-  if (options.strict)
-    fmt::print("{}: damaged; the rest was not looked at\n", printable(options.path));
-  else
-    fmt::print("{}: damaged, {}; {} can be read{}\n", printable(options.path),
-               counted(bad, "problem"), counted(events, "event"), lost_text);
-  return static_cast<int>(kNothing);
+  options.json ? tell_json(trace, events, lost, options.input.strict)
+               : tell(trace, events, lost, options.input);
+  return static_cast<int>(problems.count(kBad) == 0 ? kOk : kNothing);
 }
 
 }  // namespace
 
 Run check_command(CLI::App& app) {
-  auto options = std::make_shared<InputOptions>();
-  add_input_options(app, *options);
-  app.footer("Exit status: 0 sound, 1 damaged, 3 not a trace at all.");
+  auto options = std::make_shared<CheckOptions>();
+  add_input_options(app, options->input);
+  app.add_flag("--json", options->json, "for scripts: problems as 'info --json' has them");
+  app.footer("Exit status: 0 sound, 1 faulty or damaged, 3 not a trace at all.");
   return [options](const Invocation&) {
     const auto status = check(*options);
     return status.ok() ? *status : fail(status.error());

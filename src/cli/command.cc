@@ -114,6 +114,13 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string_view> program_names(const Command& command) {
+  std::vector<std::string_view> out;
+  for (const ProgramName& one : kProgramNames)
+    if (one.command == command.name) out.push_back(one.basename);
+  return out;
+}
+
 int exit_status(const Error& error) {
   switch (error.code) {
     case Errc::Corrupt:

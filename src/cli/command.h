@@ -56,6 +56,8 @@ struct Command {
 /// The table, in order.
 std::span<const Command> commands();
 const Command* find_command(std::string_view name);
+/// Names of the program by which it is that command, as `trcrpt` for report.
+std::vector<std::string_view> program_names(const Command& command);
 
 /// The whole program. `arguments` as main() gets them, argv[0] included.
 int run_program(const std::vector<std::string>& arguments);

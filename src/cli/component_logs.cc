@@ -35,7 +35,9 @@ Result<std::vector<std::string>> names_in(const std::string& folder) {
   std::error_code error;
   fs::directory_iterator it(folder, error);
   for (; !error && it != fs::directory_iterator(); it.increment(error))
-    if (is_component_log(it->path().string())) out.push_back(it->path().filename().string());
+    if (!hooks::is_old_dump(it->path().filename().string()) &&
+        is_component_log(it->path().string()))
+      out.push_back(it->path().filename().string());
   if (error)
     return {Errc::Io, fmt::format("cannot read {}: {}", printable(folder), error.message())};
   std::ranges::sort(out);

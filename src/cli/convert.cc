@@ -13,9 +13,11 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
+#include "cli/image_code.h"
 #include "cli/image_modules.h"
 #include "cli/image_names.h"
 #include "cli/images.h"
+#include "cli/note_count.h"
 #include "cli/notes_file.h"
 #include "cli/place.h"
 #include "cli/trace_files.h"
@@ -123,7 +125,7 @@ Result<const formats::Format*> output_format(const ConvertOptions& options) {
   return format;
 }
 
-/// Of options that only one format has.
+/// Of options that only one format has. (The others mark gaps anyway.)
 void tell_ignored(const ConvertOptions& options, const formats::Format& format) {
   std::string names;
   const auto add = [&](bool given, std::string_view name) {
@@ -131,22 +133,19 @@ void tell_ignored(const ConvertOptions& options, const formats::Format& format) 
   };
   add(!options.save.style.empty(), "--style");
   add(options.save.compat, "--compat");
+  add(options.mark_gaps, "--mark-gaps");
   if (!names.empty())
     fmt::print(stderr, "tracewell: {}: {} changes nothing: that is of trace64, and this is {}\n",
                printable(options.output), names, format.name);
 }
 
-/// x64dbg looks for each of its architectures in files of another name.
-void tell_other_name(const ConvertOptions& options, const formats::Format& format,
-                     std::string_view machine) {
-  if (format.name != "trace64") return;
-  const bool wide = machine == "x86-64";
-  if (!wide && machine != "i386") return;
-  if (!options.output.ends_with(wide ? ".trace32" : ".trace64")) return;
+void tell_gaps(const ConvertOptions& options, const SelectionOptions& selection) {
+  if (selection.tells_gaps || *selection.gaps == 0) return;
   fmt::print(stderr,
-             "tracewell: {}: this is {} code in spite of the name; x64dbg looks for it in {} "
-             "files\n",
-             printable(options.output), wide ? "64-bit" : "32-bit", wide ? ".trace64" : ".trace32");
+             "tracewell: {}: {} between steps {} not marked: each step seems to go on to the "
+             "next one that is left; --mark-gaps marks them, by a full dump each\n",
+             printable(options.output), counted(*selection.gaps, "gap"),
+             *selection.gaps == 1 ? "is" : "are");
 }
 
 /// Why OUT is better left as it is; "" when it is to be written.
@@ -179,8 +178,8 @@ Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const Add
     if (one.empty() || !names.places)
       return {Errc::InvalidArgument,
               fmt::format("--at: not an address: {}; give numbers, decimal or 0x…, with commas "
-                          "between, or with --image names",
-                          one.empty() ? "(nothing)" : printable(one))};
+                          "between, or with --image names{}",
+                          one.empty() ? "(nothing)" : printable(one), hex_hint(one))};
     TW_ASSIGN_OR_RETURN(const GivenPlace place, parse_place("--at", one, names));
     out.push_back(place.address);
   }
@@ -198,11 +197,12 @@ Result<int> convert(const ConvertOptions& options) {
     TW_ASSIGN_OR_RETURN(Module module, parse_module(text));
     modules.push_back(std::move(module));
   }
-  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input, {.anew = true}));
   AddressNames names;
   if (options.images.any() || !modules.empty()) {
     TW_ASSIGN_OR_RETURN(const symbols::ImageMap images,
                         place_images(trace.source->catalog(), options.images));
+    trace.source = with_checked_code(std::move(trace.source), images);
     trace.source = with_image_modules(std::move(trace.source), images, modules);
     if (options.images.any())
       trace.source = with_image_opcodes(std::move(trace.source), images);
@@ -213,8 +213,9 @@ Result<int> convert(const ConvertOptions& options) {
     TW_ASSIGN_OR_RETURN(at, parse_addresses(options.at, names));
   }
   std::vector<Note> notes = notes_of(trace, options.input.path);
-  trace.source = filter::with_notes(filter::with_step_numbers(std::move(trace.source)),
-                                    std::move(notes));
+  NoteCount note_count;
+  trace.source = filter::with_step_numbers(std::move(trace.source));
+  trace.source = note_count.of_all(filter::with_notes(std::move(trace.source), notes), notes);
   // Of a trace64 each costs a full dump, so that a part would be larger than the whole.
   const bool dear = format->name == "trace64";
   if (!dear) tell_ignored(options, *format);
@@ -225,6 +226,7 @@ Result<int> convert(const ConvertOptions& options) {
                       select_events(std::move(trace.source), selection, *trace.problems,
                                     options.input.strict, "converting",
                                     {names.module, names.symbol}));
+  source = note_count.of_selected(std::move(source));
   if (options.is_at && !selection.selects())
     source = observed(std::move(source), selection.asked);
   if (options.is_at || format->name == "tfile") {
@@ -235,7 +237,7 @@ Result<int> convert(const ConvertOptions& options) {
                       create_sink(*format, options.output, options.save));
   for (const std::string& refused : sink->refuses(source->catalog()))
     fmt::print(stderr, "tracewell: {}: {}\n", printable(options.output), printable(refused));
-  tell_other_name(options, *format, source->catalog().machine);
+  tell_other_name(options.output, *format, source->catalog().machine);
   WantedEvents::Check check;
   if (needs_opcodes(*format))
     check = [&](const Event& event) { return check_opcode(event, options); };
@@ -246,12 +248,8 @@ Result<int> convert(const ConvertOptions& options) {
   tell_problems(trace, options.input.path);
   if (!done.ok()) return done.error();
   tell_left_out(*sink, options.output);
-  if (!selection.tells_gaps && *selection.gaps != 0)
-    fmt::print(stderr,
-               "tracewell: {}: {} between steps {} not marked: each step seems to go on to the "
-               "next one that is left; --mark-gaps marks them, by a full dump each\n",
-               printable(options.output), counted(*selection.gaps, "gap"),
-               *selection.gaps == 1 ? "is" : "are");
+  if (selection.asked->steps) note_count.tell(options.output);
+  tell_gaps(options, selection);
   return static_cast<int>(kOk);
 }
 

@@ -50,6 +50,13 @@ bool is_selected(const ComponentOptions& options, const Component& one) {
          fits(options.types, one.type());
 }
 
+/// With -r, a name stands for all below it, also where no component has it itself.
+bool is_below_selected(const ComponentOptions& options, const Component& one) {
+  return std::ranges::any_of(options.names, [&](const std::string& pattern) {
+    return ::fnmatch((pattern + ".*").c_str(), one.name().c_str(), 0) == 0;
+  });
+}
+
 /// Is `child` below `parent`? By their names.
 bool is_below(const Component& child, const Component& parent) {
   return child.pid() == parent.pid() && child.name().starts_with(parent.name() + ".");
@@ -59,7 +66,9 @@ bool is_below(const Component& child, const Component& parent) {
 Components select(const ComponentOptions& options, const Components& all) {
   Components chosen, out;
   for (const Component& one : all)
-    if (!options.selects() || is_selected(options, one)) chosen.push_back(one);
+    if (!options.selects() || is_selected(options, one) ||
+        (options.children && is_below_selected(options, one)))
+      chosen.push_back(one);
   for (const Component& one : all) {
     const bool wanted = std::ranges::any_of(chosen, [&](const Component& it) {
       return (it.pid() == one.pid() && it.name() == one.name()) ||
@@ -85,7 +94,8 @@ std::optional<uint32_t> level_of(std::string_view word) {
   return static_cast<uint32_t>(*number);
 }
 
-bool obey(std::string_view word, ComponentChange& change) {
+/// false: it is no such word.
+Result<bool> obey(std::string_view word, ComponentChange& change) {
   using Memory = ComponentChange::Memory;
   const bool memory = word.starts_with("memtrace");
   if (!memory && !word.starts_with("systrace")) return false;
@@ -100,9 +110,8 @@ bool obey(std::string_view word, ComponentChange& change) {
   } else if (memory && (word == "suspend" || word == "resume")) {
     change.memory = word == "suspend" ? Memory::Suspend : Memory::Resume;
   } else if (memory && word.starts_with("bufsize=")) {
-    const auto size = size_in_bytes(word.substr(8));
-    if (!size || *size == 0) return false;
-    change.buffer_bytes = *size;
+    TW_ASSIGN_OR_RETURN(change.buffer_bytes,
+                        size_within(word.substr(8), "memtracebufsize", kComponentBufferLimits));
   } else {
     return false;
   }
@@ -111,13 +120,15 @@ bool obey(std::string_view word, ComponentChange& change) {
 
 Result<ComponentChange> change_of(const std::vector<std::string>& words) {
   ComponentChange out;
-  for (const std::string& word : words)
-    if (!obey(word, out))
+  for (const std::string& word : words) {
+    TW_ASSIGN_OR_RETURN(const bool known, obey(word, out));
+    if (!known)
       return {Errc::InvalidArgument,
               fmt::format("'{}' is nothing that can be done: memtrace or systrace, then on, off, "
                           "minimal, normal, detail, max, level=0 to 9; memtrace, then suspend, "
                           "resume, bufsize=SIZE",
                           printable(word))};
+  }
   return out;
 }
 
@@ -168,6 +179,8 @@ std::string_view head_of(std::string_view line) {
 Status change_rules(const ComponentOptions& options, const ComponentChange& change,
                     bool for_good) {
   const auto heads = rule_heads(options);
+  // Whoever is the first to need the folder makes it the user's alone.
+  if (!for_good) TW_RETURN_IF_ERROR(hooks::Control::open());
   return hooks::change_file(
       hooks::component_rules_path(for_good), [&](const std::string& text) -> Result<std::string> {
         std::string out;
@@ -212,9 +225,14 @@ Result<int> dump(const ComponentOptions& options, const std::string& command) {
   const std::string folder = options.folder.empty() ? hooks::default_component_folder()
                                                     : options.folder;
   const auto path = std::filesystem::absolute(folder, error).lexically_normal().string();
-  TW_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
+  TW_ASSIGN_OR_RETURN(const std::vector<hooks::DumpedLog> logs,
                       hooks::dump_components(select(options, all), path, command));
-  for (const std::string& log : logs) fmt::print("{}\n", printable(log));
+  for (const hooks::DumpedLog& log : logs) {
+    fmt::print("{}\n", printable(log.path));
+    if (!log.old.empty())
+      fmt::print(stderr, "tracewell: what {} was is {} now\n", printable(log.path),
+                 printable(log.old));
+  }
   return static_cast<int>(logs.empty() ? kNothing : kOk);
 }
 

@@ -1,7 +1,7 @@
 // All commands and their options as JSON, for whoever makes the manual page and completions.
-//   {"commands":[{"name","summary","description","options":[{"names":["-o","--output"],
-//    "value":"FILE"|null,"description","required"}],"positionals":[{"name","description",
-//    "required","many"}]}]}
+//   {"commands":[{"name","summary","description","programs":["trcrpt"],
+//    "options":[{"names":["-o","--output"],"value":"FILE"|null,"description","required"}],
+//    "positionals":[{"name","description","required","many"}]}]}
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -38,6 +38,7 @@ Json describe(const Command& command) {
   command.configure(app);
   Json out = {
       {"name", command.name}, {"summary", command.summary}, {"description", app.get_footer()}};
+  out["programs"] = program_names(command);
   out["options"] = Json::array();
   out["positionals"] = Json::array();
   for (const CLI::Option* option : app.get_options()) {

@@ -38,10 +38,8 @@ struct DiffCommand {
 struct OpenSteps {
   OpenTrace trace;
   std::unique_ptr<Source> stored;
-  timeline::DiffSide side() const {
-    Source* const from = stored ? stored.get() : trace.source.get();
-    return {*from->steps(), from->catalog()};
-  }
+  Source& source() const { return stored ? *stored : *trace.source; }
+  timeline::DiffSide side() const { return {*source().steps(), source().catalog()}; }
 };
 
 Result<OpenSteps> open_steps(const InputOptions& options) {
@@ -70,6 +68,9 @@ Result<std::optional<LeftOut>> thread_of(const timeline::DiffSide& a, const time
 }
 
 Result<bool> diff(const DiffCommand& command) {
+  if (command.a.path == "-" && command.b.path == "-")
+    return {Errc::InvalidArgument,
+            "both A and B are -, and standard input can be read once; give a file for one of them"};
   // Opening is a pass over the whole file; nothing is shared.
   auto opening = std::async(std::launch::async, [&] { return open_steps(command.b); });
   auto opened = open_steps(command.a);
@@ -78,7 +79,7 @@ Result<bool> diff(const DiffCommand& command) {
   TW_ASSIGN_OR_RETURN(const OpenSteps b, std::move(other));
   tell_problems(a.trace, command.a.path);
   tell_problems(b.trace, command.b.path);
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(a.side().catalog, command.images));
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(a.source(), command.images));
   Progress progress("comparing", a.side().steps.count());
   timeline::DiffOptions options;
   options.first = command.first;
@@ -132,7 +133,8 @@ Run diff_command(CLI::App& app) {
   add_image_options(app, command->images, "the names of A's functions, lines and data, and of B's "
                                           "in the same places");
   app.add_flag("--json", command->json, "as JSON");
-  app.footer("Exit status: 0 if the runs went the same way, 1 if they differ.");
+  app.footer("Exit status: 0 if the runs went the same way, 1 if they differ, or nobody can tell "
+             "because steps are missing.");
   return [command](const Invocation&) {
     command->b.format = command->a.format;
     command->b.strict = command->a.strict;

@@ -59,8 +59,14 @@ Json cause_json(const Cause& cause, const Catalog& catalog, const DiffWords& wor
   return out;
 }
 
+Json hole_json(const std::optional<timeline::Hole>& hole) {
+  if (!hole) return nullptr;
+  return {{"before_step", hole->seq},
+          {"steps", hole->count != 0 ? Json(hole->count) : Json()}};
+}
+
 Json difference_json(const Difference& one, const Catalog& catalog, const DiffWords& words) {
-  static constexpr const char* kKinds[] = {"parts", "loop", "ends"};
+  static constexpr const char* kKinds[] = {"parts", "loop", "ends", "missing"};
   Json out = {{"kind", kKinds[static_cast<size_t>(one.kind)]},
               {"branch", pair_json(one.branch_a, one.branch_b, words)},
               {"a", spot_json(one.a, DiffWords::A, words)},
@@ -68,7 +74,9 @@ Json difference_json(const Difference& one, const Catalog& catalog, const DiffWo
               {"only_a", one.only_a},
               {"only_b", one.only_b},
               {"meet", pair_json(one.meet_a, one.meet_b, words)}};
-  if (one.kind == Difference::Kind::Loop)
+  if (one.kind == Difference::Kind::Missing)
+    out["missing"] = {{"a", hole_json(one.hole_a)}, {"b", hole_json(one.hole_b)}};
+  if (is_loop(one))
     out["loop"] = {{"head_a", address(one.head_a)}, {"head_b", address(one.head_b)},
                    {"times_a", one.times_a},        {"times_b", one.times_b},
                    {"exact", one.exact}};
@@ -96,7 +104,10 @@ Json thread_json(const ThreadDiff& thread, const Catalog& catalog, const DiffWor
 
 std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog,
                       const DiffWords& words, const std::optional<LeftOut>& left_out) {
-  Json out = {{"same", report.same()}, {"threads", Json::array()}, {"moved", Json::array()}};
+  Json out = {{"same", report.same()},
+              {"undecided", report.undecided()},
+              {"threads", Json::array()},
+              {"moved", Json::array()}};
   for (const ThreadDiff& thread : report.threads)
     out["threads"].push_back(thread_json(thread, catalog, words));
   if (left_out)

@@ -26,6 +26,8 @@ std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog
 
 /// A value as one number, 0x…; "unknown" when it is empty.
 std::string value_text(const std::vector<uint8_t>& value, Endian endian);
+/// Of a loop that ran more often in one trace, if only because steps are missing.
+bool is_loop(const timeline::Difference& one);
 /// Which bits of eflags these are: "ZF SF".
 std::string flag_names(uint64_t bits);
 

@@ -71,20 +71,44 @@ void add_causes(std::string& out, const std::vector<Cause>& causes, const Catalo
   }
 }
 
+/// "loop at 0x401005: 4 | 6 times"
+std::string loop_text(const Difference& one) {
+  std::string out = one.head_a == one.head_b
+                        ? fmt::format("loop at {:#x}", one.head_a)
+                        : fmt::format("loop at {:#x} | {:#x}", one.head_a, one.head_b);
+  const std::string_view least = one.exact ? "" : "at least ";
+  return out + fmt::format(": {}{} | {} times", least, one.times_a, one.times_b);
+}
+
+/// "3 steps are missing in A in front of step 40, steps are missing in B in front of step 7"
+std::string missing_text(const Difference& one) {
+  std::string out;
+  const auto add = [&](const std::optional<timeline::Hole>& hole, char side) {
+    if (!hole) return;
+    out += (out.empty() ? "" : ", ") +
+           (hole->count == 0 ? "steps" : counted(hole->count, "step")) +
+           fmt::format(" {} missing in {} in front of step {}", hole->count == 1 ? "is" : "are",
+                       side, hole->seq);
+  };
+  add(one.hole_a, 'A');
+  add(one.hole_b, 'B');
+  return out;
+}
+
 std::string difference_text(const Difference& one, const Catalog& catalog,
                             const DiffWords& words) {
   std::string out;
-  const std::string_view least = one.exact ? "" : "at least ";
   switch (one.kind) {
     case Difference::Kind::Parts: out = "  the runs part"; break;
     case Difference::Kind::Ends: out = "  one run ends"; break;
-    case Difference::Kind::Loop:
-      out = one.head_a == one.head_b ? fmt::format("  loop at {:#x}", one.head_a)
-                                     : fmt::format("  loop at {:#x} | {:#x}", one.head_a,
-                                                   one.head_b);
-      out += fmt::format(": {}{} | {} times", least, one.times_a, one.times_b);
+    case Difference::Kind::Loop: out = "  " + loop_text(one); break;
+    case Difference::Kind::Missing:
+      out = fmt::format("  {}: cannot tell whether the runs differ{}", missing_text(one),
+                        is_loop(one) ? "; " + loop_text(one) : "");
       break;
   }
+  if (one.kind == Difference::Kind::Missing && !one.a && !one.b)
+    return out + "; all that is there is the same\n";
   if (one.branch_a) out += ", after " + words.pair(*one.branch_a, *one.branch_b);
   out += fmt::format("\n    A: {}, {} of its own", goes_on(one.a, DiffWords::A, words),
                      counted(one.only_a, "step"));
@@ -134,6 +158,8 @@ std::string value_text(const std::vector<uint8_t>& value, Endian endian) {
   return "0x" + digits;
 }
 
+bool is_loop(const Difference& one) { return one.times_a != 0 || one.times_b != 0; }
+
 std::string flag_names(uint64_t bits) {
   static constexpr std::array<std::pair<unsigned, std::string_view>, 7> kNames = {
       {{0, "CF"}, {2, "PF"}, {4, "AF"}, {6, "ZF"}, {7, "SF"}, {10, "DF"}, {11, "OF"}}};
@@ -156,7 +182,9 @@ std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog
     if (range.distance != 0)
       out += fmt::format("{:#x}-{:#x} of A is at {:#x} in B\n", range.from, range.to,
                          range.from + range.distance);
-  return out + (report.same() ? "the same\n" : "different\n");
+  return out + (report.same()        ? "the same\n"
+                : report.undecided() ? "not known: steps are missing\n"
+                                     : "different\n");
 }
 
 }  // namespace tracewell::cli

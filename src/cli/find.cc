@@ -40,7 +40,7 @@ Result<int> find(const FindOptions& asked) {
   if (asked.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(asked.input));
   TW_RETURN_IF_ERROR(check_steps(trace, asked.from, asked.to));
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.catalog(), asked.images));
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(*trace.source, asked.images));
   FindOptions options = asked;
   if (search->has_range) {
     TW_ASSIGN_OR_RETURN(const GivenPlace place,

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "hooks/components.h"
 #include "hooks/session.h"
 #include "hooks/unseen_programs.h"
 
@@ -69,6 +70,56 @@ std::optional<uint64_t> size_in_bytes(std::string_view text) {
   return *number << shift;
 }
 
+const SizeLimits kBufferLimits{hooks::kBufferBytesMin, hooks::kBufferBytesMax};
+const SizeLimits kComponentBufferLimits{hooks::kComponentBufferMin, hooks::kComponentBufferMax};
+
+SizeLimits log_limits(uint64_t fits) {
+  // An offset of a file has a sign.
+  return {fits * hooks::kBufferBytesMin, uint64_t{1} << 62};
+}
+
+std::string size_text(uint64_t bytes) {
+  constexpr std::string_view kUnits = "gmk";
+  for (size_t i = 0; i < kUnits.size(); ++i) {
+    const size_t shift = 10 * (kUnits.size() - i);
+    if (bytes >> shift != 0 && bytes >> shift << shift == bytes)
+      return fmt::format("{}{}", bytes >> shift, kUnits[i]);
+  }
+  return fmt::format("{}", bytes);
+}
+
+Result<uint64_t> size_within(std::string_view text, std::string_view option,
+                             const SizeLimits& limits) {
+  const auto size = size_in_bytes(text);
+  if (!size)
+    return {Errc::InvalidArgument,
+            fmt::format("{}: '{}' is no size, as 65536, 64k, 2m or 1g are", option,
+                        printable(text))};
+  if (*size >= limits.least && *size <= limits.most) return *size;
+  return {Errc::InvalidArgument,
+          fmt::format("{}: {} is too {}: {} to {}", option, printable(text),
+                      *size < limits.least ? "small" : "large", size_text(limits.least),
+                      size_text(limits.most))};
+}
+
+void refuse_nothing(CLI::App& app, const std::string& may_be_empty) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 0) continue;
+    if (!may_be_empty.empty() && option->check_name(may_be_empty)) continue;
+    option->check([](const std::string& value) {
+      return value.find_first_not_of(" ,") == std::string::npos
+                 ? std::string("is given, and nothing stands behind it; leave it out, or say what")
+                 : std::string();
+    });
+  }
+}
+
+void tell_collectors(const hooks::Control& control) {
+  for (const unsigned channel : hooks::active_channels(control))
+    if (const auto trouble = hooks::collector_trouble(control, channel))
+      fmt::print(stderr, "tracewell: {}\n", *trouble);
+}
+
 void tell_unseen_programs() {
   for (const hooks::UnseenProgram& one : hooks::unseen_programs()) {
     const std::string who = fmt::format("{} (process {})", printable(one.path), one.pid);
@@ -94,6 +145,7 @@ Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& w
   return [channel, work](const Invocation&) -> int {
     auto control = hooks::Control::open();
     if (!control) return fail(control.error());
+    tell_collectors(*control);
     const Status status = work(*control, channel_of(*control, *channel));
     return status.ok() ? static_cast<int>(kOk) : fail(status.error());
   };

@@ -29,6 +29,27 @@ std::vector<std::string_view> list_words(std::string_view text);
 /// A number of bytes, with k, m or g behind it if need be.
 std::optional<uint64_t> size_in_bytes(std::string_view text);
 
+/// A buffer's smallest and largest size, in bytes.
+struct SizeLimits {
+  uint64_t least, most;
+};
+/// The sizes that rings of a trace have, and those of a component.
+extern const SizeLimits kBufferLimits, kComponentBufferLimits;
+/// "64k", "3m", "1000": as size_in_bytes() reads it.
+std::string size_text(uint64_t bytes);
+/// A size that somebody gave to `option`. InvalidArgument names the limits.
+Result<uint64_t> size_within(std::string_view text, std::string_view option,
+                             const SizeLimits& limits);
+/// The least that a log may be limited to: buffers of the least size fit it, in `fits` of them.
+SizeLimits log_limits(uint64_t fits);
+
+/// An option with nothing behind it, as `-A "$(pidof server)"` when no server runs, must not mean
+/// what is meant without it. Those that `may_be_empty` may.
+void refuse_nothing(CLI::App& app, const std::string& may_be_empty);
+
+/// Names, on standard error, sessions whose collector has ended before them, and what to do.
+void tell_collectors(const hooks::Control& control);
+
 /// Names, on standard error, programs whose hooks the trace does not see, and what to do.
 void tell_unseen_programs();
 

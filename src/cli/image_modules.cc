@@ -10,13 +10,15 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/trace_files.h"
 #include "machine/control_flow.h"
+#include "model/source_over.h"
 #include "symbols/program_hash.h"
 
 namespace tracewell::cli {
 namespace {
 
-constexpr size_t kOpcodeMax = 15;  // bytes, of x86
+constexpr size_t kInstructionMax = 15;  // bytes, of x86
 
 std::string_view file_name(std::string_view path) {
   const size_t at = path.find_last_of("/\\");
@@ -65,34 +67,28 @@ std::vector<const symbols::MappedImage*> in_order(const symbols::ImageMap& image
   return out;
 }
 
-class ModulesSource final : public Source {
+class ModulesSource final : public SourceOver {
  public:
   ModulesSource(std::unique_ptr<Source> source, const symbols::ImageMap& images,
                 std::span<const Module> named)
-      : source_(std::move(source)), catalog_(source_->catalog()) {
+      : SourceOver(std::move(source)), catalog_(source_->catalog()) {
     for (const symbols::MappedImage* mapped : in_order(images)) add_module(catalog_, *mapped);
     for (const Module& one : named) add_named(catalog_, one);
   }
 
   const Catalog& catalog() const override { return catalog_; }
-  Result<bool> next(Batch& batch) override { return source_->next(batch); }
-  Seekable* seekable() override { return source_->seekable(); }
-  FrameIndex* frames() override { return source_->frames(); }
-  StepIndex* steps() override { return source_->steps(); }
 
  private:
-  std::unique_ptr<Source> source_;
   Catalog catalog_;
 };
 
-class OpcodesSource final : public Source {
+class OpcodesSource final : public SourceOver {
  public:
   OpcodesSource(std::unique_ptr<Source> source, symbols::ImageMap images)
-      : source_(std::move(source)),
+      : SourceOver(std::move(source)),
         images_(std::move(images)),
         decoder_(source_->catalog().machine) {}
 
-  const Catalog& catalog() const override { return source_->catalog(); }
   Result<bool> next(Batch& batch) override {
     auto more = source_->next(batch);
     for (Event& event : batch.events())
@@ -100,18 +96,14 @@ class OpcodesSource final : public Source {
         step->opcode = opcode_at(step->pc, batch);
     return more;
   }
-  Seekable* seekable() override { return source_->seekable(); }
-  FrameIndex* frames() override { return source_->frames(); }
-  StepIndex* steps() override { return source_->steps(); }
 
  private:
   Bytes opcode_at(uint64_t pc, Batch& batch) const {
-    std::array<uint8_t, kOpcodeMax> bytes = {};
+    std::array<uint8_t, kInstructionMax> bytes = {};
     const Bytes code(bytes.data(), images_.read(pc, bytes));
     return batch.copy(code.first(decoder_.decode(code).length));
   }
 
-  std::unique_ptr<Source> source_;
   symbols::ImageMap images_;
   machine::FlowDecoder decoder_;
 };
@@ -132,11 +124,13 @@ std::unique_ptr<Source> with_image_modules(std::unique_ptr<Source> source,
 Result<Module> parse_module(std::string_view text) {
   const size_t at = text.rfind('@');
   std::string_view numbers = at == text.npos ? "" : text.substr(at + 1);
-  const auto start = parse_number(take_until(numbers, ','));
+  const std::string_view base = take_until(numbers, ',');
+  const auto start = parse_number(base);
   const auto size = parse_number(numbers);
   if (at == text.npos || at == 0 || !start || !size || *size == 0)
     return {Errc::InvalidArgument,
-            fmt::format("--module {}: wanted is NAME@BASE,SIZE", printable(text))};
+            fmt::format("--module {}: wanted is NAME@BASE,SIZE{}", printable(text),
+                        hex_hint(start ? numbers : base))};
   Module out;
   out.path = text.substr(0, at);
   out.start = *start;

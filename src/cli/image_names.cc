@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/image_code.h"
 #include "symbols/names.h"
 
 namespace tracewell::cli {
@@ -109,9 +110,17 @@ AddressNames image_names(symbols::ImageMap images) {
           [names](std::string_view name) { return names->places(name); }};
 }
 
-Result<AddressNames> names_of_images(const Catalog& catalog, const ImageOptions& options) {
+Result<AddressNames> names_of_images(Source& steps, const ImageOptions& options) {
   if (!options.any()) return AddressNames();
-  TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(catalog, options));
+  TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(steps.catalog(), options));
+  check_code(steps, images);
+  return image_names(std::move(images));
+}
+
+Result<AddressNames> names_of_images(std::unique_ptr<Source>& source, const ImageOptions& options) {
+  if (!options.any()) return AddressNames();
+  TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(source->catalog(), options));
+  source = with_checked_code(std::move(source), images);
   return image_names(std::move(images));
 }
 

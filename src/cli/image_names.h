@@ -1,8 +1,11 @@
 // What a trace's addresses are called in the source of its program.
 #pragma once
 
+#include <memory>
+
 #include "cli/images.h"
 #include "cli/text_sink.h"
+#include "model/stream.h"
 #include "symbols/image_map.h"
 
 namespace tracewell::cli {
@@ -10,7 +13,10 @@ namespace tracewell::cli {
 /// Code is "match+19 at book.c:19", "match+19" or "book.c:19"; data is "table+8". An image's names
 /// are read when the first address in it is asked for.
 AddressNames image_names(symbols::ImageMap images);
-/// Of the images that were asked for, placed; none when there are none.
-Result<AddressNames> names_of_images(const Catalog& catalog, const ImageOptions& options);
+/// Of the images that were asked for, placed, and compared with the code of this trace of steps;
+/// none when there are none.
+Result<AddressNames> names_of_images(Source& steps, const ImageOptions& options);
+/// The same of any trace, which is compared while it is read from what `source` then is.
+Result<AddressNames> names_of_images(std::unique_ptr<Source>& source, const ImageOptions& options);
 
 }  // namespace tracewell::cli

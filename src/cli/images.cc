@@ -29,13 +29,15 @@ void add_image_options(CLI::App& app, ImageOptions& options, const std::string& 
 
 namespace {
 
+constexpr uint64_t kPageBytes = 4096;
+
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   return out;
 }
 
-std::string file_name(std::string_view path) {
+std::string lower_file_name(std::string_view path) {
   return lower(path.substr(path.find_last_of("/\\") + 1));  // npos + 1 = 0
 }
 
@@ -44,7 +46,7 @@ const symbols::MappedImage* image_of(const Module& module, const symbols::ImageM
   const symbols::MappedImage* program = nullptr;
   size_t programs = 0;
   for (const symbols::MappedImage& one : images.images()) {
-    if (file_name(one.image->path()) == file_name(module.path)) return &one;
+    if (lower_file_name(one.image->path()) == lower_file_name(module.path)) return &one;
     if (!one.image->facts().program) continue;
     program = &one;
     ++programs;
@@ -79,6 +81,18 @@ Status check_base(const symbols::ImageSpec& spec) {
                       printable(spec.path), printable(base), hex_hint(base))};
 }
 
+/// Digits alone are a number in either spelling; but as a decimal one it is seldom where a page is.
+Error with_hint(Error error, const std::vector<symbols::ImageSpec>& specs,
+                const std::vector<std::string>& texts) {
+  if (error.code != Errc::InvalidArgument) return error;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (!specs[i].base || *specs[i].base % kPageBytes == 0) continue;
+    error.message += hex_hint(std::string_view(texts[i]).substr(texts[i].rfind('@') + 1));
+    break;
+  }
+  return error;
+}
+
 void tell_of_missing_symbols(const symbols::ImageMap& images) {
   for (const symbols::MappedImage& mapped : images.images())
     if (const std::string& file = mapped.image->facts().symbols_in; !file.empty())
@@ -96,7 +110,8 @@ Status are_openable(const ImageOptions& options) {
     const symbols::ImageSpec spec = symbols::parse_image_spec(text);
     TW_RETURN_IF_ERROR(check_base(spec));
     TW_ASSIGN_OR_RETURN(auto image, symbols::Image::open(spec.path));
-    TW_RETURN_IF_ERROR(tried.add(std::move(image), spec.base));
+    const Status added = tried.add(std::move(image), spec.base);
+    if (!added.ok()) return with_hint(added.error(), {spec}, {text});
   }
   return {};
 }
@@ -107,12 +122,12 @@ Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOption
     named.push_back(symbols::parse_image_spec(text));
     TW_RETURN_IF_ERROR(check_base(named.back()));
   }
-  TW_ASSIGN_OR_RETURN(target::ImagePlacement placed,
-                      target::place_images(catalog, named, options.from_trace));
-  for (const std::string& note : placed.notes) fmt::print(stderr, "tracewell: {}\n", note);
-  tell_of_other_programs(catalog, placed.images);
-  tell_of_missing_symbols(placed.images);
-  return std::move(placed.images);
+  auto placed = target::place_images(catalog, named, options.from_trace);
+  if (!placed.ok()) return with_hint(placed.error(), named, options.images);
+  for (const std::string& note : placed->notes) fmt::print(stderr, "tracewell: {}\n", note);
+  tell_of_other_programs(catalog, placed->images);
+  tell_of_missing_symbols(placed->images);
+  return std::move(placed->images);
 }
 
 }  // namespace tracewell::cli

@@ -5,7 +5,6 @@
 #include "formats/jsonl.h"
 
 namespace tracewell::cli {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -19,7 +18,16 @@ Json problems_json(const ProblemLog& log) {
   return out;
 }
 
-}  // namespace
+Json lost_json(const std::vector<LostPlace>& lost) {
+  Json out = Json::array();
+  for (const LostPlace& one : lost)
+    out.push_back({{"thread", one.thread},
+                   {"why", printable(one.why)},
+                   {"count", one.uncounted ? Json() : Json(one.count)},
+                   {"first", one.first},
+                   {"last", one.last}});
+  return out;
+}
 
 std::string info_json(const TraceInfo& info) {
   const Catalog& catalog = info.catalog;
@@ -43,13 +51,7 @@ std::string info_json(const TraceInfo& info) {
     else if (std::string_view(key) != "status")
       out[key] = Json::array();
   }
-  out["lost"] = Json::array();
-  for (const LostPlace& one : info.lost)
-    out["lost"].push_back({{"thread", one.thread},
-                           {"why", printable(one.why)},
-                           {"count", one.uncounted ? Json() : Json(one.count)},
-                           {"first", one.first},
-                           {"last", one.last}});
+  out["lost"] = lost_json(info.lost);
   out["notes"] = Json::array();
   for (const Note& note : info.notes)
     out["notes"].push_back({{"step", note.step}, {"text", note.text}});

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "cli/lost_events.h"
 #include "model/catalog.h"
 #include "model/problem.h"
@@ -23,6 +25,11 @@ struct TraceInfo {
   std::vector<Note> notes;
   const ProblemLog* problems = nullptr;
 };
+
+/// [{"offset","severity","code","text"}]: those that are kept.
+nlohmann::ordered_json problems_json(const ProblemLog& problems);
+/// [{"thread","why","count" or null,"first","last"}], numbers of events.
+nlohmann::ordered_json lost_json(const std::vector<LostPlace>& lost);
 
 std::string info_text(const TraceInfo& info);
 /// {"format","arch","endian","records","threads","facts":{name:text},

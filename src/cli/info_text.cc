@@ -29,8 +29,8 @@ class InfoWriter {
     for (const auto& [name, value] : info_.facts) line(name, "{}", printable(value));
     write_lost();
     if (catalog_.registers.size_bytes != 0)
-      line("registers", "{} in blocks of {} bytes", catalog_.registers.registers.size(),
-           catalog_.registers.size_bytes);
+      line("registers", "{} in blocks of {}", catalog_.registers.registers.size(),
+           counted(catalog_.registers.size_bytes, "byte"));
     if (catalog_.status) write_status(*catalog_.status);
     for (const TracepointDef& one : catalog_.tracepoints) write_tracepoint(one);
     for (const VariableDef& one : catalog_.variables)
@@ -60,11 +60,11 @@ class InfoWriter {
   void write_status(const RunStatus& status) {
     line("status", "{}", stop_text(status));
     if (status.frames)
-      line("", "{} frames kept{}", *status.frames,
+      line("", "{} kept{}", counted(*status.frames, "frame"),
            status.frames_created ? fmt::format(" of {} created", *status.frames_created) : "");
     if (status.buffer_size)
-      line("", "{}buffer of {} bytes, {} free", status.circular.value_or(false) ? "circular " : "",
-           *status.buffer_size, status.buffer_free.value_or(0));
+      line("", "{}buffer of {}, {} free", status.circular.value_or(false) ? "circular " : "",
+           counted(*status.buffer_size, "byte"), status.buffer_free.value_or(0));
     auto moment = [this](std::string_view what, std::optional<uint64_t> time_us) {
       if (time_us && *time_us != 0 && *time_us < INT64_MAX / 1000)
         line("", "{} {}", what, time_text(static_cast<int64_t>(*time_us) * 1000));

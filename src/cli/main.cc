@@ -8,10 +8,26 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 
+namespace {
+
+/// A file that may not grow further (ulimit -f) is an error that names it. Ignoring the signal
+/// would do, too, but what we start would inherit that.
+void keep_size_signal_from_ending_us() {
+  struct sigaction action = {};
+  ::sigaction(SIGXFSZ, nullptr, &action);
+  if (action.sa_handler != SIG_DFL) return;
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   // A reader that went away (`| head`) ends us quietly: the default action of SIGPIPE does, but a
   // parent may have left it ignored.
   std::signal(SIGPIPE, SIG_DFL);
+  keep_size_signal_from_ending_us();
   try {
     const int status = tracewell::cli::run_program({argv, argv + argc});
     const bool written = std::fflush(stdout) == 0;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/trace_files.h"
+#include "model/source_over.h"
 
 namespace tracewell::cli {
 namespace {
@@ -15,18 +16,14 @@ using Spelled = filter::Expression::Spelled;
 
 constexpr size_t kHookDigits = 3;  // as templates write it, without the last one of the id
 
-class ObservedSource final : public Source {
+class ObservedSource final : public SourceOver {
  public:
   ObservedSource(std::unique_ptr<Source> source, std::shared_ptr<AskedEvents> asked)
-      : source_(std::move(source)), asked_(std::move(asked)) {
+      : SourceOver(std::move(source)), asked_(std::move(asked)) {
     asked_->steps = source_->steps() != nullptr;
     if (Seekable* const all = source_->seekable(); all != nullptr && all->count() != 0)
       asked_->last = all->count() - 1;
   }
-  const Catalog& catalog() const override { return source_->catalog(); }
-  Seekable* seekable() override { return source_->seekable(); }
-  FrameIndex* frames() override { return source_->frames(); }
-  StepIndex* steps() override { return source_->steps(); }
   Result<bool> next(Batch& batch) override {
     auto more = source_->next(batch);
     for (const Event& event : batch.events()) {
@@ -39,7 +36,6 @@ class ObservedSource final : public Source {
   }
 
  private:
-  std::unique_ptr<Source> source_;
   std::shared_ptr<AskedEvents> asked_;
 };
 

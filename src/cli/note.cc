@@ -1,5 +1,9 @@
 // tracewell note FILE [N [TEXT]]: what people want to remember of steps.
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <vector>
@@ -7,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
@@ -96,9 +101,19 @@ Status read_for_change(const std::string& path, const NotedTrace& noted, std::ve
   return {};
 }
 
+/// Who writes notes of the same trace at the same time waits until this is closed. The notes' file
+/// is another one each time, so it is the trace that is locked; which takes no right to write.
+UniqueFd take_turn(const std::string& trace) {
+  UniqueFd fd(::open(trace.c_str(), O_RDONLY | O_CLOEXEC));
+  while (fd.valid() && ::flock(fd.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+  return fd;
+}
+
 Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, NotedTrace& noted) {
   const std::string path = notes_path(options.input.path);
   const Bytes bytes = noted.trace.file->bytes();
+  const UniqueFd turn = take_turn(options.input.path);
   const std::vector<Note>& own =
       noted.stored ? noted.stored->catalog().notes : noted.trace.source->catalog().notes;
   if (options.clear) {

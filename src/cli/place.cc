@@ -58,7 +58,7 @@ Result<GivenPlace> parse_place(std::string_view what, std::string_view text,
   const bool bad_size = comma != text.npos && (!size || *size == 0);
   const auto number = parse_number(first);
   if (bad_size || first.empty() || (!number && !names.places)) {
-    std::string hint = hex_hint(text);
+    std::string hint = hex_hint(number && bad_size ? text.substr(comma + 1) : text);
     if (hint.empty() && !bad_size && !first.empty())
       hint = "; names of places come from --image FILE[@BASE]";
     return {Errc::InvalidArgument,

@@ -46,6 +46,9 @@ Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options, Add
   StepRowsOptions rows;
   rows.json = options.json;
   TW_ASSIGN_OR_RETURN(rows.columns, parse_columns(options.columns));
+  if (const std::string empty = image_columns(rows.columns); !empty.empty() && !names.symbol)
+    fmt::print(stderr, "tracewell: --columns {}: nothing to show; names come from --image "
+                       "FILE[@BASE]\n", empty);
   return step_rows(std::move(rows), std::move(names));
 }
 
@@ -66,8 +69,7 @@ Status check(const PrintOptions& options) {
 Result<int> print(const PrintOptions& options) {
   TW_RETURN_IF_ERROR(check(options));
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
-  TW_ASSIGN_OR_RETURN(AddressNames names,
-                      names_of_images(trace.source->catalog(), options.images));
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.source, options.images));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, create_print_sink(options, names));
   std::vector<Note> notes = notes_of(trace, options.input.path);
   trace.source = filter::with_notes(filter::with_step_numbers(std::move(trace.source)),

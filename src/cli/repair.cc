@@ -26,7 +26,7 @@ Result<int> repair(const RepairOptions& options) {
                  fmt::format("{} and {} are the same file; what was lost should stay at hand",
                              printable(options.input.path), printable(options.output)),
                  {}};
-  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input, {.anew = true}));
   if (!trace.format->create)
     return Error{Errc::Unsupported,
                  fmt::format("{} cannot be written; convert it to a format that can",
@@ -49,6 +49,7 @@ Result<int> repair(const RepairOptions& options) {
   formats::SaveOptions save = options.save;
   save.sound = true;
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(format, options.output, save));
+  tell_other_name(options.output, format, source->catalog().machine);
   TW_RETURN_IF_ERROR(pump(*source, *sink));
   tell_left_out(*sink, options.output);
   // The trace itself may have gone where reports go.

@@ -28,16 +28,16 @@ struct ReplayOptions {
   bool remote_debug = false;
 };
 
-void tell(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+void tell_line(std::string_view line) { fmt::print(stderr, "{}\n", line); }
 
 agent::SessionOptions session_options(const ReplayOptions& options) {
   agent::SessionOptions session;
   // Whoever looks at a trace sees the files that belong to it, and no others of this machine.
   session.files = agent::SessionOptions::Files::Listed;
-  session.notice = tell;
+  session.notice = tell_line;
   if (options.remote_debug)
     session.log_packet = [](bool received, std::string_view packet) {
-      tell(fmt::format("{} {}", received ? "->" : "<-", printable(packet)));
+      tell_line(fmt::format("{} {}", received ? "->" : "<-", printable(packet)));
     };
   return session;
 }
@@ -71,7 +71,7 @@ Result<int> replay(const ReplayOptions& options) {
   TW_RETURN_IF_ERROR(is_openable(options.input));
   TW_RETURN_IF_ERROR(are_openable(options.images));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm));
-  if (const std::string text = transport->announcement(); !text.empty()) tell(text);
+  if (const std::string text = transport->announcement(); !text.empty()) tell_line(text);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Opening> opening,
                       Opening::start(options.input, options.images));
   const Status served = serve_recorded(*transport, *opening, session_options(options),

@@ -137,6 +137,7 @@ Status serve_recorded(Transport& transport, Opening& opening, agent::SessionOpti
     // If nobody was there at all, somebody may want to know what is wrong with the trace.
     if (awaited == Awaited::Gone) return early.empty() ? opening.outcome(quit_fd) : Status();
     TW_ASSIGN_OR_RETURN(Recording* const recording, opening.result());
+    recording->rewind();
     options.listed_files = recording->files();
     agent::Session session(recording->target(), recording->trace(), options);
     TW_ASSIGN_OR_RETURN(const bool next, converse(*connection, recording->target(), session,

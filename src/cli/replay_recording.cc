@@ -11,6 +11,7 @@
 
 #include "agent/recorded_trace.h"
 #include "agent/session.h"
+#include "cli/image_code.h"
 #include "cli/step_history.h"
 #include "target/recorded/history_target.h"
 #include "target/recorded/recorded_target.h"
@@ -61,6 +62,7 @@ class Steps final : public Recording {
   }
 
   target::Target& target() override { return target_; }
+  void rewind() override { target_.rewind(); }
   std::vector<std::string> files() const override { return target_.files(); }
 
  private:
@@ -87,6 +89,7 @@ Result<std::unique_ptr<Recording>> open_recording(const InputOptions& input,
   // What the user may have mistyped comes before what takes long.
   TW_ASSIGN_OR_RETURN(symbols::ImageMap placed, place_images(trace.source->catalog(), images));
   TW_ASSIGN_OR_RETURN(StepTrace steps, index_step_trace(std::move(trace), input, watch));
+  check_code(*steps.source, placed);
   std::vector<Note> notes = std::move(steps.notes);
   StepHistory history(std::move(steps));
   if (history.count() == 0) return {Errc::NotFound, "the trace has no steps"};

@@ -22,6 +22,8 @@ class Recording {
  public:
   virtual ~Recording() = default;
   virtual target::Target& target() = 0;
+  /// For the next debugger all is as it was for the first.
+  virtual void rewind() {}
   virtual agent::Trace* trace() { return nullptr; }  // null: no frames to look at
   /// What a debugger may read of this machine.
   virtual std::vector<std::string> files() const = 0;

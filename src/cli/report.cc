@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -64,14 +65,19 @@ Result<uint64_t> load(const ReportArguments& arguments, report::Templates& templ
   return errors;
 }
 
+/// Also what may not be looked at: it is said then what that is.
+bool is_there(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) || error == std::errc::permission_denied;
+}
+
 /// The common template file, and the common log, when nothing else is asked for.
 void fill_in(ReportArguments& arguments) {
-  std::error_code none;
   const std::string templates = default_templates();
-  if (arguments.templates.empty() && std::filesystem::exists(templates, none))
+  if (arguments.templates.empty() && is_there(templates))
     arguments.templates = {templates};
   const std::string log = hooks::default_log();
-  if (arguments.task.files.empty() && std::filesystem::exists(log, none))
+  if (arguments.task.files.empty() && is_there(log))
     arguments.task.files = {log};
 }
 
@@ -193,8 +199,9 @@ Run report_command(CLI::App& app) {
       "Hooks: 010 or 0100; 02 is 020 to 02F. A tracepoint's frames have its number as four digits: "
       "000A is tracepoint 10; 00B are instruction steps.\n"
       "Several files without -m are reported one after the other.\n"
-      "Exit status: 1 when nothing was printed; with --check, when a template has an error. 3 when "
-      "a trace is damaged; what is whole of it was printed.");
+      "Exit status: 1 when nothing was printed, or some of the files could not be opened; with "
+      "--check, when a template has an error. 3 when a trace is damaged; what is whole of it was "
+      "printed.");
   return [arguments](const Invocation&) {
     const auto status = report_events(*arguments);
     return status.ok() ? *status : fail(status.error());

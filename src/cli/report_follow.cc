@@ -37,11 +37,12 @@ Result<FollowedLog> follow_log(const std::string& path) {
   std::error_code none;
   std::string folder = std::filesystem::absolute(path, none).lexically_normal().string();
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-  if (!std::filesystem::exists(folder, none))
+  std::error_code hidden;
+  if (!std::filesystem::exists(folder, hidden) && !hidden)
     return {Errc::Io, printable(path) + ": there is no such log (yet): `trace` makes it"};
-  if (!std::filesystem::is_directory(folder, none))
+  if (!hidden && !std::filesystem::is_directory(folder, none))
     return {Errc::Unsupported, printable(path) + ": only logs of trace hooks can be followed"};
-  if (!std::filesystem::exists(folder + "/metadata", none))
+  if (!std::filesystem::exists(folder + "/metadata", hidden) && !hidden)
     return {Errc::Io,
             printable(path) + " is a folder, and no log: that would have a file 'metadata'"};
   formats::HooklogFollow::Session session;

@@ -50,14 +50,33 @@ std::string to_line(const report::ReportRow& row) {
       {"time_ns", number_or_null(row.time_ns.has_value(), row.time_ns.value_or(0))},
       {"elapsed_ns", number_or_null(row.times.known, row.times.elapsed_ns)},
       {"delta_ns", number_or_null(row.times.known, row.times.delta_ns)},
-      {"tid", entry.tid},
-      {"pid", entry.pid == 0 ? Json() : Json(entry.pid)},
+      {"tid", number_or_null(entry.tid != 0, entry.tid)},
+      {"pid", number_or_null(entry.pid != 0, entry.pid)},
       {"cpu", number_or_null(entry.cpu >= 0, entry.cpu)},
       {"process", entry.process_path.empty() ? Json() : Json(entry.process_path)},
       {"fields", fields},
       {"text", row.text},
   };
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// A name or a value in the cell of fields: a backslash stands before what separates those.
+void put_escaped(std::string& cell, std::string_view text) {
+  for (const char c : text) {
+    if (c == ';' || c == '=' || c == '\\') cell += '\\';
+    cell += c;
+  }
+}
+
+std::string fields_cell(const report::ReportRow& row) {
+  std::string cell;
+  for (const report::Field& field : fields_of(row)) {
+    if (!cell.empty()) cell += "; ";
+    put_escaped(cell, field.name);
+    cell += '=';
+    put_escaped(cell, field.value);
+  }
+  return cell;
 }
 
 /// RFC 4180.
@@ -84,17 +103,14 @@ Status ReportRows::put(const report::ReportRow& row) {
   const auto number = [](bool known, auto value) {
     return known ? fmt::format("{}", value) : std::string();
   };
-  std::string fields;
-  for (const report::Field& field : fields_of(row))
-    fields += fmt::format("{}{}={}", fields.empty() ? "" : "; ", field.name, field.value);
   line_.clear();
   put_cell(line_, row.log);
   for (const std::string& cell :
        {fmt::format("{:04X}", entry.hook), fmt::format("{}", entry.subhook),
         std::string(row.label), number(row.time_ns.has_value(), row.time_ns.value_or(0)),
         number(row.times.known, row.times.elapsed_ns), number(row.times.known, row.times.delta_ns),
-        fmt::format("{}", entry.tid), number(entry.pid != 0, entry.pid),
-        number(entry.cpu >= 0, entry.cpu), std::string(entry.process_path), fields,
+        number(entry.tid != 0, entry.tid), number(entry.pid != 0, entry.pid),
+        number(entry.cpu >= 0, entry.cpu), std::string(entry.process_path), fields_cell(row),
         std::string(row.text)})
     put_cell(line_, cell);
   line_ += "\r\n";

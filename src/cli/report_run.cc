@@ -56,6 +56,8 @@ class ReportRun {
   ReportRows rows_;
   bool begun_ = false;  // of the part that is at work
   bool stopped_ = false, damaged_ = false;
+  int not_opened_ = kOk, not_read_ = kOk;  // what the last such file ends with, if it is alone
+  size_t opened_ = 0;
   uint64_t printed_ = 0, parts_ = 0;
 };
 
@@ -132,7 +134,7 @@ Status ReportRun::part(std::span<ReportLog> logs,
   for (size_t i = 0; i < logs.size(); ++i) {
     if (merge.status(i).ok()) continue;
     Error error = merge.status(i).error();
-    return std::move(error).within(logs[i].path);
+    not_read_ = fail(std::move(error).within(logs[i].path));
   }
   return {};
 }
@@ -142,34 +144,49 @@ Status ReportRun::follow_files() {
   std::vector<formats::HooklogFollow*> follows;
   for (const std::string& path : task_.files) {
     if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
-    TW_ASSIGN_OR_RETURN(FollowedLog one, follow_log(path));
-    logs.push_back(std::move(one.log));
-    follows.push_back(one.follow);
+    auto one = follow_log(path);
+    if (!one.ok()) {
+      not_opened_ = fail(one.error());
+      continue;
+    }
+    logs.push_back(std::move(one->log));
+    follows.push_back(one->follow);
+    ++opened_;
   }
-  return part(logs, follows);
+  return logs.empty() ? Status() : part(logs, follows);
 }
 
 Status ReportRun::read_files() {
   std::vector<ReportLog> logs;
   for (const std::string& path : task_.files) {
     if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
-    TW_ASSIGN_OR_RETURN(ReportLog log, open_report_log(path, task_.input));
-    logs.push_back(std::move(log));
+    auto log = open_report_log(path, task_.input);
+    if (!log.ok()) {
+      not_opened_ = fail(log.error());
+      continue;
+    }
+    logs.push_back(*std::move(log));
+    ++opened_;
     if (task_.merge) continue;
     TW_RETURN_IF_ERROR(part(logs, {}));
     logs.clear();
-    if (stopped_) break;
+    if (stopped_ || interrupted() != 0) break;
   }
-  return task_.merge ? part(logs, {}) : Status();
+  return logs.empty() ? Status() : part(logs, {});
 }
 
 Result<int> ReportRun::all() {
   if (options_.form == report::Form::Rows) TW_RETURN_IF_ERROR(rows_.begin());
+  // Files that are not there, or cannot be read, are told; others are reported all the same.
   const Status done = task_.follow ? follow_files() : read_files();
   if (!done.ok() && printed_ == 0) return done.error();
+  if (opened_ == 0) return not_opened_;
+  if (not_read_ != kOk && printed_ == 0) return not_read_;
   TW_RETURN_IF_ERROR(output_.commit());
   if (!done.ok()) return done.error();
+  if (not_read_ != kOk) return not_read_;
   if (damaged_) return static_cast<int>(kBadInput);
+  if (not_opened_ != kOk) return static_cast<int>(kNothing);
   return printed_ == 0 ? nothing("nothing was to be printed") : static_cast<int>(kOk);
 }
 

@@ -42,7 +42,7 @@ void on_quit_signal(int number) {
 void on_pipe_signal(int) {}
 
 /// Handlers rather than SIG_IGN: programs that we start would inherit the latter.
-void catch_signals() {
+void catch_quit_signals() {
   TW_CHECK(::pipe2(quit_pipe, O_CLOEXEC | O_NONBLOCK) == 0);
   struct sigaction action {};
   action.sa_flags = SA_RESTART;
@@ -168,7 +168,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   if (!comm) return conventions.fail(comm.error());
   options.launch.keep_stdio_free = comm->kind == Comm::Kind::Stdio;
   become_guarded();
-  catch_signals();
+  catch_quit_signals();
   watch_face();
   auto transport = Transport::open(*comm);
   if (!transport) return conventions.fail(transport.error());

@@ -19,18 +19,18 @@ namespace tracewell::cli {
 namespace {
 
 enum Column : uint8_t {
-  Index,
-  Thread,
-  Address,
-  Module,
-  Symbol,
-  Source_,
-  Opcode,
-  Disassembly,
-  Registers,
-  Before,
-  Memory,
-  Note,
+  kIndex,
+  kThread,
+  kAddress,
+  kModule,
+  kSymbol,
+  kSource,
+  kOpcode,
+  kDisassembly,
+  kRegisters,
+  kBefore,
+  kMemory,
+  kNote,
   kColumns,
 };
 struct ColumnWords {
@@ -56,7 +56,7 @@ class StepRows final : public Sink {
       : options_(std::move(options)), names_(std::move(names)) {
     if (options_.columns.empty())
       for (int column = 0; column < kColumns; ++column) options_.columns.push_back(column);
-    has_notes_ = std::ranges::count(options_.columns, Note) != 0;
+    has_notes_ = std::ranges::count(options_.columns, kNote) != 0;
   }
 
   Status begin(const Catalog& catalog) override {
@@ -163,27 +163,27 @@ class StepRows final : public Sink {
   /// As text, whatever it holds.
   std::string text_in(int column, const Event& event, const Step& step) const {
     switch (column) {
-      case Index:
+      case kIndex:
         return fmt::format("{}", event.seq);
-      case Thread:
+      case kThread:
         return event.tid == 0 ? "" : fmt::format("{}", event.tid);
-      case Address:
+      case kAddress:
         return fmt::format("{:#x}", step.pc);
-      case Module:
+      case kModule:
         return module_of(step.pc);
-      case Symbol:
+      case kSymbol:
         return text_of(names_.symbol, step.pc);
-      case Source_:
+      case kSource:
         return text_of(names_.source, step.pc);
-      case Opcode:
+      case kOpcode:
         return to_hex(step.opcode);
-      case Disassembly:
+      case kDisassembly:
         return decoder_->text(step.opcode, step.pc);
-      case Registers:
+      case kRegisters:
         return changes(step.registers);
-      case Before:
+      case kBefore:
         return changes(step.before);
-      case Memory:
+      case kMemory:
         return accesses(step);
       default:
         return note_;
@@ -199,15 +199,15 @@ class StepRows final : public Sink {
     for (const int column : options_.columns) {
       if (line_.size() != 1) line_ += ',';
       line_ += fmt::format("\"{}\":", kWords[column].key);
-      if (column == Registers) {
+      if (column == kRegisters) {
         put_registers(step.registers);
-      } else if (column == Before) {
+      } else if (column == kBefore) {
         put_registers(step.before);
-      } else if (column == Memory) {
+      } else if (column == kMemory) {
         put_memory(step);
       } else if (const std::string text = text_in(column, event, step); text.empty()) {
         line_ += "null";
-      } else if (column == Index || column == Thread) {
+      } else if (column == kIndex || column == kThread) {
         line_ += text;
       } else {
         formats::append_json_text(line_, text);
@@ -280,6 +280,14 @@ Result<std::vector<int>> parse_columns(const std::vector<std::string>& names) {
       return {Errc::InvalidArgument, fmt::format("column {} is there twice", name)};
     out.push_back(column);
   }
+  return out;
+}
+
+std::string image_columns(const std::vector<int>& columns) {
+  std::string out;
+  for (const int column : columns)
+    if (column == kSymbol || column == kSource)
+      out += (out.empty() ? "" : ",") + std::string(kWords[column].name);
   return out;
 }
 

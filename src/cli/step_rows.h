@@ -16,6 +16,9 @@ std::string column_names();
 /// A column for each name, in order. InvalidArgument for a name that is none.
 Result<std::vector<int>> parse_columns(const std::vector<std::string>& names);
 
+/// Those of columns that only an image fills, "symbol,source"; "" = there are none.
+std::string image_columns(const std::vector<int>& columns);
+
 struct StepRowsOptions {
   std::vector<int> columns;  // empty = all
   bool json = false;

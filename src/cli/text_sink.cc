@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/text.h"
+#include "cli/counted.h"
 #include "cli/step_text.h"
 #include "formats/jsonl.h"
 #include "machine/control_flow.h"
@@ -20,9 +21,9 @@
 namespace tracewell::cli {
 namespace {
 
-using Kind = FrameBlock::Kind;
-constexpr size_t kDumpBytes = 16;   // of memory, a line
-constexpr size_t kColumns = 4;      // of registers
+using BlockKind = FrameBlock::Kind;
+constexpr size_t kLineBytes = 16;   // of memory, a line
+constexpr size_t kTextColumns = 4;      // of registers
 constexpr size_t kValueWidth = 18;  // 0x and sixteen digits
 
 class TextSink final : public Sink {
@@ -87,16 +88,16 @@ class TextSink final : public Sink {
     text_ += head_tail_;
     for (const FrameBlock& block : frame.blocks) {
       switch (block.kind) {
-        case Kind::Registers:
+        case BlockKind::Registers:
           write_registers(frame, block);
           break;
-        case Kind::Memory:
+        case BlockKind::Memory:
           write_memory(block.address, block.bytes);
           break;
-        case Kind::Variable:
+        case BlockKind::Variable:
           write_variable(block);
           break;
-        case Kind::Static:
+        case BlockKind::Static:
           put("  static data \"{}\"\n", printable(as_text(block.bytes)));
           break;
       }
@@ -126,8 +127,8 @@ class TextSink final : public Sink {
         return;
       }
       put("{}{:<9} {:<{}}", column == 0 ? "  " : "  ", printable(one.name), number,
-          column + 1 == kColumns ? 0 : kValueWidth);
-      if (++column == kColumns) end_line(column);
+          column + 1 == kTextColumns ? 0 : kValueWidth);
+      if (++column == kTextColumns) end_line(column);
     };
     formats::each_collected(catalog_.registers, frame, block, write_one);
     if (column != 0) end_line(column);
@@ -146,15 +147,15 @@ class TextSink final : public Sink {
   void write_memory(uint64_t address, Bytes bytes) {
     std::string name = name_text(names_.data, address);
     if (bytes.empty()) put("  {:#x}  (nothing)\n", address);
-    for (size_t at = 0; at < bytes.size(); at += kDumpBytes) {
-      const Bytes line = bytes.subspan(at, std::min(kDumpBytes, bytes.size() - at));
+    for (size_t at = 0; at < bytes.size(); at += kLineBytes) {
+      const Bytes line = bytes.subspan(at, std::min(kLineBytes, bytes.size() - at));
       std::string hex;
       std::string ascii;
       for (const uint8_t byte : line) {
         hex += fmt::format("{:02x} ", byte);
         ascii += byte >= 0x20 && byte < 0x7f ? static_cast<char>(byte) : '.';
       }
-      put("  {:#x}  {:<{}}|{}|{}{}\n", address + at, hex, 3 * kDumpBytes, ascii,
+      put("  {:#x}  {:<{}}|{}|{}{}\n", address + at, hex, 3 * kLineBytes, ascii,
           name.empty() ? "" : " ", name);
       name.clear();
     }
@@ -183,18 +184,22 @@ class TextSink final : public Sink {
   }
 
   /// What held before the step and was not told yet; of the wide ones only those that are not zero.
+  /// What is not known any more is counted: behind a hole that is all there was.
   void write_before(std::span<const Step::RegisterChange> before) {
     text_ += "  before:";
-    size_t zeros = 0;
+    size_t zeros = 0, unknown = 0;
     for (const Step::RegisterChange& change : before) {
       const bool zero = std::all_of(change.value.begin(), change.value.end(),
                                     [](uint8_t byte) { return byte == 0; });
-      if (change.value.size() > 8 && zero)
+      if (change.value.empty())
+        ++unknown;
+      else if (change.value.size() > 8 && zero)
         ++zeros;
       else
         put_change(change);
     }
     if (zeros != 0) put("  ({} wide registers are zero)", zeros);
+    if (unknown != 0) put("  (not known any more: {})", unknown);
     text_ += '\n';
   }
 
@@ -211,7 +216,7 @@ class TextSink final : public Sink {
   }
 
   void write_body(const Lost& lost) {
-    if (lost.count != 0) put("  {} events", lost.count);
+    if (lost.count != 0) put("  {}", counted(lost.count, "event"));
     put("  {}", printable(lost.why));
     text_ += head_tail_;
   }

@@ -2,22 +2,24 @@
 // command line is that of AIX's trace as far as it makes sense here; docs/how-to/trace-a-program.md
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_groups.h"
+#include "cli/held_signals.h"
 #include "cli/hook_session.h"
 #include "cli/trace_collector.h"
+#include "cli/trace_foreground.h"
 #include "hooks/defaults.h"
 #include "hooks/session.h"
 
@@ -35,12 +37,12 @@ struct TraceOptions {
   std::string log, message, components, until_end_of, beside;
 };
 
-struct Refused {
+struct RefusedOption {
   const char* name;
   const char* why;
 };
 /// Why, and what does it instead.
-constexpr Refused kRefused[] = {
+constexpr RefusedOption kRefusedOptions[] = {
     {"-b", "buffers are files, and no kernel heap is used; -T says how large they are"},
     {"-B", "buffers are files, and there are no segments; -T says how large they are"},
     {"-h", "the header is part of the log's format; `report -h` leaves it out"},
@@ -58,12 +60,6 @@ constexpr Refused kRefused[] = {
     {"-@", "there are no workload partitions; -A and -t choose processes and threads"},
 };
 
-Result<uint64_t> size_of(const std::string& text, const char* option, uint64_t otherwise) {
-  if (text.empty()) return otherwise;
-  if (const auto size = size_in_bytes(text); size && *size > 0) return *size;
-  return {Errc::InvalidArgument, fmt::format("{}: '{}' is no size", option, printable(text))};
-}
-
 std::string system_text() {
   utsname name{};
   ::uname(&name);
@@ -74,6 +70,16 @@ std::string host_name() {
   utsname name{};
   ::uname(&name);
   return name.nodename;
+}
+
+/// As a shell reads it back as one word.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 Result<unsigned> free_channel(const hooks::Control& control) {
@@ -92,8 +98,8 @@ Result<std::string> log_path(const TraceOptions& options, unsigned channel) {
     if (channel != 0) path += fmt::format("-{}", channel);
     std::filesystem::create_directories(path.parent_path(), error);
     if (error)
-      return {Errc::Io, fmt::format("cannot make {}: {}", path.parent_path().string(),
-                                    error.message())};
+      return {Errc::Io, fmt::format("cannot make {} (-o names another log): {}",
+                                    path.parent_path().string(), error.message())};
   }
   path = std::filesystem::absolute(path, error).lexically_normal();
   return path.string();
@@ -128,10 +134,31 @@ Status add_numbers(const std::string& text, const char* option, std::vector<uint
   return {};
 }
 
+/// A trace sees programs of its own user only. Those that are not there are nobody's.
+Status check_ours(const std::vector<uint32_t>& numbers, const char* option) {
+  for (const uint32_t number : numbers) {
+    const auto status = InputFile::open(fmt::format("/proc/{}/status", number));
+    if (!status.ok()) continue;
+    // proc(5): real, effective, saved, and that of the file system.
+    std::string_view ids = as_text((*status)->bytes());
+    ids.remove_prefix(std::min(ids.find("\nUid:\t"), ids.size()));
+    const auto words = split(ids.substr(0, ids.find('\n', 1)), '\t');
+    const auto user = words.size() > 2 ? parse_number(words[2]) : std::nullopt;
+    if (user && *user != ::geteuid())
+      return {Errc::InvalidArgument,
+              fmt::format("{}: {} is another user's (user {}); a trace sees programs of user {} "
+                          "only, who runs it",
+                          option, number, *user, ::geteuid())};
+  }
+  return {};
+}
+
 /// -A, -t and -P.
 Status choose_threads(const TraceOptions& options, hooks::SessionOptions& out) {
   TW_RETURN_IF_ERROR(add_numbers(options.processes, "-A", out.processes));
   TW_RETURN_IF_ERROR(add_numbers(options.threads, "-t", out.threads));
+  TW_RETURN_IF_ERROR(check_ours(out.processes, "-A"));
+  TW_RETURN_IF_ERROR(check_ours(out.threads, "-t"));
   if (options.propagation == "p") out.propagation = TRACEWELL_PROPAGATE_PROCESSES;
   if (options.propagation == "t") out.propagation = TRACEWELL_PROPAGATE_THREADS;
   if (out.propagation != 0 && out.processes.empty() && out.threads.empty())
@@ -152,24 +179,38 @@ Status choose_cpus(const TraceOptions& options, hooks::SessionOptions& out) {
                           printable(word), known - 1)};
     out.cpus.push_back(static_cast<uint32_t>(*cpu));
   }
-  if (out.cpus.empty()) return {Errc::InvalidArgument, "-C: no processors are named"};
   return {};
 }
 
-/// AIX's rule: two buffers fit the log. What was not asked for is made to fit.
+/// What the command line says; the defaults, which somebody may have written by hand; `otherwise`.
+Result<uint64_t> size_of(const std::string& text, const char* option,
+                         const std::optional<uint64_t>& standard, uint64_t otherwise,
+                         const SizeLimits& limits) {
+  if (!text.empty()) return size_within(text, option, limits);
+  if (!standard) return otherwise;
+  return size_within(fmt::format("{}", *standard), fmt::format("trcctl {}", option), limits);
+}
+
+/// AIX's rule: two buffers fit the log. What was not asked for is made to fit, and that is told.
 Status choose_sizes(const TraceOptions& options, hooks::SessionOptions& out) {
   TW_ASSIGN_OR_RETURN(const hooks::Defaults defaults, hooks::read_defaults());
-  TW_ASSIGN_OR_RETURN(out.buffer_bytes,
-                      size_of(options.buffer_size, "-T",
-                              defaults.buffer_bytes.value_or(out.buffer_bytes)));
-  TW_ASSIGN_OR_RETURN(out.log_bytes,
-                      size_of(options.log_size, "-L", defaults.log_bytes.value_or(0)));
-  const uint64_t fits = options.single ? out.log_bytes : out.log_bytes / 2;
+  const uint64_t buffers = options.single ? 1 : 2;
+  TW_ASSIGN_OR_RETURN(out.buffer_bytes, size_of(options.buffer_size, "-T", defaults.buffer_bytes,
+                                                out.buffer_bytes, kBufferLimits));
+  TW_ASSIGN_OR_RETURN(out.log_bytes, size_of(options.log_size, "-L", defaults.log_bytes, 0,
+                                             log_limits(buffers)));
+  const uint64_t fits = out.log_bytes / buffers;
   if (out.log_bytes != 0 && out.buffer_bytes > fits) {
     if (!options.buffer_size.empty())
       return {Errc::InvalidArgument,
               fmt::format("-T: a buffer has at most {} ({} bytes; -L makes it larger)",
                           options.single ? "the size of the log" : "half of the log", fits)};
+    fmt::print(stderr,
+               "tracewell: a thread's buffer has {}, not {}, since {} the log of {} (-L); -L {} "
+               "leaves it as it is\n",
+               size_text(fits), size_text(out.buffer_bytes),
+               options.single ? "it is to fit" : "two are to fit", size_text(out.log_bytes),
+               size_text(out.buffer_bytes * buffers));
     out.buffer_bytes = fits;
   }
   if (defaults.user_buffer_max && ::geteuid() != 0 && out.buffer_bytes > *defaults.user_buffer_max)
@@ -210,31 +251,6 @@ Result<hooks::SessionOptions> session_of(const TraceOptions& options, unsigned c
   return out;
 }
 
-/// Its exit status as a shell tells it.
-int run_shell(const std::string& command) {
-  const int status = std::system(command.c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/// The dialogue of a trace in the foreground; ends with the trace.
-Status ask(hooks::Control& control, unsigned channel) {
-  for (std::string line;;) {
-    fmt::print("-> ");
-    std::fflush(stdout);
-    if (!std::getline(std::cin, line) || line == "q" || line == "quit" || line == "trcstop")
-      return hooks::stop_session(control, channel);
-    Status status;
-    if (line == "trcon" || line == "trcoff")
-      status = hooks::switch_tracing(control, channel, line == "trcon");
-    else if (line.starts_with('!'))
-      run_shell(line.substr(1));
-    else if (!line.empty())
-      fmt::print("trcon     go on with tracing\ntrcoff    interrupt it\n!COMMAND  run a command\n"
-                 "q, quit   end the trace\n");
-    if (!status.ok()) fmt::print(stderr, "trace: {}\n", status.error().text());
-  }
-}
-
 /// What ctctrl would do with these words.
 Status set_up_components(const std::string& words) {
   if (words.empty()) return {};
@@ -246,49 +262,90 @@ Status set_up_components(const std::string& words) {
           fmt::format("-e '{}' was not done", printable(words))};
 }
 
+/// Begins the session, and what takes its hooks to the log.
+Status start(hooks::Control& control, const hooks::SessionOptions& session) {
+  TW_RETURN_IF_ERROR(hooks::start_session(control, session));
+  if (session.buffering != hooks::Buffering::Alternate) return {};
+  Status status = start_collector(control, session.channel);
+  if (!status.ok()) static_cast<void>(hooks::stop_session(control, session.channel));
+  return status;
+}
+
+/// Until somebody ends it, or the command of -x is done; a signal to us ends it, too.
+Result<int> trace_in_foreground(hooks::Control& control, const hooks::SessionOptions& session,
+                                const std::string& command) {
+  const HeldSignals signals;
+  TW_RETURN_IF_ERROR(start(control, session));
+  auto guard = SessionGuard::start(control, session.channel);
+  if (!guard.ok()) {
+    static_cast<void>(hooks::stop_session(control, session.channel));
+    return std::move(guard).error();
+  }
+  tell_unseen_programs();
+  Waited waited;
+  Status status;
+  if (command.empty()) {
+    waited = ask(control, session.channel, signals);
+  } else if (auto done = run_shell(command, signals); done.ok()) {
+    waited = *done;
+  } else {
+    status = done.error();
+  }
+  tell_collectors(control);
+  const Status stopped = hooks::stop_session(control, session.channel);
+  guard->dismiss();
+  TW_RETURN_IF_ERROR(status);
+  if (!stopped.ok() && waited.signal != 0) fail(stopped.error());
+  if (waited.signal != 0) end_by(waited.signal);
+  TW_RETURN_IF_ERROR(stopped);
+  return waited.status;
+}
+
 Result<int> trace(const TraceOptions& options, const std::string& command) {
   TW_ASSIGN_OR_RETURN(hooks::Control control, hooks::Control::open());
+  tell_collectors(control);
   unsigned channel = 0;
   if (options.generic) {
     TW_ASSIGN_OR_RETURN(channel, free_channel(control));
   }
   TW_ASSIGN_OR_RETURN(const hooks::SessionOptions session, session_of(options, channel, command));
   TW_RETURN_IF_ERROR(set_up_components(options.components));
-  TW_RETURN_IF_ERROR(hooks::start_session(control, session));
-  if (session.buffering == hooks::Buffering::Alternate) {
-    if (Status status = start_collector(control, channel); !status.ok()) {
-      static_cast<void>(hooks::stop_session(control, channel));
-      return std::move(status).error();
-    }
-  }
+  const bool goes_on = options.background || options.status_channel || !options.beside.empty();
+  if (!options.until_end_of.empty() || !goes_on)
+    return trace_in_foreground(control, session, options.until_end_of);
+  TW_RETURN_IF_ERROR(start(control, session));
   tell_unseen_programs();
-  if (!options.until_end_of.empty()) {
-    const int status = run_shell(options.until_end_of);
-    TW_RETURN_IF_ERROR(hooks::stop_session(control, channel));
-    return status;
+  if (!options.beside.empty()) {
+    const HeldSignals signals;
+    TW_ASSIGN_OR_RETURN(const Waited waited, run_shell(options.beside, signals));
+    if (waited.signal != 0) end_by(waited.signal);
+    return waited.status;
   }
-  if (!options.beside.empty()) return run_shell(options.beside);
   if (options.status_channel) return kChannelStatus + static_cast<int>(channel);
-  if (options.background) return static_cast<int>(channel);
-  TW_RETURN_IF_ERROR(ask(control, channel));
-  return static_cast<int>(kOk);
+  // A channel's number is the exit status of what went wrong, too, and then this is not printed.
+  if (options.generic) fmt::print("channel {}: {}\n", channel, printable(session.log));
+  return static_cast<int>(channel);
 }
 
 void add_options(CLI::App& app, TraceOptions& options) {
   app.set_help_flag("--help", "print this help and exit");
   app.add_flag("-a", options.background, "return at once; trcstop ends the trace");
-  app.add_flag("-g", options.generic, "a free channel from 1 to 7; it is the exit status")
+  app.add_flag("-g", options.generic,
+               "a free channel from 1 to 7; its number is printed, and is the exit status")
       ->needs("-a");
   auto* circular =
       app.add_flag("-l", options.circular, "circular: the newest in each thread's buffer is kept");
   app.add_flag("-f", options.single, "single: what comes first in each thread's buffer is kept")
       ->excludes(circular);
-  app.add_option("-T", options.buffer_size, "size of a thread's buffer: 512k, 2m (the default)")
+  app.add_option("-T", options.buffer_size,
+                 fmt::format("size of a thread's buffer, {} to {}: 512k, 2m (the default)",
+                             size_text(kBufferLimits.least), size_text(kBufferLimits.most)))
       ->type_name("SIZE");
   app.add_option("-L", options.log_size,
                  "size of the log, whose oldest part goes then; without, it grows")
       ->type_name("SIZE");
-  app.add_flag("-s", options.stop_when_full, "stop when the log has the size of -L");
+  app.add_flag("-s", options.stop_when_full,
+               "stop when the log has the size of -L: what comes later is not in it, and counted");
   app.add_option("-j", options.only, "only these hooks: 010,02 (020 to 02f),1230")
       ->type_name("HOOKS");
   app.add_option("-k", options.except, "all but these hooks")->type_name("HOOKS");
@@ -319,7 +376,7 @@ void add_options(CLI::App& app, TraceOptions& options) {
       ->type_name("COMMAND")
       ->excludes(until);
   app.add_flag("--status-channel", options.status_channel)->group("");
-  for (const Refused& one : kRefused)
+  for (const RefusedOption& one : kRefusedOptions)
     app.add_flag_callback(one.name, [one] { throw CLI::ValidationError(one.name, one.why); })
         ->group("");
 }
@@ -329,15 +386,18 @@ void add_options(CLI::App& app, TraceOptions& options) {
 Run trace_command(CLI::App& app) {
   auto options = std::make_shared<TraceOptions>();
   add_options(app, *options);
+  refuse_nothing(app, "-m");  // a message alone may be empty
   app.footer(
       "Records the hooks (tracewell/hooks.h, sys/trcmacros.h) of this user's programs, whether\n"
       "they run already or start later. Without -a, -x, -X it asks: trcon, trcoff, !COMMAND, q.\n"
       "LOG is $TRACEWELL_LOG where -o is not given; without that, /var/adm/ras/trcfile for root\n"
-      "and $XDG_STATE_HOME/tracewell/trcfile for others. It is a CTF 1.8 trace, which babeltrace2\n"
-      "reads too.");
+      "and $XDG_STATE_HOME/tracewell/trcfile for others; on channels 1 to 7 (-g) with the number\n"
+      "behind it: trcfile-1. It is a CTF 1.8 trace, which babeltrace2 reads too.\n"
+      "Exit status: with -x and -X that of COMMAND. With -a -g the number of the channel, 1 to 7,\n"
+      "and \"channel N: LOG\" is printed; where nothing is printed, the status is an error's.");
   return [options](const Invocation& call) -> int {
     std::string command = call.program;
-    for (const std::string& word : call.arguments) command += " " + word;
+    for (const std::string& word : call.arguments) command += " " + shell_word(word);
     const auto status = trace(*options, command);
     return status.ok() ? *status : fail(status.error());
   };

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/links.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/spool.h"
@@ -137,10 +138,10 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
     TW_ASSIGN_OR_RETURN(spool, Spool::standard_input(is_trace));
   }
   // A trace in the Common Trace Format is a folder, which is known by this file in it.
-  std::error_code none;
+  std::error_code none, hidden;
   const bool folder = std::filesystem::is_directory(options.path, none);
   const std::string named = folder ? options.path + "/metadata" : options.path;
-  if (folder && !std::filesystem::exists(named, none))
+  if (folder && !std::filesystem::exists(named, hidden) && !hidden)
     return {Errc::Io, fmt::format("{} is a folder, and no trace: that would have a file 'metadata'",
                                   options.path)};
   TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(spool.empty() ? named : spool.path(), is_trace));
@@ -151,7 +152,7 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
   open_options.progress = [&progress](uint64_t done) { progress.at(done); };
   std::optional<timeline::KeptNotes> kept;
   const auto sidecar = sidecar_of(options.path);
-  if (sidecar)
+  if (sidecar && !watch.anew)
     kept = timeline::read_notes(sidecar->path, trace.file->bytes(), sidecar->trace_changed_ns);
   if (kept && !kept->notes.empty()) open_options.notes = {kept->notes, kept->trace_bytes};
   open_options.notes_refused = [&sidecar] {
@@ -217,6 +218,18 @@ Result<bool> CountingSource::next(Batch& batch) {
   return more;
 }
 
+void tell_other_name(const std::string& output, const formats::Format& format,
+                     std::string_view machine) {
+  if (format.name != "trace64") return;
+  const bool wide = machine == "x86-64";
+  if (!wide && machine != "i386") return;
+  if (!output.ends_with(wide ? ".trace32" : ".trace64")) return;
+  fmt::print(stderr,
+             "tracewell: {}: this is {} code in spite of the name; x64dbg looks for it in {} "
+             "files\n",
+             printable(output), wide ? "64-bit" : "32-bit", wide ? ".trace64" : ".trace32");
+}
+
 void tell_left_out(const Sink& sink, const std::string& name) {
   for (const std::string& line : sink.left_out())
     fmt::print(stderr, "tracewell: {}: {}\n", printable(name), printable(line));
@@ -230,7 +243,9 @@ Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const s
     return Error{Errc::InvalidArgument,
                  fmt::format("{} is binary; not written to a terminal", format.description),
                  {}};
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+  // Whoever names a link means what it leads to.
+  TW_ASSIGN_OR_RETURN(const std::string end, end_of_links(path));
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(end));
   return format.create(std::move(file), options);
 }
 

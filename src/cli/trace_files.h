@@ -83,6 +83,7 @@ std::optional<Sidecar> sidecar_of(const std::string& trace_path);
 struct OpenWatch {
   bool lines = false;  // progress as whole lines, where standard error is no terminal
   bool spool = false;  // what comes from a pipe is put into a file without a name, and mapped
+  bool anew = false;   // what an index beside it tells of the file is not believed
   const std::atomic<bool>* stop = nullptr;  // becomes true: nobody waits any more
   /// Becomes true before a file is begun that an end in the middle would leave behind.
   std::atomic<bool>* writes = nullptr;
@@ -132,6 +133,9 @@ class CountingSource final : public Source {
 
 /// To standard error: the first few of each kind, and how many there are of it (tell_problems.cc).
 void tell_problems(const OpenTrace& trace, const std::string& path);
+/// That x64dbg looks for code of this machine in files of another name than this one.
+void tell_other_name(const std::string& output, const formats::Format& format,
+                     std::string_view machine);
 /// What the sink left out indeed, to standard error, under the name of its output.
 void tell_left_out(const Sink& sink, const std::string& name);
 /// "warning frame-cut at 0x12: text", for people and scripts.

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/hook_session.h"
 #include "hooks/components.h"
+#include "hooks/control.h"
 #include "hooks/defaults.h"
 #include "hooks/session.h"
 
@@ -24,28 +25,34 @@ struct DefaultsOptions {
   std::string component_folder, log_size, buffer_size, buffer_max, log;
 };
 
-std::string size_text(const std::optional<uint64_t>& bytes) {
+std::string any_size_text(const std::optional<uint64_t>& bytes) {
   return bytes ? fmt::format("{}", *bytes) : "any";
+}
+
+/// A trace that has lost its collector. Where there is no control file there is no trace, either.
+void tell_traces() {
+  std::error_code error;
+  if (!std::filesystem::exists(hooks::control_folder() + "/" + TRACEWELL_CONTROL_NAME, error))
+    return;
+  if (const auto control = hooks::Control::open(); control.ok()) tell_collectors(*control);
 }
 
 Result<int> list_defaults() {
   TW_ASSIGN_OR_RETURN(const hooks::Defaults all, hooks::read_defaults());
   fmt::print("log file                    {}\n", printable(hooks::default_log()));
-  fmt::print("log size                    {}\n", size_text(all.log_bytes));
+  fmt::print("log size                    {}\n", any_size_text(all.log_bytes));
   fmt::print("buffer size                 {}\n",
              all.buffer_bytes.value_or(hooks::SessionOptions{}.buffer_bytes));
-  fmt::print("largest buffer of users     {}\n", size_text(all.user_buffer_max));
+  fmt::print("largest buffer of users     {}\n", any_size_text(all.user_buffer_max));
   fmt::print("folder of component trace   {}\n",
              printable(hooks::default_component_folder()));
   return static_cast<int>(kOk);
 }
 
-Status set_size(const std::string& text, const char* option, std::optional<uint64_t>& to) {
+Status set_size(const std::string& text, const char* option, const SizeLimits& limits,
+                std::optional<uint64_t>& to) {
   if (text.empty()) return {};
-  const auto size = size_in_bytes(text);
-  if (!size || *size == 0)
-    return {Errc::InvalidArgument, fmt::format("{}: '{}' is no size", option, printable(text))};
-  to = *size;
+  TW_ASSIGN_OR_RETURN(to, size_within(text, option, limits));
   return {};
 }
 
@@ -64,13 +71,14 @@ Result<int> defaults(const DefaultsOptions& options) {
     return {Errc::InvalidArgument, "-N: only root says how much others may have"};
   const auto change = [&](hooks::Defaults& own) -> Status {
     if (options.restore) own = {};
-    TW_RETURN_IF_ERROR(set_size(options.log_size, "-L", own.log_bytes));
-    TW_RETURN_IF_ERROR(set_size(options.buffer_size, "-T", own.buffer_bytes));
-    TW_RETURN_IF_ERROR(set_size(options.buffer_max, "-N", own.user_buffer_max));
+    TW_RETURN_IF_ERROR(set_size(options.log_size, "-L", log_limits(1), own.log_bytes));
+    TW_RETURN_IF_ERROR(set_size(options.buffer_size, "-T", kBufferLimits, own.buffer_bytes));
+    TW_RETURN_IF_ERROR(set_size(options.buffer_max, "-N", kBufferLimits, own.user_buffer_max));
     TW_RETURN_IF_ERROR(set_path(options.log, own.log));
     return set_path(options.component_folder, own.component_folder);
   };
   if (changes) TW_RETURN_IF_ERROR(hooks::change_defaults(change));
+  tell_traces();
   return options.list || !changes ? list_defaults() : static_cast<int>(kOk);
 }
 
@@ -93,6 +101,7 @@ Run trcctl_command(CLI::App& app) {
                               "-M", "buffers common and rare are dumped with components (-d)");
                         })
       ->group("");
+  refuse_nothing(app, "");
   app.footer("Sizes: 512k, 2m. $TRACEWELL_LOG is stronger than -o. They are kept in\n"
              "$TRACEWELL_DEFAULTS where that is set, in /etc/tracewell/trace.conf (root) or\n"
              "$XDG_STATE_HOME/tracewell/trace.conf (others). Sizes that a user has not set are\n"

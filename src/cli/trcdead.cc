@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/counted.h"
 #include "cli/hook_session.h"
 #include "hooks/dead_rings.h"
 #include "hooks/session.h"
@@ -43,7 +44,8 @@ Result<int> rescue(const DeadOptions& options, const std::string& command) {
   std::error_code error;
   log = std::filesystem::absolute(log, error).lexically_normal().string();
   TW_ASSIGN_OR_RETURN(const hooks::Rescue done, hooks::collect_dead_rings(rings, log, command));
-  fmt::print("{}: {} packets of {} rings\n", printable(done.log), done.packets, done.rings);
+  fmt::print("{}: {} of {}\n", printable(done.log), counted(done.packets, "packet"),
+             counted(done.rings, "ring"));
   return static_cast<int>(kOk);
 }
 

@@ -1,4 +1,6 @@
 // trcstop [-CHANNEL]: end the recording of trace hooks.
+#include <memory>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
@@ -8,9 +10,13 @@
 namespace tracewell::cli {
 
 Run trcstop_command(CLI::App& app) {
-  return on_channel([](hooks::Control& control, unsigned channel) {
+  auto discard = std::make_shared<bool>(false);
+  app.add_flag("--discard", *discard,
+               "what is still in buffers goes; the log says how many hooks that were");
+  return on_channel([discard](hooks::Control& control, unsigned channel) {
     tell_unseen_programs();
-    return hooks::stop_session(control, channel);
+    return hooks::stop_session(control, channel,
+                               *discard ? hooks::Rest::Discarded : hooks::Rest::Kept);
   }, app);
 }
 

@@ -72,7 +72,9 @@ Result<int> update(const UpdateOptions& options, const std::string& path) {
                         report::update_templates(text, as_text(list->bytes()), list_path,
                                                  options.ignore_versions));
     notes = std::move(done.notes);
-    TW_RETURN_IF_ERROR(write_whole(stem + ".undo" + std::string(kEnding), done.undo));
+    // Run twice, it leaves alone what takes back the first run.
+    if (done.text != text)
+      TW_RETURN_IF_ERROR(write_whole(stem + ".undo" + std::string(kEnding), done.undo));
     return std::move(done.text);
   };
   TW_RETURN_IF_ERROR(hooks::change_file(path, change));

@@ -35,6 +35,8 @@ class StepGaps {
   struct Thread {
     uint64_t dropped = 0;
     bool any_kept = false;
+    /// Registers that dropped steps changed to what nobody knows; mostly empty.
+    std::vector<bool> unknown;
   };
   void forget_session(const Event& event);
 

@@ -4,18 +4,15 @@
 #include <utility>
 #include <variant>
 
+#include "model/source_over.h"
+
 namespace tracewell::filter {
 namespace {
 
-class NotedSource final : public Source {
+class NotedSource final : public SourceOver {
  public:
   NotedSource(std::unique_ptr<Source> source, std::vector<Note> notes)
-      : source_(std::move(source)), notes_(std::move(notes)) {}
-
-  const Catalog& catalog() const override { return source_->catalog(); }
-  Seekable* seekable() override { return source_->seekable(); }
-  FrameIndex* frames() override { return source_->frames(); }
-  StepIndex* steps() override { return source_->steps(); }
+      : SourceOver(std::move(source)), notes_(std::move(notes)) {}
 
   Result<bool> next(Batch& batch) override {
     TW_ASSIGN_OR_RETURN(const bool more, source_->next(batch));
@@ -51,7 +48,6 @@ class NotedSource final : public Source {
     return !batch.empty();
   }
 
-  std::unique_ptr<Source> source_;
   std::vector<Note> notes_;
   uint64_t next_ = 0;  // the number of the step behind what was read
   bool at_end_ = false;

@@ -49,7 +49,7 @@ class CsvWriter final : public Sink {
   }
 
   std::vector<std::string> refuses(const Catalog&) const override {
-    return {"definitions, status and target description have no place in CSV"};
+    return {"definitions, modules, status and target description have no place in CSV"};
   }
 
   Status begin(const Catalog& catalog) override {

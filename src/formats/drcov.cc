@@ -64,7 +64,7 @@ class DrcovWriter final : public Sink {
         if (map_.find(step->pc))
           blocks_->step(event.tid, *step);
         else
-          steps_.count("executed instructions are outside of all modules, and left out");
+          steps_.count("executed instruction{ is|s are} outside of all modules, and left out");
         continue;
       }
       blocks_->gap();
@@ -75,8 +75,8 @@ class DrcovWriter final : public Sink {
 
   Status finish() override {
     blocks_->gap();
-    steps_.count("instructions cannot be decoded; each is a block of the bytes that the trace has "
-                 "of it, 1 if it has none",
+    steps_.count("instruction{|s} cannot be decoded; each is a block of the bytes that the trace "
+                 "has of it, 1 if it has none",
                  blocks_->undecoded());
     TW_RETURN_IF_ERROR(write_head());
     std::vector<uint64_t> records(records_.begin(), records_.end());
@@ -101,7 +101,8 @@ class DrcovWriter final : public Sink {
     const auto place = map_.find(address);
     const uint32_t number = numbers_[place->module];
     if (number >= modules_.size() || place->offset > UINT32_MAX) {
-      steps_.count("executed blocks do not fit its fields, and are left out");
+      steps_.count("executed block{ does not fit its fields, and is|s do not fit its "
+                   "fields, and are} left out");
       return;
     }
     const uint64_t cut = std::min<uint64_t>(size, place->left);

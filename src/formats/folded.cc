@@ -58,10 +58,10 @@ class FoldedWriter final : public Sink {
   }
 
   Status finish() override {
-    steps_.count("calls are not shown, because stacks are too deep or too many; their "
+    steps_.count("call{ is|s are} not shown, because stacks are too deep or too many; their "
                  "instructions count as the caller's",
                  tree_->cut());
-    steps_.count("instructions could not be decoded; calls among them are not shown",
+    steps_.count("instruction{|s} could not be decoded; calls among them are not shown",
                  tree_->undecoded());
     TW_RETURN_IF_ERROR(write_stacks());
     return file_.commit();

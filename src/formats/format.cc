@@ -45,6 +45,29 @@ const Format* sniff_format(Bytes head) {
   return nullptr;
 }
 
+namespace {
+
+/// What its name says that it was to be helps who has named it wrongly, or has a damaged one.
+std::string why_no_trace(const InputFile& file) {
+  std::string out = fmt::format("{} is not a trace: ", file.path());
+  if (file.bytes().empty()) return out + "it is empty";
+  const Format* const named = find_format_for_path(file.path());
+  if (named && named->open) {
+    out += fmt::format("its name says {}, and it does not begin like one", named->name);
+    return named->binary ? out
+                         : out + fmt::format("; --input-format {} reads it nevertheless",
+                                             named->name);
+  }
+  out += named ? fmt::format("{} is written and not read", named->name)
+               : std::string("it does not begin like one");
+  std::string names;
+  for (const Format* format : formats())
+    if (format->open) names += (names.empty() ? "" : ", ") + std::string(format->name);
+  return out + fmt::format("; formats that are read: {}", names);
+}
+
+}  // namespace
+
 Result<const Format*> find_or_sniff(const InputFile& file, std::string_view format_name) {
   const Bytes bytes = file.bytes();
   const Format* format = format_name.empty()
@@ -52,11 +75,7 @@ Result<const Format*> find_or_sniff(const InputFile& file, std::string_view form
                              : find_format(format_name);
   if (!format && !format_name.empty())
     return Error{Errc::InvalidArgument, fmt::format("there is no format \"{}\"", format_name), {}};
-  if (!format)
-    return Error{Errc::Unsupported,
-                 fmt::format("{} is not a trace in any format that can be read{}", file.path(),
-                             bytes.empty() ? ": it is empty" : ""),
-                 {}};
+  if (!format) return Error{Errc::Unsupported, why_no_trace(file), {}};
   if (!format->open)
     return Error{Errc::Unsupported, fmt::format("format {} cannot be read", format->name), {}};
   return format;

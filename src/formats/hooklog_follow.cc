@@ -21,6 +21,7 @@ Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& fo
   if (!text.starts_with("/* CTF"))
     return {Errc::Unsupported, folder + " is no log of trace hooks; nothing else can be followed"};
   out->clock_ = read_hooklog_clock(text);
+  out->uuid_ = read_hooklog_uuid(text);
   out->catalog_.source_path = metadata->path();
   describe_hooklog(text, out->catalog_);
   return out;
@@ -36,6 +37,7 @@ void HooklogFollow::meet_threads(const HooklogStream& stream) {
 void HooklogFollow::begin_round() {
   round_ = std::make_unique<Round>();
   Round& round = *round_;
+  round.log.session = uuid_;
   // Asked before anything is looked at: what was written until then will be found.
   round.last = !session_.runs();
   round.until = round.last ? UINT64_MAX : session_.ticks();

@@ -60,6 +60,7 @@ class HooklogFollow final : public Source {
   Session session_;
   ProblemLog& problems_;
   std::optional<HooklogClock> clock_;
+  std::optional<HooklogUuid> uuid_;
   Catalog catalog_;
   std::map<std::string, uint64_t> read_;       // of each file: bytes
   std::map<uint64_t, HooklogPlace> places_;    // of each ring

@@ -115,6 +115,10 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
     problems.add({0, Severity::Damage, "no-ring", file->path() + " is no ring of trace hooks"});
     return;
   }
+  if (session && !std::ranges::equal(*session, ring.uuid)) {
+    ++others_;
+    return;
+  }
   has_rings_ = true;
   const auto index = static_cast<uint32_t>(files.size());
   files.push_back(file);
@@ -152,6 +156,10 @@ void HooklogPackets::add_folder(const std::string& folder, ProblemLog& problems)
     auto file = InputFile::open(rings + "/" + name);
     if (file.ok()) add_ring_file(*std::move(file), problems);
   }
+  if (others_ != 0)
+    problems.add({std::nullopt, Severity::Note, "other-rings",
+                  fmt::format("rings of another session in {}: {}; they are not shown", rings,
+                              others_)});
 }
 
 void HooklogPackets::settle(ProblemLog& problems) {

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "formats/hooklog.h"
 #include "model/problem.h"
 
 namespace tracewell::formats {
@@ -37,6 +39,8 @@ std::vector<std::string> hooklog_files(const std::string& folder);
 struct HooklogPackets {
   std::vector<std::shared_ptr<InputFile>> files;
   std::map<uint64_t, HooklogStream> streams;  // by tracewell_packet::stream
+  /// Rings of other sessions are left out: of one whose log was removed, and made anew by another.
+  std::optional<HooklogUuid> session;  // nullopt = all rings are taken
 
   /// Looks for packets from the file's start to its end. Bytes that are none are a problem, and
   /// skipped up to the next packet.
@@ -59,6 +63,7 @@ struct HooklogPackets {
   };
   std::vector<CutHead> cut_heads_;
   bool has_rings_ = false;
+  uint64_t others_ = 0;  // rings of other sessions
 
   /// nullptr: there is none. The result lasts until the next one is added.
   HooklogPacket* add(uint32_t file, uint64_t offset, uint64_t room);

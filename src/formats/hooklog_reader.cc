@@ -59,6 +59,7 @@ Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> f
 
 void HooklogReader::read_metadata(std::string_view text) {
   clock_ = read_hooklog_clock(text);
+  log_.session = read_hooklog_uuid(text);
   if (!clock_)
     problems_.add({std::nullopt, Severity::Damage, "no-clock",
                    "the metadata has no clock that makes sense; times are not known"});

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "formats/jsonl_event_read.h"
+#include "formats/jsonl_gap.h"
 #include "formats/text_lines.h"
 
 namespace tracewell::formats {
@@ -38,6 +39,7 @@ class JsonlReader final : public Source {
     if (reader->catalog_.source_path.empty())
       reader->catalog_.source_path = reader->lines_.file().path();
     reader->events_.emplace(reader->catalog_);
+    reader->gap_.emplace(reader->catalog_);
     return std::unique_ptr<Source>(std::move(reader));
   }
 
@@ -52,13 +54,17 @@ class JsonlReader final : public Source {
       const std::string_view line = lines_.take();
       if (line.empty()) continue;
       const Status read = events_->read(line, next_seq_, batch);
-      if (read.ok())
+      if (read.ok()) {
         next_seq_ = batch.events().back().seq + 1;
-      else
-        problems_.add({at, Problem::Severity::Damage, "bad-event",
-                       fmt::format("line {}: {}; left out", lines_.number(),
-                                   read.error().message)});
+        gap_->tell(batch);
+        continue;
+      }
+      gap_->add();
+      problems_.add({at, Problem::Severity::Damage, "bad-event",
+                     fmt::format("line {}: {}; left out", lines_.number(),
+                                 read.error().message)});
     }
+    if (lines_.done()) gap_->finish(batch, next_seq_);
     lines_.forget();
     return !batch.empty();
   }
@@ -71,6 +77,7 @@ class JsonlReader final : public Source {
   ProblemLog& problems_;
   Catalog catalog_;
   std::optional<EventReader> events_;
+  std::optional<JsonlGap> gap_;
   uint64_t next_seq_ = 0;
 };
 

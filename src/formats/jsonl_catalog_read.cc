@@ -1,5 +1,6 @@
 // The catalog from JSON. Written by hand as often as by machine, so everything may be missing.
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 // Events as JSON lines.
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>

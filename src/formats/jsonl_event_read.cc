@@ -85,11 +85,9 @@ class EventBodyReader {
 
   Result<Step> step() {
     Step step;
-    TW_ASSIGN_OR_RETURN(step.pc, number("pc", 0));
     TW_ASSIGN_OR_RETURN(step.opcode, bytes_of(line_, "opcode"));
     TW_ASSIGN_OR_RETURN(step.before, changes("before"));
-    for (const Step::RegisterChange& change : step.before)
-      if (change.value.empty()) return bad("before");
+    TW_ASSIGN_OR_RETURN(step.pc, pc_of(step));
     TW_ASSIGN_OR_RETURN(step.registers, changes("registers"));
     TW_ASSIGN_OR_RETURN(step.after_known, flag("after_known", true));
     TW_ASSIGN_OR_RETURN(step.memory_incomplete, flag("memory_incomplete", false));
@@ -308,6 +306,16 @@ class EventBodyReader {
     if (block && pc && pc->size_bytes <= 8 && register_valid(frame, *catalog_.registers.pc_index))
       frame.pc = load_uint(block->bytes.data() + pc->offset, pc->size_bytes, catalog_.endian);
     return {};
+  }
+
+  /// Of a step it has to be known: all that is asked of steps begins there.
+  Result<uint64_t> pc_of(const Step& step) {
+    if (json::member(line_, "pc")) return number("pc", 0);
+    const auto index = catalog_.registers.pc_index;
+    for (const Step::RegisterChange& one : step.before)
+      if (one.index == index && !one.value.empty() && one.value.size() <= 8)
+        return load_uint(one.value.data(), one.value.size(), catalog_.endian);
+    return Error{Errc::Corrupt, "a step has to say its \"pc\"", {}};
   }
 
   /// {name: value}; null is a value that is not known.

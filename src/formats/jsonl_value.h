@@ -2,6 +2,7 @@
 // the .cc files of formats that hold JSON.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

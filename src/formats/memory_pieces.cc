@@ -21,11 +21,11 @@ size_t piece_bytes(uint64_t address, size_t left) {
 void memory_pieces(const Step& step, StepsOnly& left_out, std::vector<MemoryPiece>& pieces) {
   pieces.clear();
   if (step.memory_incomplete)
-    left_out.count("instructions have accesses that are not shown; nobody recorded them");
+    left_out.count("instruction{ has|s have} accesses that are not shown; nobody recorded them");
   for (const Access& access : step.memory) {
     if (access.kind == Kind::Nearby) {
-      left_out.count("pieces of memory beside operands, which no instruction touched, are left "
-                     "out");
+      left_out.count("piece{|s} of memory beside operands, which no instruction touched, "
+                     "{is|are} left out");
       continue;
     }
     const bool reads = access.kind != Kind::Write;
@@ -33,8 +33,8 @@ void memory_pieces(const Step& step, StepsOnly& left_out, std::vector<MemoryPiec
     const bool read_known = reads && !access.old_bytes.empty();
     const bool written_known = writes && !access.new_bytes.empty();
     if ((writes && !written_known) || (!writes && !read_known))
-      left_out.count("accesses are shown in part or not at all, because it is not known what they "
-                     "read or wrote");
+      left_out.count("{access is|accesses are} shown in part or not at all, because it is not "
+                     "known what {it|they} read or wrote");
     const size_t size = std::max(read_known ? access.old_bytes.size() : 0,
                                  written_known ? access.new_bytes.size() : 0);
     for (size_t at = 0; at < size;) {

@@ -39,7 +39,7 @@ class ModoffWriter final : public Sink {
       } else if (const auto place = map_.find(step->pc)) {
         offsets_[place->module].insert(place->offset);
       } else {
-        steps_.count("executed instructions are outside of all modules, and left out");
+        steps_.count("executed instruction{ is|s are} outside of all modules, and left out");
       }
     }
     return {};

@@ -1,6 +1,7 @@
 #include "formats/shown_rows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/endian.h"
 
@@ -13,14 +14,19 @@ using Kind = Access::Kind;
 /// Of threads beyond that, every value counts as news.
 constexpr size_t kThreadsMax = 4096;
 
+/// Empty = not known.
+Bytes bytes_of(const RegisterLayout& layout, const ShownRow::Value& value, Bytes bytes) {
+  if (value.at == ShownRow::Value::kUnknown) return {};
+  return bytes.subspan(value.at, layout.registers[value.index].size_bytes);
+}
+
 std::span<const Step::RegisterChange> changes(const RegisterLayout& layout,
                                               const std::vector<ShownRow::Value>& values,
                                               Bytes bytes, Batch& batch) {
   std::vector<Step::RegisterChange> out;
   out.reserve(values.size());
   for (const ShownRow::Value& value : values)
-    out.push_back({value.index, batch.copy(bytes.subspan(
-                                    value.at, layout.registers[value.index].size_bytes))});
+    out.push_back({value.index, batch.copy(bytes_of(layout, value, bytes))});
   return batch.copy_array(std::span<const Step::RegisterChange>(out));
 }
 
@@ -55,6 +61,7 @@ void ShownRow::clear() {
   values.clear();
   pieces.clear();
   bytes.clear();
+  incomplete = false;
 }
 
 size_t ShownRow::add_bytes(Bytes more) {
@@ -63,20 +70,58 @@ size_t ShownRow::add_bytes(Bytes more) {
   return at;
 }
 
+void ShownRows::gap(std::string_view why, bool registers_known) {
+  if (gap_rows_++ == 0) gap_why_ = why;
+  if (!registers_known) forget();
+}
+
+void ShownRows::tell_gap(uint64_t seq, Batch& batch) {
+  Event& event = batch.add();
+  event.seq = seq;
+  event.body = Lost{std::exchange(gap_rows_, 0), batch.copy(std::string_view(gap_why_))};
+}
+
+/// Of what the row does not show, and somebody may believe to be known, nothing holds.
+void ShownRows::forget(const Thread* thread, ShownRow& row) const {
+  std::vector<bool> shown(layout_.registers.size());
+  for (const ShownRow::Value& value : row.values) shown[value.index] = true;
+  for (uint32_t i = 0; i < shown.size(); ++i)
+    if (!shown[i] && (!thread || thread->registers.is_valid(i)))
+      row.values.push_back({i, ShownRow::Value::kUnknown});
+}
+
+/// Of what a row shows twice, the last one holds.
+void ShownRows::drop_repeated(ShownRow& row) {
+  seen_.resize(layout_.registers.size());
+  ++rows_;
+  std::reverse(row.values.begin(), row.values.end());
+  std::erase_if(row.values, [&](const ShownRow::Value& value) {
+    return std::exchange(seen_[value.index], rows_) == rows_;
+  });
+  std::reverse(row.values.begin(), row.values.end());
+}
+
 void ShownRows::keep_news(ShownRow& row) {
-  if (row.values.empty()) return;
+  drop_repeated(row);
   auto found = by_thread_.find(row.tid);
   if (found == by_thread_.end()) {
-    if (by_thread_.size() >= kThreadsMax) return;
+    if (by_thread_.size() >= kThreadsMax) {
+      if (forgotten_ != 0) forget(nullptr, row);
+      return;
+    }
     found = by_thread_.try_emplace(row.tid).first;
-    found->second.reset(layout_);
+    found->second.registers.reset(layout_);
   }
-  RegisterState& state = found->second;
+  if (std::exchange(found->second.forgotten, forgotten_) != forgotten_)
+    forget(&found->second, row);
+  RegisterState& state = found->second.registers;
   std::erase_if(row.values, [&](const ShownRow::Value& value) {
-    const Register& one = layout_.registers[value.index];
-    const Bytes shown = Bytes(row.bytes).subspan(value.at, one.size_bytes);
-    const auto known = state.block.begin() + one.offset;
-    if (state.is_valid(value.index) && std::equal(shown.begin(), shown.end(), known)) return true;
+    const Bytes shown = bytes_of(layout_, value, row.bytes);
+    const auto known = state.block.begin() + layout_.registers[value.index].offset;
+    if (state.is_valid(value.index) ? std::equal(shown.begin(), shown.end(), known) &&
+                                          !shown.empty()
+                                    : shown.empty())
+      return true;
     state.set(layout_, value.index, shown);
     return false;
   });
@@ -97,6 +142,7 @@ void ShownRows::emit(const std::vector<ShownRow::Value>* changed,
   step.after_known = changed != nullptr;
   if (changed) step.registers = changes(layout_, *changed, *bytes, batch);
   step.memory = accesses(*held_, batch);
+  step.memory_incomplete = held_->incomplete;
   Event& event = batch.add();
   event.seq = held_->seq;
   event.tid = held_->tid;
@@ -115,20 +161,18 @@ void ShownRows::show_pc(ShownRow& row) const {
 void ShownRows::add(ShownRow& row, Batch& batch) {
   show_pc(row);
   keep_news(row);
-  if (held_) {
-    const bool follows = held_->tid == row.tid && !gap_;
-    emit(follows ? &row.values : nullptr, &row.bytes, batch);
-    if (follows) row.values.clear();
-    std::swap(*held_, row);
-  } else {
-    held_.emplace(std::move(row));
-    row = ShownRow();
-  }
-  gap_ = false;
+  const bool follows = held_ && held_->tid == row.tid && gap_rows_ == 0;
+  if (held_) emit(follows ? &row.values : nullptr, &row.bytes, batch);
+  if (gap_rows_ != 0) tell_gap(row.seq, batch);
+  if (follows) row.values.clear();
+  if (!held_) held_.emplace();
+  std::swap(*held_, row);
 }
 
 void ShownRows::finish(Batch& batch) {
+  const uint64_t behind = held_ ? held_->seq + 1 : 0;
   if (held_) emit(nullptr, nullptr, batch);
+  if (gap_rows_ != 0) tell_gap(behind, batch);
   held_.reset();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace tracewell::formats {
 /// One row, with everything that it owns. Meant to be used again and again.
 struct ShownRow {
   struct Value {
+    static constexpr size_t kUnknown = SIZE_MAX;
     uint32_t index;  // into the register layout
-    size_t at;       // into `bytes`, as many as the register has
+    size_t at;       // into `bytes`, as many as the register has; kUnknown = shown, but unreadable
   };
   struct Piece {
     Step::MemoryAccess::Kind kind;  // as in MemoryPiece
@@ -30,6 +32,7 @@ struct ShownRow {
   uint64_t pc = 0;
   std::vector<uint8_t> opcode;
   std::string note;  // to stand before the step; empty = none
+  bool incomplete = false;  // there are accesses that are not among the pieces
   std::vector<Value> values;
   std::vector<Piece> pieces;
   std::vector<uint8_t> bytes;
@@ -46,21 +49,35 @@ class ShownRows {
 
   /// Adds the row before this one to `batch`, and keeps this one; `row` gets another's memory.
   void add(ShownRow& row, Batch& batch);
-  /// Rows are missing here: nobody knows what the one before changed.
-  void gap() { gap_ = true; }
+  /// A row is missing here, `why`: nobody knows what the one before it changed. Of registers that
+  /// later rows do not show nothing is known any more, unless `registers_known`.
+  void gap(std::string_view why, bool registers_known = false);
+  /// The row that is read now shows registers that cannot be read.
+  void forget() { ++forgotten_; }
   /// Adds the last row.
   void finish(Batch& batch);
 
  private:
+  struct Thread {
+    RegisterState registers;
+    uint64_t forgotten = 0;  // as it was at the thread's last row
+  };
+  void tell_gap(uint64_t seq, Batch& batch);
+  void forget(const Thread* thread, ShownRow& row) const;
+  void drop_repeated(ShownRow& row);
   void show_pc(ShownRow& row) const;
   void keep_news(ShownRow& row);
   void emit(const std::vector<ShownRow::Value>* changed, const std::vector<uint8_t>* bytes,
             Batch& batch);
 
   const RegisterLayout& layout_;
-  std::unordered_map<uint64_t, RegisterState> by_thread_;
+  std::unordered_map<uint64_t, Thread> by_thread_;
   std::optional<ShownRow> held_;
-  bool gap_ = false;
+  std::vector<uint64_t> seen_;  // for each register, the number of the last row that shows it
+  uint64_t rows_ = 0;
+  uint64_t gap_rows_ = 0;  // missing in front of the next row
+  std::string gap_why_;    // of the first of them
+  uint64_t forgotten_ = 0;  // times that what registers hold became unknown
 };
 
 }  // namespace tracewell::formats

@@ -2,15 +2,32 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace tracewell::formats {
+namespace {
+
+/// Each "{one|many}" becomes what fits the number.
+std::string in_number(std::string_view what, uint64_t count) {
+  std::string out;
+  while (true) {
+    out += take_until(what, '{');
+    if (what.empty()) return out;
+    std::string_view words = take_until(what, '}');
+    const std::string_view one = take_until(words, '|');
+    out += count == 1 ? one : words;
+  }
+}
+
+}  // namespace
 
 Status StepsOnly::other(const Event& event, std::string_view format) {
   if (const auto* mark = std::get_if<Mark>(&event.body)) {
-    if (!mark->text.empty()) count("notes are left out");
+    if (!mark->text.empty()) count("note{ is|s are} left out");
     return {};
   }
   if (std::holds_alternative<Lost>(event.body)) {
-    count("places where instructions are missing are not shown");
+    count("place{|s} where instructions are missing {is|are} not shown");
     return {};
   }
   return Error{Errc::Unsupported,
@@ -30,8 +47,9 @@ void StepsOnly::count(std::string_view what, uint64_t by) {
 }
 
 std::vector<std::string> StepsOnly::left_out() const {
-  std::vector<std::string> out;
-  for (const Counted& one : counted_) out.push_back(fmt::format("{} {}", one.count, one.what));
+  std::vector<std::string> out = said_;
+  for (const Counted& one : counted_)
+    out.push_back(fmt::format("{} {}", one.count, in_number(one.what, one.count)));
   return out;
 }
 

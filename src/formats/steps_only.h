@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -17,8 +18,11 @@ class StepsOnly {
   /// For an event that is no step. An Error for one that stands for data of another kind: a trace
   /// of tracepoint frames would become an empty file.
   Status other(const Event& event, std::string_view format);
-  /// One of whatever `what` names ("accesses without known bytes").
+  /// One of whatever `what` names; where one and many are said in different words, as in
+  /// "{access is|accesses are} without known bytes" or "instruction{|s} could not be decoded".
   void count(std::string_view what, uint64_t by = 1);
+  /// A line of its own, in front of what is counted.
+  void say(std::string line) { said_.push_back(std::move(line)); }
   std::vector<std::string> left_out() const;
 
  private:
@@ -26,6 +30,7 @@ class StepsOnly {
     std::string what;
     uint64_t count = 0;
   };
+  std::vector<std::string> said_;
   std::vector<Counted> counted_;  // by first occurrence
 };
 

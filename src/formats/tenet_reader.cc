@@ -87,7 +87,8 @@ class TenetReader final : public Source {
       if (line.empty()) continue;
       if (line.size() > kLineBytesMax) {
         problem(line, "long-line", "more than 1 MiB in a line; left out");
-        rows_.gap();
+        rows_.gap("a line of more than 1 MiB");
+        row_.clear();
         continue;
       }
       line_ = line;
@@ -110,16 +111,20 @@ class TenetReader final : public Source {
     std::string_view rest = line_;
     std::optional<uint64_t> pc = pc_;
     good_items_ = 0;
+    unnamed_ = false;
     while (!rest.empty()) read_item(take_until(rest, ','), pc);
     pc_ = pc;
     if (!pc_ || good_items_ == 0) {
       // Its registers go on to hold, and are told with the next instruction.
       problem(line_, "no-pc", "where its instruction was is not known; left out");
-      rows_.gap();
+      const bool carried = row_.bytes.size() <= kCarriedBytesMax;
+      rows_.gap("a line without a program counter", carried && !unnamed_);
       row_.pieces.clear();
-      if (row_.bytes.size() > kCarriedBytesMax) row_.clear();
+      row_.incomplete = false;
+      if (!carried) row_.clear();
       return;
     }
+    if (unnamed_) rows_.forget();
     row_.pc = *pc_;
     row_.seq = next_seq_++;
     rows_.add(row_, batch);
@@ -134,9 +139,12 @@ class TenetReader final : public Source {
     item = trim(item);
     if (name.empty() || item.empty()) {
       problem(whole, "bad-item", "not NAME=VALUE; left out");
+      if (const Register* one = catalog_.registers.find(name)) unknown(*one);
+      unnamed_ |= name.empty();
     } else if (const auto kind = access_kind(name)) {
-      if (!read_access(*kind, item))
-        problem(whole, "bad-access", "not ADDRESS:BYTES; left out");
+      if (read_access(*kind, item)) return;
+      problem(whole, "bad-access", "not ADDRESS:BYTES; left out");
+      row_.incomplete = true;
     } else if (const Register* pc_register = catalog_.registers.pc();
                name == "pc" || (pc_register && name == pc_register->name)) {
       pc = parse_hex(without_0x(item));
@@ -176,13 +184,21 @@ class TenetReader final : public Source {
     auto value = from_hex(padded);
     if (!value || value->size() > found->size_bytes) {
       problem(whole, "bad-value", "not a number that fits the register; left out");
+      unknown(*found);
       return;
     }
     std::reverse(value->begin(), value->end());
     value->resize(found->size_bytes);
-    row_.values.push_back({static_cast<uint32_t>(found - catalog_.registers.registers.data()),
-                           row_.add_bytes(*value)});
+    row_.values.push_back({index_of(*found), row_.add_bytes(*value)});
     ++good_items_;
+  }
+
+  /// The line says that the register is another one, and not which.
+  void unknown(const Register& one) {
+    row_.values.push_back({index_of(one), ShownRow::Value::kUnknown});
+  }
+  uint32_t index_of(const Register& one) const {
+    return static_cast<uint32_t>(&one - catalog_.registers.registers.data());
   }
 
   TextLines lines_;
@@ -193,6 +209,7 @@ class TenetReader final : public Source {
   std::string_view line_;
   std::optional<uint64_t> pc_;
   size_t good_items_ = 0;  // of the line
+  bool unnamed_ = false;   // it has items of which not even the name can be read
   uint64_t next_seq_ = 0;
 };
 

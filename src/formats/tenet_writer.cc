@@ -61,7 +61,8 @@ class TenetWriter final : public Sink {
       }
       if (!tid_) tid_ = event.tid;
       if (event.tid != *tid_) {
-        steps_.count("instructions of other threads are left out; --where 'tid == N' chooses one");
+        steps_.count("instruction{ of another thread is|s of other threads are} left out; "
+                     "--where 'tid == N' chooses one thread");
         continue;
       }
       take(step->before);
@@ -99,7 +100,7 @@ class TenetWriter final : public Sink {
         column->value = load_uint(change.value.data(), std::min<size_t>(change.value.size(), 8),
                                   endian_);
       else
-        steps_.count("registers changed to what is not known; they are shown as they were");
+        steps_.count("register{|s} changed to what is not known; shown as before");
     }
   }
 
@@ -108,7 +109,7 @@ class TenetWriter final : public Sink {
     auto out = std::back_inserter(line_);
     for (Column& column : columns_) {
       if (first_ && !column.known)
-        steps_.count("registers are not known at the first instruction, and shown as 0");
+        steps_.count("register{ is|s are} not known at the first instruction, and shown as 0");
       if (!first_ && (!column.known || column.value == column.shown)) continue;
       fmt::format_to(out, "{}={:#x},", column.name, column.value);
       column.shown = column.value;

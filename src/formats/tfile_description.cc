@@ -3,6 +3,7 @@
 // 999 characters, or a missing `R`, makes it refuse the file.
 #include "formats/tfile_description.h"
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 

@@ -1,6 +1,7 @@
 #include "formats/tfile_reader.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 

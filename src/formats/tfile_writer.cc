@@ -4,6 +4,7 @@
 #include "formats/tfile_writer.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 namespace tracewell::formats {
 namespace {
 
+constexpr size_t kNamesMax = 8;  // of registers, in one message
 constexpr std::string_view kCountField = ";tframes:";
 constexpr uint64_t kCountPlaceholder = 0xffffffff;  // holds eight digits free
 
@@ -39,6 +41,7 @@ std::vector<std::string> TfileWriter::refuses(const Catalog& catalog) const {
 Status TfileWriter::begin(const Catalog& catalog) {
   endian_ = catalog.endian;
   registers_ = catalog.registers;
+  zeroed_.assign(registers_.registers.size(), 0);
   known_pcs_ = TfileKnownPcs(catalog.tracepoints);
   trailer_.begin(catalog);
   tail_ = std::string(2, '\0');
@@ -132,15 +135,17 @@ Result<std::span<const FrameBlock>> TfileWriter::gdb_blocks(const Frame& frame) 
                    fmt::format("a register block of {} bytes, but the layout has {}",
                                block.bytes.size(), registers_.size_bytes),
                    {}};
-  if (frame.registers_valid.empty()) return frame.blocks;
   const FrameBlock* registers = find_block(frame, FrameBlock::Kind::Registers);
-  if (!registers) return frame.blocks;
+  register_frames_ += registers != nullptr;
+  if (!registers || frame.registers_valid.empty()) return frame.blocks;
   register_block_.assign(registers->bytes.begin(), registers->bytes.end());
   for (uint32_t i = 0; i < registers_.registers.size(); ++i) {
     const Register& one = registers_.registers[i];
     if (register_valid(frame, i)) continue;
     std::fill_n(register_block_.begin() + one.offset, one.size_bytes, uint8_t{0});
-    if (i == registers_.pc_index && frame.pc && one.size_bytes <= 8)
+    const bool is_pc = i == registers_.pc_index && frame.pc && one.size_bytes <= 8;
+    zeroed_[i] += !is_pc;
+    if (is_pc)
       store_uint(register_block_.data() + one.offset, *frame.pc, one.size_bytes, endian_);
   }
   blocks_.assign(frame.blocks.begin(), frame.blocks.end());
@@ -155,6 +160,31 @@ std::optional<uint64_t> TfileWriter::derived_pc(const Frame& frame) const {
       register_valid(frame, *registers_.pc_index))
     return load_uint(registers->bytes.data() + pc->offset, pc->size_bytes, endian_);
   return known_pcs_.find(frame.tracepoint);
+}
+
+/// GDB shows a register that nobody knows like one that is zero. Those of which no frame tells
+/// anything, and the others.
+std::vector<std::string> TfileWriter::zeroed() const {
+  std::vector<std::string> out;
+  for (const bool never : {true, false}) {
+    std::string names;
+    size_t count = 0;
+    for (size_t i = 0; i < zeroed_.size(); ++i) {
+      if (zeroed_[i] == 0 || (zeroed_[i] == register_frames_) != never) continue;
+      if (++count <= kNamesMax) names += (names.empty() ? "" : ", ") + registers_.registers[i].name;
+    }
+    if (count > kNamesMax) names += fmt::format(" and {} more", count - kNamesMax);
+    if (count != 0)
+      out.push_back(fmt::format("{} {} not known in {}, and GDB shows 0 there", names,
+                                count == 1 ? "is" : "are", never ? "any frame" : "some frames"));
+  }
+  return out;
+}
+
+std::vector<std::string> TfileWriter::left_out() const {
+  std::vector<std::string> out = others_.left_out();
+  std::ranges::move(zeroed(), std::back_inserter(out));
+  return out;
 }
 
 Status TfileWriter::correct_frame_count() {

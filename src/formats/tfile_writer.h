@@ -21,13 +21,14 @@ class TfileWriter final : public Sink {
   /// counted.
   Status write(const Batch& batch) override;
   Status finish() override;
-  std::vector<std::string> left_out() const override { return others_.left_out(); }
+  std::vector<std::string> left_out() const override;
 
  private:
   explicit TfileWriter(OutputFile file) : file_(std::move(file)) {}
   Status write_description(const Catalog& catalog);
   void find_frame_count(const std::string& description);
   Status write_frame(const Event& event, const Frame& frame);
+  std::vector<std::string> zeroed() const;
   Result<std::span<const FrameBlock>> gdb_blocks(const Frame& frame);
   std::optional<uint64_t> derived_pc(const Frame& frame) const;
   Status correct_frame_count();
@@ -39,7 +40,8 @@ class TfileWriter final : public Sink {
   TfileKnownPcs known_pcs_;
   TfileTrailerWriter trailer_;
   std::string tail_;
-  uint64_t frame_count_ = 0;
+  uint64_t frame_count_ = 0, register_frames_ = 0;  // those: with registers
+  std::vector<uint64_t> zeroed_;  // by register: frames in which it is not known
   uint64_t count_offset_ = 0;  // of the digits of tframes in the file
   size_t count_digits_ = 0;    // 0 = there are none
   uint64_t count_promised_ = 0;

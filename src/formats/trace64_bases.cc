@@ -1,7 +1,6 @@
 #include "formats/trace64_bases.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace tracewell::formats::trace64 {
@@ -11,11 +10,6 @@ using machine::MemoryOperand;
 
 constexpr size_t kShownMax = 1 << 20;
 constexpr size_t kPrefixes = 4;  // that are looked at
-
-bool is_prefix(uint8_t byte) {
-  constexpr uint8_t kAll[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x66, 0x67, 0xf0, 0xf2, 0xf3};
-  return std::find(std::begin(kAll), std::end(kAll), byte) != std::end(kAll);
-}
 
 }  // namespace
 

@@ -21,8 +21,13 @@ class SegmentBases {
 
   /// Blocks in their order. Behind drop_from() that is `seq` again.
   void look_at(const Block& block, uint64_t seq, uint32_t tid) {
-    if (shape_.wide && block.memory_count != 0 && names_gs(block.opcode)) show(block, seq, tid);
+    // Few instructions have a prefix, but every other one an access: asked in this order, a
+    // processor guesses the answers right.
+    if (may_show(block.opcode[0]) && block.memory_count != 0 && names_gs(block.opcode))
+      show(block, seq, tid);
   }
+  /// Whether look_at() would look twice at a block with an opcode that begins so.
+  bool may_show(uint8_t opcode) const { return shape_.wide && is_prefix(opcode); }
   /// Step `seq` may be the first of a session.
   void may_begin(uint64_t seq) { begins_.push_back(seq); }
   /// Steps from `seq` on are none.
@@ -46,6 +51,12 @@ class SegmentBases {
   void take(std::map<uint32_t, std::vector<Shown>> shown, bool given_up);
 
  private:
+  static bool is_prefix(uint8_t byte) {
+    constexpr uint64_t kLow = uint64_t{1} << 0x26 | uint64_t{1} << 0x2e | uint64_t{1} << 0x36 |
+                              uint64_t{1} << 0x3e;
+    if (byte < 0x40) return (kLow >> byte & 1) != 0;
+    return (byte >= 0x64 && byte <= 0x67) || byte == 0xf0 || byte == 0xf2 || byte == 0xf3;
+  }
   static bool names_gs(Bytes opcode);
   void show(const Block& block, uint64_t seq, uint32_t tid);
 

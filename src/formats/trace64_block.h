@@ -21,6 +21,7 @@ struct Shape {
 constexpr Shape kX64{true, 8, 172, 16};
 constexpr Shape kX32{false, 4, 216, 8};
 
+constexpr uint32_t kSpWord = 4;                // the stack pointer, in either shape
 constexpr uint32_t kMemoryMax = 32;           // entries of a block; x64dbg reads no more
 constexpr uint32_t kFullDumpEvery = 512;      // blocks
 constexpr uint32_t kBlockBytesMax = 4 + 4 + 15 + 216 * 9 + kMemoryMax * 25;
@@ -64,6 +65,10 @@ enum class Reading : uint8_t { Whole, Cut, Bad };
 /// The block at `offset`, which is inside the file. `hidden_tid`: a thread id is there though the
 /// flag is clear. Cut: all of it that is there makes sense, and the file ends.
 Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, Block& out);
+
+/// The bytes of a block as nearly all are: no thread id, some registers, some accesses; 0: read it
+/// with read_block(). From `start` there are kBlockBytesMax bytes.
+uint64_t plain_block_size(const uint8_t* start, const Shape& shape);
 
 /// Does the block tell this register word?
 bool lists_word(const Block& block, uint32_t word);

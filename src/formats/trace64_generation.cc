@@ -4,6 +4,8 @@
 #include <bitset>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "formats/trace64_user.h"
 
 namespace tracewell::formats::trace64 {
@@ -107,8 +109,18 @@ class Detective {
 
 Generation find_generation(Bytes file, const Scan& scan) { return Detective(file, scan).find(); }
 
-std::string describe(const Generation& generation, const Scan& scan) {
-  if (generation.minimal) return "not x64dbg: only words that change are listed";
+namespace {
+
+/// Of those that are in front of steps, the scan keeps only what they say.
+bool has_own_blocks(const Scan& scan, Bytes file) {
+  if (scan.sessions_told_from() || scan.has_unknown()) return true;
+  if (std::ranges::any_of(scan.gaps(), &Gap::told)) return true;
+  return std::ranges::any_of(scan.user_blocks(), [&](const UserBlock& one) {
+    return read_own_block(one.type, file.subspan(one.offset + 5, one.size)).has_value();
+  });
+}
+
+std::string describe_x64dbg(const Generation& generation, const Scan& scan) {
   auto some = [&](PushOld which) {
     return std::find(generation.push_old.begin(), generation.push_old.end(), which) !=
            generation.push_old.end();
@@ -130,11 +142,24 @@ std::string describe(const Generation& generation, const Scan& scan) {
                   [](const Keyframe& one) { return one.full && !one.flagged; });
   if (bare_dump) since = "May 2026";
   if (!scan.hidden().empty() && until.empty()) until = "August 2026";
-  if (scan.hidden().empty() && scan.threads().size() > 1) since = "August 2026, or put right";
+  // Those of before could not write several threads without the fault.
+  if (scan.hidden().empty() && scan.threads().size() > 1)
+    return until.empty() ? "x64dbg, August 2026 or later (or before, and repaired since then)"
+                         : fmt::format("x64dbg, before {} (repaired since then)", until);
   if (since.empty() && until.empty()) return "x64dbg, not known when";
   if (since == until) return "x64dbg, " + since;
   if (since.empty()) return "x64dbg, before " + until;
   return "x64dbg, " + since + (until.empty() ? " or later" : " to " + until);
+}
+
+}  // namespace
+
+std::string describe(const Generation& generation, const Scan& scan, Bytes file) {
+  const bool ours = has_own_blocks(scan, file);
+  // What x64dbg wrote has no blocks of ours at its first step when it is written again.
+  if (ours && (generation.minimal || scan.sessions_told_from() == 0)) return "Tracewell";
+  if (generation.minimal) return "not x64dbg: only words that change are listed";
+  return describe_x64dbg(generation, scan) + (ours ? "; written again by Tracewell" : "");
 }
 
 }  // namespace tracewell::formats::trace64

@@ -24,6 +24,6 @@ struct Generation {
 /// Looks at the first blocks of each session.
 Generation find_generation(Bytes file, const Scan& scan);
 /// For people: "x64dbg, June 2024 to August 2026".
-std::string describe(const Generation& generation, const Scan& scan);
+std::string describe(const Generation& generation, const Scan& scan, Bytes file);
 
 }  // namespace tracewell::formats::trace64

@@ -197,4 +197,13 @@ std::string plain_header(std::string_view json, bool wide) {
   return render_header(wide, hash_of(*object), path);
 }
 
+std::vector<std::string> keys_not_in(std::string_view header, std::string_view json) {
+  std::vector<std::string> out;
+  const auto before = parse(json), after = parse(header.substr(kJsonAt));
+  if (!before.ok() || !after.ok()) return out;
+  for (const auto& one : before->items())
+    if (!after->contains(one.key())) out.push_back(one.key());
+  return out;
+}
+
 }  // namespace tracewell::formats::trace64

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -36,5 +37,7 @@ std::string complete_header(std::string_view json, std::optional<uint64_t> hash,
                             std::string_view path);
 /// Only what x64dbg knows, from `json`: for readers with small limits.
 std::string plain_header(std::string_view json, bool wide);
+/// The keys of `json` that a header (as made by one of these) does not have, in order.
+std::vector<std::string> keys_not_in(std::string_view header, std::string_view json);
 
 }  // namespace tracewell::formats::trace64

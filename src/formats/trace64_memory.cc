@@ -27,7 +27,8 @@ MemoryReader::MemoryReader(const Shape& shape, const Block& block, const MemoryC
     const uint32_t bits = instruction_.memory[0].address_bits;
     idle_ = addresses_.general[1] << (64 - bits) == 0;
   }
-  if (context.next_pc && instruction_.length != 0 && !instruction_.branches) {
+  const bool here = context.state->valid[shape.pc_word];
+  if (here && context.next_pc && instruction_.length != 0 && !instruction_.branches) {
     const uint64_t pc = addresses_.pc;
     faulted_ = *context.next_pc != cut(pc + instruction_.length) &&
                !(instruction_.repeats && *context.next_pc == pc);
@@ -42,8 +43,13 @@ uint64_t MemoryReader::cut(uint64_t address) const {
   return shape_.wide ? address : address & UINT32_MAX;
 }
 
-/// Registers are coded as the dump has them: the stack pointer is the fifth.
-uint64_t MemoryReader::sp() const { return addresses_.general[4]; }
+/// Where the stack pointer is. While no block has listed it, the next entry tells, which is `above`
+/// words above it.
+std::optional<uint64_t> MemoryReader::sp(int above) const {
+  if (context_.state->valid[kSpWord]) return addresses_.general[kSpWord];
+  if (used_ >= block_.memory_count) return std::nullopt;
+  return cut(address(used_) - static_cast<uint64_t>(above) * shape_.word);
+}
 
 bool MemoryReader::is_row(Place place, uint64_t from) const {
   if (place.entry + place.entries > block_.memory_count) return false;
@@ -158,35 +164,42 @@ void MemoryReader::put_push(uint32_t entry, uint32_t size, PushOld old) {
     out_->push_back({cut(at + word), Kind::Nearby, word, before, {}});
 }
 
-/// An operand without entry: it was accessed, but nobody knows what was there.
-void MemoryReader::missing(const MemoryOperand& operand, uint64_t at) {
+/// An operand without entry: it was accessed, but nobody knows what was there, or even where.
+void MemoryReader::missing(const MemoryOperand& operand, std::optional<uint64_t> at) {
   incomplete_ = true;
-  if (operand.size == 0 || operand.vector_index) return;
+  if (!at || operand.size == 0 || operand.vector_index) return;
   const Kind kind = !operand.writes ? Kind::Read : operand.reads ? Kind::ReadWrite : Kind::Write;
-  out_->push_back({at, kind, operand.size, {}, {}});
+  out_->push_back({cut(*at), kind, operand.size, {}, {}});
 }
 
 /// Hidden operands of stack instructions: the recorder's address is not always the processor's.
 bool MemoryReader::stack_operand(const MemoryOperand& operand) {
-  const uint64_t top = sp();
   const uint32_t word = shape_.word;
+  const auto below = [](std::optional<uint64_t> top, uint64_t bytes) {
+    return top ? std::optional(*top - bytes) : std::nullopt;
+  };
   switch (instruction_.stack) {
     case Stack::Push:
-    case Stack::Call:
-      if (is_row({used_, 1}, top - word)) {
+    case Stack::Call: {
+      const bool both = block_.memory_count - used_ == 2 &&
+                        is_row({used_ + 1, 1}, address(used_) - word);
+      const std::optional<uint64_t> top = sp(both ? 0 : -1);
+      if (top && is_row({used_, 1}, *top - word)) {
         put_push(used_, operand.size, context_.push_old);
-      } else if (is_row({used_, 1}, top) && is_row({used_ + 1, 1}, top - word)) {
+      } else if (both && top && is_row({used_, 1}, *top)) {
         put_nearby({used_, 1});
         put_push(used_, operand.size, PushOld::Slot);
       } else {
-        missing(operand, cut(top - operand.size));
+        missing(operand, below(top, operand.size));
       }
       return true;
+    }
     case Stack::PushAll:
     case Stack::Enter: {
+      const std::optional<uint64_t> top = sp(0);
       const uint32_t entries = (operand.size + word - 1) / word;
-      if (is_row({used_, entries}, top)) put_nearby({used_, entries});
-      missing(operand, cut(top - operand.size));
+      if (top && is_row({used_, entries}, *top)) put_nearby({used_, entries});
+      missing(operand, below(top, operand.size));
       return true;
     }
     default:
@@ -199,20 +212,18 @@ bool MemoryReader::operand(const MemoryOperand& operand) {
   const auto counted = static_cast<uint8_t>(operand.size);
   const uint32_t entries = std::max(1u, (counted + shape_.word - 1) / shape_.word);
   const Place place{used_, entries};
-  const uint64_t at = cut(machine::effective_address(operand, addresses_, instruction_.length));
+  uint64_t at = cut(machine::effective_address(operand, addresses_, instruction_.length));
   const auto moved = shape_.wide ? MemoryOperand::Segment::Gs : MemoryOperand::Segment::Fs;
-  bool fits = is_row(place, at);
-  if (operand.segment == moved && used_ < block_.memory_count) {
-    fits = is_row(place, address(used_));
-  } else if (!known(operand) && used_ < block_.memory_count) {
-    fits = is_row(place, address(used_));
-  }
+  // The entry alone tells where that is.
+  const bool open = operand.segment == moved || !known(operand);
+  const bool fits = is_row(place, open && used_ < block_.memory_count ? address(used_) : at);
   const bool named_only = !operand.reads && !operand.writes;
   if (!fits && (named_only || idle_)) return true;
   if (!fits) {
-    missing(operand, at);
+    missing(operand, open ? std::nullopt : std::optional(at));
     return operand.hidden || used_ == block_.memory_count;
   }
+  at = address(used_);
   if (named_only || idle_) {
     put_nearby(place);
     return true;
@@ -230,14 +241,14 @@ bool MemoryReader::operand(const MemoryOperand& operand) {
   }
   if (const uint64_t moved_by = machine::bit_offset_bytes(operand, addresses_); moved_by != 0) {
     put_nearby(place);
-    missing(operand, cut(at + moved_by));
+    missing(operand, at + moved_by);
     return true;
   }
   if (operand.masked) incomplete_ = true;  // the rest of it was neither read nor written
   // `pop [sp + …]` takes sp as it is after the pop, which the recorder does not know.
   if (instruction_.stack == Stack::Pop && !operand.hidden && operand.base == 4) {
     put_nearby(place);
-    missing(operand, cut(at + instruction_.stack_bytes));
+    missing(operand, at + instruction_.stack_bytes);
     return true;
   }
   const Kind kind = !operand.writes ? Kind::Read : operand.reads ? Kind::ReadWrite : Kind::Write;
@@ -250,7 +261,7 @@ bool MemoryReader::operand(const MemoryOperand& operand) {
 void MemoryReader::own_stack_entry() {
   if (used_ == block_.memory_count) return;
   const bool pops = instruction_.stack == Stack::Pop || instruction_.stack == Stack::Return;
-  if (!pops || !is_row({used_, 1}, sp())) return;
+  if (!pops || !is_row({used_, 1}, sp(0).value_or(0))) return;
   ++used_;  // the second entry of the same slot; the first was taken for the hidden operand
 }
 
@@ -261,6 +272,10 @@ void MemoryReader::as_stored() {
     Step::MemoryAccess access{address(i), new_[i] ? Kind::Write : Kind::Read, shape_.word,
                               old_of({i, 1}), {}};
     if (new_[i]) access.new_bytes = Bytes(new_[i], shape_.word);
+    // The last entry of a push need not have what was in its slot.
+    const bool pushes = instruction_.stack == Stack::Push || instruction_.stack == Stack::Call;
+    if (pushes && i + 1 == block_.memory_count)
+      access = {address(i), Kind::Write, shape_.word, {}, new_of({i, 1})};
     out_->push_back(access);
   }
 }

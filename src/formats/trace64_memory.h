@@ -41,12 +41,12 @@ class MemoryReader {
   bool changed(uint32_t entry) const { return (block_.memory_flags[entry] & 1) == 0; }
   bool is_row(Place place, uint64_t from) const;
   uint64_t cut(uint64_t address) const;
-  uint64_t sp() const;
+  std::optional<uint64_t> sp(int above) const;
   bool known(const machine::MemoryOperand& operand) const;
   bool operand(const machine::MemoryOperand& operand);
   bool stack_operand(const machine::MemoryOperand& operand);
   void own_stack_entry();
-  void missing(const machine::MemoryOperand& operand, uint64_t address);
+  void missing(const machine::MemoryOperand& operand, std::optional<uint64_t> address);
   void put(Place place, Kind kind, uint32_t size);
   void put_tail(Place place, uint32_t size);
   void put_push(uint32_t entry, uint32_t size, PushOld old);

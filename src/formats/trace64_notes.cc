@@ -16,10 +16,7 @@ constexpr uint64_t kBlockBytesMin = 5;
 
 class Writer {
  public:
-  void number(uint64_t value) {
-    uint8_t bytes[kVarintMax];
-    out_.insert(out_.end(), bytes, bytes + put_varint(bytes, value));
-  }
+  void number(uint64_t value) { append_varint(out_, value); }
   void raw(Bytes bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
   void text(std::string_view text) {
     number(text.size());

@@ -50,11 +50,12 @@ void PushJudge::look(const Block& block) {
     return;
   }
   if ((one.stack != Stack::Push && one.stack != Stack::Call) || count == 0) return;
-  if (!state_.valid[4]) return;
-  const uint64_t sp = state_.word(4, shape_);
-  const uint64_t slot = shape_.wide ? sp - 8 : (sp - 4) & UINT32_MAX;
-  if (word_at(block.addresses, count - 1) != slot) return;
-  if (count >= 2 && word_at(block.addresses, count - 2) == sp) {
+  const uint64_t mask = shape_.wide ? UINT64_MAX : UINT32_MAX;
+  const uint64_t slot = word_at(block.addresses, count - 1);
+  const uint64_t sp = (slot + shape_.word) & mask;  // as long as no block has listed it
+  if (state_.valid[kSpWord] && state_.word(kSpWord, shape_) != sp) return;
+  // `push [sp]` has an entry there, too, but for an operand.
+  if (count > one.count && count >= 2 && word_at(block.addresses, count - 2) == sp) {
     both_entries_ = true;
     vote(true);
     return;

@@ -1,5 +1,7 @@
 #include "formats/trace64_pushes.h"
 
+#include <algorithm>
+
 namespace tracewell::formats::trace64 {
 
 using Access = Step::MemoryAccess;
@@ -11,8 +13,18 @@ void WrittenPushes::start_session() {
   lost_ = false;
 }
 
-void WrittenPushes::add(uint64_t sp, std::span<const Access> accesses) {
-  const uint64_t slot = shape_.wide ? sp - 8 : (sp - 4) & UINT32_MAX;
+void WrittenPushes::add(std::optional<uint64_t> known_sp, std::span<const Access> accesses) {
+  const uint64_t mask = shape_.wide ? UINT64_MAX : UINT32_MAX;
+  // Where it is not known, the push's write tells, which is the last one.
+  if (const auto last = std::find_if(accesses.rbegin(), accesses.rend(),
+                                     [](const Access& one) {
+                                       return one.kind == Access::Kind::Write;
+                                     });
+      !known_sp && last != accesses.rend())
+    known_sp = last->address + last->size;
+  if (!known_sp) return;
+  const uint64_t sp = *known_sp & mask;
+  const uint64_t slot = (sp - shape_.word) & mask;
   std::optional<PushOld> shown;
   for (const Access& access : accesses) {
     if (access.kind == Access::Kind::Nearby && access.address == sp && !access.old_bytes.empty())

@@ -15,8 +15,8 @@ class WrittenPushes {
   explicit WrittenPushes(const Shape& shape) : shape_(shape), judge_(shape) {}
 
   void start_session();
-  /// The accesses of a push or call as they came. `sp`: before it.
-  void add(uint64_t sp, std::span<const Step::MemoryAccess> accesses);
+  /// The accesses of a push or call as they came. `sp`: before it, where that is known.
+  void add(std::optional<uint64_t> sp, std::span<const Step::MemoryAccess> accesses);
   /// What a reader will be told of the session's pushes: what its first one was like.
   PushOld old() const { return truth_.value_or(PushOld::Unknown); }
   /// Those that are like that.

@@ -8,6 +8,7 @@
 
 #include "base/hex.h"
 #include "formats/trace64_flow.h"
+#include "formats/trace64_modules.h"
 #include "formats/trace64_notes.h"
 #include "formats/trace64_told.h"
 #include "formats/trace64_user.h"
@@ -116,12 +117,6 @@ void Reader::make_catalog() {
   catalog_.registers = map.layout();
   catalog_.target_description = map.target_description();
   catalog_.source_path = contents_->file->path();
-  if (!contents_->header.path.empty()) {
-    Module program;
-    program.path = contents_->header.path;
-    program.hash = contents_->header.hash;
-    catalog_.modules.push_back(std::move(program));
-  }
   make_extras();
 }
 
@@ -129,7 +124,7 @@ void Reader::make_extras() {
   catalog_.extras = {{"trace64.header", contents_->header.json},
                      {"trace64.style", contents_->generation.minimal ? "minimal" : "x64dbg"}};
   if (const auto from = contents_->scan.sessions_told_from())
-    catalog_.extras.emplace_back("trace64.sessions", fmt::format("told from {}", *from));
+    catalog_.extras.emplace_back("trace64.sessions", std::to_string(*from));
   catalog_.notes.clear();
   for (const UserBlock& one : contents_->scan.user_blocks()) {
     const auto own = read_own_block(one.type, bytes_.subspan(one.offset + 5, one.size));
@@ -138,10 +133,12 @@ void Reader::make_extras() {
       catalog_.notes.push_back({one.seq, std::string(as_text(own->data))});
       continue;
     }
+    if (own && own->kind == OwnKind::Module && read_module(own->data)) continue;
     catalog_.extras.emplace_back(
         "trace64.block", fmt::format("{} {:#04x} {}", one.seq, one.type,
                                      to_hex(bytes_.subspan(one.offset + 5, one.size))));
   }
+  catalog_.modules = find_modules(*contents_, problems_);
   const LeftOut& left_out = contents_->scan.left_out();
   if (left_out.count != 0 && problems_)
     problems_->add({std::nullopt, Problem::Severity::Note, "large-user-blocks",
@@ -153,7 +150,7 @@ void Reader::make_extras() {
 std::vector<std::pair<std::string, std::string>> Reader::facts() const {
   const Scan& scan = contents_->scan;
   std::vector<std::pair<std::string, std::string>> out = {
-      {"recorder", describe(contents_->generation, scan)},
+      {"recorder", describe(contents_->generation, scan, bytes_)},
       {"sessions", fmt::format("{}", scan.sessions().size())},
       {"repairs", fmt::format("{}", scan.hidden().size())}};
   if (const auto hash = contents_->header.hash)
@@ -232,7 +229,7 @@ Status Reader::seek(uint64_t seq) {
     return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
   start_ = seq;
   begun_ = false;
-  at_end_ = false;
+  at_end_ = is_other_ = false;
   return {};
 }
 
@@ -274,6 +271,14 @@ Result<bool> Reader::refresh() {
   return count() > before;
 }
 
+Error Reader::other_file() const {
+  return {Errc::Corrupt,
+          fmt::format("step {} is not where it was when this file was looked through before: it "
+                      "has been damaged or written to since; delete the index beside it",
+                      seq_),
+          {}};
+}
+
 void Reader::begin(Batch& batch) {
   begun_ = true;
   batch_steps_ = kFirstSteps;
@@ -294,7 +299,7 @@ void Reader::begin(Batch& batch) {
   enter_session();
   load_before(seq_, tracker_, block_);
   if (block_.size == 0) {
-    at_end_ = true;
+    at_end_ = is_other_ = true;
     return;
   }
   tracker_.apply(block_, changed_, block_.unknown);
@@ -544,6 +549,7 @@ Result<bool> Reader::next(Batch& batch) {
   batch.clear();
   batch.hold(contents_->file);
   if (!begun_) begin(batch);
+  if (is_other_) return other_file();
   const size_t most = std::exchange(batch_steps_, kBatchSteps);
   Block next;
   for (size_t i = 0; i < most && !at_end_; ++i) {
@@ -566,6 +572,7 @@ Result<bool> Reader::next(Batch& batch) {
     if (border == Border::End) {
       store_last_words(batch, step);
       at_end_ = true;
+      is_other_ = seq_ + 1 < count();
     } else {
       go_on(batch, step, border, next);
     }

@@ -56,6 +56,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   WordState words_before(uint64_t seq, Block& block) const;
   void load_before(uint64_t seq, RegisterTracker& tracker, Block& block) const;
   void begin(Batch& batch);
+  Error other_file() const;
   void add_step(Batch& batch, Event& event, std::vector<Step::RegisterChange>& changes);
   void add_memory(Batch& batch, Step& step, const Block* next);
   void store_entries(Batch& batch, Step& step, const machine::Instruction& instruction);
@@ -85,6 +86,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   /// The step that is to be handed out next; its words are in the tracker.
   bool begun_ = false;
   bool at_end_ = false;
+  bool is_other_ = false;  // the file is not the one that was looked through
   size_t batch_steps_ = 0;  // of the batch that comes next
   uint64_t start_ = 0;  // where to begin
   uint64_t seq_ = 0;

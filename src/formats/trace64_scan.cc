@@ -92,6 +92,7 @@ void Scan::extend(Bytes file, ProblemLog* problems,
   uint64_t told = at_;
   while (at_ < file.size()) {
     if (!step(file)) break;
+    count_plain_blocks(file);
     if (progress && at_ - told >= kProgressBytes) {
       told = at_;
       progress(at_);
@@ -187,6 +188,28 @@ void Scan::count_block(Bytes file, const Block& block) {
   last_at_ = at_;
   lead_ = at_ += block.size;
   if (block.is_full(shape_)) may_resume_here(file);
+}
+
+/// What count_block() does with blocks that are nothing but a step behind the last one, for many.
+void Scan::count_plain_blocks(Bytes file) {
+  if (after_flagged_ || keyframes_.empty() || without_pc_ == count_) return;
+  if (file.size() - at_ < kBlockBytesMax) return;
+  const uint64_t to = std::min(file.size() - kBlockBytesMax, at_ + kProgressBytes);
+  const uint64_t count_to = keyframes_.back().seq + kCheckpointEvery;
+  uint64_t at = at_, last = at_, count = count_;
+  while (at <= to && count < count_to) {
+    const uint8_t* const start = file.data() + at;
+    const uint64_t size = plain_block_size(start, shape_);
+    if (size == 0 || bases_.may_show(start[4])) break;
+    last = at;
+    at += size;
+    ++count;
+  }
+  if (count == count_) return;
+  announced_ = false;
+  last_at_ = last;
+  lead_ = at_ = at;
+  count_ = count;
 }
 
 /// Behind a full dump, whose flag announces nothing.

@@ -140,6 +140,7 @@ class Scan {
   /// One block further; false at the end of what can be read.
   bool step(Bytes file);
   void count_block(Bytes file, const Block& block);
+  void count_plain_blocks(Bytes file);
   bool may_begin_at(size_t keyframe) const;
   void add_checkpoint(Bytes file, const Block& block);
   bool user_block(Bytes file, const Block& block);

@@ -23,8 +23,9 @@ enum class OwnKind : uint8_t {
   Pushes = 4,   // a PushOld: what the pushes are like in the session that stands in front of it
   Accesses = 5,  // of this step: see trace64_told.cc
   Dump = 6,  // of a full dump: a byte, 1 if a session begins with it, 0 if none does
+  Module = 7,  // of the whole trace: see trace64_modules.cc
 };
-constexpr uint8_t kOwnKindMax = 6;
+constexpr uint8_t kOwnKindMax = 7;
 /// There may be one in front of every step, and who reads that one goes past it.
 constexpr bool is_found_in_front(OwnKind kind) {
   return kind == OwnKind::Unknown || kind == OwnKind::Accesses || kind == OwnKind::Dump;

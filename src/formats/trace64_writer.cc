@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "formats/trace64_header.h"
+#include "formats/trace64_modules.h"
 #include "formats/trace64_told.h"
 #include "formats/trace64_user.h"
 
@@ -71,7 +72,16 @@ Status Writer::begin(const Catalog& catalog) {
   if (!options_.style.empty()) minimal_ = options_.style == "minimal";
   // What x64dbg wrote, and is written again as it was, reads as it did.
   if (json_.empty() || was_minimal || minimal_) tells_from_ = 0;
-  return file_.write(header());
+  const std::string head = header();
+  tell_dropped_keys(head);
+  TW_RETURN_IF_ERROR(file_.write(head));
+  block_.clear();
+  const uint64_t modules = append_modules(block_, catalog.modules, head);
+  if (!options_.compat) return file_.write(Bytes(block_));
+  others_.count("{module, or where it was, is|modules, or where they were, are} left out, because "
+                "user blocks would say so",
+                modules);
+  return {};
 }
 
 void Writer::map_registers(const Catalog& catalog) {
@@ -84,21 +94,20 @@ void Writer::map_registers(const Catalog& catalog) {
 }
 
 void Writer::take_extras(const Catalog& catalog) {
-  tells_from_ = UINT64_MAX;
   for (const auto& [key, text] : catalog.extras) {
     if (key == "trace64.header") json_ = text;
     if (key == "trace64.style") minimal_ = text != "x64dbg";
-    if (key == "trace64.sessions") {
-      std::string_view rest = text;
-      take_until(rest, ' ');
-      take_until(rest, ' ');
-      tells_from_ = parse_number(rest).value_or(0);
-    }
+    if (key == "trace64.sessions") tells_from_ = parse_number(text).value_or(0);
     if (key != "trace64.block" || options_.compat) continue;
     std::string_view rest = text;
     const auto seq = parse_number(take_until(rest, ' '));
     const auto type = parse_number(take_until(rest, ' '));
     auto data = from_hex(rest);
+    // What is wrong with a module's block shall not be in what was repaired.
+    const auto own = options_.sound && type && data
+                         ? read_own_block(static_cast<uint8_t>(*type), Bytes(*data))
+                         : std::nullopt;
+    if (own && own->kind == OwnKind::Module) continue;
     if (seq && type && *type >= kUserBlockMin && *type <= UINT8_MAX && data)
       extras_.push_back({*seq, static_cast<uint8_t>(*type), *std::move(data)});
   }
@@ -115,6 +124,19 @@ std::string Writer::header() const {
   const bool sound = read.ok() && read->wide == shape_.wide &&
                      problems.count(Problem::Severity::Warning) == 0;
   return sound ? complete_header(json_, hash_, path_) : plain_header(json_, shape_.wide);
+}
+
+/// Of a header that had to become smaller, or was not sound.
+void Writer::tell_dropped_keys(std::string_view head) {
+  constexpr size_t kNamed = 8;
+  if (json_.empty()) return;
+  const std::vector<std::string> keys = keys_not_in(head, json_);
+  if (keys.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(kNamed, keys.size()); ++i)
+    names += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", keys[i]);
+  if (keys.size() > kNamed) names += fmt::format(" and {} more", keys.size() - kNamed);
+  others_.say(fmt::format("the header is written without {}", names));
 }
 
 Status Writer::write(const Batch& batch) {
@@ -140,7 +162,7 @@ Status Writer::write(const Batch& batch) {
 void Writer::take_mark(const Mark& mark) {
   if (mark.session || mark.text.empty()) return;  // what is noted there are its number and place
   if (options_.compat)
-    others_.count("notes are left out, because they are in user blocks");
+    others_.count("{note is|notes are} left out, because a user block would say so");
   else
     notes_.emplace_back(mark.text);
 }
@@ -183,7 +205,7 @@ Status Writer::put_session(const Words& words) {
     const uint8_t value = one.begins || steps_ == 1;  // nothing is in front of the first
     return put_own(OwnKind::Dump, {&value, 1});
   }
-  if (one.begins) others_.count("sessions begin where only a user block could say so");
+  if (one.begins) others_.count("session{ begins|s begin} where only a user block could say so");
   return {};
 }
 
@@ -194,8 +216,8 @@ Status Writer::put_correction() {
   pushes_->start_session();
   if (!which) return {};
   if (options_.compat) {
-    others_.count("pushes and calls do not say whose old content stands in them, because a user "
-                  "block would",
+    others_.count("{push or call does|pushes and calls do} not say whose old content stands there, "
+                  "because a user block would",
                   count);
     return {};
   }
@@ -211,8 +233,8 @@ Status Writer::lose(const Lost& lost) {
   lost_ = fmt::format("{}{}{}", lost_ ? *lost_ + "; " : "", count, lost.why);
   tells_from_ = 0;
   if (options_.compat) {
-    others_.count("times instructions are missing and only a full dump shows it, because a user "
-                  "block would say so");
+    others_.count("time{|s} instructions are missing and only a full dump shows it, because a "
+                  "user block would say so");
     return put_correction();
   }
   pushes_->lost();
@@ -387,7 +409,7 @@ Status Writer::put_unknown(const Words& words) {
   const RegisterSet unknown = believed_ & ~pending_->known;
   if (unknown.none()) return {};
   if (options_.compat) {
-    others_.count("instructions show registers that are not known as 0, or as they were");
+    others_.count("instruction{ shows|s show} registers that are not known as 0, or as they were");
     return {};
   }
   believed_ &= ~unknown;
@@ -439,7 +461,7 @@ Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entr
   const PendingBlock& one = *pending_;
   const machine::Instruction& instruction = decoder_->decode(one.opcode);
   const bool push = instruction.stack == Stack::Push || instruction.stack == Stack::Call;
-  if (push && one.sp) pushes_->add(*one.sp, one.accesses);
+  if (push) pushes_->add(one.sp, one.accesses);
   const SeenMemory* seen = looks_at_memory_ ? &seen_ : nullptr;
   if (one.stored)
     entries = *one.stored;
@@ -454,13 +476,15 @@ Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entr
       lost = render_told(shape_, entries, one.accesses, one.incomplete, data);
     }
     if (lost != 0)
-      others_.count("accesses are without their contents: a block has room for 32 words", lost);
+      others_.count("{access is without its|accesses are without their} contents: a block has "
+                    "room for 32 words",
+                    lost);
   }
   if (looks_at_memory_) seen_.add(one.accesses);
   if (good) return {};
   if (!options_.compat) return put_own(OwnKind::Accesses, data);
-  others_.count("instructions show accesses as others than they were, or bytes that are not known "
-                "as they were last seen or as 0, because a user block would say so");
+  others_.count("instruction{ shows|s show} accesses as others than they were, or bytes that are "
+                "not known as they were last seen or as 0, because a user block would say so");
   return {};
 }
 

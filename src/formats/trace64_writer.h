@@ -60,6 +60,7 @@ class Writer final : public Sink {
   void map_registers(const Catalog& catalog);
   void take_extras(const Catalog& catalog);
   std::string header() const;
+  void tell_dropped_keys(std::string_view head);
   Status add(const Event& event, const Step& step);
   Status start_session();
   Status end_session();
@@ -108,7 +109,7 @@ class Writer final : public Sink {
   std::optional<std::string> lost_;  // why, in front of the step that comes next
   uint64_t steps_ = 0;              // so far
   bool session_begins_ = false;     // with the step that comes next
-  uint64_t tells_from_ = 0;         // this step on it tells whether sessions begin
+  uint64_t tells_from_ = UINT64_MAX;  // the step from which on it is told where sessions begin
   std::vector<std::string> notes_;  // for the next step
   RegisterSet maskable_;         // that may be unknown
   Words told_words_;             // by the blocks of this session

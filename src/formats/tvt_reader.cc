@@ -75,7 +75,7 @@ class TvtReader final : public Source {
       read_row(*row, at, batch);
     } else {
       problem(at, "bad-row", "not a row; left out, up to the next thing that looks like one");
-      rows_.gap();
+      rows_.gap("a row that cannot be read");
       resume(at);
     }
   }
@@ -97,12 +97,14 @@ class TvtReader final : public Source {
     const auto pc = ip ? json::unsigned_number(*ip) : std::nullopt;
     if (!pc) {
       problem(at, "bad-row", "the row has no address (\"ip\"); left out");
-      rows_.gap();
+      rows_.gap("a row without an address");
       return;
     }
     row_.clear();
     row_.pc = *pc;
     row_.seq = next_seq_;
+    const Json* thread = json::member(json, "thread");
+    if (thread && !json::unsigned_number(*thread)) rows_.forget();  // it may be anybody's
     row_.tid = number(json, "thread", 0, at);
     const uint64_t seq = number(json, "seq", number(json, "id", next_seq_, at), at);
     if (seq >= next_seq_ && seq != UINT64_MAX) row_.seq = seq;
@@ -139,18 +141,22 @@ class TvtReader final : public Source {
   void read_registers(const Json& list, size_t at) {
     if (!list.is_array() || list.size() > columns_.size()) {
       problem(at, "bad-value", "\"regs\" does not fit the names of the registers");
-      if (!list.is_array()) return;
+      if (!list.is_array()) return rows_.forget();
     }
     const RegisterLayout& layout = catalog_.registers;
     const size_t count = std::min(list.size(), columns_.size());
     for (size_t i = 0; i < count; ++i) {
       const uint32_t index = columns_[i];
-      if (index == TvtHeader::kNoRegister || index == layout.pc_index || list[i].is_null())
+      if (index == TvtHeader::kNoRegister || index == layout.pc_index) continue;
+      if (list[i].is_null()) {
+        row_.values.push_back({index, ShownRow::Value::kUnknown});
         continue;
+      }
       const auto value = json::unsigned_number(list[i]);
       const uint32_t size = layout.registers[index].size_bytes;
       if (!value || (size < 8 && *value >> (8 * size) != 0)) {
         problem(at, "bad-value", fmt::format("value {} of \"regs\" makes no sense; left out", i));
+        row_.values.push_back({index, ShownRow::Value::kUnknown});
         continue;
       }
       const std::vector<uint8_t> bytes = bytes_of(*value, size);
@@ -165,10 +171,13 @@ class TvtReader final : public Source {
   }
 
   void read_memory(const Json& list, size_t at) {
-    if (!list.is_array()) return problem(at, "bad-value", "\"mem\" is no list; left out");
-    for (const Json& item : list)
-      if (!read_access(item))
-        problem(at, "bad-value", "an access of \"mem\" makes no sense; left out");
+    row_.incomplete = !list.is_array();
+    if (row_.incomplete) return problem(at, "bad-value", "\"mem\" is no list; left out");
+    for (const Json& item : list) {
+      if (read_access(item)) continue;
+      problem(at, "bad-value", "an access of \"mem\" makes no sense; left out");
+      row_.incomplete = true;
+    }
   }
 
   /// Without a size, an access is as wide as an address.

@@ -75,7 +75,7 @@ class TvtWriter final : public Sink {
   }
 
   Status finish() override {
-    if (!comment_.empty()) steps_.count("notes behind the last instruction are left out");
+    if (!comment_.empty()) steps_.count("note{|s} behind the last instruction {is|are} left out");
     TW_RETURN_IF_ERROR(file_.write(rows_ == 0 ? "]}\n" : "\n]}\n"));
     return file_.commit();
   }
@@ -180,7 +180,7 @@ void TvtWriter::write_registers(const RegisterState& state, uint64_t pc) {
   }
   if (line_.back() == ',') line_.pop_back();
   line_ += ']';
-  if (unknown) steps_.count("rows show registers that are not known as 0");
+  if (unknown) steps_.count("row{ shows|s show} registers that are not known as 0");
 }
 
 void TvtWriter::write_memory(const Step& step) {

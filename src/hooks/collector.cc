@@ -26,27 +26,28 @@ void wait_a_little(long ns) {
 
 }  // namespace
 
-Collector::Collector(std::string folder, LogFolder& log) : folder_(std::move(folder)), log_(log) {}
+Collector::Collector(std::string folder, LogFolder& log, const Uuid& session)
+    : folder_(std::move(folder)), log_(log), session_(session) {}
 Collector::~Collector() = default;
 
 /// Looks into the folder only when something was made or removed there since.
 Status Collector::find_rings() {
   const std::string path = folder_ + "/.rings";
   struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) return errno_error(path);
+  if (::stat(path.c_str(), &about) != 0) return errno_error("cannot look for rings in " + path);
   const int64_t changed =
       int64_t{about.st_mtim.tv_sec} * 1'000'000'000 + about.st_mtim.tv_nsec;
   if (changed == folder_changed_ns_) return {};
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), ::closedir);
-  if (!entries) return errno_error(path);
+  if (!entries) return errno_error("cannot look for rings in " + path);
   bool all = true;
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string name = entry->d_name;
     if (name[0] == '.' || rings_.contains(name)) continue;
     auto ring = RingFile::open(path + "/" + name);
-    if (ring.ok())
+    if (ring.ok() && (*ring)->is_of(session_))
       rings_.emplace(name, *std::move(ring));
-    else
+    else if (!ring.ok())
       all = all && ring.error().code != Errc::Truncated;  // its maker is at it
   }
   // A change within the same tick of the file system's clock must not be overlooked.
@@ -100,8 +101,7 @@ Status Collector::give_up_dead() {
       continue;
     }
     TW_RETURN_IF_ERROR(collect(*one->second, true));
-    const std::string path = folder_ + "/.rings/" + one->first;
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error(path);
+    TW_RETURN_IF_ERROR(remove(one->first));
     one = rings_.erase(one);
   }
   return {};
@@ -118,29 +118,61 @@ Result<uint64_t> Collector::collect() {
   return taken;
 }
 
+/// Those who are in the middle of a record.
+void Collector::wait_for_writers(RingFile& ring) {
+  std::vector<uint8_t> scratch;
+  for (int i = 0; i < kFinishTries && ring.process_lives(); ++i) {
+    bool busy = false;
+    for (const RingFile::Waiting& packet : ring.waiting())
+      if (packet.state != TRACEWELL_PACKET_WHOLE)
+        busy |= ring.copy(packet, true, scratch).unfinished != 0;
+    if (!busy) return;
+    wait_a_little(kFinishWaitNs);
+  }
+}
+
+Status Collector::remove(const std::string& name) {
+  const std::string path = folder_ + "/.rings/" + name;
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove " + path);
+  return {};
+}
+
+/// What cannot be read as a ring of ours stays in it, for somebody to look at.
+Status Collector::remove_folder() {
+  rings_.clear();
+  const std::string path = folder_ + "/.rings";
+  if (::rmdir(path.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY)
+    return errno_error("cannot remove " + path);
+  return {};
+}
+
 Status Collector::finish() {
   folder_changed_ns_ = -1;
   TW_RETURN_IF_ERROR(find_rings());
   for (auto& [name, ring] : rings_) {
-    std::vector<uint8_t> scratch;
-    for (int i = 0; i < kFinishTries && ring->process_lives(); ++i) {
-      bool busy = false;
-      for (const RingFile::Waiting& packet : ring->waiting())
-        if (packet.state != TRACEWELL_PACKET_WHOLE)
-          busy |= ring->copy(packet, true, scratch).unfinished != 0;
-      if (!busy) break;
-      wait_a_little(kFinishWaitNs);
-    }
+    wait_for_writers(*ring);
     TW_RETURN_IF_ERROR(collect(*ring, true));
-    const std::string path = folder_ + "/.rings/" + name;
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error(path);
+    TW_RETURN_IF_ERROR(remove(name));
   }
-  rings_.clear();
-  const std::string path = folder_ + "/.rings";
-  // What cannot be read as a ring stays for somebody to look at.
-  if (::rmdir(path.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY)
-    return errno_error(path);
-  return {};
+  return remove_folder();
+}
+
+Result<uint64_t> Collector::discard() {
+  folder_changed_ns_ = -1;
+  TW_RETURN_IF_ERROR(find_rings());
+  uint64_t records = 0;
+  for (auto& [name, ring] : rings_) {
+    wait_for_writers(*ring);
+    for (const RingFile::Waiting& packet : ring->waiting()) {
+      if (ring->copy(packet, false, packet_).changed) continue;
+      tracewell_packet head;
+      std::memcpy(&head, packet_.data(), sizeof head);
+      records += head.records;
+    }
+    TW_RETURN_IF_ERROR(remove(name));
+  }
+  TW_RETURN_IF_ERROR(remove_folder());
+  return records;
 }
 
 }  // namespace tracewell::hooks

@@ -20,8 +20,10 @@ class RingFile;
 
 class Collector {
  public:
-  /// `folder` is the log's; its rings are in `.rings` there. `log` outlives the collector.
-  Collector(std::string folder, LogFolder& log);
+  /// `folder` is the log's; its rings are in `.rings` there. Those of other sessions are left
+  /// alone: programs of one whose log was removed do not know that it was made anew by another.
+  /// `log` outlives the collector.
+  Collector(std::string folder, LogFolder& log, const Uuid& session);
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -33,6 +35,9 @@ class Collector {
   /// Takes everything, also packets that are not closed, and removes the rings. No thread begins a
   /// record any more; those under way are waited for, but not long.
   Status finish();
+  /// Removes the rings, and what nobody has taken with them. Returns how many hooks that were;
+  /// those that had found no room are not among them.
+  Result<uint64_t> discard();
   /// Packets that were taken, ever.
   uint64_t taken() const { return taken_; }
 
@@ -41,9 +46,13 @@ class Collector {
   Result<bool> put(const tracewell_packet& head, Bytes records, bool all);
   Result<uint64_t> collect(RingFile& ring, bool all);
   Status give_up_dead();
+  void wait_for_writers(RingFile& ring);
+  Status remove(const std::string& name);
+  Status remove_folder();
 
   std::string folder_;
   LogFolder& log_;
+  Uuid session_;
   std::map<std::string, std::unique_ptr<RingFile>> rings_;  // by name of the file
   int64_t folder_changed_ns_ = -1;
   uint64_t rounds_ = 0, taken_ = 0;

@@ -30,8 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kSlots = 16;
-constexpr uint32_t kSessionMask = 0xffffff;
 
 std::string components_folder() { return control_folder() + "/" + TRACEWELL_COMPONENTS_NAME; }
 
@@ -101,13 +99,12 @@ std::vector<std::string> ring_files(const Component& component) {
 }
 
 /// Copies of the ring's packets as they are now, under the log's name.
-Result<uint64_t> dump_ring(const std::string& path, const Uuid& uuid, LogFolder& log) {
+Status dump_ring(const std::string& path, const Uuid& uuid, LogFolder& log) {
   auto ring = RingFile::open(path);
   if (!ring.ok()) {
-    if (ring.error().code == Errc::Truncated) return uint64_t{0};  // its maker is at it
+    if (ring.error().code == Errc::Truncated) return {};  // its maker is at it
     return std::move(ring).error();
   }
-  uint64_t records = 0;
   std::vector<uint8_t> bytes;
   for (const RingFile::Waiting& packet : (*ring)->waiting()) {
     if ((*ring)->copy(packet, false, bytes).changed) continue;
@@ -115,14 +112,27 @@ Result<uint64_t> dump_ring(const std::string& path, const Uuid& uuid, LogFolder&
     std::memcpy(&head, bytes.data(), sizeof head);
     std::memcpy(head.uuid, uuid.data(), uuid.size());
     TW_RETURN_IF_ERROR(log.append(head, Bytes(bytes).subspan(sizeof head)));
-    records += head.records;
   }
-  return records;
+  return {};
 }
 
-Result<uint64_t> dump_to(const std::string& path, const std::vector<const Component*>& components,
-                         const std::string& command) {
-  TW_RETURN_IF_ERROR(make_log_folder(path, false));
+/// The first name of that kind that nothing has.
+std::string free_old_name(const std::string& path) {
+  for (uint64_t number = 1;; ++number) {
+    std::string name = fmt::format("{}.~{}~", path, number);
+    struct stat about {};
+    if (::lstat(name.c_str(), &about) != 0) return name;
+  }
+}
+
+/// What a log that was there is called now.
+Result<std::string> dump_to(const std::string& path,
+                            const std::vector<const Component*>& components,
+                            const std::string& command) {
+  struct stat about {};
+  const std::string old =
+      ::lstat(path.c_str(), &about) == 0 ? free_old_name(path) : std::string();
+  TW_RETURN_IF_ERROR(make_log_folder(path, old));
   const tracewell_channel& first = components[0]->block().channel;
   Uuid uuid;
   std::copy_n(first.uuid, uuid.size(), uuid.begin());
@@ -132,14 +142,11 @@ Result<uint64_t> dump_to(const std::string& path, const std::vector<const Compon
   TW_RETURN_IF_ERROR(
       write_metadata(path, metadata_text(uuid, measure_clock(start, now()), facts)));
   TW_ASSIGN_OR_RETURN(LogFolder log, LogFolder::open(path, {}));
-  uint64_t records = 0;
   for (const Component* one : components)
-    for (const std::string& ring : ring_files(*one)) {
-      TW_ASSIGN_OR_RETURN(const uint64_t count, dump_ring(ring, uuid, log));
-      records += count;
-    }
+    for (const std::string& ring : ring_files(*one))
+      TW_RETURN_IF_ERROR(dump_ring(ring, uuid, log));
   if (::rmdir((path + "/.rings").c_str()) != 0) return errno_error(path + "/.rings");
-  return records;
+  return old;
 }
 
 }  // namespace
@@ -181,10 +188,10 @@ void Component::begin_rings() {
   tracewell_channel& channel = at()->channel;
   const uint64_t page = TRACEWELL_HOOK_PAGE;
   channel.packet_bytes = static_cast<uint32_t>(
-      std::clamp<uint64_t>(at()->buffer_bytes / kSlots / page * page, TRACEWELL_PACKET_BYTES_MIN,
-                           TRACEWELL_PACKET_BYTES_MAX));
-  channel.slots = kSlots;
-  channel.session = (channel.session + 1) & kSessionMask;
+      std::clamp<uint64_t>(at()->buffer_bytes / kComponentSlots / page * page,
+                           TRACEWELL_PACKET_BYTES_MIN, TRACEWELL_PACKET_BYTES_MAX));
+  channel.slots = kComponentSlots;
+  channel.session = (channel.session + 1) & TRACEWELL_SESSION_MASK;
   if (channel.session == 0) channel.session = 1;
 }
 
@@ -234,22 +241,28 @@ Result<std::vector<Component>> all_components() {
   return out;
 }
 
-Result<std::vector<std::string>> dump_components(const std::vector<Component>& components,
-                                                 const std::string& folder,
-                                                 const std::string& command) {
+bool is_old_dump(std::string_view name) {
+  if (!name.ends_with('~')) return false;
+  name.remove_suffix(1);
+  const size_t at = name.rfind(".~");
+  return at != std::string_view::npos && parse_number(name.substr(at + 2));
+}
+
+Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& components,
+                                               const std::string& folder,
+                                               const std::string& command) {
   std::map<std::string, std::vector<const Component*>> by_name;
   for (const Component& one : components)
     if (!ring_files(one).empty()) by_name[one.name()].push_back(&one);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return {Errc::Io, fmt::format("cannot make {}: {}", folder, error.message())};
-  std::vector<std::string> out;
+  std::vector<DumpedLog> out;
   for (const auto& [name, all] : by_name) {
     if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos) continue;
     const std::string path = folder + "/" + name;
-    TW_ASSIGN_OR_RETURN(const uint64_t records, dump_to(path, all, command));
-    static_cast<void>(records);
-    out.push_back(path);
+    TW_ASSIGN_OR_RETURN(std::string old, dump_to(path, all, command));
+    out.push_back({path, std::move(old)});
   }
   return out;
 }

@@ -22,6 +22,11 @@ std::string default_component_folder();
 /// Lines `KIND PATTERN KEY=VALUE…`; KIND is c (name), l (alias) or t (type).
 std::string component_rules_path(bool for_good);
 
+/// Of a component's buffer of a thread.
+constexpr uint32_t kComponentSlots = 16;
+constexpr uint64_t kComponentBufferMin = uint64_t{kComponentSlots} * TRACEWELL_PACKET_BYTES_MIN;
+constexpr uint64_t kComponentBufferMax = uint64_t{kComponentSlots} * TRACEWELL_PACKET_BYTES_MAX;
+
 /// What to change; the rest stays.
 struct ComponentChange {
   enum class Memory : uint8_t { Off, On, Suspend, Resume };
@@ -64,9 +69,16 @@ class Component {
 /// Of all processes, those that died with something in buffers included; by name, then process.
 Result<std::vector<Component>> all_components();
 
+struct DumpedLog {
+  std::string path;
+  std::string old;  // what the log that was there is called now; "" when there was none
+};
+/// Is it the name of a log that another dump has taken the place of?
+bool is_old_dump(std::string_view name);
 /// What is in the components' buffers goes to a log for each name, FOLDER/NAME; a log that is there
-/// is replaced. Nothing in the buffers changes. The paths of the logs that hold anything.
-Result<std::vector<std::string>> dump_components(const std::vector<Component>& components,
+/// is renamed to NAME.~1~, or the next number that is free. Nothing in the buffers changes. The
+/// logs that hold anything.
+Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& components,
                                                  const std::string& folder,
                                                  const std::string& command);
 

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +18,12 @@
 
 namespace tracewell::hooks {
 namespace {
+
+// Bytes behind the file's end, which are there to be locked.
+constexpr uint64_t kCommandByte = TRACEWELL_CONTROL_BYTES;
+constexpr uint64_t kCollectorBytes = kCommandByte + 1;
+
+constexpr const char* kElsewhere = "$XDG_RUNTIME_DIR names the folder that it is in";
 
 Status check_ours(const std::string& path, const struct stat& about) {
   if (about.st_uid != ::geteuid()) return {Errc::Io, path + " belongs to somebody else"};
@@ -43,39 +51,72 @@ Result<Control> Control::open() {
   const std::string folder = control_folder();
   struct stat about {};
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return errno_error("cannot make " + folder);
-  if (::lstat(folder.c_str(), &about) != 0) return errno_error(folder);
+    return errno_error(fmt::format("cannot make {} ({})", folder, kElsewhere));
+  if (::lstat(folder.c_str(), &about) != 0)
+    return errno_error(fmt::format("cannot look at {} ({})", folder, kElsewhere));
   if (!S_ISDIR(about.st_mode)) return {Errc::Io, folder + " is no folder"};
   TW_RETURN_IF_ERROR(check_ours(folder, about));
 
   Control control;
   control.path_ = folder + "/" + TRACEWELL_CONTROL_NAME;
-  const UniqueFd fd(
-      ::open(control.path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error(control.path_);
+  UniqueFd fd(::open(control.path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid() || ::fstat(fd.get(), &about) != 0)
+    return errno_error("cannot open " + control.path_);
   if (!S_ISREG(about.st_mode)) return {Errc::Io, control.path_ + " is no file"};
   TW_RETURN_IF_ERROR(check_ours(control.path_, about));
   if (const int wrong = ::posix_fallocate(fd.get(), 0, TRACEWELL_CONTROL_BYTES); wrong != 0)
-    return errno_error(wrong, control.path_);
+    return errno_error(wrong, "no room for " + control.path_);
   void* data = ::mmap(nullptr, TRACEWELL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
                       fd.get(), 0);
   if (data == MAP_FAILED) return errno_error(control.path_);
   control.data_ = static_cast<uint8_t*>(data);
+  control.fd_ = std::move(fd);
   return control;
 }
 
 Control::Control(Control&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), path_(std::move(other.path_)) {}
+    : fd_(std::move(other.fd_)),
+      data_(std::exchange(other.data_, nullptr)),
+      path_(std::move(other.path_)) {}
 
 Control::~Control() {
   if (data_) ::munmap(data_, TRACEWELL_CONTROL_BYTES);
 }
 
-Result<UniqueFd> Control::lock() const {
-  UniqueFd fd(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd.valid()) return errno_error(path_);
-  TW_RETURN_IF_ERROR(wait_and_lock_file(fd.get()));
+Result<UniqueFd> Control::reopen() const {
+  UniqueFd fd(::open(fmt::format("/proc/self/fd/{}", fd_.get()).c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd.valid() && errno == ENOENT)  // no /proc here
+    fd = UniqueFd(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd.valid()) return errno_error("cannot open " + path_);
   return fd;
+}
+
+Result<UniqueFd> Control::lock() const {
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, reopen());
+  TW_RETURN_IF_ERROR(wait_and_lock_byte(fd.get(), kCommandByte));
+  return fd;
+}
+
+Result<UniqueFd> Control::lock_collector(unsigned channel) const {
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, reopen());
+  TW_RETURN_IF_ERROR(lock_byte(fd.get(), kCollectorBytes + channel));
+  return fd;
+}
+
+bool Control::has_collector(unsigned channel) const {
+  return byte_is_locked(fd_.get(), kCollectorBytes + channel);
+}
+
+Status Control::wait_for_collector(unsigned channel) const {
+  TW_ASSIGN_OR_RETURN(const UniqueFd fd, reopen());
+  return wait_and_lock_byte(fd.get(), kCollectorBytes + channel);
+}
+
+bool Control::is_removed() const {
+  struct stat ours {}, named {};
+  if (::fstat(fd_.get(), &ours) != 0) return false;
+  if (::stat(path_.c_str(), &named) != 0) return errno == ENOENT || errno == ENOTDIR;
+  return ours.st_dev != named.st_dev || ours.st_ino != named.st_ino;
 }
 
 uint32_t Control::state(unsigned channel) const { return state_word(data_, channel).load(); }
@@ -94,8 +135,33 @@ std::span<uint8_t> Control::filter(unsigned channel) const {
           TRACEWELL_FILTER_BYTES};
 }
 
-uint64_t& Control::failures(unsigned channel) const {
-  return reinterpret_cast<tracewell_failures*>(data_ + TRACEWELL_CONTROL_FAILURES)->lost[channel];
+tracewell_failures& Control::page_of_failures() const {
+  return *reinterpret_cast<tracewell_failures*>(data_ + TRACEWELL_CONTROL_FAILURES);
+}
+
+uint64_t& Control::failures(unsigned channel) const { return page_of_failures().lost[channel]; }
+
+void Control::forget_collector(unsigned channel) {
+  std::atomic_ref(page_of_failures().collected[channel]).store(0);
+  std::ranges::fill(page_of_failures().why[channel], '\0');
+}
+
+void Control::note_collector(unsigned channel) {
+  forget_collector(channel);
+  std::atomic_ref(page_of_failures().collected[channel]).store(1);
+}
+
+bool Control::had_collector(unsigned channel) const {
+  return std::atomic_ref(page_of_failures().collected[channel]).load() != 0;
+}
+
+void Control::note_why(unsigned channel, std::string_view text) {
+  text.copy(page_of_failures().why[channel], TRACEWELL_WHY_BYTES - 1);
+}
+
+std::string Control::why(unsigned channel) const {
+  const char* text = page_of_failures().why[channel];
+  return {text, ::strnlen(text, TRACEWELL_WHY_BYTES)};
 }
 
 }  // namespace tracewell::hooks

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/result.h"
@@ -27,7 +28,18 @@ class Control {
 
   /// Held by a command while it changes anything, so that two do not meet. Waits.
   Result<UniqueFd> lock() const;
+  /// Held by a channel's collector as long as it lives. Io when another one has it.
+  Result<UniqueFd> lock_collector(unsigned channel) const;
+  bool has_collector(unsigned channel) const;
+  /// Returns when there is none.
+  Status wait_for_collector(unsigned channel) const;
 
+  /// Is it, by its path, not to be found any more? Programs and commands that start now have
+  /// another one.
+  bool is_removed() const;
+
+  /// Of the file.
+  const std::string& path() const { return path_; }
   uint32_t state(unsigned channel) const;
   /// Comes after all that was written before.
   void set_state(unsigned channel, uint32_t state);
@@ -35,9 +47,20 @@ class Control {
   /// A bit for each hook id, least significant first.
   std::span<uint8_t> filter(unsigned channel) const;
   uint64_t& failures(unsigned channel) const;
+  /// Of a session's collector: that there was one; and why it ended, where that is known.
+  void forget_collector(unsigned channel);
+  void note_collector(unsigned channel);
+  bool had_collector(unsigned channel) const;
+  void note_why(unsigned channel, std::string_view text);
+  std::string why(unsigned channel) const;
 
  private:
   Control() = default;
+  /// Once more: locks are a descriptor's own. Also when the file has no name any more.
+  Result<UniqueFd> reopen() const;
+  tracewell_failures& page_of_failures() const;
+
+  UniqueFd fd_;
   uint8_t* data_ = nullptr;
   std::string path_;
 };

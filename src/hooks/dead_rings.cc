@@ -19,6 +19,7 @@
 #include "hooks/collector.h"
 #include "hooks/control.h"
 #include "hooks/log_folder.h"
+#include "hooks/log_use.h"
 #include "hooks/session.h"
 #include "symbols/core_file.h"
 
@@ -84,12 +85,18 @@ Result<std::vector<DeadRing>> rings_of_core(const std::shared_ptr<InputFile>& fi
   return out;
 }
 
-std::vector<DeadRing> rings_of_folder(const std::string& path) {
+Result<std::vector<DeadRing>> rings_of_folder(const std::string& path) {
   std::vector<DeadRing> out;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path + "/.rings", error))
     if (auto ring = ring_file(entry.path().string())) out.push_back(*std::move(ring));
+  if (error == std::errc::permission_denied)
+    return {Errc::Io, fmt::format("cannot look for rings in {}/.rings: {}", printable(path),
+                                  error.message())};
   std::ranges::sort(out, {}, &DeadRing::path);
+  // Those that the log can take, where there are some: others may have come into its folder.
+  const auto is_other = [&](const DeadRing& one) { return !is_log_of(path, one.head.uuid); };
+  if (!std::ranges::all_of(out, is_other)) std::erase_if(out, is_other);
   return out;
 }
 
@@ -107,8 +114,10 @@ Status check_rings(const std::vector<DeadRing>& rings) {
   for (const DeadRing& one : rings) {
     if (std::memcmp(one.head.uuid, rings[0].head.uuid, sizeof one.head.uuid) != 0)
       return {Errc::InvalidArgument,
-              fmt::format("its rings are of several sessions, of channels {} and {}: choose one",
-                          rings[0].head.channel, one.head.channel)};
+              fmt::format("its rings are of several sessions, of channels {} and {}: choose one "
+                          "(-0 to -7, or a ring by its file, such as {})",
+                          rings[0].head.channel, one.head.channel,
+                          one.path.empty() ? "LOG/.rings/PID-N" : printable(one.path))};
     if (in_use(one))
       return {Errc::InvalidArgument,
               fmt::format("process {} still writes to {} (trcstop ends its trace)", one.head.pid,
@@ -117,7 +126,7 @@ Status check_rings(const std::vector<DeadRing>& rings) {
   return {};
 }
 
-Uuid uuid_of(const tracewell_ring& head) {
+Uuid ring_uuid(const tracewell_ring& head) {
   Uuid out;
   std::copy_n(head.uuid, out.size(), out.begin());
   return out;
@@ -126,7 +135,7 @@ Uuid uuid_of(const tracewell_ring& head) {
 /// The folder, and metadata in it, if they are not there already.
 Status prepare_log(const tracewell_ring& head, const std::string& log,
                    const std::string& command) {
-  const Uuid uuid = uuid_of(head);
+  const Uuid uuid = ring_uuid(head);
   std::error_code error;
   if (const auto metadata = InputFile::open(log + "/metadata"); metadata.ok()) {
     if (as_text((*metadata)->bytes()).find(uuid_text(uuid)) == std::string_view::npos)
@@ -136,7 +145,7 @@ Status prepare_log(const tracewell_ring& head, const std::string& log,
     return {};
   }
   if (!std::filesystem::exists(log + "/.rings", error))
-    TW_RETURN_IF_ERROR(make_log_folder(log, false));
+    TW_RETURN_IF_ERROR(make_log_folder(log));
   const Instant start{head.ticks, head.time_ns, head.monotonic_ns};
   const char* mode = head.mode == TRACEWELL_RING_CIRCULAR ? "circular"
                      : head.mode == TRACEWELL_RING_SINGLE ? "single"
@@ -193,15 +202,16 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
       return {Errc::InvalidArgument,
               fmt::format("a trace runs into {} (trcstop ends it, and collects its rings)",
                           printable(log))};
+  TW_RETURN_IF_ERROR(check_nobody_writes(log));
   const tracewell_ring& head = rings[0].head;
   TW_RETURN_IF_ERROR(prepare_log(head, log, command));
   for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, log));
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
-  Collector collector(log, folder);
+  Collector collector(log, folder, ring_uuid(head));
   TW_RETURN_IF_ERROR(collector.finish());
   TW_RETURN_IF_ERROR(
-      add_mark(log, uuid_of(head), fmt::format("{} rings collected by trcdead", rings.size())));
-  static_cast<void>(::unlink((log + "/.lock").c_str()));
+      add_mark(log, ring_uuid(head), fmt::format("{} rings collected by trcdead", rings.size())));
+  release_log(log);
   return Rescue{log, rings.size(), collector.taken()};
 }
 

@@ -122,7 +122,7 @@ Status change_file(const std::string& path,
   const std::string lock_path = path + ".lock";
   const UniqueFd lock(
       ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock.valid()) return errno_error(lock_path);
+  if (!lock.valid()) return errno_error("cannot write " + lock_path);
   TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
   TW_ASSIGN_OR_RETURN(const std::string before, read_text(path));
   TW_ASSIGN_OR_RETURN(const std::string after, change(before));

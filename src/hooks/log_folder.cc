@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -58,7 +59,21 @@ Status write_all(int fd, Bytes head, Bytes rest, const std::string& path) {
   return {};
 }
 
+/// A file that may not grow further (ulimit -f) is followed by another one.
+uint64_t part_bytes(uint64_t log_bytes) {
+  struct rlimit one {};
+  const uint64_t may = ::getrlimit(RLIMIT_FSIZE, &one) == 0 ? one.rlim_cur : RLIM_INFINITY;
+  const uint64_t fits = std::min(kPartBytesMax, may);
+  return log_bytes == 0 ? fits : std::min(fits, log_bytes / kPartsMin);
+}
+
 }  // namespace
+
+LogFolder::LogFolder(std::string path, const Limits& limits)
+    : path_(std::move(path)),
+      limits_(limits),
+      part_bytes_(part_bytes(limits.bytes)),
+      full_(limits.full) {}
 
 Result<LogFolder> LogFolder::open(const std::string& path, const Limits& limits) {
   LogFolder folder(path, limits);
@@ -82,7 +97,7 @@ Status LogFolder::look_at(const std::string& name) {
       stream.next_number = std::max(stream.next_number, head->number + 1);
     }
     if (part.bytes < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(part.bytes)) != 0)
-      return errno_error(path);
+      return errno_error("cannot write " + path);
   }
   bytes_ += part.bytes;
   const size_t dot = name.rfind('.');
@@ -133,7 +148,8 @@ Status LogFolder::make_room(uint64_t bytes) {
     const Part oldest = std::move(parts_.front());
     parts_.pop_front();
     const std::string path = path_ + "/" + oldest.name;
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error(path);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+      return errno_error("cannot remove " + path);
     bytes_ -= oldest.bytes;
     dropped_ += oldest.records;
     Stream& stream = streams_[oldest.stream];
@@ -152,10 +168,8 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
     dropped_ += head.records;
     return {};
   }
-  const uint64_t part_bytes =
-      limits_.bytes == 0 ? kPartBytesMax : std::min(kPartBytesMax, limits_.bytes / kPartsMin);
   Stream& stream = streams_[head.stream];
-  if (!stream.part || stream.part->bytes + bytes > part_bytes) begin_part(head.stream, stream);
+  if (!stream.part || stream.part->bytes + bytes > part_bytes_) begin_part(head.stream, stream);
   const std::string path = path_ + "/" + stream.part->name;
   TW_RETURN_IF_ERROR(open_part(head.stream, stream, path));
   TW_RETURN_IF_ERROR(

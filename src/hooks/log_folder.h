@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,9 +29,17 @@ std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFact
                           bool cpus = false);
 
 /// Makes the folder, with one for rings in it. A log of this user's that is there already goes, or
-/// is renamed to PATH.old. An error is anything else of that name, a symbolic link too; a log with
-/// rings that nobody has collected, which would go; and, for root, a parent that others write to.
-Status make_log_folder(const std::string& path, bool keep_old);
+/// is renamed to `old`, in place of a log of that name; one that was not even begun when its maker
+/// died goes, too. An error is anything else of that name, a symbolic link too; a log that a
+/// session writes to; one with rings that nobody has collected, which would go; and, for root, a
+/// parent that others write to.
+Status make_log_folder(const std::string& path, const std::string& old = {});
+/// All of it. It is one of ours, and has no folder but that of rings.
+Status remove_log_folder(const std::string& path);
+/// Is it, by its metadata, that of the session with this UUID of 16 bytes?
+bool is_log_of(const std::string& path, std::span<const uint8_t> session);
+/// Are there rings in it that nobody has collected?
+bool has_rings(const std::string& path);
 /// Appears whole or not at all.
 Status write_metadata(const std::string& folder, const std::string& text);
 /// The same text with another clock.
@@ -44,6 +53,7 @@ class LogFolder {
   struct Limits {
     uint64_t bytes = 0;  // 0 = none
     bool stop_when_full = false;
+    bool full = false;  // it was when somebody else wrote to it: nothing later may follow
   };
   /// Goes on with what a collector that was killed has left: half a packet at the end of a file is
   /// cut off.
@@ -57,7 +67,8 @@ class LogFolder {
   Status append(const tracewell_packet& head, Bytes records);
   /// It has reached its limit, and is to stop then.
   bool full() const { return full_; }
-  /// Records that were dropped as the oldest, since this was asked last.
+  /// Records that were dropped, since this was asked last: the oldest, or, when it is full, those
+  /// that came later.
   uint64_t take_dropped() { return std::exchange(dropped_, 0); }
 
  private:
@@ -74,7 +85,7 @@ class LogFolder {
     Part* part = nullptr;  // the one that takes more
     UniqueFd file;         // of that part; closed again when many streams are open
   };
-  LogFolder(std::string path, const Limits& limits) : path_(std::move(path)), limits_(limits) {}
+  LogFolder(std::string path, const Limits& limits);
   Status look_at(const std::string& name);
   void begin_part(uint64_t id, Stream& stream);
   Status open_part(uint64_t id, Stream& stream, const std::string& path);
@@ -82,6 +93,7 @@ class LogFolder {
 
   std::string path_;
   Limits limits_;
+  uint64_t part_bytes_;  // a part has no more, unless it is one packet
   std::map<uint64_t, Stream> streams_;
   std::deque<Part> parts_;      // oldest first; they keep their addresses
   std::deque<uint64_t> opened_;  // streams whose file may be open, longest first

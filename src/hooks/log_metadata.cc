@@ -1,11 +1,6 @@
-// The text of a log's metadata, and the folder that it is in.
-#include <dirent.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <memory>
+// The text of a log's metadata.
+#include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -94,10 +89,14 @@ std::string events_text(bool cpus) {
   return out;
 }
 
-/// What may stand between quotes.
+/// As CTF has it between quotes, where escapes are those of C. Control characters become text that
+/// tells them, since a value is a line for those who read it.
 std::string quotable(std::string_view value) {
-  std::string out = printable(value);
-  std::erase_if(out, [](char c) { return c == '"' || c == '\\' || c == '\n'; });
+  std::string out;
+  for (const char c : printable(value)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
   return out;
 }
 
@@ -107,29 +106,6 @@ std::string clock_text(const LogClock& clock) {
                      clock.hertz, clock.seconds, clock.ticks);
 }
 
-bool is_log(const std::string& path) {
-  const auto file = InputFile::open(path + "/metadata");
-  return file.ok() && as_text((*file)->bytes()).starts_with("/* CTF 1.8 */") &&
-         as_text((*file)->bytes()).find("tracewell") != std::string_view::npos;
-}
-
-/// All files in it, and it; no folder in it but that of rings.
-Status remove_folder(const std::string& path) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), ::closedir);
-  if (!entries) return errno_error(path);
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name = entry->d_name;
-    const std::string one = fmt::format("{}/{}", path, name);
-    if (name == "." || name == "..") continue;
-    if (name == ".rings")
-      TW_RETURN_IF_ERROR(remove_folder(one));
-    else if (::unlink(one.c_str()) != 0)
-      return errno_error(one);
-  }
-  if (::rmdir(path.c_str()) != 0) return errno_error(path);
-  return {};
-}
-
 }  // namespace
 
 std::string uuid_text(const Uuid& uuid) {
@@ -137,6 +113,13 @@ std::string uuid_text(const Uuid& uuid) {
   for (size_t i = 0; i < uuid.size(); ++i)
     out += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
   return out;
+}
+
+bool is_log_of(const std::string& path, std::span<const uint8_t> session) {
+  Uuid uuid;
+  std::ranges::copy(session, uuid.begin());
+  const auto file = InputFile::open(path + "/metadata");
+  return file.ok() && as_text((*file)->bytes()).find(uuid_text(uuid)) != std::string_view::npos;
 }
 
 std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts,
@@ -151,74 +134,6 @@ std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFact
       "wide stream_instance_id; }};\n}};\n"
       "\nenv {{\n  tracer_name = \"tracewell\";\n{}}};\n{}{}\n{}",
       kTypes, uuid_text(uuid), env, clock_text(clock), kStream, events_text(cpus));
-}
-
-namespace {
-
-/// Nobody else may put something else into the place of what is there while we look at it.
-Status check_parent(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string parent = slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-  struct stat about {};
-  if (::stat(parent.c_str(), &about) != 0) return errno_error(parent);
-  const bool ours = about.st_uid == ::geteuid() || about.st_uid == 0;
-  const bool open = (about.st_mode & 0022) != 0 && (about.st_mode & S_ISVTX) == 0;
-  if (::geteuid() == 0 && (!ours || open))
-    return {Errc::InvalidArgument,
-            fmt::format("others may write to {}: no place for a log of root's",
-                        printable(parent))};
-  return {};
-}
-
-/// `path` is there: is it a log that may be replaced?
-Status check_old_log(const std::string& path, const struct stat& about) {
-  if (S_ISLNK(about.st_mode))
-    return {Errc::InvalidArgument,
-            fmt::format("{} is a symbolic link; name what it leads to", printable(path))};
-  if (!S_ISDIR(about.st_mode) || !is_log(path))
-    return {Errc::InvalidArgument,
-            fmt::format("{} is there, and is no log of trace hooks", printable(path))};
-  if (about.st_uid != ::geteuid())
-    return {Errc::InvalidArgument, fmt::format("{} is somebody else's log", printable(path))};
-  return {};
-}
-
-/// Rings that nobody has collected.
-bool has_rings(const std::string& path) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir((path + "/.rings").c_str()),
-                                                    ::closedir);
-  if (!entries) return false;
-  while (const dirent* entry = ::readdir(entries.get()))
-    if (entry->d_name[0] != '.') return true;
-  return false;
-}
-
-}  // namespace
-
-Status make_log_folder(const std::string& path, bool keep_old) {
-  struct stat about {};
-  TW_RETURN_IF_ERROR(check_parent(path));
-  if (::lstat(path.c_str(), &about) == 0) {
-    TW_RETURN_IF_ERROR(check_old_log(path, about));
-    const std::string old = path + ".old";
-    if (!keep_old && has_rings(path))
-      return {Errc::InvalidArgument,
-              fmt::format("{0} has hooks that nobody has collected: `trcdead {0}` does, -c keeps "
-                          "it as {0}.old",
-                          printable(path))};
-    if (keep_old && ::lstat(old.c_str(), &about) == 0) {
-      TW_RETURN_IF_ERROR(check_old_log(old, about));
-      TW_RETURN_IF_ERROR(remove_folder(old));
-    }
-    if (!keep_old) {
-      TW_RETURN_IF_ERROR(remove_folder(path));
-    } else if (::rename(path.c_str(), old.c_str()) != 0) {
-      return errno_error("cannot rename " + path);
-    }
-  }
-  for (const std::string& folder : {path, path + "/.rings"})
-    if (::mkdir(folder.c_str(), 0700) != 0) return errno_error("cannot make " + folder);
-  return {};
 }
 
 Status write_metadata(const std::string& folder, const std::string& text) {

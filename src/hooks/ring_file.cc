@@ -24,7 +24,7 @@ Number load(const Number& number) {
   return std::atomic_ref(const_cast<Number&>(number)).load(std::memory_order_acquire);
 }
 template <class Number>
-void store(Number& number, Number value) {
+void store_released(Number& number, Number value) {
   std::atomic_ref(number).store(value, std::memory_order_release);
 }
 
@@ -60,11 +60,11 @@ uint64_t compact(std::vector<uint8_t>& packet, bool open, tracewell_packet& head
 Result<std::unique_ptr<RingFile>> RingFile::open(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   struct stat about {};
-  if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error(path);
+  if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error("cannot open " + path);
   const auto size = static_cast<size_t>(about.st_size);
   if (size < TRACEWELL_HOOK_PAGE) return {Errc::Truncated, path + " is not there yet"};
   void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (data == MAP_FAILED) return errno_error(path);
+  if (data == MAP_FAILED) return errno_error("cannot map " + path);
   std::unique_ptr<RingFile> out(new RingFile);
   out->data_ = static_cast<uint8_t*>(data);
   out->size_ = size;
@@ -89,6 +89,10 @@ bool RingFile::process_lives() const {
   return ::kill(static_cast<pid_t>(ring().pid), 0) == 0 || errno != ESRCH;
 }
 
+bool RingFile::is_of(std::span<const uint8_t> session) const {
+  return std::ranges::equal(ring().uuid, session);
+}
+
 const uint8_t* RingFile::packet_at(uint32_t slot) const {
   return data_ + TRACEWELL_HOOK_PAGE + size_t{slot} * packet_bytes_;
 }
@@ -105,6 +109,14 @@ std::vector<RingFile::Waiting> RingFile::waiting() const {
   }
   std::ranges::sort(out, {}, &Waiting::number);
   return out;
+}
+
+uint64_t RingFile::lost_by(const tracewell_packet& head) const {
+  for (uint32_t slot = 0; slot < slots_; ++slot) {
+    const tracewell_packet& other = head_of(packet_at(slot));
+    if (load(other.state) != 0 && other.number > head.number) return head.lost;
+  }
+  return std::max<uint64_t>(head.lost, ring().lost);
 }
 
 uint64_t RingFile::being_dropped() const {
@@ -126,7 +138,7 @@ std::optional<RingFile::InPlace> RingFile::in_place(const Waiting& packet) const
   if (out.head.number != packet.number || content < sizeof out.head || content > packet_bytes_)
     return std::nullopt;
   out.records = Bytes(at, content).subspan(sizeof out.head);
-  out.head.lost += ring().unfinished;
+  out.head.lost = lost_by(out.head) + ring().unfinished;
   out.head.packet_bits = out.head.content_bits = content * 8;
   return out;
 }
@@ -156,11 +168,8 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
     if (taken.unfinished != 0 && keep_unfinished) return taken;
     out = std::move(kept);
   }
-  if (open) {
-    head.lost = ring().lost;
-    head.ticks_end = std::max(head.ticks_end, head.ticks_begin);
-  }
-  head.lost += ring().unfinished + taken.unfinished;
+  if (open) head.ticks_end = std::max(head.ticks_end, head.ticks_begin);
+  head.lost = lost_by(head) + ring().unfinished + taken.unfinished;
   head.overwritten += being_dropped();
   head.packet_bits = head.content_bits = uint64_t{out.size()} * 8;
   head.state = TRACEWELL_PACKET_WHOLE;
@@ -170,8 +179,8 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
 
 void RingFile::release(const Waiting& packet, const Taken& taken) {
   ring().unfinished += taken.unfinished;
-  store(ring().taken[packet.slot], packet.number + 1);
-  store(ring().releases, ring().releases + 1);
+  store_released(ring().taken[packet.slot], packet.number + 1);
+  store_released(ring().releases, ring().releases + 1);
 }
 
 }  // namespace tracewell::hooks

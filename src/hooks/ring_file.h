@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ class RingFile {
   uint32_t slots() const { return slots_; }
   bool circular() const { return ring().mode == TRACEWELL_RING_CIRCULAR; }
   bool process_lives() const;
+  std::span<const uint8_t> session() const { return ring().uuid; }
+  /// Is it a ring of this session's?
+  bool is_of(std::span<const uint8_t> session) const;
 
   struct Waiting {
     uint64_t number = 0;
@@ -56,6 +60,9 @@ class RingFile {
   RingFile() = default;
   tracewell_ring& ring() const { return *reinterpret_cast<tracewell_ring*>(data_); }
   const uint8_t* packet_at(uint32_t slot) const;
+  /// Records that found no room, up to the packet's end; of the last one, up to now: threads that
+  /// took over a full ring have no packet in which it would be told.
+  uint64_t lost_by(const tracewell_packet& head) const;
   /// Records of a packet that its thread was just dropping, or died over that.
   uint64_t being_dropped() const;
 

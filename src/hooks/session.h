@@ -20,10 +20,15 @@ enum class Buffering : uint32_t {
   Single = TRACEWELL_RING_SINGLE,
 };
 
+/// Of a thread's ring: it has 4 packets of 8 KiB at least, and 64 of 4 MiB at most.
+constexpr uint64_t kBufferBytesMin = 4 * TRACEWELL_PACKET_BYTES_MIN;
+constexpr uint64_t kBufferBytesMax =
+    uint64_t{TRACEWELL_RING_SLOTS_MAX} * TRACEWELL_PACKET_BYTES_MAX;
+
 struct SessionOptions {
   unsigned channel = 0;
   Buffering buffering = Buffering::Alternate;
-  uint64_t buffer_bytes = 2 << 20;  // of a thread's ring
+  uint64_t buffer_bytes = 2 << 20;  // of a thread's ring; what is outside of the limits is cut
   uint64_t log_bytes = 0;           // 0 = any size
   bool stop_when_full = false;
   bool off = false;                 // begin with tracing off
@@ -46,14 +51,20 @@ std::string default_log();
 Status start_session(Control& control, const SessionOptions& options);
 /// NotFound when no session runs on the channel.
 Status switch_tracing(Control& control, unsigned channel, bool on);
-/// Ends the session; its log is complete then.
-Status stop_session(Control& control, unsigned channel);
+/// What is in buffers when a session ends.
+enum class Rest : uint8_t { Kept, Discarded };
+/// Ends the session; its log is complete then, and says how many hooks were discarded.
+Status stop_session(Control& control, unsigned channel, Rest rest = Rest::Kept);
 /// Channels that a session runs on.
 std::vector<unsigned> active_channels(const Control& control);
 std::string log_path_of(const Control& control, unsigned channel);
 
 /// The work of an alternate session's collector, in a process of its own; returns when the session
-/// is over. While it lives, it holds a lock on the log; `started` is called once it has that.
+/// is over. While it lives, it holds a lock on the log; `started` is called once it has that. It
+/// follows a log that is moved. Where the control file goes, it ends the session itself; that, and
+/// what keeps it from its work, is an error, which collector_trouble() tells, too.
 Status run_collector(Control& control, unsigned channel, const std::function<void()>& started);
+/// Of a session that runs, and whose collector does not: why, and what to do.
+std::optional<std::string> collector_trouble(const Control& control, unsigned channel);
 
 }  // namespace tracewell::hooks

@@ -47,6 +47,12 @@ std::optional<UnseenProgram> look_at(uint32_t pid, std::string_view maps,
   return out;
 }
 
+/// Commands and collectors look at the file as programs do, and have no hooks.
+bool is_of_ours(const fs::path& process) {
+  std::error_code error;
+  return fs::equivalent(process / "exe", "/proc/self/exe", error);
+}
+
 }  // namespace
 
 std::vector<UnseenProgram> unseen_programs() {
@@ -60,7 +66,7 @@ std::vector<UnseenProgram> unseen_programs() {
     const auto maps = InputFile::open(process.path().string() + "/maps");
     if (!maps.ok()) continue;
     auto found = look_at(static_cast<uint32_t>(*pid), as_text((*maps)->bytes()), folder);
-    if (!found) continue;
+    if (!found || is_of_ours(process.path())) continue;
     std::error_code gone;
     found->path = fs::read_symlink(process.path() / "exe", gone).string();
     if (!gone) out.push_back(*std::move(found));

@@ -45,18 +45,45 @@ static int run(char* const* words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* What follows a backslash; in double quotes only some characters are meant by it. */
+static int is_escape(const char* at, char quote) {
+  if (at[0] != '\\' || at[1] == 0 || quote == '\'') return 0;
+  return quote == 0 || at[1] == '"' || at[1] == '\\' || at[1] == '$' || at[1] == '`';
+}
+
+/* Cuts the next word off, as a shell does: quotes and backslashes are taken away in place. NULL: no
+ * more. `*rest` is NULL when a quote is not closed. */
+static char* next_word(char** rest) {
+  char* at = *rest + strspn(*rest, " \t\n");
+  char* const word = at;
+  char* to = at;
+  char quote = 0;
+  if (*at == 0) return NULL;
+  for (; *at && (quote || !strchr(" \t\n", *at)); ++at) {
+    if (is_escape(at, quote))
+      *to++ = *++at;
+    else if (quote ? *at == quote : *at == '\'' || *at == '"')
+      quote = quote ? 0 : *at;
+    else
+      *to++ = *at;
+  }
+  *rest = quote ? NULL : at + (*at != 0);
+  *to = 0;
+  return word;
+}
+
 int trcstart(char* arguments) {
   char text[ARGUMENTS_MAX];
   char* words[WORDS_MAX + 5] = {(char*)"tracewell", (char*)"trace", (char*)"-a",
                                 (char*)"--status-channel"};
   int count = 4;
-  char* rest = NULL;
+  char* rest = text;
   char* word;
   int status;
   if (strlen(arguments) >= sizeof text) return -1;
   strcpy(text, arguments);
-  for (word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
-    if (count >= WORDS_MAX + 4) return -1;
+  while ((word = next_word(&rest))) {
+    if (!rest || count >= WORDS_MAX + 4) return -1;
     words[count++] = word;
   }
   words[count] = NULL;
@@ -65,14 +92,20 @@ int trcstart(char* arguments) {
   return status >= 64 && status < 64 + TRACEWELL_HOOK_CHANNELS ? status - 64 : -1;
 }
 
-static int control(const char* command, int channel) {
+/* `how`: one more option, or NULL. */
+static int control(const char* command, int channel, const char* how) {
   char option[] = "-0";
-  char* const words[] = {(char*)"tracewell", (char*)command, option, NULL};
+  char* const words[] = {(char*)"tracewell", (char*)command, option, (char*)how, NULL};
   if (channel < 0 || channel >= TRACEWELL_HOOK_CHANNELS) return -1;
   option[1] = (char)('0' + channel);
   return run(words) == 0 ? 0 : -1;
 }
 
-int trcon(int channel) { return control("trcon", channel); }
-int trcoff(int channel) { return control("trcoff", channel); }
-int trcstop(int channel) { return control("trcstop", channel); }
+int trcon(int channel) { return control("trcon", channel, NULL); }
+int trcoff(int channel) { return control("trcoff", channel, NULL); }
+
+int trcstop(int channel) {
+  const int how = channel & (TRCSTOP_SERIAL | TRCSTOP_DISCARDBUFS);
+  if (how == (TRCSTOP_SERIAL | TRCSTOP_DISCARDBUFS)) return -1;
+  return control("trcstop", channel & ~how, how == TRCSTOP_DISCARDBUFS ? "--discard" : NULL);
+}

@@ -23,6 +23,15 @@ static uint32_t* next_number(void) {
   return (uint32_t*)(void*)((uint8_t*)g_places + PLACES_BYTES);
 }
 
+/* How many rings the process made in a session, by channel; behind them, and wiped as well. */
+struct made {
+  uint32_t session;
+  uint32_t rings;
+};
+static struct made* made_of(unsigned channel) {
+  return (struct made*)(void*)(next_number() + 2) + channel;
+}
+
 /* The process that the places are of; 0 in a child that was forked, which has none yet. A child of
  * vfork has its parent's. */
 static uint32_t* places_owner(void) { return next_number() + 1; }
@@ -124,15 +133,17 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
   return ring;
 }
 
-/* A ring of an earlier session goes, unless somebody below us on the stack still writes to it. */
-static void leave_ring(struct place* place) {
+/* A ring of an earlier session goes, unless somebody below us on the stack still looks at it or
+ * writes to it. `ours`: of the calls in `turning`, those that do not. */
+static void leave_ring(struct place* place, uint32_t ours) {
   struct tracewell_ring* ring = place->ring;
-  int whole = 1;
+  int whole;
   uint32_t i;
   if (!ring) return;
   if (place->thread.packet)
     place->filled[place->slot] =
         ((uint32_t)place->thread.position & TRACEWELL_OFFSET_MASK) - TRACEWELL_PACKET_HEAD;
+  whole = place->turning == ours;
   for (i = 0; i < ring->slots; ++i) whole &= slot_is_whole(place, i);
   if (whole) unmap(ring, TRACEWELL_HOOK_PAGE + (size_t)ring->slots * ring->packet_bytes);
   place->ring = NULL;
@@ -160,12 +171,37 @@ static void tell_program(struct place* place) {
 static void adopt_ring(struct place* place) {
   if (place->thread.packet) close_packet(place, tracewell_ticks());
   place->thread.packet = NULL;
-  if (!next_packet(place)) place->thread.position |= TRACEWELL_OFFSET_MASK; /* full: turn later */
+  place->adopted = 1;
+  if (next_packet(place) || next_ring(place, 0)) return;
+  place->thread.position |= TRACEWELL_OFFSET_MASK; /* full: turn later */
 }
 
-static void start_ring(struct place* place, const struct tracewell_channel* channel,
-                       unsigned number) {
-  leave_ring(place);
+/* May a process of so many short-lived threads have one more ring? Threads that live may have
+ * THREADS_MAX at a time; and more than the log may hold would be of no use. */
+static int may_have_one_more(const struct tracewell_channel* channel, unsigned number) {
+  const struct made* const made = made_of(number);
+  const uint32_t rings = __atomic_load_n(&made->rings, __ATOMIC_RELAXED);
+  const uint64_t bytes = (uint64_t)channel->slots * channel->packet_bytes;
+  return __atomic_load_n(&made->session, __ATOMIC_RELAXED) == channel->session &&
+         rings < THREADS_MAX &&
+         (channel->log_bytes == 0 || (rings + 1) * bytes <= channel->log_bytes);
+}
+
+static void count_ring(const struct tracewell_channel* channel, unsigned number) {
+  struct made* const made = made_of(number);
+  const uint32_t before = __atomic_load_n(&made->session, __ATOMIC_RELAXED);
+  /* Two threads that begin a session together may count one for both. */
+  if (before != channel->session) {
+    __atomic_store_n(&made->rings, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&made->session, channel->session, __ATOMIC_RELAXED);
+  }
+  __atomic_fetch_add(&made->rings, 1, __ATOMIC_RELAXED);
+}
+
+/* `ring`: NULL if there could be none. */
+static void begin_ring(struct place* place, const struct tracewell_channel* channel,
+                       unsigned number, struct tracewell_ring* ring) {
+  place->adopted = 0;
   memset(place->numbers, 0, sizeof place->numbers);
   place->session = channel->session;
   place->channel = number;
@@ -174,12 +210,19 @@ static void start_ring(struct place* place, const struct tracewell_channel* chan
   place->thread.room = 0;
   place->slot = channel->slots - 1;
   place->next = place->overwritten = place->full_at = 0;
-  place->ring = make_ring(channel, number);
-  if (!place->ring) return;
-  place->packets = (uint8_t*)place->ring + TRACEWELL_HOOK_PAGE;
+  place->ring = ring;
+  if (!ring) return;
+  if (number < TRACEWELL_HOOK_CHANNELS) count_ring(channel, number);
+  place->packets = (uint8_t*)ring + TRACEWELL_HOOK_PAGE;
   next_packet(place);
   tell_program(place);
   place->thread.room = channel->packet_bytes;
+}
+
+static void start_ring(struct place* place, const struct tracewell_channel* channel,
+                       unsigned number) {
+  leave_ring(place, 0);
+  begin_ring(place, channel, number, make_ring(channel, number));
 }
 
 static int usable(const struct tracewell_channel* channel, uint32_t state) {
@@ -199,6 +242,33 @@ const struct tracewell_channel* channel_at(unsigned number) {
 static uint32_t state_of(unsigned number) {
   if (number < TRACEWELL_HOOK_CHANNELS) return TRACEWELL_STATE(number);
   return __atomic_load_n(&component_at(number - TRACEWELL_HOOK_CHANNELS)->state, __ATOMIC_RELAXED);
+}
+
+int next_ring(struct place* place, uint32_t ours) {
+  struct tracewell_channel channel;
+  struct tracewell_ring* ring;
+  uint32_t i;
+  if (!place->adopted || place->channel >= TRACEWELL_HOOK_CHANNELS ||
+      place->ring->mode != TRACEWELL_RING_SINGLE)
+    return 0;
+  /* Whoever was interrupted while it wrote a record would go on with a ring that is not there. */
+  for (i = 0; i < place->ring->slots; ++i)
+    if (place->thread.packet && i == place->slot
+            ? place->committed[i] != offset_now(place) - TRACEWELL_PACKET_HEAD
+            : !slot_is_whole(place, i))
+      return 0;
+  memcpy(&channel, channel_at(place->channel), sizeof channel);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  if (channel.session != place->session || !usable(&channel, state_of(place->channel)) ||
+      !may_have_one_more(&channel, place->channel))
+    return 0;
+  /* Without another one it stays with the full one, which counts what is lost. */
+  ring = make_ring(&channel, place->channel);
+  if (!ring) return 0;
+  if (place->thread.packet) close_packet(place, tracewell_ticks());
+  leave_ring(place, ours);
+  begin_ring(place, &channel, place->channel, ring);
+  return 1;
 }
 
 static struct place* enter(unsigned number, uint32_t state) {

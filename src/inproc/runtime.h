@@ -16,10 +16,13 @@ struct place {
   uint32_t slot;                  /* of the packet that is being filled */
   uint32_t session;
   uint32_t channel;
+  uint32_t adopted;               /* others had the ring before; cleared with one of its own */
+  uint32_t turning;               /* calls that look for room in the ring, one above the other */
   uint32_t unwanted;              /* its thread was not chosen; no ring, and nothing is counted */
   struct tracewell_ring* ring;    /* NULL = there could be none */
   uint8_t* packets;
   uint64_t next;                  /* number of the next packet */
+  uint64_t turns;                 /* packets, of earlier rings too: no two positions are alike */
   uint64_t overwritten;           /* records */
   uint64_t full_at;               /* 1 + the ring's releases when no packet was free; 0 = one was */
   uint8_t uuid[16];
@@ -46,5 +49,11 @@ HIDDEN void close_packet(struct place* place, uint64_t now);
 /* Closes the current packet, if there is one, and begins the next one. Signals are held
  * back. 0: no slot is free. */
 HIDDEN int next_packet(struct place* place);
+/* A single buffer's first events are kept, and that is meant for each thread: one that took over a
+ * ring, and finds it full, gets one of its own. Signals are held back. `ours`: 1 where it is called
+ * out of one of those that are counted in `turning`. 0: it did not. */
+HIDDEN int next_ring(struct place* place, uint32_t ours);
+/* Bytes of the current packet that are in use, with its head. */
+HIDDEN uint32_t offset_now(const struct place* place);
 /* Has each record that was reserved in the slot been committed? */
 HIDDEN int slot_is_whole(const struct place* place, uint32_t slot);

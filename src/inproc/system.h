@@ -48,18 +48,9 @@ static inline void remove_file(const char* path) {
   call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 
-/* Room on the disk for the first `bytes`, so that no store into a mapping ends in SIGBUS. */
-static inline int allocate_file(int fd, uint32_t bytes) {
-#ifdef __x86_64__
-  return (int)call(SYS_fallocate, fd, 0, 0, (long)bytes, 0, 0);
-#else
-  return (int)call(SYS_fallocate, fd, 0, 0, 0, (long)bytes, 0);
-#endif
-}
-
-static inline int write_file_at(int fd, const void* bytes, size_t size, uint32_t offset) {
-  return (int)call(SYS_pwrite64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
-}
+/* Room on the disk for the first `bytes`, so that no store into a mapping ends in SIGBUS. Where
+ * files may not be so large it fails, and the program hears nothing of that. */
+HIDDEN int allocate_file(int fd, uint32_t bytes);
 
 /* NULL when it fails. `offset` is a multiple of a page. */
 static inline void* map(void* at, size_t size, int protection, int flags, int fd,

@@ -9,7 +9,7 @@ int slot_is_whole(const struct place* place, uint32_t slot) {
   return place->numbers[slot] == 0 || place->committed[slot] == place->filled[slot];
 }
 
-static uint32_t offset_now(const struct place* place) {
+uint32_t offset_now(const struct place* place) {
   return (uint32_t)place->thread.position & TRACEWELL_OFFSET_MASK;
 }
 
@@ -72,7 +72,7 @@ static void open_packet(struct place* place, uint32_t slot, uint64_t now) {
   place->thread.packet = (uint8_t*)packet;
   place->thread.committed = &place->committed[slot];
   place->thread.ticks = now;
-  place->thread.position = number << POSITION_PACKET_SHIFT | TRACEWELL_PACKET_HEAD;
+  place->thread.position = place->turns++ << POSITION_PACKET_SHIFT | TRACEWELL_PACKET_HEAD;
 }
 
 /* A collector looks now and then by itself; that is too late for a ring that fills fast. */
@@ -91,10 +91,13 @@ static void wake_collector(const struct place* place) {
 int next_packet(struct place* place) {
   const uint64_t releases = __atomic_load_n(&place->ring->releases, __ATOMIC_ACQUIRE);
   const uint32_t slots = place->ring->slots;
+  /* The oldest goes from a circular ring. Elsewhere the first that is free: where packets are taken
+   * as fast as they come, these few stay in the caches, however large the ring is. */
+  const uint32_t first = place->ring->mode == TRACEWELL_RING_CIRCULAR ? place->slot + 1 : 0;
   uint64_t now;
   uint32_t i;
-  for (i = 1; i <= slots; ++i) {
-    const uint32_t slot = (place->slot + i) % slots;
+  for (i = 0; i < slots; ++i) {
+    const uint32_t slot = (first + i) % slots;
     if (place->thread.packet && slot == place->slot) continue;
     if (!slot_is_free(place, slot)) continue;
     now = tracewell_ticks();
@@ -110,33 +113,53 @@ int next_packet(struct place* place) {
 }
 
 /* One instruction: a handler may count one in between. */
-static void count_lost(struct place* place) {
+static void count_lost(struct tracewell_ring* ring) {
 #ifdef __x86_64__
-  __asm__ __volatile__("incq %0" : "+m"(place->ring->lost)::"memory");
+  __asm__ __volatile__("incq %0" : "+m"(ring->lost)::"memory");
 #else
-  __atomic_fetch_add(&place->ring->lost, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&ring->lost, 1, __ATOMIC_RELAXED);
 #endif
+}
+
+/* Where there is no ring, none counts. */
+static int lose(struct place* place, struct tracewell_ring* ring) {
+  if (ring)
+    count_lost(ring);
+  else
+    count_failure(place->channel);
+  return 0;
+}
+
+/* A handler may change `place->ring` as long as signals are not held back. */
+static int turn(struct place* place, struct tracewell_thread* thread, uint32_t bytes) {
+  struct tracewell_ring* ring = __atomic_load_n(&place->ring, __ATOMIC_RELAXED);
+  SignalMask mask;
+  int turned = 1;
+  if (!ring || place->full_at == __atomic_load_n(&ring->releases, __ATOMIC_RELAXED) + 1 ||
+      TRACEWELL_PACKET_HEAD + bytes > thread->room)
+    return lose(place, ring);
+  mask = hold_signals();
+  /* A handler may have turned to the next packet already, or found that tracing began anew. */
+  ring = __atomic_load_n(&place->ring, __ATOMIC_RELAXED);
+  if (!ring)
+    turned = 0;
+  else if (offset_now(place) + bytes > thread->room ||
+           (tracewell_ticks() - thread->ticks) >> 47 != 0)
+    turned = next_packet(place) || next_ring(place, 1);
+  if (!turned) lose(place, ring);
+  release_signals(mask);
+  return turned;
 }
 
 int tracewell_hooks_turn(struct tracewell_thread* thread, uint32_t bytes) {
   struct place* place = (struct place*)(void*)thread;
-  SignalMask mask;
-  int turned = 1;
+  int turned;
   if (place->unwanted) return 0;
-  if (!place->ring) {
-    count_failure(place->channel);
-    return 0;
-  }
-  if (place->full_at == __atomic_load_n(&place->ring->releases, __ATOMIC_RELAXED) + 1 ||
-      TRACEWELL_PACKET_HEAD + bytes > thread->room) {
-    count_lost(place);
-    return 0;
-  }
-  mask = hold_signals();
-  /* A handler may have turned to the next packet already. */
-  if (offset_now(place) + bytes > thread->room || (tracewell_ticks() - thread->ticks) >> 47 != 0)
-    turned = next_packet(place);
-  if (!turned) count_lost(place);
-  release_signals(mask);
+  /* Until we are done nobody above us on the stack takes the ring away. */
+  ++place->turning;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  turned = turn(place, thread, bytes);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  --place->turning;
   return turned;
 }

@@ -99,7 +99,7 @@ constexpr Run kAvx512_64[] = {{"xmm", 16, 16, 128, "vec128"},
                               {"k", 0, 8, 64, "uint64"},
                               {"zmm", 0, 32, 256, "v2ui128", "h"}};
 constexpr Run kAvx512_32[] = {{"k", 0, 8, 64, "uint64"}, {"zmm", 0, 8, 256, "v2ui128", "h"}};
-constexpr Run kPkeys[] = {{"pkru", 0, 0, 32, "int"}};
+constexpr Run kPkeys[] = {{"pkru", 0, 0, 32, "uint32"}};
 
 constexpr Feature kFeatures64[] = {
     {"core", nullptr, Types::Eflags, kCore64},

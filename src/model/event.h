@@ -33,7 +33,8 @@ struct Step {
   Bytes opcode;
   /// Values known to hold before the instruction that this thread's earlier steps did not tell:
   /// everything at the first step of a session, what somebody else has changed, and what could not
-  /// be told at the thread's last step. No value is empty.
+  /// be told at the thread's last step. An empty value: what was told does not hold any more, and
+  /// nobody knows what does (behind a Lost, mostly).
   std::span<const RegisterChange> before;
   /// What the instruction changed, with the values after it.
   std::span<const RegisterChange> registers;

@@ -3,13 +3,13 @@
 namespace tracewell::report {
 namespace {
 
-enum class Kind : uint8_t { Number, Text };
+enum class BuiltinKind : uint8_t { Number, Text };
 struct Row {
   std::string_view name;
-  Kind kind;
+  BuiltinKind kind;
 };
 constexpr Row kRows[] = {
-#define BUILTIN(name, kind, value, meaning) {#name, Kind::kind},
+#define BUILTIN(name, kind, value, meaning) {#name, BuiltinKind::kind},
 #include "report/builtins.def"
 };
 constexpr std::string_view kActs[] = {
@@ -41,7 +41,7 @@ std::optional<Act> find_act(std::string_view name) {
 }
 
 bool is_text(Builtin builtin) {
-  return kRows[static_cast<size_t>(builtin)].kind == Kind::Text;
+  return kRows[static_cast<size_t>(builtin)].kind == BuiltinKind::Text;
 }
 
 Value value_of(Builtin builtin, const Context& context) {

@@ -64,7 +64,6 @@ void put_left(TextBuffer& out, std::string_view text, uint32_t width) {
   out.append(' ', kGap + (text.size() < width ? width - text.size() : 0));
 }
 
-/// 0 = not known.
 void put_number(TextBuffer& out, uint64_t number, uint32_t width) {
   char digits[24];
   char* const end = digits + sizeof digits;
@@ -89,6 +88,12 @@ void put_time(TextBuffer& out, int64_t ns, uint32_t width) {
   at = put_digits(at, size / kUnit);
   if (ns < 0) *--at = '-';
   put_right(out, {at, static_cast<size_t>(end - at)}, width);
+}
+
+/// Of a process or thread; 0 = not known.
+void put_task(TextBuffer& out, uint64_t number, uint32_t width) {
+  if (number == 0) return put_right(out, "-", width);
+  put_number(out, number, width);
 }
 
 void put_id(TextBuffer& out, uint16_t hook) {
@@ -153,9 +158,8 @@ void Columns::row(TextBuffer& out, const Entry& entry, const LogFacts& log,
   if (choice_.color) out.append(kFaint);
   if (choice_.process)
     put_name(out, entry.process_path.empty() ? "-" : last_part(entry.process_path), kProcessWidth);
-  if (choice_.pid && entry.pid != 0) put_number(out, entry.pid, kNumberWidth);
-  if (choice_.pid && entry.pid == 0) put_right(out, "-", kNumberWidth);
-  if (choice_.tid) put_number(out, entry.tid, kNumberWidth);
+  if (choice_.pid) put_task(out, entry.pid, kNumberWidth);
+  if (choice_.tid) put_task(out, entry.tid, kNumberWidth);
   if (choice_.cpu && entry.cpu >= 0)
     put_number(out, static_cast<uint64_t>(entry.cpu), kCpuWidth);
   if (choice_.cpu && entry.cpu < 0) put_right(out, "-", kCpuWidth);

@@ -62,7 +62,7 @@ struct Control : pegtl::normal<Rule> {
 // Slips that are understood all the same; kept apart from the tree, since a rule that is tried and
 // given up meets them again.
 struct Slips {
-  std::map<size_t, Place> blanks, backslash;  // by line
+  std::map<size_t, Place> blanks, backslash, escapes;  // by line
   static void add(std::map<size_t, Place>& to, const pegtl::position& at) {
     to.try_emplace(at.line,
                    Place{static_cast<uint32_t>(at.line), static_cast<uint32_t>(at.column)});
@@ -83,6 +83,13 @@ struct Action<rules::MissingBackslash> {
   template <class ActionInput>
   static void apply(const ActionInput& in, Slips& slips) {
     Slips::add(slips.backslash, in.position());
+  }
+};
+template <>
+struct Action<rules::TextEscape> {
+  template <class ActionInput>
+  static void apply(const ActionInput& in, Slips& slips) {
+    Slips::add(slips.escapes, in.position());
   }
 };
 // Only blocks nest. The parser recurses with them, and so does who walks over the result.
@@ -354,10 +361,36 @@ void report_error(const pegtl::parse_error& error, std::string_view text,
       fmt::format("expected {}, found {}", expected, found(expected, text.substr(at.byte))));
 }
 
+/// Is it text of one byte a character, or of UTF-8?
+bool is_readable(std::string_view text, Diagnostics& diagnostics) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    diagnostics.error({1, 1}, "encoding",
+                      "the file is in UTF-16, and templates are read as ASCII or UTF-8: save it so "
+                      "(iconv -f UTF-16 -t UTF-8)");
+    return false;
+  }
+  return true;
+}
+
+void warn_of_slips(const Slips& slips, Diagnostics& diagnostics) {
+  for (const auto& [line, place] : slips.blanks)
+    diagnostics.warning(place, "blanks-behind-backslash",
+                        "blanks behind the backslash; the line is continued all the same");
+  for (const auto& [line, place] : slips.backslash)
+    diagnostics.warning(place, "missing-backslash",
+                        "the next line begins with a mask, so this one is continued; it lacks "
+                        "its backslash");
+  for (const auto& [line, place] : slips.escapes)
+    diagnostics.warning(place, "backslash-in-string",
+                        "this backslash is printed: strings are printed as they stand, and end at "
+                        "the next quote; \\n (a new line) and \\t (a tab) belong outside of them");
+}
+
 }  // namespace
 
 std::vector<TemplateText> parse_templates(std::string_view text, Diagnostics& diagnostics) {
   std::vector<TemplateText> templates;
+  if (!is_readable(text, diagnostics)) return templates;
   Input in(text.data(), text.data() + text.size(), "");
   while (!in.empty()) {
     if (pegtl::parse<rules::Between>(in)) continue;
@@ -372,13 +405,7 @@ std::vector<TemplateText> parse_templates(std::string_view text, Diagnostics& di
       in.iterator() = begin;
       pegtl::parse<rules::Skip>(in);
     }
-    for (const auto& [line, place] : slips.blanks)
-      diagnostics.warning(place, "blanks-behind-backslash",
-                          "blanks behind the backslash; the line is continued all the same");
-    for (const auto& [line, place] : slips.backslash)
-      diagnostics.warning(place, "missing-backslash",
-                          "the next line begins with a mask, so this one is continued; it lacks "
-                          "its backslash");
+    warn_of_slips(slips, diagnostics);
   }
   return templates;
 }

@@ -134,7 +134,8 @@ struct HookId : Whole<seq<rep_min_max<3, 4, xdigit>, WordEnd>> {
   static constexpr Kind kind = Kind::HookId;
   static constexpr const char* expected = "a hook id of 3 or 4 hex digits";
 };
-struct Version : Whole<seq<Digits, one<'.'>, Digits, at<sor<BlankChar, one<'\\'>>>>> {
+struct VersionEnd : at<sor<BlankChar, one<'\\', '"', '`'>, eolf>> {};
+struct Version : Whole<seq<Digits, one<'.'>, Digits, VersionEnd>> {
   static constexpr Kind kind = Kind::Version;
   static constexpr const char* expected = "a version such as 1.0";
 };

@@ -143,7 +143,9 @@ struct Datum : seq<sor<MacroDatum, CodeDatum>, opt<Mask>> {
 
 // Texts.
 struct TextContinued : seq<one<'\\'>, sor<eol, seq<SlipBlanks, eol>>> {};
-struct TextPiece : plus<not_at<TextContinued>, not_one<'"', '\n'>> {
+/// It would be another character in C, and prints as it stands here.
+struct TextEscape : seq<one<'\\'>, sor<one<'n', 't'>, at<one<'"'>>>> {};
+struct TextPiece : plus<sor<TextEscape, seq<not_at<TextContinued>, not_one<'"', '\n'>>>> {
   static constexpr Kind kind = Kind::Piece;
 };
 struct TextEnd : one<'"'> {

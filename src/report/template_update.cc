@@ -33,7 +33,9 @@ struct Change {
   Version version;
 };
 
+/// Without a byte order mark.
 Lines lines_of(std::string_view text) {
+  take_byte_order_mark(text);
   Lines out;
   for (const std::string_view line : split(text, '\n')) out.emplace_back(line);
   return out;
@@ -208,7 +210,9 @@ class UpdateReader {
 class Updater {
  public:
   Updater(std::string_view text, bool ignore_versions)
-      : lines_(lines_of(text)), ignore_versions_(ignore_versions) {}
+      : mark_(take_byte_order_mark(text)),
+        lines_(lines_of(text)),
+        ignore_versions_(ignore_versions) {}
 
   void apply(const Change& change) {
     if (change.kind == Change::Kind::Delete) return remove(change.hook);
@@ -232,7 +236,7 @@ class Updater {
   TemplateUpdate take() {
     std::string undo = std::string(kUpdateHead) + "\n";
     for (auto one = undo_.rbegin(); one != undo_.rend(); ++one) undo += *one;
-    return {text_of(lines_), std::move(undo), std::move(notes_)};
+    return {mark_ + text_of(lines_), std::move(undo), std::move(notes_)};
   }
 
  private:
@@ -283,6 +287,7 @@ class Updater {
     notes_.push_back(fmt::format("{:04X} {}", hook, any ? "deleted" : "was not there"));
   }
 
+  std::string mark_;  // that the file begins with
   Lines lines_;
   bool ignore_versions_;
   std::vector<std::string> undo_, notes_;

@@ -11,6 +11,13 @@ namespace {
 constexpr uint16_t kUndefined = 0x0070, kDefault = 0x0080;
 }  // namespace
 
+std::string_view take_byte_order_mark(std::string_view& text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  const std::string_view mark = text.substr(0, text.starts_with(kMark) ? kMark.size() : 0);
+  text.remove_prefix(mark.size());
+  return mark;
+}
+
 Templates::Templates() : by_hook_(65536, -1) {
   const auto wrong = add("reserved", reserved_templates());
   TW_CHECK(wrong.empty());
@@ -33,6 +40,7 @@ void Templates::add_raw(uint16_t hook, std::string_view label) {
 }
 
 std::vector<Diagnostic> Templates::add(std::string_view file, std::string_view text) {
+  take_byte_order_mark(text);
   Diagnostics diagnostics(file, text);
   for (const TemplateText& source : parse_templates(text, diagnostics)) {
     Compiler compiler(program_, diagnostics);

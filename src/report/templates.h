@@ -42,6 +42,10 @@ class Templates {
   std::vector<int32_t> by_hook_;
 };
 
+/// What some editors put in front of UTF-8, and is no part of the text. Returns what it took: ""
+/// when there is none.
+std::string_view take_byte_order_mark(std::string_view& text);
+
 /// Templates of the hooks that are the facility's own.
 std::string_view reserved_templates();
 

@@ -1,5 +1,6 @@
 #include "rsp/actions.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>

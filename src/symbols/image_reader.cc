@@ -8,6 +8,7 @@
 #include <libelf.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <utility>
 

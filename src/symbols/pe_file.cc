@@ -17,9 +17,9 @@ namespace tracewell::symbols {
 namespace {
 
 constexpr size_t kDosHeaderBytes = 64, kFileHeaderBytes = 20, kSectionHeaderBytes = 40;
-constexpr uint32_t kPageBytes = 4096, kSectorBytes = 512;
+constexpr uint32_t kPePageBytes = 4096, kSectorBytes = 512;
 constexpr uint16_t kRelocationsStripped = 0x1, kExecutableImage = 0x2, kLibrary = 0x2000;
-constexpr size_t kSectionNameMax = 64;
+constexpr size_t kPeSectionNameMax = 64;
 
 uint64_t field(Bytes header, size_t offset, size_t size) {
   return load_uint(header.data() + offset, size, Endian::Little);
@@ -101,10 +101,10 @@ Status PeFile::read_optional_header(Bytes header) {
   entry_ = word(header, 16);
   image_base_ = address_bytes_ == 8 ? field(header, 24, 8) : word(header, 28);
   file_alignment_ = word(header, 36);
-  size_of_image_ = rounded_up(word(header, 56), kPageBytes);
+  size_of_image_ = rounded_up(word(header, 56), kPePageBytes);
   headers_ = bytes_.first(std::min<uint64_t>(word(header, 60), bytes_.size()));
   const uint64_t last = address_bytes_ == 8 ? UINT64_MAX : UINT32_MAX;
-  if (image_base_ % kPageBytes != 0 || size_of_image_ > last - image_base_)
+  if (image_base_ % kPePageBytes != 0 || size_of_image_ > last - image_base_)
     return Error{Errc::Corrupt, fmt::format("{} bytes at 0x{:x} cannot be mapped", size_of_image_,
                                             image_base_), {}};
   const size_t count = std::min<size_t>(word(header, tables - 4), tables_.size());
@@ -130,7 +130,7 @@ Status PeFile::read_section(Bytes header) {
   section.name = short_text(header.first(8));
   if (section.name.starts_with('/'))
     if (const auto offset = parse_number(section.name.substr(1)))
-      section.name = text_at(coff_texts_, *offset, kSectionNameMax).value_or(section.name);
+      section.name = text_at(coff_texts_, *offset, kPeSectionNameMax).value_or(section.name);
   const uint32_t virtual_size = word(header, 8), raw_size = word(header, 16);
   uint32_t offset = word(header, 20);
   section.rva = word(header, 12);
@@ -142,7 +142,7 @@ Status PeFile::read_section(Bytes header) {
                              printable(section.name)), {}};
   if (file_alignment_ >= kSectorBytes) offset -= offset % kSectorBytes;
   // Whole pages are mapped, so what the file has behind the section's end is seen, too.
-  const uint64_t mapped = std::min({uint64_t{raw_size}, rounded_up(section.size, kPageBytes),
+  const uint64_t mapped = std::min({uint64_t{raw_size}, rounded_up(section.size, kPePageBytes),
                                     size_of_image_ - section.rva});
   if (offset != 0 && mapped != 0) {
     // The padding of the last one may have been left out.

@@ -9,7 +9,7 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr size_t kSkipBytes = 19, kSkipKinds = 18;
+constexpr size_t kCellSkipBytes = 19, kSkipKinds = 18;
 constexpr uint8_t kKindBits = 3, kOldBit = 4, kNewBit = 8, kLostBit = 16, kForgetsBit = 128;
 constexpr uint8_t kHasSkips = 128;
 constexpr unsigned kRangeShift = 5;
@@ -154,7 +154,7 @@ void CellLog::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
   if (!skips.empty()) {
     out.resize(1 + kVarintMax);
     out[0] = kHasSkips | first_kinds;
-    out.resize(1 + put_varint(out.data() + 1, skips.size() / kSkipBytes));
+    out.resize(1 + put_varint(out.data() + 1, skips.size() / kCellSkipBytes));
   }
   out.insert(out.end(), skips.begin(), skips.end());
   out.insert(out.end(), scratch.begin(), scratch.end());
@@ -220,17 +220,17 @@ CellHistory::CellHistory(const Stream& stream) : first_step_(stream.first) {
   if (!stream.bytes.empty() && (stream.bytes[0] & kHasSkips) != 0) {
     const uint8_t kinds = in.byte() & kKindBits;
     const uint64_t skips = in.varint();
-    if (in.bad() || skips > in.left() / kSkipBytes) return;
+    if (in.bad() || skips > in.left() / kCellSkipBytes) return;
     first_kinds_ = kinds;
     skip_count_ = skips;
-    skips_ = in.take(skips * kSkipBytes).data();
+    skips_ = in.take(skips * kCellSkipBytes).data();
   }
   entries_ = in.take(in.left());
 }
 
 /// How many skips stand behind steps that are less.
 size_t CellHistory::skip_of(uint64_t step) const {
-  return skips_until(skips_, skip_count_, kSkipBytes,
+  return skips_until(skips_, skip_count_, kCellSkipBytes,
                      [&](uint64_t behind) { return behind >= step; });
 }
 
@@ -240,7 +240,7 @@ CellHistory::Walk CellHistory::walk_at(size_t skip) const {
     walk.begin(entries_, first_step_);
     return walk;
   }
-  const uint8_t* at = skips_ + (skip - 1) * kSkipBytes;
+  const uint8_t* at = skips_ + (skip - 1) * kCellSkipBytes;
   walk.step_ = walk.next_.step = static_cast<uint32_t>(load_uint(at, 4, Endian::Little));
   const uint64_t offset = load_uint(at + 4, 4, Endian::Little);
   CellContent& content = walk.state_.after;
@@ -253,7 +253,7 @@ CellHistory::Walk CellHistory::walk_at(size_t skip) const {
 }
 
 uint8_t CellHistory::kinds_of(size_t skip) const {
-  return skip == 0 ? first_kinds_ : skips_[(skip - 1) * kSkipBytes + kSkipKinds];
+  return skip == 0 ? first_kinds_ : skips_[(skip - 1) * kCellSkipBytes + kSkipKinds];
 }
 
 CellContent CellHistory::content_before(uint64_t step, uint64_t since) const {

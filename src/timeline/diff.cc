@@ -7,6 +7,7 @@
 
 #include "timeline/diff_cause.h"
 #include "timeline/diff_flow.h"
+#include "timeline/diff_holes.h"
 #include "timeline/diff_meet.h"
 #include "timeline/diff_rounds.h"
 
@@ -36,6 +37,7 @@ class ThreadComparer {
         threads_b_(threads_b),
         number_(number),
         rounds_(threads_a, threads_b, number),
+        holes_(a.steps, b.steps),
         out_(out) {}
 
   Status run() {
@@ -56,6 +58,10 @@ class ThreadComparer {
   Result<std::optional<Meeting>> find_meeting(Parting& parting);
   Result<std::optional<Meeting>> find_far_exit(const Parting& parting);
   Status skip(ThreadFlow& flow, uint64_t count);
+  Status tell_lone_holes();
+  static Result<std::optional<Hole>> in_front_of(const StepIndex& steps,
+                                                 const std::optional<uint64_t>& seq);
+  Status find_holes(Difference& difference, const RoundCounter::Since& loop);
   Status explain(Difference& difference);
   Status end(Difference& difference);
   void tell(Difference difference);
@@ -69,6 +75,7 @@ class ThreadComparer {
   FlowThreads& threads_b_;
   size_t number_;
   RoundCounter rounds_;
+  LoneHoles holes_;
   ThreadDiff& out_;
   uint64_t stretch_ = 0;       // same steps since the runs met
   uint64_t trial_ = UINT64_MAX;  // value of stretch_ when a distance was new
@@ -84,6 +91,7 @@ Status ThreadComparer::compare() {
     TW_ASSIGN_OR_RETURN(const std::span<const Place> b, b_.ahead(kStretch));
     const size_t count = std::min(a.size(), b.size());
     const size_t same = same_steps(a.first(count), b.first(count));
+    holes_.see(a.first(same), b.first(same));
     a_.advance(same);
     b_.advance(same);
     out_.same += same;
@@ -94,7 +102,7 @@ Status ThreadComparer::compare() {
     }
     if (count == 0) {
       done_ = a.empty() && b.empty();
-      return {};
+      return done_ ? tell_lone_holes() : Status();
     }
   }
 }
@@ -239,30 +247,76 @@ Status ThreadComparer::part() {
     difference.branch_b = spot_of(*parting.last_b);
   }
   if (parting.a.empty() || parting.b.empty()) difference.kind = Difference::Kind::Ends;
+  using Kind = Difference::Kind;
   const bool loop = meeting && meeting->loop;
   if (loop) difference.kind = Difference::Kind::Loop;
   const bool ignored = loop && options_.ignore_loops;
-  if (!ignored && out_.differences.size() < options_.most) {
-    if (loop) TW_RETURN_IF_ERROR(rounds_.count(*meeting, a_, b_, difference));
-    if (difference.kind != Difference::Kind::Ends) TW_RETURN_IF_ERROR(explain(difference));
-  }
-  if (!meeting) {
-    TW_RETURN_IF_ERROR(end(difference));
-    if (out_.given_up && !(parting.all_a && parting.all_b))
-      out_.given_up_after = options_.window;
-  } else {
+  if (meeting) {
     const bool far_a = meeting->far && meeting->a != 0, far_b = meeting->far && meeting->b != 0;
     difference.meet_a = spot_of(far_a ? *meeting->far : parting.a[meeting->a]);
     difference.meet_b = spot_of(far_b ? *meeting->far : parting.b[meeting->b]);
     difference.only_a = meeting->a;
     difference.only_b = meeting->b;
+  }
+  const bool told = !ignored && out_.differences.size() < options_.most;
+  RoundCounter::Since since;
+  if (loop && told) {
+    TW_ASSIGN_OR_RETURN(since, rounds_.count(*meeting, a_, b_, difference));
+  }
+  if (!ignored) TW_RETURN_IF_ERROR(find_holes(difference, since));
+  if (told && (difference.kind == Kind::Parts || difference.kind == Kind::Loop))
+    TW_RETURN_IF_ERROR(explain(difference));
+  if (!meeting) {
+    TW_RETURN_IF_ERROR(end(difference));
+    if (out_.given_up && !(parting.all_a && parting.all_b))
+      out_.given_up_after = options_.window;
+  } else {
     TW_RETURN_IF_ERROR(skip(a_, meeting->a));
     TW_RETURN_IF_ERROR(skip(b_, meeting->b));
+    holes_.meet(difference.meet_a->seq, difference.meet_b->seq);
     stretch_ = 0;
     trial_ = UINT64_MAX;
     if (options_.first && !ignored) done_ = true;
   }
   if (!ignored) tell(std::move(difference));
+  return {};
+}
+
+/// All that is there is the same, and one of the traces lacks steps where the other one does not.
+Status ThreadComparer::tell_lone_holes() {
+  Difference difference;
+  difference.kind = Difference::Kind::Missing;
+  TW_ASSIGN_OR_RETURN(difference.hole_a, in_front_of(side_a_.steps, holes_.in_a()));
+  TW_ASSIGN_OR_RETURN(difference.hole_b, in_front_of(side_b_.steps, holes_.in_b()));
+  if (difference.hole_a || difference.hole_b) tell(std::move(difference));
+  return {};
+}
+
+Result<std::optional<Hole>> ThreadComparer::in_front_of(const StepIndex& steps,
+                                                        const std::optional<uint64_t>& seq) {
+  if (!seq) return std::optional<Hole>();
+  return find_hole(steps, *seq == 0 ? std::nullopt : std::optional(*seq - 1), seq);
+}
+
+/// Where steps are missing between those that are still the same and those that are not any more,
+/// the runs need not have parted. Of a loop, any round may be meant.
+Status ThreadComparer::find_holes(Difference& difference, const RoundCounter::Since& loop) {
+  const auto find = [&](const StepIndex& steps, const ThreadFlow& flow,
+                        const std::optional<uint64_t>& lone, const std::optional<uint64_t>& since,
+                        const std::optional<Spot>& first) -> Result<std::optional<Hole>> {
+    if (lone) return in_front_of(steps, lone);
+    std::optional<uint64_t> after, to;
+    if (!flow.back().empty()) after = std::min(flow.back().back().seq, since.value_or(UINT64_MAX));
+    if (first) to = first->seq;
+    return find_hole(steps, after, to);
+  };
+  const auto& first_a = loop.a ? difference.meet_a : difference.a;
+  const auto& first_b = loop.b ? difference.meet_b : difference.b;
+  TW_ASSIGN_OR_RETURN(difference.hole_a,
+                      find(side_a_.steps, a_, holes_.in_a(), loop.a, first_a));
+  TW_ASSIGN_OR_RETURN(difference.hole_b,
+                      find(side_b_.steps, b_, holes_.in_b(), loop.b, first_b));
+  if (difference.hole_a || difference.hole_b) difference.kind = Difference::Kind::Missing;
   return {};
 }
 
@@ -286,7 +340,7 @@ Status ThreadComparer::explain(Difference& difference) {
 
 /// The rest of both is different; how much that is.
 Status ThreadComparer::end(Difference& difference) {
-  out_.given_up = difference.kind != Difference::Kind::Ends;
+  out_.given_up = difference.a && difference.b;
   done_ = true;
   if (options_.first) return {};
   for (ThreadFlow* flow : {&a_, &b_}) {
@@ -302,6 +356,7 @@ Status ThreadComparer::end(Difference& difference) {
 }
 
 void ThreadComparer::tell(Difference difference) {
+  out_.undecided += difference.kind == Difference::Kind::Missing;
   if (out_.differences.size() < options_.most)
     out_.differences.push_back(std::move(difference));
   else
@@ -325,6 +380,13 @@ bool DiffReport::same() const {
   return std::all_of(threads.begin(), threads.end(), [](const ThreadDiff& one) {
     return one.tid_a && one.tid_b && one.differences.empty() && one.untold == 0 &&
            one.differing_code == 0;
+  });
+}
+
+bool DiffReport::undecided() const {
+  return !same() && std::all_of(threads.begin(), threads.end(), [](const ThreadDiff& one) {
+    return one.tid_a && one.tid_b && one.differing_code == 0 &&
+           one.undecided == one.differences.size() + one.untold;
   });
 }
 

@@ -55,11 +55,18 @@ struct Cause {
   std::optional<size_t> because;  // of what this cause's reader wrote: an earlier entry of the list
 };
 
+/// Steps that a trace lacks.
+struct Hole {
+  uint64_t seq = 0;    // of the step behind them; as many as there are: at the end
+  uint64_t count = 0;  // 0 = not known
+};
+
 struct Difference {
   enum class Kind : uint8_t {
-    Parts,  // the runs go different ways
-    Loop,   // a loop ran more often in one of them
-    Ends,   // one has ended, the other goes on
+    Parts,    // the runs go different ways
+    Loop,     // a loop ran more often in one of them
+    Ends,     // one has ended, the other goes on
+    Missing,  // steps are missing just there, so that nobody knows
   };
   Kind kind = Kind::Parts;
   std::optional<Spot> branch_a, branch_b;  // the last steps that are the same: they decided
@@ -67,7 +74,9 @@ struct Difference {
   uint64_t only_a = 0, only_b = 0;         // steps until the runs meet again, or end
   std::optional<Spot> meet_a, meet_b;      // where they meet; none = they do not
   std::vector<Cause> causes;
-  /// Loop: its first address, and how often it ran. Not exact: at least that often.
+  std::optional<Hole> hole_a, hole_b;      // Missing: at least one of them
+  /// Loop, or Missing in a loop (the numbers of times are not 0 then): its first address, and how
+  /// often it ran. Not exact: at least that often.
   uint64_t head_a = 0, head_b = 0, times_a = 0, times_b = 0;
   bool exact = true;
 };
@@ -80,6 +89,7 @@ struct ThreadDiff {
   std::optional<Spot> code_a, code_b;    // the first of them
   std::vector<Difference> differences;
   uint64_t untold = 0;                   // differences beyond DiffOptions::most
+  uint64_t undecided = 0;                // differences, told or not, that are Kind::Missing
   bool given_up = false;                 // the runs did not meet again
   uint64_t given_up_after = 0;           // steps of each that were looked at; 0 = all there are
 };
@@ -88,6 +98,8 @@ struct DiffReport {
   std::vector<ThreadDiff> threads;
   std::vector<Bases::Range> bases;
   bool same() const;
+  /// Not the same, but no more than missing steps may explain.
+  bool undecided() const;
 };
 
 /// Reads both traces once for each thread that they have; memory is bounded by the options. Only

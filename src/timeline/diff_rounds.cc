@@ -19,17 +19,24 @@ class Arrivals {
         const bool goes_on = first_ || before_ == latch_;
         entered_ = goes_on ? entered_ : true;
         count_ = goes_on ? count_ + 1 : 1;
+        // Whoever comes from the latch was in the loop before, or jumped in at its test.
+        if (count_ == 1) since_ = first_ ? place.seq : goes_on ? 0 : before_seq_;
       }
       before_ = place.pc;
+      before_seq_ = place.seq;
       first_ = false;
     }
   }
   uint64_t count() const { return count_; }
   bool entered() const { return entered_; }
+  /// A step that is not behind where the loop was entered: the one in front of it, where it was
+  /// seen.
+  std::optional<uint64_t> since() const { return since_; }
 
  private:
   uint64_t head_, latch_;
-  uint64_t before_ = 0;
+  uint64_t before_ = 0, before_seq_ = 0;
+  std::optional<uint64_t> since_;
   uint64_t count_ = 0;
   bool first_ = true;
   bool entered_ = false;
@@ -47,11 +54,11 @@ Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, Threa
   near.see(back);
   near.see(rest);
   if (!loop.far_last && (near.entered() || back.empty()))
-    return Count{near.count(), near.entered()};
+    return Count{near.count(), near.entered(), near.since()};
   const uint64_t parted = rest.empty() ? back.back().seq : rest.back().seq;
   const uint64_t end = loop.far_last.value_or(parted);
   TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* thread, threads.thread(number_));
-  Count count{near.count(), false};
+  Count count{near.count(), false, near.since()};
   for (uint64_t far = kLookBackMax / 64; far <= kLookBackMax && !count.exact; far *= 8) {
     const uint64_t from = parted > far ? parted - far : 0;
     TW_ASSIGN_OR_RETURN(ThreadFlow again, ThreadFlow::open(threads, number_, from));
@@ -65,14 +72,14 @@ Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, Threa
       arrivals.see(places);
       again.advance(places.size());
     }
-    count = {arrivals.count(), arrivals.entered() || from <= thread->first};
+    count = {arrivals.count(), arrivals.entered() || from <= thread->first, arrivals.since()};
     if (from <= thread->first) break;
   }
   return count;
 }
 
-Status RoundCounter::count(const Meeting& meeting, ThreadFlow& a, ThreadFlow& b,
-                           Difference& difference) {
+Result<RoundCounter::Since> RoundCounter::count(const Meeting& meeting, ThreadFlow& a,
+                                                ThreadFlow& b, Difference& difference) {
   const ExtraRounds& loop = *meeting.loop;
   const uint64_t distance = b.back().back().pc - a.back().back().pc;
   const uint64_t to_a = loop.in_a ? 0 : -distance, to_b = loop.in_a ? distance : 0;
@@ -87,7 +94,9 @@ Status RoundCounter::count(const Meeting& meeting, ThreadFlow& a, ThreadFlow& b,
   difference.times_a = of_a.rounds - std::min(tests, of_a.rounds);
   difference.times_b = of_b.rounds - std::min(tests, of_b.rounds);
   difference.exact = of_a.exact && of_b.exact;
-  return {};
+  // As often in both: the runs were compared in different rounds, ever since some hole.
+  if (difference.times_a == difference.times_b) return Since{0, 0};
+  return Since{of_a.since, of_b.since};
 }
 
 }  // namespace tracewell::timeline

@@ -19,14 +19,21 @@ class RoundCounter {
   RoundCounter(FlowThreads& a, FlowThreads& b, size_t number)
       : threads_a_(a), threads_b_(b), number_(number) {}
 
+  /// A step in front of the loop in each run, or the first one in it that was looked at.
+  struct Since {
+    std::optional<uint64_t> a, b;
+  };
+
   /// Fills in what `difference` says of the loop. The flows stand where the runs part; what is
   /// further back than they remember is read again, some million steps at most.
-  Status count(const Meeting& meeting, ThreadFlow& a, ThreadFlow& b, Difference& difference);
+  Result<Since> count(const Meeting& meeting, ThreadFlow& a, ThreadFlow& b,
+                      Difference& difference);
 
  private:
   struct Count {
     uint64_t rounds = 0;
     bool exact = false;
+    std::optional<uint64_t> since;
   };
   struct Loop {
     uint64_t head = 0, latch = 0;

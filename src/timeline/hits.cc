@@ -10,10 +10,10 @@ struct Seen {
   uint64_t count = 0;
   PlaceHead head;
 };
-using Places = std::map<uint64_t, Seen>;
+using PlaceMap = std::map<uint64_t, Seen>;
 
 /// A segment cannot know whether a thread's first step in it came from the instruction before.
-void note_entries(const Segment& segment, std::map<uint64_t, ThreadEnds>& left, Places& places) {
+void note_entries(const Segment& segment, std::map<uint64_t, ThreadEnds>& left, PlaceMap& places) {
   segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
     const auto thread = read_thread(item.stream);
     if (!thread || !thread->ends) return true;
@@ -43,7 +43,7 @@ std::vector<Timeline::Hits> Timeline::address_hits() const {
 }
 
 std::vector<Timeline::BlockHits> Timeline::block_hits() const {
-  Places places;
+  PlaceMap places;
   std::map<uint64_t, ThreadEnds> left;
   uint64_t session = 0;
   for (const Segment& segment : whole_index().segments) {

@@ -66,9 +66,13 @@ Result<Index> in_memory(const StepIndex& steps, const Catalog& catalog, const Tr
 
 Result<Index> beside(const std::string& path, const StepIndex& steps, const Catalog& catalog,
                      const TraceIdentity& trace, const Index* old, const BuildOptions& options) {
+  // A pipe that somebody has put there would be waited for, and a link is nobody's to follow.
+  std::error_code none;
+  const auto there = std::filesystem::symlink_status(path, none).type();
+  using Type = std::filesystem::file_type;
+  if (there != Type::not_found && there != Type::regular && there != Type::none)
+    return Error{Errc::Io, path + " is no regular file; an index cannot be there", {}};
   TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
-  if (!file.can_rewrite())
-    return Error{Errc::InvalidArgument, path + " is no regular file; an index cannot be there", {}};
   FileSink sink(file);
   BuildOptions small = options;
   small.small = true;

@@ -7,11 +7,6 @@ namespace {
 
 constexpr size_t kSkipBytes = 12;
 
-void put(std::vector<uint8_t>& out, uint64_t value) {
-  uint8_t bytes[kVarintMax];
-  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
-}
-
 }  // namespace
 
 void PostingList::flush(ByteChains& chains) {
@@ -43,8 +38,8 @@ void PostingList::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
     done += (pair >> 1) + size;
     count += size;
   }
-  put(out, skips.size() / kSkipBytes);
-  if (!skips.empty()) put(out, count_);
+  append_varint(out, skips.size() / kSkipBytes);
+  if (!skips.empty()) append_varint(out, count_);
   out.insert(out.end(), skips.begin(), skips.end());
   out.insert(out.end(), scratch.begin(), scratch.end());
 }

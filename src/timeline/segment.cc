@@ -17,10 +17,10 @@ uint8_t pack_flow(const machine::FlowInstruction& flow) {
   return static_cast<uint8_t>(static_cast<uint8_t>(flow.flow) | flow.length << 3);
 }
 
-std::optional<Place> read_place(const Stream& stream) {
+std::optional<PlacePart> read_place(const Stream& stream) {
   if (stream.bytes.empty()) return std::nullopt;
   const uint8_t head = stream.bytes[0];
-  return Place{{unpack_flow(head), (head & 4) != 0}, Postings(rest_of(stream, 1))};
+  return PlacePart{{unpack_flow(head), (head & 4) != 0}, Postings(rest_of(stream, 1))};
 }
 
 std::optional<ThreadPart> read_thread(const Stream& stream) {

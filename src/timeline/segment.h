@@ -82,11 +82,11 @@ struct Segment {
 uint8_t pack_flow(const machine::FlowInstruction& flow);
 
 /// nullopt when damaged.
-struct Place {
+struct PlacePart {
   PlaceHead head;
   Postings steps;
 };
-std::optional<Place> read_place(const Stream& stream);
+std::optional<PlacePart> read_place(const Stream& stream);
 struct ThreadPart {
   Postings steps;
   std::optional<ThreadEnds> ends;

@@ -18,11 +18,6 @@ std::vector<uint32_t> sorted(const std::vector<uint64_t>& keys) {
   return order;
 }
 
-void put(std::vector<uint8_t>& out, uint64_t value) {
-  uint8_t bytes[kVarintMax];
-  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
-}
-
 CellAccess::Kind kind_of(Step::MemoryAccess::Kind kind) {
   switch (kind) {
     case Step::MemoryAccess::Kind::Read: return CellAccess::kRead;
@@ -111,6 +106,10 @@ void SegmentBuilder::take_registers(ThreadLog& thread, const Step& step, bool fi
   const bool by_itself = !first && !thread.after_known &&
                          !lost_behind(thread);
   for (const Step::RegisterChange& news : step.before) {
+    if (news.value.empty()) {
+      now.set(layout, news.index, {});
+      continue;
+    }
     const Register& one = layout.registers[news.index];
     const bool was_known = now.is_valid(news.index);
     const bool same = was_known && std::equal(news.value.begin(), news.value.end(),
@@ -231,8 +230,8 @@ Pieces SegmentBuilder::finish_threads(bool ends) {
     const int losses = (lost_before ? 2 : 0) | (lost_behind(thread) ? 4 : 0);
     std::vector<uint8_t> out = {static_cast<uint8_t>(whole ? 0 : 1 | losses)};
     if (!whole) {
-      put(out, thread.first_pc);
-      put(out, folded(thread.last_pc - thread.first_pc));
+      append_varint(out, thread.first_pc);
+      append_varint(out, folded(thread.last_pc - thread.first_pc));
       out.push_back(pack_flow(thread.last_flow));
     }
     thread.steps.finish(chains_, scratch_, stream_);

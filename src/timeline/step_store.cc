@@ -52,9 +52,9 @@ void StepStore::add(Data& data, const Event& event, States& states) {
   if (std::holds_alternative<Lost>(event.body)) data.lost = true;
   if (!std::holds_alternative<Step>(event.body)) return;
   if (data.sessions.empty()) data.sessions.push_back(0);
-  if (data.sessions.back() == seq || std::exchange(data.lost, false)) data.stretches.push_back(seq);
-  data.lost = false;
   const bool session = data.sessions.back() == seq;
+  if (session || data.lost) data.stretches.push_back(seq);
+  data.lost = false;
   const uint64_t distance = std::max<uint64_t>(kKeyframeSteps, 4 * states.size());
   if (session || seq - data.keyframes.back() >= distance) {
     data.keyframes.push_back(seq);

@@ -11,11 +11,6 @@ namespace {
 
 constexpr size_t kEntryBytesMax = 3 * kVarintMax;
 
-void put(std::vector<uint8_t>& out, uint64_t value) {
-  uint8_t bytes[kVarintMax];
-  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
-}
-
 }  // namespace
 
 void StreamTableWriter::add(uint64_t key, const Stream& stream) {
@@ -36,11 +31,11 @@ void StreamTableWriter::end_group() {
   if (entries_.empty()) return;
   const bool is_first = bodies_.empty();
   const uint32_t least = std::ranges::min_element(entries_, {}, &Entry::first)->first;
-  put(bodies_, least);
+  append_varint(bodies_, least);
   for (size_t i = 0; i < entries_.size(); ++i) {
-    if (i != 0 || is_first) put(bodies_, entries_[i].distance);
-    put(bodies_, entries_[i].size);
-    put(bodies_, entries_[i].first - least);
+    if (i != 0 || is_first) append_varint(bodies_, entries_[i].distance);
+    append_varint(bodies_, entries_[i].size);
+    append_varint(bodies_, entries_[i].first - least);
   }
   bodies_.insert(bodies_.end(), streams_.begin(), streams_.end());
   entries_.clear();
@@ -50,7 +45,7 @@ void StreamTableWriter::end_group() {
 Pieces StreamTableWriter::finish() {
   end_group();
   std::vector<uint8_t> head;
-  put(head, count_);
+  append_varint(head, count_);
   if (count_ > StreamTable::kGroup) head.insert(head.end(), groups_.begin(), groups_.end());
   Pieces out;
   out.push_back(std::move(head));

@@ -8,10 +8,10 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr uint32_t kSeed = 0x73756d73;
+constexpr uint32_t kSumSeed = 0x73756d73;
 
 uint32_t sum_of(Bytes bytes) {
-  return static_cast<uint32_t>(murmur3_x64_128(bytes, kSeed)[0]);
+  return static_cast<uint32_t>(murmur3_x64_128(bytes, kSumSeed)[0]);
 }
 
 }  // namespace

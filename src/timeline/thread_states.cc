@@ -7,11 +7,6 @@
 namespace tracewell::timeline {
 namespace {
 
-void put(std::vector<uint8_t>& out, uint64_t value) {
-  uint8_t bytes[kVarintMax];
-  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
-}
-
 /// Runs: varint how many bytes are the same, varint how many are not, and these.
 void put_differences(std::vector<uint8_t>& out, const std::vector<uint8_t>& base,
                      const std::vector<uint8_t>& bytes) {
@@ -20,8 +15,8 @@ void put_differences(std::vector<uint8_t>& out, const std::vector<uint8_t>& base
     while (at < bytes.size() && bytes[at] == base[at]) ++at;
     const size_t first = at;
     while (at < bytes.size() && bytes[at] != base[at]) ++at;
-    put(out, first - from);
-    put(out, at - first);
+    append_varint(out, first - from);
+    append_varint(out, at - first);
     out.insert(out.end(), bytes.begin() + static_cast<ptrdiff_t>(first),
                bytes.begin() + static_cast<ptrdiff_t>(at));
   }

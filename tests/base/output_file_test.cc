@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/links.h"
 
 namespace tracewell {
 namespace {
@@ -61,6 +63,42 @@ TEST_P(OutputFiles, AppearWholeOrNotAtAll) {
     EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
   }
   umask(mask);
+}
+
+/// Where links lead is for whoever names them to find out.
+TEST_P(OutputFiles, ReplaceLinksAsSuch) {
+  const std::string target = folder_ + "/target";
+  std::ofstream(target) << "kept";
+  std::filesystem::create_symlink("target", path_);
+  auto file = create();
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->write(std::string_view("new")).ok());
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_EQ(content(), "new");
+  std::ifstream in(target);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "kept");
+  EXPECT_EQ(files(), 2u);
+}
+
+/// As /dev/stdout is, when a shell has sent it to a file.
+TEST_P(OutputFiles, WriteToWhatIsOpenAlready) {
+  const std::string target = folder_ + "/target";
+  std::ofstream(target) << "before ";
+  const int open_file = open(target.c_str(), O_WRONLY | O_APPEND);
+  ASSERT_GE(open_file, 0);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(open_file), path_);
+  const auto end = end_of_links(path_);
+  ASSERT_TRUE(end);
+  auto file = OutputFile::create(*end, Existing::Replace, GetParam());
+  ASSERT_TRUE(file) << file.error().text();
+  EXPECT_FALSE(file->can_rewrite());
+  ASSERT_TRUE(file->write(std::string_view("and after")).ok());
+  ASSERT_TRUE(file->commit().ok());
+  close(open_file);
+  EXPECT_EQ(content(), "");  // its name is gone with the descriptor
+  std::ifstream in(target);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "before and after");
+  EXPECT_EQ(files(), 2u);
 }
 
 TEST_P(OutputFiles, ReplaceNothingUnlessTheyMay) {

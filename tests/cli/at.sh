@@ -122,6 +122,7 @@ for question in "at $tidbug 5" "find $tidbug exec 0,0xffffffffffffffff --limit 1
   [ "$(wc -l <"$work/err")" = 1 ] || fail "$question: $(wc -l <"$work/err") lines of warnings"
 done
 expect 1 check "$tidbug"
+has ': faulty, 36 problems; 4999 events can be read'
 [ "$(grep -c hidden-thread-id "$work/out")" = 36 ] || fail 'check lists them all'
 # Of other kinds, the first few.
 {

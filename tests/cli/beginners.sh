@@ -35,6 +35,17 @@ for bad in zzz 0x40zz ''; do
 done
 expect 2 print "$run" --image "$work/sq@55550a0"
 has 'is 55550a0 hexadecimal? Then it is 0x55550a0' err
+for bad in 'sq@7ff6a0,0x1000' 'sq@0x7ff6a0,1f00' 'sq@7ff6a0,1f00'; do
+  expect 2 convert "$run" "$work/out.drcov" --module "$bad"
+  has "--module $bad: wanted is NAME@BASE,SIZE; is " err
+done
+has 'is 7ff6a0 hexadecimal? Then it is 0x7ff6a0' err
+expect 2 at "$run" 3 --mem 7f0000,4
+has 'wanted is ADDR or ADDR,LEN; is 7f0000 hexadecimal? Then it is 0x7f0000' err
+expect 2 at "$run" 3 --mem 0x7f0000,1f
+has 'wanted is ADDR or ADDR,LEN; is 1f hexadecimal? Then it is 0x1f' err
+expect 2 convert "$run" "$work/out.tf" --at 40100c
+has 'is 40100c hexadecimal? Then it is 0x40100c' err
 cp "$work/sq" "$work/sq@home"
 expect 0 print "$run" --image "$work/sq@home"
 expect 4 print "$run" --image "$work/none"
@@ -62,10 +73,22 @@ has 'repair writes the format of' err
 has 'is a name of jsonl' err
 [ -e "$work/out.jsonl" ] && fail 'a file by the wrong name'
 expect 0 repair "$work/run.trace64" "$work/out.name"
+if grep -q 'in spite of' "$work/err"; then fail 'any other name will do'; fi
+expect 0 repair "$work/run.trace64" "$work/out.trace32"
+has 'out.trace32: this is 64-bit code in spite of the name; x64dbg looks for it in .trace64' err
 
 # Options of one format, given for another.
 expect 0 convert "$run" "$work/out.jsonl" --style x64dbg --compat
 has 'out.jsonl: --style, --compat changes nothing: that is of trace64, and this is jsonl' err
+expect 0 convert "$run" "$work/out.csv" --mark-gaps --where 'pc == 0x40100c'
+has 'out.csv: --mark-gaps changes nothing: that is of trace64, and this is csv' err
+grep -q 'lost.*left out' "$work/out.csv" || fail 'gaps are marked anyway'
+for columns in symbol step,source,symbol; do
+  expect 0 print "$run" --columns "$columns"
+  has "--columns ${columns#step,}: nothing to show; names come from --image FILE[@BASE]" err
+done
+expect 0 print "$run" --columns step,module
+if grep -q 'nothing to show' "$work/err"; then fail 'modules may be in the trace'; fi
 expect 0 convert "$run" "$work/out.trace64" --style x64dbg
 if grep -q 'changes nothing' "$work/err"; then fail '--style is of trace64'; fi
 

@@ -9,6 +9,22 @@ head -c 30000 "$file" >"$work/cut.tf"
 expect 1 check "$work/cut.tf"
 has 'damage frame-cut at 0x'
 has 'damaged, 2 problems; 7 events can be read'
+expect 1 check --json "$work/cut.tf"
+cp "$work/out" "$work/check.json"
+expect 0 info --json "$work/cut.tf"
+python3 - "$work/check.json" "$work/out" <<'END' || fail 'check --json'
+import json, sys
+check, info = (json.load(open(path)) for path in sys.argv[1:])
+assert check["sound"] is False and check["records"] == info["records"] == 7, check
+assert len(check["problems"]) == check["problem_count"] == 2, check
+for key in ("format", "problems", "problem_count", "lost"):
+    assert check[key] == info[key], (key, check[key], info[key])
+END
+expect 1 check --json --strict "$work/cut.tf"
+has '"records": null'
+expect 0 check --json "$file"
+has '"sound": true'
+has '"records": 13'
 expect 1 check --strict "$work/cut.tf"
 has 'damage frame-cut at 0x'
 has 'damaged; the rest was not looked at'

@@ -76,4 +76,38 @@ has '70000 does not fit' err
 # Binary is not for terminals.
 script -qec "$tracewell convert '$file' - --format tfile" /dev/null >"$work/out" 2>&1
 has 'not written to a terminal'
+
+# OUT that is a link stays one; what it leads to is written, there or not. /dev/stdout is what a
+# shell has made of it.
+mkdir "$work/elsewhere"
+ln -s elsewhere/real.jsonl "$work/link.jsonl"
+steps=$TRACEWELL_SOURCE/tests/cli/steps.jsonl
+expect 0 convert "$steps" "$work/plain.jsonl"
+for _ in there again; do
+  expect 0 convert "$steps" "$work/link.jsonl"
+  [ -L "$work/link.jsonl" ] || fail 'the link is gone'
+  cmp "$work/plain.jsonl" "$work/elsewhere/real.jsonl" || fail 'what a link leads to'
+  [ "$(ls "$work/elsewhere")" = real.jsonl ] || fail "left: $(ls "$work/elsewhere")"
+done
+ln -s round.jsonl "$work/round.jsonl"
+expect 4 convert "$steps" "$work/round.jsonl"
+{ echo before
+  "$tracewell" convert "$steps" /dev/stdout --format jsonl 2>"$work/err"
+  echo behind; } >"$work/out"
+{ echo before; cat "$work/plain.jsonl"; echo behind; } >"$work/wanted"
+cmp "$work/out" "$work/wanted" || fail '/dev/stdout that is a file'
+[ -L /dev/stdout ] || fail '/dev/stdout is gone'
+
+# The index beside a trace is nobody's link: what that leads to stays as it is.
+expect 0 convert "$steps" "$work/steps.trace64"
+echo mine >"$work/mine"
+ln -s mine "$work/steps.trace64.tidx"
+expect 0 at "$work/steps.trace64" 0
+[ "$(cat "$work/mine")" = mine ] || fail 'the index went through a link'
+# Who could not read OUT cannot read what replaces it.
+touch "$work/private.jsonl"
+chmod 600 "$work/private.jsonl"
+expect 0 convert "$steps" "$work/private.jsonl"
+[ "$(stat -c %a "$work/private.jsonl")" = 600 ] || fail "rights of OUT"
+
 finish

@@ -142,8 +142,12 @@ for bad in zz '' '0x1000,' '0x1000,zz' -5 99999999999999999999999 '0x1000 0x1004
   [ -e "$work/bad.tf" ] && fail "a file for --at '$bad'"
 done
 expect 0 convert --at "1,2" --at 0x1001 "$cases/../cli/steps.jsonl" "$work/good.tf" --from 0
+has 'r10 and 48 more are not known in any frame, and GDB shows 0 there' err
 expect 0 info --json "$work/good.tf"
 has '"records": 1,'
+expect 0 convert "$cases/../cli/steps.jsonl" "$work/all.tf"
+has 'rcx, rdx, rsi, rdi, rbp, r8, r9, r10 and 48 more are not known in any frame' err
+has ': rbx is not known in some frames, and GDB shows 0 there' err
 expect 1 convert --at 1,2 "$cases/../cli/steps.jsonl" "$work/nothing.tf"
 has "no step is at 1,2; $work/nothing.tf is not written" err
 [ -e "$work/nothing.tf" ] && fail 'a file with nothing in it'

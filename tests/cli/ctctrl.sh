@@ -2,9 +2,8 @@
 # ctctrl: components of running programs, by name, alias and type: levels, memory and system mode,
 # buffers that are dumped and outlive their program, and what holds for components that come later.
 . "$(dirname "$0")/common.sh"
-export XDG_RUNTIME_DIR=$work/run TRACEWELL_COMPONENTS=$work/good TRACEWELL_COMPONENT_LOGS=$work/ct
-export PATH=$TRACEWELL_BIN/aix:$PATH
-mkdir -m 700 "$work/run"
+. "$(dirname "$0")/hooks_common.sh"
+export TRACEWELL_COMPONENTS=$work/good TRACEWELL_COMPONENT_LOGS=$work/ct
 cat >"$work/parts.c" <<'C'
 #include <stdio.h>
 #include <string.h>
@@ -207,8 +206,13 @@ wait "$pid" 2>/dev/null
 expect 1 ctctrl -q
 
 for wrong in '-c a memtracelevel=10' '-c a memtracefilltime' '-c a' 'memtraceon' '-x' '-q -D' \
-    '-c a systracebufsize=1m'; do
+    '-c a systracebufsize=1m' '-c a memtracebufsize=much'; do
   read -ra words <<<"$wrong"
   expect 2 ctctrl "${words[@]}"
+done
+for size in 1 127k 65m 100g; do
+  expect 2 ctctrl -c a memtracebufsize=$size
+  has "memtracebufsize: $size is too " err
+  has ': 128k to 64m' err
 done
 finish

@@ -107,6 +107,28 @@ has 'not seen to meet again within 20 steps; --window N looks further (up to 167
 expect 1 diff "$work/one.jsonl" "$work/other.jsonl" --window 20 --json
 has '"given_up_after": 20'
 
+# Steps that are missing in one of them are no parting of the runs.
+awk 'NR == 32 { print "{\"kind\":\"lost\",\"count\":7}" } NR < 32 || NR > 38' \
+  "$work/one.jsonl" >"$work/hole.jsonl"
+expect 1 diff "$work/hole.jsonl" "$work/one.jsonl"
+has '7 steps are missing in A in front of step 30: cannot tell whether the runs differ, after'
+has '    B: step 30 at 0x205a (nop), 7 steps of its own'
+has 'not known: steps are missing'
+if grep -q 'the runs part\|^different' "$work/out"; then fail 'missing steps are no parting'; fi
+expect 1 diff --json "$work/one.jsonl" "$work/hole.jsonl"
+has '"undecided": true'
+has '"kind": "missing"'
+has '"before_step": 30'
+has '"steps": 7'
+expect 0 convert "$work/hole.jsonl" "$work/hole.trace64"
+expect 1 diff "$work/hole.trace64" "$work/one.jsonl"
+has 'steps are missing in A in front of step 30: cannot tell whether the runs differ'
+expect 1 diff "$work/hole.jsonl" "$work/other.jsonl"
+has 'different'
+# Nor can one be both sides when it is standard input.
+expect 2 diff - -
+has 'both A and B are -' err
+
 # What a beginner does wrong.
 expect 2 diff "$work/a.jsonl"
 expect 4 diff "$work/a.jsonl" "$work/nothing-there"

@@ -36,7 +36,16 @@ expect 4 info "$work"
 has "$work is a folder, and no trace" err
 echo 'not a trace' >"$work/text"
 expect 3 info "$work/text"
-has 'not a trace in any format' err
+has 'text is not a trace: it does not begin like one; formats that are read: tfile, ' err
+cp "$work/text" "$work/text.trace64"
+expect 3 info "$work/text.trace64"
+has 'text.trace64 is not a trace: its name says trace64, and it does not begin like one' err
+cp "$work/text" "$work/text.tenet"
+expect 3 info "$work/text.tenet"
+has 'does not begin like one; --input-format tenet reads it nevertheless' err
+cp "$work/text" "$work/text.csv"
+expect 3 info "$work/text.csv"
+has 'text.csv is not a trace: csv is written and not read; formats that are read: ' err
 : >"$work/empty"
 expect 3 check "$work/empty"
 has "it is empty" err

@@ -9,6 +9,32 @@ page=$out/man/man1/tracewell.1
 if command -v mandoc > /dev/null; then
   mandoc -Tlint -Werror "$page"
 fi
+# AIX's commands, and gdbserver's, have a page of their own name, with all options of the command.
+"$TRACEWELL_BIN/tracewell" __describe | python3 -c '
+import json, sys
+for command in json.load(sys.stdin)["commands"]:
+    for name in command["programs"]:
+        print(name, command["name"], *(name for one in command["options"] for name in one["names"]))
+' > "$out/programs"
+for name in trace trcon trcoff trcstop trcrpt trcdead trcevgrp trcctl ctctrl trcupdate \
+    tracewell-gdbserver; do
+  grep -q "^$name " "$out/programs" || { echo "no page for $name"; exit 1; }
+done
+while read -r name command options; do
+  own=$out/man/man1/$name.1
+  said=$(MANWIDTH=200 man --warnings=w -l "$own" 2>&1 > "$out/shown" < /dev/null) ||
+    said="$said, and it fails"
+  [ -z "$said" ] || { echo "$name.1: $said"; exit 1; }
+  grep -qi "^$name(1)" "$out/shown" || { echo "$name.1 has another name"; exit 1; }
+  grep -q "The same as tracewell $command\." "$out/shown" ||
+    { echo "$name.1 is not $command"; exit 1; }
+  for option in $options; do
+    grep -q -- "^ *\(.*, \)\?$option\b" "$out/shown" || { echo "no $option in $name.1"; exit 1; }
+  done
+  if command -v mandoc > /dev/null; then
+    mandoc -Tlint -Werror "$own"
+  fi
+done < "$out/programs"
 completion=$out/bash-completion/completions/tracewell
 "$TRACEWELL_BIN/tracewell" __describe | python3 -c '
 import json, sys

@@ -68,4 +68,24 @@ for name in $names; do
   { cat "$from"; tail -c +120 "$from"; head -c 3000 /dev/zero; } >"$work/trace.trace64"
   same "$work/trace.trace64"
 done
+
+# Who wrote it: a file of ours says so by what stands in it; x64dbg's, written again as it is, is
+# still x64dbg's.
+recorder() {  # TEXT FILE
+  expect 0 info "$2"
+  grep -q "^recorder   $1" "$work/out" || fail "$2 is not by $1: $(grep recorder "$work/out")"
+}
+python3 "$TRACEWELL_SOURCE/examples/travel/squares.py" >"$work/squares.jsonl"
+expect 0 convert "$work/squares.jsonl" "$work/squares.trace64"
+recorder Tracewell$ "$work/squares.trace64"
+recorder 'x64dbg, ' "$samples/synthetic_single.trace64"
+recorder 'x64dbg, August 2026 or later (or before, and repaired since then)$' \
+  "$samples/synthetic_threads_fixed.trace64"
+expect 0 convert "$samples/synthetic_single.trace64" "$work/copy.trace64"
+recorder 'x64dbg, [^;]*$' "$work/copy.trace64"
+expect 0 convert "$samples/synthetic_single.trace64" "$work/part.trace64" --where 'step in 9..99'
+recorder Tracewell$ "$work/part.trace64"
+expect 0 note "$work/copy.trace64" 700 here
+expect 0 convert "$work/copy.trace64" "$work/noted.trace64"
+recorder 'x64dbg, .*; written again by Tracewell$' "$work/noted.trace64"
 finish

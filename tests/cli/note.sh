@@ -82,6 +82,19 @@ expect 0 note "$work/back.trace64" 16
 has 'first\x0asecond'
 expect 0 convert "$trace" "$work/run-tvt.json" --format tvt
 grep -q '"comment":"the key was here"' "$work/run-tvt.json" || fail 'comments'
+
+# Those of steps that are not selected are counted, wherever the selection begins.
+for from in "$trace" "$work/run.jsonl"; do
+  for one in "1:--from 10 --to 900" "1:--from 17" "2:--from 17 --to 900" "2:--to 15" \
+    "1:--where seq!=16"; do
+    # shellcheck disable=SC2086
+    expect 0 convert "$from" "$work/part.jsonl" ${one#*:}
+    has "part.jsonl: ${one%%:*} note" err
+    has ' of steps that were not selected ' err
+  done
+  expect 0 convert "$from" "$work/part.jsonl" --where 'seq < 2000'
+  if grep -q 'not selected' "$work/err"; then fail "$from: both notes are there"; fi
+done
 for format in tenet drcov modoff folded tfile; do
   expect 0 convert "$trace" "$work/run.$format" --format $format \
     --module it@0x1000,0xffffffffffffe000
@@ -163,4 +176,13 @@ expect 2 note "$trace" 5 text --delete
 expect 2 note "$trace" 5 --clear
 expect 2 note - 5 text
 expect 3 note "$cases/tfile/gdb-tsave/input.tf" 1 text
+# Whoever writes at the same time waits for his turn.
+cp "$cases/data/synthetic_threads_fixed.trace64" "$work/many.trace64"
+for step in $(seq 12); do
+  "$tracewell" note "$work/many.trace64" "$step" "note $step" &
+done
+wait
+expect 0 note "$work/many.trace64"
+lines 12
+
 finish

@@ -108,14 +108,17 @@ has "and the trace is of C:\\dir\\PROG.EXE with $hash" err
 expect 0 convert --image "$work/other.exe@0x7ff700000000" "$work/away.trace64" "$work/kept.trace64"
 has 'is not the file' err
 cmp "$work/kept.trace64" "$work/away.trace64" || fail 'the hash of the input is kept'
-# A header without them gets them.
+# A header without them gets them; nor does a block of ours have them.
 python3 - "$work" <<'PYTHON'
 import re, struct, sys
 data = open(f"{sys.argv[1]}/away.trace64", "rb").read()
 size = struct.unpack("<I", data[4:8])[0]
+behind = 8 + size
+while data[behind] == 0xC0 and data[behind + 14] == 7:  # where a module was
+    behind += 5 + struct.unpack("<I", data[behind + 1 : behind + 5])[0]
 json = b'{"ver":1,"mine":"kept","arch":"x64","compression":""}'
 open(f"{sys.argv[1]}/bare.trace64", "wb").write(
-    b"TRAC" + struct.pack("<I", len(json)) + json + data[8 + size :])
+    b"TRAC" + struct.pack("<I", len(json)) + json + data[behind:])
 PYTHON
 expect 0 convert "$work/bare.trace64" "$work/same.trace64"
 cmp "$work/bare.trace64" "$work/same.trace64" || fail 'a header that nobody asked to fill'

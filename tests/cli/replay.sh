@@ -63,5 +63,55 @@ import re, sys
 answer = open(sys.argv[1], encoding="latin-1").read()
 runs = re.sub(r"(.)\*(.)", lambda run: run[1] * (ord(run[2]) - 28), answer)
 text = bytes.fromhex(re.search(r"\$O([0-9a-f]+)#", runs)[1]).decode()
-assert "Quit GDBserver" in text and "  set " not in text, text
+assert "End the replay" in text and "GDBserver" not in text and "  set " not in text, text
 EOF
+
+# The next debugger begins where the first one did.
+cp "$cases/data/synthetic_single.trace64" "$work/steps.trace64"
+"$tracewell" replay "$work/steps.trace64" "unix:$work/steps" 2> "$work/said" &
+server=$!
+until grep -q 'Listening on' "$work/said" 2> /dev/null; do sleep 0.05; done
+status=0
+python3 - "$work/steps" <<'EOF' || status=$?
+import re, socket, sys
+
+class Debugger:
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        self.socket.connect(sys.argv[1])
+        self.got = b""
+
+    def ask(self, packet):
+        """The console's text, and the answer."""
+        self.socket.sendall(b"$%s#%02x" % (packet, sum(packet) % 256))
+        text = ""
+        while True:
+            found = re.match(rb"[+]*[$](.*?)#..", self.got, re.S)
+            if not found:
+                more = self.socket.recv(4096)
+                assert more, "the server is gone"
+                self.got += more
+                continue
+            self.got = self.got[found.end():]
+            self.socket.sendall(b"+")
+            answer = re.sub(rb"(.)[*](.)", lambda run: run[1] * (run[2][0] - 28), found[1])
+            if not answer.startswith(b"O") or answer == b"OK":
+                return text, answer
+            text += bytes.fromhex(answer[1:].decode()).decode()
+
+    def monitor(self, command):
+        return self.ask(b"qRcmd," + command.encode().hex().encode())[0]
+
+first = Debugger()
+start = first.monitor("where")
+assert start.startswith("before step 0 of "), start
+first.monitor("goto 30")
+assert first.monitor("where").startswith("before step 30 of "), "goto"
+first.socket.close()
+second = Debugger()
+assert second.monitor("where") == start, second.monitor("where")
+EOF
+kill -TERM "$server"
+wait "$server" || [ $? = 143 ]
+[ "$status" = 0 ]

@@ -73,4 +73,26 @@ expect 3 report "$work/cut.tf"
 has 'frame-cut' err
 tail -n 1 "$work/out" >"$work/last"
 has 'cut.tf is damaged at offset 0x6fc4: a frame' last
+
+# Of several files all that are there are reported; those that are not are named.
+cp "$hooks" "$work/first.jsonl"
+cp "$hooks" "$work/second.jsonl"
+echo 'no trace' >"$work/text"
+count=$("$tracewell" report "$work/first.jsonl" -h -t "$work/mine" | wc -l)
+for missing in nosuch text; do
+  expect 1 report "$work/first.jsonl" "$work/$missing" "$work/second.jsonl" -t "$work/mine" \
+    -o "$work/both"
+  has "$work/$missing" err
+  [ "$(grep -c "^Log: $work/" "$work/both")" = 2 ] || fail "$missing: $(grep ^Log "$work/both")"
+  expect 1 report "$work/$missing" "$work/first.jsonl" "$work/second.jsonl" -h -t "$work/mine"
+  [ "$(grep -c '^[0-9A-F]* ' "$work/out")" = $((2 * $(grep -c '^[0-9A-F]* ' <("$tracewell" report \
+    "$work/first.jsonl" -h -t "$work/mine")))) ] || fail "$missing: not all of both files"
+  expect 1 report -m "$work/first.jsonl" "$work/$missing" -h -t "$work/mine"
+  lines "$count"
+done
+expect 4 report "$work/nosuch" "$work/neither" -o "$work/none"
+has 'nosuch' err
+has 'neither' err
+[ -e "$work/none" ] && fail "a report of nothing was written"
+expect 3 report "$work/cut.tf" "$work/nosuch" -o "$work/both"
 finish

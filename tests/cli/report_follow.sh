@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # tracewell report of logs of trace hooks: AIX's command lines, and a log that grows.
 . "$(dirname "$0")/common.sh"
-export TZ=UTC XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state TRACEWELL=$tracewell
-export PATH=$TRACEWELL_BIN/aix:$PATH TRACEWELL_LOG=$work/log
-unset TRACEWELL_TEMPLATES
-mkdir -m 700 "$work/run"
-build=$TRACEWELL_BIN/..
+. "$(dirname "$0")/hooks_common.sh"
+export TZ=UTC TRACEWELL_LOG=$work/log
 
 # Fires a hook for each line of its input, so that the test knows when.
 cat >"$work/lines.c" <<'C'

@@ -61,6 +61,14 @@ expect 0 report a.jsonl b.jsonl -m -r
 od -A d -t x1 -v out >bytes && mv bytes out
 same raw.txt
 
+# Entries do not say on which processor they were made: -C writes those of one.
+for cpu in 0 1; do
+  expect 0 report "$hooks" -r -C $cpu -o "$cpu.raw"
+  [ -s "$cpu.raw" ] || fail "no entry of processor $cpu"
+done
+expect 0 report "$hooks" -r
+[ "$(wc -c <out)" = "$(cat 0.raw 1.raw | wc -c)" ] || fail "entries of all processors"
+
 # The offset that the raw form shows is that of the entry there.
 expect 0 report b.jsonl -r -o stored
 expect 0 report b.jsonl -h -k 00C

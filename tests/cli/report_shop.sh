@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # examples/hooks: a server with hooks at each stage, and its report by thirty templates.
 . "$(dirname "$0")/common.sh"
-export XDG_RUNTIME_DIR=$work/run TRACEWELL_PREFIX=$TRACEWELL_BIN/..
+. "$(dirname "$0")/hooks_common.sh"
+export TRACEWELL_PREFIX=$TRACEWELL_BIN/..
 export TRACEWELL_EVENT_GROUPS=$work/none
-unset TRACEWELL_LOG TRACEWELL_TEMPLATES
-mkdir -m 700 "$work/run"
 example=$TRACEWELL_SOURCE/examples/hooks
 golden=$TRACEWELL_SOURCE/tests/cli/report/shop.txt
 

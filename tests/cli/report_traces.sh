@@ -27,4 +27,23 @@ expect 0 report slice.trace64 -t steps.trcfmt
 same steps.txt
 expect 0 report slice.trace64 -t steps.trcfmt --format csv
 same steps.csv
+
+# The how-to's template for steps tells each kind of access apart, and is told nothing of doubt.
+sed -n '/^    00B 1.0/,/[^\\]$/s/^    //p' "$TRACEWELL_SOURCE/docs/how-to/report-by-templates.md" \
+  >how-to.trcfmt
+expect 0 report -c -t how-to.trcfmt
+lines 0
+{
+  echo '{"catalog":{"machine":"x86-64"}}'
+  for access in '' read write read-write; do
+    for values in '' '"old":"0200000000000000"' '"new":"0300000000000000"' \
+      '"old":"0200000000000000","new":"0300000000000000"'; do
+      memory="{\"addr\":\"0x7000\",\"size\":8,\"access\":\"$access\"${values:+,$values}}"
+      echo '{"kind":"step","tid":7,"pc":"0x1000","opcode":"ff00","memory":['"${access:+$memory}"']}'
+      [ -n "$access" ] || break
+    done
+  done
+} >accesses.jsonl
+expect 0 report accesses.jsonl -h -t how-to.trcfmt -O timestamp=3
+same accesses.txt
 finish

@@ -2,11 +2,7 @@
 # trace, trcon, trcoff, trcstop under their own names, and programs with trace hooks: C and C++,
 # static and shared, 32-bit; what babeltrace2 reads of their log.
 . "$(dirname "$0")/common.sh"
-export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state TRACEWELL=$tracewell
-export PATH=$TRACEWELL_BIN/aix:$PATH
-unset TRACEWELL_LOG
-mkdir -m 700 "$work/run"
-build=$TRACEWELL_BIN/..
+. "$(dirname "$0")/hooks_common.sh"
 log=$work/log
 
 # Programs as they are written for AIX.

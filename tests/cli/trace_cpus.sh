@@ -2,11 +2,7 @@
 # trace -p and -C: hooks say on which processor they were, and are chosen by that: 64-bit, 32-bit
 # and static programs, components; what babeltrace2 reads of it.
 . "$(dirname "$0")/common.sh"
-export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state TRACEWELL=$tracewell
-export PATH=$TRACEWELL_BIN/aix:$PATH
-unset TRACEWELL_LOG
-mkdir -m 700 "$work/run"
-build=$TRACEWELL_BIN/..
+. "$(dirname "$0")/hooks_common.sh"
 log=$work/log
 
 # On each of the processors that are named, one after the other.
@@ -118,6 +114,6 @@ grep -q '"cpu"' "$work/out" && fail "a processor in a session without"
 trace -a -C 99999 2>"$work/err" && fail "trace -C 99999"
 has "'99999' is no processor of this machine" err
 trace -a -C , 2>"$work/err" && fail "trace -C ,"
-has "no processors are named" err
+has "nothing stands behind it" err
 
 finish

@@ -2,10 +2,7 @@
 # What a trace cannot see, and logs that it cannot have: programs with another librts, or whose
 # control file was removed; a log that goes meanwhile; two traces into one.
 . "$(dirname "$0")/common.sh"
-export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state TRACEWELL=$tracewell
-export PATH=$TRACEWELL_BIN/aix:$PATH
-unset TRACEWELL_LOG
-mkdir -m 700 "$work/run"
+. "$(dirname "$0")/hooks_common.sh"
 log=$work/log
 
 # Says that it runs, and ends with its input.

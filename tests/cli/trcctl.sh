@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # trcctl: the defaults of trace are listed, set, kept and forgotten.
 . "$(dirname "$0")/common.sh"
-export XDG_RUNTIME_DIR=$work/run TRACEWELL_DEFAULTS=$work/etc/trace.conf XDG_STATE_HOME=$work/state
-unset TRACEWELL_LOG
-mkdir -m 700 "$work/run"
+. "$(dirname "$0")/hooks_common.sh"
+export TRACEWELL_DEFAULTS=$work/etc/trace.conf
 expect 0 trcctl
 has 'log size                    any'
 has 'buffer size                 2097152'
@@ -33,6 +32,20 @@ for wrong in '-L much' '-T 0' '-L -1'; do
   read -ra options <<<"$wrong"
   expect 2 trcctl "${options[@]}"
 done
+expect 0 trcctl
+cp "$work/out" "$work/before"
+for option in -o -L -T -N -d; do
+  expect 2 trcctl "$option" ''
+  has "$option: is given, and nothing stands behind it" err
+done
+for wrong in '-T 1' '-T 100g' '-N 31k' '-N 257m' '-L 31k'; do
+  read -ra options <<<"$wrong"
+  expect 2 trcctl "${options[@]}"
+  has "${options[0]}: ${options[1]} is too " err
+done
+has '32k to' err
+expect 0 trcctl
+diff "$work/before" "$work/out" || fail "what was refused changed the defaults"
 expect 2 trcctl -M "$work"
 if [ "$(id -u)" = 0 ]; then
   expect 0 trcctl -N 1m -l

@@ -2,9 +2,7 @@
 # trcdead: rings that are left in a log whose session nobody can end; in single files; and in the
 # core file of a program whose rings' files were gone.
 . "$(dirname "$0")/common.sh"
-export XDG_RUNTIME_DIR=$work/run
-export PATH=$TRACEWELL_BIN/aix:$PATH
-mkdir -m 700 "$work/run"
+. "$(dirname "$0")/hooks_common.sh"
 log=$work/log
 cat >"$work/dies.c" <<'C'
 #include <signal.h>
@@ -44,7 +42,7 @@ cp -r "$log" "$work/copy"
 expect 2 trace -a -o "$log"
 has 'trcdead' err
 expect 0 trcdead "$log"
-has ' of 1 rings'
+has ' of 1 ring'
 [ -e "$log/.rings" ] && fail "rings are left"
 numbers "$log" 150
 babeltrace2 "$log" >"$work/out" 2>"$work/err" || fail "babeltrace2"

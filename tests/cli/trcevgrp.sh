@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # trcevgrp: groups are made, listed, changed and removed; trace -J and -K take them.
 . "$(dirname "$0")/common.sh"
-export XDG_RUNTIME_DIR=$work/run TRACEWELL_EVENT_GROUPS=$work/groups/evgrp
-export PATH=$TRACEWELL_BIN/aix:$PATH
-mkdir -m 700 "$work/run"
+. "$(dirname "$0")/hooks_common.sh"
+export TRACEWELL_EVENT_GROUPS=$work/groups/evgrp
 
 is() {  # TEXT: the output is that
   diff - "$work/out" <<<"$1" || fail "other output"

@@ -51,6 +51,9 @@ truncate -s -1 "$work/wanted"  # still no end of the last line
 cmp "$work/wanted" "$work/trcfmt" || fail "the new file"
 expect 0 report --check -t "$work/trcfmt"
 cp "$work/trcfmt" "$work/after"
+# A second run finds nothing to do, and leaves what takes back the first.
+expect 0 trcupdate "$work/new"
+cmp "$work/after" "$work/trcfmt" || fail "the same again"
 expect 0 trcupdate -o "$work/new.undo"
 cmp "$work/before" "$work/trcfmt" || fail "undo"
 expect 0 trcupdate -o "$work/new.undo.undo"
@@ -97,6 +100,14 @@ diff "$work/some.trc" "$work/out" || fail "what -x printed"
 expect 1 trcupdate -x 066
 expect 2 trcupdate -x 6
 expect 2 trcupdate
+# A byte order mark is no part of the first template, and stays.
+printf '\xef\xbb\xbf066 1.0 "first"\n' >"$work/marked"
+cp "$work/marked" "$work/before"
+printf '* /etc/trcfmt\n+ 066 1.1 "second"\n' >"$work/marks.trc"
+expect 0 trcupdate -t "$work/marked" "$work/marks"
+cmp "$work/marked" <(printf '\xef\xbb\xbf066 1.1 "second"\n') || fail "a byte order mark"
+expect 0 trcupdate -t "$work/marked" -o "$work/marks.undo"
+cmp "$work/before" "$work/marked" || fail "undo behind a byte order mark"
 printf '\x1f\x9d\x90' >"$work/compressed"
 expect 3 trcupdate -t "$work/compressed" "$work/some"
 finish

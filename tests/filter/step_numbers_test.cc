@@ -8,25 +8,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "list_source.h"
+
 namespace tracewell::filter {
 namespace {
-
-/// Two events at a time.
-class Listed final : public Source {
- public:
-  explicit Listed(std::vector<Event> events) : events_(std::move(events)) {}
-  const Catalog& catalog() const override { return catalog_; }
-  Result<bool> next(Batch& batch) override {
-    batch.clear();
-    for (int i = 0; i < 2 && at_ < events_.size(); ++i) batch.add() = events_[at_++];
-    return !batch.empty();
-  }
-
- private:
-  Catalog catalog_;
-  std::vector<Event> events_;
-  size_t at_ = 0;
-};
 
 template <class Body>
 Event event(uint64_t seq, Body body) {
@@ -37,7 +22,8 @@ Event event(uint64_t seq, Body body) {
 }
 
 std::string numbers(std::vector<Event> events) {
-  const auto source = with_step_numbers(std::make_unique<Listed>(std::move(events)));
+  const auto source =
+      with_step_numbers(std::make_unique<test::ListSource>(Catalog(), events, /*in_a_batch=*/2));
   std::string out;
   Batch batch;
   while (*source->next(batch))

@@ -1,6 +1,8 @@
 // Runs the cases beside this file: tests/formats/<format>/<case>/. See README.md.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>

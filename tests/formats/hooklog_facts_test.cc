@@ -17,6 +17,13 @@ TEST(HooklogFacts, AreThoseOfTheBlock) {
   EXPECT_EQ(read_hooklog_fact(kMetadata, "mode"), std::nullopt);
 }
 
+TEST(HooklogFacts, HaveQuotesAndBackslashes) {
+  const std::string text =
+      "/* CTF 1.8 */\n\nenv {\n  message = \"\\\"a\\\"; \\\\b\\n\\\\\";\n  plain = 7;\n};\n";
+  EXPECT_EQ(read_hooklog_fact(text, "message"), "\"a\"; \\b\\n\\");
+  EXPECT_EQ(read_hooklog_fact(text, "plain"), "7");
+}
+
 TEST(HooklogFacts, AreNotGuessedFromABlockThatIsCut) {
   const std::string_view cut = kMetadata.substr(0, kMetadata.find("\n};"));
   EXPECT_EQ(read_hooklog_fact(cut, "component"), std::nullopt);

@@ -9,6 +9,13 @@
 namespace tracewell::formats::test {
 namespace {
 
+/// Of one event, and that is left out.
+bool is_lost(const Batch& batch) {
+  if (batch.size() != 1) return false;
+  const auto* lost = std::get_if<Lost>(&batch.events()[0].body);
+  return lost != nullptr && lost->count == 1;
+}
+
 TEST(JsonlLimits, ALayoutThatOverflowsIsRefused) {
   // 65537 registers of 65536 bytes: offsets of 32 bits would wrap into the block.
   std::string catalog = R"({"catalog":{"registers":[)";
@@ -28,7 +35,8 @@ TEST(JsonlLimits, ALargeBlockIsNotMadeForASmallLine) {
       "]}}\n{\"kind\":\"frame\",\"registers\":{\"a\":\"0x1\"}}\n");
   ASSERT_TRUE(opened.source);
   Batch batch;
-  EXPECT_FALSE(*opened.source->next(batch));
+  ASSERT_TRUE(*opened.source->next(batch));
+  EXPECT_TRUE(is_lost(batch));
   EXPECT_EQ(opened.problems->count(Problem::Severity::Damage), 1u);
 }
 
@@ -46,8 +54,36 @@ TEST(JsonlLimits, RegistersOfAnySizeAndBothOrders) {
           fmt::format(R"({{"kind":"frame","registers":{{"w":"{}"}}}})", value);
       Opened opened(catalog + "\n" + event);
       Batch batch;
-      EXPECT_FALSE(*opened.source->next(batch)) << value;
+      ASSERT_TRUE(*opened.source->next(batch)) << value;
+      EXPECT_TRUE(is_lost(batch)) << value;
     }
+  }
+}
+
+/// Of more threads than are kept nothing holds either: another session begins.
+TEST(JsonlLimits, ManyThreadsInFrontOfAHole) {
+  for (const size_t threads : {100u, 20000u}) {
+    std::string lines = R"({"catalog":{"machine":"i386","registers":[{"name":"eax","size":4}]}})";
+    for (size_t tid = 1; tid <= threads; ++tid)
+      lines += fmt::format(
+          "\n{{\"kind\":\"step\",\"tid\":{},\"pc\":1,\"before\":{{\"eax\":1}}}}", tid);
+    lines += "\nno line\n";
+    for (size_t tid = 1; tid <= threads; ++tid)
+      lines += fmt::format("\n{{\"kind\":\"step\",\"tid\":{},\"pc\":2}}", tid);
+    Opened opened(lines);
+    size_t sessions = 0, forgotten = 0, lost = 0;
+    Batch batch;
+    while (*opened.source->next(batch))
+      for (const Event& event : batch.events()) {
+        const auto* mark = std::get_if<Mark>(&event.body);
+        sessions += mark != nullptr && mark->session;
+        lost += std::holds_alternative<Lost>(event.body);
+        if (const auto* step = std::get_if<Step>(&event.body))
+          forgotten += step->before.size() == 1 && step->before[0].value.empty();
+      }
+    EXPECT_EQ(lost, 1u);
+    EXPECT_EQ(sessions, threads == 100 ? 0u : 1u);
+    EXPECT_EQ(forgotten, threads == 100 ? 100u : 0u);
   }
 }
 

@@ -1,6 +1,7 @@
 // Random traces for property tests: everything that a trace file can hold, seeded.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <random>

@@ -12,6 +12,7 @@
 
 #include "formats/format.h"
 #include "formats/jsonl.h"
+#include "list_source.h"
 
 namespace tracewell::formats::test {
 
@@ -97,22 +98,6 @@ inline std::string without_path(std::string jsonl) {
   return jsonl.erase(at, end + 1 - at);
 }
 
-/// Hands out events that somebody else owns.
-class ListSource final : public Source {
- public:
-  ListSource(Catalog catalog, std::span<const Event> events)
-      : catalog_(std::move(catalog)), events_(events) {}
-  const Catalog& catalog() const override { return catalog_; }
-  Result<bool> next(Batch& batch) override {
-    batch.clear();
-    for (size_t i = 0; i < 100 && at_ < events_.size(); ++i) batch.add() = events_[at_++];
-    return !batch.empty();
-  }
-
- private:
-  Catalog catalog_;
-  std::span<const Event> events_;
-  size_t at_ = 0;
-};
+using tracewell::test::ListSource;
 
 }  // namespace tracewell::formats::test

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"
+#include "sanitized.h"
 
 namespace tracewell::formats::test {
 namespace {
@@ -200,7 +201,7 @@ TEST(Trace64, Case21TwoSessions) {
 }
 
 TEST(Trace64, Case22HiddenThreadIds) {
-  for (uint32_t seed = 0; seed < 8; ++seed) {
+  for (uint32_t seed = 0; seed < 8; seed += tracewell::test::kEach) {
     const uint32_t percent = 8 * seed;
     for (const bool wide : {true, false}) {
       RandomProgram program(seed, wide, 3, percent);

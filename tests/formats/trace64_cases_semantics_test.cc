@@ -1,4 +1,6 @@
 // Conformance cases 29 to 38: what the memory entries mean.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"

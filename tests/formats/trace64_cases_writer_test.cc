@@ -38,6 +38,9 @@ TEST(Trace64, Case44CompatHasNoUserBlocks) {
   const std::string block = full_block(1, {{16, 0x10}}).bytes();
   const std::string bytes = head(json) + block + "\x80" + le(3, 4) + "abc";
   Opened opened(bytes, "trace64");
+  EXPECT_NE(left_out_by_compat(*opened.source).find("the header is written without \"x\""),
+            std::string::npos);
+  ASSERT_TRUE(opened.source->steps()->seek(0).ok());
   const std::string out = saved(*opened.source, {.compat = true, .style = ""});
   EXPECT_EQ(out.substr(out.size() - block.size()), block);
   EXPECT_LE(load_uint(as_bytes(out).data() + 4, 4, Endian::Little), 16384u);

@@ -1,4 +1,5 @@
 // What a reader notes of an x64dbg trace for the next one: with it, everything is as without.
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -7,9 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"
+#include "sanitized.h"
 
 namespace tracewell::formats::test {
 namespace {
+
+using tracewell::test::kEach;
 
 std::string sample(const std::string& name) {
   return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
@@ -86,7 +90,7 @@ std::string eventful(uint32_t seed, bool wide, size_t steps) {
 
 TEST(Trace64Notes, AllIsTheSameWithThem) {
   for (const bool wide : {true, false})
-    for (uint32_t seed = 1; seed <= 6; ++seed) {
+    for (uint32_t seed = 1; seed <= 6; seed += kEach) {
       const std::string bytes = eventful(seed, wide, 400 * seed);
       Opened opened(bytes, "trace64");
       const auto notes = notes_of(opened);
@@ -100,7 +104,7 @@ TEST(Trace64Notes, AllIsTheSameOfCutAndDamagedSamples) {
   for (const char* name :
        {"synthetic_single", "synthetic_threads_fixed", "synthetic_threads_tidbug"}) {
     const std::string whole = sample(name);
-    for (int round = 0; round < 30; ++round) {
+    for (uint32_t round = 0; round < 30; round += kEach) {
       std::string bytes = whole;
       if (round % 2 != 0) bytes.resize(bytes.size() - random() % (bytes.size() / 2));
       if (round % 5 == 0) bytes.append(random() % 5000, '\0');
@@ -133,7 +137,7 @@ TEST(Trace64Notes, HoldForAFileThatHasGrown) {
     RandomProgram program(wide ? 5 : 6, wide, 3, 20);
     while (bytes.size() < 1'500'000) bytes += record(program.run(3000), {wide, true});
     std::mt19937 random(3);
-    for (int round = 0; round < 12; ++round) {
+    for (uint32_t round = 0; round < 12; round += kEach) {
       const size_t noted = bytes.size() - 1 - random() % 600'000;
       Opened before(bytes.substr(0, noted), "trace64");
       const auto notes = notes_of(before);

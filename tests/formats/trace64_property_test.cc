@@ -1,4 +1,5 @@
 // Random programs: what a recorder saw is what is read, from any place, in any style.
+#include <algorithm>
 #include <utility>
 
 #include <gtest/gtest.h>

@@ -129,5 +129,93 @@ TEST(Trace64, ZerosAreNoSign) {
   EXPECT_EQ(shown(ReadBack(head(kJson64) + one.bytes() + two.bytes())), "?");
 }
 
+/// Pushes of which nothing but the entries tells where the stack is.
+std::string pushes_without_sp(Era era, size_t count, bool wide = true) {
+  const uint64_t word = wide ? 8 : 4;
+  std::string out = head(wide ? kJson64 : kJson32);
+  uint64_t top = 0x170000;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t slot = kStack - word * (i + 1);
+    RawBlock one;
+    one.wide = wide;
+    one.words = {{0, 0x1111 * (i + 1)}, {wide ? kPc : 8, 0x401000 + i}};
+    one.opcode = "\x50";
+    one.entries = {{slot, era == Era::Before2024 ? 0xabc0000 + slot : top, 0x1111 * (i + 1), 0}};
+    top = 0x1111 * (i + 1);
+    out += one.bytes();
+  }
+  return out;
+}
+
+TEST(Trace64, PushesWhoseStackPointerIsNotKnown) {
+  for (const bool wide : {true, false}) {
+    const uint64_t word = wide ? 8 : 4;
+    // [sp] is what the push before has put there.
+    const std::string bytes = pushes_without_sp(Era::Since2024, 10, wide);
+    const ReadBack got(bytes);
+    EXPECT_EQ(shown(got), std::string(10, 't'));
+    ASSERT_EQ(got.steps[4].memory.size(), 2u);
+    EXPECT_EQ(got.steps[4].memory[0].kind, Kind::Write);
+    EXPECT_EQ(got.steps[4].memory[0].address, kStack - 5 * word);
+    EXPECT_EQ(got.steps[4].memory[1].address, kStack - 4 * word);
+    EXPECT_FALSE(got.steps[4].memory_incomplete);
+    EXPECT_EQ(shown(ReadBack(rewritten(bytes))), std::string(10, 't'));
+    const std::string alone = pushes_without_sp(Era::Since2024, 1, wide);
+    EXPECT_EQ(shown(ReadBack(alone)), "?");
+    EXPECT_EQ(shown(ReadBack(rewritten(alone))), "?");
+  }
+  // What the push before has put there is something else.
+  EXPECT_EQ(shown(ReadBack(pushes_without_sp(Era::Before2024, 10))), std::string(10, 's'));
+}
+
+/// They had both entries for some days, and `push [rsp]` always has.
+TEST(Trace64, TwoEntriesOfAPushWhoseStackPointerIsNotKnown) {
+  RawBlock both;
+  both.words = {{0, 0x2a}, {kPc, 0x401000}};
+  both.opcode = "\x50";
+  both.entries = {{kStack, 0x99, std::nullopt, 0}, {kStack - 8, 0x170000, 0x2a, 0}};
+  const ReadBack first(head(kJson64) + both.bytes());
+  ASSERT_EQ(first.steps[0].memory.size(), 2u);
+  EXPECT_EQ(first.steps[0].memory[0].kind, Kind::Nearby);
+  EXPECT_EQ(to_hex(first.steps[0].memory[1].old_bytes), "0000170000000000");
+  EXPECT_EQ(recorder(first), "x64dbg, June 2024");
+  for (const bool known : {true, false}) {
+    RawBlock top;
+    top.words = {{kPc, 0x401000}};
+    if (known) top.words.insert(top.words.begin(), {kSp, kStack});
+    top.opcode = text_from_hex("ff3424").value();  // push [rsp]
+    top.entries = {{kStack, 0x99, std::nullopt, 0}, {kStack - 8, 0x98, 0x99, 0}};
+    const ReadBack second(head(kJson64) + top.bytes());
+    ASSERT_EQ(second.steps[0].memory.size(), 2u);
+    EXPECT_EQ(second.steps[0].memory[0].kind, Kind::Read);
+    EXPECT_TRUE(second.steps[0].memory[1].old_bytes.empty()) << "nothing tells which";
+    EXPECT_EQ(recorder(second), "x64dbg, not known when");
+  }
+}
+
+TEST(Trace64, NoAddressIsMadeUpWhereTheStackPointerIsNotKnown) {
+  for (const char* opcode : {"50", "58", "c3", "60", "c8100000", "8b00", "c9"}) {
+    RawBlock one;
+    one.wide = false;
+    one.words = {{8, 0x401000}};
+    one.opcode = text_from_hex(opcode).value();
+    const ReadBack got(head(kJson32) + one.bytes());
+    EXPECT_TRUE(got.steps[0].memory.empty()) << opcode;
+    EXPECT_TRUE(got.steps[0].memory_incomplete) << opcode;
+  }
+}
+
+/// An entry that fits no operand is shown as it is stored, but for what a push's need not be.
+TEST(Trace64, OldContentsOfPushesThatFitNothing) {
+  RawBlock one = full_block(4, {{kSp, 0x1234}, {kPc, 0x401000}});
+  one.opcode = "\x50";
+  one.entries = {{kStack - 8, 0x170000, 0x2a, 0}};
+  const ReadBack got(head(kJson64) + one.bytes());
+  ASSERT_EQ(got.steps[0].memory.size(), 1u);
+  EXPECT_TRUE(got.steps[0].memory_incomplete);
+  EXPECT_TRUE(got.steps[0].memory[0].old_bytes.empty());
+  EXPECT_EQ(to_hex(got.steps[0].memory[0].new_bytes), "2a00000000000000");
+}
+
 }  // namespace
 }  // namespace tracewell::formats::test

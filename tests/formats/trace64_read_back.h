@@ -1,6 +1,7 @@
 // What an x64dbg trace reads as, kept.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,14 +1,22 @@
 // The sample files, which a model of x64dbg's recorder wrote: whole, and damaged in every way.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "formats/trace64_random_files.h"
 #include "formats/trace64_scan.h"
+#include "sanitized.h"
 
 namespace tracewell::formats::test {
 namespace {
+
+#ifdef TRACEWELL_SANITIZED
+constexpr size_t kCutEvery = 6007, kFlipEvery = 61;  // bytes
+#else
+constexpr size_t kCutEvery = 389, kFlipEvery = 29;
+#endif
 
 std::string sample(const std::string& name) {
   return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
@@ -120,6 +128,52 @@ bool is_begin_of(const List& list, const List& whole, Place&& place, uint64_t en
                     [&](const auto& a, const auto& b) { return place(a) == place(b); });
 }
 
+/// Steps from `from` to `to` as they are read from there on.
+std::vector<Known> steps_between(Source& source, uint64_t from, uint64_t to) {
+  EXPECT_TRUE(source.steps()->seek(from).ok());
+  std::vector<Known> out;
+  if (from < to)
+    each_step(source, [&](const Known& one) {
+      out.push_back(one);
+      return one.seq + 1 < to;
+    });
+  return out;
+}
+
+bool does_the_same(const Known& one, const Known& other) {
+  return one.changes == other.changes && one.memory == other.memory &&
+         one.stored == other.stored && one.after_known == other.after_known &&
+         one.memory_incomplete == other.memory_incomplete;
+}
+
+TEST(Trace64Samples, TheLastStepsInFrontOfACutAreTheSame) {
+  constexpr uint64_t kSteps = 520;  // a full dump is among them
+  for (const char* name :
+       {"synthetic_single", "synthetic_threads_fixed", "synthetic_threads_tidbug"}) {
+    const std::string bytes = sample(name);
+    const std::vector<Known> whole = all_steps(*Opened(bytes).source);
+    for (size_t size = bytes.size() - 65536; size < bytes.size(); size += kCutEvery) {
+      SCOPED_TRACE(fmt::format("{} {}", name, size));
+      const Opened cut(bytes.substr(0, size));
+      const uint64_t count = cut.source->steps()->count();
+      const std::vector<Known> left = steps_between(*cut.source, count - kSteps, count);
+      ASSERT_EQ(left.size(), kSteps);
+      std::set<uint64_t> later;  // threads
+      for (size_t i = left.size(); i-- > 0;) {
+        const Known& was = whole[left[i].seq];
+        ASSERT_EQ(left[i].tid, was.tid);
+        ASSERT_EQ(left[i].pc, was.pc);
+        ASSERT_EQ(left[i].opcode, was.opcode);
+        ASSERT_TRUE(left[i].before.block == was.before.block &&
+                    left[i].before.valid == was.before.valid);
+        // What a thread's last step left stood in what was cut.
+        const bool last = later.insert(left[i].tid).second;
+        ASSERT_TRUE(last || does_the_same(left[i], was)) << left[i].seq;
+      }
+    }
+  }
+}
+
 TEST(Trace64Samples, ACutLosesOnlyWhatWasCut) {
   for (const char* name :
        {"synthetic_single", "synthetic_threads_fixed", "synthetic_threads_tidbug"}) {
@@ -194,7 +248,7 @@ TEST(Trace64Samples, AFlippedByteDamagesUpToTheNextFullDump) {
     const uint64_t blocks_at = borders(bytes)[0];
     trace64::Scan whole(trace64::kX64, blocks_at);
     whole.extend(as_bytes(bytes), nullptr, {});
-    for (uint64_t at = blocks_at; at < blocks_at + 4096; ++at) {
+    for (uint64_t at = blocks_at; at < blocks_at + 4096; at += tracewell::test::kEach) {
       const auto mask = static_cast<uint8_t>(at % 3 == 0 ? 0x80 : at % 3 == 1 ? 0x01 : 0xff);
       for (const uint8_t flip : {uint8_t{0xff}, mask}) {
         SCOPED_TRACE(fmt::format("{} byte {} flip {}", name, at, flip));
@@ -231,6 +285,34 @@ TEST(Trace64Samples, BehindADamagedPageNothingIsDifferent) {
         ASSERT_EQ(is.opcode, was.opcode);
         ASSERT_TRUE(is.before.block == was.before.block && is.changes == was.changes);
         ASSERT_EQ(is.memory.size(), was.memory.size());
+      }
+    }
+  }
+}
+
+/// Byte by byte, of the first steps behind the page.
+TEST(Trace64Samples, TheFirstStepsBehindADamagedPageAreTheSame) {
+  constexpr uint64_t kPage = 512, kSteps = 520;
+  for (const char* name :
+       {"synthetic_single", "synthetic_threads_fixed", "synthetic_threads_tidbug"}) {
+    std::string bytes = sample(name);
+    const uint64_t blocks_at = borders(bytes)[0];
+    const std::vector<Known> whole = all_steps(*Opened(bytes).source);
+    for (uint64_t at = blocks_at; at < blocks_at + 4096; at += kFlipEvery) {
+      SCOPED_TRACE(fmt::format("{} byte {}", name, at));
+      bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
+      const Opened damaged(bytes);
+      bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
+      const uint64_t behind = whole.size() - kPage, count = damaged.source->steps()->count();
+      ASSERT_GE(count, behind);
+      const uint64_t from = count - behind;
+      const std::vector<Known> left = steps_between(*damaged.source, from, from + kSteps);
+      ASSERT_EQ(left.size(), kSteps);
+      for (size_t i = 0; i < left.size(); ++i) {
+        const Known& was = whole[kPage + i];
+        ASSERT_EQ(left[i].tid, was.tid);
+        ASSERT_EQ(left[i].opcode, was.opcode);
+        ASSERT_TRUE(left[i].before.block == was.before.block && does_the_same(left[i], was)) << i;
       }
     }
   }

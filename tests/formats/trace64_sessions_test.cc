@@ -1,4 +1,7 @@
 // Where sessions begin in a file that was recorded into more than once.
+#include <random>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"
@@ -69,15 +72,18 @@ TEST(Trace64, SessionBehindASwitchOfThreads) {
     moments[i].tid = i == 101 ? 12 : 8;
     moments[i].opcode = "\x90";
     const bool other = moments[i].tid == 12;
-    moments[i].words.assign(172, 3);
-    for (size_t word = 0; word < 16; ++word) moments[i].words[word] = other ? 7 : 3;
+    moments[i].words.assign(172, other ? 7 : 3);
     moments[i].words[16] = 0x401000 + i;
+    moments[i].words[171] = 3;  // or it would be a full dump
   }
   moments.push_back(moments.back());
   ++moments.back().words[16];
-  RandomProgram second(2, true, 1, 0);
-  EXPECT_EQ(sessions_of(kHead + record(moments, {}) + record(second.run(300), {})),
-            (Steps{0, 103}));
+  std::vector<Moment> second = RandomProgram(2, true, 1, 0).run(300);
+  for (Moment& moment : second) {
+    moment.tid = 8;
+    moment.words[171] = 3;  // whatever is different was listed
+  }
+  EXPECT_EQ(sessions_of(kHead + record(moments, {}) + record(second, {})), (Steps{0, 103}));
 }
 
 TEST(Trace64, DumpsOfExceptionsAreNoSessions) {
@@ -105,6 +111,29 @@ TEST(Trace64, DumpsOfExceptionsAreNoSessions) {
   const ReadBack got(bytes);
   EXPECT_TRUE(got.sessions.empty());
   EXPECT_EQ(got.steps.size(), 1299u);
+}
+
+/// A thread that ran on while another one was recorded comes back with other registers; where a
+/// dump is due then, no session begins.
+TEST(Trace64, ThreadsThatRanOnUnseenAreNoSessions) {
+  std::mt19937_64 random(5);
+  for (const size_t turn : {16u, 100u, 128u}) {
+    std::vector<Moment> moments;
+    for (size_t i = 0; i < 2200; ++i) {
+      Moment now;
+      if (i % turn != 0) now = moments.back();
+      now.words.resize(172);
+      now.tid = 100 + static_cast<uint32_t>(i / turn % 2);
+      now.opcode = "\x48\xff\xc0";
+      for (uint32_t word = 0; word < 16 && i % turn == 0; ++word) now.words[word] = random() >> 17;
+      ++now.words[0];
+      now.words[16] = i % turn == 0 ? 0x401000 + random() % 0x4000 * 16 : now.words[16] + 3;
+      moments.push_back(now);
+    }
+    const ReadBack got(kHead + record(moments, {}));
+    EXPECT_TRUE(got.sessions.empty()) << turn;
+    EXPECT_EQ(got.steps.size(), 2199u);
+  }
 }
 
 }  // namespace

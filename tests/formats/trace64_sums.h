@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/support.h"
+#include "formats/trace64_user.h"
 
 namespace tracewell::formats::test {
 
@@ -16,6 +17,20 @@ inline std::string saved(Source& source, SaveOptions options) {
   const Status status = pump(source, **sink);
   EXPECT_TRUE(status.ok()) << status.error().text();
   return read_file(folder.file("out"));
+}
+
+/// Writes with --compat: what the writer says that the file leaves out, a line each. Nothing of our
+/// own stands in the file.
+inline std::string left_out_by_compat(Source& source) {
+  TempFolder folder;
+  auto sink = find_format("trace64")->create(*OutputFile::create(folder.file("out")),
+                                             {.compat = true, .sound = false, .style = ""});
+  const Status status = pump(source, **sink);
+  EXPECT_TRUE(status.ok()) << status.error().text();
+  EXPECT_EQ(read_file(folder.file("out")).find(trace64::kOwnSignature), std::string::npos);
+  std::string told;
+  for (const std::string& line : (*sink)->left_out()) told += line + "\n";
+  return told;
 }
 
 /// Each thread's registers before each step, by what the steps tell.

@@ -160,16 +160,99 @@ TEST(Trace64User, NotesStandBesideTheirSteps) {
 
 TEST(Trace64User, CompatSaysWhatIsLost) {
   Opened opened{std::string(kNoted)};
-  TempFolder folder;
-  auto sink = find_format("trace64")->create(*OutputFile::create(folder.file("out")),
-                                             {.compat = true, .sound = false, .style = ""});
-  ASSERT_TRUE(pump(*opened.source, **sink).ok());
-  std::string told;
-  for (const std::string& line : (*sink)->left_out()) told += line + "\n";
+  const std::string told = left_out_by_compat(*opened.source);
   EXPECT_NE(told.find("4 notes are left out"), std::string::npos) << told;
   EXPECT_NE(told.find("3 instructions show registers that are not known as 0"), std::string::npos)
       << told;
-  EXPECT_EQ(read_file(folder.file("out")).find(trace64::kOwnSignature), std::string::npos);
+}
+
+std::string recorder(Source& source) {
+  for (const auto& [key, value] : dynamic_cast<Summarised&>(source).facts())
+    if (key == "recorder") return value;
+  return "";
+}
+
+std::vector<Module> some_modules() {
+  Module program{"C:\\p.exe", 0x10000, 0x140010000, 0x8000, "", 0x1234};
+  Module library{"C:\\a\xff.dll", UINT64_MAX, 0x7ffa0c000000, 0x21000, "aabbcc01", {}};
+  Module elsewhere{"unplaced.dll", 0, 0, 0, std::string(200, 'a'), 0};
+  return {program, library, elsewhere};
+}
+
+std::string text_of(const std::vector<Module>& modules) {
+  std::string out;
+  for (const Module& one : modules)
+    out += one.path + " " + std::to_string(one.bias) + " " + std::to_string(one.start) + " " +
+           std::to_string(one.size_bytes) + " " + one.build_id + " " +
+           (one.hash ? std::to_string(*one.hash) : "-") + "\n";
+  return out;
+}
+
+/// Whatever of them the header cannot say; a header that says all has no blocks beside it.
+TEST(Trace64User, ModulesKeepTheirPlaces) {
+  for (const bool wide : {true, false})
+    for (size_t count = 0; count <= 3; ++count) {
+      RandomSteps::Wanted wanted;
+      wanted.wide = wide;
+      wanted.opcodes = true;
+      wanted.registers = {wide ? "rax" : "eax"};
+      RandomSteps made(static_cast<uint32_t>(count), wanted);
+      made.catalog.modules = some_modules();
+      made.catalog.modules.resize(count);
+      if (count == 2) std::swap(made.catalog.modules[0], made.catalog.modules[1]);
+      ListSource from(made.catalog, made.events().events());
+      const std::string bytes = saved(from, {.compat = false, .style = ""});
+      Opened opened(bytes, "trace64");
+      ASSERT_TRUE(opened.source) << opened.error;
+      EXPECT_EQ(text_of(opened.source->catalog().modules), text_of(made.catalog.modules));
+      EXPECT_EQ(opened.problems->count(), 0u);
+      EXPECT_EQ(recorder(*opened.source), "Tracewell");
+      EXPECT_TRUE(rewritten(bytes) == bytes) << count;
+      ListSource again(made.catalog, made.events().events());
+      const std::string told = left_out_by_compat(again);
+      const std::string_view some = count == 1
+                                        ? "1 module, or where it was, is left out"
+                                        : "modules, or where they were, are left out";
+      EXPECT_EQ(told.find(some) != std::string::npos, count != 0) << told;
+    }
+  const std::string header = R"({"ver":1,"arch":"x64","compression":"","path":"C:\\p.exe",)"
+                             R"("hash":"0x1234"})";
+  const std::string plain = head(header) + full_block(1, {{16, 0x10}}).bytes();
+  EXPECT_EQ(rewritten(plain), plain);
+}
+
+/// One that ends too early is no module; what the header says is not hidden by it.
+TEST(Trace64User, ModulesThatAreCut) {
+  const std::string json = R"({"ver":1,"arch":"x64","compression":"","path":"C:\\p.exe"})";
+  const std::string step = full_block(1, {{16, 0x10}}).bytes();
+  const auto block = [](const std::string& path, size_t less) {
+    const std::string data = std::string(trace64::kOwnSignature) + "\1\7" + le(0, 8) +
+                             le(0x140000000, 8) + le(0x1000, 8) + std::string(10, '\0') +
+                             static_cast<char>(path.size()) + path;
+    return "\xc0" + le(data.size() - less, 4) + data.substr(0, data.size() - less);
+  };
+  const std::string whole = block("C:\\p.exe", 0), other = block("D:\\other.dll", 0);
+  for (size_t less = 1; less < whole.size() - 15; ++less) {
+    SCOPED_TRACE(less);
+    const std::string bytes = head(json) + block("C:\\p.exe", less) + other + step;
+    Opened opened(bytes, "trace64");
+    ASSERT_TRUE(opened.source) << opened.error;
+    const auto& modules = opened.source->catalog().modules;
+    ASSERT_EQ(modules.size(), 2u);
+    EXPECT_EQ(modules[0].path, "C:\\p.exe");
+    EXPECT_FALSE(modules[0].is_placed());
+    EXPECT_EQ(modules[1].path, "D:\\other.dll");
+    ASSERT_EQ(opened.problems->count(Problem::Severity::Damage), 1u);
+    EXPECT_EQ(opened.problems->kept()[0].code, "module-cut");
+    EXPECT_EQ(opened.problems->kept()[0].offset, head(json).size());
+    Opened again(saved(*opened.source, {.compat = false, .sound = true, .style = ""}), "trace64");
+    EXPECT_EQ(again.problems->count(Problem::Severity::Warning), 0u) << "what was repaired";
+    EXPECT_EQ(text_of(again.source->catalog().modules), text_of(modules));
+  }
+  // A path that another one begins with is none that was cut.
+  Opened opened(head(json) + other + block("C:\\p", 0) + whole + step, "trace64");
+  EXPECT_EQ(opened.source->catalog().modules.size(), 3u);
+  EXPECT_EQ(opened.problems->count(), 0u);
 }
 
 /// Blocks of others, of later versions, cut ones: kept as they are, or skipped.

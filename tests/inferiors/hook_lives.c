@@ -1,7 +1,8 @@
 // Trace hooks in processes that fork, threads that end, and handlers that do not return.
 // libs: -lrts
 //
-//   hook_lives fork|clone|vfork|vfork-first|threads|handler|nested|jump|exec|errno
+//   hook_lives fork|clone|vfork|vfork-first|threads|heir|poor-heir|handler|nested|jump|exec|errno|
+//              pauses
 // Hook 0100 with a number that says who fired it.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/trchkid.h>
 #include <sys/wait.h>
@@ -22,6 +24,12 @@ static void fire(unsigned long who, int times) {
 
 static void* short_life(void* who) {
   fire((unsigned long)who, 10);
+  return NULL;
+}
+
+// A little less than a ring of 64 KiB has room for.
+static void* long_life(void* who) {
+  fire((unsigned long)who, 2200);
   return NULL;
 }
 
@@ -94,6 +102,16 @@ static int run(const char* what, char** argv) {
     }
     return 0;
   }
+  if (strcmp(what, "heir") == 0 || strcmp(what, "poor-heir") == 0) {
+    for (unsigned long i = 0; i < 2; ++i) {
+      pthread_t thread;
+      const struct rlimit none = {3, 3};
+      if (i == 1 && what[0] == 'p' && setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
+      if (pthread_create(&thread, NULL, i == 0 ? short_life : long_life, (void*)i) != 0) return 1;
+      pthread_join(thread, NULL);
+    }
+    return 0;
+  }
   if (strcmp(what, "handler") == 0) {
     signal(SIGUSR1, on_signal);
     fire(1, 1);
@@ -106,6 +124,13 @@ static int run(const char* what, char** argv) {
     for (volatile int i = 0; i < 100; ++i)
       if (sigsetjmp(g_out, 1) == 0) raise(SIGUSR1);
     fire(2, 1);
+    return 0;
+  }
+  if (strcmp(what, "pauses") == 0) {
+    for (int i = 0; i < 20; ++i) {
+      fire(1, 300);
+      raise(SIGSTOP);
+    }
     return 0;
   }
   if (strcmp(what, "exec") == 0) {

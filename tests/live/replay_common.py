@@ -3,6 +3,7 @@
 Not a test itself (not executable).
 """
 
+import atexit
 import contextlib
 import json
 import os
@@ -23,6 +24,21 @@ def need(*programs):
     for program in programs:
         if not shutil.which(program):
             sys.exit(f"{program} is not installed")
+    if "gdbserver" in programs and " amx_tile" in pathlib.Path("/proc/cpuinfo").read_text():
+        mend_gdbserver()
+
+
+def mend_gdbserver():
+    """Those that are started from now on have wide_xstate.c in them."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    library = f"{folder}/wide_xstate.so"
+    source = pathlib.Path(__file__).with_name("wide_xstate.c")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True)
+    wrapper = pathlib.Path(folder, "gdbserver")
+    wrapper.write_text(f'#!/bin/sh\nLD_PRELOAD={library} exec {shutil.which("gdbserver")} "$@"\n')
+    wrapper.chmod(0o700)
+    os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
 
 
 def check(condition, what):

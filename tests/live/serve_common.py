@@ -7,6 +7,7 @@ import contextlib
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -87,7 +88,8 @@ class Server:
 @contextlib.contextmanager
 def server(*words, program=TRACEWELL, **more):
     """A server that listens."""
-    running = Server([*program, *words], **more)
+    # The tests' own path says where it is, whatever environment it gets.
+    running = Server([shutil.which(program[0]), *program[1:], *words], **more)
     try:
         running.wait_for("Listening on")
         yield running

@@ -135,8 +135,8 @@ def slices(work, steps):
     common.same(json.loads(info.stdout)["records"], 5, "a frame of each step of a range")
 
 
-def the_next_one_finds_it_there(work, steps):
-    """Where the first debugger has left it, and without its breakpoints."""
+def the_next_one_begins_anew(work, steps):
+    """Not where the first debugger has left it, and without its breakpoints."""
     number = next(at for at, step in enumerate(steps) if step["tid"] != steps[0]["tid"]) + 2
     with common.replay(work, work / "squares.trace64") as comm:
         script = f'''
@@ -150,7 +150,7 @@ def the_next_one_finds_it_there(work, steps):
             result(said + [run("monitor where")])
         '''
         said = common.gdb(work, script)
-    common.same(said[2:4], [steps[number]["tid"], steps[number]["pc"]], f"found: {said}")
+    common.same(said[2:4], [steps[0]["tid"], steps[0]["pc"]], f"found: {said}")
     common.same(said[5].split()[2], str(len(steps) - 1), f"no breakpoint of the first: {said}")
 
 
@@ -158,7 +158,7 @@ def main():
     common.need("gdb")
     with common.folder() as work:
         steps = sample(work)
-        the_next_one_finds_it_there(work, steps)
+        the_next_one_begins_anew(work, steps)
         page(work)
         for trace in ("squares.trace64", "squares.jsonl"):
             every_moment(work, str(work / trace), steps)

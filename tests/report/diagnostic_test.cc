@@ -24,6 +24,39 @@ TEST(ReportDiagnostic, NamesThePlaceAndWhatWasExpected) {
             "                            ^\n");
 }
 
+TEST(ReportDiagnostic, AHeaderThatEndsLacksItsLabelAndNotItsVersion) {
+  EXPECT_EQ(Compiled("02E 1.0\n").all(),
+            "t:1:8: error: expected a label in quotes, found the end of the template [syntax]\n"
+            "  02E 1.0\n"
+            "         ^\n");
+}
+
+TEST(ReportDiagnostic, ABackslashInAStringIsToldWhatItIs) {
+  EXPECT_EQ(Compiled("010 1.0 \"a\\nb\"\n").all(),
+            "t:1:11: warning: this backslash is printed: strings are printed as they stand, and "
+            "end at the next quote; \\n (a new line) and \\t (a tab) belong outside of them "
+            "[backslash-in-string]\n"
+            "  010 1.0 \"a\\nb\"\n"
+            "            ^\n");
+}
+
+TEST(ReportDiagnostic, AByteOrderMarkIsSkipped) {
+  const Compiled compiled("\xef\xbb\xbf" "010 1.0 \"a\" }\n011 1.0 \"b\"\n");
+  ASSERT_EQ(compiled.said.size(), 1u);
+  EXPECT_EQ(compiled.said[0].place.column, 13u);
+  EXPECT_NE(compiled.templates.find(0x0110), nullptr);
+  EXPECT_EQ(Compiled("\xef\xbb\xbf# mine\n010 1.0 \"a\"\n").all(), "");
+}
+
+TEST(ReportDiagnostic, Utf16IsNamed) {
+  for (const std::string& mark : {std::string("\xff\xfe"), std::string("\xfe\xff")}) {
+    const Compiled compiled(mark + "0" + '\0' + "1" + '\0');
+    ASSERT_EQ(compiled.said.size(), 1u);
+    EXPECT_EQ(compiled.said[0].code, "encoding");
+    EXPECT_NE(compiled.said[0].text.find("iconv -f UTF-16 -t UTF-8"), std::string::npos);
+  }
+}
+
 TEST(ReportDiagnostic, LongLinesAreCutAndStrangeBytesShown) {
   const std::string source =
       "010 1.0 \"" + std::string(200, 'x') + "\x1b\" }" + std::string(300, 'y');

@@ -48,7 +48,7 @@ class Writer {
   }
   void jump(uint64_t bytes) { pc_ += bytes; }
   std::unique_ptr<StepStore> store() {
-    EventSource source(catalog_, batch_.events());
+    tracewell::test::ListSource source(catalog_, batch_.events());
     auto out = StepStore::read(source);
     return out.ok() ? std::move(*out) : nullptr;
   }

@@ -142,7 +142,7 @@ inline std::unique_ptr<StepStore> trace_of(const std::vector<Items>& threads, ui
     event.tid = first_tid + which;
     event.body = step;
   }
-  EventSource source(catalog, batch.events());
+  tracewell::test::ListSource source(catalog, batch.events());
   auto store = StepStore::read(source);
   return store.ok() ? std::move(*store) : nullptr;
 }

@@ -68,7 +68,7 @@ Index quiet_index() {
 TEST(FarSteps, AreAnsweredAsNearOnes) {
   RandomSteps trace(5, {.steps = kSteps, .threads = 3});
   const Naive naive(trace.catalog, trace.events());
-  EventSource source(trace.catalog, trace.events());
+  tracewell::test::ListSource source(trace.catalog, trace.events());
   const auto store = *StepStore::read(source);
   const FarSteps far(*store);
   BuildOptions options;

@@ -106,7 +106,7 @@ class Flows : public testing::TestWithParam<uint32_t> {
                             .sessions_per_mille = GetParam() == 3 ? 2u : 0,
                             .losses_per_mille = GetParam() == 4 ? 20u : 0}),
         walked_(trace_.catalog, trace_.events()) {
-    EventSource source(trace_.catalog, trace_.events());
+    tracewell::test::ListSource source(trace_.catalog, trace_.events());
     const auto store = *StepStore::read(source);
     TimelineOptions options;
     if (GetParam() != 0) options.build.segment_steps = 70 * GetParam();

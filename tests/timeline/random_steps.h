@@ -12,7 +12,7 @@
 #include "machine/x86.h"
 #include "model/batch.h"
 #include "model/catalog.h"
-#include "timeline/event_source.h"
+#include "list_source.h"
 
 namespace tracewell::timeline::test {
 

@@ -47,7 +47,7 @@ TEST(Search, FindsBytesWithTheirLifetimes) {
                              .sessions_per_mille = seed % 4 == 3 ? 20u : 0,
                              .losses_per_mille = seed % 3 == 1 ? 30u : 0});
     const Naive naive(trace.catalog, trace.events());
-    EventSource source(trace.catalog, trace.events());
+    tracewell::test::ListSource source(trace.catalog, trace.events());
     const auto store = *StepStore::read(source);
     TimelineOptions options;
     options.build.segment_steps = 40 + seed * 17;

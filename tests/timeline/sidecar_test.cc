@@ -38,7 +38,7 @@ class Sidecar : public testing::Test {
   ~Sidecar() override { std::filesystem::remove_all(folder_); }
 
   std::unique_ptr<StepStore> store(uint64_t steps) {
-    EventSource source(trace_.catalog, trace_.events().first(steps));
+    tracewell::test::ListSource source(trace_.catalog, trace_.events().first(steps));
     return *StepStore::read(source);
   }
   Result<Timeline> open(uint64_t steps, size_t file_bytes) {

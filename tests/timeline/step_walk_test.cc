@@ -39,7 +39,7 @@ TEST(StepWalk, FindsWhatIsFoundOneByOne) {
   uint64_t told = 0;
   for (uint32_t seed = 0; seed < 6; ++seed) {
     RandomSteps trace(seed, {.steps = 6000, .threads = 1 + seed % 3});
-    EventSource source(trace.catalog, trace.events());
+    tracewell::test::ListSource source(trace.catalog, trace.events());
     const auto store = *StepStore::read(source);
     TimelineOptions options;
     if (seed % 2 == 1) options.build.segment_steps = 700;

@@ -18,7 +18,7 @@ namespace {
 struct World {
   World(uint32_t seed, const RandomOptions& random, const BuildOptions& build)
       : trace(seed, random), naive(trace.catalog, trace.events()) {
-    EventSource source(trace.catalog, trace.events());
+    tracewell::test::ListSource source(trace.catalog, trace.events());
     store = *StepStore::read(source);
     TimelineOptions options;
     options.build = build;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "hooks/collector.h"
 #include "hooks/ring_file.h"
 #include "trace_hooks/session_world.h"
@@ -22,8 +24,10 @@ struct Seen {
 class HookLives : public testing::Test {
  protected:
   Seen run(const std::string& what, Buffering buffering = Buffering::Single,
-           uint64_t bytes = 64 << 10) {
-    world_.start(world_.options(buffering, bytes));
+           uint64_t bytes = 64 << 10, uint64_t log_bytes = 0) {
+    SessionOptions options = world_.options(buffering, bytes);
+    options.log_bytes = log_bytes;
+    world_.start(options);
     EXPECT_EQ(World::wait_for(World::run("hook_lives", {what})), 0);
     Seen seen;
     for (const auto& entry : std::filesystem::directory_iterator(world_.log() + "/.rings"))
@@ -138,7 +142,7 @@ TEST_F(HookLives, PacketThatWasOverlookedIsTakenTheNextTime) {
   {
     auto log = LogFolder::open(world_.log(), {});
     ASSERT_TRUE(log.ok());
-    Collector collector(world_.log(), *log);
+    Collector collector(world_.log(), *log, world_.session());
     set_state(packet_bytes, 0);
     EXPECT_EQ(*collector.collect(), 1u);
     set_state(packet_bytes, TRACEWELL_PACKET_WHOLE);
@@ -176,7 +180,7 @@ TEST_F(HookLives, LogsThatAreNotReplaced) {
 
   std::filesystem::create_directory(world_.log() + "/.rings");
   std::ofstream(world_.log() + "/.rings/1-1") << "not collected";
-  refused(world_.log(), "nobody has collected");
+  refused(world_.log(), "1-1 is no ring of trace hooks, and would go");
   std::filesystem::remove_all(world_.log() + "/.rings");
 
   world_.start(world_.options(Buffering::Single, 64 << 10));
@@ -191,6 +195,35 @@ TEST_F(HookLives, LogsThatAreNotReplaced) {
   }
 }
 
+/// A session that has no collector, of another control file.
+TEST_F(HookLives, LogOfASessionSomewhereElseIsNotReplaced) {
+  world_.start(world_.options(Buffering::Circular, 64 << 10));
+  World other;
+  SessionOptions options = other.options(Buffering::Circular, 64 << 10);
+  for (const bool keep_old : {false, true}) {
+    options.log = world_.log();
+    options.keep_old_log = keep_old;
+    const Status status = start_session(other.control(), options);
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(status.error().text().find("is the log of a trace that runs: trcstop -0 ends it"),
+              std::string::npos)
+        << status.error().text();
+    EXPECT_NE(status.error().text().find(world_.control().path()), std::string::npos);
+    EXPECT_TRUE(active_channels(other.control()).empty());
+  }
+  world_.stop();
+  EXPECT_EQ(read_log(world_.log()).marks.size(), 2u);  // it went on, and off
+  other.start(options);
+  EXPECT_FALSE(stop_session(world_.control(), 0).ok());
+  other.stop();
+  // It was never stopped, and its control file is gone.
+  world_.start(world_.options(Buffering::Circular, 64 << 10));
+  std::filesystem::remove(world_.control().path());
+  options.keep_old_log = false;
+  other.start(options);
+  other.stop();
+}
+
 TEST_F(HookLives, ThreadsThatEndLeaveTheirRingToOthers) {
   const Seen seen = run("threads", Buffering::Circular, 1 << 20);
   EXPECT_EQ(seen.rings, 1u);
@@ -198,6 +231,92 @@ TEST_F(HookLives, ThreadsThatEndLeaveTheirRingToOthers) {
   EXPECT_EQ(story_.lost, (200 - packets) * 10);  // each thread has a packet
   EXPECT_EQ(seen.times.size(), packets);
   for (const auto& [who, times] : seen.times) EXPECT_EQ(times, 10u) << who;
+}
+
+/// A single buffer keeps what is oldest of each thread: also of those that come when the ring of
+/// one that ended is full, and of those that fill what it left.
+TEST_F(HookLives, ThreadsThatTakeOverAFullRingGetOneOfTheirOwn) {
+  const Seen seen = run("threads", Buffering::Single, 64 << 10);
+  EXPECT_EQ(seen.times.size(), 200u);
+  for (const auto& [who, times] : seen.times) EXPECT_EQ(times, 10u) << who;
+  EXPECT_EQ(story_.lost, 0u);
+  EXPECT_EQ(seen.rings, 200u / world_.control().channel(0).slots);
+
+  const Seen heir = run("heir", Buffering::Single, 64 << 10);
+  EXPECT_EQ(heir.times, (std::map<uint64_t, uint64_t>{{0, 10}, {1, 2200}}));
+  EXPECT_EQ(story_.lost, 0u);
+  EXPECT_EQ(heir.rings, 2u);
+}
+
+/// What fills the ring that it took over, and can have no other one, loses hooks and nothing else.
+TEST_F(HookLives, AThreadThatCanHaveNoOtherRingGoesOn) {
+  const Seen seen = run("poor-heir", Buffering::Single, 64 << 10);
+  EXPECT_EQ(seen.rings, 1u);
+  EXPECT_EQ(seen.times.at(0), 10u);
+  EXPECT_LT(seen.times.at(1), 2200u);
+  EXPECT_EQ(seen.times.at(1) + story_.lost, 2200u);
+}
+
+/// No more rings than the log may hold; and there, those that come when one is full have no packet
+/// of their own.
+TEST_F(HookLives, ThreadsThatTakeOverAFullRingAreCounted) {
+  const Seen seen = run("threads", Buffering::Single, 64 << 10, 128 << 10);
+  EXPECT_EQ(seen.rings, 2u);
+  uint64_t kept = 0;
+  for (const auto& [who, times] : seen.times) kept += times;
+  EXPECT_LT(kept, 2000u);
+  EXPECT_EQ(kept + story_.lost, 2000u);
+}
+
+TEST_F(HookLives, LogThatAnotherSessionMadeAnewIsLeftAlone) {
+  for (const Buffering buffering : {Buffering::Circular, Buffering::Alternate}) {
+    World gone, other;
+    gone.start(gone.options(buffering, 64 << 10));
+    std::filesystem::remove_all(gone.log());
+    SessionOptions options = other.options(Buffering::Circular, 64 << 10);
+    options.log = gone.log();
+    other.start(options);
+    const Status status = stop_session(gone.control(), 0);
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(status.error().text().find("was removed while the trace ran into it"),
+              std::string::npos)
+        << status.error().text();
+    EXPECT_TRUE(std::filesystem::exists(gone.log() + "/.rings"));
+    other.stop();
+    EXPECT_EQ(read_log(gone.log()).marks.size(), 2u);
+  }
+}
+
+/// Its programs do not know, and make their rings where the other one's are.
+TEST_F(HookLives, ProgramsOfAnotherSessionStayOutOfALog) {
+  for (const Buffering buffering : {Buffering::Circular, Buffering::Alternate}) {
+    World gone, other;
+    gone.start(gone.options(buffering, 64 << 10));
+    std::filesystem::remove_all(gone.log());
+    SessionOptions options = other.options(buffering, 64 << 10);
+    options.log = gone.log();
+    other.start(options);
+    const pid_t collector = buffering == Buffering::Alternate ? other.start_collector() : 0;
+    const auto fire = [](World& world, const char* hooks) {
+      world.choose();
+      EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world.counts_path(), "1", hooks, "0"})),
+                0);
+    };
+    fire(gone, "5000");
+    fire(other, "100");
+    const LogStory before = read_log(gone.log());
+    EXPECT_EQ(before.hooks, 100u);
+    ASSERT_EQ(before.problems.size(), 1u);
+    EXPECT_EQ(before.problems[0],
+              fmt::format("rings of another session in {}/.rings: 1; they are not shown",
+                          gone.log()));
+    other.stop();
+    if (collector != 0) World::wait_for(collector);
+    EXPECT_EQ(read_log(gone.log()).hooks, 100u);
+    // They are there for whoever wants them.
+    const auto left = std::filesystem::directory_iterator(gone.log() + "/.rings");
+    EXPECT_EQ(std::distance(begin(left), end(left)), 1);
+  }
 }
 
 TEST_F(HookLives, ThreadsThatBeginTogether) {

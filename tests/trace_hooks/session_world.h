@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -33,7 +34,7 @@ class World {
   World() {
     std::string name = (std::filesystem::temp_directory_path() / "hooks-XXXXXX").string();
     folder_ = mkdtemp(name.data());
-    setenv("XDG_RUNTIME_DIR", folder_.c_str(), 1);
+    choose();
     std::ofstream(counts_path(), std::ios::binary) << std::string(64 * sizeof(Counts), '\0');
     const UniqueFd fd(::open(counts_path().c_str(), O_RDWR | O_CLOEXEC));
     counts_ = static_cast<Counts*>(mmap(nullptr, 64 * sizeof(Counts), PROT_READ | PROT_WRITE,
@@ -50,6 +51,14 @@ class World {
   World& operator=(const World&) = delete;
 
   Control& control() { return *control_; }
+  /// Programs that run() starts look at the control file of this world, not of a later one.
+  void choose() const { setenv("XDG_RUNTIME_DIR", folder_.c_str(), 1); }
+  /// Of the session that runs.
+  Uuid session() const {
+    Uuid out;
+    std::memcpy(out.data(), control_->channel(0).uuid, out.size());
+    return out;
+  }
   std::string log() const { return folder_ + "/log"; }
   std::string counts_path() const { return folder_ + "/counts"; }
   Counts* counts() { return counts_; }

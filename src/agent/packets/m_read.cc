@@ -1,4 +1,6 @@
 // m<address>,<length>: memory of the current process in hex; a shorter reply is normal.
+#include <algorithm>
+
 #include "agent/frame_view.h"
 #include "agent/memory_packets.h"
 #include "agent/packets.h"

@@ -1,5 +1,6 @@
 // qRcmd,<hex of a command>: GDB's `monitor`. Scripts look for the first line of the help and for
-// "Quit GDBserver" at its end, to tell what they talk to.
+// "Quit GDBserver" at its end, to tell whether they talk to a server that can do what gdbserver
+// can: so that stands there where programs run, and not where a recording is shown.
 #include <fmt/format.h>
 
 #include "agent/monitor_history.h"
@@ -26,12 +27,13 @@ constexpr Setting kSettings[] = {
     {kThreadDb, "[DIRS]", "No thread-local variables unless libthread_db is in one of these", ""},
 };
 
-/// `settings`: are there any here?
+/// `settings`: are there any here? A recording has none.
 std::string help(bool settings) {
   std::string out = "The following monitor commands are supported:\n";
   for (const Setting& one : kSettings)
     if (settings) out += fmt::format("  set {} {}\n    {}\n", one.name, one.values, one.purpose);
-  return out + "  help\n    This text\n  exit\n    Quit GDBserver\n";
+  return out + "  help\n    This text\n  exit\n    " +
+         (settings ? "Quit GDBserver\n" : "End the replay\n");
 }
 
 std::string confirmation(std::string_view name, std::string_view value) {

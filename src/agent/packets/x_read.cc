@@ -1,4 +1,6 @@
 // x<address>,<length>: memory of the current process as `b` and binary data.
+#include <algorithm>
+
 #include "agent/memory_packets.h"
 #include "agent/packets.h"
 #include "rsp/qxfer.h"

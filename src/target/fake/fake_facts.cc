@@ -1,4 +1,6 @@
 // FakeTarget: what is known of its processes.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "target/fake/fake_target.h"

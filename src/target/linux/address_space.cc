@@ -1,5 +1,6 @@
 #include "target/linux/address_space.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fcntl.h>

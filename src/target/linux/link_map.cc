@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kObjectsMax = 65536;
 constexpr size_t kNameMax = 4096;
-constexpr size_t kHeadersMax = 512;
+constexpr size_t kProgramHeadersMax = 512;
 constexpr size_t kDynamicMax = 1024;
 constexpr size_t kNamespacesMax = 64;
 
@@ -72,7 +72,7 @@ MainProgram find_program(const AddressSpace& space, const AuxValues& aux, const 
   using Word = typename Elf::Word;
   MainProgram program;
   std::optional<Word> bias, dynamic;
-  for (size_t i = 0; i < std::min<uint64_t>(aux.phnum, kHeadersMax); ++i) {
+  for (size_t i = 0; i < std::min<uint64_t>(aux.phnum, kProgramHeadersMax); ++i) {
     const auto header = space.read_value<Header>(aux.phdr + i * sizeof(Header));
     if (!header) break;
     if (header->p_type == PT_PHDR) bias = static_cast<Word>(aux.phdr - header->p_vaddr);

@@ -1,6 +1,7 @@
 #include "target/linux/ptrace.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 

@@ -21,7 +21,7 @@
 namespace tracewell::target::live {
 namespace {
 
-constexpr size_t kDynamicMax = 1024;
+constexpr size_t kDynamicTagsMax = 1024;
 constexpr size_t kChainMax = 65536;
 constexpr size_t kSlotListsMax = 1024;
 constexpr size_t kSlotsMax = 1 << 20;
@@ -43,7 +43,7 @@ struct Memory {
 class Symbols {
  public:
   Symbols(const Memory& memory, const LoadedObject& object) : memory_(memory), bias_(object.bias) {
-    for (size_t i = 0; i < kDynamicMax; ++i) {
+    for (size_t i = 0; i < kDynamicTagsMax; ++i) {
       const uint64_t at = object.dynamic + i * 2 * memory.word;
       const auto tag = memory.pointer(at), value = memory.pointer(at + memory.word);
       if (!tag || !value || *tag == DT_NULL) break;

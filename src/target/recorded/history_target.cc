@@ -160,6 +160,13 @@ Status HistoryTarget::go_to(uint64_t moment) {
   return {};
 }
 
+void HistoryTarget::rewind() {
+  points_.clear();
+  run_.reset();
+  interrupted_ = false;
+  now_ = 0;
+}
+
 Tid HistoryTarget::next_thread() {
   StepIndex::Moment moment;
   if (!history_.before(now_, moment).ok()) return names_.front();

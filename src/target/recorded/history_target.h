@@ -57,6 +57,8 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   void set_notes(std::vector<Note> notes) { notes_ = std::move(notes); }
 
   std::vector<std::string> files() const { return still_.files(); }
+  /// As at the beginning: before the first step, without breakpoints.
+  void rewind();
 
  private:
   struct Point {

@@ -19,11 +19,11 @@ bool append_attribute(std::string& out, std::string_view text) {
   return true;
 }
 
+}  // namespace
+
 bool is_pe(const symbols::MappedImage& mapped) {
   return mapped.image->facts().format == symbols::ImageFacts::Format::Pe;
 }
-
-}  // namespace
 
 std::string libraries_svr4(const symbols::ImageMap& images, const symbols::MappedImage* program) {
   std::string out = "<library-list-svr4 version=\"1.0\">";

@@ -7,6 +7,8 @@
 
 namespace tracewell::target {
 
+bool is_pe(const symbols::MappedImage& mapped);
+
 /// A `<library-list-svr4>` (manual, "Library List Format for SVR4 Targets") of all images but
 /// `program` (which may be null). GDB checks an ELF library's place by its dynamic section, so one
 /// without it is left out. PE files are in the list, too: a GDB that was built for Linux alone

@@ -14,10 +14,6 @@
 namespace tracewell::target {
 namespace {
 
-bool is_pe(const symbols::MappedImage& mapped) {
-  return mapped.image->facts().format == symbols::ImageFacts::Format::Pe;
-}
-
 bool is_x86(const symbols::MappedImage& mapped) {
   const symbols::ImageFacts& facts = mapped.image->facts();
   return is_pe(mapped) ? facts.machine == 0x8664 || facts.machine == 0x14c

@@ -7,11 +7,16 @@
 extern "C" {
 #endif
 
-/* `arguments` as of the command trace, separated by blanks; -a is implied. The channel, or -1. */
+/* `arguments` as of the command trace; -a is implied. Blanks separate them; quotes and backslashes
+ * mean what they mean to a shell, and nothing else does. The channel, or -1. */
 int trcstart(char* arguments);
 /* 0, or -1. */
 int trcon(int channel);
 int trcoff(int channel);
+
+/* `channel`, or channel | one of these. */
+#define TRCSTOP_SERIAL 0x40000000      /* return when the log is complete; so does it without */
+#define TRCSTOP_DISCARDBUFS 0x20000000 /* what is in buffers goes, and is counted in the log */
 int trcstop(int channel);
 
 #ifdef __cplusplus

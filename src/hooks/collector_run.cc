@@ -1,0 +1,159 @@
+// The life of a collector: as long as its session, unless somebody takes away what it needs. A log
+// that was moved is followed. A control file that was removed leaves nobody who could end the
+// session, since commands that start then look at another one: so the collector does.
+#include <atomic>
+#include <cstring>
+#include <ctime>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/file_lock.h"
+#include "base/text.h"
+#include "hooks/collector.h"
+#include "hooks/collector_sleep.h"
+#include "hooks/held_folder.h"
+#include "hooks/log_use.h"
+#include "hooks/session.h"
+#include "hooks/session_log.h"
+
+namespace tracewell::hooks {
+namespace {
+
+enum class End : uint8_t { Session, LogFull, ControlRemoved };
+
+constexpr int64_t kLookNs = 20'000'000;  // from one look at the outside to the next
+
+int64_t coarse_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Programs copy it at any time; until it is whole it leads nowhere, and they count what they lose.
+void store_log_path(tracewell_channel& channel, const std::string& path) {
+  std::atomic_ref first(channel.log[0]);
+  first.store('\0');
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  std::memset(channel.log + 1, 0, sizeof channel.log - 1);
+  std::memcpy(channel.log + 1, path.data() + 1, path.size() - 1);
+  first.store(path[0]);
+}
+
+Status follow_log(tracewell_channel& channel, const HeldFolder& folder) {
+  const std::string before = log_of(channel);
+  if (folder.is_at(before)) return {};
+  const auto where = folder.now();
+  if (!where) return {Errc::Io, fmt::format("{} was removed", printable(before))};
+  if (where->size() >= sizeof channel.log)
+    return {Errc::Limit, fmt::format("{} was moved to a place whose path is too long",
+                                     printable(before))};
+  store_log_path(channel, *where);
+  return tell(channel, folder.path(),
+              fmt::format("LOG MOVED from {} to {}", printable(before), printable(*where)));
+}
+
+class Rounds {
+ public:
+  Rounds(Control& control, unsigned number, const HeldFolder& folder)
+      : control_(control), number_(number), channel_(control.channel(number)), folder_(folder) {}
+
+  Result<End> run() {
+    const uint32_t session = channel_.session;
+    TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel_, folder_.path()));
+    Collector collector(folder_.path(), log, uuid_of(channel_));
+    CollectorSleep sleep(channel_);
+    while (channel_.session == session && std::atomic_ref(channel_.stopping).load() == 0) {
+      TW_ASSIGN_OR_RETURN(const uint64_t taken, collector.collect());
+      TW_RETURN_IF_ERROR(tell_dropped(channel_, folder_.path(), log));
+      if (log.full()) return End::LogFull;
+      if (taken != 0)
+        sleep.found_something();
+      else
+        sleep.found_nothing();
+      if (!is_time_to_look()) continue;
+      TW_RETURN_IF_ERROR(follow_log(channel_, folder_));
+      if (control_.is_removed()) return End::ControlRemoved;
+    }
+    // Whoever ends the session goes by the path.
+    if (channel_.session == session) TW_RETURN_IF_ERROR(follow_log(channel_, folder_));
+    return End::Session;
+  }
+
+  Status end(End how) {
+    if (how == End::Session) return {};
+    control_.set_state(number_, control_.state(number_) & ~TRACEWELL_STATE_ON);
+    if (how == End::LogFull) {
+      channel_.stop_when_full = kLogIsFull;
+      return tell(channel_, folder_.path(),
+                  fmt::format("TRACE OFF channel {}, the log is full", number_));
+    }
+    const std::string control = printable(control_.path());
+    const Status status =
+        complete_log(control_, number_, folder_.path(), Rest::Kept,
+                     fmt::format(", since its control file {} was removed", control));
+    release_log(folder_.path());
+    channel_.active = 0;
+    TW_RETURN_IF_ERROR(status);
+    return {Errc::Io, fmt::format("its control file {} was removed; {} is complete up to then",
+                                  control, printable(log_of(channel_)))};
+  }
+
+ private:
+  bool is_time_to_look() {
+    const int64_t now = coarse_ns();
+    if (now - looked_ns_ < kLookNs) return false;
+    looked_ns_ = now;
+    return true;
+  }
+
+  Control& control_;
+  unsigned number_;
+  tracewell_channel& channel_;
+  const HeldFolder& folder_;
+  int64_t looked_ns_ = 0;
+};
+
+/// For people, who know the folder by its name.
+std::string named(std::string text, const std::string& link, const std::string& name) {
+  for (size_t at = 0; (at = text.find(link, at)) != std::string::npos; at += name.size())
+    text.replace(at, link.size(), name);
+  return text;
+}
+
+}  // namespace
+
+Status run_collector(Control& control, unsigned number, const std::function<void()>& started) {
+  tracewell_channel& channel = control.channel(number);
+  TW_ASSIGN_OR_RETURN(const UniqueFd alive, control.lock_collector(number));
+  TW_ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::open(log_of(channel)));
+  TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(folder.path()));
+  TW_RETURN_IF_ERROR(lock_file(lock.get()));
+  control.note_collector(number);
+  started();
+  ask_for_short_turns();
+  Rounds rounds(control, number, folder);
+  const auto how = rounds.run();
+  Status status = how.ok() ? rounds.end(*how) : Status(how.error());
+  if (!status.ok() && !folder.now())
+    status = {Errc::Io, fmt::format("{} was removed", printable(log_of(channel)))};
+  if (!status.ok())
+    control.note_why(number, named(status.error().text(), folder.path(), log_of(channel)));
+  return status;
+}
+
+std::optional<std::string> collector_trouble(const Control& control, unsigned number) {
+  const tracewell_channel& channel = control.channel(number);
+  if (channel.active == 0 || !control.had_collector(number) || control.has_collector(number) ||
+      channel.stop_when_full == kLogIsFull)
+    return std::nullopt;
+  const std::string why = control.why(number);
+  const std::string log = printable(log_of(channel));
+  return fmt::format(
+      "the collector of the trace on channel {} {}. Hooks that find no room in their thread's "
+      "buffer are lost, and counted. trcstop puts what buffers hold into {}; where it cannot, "
+      "`trcdead -o OTHER_LOG {}` does once their programs have ended",
+      number, why.empty() ? "was killed" : "has ended: " + why, log, log);
+}
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,60 @@
+#include "hooks/session_log.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "hooks/collector.h"
+#include "hooks/log_clock.h"
+
+namespace tracewell::hooks {
+
+Uuid uuid_of(const tracewell_channel& channel) {
+  Uuid out;
+  std::memcpy(out.data(), channel.uuid, out.size());
+  return out;
+}
+
+Instant start_of(const tracewell_channel& channel) {
+  return {channel.ticks, channel.time_ns, channel.monotonic_ns};
+}
+
+Status tell(const tracewell_channel& channel, const std::string& path, std::string_view text) {
+  return add_mark(path, uuid_of(channel), text);
+}
+
+Result<LogFolder> open_log(const tracewell_channel& channel, const std::string& path) {
+  return LogFolder::open(path, {channel.log_bytes, channel.stop_when_full != 0,
+                                channel.stop_when_full == kLogIsFull});
+}
+
+Status tell_dropped(const tracewell_channel& channel, const std::string& path, LogFolder& log) {
+  const uint64_t dropped = log.take_dropped();
+  if (dropped == 0) return {};
+  return tell(channel, path,
+              log.full() ? fmt::format("{} records lost: they came when the log was full", dropped)
+                         : fmt::format("LOGFILE WRAPAROUND, {} records dropped", dropped));
+}
+
+Status complete_log(Control& control, unsigned number, const std::string& path, Rest rest,
+                    std::string_view why) {
+  tracewell_channel& channel = control.channel(number);
+  TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel, path));
+  Collector collector(path, log, uuid_of(channel));
+  std::string how(why);
+  if (rest == Rest::Kept) {
+    TW_RETURN_IF_ERROR(collector.finish());
+  } else {
+    TW_ASSIGN_OR_RETURN(const uint64_t records, collector.discard());
+    how += fmt::format(", {} records discarded", records);
+  }
+  TW_RETURN_IF_ERROR(tell_dropped(channel, path, log));
+  if (const uint64_t failed = control.failures(number); failed != 0)
+    TW_RETURN_IF_ERROR(
+        tell(channel, path,
+             fmt::format("{} records lost: their threads could not make a ring", failed)));
+  TW_RETURN_IF_ERROR(tell(channel, path, fmt::format("TRACE OFF channel {}{}", number, how)));
+  return change_clock(path, measure_clock(start_of(channel), now()));
+}
+
+}  // namespace tracewell::hooks

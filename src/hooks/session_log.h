@@ -1,0 +1,31 @@
+// What commands and the collector of a session do to its log.
+#pragma once
+
+#include <tracewell/hook_layout.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "hooks/control.h"
+#include "hooks/log_folder.h"
+#include "hooks/session.h"
+
+namespace tracewell::hooks {
+
+Uuid uuid_of(const tracewell_channel& channel);
+Instant start_of(const tracewell_channel& channel);
+
+/// Of tracewell_channel::stop_when_full: it is full.
+constexpr uint32_t kLogIsFull = 2;
+
+// `path` is how the log's folder is reached: that of the channel, or of one that holds it.
+Status tell(const tracewell_channel& channel, const std::string& path, std::string_view text);
+Result<LogFolder> open_log(const tracewell_channel& channel, const std::string& path);
+Status tell_dropped(const tracewell_channel& channel, const std::string& path, LogFolder& log);
+/// Everything out of the rings, the clock measured over the whole session. `why`: it ends, where no
+/// command ended it.
+Status complete_log(Control& control, unsigned number, const std::string& path, Rest rest,
+                    std::string_view why = "");
+
+}  // namespace tracewell::hooks

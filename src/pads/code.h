@@ -1,0 +1,78 @@
+// Code: what is known of a program's code before anything is written over it: where instructions
+// begin, which places may be entered from elsewhere, and what nobody ever executes.
+//
+// A place is *entered* when execution may get there otherwise than from the instruction before it:
+// - the target of a direct branch or call anywhere in the segment, be it known code or not;
+// - behind a call (the callee returns, longjmp does, an unwinder looks) or a system call (a thread
+//   sleeps there, its child begins there);
+// - the start of a function, an endbr64, an entry that the caller names (landing pads of
+//   exceptions, symbols);
+// - an address that an instruction names, or a word of the data;
+// - the entries of tables of distances from their own start (what compilers make of `switch`) and
+//   of tables of addresses, both wherever an instruction names one;
+// - what stands behind an instruction that goes elsewhere, and is not padding: something leads
+//   there, even if it was not found;
+// - each instruction of a function with an indirect jump that is not understood, that is, all but
+//   jumps through a table that was found, or through a slot for another function's address.
+// This errs towards more entered places, which costs choice, not safety. What it misses after all
+// is caught by guards (plan.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace tracewell::pads {
+
+struct Range {
+  uint64_t start = 0, end = 0;
+  bool holds(uint64_t address) const { return address >= start && address < end; }
+  bool meets(const Range& other) const { return start < other.end && other.start < end; }
+  bool operator==(const Range&) const = default;
+};
+
+/// Bytes of the program and where it has them.
+struct Area {
+  uint64_t address = 0;
+  Bytes bytes;
+};
+
+struct CodeInput {
+  Area code;                      // a whole executable segment, as it is without any patch
+  std::vector<Range> functions;   // from unwind tables or symbols; they may overlap
+  std::vector<uint64_t> entries;  // further places that are entered
+  std::vector<Area> data;         // readable data of the same image, relocated
+  std::vector<Range> kept;        // never to be written, such as restartable sequences
+};
+
+/// Immutable once made, so threads may share it. Holds a copy of the code.
+class Code {
+ public:
+  explicit Code(const CodeInput& input);
+
+  Range range() const { return {address_, address_ + bytes_.size()}; }
+  /// From the address to the segment's end; empty when it is not inside.
+  Bytes bytes_at(uint64_t address) const;
+  /// An instruction of a function that was understood begins there.
+  bool starts(uint64_t address) const { return has(address, kStart); }
+  bool entered(uint64_t address) const { return has(address, kEntered); }
+  /// Nops and int3s that execution never gets to.
+  bool padding(uint64_t address) const { return has(address, kPadding); }
+  bool kept(uint64_t address) const { return has(address, kKept); }
+  /// Of the instruction that starts() there; 0 for others.
+  uint8_t length(uint64_t address) const;
+
+ private:
+  friend class CodeAnalysis;
+  static constexpr uint8_t kStart = 1, kEntered = 2, kPadding = 4, kKept = 8;
+  bool has(uint64_t address, uint8_t flag) const {
+    return range().holds(address) && (flags_[address - address_] & flag) != 0;
+  }
+
+  uint64_t address_ = 0;
+  std::vector<uint8_t> bytes_;
+  std::vector<uint8_t> flags_;  // one for each byte
+};
+
+}  // namespace tracewell::pads

@@ -1,0 +1,62 @@
+// CodeAnalysis: finds out what Code tells. One use each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "machine/code_instruction.h"
+#include "pads/code.h"
+
+namespace tracewell::pads {
+
+class CodeAnalysis {
+ public:
+  CodeAnalysis(const CodeInput& input, Code& code) : input_(input), code_(code) {}
+  void run();
+
+ private:
+  /// A function, or several that overlap.
+  struct Function {
+    Range range;
+    bool understood = true;          // every byte belongs to an instruction
+    bool register_jumps = false;     // any at all
+    bool strange_jumps = false;      // not through a table
+    bool has_table = false;          // names one that was recognised
+    bool names_own_inside = false;   // takes the address of one of its labels
+  };
+  void take_functions();
+  void sweep(Function& function);
+  void sweep_gap(Range gap);
+  void note(const machine::CodeInstruction& instruction, uint64_t pc, Function* function);
+  void note_jump(const machine::CodeInstruction& instruction, Function& function);
+  void read_tables();
+  /// How many entries lead to instructions; those are marked.
+  size_t read_distances(uint64_t table);
+  size_t read_addresses(uint64_t table);
+  void read_data();
+  void enter_all_of(const Function& function);
+  void find_padding(Range range, bool dead);
+  std::optional<uint64_t> load(uint64_t address, size_t size) const;
+  void mark(uint64_t address, uint8_t flag);
+  void mark(Range range, uint8_t flag);
+  bool is_start(uint64_t address) const { return code_.starts(address); }
+
+  struct Named {
+    uint64_t address;
+    size_t function;  // its number
+  };
+  struct SlotJump {
+    uint64_t table;
+    size_t function;
+  };
+  const CodeInput& input_;
+  Code& code_;
+  std::vector<Function> functions_;  // by address, apart from each other
+  std::vector<Named> named_;         // by lea
+  std::vector<SlotJump> slot_jumps_;
+  size_t current_ = 0;               // number of the function that is being swept
+  size_t since_table_load_ = SIZE_MAX;
+};
+
+}  // namespace tracewell::pads

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# A user controls and sees his own processes only. Needs root, to be two users.
+# skips
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/hooks_common.sh"
+be_two_users
+log=$work/log
+other() {  # COMMAND…: as nobody
+  "${user[@]}" env "$@"
+}
+cat >"$work/fire.c" <<'C'
+#include <stdio.h>
+#include <sys/trchkid.h>
+int main(int argc, char **argv)
+{
+  if (argc > 1 && printf("ready\n") > 0 && fflush(stdout) == 0) getchar();
+  TRCHKL1(HKWD_USER1, argc);
+  return argv == 0;
+}
+C
+cc -static -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/fire.c" -o "$work/fire" \
+  -L"$build/lib" -lrts || fail "fire.c does not build"
+# The programs where he can reach them; everything else stays ours.
+chmod 711 "$work"
+cp "$tracewell" "$work/tool"
+chmod 755 "$work/tool" "$work/fire"
+mkdir -m 700 "$work/his"
+chown 65534:65534 "$work/his"
+hooks() {  # LOG COUNT
+  "$tracewell" print --where 'kind == "hook"' "$1" >"$work/out" 2>/dev/null
+  lines "$2"
+}
+
+# His programs run as they do without a trace, and ours does not see them: neither those that have
+# their own folder nor those that are pointed at ours.
+trace -a -o "$log" || fail "trace"
+other XDG_RUNTIME_DIR="$work/his" "$work/fire" || fail "his program"
+other "$work/fire" || fail "his program that looks at our folder"
+"$work/fire"
+# He cannot switch our trace, nor read it.
+for command in trcstop trcoff trcon 'trace -a -o /tmp/none' 'ctctrl -c all memtraceon'; do
+  # shellcheck disable=SC2086
+  other "$work/tool" $command >"$work/out" 2>"$work/err" && fail "his $command on our folder"
+  grep -qE 'Permission denied|belongs to somebody else' "$work/err" ||
+    fail "his $command: $(cat "$work/err")"
+done
+other "$work/tool" print "$log" >/dev/null 2>&1 && fail "he reads our log"
+# Nor we his processes.
+coproc his { exec "${user[@]}" env XDG_RUNTIME_DIR="$work/his" "$work/fire" wait; }
+pid=$his_PID
+read -r _ <&"${his[0]}"
+for option in -A -t; do
+  trace -ag "$option" "$pid" -o "$work/one" 2>"$work/err" && fail "trace $option of his process"
+  has "$option: $pid is another user's (user 65534)" err
+done
+[ -e "$work/one" ] && fail "a log of what was refused"
+echo >&"${his[1]}"
+wait "$pid" || fail "his process"
+trcstop || fail "trcstop"
+hooks "$log" 1
+
+# He has traces of his own, with the same log for a name as we have not.
+mkdir -m 700 "$work/his/run"
+chown 65534:65534 "$work/his/run"
+his=(XDG_RUNTIME_DIR="$work/his/run" XDG_STATE_HOME="$work/his/state")
+other "${his[@]}" "$work/tool" trace -a -o "$work/his/log" || fail "his trace"
+"$work/fire"
+other "${his[@]}" "$work/fire"
+# A control file that others may have written is none: not for us, either.
+XDG_RUNTIME_DIR=$work/his/run "$work/fire" || fail "our program that looks at his folder"
+XDG_RUNTIME_DIR=$work/his/run trcstop 2>"$work/err" && fail "our trcstop on his folder"
+has 'belongs to somebody else' err
+other "${his[@]}" "$work/tool" trcstop || fail "his trcstop"
+hooks "$work/his/log" 1
+
+finish

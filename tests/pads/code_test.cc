@@ -1,0 +1,134 @@
+#include "pads/code.h"
+
+#include <gtest/gtest.h>
+
+#include "base/endian.h"
+#include "pads/program.h"
+
+namespace tracewell::pads {
+namespace {
+
+std::vector<uint64_t> entered(const Program& program) {
+  const Code code = program.code();
+  std::vector<uint64_t> found;
+  for (uint64_t i = 0; i < program.bytes.size(); ++i)
+    if (code.entered(kAt + i)) found.push_back(i);
+  return found;
+}
+
+using Places = std::vector<uint64_t>;
+
+TEST(Code, InstructionsBegin) {
+  const Code code = Program{{0x55, 0x48, 0x89, 0xe5, 0xc3}}.code();
+  EXPECT_TRUE(code.starts(kAt));
+  EXPECT_TRUE(code.starts(kAt + 1));
+  EXPECT_FALSE(code.starts(kAt + 2));
+  EXPECT_TRUE(code.starts(kAt + 4));
+  EXPECT_FALSE(code.starts(kAt + 5));
+  EXPECT_FALSE(code.starts(kAt - 1));
+  EXPECT_EQ(code.length(kAt + 1), 3);
+  EXPECT_EQ(code.length(kAt + 2), 0);
+}
+
+TEST(Code, WhatIsEntered) {
+  // jne +1; nop; nop; ret
+  EXPECT_EQ(entered({{0x75, 0x01, 0x90, 0x90, 0xc3}}), (Places{0, 3}));
+  // call next; nop; ret: behind the call
+  EXPECT_EQ(entered({{0xe8, 0, 0, 0, 0, 0x90, 0xc3}}), (Places{0, 5}));
+  // call rax; nop
+  EXPECT_EQ(entered({{0xff, 0xd0, 0x90}}), (Places{0, 2}));
+  // syscall; nop
+  EXPECT_EQ(entered({{0x0f, 0x05, 0x90}}), (Places{0, 2}));
+  // nop; endbr64; nop
+  EXPECT_EQ(entered({{0x90, 0xf3, 0x0f, 0x1e, 0xfa, 0x90}}), (Places{0, 1}));
+  // lea rax, [rip+1]; nop; nop
+  EXPECT_EQ(entered({{0x48, 0x8d, 0x05, 1, 0, 0, 0, 0x90, 0x90}}), (Places{0, 8}));
+  // ret; pop rax: nobody knows who comes there, but somebody does
+  EXPECT_EQ(entered({{0xc3, 0x58, 0x58}}), (Places{0, 1}));
+  // je over a lock prefix, into an instruction
+  EXPECT_EQ(entered({{0x74, 0x01, 0xf0, 0x48, 0x01, 0x07, 0xc3}}), (Places{0, 3}));
+  EXPECT_EQ(entered({.bytes = {0x90, 0x90, 0x90}, .entries = {kAt + 2}}), (Places{0, 2}));
+}
+
+TEST(Code, CodeWithoutANameEntersFunctionsToo) {
+  // jmp -3, in front of the function
+  Program program{{0xeb, 0x01, 0x90, 0x90, 0x90}};
+  program.functions = {{kAt + 2, kAt + 5}};
+  EXPECT_EQ(entered(program), (Places{2, 3}));
+}
+
+TEST(Code, FunctionsThatOverlapAreOne) {
+  Program program{{0x90, 0x90, 0x90, 0x90}};
+  program.functions = {{kAt, kAt + 3}, {kAt + 1, kAt + 4}};
+  EXPECT_EQ(entered(program), (Places{0, 1}));
+  EXPECT_TRUE(program.code().starts(kAt + 3));
+}
+
+TEST(Code, WhatIsNoInstructionIsNotUnderstood) {
+  const Code code = Program{{0x90, 0x06, 0x90, 0xc3}}.code();
+  for (uint64_t i = 0; i < 4; ++i) {
+    EXPECT_FALSE(code.starts(kAt + i));
+    EXPECT_TRUE(code.kept(kAt + i));
+  }
+  EXPECT_FALSE((Program{{0x90, 0xe8, 0}}.code().starts(kAt)));  // cut
+}
+
+TEST(Code, JumpsThroughRegistersMayLeadAnywhereInTheFunction) {
+  EXPECT_EQ(entered({{0x90, 0x90, 0xff, 0xe0, 0x90, 0xc3}}), (Places{0, 1, 2, 4, 5}));
+  // Through a slot for another function, they do not.
+  EXPECT_EQ(entered({{0x90, 0x90, 0xff, 0x25, 0, 0, 1, 0}}), (Places{0}));
+}
+
+/// lea rdx, [rip + table]; movsxd rax, [rdx + rax*4]; add rax, rdx; jmp rax; nop; nop; nop; ret
+Program with_table(uint64_t table) {
+  Program program{{0x48, 0x8d, 0x15, 0, 0, 0, 0, 0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, 0xff,
+                   0xe0, 0x90, 0x90, 0x90, 0xc3}};
+  store_uint(&program.bytes[3], table - (kAt + 7), 4, Endian::Little);
+  return program;
+}
+
+TEST(Code, TablesOfDistances) {
+  const uint64_t table = kAt + 0x2000;
+  std::vector<uint8_t> entries(16);
+  const uint64_t targets[] = {kAt + 17, kAt + 19, kAt + 17, 3};
+  for (size_t i = 0; i < 4; ++i)
+    store_uint(&entries[4 * i], targets[i] - table, 4, Endian::Little);
+  Program program = with_table(table);
+  program.data = {{table, entries}};
+  EXPECT_EQ(entered(program), (Places{0, 17, 19}));
+  // A table that cannot be read: anything may be entered.
+  program.data.clear();
+  EXPECT_EQ(entered(program), (Places{0, 7, 11, 14, 16, 17, 18, 19}));
+}
+
+TEST(Code, WordsOfTheDataThatAreAddressesOfCode) {
+  std::vector<uint8_t> words(20);
+  store_uint(&words[4], kAt + 2, 8, Endian::Little);  // not aligned: the area begins at 4
+  store_uint(&words[12], kAt + 1, 8, Endian::Little);
+  Program program{{0x90, 0x90, 0x90, 0xc3}};
+  program.data = {{kAt + 0x2004, words}};
+  EXPECT_EQ(entered(program), (Places{0, 1, 2}));
+}
+
+TEST(Code, Padding) {
+  // ret; nop; int3; nop: the second function
+  Program program{{0xc3, 0x90, 0xcc, 0x66, 0x90, 0x55, 0x90, 0xc3, 0xcc}};
+  program.functions = {{kAt, kAt + 3}, {kAt + 5, kAt + 8}};
+  const Code code = program.code();
+  const bool expected[] = {false, true, true, true, true, false, false, false, true};
+  for (uint64_t i = 0; i < 9; ++i) EXPECT_EQ(code.padding(kAt + i), expected[i]) << i;
+  // Not behind a call: it may return.
+  EXPECT_FALSE((Program{{0xff, 0xd0, 0x90, 0x90}}.code().padding(kAt + 2)));
+  // Nor where something leads.
+  EXPECT_FALSE((Program{{0x74, 0x01, 0xc3, 0x90, 0xc3}}.code().padding(kAt + 3)));
+}
+
+TEST(Code, ConstantsAmongTheCodeAreKept) {
+  Program program{{0x48, 0x8b, 0x05, 1, 0, 0, 0, 0xc3, 1, 2, 3, 4, 5, 6, 7, 8}};
+  program.functions = {{kAt, kAt + 8}};
+  EXPECT_TRUE(program.code().kept(kAt + 8));
+  EXPECT_FALSE(program.code().kept(kAt + 7));
+}
+
+}  // namespace
+}  // namespace tracewell::pads

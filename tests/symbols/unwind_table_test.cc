@@ -1,0 +1,123 @@
+#include "symbols/unwind_table.h"
+
+#include <algorithm>
+#include <random>
+
+#include <elfutils/libdw.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "symbols/elf_file.h"
+
+namespace tracewell::symbols {
+namespace {
+
+struct Table {
+  std::shared_ptr<InputFile> file;
+  std::unique_ptr<ElfFile> elf;
+  const ElfFile::Section* section = nullptr;
+};
+
+Table table_of(const char* path) {
+  Table table;
+  auto file = InputFile::open(path);
+  if (!file.ok()) return table;
+  table.file = *file;
+  table.elf = std::make_unique<ElfFile>(table.file->bytes());
+  table.section = table.elf->find(".eh_frame");
+  return table;
+}
+
+TEST(UnwindTable, AgreesWithLibdw) {
+  for (const char* path : {"/lib/x86_64-linux-gnu/libc.so.6", "/proc/self/exe"}) {
+    const Table table = table_of(path);
+    ASSERT_NE(table.section, nullptr) << path;
+    const auto ranges = read_unwind_table(table.section->bytes, table.section->address);
+    EXPECT_GT(ranges.size(), 500u);
+    Dwarf_CFI* cfi = dwarf_getcfi_elf(table.elf->elf());
+    ASSERT_NE(cfi, nullptr);
+    for (const UnwindRange& range : ranges) {
+      Dwarf_Frame* frame = nullptr;
+      ASSERT_EQ(dwarf_cfi_addrframe(cfi, range.start, &frame), 0) << std::hex << range.start;
+      Dwarf_Addr start = 0, end = 0;
+      dwarf_frame_info(frame, &start, &end, nullptr);
+      free(frame);
+      // What libdw gives is a row of the table.
+      EXPECT_EQ(start, range.start);
+      EXPECT_LE(end, range.end);
+    }
+    dwarf_cfi_end(cfi);
+    size_t entries = 0;
+    Dwarf_CFI_Entry entry;
+    Dwarf_Off offset = 0, next = 0;
+    while (dwarf_next_cfi(reinterpret_cast<const unsigned char*>(elf_getident(
+                              table.elf->elf(), nullptr)),
+                          elf_getdata(elf_getscn(table.elf->elf(),
+                                                 static_cast<size_t>(table.section -
+                                                                     table.elf->sections().data())),
+                                      nullptr),
+                          true, offset, &next, &entry) == 0) {
+      entries += !dwarf_cfi_cie_p(&entry);
+      offset = next;
+    }
+    EXPECT_EQ(ranges.size(), entries);
+  }
+}
+
+TEST(UnwindTable, TheIndexSaysWhereItIs) {
+  const Table table = table_of("/proc/self/exe");
+  const auto* index = table.elf->find(".eh_frame_hdr");
+  ASSERT_NE(index, nullptr);
+  EXPECT_EQ(unwind_table_of(index->bytes, index->address), table.section->address);
+  EXPECT_EQ(unwind_table_of({}, 0x1000), 0u);
+  EXPECT_EQ(unwind_table_of(index->bytes.first(3), index->address), 0u);
+}
+
+TEST(UnwindTable, Handlers) {
+  // No landing base, no types; numbers in ULEB128: three calls, the second without a handler.
+  const uint8_t bytes[] = {0xff, 0xff, 0x01, 12, 0x10, 5, 0x90, 0x01, 1,
+                           0x20, 5,    0,    0,  0x30, 5, 0x40, 0,    99};
+  EXPECT_EQ(read_handlers(bytes, 0x5000, 0x1000), (std::vector<uint64_t>{0x1090, 0x1040}));
+  EXPECT_TRUE(read_handlers(Bytes(bytes).first(10), 0x5000, 0x1000).empty());
+  // With types, and numbers of four bytes.
+  const uint8_t wide[] = {0xff, 0x9b, 0x15, 0x03, 13, 0, 0, 0, 0, 4, 0, 0, 0, 8, 1, 0, 0, 0};
+  EXPECT_EQ(read_handlers(wide, 0x5000, 0x1000), (std::vector<uint64_t>{0x1108}));
+}
+
+TEST(UnwindTable, ThisProgramHasHandlers) {
+  const Table table = table_of("/proc/self/exe");
+  const auto* handlers = table.elf->find(".gcc_except_table");
+  ASSERT_NE(handlers, nullptr);
+  size_t count = 0;
+  for (const auto& range : read_unwind_table(table.section->bytes, table.section->address)) {
+    if (range.handlers == 0) continue;
+    ASSERT_GE(range.handlers, handlers->address);
+    ASSERT_LT(range.handlers, handlers->address + handlers->size);
+    const Bytes bytes = handlers->bytes.subspan(range.handlers - handlers->address);
+    for (const uint64_t handler : read_handlers(bytes, range.handlers, range.start)) {
+      // In the function, or in its part for what seldom happens.
+      EXPECT_LT(std::max(handler, range.start) - std::min(handler, range.start), 1u << 24);
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 100u);
+}
+
+TEST(UnwindTable, DamageIsLeftOut) {
+  const Table table = table_of("/proc/self/exe");
+  std::mt19937 random(7);
+  std::vector<uint8_t> bytes(table.section->bytes.begin(), table.section->bytes.end());
+  bytes.resize(std::min<size_t>(bytes.size(), 4000));
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<uint8_t> damaged = bytes;
+    damaged.resize(random() % bytes.size());
+    for (int k = 0; k < 5 && !damaged.empty(); ++k)
+      damaged[random() % damaged.size()] = static_cast<uint8_t>(random());
+    for (const auto& range : read_unwind_table(damaged, 0x1000)) EXPECT_LT(range.start, range.end);
+    read_handlers(damaged, 0x1000, 0x2000);
+    unwind_table_of(damaged, 0x1000);
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::symbols

@@ -1,0 +1,121 @@
+// Traces that lack steps: what is missing is no difference of the runs.
+#include <gtest/gtest.h>
+
+#include "timeline/diff.h"
+#include "timeline/diff_runs.h"
+
+namespace tracewell::timeline::test {
+namespace {
+
+const std::vector<uint64_t> kBases = {0x140000000, 0x7ff800000000, 0x7ff810000000};
+
+/// A run without the `count` steps from `from` on, and a loss in their place.
+std::unique_ptr<StepStore> with_hole(const Items& items, size_t from, size_t count,
+                                     uint64_t told) {
+  Catalog catalog;
+  catalog.machine = "x86-64";
+  catalog.address_bytes = 8;
+  catalog.registers = machine::x86_64_layout({});
+  Batch batch;
+  uint64_t seq = 0;
+  for (size_t i = 0; i <= items.size(); ++i) {
+    if (i == from && count != 0) {
+      Event& event = batch.add();
+      event.seq = seq;
+      event.body = Lost{told, "a test"};
+    }
+    if (i == items.size() || (i >= from && i < from + count)) continue;
+    Step step;
+    step.pc = items[i].pc;
+    step.opcode = *items[i].code;
+    Event& event = batch.add();
+    event.seq = seq++;
+    event.tid = 1;
+    event.body = step;
+  }
+  tracewell::test::ListSource source(catalog, batch.events());
+  auto store = StepStore::read(source);
+  EXPECT_TRUE(store.ok());
+  return std::move(*store);
+}
+
+DiffReport compare(const StepStore& a, const StepStore& b) {
+  auto report = diff({a, a.catalog()}, {b, b.catalog()}, {});
+  EXPECT_TRUE(report.ok());
+  return report.ok() ? *report : DiffReport{};
+}
+
+/// Without loops, and with no place executed twice: what is missing cannot be anywhere else.
+TEST(DiffHoles, AHoleIsSaidAndIsNoParting) {
+  Items items;
+  for (uint64_t i = 0; i < 3000; ++i) items.push_back({kBases[0] + 3 * i, &nop()});
+  const auto whole = with_hole(items, 0, 0, 0);
+  for (const size_t from : {0u, 1u, 700u, 2960u})
+    for (const uint64_t told : {0u, 40u}) {
+      const auto holed = with_hole(items, from, 40, told);
+      for (const bool in_a : {true, false}) {
+        SCOPED_TRACE(from);
+        const DiffReport report = in_a ? compare(*holed, *whole) : compare(*whole, *holed);
+        EXPECT_FALSE(report.same());
+        EXPECT_TRUE(report.undecided());
+        const ThreadDiff& thread = report.threads.at(0);
+        EXPECT_EQ(thread.same, 2960u);
+        ASSERT_EQ(thread.differences.size(), 1u);
+        const Difference& one = thread.differences[0];
+        EXPECT_EQ(one.kind, Difference::Kind::Missing);
+        EXPECT_EQ(in_a ? one.only_b : one.only_a, 40u);
+        EXPECT_EQ(in_a ? one.only_a : one.only_b, 0u);
+        const auto& hole = in_a ? one.hole_a : one.hole_b;
+        ASSERT_TRUE(hole);
+        EXPECT_FALSE(in_a ? one.hole_b : one.hole_a);
+        EXPECT_EQ(hole->seq, from);
+        EXPECT_EQ(hole->count, told);
+      }
+    }
+}
+
+/// Whatever is cut out of a run, nothing is said to differ: loops, branches, calls.
+TEST(DiffHoles, NoHoleOfAnyRunIsCalledADifference) {
+  unsigned seen = 0, loops = 0, sure = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomProgram program(seed, 30);
+    Decisions decisions{seed};
+    const Items items = ProgramRun(program, decisions, kBases).items;
+    const size_t from = seed * 31 % items.size();
+    const size_t count = std::min<size_t>(1 + seed % 20, items.size() - from);
+    const auto whole = with_hole(items, 0, 0, 0), holed = with_hole(items, from, count, count);
+    const DiffReport report = compare(*whole, *holed);
+    ASSERT_EQ(report.threads.size(), 1u);
+    const auto& differences = report.threads[0].differences;
+    if (differences.empty()) continue;  // the end of a loop's round, as it happens
+    EXPECT_EQ(differences[0].kind, Difference::Kind::Missing);
+    ++seen;
+    loops += differences[0].times_a != 0;
+    sure += !report.undecided();
+  }
+  EXPECT_GT(seen, 290u);
+  EXPECT_GT(loops, 2u);
+  EXPECT_EQ(sure, 0u) << "nor is anything behind the hole";
+}
+
+/// Where runs part in front of a hole, or long behind it, they do part.
+TEST(DiffHoles, APartingElsewhereIsOne) {
+  Items items, other;
+  for (uint64_t i = 0; i < 3000; ++i) {
+    items.push_back({kBases[0] + 3 * i, &nop()});
+    other.push_back({kBases[0] + 3 * i + (i >= 2000 && i < 2100 ? 0x100000 : 0), &nop()});
+  }
+  for (const size_t from : {500u, 2500u}) {
+    const DiffReport report = compare(*with_hole(items, from, 40, 0), *with_hole(other, 0, 0, 0));
+    EXPECT_FALSE(report.undecided());
+    ASSERT_EQ(report.threads[0].differences.size(), 2u);
+    EXPECT_EQ(report.threads[0].undecided, 1u);
+    const bool behind = from == 500;
+    EXPECT_EQ(report.threads[0].differences[behind ? 1 : 0].kind, Difference::Kind::Parts);
+    EXPECT_EQ(report.threads[0].differences[behind ? 0 : 1].kind, Difference::Kind::Missing);
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::timeline::test
