@@ -53,6 +53,25 @@ endif()
 # A room whose library takes longer to read than the room's own files.
 set(TRACEWELL_PCH_HEADERS_cli <filesystem> <CLI/CLI.hpp> <nlohmann/json.hpp>)
 
+# Many files are compiled at a time, in a fraction of the time: what only one of them knows has a
+# name of its own among them (a rule of tidy's). Of formats each stands by itself, and has its
+# kExtensions: together are the files whose names begin alike.
+function(compile_together target)
+  if(NOT TRACEWELL_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  if(target MATCHES "_formats$")
+    get_target_property(files ${target} SOURCES)
+    foreach(file IN LISTS files)
+      get_filename_component(name ${file} NAME)
+      string(REGEX REPLACE "[_.].*" "" format ${name})
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${format})
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  endif()
+endfunction()
+
 foreach(room IN LISTS TRACEWELL_ROOMS)
   make_sees_root(${room})
   add_library(tracewell_${room} STATIC ${TRACEWELL_SOURCES_${room}})
@@ -77,11 +96,7 @@ foreach(room IN LISTS TRACEWELL_ROOMS)
   else()
     target_precompile_headers(tracewell_${room} REUSE_FROM tracewell_pch)
   endif()
-  # For sanitizers many files are compiled at a time, in a fraction of the time: names in a room's
-  # files have to be different. Formats stand by themselves: each has its kExtensions.
-  if(TRACEWELL_SANITIZE AND NOT room STREQUAL "formats")
-    set_target_properties(tracewell_${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-  endif()
+  compile_together(tracewell_${room})
   # Sanitizers watch the commands as well as the rest; to optimise those as well takes minutes.
   if(TRACEWELL_SANITIZE AND room STREQUAL "cli")
     target_compile_options(tracewell_${room} PRIVATE -O0)

@@ -8,9 +8,6 @@
 #include "formats/hooklog_reader.h"
 
 namespace tracewell::formats {
-namespace {
-constexpr size_t kBatchEvents = 1024;
-}  // namespace
 
 Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& folder,
                                                            Session session,
@@ -82,7 +79,7 @@ Result<bool> HooklogFollow::next(Batch& batch) {
   if (over_) return false;
   if (!round_) begin_round();
   Round& round = *round_;
-  while (!round.queue.empty() && batch.size() < kBatchEvents) {
+  while (!round.queue.empty() && batch.size() < kHooklogBatchEvents) {
     const auto [ticks, index] = round.queue.top();
     round.queue.pop();
     round.cursors[index].take(batch);

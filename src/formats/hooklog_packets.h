@@ -17,6 +17,9 @@
 
 namespace tracewell::formats {
 
+/// How many events a reader gives at a time.
+inline constexpr size_t kHooklogBatchEvents = 1024;
+
 struct HooklogPacket {
   tracewell_packet head = {};
   uint32_t file = 0;    // into HooklogPackets::files

@@ -12,7 +12,6 @@ namespace {
 
 using Severity = Problem::Severity;
 
-constexpr size_t kBatchEvents = 1024;
 constexpr std::string_view kMetadata = "metadata";
 /// What the log's env says of the whole trace.
 constexpr std::string_view kFacts[] = {"hostname", "command", "message", "channel", "mode",
@@ -88,7 +87,7 @@ void HooklogReader::begin() {
 
 Result<bool> HooklogReader::next(Batch& batch) {
   batch.clear();
-  while (!queue_.empty() && batch.size() < kBatchEvents) {
+  while (!queue_.empty() && batch.size() < kHooklogBatchEvents) {
     const auto [ticks, index] = queue_.top();
     queue_.pop();
     HooklogCursor& cursor = cursors_[index];

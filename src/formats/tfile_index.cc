@@ -8,7 +8,7 @@ namespace tracewell::formats {
 namespace {
 
 // Pages that were walked are given back in pieces of this size.
-constexpr uint64_t kForgetBytes = 32 << 20;
+constexpr uint64_t kForgetWalkedBytes = 32 << 20;
 
 uint64_t tracepoint_bit(int32_t tracepoint) {
   return uint64_t{1} << (tracepoint & 63);
@@ -73,7 +73,7 @@ void TfileIndex::build(const TfileFrames& frames, const InputFile& input, Proble
         skim.registers == 0 ? Bytes() : data.subspan(skim.registers, frames.register_block_bytes);
     note(offset, place->tracepoint, frames.pc(count_, place->tracepoint, registers));
     offset = place->end();
-    if (offset - forgotten > kForgetBytes) {
+    if (offset - forgotten > kForgetWalkedBytes) {
       input.forget(forgotten, offset - forgotten);
       forgotten = offset;
       if (progress) progress(offset);

@@ -11,7 +11,7 @@
 namespace tracewell::formats::trace64 {
 namespace {
 
-constexpr uint64_t kBlocksMax = 20000;          // whose words are looked at
+constexpr uint64_t kWordedBlocksMax = 20000;          // whose words are looked at
 constexpr uint64_t kBlocksInAll = 2'000'000;  // of all sessions, for pushes
 
 class Detective {
@@ -40,7 +40,7 @@ class Detective {
     judge_.restart();
     Block block;
     for (uint64_t seq = from; seq < to && at < end && blocks_ < kBlocksInAll; at += block.size) {
-      const bool words = worded_ < kBlocksMax;
+      const bool words = worded_ < kWordedBlocksMax;
       if (judge_.is_sure() && !words) break;
       if (read_block(file_, at, shape_, scan_.is_hidden(at), block) != Reading::Whole) break;
       if (block.is_user()) continue;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kNotesMagic = "T64N4";
 constexpr uint64_t kBlockBytesMin = 5;
 
-class Writer {
+class NotesWriter {
  public:
   void number(uint64_t value) { append_varint(out_, value); }
   void raw(Bytes bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
@@ -107,7 +107,7 @@ bool read_log(Cursor& in, ProblemLog& log) {
 constexpr uint32_t kFull = 1, kFlagged = 2, kFromCheckpoint = 4, kOtherThread = 8, kListed = 16,
                    kLed = 32, kJointShift = 6;
 
-void write_keyframes(Writer& out, const std::vector<Keyframe>& keyframes) {
+void write_keyframes(NotesWriter& out, const std::vector<Keyframe>& keyframes) {
   out.number(keyframes.size());
   Keyframe last;
   for (const Keyframe& one : keyframes) {
@@ -129,7 +129,7 @@ void write_keyframes(Writer& out, const std::vector<Keyframe>& keyframes) {
 
 std::vector<uint8_t> Notes::write(const Contents& contents) {
   const Scan& scan = contents.scan;
-  Writer out;
+  NotesWriter out;
   out.raw(as_bytes(kNotesMagic));
   for (const uint64_t value :
        {uint64_t{scan.shape_.wide}, scan.blocks_at_, scan.at_, scan.count_, uint64_t{scan.tid_},

@@ -7,7 +7,7 @@ namespace {
 
 using Stack = machine::Instruction::Stack;
 
-constexpr uint64_t kBlocksMax = 20000;  // of a session
+constexpr uint64_t kJudgedBlocksMax = 20000;  // of a session
 constexpr int kEnough = 16;             // votes ahead
 
 }  // namespace
@@ -25,7 +25,7 @@ void PushJudge::add(const Block& block) {
   state_.apply(block, shape_);
   look(block);
   remember(block);
-  sure_ = std::abs(slot_ - top_) >= kEnough || ++blocks_ >= kBlocksMax;
+  sure_ = std::abs(slot_ - top_) >= kEnough || ++blocks_ >= kJudgedBlocksMax;
 }
 
 uint64_t PushJudge::word_at(const uint8_t* words, uint32_t entry) const {

@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kProgressBytes = 16 << 20;
 constexpr uint64_t kLookBackBytes = 8 << 10;  // for a full dump that broken blocks have run over
 constexpr size_t kWhyBytesMax = 256;
-constexpr size_t kHeadBytes = 4;  // of a block; the last of them is not zero
+constexpr size_t kBlockHeadBytes = 4;  // of a block; the last of them is not zero
 constexpr size_t kThreadsMax = 1 << 16;       // counted
 // How near to the end rewind() goes back to: in front of all that looking ahead reaches.
 constexpr uint64_t kResumeBytes = 256 << 10;
@@ -152,7 +152,7 @@ bool Scan::step(Bytes file) {
 
 /// In front of zeros that were never written, a block that ends in zeros may lack its end.
 void Scan::drop_half_written(Bytes file) {
-  if (file.size() - at_ < kHeadBytes) return;  // a block's head may begin with so many
+  if (file.size() - at_ < kBlockHeadBytes) return;  // a block's head may begin with so many
   if (last_at_ == 0 || !all_zero(file.subspan(at_ - shape_.word, shape_.word))) return;
   tell(last_at_, Problem::Severity::Damage, "block-cut",
        fmt::format("step {} may have been written in part: it ends in zeros that the file goes on "

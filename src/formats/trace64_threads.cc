@@ -24,11 +24,6 @@ void each_part(Thread& thread, Act act) {
 }
 static_assert(std::is_trivially_copyable_v<WordSet> && std::is_trivially_copyable_v<RegisterSet>);
 
-void append_varint(std::vector<uint8_t>& out, uint64_t value) {
-  uint8_t bytes[kVarintMax];
-  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
-}
-
 /// As runs: how many zeros, how many other bytes, and these. (A few zeros may be among them.)
 std::vector<uint8_t> without_zeros(const std::vector<uint8_t>& flat) {
   constexpr size_t kZerosMin = 4;

@@ -64,11 +64,6 @@ std::optional<uint32_t> find_access(const Shape& shape, const EntryBytes& bytes,
   return std::nullopt;
 }
 
-void append_varint(std::vector<uint8_t>& out, uint64_t value) {
-  uint8_t bytes[kVarintMax];
-  out.insert(out.end(), bytes, bytes + put_varint(bytes, value));
-}
-
 }  // namespace
 
 uint32_t render_told(const Shape& shape, const MemoryEntries& entries,

@@ -148,7 +148,7 @@ class Writer {
   size_t height_ = 0;
 };
 
-std::string listing(Code code) {
+std::string placed_listing(Code code) {
   std::string all;
   Instruction instruction;
   for (size_t at = 0; decode(code, at, instruction) == Fault::None; at += instruction.size) {
@@ -168,7 +168,7 @@ bool allowed_after_verify(Fault fault) {
 
 /// Returns whether the program was accepted.
 bool compare(const std::vector<uint8_t>& code, Random& random) {
-  SCOPED_TRACE(listing(code));
+  SCOPED_TRACE(placed_listing(code));
   const Purpose purpose = random() % 2 == 0 ? Purpose::Condition : Purpose::Action;
   const bool accepted = verify(code, purpose).ok();
   EXPECT_EQ(accepted, model::accepts(code, purpose));

@@ -25,7 +25,7 @@ ax::RecordingHost& host_of(tracewell_native_context* context) {
   return *reinterpret_cast<HostContext*>(context)->host;
 }
 
-constexpr tracewell_native_calls kCalls = {
+constexpr tracewell_native_calls kCaseCalls = {
     .trace_memory = [](tracewell_native_context* context, uint64_t address, uint64_t size) {
       return int{host_of(context).trace_memory(address, size)};
     },
@@ -49,7 +49,7 @@ constexpr tracewell_native_calls kCalls = {
 /// Runs the case's code on its host.
 void run_native(NativeRunner& runner, ax::Case& it, WatchedRun& run) {
   HostContext around;
-  around.context.calls = &kCalls;
+  around.context.calls = &kCaseCalls;
   around.host = &it.host;
   std::vector<RegisterPlace> registers;
   std::vector<VariablePlace> variables;

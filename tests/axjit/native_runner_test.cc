@@ -83,7 +83,7 @@ constexpr size_t kPlaces = 64;          // in which code is put, in turn
 constexpr size_t kPlaceBytes = 16;
 constexpr size_t kWatchedBytes = 1024;  // below what the code may use of the stack
 constexpr uint8_t kFill = 0x5a;
-constexpr unsigned kRax = 1u << 0, kRsp = 1u << 4, kRdi = 1u << 7;
+constexpr unsigned kRaxBit = 1u << 0, kRspBit = 1u << 4, kRdiBit = 1u << 7;
 
 struct Loaded {
   const uint8_t* base = nullptr;
@@ -176,7 +176,7 @@ WatchedRun NativeRunner::run(tracewell_native_context& context) {
   run.context_kept = after[7] == reinterpret_cast<uint64_t>(&context);
   for (unsigned i = 0; i < 16; ++i)
     if (before[i] != after[i]) run.changed |= static_cast<uint16_t>(1u << i);
-  run.changed &= static_cast<uint16_t>(~(kRax | kRsp | kRdi));
+  run.changed &= static_cast<uint16_t>(~(kRaxBit | kRspBit | kRdiBit));
   if (stack != nullptr) {
     const uint8_t* lowest = stack - 16 - native_.stack_bytes;  // 16: two words of the caller
     run.within_stack = std::all_of(lowest - kWatchedBytes, lowest,

@@ -24,7 +24,7 @@ Rival& rival_of(tracewell_native_context* context) {
   return *reinterpret_cast<Rival*>(context);
 }
 
-constexpr tracewell_native_calls kCalls = {
+constexpr tracewell_native_calls kRivalCalls = {
     .trace_memory = [](tracewell_native_context* context, uint64_t, uint64_t) {
       ++rival_of(context).recorded;
       return 1;
@@ -53,7 +53,7 @@ class Updates : public testing::Test {
     const auto compiled = compile(*from_hex(text), ax::Purpose::Action,
                                   {.registers = registers, .variables = variables});
     EXPECT_TRUE(compiled.ok());
-    rival.context.calls = &kCalls;
+    rival.context.calls = &kRivalCalls;
     rival.context.variables = rival.cells;
     runner_.load(*compiled);
     return runner_.run(rival.context);

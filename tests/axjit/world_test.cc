@@ -30,7 +30,7 @@ World& world_of(tracewell_native_context* context) {
                                    offsetof(World, context));
 }
 
-constexpr tracewell_native_calls kCalls = {
+constexpr tracewell_native_calls kWorldCalls = {
     .trace_memory = [](tracewell_native_context* context, uint64_t address, uint64_t size) {
       return int{world_of(context).trace_memory(address, size)};
     },
@@ -137,7 +137,7 @@ std::vector<VariablePlace> World::variables() {
 }
 
 void World::connect() {
-  context.calls = &kCalls;
+  context.calls = &kWorldCalls;
   context.variables = cells;
 }
 

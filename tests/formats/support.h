@@ -2,6 +2,7 @@
 // own.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -34,6 +35,11 @@ class TempFolder {
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// One of the samples of x64dbg traces.
+inline std::string sample(const std::string& name) {
+  return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
 }
 
 inline void write_file(const std::filesystem::path& path, std::string_view bytes) {

@@ -9,8 +9,6 @@
 namespace tracewell::formats::test {
 namespace {
 
-const std::string kHead = head(kJson64);
-
 RawBlock small(std::vector<std::pair<uint32_t, uint64_t>> words) {
   RawBlock block;
   block.words = std::move(words);
@@ -18,7 +16,7 @@ RawBlock small(std::vector<std::pair<uint32_t, uint64_t>> words) {
 }
 
 TEST(Trace64, Case11OneFullDump) {
-  ReadBack got(kHead + full_block(1000, {{0, 42}, {16, 0x401000}}).bytes());
+  ReadBack got(kHead64 + full_block(1000, {{0, 42}, {16, 0x401000}}).bytes());
   ASSERT_EQ(got.steps.size(), 1u);
   EXPECT_EQ(got.bad(), 0u);
   EXPECT_EQ(got.steps[0].pc, 0x401000u);
@@ -29,7 +27,7 @@ TEST(Trace64, Case11OneFullDump) {
 }
 
 TEST(Trace64, Case12NoRegisterChanges) {
-  ReadBack got(kHead + full_block(1, {{0, 1}, {16, 0x10}}).bytes() + small({}).bytes() +
+  ReadBack got(kHead64 + full_block(1, {{0, 1}, {16, 0x10}}).bytes() + small({}).bytes() +
                small({}).bytes() + small({{0, 7}}).bytes());
   ASSERT_EQ(got.steps.size(), 4u);
   for (const Step& step : got.steps) EXPECT_EQ(step.pc, 0x10u);
@@ -40,14 +38,14 @@ TEST(Trace64, Case12NoRegisterChanges) {
 
 TEST(Trace64, Case13PositionsInsideTheDump) {
   const std::string good = full_block(1, {{16, 0x10}}).bytes();
-  EXPECT_EQ(ReadBack(kHead + good + small({{171, 5}}).bytes()).bad(), 0u);
-  ReadBack beyond(kHead + good + small({{172, 5}}).bytes());
+  EXPECT_EQ(ReadBack(kHead64 + good + small({{171, 5}}).bytes()).bad(), 0u);
+  ReadBack beyond(kHead64 + good + small({{172, 5}}).bytes());
   EXPECT_EQ(beyond.steps.size(), 1u);
   EXPECT_EQ(beyond.problems("broken-block"), 1u);
-  EXPECT_EQ(*beyond.opened.problems->kept()[0].offset, (kHead + good).size());
+  EXPECT_EQ(*beyond.opened.problems->kept()[0].offset, (kHead64 + good).size());
   std::string many = small({{0, 1}}).bytes();
   many[1] = static_cast<char>(173);
-  ReadBack more(kHead + good + many);
+  ReadBack more(kHead64 + good + many);
   EXPECT_EQ(more.steps.size(), 1u);
   EXPECT_EQ(more.problems("broken-block"), 1u);
   ReadBack narrow(head(kJson32) + full_block(1, {{8, 0x10}}, false).bytes());
@@ -62,7 +60,7 @@ TEST(Trace64, Case14ThirtyTwoEntries) {
     block.entries.push_back({0x1000 + 64 * i, i, std::nullopt, 0});
     if (i % 3 == 0) block.entries.back().new_word = 1000 + i;
   }
-  ReadBack got(kHead + good + block.bytes());
+  ReadBack got(kHead64 + good + block.bytes());
   ASSERT_EQ(got.steps.size(), 2u);
   ASSERT_EQ(got.steps[1].memory.size(), 32u);
   for (uint64_t i = 0; i < 32; ++i) {
@@ -76,20 +74,20 @@ TEST(Trace64, Case14ThirtyTwoEntries) {
   }
   std::string more = block.bytes();
   more[2] = 33;
-  EXPECT_EQ(ReadBack(kHead + good + more).problems("broken-block"), 1u);
+  EXPECT_EQ(ReadBack(kHead64 + good + more).problems("broken-block"), 1u);
 }
 
 TEST(Trace64, Case15OpcodeLengthAndReservedFlags) {
   const std::string good = full_block(1, {{16, 0x10}}).bytes();
   RawBlock block;
   block.opcode = std::string(15, '\x66');
-  EXPECT_EQ(ReadBack(kHead + good + block.bytes()).bad(), 0u);
+  EXPECT_EQ(ReadBack(kHead64 + good + block.bytes()).bad(), 0u);
   block.opcode = "";
   block.words = {{0, 1}};
-  EXPECT_EQ(ReadBack(kHead + good + block.bytes()).problems("broken-block"), 1u);
+  EXPECT_EQ(ReadBack(kHead64 + good + block.bytes()).problems("broken-block"), 1u);
   block.opcode = "\x90";
   block.more_flags = 0x50;
-  const std::string bytes = kHead + good + block.bytes();
+  const std::string bytes = kHead64 + good + block.bytes();
   ReadBack odd(bytes);
   EXPECT_EQ(odd.steps.size(), 2u);
   EXPECT_EQ(odd.problems("reserved-flags"), 1u);
@@ -101,7 +99,7 @@ TEST(Trace64, Case16ReservedMemoryFlags) {
   const std::string good = full_block(1, {{16, 0x10}}).bytes();
   RawBlock block;
   block.entries = {{0x10, 1, std::nullopt, 0x02}, {0x80, 3, 4, 0x80}};
-  const std::string bytes = kHead + good + block.bytes();
+  const std::string bytes = kHead64 + good + block.bytes();
   ReadBack odd(bytes);
   ASSERT_EQ(odd.steps.size(), 2u);
   EXPECT_EQ(odd.problems("reserved-memory-flags"), 2u);
@@ -114,12 +112,12 @@ TEST(Trace64, Case17UndefinedBlockTypes) {
   const std::string good = full_block(1, {{16, 0x10}}).bytes();
   for (const char type : {'\x01', '\x7f'}) {
     const std::string bad = std::string(1, type) + std::string(40, '\x11');
-    ReadBack tail(kHead + good + bad);
+    ReadBack tail(kHead64 + good + bad);
     EXPECT_EQ(tail.steps.size(), 1u);
     EXPECT_EQ(tail.problems("broken-block"), 1u);
     EXPECT_EQ(tail.lost, std::vector<uint64_t>{1});
-    EXPECT_EQ(*tail.opened.problems->kept()[0].offset, (kHead + good).size());
-    ReadBack saved(kHead + good + bad + good + small({{16, 0x11}}).bytes());
+    EXPECT_EQ(*tail.opened.problems->kept()[0].offset, (kHead64 + good).size());
+    ReadBack saved(kHead64 + good + bad + good + small({{16, 0x11}}).bytes());
     EXPECT_EQ(saved.steps.size(), 3u) << "reading goes on at the next full dump";
     EXPECT_EQ(saved.lost, std::vector<uint64_t>{1});
     EXPECT_FALSE(saved.steps[0].after_known);
@@ -131,19 +129,19 @@ TEST(Trace64, Case18UserBlocks) {
   const std::string some = "\xff" + le(3, 4) + "abc";
   const std::string first = full_block(1, {{16, 0x10}}).bytes();
   const std::string second = small({{16, 0x10}}).bytes();
-  const std::string bytes = kHead + some + first + empty + some + second + empty;
+  const std::string bytes = kHead64 + some + first + empty + some + second + empty;
   ReadBack got(bytes);
   ASSERT_EQ(got.steps.size(), 2u);
   EXPECT_EQ(got.bad(), 0u);
   EXPECT_TRUE(got.steps[0].after_known);
   EXPECT_EQ(rewritten(bytes), bytes);
-  ReadBack cut(kHead + first + second + "\x80" + le(100, 4) + "abc");
+  ReadBack cut(kHead64 + first + second + "\x80" + le(100, 4) + "abc");
   EXPECT_EQ(cut.steps.size(), 2u);
   EXPECT_EQ(cut.problems("block-cut"), 1u);
 }
 
 TEST(Trace64, Case18UserBlocksThatCostMoreThanTheyHold) {
-  std::string bytes = kHead + full_block(1, {{16, 0x10}}).bytes();
+  std::string bytes = kHead64 + full_block(1, {{16, 0x10}}).bytes();
   for (int i = 0; i < 600000; ++i) bytes += "\x80" + le(0, 4);
   ReadBack got(bytes + small({{16, 0x10}}).bytes());
   EXPECT_EQ(got.steps.size(), 2u);
@@ -153,7 +151,7 @@ TEST(Trace64, Case18UserBlocksThatCostMoreThanTheyHold) {
 }
 
 TEST(Trace64, Case19FirstBlockIsNoDump) {
-  ReadBack got(kHead + small({{0, 5}, {16, 0x10}}).bytes() + small({{1, 6}, {16, 0x11}}).bytes());
+  ReadBack got(kHead64 + small({{0, 5}, {16, 0x10}}).bytes() + small({{1, 6}, {16, 0x11}}).bytes());
   ASSERT_EQ(got.steps.size(), 2u);
   EXPECT_EQ(got.value(got.steps[0].before, "rax"), 5u);
   EXPECT_FALSE(got.value(got.steps[0].before, "rcx"));
@@ -167,7 +165,7 @@ TEST(Trace64, Case19FirstBlockIsNoDump) {
 }
 
 TEST(Trace64, Case20LongWithoutDumps) {
-  std::string bytes = kHead + full_block(1, {{16, 0}}).bytes();
+  std::string bytes = kHead64 + full_block(1, {{16, 0}}).bytes();
   for (uint64_t i = 1; i < 10000; ++i) bytes += small({{i % 8, i}, {16, i}}).bytes();
   ReadBack got(bytes);
   ASSERT_EQ(got.steps.size(), 10000u);
@@ -184,7 +182,7 @@ TEST(Trace64, Case20LongWithoutDumps) {
 TEST(Trace64, Case21TwoSessions) {
   RandomProgram first(1, true, 1, 0), second(2, true, 1, 0);
   const std::string bytes =
-      kHead + record(first.run(301), {}) + record(second.run(700), {});
+      kHead64 + record(first.run(301), {}) + record(second.run(700), {});
   ReadBack got(bytes);
   EXPECT_EQ(got.steps.size(), 999u);
   EXPECT_EQ(got.sessions, std::vector<uint64_t>{300});
@@ -228,7 +226,7 @@ TEST(Trace64, Case23SwitchAtAFullDump) {
     auto moments = program.run(1030);
     for (size_t i = 512; i < moments.size(); ++i) moments[i].tid = 8;
     moments[600].tid = 12;  // A, B, A
-    ReadBack got(kHead + record(moments, {true, hides}));
+    ReadBack got(kHead64 + record(moments, {true, hides}));
     ASSERT_EQ(got.steps.size(), 1029u);
     EXPECT_EQ(got.bad(), hides ? 1u : 0u) << "only the way back from thread 12";
     EXPECT_EQ(got.tids[511], 4000u);
@@ -249,7 +247,7 @@ TEST(Trace64, Case24ThreadIdsThatLookLikeOpcodes) {
     RandomProgram program(tid, true, 1, 0);
     auto moments = program.run(60);
     for (size_t i = 20; i < 40; ++i) moments[i].tid = tid;
-    ReadBack got(kHead + record(moments, {true, true}));
+    ReadBack got(kHead64 + record(moments, {true, true}));
     EXPECT_EQ(got.steps.size(), 59u);
     EXPECT_EQ(got.bad(), 2u) << tid;
     EXPECT_EQ(got.tids[25], tid);
@@ -260,7 +258,7 @@ TEST(Trace64, Case24ThreadIdsThatLookLikeOpcodes) {
 TEST(Trace64, Case24UnresolvedIdsAreReadAsWritten) {
   // Opcodes of four bytes that are the heads of such blocks: each fourth byte may begin one.
   const std::string any("\0\0\0\4", 4);
-  std::string bytes = kHead + full_block(7, {{16, 0x10}}).bytes();
+  std::string bytes = kHead64 + full_block(7, {{16, 0x10}}).bytes();
   const size_t start = bytes.size();
   for (int i = 0; i < 16; ++i) bytes += any;
   ReadBack got(bytes);
@@ -275,7 +273,7 @@ TEST(Trace64, Case24UnresolvedIdsAreReadAsWritten) {
 TEST(Trace64, Case25FullDumpWithHiddenThreadId) {
   RandomProgram program(9, true, 1, 0);
   const auto moments = program.run(100);
-  std::string bytes = kHead;
+  std::string bytes = kHead64;
   for (size_t i = 0; i < 99; ++i) {
     RawBlock block;
     block.opcode = moments[i].opcode;
@@ -303,7 +301,7 @@ TEST(Trace64, Case25DumpWithHiddenIdBehindAnother) {
   switched.flagged = false;
   RawBlock flushed = full_block(8, {{16, 0x77001000}});
   flushed.flagged = false;
-  ReadBack got(kHead + full_block(1, {{16, 0x401000}}).bytes() + announcing.bytes() +
+  ReadBack got(kHead64 + full_block(1, {{16, 0x401000}}).bytes() + announcing.bytes() +
                switched.bytes() + flushed.bytes() + small({{16, 0x77001001}}).bytes());
   ASSERT_EQ(got.steps.size(), 5u);
   EXPECT_EQ(got.problems("hidden-thread-id"), 2u);
@@ -314,10 +312,10 @@ TEST(Trace64, Case25DumpWithHiddenIdBehindAnother) {
 TEST(Trace64, Case26CutAtEveryByte) {
   RandomProgram program(3, true, 2, 10);
   const auto moments = program.run(40);
-  const std::string bytes = kHead + record(moments, {});
+  const std::string bytes = kHead64 + record(moments, {});
   std::vector<size_t> ends;  // of the file, were it to end behind each block
   for (size_t blocks = 0; blocks < moments.size(); ++blocks)
-    ends.push_back(kHead.size() +
+    ends.push_back(kHead64.size() +
                    record({moments.begin(), moments.begin() + 1 + blocks}, {}).size());
   ReadBack whole(bytes);
   for (size_t size = ends[36]; size < bytes.size(); ++size) {
@@ -339,7 +337,7 @@ TEST(Trace64, Case26CutAtEveryByte) {
 
 TEST(Trace64, Case27ZeroTail) {
   RandomProgram program(3, true, 1, 0);
-  const std::string bytes = kHead + record(program.run(40), {});
+  const std::string bytes = kHead64 + record(program.run(40), {});
   for (const size_t zeros : {1u, 3u, 4u, 100u, 70000u}) {
     ReadBack got(bytes + std::string(zeros, '\0'));
     EXPECT_EQ(got.steps.size(), 39u);
@@ -350,7 +348,7 @@ TEST(Trace64, Case27ZeroTail) {
 
 TEST(Trace64, Case27ZerosInsideTheLastBlock) {
   // Cut inside the value of the program counter, and zeros from there on.
-  const std::string whole = kHead + full_block(1, {{16, 0x401000}}).bytes() +
+  const std::string whole = kHead64 + full_block(1, {{16, 0x401000}}).bytes() +
                             small({{0, 5}, {16, 0x401003}}).bytes();
   for (const size_t cut : {8u, 10u, 15u}) {
     ReadBack got(whole.substr(0, whole.size() - cut) + std::string(100, '\0'));
@@ -362,7 +360,7 @@ TEST(Trace64, Case27ZerosInsideTheLastBlock) {
 
 TEST(Trace64, Case28TheFileGrows) {
   RandomProgram program(4, true, 2, 5);
-  const std::string bytes = kHead + record(program.run(2000), {true, true});
+  const std::string bytes = kHead64 + record(program.run(2000), {true, true});
   Opened opened(bytes.substr(0, 20000), "trace64");
   ASSERT_TRUE(opened.source);
   StepIndex& index = *opened.source->steps();
@@ -383,11 +381,11 @@ TEST(Trace64, Case28TheFileGrows) {
 
 TEST(Trace64, Case28OnlyWhatWasAddedIsLookedThrough) {
   RandomProgram program(4, true, 1, 0);
-  std::string bytes = kHead + record(program.run(3000), {});
+  std::string bytes = kHead64 + record(program.run(3000), {});
   Opened opened(bytes.substr(0, bytes.size() / 2), "trace64");
   ASSERT_TRUE(opened.source);
   // Nobody would find a block in what was there before, were it read again.
-  std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(kHead.size()), bytes.size() / 3, '\x7f');
+  std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(kHead64.size()), bytes.size() / 3, '\x7f');
   write_file(opened.folder->file("input"), bytes);
   EXPECT_TRUE(*opened.source->steps()->refresh());
   EXPECT_EQ(opened.source->steps()->count(), 2999u);

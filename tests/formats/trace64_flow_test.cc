@@ -44,10 +44,6 @@ void expect_same_places(const std::string& bytes) {
   }
 }
 
-std::string sample(const std::string& name) {
-  return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
-}
-
 TEST(Trace64Flow, OfTheSamples) {
   for (const char* name :
        {"synthetic_single", "synthetic_threads_fixed", "synthetic_threads_tidbug"})

@@ -7,8 +7,6 @@
 namespace tracewell::formats::test {
 namespace {
 
-const std::string kHead = head(kJson64);
-
 std::vector<std::string> losses(Source& source) {
   std::vector<std::string> out;
   Batch batch;
@@ -24,16 +22,16 @@ std::string repaired(const std::string& bytes, bool compat) {
   return saved(*opened.source, {.compat = compat, .sound = true, .style = ""});
 }
 
-/// 1799 steps, of which those from 700 to 1023 are damaged.
-std::string damaged() {
+/// 1799 steps, of which those from 700 to 1023 are damaged_file.
+std::string damaged_file() {
   RandomProgram program(6, true, 1, 0);
   const auto moments = program.run(1800);
   const size_t at = record({moments.begin(), moments.begin() + 701}, {}).size();
-  return kHead + record(moments, {}).replace(at, 3, "\x05\x05\x05");
+  return kHead64 + record(moments, {}).replace(at, 3, "\x05\x05\x05");
 }
 
 TEST(Trace64, AGapStaysAGapWhenItIsWritten) {
-  const std::string bytes = damaged();
+  const std::string bytes = damaged_file();
   const ReadBack before(bytes);
   ASSERT_EQ(before.lost.size(), 1u);
   const ReadBack after(repaired(bytes, false));
@@ -59,7 +57,7 @@ TEST(Trace64, AGapStaysAGapWhenItIsWritten) {
 }
 
 TEST(Trace64, AGapIsASessionToThoseBeforeUserBlocks) {
-  const ReadBack before(damaged()), after(repaired(damaged(), true));
+  const ReadBack before(damaged_file()), after(repaired(damaged_file(), true));
   ASSERT_EQ(before.lost.size(), 1u);
   EXPECT_TRUE(after.lost.empty());
   EXPECT_EQ(after.sessions, before.lost);
@@ -67,7 +65,7 @@ TEST(Trace64, AGapIsASessionToThoseBeforeUserBlocks) {
 }
 
 TEST(Trace64, ALossAtTheEndIsWrittenToo) {
-  const std::string bytes = kHead + full_block(1, {{16, 0x10}}).bytes() + "\x05" +
+  const std::string bytes = kHead64 + full_block(1, {{16, 0x10}}).bytes() + "\x05" +
                             std::string(40, '\x11');
   Opened before(bytes, "trace64"), after(repaired(bytes, false), "trace64");
   const auto lost = losses(*before.source);
@@ -104,12 +102,12 @@ TEST(Trace64, ASliceKnowsItsPushesAsTheWholeDoes) {
     two.words = {{4, 0x7feff8}, {16, 0x401001}};
     two.opcode = "\x53";
     two.entries = {{0x7feff0, second, 7, 0}};
-    Opened whole(kHead + one.bytes() + two.bytes(), "trace64");
+    Opened whole(kHead64 + one.bytes() + two.bytes(), "trace64");
     Batch batch;
     ASSERT_TRUE(*whole.source->next(batch));
     ListSource first(whole.source->catalog(), batch.events().first(1));
     const std::string bytes = written(first, "trace64");
-    const ReadBack slice(bytes), all(kHead + one.bytes() + two.bytes());
+    const ReadBack slice(bytes), all(kHead64 + one.bytes() + two.bytes());
     ASSERT_EQ(slice.steps.size(), 1u);
     const auto &got = slice.steps[0].memory, &want = all.steps[0].memory;
     ASSERT_EQ(got.size(), want.size()) << second;

@@ -29,6 +29,7 @@ inline std::string le(uint64_t value, size_t size) {
 }
 
 inline std::string head(const std::string& json) { return "TRAC" + le(json.size(), 4) + json; }
+inline const std::string kHead64 = head(kJson64);
 
 struct Entry {
   uint64_t address = 0, old_word = 0;

@@ -15,10 +15,6 @@ namespace {
 
 using tracewell::test::kEach;
 
-std::string sample(const std::string& name) {
-  return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
-}
-
 std::vector<uint8_t> notes_of(const Opened& opened) {
   const auto* noted = dynamic_cast<const Noted*>(opened.source.get());
   return noted != nullptr ? noted->notes() : std::vector<uint8_t>();

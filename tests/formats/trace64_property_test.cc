@@ -12,13 +12,13 @@ namespace {
 
 /// Where registers are in a dump, by the format's description: word, byte in it, size. Those with
 /// numbers follow each other, `step` words apart.
-struct Place {
+struct NamedPlace {
   const char* name;
   uint32_t word, byte, size;
   uint32_t count = 1, step = 0;
   const char* suffix = "";
 };
-constexpr Place kPlaces64[] = {
+constexpr NamedPlace kPlaces64[] = {
     {"rax", 0, 0, 8},        {"rcx", 1, 0, 8},         {"rdx", 2, 0, 8},
     {"rbx", 3, 0, 8},        {"rsp", 4, 0, 8},         {"rbp", 5, 0, 8},
     {"rsi", 6, 0, 8},        {"rdi", 7, 0, 8},         {"r8", 8, 0, 8},
@@ -30,7 +30,7 @@ constexpr Place kPlaces64[] = {
     {"ftag", 36, 4, 2},      {"mxcsr", 39, 4, 4},      {"xmm", 40, 0, 16, 16, 2},
     {"ymm", 74, 0, 16, 16, 4, "h"}, {"last_error", 171, 4, 4},
 };
-constexpr Place kPlaces32[] = {
+constexpr NamedPlace kPlaces32[] = {
     {"eax", 0, 0, 4},        {"ecx", 1, 0, 4},         {"edx", 2, 0, 4},
     {"ebx", 3, 0, 4},        {"esp", 4, 0, 4},         {"ebp", 5, 0, 4},
     {"esi", 6, 0, 4},        {"edi", 7, 0, 4},         {"eip", 8, 0, 4},
@@ -46,7 +46,7 @@ class Checker {
  public:
   Checker(const RegisterLayout& layout, bool wide) : layout_(layout), wide_(wide) {
     const uint32_t word = wide ? 8 : 4;
-    for (const Place& one : wide ? std::span<const Place>(kPlaces64) : kPlaces32)
+    for (const NamedPlace& one : wide ? std::span<const NamedPlace>(kPlaces64) : kPlaces32)
       for (uint32_t i = 0; i < one.count; ++i)
         add(one.name + (one.count == 1 ? "" : std::to_string(i)) + one.suffix,
             (one.word + i * one.step) * word + one.byte, one.size);

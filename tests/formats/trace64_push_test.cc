@@ -7,8 +7,8 @@ namespace tracewell::formats::test {
 namespace {
 
 using Kind = Step::MemoryAccess::Kind;
-constexpr uint32_t kSp = 4, kPc = 16;
-constexpr uint64_t kStack = 0x7ff000;
+constexpr uint32_t kSpWord = 4, kPc = 16;
+constexpr uint64_t kPushStack = 0x7ff000;
 
 enum class Era { Before2024, Since2024 };
 
@@ -18,11 +18,11 @@ std::string session(Era era, size_t steps) {
   std::vector<Moment> moments;
   Moment now;
   now.words.resize(172);
-  now.words[kSp] = kStack;
+  now.words[kSpWord] = kPushStack;
   now.words[15] = era == Era::Since2024;  // nobody touches r15
   for (size_t i = 0; i <= steps; ++i) {
     const bool pops = i % 4 >= 2;
-    const uint64_t sp = now.words[kSp], slot = sp - 8;
+    const uint64_t sp = now.words[kSpWord], slot = sp - 8;
     now.words[kPc] = 0x401000 + i;
     now.words[0] = 0x1111 * (i + 1);
     now.opcode = pops ? "\x5b" : "\x50";
@@ -36,10 +36,10 @@ std::string session(Era era, size_t steps) {
     moments.push_back(now);
     if (pops) {
       now.words[3] = memory[sp];
-      now.words[kSp] += 8;
+      now.words[kSpWord] += 8;
     } else {
       memory[slot] = now.words[0];
-      now.words[kSp] = slot;
+      now.words[kSpWord] = slot;
     }
   }
   return record(moments, {});
@@ -84,15 +84,15 @@ TEST(Trace64, EachSessionHasItsOwnRecorder) {
 
 /// Two pushes of different registers; `second` is stored as the second one's old content.
 std::string two_pushes(uint64_t second) {
-  RawBlock one = full_block(4, {{0, 0x2a}, {3, 7}, {kSp, kStack}, {kPc, 0x401000}});
+  RawBlock one = full_block(4, {{0, 0x2a}, {3, 7}, {kSpWord, kPushStack}, {kPc, 0x401000}});
   one.opcode = "\x50";
-  one.entries = {{kStack - 8, 0x170000, 0x2a, 0}};
+  one.entries = {{kPushStack - 8, 0x170000, 0x2a, 0}};
   RawBlock two;
-  two.words = {{kSp, kStack - 8}, {kPc, 0x401001}};
+  two.words = {{kSpWord, kPushStack - 8}, {kPc, 0x401001}};
   two.opcode = "\x50";
-  two.entries = {{kStack - 16, second, 7, 0}};
+  two.entries = {{kPushStack - 16, second, 7, 0}};
   RawBlock three;
-  three.words = {{kSp, kStack - 16}, {kPc, 0x401002}};
+  three.words = {{kSpWord, kPushStack - 16}, {kPc, 0x401002}};
   return head(kJson64) + one.bytes() + two.bytes() + three.bytes();
 }
 
@@ -103,11 +103,11 @@ TEST(Trace64, WhatIsKnownOfTheTopSpeaksAgainstIt) {
 }
 
 TEST(Trace64, UndecidedPushesShowNoOldContent) {
-  RawBlock one = full_block(4, {{kSp, kStack}, {kPc, 0x401000}});
+  RawBlock one = full_block(4, {{kSpWord, kPushStack}, {kPc, 0x401000}});
   one.opcode = "\x50";
-  one.entries = {{kStack - 8, 0x170000, 0x2a, 0}};
+  one.entries = {{kPushStack - 8, 0x170000, 0x2a, 0}};
   RawBlock two;
-  two.words = {{kSp, kStack - 8}, {kPc, 0x401001}};
+  two.words = {{kSpWord, kPushStack - 8}, {kPc, 0x401001}};
   const std::string bytes = head(kJson64) + one.bytes() + two.bytes();
   const ReadBack got(bytes);
   EXPECT_EQ(shown(got), "?");
@@ -119,13 +119,13 @@ TEST(Trace64, UndecidedPushesShowNoOldContent) {
 
 TEST(Trace64, ZerosAreNoSign) {
   // Both are zero, as most of memory is, and only one of them was ever seen.
-  RawBlock one = full_block(4, {{kSp, kStack}, {kPc, 0x401000}});
+  RawBlock one = full_block(4, {{kSpWord, kPushStack}, {kPc, 0x401000}});
   one.opcode = text_from_hex("488b0424").value();  // mov rax, [rsp]
-  one.entries = {{kStack, 0, std::nullopt, 0}};
+  one.entries = {{kPushStack, 0, std::nullopt, 0}};
   RawBlock two;
   two.words = {{kPc, 0x401004}};
   two.opcode = "\x50";
-  two.entries = {{kStack - 8, 0, 0x2a, 0}};
+  two.entries = {{kPushStack - 8, 0, 0x2a, 0}};
   EXPECT_EQ(shown(ReadBack(head(kJson64) + one.bytes() + two.bytes())), "?");
 }
 
@@ -135,7 +135,7 @@ std::string pushes_without_sp(Era era, size_t count, bool wide = true) {
   std::string out = head(wide ? kJson64 : kJson32);
   uint64_t top = 0x170000;
   for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t slot = kStack - word * (i + 1);
+    const uint64_t slot = kPushStack - word * (i + 1);
     RawBlock one;
     one.wide = wide;
     one.words = {{0, 0x1111 * (i + 1)}, {wide ? kPc : 8, 0x401000 + i}};
@@ -156,8 +156,8 @@ TEST(Trace64, PushesWhoseStackPointerIsNotKnown) {
     EXPECT_EQ(shown(got), std::string(10, 't'));
     ASSERT_EQ(got.steps[4].memory.size(), 2u);
     EXPECT_EQ(got.steps[4].memory[0].kind, Kind::Write);
-    EXPECT_EQ(got.steps[4].memory[0].address, kStack - 5 * word);
-    EXPECT_EQ(got.steps[4].memory[1].address, kStack - 4 * word);
+    EXPECT_EQ(got.steps[4].memory[0].address, kPushStack - 5 * word);
+    EXPECT_EQ(got.steps[4].memory[1].address, kPushStack - 4 * word);
     EXPECT_FALSE(got.steps[4].memory_incomplete);
     EXPECT_EQ(shown(ReadBack(rewritten(bytes))), std::string(10, 't'));
     const std::string alone = pushes_without_sp(Era::Since2024, 1, wide);
@@ -173,7 +173,7 @@ TEST(Trace64, TwoEntriesOfAPushWhoseStackPointerIsNotKnown) {
   RawBlock both;
   both.words = {{0, 0x2a}, {kPc, 0x401000}};
   both.opcode = "\x50";
-  both.entries = {{kStack, 0x99, std::nullopt, 0}, {kStack - 8, 0x170000, 0x2a, 0}};
+  both.entries = {{kPushStack, 0x99, std::nullopt, 0}, {kPushStack - 8, 0x170000, 0x2a, 0}};
   const ReadBack first(head(kJson64) + both.bytes());
   ASSERT_EQ(first.steps[0].memory.size(), 2u);
   EXPECT_EQ(first.steps[0].memory[0].kind, Kind::Nearby);
@@ -182,9 +182,9 @@ TEST(Trace64, TwoEntriesOfAPushWhoseStackPointerIsNotKnown) {
   for (const bool known : {true, false}) {
     RawBlock top;
     top.words = {{kPc, 0x401000}};
-    if (known) top.words.insert(top.words.begin(), {kSp, kStack});
+    if (known) top.words.insert(top.words.begin(), {kSpWord, kPushStack});
     top.opcode = text_from_hex("ff3424").value();  // push [rsp]
-    top.entries = {{kStack, 0x99, std::nullopt, 0}, {kStack - 8, 0x98, 0x99, 0}};
+    top.entries = {{kPushStack, 0x99, std::nullopt, 0}, {kPushStack - 8, 0x98, 0x99, 0}};
     const ReadBack second(head(kJson64) + top.bytes());
     ASSERT_EQ(second.steps[0].memory.size(), 2u);
     EXPECT_EQ(second.steps[0].memory[0].kind, Kind::Read);
@@ -207,9 +207,9 @@ TEST(Trace64, NoAddressIsMadeUpWhereTheStackPointerIsNotKnown) {
 
 /// An entry that fits no operand is shown as it is stored, but for what a push's need not be.
 TEST(Trace64, OldContentsOfPushesThatFitNothing) {
-  RawBlock one = full_block(4, {{kSp, 0x1234}, {kPc, 0x401000}});
+  RawBlock one = full_block(4, {{kSpWord, 0x1234}, {kPc, 0x401000}});
   one.opcode = "\x50";
-  one.entries = {{kStack - 8, 0x170000, 0x2a, 0}};
+  one.entries = {{kPushStack - 8, 0x170000, 0x2a, 0}};
   const ReadBack got(head(kJson64) + one.bytes());
   ASSERT_EQ(got.steps[0].memory.size(), 1u);
   EXPECT_TRUE(got.steps[0].memory_incomplete);

@@ -18,10 +18,6 @@ constexpr size_t kCutEvery = 6007, kFlipEvery = 61;  // bytes
 constexpr size_t kCutEvery = 389, kFlipEvery = 29;
 #endif
 
-std::string sample(const std::string& name) {
-  return read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
-}
-
 std::string jsonl_of(const std::string& bytes) { return without_path(converted(bytes, "jsonl")); }
 
 TEST(Trace64Samples, RewritingGivesTheSameBytes) {

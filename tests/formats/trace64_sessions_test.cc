@@ -10,8 +10,6 @@
 namespace tracewell::formats::test {
 namespace {
 
-const std::string kHead = head(kJson64);
-
 /// `count` steps: inc rax; jumps back now and then, so that not all of it is a straight line.
 std::vector<Moment> counting(size_t count, uint64_t fill, size_t loop) {
   std::vector<Moment> out;
@@ -38,28 +36,28 @@ using Steps = std::vector<uint64_t>;
 
 TEST(Trace64, SessionBehindAWholeNumberOfDumps) {
   RandomProgram first(1, true, 1, 0), second(2, true, 1, 0);
-  EXPECT_EQ(sessions_of(kHead + record(first.run(1025), {}) + record(second.run(700), {})),
+  EXPECT_EQ(sessions_of(kHead64 + record(first.run(1025), {}) + record(second.run(700), {})),
             (Steps{0, 1024}));
   // Nothing is listed twice here: what changes does so all the time.
   const std::string loop = record(counting(513, 7, 400), {});
-  EXPECT_EQ(sessions_of(kHead + loop + record(counting(513, 9, 400), {})), (Steps{0, 512}));
+  EXPECT_EQ(sessions_of(kHead64 + loop + record(counting(513, 9, 400), {})), (Steps{0, 512}));
 }
 
 TEST(Trace64, NoSessionWhereTheProgramOnlyJumps) {
   // Each dump is at the loop's beginning, far from the block in front of it.
-  EXPECT_EQ(sessions_of(kHead + record(counting(3000, 7, 512), {})), Steps{0});
+  EXPECT_EQ(sessions_of(kHead64 + record(counting(3000, 7, 512), {})), Steps{0});
   RandomProgram program(3, true, 4, 40);
-  EXPECT_EQ(sessions_of(kHead + record(program.run(5000), {})), Steps{0});
+  EXPECT_EQ(sessions_of(kHead64 + record(program.run(5000), {})), Steps{0});
 }
 
 TEST(Trace64, SessionsThatOnlyTheirRhythmTells) {
   // The same program three times: what changed was announced, as it always changes.
   const std::string once = record(counting(531, 7, 400), {});
-  EXPECT_EQ(sessions_of(kHead + once + once + once), (Steps{0, 530, 1060}));
+  EXPECT_EQ(sessions_of(kHead64 + once + once + once), (Steps{0, 530, 1060}));
   // Nobody announces anything in the other style.
-  Opened opened(kHead + once, "trace64");
+  Opened opened(kHead64 + once, "trace64");
   const std::string minimal = saved(*opened.source, {.compat = false, .style = "minimal"});
-  const std::string blocks = minimal.substr(kHead.size());
+  const std::string blocks = minimal.substr(kHead64.size());
   const ReadBack got(minimal + blocks + blocks);
   EXPECT_EQ(got.sessions, (Steps{530, 1060}));
 }
@@ -83,7 +81,7 @@ TEST(Trace64, SessionBehindASwitchOfThreads) {
     moment.tid = 8;
     moment.words[171] = 3;  // whatever is different was listed
   }
-  EXPECT_EQ(sessions_of(kHead + record(moments, {}) + record(second, {})), (Steps{0, 103}));
+  EXPECT_EQ(sessions_of(kHead64 + record(moments, {}) + record(second, {})), (Steps{0, 103}));
 }
 
 TEST(Trace64, DumpsOfExceptionsAreNoSessions) {
@@ -91,7 +89,7 @@ TEST(Trace64, DumpsOfExceptionsAreNoSessions) {
   RandomProgram program(4, true, 1, 0);
   const auto moments = program.run(1300);
   const std::string plain = record(moments, {});
-  std::string bytes = kHead;
+  std::string bytes = kHead64;
   std::vector<bool> changed_before(172, true);
   for (size_t i = 0; i + 1 < moments.size(); ++i) {
     const bool flushed = i == 100 || i == 700 || i == 1150, full = i % 512 == 0 || flushed;
@@ -130,7 +128,7 @@ TEST(Trace64, ThreadsThatRanOnUnseenAreNoSessions) {
       now.words[16] = i % turn == 0 ? 0x401000 + random() % 0x4000 * 16 : now.words[16] + 3;
       moments.push_back(now);
     }
-    const ReadBack got(kHead + record(moments, {}));
+    const ReadBack got(kHead64 + record(moments, {}));
     EXPECT_TRUE(got.sessions.empty()) << turn;
     EXPECT_EQ(got.steps.size(), 2199u);
   }

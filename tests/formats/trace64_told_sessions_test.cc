@@ -16,7 +16,7 @@ namespace tracewell::formats::test {
 namespace {
 
 /// "session 3", "lost 7": what stands in front of which step.
-std::vector<std::string> borders(Source& source) {
+std::vector<std::string> told_borders(Source& source) {
   std::vector<std::string> out;
   Batch batch;
   while (*source.next(batch)) {
@@ -30,10 +30,10 @@ std::vector<std::string> borders(Source& source) {
   return out;
 }
 
-std::vector<std::string> borders(const std::string& bytes) {
+std::vector<std::string> told_borders(const std::string& bytes) {
   Opened opened(bytes, "trace64");
   EXPECT_EQ(opened.problems->count(Problem::Severity::Warning), 0u);
-  return borders(*opened.source);
+  return told_borders(*opened.source);
 }
 
 /// Steps of three threads that go to and fro, some of which change much. `expected`: its borders.
@@ -71,12 +71,12 @@ TEST(Trace64ToldSessions, EachIsFoundAgain) {
       Opened opened(lines);
       ASSERT_TRUE(opened.source) << opened.error;
       const std::string bytes = saved(*opened.source, {.compat = false, .style = style});
-      EXPECT_EQ(borders(bytes), expected) << seed << " " << style;
+      EXPECT_EQ(told_borders(bytes), expected) << seed << " " << style;
       // A short file does not show its style.
       const std::string again = rewritten(bytes);
-      EXPECT_EQ(borders(again), expected) << seed << " " << style;
+      EXPECT_EQ(told_borders(again), expected) << seed << " " << style;
       EXPECT_TRUE(rewritten(again) == again) << seed << " " << style;
-      EXPECT_EQ(borders(converted(converted(bytes, "jsonl"), "trace64")), expected) << seed;
+      EXPECT_EQ(told_borders(converted(converted(bytes, "jsonl"), "trace64")), expected) << seed;
     }
   }
 }
@@ -92,8 +92,8 @@ TEST(Trace64ToldSessions, OthersMayAppendOne) {
     Opened opened(bytes, "trace64");
     const std::string ours = saved(*opened.source, {.compat = false, .style = "minimal"});
     const std::vector<std::string> expected = {fmt::format("session {}", count)};
-    EXPECT_EQ(borders(ours + appended), expected);
-    EXPECT_EQ(borders(rewritten(ours + appended)), expected);
+    EXPECT_EQ(told_borders(ours + appended), expected);
+    EXPECT_EQ(told_borders(rewritten(ours + appended)), expected);
   }
 }
 
@@ -117,13 +117,13 @@ TEST(Trace64ToldSessions, StayWhereStepsAreTakenOut) {
   RandomProgram first(1, true, 1, 0), second(2, true, 1, 0), third(3, true, 1, 0);
   const std::string bytes = head(kJson64) + record(first.run(1025), {}) +
                             record(second.run(300), {}) + record(third.run(1600), {});
-  ASSERT_EQ(borders(bytes), (std::vector<std::string>{"session 1024", "session 1323"}));
+  ASSERT_EQ(told_borders(bytes), (std::vector<std::string>{"session 1024", "session 1323"}));
   EXPECT_EQ(rewritten(bytes).find(trace64::kOwnSignature), std::string::npos)
       << "x64dbg's own files need no blocks of ours";
   const std::string third_of_it = thinned(bytes);
-  EXPECT_EQ(borders(third_of_it), (std::vector<std::string>{"session 342", "session 442"}));
+  EXPECT_EQ(told_borders(third_of_it), (std::vector<std::string>{"session 342", "session 442"}));
   EXPECT_TRUE(rewritten(third_of_it) == third_of_it);
-  EXPECT_EQ(borders(thinned(third_of_it)),
+  EXPECT_EQ(told_borders(thinned(third_of_it)),
             (std::vector<std::string>{"session 114", "session 148"}));
 }
 
@@ -141,7 +141,7 @@ TEST(Trace64ToldSessions, NotesAndLossesStandBesideThem) {
 {"kind":"step","seq":3,"pc":"0x13","opcode":"90"}
 )";
   const std::string bytes = converted(kLines, "trace64");
-  EXPECT_EQ(borders(bytes),
+  EXPECT_EQ(told_borders(bytes),
             (std::vector<std::string>{"lost 1", "session 2", "lost 3", "session 3"}));
   Opened opened(bytes, "trace64");
   ASSERT_EQ(opened.source->catalog().notes.size(), 2u);
@@ -190,7 +190,7 @@ TEST(Trace64ToldSessions, AWordThatAnotherRecorderListsForNothingIsNoBorder) {
       now[16] += 3;
     }
   }
-  EXPECT_TRUE(borders(bytes).empty());
+  EXPECT_TRUE(told_borders(bytes).empty());
 }
 
 }  // namespace

@@ -89,13 +89,13 @@ std::string repeated(const std::string& what, size_t size) {
 
 /// `size` bytes, or a few more.
 using Make = std::string (*)(size_t size);
-struct Kind {
+struct WorkKind {
   const char* name;
   Make make;
   double looks;  // at each page, at most
 };
 
-const Kind kKinds[] = {
+const WorkKind kKinds[] = {
     {"sound", [](size_t size) { return record(windows_program(1, true, 3, 10, size / 60), {}); },
      3},
     {"faulty ids",
@@ -125,7 +125,7 @@ const Kind kKinds[] = {
 };
 
 TEST(Trace64Work, EachPageIsLookedAtAFewTimes) {
-  for (const Kind& kind : kKinds) {
+  for (const WorkKind& kind : kKinds) {
     const double few = looks_at_a_page(kind.make(256 << 10));
     const double many = looks_at_a_page(kind.make(2 << 20));
     EXPECT_LE(few, kind.looks) << kind.name;

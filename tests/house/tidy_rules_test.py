@@ -76,6 +76,12 @@ CASES = {
           "src/formats/b.cc": "namespace {\nstruct A {\n}\n}  // namespace\n",
           "src/a/a.cc": "namespace {\nusing A = B;\n}  // namespace\n"},
          {"src/a/b.cc": "namespace {\nusing A = C;\n}  // namespace\n"}, "A is a name"),
+        ({"src/formats/a_b.cc": "namespace {\nstruct A {\n}\n}  // namespace\n",
+          "tests/a/a_test.cc": "namespace {\nint f(int a) {\n}\n}  // namespace\n",
+          "tests/b/a_test.cc": "namespace {\nint f(int a) {\n}\n}  // namespace\n"},
+         {"src/formats/a_c.cc": "namespace {\nstruct A {\n}\n}  // namespace\n"}, "A is a name"),
+        ({"tests/a/a_test.cc": "namespace {\nint f(int a) {\n}\n}  // namespace\n"},
+         {"tests/a/b_test.cc": "namespace {\nint f(int b) {\n}\n}  // namespace\n"}, "f(int)"),
     ],
     "white-space": [
         ({"src/a/a.cc": "int a;\n"}, {"src/a/a.cc": "int a; \n"}, "white space at the end"),

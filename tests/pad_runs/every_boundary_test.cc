@@ -19,11 +19,6 @@ namespace {
 
 using EveryBoundary = Unwatched;
 
-template <class Function>
-uint64_t address_of(Function* function) {
-  return reinterpret_cast<uint64_t>(function);
-}
-
 std::vector<uint64_t> bodies() {
   return {address_of(red_zone),         address_of(short_loop),   address_of(fibonacci),
           address_of(through_pointers), address_of(switch_table), address_of(computed_goto),

@@ -14,11 +14,6 @@ namespace {
 
 using Interrupted = Unwatched;
 
-template <class Function>
-uint64_t address_of(Function* function) {
-  return reinterpret_cast<uint64_t>(function);
-}
-
 uint64_t shorter() {
   uint64_t digest = red_zone(3, 4);
   digest = mixed(digest, short_loop("abc"));

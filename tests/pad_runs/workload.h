@@ -14,6 +14,11 @@
 namespace tracewell::pads {
 namespace {
 
+template <class Function>
+uint64_t address_of(Function* function) {
+  return reinterpret_cast<uint64_t>(function);
+}
+
 struct Workload {
   uint64_t (*run)();
   std::vector<uint64_t> functions;  // an address in each

@@ -10,11 +10,11 @@
 namespace tracewell::rsp {
 namespace {
 
-using Kind = Item::Kind;
+using ItemKind = Item::Kind;
 
 struct Stream {
   std::string bytes;
-  std::vector<std::pair<Kind, std::string>> items;
+  std::vector<std::pair<ItemKind, std::string>> items;
 };
 
 std::string random_bytes(std::mt19937& random, size_t size) {
@@ -37,15 +37,15 @@ Stream random_stream(std::mt19937& random, bool runs) {
     switch (random() % 7) {
       case 0:
         stream.bytes += '+';
-        stream.items.emplace_back(Kind::Ack, "");
+        stream.items.emplace_back(ItemKind::Ack, "");
         break;
       case 1:
         stream.bytes += '-';
-        stream.items.emplace_back(Kind::Nak, "");
+        stream.items.emplace_back(ItemKind::Nak, "");
         break;
       case 2:
         stream.bytes += '\x03';
-        stream.items.emplace_back(Kind::Interrupt, "");
+        stream.items.emplace_back(ItemKind::Interrupt, "");
         break;
       case 3:
         stream.bytes += "junk\n";
@@ -53,23 +53,23 @@ Stream random_stream(std::mt19937& random, bool runs) {
       case 4:
         packet.front() = '%';
         stream.bytes += packet;
-        stream.items.emplace_back(Kind::Notification, payload);
+        stream.items.emplace_back(ItemKind::Notification, payload);
         break;
       case 5:
         packet.back() = packet.back() == '0' ? '1' : '0';
         stream.bytes += packet;
-        stream.items.emplace_back(Kind::BadPacket, "");
+        stream.items.emplace_back(ItemKind::BadPacket, "");
         break;
       default:
         stream.bytes += packet;
-        stream.items.emplace_back(Kind::Packet, payload);
+        stream.items.emplace_back(ItemKind::Packet, payload);
     }
   }
   return stream;
 }
 
-std::vector<std::pair<Kind, std::string>> drain(Decoder& decoder) {
-  std::vector<std::pair<Kind, std::string>> items;
+std::vector<std::pair<ItemKind, std::string>> drain(Decoder& decoder) {
+  std::vector<std::pair<ItemKind, std::string>> items;
   while (auto item = decoder.next()) items.emplace_back(item->kind, item->payload);
   return items;
 }
@@ -80,7 +80,7 @@ TEST(Framing, RandomStreamsComeOutHoweverTheyAreCut) {
     const bool runs = round % 2 == 0;
     const Stream stream = random_stream(random, runs);
     Decoder decoder(runs ? Sender::Stub : Sender::Client);
-    std::vector<std::pair<Kind, std::string>> items;
+    std::vector<std::pair<ItemKind, std::string>> items;
     for (size_t at = 0; at < stream.bytes.size();) {
       const size_t size = 1 + random() % (round % 3 == 0 ? 2 : 500);
       decoder.feed(std::string_view(stream.bytes).substr(at, size));
@@ -164,12 +164,12 @@ TEST(Framing, APacketIsBoundedByTheLimitEvenWhenItNeverEnds) {
 TEST(Framing, NoAckBeginsWithTheNextItem) {
   Decoder decoder(Sender::Client);
   decoder.feed("+$QStartNoAckMode#b0+$g#00");
-  EXPECT_EQ(decoder.next()->kind, Kind::Ack);
+  EXPECT_EQ(decoder.next()->kind, ItemKind::Ack);
   EXPECT_EQ(decoder.next()->payload, "QStartNoAckMode");
   decoder.set_no_ack(true);
   const auto item = decoder.next();
   ASSERT_TRUE(item);
-  EXPECT_EQ(item->kind, Kind::Packet);
+  EXPECT_EQ(item->kind, ItemKind::Packet);
   EXPECT_EQ(item->payload, "g");
 }
 

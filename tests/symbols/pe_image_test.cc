@@ -13,7 +13,7 @@
 namespace tracewell::symbols {
 namespace {
 
-Result<std::shared_ptr<const Image>> parse(std::vector<uint8_t> bytes) {
+Result<std::shared_ptr<const Image>> parse_pe(std::vector<uint8_t> bytes) {
   auto owner = shared_bytes(std::move(bytes));
   return Image::parse(*owner, owner, "test.exe");
 }
@@ -35,7 +35,7 @@ uint64_t read_number(const ImageMap& map, uint64_t address, size_t size) {
 }
 
 TEST(PeImage, Facts) {
-  auto image = parse(small_exe().build());
+  auto image = parse_pe(small_exe().build());
   ASSERT_TRUE(image) << image.error().text();
   const ImageFacts& facts = (*image)->facts();
   EXPECT_EQ(facts.format, ImageFacts::Format::Pe);
@@ -56,7 +56,7 @@ TEST(PeImage, LibrariesAndThirtyTwoBits) {
   pe.is_64 = false;
   pe.image_base = 0x10000000;
   pe.flags = 0x2003;  // a library whose relocations were stripped
-  auto image = parse(pe.build());
+  auto image = parse_pe(pe.build());
   ASSERT_TRUE(image) << image.error().text();
   const ImageFacts& facts = (*image)->facts();
   EXPECT_EQ(facts.address_bytes, 4u);
@@ -73,7 +73,7 @@ TEST(PeImage, LibrariesAndThirtyTwoBits) {
 // The rest of a page is seen, and it is zeros to the end of the sector, which the file has; data
 // that the program may change is not read.
 TEST(PeImage, ReadsOnlyWhatNobodyWritesTo) {
-  auto image = parse(small_exe().build());
+  auto image = parse_pe(small_exe().build());
   ASSERT_TRUE(image);
   std::vector<uint8_t> into(0x1000);
   EXPECT_EQ((*image)->read(0x140001000, into), 0x400u);
@@ -98,7 +98,7 @@ TEST(PeImage, WhatTheLoaderFillsInIsNotKnown) {
   store_uint(config.data() + 0x80, 0x80, 4, Endian::Little);
   store_uint(config.data() + 0x80 + 0x70, 0x140002040, 8, Endian::Little);
   store_uint(config.data() + 0x80 + 0x78, 0x140001000, 8, Endian::Little);  // where code begins
-  auto image = parse(pe.build());
+  auto image = parse_pe(pe.build());
   ASSERT_TRUE(image) << image.error().text();
   EXPECT_TRUE((*image)->covers(0x140002000, 0x10));
   for (uint64_t hole : {0x140002010, 0x14000202f, 0x140002040, 0x140002047, 0x140001000})
@@ -119,7 +119,7 @@ TEST(PeImage, AddressesFollowTheImage) {
   // into the middle of another, one in writable memory, two outside.
   pe.add_relocations({{0x1030, 1}, {0x1010, 10}, {0x1020, 3}, {0x1038, 2}, {0x1040, 0},
                       {0x1010, 10}, {0x1014, 3}, {0x3000, 10}, {0x8000, 10}, {0x13fe, 10}});
-  auto image = parse(pe.build());
+  auto image = parse_pe(pe.build());
   ASSERT_TRUE(image) << image.error().text();
   ImageMap map;
   ASSERT_TRUE(map.add(*image, 0x7ff612345000));
@@ -148,7 +148,7 @@ TEST(PeImage, TheDebugFilesSignatureIsTheBuildId) {
   store_uint(data.data() + 28 + 20, 0x2080, 4, Endian::Little);
   const std::string_view record = "RSDSabcdefghijklmnop\x03";
   std::copy(record.begin(), record.end(), data.begin() + 0x80);
-  auto image = parse(pe.build());
+  auto image = parse_pe(pe.build());
   ASSERT_TRUE(image);
   EXPECT_EQ((*image)->facts().build_id, "6162636465666768696a6b6c6d6e6f7003000000");
 }
@@ -158,20 +158,20 @@ TEST(PeImage, ProgramHash) {
   TestPe pe = small_exe();
   pe.symbols = {{"main", 0}};
   std::vector<uint8_t> bytes = pe.build();
-  auto image = parse(bytes);
+  auto image = parse_pe(bytes);
   ASSERT_TRUE(image);
   EXPECT_EQ(program_hash(**image), murmur3_x64_128(bytes, 0x1337)[0]);
   bytes.back() ^= 1;
-  EXPECT_NE(program_hash(**image), program_hash(**parse(bytes)));
+  EXPECT_NE(program_hash(**image), program_hash(**parse_pe(bytes)));
   pe.is_64 = false;
   pe.image_base = 0x400000;
   bytes = pe.build();
-  EXPECT_EQ(program_hash(**parse(bytes)), murmur3_x86_32(bytes, 0x1337));
+  EXPECT_EQ(program_hash(**parse_pe(bytes)), murmur3_x86_32(bytes, 0x1337));
 }
 
 TEST(PeImage, SaysWhatIsWrong) {
   const auto error = [](std::vector<uint8_t> bytes) {
-    auto image = parse(std::move(bytes));
+    auto image = parse_pe(std::move(bytes));
     EXPECT_FALSE(image);
     return image.ok() ? Error{} : image.error();
   };
@@ -205,7 +205,7 @@ TEST(PeImage, SaysWhatIsWrong) {
 TEST(PeImage, ALastSectionWithoutItsPadding) {
   std::vector<uint8_t> bytes = small_exe().build();
   bytes.resize(bytes.size() - 0x1c0);
-  EXPECT_TRUE(parse(bytes));
+  EXPECT_TRUE(parse_pe(bytes));
 }
 
 // Whatever the bytes are, the answer is an image whose ranges are sane, or an error.

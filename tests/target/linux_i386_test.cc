@@ -25,7 +25,7 @@ const std::vector<std::string> kSites = {
     "site_pop",  "site_ret",
 };
 
-uint64_t per_call(const std::string& site) {
+uint64_t per_call_32(const std::string& site) {
   return site == "site_loop" ? 5 : site == "mix" ? 3 : 1;
 }
 
@@ -35,27 +35,29 @@ class LinuxI386Sites : public testing::TestWithParam<bool> {
   LinuxOptions options() const { return {.map_memory = GetParam()}; }
 };
 
-const Hammer kHammer = {"hammer_32", kSites, per_call};
+const Hammer kHammer32 = {"hammer_32", kSites, per_call_32};
 
 TEST_P(LinuxI386Sites, EachKindOfInstruction) {
   for (const std::string& site : kSites) {
     SCOPED_TRACE(site);
-    hammer({"hammer_32", {site}, per_call}, options(), 1, 5, false);
+    hammer({"hammer_32", {site}, per_call_32}, options(), 1, 5, false);
   }
 }
 
 TEST_P(LinuxI386Sites, EveryKindOfInstruction) {
-  hammer(kHammer, options(), 1, GetParam() ? 100 : 20, false);
+  hammer(kHammer32, options(), 1, GetParam() ? 100 : 20, false);
 }
 
 TEST_P(LinuxI386Sites, FourThreadsEverywhere) {
-  hammer(kHammer, options(), 4, GetParam() ? 200 : 8, false);
+  hammer(kHammer32, options(), 4, GetParam() ? 200 : 8, false);
 }
 
-TEST_P(LinuxI386Sites, SignalStorm) { hammer(kHammer, options(), 3, GetParam() ? 300 : 15, true); }
+TEST_P(LinuxI386Sites, SignalStorm) {
+  hammer(kHammer32, options(), 3, GetParam() ? 300 : 15, true);
+}
 
 TEST_P(LinuxI386Sites, SignalStormOneThread) {
-  hammer(kHammer, options(), 1, GetParam() ? 1000 : 50, true);
+  hammer(kHammer32, options(), 1, GetParam() ? 1000 : 50, true);
 }
 
 TEST_P(LinuxI386Sites, SystemCallsBlockRestartAndFork) {
@@ -140,7 +142,7 @@ TEST_P(LinuxI386Sites, SteppingThroughAllOfIt) {
   EXPECT_EQ(one.register_of(tid, "esp"), sp + 4);
   EXPECT_EQ(one.go().exit_code, WEXITSTATUS(untraced));
   for (const std::string& site : kSites)
-    EXPECT_EQ(one.handler.hits[addresses[site]], 2 * per_call(site)) << site;
+    EXPECT_EQ(one.handler.hits[addresses[site]], 2 * per_call_32(site)) << site;
 }
 
 TEST_P(LinuxI386Sites, ForksThreadsAndNewPrograms) {
@@ -167,7 +169,7 @@ TEST_P(LinuxI386Sites, InstructionsFailAtTheirOwnAddress) {
   fail_at_their_own_address("failing_32", options());
 }
 
-TEST_P(LinuxI386Sites, LetGoAtRandomMoments) { let_go_at_random_moments(kHammer, options()); }
+TEST_P(LinuxI386Sites, LetGoAtRandomMoments) { let_go_at_random_moments(kHammer32, options()); }
 
 class Looker : public HitHandler {
  public:

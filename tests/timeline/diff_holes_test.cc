@@ -7,7 +7,7 @@
 namespace tracewell::timeline::test {
 namespace {
 
-const std::vector<uint64_t> kBases = {0x140000000, 0x7ff800000000, 0x7ff810000000};
+const std::vector<uint64_t> kHoledBases = {0x140000000, 0x7ff800000000, 0x7ff810000000};
 
 /// A run without the `count` steps from `from` on, and a loss in their place.
 std::unique_ptr<StepStore> with_hole(const Items& items, size_t from, size_t count,
@@ -39,7 +39,7 @@ std::unique_ptr<StepStore> with_hole(const Items& items, size_t from, size_t cou
   return std::move(*store);
 }
 
-DiffReport compare(const StepStore& a, const StepStore& b) {
+DiffReport diffed(const StepStore& a, const StepStore& b) {
   auto report = diff({a, a.catalog()}, {b, b.catalog()}, {});
   EXPECT_TRUE(report.ok());
   return report.ok() ? *report : DiffReport{};
@@ -48,14 +48,14 @@ DiffReport compare(const StepStore& a, const StepStore& b) {
 /// Without loops, and with no place executed twice: what is missing cannot be anywhere else.
 TEST(DiffHoles, AHoleIsSaidAndIsNoParting) {
   Items items;
-  for (uint64_t i = 0; i < 3000; ++i) items.push_back({kBases[0] + 3 * i, &nop()});
+  for (uint64_t i = 0; i < 3000; ++i) items.push_back({kHoledBases[0] + 3 * i, &nop()});
   const auto whole = with_hole(items, 0, 0, 0);
   for (const size_t from : {0u, 1u, 700u, 2960u})
     for (const uint64_t told : {0u, 40u}) {
       const auto holed = with_hole(items, from, 40, told);
       for (const bool in_a : {true, false}) {
         SCOPED_TRACE(from);
-        const DiffReport report = in_a ? compare(*holed, *whole) : compare(*whole, *holed);
+        const DiffReport report = in_a ? diffed(*holed, *whole) : diffed(*whole, *holed);
         EXPECT_FALSE(report.same());
         EXPECT_TRUE(report.undecided());
         const ThreadDiff& thread = report.threads.at(0);
@@ -81,11 +81,11 @@ TEST(DiffHoles, NoHoleOfAnyRunIsCalledADifference) {
     SCOPED_TRACE(seed);
     const RandomProgram program(seed, 30);
     Decisions decisions{seed};
-    const Items items = ProgramRun(program, decisions, kBases).items;
+    const Items items = ProgramRun(program, decisions, kHoledBases).items;
     const size_t from = seed * 31 % items.size();
     const size_t count = std::min<size_t>(1 + seed % 20, items.size() - from);
     const auto whole = with_hole(items, 0, 0, 0), holed = with_hole(items, from, count, count);
-    const DiffReport report = compare(*whole, *holed);
+    const DiffReport report = diffed(*whole, *holed);
     ASSERT_EQ(report.threads.size(), 1u);
     const auto& differences = report.threads[0].differences;
     if (differences.empty()) continue;  // the end of a loop's round, as it happens
@@ -103,11 +103,11 @@ TEST(DiffHoles, NoHoleOfAnyRunIsCalledADifference) {
 TEST(DiffHoles, APartingElsewhereIsOne) {
   Items items, other;
   for (uint64_t i = 0; i < 3000; ++i) {
-    items.push_back({kBases[0] + 3 * i, &nop()});
-    other.push_back({kBases[0] + 3 * i + (i >= 2000 && i < 2100 ? 0x100000 : 0), &nop()});
+    items.push_back({kHoledBases[0] + 3 * i, &nop()});
+    other.push_back({kHoledBases[0] + 3 * i + (i >= 2000 && i < 2100 ? 0x100000 : 0), &nop()});
   }
   for (const size_t from : {500u, 2500u}) {
-    const DiffReport report = compare(*with_hole(items, from, 40, 0), *with_hole(other, 0, 0, 0));
+    const DiffReport report = diffed(*with_hole(items, from, 40, 0), *with_hole(other, 0, 0, 0));
     EXPECT_FALSE(report.undecided());
     ASSERT_EQ(report.threads[0].differences.size(), 2u);
     EXPECT_EQ(report.threads[0].undecided, 1u);

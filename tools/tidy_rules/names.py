@@ -1,13 +1,14 @@
-"""What only one file knows has a name of its own in its room: sanitizers compile many at a time.
+"""What only one file knows has a name of its own in its room, or folder of tests: many are compiled
+at a time.
 
-Formats are compiled one by one, and may have what each of them has.
+Of formats, those whose names begin alike; each may have what each of them has.
 """
 
 import re
 
 from .tree import Finding
 
-ALONE = ("src/formats/",)
+ALONE = "tests/machine"  # cmake/tests.cmake
 _BEGIN = re.compile(r"^namespace \{$")
 _END = re.compile(r"^\}  // namespace$")
 _VALUE = re.compile(r"^(?:static |inline )?(?:constexpr|const)\b[^(=]*?\b(k[A-Z]\w*)"
@@ -45,15 +46,22 @@ def _own(code):
             yield number, f"{match.group(1)}({_parameters(match.group(2))})", None
 
 
+def _together(path):
+    """Whom it is compiled with: cmake/rooms.cmake, compile_together."""
+    folder = "/".join(path.split("/")[:2])
+    if folder.endswith("/formats"):
+        return folder + "/" + re.split("[_.]", path.rsplit("/", 1)[1])[0]
+    return path if folder == ALONE else folder
+
+
 def own_names(tree):
-    """No two files of a room have the same name for their own."""
+    """No two files that are compiled together have the same name for their own."""
     seen = {}
-    for path in tree.under("src/", ".cc"):
-        room = path.split("/")[1]
-        if path.startswith(ALONE) or path.endswith("/main.cc"):
+    for path in tree.under("src/", ".cc") + tree.under("tests/", "_test.cc"):
+        if path.endswith("/main.cc"):
             continue
         for line, name, same in _own(tree.text(path)):
-            first, meant = seen.setdefault((room, name), (path, same))
+            first, meant = seen.setdefault((_together(path), name), (path, same))
             if first != path and (same is None or same != meant):
                 yield Finding(path, line, f"{name} is a name in {first}, too")
 
