@@ -28,13 +28,13 @@ std::vector<uint64_t> bodies() {
 }
 
 std::string difference(const Reference& reference, const Patcher& patcher, uint64_t site,
-                       const char* when) {
+                       uint64_t hits, const char* when) {
   const uint64_t expected = reference.counts[patcher.number(site)];
-  if (patcher.hits(site) == expected) return "";
+  if (hits == expected) return "";
   const Patches::Entry* entry = patcher.patches().serving(site);
   return fmt::format("{}: {:#x} ({}) is executed {} times, its pad {} times", when, site,
                      entry == nullptr ? "?" : kind_name(entry->plan.kind), expected,
-                     patcher.hits(site));
+                     hits);
 }
 
 std::string one_at_a_time(const Workload& workload, std::optional<Kind> only = {}) {
@@ -53,7 +53,8 @@ std::string one_at_a_time(const Workload& workload, std::optional<Kind> only = {
     const uint64_t result = workload.run();
     if (result != reference.result)
       return fmt::format("another result with a pad at {:#x} ({})", site, kind_name(plan.kind));
-    const std::string wrong = difference(reference, patcher, site, "alone");
+    const uint64_t hits = patcher.hits(site);
+    const std::string wrong = difference(reference, patcher, site, hits, "alone");
     if (!wrong.empty()) return wrong;
     patcher.remove(site);
     if (!patcher.is_original()) return fmt::format("{:#x} leaves something behind", site);
@@ -103,10 +104,14 @@ void Traps::at_trap(ucontext_t& now) {
 std::string run_with(const Workload& workload, const Reference& reference, const Patcher& patcher,
                      const std::vector<uint64_t>& installed, const char* when) {
   Shared& shared = Shared::get();
+  std::vector<uint64_t> hits(installed.size());
   shared.clear_counters(reference.sites.size());
-  if (workload.run() != reference.result) return fmt::format("{}: another result", when);
-  for (const uint64_t site : installed) {
-    const std::string wrong = difference(reference, patcher, site, when);
+  const uint64_t result = workload.run();
+  // All of them before anything else of ours may call what has pads.
+  for (size_t i = 0; i < hits.size(); ++i) hits[i] = patcher.hits(installed[i]);
+  if (result != reference.result) return fmt::format("{}: another result", when);
+  for (size_t i = 0; i < hits.size(); ++i) {
+    const std::string wrong = difference(reference, patcher, installed[i], hits[i], when);
     if (!wrong.empty()) return wrong;
   }
   return "";
