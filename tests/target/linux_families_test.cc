@@ -497,5 +497,30 @@ TEST(LinuxWait, ChildrenOfOthersKeepTheirStatus) {
   EXPECT_EQ(WEXITSTATUS(status), 6);
 }
 
+/// Threads that are stepped in place stop each other, and what is ready may never end.
+TEST(LinuxWait, AWakeIsHeardHoweverManyThreadsStop) {
+  Debuggee one(LinuxOptions{.map_memory = false});
+  one.launch({"hammer", "3", "0"});
+  for (const char* site : {"site_push", "site_call", "site_icall", "site_loop", "site_rep", "mix",
+                           "site_ret"})
+    one.site(one.symbol(site));
+  one.resume_all();
+  const Watchdog watchdog(60);
+  while (one.handler.total() < 1000) {
+    one.target->wake();
+    ASSERT_TRUE(one.target->wait().ok());
+  }
+  uint64_t most = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const uint64_t before = one.handler.total();
+    one.target->wake();
+    auto event = one.target->wait();
+    ASSERT_TRUE(event.ok());
+    ASSERT_FALSE(event->has_value());
+    most = std::max(most, one.handler.total() - before);
+  }
+  EXPECT_LE(most, 4u);  // one of each thread
+}
+
 }  // namespace
 }  // namespace tracewell::target

@@ -225,6 +225,10 @@ void Tracer::forget_last_threads() {
 Result<std::optional<StopEvent>> Tracer::wait() {
   careful_ = has_foreign_children();
   bool woken = false;
+  // How many of those that are ready get their turn before a wake or an interrupt is heard: all
+  // that are there when it comes. Threads that are stepped in place stop each other, and there may
+  // be others without end.
+  std::optional<size_t> turns;
   for (;;) {
     dead_threads_.clear();
     dead_processes_.clear();
@@ -235,21 +239,24 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       last_told_ = event->tid;
       return event;
     }
-    if (!ready_.empty()) {
+    if (!woken && bell_.answered()) {
+      woken = true;
+      collect_ready();  // so that frequent calls do not keep the threads from their turn
+      turns = ready_.size();
+      continue;
+    }
+    if (interrupt_wanted_ && !turns) turns = ready_.size();
+    if (!ready_.empty() && turns != 0) {
+      if (turns) --*turns;
       if (auto event = handle_next()) return event;
       continue;
     }
+    turns.reset();
     if (interrupt_wanted_ && one_by_one.on()) one_by_one.interrupt();
-    if (interrupt_wanted_) {
-      if (auto event = interrupted_event()) return event;
-      if (!ready_.empty()) continue;
-    }  // all of them are on their way out
+    if (interrupt_wanted_)
+      if (auto event = interrupted_event()) return event;  // or all are on their way out
     if (woken) return std::optional<StopEvent>{};
-    if (bell_.answered()) {
-      woken = true;  // once round, so that frequent calls do not keep the threads from their turn
-      collect_ready();
-      continue;
-    }
+    if (!ready_.empty()) continue;
     if (!anything_runs() && (!one_by_one.on() || one_by_one.take_ends()))
       return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
