@@ -317,7 +317,7 @@ TEST(Trace64Samples, TheFirstStepsBehindADamagedPageAreTheSame) {
 TEST(Trace64Samples, DamagedFilesAreReadAndWritten) {
   std::string bytes = sample("synthetic_threads_tidbug");
   const uint64_t blocks_at = borders(bytes)[0];
-  for (uint64_t at = blocks_at; at < blocks_at + 4096; at += 97) {
+  for (uint64_t at = blocks_at; at < blocks_at + 4096; at += 97 * tracewell::test::kEach) {
     bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
     const std::string saved = converted(bytes, "trace64");
     ReadBack again(saved);
