@@ -26,6 +26,13 @@ find_package(Threads REQUIRED)
 add_library(tracewell_options INTERFACE)
 target_compile_definitions(tracewell_options INTERFACE
   _GLIBCXX_ASSERTIONS TRACEWELL_VERSION="${PROJECT_VERSION}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  # g++ clears and copies structures of a few words with `rep stos`, which takes thirty cycles to
+  # begin: an eighth of the time in which a trace is indexed.
+  target_compile_options(tracewell_options INTERFACE
+    -mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign
+    -mmemcpy-strategy=unrolled_loop:512:noalign,libcall:-1:noalign)
+endif()
 # -Wno-restrict: g++ 12 warns falsely at `string = "x"` with -O2.
 target_compile_options(tracewell_options INTERFACE -Wall -Wextra
   # Of files that are compiled together none means another's names.

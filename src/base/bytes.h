@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,12 @@ inline Bytes as_bytes(std::string_view text) {
 }
 inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// memcpy(), without a call for the eight bytes that most values have.
+inline void copy_bytes(void* to, const void* from, size_t size) {
+  if (size == 8) std::memcpy(to, from, 8);
+  else std::memcpy(to, from, size);
 }
 
 /// A cursor over borrowed bytes. Every read can fail (nullopt) and then leaves the cursor alone.

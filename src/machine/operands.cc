@@ -181,10 +181,37 @@ uint64_t effective_address(const MemoryOperand& operand, const AddressState& sta
                                     : address & ((uint64_t{1} << operand.address_bits) - 1);
 }
 
+namespace {
+
+/// An instruction's bytes, up to the 15 that it may have, and how many they are.
+struct OpcodeKey {
+  uint64_t low = 0, high = ~uint64_t{0};
+  bool operator==(const OpcodeKey&) const = default;
+};
+
+uint64_t word_at(const uint8_t* at, size_t size) {
+  uint64_t word = 0;
+  std::memcpy(&word, at, size);
+  return word;
+}
+
+/// In two loads, where copying them takes a call.
+OpcodeKey key_of(Bytes opcode) {
+  const uint8_t* at = opcode.data();
+  const size_t size = std::min<size_t>(opcode.size(), 15);
+  const uint64_t count = uint64_t{size} << 56;
+  if (size > 8) return {word_at(at, 8), count | word_at(at + size - 8, 8) >> 8 * (16 - size)};
+  if (size == 8) return {word_at(at, 8), count};
+  if (size >= 4) return {word_at(at, 4) | word_at(at + size - 4, 4) << 8 * (size - 4), count};
+  if (size >= 2) return {word_at(at, 2) | word_at(at + size - 2, 2) << 8 * (size - 2), count};
+  return {size == 0 ? 0 : word_at(at, 1), count};
+}
+
+}  // namespace
+
 struct InstructionDecoder::Tables {
   struct Slot {
-    uint8_t size = 0;
-    uint8_t bytes[15] = {};
+    OpcodeKey key;
     Instruction instruction;
   };
   ZydisDecoder decoder;
@@ -202,14 +229,11 @@ InstructionDecoder::~InstructionDecoder() = default;
 InstructionDecoder::InstructionDecoder(InstructionDecoder&&) noexcept = default;
 
 const Instruction& InstructionDecoder::decode(Bytes opcode) {
-  uint64_t key[2] = {};
-  std::memcpy(key, opcode.data(), std::min<size_t>(opcode.size(), 15));
-  const uint64_t hash = (key[0] ^ (key[1] + opcode.size()) * 0x9e3779b97f4a7c15u) *
-                        0xbf58476d1ce4e5b9u;
+  const OpcodeKey key = key_of(opcode);
+  const uint64_t hash = (key.low ^ key.high * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
   Tables::Slot& slot = tables_->slots[hash >> 32 & (kSlots - 1)];
-  if (slot.size != opcode.size() || std::memcmp(slot.bytes, opcode.data(), slot.size) != 0) {
-    slot.size = static_cast<uint8_t>(std::min<size_t>(opcode.size(), 15));
-    std::memcpy(slot.bytes, opcode.data(), slot.size);
+  if (slot.key != key) {
+    slot.key = key;
     slot.instruction = decode_with(tables_->decoder, opcode);
   }
   return slot.instruction;

@@ -65,7 +65,7 @@ void RegisterState::set(const RegisterLayout& layout, uint32_t index,
     std::fill_n(block.begin() + one.offset, one.size_bytes, uint8_t{0});
     valid[index / 8] &= static_cast<uint8_t>(~bit);
   } else {
-    std::copy(value.begin(), value.end(), block.begin() + one.offset);
+    copy_bytes(block.data() + one.offset, value.data(), value.size());
     valid[index / 8] |= bit;
   }
 }

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "base/bytes.h"
 #include "model/event.h"
 
 namespace tracewell {
@@ -41,7 +41,7 @@ class Batch {
     static_assert(std::is_trivially_copyable_v<T>);
     if (items.empty()) return {};
     const std::span<T> to = array<T>(items.size());
-    std::memcpy(to.data(), items.data(), items.size_bytes());
+    copy_bytes(to.data(), items.data(), items.size_bytes());
     return to;
   }
   /// Room for so many items, for the caller to fill.
