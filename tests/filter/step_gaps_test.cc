@@ -188,7 +188,9 @@ TEST(StepGaps, OfTooManyThreadsNothingWrongIsTold) {
         ASSERT_TRUE(expected.at(event.seq).contains(index));
         EXPECT_EQ(value, expected.at(event.seq).at(index)) << event.seq;
       }
-      if (event.seq < 150) EXPECT_GE(expected.at(event.seq).at(0), 100);
+      if (event.seq < 150) {
+        EXPECT_GE(expected.at(event.seq).at(0), 100);
+      }
       for (const auto& change : step.registers) state[change.index] = change.value[0];
       ++steps;
     }

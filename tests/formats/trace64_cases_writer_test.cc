@@ -52,7 +52,7 @@ TEST(Trace64, Case45HostileFilesTakeLinearTime) {
   // Each of these makes a careless reader look at everything once for every byte.
   const std::string start = head(kJson64) + full_block(1, {{16, 0x10}}).bytes();
   std::string dumps;  // heads of full dumps that are none
-  while (dumps.size() < (4 << 20)) dumps += std::string("\0\xac\0\x81", 4) + std::string(200, '\0');
+  while (dumps.size() < (4 << 20)) dumps += std::string("\0\xac\0\x81", 4).append(200, '\0');
   std::string flags;  // each block might hide an id
   while (flags.size() < (1 << 20)) flags += std::string("\0\0\0\x81", 4) + le(4, 4) + "\x90";
   for (const std::string& body : {std::string(4 << 20, '\1'), std::string(4 << 20, '\xac'), dumps,
