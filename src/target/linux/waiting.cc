@@ -251,8 +251,11 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       if (auto event = handle_next()) return event;
       continue;
     }
+    if (interrupt_wanted_ && one_by_one.on()) {
+      one_by_one.interrupt();
+      continue;  // whoever stands still already is told at once
+    }
     turns.reset();
-    if (interrupt_wanted_ && one_by_one.on()) one_by_one.interrupt();
     if (interrupt_wanted_)
       if (auto event = interrupted_event()) return event;  // or all are on their way out
     if (woken) return std::optional<StopEvent>{};
