@@ -21,11 +21,12 @@ class CallTree {
  public:
   std::vector<Call> calls;
 
-  void begin_session(uint64_t step) {
+  void end_session() {
     for (const auto& [tid, stack] : stacks_)
-      for (size_t call : stack.calls) calls[call].end = step;
+      for (size_t call : stack.calls) calls[call].end = behind_[tid];
     stacks_.clear();
     left_.clear();
+    behind_.clear();
   }
   void take(const Segment& segment);
 
@@ -39,6 +40,7 @@ class CallTree {
   };
   std::map<uint64_t, Stack> stacks_;                // by thread
   std::map<uint64_t, ThreadEnds> left_;             // how threads left the last segment
+  std::map<uint64_t, uint64_t> behind_;             // the step behind each thread's last
 };
 
 /// Those of the segment, and those that began in the one before it.
@@ -48,6 +50,8 @@ std::vector<Arrival> CallTree::arrivals(const Segment& segment) {
   segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
     tids.push_back(item.key);
     const auto thread = read_thread(item.stream);
+    if (const auto last = thread ? thread->steps.last(UINT64_MAX) : std::nullopt)
+      behind_[item.key] = segment.first + *last + 1;
     const auto first = thread && thread->ends ? thread->steps.next(0) : std::nullopt;
     if (!first) return true;
     const ThreadEnds& now = *thread->ends;
@@ -108,11 +112,11 @@ std::vector<Call> call_tree(const Timeline& timeline) {
   CallTree tree;
   uint64_t session = 0;
   for (const Segment& segment : timeline.whole_index().segments) {
-    if (segment.session != session) tree.begin_session(segment.first);
+    if (segment.session != session) tree.end_session();
     session = segment.session;
     tree.take(segment);
   }
-  tree.begin_session(timeline.steps());
+  tree.end_session();
   return std::move(tree.calls);
 }
 

@@ -18,7 +18,7 @@ struct Call {
   uint64_t function = 0;  // where the call went
   uint64_t back = 0;      // where its return is to go
   uint64_t first = 0;     // step: the first in the function
-  uint64_t end = 0;       // step: the first behind its return, or behind the session
+  uint64_t end = 0;       // step: the first behind its return, or its thread's last of the session
   uint32_t depth = 0;     // 0 = called by what was running already
   size_t parent = kNoParent;
   bool returned = false;

@@ -15,7 +15,7 @@ expect 0 calls "$work/calls.jsonl"
 cmp - "$work/out" <<'TEXT' || fail 'calls'
 0x2000  steps 1 to 5  thread 7  from 0x1000  call 0x2000
   0x3000  steps 2 to 4  thread 7  from 0x2000  call 0x3000
-0x6000  steps 4 to 6, no return  thread 8  from 0x5000  call 0x6000
+0x6000  steps 4 to 4, no return  thread 8  from 0x5000  call 0x6000
 TEXT
 expect 0 calls "$work/calls.jsonl" --json --thread 7 --depth 0
 tr -d '\n' <<'TEXT' | cmp - <(tr -d '\n' <"$work/out") || fail 'calls --json'
@@ -28,7 +28,7 @@ sed 's/"pc": "0x3000"/"pc": "0x2005"/; s/"opcode": "c3"}/"opcode": "90"}/' "$wor
 expect 0 calls "$work/over.jsonl"
 cmp - "$work/out" <<'TEXT' || fail 'calls: stepped over'
 0x2000  steps 1 to 6, no return  thread 7  from 0x1000  call 0x2000
-0x6000  steps 4 to 6, no return  thread 8  from 0x5000  call 0x6000
+0x6000  steps 4 to 4, no return  thread 8  from 0x5000  call 0x6000
 TEXT
 expect 0 convert "$work/over.jsonl" - --format folded
 if grep -q ';0x2005' "$work/out"; then fail 'folded: stepped over'; fi

@@ -31,18 +31,19 @@ struct Walked {
   Walked(const Catalog& catalog, std::span<const Event> events) : decoder_(catalog.machine) {
     uint64_t steps = 0;
     for (const Event& event : events) {
-      if (std::holds_alternative<Mark>(event.body)) end_session(steps);
+      if (std::holds_alternative<Mark>(event.body)) end_session();
       if (std::holds_alternative<Lost>(event.body))
         for (auto& [tid, thread] : threads_) thread.lost = true;
       if (const auto* step = std::get_if<Step>(&event.body)) {
         take(event.tid, *step, steps++);
       }
     }
-    end_session(steps);
+    end_session();
   }
 
  private:
   struct Thread {
+    uint64_t last = 0;    // step
     uint64_t behind = 0;  // the last instruction
     FlowInstruction flow = {0, Flow::Onward};
     bool lost = false;  // something, since then
@@ -51,14 +52,15 @@ struct Walked {
   std::map<uint64_t, Thread> threads_;
   machine::FlowDecoder decoder_;
 
-  void end_session(uint64_t step) {
+  void end_session() {
     for (const auto& [tid, thread] : threads_)
-      for (size_t call : thread.stack) calls[call].end = step;
+      for (size_t call : thread.stack) calls[call].end = thread.last + 1;
     threads_.clear();
   }
   void take(uint64_t tid, const Step& step, uint64_t seq) {
     const bool is_new = !threads_.contains(tid);
     Thread& thread = threads_[tid];
+    thread.last = seq;
     const bool fell = !is_new && thread.flow.flow == Flow::Onward && thread.behind == step.pc;
     if (!fell) entered.insert(step.pc);
     const bool follows = !is_new && !std::exchange(thread.lost, false);
