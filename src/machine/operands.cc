@@ -181,22 +181,28 @@ uint64_t effective_address(const MemoryOperand& operand, const AddressState& sta
                                     : address & ((uint64_t{1} << operand.address_bits) - 1);
 }
 
-namespace {
-
-/// An instruction's bytes, up to the 15 that it may have, and how many they are.
-struct OpcodeKey {
-  uint64_t low = 0, high = ~uint64_t{0};
-  bool operator==(const OpcodeKey&) const = default;
+struct InstructionDecoder::Tables {
+  /// An instruction's bytes, up to the 15 that it may have, and how many they are.
+  struct Key {
+    uint64_t low = 0, high = ~uint64_t{0};
+    bool operator==(const Key&) const = default;
+  };
+  struct Slot {
+    Key key;
+    Instruction instruction;
+  };
+  static Key key_of(Bytes opcode);
+  ZydisDecoder decoder;
+  std::vector<Slot> slots = std::vector<Slot>(kSlots);
 };
 
-uint64_t word_at(const uint8_t* at, size_t size) {
-  uint64_t word = 0;
-  std::memcpy(&word, at, size);
-  return word;
-}
-
 /// In two loads, where copying them takes a call.
-OpcodeKey key_of(Bytes opcode) {
+InstructionDecoder::Tables::Key InstructionDecoder::Tables::key_of(Bytes opcode) {
+  const auto word_at = [](const uint8_t* at, size_t size) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, size);
+    return word;
+  };
   const uint8_t* at = opcode.data();
   const size_t size = std::min<size_t>(opcode.size(), 15);
   const uint64_t count = uint64_t{size} << 56;
@@ -206,17 +212,6 @@ OpcodeKey key_of(Bytes opcode) {
   if (size >= 2) return {word_at(at, 2) | word_at(at + size - 2, 2) << 8 * (size - 2), count};
   return {size == 0 ? 0 : word_at(at, 1), count};
 }
-
-}  // namespace
-
-struct InstructionDecoder::Tables {
-  struct Slot {
-    OpcodeKey key;
-    Instruction instruction;
-  };
-  ZydisDecoder decoder;
-  std::vector<Slot> slots = std::vector<Slot>(kSlots);
-};
 
 InstructionDecoder::InstructionDecoder(bool wide) : tables_(std::make_unique<Tables>()) {
   const bool good = ZYAN_SUCCESS(ZydisDecoderInit(
@@ -229,7 +224,7 @@ InstructionDecoder::~InstructionDecoder() = default;
 InstructionDecoder::InstructionDecoder(InstructionDecoder&&) noexcept = default;
 
 const Instruction& InstructionDecoder::decode(Bytes opcode) {
-  const OpcodeKey key = key_of(opcode);
+  const Tables::Key key = Tables::key_of(opcode);
   const uint64_t hash = (key.low ^ key.high * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
   Tables::Slot& slot = tables_->slots[hash >> 32 & (kSlots - 1)];
   if (slot.key != key) {

@@ -118,6 +118,8 @@ Usage usage_of(Bytes opcode, uint32_t address_bytes) {
 }
 
 std::optional<RegisterPart> register_part(std::string_view name) {
+  if (name == "eip") return RegisterPart{{"rip", ""}, 0, 4};
+  if (name == "ip") return RegisterPart{{"rip", "eip"}, 0, 2};
   for (int one = ZYDIS_REGISTER_AL; one <= ZYDIS_REGISTER_R15D; ++one) {
     const auto part = static_cast<ZydisRegister>(one);
     if (name != ZydisRegisterGetString(part)) continue;

@@ -31,7 +31,7 @@ struct Usage {
 /// depending on it (xor eax, eax) is not counted. System calls and such do more than is told here.
 Usage usage_of(Bytes opcode, uint32_t address_bytes);
 
-/// A part of a general register that has a name of its own: al, ah, ax, eax, r8d.
+/// A part of a general register, or of the pc, that has a name of its own: al, ah, ax, eax, eip.
 struct RegisterPart {
   std::string in[2];  // of 64-bit programs, of 32-bit ones ("" = they have no such part)
   uint32_t first_byte = 0;  // from the least significant one

@@ -55,6 +55,8 @@ TEST(RegisterNames, WholeOnesPartsAndCapitals) {
   EXPECT_EQ(find_register(layout, "AH")->name, "ah");
   EXPECT_EQ(find_register(layout, "RAX")->bytes, 0u);
   EXPECT_EQ(find_register(layout, "r8d")->bytes, 4u);
+  EXPECT_EQ(find_register(layout, "eip")->bytes, 4u);
+  EXPECT_EQ(find_register(layout, "ip")->bytes, 2u);
   EXPECT_FALSE(find_register(layout, "zax"));
   EXPECT_FALSE(find_register(layout, ""));
   const uint8_t value[8] = {1, 2, 3, 4, 5, 6, 7, 8};
