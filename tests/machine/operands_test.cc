@@ -1,5 +1,8 @@
 #include "machine/operands.h"
 
+#include <random>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/hex.h"
@@ -92,6 +95,29 @@ TEST_F(OperandsTest, NotEverythingIsAnAccess) {
   EXPECT_EQ(decode("8b").length, 0);
   EXPECT_TRUE(decode("ebfe").branches);
   EXPECT_TRUE(decode("0f05").branches);
+}
+
+// One that begins like another, ends like it or is as long must not be taken for it.
+TEST_F(OperandsTest, WhatIsRememberedIsThatOfTheSameBytes) {
+  std::mt19937 random(3);
+  std::vector<uint8_t> bytes(17);
+  for (int round = 0; round < 300; ++round) {
+    if (round % 10 == 0)
+      for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    bytes[0] = static_cast<uint8_t>(random() % 2 == 0 ? 0x66 : 0x8b);
+    bytes[random() % bytes.size()] ^= 1;
+    for (size_t size = 0; size <= bytes.size(); ++size) {
+      const Bytes opcode = Bytes(bytes).first(size);
+      const Instruction known = wide_.decode(opcode);
+      if (size % 4 != static_cast<size_t>(round) % 4) continue;
+      InstructionDecoder anew(true);
+      const Instruction& wanted = anew.decode(opcode);
+      ASSERT_EQ(known.length, wanted.length) << round << ' ' << size;
+      ASSERT_EQ(known.count, wanted.count);
+      for (uint8_t i = 0; i < known.count; ++i)
+        ASSERT_EQ(known.memory[i].displacement, wanted.memory[i].displacement);
+    }
+  }
 }
 
 }  // namespace
