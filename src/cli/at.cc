@@ -44,8 +44,9 @@ struct AtOptions {
   bool json = false;
 };
 
-Result<MemoryRange> parse_range(const std::string& text, const AddressNames& names) {
-  TW_ASSIGN_OR_RETURN(const GivenPlace place, parse_place("--mem", text, names));
+Result<MemoryRange> parse_range(const std::string& text, const AddressNames& names,
+                                uint32_t address_bytes) {
+  TW_ASSIGN_OR_RETURN(const GivenPlace place, parse_place("--mem", text, names, address_bytes));
   const uint64_t symbol = std::min(place.symbol_bytes, kMemoryMax);
   const uint64_t last = place.last(symbol != 0 ? symbol : kDumpBytes);
   if (last - place.address >= kMemoryMax)
@@ -224,7 +225,8 @@ Result<int> at(const AtOptions& options) {
   TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(*trace.source, options.images));
   std::vector<MemoryRange> memory;
   for (const std::string& text : options.memory) {
-    TW_ASSIGN_OR_RETURN(const MemoryRange range, parse_range(text, names));
+    TW_ASSIGN_OR_RETURN(const MemoryRange range,
+                        parse_range(text, names, trace.catalog().address_bytes));
     memory.push_back(range);
   }
   Report report(trace, options, std::move(names));

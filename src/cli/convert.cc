@@ -168,7 +168,8 @@ std::string why_not(const ConvertOptions& options, const formats::Format& format
   return fmt::format("{}; {} is not written", why, options.output);
 }
 
-Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const AddressNames& names) {
+Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const AddressNames& names,
+                                              uint32_t address_bytes) {
   std::vector<uint64_t> out;
   for (std::string_view one : split(text, ',')) {
     if (const auto number = parse_number(one)) {
@@ -180,7 +181,7 @@ Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const Add
               fmt::format("--at: not an address: {}; give numbers, decimal or 0x…, with commas "
                           "between, or with --image names{}",
                           one.empty() ? "(nothing)" : printable(one), hex_hint(one))};
-    TW_ASSIGN_OR_RETURN(const GivenPlace place, parse_place("--at", one, names));
+    TW_ASSIGN_OR_RETURN(const GivenPlace place, parse_place("--at", one, names, address_bytes));
     out.push_back(place.address);
   }
   return out;
@@ -210,12 +211,14 @@ Result<int> convert(const ConvertOptions& options) {
   }
   std::vector<uint64_t> at;
   if (options.is_at) {
-    TW_ASSIGN_OR_RETURN(at, parse_addresses(options.at, names));
+    TW_ASSIGN_OR_RETURN(at,
+                        parse_addresses(options.at, names, trace.source->catalog().address_bytes));
   }
-  std::vector<Note> notes = notes_of(trace, options.input.path);
+  const TraceNotes notes = notes_of(trace, options.input.path);
   NoteCount note_count;
   trace.source = filter::with_step_numbers(std::move(trace.source));
-  trace.source = note_count.of_all(filter::with_notes(std::move(trace.source), notes), notes);
+  trace.source = note_count.of_all(
+      filter::with_notes(std::move(trace.source), notes.notes, notes.beside), notes.notes);
   // Of a trace64 each costs a full dump, so that a part would be larger than the whole.
   const bool dear = format->name == "trace64";
   if (!dear) tell_ignored(options, *format);

@@ -44,7 +44,8 @@ Result<int> find(const FindOptions& asked) {
   FindOptions options = asked;
   if (search->has_range) {
     TW_ASSIGN_OR_RETURN(const GivenPlace place,
-                        parse_place("find " + asked.what, asked.argument, names));
+                        parse_place("find " + asked.what, asked.argument, names,
+                                    trace.catalog().address_bytes));
     // Of a variable all of it, of a function where it begins.
     const bool whole = asked.what != "exec" && place.symbol_bytes != 0;
     options.range = {place.address, place.last(whole ? place.symbol_bytes : 1)};

@@ -45,7 +45,7 @@ Status info(const InfoOptions& options) {
   info.format = trace.format->name;
   info.format_description = trace.format->description;
   info.catalog = trace.source->catalog();
-  info.notes = notes_of(trace, options.input.path);
+  info.notes = notes_of(trace, options.input.path).notes;
   const auto* summary = dynamic_cast<const formats::Summarised*>(trace.source.get());
   if (Seekable* index = trace.source->seekable(); index && summary) {
     info.records = index->count();

@@ -78,7 +78,12 @@ std::string why_nothing(const SelectionOptions& selection, std::string_view more
   std::string out = fmt::format("no {} fits{}{}", what, asked_text(selection), more);
   for (const Spelled& one : asked.numbers)
     if (const std::string hint = number_hint(one); !hint.empty()) return out + hint;
-  return out;
+  if (asked.unplaced.empty()) return out;
+  return out + fmt::format("; the trace does not say where {} was{}: --image FILE@BASE does",
+                           printable(asked.unplaced.front()),
+                           asked.unplaced.size() == 1
+                               ? ""
+                               : fmt::format(", and {} more", asked.unplaced.size() - 1));
 }
 
 std::string hex_hint(std::string_view text) {

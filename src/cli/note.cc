@@ -39,7 +39,10 @@ struct NotedTrace {
   OpenTrace trace;
   std::unique_ptr<Source> stored;  // when the format has no random access
   StepIndex* steps = nullptr;
-  std::vector<Note> notes;
+
+  const std::vector<Note>& own() const {
+    return stored ? stored->catalog().notes : trace.source->catalog().notes;
+  }
 };
 
 Result<NotedTrace> open_noted(const InputOptions& options) {
@@ -56,9 +59,10 @@ Result<NotedTrace> open_noted(const InputOptions& options) {
   return out;
 }
 
-Status list(const NotedTrace& noted, std::optional<uint64_t> wanted, bool json, size_t& count) {
+Status list(const NotedTrace& noted, const std::vector<Note>& notes,
+            std::optional<uint64_t> wanted, bool json, size_t& count) {
   std::string out;
-  for (const Note& note : noted.notes) {
+  for (const Note& note : notes) {
     if (wanted && note.step != *wanted) continue;
     ++count;
     StepIndex::Moment moment;
@@ -97,7 +101,7 @@ Status read_for_change(const std::string& path, const NotedTrace& noted, std::ve
   if (!problems.empty())
     return {Errc::Corrupt, fmt::format("{}: {}; put it right, or delete it by --clear", path,
                                        problem_line(problems.kept().front()))};
-  notes = file.fits ? std::move(file.notes) : noted.trace.source->catalog().notes;
+  notes = file.fits ? std::move(file.notes) : noted.own();
   return {};
 }
 
@@ -114,13 +118,8 @@ Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, Not
   const std::string path = notes_path(options.input.path);
   const Bytes bytes = noted.trace.file->bytes();
   const UniqueFd turn = take_turn(options.input.path);
-  const std::vector<Note>& own =
-      noted.stored ? noted.stored->catalog().notes : noted.trace.source->catalog().notes;
   if (options.clear) {
-    TW_RETURN_IF_ERROR(write_notes(path, bytes, {}));
-    if (!own.empty())
-      fmt::print(stderr, "tracewell: {}, in {} itself, not deleted\n", counted(own.size(), "note"),
-                 printable(options.input.path));
+    TW_RETURN_IF_ERROR(noted.own().empty() ? delete_notes(path) : write_notes(path, bytes, {}));
     return static_cast<int>(kOk);
   }
   std::vector<Note> notes;
@@ -129,11 +128,6 @@ Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, Not
     return {Errc::InvalidArgument, fmt::format("there is no step {}: the trace has {}", *step,
                                                noted.steps->count())};
   const auto gone = std::erase_if(notes, [&](const Note& one) { return one.step == *step; });
-  if (options.remove && gone == 0 && std::ranges::count(own, *step, &Note::step) != 0)
-    return {Errc::InvalidArgument,
-            fmt::format("what is noted at step {} stands in {} itself; only what is beside it can "
-                        "be deleted",
-                        *step, printable(options.input.path))};
   if (options.remove && gone == 0)
     return nothing(fmt::format("nothing is noted at step {}", *step));
   if (!options.remove) {
@@ -144,10 +138,8 @@ Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, Not
     const auto at = std::ranges::upper_bound(notes, *step, {}, &Note::step);
     notes.insert(at, {*step, std::move(text)});
   }
-  if (notes.empty() && !noted.trace.source->catalog().notes.empty())
-    return {Errc::InvalidArgument,
-            "the last note stands in the trace itself, and comes back when none is beside it"};
-  TW_RETURN_IF_ERROR(write_notes(path, bytes, notes));
+  const bool needed = !notes.empty() || !noted.own().empty();
+  TW_RETURN_IF_ERROR(needed ? write_notes(path, bytes, notes) : delete_notes(path));
   return static_cast<int>(kOk);
 }
 
@@ -168,10 +160,9 @@ Result<int> note(const NoteOptions& options) {
   TW_ASSIGN_OR_RETURN(NotedTrace noted, open_noted(options.input));
   if (options.changes()) return change(options, step, noted);
   const std::string& path = options.input.path;
-  noted.notes = noted.stored ? notes_of(noted.trace, path, noted.stored->catalog())
-                             : notes_of(noted.trace, path);
+  const TraceNotes notes = notes_of(noted.trace, path, noted.own());
   size_t count = 0;
-  TW_RETURN_IF_ERROR(list(noted, step, options.json, count));
+  TW_RETURN_IF_ERROR(list(noted, notes.notes, step, options.json, count));
   if (count != 0) return static_cast<int>(kOk);
   return nothing(step ? fmt::format("nothing is noted at step {}", *step) : "nothing is noted");
 }
@@ -187,8 +178,9 @@ Run note_command(CLI::App& app) {
   app.add_flag("--clear", options->clear, "delete all notes, and those of another trace");
   app.add_flag("--json", options->json, "for scripts: an object a line");
   app.footer(
-      "Notes are kept in FILE.notes, and go with the trace through convert and repair. Exit "
-      "status: 1 when there is no note.");
+      "Notes are kept in FILE.notes, and go with the trace through convert and repair. Those in "
+      "the trace itself are replaced by that file: without it they are there again. Exit status: "
+      "1 when there is no note.");
   return [options](const Invocation&) {
     const auto status = note(*options);
     return status.ok() ? *status : fail(status.error());

@@ -125,10 +125,6 @@ Result<NotesFile> read_notes(const std::string& path, Bytes trace, ProblemLog& p
 }
 
 Status write_notes(const std::string& path, Bytes trace, const std::vector<Note>& notes) {
-  if (notes.empty()) {
-    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-    return errno_error("cannot delete " + path);
-  }
   TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
   const Identity of = identity_of(trace, trace.size());
   TW_RETURN_IF_ERROR(file.write(
@@ -143,15 +139,20 @@ Status write_notes(const std::string& path, Bytes trace, const std::vector<Note>
   return file.commit();
 }
 
-std::vector<Note> notes_of(const OpenTrace& trace, const std::string& path) {
-  const std::vector<Note>& own = trace.source->catalog().notes;
-  if (path == "-") return own;
+Status delete_notes(const std::string& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+  return errno_error("cannot delete " + path);
+}
+
+TraceNotes notes_of(const OpenTrace& trace, const std::string& path,
+                    const std::vector<Note>& own) {
+  if (path == "-") return {own, false};
   const std::string beside = notes_path(path);
   ProblemLog problems;
   auto file = read_notes(beside, trace.file->bytes(), problems);
   if (!file) {
     fmt::print(stderr, "tracewell: {}\n", printable(file.error().text()));
-    return own;
+    return {own, false};
   }
   for (const Problem& problem : problems.kept())
     fmt::print(stderr, "tracewell: {}: {}\n", printable(beside), problem_line(problem));
@@ -159,15 +160,12 @@ std::vector<Note> notes_of(const OpenTrace& trace, const std::string& path) {
     fmt::print(stderr,
                "tracewell: {} is not of this trace as it is now; its notes are not used\n",
                printable(beside));
-  return file->fits ? std::move(file->notes) : own;
+  if (file->fits) return {std::move(file->notes), true};
+  return {own, false};
 }
 
-std::vector<Note> notes_of(const OpenTrace& trace, const std::string& path,
-                           const Catalog& stored) {
-  std::vector<Note> out = notes_of(trace, path);
-  out.insert(out.end(), stored.notes.begin(), stored.notes.end());
-  std::ranges::stable_sort(out, {}, &Note::step);
-  return out;
+TraceNotes notes_of(const OpenTrace& trace, const std::string& path) {
+  return notes_of(trace, path, trace.source->catalog().notes);
 }
 
 }  // namespace tracewell::cli

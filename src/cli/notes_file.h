@@ -27,14 +27,19 @@ struct NotesFile {
 std::string notes_path(const std::string& trace);
 /// Of the trace with these bytes. Bad lines are problems, with their place, and left out.
 Result<NotesFile> read_notes(const std::string& path, Bytes trace, ProblemLog& problems);
-/// As a whole or not at all. Without notes, no file stays.
+/// As a whole or not at all; one without notes says that there are none, whatever is in the trace.
 Status write_notes(const std::string& path, Bytes trace, const std::vector<Note>& notes);
+/// That there is none is no error.
+Status delete_notes(const std::string& path);
 
-/// The notes of a trace: those of its file of notes, if it has one that fits, else its own. What is
+struct TraceNotes {
+  std::vector<Note> notes;  // by step
+  bool beside = false;      // of the file of notes: those in the trace do not count any more
+};
+/// The notes of a trace: those of its file of notes, if it has one that fits, else `own`. What is
 /// wrong with the former goes to standard error.
-std::vector<Note> notes_of(const OpenTrace& trace, const std::string& path);
-/// The same of a trace that was read into memory: its marks are notes, too.
-std::vector<Note> notes_of(const OpenTrace& trace, const std::string& path,
-                           const Catalog& stored);
+TraceNotes notes_of(const OpenTrace& trace, const std::string& path, const std::vector<Note>& own);
+/// Of its own, those that its catalog knows; others are marks among its events.
+TraceNotes notes_of(const OpenTrace& trace, const std::string& path);
 
 }  // namespace tracewell::cli

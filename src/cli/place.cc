@@ -50,7 +50,7 @@ uint64_t GivenPlace::last(uint64_t otherwise) const {
 }
 
 Result<GivenPlace> parse_place(std::string_view what, std::string_view text,
-                               const AddressNames& names) {
+                               const AddressNames& names, uint32_t address_bytes) {
   const size_t comma = text.rfind(',');
   const std::string_view first = text.substr(0, comma);
   const auto size = comma == text.npos ? std::optional<uint64_t>()
@@ -75,6 +75,9 @@ Result<GivenPlace> parse_place(std::string_view what, std::string_view text,
     out = *found;
   }
   out.size_bytes = size;
+  if (address_bytes < 8 && out.last(1) >> (8 * address_bytes) != 0)
+    return {Errc::InvalidArgument, fmt::format("{} {}: the addresses of this trace have {} bits",
+                                               what, printable(text), 8 * address_bytes)};
   return out;
 }
 

@@ -71,9 +71,9 @@ Result<int> print(const PrintOptions& options) {
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
   TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.source, options.images));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, create_print_sink(options, names));
-  std::vector<Note> notes = notes_of(trace, options.input.path);
+  TraceNotes notes = notes_of(trace, options.input.path);
   trace.source = filter::with_notes(filter::with_step_numbers(std::move(trace.source)),
-                                    std::move(notes));
+                                    std::move(notes.notes), notes.beside);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                       select_events(std::move(trace.source), options.selection, *trace.problems,
                                     options.input.strict, "printing",

@@ -41,8 +41,9 @@ Result<int> repair(const RepairOptions& options) {
                         "name, and convert what was repaired",
                         printable(options.input.path), format.name, printable(options.output),
                         meant->name)};
-  std::vector<Note> notes = notes_of(trace, options.input.path);
-  trace.source = filter::with_notes(std::move(trace.source), std::move(notes));
+  TraceNotes notes = notes_of(trace, options.input.path);
+  trace.source = filter::with_notes(std::move(trace.source), std::move(notes.notes),
+                                    notes.beside);
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<Source> source,
       select_events(std::move(trace.source), {}, problems, options.input.strict, "repairing"));

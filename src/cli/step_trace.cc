@@ -71,8 +71,7 @@ Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,
   TW_ASSIGN_OR_RETURN(timeline::Timeline opened, open_timeline(out, options, watch));
   out.timeline = std::make_unique<timeline::Timeline>(std::move(opened));
   tell_problems(out.trace, options.path);
-  out.notes = out.stored ? notes_of(out.trace, options.path, out.catalog())
-                         : notes_of(out.trace, options.path);
+  out.notes = notes_of(out.trace, options.path, out.catalog().notes).notes;
   return out;
 }
 

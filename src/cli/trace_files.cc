@@ -194,6 +194,9 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                         filter::Expression::parse(selection.where, source->catalog(),
                                                   std::move(words)));
     selection.asked->numbers = wanted.where->spelled_numbers();
+    if (wanted.where->names_modules())
+      for (const Module& one : source->catalog().modules)
+        if (!one.is_placed()) selection.asked->unplaced.push_back(one.path);
   }
   if (selection.selects()) source = observed(std::move(source), selection.asked);
   return std::unique_ptr<Source>(std::make_unique<WatchedSource>(

@@ -40,6 +40,7 @@ struct AskedEvents {
   std::optional<uint64_t> last;  // the largest number; none = there are no events
   bool steps = false;            // the events are executed instructions
   std::vector<filter::Expression::Spelled> numbers;  // of --where
+  std::vector<std::string> unplaced;  // modules, if --where asks for some
 };
 
 struct SelectionOptions {

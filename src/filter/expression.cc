@@ -38,6 +38,12 @@ bool Expression::names_registers() const {
   });
 }
 
+bool Expression::names_modules() const {
+  return std::ranges::any_of(operands_, [](const Operand& one) {
+    return one.kind == Operand::Kind::Field && one.field == Field::Module;
+  });
+}
+
 bool Expression::holds_text(const Operand& one) {
   if (one.kind == Operand::Kind::Text) return true;
   if (one.kind != Operand::Kind::Field) return false;

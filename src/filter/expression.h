@@ -53,6 +53,8 @@ class Expression {
   bool matches(const Event& event, const RegisterState* before = nullptr) const;
   /// Does it ask for registers?
   bool names_registers() const;
+  /// Or for modules?
+  bool names_modules() const;
   /// A number as it stands in the text, of those that are compared with what is mostly written in
   /// hexadecimal: places, contents, ids of hooks.
   struct Spelled {

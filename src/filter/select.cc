@@ -24,7 +24,7 @@ class SelectSource final : public Source {
     TW_RETURN_IF_ERROR(begin());
     while (!done_) {
       TW_ASSIGN_OR_RETURN(const bool more, source_->next(batch));
-      if (!more) break;
+      if (!more) return tell_lost_end(batch);
       // Only seekable sources promise that numbers ascend. A mark may have its step's number.
       const Event& last = batch.events().back();
       const bool is_mark = std::holds_alternative<Mark>(last.body) ||
@@ -56,14 +56,16 @@ class SelectSource final : public Source {
     told_.clear();
     const RegisterLayout& layout = catalog().registers;
     for (Event& event : batch.events()) {
-      if (std::holds_alternative<Step>(event.body) && is_full(event)) forget();
+      const bool is_step = std::holds_alternative<Step>(event.body);
+      if (is_step && is_full(event)) forget();
       const bool keep = wanted(event);
       keep_.push_back(keep);
       if (!keep) {
         gaps_.dropped(layout, event);
         continue;
       }
-      if (std::holds_alternative<Step>(event.body) && std::exchange(forgot_, false))
+      if (is_step) tell_borders(event, batch);
+      if (is_step && std::exchange(forgot_, false))
         told_.push_back({event.seq, Mark{"registers of too many threads are forgotten", true}});
       const uint64_t missing = gaps_.kept(layout, event, batch);
       if (missing != 0 && selection_.gaps) ++*selection_.gaps;
@@ -74,6 +76,49 @@ class SelectSource final : public Source {
     size_t at = 0;
     batch.keep_if([&](const Event&) { return keep_[at++]; });
     tell(batch);
+  }
+
+  /// In front of a step that stays: of the steps that do not, the last session that began, and what
+  /// is missing.
+  void tell_borders(const Event& step, Batch& batch) {
+    stays_ = true;
+    for (Border& one : borders_) {
+      const std::string_view text = batch.copy(std::string_view(one.text));
+      if (one.session)
+        told_.push_back({step.seq, Mark{text, true}});
+      else
+        told_.push_back({step.seq, Lost{one.lost, text}});
+    }
+    borders_.clear();
+  }
+
+  void hold_border(const Event& event) {
+    const auto* lost = std::get_if<Lost>(&event.body);
+    if (lost == nullptr) {
+      std::erase_if(borders_, [](const Border& one) { return one.session; });
+      borders_.push_back({true, 0, std::string(std::get<Mark>(event.body).text), event.seq});
+      return;
+    }
+    const auto before = std::ranges::find(borders_, false, &Border::session);
+    if (before == borders_.end()) {
+      borders_.push_back({false, lost->count, std::string(lost->why), event.seq});
+      return;
+    }
+    before->lost = before->lost == 0 || lost->count == 0 ? 0 : before->lost + lost->count;
+    before->seq = event.seq;
+    if (before->text != lost->why && !before->text.ends_with(kMore)) before->text += kMore;
+  }
+
+  /// What is missing behind the last step that stays.
+  bool tell_lost_end(Batch& batch) {
+    done_ = true;
+    batch.clear();
+    const auto lost = std::ranges::find(borders_, false, &Border::session);
+    if (!stays_ || lost == borders_.end()) return false;
+    Event& event = batch.add();
+    event.seq = lost->seq;
+    event.body = Lost{lost->lost, batch.copy(std::string_view(lost->text))};
+    return true;
   }
 
   bool is_full(const Event& event) const {
@@ -89,7 +134,8 @@ class SelectSource final : public Source {
     if (selection_.forgets) selection_.forgets();
   }
 
-  /// What stands right in front of steps that stay: of gaps, those behind them.
+  /// What stands in front of steps that stay, and of what is noted at them: of gaps, those behind
+  /// them.
   void tell(Batch& batch) {
     size_t from = batch.size();
     for (size_t i = 0; i < told_.size(); ++i) batch.add();
@@ -97,7 +143,11 @@ class SelectSource final : public Source {
     for (size_t to = events.size(); !told_.empty();) {
       events[--to] = events[--from];
       if (!std::holds_alternative<Step>(events[to].body)) continue;
-      for (const uint64_t seq = events[to].seq; !told_.empty() && told_.back().seq == seq;) {
+      const uint64_t seq = events[to].seq;
+      if (told_.back().seq != seq) continue;
+      while (from > 0 && is_note(events[from - 1]) && events[from - 1].seq == seq)
+        events[--to] = events[--from];
+      while (!told_.empty() && told_.back().seq == seq) {
         Event& one = events[--to];
         one = Event();
         one.seq = seq;
@@ -140,17 +190,23 @@ class SelectSource final : public Source {
     held_.clear();
   }
 
-  /// The mark of a session is no answer to `where`, but what comes after it cannot do without.
+  /// That a session began or something is missing is seldom an answer to `where`, but steps that
+  /// come after it cannot do without.
   bool wanted(const Event& event) {
     const bool inside = event.seq >= selection_.from && event.seq <= selection_.to;
     const auto* mark = std::get_if<Mark>(&event.body);
     if (mark && mark->session) {
       threads_.clear();
       forgot_ &= !inside;
-      return inside;
     }
     if (!selection_.where) return inside;
+    if ((mark && mark->session) || std::holds_alternative<Lost>(event.body)) {
+      const bool answers = inside && selection_.where->matches(event);
+      if (inside && !answers) hold_border(event);
+      return answers;
+    }
     const auto* step = std::get_if<Step>(&event.body);
+    if (!step && !mark) borders_.clear();  // of a trace of other events, each stands for itself
     if (!step || !selection_.where->names_registers())
       return inside && selection_.where->matches(event);
     const RegisterLayout& layout = catalog().registers;
@@ -162,6 +218,13 @@ class SelectSource final : public Source {
   }
 
   static constexpr size_t kNotesHeld = 64;
+  static constexpr std::string_view kMore = ", and more";
+  struct Border {
+    bool session = false;
+    uint64_t lost = 0;
+    std::string text;
+    uint64_t seq = 0;
+  };
   struct Held {
     Event event;
     std::string text;
@@ -175,6 +238,8 @@ class SelectSource final : public Source {
   };
   std::vector<bool> keep_;
   std::vector<Told> told_;  // in the batch
+  std::vector<Border> borders_;  // since the last step that stays: a session and a loss at most
+  bool stays_ = false;           // some step did
   std::vector<Held> held_;  // notes at the end of a batch, of which nobody knows yet
   ThreadRegisters threads_;
   bool forgot_ = false;  // and has not said so

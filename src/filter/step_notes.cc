@@ -11,12 +11,13 @@ namespace {
 
 class NotedSource final : public SourceOver {
  public:
-  NotedSource(std::unique_ptr<Source> source, std::vector<Note> notes)
-      : SourceOver(std::move(source)), notes_(std::move(notes)) {}
+  NotedSource(std::unique_ptr<Source> source, std::vector<Note> notes, bool instead)
+      : SourceOver(std::move(source)), notes_(std::move(notes)), instead_(instead) {}
 
   Result<bool> next(Batch& batch) override {
     TW_ASSIGN_OR_RETURN(const bool more, source_->next(batch));
     if (!more) return put_rest(batch);
+    if (instead_) batch.keep_if([](const Event& event) { return !is_note(event); });
     const bool by_number = source_->seekable() != nullptr;
     for (size_t at = 0; at < batch.size(); ++at) {
       const Event& event = batch.events()[at];
@@ -31,6 +32,10 @@ class NotedSource final : public SourceOver {
   }
 
  private:
+  static bool is_note(const Event& event) {
+    const auto* mark = std::get_if<Mark>(&event.body);
+    return mark != nullptr && !mark->session;
+  }
   static void put(Event& event, const Note& note, uint64_t seq, Batch& batch) {
     event = {};
     event.seq = seq;
@@ -49,15 +54,17 @@ class NotedSource final : public SourceOver {
   }
 
   std::vector<Note> notes_;
+  bool instead_;
   uint64_t next_ = 0;  // the number of the step behind what was read
   bool at_end_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Source> with_notes(std::unique_ptr<Source> source, std::vector<Note> notes) {
-  if (notes.empty()) return source;
-  return std::make_unique<NotedSource>(std::move(source), std::move(notes));
+std::unique_ptr<Source> with_notes(std::unique_ptr<Source> source, std::vector<Note> notes,
+                                   bool instead) {
+  if (notes.empty() && !instead) return source;
+  return std::make_unique<NotedSource>(std::move(source), std::move(notes), instead);
 }
 
 }  // namespace tracewell::filter

@@ -11,7 +11,7 @@
 namespace tracewell::formats::trace64 {
 namespace {
 
-constexpr std::string_view kNotesMagic = "T64N4";
+constexpr std::string_view kNotesMagic = "T64N5";
 constexpr uint64_t kBlockBytesMin = 5;
 
 class NotesWriter {
@@ -134,10 +134,9 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
   for (const uint64_t value :
        {uint64_t{scan.shape_.wide}, scan.blocks_at_, scan.at_, scan.count_, uint64_t{scan.tid_},
         uint64_t{scan.after_flagged_}, uint64_t{scan.announced_}, uint64_t{scan.has_unknown_},
-        scan.left_out_.count, scan.left_out_.bytes, scan.without_pc_,
-        static_cast<uint64_t>(scan.end_reading_)})
+        scan.left_out_.count, scan.left_out_.bytes, scan.without_pc_})
     out.number(value);
-  out.text(scan.end_why_);
+  out.text(scan.lost_end_);
   write_keyframes(out, scan.keyframes_);
   out.number(scan.checkpoints_.size());
   for (const WordState& one : scan.checkpoints_) {
@@ -201,12 +200,8 @@ bool Notes::read_places(Cursor& in, uint64_t file_bytes, Scan& scan) {
   scan.left_out_.count = in.varint();
   scan.left_out_.bytes = in.varint();
   scan.without_pc_ = in.varint();
-  const uint64_t reading = in.varint();
-  scan.end_why_ = read_text(in);
-  if (in.bad() || reading > static_cast<uint64_t>(Reading::Bad) || scan.at_ < blocks_at ||
-      scan.at_ > file_bytes)
-    return false;
-  scan.end_reading_ = static_cast<Reading>(reading);
+  scan.lost_end_ = read_text(in);
+  if (in.bad() || scan.at_ < blocks_at || scan.at_ > file_bytes) return false;
   return scan.count_ <= (scan.at_ - blocks_at) / kBlockBytesMin;
 }
 

@@ -495,7 +495,7 @@ void Reader::mark(Batch& batch, Border border, uint64_t gap) {
     const auto at = std::lower_bound(sessions.begin(), sessions.end(), seq_) - sessions.begin();
     event.body = Mark{batch.copy(std::string_view(fmt::format("session {}", at + 1))), true};
   } else if (border == Border::End) {
-    const std::string_view why = contents_->scan.broken_end();
+    const std::string_view why = contents_->scan.lost_end();
     const auto& gaps = contents_->scan.gaps();
     if (why.empty() && !gaps.empty() && gaps.back().seq == seq_)
       mark(batch, Border::Gap, gaps.size() - 1);  // of which only a block of ours tells

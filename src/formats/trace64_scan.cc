@@ -420,26 +420,32 @@ void Scan::forget_from(uint64_t offset) {
 }
 
 void Scan::tell_end(Bytes file) {
+  lost_end_.clear();
   if (at_ == file.size()) {
     end_why_.clear();
     return;
   }
   const uint64_t left = file.size() - at_;
-  if (end_why_.empty())
+  if (end_why_.empty()) {
+    lost_end_ = "the rest of the file was never written";
     tell(at_, Problem::Severity::Warning, "zero-tail",
          fmt::format("the last {} bytes are zero: they were never written", left));
-  else if (end_reading_ == Reading::Cut && left > kBlockBytesMax)
+  } else if (end_reading_ == Reading::Cut && left > kBlockBytesMax) {
+    lost_end_ = "a block that would reach beyond the end of the file";
     tell(at_, Problem::Severity::Damage, "block-cut",
          fmt::format("the block here would reach beyond the end of the file, and there is no full "
                      "dump behind it; the last {} bytes are left out",
                      left));
-  else if (end_reading_ == Reading::Cut)
+  } else if (end_reading_ == Reading::Cut) {
+    lost_end_ = "the file ends inside a block";
     tell(at_, Problem::Severity::Damage, "block-cut",
          fmt::format("the file ends inside a block; its last {} bytes are left out", left));
-  else
+  } else {
+    lost_end_ = end_why_;
     tell(at_, Problem::Severity::Damage, "broken-block",
          fmt::format("{}; there is no full dump behind it, the last {} bytes are left out",
                      end_why_, left));
+  }
 }
 
 }  // namespace tracewell::formats::trace64

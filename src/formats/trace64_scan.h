@@ -105,10 +105,8 @@ class Scan {
   std::optional<uint64_t> sessions_told_from() const;
   /// Blocks of ours say that registers are not known though words of them are listed.
   bool has_unknown() const { return has_unknown_; }
-  /// What is wrong with the end of the file; "" when it is whole, cut or padded.
-  std::string_view broken_end() const {
-    return end_reading_ == Reading::Bad ? std::string_view(end_why_) : std::string_view();
-  }
+  /// Why what was recorded last is not in the file; "" when it ends with a whole block.
+  const std::string& lost_end() const { return lost_end_; }
   /// Offsets of blocks with a thread id that the flag denies.
   const std::vector<uint64_t>& hidden() const { return hidden_; }
   const std::vector<uint32_t>& threads() const { return threads_; }
@@ -179,6 +177,7 @@ class Scan {
   bool announced_ = false;   // the last block's id says that another thread follows
   std::string end_why_;
   Reading end_reading_ = Reading::Whole;
+  std::string lost_end_;
   ProblemLog* problems_ = nullptr;
   std::optional<Resume> resume_;
   std::vector<Keyframe> keyframes_;

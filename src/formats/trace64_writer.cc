@@ -174,9 +174,20 @@ Status Writer::put_notes() {
   return file_.write(Bytes(block_));
 }
 
+/// A block has what was there before its instruction; what that left, the thread's next block has.
+void Writer::tell_untold() {
+  if (pending_ && pending_->tells) untold_.insert(pending_->tid);
+  if (!untold_.empty())
+    others_.count("{last step of a thread does|last steps of threads do} not tell what {it|they} "
+                  "changed, because only a next one would",
+                  untold_.size());
+  untold_.clear();
+}
+
 /// What is behind it begins with a full dump. Registers stay: who was told them before is not told
 /// again.
 Status Writer::end_session() {
+  tell_untold();
   TW_RETURN_IF_ERROR(put_pending(nullptr, 0));
   in_session_ = 0;
   last_tid_.reset();
@@ -270,6 +281,8 @@ Status Writer::add(const Event& event, const Step& step) {
   store_uint(thread.dump.bytes.data() + shape_.pc_word * shape_.word, step.pc, shape_.word,
              Endian::Little);
   thread.dump.valid.set(shape_.pc_word);
+  if (pending_ && pending_->tid != tid && pending_->tells) untold_.insert(pending_->tid);
+  if (!untold_.empty()) untold_.erase(tid);
   TW_RETURN_IF_ERROR(put_pending(&thread.dump, tid));
   TW_RETURN_IF_ERROR(put_extras(event.seq));
   TW_RETURN_IF_ERROR(put_lost());
@@ -287,6 +300,8 @@ Status Writer::add(const Event& event, const Step& step) {
   pending_->dump = thread.dump;
   pending_->known = thread.known;
   take_stored(step.stored);
+  pending_->tells = std::ranges::any_of(
+      step.registers, [](const Step::RegisterChange& one) { return !one.value.empty(); });
   update(thread, step.registers);
   return {};
 }
@@ -547,6 +562,7 @@ Status Writer::put_extras(uint64_t seq) {
 }
 
 Status Writer::finish() {
+  tell_untold();
   TW_RETURN_IF_ERROR(put_pending(nullptr, 0));
   TW_RETURN_IF_ERROR(put_lost());
   TW_RETURN_IF_ERROR(put_correction());

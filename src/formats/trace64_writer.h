@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "formats/format.h"
@@ -24,6 +25,7 @@ struct PendingBlock {
   uint64_t seq = 0;
   uint32_t tid = 0;
   bool begins = false;  // a session, that is not the first
+  bool tells = false;   // what its instruction left
   std::vector<uint8_t> opcode;
   std::span<const Step::MemoryAccess> accesses;
   bool incomplete = false;
@@ -68,6 +70,7 @@ class Writer final : public Sink {
   Status put_lost();
   Status put_session(const Words& words);
   Status lose(const Lost& lost);
+  void tell_untold();
   Status put_own(OwnKind kind, Bytes data);
   void update(Thread& thread, std::span<const Step::RegisterChange> changes);
   void set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& groups);
@@ -108,6 +111,7 @@ class Writer final : public Sink {
   std::optional<WrittenPushes> pushes_;
   std::optional<std::string> lost_;  // why, in front of the step that comes next
   uint64_t steps_ = 0;              // so far
+  std::unordered_set<uint32_t> untold_;  // threads whose last step's values no block has
   bool session_begins_ = false;     // with the step that comes next
   uint64_t tells_from_ = UINT64_MAX;  // the step from which on it is told where sessions begin
   std::vector<std::string> notes_;  // for the next step

@@ -61,6 +61,7 @@ class ThreadComparer {
   Status tell_lone_holes();
   static Result<std::optional<Hole>> in_front_of(const StepIndex& steps,
                                                  const std::optional<uint64_t>& seq);
+  static Result<std::optional<Hole>> at_end(const StepIndex& steps, const ThreadFlow& flow);
   Status find_holes(Difference& difference, const RoundCounter::Since& loop);
   Status explain(Difference& difference);
   Status end(Difference& difference);
@@ -288,8 +289,21 @@ Status ThreadComparer::tell_lone_holes() {
   difference.kind = Difference::Kind::Missing;
   TW_ASSIGN_OR_RETURN(difference.hole_a, in_front_of(side_a_.steps, holes_.in_a()));
   TW_ASSIGN_OR_RETURN(difference.hole_b, in_front_of(side_b_.steps, holes_.in_b()));
+  if (!difference.hole_a && !difference.hole_b) {
+    TW_ASSIGN_OR_RETURN(difference.hole_a, at_end(side_a_.steps, a_));
+    TW_ASSIGN_OR_RETURN(difference.hole_b, at_end(side_b_.steps, b_));
+    if (difference.hole_a && difference.hole_b) return {};
+  }
   if (difference.hole_a || difference.hole_b) tell(std::move(difference));
   return {};
+}
+
+/// What is missing where the trace ends, if it ended in this thread.
+Result<std::optional<Hole>> ThreadComparer::at_end(const StepIndex& steps,
+                                                   const ThreadFlow& flow) {
+  if (flow.back().empty() || flow.back().back().seq + 1 != steps.count())
+    return std::optional<Hole>();
+  return find_hole(steps, flow.back().back().seq, std::nullopt);
 }
 
 Result<std::optional<Hole>> ThreadComparer::in_front_of(const StepIndex& steps,
@@ -308,7 +322,11 @@ Status ThreadComparer::find_holes(Difference& difference, const RoundCounter::Si
     std::optional<uint64_t> after, to;
     if (!flow.back().empty()) after = std::min(flow.back().back().seq, since.value_or(UINT64_MAX));
     if (first) to = first->seq;
-    return find_hole(steps, after, to);
+    TW_ASSIGN_OR_RETURN(std::optional<Hole> hole, find_hole(steps, after, to));
+    // What has eaten the steps behind it may have bitten into this one.
+    const bool parts = difference.kind == Difference::Kind::Parts;
+    if (!hole && first && parts) return find_hole(steps, first->seq, first->seq + 1);
+    return hole;
   };
   const auto& first_a = loop.a ? difference.meet_a : difference.a;
   const auto& first_b = loop.b ? difference.meet_b : difference.b;

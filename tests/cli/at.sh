@@ -124,6 +124,18 @@ done
 expect 1 check "$tidbug"
 has ': faulty, 36 problems; 4999 events can be read'
 [ "$(grep -c hidden-thread-id "$work/out")" = 36 ] || fail 'check lists them all'
+# Addresses are as wide as the trace's.
+cat >"$work/narrow.jsonl" <<'EOF'
+{"catalog":{"machine":"i386","address_bytes":4}}
+{"kind":"step","pc":"0x1","opcode":"90"}
+EOF
+expect 0 at "$work/narrow.jsonl" 0 --mem 0xfffffff8,8
+for range in 0x100000000 0xfffffff9,8; do
+  expect 2 at "$work/narrow.jsonl" 0 --mem $range
+  has 'the addresses of this trace have 32 bits' err
+  expect 2 find "$work/narrow.jsonl" write $range
+  has "find write $range: the addresses" err
+done
 # Of other kinds, the first few.
 {
   head -1 "$file"

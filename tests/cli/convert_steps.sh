@@ -85,6 +85,17 @@ expect 0 convert "$steps" "$work/part.jsonl" --where 'mnemonic != "nop" && step 
   fail "gaps: $(grep lost "$work/part.jsonl")"
 expect 0 convert "$steps" "$work/part.trace64" --where 'mnemonic != "nop" && step != 5'
 has '1 gap between steps is not marked' err
+# What the last steps of two threads changed; of a trace64 nobody knows that.
+python3 - >"$work/ends.jsonl" <<'PYTHON'
+print('{"catalog":{"machine":"x86-64"}}')
+for tid in 1, 1, 2, 3, 1, 2, 3:
+    known = ',"registers":{"rip":"0x11"}' if tid != 3 else ''
+    print('{"kind":"step","tid":%d,"pc":"0x10","opcode":"90"%s}' % (tid, known))
+PYTHON
+expect 0 convert "$work/ends.jsonl" "$work/whole.trace64"
+has '2 last steps of threads do not tell what they changed' err
+expect 0 convert "$work/whole.trace64" "$work/again.trace64"
+if grep -q 'last step' "$work/err"; then fail 'what was not known was left out'; fi
 expect 0 convert "$steps" "$work/marked.trace64" --mark-gaps \
   --where 'mnemonic != "nop" && step != 5'
 expect 0 print "$work/marked.trace64"

@@ -125,6 +125,19 @@ expect 1 diff "$work/hole.trace64" "$work/one.jsonl"
 has 'steps are missing in A in front of step 30: cannot tell whether the runs differ'
 expect 1 diff "$work/hole.jsonl" "$work/other.jsonl"
 has 'different'
+# A cut file, a padded one, and what was made of them lack steps at their end.
+whole=$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64
+head -c 100000 "$whole" >"$work/cut.trace64"
+{ cat "$work/cut.trace64"; head -c 5000 /dev/zero; } >"$work/padded.trace64"
+for one in cut padded; do
+  expect 1 repair "$work/$one.trace64" "$work/$one.saved.trace64"
+  expect 0 convert "$work/$one.trace64" "$work/$one.jsonl"
+  for file in "$work/$one.trace64" "$work/$one.saved.trace64" "$work/$one.jsonl"; do
+    expect 1 diff "$whole" "$file"
+    has 'steps are missing in B in front of step'
+    has 'not known: steps are missing'
+  done
+done
 # Nor can one be both sides when it is standard input.
 expect 2 diff - -
 has 'both A and B are -' err

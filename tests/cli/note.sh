@@ -107,11 +107,18 @@ expect 0 note "$work/part.trace64"
 lines 2
 has '  another'
 expect 0 note "$work/part.trace64" 7 --delete
-expect 2 note "$work/part.trace64" 6 --delete
-has 'stands in the trace itself' err
-expect 0 note "$work/part.trace64" --clear
+expect 0 note "$work/part.trace64" 6 --delete
+expect 1 note "$work/part.trace64"
+expect 0 repair "$work/part.trace64" "$work/bare.trace64"
+expect 1 note "$work/bare.trace64"
+rm "$work/part.trace64.notes"
 expect 0 note "$work/part.trace64"
 has 'first\x0asecond'
+expect 0 note "$work/part.trace64" --clear
+expect 1 note "$work/part.trace64"
+expect 0 note "$work/part.trace64" 3 'one beside'
+expect 0 note "$work/part.trace64" 3 --delete
+expect 1 note "$work/part.trace64"
 
 # A trace that grows keeps its notes; another one does not get them.
 head -c 200000 "$data/synthetic_single.trace64" >"$work/grows.trace64"
@@ -157,15 +164,28 @@ has 'step 18446744073709551615  behind the last one  far'
 expect 0 print "$work/grows.trace64" --from 4999
 has 'far'
 
-# Notes in the trace itself stay there.
+# The same where notes are marks among the steps.
 printf '%s\n' '{"catalog":{"machine":"x86-64"}}' '{"kind":"mark","text":"inside"}' \
-  '{"kind":"step","pc":"0x10","opcode":"90"}' >"$work/inside.jsonl"
-expect 2 note "$work/inside.jsonl" 0 --delete
-has 'what is noted at step 0 stands in' err
-expect 0 note "$work/inside.jsonl" --clear
-has '1 note, in' err
-expect 0 note "$work/inside.jsonl"
-has 'inside'
+  '{"kind":"step","pc":"0x10","opcode":"90"}' '{"kind":"mark","text":"at 1"}' \
+  '{"kind":"step","pc":"0x11","opcode":"90"}' >"$work/own.jsonl"
+expect 0 note "$work/own.jsonl" 0 'another word'
+expect 0 note "$work/own.jsonl"
+lines 2
+has 'step 0  pc 0x10  another word'
+for shown in 'at 0' 'print --to 0' 'convert - --format jsonl --to 0'; do
+  read -r -a words <<<"$shown"
+  expect 0 "${words[0]}" "$work/own.jsonl" "${words[@]:1}"
+  has 'another word'
+  if grep -q inside "$work/out"; then fail "$shown: what was replaced"; fi
+done
+expect 0 note "$work/own.jsonl" 1 --delete
+expect 0 print "$work/own.jsonl"
+if grep -q 'at 1' "$work/out"; then fail 'what was deleted'; fi
+expect 0 note "$work/own.jsonl" --clear
+expect 1 note "$work/own.jsonl"
+rm "$work/own.jsonl.notes"
+expect 0 note "$work/own.jsonl"
+lines 2
 
 # Mistakes.
 expect 2 note "$trace" 5000000 there

@@ -54,9 +54,10 @@ has '  [0x3000]=?(512)  (what else it changed is not known)  (not all of its mem
 has '  before:  rax=0x2a  rsp=0x1008'
 steps=$cases/jsonl/steps/input.jsonl
 expect 1 print "$steps" --format csv --where '$rsp == 0x1000 && $rax == 42'
-lines 2  # nobody knows rax after it: the head and the session
+lines 1  # nobody knows rax after it: the head
 expect 0 print "$steps" --format csv --where '$rsp == 0x1000 && $rax.before == 42'
-lines 3
+lines 4  # the session that it is of, and what is missing behind it
+has ',,3,lines that cannot be read'
 has 'rsp=0x1000 rbx=?,rax=0x2a rsp=0x1008,w:0x1000:2a00000000000000 n:0x1008:0102 rw:'
 
 # Damage is told on standard error, and what is whole is printed.

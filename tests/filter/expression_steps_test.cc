@@ -244,10 +244,10 @@ TEST(SelectSteps, RegistersAreFollowedByThread) {
   const std::vector<std::vector<Event>> run = {
       {step_of(0, 1, rax5), step_of(1, 2, rax6), step_of(2, 1, {}), step_of(3, 2, {})},
       {step_of(4, 1, rax6), mark_of(5, "again", true), step_of(5, 1, {}), step_of(6, 2, {})}};
-  EXPECT_EQ(selected(run, "$rax == 5"), "0 2 again ");
-  EXPECT_EQ(selected(run, "$rax == 6"), "1 3 4 again ");
-  EXPECT_EQ(selected(run, "$rax.before == 5"), "2 4 again ");
-  EXPECT_EQ(selected(run, "$rax != $rax.before"), "4 again ");
+  EXPECT_EQ(selected(run, "$rax == 5"), "0 2 ");
+  EXPECT_EQ(selected(run, "$rax == 6"), "1 3 4 ");
+  EXPECT_EQ(selected(run, "$rax.before == 5"), "2 4 ");
+  EXPECT_EQ(selected(run, "$rax != $rax.before"), "4 ");
 }
 
 TEST(SelectSteps, NotesStayWithTheirStep) {

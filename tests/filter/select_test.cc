@@ -1,6 +1,7 @@
 #include "filter/select.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -66,6 +67,64 @@ TEST(Select, SeekableSourcesAreReadWhereNeeded) {
   EXPECT_EQ(read, 10u);
   numbers(false, 55, 57, "", &read);
   EXPECT_EQ(read, 100u);
+}
+
+/// Steps 0 to 59, a batch each two; a session begins in front of each tenth, and in front of each
+/// fifteenth steps are missing; so they are at the end.
+class BrokenSteps final : public Source {
+ public:
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override {
+    batch.clear();
+    for (int i = 0; i < 2 && at_ <= kCount; ++i, ++at_) {
+      if (at_ % 15 == 0 && at_ != 0) add(batch, Lost{at_ == 30 ? 0 : at_, at_ < 30 ? "a" : "b"});
+      if (at_ == kCount) continue;
+      if (at_ % 10 == 0) add(batch, Mark{batch.copy("session " + std::to_string(at_)), true});
+      add(batch, Mark{.text = "note"});
+      add(batch, Step());
+    }
+    return !batch.empty();
+  }
+  Seekable* seekable() override { return nullptr; }
+
+ private:
+  static constexpr uint64_t kCount = 60;
+  template <class Body>
+  void add(Batch& batch, const Body& body) {
+    Event& event = batch.add();
+    event.seq = at_;
+    event.body = body;
+  }
+  Catalog catalog_;
+  uint64_t at_ = 0;
+};
+
+std::string picked(const char* where) {
+  auto source = std::make_unique<BrokenSteps>();
+  Selection selection;
+  selection.where = *Expression::parse(where, source->catalog());
+  auto selected = select(std::move(source), std::move(selection));
+  std::string out;
+  Batch batch;
+  while (*selected->next(batch))
+    for (const Event& event : batch.events()) {
+      const auto* mark = std::get_if<Mark>(&event.body);
+      const auto* lost = std::get_if<Lost>(&event.body);
+      if (mark) out += std::string(mark->text) + " ";
+      if (lost) out += std::to_string(lost->count) + " " + std::string(lost->why) + "; ";
+      if (!mark && !lost) out += std::to_string(event.seq) + "\n";
+    }
+  return out;
+}
+
+/// Who converts a part gets no trace that hides them, who prints one only those that matter.
+TEST(Select, SessionsAndLossesStandInFrontOfStepsThatStay) {
+  EXPECT_EQ(picked("kind == \"step\" && (seq == 5 || seq == 6 || seq == 12)"),
+            "session 0 note 5\nnote 6\nsession 10 note 12\n0 a, and more; ");
+  EXPECT_EQ(picked("kind == \"step\" && seq == 44"), "0 a, and more; session 40 note 44\n105 b; ");
+  EXPECT_EQ(picked("kind == \"step\" && seq == 59"), "0 a, and more; session 50 note 59\n60 b; ");
+  EXPECT_EQ(picked("kind == \"step\" && seq == 100"), "");
+  EXPECT_EQ(picked("kind == \"lost\""), "15 a; 0 b; 45 b; 60 b; ");
 }
 
 }  // namespace

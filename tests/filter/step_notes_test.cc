@@ -60,21 +60,28 @@ const std::vector<Note> kNotes = {{0, "a"}, {2, "b"}, {2, "c"}, {4, "d"}, {5, "e
 
 TEST(StepNotes, StandInFrontOfTheirSteps) {
   Steps steps({0, 1, 2, 3, 4}, true);
-  EXPECT_EQ(all(*with_notes(std::make_unique<Steps>(steps), kNotes)),
+  EXPECT_EQ(all(*with_notes(std::make_unique<Steps>(steps), kNotes, false)),
             "a@0 0 1 own@2 b@2 c@2 2 3 d@4 4 end@5 far@5 ");
 }
 
 TEST(StepNotes, CountStepsWhereNumbersSayNothing) {
   Steps steps({7, 5, 30, 30, 2}, false);
-  EXPECT_EQ(all(*with_notes(std::make_unique<Steps>(steps), kNotes)),
+  EXPECT_EQ(all(*with_notes(std::make_unique<Steps>(steps), kNotes, false)),
             "a@7 7 5 own@30 b@30 c@30 30 30 d@2 2 end@5 far@5 ");
 }
 
 TEST(StepNotes, FollowWhoeverSeeks) {
   auto noted = with_notes(std::make_unique<Steps>(std::vector<uint64_t>{0, 1, 2, 3, 4}, true),
-                          kNotes);
+                          kNotes, false);
   ASSERT_TRUE(noted->seekable()->seek(3).ok());
   EXPECT_EQ(all(*noted), "3 d@4 4 end@5 far@5 ");
+}
+
+TEST(StepNotes, StandInsteadOfMarks) {
+  Steps steps({0, 1, 2, 3, 4}, false);
+  EXPECT_EQ(all(*with_notes(std::make_unique<Steps>(steps), kNotes, true)),
+            "a@0 0 1 b@2 c@2 2 3 d@4 4 end@5 far@5 ");
+  EXPECT_EQ(all(*with_notes(std::make_unique<Steps>(steps), {}, true)), "0 1 2 3 4 ");
 }
 
 }  // namespace

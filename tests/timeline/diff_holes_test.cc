@@ -117,5 +117,41 @@ TEST(DiffHoles, APartingElsewhereIsOne) {
   }
 }
 
+/// The end of one is missing just behind the other's end, and nobody knows whether it went on.
+TEST(DiffHoles, ALoneHoleBehindTheEndIsSaid) {
+  Items items;
+  for (uint64_t i = 0; i < 500; ++i) items.push_back({kHoledBases[0] + 3 * i, &nop()});
+  const auto cut = with_hole(items, 400, 100, 0);
+  items.resize(400);
+  const auto whole = with_hole(items, 0, 0, 0);
+  for (const bool in_a : {true, false}) {
+    const DiffReport report = in_a ? diffed(*cut, *whole) : diffed(*whole, *cut);
+    EXPECT_TRUE(report.undecided());
+    ASSERT_EQ(report.threads.at(0).differences.size(), 1u);
+    const Difference& one = report.threads[0].differences[0];
+    ASSERT_TRUE(in_a ? one.hole_a : one.hole_b);
+    EXPECT_FALSE(in_a ? one.hole_b : one.hole_a);
+    EXPECT_EQ((in_a ? one.hole_a : one.hole_b)->seq, 400u);
+  }
+  EXPECT_TRUE(diffed(*cut, *cut).same());
+}
+
+/// What has eaten steps may have bitten into the one in front of them.
+TEST(DiffHoles, TheStepInFrontOfAHoleProvesNothing) {
+  Items items;
+  for (uint64_t i = 0; i < 500; ++i) items.push_back({kHoledBases[0] + 3 * i, &nop()});
+  const auto whole = with_hole(items, 0, 0, 0);
+  items[299].pc = 0;
+  for (const size_t from : {300u, 301u}) {
+    const DiffReport report = diffed(*whole, *with_hole(items, from, 40, 0));
+    ASSERT_FALSE(report.threads.at(0).differences.empty());
+    const Difference& one = report.threads[0].differences[0];
+    EXPECT_EQ(one.branch_a->seq, 298u);
+    const bool bitten = from == 300;
+    EXPECT_EQ(one.kind, bitten ? Difference::Kind::Missing : Difference::Kind::Parts);
+    EXPECT_EQ(report.undecided(), bitten);
+  }
+}
+
 }  // namespace
 }  // namespace tracewell::timeline::test
