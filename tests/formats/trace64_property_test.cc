@@ -1,5 +1,7 @@
 // Random programs: what a recorder saw is what is read, from any place, in any style.
+// TRACEWELL_ROUNDS=10: that many programs of each kind, some ten million steps.
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -193,10 +195,8 @@ struct Program {
 
 class Trace64Property : public ::testing::TestWithParam<Program> {};
 
-TEST_P(Trace64Property, IsReadBackExactly) {
-  const Program& param = GetParam();
-  RandomProgram program(param.threads * 7 + param.wide, param.wide, param.threads,
-                        param.switch_percent);
+void expect_exactly_read_back(const Program& param, uint32_t seed) {
+  RandomProgram program(seed, param.wide, param.threads, param.switch_percent);
   const auto moments = program.run(param.steps / kSlower + 1);
   const std::string json = head(param.wide ? kJson64 : kJson32);
   const std::string bytes = json + record(moments, {param.wide, param.threads == 3});
@@ -231,6 +231,16 @@ TEST_P(Trace64Property, IsReadBackExactly) {
   expect_steps(*small.source, moments, param.wide);
   EXPECT_EQ(small.problems->count(), 0u);
   EXPECT_TRUE(rewritten(minimal) == minimal);
+}
+
+TEST_P(Trace64Property, IsReadBackExactly) {
+  const Program& param = GetParam();
+  const char* const rounds = std::getenv("TRACEWELL_ROUNDS");
+  for (int round = 0; round < (rounds ? std::atoi(rounds) : 1); ++round) {
+    SCOPED_TRACE(round);
+    expect_exactly_read_back(
+        param, param.threads * 7 + param.wide + 100 * static_cast<uint32_t>(round));
+  }
 }
 
 // Cases 42 and 43: more than a million steps, x64 and x86.
