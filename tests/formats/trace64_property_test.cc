@@ -229,7 +229,9 @@ void expect_exactly_read_back(const Program& param, uint32_t seed) {
   EXPECT_LT(minimal.size(), bytes.size());
   Opened small(minimal, "trace64");
   expect_steps(*small.source, moments, param.wide);
-  EXPECT_EQ(small.problems->count(), 0u);
+  // Among millions of steps, a note may say that one could be read in another way.
+  EXPECT_EQ(small.problems->count(Problem::Severity::Warning), 0u)
+      << small.problems->kept().front().text;
   EXPECT_TRUE(rewritten(minimal) == minimal);
 }
 
