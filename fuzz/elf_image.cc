@@ -1,14 +1,17 @@
 // ELF files from outside: whatever the bytes are, Image answers an image or an error, and reading
-// around its ranges stays inside them.
+// around its ranges stays inside them; so does looking for markers.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "symbols/elf_file.h"
 #include "symbols/image.h"
+#include "symbols/markers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tracewell;
+  symbols::find_markers(symbols::ElfFile(tracewell::Bytes(data, size)));
   auto owner = std::make_shared<std::vector<uint8_t>>(data, data + size);
   auto image = symbols::Image::parse(*owner, owner, "fuzz");
   if (!image) return 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/markers.h"
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/registers.h"
@@ -27,6 +28,8 @@ struct CollectPlan {
   std::vector<rsp::Action> step_actions;
   std::vector<uint32_t> variables;  // that its expressions speak of
   RegisterMask mask, step_mask;     // of both lists of actions, once the machine is known
+  MarkerData marker;                // of a static tracepoint, once a process is traced
+  uint64_t semaphore = 0;           // of its probe, raised while the trace runs; 0 = none
 };
 
 /// The definition's condition alone. Errors name the tracepoint, what is wrong and where, so that

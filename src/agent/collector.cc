@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kMemoryHeaderBytes = 11;  // 'M', address, length
 constexpr size_t kVariableBytes = 13;      // 'V', number, value
+constexpr size_t kStaticHeaderBytes = 3;   // 'S', length
 constexpr size_t kTextStep = 256;          // a string is read in pieces of this size
 // A frame is put together in memory of our own, which a debugger shall not make us take at will.
 constexpr uint64_t kFrameBytesMax = 64 << 20;
@@ -88,7 +90,9 @@ Collector::Condition Collector::evaluate(target::HitContext& hit, Bytes conditio
 
 Collector::Collected Collector::collect(target::HitContext& hit,
                                         std::span<const rsp::Action> actions,
-                                        const FrameRecord& record) {
+                                        const FrameRecord& record,
+                                        const MarkerData* marker) {
+  marker_ = marker;
   items_.clear();
   texts_.clear();
   registers_ = {};
@@ -113,6 +117,7 @@ void Collector::run(target::HitContext& hit, const rsp::Action& action, int64_t 
       return note(ax::Fault::RegisterAccess);
     add_memory(base + action.offset, action.length);
   }
+  if (action.kind == Kind::StaticData && marker_ != nullptr) add_marker(hit, time_ns);
   if (action.kind == Kind::Expression) {
     Host host(*this, hit, time_ns, true);
     const ax::Outcome outcome = ax::run(action.code, host);
@@ -196,9 +201,36 @@ void Collector::add_registers(target::HitContext& hit) {
   items_.push_back({.kind = FrameBlock::Kind::Registers});
 }
 
+void Collector::add_marker(target::HitContext& hit, int64_t time_ns) {
+  const size_t start = texts_.size();
+  Host host(*this, hit, time_ns, false);
+  const CollectFault before = fault_;
+  auto out = std::back_inserter(texts_);
+  for (const MarkerData::Argument& one : marker_->arguments()) {
+    if (texts_.size() != start) texts_.push_back(' ');
+    const ax::Outcome outcome = one.operand.code.empty() ? ax::Outcome()
+                                                         : ax::run(one.operand.code, host);
+    if (!outcome.has_value)
+      fmt::format_to(out, "{}=?", one.name);
+    else if (one.operand.is_signed)
+      fmt::format_to(out, "{}={}", one.name, static_cast<int64_t>(outcome.value));
+    else
+      fmt::format_to(out, "{}={:#x}", one.name, outcome.value);
+  }
+  texts_.push_back(0);
+  fault_ = before;
+  const size_t size = std::min(texts_.size() - start, rsp::kMemoryBlockMax);
+  if (!reserve(kStaticHeaderBytes + size)) return;
+  items_.push_back({.kind = FrameBlock::Kind::Static,
+                    .text = true,
+                    .size = static_cast<uint32_t>(size),
+                    .value = static_cast<int64_t>(start)});
+}
+
 size_t Collector::Item::encoded_bytes(size_t register_bytes) const {
   if (kind == FrameBlock::Kind::Registers) return 1 + register_bytes;
   if (kind == FrameBlock::Kind::Variable) return kVariableBytes;
+  if (kind == FrameBlock::Kind::Static) return kStaticHeaderBytes + size;
   return kMemoryHeaderBytes + size;
 }
 
@@ -219,7 +251,12 @@ void Collector::lay_out() {
         store_uint(at + 1, item.address, 4, endian);
         store_uint(at + 5, static_cast<uint64_t>(item.value), 8, endian);
         break;
-      default:
+      case FrameBlock::Kind::Static:
+        *at = 'S';
+        store_uint(at + 1, item.size, 2, endian);
+        std::memcpy(at + kStaticHeaderBytes, texts_.data() + item.value, item.size);
+        break;
+      case FrameBlock::Kind::Memory:
         *at = 'M';
         store_uint(at + 1, item.address, 8, endian);
         store_uint(at + 9, item.size, 2, endian);

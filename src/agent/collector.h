@@ -8,13 +8,15 @@
 // - Memory that cannot be read: the readable prefix is recorded, never anything else, and the fault
 //   is reported. (The manual promises an error; gdbserver records whatever was in its buffer.)
 // - After a fault the other actions of the same hit are still done.
-// - Data of a static marker (L): no tracepoint here is static, so there are none.
+// - Data of a static marker (L): its arguments as a text, which a NUL ends. What cannot be computed
+//   is a `?` there, and no fault.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "agent/markers.h"
 #include "agent/trace_buffer.h"
 #include "agent/variables.h"
 #include "ax/fault.h"
@@ -54,8 +56,9 @@ class Collector {
 
   Condition evaluate(target::HitContext& hit, Bytes condition, int64_t time_ns);
   /// Runs the actions and appends the frame. `record` has tracepoint, pc, tid and time.
+  /// `marker`: what the data of a static marker are; nullptr = there are none.
   Collected collect(target::HitContext& hit, std::span<const rsp::Action> actions,
-                    const FrameRecord& record);
+                    const FrameRecord& record, const MarkerData* marker = nullptr);
 
  private:
   class Host;
@@ -63,9 +66,9 @@ class Collector {
   /// A block of the frame to be.
   struct Item {
     FrameBlock::Kind kind = FrameBlock::Kind::Memory;
-    bool text = false;       // Memory: its bytes are at `value` in texts_
+    bool text = false;       // Memory, Static: its bytes are at `value` in texts_
     bool continues = false;  // Memory: the same range as the item before
-    uint32_t size = 0;       // Memory: bytes; at most 65535
+    uint32_t size = 0;       // Memory, Static: bytes; at most 65535
     uint64_t address = 0;    // Memory; number of a Variable
     int64_t value = 0;
     size_t encoded_bytes(size_t register_bytes) const;
@@ -78,6 +81,7 @@ class Collector {
   bool add_text(target::HitContext& hit, uint64_t address, uint64_t max);
   void add_variable(uint32_t number, int64_t value);
   void add_registers(target::HitContext& hit);
+  void add_marker(target::HitContext& hit, int64_t time_ns);
   void note(ax::Fault fault, uint64_t address = 0);
   void lay_out();
   void fill(target::HitContext& hit);
@@ -86,8 +90,9 @@ class Collector {
   Variables& variables_;
   TraceBuffer& buffer_;
   uint64_t last_address_ = UINT64_MAX;
+  const MarkerData* marker_ = nullptr;
   std::vector<Item> items_;
-  std::vector<uint8_t> texts_;  // strings, read while the actions ran
+  std::vector<uint8_t> texts_;  // strings, made or read while the actions ran
   std::vector<uint8_t> frame_;  // grows only; bytes_ of it are used
   std::vector<target::HitContext::Range> ranges_;
   Bytes registers_;

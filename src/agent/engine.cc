@@ -97,10 +97,12 @@ Status Engine::start(target::Pid pid) {
   pid_ = pid;
   settle_buffer();
   capture_machine();
+  TW_RETURN_IF_ERROR(look_at_markers());
   TW_RETURN_IF_ERROR(insert_sites());
   for (Point& point : points_) {
     point.hits = point.bytes = 0;
     fit_masks(point.plan);
+    want_probe(point.plan, true);
   }
   jobs_.clear();
   passed_ = failed_ = std::nullopt;
@@ -160,6 +162,7 @@ void Engine::end_run(Stop reason, uint32_t tracepoint) {
   stop_tracepoint_ = tracepoint;
   stop_us_ = now_us();
   jobs_.clear();
+  for (const Point& point : points_) want_probe(point.plan, false);
   for (size_t i = 0; i < definitions_.size(); ++i)
     if (i == 0 || definitions_[i - 1].address != definitions_[i].address)
       remove_site(definitions_[i].address);

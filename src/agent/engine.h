@@ -86,6 +86,8 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Next on_step(target::HitContext& hit) override;
   void on_end(target::Tid tid) override;
 
+  std::vector<Marker> markers(target::Pid pid) override { return find_markers(target_, pid); }
+
   bool running() const { return running_; }
   TraceBuffer& buffer() { return buffer_; }
   /// What a file of this trace begins with: definitions with their usage, status, and what is known
@@ -128,6 +130,11 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void remove_site(uint64_t address);
   void end_run(RunStatus::Stop reason, uint32_t tracepoint = 0);
   int64_t now_us() const { return clock_() / 1000; }
+
+  // engine_markers.cc
+  Status look_at_markers();
+  Status look_at_marker(const TracepointDef& definition, CollectPlan& plan) const;
+  void want_probe(const CollectPlan& plan, bool want);
 
   // engine_catalog.cc
   void capture_machine();

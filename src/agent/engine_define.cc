@@ -19,10 +19,9 @@ Status check_definition(const TracepointDef& definition) {
   if (definition.number == 0 || definition.number > std::numeric_limits<int16_t>::max())
     return {Errc::Unsupported,
             fmt::format("tracepoint {}: trace frames can name 1 to 32767 only", definition.number)};
-  if (definition.fast_length || definition.is_static)
-    return {Errc::Unsupported, fmt::format("tracepoint {}: there are no {} tracepoints here",
-                                           definition.number,
-                                           definition.is_static ? "static" : "fast")};
+  if (definition.fast_length)
+    return {Errc::Unsupported, fmt::format("tracepoint {}: there are no fast tracepoints here",
+                                           definition.number)};
   return {};
 }
 
@@ -117,11 +116,14 @@ Status Engine::put(Opened tracepoint) {
   const uint32_t number = tracepoint.definition.number;
   const uint64_t address = tracepoint.definition.address;
   if (running_) {
-    if (Status status = target_.trace_sites()->insert(pid_, address); !status) {
+    Status status = look_at_marker(tracepoint.definition, tracepoint.plan);
+    if (status) status = target_.trace_sites()->insert(pid_, address);
+    if (!status) {
       forget(number, address);
       return std::move(status).error().within(
           fmt::format("tracepoint {} at 0x{:x}", number, address));
     }
+    want_probe(tracepoint.plan, true);
     fit_masks(tracepoint.plan);
   }
   enter(std::move(tracepoint));
@@ -133,6 +135,7 @@ void Engine::enter(Opened tracepoint) {
   const uint64_t address = tracepoint.definition.address;
   if (const auto index = find(tracepoint.definition.number, address)) {
     Point& point = points_[*index];
+    if (running_) want_probe(point.plan, false);
     if (!running_ || !same_collection(definitions_[*index], tracepoint.definition)) point = {};
     point.plan = std::move(tracepoint.plan);
     definitions_[*index] = std::move(tracepoint.definition);
@@ -146,6 +149,7 @@ void Engine::enter(Opened tracepoint) {
 void Engine::forget(uint32_t number, uint64_t address) {
   if (opened(number, address)) open_.reset();
   if (const auto index = find(number, address)) {
+    if (running_) want_probe(points_[*index].plan, false);
     definitions_.erase(definitions_.begin() + static_cast<ptrdiff_t>(*index));
     points_.erase(points_.begin() + static_cast<ptrdiff_t>(*index));
   }

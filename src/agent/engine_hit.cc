@@ -76,7 +76,11 @@ void Engine::collect(size_t index, const std::vector<rsp::Action>& actions,
   record.tid = static_cast<int32_t>(hit.tid());
   record.time_ns = now_ns_;
   mask.mark(record);
-  const auto collected = collector_.collect(hit, actions, record);
+  // Where a marker's arguments are is known at the marker alone.
+  const CollectPlan& plan = points_[index].plan;
+  const bool at_marker = definitions_[index].is_static && &actions == &plan.actions;
+  const auto collected =
+      collector_.collect(hit, actions, record, at_marker ? &plan.marker : nullptr);
   points_[index].bytes += collected.bytes;
   if (!collected.fits) note_full(index);
   if (!collected.fault.ok()) note_fault(index, collected.fault);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/markers.h"
 #include "base/bytes.h"
 #include "base/result.h"
 #include "model/catalog.h"
@@ -53,6 +54,8 @@ class TraceControl {
   /// Each call replaces the last; ends are exclusive.
   virtual void set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) = 0;
   virtual Status enable(uint32_t number, uint64_t address, bool enabled) = 0;
+  /// Where static tracepoints can be in this process, by address.
+  virtual std::vector<Marker> markers(target::Pid pid) = 0;
   /// Traces this process.
   virtual Status start(target::Pid pid) = 0;
   virtual Status stop() = 0;

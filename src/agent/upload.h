@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/markers.h"
 #include "agent/session.h"
 
 namespace tracewell::agent {
@@ -14,5 +15,8 @@ namespace tracewell::agent {
 void begin_upload(Session& session, std::string_view name, std::vector<std::string> pieces);
 /// The next piece; "l" when there are no more, or none was begun.
 std::string next_upload(Session& session, std::string_view name);
+
+/// A marker in qTfSTM, qTsSTM and qTSTMat, `<addr>:<hex id>:<hex extra>`.
+std::string marker_text(const Marker& marker);
 
 }  // namespace tracewell::agent

@@ -22,6 +22,7 @@
 #include "target/breakpoints.h"
 #include "target/libraries.h"
 #include "target/non_stop.h"
+#include "target/process_facts.h"
 #include "target/signal_info.h"
 #include "target/sites.h"
 #include "target/time_travel.h"
@@ -111,21 +112,6 @@ class Processes {
   }
   /// Are ThreadCreated and ThreadExited told? At first they are not.
   virtual void report_threads(bool report) { (void)report; }
-};
-
-/// Read-only facts about a process, as the kernel and the loader tell them.
-class ProcessFacts {
- public:
-  virtual ~ProcessFacts() = default;
-  virtual Result<std::vector<uint8_t>> auxv(Pid pid) = 0;
-  virtual Result<std::string> exec_file(Pid pid) = 0;
-  /// The main executable and the shared libraries, in the loader's order.
-  virtual Result<std::vector<Module>> modules(Pid pid) = 0;
-  /// The `<library-list-svr4>` document (manual, "Library List Format for SVR4 Targets").
-  virtual Result<std::string> libraries_svr4(Pid pid) = 0;
-  /// Is the whole range mapped without write permission? (reads of it may be served live while a
-  /// trace frame is selected)
-  virtual bool read_only(Pid pid, uint64_t address, uint64_t size) = 0;
 };
 
 /// Stops at system calls. A child inherits what its parent has; exec changes nothing.

@@ -254,7 +254,6 @@ TEST_F(Engines, NumbersThatFramesCannotName) {
   EXPECT_FALSE(define("8000:1000:E:0:0").ok());
   EXPECT_TRUE(define("7fff:1000:E:0:0").ok());
   EXPECT_FALSE(define("1:1000:E:0:0:F5").ok()) << "not announced";
-  EXPECT_FALSE(define("1:1000:E:0:0:S").ok());
 }
 
 TEST_F(Engines, ActionsOfNothing) {

@@ -50,11 +50,15 @@ class World final : public target::Target, private target::TraceSites {
     }
     return got;
   }
-  Status write_memory(target::Pid, uint64_t, Bytes) override { return {}; }
+  Status write_memory(target::Pid, uint64_t address, Bytes bytes) override {
+    for (const uint8_t byte : bytes) memory[address++] = byte;
+    return {};
+  }
   Status resume(std::span<const target::ResumeAction>) override { return {}; }
   Result<std::optional<target::StopEvent>> wait() override { return {std::nullopt}; }
   Status interrupt() override { return {}; }
   target::TraceSites* trace_sites() override { return this; }
+  target::ProcessFacts* facts() override { return known; }
 
   /// Its pc has four bytes.
   void become_32_bit() {
@@ -72,6 +76,7 @@ class World final : public target::Target, private target::TraceSites {
   std::map<uint64_t, uint8_t> memory;
   std::set<uint64_t> sites;
   std::optional<uint64_t> refused_site;
+  target::ProcessFacts* known = nullptr;
 
  private:
   void set_handler(target::HitHandler*) override {}
@@ -166,6 +171,7 @@ class EngineTest : public ::testing::Test {
         out += fmt::format("M{:x}:{}", block.address, to_hex(block.bytes));
       if (block.kind == FrameBlock::Kind::Variable)
         out += fmt::format("V{}={}", block.number, block.value);
+      if (block.kind == FrameBlock::Kind::Static) out += fmt::format("S({})", as_text(block.bytes));
     }
     return out;
   }

@@ -1,12 +1,20 @@
-// qTSTMat:<addr>: the static tracepoint marker at an address. We know of none.
+// qTSTMat:<addr>: the static tracepoint markers at an address.
 #include "agent/packets.h"
+#include "agent/upload.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {
 
-void on_qTSTMat(Session&, std::string_view body, Reply& reply) {
-  if (!parse_hex(body)) return reply.error({Errc::InvalidArgument, "expected an address", {}});
-  reply.text("l");
+void on_qTSTMat(Session& session, std::string_view body, Reply& reply) {
+  const auto address = parse_hex(body);
+  if (!address) return reply.error({Errc::InvalidArgument, "expected an address", {}});
+  TraceControl* const control = session.trace->control();
+  const auto pid = session.current_pid();
+  std::string found;
+  if (control != nullptr && pid)
+    for (const Marker& marker : control->markers(*pid))
+      if (marker.address == *address) found += (found.empty() ? "m" : ",") + marker_text(marker);
+  reply.text(found.empty() ? "l" : found);
 }
 
 }  // namespace tracewell::agent

@@ -1,8 +1,11 @@
-// qTsSTM: static tracepoint markers of the program. We know of none.
+// qTsSTM: the next of the process's static tracepoint markers.
 #include "agent/packets.h"
+#include "agent/upload.h"
 
 namespace tracewell::agent {
 
-void on_qTsSTM(Session&, std::string_view, Reply& reply) { reply.text("l"); }
+void on_qTsSTM(Session& session, std::string_view, Reply& reply) {
+  reply.text(next_upload(session, "qTsSTM"));
+}
 
 }  // namespace tracewell::agent

@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <unistd.h>
 
@@ -117,6 +118,19 @@ Result<std::vector<Module>> Facts::modules(Pid pid) {
     if (module.size_bytes != 0)
       module.build_id = build_id_in_memory(space, module.start, module.bias);
   return result;
+}
+
+Result<std::shared_ptr<InputFile>> Facts::open_module(Pid pid, const std::string& path) {
+  const Thread* thread = tracer_.first_thread(pid);
+  if (thread == nullptr) return no_process(pid);
+  // The process says where its libraries are, and may say anything.
+  const std::string file = path.empty() ? fmt::format("/proc/{}/exe", thread->tid)
+                                        : fmt::format("/proc/{}/root{}", thread->tid, path);
+  std::error_code ignored;
+  if ((!path.empty() && !path.starts_with('/')) ||
+      !std::filesystem::is_regular_file(file, ignored))
+    return {Errc::NotFound, fmt::format("{} is no file", file)};
+  return InputFile::open(file);
 }
 
 Result<std::string> Facts::libraries_svr4(Pid pid) {

@@ -21,7 +21,7 @@ namespace tracewell::target::live {
 namespace {
 
 /// One word for the shell.
-std::string quoted(std::string_view word) {
+std::string shell_quoted(std::string_view word) {
   std::string out = "'";
   for (const char c : word) {
     if (c == '\'') {
@@ -93,7 +93,7 @@ Plan make_plan(const Processes::LaunchOptions& options) {
   plan.execs = options.wrapper.empty() ? 1 : 2;
   if (options.startup_with_shell) {
     std::string command = "exec";
-    for (const std::string& word : words) command += " " + quoted(word);
+    for (const std::string& word : words) command += " " + shell_quoted(word);
     plan.words = {"/bin/sh", "-c", command};
     ++plan.execs;
   } else {

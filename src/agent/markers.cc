@@ -1,0 +1,59 @@
+#include "agent/markers.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "symbols/elf_file.h"
+#include "symbols/markers.h"
+
+namespace tracewell::agent {
+
+std::vector<Marker> find_markers(target::Target& target, target::Pid pid) {
+  std::vector<Marker> out;
+  target::ProcessFacts* const facts = target.facts();
+  if (facts == nullptr) return out;
+  const auto modules = facts->modules(pid);
+  if (!modules) return out;
+  for (size_t i = 0; i < modules->size(); ++i) {
+    const Module& module = (*modules)[i];
+    const auto file = facts->open_module(pid, i == 0 ? "" : module.path);
+    if (!file) continue;  // the vDSO, or what was deleted
+    const symbols::ElfFile elf((*file)->bytes());
+    if (!module.build_id.empty() && elf.build_id() != module.build_id) continue;
+    for (symbols::Marker& one : symbols::find_markers(elf))
+      out.push_back({one.address + module.bias, std::move(one.id), std::move(one.arguments),
+                     one.kind == symbols::Marker::Kind::Hook,
+                     one.semaphore == 0 ? 0 : one.semaphore + module.bias});
+  }
+  std::ranges::stable_sort(out, {}, &Marker::address);
+  return out;
+}
+
+MarkerData::MarkerData(const Marker& marker, const RegisterLayout& layout) {
+  std::string_view rest = marker.arguments;
+  while (!rest.empty()) {
+    const std::string_view text = take_until(rest, ' ');
+    if (text.empty()) continue;
+    const size_t i = arguments_.size();
+    const std::string name = !marker.hook ? fmt::format("arg{}", i)
+                             : i == 0     ? "hkwd"
+                                          : fmt::format("d{}", i);
+    auto operand = compile_marker_operand(text, layout);
+    arguments_.push_back({name, operand ? *std::move(operand) : MarkerOperand()});
+  }
+}
+
+void change_semaphore(target::Target& target, target::Pid pid, uint64_t address, bool raise) {
+  uint8_t bytes[2];
+  if (target.read_memory(pid, address, bytes) != sizeof bytes) return;
+  const uint64_t count = load_uint(bytes, sizeof bytes, target.endian());
+  if (!raise && count == 0) return;
+  store_uint(bytes, raise ? count + 1 : count - 1, sizeof bytes, target.endian());
+  static_cast<void>(target.write_memory(pid, address, bytes));  // else: the process is gone
+}
+
+}  // namespace tracewell::agent

@@ -1,0 +1,157 @@
+// Static tracepoints: what they collect, and the semaphores of their probes.
+#include <fstream>
+
+#include "agent/engine_world.h"
+#include "agent/scratch.h"
+#include "symbols/elf_builder.h"
+
+namespace tracewell::agent::test {
+namespace {
+
+constexpr uint64_t kBias = 0x10000;
+
+/// One library with a probe at 0x1000 that has a semaphore, and another one without at 0x1010.
+class OneLibrary final : public target::ProcessFacts {
+ public:
+  explicit OneLibrary(std::string file) : file_(std::move(file)) {}
+  Result<std::vector<uint8_t>> auxv(target::Pid) override { return {Errc::NotFound, "none"}; }
+  Result<std::string> exec_file(target::Pid) override { return {Errc::NotFound, "none"}; }
+  Result<std::vector<Module>> modules(target::Pid) override {
+    return std::vector<Module>{{"/main", 0, 0, 0, {}, {}}, {file_, kBias, 0, 0, build_id, {}}};
+  }
+  Result<std::string> libraries_svr4(target::Pid) override { return {Errc::NotFound, "none"}; }
+  bool read_only(target::Pid, uint64_t, uint64_t) override { return false; }
+  Result<std::shared_ptr<InputFile>> open_module(target::Pid, const std::string& path) override {
+    if (path.empty()) return {Errc::NotFound, "it was deleted"};
+    return InputFile::open(path);
+  }
+
+  std::string build_id;
+
+ private:
+  std::string file_;
+};
+
+std::vector<uint8_t> probe(uint64_t address, uint64_t semaphore, std::string_view texts) {
+  std::vector<uint8_t> out;
+  ByteWriter writer(out, Endian::Little);
+  for (const size_t number : {size_t{8}, 24 + texts.size(), size_t{3}}) writer.uint(number, 4);
+  writer.bytes(as_bytes(std::string_view("stapsdt\0", 8)));
+  for (const uint64_t number : {address, uint64_t{0}, semaphore}) writer.uint(number, 8);
+  writer.bytes(as_bytes(texts));
+  out.resize((out.size() + 3) / 4 * 4);
+  return out;
+}
+
+std::vector<uint8_t> build_id() {
+  std::vector<uint8_t> out;
+  ByteWriter writer(out, Endian::Little);
+  for (const uint64_t number : {4, 4, NT_GNU_BUILD_ID}) writer.uint(number, 4);
+  writer.bytes(as_bytes(std::string_view("GNU\0\1\2\3\4", 8)));
+  return out;
+}
+
+class EngineMarkers : public EngineTest {
+ protected:
+  EngineMarkers() {
+    std::vector<uint8_t> notes = probe(
+        0x1000, 0x8000, std::string_view("a\0b\0-8@%r0 4@8(%r1) 8@x(%rip) 8@64(%r1)\0", 43));
+    const auto other = probe(0x1010, 0, std::string_view("a\0c\0\0", 5));
+    notes.insert(notes.end(), other.begin(), other.end());
+    TestElf elf;
+    elf.sections = {{".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0, build_id()},
+                    {".note.stapsdt", SHT_NOTE, 0, 0, notes}};
+    const auto bytes = elf.build();
+    std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
+                                                static_cast<std::streamsize>(bytes.size()));
+    world.known = &library;
+    world.fill(kBias + 0x8000, std::string_view("\xff\0", 2));
+    world.fill(0x2008, "abcd");
+  }
+  uint64_t semaphore() {
+    uint8_t bytes[2] = {};
+    EXPECT_EQ(world.read_memory(kPid, kBias + 0x8000, bytes), 2u);
+    return load_uint(bytes, 2, Endian::Little);
+  }
+
+  ~EngineMarkers() override { std::filesystem::remove(file); }
+
+  std::string file = scratch_path();
+  OneLibrary library{file};
+};
+
+TEST_F(EngineMarkers, AreFoundInModules) {
+  const auto all = engine.markers(kPid);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].id, "a:b");
+  EXPECT_EQ(all[0].address, kBias + 0x1000);
+  EXPECT_EQ(all[0].semaphore, kBias + 0x8000);
+  EXPECT_EQ(all[1].semaphore, 0u);
+  library.build_id = "01020304";
+  EXPECT_EQ(engine.markers(kPid).size(), 2u);
+  library.build_id = "01020305";
+  EXPECT_TRUE(engine.markers(kPid).empty()) << "the file is another one by now";
+}
+
+TEST_F(EngineMarkers, DataIsText) {
+  ASSERT_TRUE(define("1:11000:E:0:0:S-").ok());
+  ASSERT_TRUE(define("-1:11000:L").ok());
+  ASSERT_TRUE(define("2:11010:E:0:0:S-").ok());
+  ASSERT_TRUE(define("-2:11010:L").ok());
+  EXPECT_EQ(semaphore(), 255u);
+  ASSERT_TRUE(engine.start(kPid).ok());
+  EXPECT_EQ(semaphore(), 256u);
+  hit(kBias + 0x1000);
+  hit(kBias + 0x1010);
+  EXPECT_EQ(blocks(0), std::string("S(arg0=4369 arg1=0x64636261 arg2=? arg3=?\0)", 43));
+  EXPECT_EQ(blocks(1), std::string("S(\0)", 4));
+  EXPECT_TRUE(engine.running()) << "what cannot be read is no fault";
+  ASSERT_TRUE(engine.stop().ok());
+  EXPECT_EQ(semaphore(), 255u);
+}
+
+TEST_F(EngineMarkers, OnlyStaticTracepointsHaveData) {
+  ASSERT_TRUE(define("1:11000:E:0:0-").ok());
+  ASSERT_TRUE(define("-1:11000:L").ok());
+  ASSERT_TRUE(engine.start(kPid).ok());
+  EXPECT_EQ(semaphore(), 255u);
+  hit(kBias + 0x1000);
+  EXPECT_EQ(blocks(0), "");
+}
+
+TEST_F(EngineMarkers, ThereMustBeOne) {
+  ASSERT_TRUE(define("1:11001:E:0:0:S").ok());
+  const Status status = engine.start(kPid);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().text().find("no static tracepoint marker at 0x11001"),
+            std::string::npos);
+  EXPECT_FALSE(engine.running());
+  EXPECT_TRUE(world.sites.empty());
+}
+
+TEST_F(EngineMarkers, SemaphoresDuringARun) {
+  ASSERT_TRUE(engine.start(kPid).ok());
+  ASSERT_TRUE(define("1:11000:E:0:0:S").ok());
+  EXPECT_EQ(semaphore(), 256u);
+  ASSERT_TRUE(define("1:11000:E:0:5:S").ok()) << "it replaces the first one";
+  EXPECT_EQ(semaphore(), 256u);
+  ASSERT_TRUE(define("2:11000:E:0:0:S").ok());
+  EXPECT_EQ(semaphore(), 257u);
+  EXPECT_FALSE(define("3:11004:E:0:0:S").ok());
+  world.refused_site = kBias + 0x1010;
+  EXPECT_FALSE(define("3:11010:E:0:0:S").ok());
+  EXPECT_EQ(semaphore(), 257u);
+  ASSERT_TRUE(engine.reset().ok());
+  EXPECT_EQ(semaphore(), 255u);
+}
+
+TEST_F(EngineMarkers, ACountThatSomebodyClearedIsLeftAlone) {
+  ASSERT_TRUE(define("1:11000:E:0:0:S").ok());
+  ASSERT_TRUE(engine.start(kPid).ok());
+  world.fill(kBias + 0x8000, std::string_view("\0\0", 2));
+  ASSERT_TRUE(engine.stop().ok());
+  EXPECT_EQ(semaphore(), 0u);
+}
+
+}  // namespace
+}  // namespace tracewell::agent::test
