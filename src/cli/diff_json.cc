@@ -89,6 +89,7 @@ Json thread_json(const ThreadDiff& thread, const Catalog& catalog, const DiffWor
   Json out = {{"tid_a", thread_number(thread.tid_a.value_or(0))},
               {"tid_b", thread_number(thread.tid_b.value_or(0))},
               {"same_steps", thread.same},
+              {"both_cut", thread.both_cut},
               {"differing_code", thread.differing_code},
               {"first_differing_code", pair_json(thread.code_a, thread.code_b, words)},
               {"untold", thread.untold},

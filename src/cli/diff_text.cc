@@ -130,12 +130,19 @@ std::string never_met(uint64_t after) {
 
 std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
                           const DiffWords& words, bool first) {
-  if (!thread.tid_a || !thread.tid_b)
-    return fmt::format("thread {} | {}\n", thread_text(thread.tid_a), thread_text(thread.tid_b));
+  if (!thread.tid_a || !thread.tid_b) {
+    std::string out =
+        fmt::format("thread {} | {}\n", thread_text(thread.tid_a), thread_text(thread.tid_b));
+    for (const Difference& one : thread.differences)
+      out += fmt::format("  {}: cannot tell whether it ran there\n", missing_text(one));
+    return out;
+  }
   std::string out = threads_text(thread) + counted(thread.same, "step");
   out += thread.same == 1 ? " is the same" : " are the same";
   // What may be the same behind it has not been looked at.
-  out += first && !thread.differences.empty() ? " before the first difference\n" : "\n";
+  if (first && !thread.differences.empty()) out += " before the first difference";
+  if (thread.both_cut) out += "; what comes then is missing in both";
+  out += '\n';
   for (const Difference& one : thread.differences) out += difference_text(one, catalog, words);
   if (thread.untold != 0)
     out += fmt::format("  and {} more\n", counted(thread.untold, "difference"));

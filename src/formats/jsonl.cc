@@ -7,12 +7,14 @@
 #include "base/text.h"
 #include "formats/jsonl_event_read.h"
 #include "formats/jsonl_gap.h"
+#include "formats/missing_steps.h"
 #include "formats/text_lines.h"
 
 namespace tracewell::formats {
 namespace {
 
 constexpr std::string_view kExtensions[] = {"jsonl", "ndjson"};
+constexpr size_t kLossesHeld = 64;
 constexpr size_t kBatchEvents = 1024;
 constexpr size_t kBatchBytes = 1 << 20;  // of text; an event is a few times as large
 
@@ -56,6 +58,7 @@ class JsonlReader final : public Source {
       const Status read = events_->read(line, next_seq_, batch);
       if (read.ok()) {
         next_seq_ = batch.events().back().seq + 1;
+        note_loss(at, batch.events().back());
         gap_->tell(batch);
         continue;
       }
@@ -70,6 +73,20 @@ class JsonlReader final : public Source {
   }
 
  private:
+  /// In a trace of instructions, which its first one shows it to be, if it is no tracepoint's.
+  void note_loss(uint64_t offset, const Event& event) {
+    const auto* lost = std::get_if<Lost>(&event.body);
+    if (lost && losses_.size() < kLossesHeld)
+      losses_.push_back(missing_steps(offset, lost->count, event.seq, lost->why));
+    has_steps_ |= std::holds_alternative<Step>(event.body);
+    has_others_ |= std::holds_alternative<Frame>(event.body) ||
+                   std::holds_alternative<Hook>(event.body);
+    if (!has_steps_ && !has_others_) return;
+    if (has_others_) losses_.clear();
+    for (Problem& one : losses_) problems_.add(std::move(one));
+    losses_.clear();
+  }
+
   JsonlReader(std::shared_ptr<InputFile> file, ProblemLog& problems)
       : lines_(std::move(file)), problems_(problems) {}
 
@@ -78,6 +95,8 @@ class JsonlReader final : public Source {
   Catalog catalog_;
   std::optional<EventReader> events_;
   std::optional<JsonlGap> gap_;
+  std::vector<Problem> losses_;  // that nobody knows yet to be of instructions
+  bool has_steps_ = false, has_others_ = false;
   uint64_t next_seq_ = 0;
 };
 

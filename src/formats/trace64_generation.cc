@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kWordedBlocksMax = 20000;          // whose words are looked at
 constexpr uint64_t kBlocksInAll = 2'000'000;  // of all sessions, for pushes
+constexpr size_t kDumpsMax = 4096;            // of a session, likewise
 
 class Detective {
  public:
@@ -49,27 +50,47 @@ class Detective {
       ++seq;
       ++blocks_;
     }
-    found_.push_old.push_back(told(key->offset, to).value_or(judge_.verdict()));
+    found_.push_old.push_back(told(from, to).value_or(judge_.verdict()));
     found_.both_entries |= judge_.both_entries();
     found_.leave_entries |= judge_.leave_entries();
     found_.leave_bare |= judge_.leave_bare();
   }
 
-  /// What a block of ours says of the session that begins at offset `from` and ends before step
-  /// `to`.
+  /// What a block of ours says of the session of the steps from `from` to in front of `to`.
   std::optional<PushOld> told(uint64_t from, uint64_t to) {
     const auto& all = scan_.user_blocks();
+    const uint64_t begin = scan_.keyframe_at(from)->offset;
     const uint64_t end = to == scan_.count() ? scan_.end() : scan_.keyframe_at(to)->offset;
     std::optional<PushOld> out;
     for (; told_at_ < all.size() && all[told_at_].offset < end; ++told_at_) {
       const UserBlock& one = all[told_at_];
-      if (one.offset < from || one.type != kOwnBlockType) continue;
+      if (one.type != kOwnBlockType) continue;
       const auto own = read_own_block(one.type, file_.subspan(one.offset + 5, one.size));
-      if (own && own->kind == OwnKind::Pushes && own->data.size() == 1 &&
-          own->data[0] <= kPushOldMax)
-        out = static_cast<PushOld>(own->data[0]);
+      if (!own || own->kind != OwnKind::Pushes || own->data.empty()) continue;
+      const bool of_step_behind = own->data.size() == 2 && own->data[1] == 1;
+      if (of_step_behind && one.seq >= to) break;  // the next session's first step is a push
+      if (of_step_behind ? one.seq >= from : own->data.size() == 1 && one.offset >= begin)
+        if (own->data[0] <= kPushOldMax) out = static_cast<PushOld>(own->data[0]);
     }
-    return out;
+    return out ? out : told_at_dumps(from, to);
+  }
+
+  /// The same, by what stands in front of full dumps: where damage has taken the other block.
+  std::optional<PushOld> told_at_dumps(uint64_t from, uint64_t to) const {
+    const auto& all = scan_.keyframes();
+    auto at = std::ranges::lower_bound(all, from, {}, &Keyframe::seq);
+    Block block;
+    for (size_t i = 0; i < kDumpsMax && at != all.end() && at->seq < to; ++i, ++at) {
+      if (at->joint < Joint::Begins) return std::nullopt;  // not of our writing
+      for (uint64_t place = at->lead; place < at->offset; place += block.size) {
+        if (read_block(file_, place, shape_, false, block) != Reading::Whole) break;
+        const auto own = read_own_block(block.type, block.user_data);
+        if (own && own->kind == OwnKind::Dump && own->data.size() == 2 &&
+            own->data[1] <= kPushOldMax)
+          return static_cast<PushOld>(own->data[1]);
+      }
+    }
+    return std::nullopt;
   }
 
   /// x64dbg announces a change in the block before, with the value that is about to go. A session's

@@ -11,9 +11,10 @@ void WrittenPushes::start_session() {
   truth_.reset();
   count_ = 0;
   lost_ = false;
+  told_ = false;
 }
 
-void WrittenPushes::add(std::optional<uint64_t> known_sp, std::span<const Access> accesses) {
+bool WrittenPushes::add(std::optional<uint64_t> known_sp, std::span<const Access> accesses) {
   const uint64_t mask = shape_.wide ? UINT64_MAX : UINT32_MAX;
   // Where it is not known, the push's write tells, which is the last one.
   if (const auto last = std::find_if(accesses.rbegin(), accesses.rend(),
@@ -22,7 +23,7 @@ void WrittenPushes::add(std::optional<uint64_t> known_sp, std::span<const Access
                                      });
       !known_sp && last != accesses.rend())
     known_sp = last->address + last->size;
-  if (!known_sp) return;
+  if (!known_sp) return false;
   const uint64_t sp = *known_sp & mask;
   const uint64_t slot = (sp - shape_.word) & mask;
   std::optional<PushOld> shown;
@@ -34,9 +35,11 @@ void WrittenPushes::add(std::optional<uint64_t> known_sp, std::span<const Access
       continue;
     shown = access.old_bytes.empty() ? PushOld::Unknown : PushOld::Slot;
   }
-  if (!shown) return;
-  if (!truth_) truth_ = shown;
+  if (!shown) return false;
+  const bool first = !truth_;
+  if (first) truth_ = shown;
   count_ += truth_ == shown;
+  return first;
 }
 
 void WrittenPushes::wrote(Bytes bytes) {
@@ -46,7 +49,7 @@ void WrittenPushes::wrote(Bytes bytes) {
 }
 
 std::optional<PushOld> WrittenPushes::correction() const {
-  if (!truth_ || *truth_ == judge_.verdict()) return std::nullopt;
+  if (!truth_ || told_ || *truth_ == judge_.verdict()) return std::nullopt;
   return truth_;
 }
 

@@ -15,10 +15,14 @@ class WrittenPushes {
   explicit WrittenPushes(const Shape& shape) : shape_(shape), judge_(shape) {}
 
   void start_session();
-  /// The accesses of a push or call as they came. `sp`: before it, where that is known.
-  void add(std::optional<uint64_t> sp, std::span<const Step::MemoryAccess> accesses);
+  /// The accesses of a push or call as they came. `sp`: before it, where that is known. True: it is
+  /// the first one, which says what the session's are like.
+  bool add(std::optional<uint64_t> sp, std::span<const Step::MemoryAccess> accesses);
   /// What a reader will be told of the session's pushes: what its first one was like.
   PushOld old() const { return truth_.value_or(PushOld::Unknown); }
+  const std::optional<PushOld>& truth() const { return truth_; }
+  /// A block says so.
+  void tell() { told_ = true; }
   /// Those that are like that.
   uint64_t count() const { return count_; }
   /// Its block.
@@ -34,6 +38,7 @@ class WrittenPushes {
   std::optional<PushOld> truth_;
   uint64_t count_ = 0;
   bool lost_ = false;
+  bool told_ = false;
 };
 
 }  // namespace tracewell::formats::trace64

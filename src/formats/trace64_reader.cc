@@ -27,6 +27,11 @@ Bytes base_bytes(Batch& batch, uint64_t base) {
   return value;
 }
 
+std::string loss_text(const Gap& gap) {
+  return gap.told ? gap.why
+                  : fmt::format("{} bytes at {:#x}: {}", gap.to - gap.from, gap.from, gap.why);
+}
+
 }  // namespace
 
 Reader::Reader(std::shared_ptr<Contents> contents, ProblemLog* problems)
@@ -67,12 +72,12 @@ Status Reader::find_shape(InputFile& file, Header& header, ProblemLog& problems,
                              "{} has; change \"arch\" in the header",
                              *header.wide ? "x64" : "x86", words, *header.wide ? "x86" : "x64"),
                  at};
-  const std::string_view usual = *header.wide ? ".trace64" : ".trace32";
   if (file.path().ends_with(*header.wide ? ".trace32" : ".trace64"))
     problems.add({std::nullopt, Problem::Severity::Warning, "other-architecture",
                   fmt::format("the file holds {} code in spite of its name; x64dbg looks for it in "
                               "{} files",
-                              *header.wide ? "64-bit" : "32-bit", usual)});
+                              *header.wide ? "64-bit" : "32-bit",
+                              *header.wide ? ".trace64" : ".trace32")});
   return {};
 }
 
@@ -200,8 +205,7 @@ void Reader::load_before(uint64_t seq, RegisterTracker& tracker, Block& block) c
 }
 
 Status Reader::state_before(uint64_t seq, Moment& moment) {
-  if (seq >= count())
-    return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
+  if (seq >= count()) return {Errc::InvalidArgument, fmt::format("there is no step {}", seq)};
   Block block;
   if (!contents_->scan.has_unknown()) {
     WordState words = words_before(seq, block);
@@ -225,9 +229,9 @@ Status Reader::state_before(uint64_t seq, Moment& moment) {
 }
 
 Status Reader::seek(uint64_t seq) {
-  if (seq > count())
-    return Error{Errc::InvalidArgument, fmt::format("there is no step {}", seq), {}};
+  if (seq > count()) return {Errc::InvalidArgument, fmt::format("there is no step {}", seq)};
   start_ = seq;
+  border_due_ = true;
   begun_ = false;
   at_end_ = is_other_ = false;
   return {};
@@ -237,6 +241,7 @@ Result<std::unique_ptr<Source>> Reader::open_at(uint64_t seq) const {
   std::unique_ptr<Reader> reader(new Reader(contents_, nullptr));
   reader->catalog_ = catalog_;
   TW_RETURN_IF_ERROR(reader->seek(seq));
+  reader->border_due_ = false;
   return std::unique_ptr<Source>(std::move(reader));
 }
 
@@ -266,6 +271,7 @@ Result<bool> Reader::refresh() {
   chain_ = BlockChain(*contents_);
   if (begun_ || at_end_) {  // what is being read has its pointers in the old mapping
     start_ = at_end_ ? before : seq_;
+    border_due_ = at_end_;
     begun_ = at_end_ = false;
   }
   return count() > before;
@@ -290,12 +296,11 @@ void Reader::begin(Batch& batch) {
   if (start_ >= count()) {
     at_end_ = true;
     seq_ = count();
-    if (seq_ == 0) mark(batch, Border::End, 0);
+    if (seq_ == 0 || border_due_) mark(batch, Border::End, 0);
     return;
   }
   seq_ = start_;
-  if (seq_ == 0 && !contents_->scan.gaps().empty() && contents_->scan.gaps()[0].seq == 0)
-    mark(batch, Border::Gap, 0);
+  if (seq_ == 0 || border_due_) tell_border(batch);
   enter_session();
   load_before(seq_, tracker_, block_);
   if (block_.size == 0) {
@@ -305,6 +310,15 @@ void Reader::begin(Batch& batch) {
   tracker_.apply(block_, changed_, block_.unknown);
   tid_ = tracker_.words().tid;
   switch_thread(tid_);
+}
+
+/// What stands in front of step seq_.
+void Reader::tell_border(Batch& batch) {
+  const auto& gaps = contents_->scan.gaps();
+  const auto here = std::ranges::equal_range(gaps, seq_, {}, &Gap::seq);
+  for (auto gap = here.begin(); gap != here.end(); ++gap)
+    mark(batch, Border::Gap, static_cast<uint64_t>(gap - gaps.begin()));
+  if (seq_ != 0 && std::ranges::binary_search(sessions(), seq_)) mark(batch, Border::Session, 0);
 }
 
 /// The one that seq_ is in.
@@ -496,8 +510,7 @@ void Reader::mark(Batch& batch, Border border, uint64_t gap) {
     event.body = Mark{batch.copy(std::string_view(fmt::format("session {}", at + 1))), true};
   } else if (border == Border::End) {
     const std::string_view why = contents_->scan.lost_end();
-    const auto& gaps = contents_->scan.gaps();
-    if (why.empty() && !gaps.empty() && gaps.back().seq == seq_)
+    if (const auto& gaps = contents_->scan.gaps(); !gaps.empty() && gaps.back().seq == seq_)
       mark(batch, Border::Gap, gaps.size() - 1);  // of which only a block of ours tells
     if (why.empty()) return;
     event.seq = seq_;
@@ -505,10 +518,10 @@ void Reader::mark(Batch& batch, Border border, uint64_t gap) {
   } else {
     const Gap& one = contents_->scan.gaps()[gap];
     event.seq = one.seq;
-    const std::string why = one.told ? one.why
-                                     : fmt::format("{} bytes at {:#x}: {}", one.to - one.from,
-                                                   one.from, one.why);
-    event.body = Lost{0, batch.copy(std::string_view(why))};
+    const std::string text = loss_text(one);
+    std::string_view why = text;
+    const uint64_t count = one.told ? take_missing_count(why) : 0;
+    event.body = Lost{count, batch.copy(why)};
   }
   batch.add() = event;
 }

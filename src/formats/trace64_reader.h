@@ -62,6 +62,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   void store_entries(Batch& batch, Step& step, const machine::Instruction& instruction);
   void tell_segment_base(Batch& batch, Step& step);
   void go_on(Batch& batch, Step& step, Border border, const Block& next);
+  void tell_border(Batch& batch);
   void enter_session();
   void leave_thread(Batch& batch, Step& step, Border border, const Block& next);
   void forget_registers(Batch& batch, Step& step, RegisterState& told);
@@ -105,6 +106,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   bool refreshed_ = false;
   bool tells_stored_ = true;
   bool looks_ahead_ = true;
+  bool border_due_ = true;  // in front of the step at which reading begins
 };
 
 }  // namespace tracewell::formats::trace64

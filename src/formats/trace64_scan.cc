@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "formats/missing_steps.h"
 #include "formats/trace64_user.h"
 
 namespace tracewell::formats::trace64 {
@@ -14,6 +14,7 @@ namespace {
 constexpr uint64_t kProgressBytes = 16 << 20;
 constexpr uint64_t kLookBackBytes = 8 << 10;  // for a full dump that broken blocks have run over
 constexpr size_t kWhyBytesMax = 256;
+constexpr uint64_t kOwnBlocksBytes = 256 << 10;  // of user blocks in front of a full dump
 constexpr size_t kBlockHeadBytes = 4;  // of a block; the last of them is not zero
 constexpr size_t kThreadsMax = 1 << 16;       // counted
 // How near to the end rewind() goes back to: in front of all that looking ahead reaches.
@@ -279,8 +280,9 @@ bool Scan::user_block(Bytes file, const Block& block) {
   at_ = next;
   if (own && own->kind == OwnKind::Missing) {
     std::string why(as_text(own->data.first(std::min(own->data.size(), kWhyBytesMax))));
-    tell(block.offset, Problem::Severity::Note, "missing-steps",
-         fmt::format("instructions are missing in front of step {}: {}", count_, printable(why)));
+    std::string_view text = why;
+    const uint64_t missing = take_missing_count(text);
+    if (problems_) problems_->add(missing_steps(block.offset, missing, count_, text));
     gaps_.push_back({block.offset, next, count_, std::move(why), true});
     lead_ = next;
     return true;
@@ -354,15 +356,37 @@ bool Scan::recover(Bytes file, std::string why) {
   }
   const uint64_t broken_at = at_;
   const uint64_t doubt = where_doubt_begins(file);
-  if (std::min(*found, doubt) < at_) drop_from(file, std::min(*found, doubt));
+  const uint64_t lead = own_blocks_in_front_of(file, *found, from);
+  if (std::min(lead, doubt) < at_) drop_from(file, std::min(lead, doubt));
+  const uint64_t to = lead > at_ ? lead : *found;
   tell(broken_at, Problem::Severity::Damage, "broken-block",
-       fmt::format("{}; {} bytes skipped to the next full dump, step {}", why, *found - at_,
-                   count_));
-  gaps_.push_back({at_, *found, count_, std::move(why)});
-  lead_ = at_ = *found;
+       fmt::format("{}; {} bytes skipped to the next full dump, step {}", why, to - at_, count_));
+  gaps_.push_back({at_, to, count_, std::move(why)});
+  lead_ = at_ = to;
   last_at_ = 0;
   after_flagged_ = announced_ = false;
   return true;
+}
+
+/// Where blocks of ours begin that stand right in front of a full dump, and not before `from`; the
+/// dump's own offset: there are none.
+uint64_t Scan::own_blocks_in_front_of(Bytes file, uint64_t dump, uint64_t from) const {
+  constexpr uint64_t kHead = 5;  // of a user block
+  from = std::max(from, dump > kOwnBlocksBytes ? dump - kOwnBlocksBytes : 0);
+  const std::string_view text = as_text(file.subspan(from, dump - std::min(from, dump)));
+  uint64_t begin = dump;
+  for (size_t end = text.size();;) {
+    // The last signature first: whose block does not end where the next one begins is none.
+    const size_t at = end == 0 ? text.npos : text.rfind(kOwnSignature, end - 1);
+    if (at == text.npos || at < kHead) return begin;
+    Block block;
+    const uint64_t start = from + at - kHead;
+    const bool whole = read_block(file, start, shape_, false, block) == Reading::Whole;
+    if (whole && block.is_user() && start + block.size == begin &&
+        read_own_block(block.type, block.user_data))
+      begin = start;
+    end = at;
+  }
 }
 
 /// Blocks in front of the damage that no recorder would write are damage themselves.

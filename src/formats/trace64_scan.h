@@ -147,6 +147,7 @@ class Scan {
   void forget_left_out(Bytes file, uint64_t from, uint64_t to);
   /// Finds the next place to read on. `why` something is wrong at at_. False: there is none.
   bool recover(Bytes file, std::string why);
+  uint64_t own_blocks_in_front_of(Bytes file, uint64_t dump, uint64_t from) const;
   void drop_from(Bytes file, uint64_t offset);
   void drop_half_written(Bytes file);
   void forget_from(uint64_t offset);

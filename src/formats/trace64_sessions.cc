@@ -132,7 +132,7 @@ std::optional<Joint> Scan::told_joint(Bytes file, uint64_t dump) const {
   for (uint64_t at = lead_; at < dump; at += block.size) {
     if (read_block(file, at, shape_, false, block) != Reading::Whole) return std::nullopt;
     const auto own = read_own_block(block.type, block.user_data);
-    if (own && own->kind == OwnKind::Dump && own->data.size() == 1 && own->data[0] <= 1)
+    if (own && own->kind == OwnKind::Dump && !own->data.empty() && own->data[0] <= 1)
       return own->data[0] == 1 ? Joint::Begins : Joint::Goes;
   }
   return std::nullopt;

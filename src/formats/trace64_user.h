@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,12 +21,15 @@ enum class OwnKind : uint8_t {
   Unknown = 2,  // a bit a register, in the reader's order, least significant first: these are not
                 // known from this step on, until a block lists one of their words
   Missing = 3,  // why instructions are missing in front of this step, UTF-8 text
-  Pushes = 4,   // a PushOld: what the pushes are like in the session that stands in front of it
+  Pushes = 4,   // a PushOld: what the pushes are like in the session that stands in front of it;
+                // with a byte 1 behind it: that the step behind it is of
   Accesses = 5,  // of this step: see trace64_told.cc
-  Dump = 6,  // of a full dump: a byte, 1 if a session begins with it, 0 if none does
+  Dump = 6,  // of a full dump: a byte, 1 if a session begins with it, 0 if none does; then, mostly,
+             // a PushOld, as of Pushes, or kPushesNotSeen
   Module = 7,  // of the whole trace: see trace64_modules.cc
 };
 constexpr uint8_t kOwnKindMax = 7;
+constexpr uint8_t kPushesNotSeen = 0xff;
 /// There may be one in front of every step, and who reads that one goes past it.
 constexpr bool is_found_in_front(OwnKind kind) {
   return kind == OwnKind::Unknown || kind == OwnKind::Accesses || kind == OwnKind::Dump;
@@ -34,6 +38,11 @@ struct OwnBlock {
   OwnKind kind = OwnKind::Note;
   Bytes data;
 };
+
+/// What a block says of missing instructions: "7: why", "why" where they were not counted.
+std::string missing_text(uint64_t count, std::string_view why);
+/// Their number, 0 = not known; `text` becomes why.
+uint64_t take_missing_count(std::string_view& text);
 
 /// nullopt: it is not ours, or of a later version.
 std::optional<OwnBlock> read_own_block(uint8_t type, Bytes user_data);

@@ -213,11 +213,22 @@ Status Writer::put_session(const Words& words) {
   const PendingBlock& one = *pending_;
   if (words.count() != shape_.words || one.seq < tells_from_) return {};
   if (!options_.compat) {
-    const uint8_t value = one.begins || steps_ == 1;  // nothing is in front of the first
-    return put_own(OwnKind::Dump, {&value, 1});
+    const uint8_t begins = one.begins || steps_ == 1;  // nothing is in front of the first
+    const auto pushes = pushes_->truth();
+    const uint8_t data[] = {begins, pushes ? static_cast<uint8_t>(*pushes) : kPushesNotSeen};
+    return put_own(OwnKind::Dump, data);
   }
   if (one.begins) others_.count("session{ begins|s begin} where only a user block could say so");
   return {};
+}
+
+/// Says it of this session, in front of its first push: nobody then needs to guess, whatever
+/// becomes of the rest of the file.
+Status Writer::put_pushes() {
+  if (options_.compat || pending_->seq < tells_from_) return {};
+  pushes_->tell();
+  const uint8_t data[] = {static_cast<uint8_t>(pushes_->old()), 1};
+  return put_own(OwnKind::Pushes, data);
 }
 
 /// Says of the session that ends here what its pushes do not say themselves.
@@ -240,8 +251,9 @@ Status Writer::put_correction() {
 Status Writer::lose(const Lost& lost) {
   TW_RETURN_IF_ERROR(end_session());
   seen_.clear();
-  const std::string count = lost.count == 0 ? "" : fmt::format("{}: ", lost.count);
-  lost_ = fmt::format("{}{}{}", lost_ ? *lost_ + "; " : "", count, lost.why);
+  const bool counted = lost.count != 0 && (!lost_ || lost_count_ != 0);
+  lost_count_ = counted ? (lost_ ? lost_count_ : 0) + lost.count : 0;
+  lost_ = lost_ ? fmt::format("{}; {}", *lost_, lost.why) : std::string(lost.why);
   tells_from_ = 0;
   if (options_.compat) {
     others_.count("time{|s} instructions are missing and only a full dump shows it, because a "
@@ -254,7 +266,7 @@ Status Writer::lose(const Lost& lost) {
 
 Status Writer::put_lost() {
   if (!lost_) return {};
-  const std::string why = *std::exchange(lost_, std::nullopt);
+  const std::string why = missing_text(lost_count_, *std::exchange(lost_, std::nullopt));
   return options_.compat ? Status() : put_own(OwnKind::Missing, as_bytes(why));
 }
 
@@ -476,7 +488,7 @@ Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entr
   const PendingBlock& one = *pending_;
   const machine::Instruction& instruction = decoder_->decode(one.opcode);
   const bool push = instruction.stack == Stack::Push || instruction.stack == Stack::Call;
-  if (push) pushes_->add(one.sp, one.accesses);
+  if (push && pushes_->add(one.sp, one.accesses)) TW_RETURN_IF_ERROR(put_pushes());
   const SeenMemory* seen = looks_at_memory_ ? &seen_ : nullptr;
   if (one.stored)
     entries = *one.stored;

@@ -66,6 +66,7 @@ class Writer final : public Sink {
   Status add(const Event& event, const Step& step);
   Status start_session();
   Status end_session();
+  Status put_pushes();
   Status put_correction();
   Status put_lost();
   Status put_session(const Words& words);
@@ -110,6 +111,7 @@ class Writer final : public Sink {
   Words changed_before_;
   std::optional<WrittenPushes> pushes_;
   std::optional<std::string> lost_;  // why, in front of the step that comes next
+  uint64_t lost_count_ = 0;          // 0 = not known
   uint64_t steps_ = 0;              // so far
   std::unordered_set<uint32_t> untold_;  // threads whose last step's values no block has
   bool session_begins_ = false;     // with the step that comes next

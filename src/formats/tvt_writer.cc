@@ -63,10 +63,12 @@ class TvtWriter final : public Sink {
         continue;
       }
       const auto* mark = std::get_if<Mark>(&event.body);
-      if (mark && mark->session) by_thread_.clear();
-      if (mark && !mark->text.empty()) {
+      if (mark && mark->session) {
+        by_thread_.clear();
+      } else if (mark && !mark->text.empty()) {
         if (!comment_.empty()) comment_ += '\n';
         comment_ += mark->text;
+        ++comment_notes_;
       } else {
         TW_RETURN_IF_ERROR(steps_.other(event, "tvt"));
       }
@@ -75,7 +77,7 @@ class TvtWriter final : public Sink {
   }
 
   Status finish() override {
-    if (!comment_.empty()) steps_.count("note{|s} behind the last instruction {is|are} left out");
+    steps_.count("note{|s} behind the last instruction {is|are} left out", comment_notes_);
     TW_RETURN_IF_ERROR(file_.write(rows_ == 0 ? "]}\n" : "\n]}\n"));
     return file_.commit();
   }
@@ -101,6 +103,7 @@ class TvtWriter final : public Sink {
   ThreadRegisters by_thread_;
   uint64_t rows_ = 0;
   std::string comment_;  // for the next row
+  uint64_t comment_notes_ = 0;  // that it consists of
   std::string line_;
   std::vector<MemoryPiece> pieces_;
   StepsOnly steps_;
@@ -166,6 +169,7 @@ void TvtWriter::write_row(const Event& event, const Step& step) {
   line_ += '}';
   take(state, step.registers);
   comment_.clear();
+  comment_notes_ = 0;
   ++rows_;
 }
 

@@ -292,7 +292,8 @@ Status ThreadComparer::tell_lone_holes() {
   if (!difference.hole_a && !difference.hole_b) {
     TW_ASSIGN_OR_RETURN(difference.hole_a, at_end(side_a_.steps, a_));
     TW_ASSIGN_OR_RETURN(difference.hole_b, at_end(side_b_.steps, b_));
-    if (difference.hole_a && difference.hole_b) return {};
+    out_.both_cut = difference.hole_a && difference.hole_b;
+    if (out_.both_cut) return {};
   }
   if (difference.hole_a || difference.hole_b) tell(std::move(difference));
   return {};
@@ -392,6 +393,21 @@ Status compare_thread(const DiffSide& a, const DiffSide& b, const DiffOptions& o
   return comparer.run();
 }
 
+/// It may be in what a trace lacks.
+Status look_for_absent(const DiffSide& a, const DiffSide& b, ThreadDiff& thread) {
+  Difference difference;
+  difference.kind = Difference::Kind::Missing;
+  if (!thread.tid_a) {
+    TW_ASSIGN_OR_RETURN(difference.hole_a, find_hole(a.steps, std::nullopt, std::nullopt));
+  } else {
+    TW_ASSIGN_OR_RETURN(difference.hole_b, find_hole(b.steps, std::nullopt, std::nullopt));
+  }
+  if (!difference.hole_a && !difference.hole_b) return {};
+  thread.differences.push_back(std::move(difference));
+  thread.undecided = 1;
+  return {};
+}
+
 }  // namespace
 
 bool DiffReport::same() const {
@@ -403,8 +419,9 @@ bool DiffReport::same() const {
 
 bool DiffReport::undecided() const {
   return !same() && std::all_of(threads.begin(), threads.end(), [](const ThreadDiff& one) {
-    return one.tid_a && one.tid_b && one.differing_code == 0 &&
-           one.undecided == one.differences.size() + one.untold;
+    const bool alone = !one.tid_a || !one.tid_b;
+    return one.differing_code == 0 && one.undecided == one.differences.size() + one.untold &&
+           (!alone || one.undecided != 0);
   });
 }
 
@@ -433,6 +450,8 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
     if (one != nullptr && other != nullptr)
       TW_RETURN_IF_ERROR(
           compare_thread(a, b, bounded, threads_a, threads_b, number, bases, thread));
+    else
+      TW_RETURN_IF_ERROR(look_for_absent(a, b, thread));
     if (options.first && !report.same()) break;
   }
   report.bases = bases.ranges();

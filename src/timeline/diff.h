@@ -81,7 +81,8 @@ struct Difference {
   bool exact = true;
 };
 
-/// Threads are matched by the order of their first steps.
+/// Threads are matched by the order of their first steps. One that only one trace has is Missing
+/// when the other one lacks steps.
 struct ThreadDiff {
   std::optional<uint64_t> tid_a, tid_b;  // none = there is no such thread
   uint64_t same = 0;                     // steps that have a counterpart
@@ -90,6 +91,7 @@ struct ThreadDiff {
   std::vector<Difference> differences;
   uint64_t untold = 0;                   // differences beyond DiffOptions::most
   uint64_t undecided = 0;                // differences, told or not, that are Kind::Missing
+  bool both_cut = false;                 // the end of both is missing, and what is there the same
   bool given_up = false;                 // the runs did not meet again
   uint64_t given_up_after = 0;           // steps of each that were looked at; 0 = all there are
 };

@@ -125,6 +125,14 @@ expect 1 diff "$work/hole.trace64" "$work/one.jsonl"
 has 'steps are missing in A in front of step 30: cannot tell whether the runs differ'
 expect 1 diff "$work/hole.jsonl" "$work/other.jsonl"
 has 'different'
+# A thread that had not begun by then; two that are cut at the same place.
+whole=$TRACEWELL_SOURCE/tests/formats/data/synthetic_threads_fixed.trace64
+head -c 2500 "$whole" >"$work/early.trace64"
+expect 1 diff "$whole" "$work/early.trace64"
+has ': cannot tell whether it ran there'
+has 'not known: steps are missing'
+expect 0 diff "$work/early.trace64" "$work/early.trace64"
+has 'what comes then is missing in both'
 # A cut file, a padded one, and what was made of them lack steps at their end.
 whole=$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64
 head -c 100000 "$whole" >"$work/cut.trace64"

@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "formats/random_steps.h"
 #include "formats/trace64_model.h"
+#include "formats/trace64_read_back.h"
 #include "formats/trace64_sums.h"
 #include "formats/trace64_user.h"
 
@@ -189,6 +190,132 @@ std::string text_of(const std::vector<Module>& modules) {
 }
 
 /// Whatever of them the header cannot say; a header that says all has no blocks beside it.
+/// A loop of `push rax` that says nothing of what was in its slots; of the registers, rax and rsp
+/// are known. A note at each full dump.
+std::string pushes_of_unknown_slots(size_t steps) {
+  Catalog catalog;
+  catalog.machine = "x86-64";
+  catalog.address_bytes = 8;
+  catalog.registers = machine::x86_64_layout({});
+  const auto index = [&](std::string_view name) {
+    return static_cast<uint32_t>(catalog.registers.find(name) -
+                                 catalog.registers.registers.data());
+  };
+  Batch batch;
+  const auto word = [&](uint64_t value) {
+    uint8_t bytes[8];
+    store_uint(bytes, value, 8, Endian::Little);
+    return batch.copy(Bytes(bytes));
+  };
+  const uint8_t push = 0x50;
+  for (size_t i = 0; i < steps; ++i) {
+    if (i % 512 == 0) {
+      Event& note = batch.add();
+      note.seq = i;
+      note.body = Mark{.text = "a full dump"};
+    }
+    const uint64_t sp = 0x7fff00000000 - 8 * (i % 100);
+    const Step::RegisterChange before[] = {{index("rsp"), word(sp)}, {index("rax"), word(i)}};
+    const Step::MemoryAccess slot = {sp - 8, Step::MemoryAccess::Kind::Write, 8, {}, word(i)};
+    Step step;
+    step.pc = 0x1000;
+    step.opcode = batch.copy(Bytes(&push, 1));
+    step.before = batch.copy_array(std::span<const Step::RegisterChange>(before));
+    step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(&slot, 1));
+    Event& event = batch.add();
+    event.seq = i;
+    event.tid = 1;
+    event.body = step;
+  }
+  ListSource source(catalog, batch.events());
+  return saved(source, {.compat = false, .style = "minimal"});
+}
+
+/// Of any step: what was in the slots, and rbx. Returns how many steps there are, and notes.
+std::pair<size_t, size_t> expect_nothing_made_up(const std::string& bytes) {
+  ReadBack got(bytes);
+  for (const Step& step : got.steps)
+    for (const auto& access : step.memory) EXPECT_TRUE(access.old_bytes.empty());
+  StepIndex& index = *got.opened.source->steps();
+  const RegisterLayout& layout = got.opened.source->catalog().registers;
+  const auto rbx = static_cast<uint32_t>(layout.find("rbx") - layout.registers.data());
+  for (uint64_t seq = 0; seq < index.count(); seq += 1 + seq / 7) {
+    StepIndex::Moment moment;
+    EXPECT_TRUE(index.state_before(seq, moment).ok());
+    EXPECT_FALSE(moment.registers.is_valid(rbx)) << seq;
+  }
+  return {got.steps.size(), got.opened.source->catalog().notes.size()};
+}
+
+TEST(Trace64User, NoDamageMakesKnownWhatIsNot) {
+  const std::string whole = pushes_of_unknown_slots(2000);
+  EXPECT_EQ(expect_nothing_made_up(whole), (std::pair<size_t, size_t>(2000, 4)));
+  for (size_t cut = 4000; cut < whole.size(); cut += 7001)
+    expect_nothing_made_up(whole.substr(0, cut));
+  const std::string sign = std::string("TRACEWEL") + '\1' + '\6';
+  size_t third = 0;  // where the third full dump's blocks begin
+  for (int i = 0; i < 3; ++i) third = whole.find(sign, third + 1);
+  for (const size_t before : {900u, 2000u, 12000u})
+    for (const char fill : {'\0', '\xff', '\x90'}) {
+      std::string broken = whole;
+      std::fill_n(broken.begin() + static_cast<ptrdiff_t>(third - before), 200, fill);
+      const auto [steps, notes] = expect_nothing_made_up(broken);
+      EXPECT_GT(steps, 1400u);
+      EXPECT_EQ(notes, 4u) << "of step 1024 as well, which stands in front of its dump";
+      EXPECT_EQ(expect_nothing_made_up(rewritten(broken)).first, steps);
+    }
+}
+
+TEST(Trace64User, LossesKeepTheirCounts) {
+  const std::pair<uint64_t, std::string> cases[] = {{0, "why"}, {7, "why"},    {7, ""},
+                                                    {0, ""},    {0, "12: it"}, {3, "12: it"},
+                                                    {0, ": "},  {0, "x 7: "}, {UINT32_MAX, "y"}};
+  for (const auto& [count, why] : cases) {
+    const std::string text = trace64::missing_text(count, why);
+    std::string_view rest = text;
+    EXPECT_EQ(trace64::take_missing_count(rest), count) << text;
+    EXPECT_EQ(rest, why) << text;
+  }
+  const std::string lost = R"({"catalog":{"machine":"x86-64","address_bytes":8}}
+{"kind":"step","seq":0,"pc":"0x1","opcode":"90"}
+{"kind":"lost","seq":1,"count":7,"why":"x"}
+{"kind":"lost","seq":1,"count":5,"why":"y"}
+{"kind":"step","seq":1,"pc":"0x2","opcode":"90"}
+)";
+  const std::string back = converted(converted(lost, "trace64"), "jsonl");
+  EXPECT_NE(back.find(R"("count":12,"why":"x; y")"), std::string::npos) << back;
+}
+
+/// Who begins in the middle is told what stands in front of the step at which he begins.
+TEST(Trace64User, WhatIsInFrontIsToldWhereReadingBegins) {
+  const std::string lines = R"({"catalog":{"machine":"x86-64","address_bytes":8}}
+{"kind":"step","seq":0,"pc":"0x1","opcode":"90"}
+{"kind":"lost","seq":1,"count":7,"why":"x"}
+{"kind":"step","seq":1,"pc":"0x2","opcode":"90"}
+{"kind":"mark","seq":2,"text":"session 2","session":true}
+{"kind":"step","seq":2,"pc":"0x3","opcode":"90"}
+{"kind":"lost","seq":3,"count":1,"why":"end"}
+)";
+  Opened opened(converted(lines, "trace64"), "trace64");
+  ASSERT_TRUE(opened.source);
+  const std::map<uint64_t, std::string> kinds = {{0, "0:s "},
+                                                 {1, "1:l 1:s "},
+                                                 {2, "2:m 2:s "},
+                                                 {3, "3:l "}};
+  for (uint64_t from = 0; from <= 3; ++from) {
+    ASSERT_TRUE(opened.source->seekable()->seek(from).ok());
+    std::string got, wanted;
+    for (auto at = kinds.find(from); at != kinds.end(); ++at) wanted += at->second;
+    Batch batch;
+    while (*opened.source->next(batch))
+      for (const Event& event : batch.events())
+        got += std::to_string(event.seq) + (std::holds_alternative<Step>(event.body)   ? ":s "
+                                            : std::holds_alternative<Lost>(event.body) ? ":l "
+                                                                                       : ":m ");
+    EXPECT_EQ(got, wanted) << from;
+  }
+}
+
 TEST(Trace64User, ModulesKeepTheirPlaces) {
   for (const bool wide : {true, false})
     for (size_t count = 0; count <= 3; ++count) {

@@ -9,9 +9,10 @@ namespace {
 
 const std::vector<uint64_t> kHoledBases = {0x140000000, 0x7ff800000000, 0x7ff810000000};
 
-/// A run without the `count` steps from `from` on, and a loss in their place.
+/// A run without the `count` steps from `from` on, and a loss in their place. Those from `second`
+/// on are another thread's.
 std::unique_ptr<StepStore> with_hole(const Items& items, size_t from, size_t count,
-                                     uint64_t told) {
+                                     uint64_t told, size_t second = SIZE_MAX) {
   Catalog catalog;
   catalog.machine = "x86-64";
   catalog.address_bytes = 8;
@@ -30,7 +31,7 @@ std::unique_ptr<StepStore> with_hole(const Items& items, size_t from, size_t cou
     step.opcode = *items[i].code;
     Event& event = batch.add();
     event.seq = seq++;
-    event.tid = 1;
+    event.tid = i < second ? 1 : 2;
     event.body = step;
   }
   tracewell::test::ListSource source(catalog, batch.events());
@@ -133,7 +134,32 @@ TEST(DiffHoles, ALoneHoleBehindTheEndIsSaid) {
     EXPECT_FALSE(in_a ? one.hole_b : one.hole_a);
     EXPECT_EQ((in_a ? one.hole_a : one.hole_b)->seq, 400u);
   }
-  EXPECT_TRUE(diffed(*cut, *cut).same());
+  const DiffReport both = diffed(*cut, *cut);
+  EXPECT_TRUE(both.same());
+  EXPECT_TRUE(both.threads.at(0).both_cut);
+  EXPECT_FALSE(diffed(*whole, *whole).threads.at(0).both_cut);
+}
+
+/// A thread that had not begun where the trace was cut may have come later.
+TEST(DiffHoles, AThreadMayBeInWhatIsMissing) {
+  Items items;
+  for (uint64_t i = 0; i < 500; ++i)
+    items.push_back({kHoledBases[0] + 3 * i, &nop()});
+  const auto whole = with_hole(items, 0, 0, 0, 300), cut = with_hole(items, 250, 250, 0, 300);
+  items.resize(250);
+  const auto shorter = with_hole(items, 0, 0, 0);
+  for (const bool in_a : {true, false}) {
+    const DiffReport report = in_a ? diffed(*cut, *whole) : diffed(*whole, *cut);
+    EXPECT_TRUE(report.undecided());
+    ASSERT_EQ(report.threads.size(), 2u);
+    const ThreadDiff& absent = report.threads[1];
+    EXPECT_EQ(absent.tid_a.has_value(), !in_a);
+    ASSERT_EQ(absent.differences.size(), 1u);
+    const auto& hole = in_a ? absent.differences[0].hole_a : absent.differences[0].hole_b;
+    ASSERT_TRUE(hole);
+    EXPECT_EQ(hole->seq, 250u);
+  }
+  EXPECT_FALSE(diffed(*shorter, *whole).undecided());
 }
 
 /// What has eaten steps may have bitten into the one in front of them.
