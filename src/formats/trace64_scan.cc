@@ -373,20 +373,21 @@ bool Scan::recover(Bytes file, std::string why) {
 uint64_t Scan::own_blocks_in_front_of(Bytes file, uint64_t dump, uint64_t from) const {
   constexpr uint64_t kHead = 5;  // of a user block
   from = std::max(from, dump > kOwnBlocksBytes ? dump - kOwnBlocksBytes : 0);
-  const std::string_view text = as_text(file.subspan(from, dump - std::min(from, dump)));
+  if (dump - from < kHead) return dump;
+  const std::string_view text = as_text(file.subspan(from + kHead, dump - from - kHead));
+  std::vector<uint64_t> starts;
+  for (size_t at = 0; (at = text.find(kOwnSignature, at)) != text.npos; ++at)
+    starts.push_back(from + at);
   uint64_t begin = dump;
-  for (size_t end = text.size();;) {
-    // The last signature first: whose block does not end where the next one begins is none.
-    const size_t at = end == 0 ? text.npos : text.rfind(kOwnSignature, end - 1);
-    if (at == text.npos || at < kHead) return begin;
+  // The last one first: whose block does not end where the next one begins is none.
+  for (auto start = starts.rbegin(); start != starts.rend(); ++start) {
     Block block;
-    const uint64_t start = from + at - kHead;
-    const bool whole = read_block(file, start, shape_, false, block) == Reading::Whole;
-    if (whole && block.is_user() && start + block.size == begin &&
+    const bool whole = read_block(file, *start, shape_, false, block) == Reading::Whole;
+    if (whole && block.is_user() && *start + block.size == begin &&
         read_own_block(block.type, block.user_data))
-      begin = start;
-    end = at;
+      begin = *start;
   }
+  return begin;
 }
 
 /// Blocks in front of the damage that no recorder would write are damage themselves.
