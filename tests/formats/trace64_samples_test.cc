@@ -1,5 +1,7 @@
 // The sample files, which a model of x64dbg's recorder wrote: whole, and damaged in every way.
+// TRACEWELL_LONG=1: at every byte, which takes half an hour.
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include <fmt/format.h>
@@ -17,6 +19,8 @@ constexpr size_t kCutEvery = 6007, kFlipEvery = 61;  // bytes
 #else
 constexpr size_t kCutEvery = 389, kFlipEvery = 29;
 #endif
+
+size_t every(size_t bytes) { return std::getenv("TRACEWELL_LONG") != nullptr ? 1 : bytes; }
 
 std::string jsonl_of(const std::string& bytes) { return without_path(converted(bytes, "jsonl")); }
 
@@ -148,7 +152,7 @@ TEST(Trace64Samples, TheLastStepsInFrontOfACutAreTheSame) {
        {"synthetic_single", "synthetic_threads_fixed", "synthetic_threads_tidbug"}) {
     const std::string bytes = sample(name);
     const std::vector<Known> whole = all_steps(*Opened(bytes).source);
-    for (size_t size = bytes.size() - 65536; size < bytes.size(); size += kCutEvery) {
+    for (size_t size = bytes.size() - 65536; size < bytes.size(); size += every(kCutEvery)) {
       SCOPED_TRACE(fmt::format("{} {}", name, size));
       const Opened cut(bytes.substr(0, size));
       const uint64_t count = cut.source->steps()->count();
@@ -294,7 +298,7 @@ TEST(Trace64Samples, TheFirstStepsBehindADamagedPageAreTheSame) {
     std::string bytes = sample(name);
     const uint64_t blocks_at = borders(bytes)[0];
     const std::vector<Known> whole = all_steps(*Opened(bytes).source);
-    for (uint64_t at = blocks_at; at < blocks_at + 4096; at += kFlipEvery) {
+    for (uint64_t at = blocks_at; at < blocks_at + 4096; at += every(kFlipEvery)) {
       SCOPED_TRACE(fmt::format("{} byte {}", name, at));
       bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
       const Opened damaged(bytes);
