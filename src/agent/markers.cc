@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "symbols/elf_file.h"
 #include "symbols/markers.h"
@@ -20,9 +19,9 @@ std::vector<Marker> find_markers(target::Target& target, target::Pid pid) {
   if (!modules) return out;
   for (size_t i = 0; i < modules->size(); ++i) {
     const Module& module = (*modules)[i];
-    const auto file = facts->open_module(pid, i == 0 ? "" : module.path);
+    const auto file = facts->read_module(pid, i == 0 ? "" : module.path);
     if (!file) continue;  // the vDSO, or what was deleted
-    const symbols::ElfFile elf((*file)->bytes());
+    const symbols::ElfFile elf{Bytes(*file)};
     if (!module.build_id.empty() && elf.build_id() != module.build_id) continue;
     for (symbols::Marker& one : symbols::find_markers(elf))
       out.push_back({one.address + module.bias, std::move(one.id), std::move(one.arguments),

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "base/result.h"
 #include "model/catalog.h"
 #include "target/sites.h"
@@ -21,9 +19,10 @@ class ProcessFacts {
   virtual Result<std::string> exec_file(Pid pid) = 0;
   /// The main executable and the shared libraries, in the loader's order.
   virtual Result<std::vector<Module>> modules(Pid pid) = 0;
-  /// The file of a module, as the process itself would find it; "" = of the main executable, which
-  /// may have been deleted. NotFound: there is none, or it is no file.
-  virtual Result<std::shared_ptr<InputFile>> open_module(Pid pid, const std::string& path) {
+  /// What is in a module's file, as the process itself would find it; "" = of the main executable,
+  /// which may have been deleted. Read, not mapped: whoever owns the file may cut it off meanwhile.
+  /// NotFound: there is none, or it is no file; Limit: it is too large.
+  virtual Result<std::vector<uint8_t>> read_module(Pid pid, const std::string& path) {
     (void)pid, (void)path;
     return {Errc::NotFound, "there are no files here"};
   }

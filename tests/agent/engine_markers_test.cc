@@ -1,8 +1,5 @@
 // Static tracepoints: what they collect, and the semaphores of their probes.
-#include <fstream>
-
 #include "agent/engine_world.h"
-#include "agent/scratch.h"
 #include "symbols/elf_builder.h"
 
 namespace tracewell::agent::test {
@@ -13,23 +10,21 @@ constexpr uint64_t kBias = 0x10000;
 /// One library with a probe at 0x1000 that has a semaphore, and another one without at 0x1010.
 class OneLibrary final : public target::ProcessFacts {
  public:
-  explicit OneLibrary(std::string file) : file_(std::move(file)) {}
   Result<std::vector<uint8_t>> auxv(target::Pid) override { return {Errc::NotFound, "none"}; }
   Result<std::string> exec_file(target::Pid) override { return {Errc::NotFound, "none"}; }
   Result<std::vector<Module>> modules(target::Pid) override {
-    return std::vector<Module>{{"/main", 0, 0, 0, {}, {}}, {file_, kBias, 0, 0, build_id, {}}};
+    return std::vector<Module>{{"/main", 0, 0, 0, {}, {}},
+                               {"/library.so", kBias, 0, 0, build_id, {}}};
   }
   Result<std::string> libraries_svr4(target::Pid) override { return {Errc::NotFound, "none"}; }
   bool read_only(target::Pid, uint64_t, uint64_t) override { return false; }
-  Result<std::shared_ptr<InputFile>> open_module(target::Pid, const std::string& path) override {
+  Result<std::vector<uint8_t>> read_module(target::Pid, const std::string& path) override {
     if (path.empty()) return {Errc::NotFound, "it was deleted"};
-    return InputFile::open(path);
+    return file;
   }
 
   std::string build_id;
-
- private:
-  std::string file_;
+  std::vector<uint8_t> file;
 };
 
 std::vector<uint8_t> probe(uint64_t address, uint64_t semaphore, std::string_view texts) {
@@ -61,9 +56,7 @@ class EngineMarkers : public EngineTest {
     TestElf elf;
     elf.sections = {{".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0, build_id()},
                     {".note.stapsdt", SHT_NOTE, 0, 0, notes}};
-    const auto bytes = elf.build();
-    std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
-                                                static_cast<std::streamsize>(bytes.size()));
+    library.file = elf.build();
     world.known = &library;
     world.fill(kBias + 0x8000, std::string_view("\xff\0", 2));
     world.fill(0x2008, "abcd");
@@ -74,10 +67,7 @@ class EngineMarkers : public EngineTest {
     return load_uint(bytes, 2, Endian::Little);
   }
 
-  ~EngineMarkers() override { std::filesystem::remove(file); }
-
-  std::string file = scratch_path();
-  OneLibrary library{file};
+  OneLibrary library;
 };
 
 TEST_F(EngineMarkers, AreFoundInModules) {

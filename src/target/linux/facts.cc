@@ -5,8 +5,9 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -16,6 +17,8 @@
 
 namespace tracewell::target::live {
 namespace {
+
+constexpr uint64_t kModuleBytesMax = 512 << 20;
 
 Error no_process(Pid pid) {
   return {Errc::NotFound, fmt::format("no process {}", pid), {}};
@@ -120,17 +123,32 @@ Result<std::vector<Module>> Facts::modules(Pid pid) {
   return result;
 }
 
-Result<std::shared_ptr<InputFile>> Facts::open_module(Pid pid, const std::string& path) {
+Result<std::vector<uint8_t>> Facts::read_module(Pid pid, const std::string& path) {
   const Thread* thread = tracer_.first_thread(pid);
   if (thread == nullptr) return no_process(pid);
-  // The process says where its libraries are, and may say anything.
-  const std::string file = path.empty() ? fmt::format("/proc/{}/exe", thread->tid)
+  // The process says where its libraries are, and may say anything: a pipe, a device.
+  if (!path.empty() && !path.starts_with('/'))
+    return {Errc::NotFound, fmt::format("{} is no path", path)};
+  const std::string name = path.empty() ? fmt::format("/proc/{}/exe", thread->tid)
                                         : fmt::format("/proc/{}/root{}", thread->tid, path);
-  std::error_code ignored;
-  if ((!path.empty() && !path.starts_with('/')) ||
-      !std::filesystem::is_regular_file(file, ignored))
-    return {Errc::NotFound, fmt::format("{} is no file", file)};
-  return InputFile::open(file);
+  const UniqueFd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return {Errc::NotFound, fmt::format("{} is no file", name)};
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (size > kModuleBytesMax)
+    return {Errc::Limit, fmt::format("{} has {} bytes, {} are read at most", name, size,
+                                     kModuleBytesMax)};
+  std::vector<uint8_t> out(size);
+  size_t got = 0;
+  while (got < size) {
+    const ssize_t some =
+        ::pread(file.get(), out.data() + got, size - got, static_cast<off_t>(got));
+    if (some <= 0) break;  // it has become shorter
+    got += static_cast<size_t>(some);
+  }
+  out.resize(got);
+  return out;
 }
 
 Result<std::string> Facts::libraries_svr4(Pid pid) {

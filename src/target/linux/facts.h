@@ -14,7 +14,7 @@ class Facts final : public ProcessFacts {
   Result<std::vector<uint8_t>> auxv(Pid pid) override;
   Result<std::string> exec_file(Pid pid) override;
   Result<std::vector<Module>> modules(Pid pid) override;
-  Result<std::shared_ptr<InputFile>> open_module(Pid pid, const std::string& path) override;
+  Result<std::vector<uint8_t>> read_module(Pid pid, const std::string& path) override;
   Result<std::string> libraries_svr4(Pid pid) override;
   bool read_only(Pid pid, uint64_t address, uint64_t size) override;
 
