@@ -5,6 +5,8 @@
 namespace tracewell::agent::test {
 namespace {
 
+using namespace std::literals;
+
 constexpr uint64_t kBias = 0x10000;
 
 /// One library with a probe at 0x1000 that has a semaphore, and another one without at 0x1010.
@@ -31,7 +33,7 @@ std::vector<uint8_t> probe(uint64_t address, uint64_t semaphore, std::string_vie
   std::vector<uint8_t> out;
   ByteWriter writer(out, Endian::Little);
   for (const size_t number : {size_t{8}, 24 + texts.size(), size_t{3}}) writer.uint(number, 4);
-  writer.bytes(as_bytes(std::string_view("stapsdt\0", 8)));
+  writer.bytes(as_bytes("stapsdt\0"sv));
   for (const uint64_t number : {address, uint64_t{0}, semaphore}) writer.uint(number, 8);
   writer.bytes(as_bytes(texts));
   out.resize((out.size() + 3) / 4 * 4);
@@ -42,7 +44,7 @@ std::vector<uint8_t> build_id() {
   std::vector<uint8_t> out;
   ByteWriter writer(out, Endian::Little);
   for (const uint64_t number : {4, 4, NT_GNU_BUILD_ID}) writer.uint(number, 4);
-  writer.bytes(as_bytes(std::string_view("GNU\0\1\2\3\4", 8)));
+  writer.bytes(as_bytes("GNU\0\1\2\3\4"sv));
   return out;
 }
 
@@ -50,15 +52,15 @@ class EngineMarkers : public EngineTest {
  protected:
   EngineMarkers() {
     std::vector<uint8_t> notes = probe(
-        0x1000, 0x8000, std::string_view("a\0b\0-8@%r0 4@8(%r1) 8@x(%rip) 8@64(%r1)\0", 43));
-    const auto other = probe(0x1010, 0, std::string_view("a\0c\0\0", 5));
+        0x1000, 0x8000, "a\0b\0-8@%r0 4@8(%r1) 8@x(%rip) 8@64(%r1)\0"sv);
+    const auto other = probe(0x1010, 0, "a\0c\0\0"sv);
     notes.insert(notes.end(), other.begin(), other.end());
     TestElf elf;
     elf.sections = {{".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0, build_id()},
                     {".note.stapsdt", SHT_NOTE, 0, 0, notes}};
     library.file = elf.build();
     world.known = &library;
-    world.fill(kBias + 0x8000, std::string_view("\xff\0", 2));
+    world.fill(kBias + 0x8000, "\xff\0"sv);
     world.fill(0x2008, "abcd");
   }
   uint64_t semaphore() {
@@ -93,8 +95,8 @@ TEST_F(EngineMarkers, DataIsText) {
   EXPECT_EQ(semaphore(), 256u);
   hit(kBias + 0x1000);
   hit(kBias + 0x1010);
-  EXPECT_EQ(blocks(0), std::string("S(arg0=4369 arg1=0x64636261 arg2=? arg3=?\0)", 43));
-  EXPECT_EQ(blocks(1), std::string("S(\0)", 4));
+  EXPECT_EQ(blocks(0), "S(arg0=4369 arg1=0x64636261 arg2=? arg3=?\0)"s);
+  EXPECT_EQ(blocks(1), "S(\0)"s);
   EXPECT_TRUE(engine.running()) << "what cannot be read is no fault";
   ASSERT_TRUE(engine.stop().ok());
   EXPECT_EQ(semaphore(), 255u);
@@ -138,7 +140,7 @@ TEST_F(EngineMarkers, SemaphoresDuringARun) {
 TEST_F(EngineMarkers, ACountThatSomebodyClearedIsLeftAlone) {
   ASSERT_TRUE(define("1:11000:E:0:0:S").ok());
   ASSERT_TRUE(engine.start(kPid).ok());
-  world.fill(kBias + 0x8000, std::string_view("\0\0", 2));
+  world.fill(kBias + 0x8000, "\0\0"sv);
   ASSERT_TRUE(engine.stop().ok());
   EXPECT_EQ(semaphore(), 0u);
 }

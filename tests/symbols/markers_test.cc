@@ -7,6 +7,8 @@
 namespace tracewell::symbols {
 namespace {
 
+using namespace std::literals;
+
 /// A note, filled up.
 void add_note(std::vector<uint8_t>& out, const TestElf& elf, std::string_view owner, uint32_t type,
               const std::vector<uint64_t>& addresses, std::string_view texts) {
@@ -22,7 +24,7 @@ void add_note(std::vector<uint8_t>& out, const TestElf& elf, std::string_view ow
   out.resize((out.size() + 3) / 4 * 4);
 }
 
-constexpr std::string_view kProbe("stapsdt\0", 8), kHook("tracewell\0", 10);
+constexpr std::string_view kProbe = "stapsdt\0"sv, kHook = "tracewell\0"sv;
 
 TestElf with_markers(bool is_64, Endian endian, uint64_t base) {
   TestElf elf;
@@ -30,13 +32,13 @@ TestElf with_markers(bool is_64, Endian endian, uint64_t base) {
   elf.endian = endian;
   std::vector<uint8_t> probes, hooks;
   add_note(probes, elf, kProbe, 3, {0x1100, 0x2000, 0x4020},
-           std::string_view("shop\0order\0-4@%eax 8@8(%rsp)\0", 32));
-  add_note(probes, elf, std::string_view("GNU\0", 4), 3, {1, 2, 3}, std::string_view("a\0b\0", 4));
-  add_note(probes, elf, kProbe, 2, {1, 2, 3}, std::string_view("a\0b\0\0", 5));
-  add_note(probes, elf, kProbe, 3, {0x1200, 0x2000, 0}, std::string_view("shop\0closed\0\0", 13));
+           "shop\0order\0-4@%eax 8@8(%rsp)\0"sv);
+  add_note(probes, elf, "GNU\0"sv, 3, {1, 2, 3}, "a\0b\0"sv);
+  add_note(probes, elf, kProbe, 2, {1, 2, 3}, "a\0b\0\0"sv);
+  add_note(probes, elf, kProbe, 3, {0x1200, 0x2000, 0}, "shop\0closed\0\0"sv);
   add_note(hooks, elf, kHook, 1, {0x1300},
-           std::string_view("TRCHKL1\0" "4@%eax\0" "8@%rdx\0", 22));
-  add_note(hooks, elf, kHook, 1, {0x1400}, std::string_view("TRCHKL0\0" "4@$5\0\0", 14));
+           "TRCHKL1\0" "4@%eax\0" "8@%rdx\0"sv);
+  add_note(hooks, elf, kHook, 1, {0x1400}, "TRCHKL0\0" "4@$5\0\0"sv);
   elf.sections = {{".note.stapsdt", SHT_NOTE, 0, 0, probes},
                   {".stapsdt.base", SHT_PROGBITS, SHF_ALLOC, base, {0}},
                   {".note.tracewell.hooks", SHT_NOTE, 0, 0, hooks}};
@@ -85,8 +87,8 @@ TEST(Markers, TextsWithoutAnEndAreNone) {
   TestElf elf;
   std::vector<uint8_t> notes;
   add_note(notes, elf, kProbe, 3, {1, 2, 3}, "shop");
-  add_note(notes, elf, kProbe, 3, {1, 2, 3}, std::string_view("shop\0order\0arg", 14));
-  add_note(notes, elf, kProbe, 3, {1, 2, 3}, std::string_view("a\0b\0c\0", 6));
+  add_note(notes, elf, kProbe, 3, {1, 2, 3}, "shop\0order\0arg"sv);
+  add_note(notes, elf, kProbe, 3, {1, 2, 3}, "a\0b\0c\0"sv);
   elf.sections = {{".note.stapsdt", SHT_NOTE, 0, 0, notes}};
   const auto bytes = elf.build();
   const auto found = find_markers(ElfFile{Bytes(bytes)});
