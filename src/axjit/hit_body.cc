@@ -1,0 +1,259 @@
+#include "axjit/hit_body.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "axjit/assembler.h"
+#include "base/check.h"
+
+namespace tracewell::axjit {
+namespace {
+
+constexpr uint32_t kGenerals = 16;
+constexpr uint32_t kRax = 0, kRcx = 1, kRdx = 2, kRsp = 4, kRdi = 7;
+constexpr uint32_t kOutcome = 1u << kRax | 1u << kRdx;
+constexpr uint16_t kCallee = 0b1111'0000'0010'1000;  // rbx, rbp, r12 to r15
+constexpr uint32_t kArithmetic = 0x8d5;              // OF SF ZF AF PF CF
+constexpr uint32_t kOverflow = 11;
+constexpr uint32_t kDirectionOrAlignment = 0x40400;
+constexpr uint32_t kTrap = 0x100;  // the tracer's, when it steps
+constexpr size_t kBodyBytes = 1024;
+
+constexpr int32_t at_register(uint32_t general) {
+  return static_cast<int32_t>(offsetof(tracewell_hit, registers) + general * sizeof(uint64_t));
+}
+
+class BodyEmitter {
+ public:
+  BodyEmitter(const HitSpec& spec, std::span<uint8_t> buffer)
+      : spec_(spec), as_(buffer, FrameUse{}) {}
+
+  Result<HitBody> emit() {
+    as_.lea(as_.rsp, qword(-static_cast<int32_t>(sizeof(tracewell_hit))));
+    store(kRax);
+    as_.lahf();
+    as_.seto(as_.al);
+    as_.mov(qword(offsetof(tracewell_hit, arithmetic_flags)), as_.rax);
+    saved_ = uint16_t{1} << kRax;
+    if (spec_.condition.size() != 0) {
+      TW_RETURN_IF_ERROR(ask_condition());
+    } else {
+      as_.xor_(as_.eax, as_.eax);
+      as_.mov(qword(offsetof(tracewell_hit, condition_status)), as_.rax);
+    }
+    collect();
+    TW_RETURN_IF_ERROR(add_expressions());
+    as_.ready();
+    HitBody body;
+    body.code.assign(as_.getCode(), as_.getCode() + as_.getSize());
+    body.loads = std::move(loads_);
+    body.collected = std::move(collected_);
+    body.stack_bytes =
+        static_cast<uint32_t>(kRedZone + 2 * sizeof(uint64_t) + sizeof(tracewell_hit)) + deepest_;
+    return body;
+  }
+
+ private:
+  Xbyak::Address qword(size_t offset) { return as_.qword[as_.rsp + static_cast<int>(offset)]; }
+  Xbyak::Address qword(int32_t offset) { return as_.qword[as_.rsp + offset]; }
+  static Reg64 general(uint32_t number) { return Reg64(static_cast<int>(number)); }
+  void store(uint32_t number) { as_.mov(qword(at_register(number)), general(number)); }
+  void load(uint32_t number) { as_.mov(general(number), qword(at_register(number))); }
+  void store_address(size_t offset, uint64_t address) {
+    as_.mov(as_.rax, address);
+    as_.mov(qword(offset), as_.rax);
+  }
+
+  /// Those of `registers` that were not saved yet; the stack pointer by what it was.
+  void save(uint16_t registers) {
+    for (uint32_t number = 0; number < kGenerals; ++number) {
+      if (number == kRsp || (registers & ~saved_ & 1u << number) == 0) continue;
+      store(number);
+    }
+    if ((registers & ~saved_ & 1u << kRsp) != 0) {
+      as_.lea(as_.rax, qword(static_cast<int32_t>(sizeof(tracewell_hit) + sizeof(uint64_t)) +
+                             kRedZone));
+      as_.mov(qword(at_register(kRsp)), as_.rax);
+    }
+    saved_ |= registers;
+  }
+
+  void save_pc() { store_address(offsetof(tracewell_hit, rip), spec_.pc); }
+
+  /// Which the arithmetic of ours has changed meanwhile: as they were.
+  void save_flags() {
+    as_.pushfq();
+    as_.pop(as_.rax);
+    as_.and_(as_.eax, ~(kArithmetic | kTrap));
+    as_.movzx(as_.ecx, as_.word[as_.rsp + static_cast<int>(
+                                              offsetof(tracewell_hit, arithmetic_flags))]);
+    as_.movzx(as_.edx, as_.cl);
+    as_.shr(as_.ecx, 8);
+    as_.shl(as_.edx, kOverflow);
+    as_.or_(as_.eax, as_.ecx);
+    as_.or_(as_.eax, as_.edx);
+    as_.mov(qword(offsetof(tracewell_hit, eflags)), as_.rax);
+  }
+
+  void restore_flags() {
+    as_.mov(as_.rax, qword(offsetof(tracewell_hit, arithmetic_flags)));
+    as_.add(as_.al, 0x7f);
+    as_.sahf();
+  }
+
+  Result<Native> native(ax::Code code, ax::Purpose purpose) {
+    const Surroundings surroundings{.registers = spec_.registers,
+                                    .variables = spec_.variables,
+                                    .memory_reads = spec_.memory_reads};
+    return compile(code, purpose, surroundings);
+  }
+
+  void add_code(const Native& native) {
+    as_.align(16);
+    const auto begin = static_cast<uint32_t>(as_.getSize());
+    for (const FaultingLoad& one : native.loads)
+      loads_.push_back({begin + one.load, begin + one.resume});
+    for (const uint8_t byte : native.code) as_.db(byte);
+    deepest_ = std::max(deepest_, native.stack_bytes);
+  }
+
+  /// By place_in_hit()'s numbers, as bits.
+  uint32_t registers_of(const Needs& needs) const {
+    uint32_t bits = 0;
+    for (const uint32_t wanted : needs.registers)
+      for (const RegisterPlace& place : spec_.registers)
+        for (uint32_t which = 0; which <= kEflags; ++which)
+          if (place.number == wanted && place.offset == place_in_hit(0, which).offset)
+            bits |= 1u << which;
+    return bits;
+  }
+
+  Status ask_condition() {
+    TW_ASSIGN_OR_RETURN(const Needs needs, survey(spec_.condition, ax::Purpose::Condition));
+    TW_ASSIGN_OR_RETURN(condition_, native(spec_.condition, ax::Purpose::Condition));
+    const uint32_t reads = registers_of(needs);
+    const bool reads_flags = (reads >> kEflags & 1) != 0;
+    const auto changes = static_cast<uint16_t>(condition_.clobbers | kOutcome | 1u << kRdi |
+                                               (reads_flags ? 1u << kRcx : 0u));
+    save(static_cast<uint16_t>(changes | reads));
+    if (reads_flags) save_flags();
+    if ((reads >> kRip & 1) != 0) save_pc();
+    if (!needs.variables.empty() || condition_.calls) set_context();
+    as_.mov(as_.rdi, as_.rsp);
+    as_.call(condition_label_);
+    as_.movzx(as_.edx, as_.dl);
+    as_.mov(qword(offsetof(tracewell_hit, condition_status)), as_.rdx);
+    as_.or_(as_.rax, as_.rdx);
+    as_.jnz(holds_, Xbyak::CodeGenerator::T_NEAR);
+    restore_flags();
+    for (uint32_t number = 0; number < kGenerals; ++number)
+      if (number != kRsp && (changes >> number & 1) != 0) load(number);
+    leave();
+    as_.L(holds_);
+    return {};
+  }
+
+  void set_context() {
+    store_address(offsetof(tracewell_hit, context.variables), spec_.addresses.variables);
+    store_address(offsetof(tracewell_hit, context.calls), spec_.addresses.calls);
+  }
+
+  void leave() {
+    as_.lea(as_.rsp, qword(static_cast<int32_t>(sizeof(tracewell_hit))));
+    as_.ret();
+  }
+
+  void collect() {
+    Xbyak::Label odd, call, odd_at_end, out;
+    constexpr auto kNear = Xbyak::CodeGenerator::T_NEAR;
+    save(0xffff);
+    save_flags();
+    as_.test(as_.eax, kDirectionOrAlignment);
+    as_.jnz(odd, kNear);
+    as_.L(call);
+    save_pc();
+    set_context();
+    store_address(offsetof(tracewell_hit, plan), spec_.addresses.plan);
+    as_.mov(as_.rdi, as_.rsp);
+    as_.mov(as_.rax, spec_.addresses.collect);
+    as_.call(as_.rax);
+    as_.test(as_.dword[as_.rsp + static_cast<int>(offsetof(tracewell_hit, eflags))],
+             kDirectionOrAlignment);
+    as_.jnz(odd_at_end, kNear);
+    restore_flags();
+    as_.L(out);
+    for (uint32_t number = 0; number < kGenerals; ++number)
+      if (number != kRsp && (kCallee >> number & 1) == 0) load(number);
+    leave();
+    as_.L(odd);
+    as_.push(2);
+    as_.popfq();
+    as_.jmp(call, kNear);
+    as_.L(odd_at_end);
+    as_.push(qword(offsetof(tracewell_hit, eflags)));
+    as_.popfq();
+    as_.jmp(out, kNear);
+  }
+
+  Status add_expressions() {
+    if (spec_.condition.size() != 0) {
+      as_.align(16);
+      as_.L(condition_label_);
+      add_code(condition_);
+    }
+    for (const ax::Code code : spec_.collected) {
+      TW_ASSIGN_OR_RETURN(const Native one, native(code, ax::Purpose::Action));
+      as_.align(16);
+      collected_.push_back(static_cast<uint32_t>(as_.getSize()));
+      add_code(one);
+    }
+    return {};
+  }
+
+  const HitSpec& spec_;
+  Assembler as_;
+  Native condition_;
+  Xbyak::Label condition_label_, holds_;
+  uint16_t saved_ = 0;
+  uint32_t deepest_ = 0;
+  std::vector<FaultingLoad> loads_;
+  std::vector<uint32_t> collected_;
+};
+
+}  // namespace
+
+RegisterPlace place_in_hit(uint32_t number, uint32_t which) {
+  TW_CHECK(which <= kEflags);
+  const size_t offset = which < kGenerals ? offsetof(tracewell_hit, registers) + which * 8
+                        : which == kRip   ? offsetof(tracewell_hit, rip)
+                                          : offsetof(tracewell_hit, eflags);
+  // Of the flags all but the lowest half is 0.
+  return {number, static_cast<int32_t>(offset), uint8_t(which == kEflags ? 4 : 8)};
+}
+
+Result<HitBody> make_hit_body(const HitSpec& spec) try {
+  size_t bytes = kBodyBytes + 512 + spec.condition.size() * 256;
+  for (const ax::Code code : spec.collected) bytes += 512 + code.size() * 256;
+  std::vector<uint8_t> buffer(bytes);
+  return BodyEmitter(spec, buffer).emit();
+} catch (const Xbyak::Error& error) {
+  return Error{Errc::Limit, fmt::format("cannot be compiled: {}", error.what()), {}};
+}
+
+std::vector<uint8_t> hit_slot(uint64_t address, uint64_t body) {
+  const std::array<uint8_t, 5> down = {0x48, 0x8d, 0x64, 0x24, 0x80};  // lea -128(%rsp), %rsp
+  const std::array<uint8_t, 8> up = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};  // lea 128(%rsp), %rsp
+  const uint64_t distance = body - (address + down.size() + 5);
+  TW_CHECK(static_cast<int64_t>(distance) == static_cast<int32_t>(distance));
+  std::vector<uint8_t> code(down.begin(), down.end());
+  code.push_back(0xe8);
+  for (int shift = 0; shift < 32; shift += 8)
+    code.push_back(static_cast<uint8_t>(distance >> shift));
+  code.insert(code.end(), up.begin(), up.end());
+  TW_CHECK(code.size() == kHitSlotBytes);
+  return code;
+}
+
+}  // namespace tracewell::axjit

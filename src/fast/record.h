@@ -1,0 +1,35 @@
+// A record's blocks, one after the other. The bytes come from a program that may have spoiled them:
+// what makes no sense ends the record.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/bytes.h"
+#include "ring/frame_ring.h"
+
+namespace tracewell::fast {
+
+struct RecordBlock {
+  enum class Kind : uint8_t { General, Vector, Memory, Variable, Fault };
+  Kind kind = Kind::Memory;
+  tracewell_general general{};  // General
+  uint64_t address = 0;         // Memory; Fault: of memory that could not be read
+  uint32_t number = 0;          // Variable; Fault: a tracewell::ax::Fault
+  int64_t value = 0;            // Variable
+  Bytes bytes;                  // Memory; Vector: what XSAVEC has stored
+};
+
+class RecordBlocks {
+ public:
+  explicit RecordBlocks(Bytes blocks) : rest_(blocks) {}
+  /// nullopt at the end, or where bad() from now on.
+  std::optional<RecordBlock> next();
+  bool bad() const { return bad_; }
+
+ private:
+  Bytes rest_;
+  bool bad_ = false;
+};
+
+}  // namespace tracewell::fast

@@ -1,0 +1,82 @@
+// RingReader: takes records out of the rings of an area, while the process's threads go on putting
+// them in, and after they have ended.
+//
+// The process may write anything over the area at any time. So nothing there is believed: how far a
+// ring was read is kept here, sizes are checked, and a record is copied before anyone looks at it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "fast/area.h"
+
+namespace tracewell::fast {
+
+struct RingRecord {
+  uint32_t tid = 0;  // as the thread said
+  uint32_t plan = 0;
+  uint64_t ticks = 0;
+  Bytes blocks;  // valid during the call
+};
+
+/// What is missing of one ring, counted since it was made.
+struct RingLosses {
+  uint64_t no_room = 0;     // hits that found the ring full
+  uint64_t too_large = 0;   // records that did not fit what was reserved for them
+  uint64_t unfinished = 0;  // records of threads that were killed meanwhile
+  uint64_t spoiled = 0;     // places where the program has written over a ring
+
+  uint64_t all() const { return no_room + too_large + unfinished + spoiled; }
+};
+
+class RingReader {
+ public:
+  using Visit = std::function<void(const RingRecord&)>;
+
+  /// `memory` was given to make_area() with this shape, and outlives this. One reader at a time.
+  RingReader(std::span<uint8_t> memory, const AreaShape& shape);
+
+  uint32_t rings() const { return shape_.rings; }
+  /// The thread's key; 0: nobody has the ring.
+  uint64_t key(uint32_t ring) const;
+
+  /// Is anything there that could be taken?
+  bool waiting(uint32_t ring) const;
+  /// Takes all records up to one that is not finished; with `ended`, when no thread writes to the
+  /// ring any more, goes on behind that. Records of a ring come in the order in which they were
+  /// begun. Returns how many there were.
+  size_t take(uint32_t ring, bool ended, const Visit& visit);
+  /// take() with `ended`, then the ring is free for another thread. What it has lost stays counted.
+  size_t give_up(uint32_t ring, const Visit& visit);
+
+  RingLosses losses(uint32_t ring) const;
+  /// Hits of threads that found no ring.
+  uint64_t homeless() const;
+
+ private:
+  struct Seen {
+    uint64_t tail = 0;
+    RingLosses losses;  // no_room: of former owners
+  };
+  tracewell_area& area() const { return *reinterpret_cast<tracewell_area*>(memory_.data()); }
+  tracewell_ring& ring(uint32_t number) const {
+    return reinterpret_cast<tracewell_ring*>(memory_.data() + shape_.rings_offset())[number];
+  }
+  uint32_t& commit_word(uint32_t ring, uint64_t position) const;
+  /// How far it may be written; never more than a ring's size ahead of what was read.
+  uint64_t head(uint32_t ring) const;
+  void release(uint32_t ring, uint64_t position, uint64_t bytes);
+  bool visit_record(uint32_t ring, uint64_t bytes, const Visit& visit);
+  uint64_t skip(uint32_t ring, uint64_t end);
+
+  std::span<uint8_t> memory_;
+  AreaShape shape_;
+  std::vector<Seen> seen_;
+  std::vector<uint8_t> copy_;
+};
+
+}  // namespace tracewell::fast

@@ -1,0 +1,379 @@
+/* The collector: what runs inside a traced process at a hit, called by the code of its pad, on the
+ * stack of the thread that hit. It is one position-independent piece of code without data of its
+ * own: no libc, no thread-local memory, no lock, no allocation; a system call only at a thread's
+ * first hit, and where the tracer wants memory to be read by one. It changes no vector state.
+ *
+ * A signal may arrive at any instruction, and its handler may hit tracepoints as well, which then
+ * collect in between: see ring/frame_ring.h. So what changes a ring's `head` is one instruction,
+ * and needs no lock prefix, for no other thread changes it. */
+#include <stdint.h>
+
+#include "ax/hit.h"
+#include "ring/frame_ring.h"
+
+#define ENTRY __attribute__((visibility("hidden"), used))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
+enum { kGetTid = 186, kProcessVmReadv = 310 };
+
+uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes);
+uint64_t copy_text_loads(uint8_t* to, uint64_t from, uint64_t max);
+
+static long call(long number, long a, const void* b, long c, const void* d, long e, long f) {
+  long result;
+  register long r10 __asm__("r10") = (long)d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+static uint32_t thread_id(void) { return (uint32_t)call(kGetTid, 0, 0, 0, 0, 0, 0); }
+
+/* --- rings ------------------------------------------------------------------------------------ */
+
+static int exchange_if(uint64_t* number, uint64_t expected, uint64_t wanted) {
+  uint8_t done;
+  __asm__ volatile("cmpxchg %3, %1"
+                   : "=@cce"(done), "+m"(*number), "+a"(expected)
+                   : "r"(wanted)
+                   : "memory");
+  return done;
+}
+
+static inline uint64_t key_of_thread(const struct tracewell_area* area) {
+  uint64_t base = 0;
+  if (LIKELY(!area->by_thread_id)) {
+    __asm__("rdfsbase %0" : "=r"(base));
+    if (LIKELY(base != 0)) return base;
+  }
+  return (uint64_t)thread_id() * 2 + 1;
+}
+
+/* NULL: all are taken. */
+static inline struct tracewell_ring* ring_of_thread(struct tracewell_area* area, uint32_t* number) {
+  uint64_t* keys = (uint64_t*)((uint8_t*)area + area->keys_offset);
+  struct tracewell_ring* rings = (struct tracewell_ring*)((uint8_t*)area + area->rings_offset);
+  const uint32_t mask = area->rings - 1;
+  const uint64_t key = key_of_thread(area);
+  uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) & mask;
+  for (uint32_t looked = 0; looked <= mask; ++looked, at = (at + 1) & mask) {
+    uint64_t there = __atomic_load_n(&keys[at], __ATOMIC_RELAXED);
+    if (LIKELY(there == key)) {
+      *number = at;
+      return &rings[at];
+    }
+    if (there != 0) continue;
+    if (__atomic_compare_exchange_n(&keys[at], &there, key, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED) ||
+        there == key) {
+      rings[at].tid = thread_id();
+      *number = at;
+      return &rings[at];
+    }
+  }
+  return 0;
+}
+
+/* A record's place; `data` NULL: there is no room. */
+struct Reserved {
+  struct tracewell_ring* ring;
+  uint32_t* commit;
+  uint8_t* data;
+  uint64_t head; /* where it begins */
+};
+
+static inline struct Reserved reserve(struct tracewell_area* area, uint64_t bytes) {
+  uint32_t number = 0;
+  struct Reserved out = {ring_of_thread(area, &number), 0, 0, 0};
+  if (!out.ring) {
+    __atomic_fetch_add(&area->homeless, 1, __ATOMIC_RELAXED);
+    return out;
+  }
+  do {
+    out.head = __atomic_load_n(&out.ring->head, __ATOMIC_RELAXED);
+    const uint64_t tail = __atomic_load_n(&out.ring->tail, __ATOMIC_ACQUIRE);
+    if (out.head + bytes - tail > area->ring_bytes) {
+      __asm__ volatile("incq %0" : "+m"(out.ring->lost));
+      return out;
+    }
+  } while (!exchange_if(&out.ring->head, out.head, out.head + bytes));
+  const uint64_t at = out.head & (area->ring_bytes - 1);
+  const uint64_t cells = area->ring_bytes / TRACEWELL_CELL;
+  out.commit = (uint32_t*)((uint8_t*)area + area->commit_offset) + number * cells +
+               at / TRACEWELL_CELL;
+  out.data = (uint8_t*)area + area->data_offset + number * area->data_stride + at;
+  __atomic_store_n(out.commit, (uint32_t)(bytes / TRACEWELL_CELL) | TRACEWELL_RECORD_OPEN,
+                   __ATOMIC_RELEASE);
+  return out;
+}
+
+static inline void commit(const struct Reserved* place, uint64_t reserved, uint64_t used) {
+  uint64_t bytes = (used + TRACEWELL_CELL - 1) & ~(uint64_t)(TRACEWELL_CELL - 1);
+  if (bytes != reserved &&
+      !exchange_if(&place->ring->head, place->head + reserved, place->head + bytes))
+    bytes = reserved; /* a handler's record is behind it */
+  __atomic_store_n(place->commit, (uint32_t)(bytes / TRACEWELL_CELL), __ATOMIC_RELEASE);
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+static struct tracewell_hit* hit_of(struct tracewell_native_context* context) {
+  return (struct tracewell_hit*)context; /* its first member */
+}
+
+static inline void put(struct tracewell_hit* hit, uint64_t value, uint32_t bytes) {
+  __builtin_memcpy(hit->at, &value, bytes);
+  hit->at += bytes;
+}
+
+static inline int has_room(struct tracewell_hit* hit, uint64_t bytes) {
+  if (LIKELY((uint64_t)(hit->end - hit->at) >= bytes)) return 1;
+  hit->overflowed = 1;
+  return 0;
+}
+
+static void note_fault(struct tracewell_hit* hit, uint32_t fault, uint64_t address) {
+  if (hit->fault != 0) return;
+  hit->fault = fault;
+  hit->fault_address = address;
+}
+
+static uint64_t read_by_call(uint64_t process, void* to, uint64_t from, uint64_t bytes) {
+  struct {
+    const void* base;
+    uint64_t bytes;
+  } mine = {to, bytes}, its = {(const void*)from, bytes};
+  /* One page at a time: a range that cannot be read as a whole is not read at all. */
+  uint64_t done = 0;
+  while (done < bytes) {
+    const uint64_t to_page = 4096 - ((from + done) & 4095);
+    mine.base = (uint8_t*)to + done;
+    its.base = (const void*)(from + done);
+    mine.bytes = its.bytes = to_page < bytes - done ? to_page : bytes - done;
+    if (call(kProcessVmReadv, (long)process, &mine, 1, &its, 1, 0) != (long)its.bytes) break;
+    done += its.bytes;
+  }
+  return done;
+}
+
+static inline uint64_t copy(struct tracewell_hit* hit, void* to, uint64_t from, uint64_t bytes) {
+  const uint64_t process = hit->plan->area->reads_of;
+  if (LIKELY(process == 0)) return copy_loads(to, from, bytes);
+  return read_by_call(process, to, from, bytes);
+}
+
+enum { kMemoryHead = 11, kMemoryMax = 0xffff };
+
+/* In blocks of at most 65535 bytes. Of memory that cannot be read, what stands before that. */
+static int add_memory(struct tracewell_hit* hit, uint64_t address, uint64_t bytes) {
+  while (bytes != 0) {
+    const uint64_t now = bytes < kMemoryMax ? bytes : kMemoryMax;
+    if (!has_room(hit, kMemoryHead + now)) return 0;
+    uint8_t* const head = hit->at;
+    const uint64_t got = copy(hit, head + kMemoryHead, address, now);
+    if (got != 0) {
+      put(hit, 'M', 1);
+      put(hit, address, 8);
+      put(hit, got, 2);
+      hit->at += got;
+    }
+    if (got != now) {
+      note_fault(hit, kMemoryAccess, address + got);
+      return 0;
+    }
+    address += now;
+    bytes -= now;
+  }
+  return 1;
+}
+
+static void add_general(struct tracewell_hit* hit) {
+  if (!has_room(hit, 1 + sizeof(struct tracewell_general))) return;
+  struct tracewell_general* const out = (struct tracewell_general*)(hit->at + 1);
+  *hit->at = 'G';
+  hit->at += 1 + sizeof *out;
+  const uint64_t* const from = hit->registers;
+  out->rax = from[0];
+  out->rcx = from[1];
+  out->rdx = from[2];
+  out->rbx = from[3];
+  out->rsp = from[4];
+  out->rbp = from[5];
+  out->rsi = from[6];
+  out->rdi = from[7];
+  out->r8 = from[8];
+  out->r9 = from[9];
+  out->r10 = from[10];
+  out->r11 = from[11];
+  out->r12 = from[12];
+  out->r13 = from[13];
+  out->r14 = from[14];
+  out->r15 = from[15];
+  out->rip = hit->rip;
+  out->eflags = hit->eflags;
+  out->fs_base = out->gs_base = 0;
+  if (LIKELY(!hit->plan->area->by_thread_id)) {
+    __asm__("rdfsbase %0" : "=r"(out->fs_base));
+    __asm__("rdgsbase %0" : "=r"(out->gs_base));
+  }
+  __asm__("mov %%cs, %0" : "=m"(out->cs));
+  __asm__("mov %%ss, %0" : "=m"(out->ss));
+  __asm__("mov %%ds, %0" : "=m"(out->ds));
+  __asm__("mov %%es, %0" : "=m"(out->es));
+  __asm__("mov %%fs, %0" : "=m"(out->fs));
+  __asm__("mov %%gs, %0" : "=m"(out->gs));
+  out->pad = 0;
+}
+
+enum { kVectorHead = 6, kVectorAlign = 64, kLegacyBytes = 512, kHeaderBytes = 64 };
+
+static void add_vector(struct tracewell_hit* hit, const struct tracewell_step* step) {
+  if (!has_room(hit, kVectorHead + kVectorAlign - 1 + step->bytes)) return;
+  uint8_t* const head = hit->at;
+  uint8_t* const area = (uint8_t*)(((uint64_t)head + kVectorHead + kVectorAlign - 1) &
+                                   ~(uint64_t)(kVectorAlign - 1));
+  put(hit, 'X', 1);
+  put(hit, (uint64_t)(area - head - kVectorHead), 1);
+  put(hit, step->bytes, 4);
+  hit->at = area + step->bytes;
+  /* XSAVEC writes the header's first two words; the rest has to be 0 for who restores it. */
+  uint64_t* const rest = (uint64_t*)(area + kLegacyBytes);
+  for (unsigned i = 2; i < kHeaderBytes / 8; ++i) rest[i] = 0;
+  __asm__ volatile("xsavec64 (%0)"
+                   :
+                   : "r"(area), "a"((uint32_t)step->value), "d"((uint32_t)(step->value >> 32))
+                   : "memory");
+}
+
+/* --- what expressions ask for ------------------------------------------------------------------ */
+
+ENTRY int tw_trace_memory(struct tracewell_native_context* context, uint64_t address,
+                          uint64_t size) {
+  return add_memory(hit_of(context), address, size);
+}
+
+ENTRY int tw_trace_string(struct tracewell_native_context* context, uint64_t address,
+                          uint64_t max) {
+  struct tracewell_hit* const hit = hit_of(context);
+  uint64_t room = (uint64_t)(hit->end - hit->at);
+  if (!has_room(hit, kMemoryHead + 1)) return 0;
+  room -= kMemoryHead;
+  uint64_t wanted = max < kMemoryMax ? max : kMemoryMax;
+  if (wanted > room) wanted = room;
+  uint8_t* const to = hit->at + kMemoryHead;
+  const uint64_t process = hit->plan->area->reads_of;
+  uint64_t got = 0;
+  if (process == 0)
+    got = copy_text_loads(to, address, wanted);
+  else
+    while (got < wanted && read_by_call(process, to + got, address + got, 1) == 1 &&
+           to[got++] != 0) {
+    }
+  const int whole = got != 0 && to[got - 1] == 0;
+  if (got != 0) {
+    put(hit, 'M', 1);
+    put(hit, address, 8);
+    put(hit, got, 2);
+    hit->at += got;
+  }
+  if (whole || got == max) return 1;
+  if (got == wanted) {
+    hit->overflowed = 1;
+    return 0;
+  }
+  note_fault(hit, kMemoryAccess, address + got);
+  return 0;
+}
+
+ENTRY int tw_trace_variable(struct tracewell_native_context* context, uint64_t number,
+                            uint64_t value) {
+  struct tracewell_hit* const hit = hit_of(context);
+  if (!has_room(hit, 13)) return 0;
+  put(hit, 'V', 1);
+  put(hit, number, 4);
+  put(hit, value, 8);
+  return 1;
+}
+
+ENTRY uint64_t tw_get_variable(struct tracewell_native_context* context, uint64_t number) {
+  (void)context;
+  (void)number;
+  return 0;
+}
+
+ENTRY int tw_read_memory(struct tracewell_native_context* context, uint64_t address, void* to,
+                         uint64_t size) {
+  uint64_t value = 0;
+  const uint64_t got = copy(hit_of(context), &value, address, size);
+  if (got != size) {
+    context->fault_address = address + got;
+    return 0;
+  }
+  __builtin_memcpy(to, &value, 8 < size ? 8 : size);
+  return 1;
+}
+
+ENTRY int tw_print(struct tracewell_native_context* context, uint64_t function, uint64_t channel,
+                   const char* format, const uint64_t* arguments, uint64_t count) {
+  (void)context, (void)function, (void)channel, (void)format, (void)arguments, (void)count;
+  return 0;
+}
+
+/* --- a hit ------------------------------------------------------------------------------------ */
+
+typedef struct tracewell_native_outcome Expression(struct tracewell_native_context*);
+
+static void note_outcome(struct tracewell_hit* hit, uint64_t status) {
+  const uint32_t fault = status & TRACEWELL_NATIVE_FAULT_MASK;
+  if (fault != 0) note_fault(hit, fault, fault == kMemoryAccess ? hit->context.fault_address : 0);
+}
+
+static void run(struct tracewell_hit* hit) {
+  const struct tracewell_hit_plan* const plan = hit->plan;
+  for (uint32_t i = 0; i < plan->step_count; ++i) {
+    const struct tracewell_step* const step = &plan->steps[i];
+    switch (step->kind) {
+      case TRACEWELL_STEP_GENERAL: add_general(hit); break;
+      case TRACEWELL_STEP_VECTOR: add_vector(hit, step); break;
+      case TRACEWELL_STEP_MEMORY:
+        add_memory(hit,
+                   step->value + (step->base < 16                        ? hit->registers[step->base]
+                                  : step->base == TRACEWELL_REGISTER_RIP ? hit->rip
+                                                                         : 0),
+                   step->bytes);
+        break;
+      default: note_outcome(hit, ((Expression*)step->value)(&hit->context).status);
+    }
+  }
+}
+
+ENTRY void tw_collect(struct tracewell_hit* hit) {
+  const struct tracewell_hit_plan* const plan = hit->plan;
+  if (__atomic_load_n(&plan->area->closed, __ATOMIC_RELAXED)) return;
+  const struct Reserved place = reserve(plan->area, plan->record_bytes);
+  if (!place.data) return;
+  uint32_t ticks_low, ticks_high;
+  __asm__ volatile("rdtsc" : "=a"(ticks_low), "=d"(ticks_high));
+  hit->at = place.data + sizeof(struct tracewell_record);
+  hit->end = place.data + plan->record_bytes - 10; /* for an E block */
+  hit->fault = hit->overflowed = 0;
+  if (hit->condition_status != 0)
+    note_outcome(hit, hit->condition_status);
+  else
+    run(hit);
+  if (hit->fault != 0) {
+    put(hit, 'E', 1);
+    put(hit, hit->fault, 1);
+    put(hit, hit->fault_address, 8);
+  }
+  struct tracewell_record* const head = (struct tracewell_record*)place.data;
+  head->plan = plan->number;
+  head->bytes = hit->overflowed ? 0 : (uint32_t)(hit->at - place.data);
+  head->ticks = (uint64_t)ticks_high << 32 | ticks_low;
+  commit(&place, plan->record_bytes, (uint64_t)(hit->at - place.data));
+}

@@ -1,0 +1,90 @@
+/* Reads of the program's memory that may fault: each load stands in .tw_loads with the place where
+ * its thread goes on then. Nothing here touches vector state, or the stack but for the return. */
+
+  .macro may_fault load resume
+  .pushsection .tw_loads, "a"
+  .long \load, \resume
+  .popsection
+  .endm
+
+  .text
+
+/* uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes): how many could be read, from the
+ * beginning. rep movsb takes some 30 cycles before it begins. */
+  .globl copy_loads
+  .hidden copy_loads
+  .type copy_loads, @function
+copy_loads:
+  mov %rdx, %rcx
+  cmp $256, %rdx
+  ja .Lmany
+.Lwords:
+  sub $8, %rcx
+  jb .Lrest
+.Lword:
+  mov (%rsi), %rax
+  mov %rax, (%rdi)
+  add $8, %rsi
+  add $8, %rdi
+  jmp .Lwords
+.Lrest:
+  add $8, %rcx
+.Lbytes:
+  jz .Ldone
+.Lbyte:
+  movzbl (%rsi), %eax
+  mov %al, (%rdi)
+  inc %rsi
+  inc %rdi
+  dec %rcx
+  jmp .Lbytes
+.Lmany:
+  rep movsb
+.Ldone:
+  mov %rdx, %rax
+  sub %rcx, %rax
+  ret
+  may_fault .Lword, .Lrest
+  may_fault .Lbyte, .Ldone
+  may_fault .Lmany, .Ldone
+  .size copy_loads, . - copy_loads
+
+/* uint64_t copy_text_loads(uint8_t* to, uint64_t from, uint64_t max): as copy_loads, up to and with
+ * a zero byte. */
+  .globl copy_text_loads
+  .hidden copy_text_loads
+  .type copy_text_loads, @function
+copy_text_loads:
+  xor %ecx, %ecx
+.Ltext:
+  cmp %rdx, %rcx
+  jae .Lend
+.Lletter:
+  movzbl (%rsi,%rcx), %eax
+  mov %al, (%rdi,%rcx)
+  inc %rcx
+  test %al, %al
+  jnz .Ltext
+.Lend:
+  mov %rcx, %rax
+  ret
+  may_fault .Lletter, .Lend
+  .size copy_text_loads, . - copy_text_loads
+
+  .section .tw_head, "a"
+  .globl collector_head
+  .hidden collector_head
+collector_head:
+  .quad 0x3130636c6f635754
+  .long collector_end
+  .long tw_collect
+  .long tw_trace_memory
+  .long tw_trace_string
+  .long tw_trace_variable
+  .long tw_get_variable
+  .long tw_read_memory
+  .long tw_print
+  .long loads_begin
+  .long load_count
+
+  .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,97 @@
+/* base/freestanding: no libc, no allocation. C and C++.
+ *
+ * The memory in which a traced process leaves what its tracepoints collect, for its tracer to take
+ * out: rings of records, one for each thread, and what finds a thread its ring. Writers are threads
+ * of the process, in code of ours (inproc/collect); the reader is one process beside it
+ * (fast/ring_reader.h). Both have it mapped; neither trusts the other's bytes with its life: the
+ * program may write over all of it, and the reader checks what it finds.
+ *
+ * A thread's ring is found by its key, the base of its fs segment, where each thread has its
+ * thread-local memory. Key i belongs to ring i. Who has no ring takes the first free key on its
+ * way from its hash on, by compare and exchange. The reader gives rings of ended threads back.
+ *
+ * A record is written in this order; x86-64 keeps stores in order, and a signal handler's records
+ * nest anywhere in between:
+ *   1. `head` moves past it, by an instruction that no signal splits   it is reserved
+ *   2. its commit word = cells | OPEN                                  its size is known
+ *   3. timestamp, then its bytes
+ *   4. `head` moves back to its real end, if it is still the last
+ *   5. its commit word = cells                                         it is there
+ * So of a process that was killed at any instant all records are read that got to 5. Between 1 and
+ * 2 a commit word is 0; commit words that do not begin a record are 0, too, so what follows such a
+ * gap is found. The reader zeroes the commit word, and then moves `tail`.
+ *
+ * A record is contiguous: it may run past the end of `data`, into room that is there for that, and
+ * the next one then begins so many bytes behind the beginning. */
+#ifndef TRACEWELL_RING_FRAME_RING_H
+#define TRACEWELL_RING_FRAME_RING_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TRACEWELL_AREA_MAGIC 0x3130616572615754u /* "TWarea01" */
+#define TRACEWELL_CELL 32u                       /* bytes; records are whole cells */
+#define TRACEWELL_RECORD_MAX 0x40000u            /* bytes */
+#define TRACEWELL_RECORD_OPEN 0x80000000u
+
+/* One for each ring; two lines of cache, the first one its thread's, the other one the reader's. */
+struct tracewell_ring {
+  uint64_t head; /* bytes ever reserved, less what was given back */
+  uint64_t lost; /* hits that found no room */
+  uint32_t tid;  /* of its thread; 0 = not known yet */
+  uint32_t pad;
+  uint64_t unused[5];
+  uint64_t tail; /* bytes ever taken out */
+  uint64_t unused_too[7];
+};
+
+/* At the beginning of the memory. All offsets are from there. */
+struct tracewell_area {
+  uint64_t magic;
+  uint64_t bytes;         /* of all of it */
+  uint32_t rings;         /* a power of two */
+  uint32_t ring_bytes;    /* of data in each, a power of two */
+  uint64_t keys_offset;   /* uint64_t[rings] */
+  uint64_t rings_offset;  /* struct tracewell_ring[rings] */
+  uint64_t commit_offset; /* uint32_t[rings][ring_bytes / TRACEWELL_CELL] */
+  uint64_t data_offset;   /* [rings][data_stride] */
+  uint64_t data_stride;   /* ring_bytes, and TRACEWELL_RECORD_MAX */
+  uint32_t by_thread_id;  /* 1: keys are 2 * thread id + 1, since fs bases do not tell threads apart */
+  uint32_t closed;        /* 1: hits are neither recorded nor counted */
+  uint64_t homeless;      /* hits of threads for which there was no ring */
+  uint64_t reads_of;      /* the process's id: its memory is read by system calls, since a fault would
+                             do harm; 0: by loads, whose faults a tracer mends */
+  uint64_t unused[5];
+  uint64_t variables[512]; /* cells of trace state variables, by number */
+};
+
+/* What a record begins with; blocks follow. */
+struct tracewell_record {
+  uint32_t plan;  /* of the tracepoint's location: tracewell_plan.number */
+  uint32_t bytes; /* with this */
+  uint64_t ticks; /* of the processor's time stamp counter */
+};
+
+/* Blocks, packed:
+ *   'G'  tracewell_general
+ *   'X'  uint8_t skip, uint32_t size; `skip` bytes; `size` bytes of XSAVEC
+ *   'M'  uint64_t address, uint16_t size; the bytes      (as in a trace file)
+ *   'V'  uint32_t number; int64_t value                  (as in a trace file)
+ *   'E'  uint8_t fault, uint64_t address                 tracewell::ax::Fault; the first at this hit
+ */
+struct tracewell_general {
+  uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
+  uint64_t rip, eflags, fs_base, gs_base;
+  uint16_t cs, ss, ds, es, fs, gs;
+  uint32_t pad;
+};
+
+#ifdef __cplusplus
+}
+static_assert(sizeof(tracewell_ring) == 128 && sizeof(tracewell_record) == 16);
+static_assert(sizeof(tracewell_area) == 128 + 512 * 8 && sizeof(tracewell_general) == 176);
+#endif
+#endif

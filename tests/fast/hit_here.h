@@ -1,0 +1,198 @@
+// Hits in this very process: an area, the collector, and a body that a thunk calls as a pad would,
+// with chosen values in all registers. Faults are mended as a tracer would.
+#pragma once
+
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "ax/hit.h"
+#include "axjit/hit_body.h"
+#include "base/check.h"
+#include "fast/area.h"
+#include "fast/collector_code.h"
+#include "fast/record.h"
+#include "fast/ring_reader.h"
+
+namespace tracewell::fast {
+
+/// Zeroed pages, shared with children.
+inline std::span<uint8_t> pages(uint64_t bytes, int protection) {
+  void* const at = mmap(nullptr, bytes, protection, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                        0);
+  TW_CHECK(at != MAP_FAILED);
+  return {static_cast<uint8_t*>(at), bytes};
+}
+
+/// All threads of the process: where loads may fault, and where their threads go on.
+class LoadTable {
+ public:
+  static void add(uint64_t base, uint64_t load, uint64_t resume) {
+    static const bool caught = catch_faults();
+    TW_CHECK(caught && count_ < kMax);
+    table_[count_++] = {base + load, base + resume};
+  }
+  static inline volatile uint64_t faults = 0;
+
+ private:
+  struct One {
+    uint64_t load, resume;
+  };
+  static constexpr size_t kMax = 4096;
+  static inline One table_[kMax];
+  static inline size_t count_ = 0;
+  static void mend(int signal, siginfo_t*, void* context) {
+    auto& rip = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
+    for (size_t i = 0; i < count_; ++i) {
+      if (table_[i].load != static_cast<uint64_t>(rip)) continue;
+      rip = static_cast<greg_t>(table_[i].resume);
+      faults = faults + 1;
+      return;
+    }
+    std::signal(signal, SIG_DFL);
+  }
+  static bool catch_faults() {
+    struct sigaction action {};
+    action.sa_sigaction = mend;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    return sigaction(SIGSEGV, &action, nullptr) == 0 && sigaction(SIGBUS, &action, nullptr) == 0;
+  }
+};
+
+struct Step {
+  uint32_t kind = TRACEWELL_STEP_GENERAL;
+  uint32_t base = TRACEWELL_NO_REGISTER;
+  uint64_t value = 0, bytes = 0;
+  std::vector<uint8_t> code;  // EXPRESSION
+};
+
+class HitsHere {
+ public:
+  explicit HitsHere(const AreaShape& shape = {})
+      : shape_(shape),
+        memory_(pages(shape.bytes(), PROT_READ | PROT_WRITE)),
+        code_(pages(kCodeBytes, PROT_READ | PROT_WRITE | PROT_EXEC)),
+        area_(make_area(memory_, shape)),
+        reader_(memory_, shape) {
+    const Bytes collector = collector_code();
+    std::memcpy(code_.data(), collector.data(), collector.size());
+    used_ = (collector.size() + 63) / 64 * 64;
+    const tracewell_collector& head = collector_head();
+    const auto* loads = reinterpret_cast<const tracewell_faulting_load*>(collector.data() +
+                                                                         head.loads);
+    for (uint32_t i = 0; i < head.load_count; ++i)
+      LoadTable::add(at(0), loads[i].load, loads[i].resume);
+    const auto entry = [this](uint32_t offset) { return code_.data() + offset; };
+    calls_.trace_memory =
+        reinterpret_cast<decltype(calls_.trace_memory)>(entry(head.trace_memory));
+    calls_.trace_string =
+        reinterpret_cast<decltype(calls_.trace_string)>(entry(head.trace_string));
+    calls_.trace_variable =
+        reinterpret_cast<decltype(calls_.trace_variable)>(entry(head.trace_variable));
+    calls_.get_variable =
+        reinterpret_cast<decltype(calls_.get_variable)>(entry(head.get_variable));
+    calls_.read_memory = reinterpret_cast<decltype(calls_.read_memory)>(entry(head.read_memory));
+    calls_.print = reinterpret_cast<decltype(calls_.print)>(entry(head.print));
+  }
+  ~HitsHere() {
+    munmap(memory_.data(), memory_.size());
+    munmap(code_.data(), code_.size());
+  }
+  HitsHere(const HitsHere&) = delete;
+  HitsHere& operator=(const HitsHere&) = delete;
+
+  /// A body that does this; its address. Registers are numbered as instructions do.
+  uint64_t add(uint32_t number, const std::vector<Step>& steps,
+               const std::vector<uint8_t>& condition = {}, uint32_t record_bytes = 4096,
+               uint64_t pc = 0) {
+    auto* const plan = reinterpret_cast<tracewell_hit_plan*>(
+        take(sizeof(tracewell_hit_plan) + steps.size() * sizeof(tracewell_step)));
+    *plan = {&area_, &calls_, number, record_bytes, static_cast<uint32_t>(steps.size()), 0};
+    std::vector<axjit::RegisterPlace> places;
+    for (uint32_t which = 0; which <= axjit::kEflags; ++which)
+      places.push_back(axjit::place_in_hit(which, which));
+    std::vector<axjit::VariablePlace> variables;
+    for (uint32_t i = 0; i < 512; ++i)
+      variables.push_back({i, axjit::VariablePlace::Kind::Cell, i * 8});
+    std::vector<ax::Code> collected;
+    for (const Step& step : steps)
+      if (step.kind == TRACEWELL_STEP_EXPRESSION) collected.emplace_back(step.code);
+    const auto body = axjit::make_hit_body(
+        {.pc = pc,
+         .condition = condition,
+         .collected = collected,
+         .addresses = {.collect = at(collector_head().collect),
+                       .calls = reinterpret_cast<uint64_t>(&calls_),
+                       .plan = reinterpret_cast<uint64_t>(plan),
+                       .variables = reinterpret_cast<uint64_t>(area_.variables)},
+         .registers = places,
+         .variables = variables,
+         .memory_reads = area_.reads_of == 0 ? axjit::MemoryReads::Direct
+                                             : axjit::MemoryReads::Called});
+    TW_CHECK(body.ok());
+    auto* const code = reinterpret_cast<uint8_t*>(take(body->code.size()));
+    std::memcpy(code, body->code.data(), body->code.size());
+    const auto base = reinterpret_cast<uint64_t>(code);
+    for (const axjit::FaultingLoad& load : body->loads)
+      LoadTable::add(base, load.load, load.resume);
+    size_t expressions = 0;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      const bool is_code = step.kind == TRACEWELL_STEP_EXPRESSION;
+      plan->steps[i] = {step.kind, step.base,
+                        is_code ? base + body->collected[expressions++] : step.value, step.bytes};
+    }
+    return base;
+  }
+
+  tracewell_area& area() { return area_; }
+  RingReader& reader() { return reader_; }
+  std::span<uint8_t> memory() const { return memory_; }
+  const AreaShape& shape() const { return shape_; }
+  /// Room for code or data of a test's own, near all bodies.
+  uint64_t take(uint64_t bytes) {
+    const uint64_t begin = at(used_);
+    used_ += (bytes + 63) / 64 * 64;
+    TW_CHECK(used_ <= code_.size());
+    return begin;
+  }
+
+  struct Record {
+    uint32_t tid, plan;
+    uint64_t ticks;
+    std::vector<uint8_t> blocks;
+  };
+  /// Everything that is finished, ring by ring.
+  std::vector<Record> records(bool ended = false) {
+    std::vector<Record> out;
+    for (uint32_t ring = 0; ring < shape_.rings; ++ring)
+      reader_.take(ring, ended, [&](const RingRecord& one) {
+        out.push_back({one.tid, one.plan, one.ticks,
+                       {one.blocks.begin(), one.blocks.end()}});
+      });
+    return out;
+  }
+  uint64_t lost() const {
+    uint64_t sum = reader_.homeless();
+    for (uint32_t ring = 0; ring < shape_.rings; ++ring) sum += reader_.losses(ring).all();
+    return sum;
+  }
+
+ private:
+  static constexpr uint64_t kCodeBytes = 4 << 20;
+  uint64_t at(uint64_t offset) const { return reinterpret_cast<uint64_t>(code_.data()) + offset; }
+
+  AreaShape shape_;
+  std::span<uint8_t> memory_, code_;
+  tracewell_area& area_;
+  RingReader reader_;
+  tracewell_native_calls calls_{};
+  uint64_t used_ = 0;
+};
+
+}  // namespace tracewell::fast

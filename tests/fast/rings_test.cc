@@ -1,0 +1,198 @@
+// Rings under load: full ones, signals that nest, threads, processes that are killed, and programs
+// that write over them.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <random>
+#include <thread>
+
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "fast/hit_here.h"
+
+namespace tracewell::fast {
+namespace {
+
+/// A body that records what rdi holds, and a function that hits it as a pad would.
+class Counting {
+ public:
+  explicit Counting(const AreaShape& shape = {}, uint32_t record_bytes = 256)
+      : here(shape) {
+    // trace_quick of 8 bytes at rdi would need memory; a variable would be shared: the register
+    // block has it.
+    const uint64_t body = here.add(1, {{}}, {}, record_bytes);
+    const uint64_t slot = here.take(64);
+    auto code = axjit::hit_slot(slot, body);
+    code.push_back(0xc3);
+    std::memcpy(reinterpret_cast<void*>(slot), code.data(), code.size());
+    hit = reinterpret_cast<void (*)(uint64_t)>(slot);
+  }
+  static uint64_t number(const HitsHere::Record& record) {
+    RecordBlocks blocks(record.blocks);
+    const auto block = blocks.next();
+    EXPECT_TRUE(block && block->kind == RecordBlock::Kind::General);
+    return block ? block->general.rdi : 0;
+  }
+  HitsHere here;
+  void (*hit)(uint64_t) = nullptr;
+};
+
+TEST(FastRings, WhatFindsNoRoomIsCounted) {
+  Counting counting({.rings = 4, .ring_bytes = 4096});
+  for (uint64_t i = 0; i < 1000; ++i) counting.hit(i);
+  const auto records = counting.here.records();
+  ASSERT_GT(records.size(), 10U);
+  for (uint64_t i = 0; i < records.size(); ++i) EXPECT_EQ(Counting::number(records[i]), i);
+  EXPECT_EQ(records.size() + counting.here.lost(), 1000U);
+}
+
+TEST(FastRings, GoAroundManyTimes) {
+  Counting counting({.rings = 1, .ring_bytes = 4096});
+  uint64_t next = 0;
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    counting.hit(i);
+    if (i % 7 != 0) continue;
+    for (const auto& record : counting.here.records())
+      ASSERT_EQ(Counting::number(record), next++);
+  }
+  EXPECT_EQ(counting.here.lost(), 0U);
+}
+
+TEST(FastRings, ThreadsWithoutARingAreCounted) {
+  Counting counting({.rings = 2, .ring_bytes = 4096});
+  std::atomic<int> ready = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 5; ++i)
+    threads.emplace_back([&] {
+      counting.hit(1);
+      ++ready;
+      while (ready < 5) std::this_thread::yield();
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counting.here.records().size(), 2U);
+  EXPECT_EQ(counting.here.reader().homeless(), 3U);
+  for (uint32_t ring = 0; ring < 2; ++ring) counting.here.reader().give_up(ring, [](auto&) {});
+  counting.hit(2);
+  EXPECT_EQ(counting.here.records().size(), 1U);
+}
+
+TEST(FastRings, EachThreadsRecordsComeInOrder) {
+  constexpr uint64_t kThreads = 4, kHits = 100'000;
+  Counting counting({.rings = 8, .ring_bytes = 1 << 16});
+  std::atomic<uint64_t> left = kThreads;
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (uint64_t i = 0; i < kHits; ++i) counting.hit(t << 32 | i);
+      --left;
+    });
+  std::map<uint64_t, std::pair<uint64_t, uint32_t>> next;
+  uint64_t seen = 0;
+  const auto look = [&] {
+    for (const auto& record : counting.here.records()) {
+      const uint64_t number = Counting::number(record);
+      auto& [expected, tid] = next[number >> 32];
+      ASSERT_GE(number & 0xffffffff, expected);
+      ASSERT_TRUE(tid == 0 || tid == record.tid);
+      expected = (number & 0xffffffff) + 1;
+      tid = record.tid;
+      ++seen;
+    }
+  };
+  while (left != 0) look();
+  for (std::thread& thread : threads) thread.join();
+  look();
+  EXPECT_EQ(seen + counting.here.lost(), kThreads * kHits);
+  EXPECT_EQ(next.size(), kThreads);
+}
+
+Counting* handled = nullptr;
+std::atomic<uint64_t> handled_hits = 0;
+void nested(int) {
+  const int before = errno;
+  handled->hit(uint64_t{1} << 40 | handled_hits++);
+  errno = before;
+}
+
+TEST(FastRings, SignalsMayNestAnywhere) {
+  Counting counting({.rings = 8, .ring_bytes = 1 << 16}, 1024);
+  handled = &counting;
+  handled_hits = 0;
+  std::signal(SIGALRM, nested);
+  const timeval often{0, 50};
+  const itimerval timer{often, often};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+  uint64_t next[2] = {}, hits = 0;
+  const auto look = [&] {
+    for (const auto& record : counting.here.records()) {
+      const uint64_t number = Counting::number(record);
+      uint64_t& expected = next[number >> 40];
+      ASSERT_EQ(number & 0xff'ffff'ffff, expected++);
+    }
+  };
+  while (handled_hits < 2000) {
+    for (int i = 0; i < 20; ++i) counting.hit(hits++);
+    look();
+  }
+  setitimer(ITIMER_REAL, std::array<itimerval, 1>{}.data(), nullptr);
+  std::signal(SIGALRM, SIG_DFL);
+  look();
+  EXPECT_EQ(counting.here.lost(), 0U);
+  EXPECT_EQ(next[0], hits);
+  EXPECT_EQ(next[1], handled_hits);
+}
+
+TEST(FastRings, AKilledProcessLeavesAllThatWasFinished) {
+  for (int round = 0; round < 30; ++round) {
+    Counting counting({.rings = 4, .ring_bytes = 1 << 20});
+    auto* const done = reinterpret_cast<std::atomic<uint64_t>*>(
+        pages(4096, PROT_READ | PROT_WRITE).data());
+    const pid_t child = fork();
+    if (child == 0) {
+      for (uint64_t i = 0;; ++i) {
+        counting.hit(i);
+        done->store(i + 1);
+      }
+    }
+    while (done->load() == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(round * 7));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    const auto records = counting.here.records(true);
+    for (uint64_t i = 0; i < records.size(); ++i) ASSERT_EQ(Counting::number(records[i]), i);
+    EXPECT_GE(records.size() + counting.here.lost(), done->load());
+    EXPECT_LE(records.size(), done->load() + 1);
+    munmap(done, 4096);
+  }
+}
+
+TEST(FastRings, WhatTheProgramWritesOverThemHarmsNobody) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 300; ++round) {
+    Counting counting({.rings = 2, .ring_bytes = 4096});
+    for (uint64_t i = 0; i < 10; ++i) counting.hit(i);
+    const auto memory = counting.here.memory();
+    const AreaShape& shape = counting.here.shape();
+    const auto spoil = [&](uint64_t begin, uint64_t end) {
+      for (int i = 0; i < 40; ++i) memory[begin + random() % (end - begin)] = uint8_t(random());
+    };
+    if (round % 3 != 0) spoil(shape.rings_offset(), shape.rings_offset() + 256);
+    if (round % 3 != 1) spoil(shape.commit_offset(), shape.commit_offset() + 1024);
+    if (round % 3 != 2) spoil(shape.data_offset(), shape.data_offset() + 2 * shape.data_stride());
+    for (int i = 0; i < 3; ++i) {
+      for (const auto& record : counting.here.records(i == 1)) {
+        RecordBlocks blocks(record.blocks);
+        while (blocks.next()) {
+        }
+      }
+    }
+    for (uint32_t ring = 0; ring < 2; ++ring) counting.here.reader().give_up(ring, [](auto&) {});
+    for (uint64_t i = 0; i < 10; ++i) counting.hit(i);
+    EXPECT_EQ(counting.here.records().size(), 10U) << round;
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::fast
