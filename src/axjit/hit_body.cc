@@ -7,6 +7,7 @@
 
 #include "axjit/assembler.h"
 #include "base/check.h"
+#include "base/endian.h"
 
 namespace tracewell::axjit {
 namespace {
@@ -162,7 +163,7 @@ class BodyEmitter {
 
   void leave() {
     as_.lea(as_.rsp, qword(static_cast<int32_t>(sizeof(tracewell_hit))));
-    as_.ret();
+    as_.ret(kRedZone);
   }
 
   void collect() {
@@ -242,17 +243,13 @@ Result<HitBody> make_hit_body(const HitSpec& spec) try {
   return Error{Errc::Limit, fmt::format("cannot be compiled: {}", error.what()), {}};
 }
 
-std::vector<uint8_t> hit_slot(uint64_t address, uint64_t body) {
-  const std::array<uint8_t, 5> down = {0x48, 0x8d, 0x64, 0x24, 0x80};  // lea -128(%rsp), %rsp
-  const std::array<uint8_t, 8> up = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};  // lea 128(%rsp), %rsp
-  const uint64_t distance = body - (address + down.size() + 5);
-  TW_CHECK(static_cast<int64_t>(distance) == static_cast<int32_t>(distance));
-  std::vector<uint8_t> code(down.begin(), down.end());
-  code.push_back(0xe8);
-  for (int shift = 0; shift < 32; shift += 8)
-    code.push_back(static_cast<uint8_t>(distance >> shift));
-  code.insert(code.end(), up.begin(), up.end());
-  TW_CHECK(code.size() == kHitSlotBytes);
+std::array<uint8_t, kHitSlotBytes> hit_slot(uint64_t body) {
+  std::array<uint8_t, kHitSlotBytes> code = {
+      0x48, 0x8d, 0x64, 0x24, 0x80,        // lea -128(%rsp), %rsp
+      0xff, 0x15, 0x02, 0x00, 0x00, 0x00,  // call *2(%rip)
+      0xeb, 0x08,                          // jmp over the address
+  };
+  store_uint(code.data() + code.size() - sizeof body, body, sizeof body, Endian::Little);
   return code;
 }
 

@@ -1,11 +1,12 @@
 // The code that a pad calls at a hit: it keeps what the program has in its registers, asks the
 // condition, and only where that holds calls the collector. ax/hit.h says what they agree on.
 //
-// A pad's slot calls it with the stack pointer moved below the red zone, by kRedZone bytes; it
-// returns with all registers and flags as they were. In front of a condition only those registers
+// A pad's slot calls it with the stack pointer moved below the red zone, by kRedZone bytes; it moves
+// that back when it returns, with all registers and flags as they were. In front of a condition only those registers
 // are saved that the condition reads or changes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -53,9 +54,8 @@ struct HitBody {
 /// Errors: those of compile().
 Result<HitBody> make_hit_body(const HitSpec& spec);
 
-/// What the pad has in its slot: it calls a body that is within 2 GiB of `address`, where the slot
-/// will stand.
-inline constexpr uint32_t kHitSlotBytes = 18;
-std::vector<uint8_t> hit_slot(uint64_t address, uint64_t body);
+/// What the pad has in its slot, wherever that stands: it calls the body.
+inline constexpr uint32_t kHitSlotBytes = 21;
+std::array<uint8_t, kHitSlotBytes> hit_slot(uint64_t body);
 
 }  // namespace tracewell::axjit

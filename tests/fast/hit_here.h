@@ -64,15 +64,15 @@ class LoadTable {
   }
 };
 
-struct Step {
-  uint32_t kind = TRACEWELL_STEP_GENERAL;
-  uint32_t base = TRACEWELL_NO_REGISTER;
-  uint64_t value = 0, bytes = 0;
-  std::vector<uint8_t> code;  // EXPRESSION
-};
-
 class HitsHere {
  public:
+  struct Step {
+    uint32_t kind = TRACEWELL_STEP_GENERAL;
+    uint32_t base = TRACEWELL_NO_REGISTER;
+    uint64_t value = 0, bytes = 0;
+    std::vector<uint8_t> code = {};  // EXPRESSION
+  };
+
   explicit HitsHere(const AreaShape& shape = {})
       : shape_(shape),
         memory_(pages(shape.bytes(), PROT_READ | PROT_WRITE)),
@@ -154,7 +154,7 @@ class HitsHere {
   RingReader& reader() { return reader_; }
   std::span<uint8_t> memory() const { return memory_; }
   const AreaShape& shape() const { return shape_; }
-  /// Room for code or data of a test's own, near all bodies.
+  /// Room for code or data of a test's own.
   uint64_t take(uint64_t bytes) {
     const uint64_t begin = at(used_);
     used_ += (bytes + 63) / 64 * 64;

@@ -24,9 +24,9 @@ class Counting {
     // block has it.
     const uint64_t body = here.add(1, {{}}, {}, record_bytes);
     const uint64_t slot = here.take(64);
-    auto code = axjit::hit_slot(slot, body);
-    code.push_back(0xc3);
+    const auto code = axjit::hit_slot(body);
     std::memcpy(reinterpret_cast<void*>(slot), code.data(), code.size());
+    *reinterpret_cast<uint8_t*>(slot + code.size()) = 0xc3;  // ret
     hit = reinterpret_cast<void (*)(uint64_t)>(slot);
   }
   static uint64_t number(const HitsHere::Record& record) {

@@ -58,7 +58,6 @@ tw_thunk:
   movq tw_thunk_rax(%rip), %rdi
   leaq -128(%rsp), %rsp
   callq *tw_thunk_body(%rip)
-  leaq 128(%rsp), %rsp
   movq %rax, tw_thunk_rax(%rip)
   movq tw_thunk_registers(%rip), %rax
   movq %rdi, 56(%rax)

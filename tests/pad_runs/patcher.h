@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,10 +34,14 @@ inline void put(uint64_t address, Bytes bytes) {
 
 class Patcher {
  public:
-  Patcher(const Code& code, const std::vector<uint64_t>& sites, std::optional<Kind> only = {})
+  using MakeSlot = std::function<std::vector<uint8_t>(uint64_t site)>;
+
+  /// Without `make_slot`, slots count their hits. One of its own has at most as many bytes.
+  Patcher(const Code& code, const std::vector<uint64_t>& sites, std::optional<Kind> only = {},
+          MakeSlot make_slot = {})
       : code_(code), patches_(code, PadSpace(taken_here()), kCountingSlotBytes),
         planner_(only ? Planner(patches_, *only) : Planner(patches_)),
-        sites_(sites) {
+        sites_(sites), make_slot_(std::move(make_slot)) {
     const Range all = code.range();
     const uint64_t start = all.start & ~(PadSpace::kPageBytes - 1);
     TW_CHECK(mprotect(reinterpret_cast<void*>(start), all.end - start,
@@ -158,7 +164,7 @@ class Patcher {
     std::vector<std::vector<uint8_t>> bytes;
     std::vector<Slot> slots;
     for (const uint64_t wanting : entry.slots) {
-      bytes.push_back(counting(wanting));
+      bytes.push_back(make_slot_ ? make_slot_(wanting) : counting(wanting));
       slots.push_back({wanting, bytes.back()});
     }
     std::vector<Pad> pads;
@@ -175,6 +181,7 @@ class Patcher {
   Patches patches_;
   Planner planner_;
   std::vector<uint64_t> sites_;
+  MakeSlot make_slot_;
   std::set<uint64_t> pages_;
   std::map<uint64_t, std::vector<Pad>> pads_;
 };
