@@ -1,6 +1,7 @@
 # The collector (src/inproc/collect): one piece of position-independent code that is put into traced
-# processes. It is linked by itself, to be refused where it needs anything, and then becomes bytes in
-# the room that knows of it. Plain flags whatever the preset is: it runs inside programs of others.
+# processes. It is linked by itself, to be refused where it needs anything, and then becomes bytes
+# in the room that knows of it. Plain flags whatever the preset is: it runs inside programs of
+# others.
 enable_language(ASM)
 
 make_sees_root(inproc)  # it has no library

@@ -2,8 +2,8 @@
 // condition, and only where that holds calls the collector. ax/hit.h says what they agree on.
 //
 // A pad's slot calls it with the stack pointer moved below the red zone, by kRedZone bytes; it moves
-// that back when it returns, with all registers and flags as they were. In front of a condition only those registers
-// are saved that the condition reads or changes.
+// that back when it returns, with all registers and flags as they were. In front of a condition
+// only those registers are saved that the condition reads or changes.
 #pragma once
 
 #include <array>

@@ -59,11 +59,13 @@ struct tracewell_area {
   uint64_t commit_offset; /* uint32_t[rings][ring_bytes / TRACEWELL_CELL] */
   uint64_t data_offset;   /* [rings][data_stride] */
   uint64_t data_stride;   /* ring_bytes, and TRACEWELL_RECORD_MAX */
-  uint32_t by_thread_id;  /* 1: keys are 2 * thread id + 1, since fs bases do not tell threads apart */
-  uint32_t closed;        /* 1: hits are neither recorded nor counted */
-  uint64_t homeless;      /* hits of threads for which there was no ring */
-  uint64_t reads_of;      /* the process's id: its memory is read by system calls, since a fault would
-                             do harm; 0: by loads, whose faults a tracer mends */
+  /* 1: keys are 2 * thread id + 1, since fs bases do not tell threads apart, or cannot be read. */
+  uint32_t by_thread_id;
+  uint32_t closed;   /* 1: hits are neither recorded nor counted */
+  uint64_t homeless; /* hits of threads for which there was no ring */
+  /* The process's id: its memory is read by system calls, since a fault would do harm; 0: by loads,
+   * whose faults a tracer mends. */
+  uint64_t reads_of;
   uint64_t unused[5];
   uint64_t variables[512]; /* cells of trace state variables, by number */
 };
@@ -80,7 +82,7 @@ struct tracewell_record {
  *   'X'  uint8_t skip, uint32_t size; `skip` bytes; `size` bytes of XSAVEC
  *   'M'  uint64_t address, uint16_t size; the bytes      (as in a trace file)
  *   'V'  uint32_t number; int64_t value                  (as in a trace file)
- *   'E'  uint8_t fault, uint64_t address                 tracewell::ax::Fault; the first at this hit
+ *   'E'  uint8_t fault, uint64_t address                 tracewell::ax::Fault, the hit's first
  */
 struct tracewell_general {
   uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;

@@ -1,6 +1,7 @@
 // What a hit collects, and that it leaves everything as it was.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "fast/thunk.h"

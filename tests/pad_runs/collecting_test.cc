@@ -25,8 +25,10 @@ uint64_t body_of(HitsHere& here, Collects what, uint32_t number, uint64_t site) 
   constexpr uint8_t kRdx = 2, kRsp = 4;
   constexpr uint64_t kX87AndSse = 3, kAreaBytes = 576;
   const HitsHere::Step general;
-  const HitsHere::Step vectors{.kind = TRACEWELL_STEP_VECTOR, .value = kX87AndSse, .bytes = kAreaBytes};
-  const HitsHere::Step stack{.kind = TRACEWELL_STEP_MEMORY, .base = kRsp, .value = uint64_t(-64), .bytes = 64};
+  const HitsHere::Step vectors{
+      .kind = TRACEWELL_STEP_VECTOR, .value = kX87AndSse, .bytes = kAreaBytes};
+  const HitsHere::Step stack{
+      .kind = TRACEWELL_STEP_MEMORY, .base = kRsp, .value = uint64_t(-64), .bytes = 64};
   const std::vector<uint8_t> is_there = {kReg, 0, kRsp, kEnd};
   const std::vector<uint8_t> is_not = {kReg, 0, kRdx, kReg, 0, kRsp, kEqual, kEnd};
   switch (what) {

@@ -250,7 +250,7 @@ static void add_vector(struct tracewell_hit* hit, const struct tracewell_step* s
                    : "memory");
 }
 
-/* --- what expressions ask for ------------------------------------------------------------------ */
+/* --- what expressions ask for ----------------------------------------------------------------- */
 
 ENTRY int tw_trace_memory(struct tracewell_native_context* context, uint64_t address,
                           uint64_t size) {
@@ -333,6 +333,11 @@ static void note_outcome(struct tracewell_hit* hit, uint64_t status) {
   if (fault != 0) note_fault(hit, fault, fault == kMemoryAccess ? hit->context.fault_address : 0);
 }
 
+static uint64_t value_of(const struct tracewell_hit* hit, uint32_t general) {
+  if (general < 16) return hit->registers[general];
+  return general == TRACEWELL_REGISTER_RIP ? hit->rip : 0;
+}
+
 static void run(struct tracewell_hit* hit) {
   const struct tracewell_hit_plan* const plan = hit->plan;
   for (uint32_t i = 0; i < plan->step_count; ++i) {
@@ -341,11 +346,7 @@ static void run(struct tracewell_hit* hit) {
       case TRACEWELL_STEP_GENERAL: add_general(hit); break;
       case TRACEWELL_STEP_VECTOR: add_vector(hit, step); break;
       case TRACEWELL_STEP_MEMORY:
-        add_memory(hit,
-                   step->value + (step->base < 16                        ? hit->registers[step->base]
-                                  : step->base == TRACEWELL_REGISTER_RIP ? hit->rip
-                                                                         : 0),
-                   step->bytes);
+        add_memory(hit, value_of(hit, step->base) + step->value, step->bytes);
         break;
       default: note_outcome(hit, ((Expression*)step->value)(&hit->context).status);
     }
