@@ -1,8 +1,8 @@
 // The code that a pad calls at a hit: it keeps what the program has in its registers, asks the
 // condition, and only where that holds calls the collector. ax/hit.h says what they agree on.
 //
-// A pad's slot calls it with the stack pointer moved below the red zone, by kRedZone bytes; it moves
-// that back when it returns, with all registers and flags as they were. In front of a condition
+// A pad's slot calls it with the stack pointer moved below the red zone, by kRedZone bytes; it puts
+// that back as it returns, with all registers and flags as they were. In front of a condition
 // only those registers are saved that the condition reads or changes.
 #pragma once
 
