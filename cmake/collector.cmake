@@ -9,13 +9,15 @@ set(collector_folder ${CMAKE_SOURCE_DIR}/src/inproc/collect)
 add_library(collector_objects OBJECT ${collector_folder}/collect.c ${collector_folder}/copy.S)
 target_include_directories(collector_objects PRIVATE ${TRACEWELL_SEES_ROOT}/inproc)
 target_compile_options(collector_objects PRIVATE $<$<COMPILE_LANGUAGE:C>:
-  -std=gnu11 -O2 -g0 -fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector
+  -std=gnu11 -O2 -g0 -fPIC -ffreestanding -fno-builtin -fvisibility=hidden -fno-stack-protector
   -mgeneral-regs-only -fcf-protection=none -fno-asynchronous-unwind-tables -fno-jump-tables
   -Wall -Wextra -Wshadow>)
+# The script is for GNU's linker, which is there with every compiler.
+find_program(TRACEWELL_GNU_LD NAMES ld.bfd ld REQUIRED)
 set(collector ${CMAKE_BINARY_DIR}/collector/collector)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/collector)
 add_custom_command(OUTPUT ${collector}.bin
-  COMMAND ${CMAKE_LINKER} -T ${collector_folder}/collector.ld -static -nostdlib
+  COMMAND ${TRACEWELL_GNU_LD} -T ${collector_folder}/collector.ld -static -nostdlib
           --orphan-handling=error -o ${collector}.elf $<TARGET_OBJECTS:collector_objects>
   COMMAND ${CMAKE_OBJCOPY} -O binary ${collector}.elf ${collector}.bin
   DEPENDS collector_objects $<TARGET_OBJECTS:collector_objects> ${collector_folder}/collector.ld

@@ -98,12 +98,17 @@ Status Engine::start(target::Pid pid) {
   settle_buffer();
   capture_machine();
   TW_RETURN_IF_ERROR(look_at_markers());
-  TW_RETURN_IF_ERROR(insert_sites());
   for (Point& point : points_) {
     point.hits = point.bytes = 0;
     fit_masks(point.plan);
-    want_probe(point.plan, true);
   }
+  fast_lost_ = 0;
+  begin_fast();
+  if (Status status = insert_sites(); !status) {
+    fast_.reset();
+    return status;
+  }
+  for (const Point& point : points_) want_probe(point.plan, true);
   jobs_.clear();
   passed_ = failed_ = std::nullopt;
   full_ = false;
@@ -122,6 +127,7 @@ Status Engine::insert_sites() {
   for (size_t i = 0; i < definitions_.size(); ++i) {
     const TracepointDef& definition = definitions_[i];
     if (i > 0 && definitions_[i - 1].address == definition.address) continue;
+    if (insert_fast(i)) continue;
     Status status = target_.trace_sites()->insert(pid_, definition.address);
     if (status) continue;
     for (size_t k = 0; k < i; ++k) remove_site(definitions_[k].address);
@@ -151,12 +157,14 @@ void Engine::on_event(const target::StopEvent& event) {
   const bool gone = event.kind == Kind::Exited || event.kind == Kind::Signalled ||
                     event.kind == Kind::Exec;
   if (!running_ || ((!gone || event.pid != pid_) && event.kind != Kind::NoneLeft)) return;
+  catch_up();
   end_if_due();
   if (running_) end_run(Stop::Unknown);
 }
 
 void Engine::end_run(Stop reason, uint32_t tracepoint) {
   static_cast<void>(settle());  // what cannot be inserted now was not live anyway
+  end_fast();
   running_ = false;
   stop_ = reason;
   stop_tracepoint_ = tracepoint;
@@ -177,7 +185,7 @@ RunStatus Engine::status() const {
   if (stop_ == Stop::Requested) status.stop_text = stop_note_;
   if (stop_ == Stop::Failed) status.stop_text = error_text_;
   status.frames = buffer_.count();
-  status.frames_created = buffer_.created();
+  status.frames_created = buffer_.created() + fast_lost_ + (fast_ ? fast_->lost() : 0);
   status.buffer_free = buffer_.free_bytes();
   status.buffer_size = buffer_.size_bytes();
   status.circular = buffer_.circular();

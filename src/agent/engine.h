@@ -13,33 +13,23 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "agent/buffer_file.h"
+#include "agent/buffer_home.h"
 #include "agent/collect_plan.h"
 #include "agent/collector.h"
+#include "agent/fast_trace.h"
 #include "agent/trace.h"
 #include "agent/trace_buffer.h"
 #include "agent/variables.h"
 #include "target/target.h"
 
 namespace tracewell::agent {
-
-/// Where an engine's trace buffer outlives it, and how its file says what the frames mean.
-struct BufferHome {
-  /// Asked for a file once, by the first run.
-  std::function<Result<BufferFile>()> make;
-  /// The text that goes into it.
-  std::function<std::vector<uint8_t>(const Catalog&)> describe;
-  /// Told where it is, or why there is none; and when the file system is full.
-  std::function<void(std::string_view)> notice;
-  /// Which process it says is the server; 0: ours.
-  int64_t server_pid = 0;
-};
 
 class Engine final : public Trace, public TraceControl, public target::HitHandler {
  public:
@@ -80,11 +70,14 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void set_note(std::string_view type, std::string text) override;
   void client_lost() override;
   void on_event(const target::StopEvent& event) override;
+  void catch_up() override;
 
   // HitHandler
   Next on_hit(target::HitContext& hit) override;
   Next on_step(target::HitContext& hit) override;
   void on_end(target::Tid tid) override;
+  void on_exit(target::Tid tid) override;
+  void on_tick() override { catch_up(); }
 
   std::vector<Marker> markers(target::Pid pid) override { return find_markers(target_, pid); }
 
@@ -121,6 +114,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status append_actions(const rsp::QtdpActions& actions, TracepointDef& definition,
                         CollectPlan& plan);
   Status put(Opened tracepoint);
+  Status insert_while_running(const Opened& tracepoint);
   void enter(Opened tracepoint);
   Status settle();
   void forget(uint32_t number, uint64_t address);
@@ -130,6 +124,13 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void remove_site(uint64_t address);
   void end_run(RunStatus::Stop reason, uint32_t tracepoint = 0);
   int64_t now_us() const { return clock_() / 1000; }
+
+  // engine_fast.cc
+  void begin_fast();
+  bool insert_fast(size_t index);
+  void take_fast();
+  void fast_hit(const FastTrace::Hit& hit);
+  void end_fast();
 
   // engine_markers.cc
   Status look_at_markers();
@@ -171,6 +172,8 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
 
   BufferHome home_;
   TraceBuffer buffer_;
+  std::unique_ptr<FastTrace> fast_;  // while a run has some
+  uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false;
   std::string user_name_, notes_, stop_note_;

@@ -19,9 +19,6 @@ Status check_definition(const TracepointDef& definition) {
   if (definition.number == 0 || definition.number > std::numeric_limits<int16_t>::max())
     return {Errc::Unsupported,
             fmt::format("tracepoint {}: trace frames can name 1 to 32767 only", definition.number)};
-  if (definition.fast_length)
-    return {Errc::Unsupported, fmt::format("tracepoint {}: there are no fast tracepoints here",
-                                           definition.number)};
   return {};
 }
 
@@ -48,6 +45,9 @@ bool Engine::opened(uint32_t number, uint64_t address) const {
 Status Engine::define(rsp::QtdpDefinition packet) {
   TW_RETURN_IF_ERROR(settle());
   TW_RETURN_IF_ERROR(check_definition(packet.definition));
+  if (packet.definition.fast_length && target_.trace_sites()->fast() == nullptr)
+    return {Errc::Unsupported, fmt::format("tracepoint {}: there are no fast tracepoints here",
+                                           packet.definition.number)};
   TW_ASSIGN_OR_RETURN(CollectPlan plan, plan_condition(packet.definition));
   for (uint32_t number : plan.variables) variables_.mention(number);
   Opened tracepoint{std::move(packet.definition), std::move(plan)};
@@ -117,7 +117,7 @@ Status Engine::put(Opened tracepoint) {
   const uint64_t address = tracepoint.definition.address;
   if (running_) {
     Status status = look_at_marker(tracepoint.definition, tracepoint.plan);
-    if (status) status = target_.trace_sites()->insert(pid_, address);
+    if (status) status = insert_while_running(tracepoint);
     if (!status) {
       forget(number, address);
       return std::move(status).error().within(
@@ -129,6 +129,27 @@ Status Engine::put(Opened tracepoint) {
   enter(std::move(tracepoint));
   if (running_) publish();
   return {};
+}
+
+/// One that is there already as it is to be stays fast: a debugger sends all again when a library
+/// is loaded.
+Status Engine::insert_while_running(const Opened& tracepoint) {
+  const TracepointDef& definition = tracepoint.definition;
+  const uint32_t number = definition.number;
+  const uint64_t address = definition.address;
+  const auto old = find(number, address);
+  if (fast_ && fast_->has(number, address)) {
+    if (old && same_collection(definitions_[*old], definition)) return {};
+    take_fast();
+    fast_->remove(number, address);
+  }
+  const auto here = std::ranges::equal_range(definitions_, address, {}, &TracepointDef::address);
+  const bool alone = std::ranges::size(here) == (old ? 1 : 0);
+  if (alone && fast_ && definition.fast_length && fast_->insert(definition, tracepoint.plan))
+    return {};
+  for (const TracepointDef& other : here)
+    if (fast_ && other.number != number) fast_->remove(other.number, address);
+  return target_.trace_sites()->insert(pid_, address);
 }
 
 void Engine::enter(Opened tracepoint) {
@@ -149,6 +170,7 @@ void Engine::enter(Opened tracepoint) {
 void Engine::forget(uint32_t number, uint64_t address) {
   if (opened(number, address)) open_.reset();
   if (const auto index = find(number, address)) {
+    if (running_ && fast_) fast_->remove(number, address);
     if (running_) want_probe(points_[*index].plan, false);
     definitions_.erase(definitions_.begin() + static_cast<ptrdiff_t>(*index));
     points_.erase(points_.begin() + static_cast<ptrdiff_t>(*index));

@@ -101,6 +101,7 @@ void Session::cut_off() {
 
 void Session::handle(std::string_view packet) {
   Reply reply;
+  if (trace && trace->control()) trace->control()->catch_up();
   const PacketEntry* entry = find_packet(packet);
   if (entry && available(*this, entry->needs) && !disabled(entry->name))
     entry->handler(*this, packet.substr(entry->name.size()), reply);

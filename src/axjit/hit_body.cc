@@ -62,8 +62,14 @@ class BodyEmitter {
   static Reg64 general(uint32_t number) { return Reg64(static_cast<int>(number)); }
   void store(uint32_t number) { as_.mov(qword(at_register(number)), general(number)); }
   void load(uint32_t number) { as_.mov(general(number), qword(at_register(number))); }
+  /// Always the long form, so that a body's length does not depend on where things are.
+  void load_address(uint64_t address) {
+    as_.db(0x48);
+    as_.db(0xb8);  // mov $address, %rax
+    as_.dq(address);
+  }
   void store_address(size_t offset, uint64_t address) {
-    as_.mov(as_.rax, address);
+    load_address(address);
     as_.mov(qword(offset), as_.rax);
   }
 
@@ -178,7 +184,7 @@ class BodyEmitter {
     set_context();
     store_address(offsetof(tracewell_hit, plan), spec_.addresses.plan);
     as_.mov(as_.rdi, as_.rsp);
-    as_.mov(as_.rax, spec_.addresses.collect);
+    load_address(spec_.addresses.collect);
     as_.call(as_.rax);
     as_.test(as_.dword[as_.rsp + static_cast<int>(offsetof(tracewell_hit, eflags))],
              kDirectionOrAlignment);

@@ -51,7 +51,7 @@ struct HitBody {
   uint32_t stack_bytes = 0;          // below the program's stack pointer; not what collect() uses
 };
 
-/// Errors: those of compile().
+/// Errors: those of compile(). The addresses have no influence on lengths and offsets.
 Result<HitBody> make_hit_body(const HitSpec& spec);
 
 /// What the pad has in its slot, wherever that stands: it calls the body.

@@ -30,6 +30,11 @@ uint64_t RingReader::key(uint32_t number) const {
   return load(reinterpret_cast<uint64_t*>(memory_.data() + shape_.keys_offset())[number]);
 }
 
+uint32_t RingReader::tid(uint32_t number) const {
+  TW_CHECK(number < shape_.rings);
+  return load(ring(number).tid);
+}
+
 uint32_t& RingReader::commit_word(uint32_t number, uint64_t position) const {
   const uint64_t cell = position % shape_.ring_bytes / TRACEWELL_CELL;
   return reinterpret_cast<uint32_t*>(memory_.data() +
@@ -44,7 +49,7 @@ uint64_t RingReader::head(uint32_t number) const {
 
 bool RingReader::waiting(uint32_t number) const {
   TW_CHECK(number < shape_.rings);
-  return head(number) != seen_[number].tail;
+  return key(number) != 0 && head(number) != seen_[number].tail;
 }
 
 void RingReader::release(uint32_t number, uint64_t position, uint64_t bytes) {
@@ -90,13 +95,15 @@ uint64_t RingReader::skip(uint32_t number, uint64_t end) {
 size_t RingReader::take(uint32_t number, bool ended, const Visit& visit) {
   TW_CHECK(number < shape_.rings);
   Seen& seen = seen_[number];
-  const uint64_t end = head(number);
+  uint64_t end = head(number);
   size_t taken = 0;
   while (seen.tail < end) {
     const uint32_t word = load(commit_word(number, seen.tail));
     const bool finished = word != 0 && (word & TRACEWELL_RECORD_OPEN) == 0;
     if (!finished && !ended) break;
     const uint64_t bytes = uint64_t{word} * TRACEWELL_CELL;
+    // The end that was seen may have moved back since, and this record be behind it.
+    if (finished && bytes > end - seen.tail) end = head(number);
     if (finished && bytes <= end - seen.tail && bytes <= TRACEWELL_RECORD_MAX &&
         visit_record(number, bytes, visit)) {
       ++taken;
@@ -112,10 +119,6 @@ size_t RingReader::take(uint32_t number, bool ended, const Visit& visit) {
 size_t RingReader::give_up(uint32_t number, const Visit& visit) {
   const size_t taken = take(number, true, visit);
   Seen& seen = seen_[number];
-  // Behind a head that is not one of ours everything may be; the next owner begins anew.
-  uint32_t* const words = &commit_word(number, 0);
-  for (uint64_t cell = 0; cell < shape_.cells(); ++cell)
-    if (load(words[cell]) != 0) store(words[cell], 0);
   seen.losses.no_room += load(ring(number).lost);
   seen.tail = 0;
   store(ring(number).lost, 0);

@@ -44,7 +44,10 @@ class RingReader {
   /// The thread's key; 0: nobody has the ring.
   uint64_t key(uint32_t ring) const;
 
-  /// Is anything there that could be taken?
+  /// Whose it is, as the thread itself said; 0 = it did not yet.
+  uint32_t tid(uint32_t ring) const;
+
+  /// Is anything there that could be taken of a thread's?
   bool waiting(uint32_t ring) const;
   /// Takes all records up to one that is not finished; with `ended`, when no thread writes to the
   /// ring any more, goes on behind that. Records of a ring come in the order in which they were

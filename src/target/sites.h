@@ -10,6 +10,8 @@
 
 namespace tracewell::target {
 
+class FastSites;  // target/fast_sites.h
+
 using Pid = int64_t;
 using Tid = int64_t;
 
@@ -48,6 +50,11 @@ class HitHandler {
   virtual Next on_step(HitContext& hit) = 0;
   /// The thread has ended, or its process, before its steps were done.
   virtual void on_end(Tid tid) { (void)tid; }
+  /// The thread, of a process with fast sites, is about to end: it runs nothing of the program any
+  /// more. No moment to touch the process.
+  virtual void on_exit(Tid tid) { (void)tid; }
+  /// Now and then inside of wait(), while a process has fast sites. Threads run.
+  virtual void on_tick() {}
 };
 
 /// Tracepoint sites: places where a thread is caught, shown to the handler, and goes on by itself
@@ -60,6 +67,7 @@ class TraceSites {
   /// from inside on_hit and on_step, and while threads run.
   virtual Status insert(Pid pid, uint64_t address) = 0;
   virtual Status remove(Pid pid, uint64_t address) = 0;
+  virtual FastSites* fast() { return nullptr; }
 };
 
 }  // namespace tracewell::target

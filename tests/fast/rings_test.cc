@@ -60,6 +60,32 @@ TEST(FastRings, GoAroundManyTimes) {
   EXPECT_EQ(counting.here.lost(), 0U);
 }
 
+TEST(FastRings, LargeRecordsGoAroundAsWell) {
+  HitsHere here({.rings = 1, .ring_bytes = 1 << 16});
+  constexpr uint64_t kX87AndSse = 3, kAreaBytes = 576;
+  const HitsHere::Step vectors{
+      .kind = TRACEWELL_STEP_VECTOR, .value = kX87AndSse, .bytes = kAreaBytes};
+  const uint64_t body = here.add(1, {{}, vectors}, {}, 1024);
+  const uint64_t slot = here.take(64);
+  const auto code = axjit::hit_slot(body);
+  std::memcpy(reinterpret_cast<void*>(slot), code.data(), code.size());
+  *reinterpret_cast<uint8_t*>(slot + code.size()) = 0xc3;  // ret
+  const auto hit = reinterpret_cast<void (*)(uint64_t)>(slot);
+  uint64_t next = 0, taken = 0;
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    hit(i);
+    if (i % 97 != 0) continue;
+    for (const auto& record : here.records()) {
+      const uint64_t number = Counting::number(record);
+      ASSERT_GE(number, next);
+      next = number + 1;
+      ++taken;
+    }
+  }
+  taken += here.records().size();
+  EXPECT_EQ(taken + here.lost(), 20'000U);
+}
+
 TEST(FastRings, ThreadsWithoutARingAreCounted) {
   Counting counting({.rings = 2, .ring_bytes = 4096});
   std::atomic<int> ready = 0;
@@ -106,6 +132,28 @@ TEST(FastRings, EachThreadsRecordsComeInOrder) {
   look();
   EXPECT_EQ(seen + counting.here.lost(), kThreads * kHits);
   EXPECT_EQ(next.size(), kThreads);
+  for (uint32_t ring = 0; ring < 8; ++ring)
+    EXPECT_EQ(counting.here.reader().losses(ring).spoiled, 0U);
+}
+
+/// What is read was reserved larger than it became: where it ends moves back under the reader.
+TEST(FastRings, AReaderKeepsUpWithAWriter) {
+  constexpr uint64_t kHits = 300'000;
+  Counting counting({.rings = 2, .ring_bytes = 1 << 24}, 4096);
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (uint64_t i = 0; i < kHits; ++i) counting.hit(i);
+    done = true;
+  });
+  uint64_t seen = 0;
+  while (!done) seen += counting.here.records().size();
+  writer.join();
+  seen += counting.here.records().size();
+  for (uint32_t ring = 0; ring < 2; ++ring) {
+    EXPECT_EQ(counting.here.reader().losses(ring).spoiled, 0U);
+    EXPECT_FALSE(counting.here.reader().waiting(ring));
+  }
+  EXPECT_EQ(seen + counting.here.lost(), kHits);
 }
 
 Counting* handled = nullptr;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# timeout: 240
-"""Tracepoints in awkward places, by stock GDB: where a breakpoint stands as well, in a signal
+# timeout: 400
+"""Tracepoints in awkward places, traps and fast ones, by stock
+GDB: where a breakpoint stands as well, in a signal
 handler, on the way of a fork, vfork and exec, in a library that is loaded late; stepping through
 system calls and signals; a pass count that four threads share; where nobody looks."""
 
@@ -28,8 +29,14 @@ def created():
 """
 
 
+kind = "trace"
+
+
 def session(work, program, argument, script, definitions, **places):
-    """Runs the script in a GDB with the program; `definitions` is a file for its `source`."""
+    """Runs the script in a GDB with the program; `definitions` is a file for its `source`. All its
+    tracepoints are of the present kind."""
+    definitions = re.sub(r"^trace ", f"{kind} ", definitions, flags=re.MULTILINE)
+    script = script.replace('"trace ', f'"{kind} ')
     (work / "definitions").write_text(definitions % places)
     places |= {"definitions": work / "definitions", "file": work / "saved.tf"}
     # Steps shall not go through the loader, which looks functions up at their first call.
@@ -261,16 +268,22 @@ result(shown("tdump", "print name", "print *name@6", "print point", "x/2i $pc"))
     check("=> 0x" in second[4] and "annot" not in second[4], second[4])
 
 
+STEPPING = (stepping_through_a_signal, stepping_through_system_calls)
+EITHER = (with_a_breakpoint, in_a_signal_handler, shared_pass_count, on_the_way_of_children,
+          at_exec, in_a_library, after_detach, nobody_is_there, without_traceframe_info)
+
+
 def main():
+    global kind
     need("gdb")
-    for part in (with_a_breakpoint, in_a_signal_handler, stepping_through_a_signal,
-                 stepping_through_system_calls, shared_pass_count, on_the_way_of_children, at_exec,
-                 in_a_library, after_detach, nobody_is_there, without_traceframe_info):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
-        with folder() as work:
-            part(work)
+    # Fast tracepoints do not step.
+    for kind, parts in (("trace", EITHER + STEPPING), ("ftrace", EITHER)):
+        for part in parts:
+            if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
+                continue
+            print(kind, part.__name__, flush=True)
+            with folder() as work:
+                part(work)
 
 
 main()

@@ -35,6 +35,8 @@ void on_qSupported(Session& session, std::string_view body, Reply& reply) {
       reply.text(";").text(entry.features);
   // What belongs to no packet of its own.
   reply.text(";multiprocess+;no-resumed+");
+  if (session.target.trace_sites() && session.target.trace_sites()->fast())
+    reply.text(";FastTracepoints+");
   if (session.target.non_stop() && !session.disabled("QNonStop")) reply.text(";QNonStop+");
   if (session.target.breakpoints()) reply.text(";swbreak+;hwbreak+");
   if (session.target.process_control()) reply.text(";fork-events+;vfork-events+;exec-events+");

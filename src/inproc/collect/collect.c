@@ -314,7 +314,7 @@ ENTRY int tw_read_memory(struct tracewell_native_context* context, uint64_t addr
     context->fault_address = address + got;
     return 0;
   }
-  __builtin_memcpy(to, &value, 8 < size ? 8 : size);
+  for (uint64_t i = 0; i < size && i < sizeof value; ++i) ((uint8_t*)to)[i] = ((uint8_t*)&value)[i];
   return 1;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "target/linux/compat32.h"
+#include "target/linux/fast_code.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -16,6 +17,9 @@ namespace {
 constexpr size_t kRemovedMax = 4096;
 
 }  // namespace
+
+AddressSpace::AddressSpace() = default;
+AddressSpace::~AddressSpace() = default;
 
 Result<std::shared_ptr<AddressSpace>> AddressSpace::open(Tid tid) {
   auto space = std::make_shared<AddressSpace>();
@@ -60,6 +64,9 @@ Status AddressSpace::write_raw(uint64_t address, Bytes bytes) {
 }
 
 Status AddressSpace::write(uint64_t address, Bytes bytes) {
+  if (fast && fast->meets(address, bytes.size()))
+    return {Errc::Target, fmt::format("code with fast tracepoints at 0x{:x} cannot be written to "
+                                      "while the trace runs", address)};
   // All or nothing: what was there goes back when the end cannot be written.
   std::vector<uint8_t> was(bytes.size());
   if (read_raw(address, was) != was.size())
@@ -90,6 +97,7 @@ std::string AddressSpace::read_text(uint64_t address, size_t max) const {
 
 void AddressSpace::hide_patches(uint64_t address, std::span<uint8_t> bytes) const {
   if (bytes.empty()) return;
+  if (fast) fast->hide(address, bytes);
   for (auto it = patches_.lower_bound(address);
        it != patches_.end() && it->first - address < bytes.size(); ++it)
     bytes[it->first - address] = it->second.original;
@@ -98,6 +106,11 @@ void AddressSpace::hide_patches(uint64_t address, std::span<uint8_t> bytes) cons
 Patch* AddressSpace::find(uint64_t address) {
   const auto it = patches_.find(address);
   return it == patches_.end() ? nullptr : &it->second;
+}
+
+bool AddressSpace::has_patch(uint64_t address, uint64_t bytes) const {
+  const auto found = patches_.lower_bound(address);
+  return found != patches_.end() && found->first - address < bytes;
 }
 
 Result<Patch*> AddressSpace::add(uint64_t address) {
@@ -138,6 +151,7 @@ void AddressSpace::remove_all() {
 }
 
 void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints) {
+  if (parent.fast) parent.fast->remove_from(*this);
   for (const auto& [address, original] : parent.removed_) restore(address, original);
   for (const auto& [address, patch] : parent.patches_) {
     if (!keep_breakpoints || !patch.breakpoint) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,8 @@
 #include "target/target.h"
 
 namespace tracewell::target::live {
+
+class FastCode;
 
 /// A breakpoint byte in the program's code, whoever wants it.
 struct Patch {
@@ -47,6 +50,11 @@ struct Arena {
 
 class AddressSpace {
  public:
+  AddressSpace();
+  ~AddressSpace();
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
   static constexpr uint8_t kInt3 = 0xcc;
   static constexpr uint64_t kSlotBytes = machine::kDisplacedBytesMax;
   static constexpr uint64_t kArenaBytes = 16384;
@@ -74,6 +82,8 @@ class AddressSpace {
   void hide_patches(uint64_t address, std::span<uint8_t> bytes) const;
 
   Patch* find(uint64_t address);
+  /// Is there one in that range?
+  bool has_patch(uint64_t address, uint64_t bytes) const;
   /// The patch at `address`, put there now if need be.
   Result<Patch*> add(uint64_t address);
   /// Takes it out when nobody wants it any more.
@@ -89,6 +99,9 @@ class AddressSpace {
   const PlacedCopy* find_copy(uint64_t site, Bytes original, bool in_32_bit_code) const;
   bool has_copies() const { return !arenas_.empty(); }
   std::vector<Arena>& arenas() { return arenas_; }
+
+  /// Fast sites and what belongs to them; null when there are none.
+  std::unique_ptr<FastCode> fast;
 
   bool is_32_bit = false;       // the program is
   uint64_t system_call_at = 0;  // an instruction that makes one; 0 = not looked for yet

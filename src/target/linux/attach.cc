@@ -148,6 +148,7 @@ int Tracer::signal_for_detach(Thread& thread) {
 
 /// Nobody debugs this memory any more: everything of ours goes, all its processes run on.
 void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
+  fast.release(space);
   space->remove_all();
   if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
   std::vector<Tid> waiting, dying;
@@ -232,6 +233,7 @@ Status Tracer::kill(Pid pid) {
 }
 
 Tracer::~Tracer() {
+  fast.stop_ticks();
   std::vector<std::pair<Pid, bool>> ours;
   for (const auto& [pid, process] : processes_)
     if (seen(*process)) ours.emplace_back(pid, process->attached);

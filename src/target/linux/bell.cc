@@ -34,7 +34,7 @@ Status Bell::hang_up() {
     return errno_error(why, "ptrace is not permitted here", Errc::Target);
   }
   pid_ = child;
-  if (rung_) ring();
+  if (rung_) strike();
   return {};
 }
 
@@ -46,7 +46,7 @@ Bell::~Bell() {
   }
 }
 
-void Bell::ring() {
+void Bell::strike() {
   rung_ = true;
   if (const Pid pid = pid_; pid != 0) ::kill(static_cast<pid_t>(pid), SIGURG);
 }

@@ -19,16 +19,28 @@ class Bell {
   /// From the tracing thread.
   Status hang_up();
   /// From any thread. Before hang_up() it is only remembered.
-  void ring();
+  void ring() {
+    wake_ = true;
+    strike();
+  }
+  /// Likewise; only somebody who looks up now and then is meant.
+  void tick() {
+    tick_ = true;
+    strike();
+  }
   Pid pid() const { return pid_.load(); }
   /// Rung since the last call?
+  /// `take_wake` and `take_tick` then say why.
   bool answered() { return rung_.load(std::memory_order_relaxed) && rung_.exchange(false); }
+  bool take_wake() { return wake_.exchange(false); }
+  bool take_tick() { return tick_.exchange(false); }
   /// Its wait statuses; starts it again.
   void on_status(int status);
 
  private:
+  void strike();
   std::atomic<Pid> pid_{0};
-  std::atomic<bool> rung_{false};
+  std::atomic<bool> rung_{false}, wake_{false}, tick_{false};
 };
 
 }  // namespace tracewell::target::live

@@ -53,6 +53,12 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
   siginfo_t info{};
   if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
   const uint64_t pc = regs(thread).rip;
+  if (const auto next = thread.process->space->fast
+                            ? thread.process->space->fast->redirected(signal, pc)
+                            : std::nullopt) {
+    set_pc(thread, *next);
+    return {};
+  }
   settle(thread);
   // The kernel's word for the instruction that failed is where it stood in its copy.
   const bool fault = signal == SIGFPE || signal == SIGILL || signal == SIGTRAP ||

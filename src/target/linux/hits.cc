@@ -104,6 +104,11 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
   const uint64_t pc = regs(thread).rip - 1;
   Patch* patch = programs_own ? nullptr : space.find(pc);
   if (patch == nullptr) {
+    if (const auto entry = space.fast && !programs_own ? space.fast->redirected(SIGTRAP, pc)
+                                                       : std::nullopt) {
+      set_pc(thread, *entry);
+      return {};
+    }
     uint8_t byte = 0;
     const bool present = space.read_raw(pc, {&byte, 1}) == 1 && byte == AddressSpace::kInt3;
     if (programs_own || present) return on_signal(thread, SIGTRAP);
@@ -170,6 +175,16 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
       const uint16_t clean = *pushed & ~0x100;
       (void)space.write(now.rsp, {reinterpret_cast<const uint8_t*>(&clean), 2});
     }
+  }
+  if (space.fast && space.fast->inside(now.rip)) {
+    // Through the slot to the instruction itself, and then behind that.
+    if (!space.fast->place_of(now.rip)->exact && !fast.leave(thread)) return {};
+    const auto place = space.fast->place_of(regs(thread).rip);
+    if (place && !place->done && place->pc == thread.stepped_from) {
+      if (!parking) start(thread, true, 0);
+      return {};
+    }
+    settle(thread);
   }
   if (const PlacedCopy* copy = space.copy_at(now.rip)) {
     const machine::CopyPoint* point = copy->code.find(now.rip - copy->at);

@@ -56,6 +56,7 @@ class LinuxBreakpoints final : public Breakpoints {
       tracer_.one_by_one.let_on();
       return done;
     }
+    tracer_.fast.make_way(*process, address);
     TW_ASSIGN_OR_RETURN(Patch * patch, process->space->add(address));
     patch->breakpoint = true;
     return {};
@@ -81,6 +82,7 @@ class LinuxBreakpoints final : public Breakpoints {
 class LinuxSites final : public TraceSites {
  public:
   explicit LinuxSites(Tracer& tracer) : tracer_(tracer) {}
+  FastSites* fast() override { return &tracer_.fast; }
   void set_handler(HitHandler* handler) override { tracer_.handler = handler; }
   Status insert(Pid pid, uint64_t address) override { return tracer_.insert_site(pid, address); }
   Status remove(Pid pid, uint64_t address) override { return tracer_.remove_site(pid, address); }

@@ -14,6 +14,7 @@
 namespace tracewell::target::live {
 namespace {
 
+constexpr size_t kExtendedAt = 576;  // the first byte behind the XSAVE header
 constexpr size_t kBitsAt = 512;   // XSTATE_BV: components that are not in their initial state
 constexpr uint64_t kX87 = 1, kSse = 2, kAvx = 4, kOpmask = 0x20, kZmmHigh = 0x40, kHigh16 = 0x80,
                    kPkru = 0x200;
@@ -108,6 +109,8 @@ RegisterMap::RegisterMap(Program program) : features_(read_xcr0()) {
   for (uint32_t i = 2; i < 16; ++i) {
     if (((features_ >> i) & 1) == 0 || __get_cpuid_count(13, i, &a, &b, &c, &d) == 0) continue;
     component_at_[i] = b;
+    component_bytes_[i] = a;
+    component_aligned_ |= (c >> 1 & 1) << i;
   }
   if (wide) add_general(kGeneral64);
   else add_general(kGeneral32);
@@ -195,6 +198,50 @@ void RegisterMap::to_block(const user_regs_struct& regs, Bytes xsave,
       if (from + piece.bytes > xsave.size()) continue;
       std::memcpy(&block[piece.block_at + i * piece.bytes], &xsave[from], piece.bytes);
     }
+}
+
+void RegisterMap::vector_state(uint64_t& components, uint64_t& bytes) const {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  constexpr uint32_t kXsavec = 2;
+  components = bytes = 0;
+  if (__get_cpuid_count(13, 1, &a, &b, &c, &d) == 0 || (a & kXsavec) == 0) return;
+  for (const Piece& piece : pieces_) components |= piece.component;
+  components |= kX87 | kSse;
+  bytes = compacted_at(components, 16);
+}
+
+/// Where a component begins among those that are stored (volume 1, 13.4.3), or, for 16, their end.
+uint64_t RegisterMap::compacted_at(uint64_t components, uint32_t which) const {
+  uint64_t at = kExtendedAt;
+  for (uint32_t i = 2; i < 16; ++i) {
+    if ((components >> i & 1) == 0) continue;
+    if ((component_aligned_ >> i & 1) != 0) at = (at + 63) / 64 * 64;
+    if (i == which) return at;
+    at += component_bytes_[i];
+  }
+  return at;
+}
+
+std::vector<uint8_t> RegisterMap::expand(Bytes compacted) const {
+  constexpr uint64_t kCompacted = uint64_t{1} << 63;
+  constexpr uint64_t kControlWord = 0x37f;  // of x87, in its initial state
+  if (compacted.size() < kExtendedAt) return {};
+  const uint64_t in_use = load(compacted, kBitsAt, 8);
+  const uint64_t components = load(compacted, kBitsAt + 8, 8) & ~kCompacted;
+  std::vector<uint8_t> out(std::max<size_t>(xsave_bytes_, kExtendedAt));
+  store(out, kBitsAt, in_use, 8);
+  if ((in_use & kX87) != 0) std::copy_n(compacted.begin(), 160, out.begin());
+  else store(out, 0, kControlWord, 2);
+  std::copy_n(compacted.begin() + 24, 8, out.begin() + 24);  // MXCSR and its mask
+  if ((in_use & kSse) != 0) std::copy_n(compacted.begin() + 160, 256, out.begin() + 160);
+  for (uint32_t i = 2; i < 16; ++i) {
+    const uint64_t from = compacted_at(components, i), bytes = component_bytes_[i];
+    if ((in_use & components & features_ & uint64_t{1} << i) == 0) continue;
+    if (from + bytes > compacted.size() || component_at_[i] + bytes > out.size()) return {};
+    std::copy_n(compacted.begin() + static_cast<ptrdiff_t>(from), bytes,
+                out.begin() + static_cast<ptrdiff_t>(component_at_[i]));
+  }
+  return out;
 }
 
 void RegisterMap::regs_from_block(Bytes block, user_regs_struct& regs) const {

@@ -32,6 +32,10 @@ class RegisterMap {
   /// Bytes needed for an XSAVE area here.
   size_t xsave_bytes() const { return xsave_bytes_; }
   void to_block(const user_regs_struct& regs, Bytes xsave, std::span<uint8_t> block) const;
+  /// What XSAVEC has to store for a block, and how many bytes that takes; both 0 without XSAVEC.
+  void vector_state(uint64_t& components, uint64_t& bytes) const;
+  /// What XSAVEC has stored, as PTRACE_GETREGSET tells it. Empty where it makes no sense.
+  std::vector<uint8_t> expand(Bytes compacted) const;
   /// General registers alone.
   void regs_from_block(Bytes block, user_regs_struct& regs) const;
   /// Changes `xsave` to what `block` says. Components that do not differ stay as they are; others
@@ -64,6 +68,7 @@ class RegisterMap {
   void find_pieces();
   void add_piece(uint64_t component, std::string_view first, size_t count, size_t xsave_at,
                  size_t stride);
+  uint64_t compacted_at(uint64_t components, uint32_t which) const;
   void x87_to_block(Bytes xsave, std::span<uint8_t> block) const;
   void x87_from_block(Bytes block, std::span<uint8_t> xsave) const;
 
@@ -72,6 +77,8 @@ class RegisterMap {
   size_t xsave_bytes_ = 0;
   uint64_t features_ = 0;           // XCR0
   uint32_t component_at_[16] = {};  // offsets of XSAVE components
+  uint32_t component_bytes_[16] = {};
+  uint32_t component_aligned_ = 0;  // bit n: component n begins at 64 bytes where it is compacted
   std::vector<General> general_;    // by number
   size_t st0_at_ = 0, fctrl_at_ = 0, x87_end_ = 0;  // in the block
   std::vector<Piece> pieces_;

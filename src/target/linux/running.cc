@@ -49,7 +49,10 @@ void Tracer::go(Thread& thread, int signal) {
   signal = deliverable(thread, signal);
   if (thread.skip && regs(thread).rip != *thread.skip) thread.skip.reset();
   Patch* patch = thread.skip ? thread.process->space->find(*thread.skip) : nullptr;
-  if (patch == nullptr) thread.skip.reset();
+  const FastCode* const code = thread.process->space->fast.get();
+  const auto behind = code != nullptr && thread.skip ? code->behind_slot(*thread.skip)
+                                                     : std::nullopt;
+  if (patch == nullptr && !behind) thread.skip.reset();
   const bool passes =
       patch != nullptr && (!patch->breakpoint || thread.decided || !seen(*thread.process));
   const auto steps_original = [&] {
@@ -66,6 +69,10 @@ void Tracer::go(Thread& thread, int signal) {
     return start(thread, true, signal);
   }
   if (passes) return pass(thread, *thread.skip, *patch);
+  if (behind && patch == nullptr) {
+    thread.stepped_from = *std::exchange(thread.skip, std::nullopt);
+    set_pc(thread, *behind);
+  }
   start(thread, wants_step(thread), signal);
 }
 
@@ -79,6 +86,9 @@ void Tracer::start(Thread& thread, bool step, int signal) {
   if (step && signal == 0 && steps_into_caught_call(thread)) step = false;
   if (step || thread.stepping) (void)regs(thread);  // without our trap flag
   if (step) look_at_flags(thread);
+  const FastCode* const code = thread.process->space->fast.get();
+  if (step && (code == nullptr || !code->inside(thread.regs.rip)))
+    thread.stepped_from = thread.regs.rip;
   (void)flush_regs(thread);  // fails when it was killed, as does the next
   int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
   if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;
@@ -99,6 +109,7 @@ void Tracer::start(Thread& thread, bool step, int signal) {
 
 void Tracer::settle(Thread& thread) {
   AddressSpace& space = *thread.process->space;
+  if (space.fast && thread.run == Run::Stopped) fast.settle(thread);
   if (!space.has_copies() || thread.run != Run::Stopped) return;
   const uint64_t pc = regs(thread).rip;
   const PlacedCopy* copy = space.copy_at(pc);
@@ -181,6 +192,7 @@ void Tracer::quiesce(Thread& but) {
 
 Status Tracer::resume(std::span<const ResumeAction> actions) {
   careful_ = has_foreign_children();
+  fast.release_unwanted();
   for (const ResumeAction& action : actions) {
     Thread* thread = find(action.tid);
     if (thread == nullptr || !seen(*thread->process))

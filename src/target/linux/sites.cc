@@ -45,6 +45,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
+  fast.make_way(*process, address);
   TW_ASSIGN_OR_RETURN(Patch * patch, space.add(address));
   patch->site = true;
   if (patch->how) return {};

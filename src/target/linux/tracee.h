@@ -76,6 +76,7 @@ struct Thread {
   std::optional<uint64_t> replaces_flags;  // pc of that instruction, if it may set it
   bool program_trap = false;      // the int3 at the pc is the program's own
   std::optional<uint64_t> skip;     // counted already: pass the site at this pc
+  uint64_t stepped_from = 0;        // where the program was before the step
   std::optional<uint64_t> restart;  // counted already: the kernel may move the pc back to here
   /// The debugger's breakpoint at `skip` or `restart` was hit too, and is not to be told.
   bool decided = false;

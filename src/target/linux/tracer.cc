@@ -88,6 +88,10 @@ Thread* Tracer::first_thread(Pid pid) {
   return nullptr;
 }
 
+const RegisterMap& Tracer::register_map(const Process& process) const {
+  return process.space->is_32_bit ? registers_32_ : registers_64_;
+}
+
 const RegisterMap& Tracer::register_map(Pid pid) {
   if (const Process* process = find_process(pid)) return register_map(*process);
   return last_gone_32_bit_ ? registers_32_ : registers_64_;

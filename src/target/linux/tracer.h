@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "target/linux/bell.h"
+#include "target/linux/fast_sites.h"
 #include "target/linux/linux_target.h"
 #include "target/linux/one_by_one.h"
 #include "target/linux/ptrace.h"
@@ -51,9 +52,7 @@ class Tracer {
   Result<Bytes> read_xsave(Thread& thread);  // valid until the next call
   Status read_block(Thread& thread, std::span<uint8_t> block);
   Status write_block(Thread& thread, Bytes block);
-  const RegisterMap& register_map(const Process& process) const {
-    return process.space->is_32_bit ? registers_32_ : registers_64_;
-  }
+  const RegisterMap& register_map(const Process& process) const;
   /// Of a process that is gone: that of the last one.
   const RegisterMap& register_map(Pid pid);
 
@@ -136,6 +135,7 @@ class Tracer {
   Status kill(Pid pid);
 
   OneByOne one_by_one{*this};  // non-stop
+  LiveFastSites fast{*this};
   HitHandler* handler = nullptr;
   BreakpointFilter* filter = nullptr;
   std::bitset<65> pass_signals;
@@ -145,6 +145,7 @@ class Tracer {
 
  private:
   friend class Hit;
+  friend class LiveFastSites;
   friend class OneByOne;
   bool wait_once(bool block);
   void collect_ready();

@@ -83,6 +83,7 @@ void Tracer::note(Tid tid, int status) {
   if (stop_event(status) == PTRACE_EVENT_EXIT) {
     thread->run = Run::Exiting;
     thread->fresh = false;
+    if (handler != nullptr && thread->process->space->fast) handler->on_exit(tid);
     one_by_one.note_end(*thread);
     trace(PTRACE_CONT, tid, 0, uint64_t{0});
     return;
@@ -240,6 +241,8 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       return event;
     }
     if (!woken && bell_.answered()) {
+      if (bell_.take_tick() && handler != nullptr) handler->on_tick();
+      if (!bell_.take_wake()) continue;
       woken = true;
       collect_ready();  // so that frequent calls do not keep the threads from their turn
       turns = ready_.size();

@@ -1,0 +1,58 @@
+// The rings that a traced process shares with its tracer, when the process has written over them:
+// the bytes are the heads of two small rings, their commit words and what is in them. Whatever they
+// are, reading ends, and takes no more than there is room for.
+// max_len: 4096
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "fast/record.h"
+#include "fast/ring_reader.h"
+
+namespace {
+
+using namespace tracewell;
+using namespace tracewell::fast;
+
+void require(bool good) {
+  if (!good) std::abort();
+}
+
+void visit(const RingRecord& one) {
+  require(one.blocks.size() <= TRACEWELL_RECORD_MAX);
+  RecordBlocks blocks(one.blocks);
+  size_t sum = 0;
+  while (const auto block = blocks.next()) sum += block->bytes.size();
+  require(sum <= one.blocks.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const AreaShape shape{.rings = 2, .ring_bytes = 4096};
+  static std::vector<uint64_t> words(shape.bytes() / sizeof(uint64_t));
+  std::ranges::fill(words, 0);
+  const std::span memory(reinterpret_cast<uint8_t*>(words.data()), shape.bytes());
+  make_area(memory, shape);
+  Bytes rest(data, size);
+  const auto spoil = [&](uint64_t at, size_t most) {
+    const Bytes some = rest.first(std::min(most, rest.size()));
+    std::memcpy(memory.data() + at, some.data(), some.size());
+    rest = rest.subspan(some.size());
+  };
+  spoil(shape.keys_offset(), 2 * sizeof(uint64_t) + 2 * sizeof(tracewell_ring));
+  spoil(shape.commit_offset(), 2 * shape.cells() * sizeof(uint32_t));
+  spoil(shape.data_offset(), rest.size());
+
+  RingReader reader(memory, shape);
+  for (int turn = 0; turn < 3; ++turn)
+    for (uint32_t ring = 0; ring < shape.rings; ++ring)
+      require(reader.take(ring, turn == 1, visit) <= shape.cells());
+  for (uint32_t ring = 0; ring < shape.rings; ++ring) {
+    require(reader.give_up(ring, visit) <= shape.cells());
+    require(!reader.waiting(ring));
+  }
+  return 0;
+}

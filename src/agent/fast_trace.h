@@ -1,0 +1,114 @@
+// FastTrace: the tracepoints of a run that collect inside the traced process. What they leave there
+// is taken out and becomes frames like any others.
+//
+// A tracepoint is fast where everything that it asks for can be done inside; the rest are traps,
+// and the debugger need not know.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/collect_plan.h"
+#include "agent/collector.h"
+#include "axjit/compile.h"
+#include "base/bytes.h"
+#include "base/result.h"
+#include "fast/area.h"
+#include "fast/ring_reader.h"
+#include "model/registers.h"
+#include "target/fast_sites.h"
+
+namespace tracewell::agent {
+
+class FastTrace {
+ public:
+  /// Nanoseconds since the Unix epoch.
+  using Clock = std::function<int64_t()>;
+
+  struct Hit {
+    uint32_t number = 0;  // of the tracepoint
+    uint64_t address = 0;
+    int64_t tid = 0;
+    int64_t time_ns = 0;
+    Bytes data;           // a frame's blocks
+    CollectFault fault;
+    bool condition = false;  // it is the condition that failed: there is no frame
+  };
+
+  FastTrace(target::FastSites& sites, const RegisterLayout& layout, Clock clock);
+  ~FastTrace();
+  FastTrace(const FastTrace&) = delete;
+  FastTrace& operator=(const FastTrace&) = delete;
+
+  /// Makes everything ready in the process, with a ring of so many bytes for each thread. Errors
+  /// say why there can be no fast tracepoints.
+  Status begin(target::Pid pid, uint64_t ring_bytes);
+  /// Unsupported, with the reason: this one has to be a trap.
+  Status insert(const TracepointDef& definition, const CollectPlan& plan);
+  bool has(uint32_t number, uint64_t address) const;
+  /// What it has left is still taken.
+  void remove(uint32_t number, uint64_t address);
+
+  using Visit = std::function<void(const Hit&)>;
+  /// Takes what has come since, in the order of time.
+  void take(const Visit& visit);
+  /// take(), and the thread's ring is free for another: it runs nothing of the program any more.
+  void thread_ends(int64_t tid, const Visit& visit);
+  /// Hits that were not recorded: rings were full, or threads had none.
+  uint64_t lost() const;
+  /// Was a ring full?
+  bool was_full() const;
+  /// From now on nothing is recorded.
+  void close();
+
+ private:
+  struct Point {
+    uint32_t number = 0;
+    uint64_t address = 0;
+    bool has_condition = false;
+    bool removed = false;
+  };
+  struct Waiting {
+    uint32_t plan = 0;
+    uint32_t tid = 0;
+    uint64_t ticks = 0;
+    size_t at = 0, bytes = 0;  // in bytes_
+  };
+  struct Body;
+  Result<Body> understand(const CollectPlan& plan) const;
+  Status add_expression(const rsp::Action& action, Body& body) const;
+  Status add_memory(const rsp::Action& action, Body& body) const;
+  void add_registers(const rsp::Action& action, Body& body) const;
+  Result<uint64_t> place_collector();
+  Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,
+                              const Body& body, uint32_t number);
+  void take_from(uint32_t ring, bool ended);
+  void hand_over(const Visit& visit);
+  bool make_frame(const Waiting& one, Hit& hit);
+  void add_block(const tracewell_general& general, Bytes vectors);
+  int64_t time_of(uint64_t ticks) const;
+
+  target::FastSites& sites_;
+  const RegisterLayout& layout_;
+  Clock clock_;
+  target::Pid pid_ = 0;
+  bool begun_ = false;
+  target::FastSites::Processor processor_;
+  target::FastSites::Shared shared_;
+  fast::AreaShape shape_;
+  std::optional<fast::RingReader> reader_;
+  std::vector<axjit::RegisterPlace> places_;
+  uint64_t collect_ = 0, calls_ = 0;  // addresses in the process
+  std::vector<Point> points_;         // by number of their plan
+  uint64_t ticks_begin_ = 0, ticks_now_ = 0;
+  int64_t ns_begin_ = 0, ns_now_ = 0;
+  std::vector<Waiting> waiting_;
+  std::vector<uint8_t> bytes_, frame_;
+};
+
+}  // namespace tracewell::agent

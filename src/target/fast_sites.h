@@ -1,0 +1,73 @@
+// Fast sites: places where a thread runs code of ours and goes on, without being stopped or anybody
+// being told. What that code is, and what it leaves where, is its maker's business.
+//
+// Everything here is called between two waits of the target. What changes the program stops its
+// threads for that, if they run one by one; all-stop, it is called while they stand still.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace tracewell::target {
+
+using Pid = int64_t;
+
+class FastSites {
+ public:
+  /// An instruction of placed code that may fault, and where its thread goes on then; offsets in
+  /// the code. Whatever else the program does about such faults, it does not hear of these.
+  struct Load {
+    uint32_t load = 0, resume = 0;
+  };
+  /// Memory that the process and we both have.
+  struct Shared {
+    uint64_t address = 0;      // in the process
+    std::span<uint8_t> bytes;  // here; stays when the process is gone
+  };
+  /// What code in the process may do.
+  struct Processor {
+    bool time_stamps = false;    // RDTSC goes on evenly, whatever the processor does
+    bool segment_bases = false;  // RDFSBASE and RDGSBASE
+    bool faults_do_harm = false;  // Loads shall not fault: the program would notice
+    uint64_t vector_components = 0;  // that XSAVEC has to store for the registers; 0 = no XSAVEC
+    uint64_t vector_bytes = 0;       // of what it stores then, at most
+  };
+  /// Registers as code in the process has found them.
+  struct Found {
+    uint64_t general[16] = {};  // as instructions number them
+    uint64_t rip = 0, eflags = 0, fs_base = 0, gs_base = 0;
+    uint16_t cs = 0, ss = 0, ds = 0, es = 0, fs = 0, gs = 0;
+    Bytes vectors;  // of XSAVEC; may be empty
+  };
+  virtual ~FastSites() = default;
+
+  /// Can there be fast sites in this process at all? Unsupported, with the reason, if not.
+  virtual Result<Processor> processor(Pid pid) = 0;
+  /// Zeroed. One for each process; given back by release().
+  virtual Result<Shared> share(Pid pid, uint64_t bytes) = 0;
+  /// Puts code where threads can run it, at a multiple of 64, and returns where. `code` is called
+  /// with the address and makes the bytes, always as many.
+  using MakeCode = std::function<std::vector<uint8_t>(uint64_t address)>;
+  virtual Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
+                                 std::span<const Load> loads) = 0;
+  /// From now on each thread runs `slot` before the instruction at `address`: position-independent
+  /// bytes, entered at their start and left at their end with everything as it was. One at an
+  /// address. Unsupported, with the reason, where the instruction cannot be led there.
+  virtual Status insert(Pid pid, uint64_t address, Bytes slot) = 0;
+  virtual void remove(Pid pid, uint64_t address) = 0;
+  /// `block` has the layout's size; registers that were not found are 0.
+  virtual void to_block(const Found& found, std::span<uint8_t> block) = 0;
+  /// No sites, no placed code, and nothing shared. `shared.bytes` goes.
+  virtual void release(Pid pid) = 0;
+
+  /// A slot has at most this many bytes.
+  static constexpr uint32_t kSlotBytesMax = 24;
+};
+
+}  // namespace tracewell::target

@@ -1,0 +1,111 @@
+#include "target/linux/code_facts.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include "symbols/unwind_table.h"
+#include "target/linux/address_space.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr uint64_t kStackGrowth = uint64_t{16} << 20, kHeapGrowth = uint64_t{256} << 20;
+constexpr uint64_t kSegmentMax = uint64_t{1} << 30;  // bytes of code, or of data, of one image
+constexpr uint64_t kTableMax = uint64_t{64} << 20;   // what of .eh_frame is looked at
+constexpr size_t kImageHeadersMax = 256;
+
+/// Where the image's .eh_frame_hdr is in memory; an empty range when it has none.
+pads::Range unwind_index(const AddressSpace& space, uint64_t image) {
+  const auto header = space.read_value<Elf64_Ehdr>(image);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_phentsize != sizeof(Elf64_Phdr) ||
+      header->e_phnum > kImageHeadersMax)
+    return {};
+  std::vector<Elf64_Phdr> segments(header->e_phnum);
+  const std::span bytes(reinterpret_cast<uint8_t*>(segments.data()),
+                        segments.size() * sizeof segments[0]);
+  if (space.read(image + header->e_phoff, bytes) != bytes.size()) return {};
+  const auto first = std::ranges::find(segments, uint32_t{PT_LOAD}, &Elf64_Phdr::p_type);
+  const auto index = std::ranges::find(segments, uint32_t{PT_GNU_EH_FRAME}, &Elf64_Phdr::p_type);
+  if (first == segments.end() || index == segments.end()) return {};
+  const uint64_t bias = image - (first->p_vaddr - first->p_offset);
+  return {bias + index->p_vaddr, bias + index->p_vaddr + std::min(index->p_memsz, kTableMax)};
+}
+
+class ImageFacts {
+ public:
+  ImageFacts(const AddressSpace& space, const Mapping& code) : space_(space), code_(code) {}
+
+  CodeFacts take(const std::vector<Mapping>& maps) {
+    facts_.input.code = area(code_.start, code_.end);
+    uint64_t image = 0;
+    for (const Mapping& map : maps) {
+      if (map.path != code_.path || map.path.empty()) continue;
+      if (map.file_offset == 0 && map.start <= code_.start) image = map.start;
+      if (map.readable && !map.executable)
+        facts_.input.data.push_back(area(map.start, map.end));
+    }
+    if (image != 0) take_functions(unwind_index(space_, image));
+    return std::move(facts_);
+  }
+
+ private:
+  pads::Area area(uint64_t start, uint64_t end) {
+    std::vector<uint8_t> bytes(std::min(end - start, kSegmentMax));
+    bytes.resize(space_.read(start, bytes));
+    facts_.bytes.push_back(std::move(bytes));
+    return {start, facts_.bytes.back()};
+  }
+  /// What stands at the address, to the end of what was read there.
+  Bytes at(uint64_t address) const {
+    for (const pads::Area& area : facts_.input.data)
+      if (address >= area.address && address - area.address < area.bytes.size())
+        return area.bytes.subspan(address - area.address);
+    return {};
+  }
+  void take_functions(pads::Range index) {
+    const Bytes header = at(index.start);
+    if (header.empty()) return;
+    const uint64_t table = symbols::unwind_table_of(
+        header.first(std::min<size_t>(header.size(), index.end - index.start)), index.start);
+    for (const symbols::UnwindRange& one : symbols::read_unwind_table(at(table), table)) {
+      if (one.start < code_.start || one.end > code_.end) continue;
+      facts_.input.functions.push_back({one.start, one.end});
+      if (one.handlers == 0) continue;
+      const auto handlers = symbols::read_handlers(at(one.handlers), one.handlers, one.start);
+      facts_.input.entries.insert(facts_.input.entries.end(), handlers.begin(), handlers.end());
+    }
+  }
+
+  const AddressSpace& space_;
+  const Mapping& code_;
+  CodeFacts facts_;
+};
+
+}  // namespace
+
+Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mapping>& maps,
+                              uint64_t address) {
+  const auto code = std::ranges::find_if(maps, [&](const Mapping& map) {
+    return map.executable && address >= map.start && address < map.end;
+  });
+  if (code == maps.end() || code->end - code->start > kSegmentMax)
+    return {Errc::Unsupported, fmt::format("no code of an image is at 0x{:x}", address)};
+  return ImageFacts(space, *code).take(maps);
+}
+
+std::vector<pads::Range> taken_by(const std::vector<Mapping>& maps) {
+  std::vector<pads::Range> taken;
+  for (const Mapping& map : maps) {
+    pads::Range range{map.start, map.end};
+    if (map.path.starts_with("[stack")) range.start -= std::min(range.start, kStackGrowth);
+    if (map.path == "[heap]") range.end += kHeapGrowth;
+    taken.push_back(range);
+  }
+  return taken;
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,28 @@
+// What a planner of pads wants to know of a process: the code around an address, and what of the
+// address space is taken.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "pads/code.h"
+#include "target/linux/ptrace.h"
+
+namespace tracewell::target::live {
+
+class AddressSpace;
+
+/// The bytes that a CodeInput speaks of.
+struct CodeFacts {
+  pads::CodeInput input;
+  std::vector<std::vector<uint8_t>> bytes;
+};
+
+/// Of the executable mapping that holds the address, which belongs to a 64-bit ELF image.
+Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mapping>& maps,
+                              uint64_t address);
+
+/// With where the stack and the heap may grow.
+std::vector<pads::Range> taken_by(const std::vector<Mapping>& maps);
+
+}  // namespace tracewell::target::live

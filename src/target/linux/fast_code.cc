@@ -1,0 +1,214 @@
+#include "target/linux/fast_code.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "pads/planner.h"
+#include "target/linux/address_space.h"
+#include "target/linux/code_facts.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr int kTriesMax = 32;  // of planning anew where memory could not be had
+constexpr uint64_t kPadPage = pads::PadSpace::kPageBytes;
+
+bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+}  // namespace
+
+Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
+                                                const std::vector<Mapping>& maps) {
+  for (const auto& segment : segments_)
+    if (segment->code.range().holds(address)) return segment.get();
+  TW_ASSIGN_OR_RETURN(const CodeFacts facts, code_around(space_, maps, address));
+  segments_.push_back(std::make_unique<Segment>(facts.input, taken_by(maps)));
+  return segments_.back().get();
+}
+
+FastCode::Segment* FastCode::owner(uint64_t site) const {
+  for (const auto& segment : segments_)
+    if (segment->code.range().holds(site)) return segment.get();
+  return nullptr;
+}
+
+bool FastCode::map_pads(Segment& segment, const pads::Plan& plan, const Map& map) const {
+  for (const pads::Jump& jump : plan.jumps) {
+    const pads::Range range = jump.pad_range();
+    for (uint64_t page = range.start / kPadPage * kPadPage; page < range.end; page += kPadPage) {
+      if (segment.pages.contains(page)) continue;
+      if (!map(page, kPadPage)) {
+        segment.patches.space().refuse({page, page + 1});
+        return false;
+      }
+      segment.pages.insert(page);
+    }
+  }
+  return true;
+}
+
+pads::Plan FastCode::prepare(Segment& segment, uint64_t address, const Map& map) const {
+  const pads::Planner planner(segment.patches);
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    pads::Plan plan = planner.plan(address);
+    if (!plan.is_pad() || map_pads(segment, plan, map)) return plan;
+  }
+  pads::Plan none;
+  none.why = "no memory can be mapped in its reach";
+  return none;
+}
+
+Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps,
+                        const Map& map) {
+  TW_CHECK(slot.size() <= FastSites::kSlotBytesMax && !slots_.contains(address));
+  TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, maps));
+  const pads::Plan plan = prepare(*segment, address, map);
+  if (!plan.is_pad()) return {Errc::Unsupported, plan.why};
+  TW_CHECK(segment->patches.add(plan));
+  slots_[address].assign(slot.begin(), slot.end());
+  Status done = write_pads(*segment, plan.kind == pads::Kind::Rider ? plan.host : plan.site);
+  if (done) done = write_patch(*segment, plan);
+  if (!done) remove(address);
+  return done;
+}
+
+Status FastCode::write_pads(const Segment& segment, uint64_t site) {
+  const pads::Patches::Entry& entry = *segment.patches.find(site);
+  std::vector<pads::Slot> slots;
+  for (const uint64_t wanting : entry.slots) slots.push_back({wanting, slots_.at(wanting)});
+  std::vector<uint64_t>& places = pads_of_[site];
+  for (size_t i = 0; i < entry.plan.jumps.size(); ++i) {
+    TW_ASSIGN_OR_RETURN(pads::Pad pad, pads::emit(segment.code, entry.plan, i, slots));
+    TW_RETURN_IF_ERROR(space_.write_raw(pad.address, pad.code));
+    if (std::ranges::find(places, pad.address) == places.end()) places.push_back(pad.address);
+    pads_[pad.address] = std::move(pad);
+  }
+  return {};
+}
+
+Status FastCode::write_patch(const Segment& segment, const pads::Plan& plan) {
+  for (const uint64_t guard : plan.guards) guards_[guard] = plan.site;
+  for (const pads::Write& write : plan.writes) {
+    const Bytes before = segment.code.bytes_at(write.address).first(write.bytes.size());
+    originals_[write.address].assign(before.begin(), before.end());
+    TW_RETURN_IF_ERROR(space_.write_raw(write.address, write.bytes));
+  }
+  return {};
+}
+
+/// What the program has written there meanwhile stays.
+void FastCode::take_out(const Segment& segment, const pads::Plan& plan) {
+  for (const pads::Write& write : plan.writes) {
+    const Bytes before = segment.code.bytes_at(write.address).first(write.bytes.size());
+    std::vector<uint8_t> now(write.bytes.size());
+    now.resize(space_.read_raw(write.address, now));
+    if (now == write.bytes) (void)space_.write_raw(write.address, before);
+    originals_.erase(write.address);
+  }
+  for (const uint64_t guard : plan.guards) guards_.erase(guard);
+  for (const uint64_t pad : pads_of_[plan.site]) pads_.erase(pad);
+  pads_of_.erase(plan.site);
+}
+
+void FastCode::remove(uint64_t address) {
+  Segment* const segment = owner(address);
+  if (segment == nullptr || slots_.erase(address) == 0) return;
+  const pads::Patches::Removal removal = segment->patches.remove(address);
+  for (const pads::Plan& plan : removal.gone) take_out(*segment, plan);
+  for (const uint64_t changed : removal.changed) (void)write_pads(*segment, changed);
+}
+
+void FastCode::remove_all() {
+  for (const uint64_t site : sites()) remove(site);
+}
+
+void FastCode::remove_from(AddressSpace& copy) const {
+  for (const auto& [address, bytes] : originals_) (void)copy.write_raw(address, bytes);
+}
+
+std::vector<uint64_t> FastCode::sites() const {
+  std::vector<uint64_t> out;
+  for (const auto& [site, slot] : slots_) out.push_back(site);
+  return out;
+}
+
+/// A plan that is in the way may be there for others' sake: then all of the segment's go.
+std::vector<uint64_t> FastCode::sites_around(uint64_t address, uint64_t bytes) const {
+  const Segment* const segment = owner(address);
+  if (segment == nullptr) return {};
+  const pads::Patches::Entry* const entry =
+      segment->patches.meeting({address, address + bytes});
+  if (entry == nullptr) return {};
+  std::vector<uint64_t> all = sites();
+  std::erase_if(all, [&](uint64_t site) { return owner(site) != segment; });
+  return all;
+}
+
+void FastCode::add_code(uint64_t start, uint64_t bytes, std::span<const FastSites::Load> loads) {
+  Placed placed{start, start + bytes, {}};
+  for (const FastSites::Load& one : loads) placed.loads[start + one.load] = start + one.resume;
+  placed_.push_back(std::move(placed));
+}
+
+const pads::Pad* FastCode::pad_at(uint64_t pc) const {
+  auto found = pads_.upper_bound(pc);
+  if (found == pads_.begin()) return nullptr;
+  --found;
+  return pc - found->first < found->second.code.size() ? &found->second : nullptr;
+}
+
+std::optional<FastCode::Place> FastCode::place_of(uint64_t pc) const {
+  for (const Placed& placed : placed_)
+    if (pc >= placed.start && pc < placed.end) return Place{};
+  const pads::Pad* const pad = pad_at(pc);
+  if (pad == nullptr) return std::nullopt;
+  const pads::PadPoint* const point = pad->find(pc);
+  if (point == nullptr) return Place{};
+  const bool exact = !point->slot && pad->address + point->offset == pc;
+  return Place{point->pc, point->sp_undo, exact, point->done};
+}
+
+std::optional<uint64_t> FastCode::redirected(int signal, uint64_t pc) const {
+  if (signal == SIGSEGV || signal == SIGBUS) {
+    for (const Placed& placed : placed_)
+      if (const auto found = placed.loads.find(pc); found != placed.loads.end())
+        return found->second;
+    return std::nullopt;
+  }
+  const auto guard = guards_.find(pc);
+  if (guard == guards_.end()) return std::nullopt;
+  for (const uint64_t address : pads_of_.at(guard->second))
+    if (const auto entry = pads_.at(address).entry_of(pc)) return entry;
+  return std::nullopt;
+}
+
+std::optional<uint64_t> FastCode::behind_slot(uint64_t pc) const {
+  const Segment* const segment = owner(pc);
+  const pads::Patches::Entry* const entry =
+      segment == nullptr ? nullptr : segment->patches.serving(pc);
+  if (entry == nullptr) return std::nullopt;
+  for (const uint64_t address : pads_of_.at(entry->plan.site))
+    if (const auto copy = pads_.at(address).copy_of(pc)) return copy;
+  return std::nullopt;
+}
+
+void FastCode::hide(uint64_t address, std::span<uint8_t> bytes) const {
+  for (const auto& [at, original] : originals_) {
+    if (!overlap(at, original.size(), address, bytes.size())) continue;
+    for (size_t i = 0; i < original.size(); ++i)
+      if (at + i - address < bytes.size()) bytes[at + i - address] = original[i];
+  }
+}
+
+bool FastCode::meets(uint64_t address, uint64_t bytes) const {
+  return std::ranges::any_of(originals_, [&](const auto& one) {
+    return overlap(one.first, one.second.size(), address, bytes);
+  });
+}
+
+}  // namespace tracewell::target::live

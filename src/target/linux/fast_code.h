@@ -1,0 +1,106 @@
+// Fast sites of one address space: the pads that are there, whose bytes stand over the program's,
+// and code of ours that pads call. pads/ decides what is written; here it is.
+//
+// What changes the program is done while all its threads stand still outside of our code.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "pads/emit.h"
+#include "pads/patches.h"
+#include "target/fast_sites.h"
+#include "target/linux/ptrace.h"
+
+namespace tracewell::target::live {
+
+class AddressSpace;
+
+class FastCode {
+ public:
+  /// Maps memory in the program at exactly this place, to be executed. False: it cannot be had.
+  using Map = std::function<bool(uint64_t start, uint64_t bytes)>;
+
+  explicit FastCode(AddressSpace& space) : space_(space) {}
+
+  Status insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps, const Map& map);
+  void remove(uint64_t address);
+  /// The program's own bytes are back everywhere.
+  void remove_all();
+  /// The same in a copy of the memory that a fork has.
+  void remove_from(AddressSpace& copy) const;
+  std::vector<uint64_t> sites() const;
+  /// Those that have to go before anybody may write to this place.
+  std::vector<uint64_t> sites_around(uint64_t address, uint64_t bytes) const;
+
+  /// Code of ours that was placed by itself.
+  void add_code(uint64_t start, uint64_t bytes, std::span<const FastSites::Load> loads);
+
+  /// What a place in a pad or in placed code means.
+  struct Place {
+    uint64_t pc = 0;      // of the program
+    uint64_t sp_undo = 0;
+    bool exact = false;   // the thread's registers are the program's, but for these two
+    bool done = false;    // behind the instruction
+  };
+  /// nullopt: the program's own code.
+  std::optional<Place> place_of(uint64_t pc) const;
+  bool inside(uint64_t pc) const { return place_of(pc).has_value(); }
+  /// Where a thread goes on that ran into a trap of ours (SIGTRAP, SIGILL) at this place, or whose
+  /// load there failed (SIGSEGV, SIGBUS).
+  std::optional<uint64_t> redirected(int signal, uint64_t pc) const;
+  /// Where a thread goes on that has been through the site's slot; nullopt when no pad has it.
+  std::optional<uint64_t> behind_slot(uint64_t pc) const;
+
+  void hide(uint64_t address, std::span<uint8_t> bytes) const;
+  bool meets(uint64_t address, uint64_t bytes) const;
+
+  /// What we mapped into the program, and what of the last piece for code is free.
+  struct Mapped {
+    uint64_t start = 0, bytes = 0;
+  };
+  std::vector<Mapped> mapped;
+  Mapped room;
+  uint64_t far_away = uint64_t{1} << 45;  // where the next mapping is best
+  bool unwanted = false;  // to go when threads stand still
+
+ private:
+  struct Segment {
+    Segment(const pads::CodeInput& input, const std::vector<pads::Range>& taken)
+        : code(input), patches(code, pads::PadSpace(taken), FastSites::kSlotBytesMax) {}
+    pads::Code code;
+    pads::Patches patches;
+    std::set<uint64_t> pages;
+  };
+  struct Placed {
+    uint64_t start = 0, end = 0;
+    std::map<uint64_t, uint64_t> loads;  // addresses
+  };
+  Result<Segment*> segment_at(uint64_t address, const std::vector<Mapping>& maps);
+  pads::Plan prepare(Segment& segment, uint64_t address, const Map& map) const;
+  bool map_pads(Segment& segment, const pads::Plan& plan, const Map& map) const;
+  Status write_pads(const Segment& segment, uint64_t site);
+  Status write_patch(const Segment& segment, const pads::Plan& plan);
+  void take_out(const Segment& segment, const pads::Plan& plan);
+  const pads::Pad* pad_at(uint64_t pc) const;
+  Segment* owner(uint64_t site) const;
+
+  AddressSpace& space_;
+  std::vector<std::unique_ptr<Segment>> segments_;
+  std::map<uint64_t, std::vector<uint8_t>> slots_;      // by site
+  std::map<uint64_t, std::vector<uint64_t>> pads_of_;   // by the site of their plan: addresses
+  std::map<uint64_t, pads::Pad> pads_;                  // by address
+  std::map<uint64_t, uint64_t> guards_;                 // address, the site of its plan
+  std::map<uint64_t, std::vector<uint8_t>> originals_;  // of what was written, by address
+  std::vector<Placed> placed_;
+};
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,342 @@
+#include "target/linux/fast_sites.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include <cpuid.h>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "target/linux/fast_code.h"
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr uint64_t kMapBytes = 4096;
+constexpr uint64_t kMaskBytes = 8;
+constexpr int64_t kErrnoMax = 4095;
+constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
+
+uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
+
+bool failed(const Result<int64_t>& result) {
+  return !result.ok() || (*result < 0 && *result >= -kErrnoMax);
+}
+
+Error why(const Result<int64_t>& result, const char* what) {
+  if (!result.ok()) return result.error();
+  return errno_error(static_cast<int>(-*result), what, Errc::Target);
+}
+
+/// Time stamps that go on evenly in all power states: leaf 0x80000007, EDX bit 8, on Intel's and on
+/// AMD's.
+bool has_even_time_stamps() {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
+}
+
+/// The kernel says so in AT_HWCAP2 (Documentation/arch/x86/x86_64/fsgs.rst).
+bool may_read_segment_bases() {
+  constexpr unsigned long kFsgsbase = 2;
+  return (getauxval(AT_HWCAP2) & kFsgsbase) != 0;
+}
+
+/// The kernel resets the handler of a fault's signal that a thread blocks or ignores.
+bool forbids_faults(Tid tid) {
+  const auto text = read_proc(tid, "status");
+  if (!text) return false;
+  uint64_t held = 0;
+  for (const std::string_view name : {"SigBlk:", "SigIgn:"}) {
+    const size_t at = text->find(name);
+    if (at != std::string::npos)
+      held |= std::strtoull(text->c_str() + at + name.size(), nullptr, 16);
+  }
+  return (held & (uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1))) != 0;
+}
+
+}  // namespace
+
+LiveFastSites::Still::Still(Tracer& all) : tracer(all) { tracer.one_by_one.hold_all(); }
+LiveFastSites::Still::~Still() { tracer.one_by_one.let_on(); }
+
+LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.bell_) {}
+
+LiveFastSites::~LiveFastSites() {
+  for (const Here& one : here_) ::munmap(one.bytes.data(), one.bytes.size());
+}
+
+Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
+  Process* const process = tracer_.find_process(pid);
+  if (process == nullptr || !tracer_.seen(*process)) return {Errc::NotFound, "no such process"};
+  if (process->space->is_32_bit) return {Errc::Unsupported, "it is a 32-bit program"};
+  const auto status = proc_status(pid);
+  if (!status || status->seccomp != 0)
+    return {Errc::Unsupported, "its system calls are filtered (seccomp)"};
+  if (!tracer_.options_.map_memory) return {Errc::Unsupported, "no memory is to be mapped into it"};
+  const auto text = read_proc(pid, "status");
+  const size_t features = text ? text->find("x86_Thread_features:") : std::string::npos;
+  if (features != std::string::npos &&
+      text->substr(features, text->find('\n', features) - features).find("shstk") !=
+          std::string::npos)
+    return {Errc::Unsupported, "it has a shadow stack"};
+  FastSites::Processor out;
+  for (const Tid tid : task_ids(pid)) out.faults_do_harm |= forbids_faults(tid);
+  out.time_stamps = has_even_time_stamps();
+  out.segment_bases = may_read_segment_bases();
+  tracer_.registers_64_.vector_state(out.vector_components, out.vector_bytes);
+  return out;
+}
+
+void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {
+  user_regs_struct regs{};
+  const auto& general = found.general;
+  regs.rax = general[0], regs.rcx = general[1], regs.rdx = general[2], regs.rbx = general[3];
+  regs.rsp = general[4], regs.rbp = general[5], regs.rsi = general[6], regs.rdi = general[7];
+  regs.r8 = general[8], regs.r9 = general[9], regs.r10 = general[10], regs.r11 = general[11];
+  regs.r12 = general[12], regs.r13 = general[13], regs.r14 = general[14], regs.r15 = general[15];
+  regs.rip = found.rip, regs.eflags = found.eflags;
+  regs.fs_base = found.fs_base, regs.gs_base = found.gs_base;
+  regs.cs = found.cs, regs.ss = found.ss, regs.ds = found.ds;
+  regs.es = found.es, regs.fs = found.fs, regs.gs = found.gs;
+  regs.orig_rax = ~uint64_t{0};  // in no system call
+  std::ranges::fill(block, uint8_t{0});
+  tracer_.registers_64_.to_block(regs, tracer_.registers_64_.expand(found.vectors), block);
+}
+
+FastCode& LiveFastSites::code_of(Process& process) {
+  auto& fast = process.space->fast;
+  if (!fast) fast = std::make_unique<FastCode>(*process.space);
+  return *fast;
+}
+
+/// Where nobody maps anything by himself, so that the program's own memory comes to be where it
+/// would be without us.
+Result<uint64_t> LiveFastSites::map_far_away(Thread& thread, uint64_t bytes, int protection,
+                                             int flags, int fd) {
+  FastCode& fast = code_of(*thread.process);
+  const uint64_t wanted = std::exchange(fast.far_away, fast.far_away + bytes + kMapBytes);
+  const auto mapped = tracer_.remote_system_call(
+      thread, {SYS_mmap, wanted, bytes, static_cast<uint64_t>(protection),
+               static_cast<uint64_t>(flags), static_cast<uint64_t>(int64_t{fd}), 0});
+  if (failed(mapped)) return why(mapped, "memory cannot be mapped in the program");
+  return static_cast<uint64_t>(*mapped);
+}
+
+/// A memfd that the program makes, since it may not open ours; we may open what it has open.
+Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
+  const Still still(tracer_);
+  Process* const process = tracer_.find_process(pid);
+  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
+  if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
+  bytes = whole_pages(bytes);
+  TW_ASSIGN_OR_RETURN(const uint64_t name,
+                      map_far_away(*thread, kMapBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  (void)process->space->write_raw(name, as_bytes("tracewell"));
+  const auto made =
+      tracer_.remote_system_call(*thread, {SYS_memfd_create, name, MFD_CLOEXEC, 0, 0, 0, 0});
+  (void)tracer_.remote_system_call(*thread, {SYS_munmap, name, kMapBytes, 0, 0, 0, 0});
+  if (failed(made)) return why(made, "memory cannot be shared with the program");
+  const std::string path = fmt::format("/proc/{}/fd/{}", pid, *made);
+  const UniqueFd ours(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const bool sized = ours.valid() && ::ftruncate(ours.get(), static_cast<off_t>(bytes)) == 0;
+  const int error = errno;
+  Result<uint64_t> theirs = Error{Errc::Target, "", {}};
+  if (sized)
+    theirs = map_far_away(*thread, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                          static_cast<int>(*made));
+  (void)tracer_.remote_system_call(
+      *thread, {SYS_close, static_cast<uint64_t>(*made), 0, 0, 0, 0, 0});
+  if (!sized) return errno_error(error, "memory of the program", Errc::Target);
+  TW_RETURN_IF_ERROR(theirs);
+  void* const here = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                            ours.get(), 0);
+  if (here == MAP_FAILED) return errno_error("memory of the program", Errc::Target);
+  code_of(*process).mapped.push_back({*theirs, bytes});
+  here_.push_back({pid, {static_cast<uint8_t*>(here), bytes}});
+  want_ticks();
+  return Shared{*theirs, here_.back().bytes};
+}
+
+Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& code,
+                                      std::span<const Load> loads) {
+  const Still still(tracer_);
+  constexpr uint64_t kAlign = 64, kChunk = 1 << 16;
+  Process* const process = tracer_.find_process(pid);
+  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
+  if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
+  FastCode& fast = code_of(*process);
+  if (fast.room.bytes < bytes) {
+    const uint64_t chunk = std::max(kChunk, whole_pages(bytes));
+    TW_ASSIGN_OR_RETURN(const uint64_t start,
+                        map_far_away(*thread, chunk, PROT_READ | PROT_EXEC,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1));
+    fast.room = {start, chunk};
+    fast.mapped.push_back(fast.room);
+  }
+  const uint64_t address = fast.room.start;
+  const std::vector<uint8_t> made = code(address);
+  TW_CHECK(made.size() == bytes);
+  TW_RETURN_IF_ERROR(process->space->write_raw(address, made));
+  fast.add_code(address, bytes, loads);
+  const uint64_t used = std::min((bytes + kAlign - 1) / kAlign * kAlign, fast.room.bytes);
+  fast.room.start += used;
+  fast.room.bytes -= used;
+  return address;
+}
+
+Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
+  const Still still(tracer_);
+  Process* const process = tracer_.find_process(pid);
+  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
+  if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
+  constexpr uint64_t kAround = 32;  // a pad may want to know, or to write, so much
+  if (process->space->has_patch(address - kAround, 2 * kAround))
+    return {Errc::Unsupported, "a breakpoint or another tracepoint is in its way"};
+  const auto map = [&](uint64_t start, uint64_t bytes) {
+    const auto mapped = tracer_.remote_system_call(
+        *thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
+    if (failed(mapped)) return false;
+    code_of(*process).mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
+    return static_cast<uint64_t>(*mapped) == start;
+  };
+  return code_of(*process).insert(address, slot, mappings(thread->tid), map);
+}
+
+void LiveFastSites::remove(Pid pid, uint64_t address) {
+  const Still still(tracer_);
+  Process* const process = tracer_.find_process(pid);
+  if (process != nullptr && process->space->fast) process->space->fast->remove(address);
+}
+
+/// Threads are outside of it: all have been stopped since they may have been inside.
+void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
+  if (!space->fast) return;
+  space->fast->unwanted = true;
+  bool inside = false;
+  for (const Thread* thread : tracer_.all_threads())
+    if (thread->process->space == space &&
+        (thread->run == Run::Running || thread->run == Run::Listening ||
+         thread->run == Run::Starting))
+      return;
+  for (Thread* thread : tracer_.all_threads()) {
+    if (thread->process->space != space || thread->run != Run::Stopped) continue;
+    tracer_.settle(*thread);
+    inside |= thread->run == Run::Stopped && space->fast->inside(tracer_.regs(*thread).rip);
+  }
+  space->fast->remove_all();
+  Thread* const thread = inside ? nullptr : tracer_.injectable(*space);
+  if (thread == nullptr) return;
+  for (const FastCode::Mapped& one : space->fast->mapped)
+    (void)tracer_.remote_system_call(*thread, {SYS_munmap, one.start, one.bytes, 0, 0, 0, 0});
+  space->fast.reset();
+}
+
+void LiveFastSites::release(Pid pid) {
+  const Still still(tracer_);
+  if (Process* process = tracer_.find_process(pid)) release(process->space);
+  want_ticks();
+  std::erase_if(here_, [&](const Here& one) {
+    if (one.pid == pid) ::munmap(one.bytes.data(), one.bytes.size());
+    return one.pid == pid;
+  });
+}
+
+/// What was to be released while threads ran.
+void LiveFastSites::release_unwanted() {
+  for (const auto& [pid, process] : tracer_.processes_)
+    if (process->space->fast && process->space->fast->unwanted) release(process->space);
+  want_ticks();
+}
+
+void LiveFastSites::want_ticks() {
+  const bool any = std::ranges::any_of(tracer_.processes_, [](const auto& one) {
+    return one.second->space->fast && !one.second->space->fast->unwanted;
+  });
+  any ? ticker_.start() : ticker_.stop();
+}
+
+/// Who wants to put a trap of its own there. The sites are traps from now on.
+void LiveFastSites::make_way(Process& process, uint64_t address) {
+  FastCode* const fast = process.space->fast.get();
+  if (fast == nullptr) return;
+  const std::vector<uint64_t> sites = fast->sites_around(address, 1);
+  if (sites.empty()) return;
+  tracer_.one_by_one.hold_all();
+  for (const uint64_t site : sites) fast->remove(site);
+  for (const uint64_t site : sites) (void)tracer_.insert_site(process.pid, site);
+  tracer_.one_by_one.let_on();
+}
+
+/// Steps a thread to the next place where its registers are the program's. Signals wait until then,
+/// but for those that the instructions themselves may cause; the one that it is about to get is its
+/// again at the end. False: it is gone.
+bool LiveFastSites::leave(Thread& thread) {
+  const FastCode& fast = *thread.process->space->fast;
+  const int status = thread.status;
+  siginfo_t info{};
+  const bool has_signal = is_signal_stop(status) &&
+                          trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) == 0;
+  uint64_t blocked = 0;
+  trace(PTRACE_GETSIGMASK, thread.tid, kMaskBytes, &blocked);
+  uint64_t wait = ~uint64_t{0};
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE})
+    wait &= ~(uint64_t{1} << (signal - 1));
+  wait |= blocked;
+  trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &wait);
+  for (bool there = false; !there;) {
+    (void)tracer_.flush_regs(thread);
+    thread.run = Run::Running;
+    thread.regs_state = Thread::Registers::Unknown;
+    thread.asked = true;
+    trace(PTRACE_SINGLESTEP, thread.tid, 0, uint64_t{0});
+    if (!tracer_.await_stop(thread.tid)) return false;
+    thread.fresh = false;
+    if (!is_signal_stop(thread.status)) continue;
+    const uint64_t pc = tracer_.regs(thread).rip;
+    if (stop_signal(thread.status) != SIGTRAP) {
+      const auto next = fast.redirected(stop_signal(thread.status), pc);
+      if (!next) break;  // a fault of a copied instruction, which cannot be before its place
+      tracer_.set_pc(thread, *next);
+      continue;
+    }
+    const auto place = fast.place_of(pc);
+    there = !place || place->exact;
+  }
+  trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &blocked);
+  if (has_signal) trace(PTRACE_SETSIGINFO, thread.tid, 0, &info);
+  thread.left_group_stop = is_group_stop(status);
+  // Out of a group stop it stands as one that was interrupted.
+  thread.status = thread.left_group_stop ? kInterruptedStatus : status;
+  thread.asked = false;
+  return true;
+}
+
+/// A thread in a pad stands where the program would: at an instruction whose slot has run, or
+/// behind it.
+void LiveFastSites::settle(Thread& thread) {
+  const FastCode* const fast = thread.process->space->fast.get();
+  auto place = fast->place_of(tracer_.regs(thread).rip);
+  if (place && !place->exact) {
+    if (!leave(thread)) return;
+    place = fast->place_of(tracer_.regs(thread).rip);
+  }
+  if (!place || !place->exact) return;
+  tracer_.set_pc(thread, place->pc);
+  if (place->sp_undo != 0) {
+    thread.regs.rsp += place->sp_undo;
+    thread.regs_state = Thread::Registers::Changed;
+  }
+  if (!place->done) thread.skip = place->pc;
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,61 @@
+// Fast sites in live processes: memory that we share with one, code that we put there, pads; and
+// threads that are stopped in the middle of all that.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "target/fast_sites.h"
+#include "target/linux/fast_code.h"
+#include "target/linux/ticker.h"
+#include "target/linux/tracee.h"
+
+namespace tracewell::target::live {
+
+class Tracer;
+
+/// A part of the Tracer, which it belongs to.
+class LiveFastSites final : public FastSites {
+ public:
+  explicit LiveFastSites(Tracer& tracer);
+  ~LiveFastSites() override;
+  Result<Processor> processor(Pid pid) override;
+  Result<Shared> share(Pid pid, uint64_t bytes) override;
+  Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
+                         std::span<const Load> loads) override;
+  Status insert(Pid pid, uint64_t address, Bytes slot) override;
+  void remove(Pid pid, uint64_t address) override;
+  void to_block(const Found& found, std::span<uint8_t> block) override;
+  void release(Pid pid) override;
+
+  /// Sites and code go, at once or, if threads run, when they stand still.
+  void release(const std::shared_ptr<AddressSpace>& space);
+  void release_unwanted();
+  /// Somebody is about to put a trap there.
+  void make_way(Process& process, uint64_t address);
+  /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.
+  void settle(Thread& thread);
+  bool leave(Thread& thread);
+  void stop_ticks() { ticker_.stop(); }
+
+ private:
+  /// All threads stand still as long as it lives.
+  struct Still {
+    explicit Still(Tracer& all);
+    ~Still();
+    Tracer& tracer;
+  };
+  struct Here {
+    Pid pid = 0;
+    std::span<uint8_t> bytes;
+  };
+  FastCode& code_of(Process& process);
+  Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);
+  void want_ticks();
+
+  Tracer& tracer_;
+  Ticker ticker_;  // while a process has fast sites
+  std::vector<Here> here_;
+};
+
+}  // namespace tracewell::target::live

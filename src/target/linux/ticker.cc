@@ -1,0 +1,38 @@
+#include "target/linux/ticker.h"
+
+#include <chrono>
+#include <csignal>
+#include <pthread.h>
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{10};
+
+}  // namespace
+
+void Ticker::start() {
+  if (thread_.joinable()) return;
+  wanted_ = true;
+  // Signals are for the thread that traces.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, kPeriod, [this] { return !wanted_; })) bell_.tick();
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Ticker::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_ = false;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+}  // namespace tracewell::target::live
