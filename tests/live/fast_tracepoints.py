@@ -142,6 +142,31 @@ def of_many_threads(work):
     same(set(counts.values()), {10}, "hits of a thread")
 
 
+AGAIN = """
+run("target extended-remote %(remote)s")
+said = [run("set trace-buffer-size 20000"), run("source %(definitions)s"), run("tstart"),
+        run("continue"), run("tstatus")]
+again = [run(one) for one in ("tstart", "continue", "tstatus", "tstart", "tstatus")]
+result([said, again, run("continue"), run("output $_exitcode")])
+"""
+
+
+def runs_again(work):
+    """A run that ended while threads ran, and one that begins as soon as they stand still."""
+    (work / "definitions").write_text(
+        "ftrace pass\nactions\ncollect $rdi\nend\nbreak fast.c:%d\nbreak finished\n"
+        % line_of("fast.c", "joined"))
+    with on_port(INFERIORS / "fast", "churn", "60") as server:
+        said, again, end, code = gdb(work, AGAIN % {
+            "remote": server.remote, "definitions": work / "definitions"}, INFERIORS / "fast")
+        notices = server.said()
+    check("buffer full" in said[-1] or "full" in said[-1], f"{said}")
+    check("rror" not in str(again), f"{again}")
+    check("running on the target" in again[-1], f"{again}")
+    same(code, "0", "the program's own result " + end)
+    check("is a trap" not in notices and "are traps" not in notices, notices)
+
+
 ATTACHED = """
 import os, signal, threading
 run("target extended-remote %(remote)s")
@@ -194,7 +219,8 @@ def attached(work):
 
 def main():
     need("gdb")
-    for part in (storm, at_the_edge, in_handlers, of_many_threads, attached):
+    for part in (storm, at_the_edge, in_handlers, of_many_threads, runs_again,
+                 attached):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

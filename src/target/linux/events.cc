@@ -53,7 +53,8 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
   siginfo_t info{};
   if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
   const uint64_t pc = regs(thread).rip;
-  if (const auto next = thread.process->space->fast
+  const bool caused = info.si_code > 0;  // by the instruction: nobody has sent it
+  if (const auto next = thread.process->space->fast && caused
                             ? thread.process->space->fast->redirected(signal, pc)
                             : std::nullopt) {
     set_pc(thread, *next);
@@ -63,7 +64,7 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
   // The kernel's word for the instruction that failed is where it stood in its copy.
   const bool fault = signal == SIGFPE || signal == SIGILL || signal == SIGTRAP ||
                      signal == SIGSEGV || signal == SIGBUS;
-  if (fault && info.si_code > 0 && reinterpret_cast<uint64_t>(info.si_addr) == pc &&
+  if (fault && caused && reinterpret_cast<uint64_t>(info.si_addr) == pc &&
       thread.regs.rip != pc) {
     info.si_addr = reinterpret_cast<void*>(thread.regs.rip);
     trace(PTRACE_SETSIGINFO, thread.tid, 0, &info);

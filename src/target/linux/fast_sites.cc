@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -78,6 +78,8 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   Process* const process = tracer_.find_process(pid);
   if (process == nullptr || !tracer_.seen(*process)) return {Errc::NotFound, "no such process"};
   if (process->space->is_32_bit) return {Errc::Unsupported, "it is a 32-bit program"};
+  if (process->space->fast) release(process->space);
+  if (process->space->fast) return {Errc::Unsupported, "a thread is still inside of the last one"};
   const auto status = proc_status(pid);
   if (!status || status->seccomp != 0)
     return {Errc::Unsupported, "its system calls are filtered (seccomp)"};
@@ -138,6 +140,9 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
   if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
   bytes = whole_pages(bytes);
+  rlimit most{};
+  if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)
+    return {Errc::Unsupported, "files may not be so large here (ulimit -f)"};
   TW_ASSIGN_OR_RETURN(const uint64_t name,
                       map_far_away(*thread, kMapBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   (void)process->space->write_raw(name, as_bytes("tracewell"));
