@@ -163,9 +163,9 @@ void Engine::on_event(const target::StopEvent& event) {
 }
 
 void Engine::end_run(Stop reason, uint32_t tracepoint) {
-  static_cast<void>(settle());  // what cannot be inserted now was not live anyway
   end_fast();
   running_ = false;
+  static_cast<void>(settle());  // it is defined, and was not live
   stop_ = reason;
   stop_tracepoint_ = tracepoint;
   stop_us_ = now_us();

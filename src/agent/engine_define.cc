@@ -67,6 +67,11 @@ Status Engine::add_actions(const rsp::QtdpActions& packet) {
     return status;
   }
   if (running_ && !to_open) {
+    if (fast_ && fast_->has(packet.number, packet.address)) {  // as it was until now
+      take_fast();
+      fast_->remove(packet.number, packet.address);
+      TW_RETURN_IF_ERROR(target_.trace_sites()->insert(pid_, packet.address));
+    }
     fit_masks(plan);
     publish();
   }

@@ -95,14 +95,14 @@ Status FastTrace::begin(target::Pid pid, uint64_t ring_bytes) {
   TW_ASSIGN_OR_RETURN(processor_, sites_.processor(pid));
   if (!processor_.time_stamps)
     return unsupported("this processor's time stamp counter does not go on evenly");
+  if (!processor_.segment_bases) return unsupported("programs may not read the base of fs here");
   shape_.rings = kRings;
   constexpr uint64_t kRingMin = 1 << 16, kRingMax = 1 << 26;
   shape_.ring_bytes =
       static_cast<uint32_t>(std::bit_ceil(std::clamp(ring_bytes, kRingMin, kRingMax)));
-  TW_ASSIGN_OR_RETURN(shared_, sites_.share(pid, shape_.bytes()));
   begun_ = true;
+  TW_ASSIGN_OR_RETURN(shared_, sites_.share(pid, shape_.bytes()));
   tracewell_area& area = fast::make_area(shared_.bytes, shape_);
-  area.by_thread_id = processor_.segment_bases ? 0 : 1;
   area.reads_of = processor_.faults_do_harm ? static_cast<uint64_t>(pid) : 0;
   reader_.emplace(shared_.bytes, shape_);
   TW_ASSIGN_OR_RETURN(collect_, place_collector());
@@ -261,7 +261,7 @@ Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& pla
   TW_ASSIGN_OR_RETURN(const uint64_t code, place_body(definition, plan, body, number));
   const auto slot = axjit::hit_slot(code);
   TW_RETURN_IF_ERROR(sites_.insert(pid_, definition.address, slot));
-  points_.push_back({definition.number, definition.address, !plan.condition.empty()});
+  points_.push_back({definition.number, definition.address});
   return {};
 }
 
@@ -327,12 +327,13 @@ bool FastTrace::make_frame(const Waiting& one, Hit& hit) {
       store_uint(&frame_[at + 1], block->address, 8, Endian::Little);
       store_uint(&frame_[at + 9], block->bytes.size(), 2, Endian::Little);
       frame_.insert(frame_.end(), block->bytes.begin(), block->bytes.end());
+      sites_.hide(pid_, block->address, std::span(frame_).subspan(at + kMemoryHead));
     } else if (block->kind == Kind::Fault) {
       hit.fault = {static_cast<ax::Fault>(block->number), block->address};
+      hit.condition = block->condition;
     }
   }
   if (general) add_block(*general, {});
-  hit.condition = points_[one.plan].has_condition && frame_.empty() && !hit.fault.ok();
   hit.data = frame_;
   return !blocks.bad();
 }
@@ -398,7 +399,7 @@ bool FastTrace::was_full() const {
 }
 
 void FastTrace::close() {
-  if (!begun_) return;
+  if (!reader_) return;
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   std::atomic_ref(area.closed).store(1);
 }

@@ -70,7 +70,6 @@ class FastTrace {
   struct Point {
     uint32_t number = 0;
     uint64_t address = 0;
-    bool has_condition = false;
     bool removed = false;
   };
   struct Waiting {

@@ -26,7 +26,8 @@ class Front {
 
 std::optional<RecordBlock> read_block(Front& in) {
   RecordBlock block;
-  switch (in.uint(1)) {
+  const uint64_t kind = in.uint(1);
+  switch (kind) {
     case 'G': {
       block.kind = RecordBlock::Kind::General;
       const Bytes bytes = in.bytes(sizeof block.general);
@@ -49,7 +50,9 @@ std::optional<RecordBlock> read_block(Front& in) {
       block.number = static_cast<uint32_t>(in.uint(4));
       block.value = static_cast<int64_t>(in.uint(8));
       break;
+    case 'C':
     case 'E':
+      block.condition = kind == 'C';
       block.kind = RecordBlock::Kind::Fault;
       block.number = static_cast<uint32_t>(in.uint(1));
       block.address = in.uint(8);

@@ -17,6 +17,7 @@ struct RecordBlock {
   uint64_t address = 0;         // Memory; Fault: of memory that could not be read
   uint32_t number = 0;          // Variable; Fault: a tracewell::ax::Fault
   int64_t value = 0;            // Variable
+  bool condition = false;       // Fault: the condition's, so there is nothing else
   Bytes bytes;                  // Memory; Vector: what XSAVEC has stored
 };
 

@@ -82,7 +82,8 @@ struct tracewell_record {
  *   'X'  uint8_t skip, uint32_t size; `skip` bytes; `size` bytes of XSAVEC
  *   'M'  uint64_t address, uint16_t size; the bytes      (as in a trace file)
  *   'V'  uint32_t number; int64_t value                  (as in a trace file)
- *   'E'  uint8_t fault, uint64_t address                 tracewell::ax::Fault, the hit's first
+ *   'C', 'E'  of the condition, of the actions:
+ *        uint8_t fault, uint64_t address                 tracewell::ax::Fault, the hit's first
  */
 struct tracewell_general {
   uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;

@@ -63,6 +63,9 @@ class FastSites {
   virtual void remove(Pid pid, uint64_t address) = 0;
   /// `block` has the layout's size; registers that were not found are 0.
   virtual void to_block(const Found& found, std::span<uint8_t> block) = 0;
+  /// Puts the program's own bytes in place of ours, in what was read from `address`.
+  virtual void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) = 0;
+  /// May be called from inside of a hit: it is done as soon as it can be.
   /// No sites, no placed code, and nothing shared. `shared.bytes` goes.
   virtual void release(Pid pid) = 0;
 

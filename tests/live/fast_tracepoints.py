@@ -122,9 +122,17 @@ def at_the_edge(work):
     check(hex(int(frame["registers"]["rsi"], 16) + 24) in got["status"], got["status"])
 
 
+def while_it_faults(work):
+    """The run ends, by itself, while a thread is in the middle of the next fault."""
+    for _ in range(8):
+        got, frames = passed(work, "edge", 20000, "collect *text@64\n")
+        check("memory access error" in got["status"], got["status"])
+        check(frames, "no frame")
+
+
 def in_handlers(work):
     """A handler's hits are in between those of what it interrupts; none is missing."""
-    got, frames = passed(work, "signals", 200)
+    got, frames = passed(work, "signals", 200, definitions=PASSED.replace("pass", "*pass", 1))
     main = [first_argument(frame) for frame in frames if first_argument(frame) < 1000000]
     handler = [first_argument(frame) for frame in frames if first_argument(frame) >= 1000000]
     same(handler, list(range(1000000, 1000000 + len(handler))), "hits of the handler")
@@ -219,8 +227,8 @@ def attached(work):
 
 def main():
     need("gdb")
-    for part in (storm, at_the_edge, in_handlers, of_many_threads, runs_again,
-                 attached):
+    for part in (storm, at_the_edge, while_it_faults, in_handlers, of_many_threads,
+                 runs_again, attached):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

@@ -368,7 +368,7 @@ ENTRY void tw_collect(struct tracewell_hit* hit) {
   else
     run(hit);
   if (hit->fault != 0) {
-    put(hit, 'E', 1);
+    put(hit, hit->condition_status != 0 ? 'C' : 'E', 1);
     put(hit, hit->fault, 1);
     put(hit, hit->fault_address, 8);
   }

@@ -176,6 +176,7 @@ void Tracer::release_orphans() {
     if (!kept) orphans.push_back(process.get());
   }
   for (Process* process : orphans) {
+    if (process->space->fast) fast.abandon(*process);
     process->space->remove_all();
     process->leaving = true;
     for (Thread* thread : threads_of(*process)) {

@@ -31,6 +31,16 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
   return segments_.back().get();
 }
 
+/// A library may have gone, and another one have come.
+bool FastCode::is_as_known(const Segment& segment, uint64_t address) const {
+  constexpr uint64_t kAround = 64;
+  const uint64_t start = std::max(segment.code.range().start, address - kAround);
+  const Bytes known = segment.code.bytes_at(start);
+  std::vector<uint8_t> now(std::min<size_t>(known.size(), 2 * kAround));
+  now.resize(space_.read(start, now));
+  return std::ranges::equal(now, known.first(now.size())) && !now.empty();
+}
+
 FastCode::Segment* FastCode::owner(uint64_t site) const {
   for (const auto& segment : segments_)
     if (segment->code.range().holds(site)) return segment.get();
@@ -67,6 +77,8 @@ Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>
                         const Map& map) {
   TW_CHECK(slot.size() <= FastSites::kSlotBytesMax && !slots_.contains(address));
   TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, maps));
+  if (!is_as_known(*segment, address))
+    return {Errc::Unsupported, "the code there is not what it was"};
   const pads::Plan plan = prepare(*segment, address, map);
   if (!plan.is_pad()) return {Errc::Unsupported, plan.why};
   TW_CHECK(segment->patches.add(plan));
@@ -95,7 +107,7 @@ Status FastCode::write_patch(const Segment& segment, const pads::Plan& plan) {
   for (const uint64_t guard : plan.guards) guards_[guard] = plan.site;
   for (const pads::Write& write : plan.writes) {
     const Bytes before = segment.code.bytes_at(write.address).first(write.bytes.size());
-    originals_[write.address].assign(before.begin(), before.end());
+    originals_[write.address] = {{before.begin(), before.end()}, write.bytes};
     TW_RETURN_IF_ERROR(space_.write_raw(write.address, write.bytes));
   }
   return {};
@@ -128,7 +140,11 @@ void FastCode::remove_all() {
 }
 
 void FastCode::remove_from(AddressSpace& copy) const {
-  for (const auto& [address, bytes] : originals_) (void)copy.write_raw(address, bytes);
+  for (const auto& [address, bytes] : originals_) {
+    std::vector<uint8_t> now(bytes.ours.size());
+    now.resize(copy.read_raw(address, now));
+    if (now == bytes.ours) (void)copy.write_raw(address, bytes.before);
+  }
 }
 
 std::vector<uint64_t> FastCode::sites() const {
@@ -189,16 +205,19 @@ std::optional<uint64_t> FastCode::redirected(int signal, uint64_t pc) const {
 
 std::optional<uint64_t> FastCode::behind_slot(uint64_t pc) const {
   const Segment* const segment = owner(pc);
-  const pads::Patches::Entry* const entry =
-      segment == nullptr ? nullptr : segment->patches.serving(pc);
-  if (entry == nullptr) return std::nullopt;
+  if (segment == nullptr) return std::nullopt;
+  const pads::Patches::Entry* entry = segment->patches.serving(pc);
+  // The slot of a site at an endbr64 runs at the instruction behind that.
+  if (entry == nullptr) entry = segment->patches.meeting({pc, pc + 1});
+  if (entry == nullptr || !pads_of_.contains(entry->plan.site)) return std::nullopt;
   for (const uint64_t address : pads_of_.at(entry->plan.site))
     if (const auto copy = pads_.at(address).copy_of(pc)) return copy;
   return std::nullopt;
 }
 
 void FastCode::hide(uint64_t address, std::span<uint8_t> bytes) const {
-  for (const auto& [at, original] : originals_) {
+  for (const auto& [at, both] : originals_) {
+    const std::vector<uint8_t>& original = both.before;
     if (!overlap(at, original.size(), address, bytes.size())) continue;
     for (size_t i = 0; i < original.size(); ++i)
       if (at + i - address < bytes.size()) bytes[at + i - address] = original[i];
@@ -207,7 +226,7 @@ void FastCode::hide(uint64_t address, std::span<uint8_t> bytes) const {
 
 bool FastCode::meets(uint64_t address, uint64_t bytes) const {
   return std::ranges::any_of(originals_, [&](const auto& one) {
-    return overlap(one.first, one.second.size(), address, bytes);
+    return overlap(one.first, one.second.before.size(), address, bytes);
   });
 }
 

@@ -85,6 +85,7 @@ class FastCode {
     std::map<uint64_t, uint64_t> loads;  // addresses
   };
   Result<Segment*> segment_at(uint64_t address, const std::vector<Mapping>& maps);
+  bool is_as_known(const Segment& segment, uint64_t address) const;
   pads::Plan prepare(Segment& segment, uint64_t address, const Map& map) const;
   bool map_pads(Segment& segment, const pads::Plan& plan, const Map& map) const;
   Status write_pads(const Segment& segment, uint64_t site);
@@ -99,7 +100,10 @@ class FastCode {
   std::map<uint64_t, std::vector<uint64_t>> pads_of_;   // by the site of their plan: addresses
   std::map<uint64_t, pads::Pad> pads_;                  // by address
   std::map<uint64_t, uint64_t> guards_;                 // address, the site of its plan
-  std::map<uint64_t, std::vector<uint8_t>> originals_;  // of what was written, by address
+  struct Written {
+    std::vector<uint8_t> before, ours;
+  };
+  std::map<uint64_t, Written> originals_;  // by address
   std::vector<Placed> placed_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <iterator>
+#include <sstream>
 #include <cstdlib>
 
 #include <cpuid.h>
@@ -10,6 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +27,7 @@ namespace {
 constexpr uint64_t kMapBytes = 4096;
 constexpr uint64_t kMaskBytes = 8;
 constexpr int64_t kErrnoMax = 4095;
+constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
 
 uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
@@ -50,12 +54,23 @@ bool may_read_segment_bases() {
   return (getauxval(AT_HWCAP2) & kFsgsbase) != 0;
 }
 
-/// The kernel resets the handler of a fault's signal that a thread blocks or ignores.
+/// How many there are behind a name of /proc/PID/status.
+size_t words_of(const std::string& status, std::string_view name) {
+  const size_t at = status.find(name);
+  if (at == std::string::npos) return 0;
+  const size_t begin = at + name.size();
+  std::istringstream line(status.substr(begin, status.find('\n', at) - begin));
+  using Words = std::istream_iterator<std::string>;
+  return static_cast<size_t>(std::distance(Words(line), Words()));
+}
+
+/// The kernel resets the handler of a fault's signal that a thread blocks or ignores; one that has
+/// a handler may block it at any time, such as in the handler itself.
 bool forbids_faults(Tid tid) {
   const auto text = read_proc(tid, "status");
   if (!text) return false;
   uint64_t held = 0;
-  for (const std::string_view name : {"SigBlk:", "SigIgn:"}) {
+  for (const std::string_view name : {"SigBlk:", "SigIgn:", "SigCgt:"}) {
     const size_t at = text->find(name);
     if (at != std::string::npos)
       held |= std::strtoull(text->c_str() + at + name.size(), nullptr, 16);
@@ -78,18 +93,23 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   Process* const process = tracer_.find_process(pid);
   if (process == nullptr || !tracer_.seen(*process)) return {Errc::NotFound, "no such process"};
   if (process->space->is_32_bit) return {Errc::Unsupported, "it is a 32-bit program"};
-  if (process->space->fast) release(process->space);
+  release_unwanted();
   if (process->space->fast) return {Errc::Unsupported, "a thread is still inside of the last one"};
   const auto status = proc_status(pid);
   if (!status || status->seccomp != 0)
     return {Errc::Unsupported, "its system calls are filtered (seccomp)"};
   if (!tracer_.options_.map_memory) return {Errc::Unsupported, "no memory is to be mapped into it"};
   const auto text = read_proc(pid, "status");
-  const size_t features = text ? text->find("x86_Thread_features:") : std::string::npos;
+  if (!text) return {Errc::Target, "its status cannot be read"};
+  const size_t features = text->find("x86_Thread_features:");
   if (features != std::string::npos &&
       text->substr(features, text->find('\n', features) - features).find("shstk") !=
           std::string::npos)
     return {Errc::Unsupported, "it has a shadow stack"};
+  if (words_of(*text, "NSpid:") > 1)
+    return {Errc::Unsupported, "it is in a PID namespace of its own"};
+  if (text->find("VmLck:\t       0 kB") == std::string::npos)
+    return {Errc::Unsupported, "its memory is locked (mlock)"};
   FastSites::Processor out;
   for (const Tid tid : task_ids(pid)) out.faults_do_harm |= forbids_faults(tid);
   out.time_stamps = has_even_time_stamps();
@@ -112,6 +132,11 @@ void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {
   regs.orig_rax = ~uint64_t{0};  // in no system call
   std::ranges::fill(block, uint8_t{0});
   tracer_.registers_64_.to_block(regs, tracer_.registers_64_.expand(found.vectors), block);
+}
+
+void LiveFastSites::hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) {
+  if (const Process* process = tracer_.find_process(pid))
+    process->space->hide_patches(address, bytes);
 }
 
 FastCode& LiveFastSites::code_of(Process& process) {
@@ -147,12 +172,18 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
                       map_far_away(*thread, kMapBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   (void)process->space->write_raw(name, as_bytes("tracewell"));
   const auto made =
-      tracer_.remote_system_call(*thread, {SYS_memfd_create, name, MFD_CLOEXEC, 0, 0, 0, 0});
+      tracer_.remote_system_call(*thread, {SYS_memfd_create, name, kMemfdFlags, 0, 0, 0, 0});
   (void)tracer_.remote_system_call(*thread, {SYS_munmap, name, kMapBytes, 0, 0, 0, 0});
   if (failed(made)) return why(made, "memory cannot be shared with the program");
   const std::string path = fmt::format("/proc/{}/fd/{}", pid, *made);
   const UniqueFd ours(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  const bool sized = ours.valid() && ::ftruncate(ours.get(), static_cast<off_t>(bytes)) == 0;
+  // Sealed: who could make it smaller could end us.
+  struct stat about {};
+  const bool sized = ours.valid() && ::ftruncate(ours.get(), static_cast<off_t>(bytes)) == 0 &&
+                     ::fcntl(ours.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ==
+                         0 &&
+                     ::fstat(ours.get(), &about) == 0 &&
+                     static_cast<uint64_t>(about.st_size) == bytes;
   const int error = errno;
   Result<uint64_t> theirs = Error{Errc::Target, "", {}};
   if (sized)
@@ -178,7 +209,8 @@ Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& c
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
   if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
-  FastCode& fast = code_of(*process);
+  if (!process->space->fast) return {Errc::Unsupported, "another program runs there now"};
+  FastCode& fast = *process->space->fast;
   if (fast.room.bytes < bytes) {
     const uint64_t chunk = std::max(kChunk, whole_pages(bytes));
     TW_ASSIGN_OR_RETURN(const uint64_t start,
@@ -203,7 +235,8 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
   if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
-  constexpr uint64_t kAround = 32;  // a pad may want to know, or to write, so much
+  if (!process->space->fast) return {Errc::Unsupported, "another program runs there now"};
+  constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
   if (process->space->has_patch(address - kAround, 2 * kAround))
     return {Errc::Unsupported, "a breakpoint or another tracepoint is in its way"};
   const auto map = [&](uint64_t start, uint64_t bytes) {
@@ -228,10 +261,11 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   if (!space->fast) return;
   space->fast->unwanted = true;
   bool inside = false;
+  // A stop that nobody has decided about yet is as good as running.
   for (const Thread* thread : tracer_.all_threads())
     if (thread->process->space == space &&
         (thread->run == Run::Running || thread->run == Run::Listening ||
-         thread->run == Run::Starting))
+         thread->run == Run::Starting || thread->fresh))
       return;
   for (Thread* thread : tracer_.all_threads()) {
     if (thread->process->space != space || thread->run != Run::Stopped) continue;
@@ -246,9 +280,10 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   space->fast.reset();
 }
 
+/// Perhaps from inside of a hit: what changes the program has to wait.
 void LiveFastSites::release(Pid pid) {
-  const Still still(tracer_);
-  if (Process* process = tracer_.find_process(pid)) release(process->space);
+  Process* const process = tracer_.find_process(pid);
+  if (process != nullptr && process->space->fast) process->space->fast->unwanted = true;
   want_ticks();
   std::erase_if(here_, [&](const Here& one) {
     if (one.pid == pid) ::munmap(one.bytes.data(), one.bytes.size());
@@ -258,9 +293,24 @@ void LiveFastSites::release(Pid pid) {
 
 /// What was to be released while threads ran.
 void LiveFastSites::release_unwanted() {
+  const auto is_unwanted = [](const auto& one) {
+    return one.second->space->fast && one.second->space->fast->unwanted;
+  };
+  if (std::ranges::none_of(tracer_.processes_, is_unwanted)) return;
+  const Still still(tracer_);
   for (const auto& [pid, process] : tracer_.processes_)
     if (process->space->fast && process->space->fast->unwanted) release(process->space);
   want_ticks();
+}
+
+void LiveFastSites::abandon(Process& process) {
+  for (Thread* thread : tracer_.threads_of(process)) {
+    if (thread->run != Run::Running && thread->run != Run::Listening) continue;
+    tracer_.ask_to_stop(*thread);
+    (void)tracer_.await_stop(thread->tid);
+  }
+  process.space->fast->remove_all();
+  process.space->fast->unwanted = true;
 }
 
 void LiveFastSites::want_ticks() {
@@ -298,6 +348,8 @@ bool LiveFastSites::leave(Thread& thread) {
     wait &= ~(uint64_t{1} << (signal - 1));
   wait |= blocked;
   trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &wait);
+  std::vector<int> sent;  // by somebody, meanwhile
+  bool left_group_stop = is_group_stop(status);
   for (bool there = false; !there;) {
     (void)tracer_.flush_regs(thread);
     thread.run = Run::Running;
@@ -306,20 +358,30 @@ bool LiveFastSites::leave(Thread& thread) {
     trace(PTRACE_SINGLESTEP, thread.tid, 0, uint64_t{0});
     if (!tracer_.await_stop(thread.tid)) return false;
     thread.fresh = false;
+    left_group_stop |= is_group_stop(thread.status);
     if (!is_signal_stop(thread.status)) continue;
     const uint64_t pc = tracer_.regs(thread).rip;
-    if (stop_signal(thread.status) != SIGTRAP) {
-      const auto next = fast.redirected(stop_signal(thread.status), pc);
-      if (!next) break;  // a fault of a copied instruction, which cannot be before its place
+    const int signal = stop_signal(thread.status);
+    siginfo_t what{};
+    const bool caused =
+        trace(PTRACE_GETSIGINFO, thread.tid, 0, &what) == 0 && what.si_code > 0;
+    if (!caused) {
+      sent.push_back(signal);
+      continue;
+    }
+    if (signal != SIGTRAP) {
+      const auto next = fast.redirected(signal, pc);
+      if (!next) break;  // such as a stack without room for us
       tracer_.set_pc(thread, *next);
       continue;
     }
     const auto place = fast.place_of(pc);
     there = !place || place->exact;
   }
+  for (const int signal : sent) tgkill(thread.process->pid, thread.tid, signal);
   trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &blocked);
   if (has_signal) trace(PTRACE_SETSIGINFO, thread.tid, 0, &info);
-  thread.left_group_stop = is_group_stop(status);
+  thread.left_group_stop = left_group_stop;
   // Out of a group stop it stands as one that was interrupted.
   thread.status = thread.left_group_stop ? kInterruptedStatus : status;
   thread.asked = false;

@@ -26,11 +26,14 @@ class LiveFastSites final : public FastSites {
   Status insert(Pid pid, uint64_t address, Bytes slot) override;
   void remove(Pid pid, uint64_t address) override;
   void to_block(const Found& found, std::span<uint8_t> block) override;
+  void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) override;
   void release(Pid pid) override;
 
   /// Sites and code go, at once or, if threads run, when they stand still.
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_unwanted();
+  /// The program's own bytes are back; what threads may still be inside of stays.
+  void abandon(Process& process);
   /// Somebody is about to put a trap there.
   void make_way(Process& process, uint64_t address);
   /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.

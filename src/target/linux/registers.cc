@@ -224,7 +224,7 @@ uint64_t RegisterMap::compacted_at(uint64_t components, uint32_t which) const {
 
 std::vector<uint8_t> RegisterMap::expand(Bytes compacted) const {
   constexpr uint64_t kCompacted = uint64_t{1} << 63;
-  constexpr uint64_t kControlWord = 0x37f;  // of x87, in its initial state
+  constexpr uint64_t kControlWord = 0x37f, kMxcsr = 0x1f80;  // in their initial states
   if (compacted.size() < kExtendedAt) return {};
   const uint64_t in_use = load(compacted, kBitsAt, 8);
   const uint64_t components = load(compacted, kBitsAt + 8, 8) & ~kCompacted;
@@ -232,8 +232,12 @@ std::vector<uint8_t> RegisterMap::expand(Bytes compacted) const {
   store(out, kBitsAt, in_use, 8);
   if ((in_use & kX87) != 0) std::copy_n(compacted.begin(), 160, out.begin());
   else store(out, 0, kControlWord, 2);
-  std::copy_n(compacted.begin() + 24, 8, out.begin() + 24);  // MXCSR and its mask
-  if ((in_use & kSse) != 0) std::copy_n(compacted.begin() + 160, 256, out.begin() + 160);
+  if ((in_use & kSse) != 0) {
+    std::copy_n(compacted.begin() + 24, 8, out.begin() + 24);  // MXCSR and its mask
+    std::copy_n(compacted.begin() + 160, 256, out.begin() + 160);
+  } else {
+    store(out, 24, kMxcsr, 4);
+  }
   for (uint32_t i = 2; i < 16; ++i) {
     const uint64_t from = compacted_at(components, i), bytes = component_bytes_[i];
     if ((in_use & components & features_ & uint64_t{1} << i) == 0) continue;

@@ -225,6 +225,7 @@ void Tracer::forget_last_threads() {
 
 Result<std::optional<StopEvent>> Tracer::wait() {
   careful_ = has_foreign_children();
+  if (one_by_one.on()) fast.release_unwanted();
   bool woken = false;
   // How many of those that are ready get their turn before a wake or an interrupt is heard: all
   // that are there when it comes. Threads that are stepped in place stop each other, and there may
