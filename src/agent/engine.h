@@ -76,6 +76,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Next on_hit(target::HitContext& hit) override;
   Next on_step(target::HitContext& hit) override;
   void on_end(target::Tid tid) override;
+  void on_thread(const target::FastSites::ThreadBase& thread) override;
   void on_exit(target::Tid tid) override;
   void on_tick() override { catch_up(); }
 

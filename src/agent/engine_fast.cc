@@ -42,6 +42,10 @@ void Engine::take_fast() {
   if (!buffer_.circular() && fast_->was_full()) full_ = true;
 }
 
+void Engine::on_thread(const target::FastSites::ThreadBase& thread) {
+  if (running_ && fast_) fast_->thread_begins(thread);
+}
+
 void Engine::on_exit(target::Tid tid) {
   if (running_ && fast_)
     fast_->thread_ends(tid, [this](const FastTrace::Hit& hit) { fast_hit(hit); });

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 16> kGeneral = {"rax", "rcx", "rdx", "rbx
                                                        "r12", "r13", "r14", "r15"};
 constexpr uint32_t kRings = 256;
 constexpr size_t kPortion = size_t{64} << 20;  // bytes that are put in order at a time
-constexpr uint64_t kMemoryHead = 11, kMemoryMax = 0xffff, kFaultBlock = 10, kVectorHead = 69;
+constexpr uint64_t kMemoryHead = 11, kMemoryMax = 0xffff, kVectorHead = 69;
 
 Error unsupported(std::string text) { return {Errc::Unsupported, std::move(text), {}}; }
 
@@ -71,8 +71,18 @@ std::optional<uint64_t> most_collected(ax::Code code) {
 struct FastTrace::Body {
   std::vector<tracewell_step> steps;
   std::vector<ax::Code> expressions;  // of the steps that are some, in order
-  uint64_t room = sizeof(tracewell_record) + kFaultBlock;
-  bool registers = false;
+  uint64_t room = sizeof(tracewell_record);
+  bool registers = false;  // any of them
+  /// So little that it pays to have code for it.
+  bool only_memory() const {
+    constexpr uint64_t kMost = 256;
+    uint64_t sum = 0;
+    for (const tracewell_step& step : steps) {
+      if (step.kind != TRACEWELL_STEP_MEMORY || step.bytes > kMost) return false;
+      sum += step.bytes;
+    }
+    return sum <= kMost;
+  }
 };
 
 FastTrace::FastTrace(target::FastSites& sites, const RegisterLayout& layout, Clock clock)
@@ -90,25 +100,62 @@ FastTrace::~FastTrace() {
   if (begun_) sites_.release(pid_);
 }
 
-Status FastTrace::begin(target::Pid pid, uint64_t ring_bytes) {
+Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   pid_ = pid;
   TW_ASSIGN_OR_RETURN(processor_, sites_.processor(pid));
   if (!processor_.time_stamps)
     return unsupported("this processor's time stamp counter does not go on evenly");
   if (!processor_.segment_bases) return unsupported("programs may not read the base of fs here");
   shape_.rings = kRings;
-  constexpr uint64_t kRingMin = 1 << 16, kRingMax = 1 << 26;
+  constexpr uint64_t kRingMin = 1 << 16, kRingMax = 1 << 29;
   shape_.ring_bytes =
-      static_cast<uint32_t>(std::bit_ceil(std::clamp(ring_bytes, kRingMin, kRingMax)));
+      static_cast<uint32_t>(std::bit_ceil(std::clamp(buffer_bytes, kRingMin, kRingMax)));
   begun_ = true;
   TW_ASSIGN_OR_RETURN(shared_, sites_.share(pid, shape_.bytes()));
   tracewell_area& area = fast::make_area(shared_.bytes, shape_);
   area.reads_of = processor_.faults_do_harm ? static_cast<uint64_t>(pid) : 0;
+  prepare_rings(area, buffer_bytes);
   reader_.emplace(shared_.bytes, shape_);
   TW_ASSIGN_OR_RETURN(collect_, place_collector());
   ticks_begin_ = ticks_now_ = read_ticks();
   ns_begin_ = ns_now_ = clock_();
   return {};
+}
+
+/// Looked at before it runs: can its ring be found as those of the others are?
+void FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
+  if (shared_.bytes.empty() || thread.fs_base == 0) return;
+  auto& keys = reinterpret_cast<tracewell_area*>(shared_.bytes.data())->keys;
+  const bool alone = std::ranges::none_of(
+      bases_, [&](const auto& one) { return one.second == thread.fs_base; });
+  bases_[thread.tid] = thread.fs_base;
+  if (!alone)
+    std::atomic_ref(keys).store(TRACEWELL_KEYS_THREAD_ID);
+  else if (!thread.points_to_itself && keys == TRACEWELL_KEYS_SELF)
+    std::atomic_ref(keys).store(TRACEWELL_KEYS_FS_BASE);
+}
+
+/// Threads that are there have their rings from the beginning, with memory: a page that is touched
+/// for the first time costs the program as much as hundreds of hits. All of them together get as
+/// much of it as the buffer has.
+void FastTrace::prepare_rings(tracewell_area& area, uint64_t buffer_bytes) {
+  const auto threads = sites_.threads(pid_);
+  area.keys = processor_.faults_do_harm ? TRACEWELL_KEYS_FS_BASE : TRACEWELL_KEYS_SELF;
+  for (const auto& thread : threads) thread_begins(thread);
+  const uint64_t bytes =
+      std::min<uint64_t>(shape_.ring_bytes, buffer_bytes / std::max<size_t>(threads.size(), 1));
+  for (const auto& thread : threads) {
+    const auto tid = static_cast<uint32_t>(thread.tid);
+    const bool by_id = area.keys == TRACEWELL_KEYS_THREAD_ID || thread.fs_base == 0;
+    const uint64_t key = by_id ? uint64_t{tid} * 2 + 1 : thread.fs_base;
+    const auto ring = fast::claim_ring(shared_.bytes, shape_, key, tid);
+    if (!ring) return;
+    const uint64_t cells = *ring * shape_.cells() * sizeof(uint32_t);
+    sites_.populate(pid_, shared_.address + shape_.commit_offset() + cells,
+                    bytes / TRACEWELL_CELL * sizeof(uint32_t));
+    sites_.populate(pid_, shared_.address + shape_.data_offset() + *ring * shape_.data_stride(),
+                    bytes);
+  }
 }
 
 /// With the table of its entries that expressions call behind it.
@@ -139,7 +186,10 @@ Result<uint64_t> FastTrace::place_collector() {
 }
 
 void FastTrace::add_registers(const rsp::Action& action, Body& body) const {
-  if (std::exchange(body.registers, true)) return;
+  if (std::ranges::find(body.steps, TRACEWELL_STEP_GENERAL, &tracewell_step::kind) !=
+      body.steps.end())
+    return;
+  body.registers = true;
   body.steps.push_back({TRACEWELL_STEP_GENERAL, TRACEWELL_NO_REGISTER, 0, 0});
   body.room += 1 + sizeof(tracewell_general);
   // Vectors only where one of them is asked for: they take four times as long as all else.
@@ -162,6 +212,7 @@ Status FastTrace::add_memory(const rsp::Action& action, Body& body) const {
     if (found != kGeneral.end()) step.base = static_cast<uint32_t>(found - kGeneral.begin());
     else if (base != nullptr && base->name == "rip") step.base = TRACEWELL_REGISTER_RIP;
     else return unsupported("memory at a register that is none of the general ones");
+    body.registers = true;
   }
   body.steps.push_back(step);
   body.room += memory_room(action.length);
@@ -213,8 +264,10 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
   const size_t code_at = (plan_bytes + 63) / 64 * 64;
   axjit::HitSpec spec{
       .pc = definition.address,
+      .all_registers = body.registers,
       .condition = plan.condition,
       .collected = body.expressions,
+      .memory = body.only_memory() ? std::span(body.steps) : std::span<const tracewell_step>(),
       .addresses = {.collect = collect_,
                     .calls = calls_,
                     .plan = ~uint64_t{0},
@@ -237,7 +290,11 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
     const tracewell_hit_plan head{
         reinterpret_cast<tracewell_area*>(shared_.address),
         reinterpret_cast<const tracewell_native_calls*>(calls_), number,
-        static_cast<uint32_t>(body.room), static_cast<uint32_t>(body.steps.size()), 0};
+        static_cast<uint32_t>(body.room), static_cast<uint32_t>(body.steps.size()), 0,
+        definition.address,
+        made->fill == 0 ? nullptr
+                        : reinterpret_cast<decltype(tracewell_hit_plan::fill)>(
+                              address + code_at + made->fill)};
     std::memcpy(bytes.data(), &head, sizeof head);
     size_t expressions = 0;
     for (size_t i = 0; i < body.steps.size(); ++i) {
@@ -376,6 +433,7 @@ void FastTrace::take(const Visit& visit) {
 
 void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
   if (!reader_) return;
+  bases_.erase(tid);
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring) {
     if (reader_->key(ring) == 0 || reader_->tid(ring) != tid) continue;
     take(visit);

@@ -45,9 +45,9 @@ class FastTrace {
   FastTrace(const FastTrace&) = delete;
   FastTrace& operator=(const FastTrace&) = delete;
 
-  /// Makes everything ready in the process, with a ring of so many bytes for each thread. Errors
-  /// say why there can be no fast tracepoints.
-  Status begin(target::Pid pid, uint64_t ring_bytes);
+  /// Makes everything ready in the process, with a ring for each thread that holds as much as the
+  /// trace buffer. Errors say why there can be no fast tracepoints.
+  Status begin(target::Pid pid, uint64_t buffer_bytes);
   /// Unsupported, with the reason: this one has to be a trap.
   Status insert(const TracepointDef& definition, const CollectPlan& plan);
   bool has(uint32_t number, uint64_t address) const;
@@ -57,6 +57,8 @@ class FastTrace {
   using Visit = std::function<void(const Hit&)>;
   /// Takes what has come since, in the order of time.
   void take(const Visit& visit);
+  /// A thread is there that has not run yet.
+  void thread_begins(const target::FastSites::ThreadBase& thread);
   /// take(), and the thread's ring is free for another: it runs nothing of the program any more.
   void thread_ends(int64_t tid, const Visit& visit);
   /// Hits that were not recorded: rings were full, or threads had none.
@@ -83,6 +85,7 @@ class FastTrace {
   Status add_expression(const rsp::Action& action, Body& body) const;
   Status add_memory(const rsp::Action& action, Body& body) const;
   void add_registers(const rsp::Action& action, Body& body) const;
+  void prepare_rings(tracewell_area& area, uint64_t buffer_bytes);
   Result<uint64_t> place_collector();
   Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,
                               const Body& body, uint32_t number);
@@ -103,6 +106,7 @@ class FastTrace {
   std::optional<fast::RingReader> reader_;
   std::vector<axjit::RegisterPlace> places_;
   uint64_t collect_ = 0, calls_ = 0;  // addresses in the process
+  std::map<int64_t, uint64_t> bases_;  // of fs, by thread
   std::vector<Point> points_;         // by number of their plan
   uint64_t ticks_begin_ = 0, ticks_now_ = 0;
   int64_t ns_begin_ = 0, ns_now_ = 0;

@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 struct tracewell_area; /* ring/frame_ring.h */
+struct tracewell_hit;
 
 /* What is done at a hit, in order. */
 struct tracewell_step {
@@ -35,9 +36,13 @@ struct tracewell_hit_plan {
   struct tracewell_area* area;
   const struct tracewell_native_calls* calls;
   uint32_t number;
-  uint32_t record_bytes; /* the most that a record of it takes, a multiple of a cell */
+  uint32_t record_bytes; /* what a record without a fault takes at most, a multiple of a cell */
   uint32_t step_count;
   uint32_t pad;
+  uint64_t pc; /* of the program */
+  /* Code that does all the steps at once, and returns how many bytes of blocks they have made; or
+   * 0: it could not, and they are to be done one by one. NULL: there is none. */
+  uint64_t (*fill)(struct tracewell_hit* hit, uint8_t* blocks);
   struct tracewell_step steps[];
 };
 
@@ -84,7 +89,7 @@ struct tracewell_faulting_load {
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(tracewell_step) == 24 && sizeof(tracewell_hit_plan) == 32);
+static_assert(sizeof(tracewell_step) == 24 && sizeof(tracewell_hit_plan) == 48);
 static_assert(sizeof(tracewell_hit) == 24 + 16 * 8 + 4 * 8 + 40);
 #endif
 #endif

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -16,11 +17,13 @@ constexpr uint32_t kGenerals = 16;
 constexpr uint32_t kRax = 0, kRcx = 1, kRdx = 2, kRsp = 4, kRdi = 7;
 constexpr uint32_t kOutcome = 1u << kRax | 1u << kRdx;
 constexpr uint16_t kCallee = 0b1111'0000'0010'1000;  // rbx, rbp, r12 to r15
+constexpr uint16_t kCaller = static_cast<uint16_t>(~(kCallee | 1u << kRsp));
 constexpr uint32_t kArithmetic = 0x8d5;              // OF SF ZF AF PF CF
 constexpr uint32_t kOverflow = 11;
 constexpr uint32_t kDirectionOrAlignment = 0x40400;
 constexpr uint32_t kTrap = 0x100;  // the tracer's, when it steps
 constexpr size_t kBodyBytes = 1024;
+constexpr int kMemoryHead = 11;  // of its block in a record
 
 constexpr int32_t at_register(uint32_t general) {
   return static_cast<int32_t>(offsetof(tracewell_hit, registers) + general * sizeof(uint64_t));
@@ -41,13 +44,13 @@ class BodyEmitter {
     if (spec_.condition.size() != 0) {
       TW_RETURN_IF_ERROR(ask_condition());
     } else {
-      as_.xor_(as_.eax, as_.eax);
-      as_.mov(qword(offsetof(tracewell_hit, condition_status)), as_.rax);
+      as_.mov(qword(offsetof(tracewell_hit, condition_status)), 0);
     }
     collect();
     TW_RETURN_IF_ERROR(add_expressions());
-    as_.ready();
     HitBody body;
+    if (!spec_.memory.empty() && spec_.memory_reads == MemoryReads::Direct) body.fill = add_fill();
+    as_.ready();
     body.code.assign(as_.getCode(), as_.getCode() + as_.getSize());
     body.loads = std::move(loads_);
     body.collected = std::move(collected_);
@@ -89,10 +92,16 @@ class BodyEmitter {
 
   void save_pc() { store_address(offsetof(tracewell_hit, rip), spec_.pc); }
 
-  /// Which the arithmetic of ours has changed meanwhile: as they were.
-  void save_flags() {
+  /// As they are now, in eax too.
+  void save_present_flags() {
     as_.pushfq();
     as_.pop(as_.rax);
+    as_.mov(qword(offsetof(tracewell_hit, eflags)), as_.rax);
+  }
+
+  /// Which the arithmetic of ours has changed meanwhile: as they were.
+  void save_flags() {
+    save_present_flags();
     as_.and_(as_.eax, ~(kArithmetic | kTrap));
     as_.movzx(as_.ecx, as_.word[as_.rsp + static_cast<int>(
                                               offsetof(tracewell_hit, arithmetic_flags))]);
@@ -173,15 +182,18 @@ class BodyEmitter {
   }
 
   void collect() {
-    Xbyak::Label odd, call, odd_at_end, out;
+    Xbyak::Label odd, call, odd_at_end, end;
     constexpr auto kNear = Xbyak::CodeGenerator::T_NEAR;
-    save(0xffff);
-    save_flags();
+    const bool asks = !spec_.collected.empty();
+    save(spec_.all_registers || asks ? 0xffff : kCaller);
+    asks ? save_flags() : save_present_flags();
     as_.test(as_.eax, kDirectionOrAlignment);
     as_.jnz(odd, kNear);
     as_.L(call);
-    save_pc();
-    set_context();
+    if (asks) {
+      save_pc();
+      set_context();
+    }
     store_address(offsetof(tracewell_hit, plan), spec_.addresses.plan);
     as_.mov(as_.rdi, as_.rsp);
     load_address(spec_.addresses.collect);
@@ -189,19 +201,20 @@ class BodyEmitter {
     as_.test(as_.dword[as_.rsp + static_cast<int>(offsetof(tracewell_hit, eflags))],
              kDirectionOrAlignment);
     as_.jnz(odd_at_end, kNear);
+    as_.L(end);
     restore_flags();
-    as_.L(out);
     for (uint32_t number = 0; number < kGenerals; ++number)
       if (number != kRsp && (kCallee >> number & 1) == 0) load(number);
     leave();
     as_.L(odd);
+    as_.and_(as_.dword[as_.rsp + static_cast<int>(offsetof(tracewell_hit, eflags))], ~kTrap);
     as_.push(2);
     as_.popfq();
     as_.jmp(call, kNear);
     as_.L(odd_at_end);
     as_.push(qword(offsetof(tracewell_hit, eflags)));
     as_.popfq();
-    as_.jmp(out, kNear);
+    as_.jmp(end, kNear);
   }
 
   Status add_expressions() {
@@ -217,6 +230,54 @@ class BodyEmitter {
       add_code(one);
     }
     return {};
+  }
+
+  /// The address that the step names, to rax.
+  void compute_address(const tracewell_step& step) {
+    if (step.base == TRACEWELL_REGISTER_RIP) return load_address(spec_.pc + step.value);
+    load_address(step.value);
+    if (step.base < kGenerals)
+      as_.add(as_.rax, as_.qword[as_.rdi + at_register(step.base)]);
+  }
+
+  /// As add_memory() of the collector, of as many bytes as are known here. Where a load fails, the
+  /// collector does it all again, byte by byte.
+  uint32_t add_fill() {
+    as_.align(16);
+    const auto begin = static_cast<uint32_t>(as_.getSize());
+    const size_t first_load = loads_.size();
+    int at = 0;
+    for (const tracewell_step& step : spec_.memory) {
+      const auto bytes = static_cast<int>(step.bytes);
+      compute_address(step);
+      as_.mov(as_.byte[as_.rsi + at], 'M');
+      as_.mov(as_.qword[as_.rsi + at + 1], as_.rax);
+      as_.mov(as_.word[as_.rsi + at + 9], bytes);
+      at += kMemoryHead;
+      for (int done = 0; done < bytes;) {
+        const int now = std::bit_floor(static_cast<unsigned>(std::min(bytes - done, 8)));
+        loads_.push_back({static_cast<uint32_t>(as_.getSize()), 0});
+        as_.load_sized(as_.rcx, as_.rax + done, static_cast<size_t>(now));
+        as_.mov(sized(as_.rsi + at + done, now), as_.rcx.changeBit(now * 8));
+        done += now;
+      }
+      at += bytes;
+    }
+    as_.mov(as_.eax, at);
+    as_.ret();
+    for (size_t i = first_load; i < loads_.size(); ++i)
+      loads_[i].resume = static_cast<uint32_t>(as_.getSize());
+    as_.xor_(as_.eax, as_.eax);
+    as_.ret();
+    return begin;
+  }
+  Xbyak::Address sized(const Xbyak::RegExp& to, int bytes) {
+    switch (bytes) {
+      case 1: return as_.byte[to];
+      case 2: return as_.word[to];
+      case 4: return as_.dword[to];
+      default: return as_.qword[to];
+    }
   }
 
   const HitSpec& spec_;
@@ -242,6 +303,7 @@ RegisterPlace place_in_hit(uint32_t number, uint32_t which) {
 
 Result<HitBody> make_hit_body(const HitSpec& spec) try {
   size_t bytes = kBodyBytes + 512 + spec.condition.size() * 256;
+  for (const tracewell_step& step : spec.memory) bytes += 64 + step.bytes * 16;
   for (const ax::Code code : spec.collected) bytes += 512 + code.size() * 256;
   std::vector<uint8_t> buffer(bytes);
   return BodyEmitter(spec, buffer).emit();

@@ -36,8 +36,10 @@ struct HitAddresses {
 
 struct HitSpec {
   uint64_t pc = 0;                      // of the program, where the tracepoint is
+  bool all_registers = true;            // the collector needs them; false: expressions may
   ax::Code condition;                   // size() == 0: it always holds
   std::span<const ax::Code> collected;  // expressions among what is collected
+  std::span<const tracewell_step> memory;  // where nothing but this memory is collected
   HitAddresses addresses;
   std::span<const RegisterPlace> registers;  // place_in_hit(); those not here are register errors
   std::span<const VariablePlace> variables;
@@ -48,6 +50,7 @@ struct HitBody {
   std::vector<uint8_t> code;         // its entry is its first byte; anywhere, best at 16 bytes
   std::vector<FaultingLoad> loads;   // ascending
   std::vector<uint32_t> collected;   // offsets of the expressions' code, for tracewell_step.value
+  uint32_t fill = 0;  // offset of the code for tracewell_hit_plan.fill; 0 = none
   uint32_t stack_bytes = 0;          // below the program's stack pointer; not what collect() uses
 };
 

@@ -1,5 +1,6 @@
 #include "fast/area.h"
 
+#include <atomic>
 #include <bit>
 
 #include "base/check.h"
@@ -20,6 +21,20 @@ tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape) {
   area.data_stride = shape.data_stride();
   area.magic = TRACEWELL_AREA_MAGIC;
   return area;
+}
+
+std::optional<uint32_t> claim_ring(std::span<uint8_t> memory, const AreaShape& shape, uint64_t key,
+                                   uint32_t tid) {
+  auto* const keys = reinterpret_cast<uint64_t*>(memory.data() + shape.keys_offset());
+  auto* const rings = reinterpret_cast<tracewell_ring*>(memory.data() + shape.rings_offset());
+  uint32_t at = tracewell_ring_at(key, shape.rings);
+  for (uint32_t looked = 0; looked < shape.rings; ++looked, at = (at + 1) % shape.rings) {
+    uint64_t there = 0;
+    if (!std::atomic_ref(keys[at]).compare_exchange_strong(there, key) && there != key) continue;
+    std::atomic_ref(rings[at].tid).store(tid, std::memory_order_relaxed);
+    return at;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tracewell::fast

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "ring/frame_ring.h"
@@ -35,5 +36,9 @@ struct AreaShape {
 
 /// `memory` has shape.bytes() bytes, all of them 0, and is aligned to a page.
 tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape);
+
+/// The number of the ring that the thread with this key will use. nullopt: all are taken.
+std::optional<uint32_t> claim_ring(std::span<uint8_t> memory, const AreaShape& shape, uint64_t key,
+                                   uint32_t tid);
 
 }  // namespace tracewell::fast

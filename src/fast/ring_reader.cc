@@ -41,6 +41,15 @@ uint32_t& RingReader::commit_word(uint32_t number, uint64_t position) const {
                                      shape_.commit_offset())[number * shape_.cells() + cell];
 }
 
+uint64_t RingReader::next(uint32_t number) const {
+  const uint64_t tail = seen_[number].tail;
+  const uint64_t ahead = load(ring(number).head) - tail;
+  const uint64_t origin = load(ring(number).origin);
+  const bool anew = origin % shape_.ring_bytes == 0 && origin - tail <= ahead &&
+                    origin - tail < shape_.ring_bytes && ahead < 2 * uint64_t{shape_.ring_bytes};
+  return anew ? origin : tail;
+}
+
 uint64_t RingReader::head(uint32_t number) const {
   const uint64_t tail = seen_[number].tail;
   const uint64_t ahead = load(ring(number).head) - tail;
@@ -95,6 +104,7 @@ uint64_t RingReader::skip(uint32_t number, uint64_t end) {
 size_t RingReader::take(uint32_t number, bool ended, const Visit& visit) {
   TW_CHECK(number < shape_.rings);
   Seen& seen = seen_[number];
+  seen.tail = next(number);
   uint64_t end = head(number);
   size_t taken = 0;
   while (seen.tail < end) {
@@ -122,6 +132,7 @@ size_t RingReader::give_up(uint32_t number, const Visit& visit) {
   seen.losses.no_room += load(ring(number).lost);
   seen.tail = 0;
   store(ring(number).lost, 0);
+  store(ring(number).origin, 0);
   store(ring(number).head, 0);
   store(ring(number).tail, 0);
   store(ring(number).tid, 0);

@@ -72,6 +72,8 @@ class RingReader {
   uint32_t& commit_word(uint32_t ring, uint64_t position) const;
   /// How far it may be written; never more than a ring's size ahead of what was read.
   uint64_t head(uint32_t ring) const;
+  /// Where the next record is, if the thread has begun anew.
+  uint64_t next(uint32_t ring) const;
   void release(uint32_t ring, uint64_t position, uint64_t bytes);
   bool visit_record(uint32_t ring, uint64_t bytes, const Visit& visit);
   uint64_t skip(uint32_t ring, uint64_t end);

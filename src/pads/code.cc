@@ -22,4 +22,17 @@ uint8_t Code::length(uint64_t address) const {
   return machine::decode_code(bytes_at(address), address).length;
 }
 
+bool Code::assume(uint64_t address) {
+  if (starts(address)) return true;
+  constexpr uint64_t kLongest = 15;
+  const uint8_t bytes = machine::decode_code(bytes_at(address), address).length;
+  if (bytes == 0) return false;
+  for (uint64_t back = 1; back < kLongest; ++back)
+    if (length(address - back) > back) return false;
+  for (uint64_t at = address; at < address + bytes; ++at)
+    if (has(at, kStart | kPadding | kKept)) return false;
+  flags_[address - address_] |= kStart | kEntered;
+  return true;
+}
+
 }  // namespace tracewell::pads

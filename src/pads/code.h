@@ -46,7 +46,7 @@ struct CodeInput {
   std::vector<Range> kept;        // never to be written, such as restartable sequences
 };
 
-/// Immutable once made, so threads may share it. Holds a copy of the code.
+/// Holds a copy of the code. Changed by nothing but assume(), so threads may share it otherwise.
 class Code {
  public:
   explicit Code(const CodeInput& input);
@@ -62,6 +62,10 @@ class Code {
   bool kept(uint64_t address) const { return has(address, kKept); }
   /// Of the instruction that starts() there; 0 for others.
   uint8_t length(uint64_t address) const;
+  /// Somebody knows that an instruction begins there, in code of which no function tells (made at
+  /// run time, or written by hand): from now on it does, and nobody knows what follows it. False
+  /// when known code says otherwise.
+  bool assume(uint64_t address);
 
  private:
   friend class CodeAnalysis;

@@ -7,8 +7,10 @@
  * program may write over all of it, and the reader checks what it finds.
  *
  * A thread's ring is found by its key, the base of its fs segment, where each thread has its
- * thread-local memory. Key i belongs to ring i. Who has no ring takes the first free key on its
- * way from its hash on, by compare and exchange. The reader gives rings of ended threads back.
+ * thread-local memory. (The x86-64 ABI of thread-local storage wants that base to be in the first
+ * word there, and to read it takes a tenth of what RDFSBASE does.) Key i belongs to ring i. Who has
+ * no ring takes the first free key on its way from its hash on, by compare and exchange. The reader
+ * may do so beforehand for threads that are there, and gives rings of ended threads back.
  *
  * A record is written in this order; x86-64 keeps stores in order, and a signal handler's records
  * nest anywhere in between:
@@ -20,6 +22,10 @@
  * So of a process that was killed at any instant all records are read that got to 5. Between 1 and
  * 2 a commit word is 0; commit words that do not begin a record are 0, too, so what follows such a
  * gap is found. The reader zeroes the commit word, and then moves `tail`.
+ *
+ * A thread that finds its ring empty, and has come some way, begins anew at the first byte: what
+ * was written to lately is still in its cache. It says so by `origin`, a multiple of the ring's
+ * size, before `head` gets past that; an `origin` that `head` has not got to counts for nothing.
  *
  * A record is contiguous: it may run past the end of `data`, into room that is there for that, and
  * the next one then begins so many bytes behind the beginning. */
@@ -36,6 +42,13 @@ extern "C" {
 #define TRACEWELL_CELL 32u                       /* bytes; records are whole cells */
 #define TRACEWELL_RECORD_MAX 0x40000u            /* bytes */
 #define TRACEWELL_RECORD_OPEN 0x80000000u
+#define TRACEWELL_REWIND_MIN 0x10000u            /* bytes */
+#define TRACEWELL_NO_PLAN 0xffffffffu            /* of a record that says nothing */
+
+/* What tells threads apart. Where there is no fs base, it is THREAD_ID. */
+#define TRACEWELL_KEYS_SELF 0u      /* the word at the base of fs, which is that base itself */
+#define TRACEWELL_KEYS_FS_BASE 1u   /* the base of fs */
+#define TRACEWELL_KEYS_THREAD_ID 2u /* 2 * thread id + 1 */
 
 /* One for each ring; two lines of cache, the first one its thread's, the other one the reader's. */
 struct tracewell_ring {
@@ -43,7 +56,8 @@ struct tracewell_ring {
   uint64_t lost; /* hits that found no room */
   uint32_t tid;  /* of its thread; 0 = not known yet */
   uint32_t pad;
-  uint64_t unused[5];
+  uint64_t origin; /* where the thread has begun anew at the first byte; less than tail: read */
+  uint64_t unused[4];
   uint64_t tail; /* bytes ever taken out */
   uint64_t unused_too[7];
 };
@@ -59,8 +73,7 @@ struct tracewell_area {
   uint64_t commit_offset; /* uint32_t[rings][ring_bytes / TRACEWELL_CELL] */
   uint64_t data_offset;   /* [rings][data_stride] */
   uint64_t data_stride;   /* ring_bytes, and TRACEWELL_RECORD_MAX */
-  /* 1: keys are 2 * thread id + 1, since fs bases do not tell threads apart, or cannot be read. */
-  uint32_t by_thread_id;
+  uint32_t keys;     /* TRACEWELL_KEYS_… */
   uint32_t closed;   /* 1: hits are neither recorded nor counted */
   uint64_t homeless; /* hits of threads for which there was no ring */
   /* The process's id: its memory is read by system calls, since a fault would do harm; 0: by loads,
@@ -91,6 +104,11 @@ struct tracewell_general {
   uint16_t cs, ss, ds, es, fs, gs;
   uint32_t pad;
 };
+
+/* Where the search for a key's ring begins; `rings` is a power of two. */
+static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
+  return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) & (rings - 1);
+}
 
 #ifdef __cplusplus
 }

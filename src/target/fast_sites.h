@@ -45,12 +45,22 @@ class FastSites {
     uint16_t cs = 0, ss = 0, ds = 0, es = 0, fs = 0, gs = 0;
     Bytes vectors;  // of XSAVEC; may be empty
   };
+  /// A thread, and where its fs segment begins.
+  struct ThreadBase {
+    int64_t tid = 0;
+    uint64_t fs_base = 0;
+    bool points_to_itself = false;  // the word there is the address of it
+  };
   virtual ~FastSites() = default;
 
   /// Can there be fast sites in this process at all? Unsupported, with the reason, if not.
   virtual Result<Processor> processor(Pid pid) = 0;
   /// Zeroed. One for each process; given back by release().
   virtual Result<Shared> share(Pid pid, uint64_t bytes) = 0;
+  /// So that the process need not wait for it when it first writes there: pages of what is shared
+  /// are made, as far as it can be done.
+  virtual void populate(Pid pid, uint64_t address, uint64_t bytes) = 0;
+  virtual std::vector<ThreadBase> threads(Pid pid) = 0;
   /// Puts code where threads can run it, at a multiple of 64, and returns where. `code` is called
   /// with the address and makes the bytes, always as many.
   using MakeCode = std::function<std::vector<uint8_t>(uint64_t address)>;

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "target/fast_sites.h"
 
 namespace tracewell::target {
 
@@ -50,6 +51,8 @@ class HitHandler {
   virtual Next on_step(HitContext& hit) = 0;
   /// The thread has ended, or its process, before its steps were done.
   virtual void on_end(Tid tid) { (void)tid; }
+  /// A thread of a process with fast sites that has not run yet. No moment to touch the process.
+  virtual void on_thread(const FastSites::ThreadBase& thread) { (void)thread; }
   /// The thread, of a process with fast sites, is about to end: it runs nothing of the program any
   /// more. No moment to touch the process.
   virtual void on_exit(Tid tid) { (void)tid; }

@@ -2,13 +2,11 @@
 // with chosen values in all registers. Faults are mended as a tracer would.
 #pragma once
 
-#include <csignal>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "ax/hit.h"
@@ -16,6 +14,7 @@
 #include "base/check.h"
 #include "fast/area.h"
 #include "fast/collector_code.h"
+#include "fast/load_table.h"
 #include "fast/record.h"
 #include "fast/ring_reader.h"
 
@@ -28,41 +27,6 @@ inline std::span<uint8_t> pages(uint64_t bytes, int protection) {
   TW_CHECK(at != MAP_FAILED);
   return {static_cast<uint8_t*>(at), bytes};
 }
-
-/// All threads of the process: where loads may fault, and where their threads go on.
-class LoadTable {
- public:
-  static void add(uint64_t base, uint64_t load, uint64_t resume) {
-    static const bool caught = catch_faults();
-    TW_CHECK(caught && count_ < kMax);
-    table_[count_++] = {base + load, base + resume};
-  }
-  static inline volatile uint64_t faults = 0;
-
- private:
-  struct One {
-    uint64_t load, resume;
-  };
-  static constexpr size_t kMax = 4096;
-  static inline One table_[kMax];
-  static inline size_t count_ = 0;
-  static void mend(int signal, siginfo_t*, void* context) {
-    auto& rip = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
-    for (size_t i = 0; i < count_; ++i) {
-      if (table_[i].load != static_cast<uint64_t>(rip)) continue;
-      rip = static_cast<greg_t>(table_[i].resume);
-      faults = faults + 1;
-      return;
-    }
-    std::signal(signal, SIG_DFL);
-  }
-  static bool catch_faults() {
-    struct sigaction action {};
-    action.sa_sigaction = mend;
-    action.sa_flags = SA_SIGINFO | SA_NODEFER;
-    return sigaction(SIGSEGV, &action, nullptr) == 0 && sigaction(SIGBUS, &action, nullptr) == 0;
-  }
-};
 
 class HitsHere {
  public:
@@ -112,7 +76,8 @@ class HitsHere {
                uint64_t pc = 0) {
     auto* const plan = reinterpret_cast<tracewell_hit_plan*>(
         take(sizeof(tracewell_hit_plan) + steps.size() * sizeof(tracewell_step)));
-    *plan = {&area_, &calls_, number, record_bytes, static_cast<uint32_t>(steps.size()), 0};
+    *plan = {&area_, &calls_, number, record_bytes, static_cast<uint32_t>(steps.size()), 0,
+             pc, nullptr};
     std::vector<axjit::RegisterPlace> places;
     for (uint32_t which = 0; which <= axjit::kEflags; ++which)
       places.push_back(axjit::place_in_hit(which, which));
@@ -122,10 +87,16 @@ class HitsHere {
     std::vector<ax::Code> collected;
     for (const Step& step : steps)
       if (step.kind == TRACEWELL_STEP_EXPRESSION) collected.emplace_back(step.code);
+    std::vector<tracewell_step> memory;
+    for (const Step& step : steps) memory.push_back({step.kind, step.base, step.value, step.bytes});
+    for (const Step& step : steps)
+      if (step.kind != TRACEWELL_STEP_MEMORY || step.bytes > 256) memory.clear();
     const auto body = axjit::make_hit_body(
         {.pc = pc,
+         .all_registers = !steps.empty(),
          .condition = condition,
          .collected = collected,
+         .memory = memory,
          .addresses = {.collect = at(collector_head().collect),
                        .calls = reinterpret_cast<uint64_t>(&calls_),
                        .plan = reinterpret_cast<uint64_t>(plan),
@@ -140,6 +111,8 @@ class HitsHere {
     const auto base = reinterpret_cast<uint64_t>(code);
     for (const axjit::FaultingLoad& load : body->loads)
       LoadTable::add(base, load.load, load.resume);
+    if (body->fill != 0)
+      plan->fill = reinterpret_cast<decltype(plan->fill)>(base + body->fill);
     size_t expressions = 0;
     for (size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];

@@ -219,6 +219,43 @@ TEST_P(FastMemory, TextsEndWithTheirZeroByte) {
   EXPECT_EQ(collect(edge.end - 6, 100), "helloX!");
 }
 
+/// Where nothing but memory is collected, code is made for that.
+TEST_P(FastMemory, AloneIsReadAsAmongOthers) {
+  HitsHere here;
+  if (GetParam()) here.area().reads_of = static_cast<uint64_t>(getpid());
+  const Edge edge;
+  for (const uint64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 11, 15, 16, 31, 64, 100})
+    for (const int64_t beyond : {-100, -1, 0, 1, 2, 3, 4, 7, 8, 15}) {
+      const uint8_t* const from = edge.end - size + beyond;
+      if (from >= edge.end) continue;
+      const uint64_t body = here.add(
+          3, {{.kind = TRACEWELL_STEP_MEMORY, .base = 6, .value = uint64_t(-16), .bytes = size},
+              {.kind = TRACEWELL_STEP_MEMORY, .value = address_of(edge.end - 8), .bytes = 8},
+              {.kind = TRACEWELL_STEP_MEMORY, .base = TRACEWELL_REGISTER_RIP, .value = 5,
+               .bytes = 2}},
+          {}, (16 + 3 * 11 + size + 10 + 31) / 32 * 32, address_of(edge.two.data()));
+      Registers before;
+      before.flags |= 0x400;
+      before.general[6] = address_of(from) + 16;
+      ASSERT_EQ(call_body(body, before), before);
+      const auto records = here.records();
+      ASSERT_FALSE(records.empty());
+      ASSERT_LE(records.size(), 2U);
+      EXPECT_EQ(records.size() == 2, records[0].plan == TRACEWELL_NO_PLAN);
+      const auto blocks = blocks_of(records.back());
+      const uint64_t whole = beyond > 0 ? size - static_cast<uint64_t>(beyond) : size;
+      ASSERT_EQ(blocks.size(), beyond > 0 ? 4U : 3U) << size << " " << beyond;
+      EXPECT_EQ(blocks[0].address, address_of(from));
+      EXPECT_TRUE(std::ranges::equal(blocks[0].bytes, Bytes(from, whole))) << size << " " << beyond;
+      EXPECT_TRUE(std::ranges::equal(blocks[1].bytes, Bytes(edge.end - 8, 8)));
+      EXPECT_EQ(blocks[2].address, address_of(edge.two.data()) + 5);
+      EXPECT_TRUE(std::ranges::equal(blocks[2].bytes, Bytes(edge.two.data() + 5, 2)));
+      if (beyond <= 0) continue;
+      EXPECT_EQ(blocks[3].address, address_of(edge.end));
+    }
+  EXPECT_EQ(here.lost(), 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, FastMemory, testing::Values(false, true));
 
 TEST(FastHit, ExpressionsCollectMemoryAndVariables) {
@@ -268,9 +305,9 @@ TEST(FastHit, VectorsAreStoredAsTheProcessorHasThem) {
 
 TEST(FastHit, ARecordThatIsTooLargeIsCounted) {
   HitsHere here;
-  static const char text[64] = "more than there is room for";
+  static const char text[300] = "more than there is room for";
   const uint64_t body = here.add(
-      1, {{.kind = TRACEWELL_STEP_MEMORY, .value = address_of(text), .bytes = 64}}, {}, 64);
+      1, {{.kind = TRACEWELL_STEP_MEMORY, .value = address_of(text), .bytes = 300}}, {}, 64);
   EXPECT_EQ(call_body(body, {}), Registers{});
   EXPECT_TRUE(here.records().empty());
   EXPECT_EQ(here.lost(), 1U);

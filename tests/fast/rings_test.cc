@@ -60,6 +60,35 @@ TEST(FastRings, GoAroundManyTimes) {
   EXPECT_EQ(counting.here.lost(), 0U);
 }
 
+TEST(FastRings, EmptyOnesBeginAnew) {
+  Counting counting({.rings = 1, .ring_bytes = 1 << 18});
+  const auto& ring = *reinterpret_cast<tracewell_ring*>(counting.here.memory().data() +
+                                                        counting.here.shape().rings_offset());
+  uint64_t hits = 0, taken = 0, next = 0;
+  std::mt19937 random(7);
+  while (hits < 100'000) {
+    // Sometimes more than it holds.
+    const uint64_t many = random() % 3 == 0 ? random() % 2500 : random() % 400;
+    for (uint64_t i = 0; i < many; ++i) counting.hit(hits++);
+    if (random() % 4 == 0) continue;
+    const bool complete = counting.here.lost() + taken == next;
+    for (const auto& record : counting.here.records()) {
+      const uint64_t number = Counting::number(record);
+      ASSERT_TRUE(!complete || counting.here.lost() != 0 || number == next);
+      ASSERT_GE(number, next);
+      next = number + 1;
+      ++taken;
+    }
+  }
+  taken += counting.here.records().size();
+  EXPECT_EQ(taken + counting.here.lost(), hits);
+  EXPECT_GT(counting.here.lost(), 0U);
+  EXPECT_GT(ring.origin, 10U * (1 << 18));
+  // What had been written anew is as near the beginning as it can be.
+  counting.hit(1);
+  EXPECT_LE(ring.head % (1 << 18), TRACEWELL_REWIND_MIN + 256U);
+}
+
 TEST(FastRings, LargeRecordsGoAroundAsWell) {
   HitsHere here({.rings = 1, .ring_bytes = 1 << 16});
   constexpr uint64_t kX87AndSse = 3, kAreaBytes = 576;

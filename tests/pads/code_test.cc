@@ -30,6 +30,22 @@ TEST(Code, InstructionsBegin) {
   EXPECT_EQ(code.length(kAt + 2), 0);
 }
 
+TEST(Code, InstructionsThatSomebodyElseKnows) {
+  // push; nopl 0(%rax,%rax,1); ret, and behind that a function: mov %rsp, %rbp; ret
+  Program program{{0x55, 0x0f, 0x1f, 0x44, 0, 0, 0xc3, 0x48, 0x89, 0xe5, 0xc3}};
+  program.functions = {{kAt + 7, kAt + 11}};
+  Code code = program.code();
+  EXPECT_FALSE(code.starts(kAt + 1));
+  EXPECT_TRUE(code.assume(kAt + 1));
+  EXPECT_EQ(code.length(kAt + 1), 5);
+  EXPECT_TRUE(code.entered(kAt + 1));
+  EXPECT_FALSE(code.starts(kAt + 6));     // nobody has said so
+  EXPECT_FALSE(code.assume(kAt + 3));     // inside of it
+  EXPECT_TRUE(code.assume(kAt + 7));      // which is known
+  EXPECT_FALSE(code.assume(kAt + 8));
+  EXPECT_FALSE(code.assume(kAt + 11));    // outside
+}
+
 TEST(Code, WhatIsEntered) {
   // jne +1; nop; nop; ret
   EXPECT_EQ(entered({{0x75, 0x01, 0x90, 0x90, 0xc3}}), (Places{0, 3}));

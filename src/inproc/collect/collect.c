@@ -12,7 +12,10 @@
 #include "ring/frame_ring.h"
 
 #define ENTRY __attribute__((visibility("hidden"), used))
+#define NOINLINE __attribute__((noinline))
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
 enum { kGetTid = 186, kProcessVmReadv = 310 };
@@ -45,75 +48,99 @@ static int exchange_if(uint64_t* number, uint64_t expected, uint64_t wanted) {
   return done;
 }
 
-static inline uint64_t key_of_thread(const struct tracewell_area* area) {
+static ALWAYS_INLINE uint64_t key_of_thread(const struct tracewell_area* area) {
   uint64_t base = 0;
-  if (LIKELY(!area->by_thread_id)) {
+  if (LIKELY(area->keys == TRACEWELL_KEYS_SELF))
+    __asm__ volatile(
+        "1: mov %%fs:0, %0\n2:\n"
+        ".pushsection .tw_loads, \"a\"\n.long 1b, 2b\n.popsection"
+        : "+r"(base));
+  else if (area->keys == TRACEWELL_KEYS_FS_BASE)
     __asm__("rdfsbase %0" : "=r"(base));
-    if (LIKELY(base != 0)) return base;
-  }
+  if (LIKELY(base != 0)) return base;
   return (uint64_t)thread_id() * 2 + 1;
 }
 
-/* NULL: all are taken. */
-static inline struct tracewell_ring* ring_of_thread(struct tracewell_area* area, uint32_t* number) {
+enum { kNoRing = -1 };
+
+/* The number of the ring with this key, from `at` on. */
+static NOINLINE int32_t search_ring(struct tracewell_area* area, uint64_t key, uint32_t at) {
   uint64_t* keys = (uint64_t*)((uint8_t*)area + area->keys_offset);
   struct tracewell_ring* rings = (struct tracewell_ring*)((uint8_t*)area + area->rings_offset);
   const uint32_t mask = area->rings - 1;
-  const uint64_t key = key_of_thread(area);
-  uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) & mask;
   for (uint32_t looked = 0; looked <= mask; ++looked, at = (at + 1) & mask) {
     uint64_t there = __atomic_load_n(&keys[at], __ATOMIC_RELAXED);
-    if (LIKELY(there == key)) {
-      *number = at;
-      return &rings[at];
-    }
+    if (there == key) return (int32_t)at;
     if (there != 0) continue;
     if (__atomic_compare_exchange_n(&keys[at], &there, key, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED) ||
         there == key) {
       rings[at].tid = thread_id();
-      *number = at;
-      return &rings[at];
+      return (int32_t)at;
     }
   }
-  return 0;
+  return kNoRing;
 }
 
-/* A record's place; `data` NULL: there is no room. */
+static ALWAYS_INLINE int32_t ring_of_thread(struct tracewell_area* area) {
+  const uint64_t* keys = (const uint64_t*)((uint8_t*)area + area->keys_offset);
+  const uint64_t key = key_of_thread(area);
+  const uint32_t at = tracewell_ring_at(key, area->rings);
+  if (LIKELY(__atomic_load_n(&keys[at], __ATOMIC_RELAXED) == key)) return (int32_t)at;
+  return search_ring(area, key, at);
+}
+
+/* A record's place. */
 struct Reserved {
   struct tracewell_ring* ring;
   uint32_t* commit;
-  uint8_t* data;
+  uint8_t* data; /* NULL: there is no room */
   uint64_t head; /* where it begins */
 };
 
-static inline struct Reserved reserve(struct tracewell_area* area, uint64_t bytes) {
-  uint32_t number = 0;
-  struct Reserved out = {ring_of_thread(area, &number), 0, 0, 0};
-  if (!out.ring) {
+static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64_t bytes) {
+  struct Reserved out = {0, 0, 0, 0};
+  const int32_t number = ring_of_thread(area);
+  if (UNLIKELY(number == kNoRing)) {
     __atomic_fetch_add(&area->homeless, 1, __ATOMIC_RELAXED);
     return out;
   }
+  struct tracewell_ring* const ring =
+      (struct tracewell_ring*)((uint8_t*)area + area->rings_offset) + number;
+  out.ring = ring;
+  const uint64_t mask = area->ring_bytes - 1;
+  uint64_t head;
   do {
-    out.head = __atomic_load_n(&out.ring->head, __ATOMIC_RELAXED);
-    const uint64_t tail = __atomic_load_n(&out.ring->tail, __ATOMIC_ACQUIRE);
-    if (out.head + bytes - tail > area->ring_bytes) {
-      __asm__ volatile("incq %0" : "+m"(out.ring->lost));
+    head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+    uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+    const uint64_t origin = ring->origin;
+    if (origin > tail && origin <= head) tail = origin;
+    out.head = head;
+    if (UNLIKELY(head == tail) && (head & mask) >= TRACEWELL_REWIND_MIN) {
+      out.head = tail = (head | mask) + 1;
+      __atomic_store_n(&ring->origin, tail, __ATOMIC_RELEASE);
+    }
+    if (UNLIKELY(out.head + bytes - tail > mask + 1)) {
+      __asm__ volatile("incq %0" : "+m"(ring->lost));
       return out;
     }
-  } while (!exchange_if(&out.ring->head, out.head, out.head + bytes));
-  const uint64_t at = out.head & (area->ring_bytes - 1);
-  const uint64_t cells = area->ring_bytes / TRACEWELL_CELL;
-  out.commit = (uint32_t*)((uint8_t*)area + area->commit_offset) + number * cells +
+  } while (UNLIKELY(!exchange_if(&ring->head, head, out.head + bytes)));
+  const uint64_t at = out.head & mask;
+  const uint64_t cells = (mask + 1) / TRACEWELL_CELL;
+  out.commit = (uint32_t*)((uint8_t*)area + area->commit_offset) + (uint64_t)number * cells +
                at / TRACEWELL_CELL;
-  out.data = (uint8_t*)area + area->data_offset + number * area->data_stride + at;
+  out.data = (uint8_t*)area + area->data_offset + (uint64_t)number * area->data_stride + at;
   __atomic_store_n(out.commit, (uint32_t)(bytes / TRACEWELL_CELL) | TRACEWELL_RECORD_OPEN,
                    __ATOMIC_RELEASE);
   return out;
 }
 
+static inline uint64_t whole_cells(uint64_t bytes) {
+  return (bytes + TRACEWELL_CELL - 1) & ~(uint64_t)(TRACEWELL_CELL - 1);
+}
+
 static inline void commit(const struct Reserved* place, uint64_t reserved, uint64_t used) {
-  uint64_t bytes = (used + TRACEWELL_CELL - 1) & ~(uint64_t)(TRACEWELL_CELL - 1);
+  uint64_t bytes = whole_cells(used);
   if (bytes != reserved &&
       !exchange_if(&place->ring->head, place->head + reserved, place->head + bytes))
     bytes = reserved; /* a handler's record is behind it */
@@ -126,9 +153,8 @@ static struct tracewell_hit* hit_of(struct tracewell_native_context* context) {
   return (struct tracewell_hit*)context; /* its first member */
 }
 
-static inline void put(struct tracewell_hit* hit, uint64_t value, uint32_t bytes) {
-  __builtin_memcpy(hit->at, &value, bytes);
-  hit->at += bytes;
+static inline void store(uint8_t* to, uint64_t value, uint32_t bytes) {
+  __builtin_memcpy(to, &value, bytes);
 }
 
 static inline int has_room(struct tracewell_hit* hit, uint64_t bytes) {
@@ -167,7 +193,16 @@ static inline uint64_t copy(struct tracewell_hit* hit, void* to, uint64_t from, 
   return read_by_call(process, to, from, bytes);
 }
 
+enum { kFaultBlock = 10 };
 enum { kMemoryHead = 11, kMemoryMax = 0xffff };
+enum { kArithmetic = 0x8d5, kOverflowBit = 11, kTrapFlag = 0x100 };
+
+static inline uint8_t* put_memory_head(uint8_t* to, uint64_t address, uint64_t bytes) {
+  *to = 'M';
+  store(to + 1, address, 8);
+  store(to + 9, bytes, 2);
+  return to + kMemoryHead;
+}
 
 /* In blocks of at most 65535 bytes. Of memory that cannot be read, what stands before that. */
 static int add_memory(struct tracewell_hit* hit, uint64_t address, uint64_t bytes) {
@@ -176,13 +211,8 @@ static int add_memory(struct tracewell_hit* hit, uint64_t address, uint64_t byte
     if (!has_room(hit, kMemoryHead + now)) return 0;
     uint8_t* const head = hit->at;
     const uint64_t got = copy(hit, head + kMemoryHead, address, now);
-    if (got != 0) {
-      put(hit, 'M', 1);
-      put(hit, address, 8);
-      put(hit, got, 2);
-      hit->at += got;
-    }
-    if (got != now) {
+    if (LIKELY(got != 0)) hit->at = put_memory_head(head, address, got) + got;
+    if (UNLIKELY(got != now)) {
       note_fault(hit, kMemoryAccess, address + got);
       return 0;
     }
@@ -190,6 +220,13 @@ static int add_memory(struct tracewell_hit* hit, uint64_t address, uint64_t byte
     bytes -= now;
   }
   return 1;
+}
+
+/* The arithmetic ones were kept before ours changed them; the trap flag is the tracer's. */
+static inline uint64_t flags_of(const struct tracewell_hit* hit) {
+  const uint64_t kept = hit->arithmetic_flags;
+  return (hit->eflags & ~(uint64_t)(kArithmetic | kTrapFlag)) | (kept >> 8 & 0xff) |
+         (kept & 1) << kOverflowBit;
 }
 
 static void add_general(struct tracewell_hit* hit) {
@@ -214,13 +251,10 @@ static void add_general(struct tracewell_hit* hit) {
   out->r13 = from[13];
   out->r14 = from[14];
   out->r15 = from[15];
-  out->rip = hit->rip;
-  out->eflags = hit->eflags;
-  out->fs_base = out->gs_base = 0;
-  if (LIKELY(!hit->plan->area->by_thread_id)) {
-    __asm__("rdfsbase %0" : "=r"(out->fs_base));
-    __asm__("rdgsbase %0" : "=r"(out->gs_base));
-  }
+  out->rip = hit->plan->pc;
+  out->eflags = flags_of(hit);
+  __asm__("rdfsbase %0" : "=r"(out->fs_base));
+  __asm__("rdgsbase %0" : "=r"(out->gs_base));
   __asm__("mov %%cs, %0" : "=m"(out->cs));
   __asm__("mov %%ss, %0" : "=m"(out->ss));
   __asm__("mov %%ds, %0" : "=m"(out->ds));
@@ -237,9 +271,9 @@ static void add_vector(struct tracewell_hit* hit, const struct tracewell_step* s
   uint8_t* const head = hit->at;
   uint8_t* const area = (uint8_t*)(((uint64_t)head + kVectorHead + kVectorAlign - 1) &
                                    ~(uint64_t)(kVectorAlign - 1));
-  put(hit, 'X', 1);
-  put(hit, (uint64_t)(area - head - kVectorHead), 1);
-  put(hit, step->bytes, 4);
+  head[0] = 'X';
+  head[1] = (uint8_t)(area - head - kVectorHead);
+  store(head + 2, step->bytes, 4);
   hit->at = area + step->bytes;
   /* XSAVEC writes the header's first two words; the rest has to be 0 for who restores it. */
   uint64_t* const rest = (uint64_t*)(area + kLegacyBytes);
@@ -275,12 +309,7 @@ ENTRY int tw_trace_string(struct tracewell_native_context* context, uint64_t add
            to[got++] != 0) {
     }
   const int whole = got != 0 && to[got - 1] == 0;
-  if (got != 0) {
-    put(hit, 'M', 1);
-    put(hit, address, 8);
-    put(hit, got, 2);
-    hit->at += got;
-  }
+  if (got != 0) hit->at = put_memory_head(hit->at, address, got) + got;
   if (whole || got == max) return 1;
   if (got == wanted) {
     hit->overflowed = 1;
@@ -294,9 +323,10 @@ ENTRY int tw_trace_variable(struct tracewell_native_context* context, uint64_t n
                             uint64_t value) {
   struct tracewell_hit* const hit = hit_of(context);
   if (!has_room(hit, 13)) return 0;
-  put(hit, 'V', 1);
-  put(hit, number, 4);
-  put(hit, value, 8);
+  hit->at[0] = 'V';
+  store(hit->at + 1, number, 4);
+  store(hit->at + 5, value, 8);
+  hit->at += 13;
   return 1;
 }
 
@@ -335,7 +365,7 @@ static void note_outcome(struct tracewell_hit* hit, uint64_t status) {
 
 static uint64_t value_of(const struct tracewell_hit* hit, uint32_t general) {
   if (general < 16) return hit->registers[general];
-  return general == TRACEWELL_REGISTER_RIP ? hit->rip : 0;
+  return general == TRACEWELL_REGISTER_RIP ? hit->plan->pc : 0;
 }
 
 static void run(struct tracewell_hit* hit) {
@@ -353,28 +383,62 @@ static void run(struct tracewell_hit* hit) {
   }
 }
 
-ENTRY void tw_collect(struct tracewell_hit* hit) {
-  const struct tracewell_hit_plan* const plan = hit->plan;
-  if (__atomic_load_n(&plan->area->closed, __ATOMIC_RELAXED)) return;
-  const struct Reserved place = reserve(plan->area, plan->record_bytes);
-  if (!place.data) return;
-  uint32_t ticks_low, ticks_high;
-  __asm__ volatile("rdtsc" : "=a"(ticks_low), "=d"(ticks_high));
-  hit->at = place.data + sizeof(struct tracewell_record);
-  hit->end = place.data + plan->record_bytes - 10; /* for an E block */
+/* The record of a hit with a fault was not made for that: behind its end comes a larger one, with
+ * all of it and the fault. */
+static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place,
+                               uint64_t* reserved) {
+  uint64_t used = (uint64_t)(hit->at - place->data);
+  if (used + kFaultBlock > *reserved) {
+    const uint64_t wanted = whole_cells(used + kFaultBlock);
+    const struct Reserved larger = reserve(hit->plan->area, wanted);
+    if (!larger.data) return; /* counted as lost: the fault is */
+    for (uint64_t i = 0; i < used; ++i) larger.data[i] = place->data[i];
+    const struct tracewell_record nothing = {TRACEWELL_NO_PLAN, sizeof nothing, 0};
+    *(struct tracewell_record*)place->data = nothing;
+    commit(place, *reserved, sizeof nothing);
+    *place = larger;
+    *reserved = wanted;
+  }
+  uint8_t* const at = place->data + used;
+  at[0] = hit->condition_status != 0 ? 'C' : 'E';
+  at[1] = (uint8_t)hit->fault;
+  store(at + 2, hit->fault_address, 8);
+  hit->at = at + kFaultBlock;
+}
+
+/* What the hit has to say, behind the record's head. How long the record is with it; 0: it is too
+ * large for what was reserved. */
+static NOINLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* place,
+                              uint64_t* reserved) {
+  hit->at = place->data + sizeof(struct tracewell_record);
+  hit->end = place->data + *reserved;
   hit->fault = hit->overflowed = 0;
-  if (hit->condition_status != 0)
+  if (UNLIKELY(hit->condition_status != 0))
     note_outcome(hit, hit->condition_status);
   else
     run(hit);
-  if (hit->fault != 0) {
-    put(hit, hit->condition_status != 0 ? 'C' : 'E', 1);
-    put(hit, hit->fault, 1);
-    put(hit, hit->fault_address, 8);
+  if (UNLIKELY(hit->fault != 0)) add_fault(hit, place, reserved);
+  return UNLIKELY(hit->overflowed) ? 0 : (uint64_t)(hit->at - place->data);
+}
+
+ENTRY void tw_collect(struct tracewell_hit* hit) {
+  const struct tracewell_hit_plan* const plan = hit->plan;
+  if (UNLIKELY(__atomic_load_n(&plan->area->closed, __ATOMIC_RELAXED))) return;
+  uint64_t reserved = plan->record_bytes;
+  struct Reserved place = reserve(plan->area, reserved);
+  if (UNLIKELY(!place.data)) return;
+  uint32_t ticks_low, ticks_high;
+  __asm__ volatile("rdtsc" : "=a"(ticks_low), "=d"(ticks_high));
+  uint64_t used = sizeof(struct tracewell_record);
+  if ((plan->step_count | hit->condition_status) != 0) {
+    uint64_t quickly = 0;
+    if (plan->fill && LIKELY(hit->condition_status == 0))
+      quickly = plan->fill(hit, place.data + used);
+    used = LIKELY(quickly != 0) ? used + quickly : fill(hit, &place, &reserved);
   }
   struct tracewell_record* const head = (struct tracewell_record*)place.data;
   head->plan = plan->number;
-  head->bytes = hit->overflowed ? 0 : (uint32_t)(hit->at - place.data);
+  head->bytes = (uint32_t)used;
   head->ticks = (uint64_t)ticks_high << 32 | ticks_low;
-  commit(&place, plan->record_bytes, (uint64_t)(hit->at - place.data));
+  commit(&place, reserved, used != 0 ? used : sizeof *head);
 }

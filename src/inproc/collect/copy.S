@@ -27,9 +27,30 @@ copy_loads:
   add $8, %rsi
   add $8, %rdi
   jmp .Lwords
+.Lwords_end:
+  add $8, %rcx
+  jmp .Lbytes
 .Lrest:
   add $8, %rcx
+  test $4, %cl
+  jz .Lpair
+.Lfour:
+  mov (%rsi), %eax
+  mov %eax, (%rdi)
+  add $4, %rsi
+  add $4, %rdi
+  sub $4, %rcx
+.Lpair:
+  test $2, %cl
+  jz .Lbytes
+.Ltwo:
+  movzwl (%rsi), %eax
+  mov %ax, (%rdi)
+  add $2, %rsi
+  add $2, %rdi
+  sub $2, %rcx
 .Lbytes:
+  test %rcx, %rcx
   jz .Ldone
 .Lbyte:
   movzbl (%rsi), %eax
@@ -37,14 +58,17 @@ copy_loads:
   inc %rsi
   inc %rdi
   dec %rcx
-  jmp .Lbytes
+  jnz .Lbyte
+  jmp .Ldone
 .Lmany:
   rep movsb
 .Ldone:
   mov %rdx, %rax
   sub %rcx, %rax
   ret
-  may_fault .Lword, .Lrest
+  may_fault .Lword, .Lwords_end
+  may_fault .Lfour, .Lbytes
+  may_fault .Ltwo, .Lbytes
   may_fault .Lbyte, .Ldone
   may_fault .Lmany, .Ldone
   .size copy_loads, . - copy_loads

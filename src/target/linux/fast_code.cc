@@ -79,6 +79,9 @@ Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>
   TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, maps));
   if (!is_as_known(*segment, address))
     return {Errc::Unsupported, "the code there is not what it was"};
+  // In code without unwind information, who asks for a tracepoint knows better.
+  if (!segment->code.assume(address))
+    return {Errc::Unsupported, "no instruction begins there"};
   const pads::Plan plan = prepare(*segment, address, map);
   if (!plan.is_pad()) return {Errc::Unsupported, plan.why};
   TW_CHECK(segment->patches.add(plan));

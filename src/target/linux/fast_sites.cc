@@ -28,6 +28,7 @@ constexpr uint64_t kMapBytes = 4096;
 constexpr uint64_t kMaskBytes = 8;
 constexpr int64_t kErrnoMax = 4095;
 constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+constexpr uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE, of Linux 5.14
 constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
 
 uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
@@ -200,6 +201,30 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   here_.push_back({pid, {static_cast<uint8_t*>(here), bytes}});
   want_ticks();
   return Shared{*theirs, here_.back().bytes};
+}
+
+void LiveFastSites::populate(Pid pid, uint64_t address, uint64_t bytes) {
+  const Still still(tracer_);
+  Process* const process = tracer_.find_process(pid);
+  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
+  if (thread == nullptr) return;
+  const uint64_t start = address / kMapBytes * kMapBytes;
+  (void)tracer_.remote_system_call(
+      *thread, {SYS_madvise, start, whole_pages(address + bytes - start), kPopulateWrite, 0, 0, 0});
+}
+
+std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
+  const Still still(tracer_);
+  std::vector<ThreadBase> out;
+  for (Thread* const thread : tracer_.all_threads())
+    if (thread->process->pid == pid && thread->run == Run::Stopped)
+      out.push_back(base_of(*thread));
+  return out;
+}
+
+FastSites::ThreadBase LiveFastSites::base_of(Thread& thread) {
+  const uint64_t base = tracer_.regs(thread).fs_base;
+  return {thread.tid, base, thread.process->space->read_value<uint64_t>(base) == base};
 }
 
 Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& code,

@@ -21,6 +21,8 @@ class LiveFastSites final : public FastSites {
   ~LiveFastSites() override;
   Result<Processor> processor(Pid pid) override;
   Result<Shared> share(Pid pid, uint64_t bytes) override;
+  void populate(Pid pid, uint64_t address, uint64_t bytes) override;
+  std::vector<ThreadBase> threads(Pid pid) override;
   Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
                          std::span<const Load> loads) override;
   Status insert(Pid pid, uint64_t address, Bytes slot) override;
@@ -29,6 +31,7 @@ class LiveFastSites final : public FastSites {
   void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) override;
   void release(Pid pid) override;
 
+  ThreadBase base_of(Thread& thread);
   /// Sites and code go, at once or, if threads run, when they stand still.
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_unwanted();
