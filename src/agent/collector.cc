@@ -44,7 +44,7 @@ class Collector::Host {
     return false;
   }
   uint64_t get_variable(unsigned number) {
-    return static_cast<uint64_t>(collector_.variables_.value(number, now_us_).value_or(0));
+    return static_cast<uint64_t>(collector_.variables_.value(number, now_us_, &hit_).value_or(0));
   }
   void set_variable(unsigned number, uint64_t value) {
     collector_.variables_.set(number, static_cast<int64_t>(value));
@@ -57,7 +57,7 @@ class Collector::Host {
   }
   bool trace_variable(unsigned number) {
     if (!recording()) return false;
-    const auto value = collector_.variables_.value(number, now_us_);
+    const auto value = collector_.variables_.value(number, now_us_, &hit_);
     if (value) collector_.add_variable(number, *value);
     return value.has_value();
   }

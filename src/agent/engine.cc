@@ -105,7 +105,7 @@ Status Engine::start(target::Pid pid) {
   fast_lost_ = 0;
   begin_fast();
   if (Status status = insert_sites(); !status) {
-    fast_.reset();
+    drop_fast();
     return status;
   }
   for (const Point& point : points_) want_probe(point.plan, true);

@@ -71,12 +71,14 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void client_lost() override;
   void on_event(const target::StopEvent& event) override;
   void catch_up() override;
+  void use_fast(FastUse use) { use_fast_ = use; }
 
   // HitHandler
   Next on_hit(target::HitContext& hit) override;
   Next on_step(target::HitContext& hit) override;
   void on_end(target::Tid tid) override;
   void on_thread(const target::FastSites::ThreadBase& thread) override;
+  void on_leave(target::Tid tid) override;
   void on_exit(target::Tid tid) override;
   void on_tick() override { catch_up(); }
 
@@ -128,10 +130,12 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
 
   // engine_fast.cc
   void begin_fast();
+  bool wants_fast(const TracepointDef& definition) const;
   bool insert_fast(size_t index);
   void take_fast();
   void fast_hit(const FastTrace::Hit& hit);
   void end_fast();
+  void drop_fast();
 
   // engine_markers.cc
   Status look_at_markers();
@@ -173,6 +177,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
 
   BufferHome home_;
   TraceBuffer buffer_;
+  FastUse use_fast_ = FastUse::All;
   std::unique_ptr<FastTrace> fast_;  // while a run has some
   uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
   Collector collector_{variables_, buffer_};

@@ -150,7 +150,8 @@ Status Engine::insert_while_running(const Opened& tracepoint) {
   }
   const auto here = std::ranges::equal_range(definitions_, address, {}, &TracepointDef::address);
   const bool alone = std::ranges::size(here) == (old ? 1 : 0);
-  if (alone && fast_ && definition.fast_length && fast_->insert(definition, tracepoint.plan))
+  if (alone && wants_fast(definition) &&
+      fast_->insert(definition, tracepoint.plan, variables_))
     return {};
   for (const TracepointDef& other : here)
     if (fast_ && other.number != number) fast_->remove(other.number, address);

@@ -8,27 +8,42 @@
 
 namespace tracewell::agent {
 
+std::optional<FastUse> parse_fast_use(std::string_view word) {
+  if (word == "all") return FastUse::All;
+  if (word == "asked") return FastUse::Asked;
+  if (word == "none") return FastUse::None;
+  return std::nullopt;
+}
+
 void Engine::begin_fast() {
-  fast_.reset();
-  const auto is_fast = [](const TracepointDef& one) { return one.fast_length.has_value(); };
-  if (std::ranges::none_of(definitions_, is_fast)) return;
-  auto fast = std::make_unique<FastTrace>(*target_.trace_sites()->fast(), target_.layout(pid_),
-                                          clock_);
+  drop_fast();
+  const auto asks = [](const TracepointDef& one) { return one.fast_length.has_value(); };
+  const bool asked = std::ranges::any_of(definitions_, asks);
+  if (use_fast_ == FastUse::None || definitions_.empty()) return;
+  if (use_fast_ == FastUse::Asked && !asked) return;
+  target::FastSites* const sites = target_.trace_sites()->fast();
+  if (sites == nullptr) return;
+  auto fast = std::make_unique<FastTrace>(*sites, target_.layout(pid_), clock_);
   if (Status status = fast->begin(pid_, buffer_.size_bytes()); !status) {
-    tell("Fast tracepoints are traps in this process: " + status.error().text());
+    if (asked) tell("Fast tracepoints are traps in this process: " + status.error().text());
     return;
   }
   fast_ = std::move(fast);
+  fast_->house(variables_);
+}
+
+bool Engine::wants_fast(const TracepointDef& definition) const {
+  return fast_ && (definition.fast_length || use_fast_ == FastUse::All);
 }
 
 bool Engine::insert_fast(size_t index) {
   const TracepointDef& definition = definitions_[index];
-  if (!fast_ || !definition.fast_length) return false;
+  if (!wants_fast(definition)) return false;
   const auto here =
       std::ranges::equal_range(definitions_, definition.address, {}, &TracepointDef::address);
   Status status = Error{Errc::Unsupported, "another tracepoint is at its place", {}};
-  if (here.size() == 1) status = fast_->insert(definition, points_[index].plan);
-  if (!status)
+  if (here.size() == 1) status = fast_->insert(definition, points_[index].plan, variables_);
+  if (!status && definition.fast_length)
     tell(fmt::format("Fast tracepoint {} at 0x{:x} is a trap: {}", definition.number,
                      definition.address, status.error().text()));
   return status.ok();
@@ -74,7 +89,17 @@ void Engine::end_fast() {
   fast_->close();
   take_fast();
   fast_lost_ += fast_->lost();
+  drop_fast();
+}
+
+void Engine::drop_fast() {
+  if (fast_) variables_.come_home();
   fast_.reset();
+}
+
+void Engine::on_leave(target::Tid tid) {
+  if (running_ && fast_)
+    fast_->make_room(tid, [this](const FastTrace::Hit& hit) { fast_hit(hit); });
 }
 
 void Engine::catch_up() {

@@ -9,9 +9,9 @@ namespace tracewell::agent {
 using Next = target::HitHandler::Next;
 
 Next Engine::on_hit(target::HitContext& hit) {
+  take_fast();  // what happened before
   end_if_due();
   if (!running_) return Next::Continue;
-  take_fast();  // what happened before
   now_ns_ = clock_();
   const auto here =
       std::ranges::equal_range(definitions_, hit.pc(), {}, &TracepointDef::address);

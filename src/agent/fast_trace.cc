@@ -4,6 +4,7 @@
 #include <atomic>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -24,11 +25,27 @@ constexpr std::array<std::string_view, 16> kGeneral = {"rax", "rcx", "rdx", "rbx
                                                        "r12", "r13", "r14", "r15"};
 constexpr uint32_t kRings = 256;
 constexpr size_t kPortion = size_t{64} << 20;  // bytes that are put in order at a time
-constexpr uint64_t kMemoryHead = 11, kMemoryMax = 0xffff, kVectorHead = 69;
+constexpr uint64_t kMemoryHead = 11, kMemoryMax = 0xffff, kVectorHead = 69, kVariableBlock = 13;
 
 Error unsupported(std::string text) { return {Errc::Unsupported, std::move(text), {}}; }
 
 uint64_t read_ticks() { return __builtin_ia32_rdtsc(); }
+
+/// Microseconds that each tick of the counter is, times 2^32. Good for 50 parts in a million.
+uint64_t clock_rate() {
+  static const uint64_t rate = [] {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kLong = std::chrono::milliseconds(1);
+    const uint64_t ticks = read_ticks();
+    const auto begin = Clock::now();
+    while (Clock::now() - begin < kLong) {
+    }
+    const std::chrono::duration<double, std::micro> time = Clock::now() - begin;
+    return static_cast<uint64_t>(time.count() / static_cast<double>(read_ticks() - ticks) *
+                                 0x1p32);
+  }();
+  return rate;
+}
 
 /// One that a hit has without a look at the vector state.
 bool is_general(const Register* one) {
@@ -58,6 +75,7 @@ std::optional<uint64_t> most_collected(ax::Code code) {
     } else if (opcode == Opcode::op_trace_quick || opcode == Opcode::op_trace16) {
       sum += memory_room(one.operand);
     }
+    if (opcode == Opcode::op_tracev) sum += kVariableBlock;
     const bool is_constant = opcode == Opcode::op_const8 || opcode == Opcode::op_const16 ||
                              opcode == Opcode::op_const32 || opcode == Opcode::op_const64;
     constant = is_constant ? std::optional<uint64_t>(one.operand) : std::nullopt;
@@ -71,6 +89,7 @@ std::optional<uint64_t> most_collected(ax::Code code) {
 struct FastTrace::Body {
   std::vector<tracewell_step> steps;
   std::vector<ax::Code> expressions;  // of the steps that are some, in order
+  std::vector<axjit::VariablePlace> variables;
   uint64_t room = sizeof(tracewell_record);
   bool registers = false;  // any of them
   /// So little that it pays to have code for it.
@@ -115,11 +134,33 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   tracewell_area& area = fast::make_area(shared_.bytes, shape_);
   area.reads_of = processor_.faults_do_harm ? static_cast<uint64_t>(pid) : 0;
   prepare_rings(area, buffer_bytes);
-  reader_.emplace(shared_.bytes, shape_);
-  TW_ASSIGN_OR_RETURN(collect_, place_collector());
   ticks_begin_ = ticks_now_ = read_ticks();
   ns_begin_ = ns_now_ = clock_();
+  set_clock(area);
+  reader_.emplace(shared_.bytes, shape_);
+  TW_ASSIGN_OR_RETURN(collect_, place_collector());
   return {};
+}
+
+void FastTrace::house(Variables& variables) {
+  auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
+  const auto& numbers = variables.builtins();
+  area.timestamp_number = numbers[Variables::kTimestamp];
+  area.thread_number = numbers[Variables::kThread];
+  area.processor_number = numbers[Variables::kProcessor];
+  variables.live_in(area.variables);
+}
+
+/// By the time that was read last.
+void FastTrace::set_clock(tracewell_area& area) {
+  const std::atomic_ref sequence(area.clock_sequence);
+  const uint64_t odd = sequence.load() | 1;
+  sequence.store(odd);
+  std::atomic_ref(area.clock_ticks).store(ticks_now_);
+  std::atomic_ref(area.clock_us).store(static_cast<uint64_t>(ns_now_ / 1000));
+  std::atomic_ref(area.clock_rate).store(clock_rate());
+  sequence.store(odd + 1);
+  std::atomic_ref(area.impatient).store(0);
 }
 
 /// Looked at before it runs: can its ring be found as those of the others are?
@@ -185,18 +226,21 @@ Result<uint64_t> FastTrace::place_collector() {
   return address + head.collect;
 }
 
-void FastTrace::add_registers(const rsp::Action& action, Body& body) const {
+/// Once, where the first action wants some. Who asked for a fast tracepoint gets vectors only if any
+/// action wants one of them, since they take four times as long as all else; a frame of others has
+/// every register, as at a stop.
+void FastTrace::add_registers(const CollectPlan& plan, bool asked_for, Body& body) const {
   if (std::ranges::find(body.steps, TRACEWELL_STEP_GENERAL, &tracewell_step::kind) !=
       body.steps.end())
     return;
   body.registers = true;
   body.steps.push_back({TRACEWELL_STEP_GENERAL, TRACEWELL_NO_REGISTER, 0, 0});
   body.room += 1 + sizeof(tracewell_general);
-  // Vectors only where one of them is asked for: they take four times as long as all else.
-  bool vectors = false;
-  for (uint32_t number = 0; number < action.register_mask.size() * 8; ++number)
-    if ((action.register_mask[number / 8] >> number % 8 & 1) != 0)
-      vectors |= !is_general(layout_.by_number(number));
+  bool vectors = !asked_for;
+  for (const rsp::Action& action : plan.actions)
+    for (uint32_t number = 0; number < action.register_mask.size() * 8; ++number)
+      if ((action.register_mask[number / 8] >> number % 8 & 1) != 0)
+        vectors |= !is_general(layout_.by_number(number));
   if (!vectors || processor_.vector_bytes == 0) return;
   body.steps.push_back({TRACEWELL_STEP_VECTOR, TRACEWELL_NO_REGISTER,
                         processor_.vector_components, processor_.vector_bytes});
@@ -229,11 +273,28 @@ Status FastTrace::add_expression(const rsp::Action& action, Body& body) const {
   return {};
 }
 
-Result<FastTrace::Body> FastTrace::understand(const CollectPlan& plan) const {
+Status FastTrace::take_variables(const axjit::Needs& needs, const Variables& variables,
+                                 Body& body) const {
+  using Place = axjit::VariablePlace;
+  for (const uint32_t number : needs.variables) {
+    const auto known = std::ranges::find(body.variables, number, &Place::number);
+    if (known != body.variables.end()) continue;
+    const auto cell = variables.cell(number);
+    if (!cell && !variables.is_builtin(number))
+      return unsupported("there are too many trace state variables");
+    body.variables.push_back(cell ? Place{number, Place::Kind::Cell,
+                                          *cell * static_cast<uint32_t>(sizeof(uint64_t))}
+                                  : Place{number, Place::Kind::Computed, 0});
+  }
+  return {};
+}
+
+Result<FastTrace::Body> FastTrace::understand(const CollectPlan& plan, bool asked_for,
+                                              const Variables& variables) const {
   Body body;
   for (const rsp::Action& action : plan.actions) {
     switch (action.kind) {
-      case rsp::Action::Kind::Registers: add_registers(action, body); break;
+      case rsp::Action::Kind::Registers: add_registers(plan, asked_for, body); break;
       case rsp::Action::Kind::Memory: TW_RETURN_IF_ERROR(add_memory(action, body)); break;
       case rsp::Action::Kind::Expression: TW_RETURN_IF_ERROR(add_expression(action, body)); break;
       case rsp::Action::Kind::StaticData: return unsupported("it collects data of a marker");
@@ -244,7 +305,7 @@ Result<FastTrace::Body> FastTrace::understand(const CollectPlan& plan) const {
   for (const ax::Code code : body.expressions) all.emplace_back(code, ax::Purpose::Action);
   for (const auto& [code, purpose] : all) {
     TW_ASSIGN_OR_RETURN(const axjit::Needs needs, axjit::survey(code, purpose));
-    if (!needs.variables.empty()) return unsupported("it uses trace state variables");
+    TW_RETURN_IF_ERROR(take_variables(needs, variables, body));
     if (needs.prints) return unsupported("it prints");
     for (const uint32_t number : needs.registers)
       if (std::ranges::find(places_, number, &axjit::RegisterPlace::number) == places_.end())
@@ -273,7 +334,7 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
                     .plan = ~uint64_t{0},
                     .variables = shared_.address + offsetof(tracewell_area, variables)},
       .registers = places_,
-      .variables = {},
+      .variables = body.variables,
       .memory_reads = processor_.faults_do_harm ? axjit::MemoryReads::Called
                                                 : axjit::MemoryReads::Direct};
   TW_ASSIGN_OR_RETURN(const axjit::HitBody trial, axjit::make_hit_body(spec));
@@ -290,7 +351,8 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
     const tracewell_hit_plan head{
         reinterpret_cast<tracewell_area*>(shared_.address),
         reinterpret_cast<const tracewell_native_calls*>(calls_), number,
-        static_cast<uint32_t>(body.room), static_cast<uint32_t>(body.steps.size()), 0,
+        static_cast<uint32_t>(body.room), static_cast<uint32_t>(body.steps.size()),
+        definition.fast_length ? 0U : 1U,
         definition.address,
         made->fill == 0 ? nullptr
                         : reinterpret_cast<decltype(tracewell_hit_plan::fill)>(
@@ -310,10 +372,12 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
   return address + code_at;
 }
 
-Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& plan) {
+Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& plan,
+                         const Variables& variables) {
   if (definition.step_count > 0) return unsupported("it steps");
   if (definition.is_static) return unsupported("it is at a static marker");
-  TW_ASSIGN_OR_RETURN(const Body body, understand(plan));
+  TW_ASSIGN_OR_RETURN(const Body body,
+                      understand(plan, definition.fast_length.has_value(), variables));
   const auto number = static_cast<uint32_t>(points_.size());
   TW_ASSIGN_OR_RETURN(const uint64_t code, place_body(definition, plan, body, number));
   const auto slot = axjit::hit_slot(code);
@@ -385,6 +449,12 @@ bool FastTrace::make_frame(const Waiting& one, Hit& hit) {
       store_uint(&frame_[at + 9], block->bytes.size(), 2, Endian::Little);
       frame_.insert(frame_.end(), block->bytes.begin(), block->bytes.end());
       sites_.hide(pid_, block->address, std::span(frame_).subspan(at + kMemoryHead));
+    } else if (block->kind == Kind::Variable) {
+      const size_t at = frame_.size();
+      frame_.resize(at + kVariableBlock);
+      frame_[at] = 'V';
+      store_uint(&frame_[at + 1], block->number, 4, Endian::Little);
+      store_uint(&frame_[at + 5], static_cast<uint64_t>(block->value), 8, Endian::Little);
     } else if (block->kind == Kind::Fault) {
       hit.fault = {static_cast<ax::Fault>(block->number), block->address};
       hit.condition = block->condition;
@@ -423,11 +493,21 @@ void FastTrace::take(const Visit& visit) {
   if (!reader_ || points_.empty()) return;
   ticks_now_ = read_ticks();
   ns_now_ = clock_();
+  set_clock(*reinterpret_cast<tracewell_area*>(shared_.bytes.data()));
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring) {
     if (!reader_->waiting(ring)) continue;
     take_from(ring, false);
     if (bytes_.size() > kPortion) hand_over(visit);
   }
+  hand_over(visit);
+}
+
+void FastTrace::make_room(int64_t tid, const Visit& visit) {
+  if (!reader_) return;
+  for (uint32_t ring = 0; ring < reader_->rings(); ++ring)
+    if (reader_->key(ring) != 0 && reader_->tid(ring) == tid &&
+        reader_->used(ring) > shape_.ring_bytes / 2)
+      take_from(ring, false);
   hand_over(visit);
 }
 

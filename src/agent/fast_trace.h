@@ -11,10 +11,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/collect_plan.h"
 #include "agent/collector.h"
+#include "agent/variables.h"
 #include "axjit/compile.h"
 #include "base/bytes.h"
 #include "base/result.h"
@@ -24,6 +26,11 @@
 #include "target/fast_sites.h"
 
 namespace tracewell::agent {
+
+/// Which tracepoints are fast where they can be.
+enum class FastUse : uint8_t { All, Asked, None };
+/// nullopt: no such word.
+std::optional<FastUse> parse_fast_use(std::string_view word);
 
 class FastTrace {
  public:
@@ -48,8 +55,11 @@ class FastTrace {
   /// Makes everything ready in the process, with a ring for each thread that holds as much as the
   /// trace buffer. Errors say why there can be no fast tracepoints.
   Status begin(target::Pid pid, uint64_t buffer_bytes);
-  /// Unsupported, with the reason: this one has to be a trap.
-  Status insert(const TracepointDef& definition, const CollectPlan& plan);
+  /// Trace state variables live in the process from now on, until they come home.
+  void house(Variables& variables);
+  /// Unsupported, with the reason: this one has to be a trap. `variables` are housed here.
+  Status insert(const TracepointDef& definition, const CollectPlan& plan,
+                const Variables& variables);
   bool has(uint32_t number, uint64_t address) const;
   /// What it has left is still taken.
   void remove(uint32_t number, uint64_t address);
@@ -57,6 +67,8 @@ class FastTrace {
   using Visit = std::function<void(const Hit&)>;
   /// Takes what has come since, in the order of time.
   void take(const Visit& visit);
+  /// take() of this thread alone, if its ring is about to be full.
+  void make_room(int64_t tid, const Visit& visit);
   /// A thread is there that has not run yet.
   void thread_begins(const target::FastSites::ThreadBase& thread);
   /// take(), and the thread's ring is free for another: it runs nothing of the program any more.
@@ -81,10 +93,13 @@ class FastTrace {
     size_t at = 0, bytes = 0;  // in bytes_
   };
   struct Body;
-  Result<Body> understand(const CollectPlan& plan) const;
+  Result<Body> understand(const CollectPlan& plan, bool asked_for,
+                          const Variables& variables) const;
+  Status take_variables(const axjit::Needs& needs, const Variables& variables, Body& body) const;
   Status add_expression(const rsp::Action& action, Body& body) const;
   Status add_memory(const rsp::Action& action, Body& body) const;
-  void add_registers(const rsp::Action& action, Body& body) const;
+  void add_registers(const CollectPlan& plan, bool asked_for, Body& body) const;
+  void set_clock(tracewell_area& area);
   void prepare_rings(tracewell_area& area, uint64_t buffer_bytes);
   Result<uint64_t> place_collector();
   Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,

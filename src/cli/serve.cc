@@ -95,11 +95,17 @@ struct Settings {
 };
 
 /// `monitor set NAME VALUE`.
-bool set(std::string_view name, std::string_view value, Settings& settings) {
+bool set(std::string_view name, std::string_view value, Settings& settings,
+         agent::Engine& trace) {
   if (name == "save-dir") return settings.saves.set_folder(std::string(value)).ok();
   if (name == "libthread-db-search-path") {
     settings.thread_db.set(std::string(value));
     return true;
+  }
+  if (name == "fast-tracepoints") {
+    const auto use = agent::parse_fast_use(value);
+    if (use) trace.use_fast(*use);
+    return use.has_value();
   }
   if (name != "save-overwrite") return settings.log.set(name, value);
   if (value != "0" && value != "1") return false;
@@ -122,8 +128,8 @@ ServerOptions server_options(const ServeOptions& options, Settings& settings,
   out.session.log_packet = [&settings](bool received, std::string_view text) {
     settings.log.packet(received, text);
   };
-  out.session.set = [&settings](std::string_view name, std::string_view value) {
-    return set(name, value, settings);
+  out.session.set = [&settings, &trace](std::string_view name, std::string_view value) {
+    return set(name, value, settings, trace);
   };
   out.session.thread_locals = [&settings] { return settings.thread_db.found(); };
   out.session.save = [&settings, &trace](std::string_view name) {
@@ -177,6 +183,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   auto first = first_process(*target, options, log);
   if (!first) return conventions.fail(first.error());
   agent::Engine trace(*target);
+  trace.use_fast(*agent::parse_fast_use(options.fast_tracepoints));
   trace.keep_buffer_in(buffer_home(options.buffer, log));
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
 

@@ -89,6 +89,11 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
                  "Keep the trace buffer in this file, which outlives a server that is killed "
                  "(default: a new one that `tracewell buffers` lists)")
       ->type_name("FILE");
+  app.add_option("--fast-tracepoints", options.fast_tracepoints,
+                 "Which tracepoints do not stop the program where that can be had: all, those that "
+                 "were asked for by `ftrace`, or none; `monitor set fast-tracepoints` changes it")
+      ->check(CLI::IsMember({"all", "asked", "none"}))
+      ->capture_default_str();
   app.add_option("--save-dir", options.save_dir,
                  "GDB's `tsave -r` may write trace files there, and nowhere else")
       ->type_name("DIR");

@@ -31,6 +31,7 @@ struct ServeOptions {
   std::string disabled_packets;  // names with commas, as typed
   std::set<std::string, std::less<>> disabled;  // for agent::SessionOptions
   std::string buffer;            // file for the trace buffer; "" = one in the usual place
+  std::string fast_tracepoints = "all";
   std::string save_dir;  // "" = nothing may be saved
   bool save_overwrite = false;
   std::string comm;

@@ -56,6 +56,12 @@ uint64_t RingReader::head(uint32_t number) const {
   return tail + std::min<uint64_t>(ahead, shape_.ring_bytes) / TRACEWELL_CELL * TRACEWELL_CELL;
 }
 
+uint64_t RingReader::used(uint32_t number) const {
+  TW_CHECK(number < shape_.rings);
+  const uint64_t used = load(ring(number).head) - next(number);
+  return std::min<uint64_t>(used, shape_.ring_bytes);
+}
+
 bool RingReader::waiting(uint32_t number) const {
   TW_CHECK(number < shape_.rings);
   return key(number) != 0 && head(number) != seen_[number].tail;

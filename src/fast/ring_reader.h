@@ -47,6 +47,8 @@ class RingReader {
   /// Whose it is, as the thread itself said; 0 = it did not yet.
   uint32_t tid(uint32_t ring) const;
 
+  /// How many bytes of it.
+  uint64_t used(uint32_t ring) const;
   /// Is anything there that could be taken of a thread's?
   bool waiting(uint32_t ring) const;
   /// Takes all records up to one that is not finished; with `ended`, when no thread writes to the

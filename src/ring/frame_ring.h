@@ -79,8 +79,14 @@ struct tracewell_area {
   /* The process's id: its memory is read by system calls, since a fault would do harm; 0: by loads,
    * whose faults a tracer mends. */
   uint64_t reads_of;
-  uint64_t unused[5];
-  uint64_t variables[512]; /* cells of trace state variables, by number */
+  /* The tracer's clock, for who reads the time: Unix microseconds at `clock_ticks` of the time
+   * stamp counter, and how many, times 2^32, each tick is. Odd sequence: it is being set. */
+  uint64_t clock_sequence, clock_ticks, clock_us, clock_rate;
+  uint32_t impatient; /* 1: nobody has taken anything for long: hits wait no more for room */
+  /* The numbers of trace_timestamp, trace_thread and trace_cpu. */
+  uint32_t timestamp_number, thread_number, processor_number;
+  uint64_t unused[7];
+  uint64_t variables[512]; /* cells of trace state variables */
 };
 
 /* What a record begins with; blocks follow. */
@@ -113,6 +119,6 @@ static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
 #ifdef __cplusplus
 }
 static_assert(sizeof(tracewell_ring) == 128 && sizeof(tracewell_record) == 16);
-static_assert(sizeof(tracewell_area) == 128 + 512 * 8 && sizeof(tracewell_general) == 176);
+static_assert(sizeof(tracewell_area) == 192 + 512 * 8 && sizeof(tracewell_general) == 176);
 #endif
 #endif

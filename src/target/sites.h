@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/bytes.h"
@@ -27,6 +28,8 @@ class HitContext {
   virtual ~HitContext() = default;
   virtual Pid pid() const = 0;
   virtual Tid tid() const = 0;
+  /// The processor that the thread was on; nullopt where that cannot be told.
+  virtual std::optional<int64_t> processor() { return std::nullopt; }
   /// The site's address for a hit; where the thread now is for a step.
   virtual uint64_t pc() const = 0;
   /// The register by the protocol's number, zero-extended. Cheap for general registers. false =
@@ -53,6 +56,9 @@ class HitHandler {
   virtual void on_end(Tid tid) { (void)tid; }
   /// A thread of a process with fast sites that has not run yet. No moment to touch the process.
   virtual void on_thread(const FastSites::ThreadBase& thread) { (void)thread; }
+  /// A thread of a process with fast sites is led out of code of ours, and may be waiting for what
+  /// it has to say to be taken. No moment to touch the process.
+  virtual void on_leave(Tid tid) { (void)tid; }
   /// The thread, of a process with fast sites, is about to end: it runs nothing of the program any
   /// more. No moment to touch the process.
   virtual void on_exit(Tid tid) { (void)tid; }

@@ -184,16 +184,28 @@ TEST_F(EngineCollect, UnknownVariablesAreCreatedAtZero) {
   EXPECT_EQ(engine.variable(10), std::nullopt);
   hit();
   EXPECT_EQ(blocks(0), "V9=0");
-  EXPECT_EQ(engine.variables().size(), 1u) << "it has no name to be listed by";
+  EXPECT_EQ(engine.variables().size(), 3u) << "it has no name to be listed by";
 }
 
 TEST_F(EngineCollect, TimestampIsUnixMicroseconds) {
   ASSERT_TRUE(engine.define_variable({1, 0, true, "trace_timestamp"}).ok());
-  ASSERT_TRUE(engine.define_variable({1, -3, false, "mine"}).ok());
   trace(expression("22052d0001" "2e000127"));  // const8 5, setv 1, tracev 1, end
   hit();
   EXPECT_EQ(blocks(0), "V1=1600000000123456");
   EXPECT_EQ(engine.variables().at(0).name, "trace_timestamp");
+}
+
+TEST_F(EngineCollect, BuiltinVariablesGoByTheDebuggersNumbers) {
+  // GDB has a variable of its own with number 1, and names the builtin ones behind it.
+  ASSERT_TRUE(engine.define_variable({1, -3, false, "mine"}).ok());
+  ASSERT_TRUE(engine.define_variable({2, 0, true, "trace_timestamp"}).ok());
+  ASSERT_TRUE(engine.define_variable({3, 0, true, "trace_thread"}).ok());
+  trace(expression("2e00012e00022e000327"));  // tracev 1, 2, 3, end
+  hit();
+  EXPECT_EQ(blocks(0), "V1=-3 V2=1600000000123456 V3=" + std::to_string(kPid));
+  EXPECT_EQ(engine.variable(2), now_ns / 1000);
+  EXPECT_EQ(engine.variable(3), std::nullopt) << "nobody hits now";
+  EXPECT_EQ(engine.variables().size(), 4u);
 }
 
 TEST_F(EngineCollect, TracevPushesNothing) {

@@ -331,7 +331,7 @@ TEST_F(Engines, VariablesSurviveRunsButNotReset) {
   ASSERT_TRUE(engine.reset().ok());
   EXPECT_EQ(engine.variable(2), std::nullopt);
   EXPECT_EQ(engine.variable(1), now_ns / 1000);
-  ASSERT_EQ(engine.variables().size(), 1u);
+  ASSERT_EQ(engine.variables().size(), 3u);
 }
 
 TEST_F(Engines, TimesAndNotes) {

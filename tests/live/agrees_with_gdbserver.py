@@ -10,6 +10,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from serve_common import by_names  # noqa: E402
+
 BIN = os.environ["TRACEWELL_BIN"]
 SOURCE = os.environ["TRACEWELL_SOURCE"]
 INFERIORS = os.environ["TRACEWELL_INFERIORS"]
@@ -111,8 +116,20 @@ def record(server, name, work):
     printed = subprocess.run([os.path.join(BIN, "tracewell"), "print", "--format", "jsonl", file],
                              capture_output=True, text=True, check=True).stdout.splitlines()
     canary = int(values[2], 16).to_bytes(8, "little").hex()
-    return (json.loads(printed[0])["catalog"], [json.loads(line) for line in printed[1:]],
-            int(values[0], 16), canary)
+    catalog, frames = json.loads(printed[0])["catalog"], [json.loads(line) for line in printed[1:]]
+    numbers = {one["name"]: one["number"] for one in catalog["variables"]}
+    by_names(catalog, frames)
+    for point in catalog["tracepoints"]:
+        point["actions"] = [with_numbers(text, numbers) for text in point["actions"]]
+    return catalog, frames, int(values[0], 16), canary
+
+
+def with_numbers(action, numbers):
+    """An expression of getv, setv and tracev with the numbers that gdbserver's run has."""
+    for name, number in (("hits", 2), ("copy", 3)):
+        for opcode in ("2c", "2d", "2e"):
+            action = action.replace(f"{opcode}{numbers[name]:04x}", f"{opcode}{number:04x}")
+    return action
 
 
 class Comparison:
@@ -144,7 +161,6 @@ class Comparison:
         a.pop("tracepoints"), b.pop("tracepoints")
         # The description's raw text repeats status and usage; what it says was compared above.
         for catalog in (a, b):
-            catalog["variables"].sort(key=lambda variable: variable["number"])
             catalog.pop("extras", None)
             catalog.pop("source_path", None)
         self.keys("catalog", a, b, {})

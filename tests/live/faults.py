@@ -129,7 +129,8 @@ def program(disconnected):
     with serving("--once", "localhost:0", PROGRAM, "4", "0") as (server, port, pid):
         client = start_trace(port, pid, disconnected)
         os.kill(pid, signal.SIGKILL)
-        check(client.receive().startswith("X09"), "the end is told")
+        said = client.receive()
+        check(said.startswith("X09"), f"the end is told: {said}")
         check(client.ask("qTStatus", None).startswith("T0;tunknown:0"), "the run has ended")
         if client.frames_created() > 0:
             check(client.ask("QTFrame:0", None).startswith("F0T"), "the first frame")

@@ -111,3 +111,15 @@ def alive(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def by_names(catalog, events):
+    """Variables of frames by name instead of number, since GDB gives numbers by what a server has
+    builtin; those of ours alone are taken out of the catalog."""
+    names = {str(one["number"]): one["name"] for one in catalog["variables"]}
+    for event in events:
+        if "variables" in event:
+            event["variables"] = {names[key]: value for key, value in event["variables"].items()}
+    catalog["variables"] = sorted(
+        ({**one, "number": 0} for one in catalog["variables"]
+         if one["name"] not in ("trace_thread", "trace_cpu")), key=lambda one: one["name"])

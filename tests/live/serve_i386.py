@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from serve_common import (  # noqa: E402
-    AS_GDBSERVER, TRACEWELL, check, folder, gdb, need, on_port, same)
+    AS_GDBSERVER, TRACEWELL, by_names, check, folder, gdb, need, on_port, same)
 
 INFERIORS = pathlib.Path(os.environ["TRACEWELL_INFERIORS"])
 SOURCE = pathlib.Path(os.environ["TRACEWELL_SOURCE"]) / "tests/inferiors/program_32.h"
@@ -157,6 +157,7 @@ def record(server, program, work, name):
     printed = subprocess.run([TRACEWELL[0], "print", "--format", "jsonl", file],
                              capture_output=True, text=True, check=True).stdout.splitlines()
     events = [json.loads(line) for line in printed]
+    by_names(events[0]["catalog"], events[1:])
     said = without_strings(without_accidents(done.stdout.replace(name, ""), pid))
     return said.splitlines(), events[0]["catalog"], events[1:]
 

@@ -118,7 +118,8 @@ def check_frames(live):
     same(first["print table"].split(" = ")[1].strip(), "{10, 20, 30, 40}", "table")
     check("hello, tracepoints" in first["print greeting"], first["print greeting"])
     check("hello, tracepoints" in first["print message"], first["print message"])
-    same(first["print $seen"].split(" = ")[1].strip(), "1", "$seen in the first frame")
+    # Three threads count in it at the same time; a frame's place is by when its hit began.
+    check(1 <= int(first["print $seen"].split(" = ")[1]) <= 3, "$seen in the first frame")
     check("unavailable" in first["print lock"], first["print lock"])
     check("=> 0x" in first["x/2i $pc"] and "Cannot" not in first["x/2i $pc"], first["x/2i $pc"])
     check("work (" in first["backtrace 1"], first["backtrace 1"])

@@ -16,6 +16,7 @@ struct Setting {
   std::string_view switched;  // gdbserver's words for what is on or off; "" = something else
 };
 constexpr std::string_view kThreadDb = "libthread-db-search-path";
+constexpr std::string_view kFast = "fast-tracepoints";
 constexpr Setting kSettings[] = {
     {"debug", "<0|1>", "Say what the server does", "Debug output"},
     {"remote-debug", "<0|1>", "Show the packets", "Protocol debug output"},
@@ -24,6 +25,7 @@ constexpr Setting kSettings[] = {
      "All extra debug format options"},
     {"save-dir", "[DIR]", "Where `tsave -r` may write; without DIR, nowhere", ""},
     {"save-overwrite", "<0|1>", "May it replace files?", "Overwriting files that were saved"},
+    {kFast, "<all|asked|none>", "Which tracepoints of the next run do not stop the program", ""},
     {kThreadDb, "[DIRS]", "No thread-local variables unless libthread_db is in one of these", ""},
 };
 
@@ -39,6 +41,7 @@ std::string help(bool settings) {
 std::string confirmation(std::string_view name, std::string_view value) {
   if (name == kThreadDb)
     return fmt::format("{} set to `{}'\n", name, value.empty() ? "$sdir:$pdir" : value);
+  if (name == kFast) return fmt::format("Fast tracepoints: {}.\n", value);
   for (const Setting& one : kSettings)
     if (one.name == name && !one.switched.empty()) {
       const bool off = value == "0" || value == "none" || value.empty();

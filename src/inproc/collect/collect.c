@@ -18,7 +18,7 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
-enum { kGetTid = 186, kProcessVmReadv = 310 };
+enum { kNanosleep = 35, kGetTid = 186, kProcessVmReadv = 310 };
 
 uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes);
 uint64_t copy_text_loads(uint8_t* to, uint64_t from, uint64_t max);
@@ -98,7 +98,27 @@ struct Reserved {
   uint64_t head; /* where it begins */
 };
 
-static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64_t bytes) {
+enum { kWaitNs = 1000000, kWaitsMax = 2000 };
+
+/* For the reader to make room. 0: it does not, or nothing is to be recorded any more. */
+static NOINLINE int wait_for_room(struct tracewell_area* area, const struct tracewell_ring* ring) {
+  const struct {
+    int64_t seconds, nanoseconds;
+  } time = {0, kWaitNs};
+  const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+  for (int i = 0; i < kWaitsMax; ++i) {
+    if (__atomic_load_n(&area->closed, __ATOMIC_RELAXED) ||
+        __atomic_load_n(&area->impatient, __ATOMIC_RELAXED))
+      return 0;
+    if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
+    call(kNanosleep, (long)&time, 0, 0, 0, 0, 0);
+  }
+  __atomic_store_n(&area->impatient, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
+static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64_t bytes,
+                                             int patient) {
   struct Reserved out = {0, 0, 0, 0};
   const int32_t number = ring_of_thread(area);
   if (UNLIKELY(number == kNoRing)) {
@@ -109,9 +129,8 @@ static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64
       (struct tracewell_ring*)((uint8_t*)area + area->rings_offset) + number;
   out.ring = ring;
   const uint64_t mask = area->ring_bytes - 1;
-  uint64_t head;
-  do {
-    head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+  for (;;) {
+    const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
     uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
     const uint64_t origin = ring->origin;
     if (origin > tail && origin <= head) tail = origin;
@@ -121,10 +140,13 @@ static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64
       __atomic_store_n(&ring->origin, tail, __ATOMIC_RELEASE);
     }
     if (UNLIKELY(out.head + bytes - tail > mask + 1)) {
+      if (patient && wait_for_room(area, ring)) continue;
+      if (area->closed) return out;
       __asm__ volatile("incq %0" : "+m"(ring->lost));
       return out;
     }
-  } while (UNLIKELY(!exchange_if(&ring->head, head, out.head + bytes)));
+    if (LIKELY(exchange_if(&ring->head, head, out.head + bytes))) break;
+  }
   const uint64_t at = out.head & mask;
   const uint64_t cells = (mask + 1) / TRACEWELL_CELL;
   out.commit = (uint32_t*)((uint8_t*)area + area->commit_offset) + (uint64_t)number * cells +
@@ -330,9 +352,42 @@ ENTRY int tw_trace_variable(struct tracewell_native_context* context, uint64_t n
   return 1;
 }
 
+static inline uint64_t read_ticks(void) {
+  uint32_t low, high;
+  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (uint64_t)high << 32 | low;
+}
+
+static uint64_t unix_microseconds(const struct tracewell_area* area) {
+  uint64_t sequence, ticks, time, rate;
+  int tries = 0;
+  do {
+    sequence = __atomic_load_n(&area->clock_sequence, __ATOMIC_ACQUIRE);
+    ticks = __atomic_load_n(&area->clock_ticks, __ATOMIC_RELAXED);
+    time = __atomic_load_n(&area->clock_us, __ATOMIC_RELAXED);
+    rate = __atomic_load_n(&area->clock_rate, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  } while (((sequence & 1) || sequence != __atomic_load_n(&area->clock_sequence,
+                                                          __ATOMIC_RELAXED)) &&
+           ++tries < 1000); /* a tracer that is killed may leave it odd */
+  const int64_t since = (int64_t)(read_ticks() - ticks);
+  return time + (uint64_t)((__int128)since * (int64_t)rate >> 32);
+}
+
+/* Of the variables that are no cells: tracewell::agent::Variables. */
 ENTRY uint64_t tw_get_variable(struct tracewell_native_context* context, uint64_t number) {
-  (void)context;
-  (void)number;
+  struct tracewell_area* const area = hit_of(context)->plan->area;
+  if (number == area->timestamp_number) return unix_microseconds(area);
+  if (number == area->thread_number) {
+    const int32_t ring = ring_of_thread(area);
+    if (ring == kNoRing) return thread_id();
+    return ((struct tracewell_ring*)((uint8_t*)area + area->rings_offset))[ring].tid;
+  }
+  if (number == area->processor_number) {
+    uint32_t processor;
+    __asm__ volatile("rdtscp" : "=c"(processor) : : "rax", "rdx");
+    return processor & 0xfff; /* the node is above it */
+  }
   return 0;
 }
 
@@ -390,7 +445,7 @@ static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place
   uint64_t used = (uint64_t)(hit->at - place->data);
   if (used + kFaultBlock > *reserved) {
     const uint64_t wanted = whole_cells(used + kFaultBlock);
-    const struct Reserved larger = reserve(hit->plan->area, wanted);
+    const struct Reserved larger = reserve(hit->plan->area, wanted, 0);
     if (!larger.data) return; /* counted as lost: the fault is */
     for (uint64_t i = 0; i < used; ++i) larger.data[i] = place->data[i];
     const struct tracewell_record nothing = {TRACEWELL_NO_PLAN, sizeof nothing, 0};
@@ -425,7 +480,7 @@ ENTRY void tw_collect(struct tracewell_hit* hit) {
   const struct tracewell_hit_plan* const plan = hit->plan;
   if (UNLIKELY(__atomic_load_n(&plan->area->closed, __ATOMIC_RELAXED))) return;
   uint64_t reserved = plan->record_bytes;
-  struct Reserved place = reserve(plan->area, reserved);
+  struct Reserved place = reserve(plan->area, reserved, (int)plan->patient);
   if (UNLIKELY(!place.data)) return;
   uint32_t ticks_low, ticks_high;
   __asm__ volatile("rdtsc" : "=a"(ticks_low), "=d"(ticks_high));

@@ -361,6 +361,7 @@ void LiveFastSites::make_way(Process& process, uint64_t address) {
 /// but for those that the instructions themselves may cause; the one that it is about to get is its
 /// again at the end. False: it is gone.
 bool LiveFastSites::leave(Thread& thread) {
+  if (tracer_.handler != nullptr) tracer_.handler->on_leave(thread.tid);
   const FastCode& fast = *thread.process->space->fast;
   const int status = thread.status;
   siginfo_t info{};

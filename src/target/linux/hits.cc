@@ -18,6 +18,7 @@ class Hit final : public HitContext {
   Pid pid() const override { return thread_.process->pid; }
   Tid tid() const override { return thread_.tid; }
   uint64_t pc() const override { return pc_; }
+  std::optional<int64_t> processor() override { return last_processor(thread_.tid); }
   bool read_register(uint32_t number, uint64_t& value) override;
   Bytes registers() override;
   void read_memory(std::span<Range> ranges) override;

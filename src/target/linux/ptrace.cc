@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -65,6 +66,18 @@ std::optional<std::string> read_proc(Tid tid, const char* name) {
     if (got == 0) return text;
     text.append(buffer, static_cast<size_t>(got));
   }
+}
+
+std::optional<int64_t> last_processor(Tid tid) {
+  constexpr int kProcessor = 36;  // proc(5): field 39, the third is behind the name in brackets
+  const auto text = read_proc(tid, "stat");
+  const size_t name_end = text ? text->rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(text->substr(name_end + 1));
+  std::string field;
+  for (int i = 0; i <= kProcessor; ++i)
+    if (!(fields >> field)) return std::nullopt;
+  return std::strtoll(field.c_str(), nullptr, 10);
 }
 
 std::optional<ProcStatus> proc_status(Tid tid) {

@@ -45,6 +45,8 @@ int tgkill(Pid pid, Tid tid, int signal);
 
 /// The whole of a small /proc file.
 std::optional<std::string> read_proc(Tid tid, const char* name);
+/// The processor on which the thread runs, or has run last.
+std::optional<int64_t> last_processor(Tid tid);
 
 struct ProcStatus {
   char state = '?';

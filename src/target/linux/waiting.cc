@@ -231,6 +231,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
   // that are there when it comes. Threads that are stepped in place stop each other, and there may
   // be others without end.
   std::optional<size_t> turns;
+  bool after_tick = false;  // one may take longer than it is to the next: all else gets its turn
   for (;;) {
     dead_threads_.clear();
     dead_processes_.clear();
@@ -241,14 +242,20 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       last_told_ = event->tid;
       return event;
     }
-    if (!woken && bell_.answered()) {
+    if (!woken && !after_tick && bell_.answered()) {
       if (bell_.take_tick() && handler != nullptr) handler->on_tick();
-      if (!bell_.take_wake()) continue;
-      woken = true;
+      woken = bell_.take_wake();
       collect_ready();  // so that frequent calls do not keep the threads from their turn
-      turns = ready_.size();
+      if (woken) {
+        turns = ready_.size();
+        continue;
+      }
+      for (size_t left = ready_.size(); left > 0 && !ready_.empty(); --left)
+        if (auto event = handle_next()) return event;
+      after_tick = true;
       continue;
     }
+    const bool may_wait = !std::exchange(after_tick, false);
     if (interrupt_wanted_ && !turns) turns = ready_.size();
     if (!ready_.empty() && turns != 0) {
       if (turns) --*turns;
@@ -266,6 +273,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     if (!ready_.empty()) continue;
     if (!anything_runs() && (!one_by_one.on() || one_by_one.take_ends()))
       return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
+    if (!may_wait) continue;
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
     if (threads_.size() > 1) collect_ready();
   }
