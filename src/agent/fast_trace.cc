@@ -226,7 +226,7 @@ Result<uint64_t> FastTrace::place_collector() {
   return address + head.collect;
 }
 
-/// Once, where the first action wants some. Who asked for a fast tracepoint gets vectors only if any
+/// Once, where the first action wants some. Who asked for a fast tracepoint gets vectors only if an
 /// action wants one of them, since they take four times as long as all else; a frame of others has
 /// every register, as at a stop.
 void FastTrace::add_registers(const CollectPlan& plan, bool asked_for, Body& body) const {

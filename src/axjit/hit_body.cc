@@ -174,6 +174,7 @@ class BodyEmitter {
   void set_context() {
     store_address(offsetof(tracewell_hit, context.variables), spec_.addresses.variables);
     store_address(offsetof(tracewell_hit, context.calls), spec_.addresses.calls);
+    store_address(offsetof(tracewell_hit, plan), spec_.addresses.plan);
   }
 
   void leave() {
@@ -193,8 +194,9 @@ class BodyEmitter {
     if (asks) {
       save_pc();
       set_context();
+    } else {
+      store_address(offsetof(tracewell_hit, plan), spec_.addresses.plan);
     }
-    store_address(offsetof(tracewell_hit, plan), spec_.addresses.plan);
     as_.mov(as_.rdi, as_.rsp);
     load_address(spec_.addresses.collect);
     as_.call(as_.rax);

@@ -37,12 +37,18 @@ class HitsHere {
     std::vector<uint8_t> code = {};  // EXPRESSION
   };
 
+  /// Numbers of variables; those below 512 are cells.
+  static constexpr uint32_t kTimestamp = 600, kThread = 601, kProcessor = 602;
+
   explicit HitsHere(const AreaShape& shape = {})
       : shape_(shape),
         memory_(pages(shape.bytes(), PROT_READ | PROT_WRITE)),
         code_(pages(kCodeBytes, PROT_READ | PROT_WRITE | PROT_EXEC)),
         area_(make_area(memory_, shape)),
         reader_(memory_, shape) {
+    area_.timestamp_number = kTimestamp;
+    area_.thread_number = kThread;
+    area_.processor_number = kProcessor;
     const Bytes collector = collector_code();
     std::memcpy(code_.data(), collector.data(), collector.size());
     used_ = (collector.size() + 63) / 64 * 64;
@@ -73,10 +79,10 @@ class HitsHere {
   /// A body that does this; its address. Registers are numbered as instructions do.
   uint64_t add(uint32_t number, const std::vector<Step>& steps,
                const std::vector<uint8_t>& condition = {}, uint32_t record_bytes = 4096,
-               uint64_t pc = 0) {
+               uint64_t pc = 0, bool patient = false) {
     auto* const plan = reinterpret_cast<tracewell_hit_plan*>(
         take(sizeof(tracewell_hit_plan) + steps.size() * sizeof(tracewell_step)));
-    *plan = {&area_, &calls_, number, record_bytes, static_cast<uint32_t>(steps.size()), 0,
+    *plan = {&area_, &calls_, number, record_bytes, static_cast<uint32_t>(steps.size()), patient,
              pc, nullptr};
     std::vector<axjit::RegisterPlace> places;
     for (uint32_t which = 0; which <= axjit::kEflags; ++which)
@@ -84,6 +90,8 @@ class HitsHere {
     std::vector<axjit::VariablePlace> variables;
     for (uint32_t i = 0; i < 512; ++i)
       variables.push_back({i, axjit::VariablePlace::Kind::Cell, i * 8});
+    for (const uint32_t builtin : {kTimestamp, kThread, kProcessor})
+      variables.push_back({builtin, axjit::VariablePlace::Kind::Computed, 0});
     std::vector<ax::Code> collected;
     for (const Step& step : steps)
       if (step.kind == TRACEWELL_STEP_EXPRESSION) collected.emplace_back(step.code);

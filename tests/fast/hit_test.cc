@@ -132,23 +132,6 @@ TEST(FastHit, AConditionReadsTheFlags) {
   }
 }
 
-TEST(FastHit, AConditionThatFaultsIsRecordedAsFault) {
-  HitsHere here;
-  const uint64_t body = here.add(1, {{}}, reg(6) + Code{kRef64, kEnd});
-  Registers before;
-  before.general[6] = 0x1000;
-  const uint64_t faults = LoadTable::faults;
-  EXPECT_EQ(call_body(body, before), before);
-  EXPECT_GT(LoadTable::faults, faults);
-  const auto records = here.records();
-  ASSERT_EQ(records.size(), 1U);
-  const auto blocks = blocks_of(records[0]);
-  ASSERT_EQ(blocks.size(), 1U);
-  EXPECT_EQ(blocks[0].kind, Kind::Fault);
-  EXPECT_EQ(blocks[0].number, 9U);
-  EXPECT_EQ(blocks[0].address, 0x1000U);
-}
-
 /// Readable up to `end`, and nothing behind that.
 struct Edge {
   std::span<uint8_t> two = pages(8192, PROT_READ | PROT_WRITE);
@@ -161,6 +144,24 @@ struct Edge {
 };
 
 class FastMemory : public testing::TestWithParam<bool> {};  // by system calls
+
+TEST_P(FastMemory, AConditionThatFaultsIsRecordedAsFault) {
+  HitsHere here;
+  if (GetParam()) here.area().reads_of = static_cast<uint64_t>(getpid());
+  const uint64_t body = here.add(1, {{}}, reg(6) + Code{kRef64, kEnd});
+  Registers before;
+  before.general[6] = 0x1000;
+  const uint64_t faults = LoadTable::faults;
+  EXPECT_EQ(call_body(body, before), before);
+  EXPECT_EQ(LoadTable::faults > faults, !GetParam());
+  const auto records = here.records();
+  ASSERT_EQ(records.size(), 1U);
+  const auto blocks = blocks_of(records[0]);
+  ASSERT_EQ(blocks.size(), 1U);
+  EXPECT_EQ(blocks[0].kind, Kind::Fault);
+  EXPECT_EQ(blocks[0].number, 9U);
+  EXPECT_EQ(blocks[0].address, 0x1000U);
+}
 
 TEST_P(FastMemory, IsReadUpToWhereItCannotBe) {
   HitsHere here;
@@ -278,6 +279,40 @@ TEST(FastHit, ExpressionsCollectMemoryAndVariables) {
   EXPECT_EQ(here.area().variables[5], 42U);
   EXPECT_EQ(blocks[1].address, address_of(&value));
   EXPECT_EQ(load_uint(blocks[1].bytes.data(), 8, Endian::Little), value);
+}
+
+TEST(FastHit, BuiltinVariables) {
+  HitsHere here;
+  tracewell_area& area = here.area();
+  // A clock of which each tick is four microseconds.
+  area.clock_us = 1'700'000'000'000'000;
+  area.clock_ticks = __builtin_ia32_rdtsc();
+  area.clock_rate = uint64_t{4} << 32;
+  const auto get = [](uint32_t number) { return Code{kGetv, uint8_t(number >> 8), uint8_t(number)}; };
+  const auto record = [](uint32_t number) {
+    return Code{kTracev, uint8_t(number >> 8), uint8_t(number)};
+  };
+  const Code is_me = get(HitsHere::kThread) + number(static_cast<uint64_t>(gettid())) +
+                     Code{kEqual, kEnd};
+  const Code all = record(HitsHere::kTimestamp) + record(HitsHere::kThread) +
+                   record(HitsHere::kProcessor) + Code{kEnd};
+  const uint64_t body =
+      here.add(9, {{.kind = TRACEWELL_STEP_EXPRESSION, .code = all}}, is_me);
+  const uint64_t begin = __builtin_ia32_rdtsc();
+  EXPECT_EQ(call_body(body, {}), Registers{});
+  const uint64_t end = __builtin_ia32_rdtsc();
+  const auto records = here.records();
+  ASSERT_EQ(records.size(), 1U);
+  const auto blocks = blocks_of(records[0]);
+  ASSERT_EQ(blocks.size(), 3U);
+  const auto us = [&](uint64_t ticks) {
+    return static_cast<int64_t>(area.clock_us + 4 * (ticks - area.clock_ticks));
+  };
+  EXPECT_GE(blocks[0].value, us(begin));
+  EXPECT_LE(blocks[0].value, us(end));
+  EXPECT_EQ(blocks[1].value, gettid());
+  EXPECT_GE(blocks[2].value, 0);
+  EXPECT_LT(blocks[2].value, sysconf(_SC_NPROCESSORS_CONF));
 }
 
 TEST(FastHit, VectorsAreStoredAsTheProcessorHasThem) {

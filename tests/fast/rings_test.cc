@@ -18,11 +18,12 @@ namespace {
 /// A body that records what rdi holds, and a function that hits it as a pad would.
 class Counting {
  public:
-  explicit Counting(const AreaShape& shape = {}, uint32_t record_bytes = 256)
+  explicit Counting(const AreaShape& shape = {}, uint32_t record_bytes = 256,
+                    bool patient = false)
       : here(shape) {
     // trace_quick of 8 bytes at rdi would need memory; a variable would be shared: the register
     // block has it.
-    const uint64_t body = here.add(1, {{}}, {}, record_bytes);
+    const uint64_t body = here.add(1, {{}}, {}, record_bytes, 0, patient);
     const uint64_t slot = here.take(64);
     const auto code = axjit::hit_slot(body);
     std::memcpy(reinterpret_cast<void*>(slot), code.data(), code.size());
@@ -87,6 +88,33 @@ TEST(FastRings, EmptyOnesBeginAnew) {
   // What had been written anew is as near the beginning as it can be.
   counting.hit(1);
   EXPECT_LE(ring.head % (1 << 18), TRACEWELL_REWIND_MIN + 256U);
+}
+
+TEST(FastRings, WhoIsPatientWaitsForRoom) {
+  Counting counting({.rings = 4, .ring_bytes = 4096}, 256, true);
+  constexpr uint64_t kHits = 5000;
+  std::atomic<bool> ended = false;
+  std::thread writer([&] {
+    for (uint64_t i = 0; i < kHits; ++i) counting.hit(i);
+    ended = true;
+  });
+  uint64_t next = 0;
+  while (next < kHits) {
+    const bool last = ended;
+    for (const auto& record : counting.here.records())
+      ASSERT_EQ(Counting::number(record), next++);
+    ASSERT_TRUE(!last || next == kHits);
+  }
+  writer.join();
+  EXPECT_EQ(counting.here.lost(), 0U);
+}
+
+TEST(FastRings, NobodyWaitsWhereNothingIsToBeRecorded) {
+  Counting counting({.rings = 4, .ring_bytes = 4096}, 256, true);
+  std::thread ending([&] { std::atomic_ref(counting.here.area().closed).store(1); });
+  for (uint64_t i = 0; i < 1000; ++i) counting.hit(i);
+  ending.join();
+  EXPECT_EQ(counting.here.lost(), 0U) << "a run that has ended has no losses";
 }
 
 TEST(FastRings, LargeRecordsGoAroundAsWell) {
