@@ -21,6 +21,8 @@ if(TARGET tracewell)
       file(CREATE_LINK ${to_bin}/tracewell
            \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${aix}/${name}\" SYMBOLIC)")
   endforeach()
+  # Not libinproctrace.so: gdbserver's own may be there.
+  install(TARGETS tracewell-agent LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS rts rts_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(TARGET rts32)

@@ -288,7 +288,9 @@ TEST(FastHit, BuiltinVariables) {
   area.clock_us = 1'700'000'000'000'000;
   area.clock_ticks = __builtin_ia32_rdtsc();
   area.clock_rate = uint64_t{4} << 32;
-  const auto get = [](uint32_t number) { return Code{kGetv, uint8_t(number >> 8), uint8_t(number)}; };
+  const auto get = [](uint32_t number) {
+    return Code{kGetv, uint8_t(number >> 8), uint8_t(number)};
+  };
   const auto record = [](uint32_t number) {
     return Code{kTracev, uint8_t(number >> 8), uint8_t(number)};
   };

@@ -118,6 +118,7 @@ def check_frames(path, circular):
 def killed(env, moments, circular):
     """One round: a server that is killed; what it had said is there."""
     size = moments.choice([200_000, 5 << 20, 50 << 20])
+    os.environ["TRACEWELL_FAST"] = moments.choice(["all", "none"])
     with on_port(STORM, 10**12, env=env) as server:
         client = Client(server.remote)
         begin(client, size, circular)

@@ -47,8 +47,10 @@ result({"said": said, "status": run("tstatus"), "points": run("info tracepoints"
 def run(work, kind, program, arguments, definitions):
     """What GDB says, the frames, and what the server says."""
     (work / "definitions").write_text(definitions)
+    environment = {**os.environ, "LD_BIND_NOW": "1"}
+    environment.pop("TRACEWELL_FAST", None)  # it would move the program's stack
     with on_port(INFERIORS / program, *(str(one) for one in arguments),
-                 env={**os.environ, "LD_BIND_NOW": "1"}) as server:
+                 env=environment) as server:
         got = gdb(work, RUN % {"remote": server.remote, "file": work / "saved.tf",
                                "definitions": work / "definitions"}, INFERIORS / program)
         said = server.said()
@@ -76,7 +78,8 @@ def by_thread(frames):
 
 def storm(work):
     found = {}
-    for kind in ("trace", "ftrace"):
+    for kind, fast in (("trace", "none"), ("trace", "all"), ("ftrace", "asked")):
+        os.environ["TRACEWELL_FAST"] = fast
         places = {mark: line_of("hit_storm.c", mark) for mark in ("outer", "after")}
         got, frames = run(work, kind, "hit_storm", [ROUNDS], STORM % {"kind": kind, **places})
         hits = re.findall(r"tracepoint already hit (\d+) time", got["points"])
@@ -86,11 +89,12 @@ def storm(work):
             same([n for n, _, _ in own], list(range(ROUNDS)), f"n in thread {thread}")
         inner = sorted(word(frame, 0) for frame in frames if frame["tracepoint"] == 1)
         same(inner, sorted(4 * list(range(ROUNDS))), "n in inner")
-        found[kind] = by_thread(frames)
-    same(sorted(found["ftrace"]), sorted(found["trace"]), "threads")
-    for thread, own in found["ftrace"].items():
-        for fast, trap in zip(own, found["trace"][thread]):
-            same(fast, trap, "a frame's registers")
+        found[fast] = by_thread(frames)
+    for how in ("all", "asked"):
+        same(sorted(found[how]), sorted(found["none"]), "threads")
+        for thread, own in found[how].items():
+            for fast, trap in zip(own, found["none"][thread]):
+                same(fast, trap, "a frame's registers")
 
 
 PASSED = """

@@ -159,6 +159,7 @@ def main():
         for _ in range(rounds):
             for victim in (server_of_an_attached_program, server_of_a_started_program, connection,
                            program):
+                os.environ["TRACEWELL_FAST"] = rng.choice(("all", "none"))
                 victim(rng.random() < 0.5)
         left_behind(pathlib.Path(run))
     print(f"{rounds} rounds")

@@ -135,6 +135,7 @@ def one_program(storm):
         wait_until(lambda: status(program.pid, "Threads") == "3", "threads")
         base = bias(program.pid, PROGRAM)
         places = [base + at for name, at in symbols(PROGRAM).items() if name.startswith("site_")]
+        os.environ["TRACEWELL_FAST"] = random.choice(("all", "none"))
         words = ["--multi", "--attach", "localhost:0", str(program.pid)]
         with serving(*words) as (server, port, _):
             tracer = int(status(program.pid, "TracerPid"))

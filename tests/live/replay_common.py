@@ -71,6 +71,12 @@ def line_of(mark):
     raise KeyError(mark)
 
 
+def fast_option():
+    """Of `serve`: which tracepoints are fast. A test may set it in its environment."""
+    mode = os.environ.get("TRACEWELL_FAST")
+    return ["--fast-tracepoints", mode] if mode else []
+
+
 def gdb(work, script, *arguments, program="gdb", timeout=100):
     """Runs `script` (Python, inside GDB); returns what it passed to result()."""
     out = work / "gdb-result.json"

@@ -12,6 +12,7 @@ import subprocess
 import time
 
 import serve_client
+from replay_common import fast_option
 from trace_common import TRACEWELL, check, listening
 
 
@@ -82,7 +83,7 @@ class Client(serve_client.Client):
 @contextlib.contextmanager
 def serving(*words):
     """`tracewell serve`; yields (server, port, pid of its program or 0)."""
-    with listening([TRACEWELL, "serve", *words]) as server:
+    with listening([TRACEWELL, "serve", *fast_option(), *words]) as server:
         port = int(re.search(r"Listening on port (\d+)", server.said)[1])
         program = re.search(r"pid = (\d+)", server.said)
         yield server, port, int(program[1]) if program else 0

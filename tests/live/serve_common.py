@@ -12,7 +12,7 @@ import signal
 import subprocess
 import threading
 
-from replay_common import check, folder, gdb, need, same  # noqa: F401
+from replay_common import check, fast_option, folder, gdb, need, same  # noqa: F401
 
 BIN = pathlib.Path(os.environ["TRACEWELL_BIN"])
 TRACEWELL = [str(BIN / "tracewell"), "serve"]
@@ -100,6 +100,8 @@ def server(*words, program=TRACEWELL, **more):
 @contextlib.contextmanager
 def on_port(*words, program=TRACEWELL, options=("--once",), **more):
     """One on a free port; `remote` is what GDB's `target remote` takes."""
+    if program in (TRACEWELL, AS_GDBSERVER):
+        options = (*fast_option(), *options)
     with server(*options, "localhost:0", *words, program=program, **more) as running:
         running.remote = "localhost:" + running.wait_for(r"Listening on port (\d+)").group(1)
         yield running

@@ -11,7 +11,8 @@ import re
 import subprocess
 import time
 
-from replay_common import TRACEWELL, check, folder, gdb, listening, need, same  # noqa: F401
+from replay_common import (  # noqa: F401
+    TRACEWELL, check, fast_option, folder, gdb, listening, need, same)
 
 INFERIORS = pathlib.Path(os.environ["TRACEWELL_INFERIORS"])
 SOURCES = pathlib.Path(os.environ["TRACEWELL_SOURCE"]) / "tests/inferiors"
@@ -34,7 +35,8 @@ class Address(str):
 @contextlib.contextmanager
 def serve(*words):
     """`tracewell serve` on a free port; yields its Address."""
-    with listening([TRACEWELL, "serve", *words[:-1], "localhost:0", words[-1]]) as server:
+    words = [*fast_option(), *words[:-1], "localhost:0", words[-1]]
+    with listening([TRACEWELL, "serve", *words]) as server:
         port = re.search(r"Listening on port (\d+)", server.said)
         check(port, f"no port in {server.said!r}")
         address = Address(f"localhost:{port.group(1)}")

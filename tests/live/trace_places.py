@@ -277,11 +277,13 @@ def main():
     global kind
     need("gdb")
     # Fast tracepoints do not step.
-    for kind, parts in (("trace", EITHER + STEPPING), ("ftrace", EITHER)):
+    for kind, fast, parts in (("trace", "none", EITHER + STEPPING), ("trace", "all", EITHER),
+                              ("ftrace", "asked", EITHER)):
+        os.environ["TRACEWELL_FAST"] = fast
         for part in parts:
             if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
                 continue
-            print(kind, part.__name__, flush=True)
+            print(kind, fast, part.__name__, flush=True)
             with folder() as work:
                 part(work)
 

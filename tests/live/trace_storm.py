@@ -3,6 +3,7 @@
 made up, and the program computes what it should."""
 # timeout: 120
 
+import os
 import pathlib
 import re
 import sys
@@ -63,8 +64,7 @@ def check_frames(frames):
     same([sorted(rounds.values())], [[list(range(ROUNDS))] * 4], "n in each round of each thread")
 
 
-def main():
-    need("gdb")
+def storm():
     hits = 4 * ROUNDS
     with folder() as work:
         definitions, saved = work / "definitions", work / "storm.tf"
@@ -80,6 +80,13 @@ def main():
         check(f"Collected {frames} trace frames" in got["status"], got["status"])
         same(got["code"], "0", "the program's own result " + got["end"])
         check_frames(records(saved))
+
+
+def main():
+    need("gdb")
+    for fast in ("none", "all"):
+        os.environ["TRACEWELL_FAST"] = fast
+        storm()
 
 
 main()
