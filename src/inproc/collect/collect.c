@@ -37,6 +37,12 @@ static long call(long number, long a, const void* b, long c, const void* d, long
 
 static uint32_t thread_id(void) { return (uint32_t)call(kGetTid, 0, 0, 0, 0, 0, 0); }
 
+static inline uint64_t read_ticks(void) {
+  uint32_t low, high;
+  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (uint64_t)high << 32 | low;
+}
+
 /* --- rings ------------------------------------------------------------------------------------ */
 
 static int exchange_if(uint64_t* number, uint64_t expected, uint64_t wanted) {
@@ -48,13 +54,20 @@ static int exchange_if(uint64_t* number, uint64_t expected, uint64_t wanted) {
   return done;
 }
 
+/* 0: there is none. */
+static ALWAYS_INLINE uint64_t word_at_fs(void) {
+  uint64_t word = 0;
+  __asm__ volatile(
+      "1: mov %%fs:0, %0\n2:\n"
+      ".pushsection .tw_loads, \"a\"\n.long 1b, 2b\n.popsection"
+      : "+r"(word));
+  return word;
+}
+
 static ALWAYS_INLINE uint64_t key_of_thread(const struct tracewell_area* area) {
   uint64_t base = 0;
   if (LIKELY(area->keys == TRACEWELL_KEYS_SELF))
-    __asm__ volatile(
-        "1: mov %%fs:0, %0\n2:\n"
-        ".pushsection .tw_loads, \"a\"\n.long 1b, 2b\n.popsection"
-        : "+r"(base));
+    base = word_at_fs();
   else if (area->keys == TRACEWELL_KEYS_FS_BASE)
     __asm__("rdfsbase %0" : "=r"(base));
   if (LIKELY(base != 0)) return base;
@@ -352,12 +365,6 @@ ENTRY int tw_trace_variable(struct tracewell_native_context* context, uint64_t n
   return 1;
 }
 
-static inline uint64_t read_ticks(void) {
-  uint32_t low, high;
-  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-  return (uint64_t)high << 32 | low;
-}
-
 static uint64_t unix_microseconds(const struct tracewell_area* area) {
   uint64_t sequence, ticks, time, rate;
   int tries = 0;
@@ -476,24 +483,68 @@ static NOINLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* place,
   return UNLIKELY(hit->overflowed) ? 0 : (uint64_t)(hit->at - place->data);
 }
 
+static ALWAYS_INLINE void write_head(const struct tracewell_hit_plan* plan, uint8_t* record,
+                                     uint64_t bytes, uint64_t ticks) {
+  struct tracewell_record* const head = (struct tracewell_record*)record;
+  head->plan = plan->number;
+  head->bytes = (uint32_t)bytes;
+  head->ticks = ticks;
+}
+
+/* Where there is more to say than that it was hit. */
+static NOINLINE void collect_steps(struct tracewell_hit* hit, struct tracewell_ring* ring,
+                                   uint32_t* word, uint8_t* data, uint64_t head, uint64_t ticks) {
+  const struct tracewell_hit_plan* const plan = hit->plan;
+  struct Reserved place = {ring, word, data, head};
+  uint64_t reserved = plan->record_bytes;
+  uint64_t quickly = 0, used = sizeof(struct tracewell_record);
+  if (plan->fill && LIKELY(hit->condition_status == 0)) quickly = plan->fill(hit, data + used);
+  used = LIKELY(quickly != 0) ? used + quickly : fill(hit, &place, &reserved);
+  write_head(plan, place.data, used, ticks);
+  commit(&place, reserved, used != 0 ? used : sizeof(struct tracewell_record));
+}
+
+static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_ring* ring,
+                                  uint32_t* word, uint8_t* data, uint64_t head) {
+  const struct tracewell_hit_plan* const plan = hit->plan;
+  const uint64_t ticks = read_ticks();
+  if ((plan->step_count | hit->condition_status) != 0)
+    return collect_steps(hit, ring, word, data, head, ticks);
+  write_head(plan, data, sizeof(struct tracewell_record), ticks);
+  __atomic_store_n(word, (uint32_t)plan->record_bytes / TRACEWELL_CELL, __ATOMIC_RELEASE);
+}
+
+static NOINLINE void collect_slowly(struct tracewell_hit* hit) {
+  const struct tracewell_hit_plan* const plan = hit->plan;
+  const struct Reserved place = reserve(plan->area, plan->record_bytes, (int)plan->patient);
+  if (place.data) collect(hit, place.ring, place.commit, place.data, place.head);
+}
+
+/* What mostly happens, without any other function's needs; the rest is collect_slowly()'s. */
 ENTRY void tw_collect(struct tracewell_hit* hit) {
   const struct tracewell_hit_plan* const plan = hit->plan;
-  if (UNLIKELY(__atomic_load_n(&plan->area->closed, __ATOMIC_RELAXED))) return;
-  uint64_t reserved = plan->record_bytes;
-  struct Reserved place = reserve(plan->area, reserved, (int)plan->patient);
-  if (UNLIKELY(!place.data)) return;
-  uint32_t ticks_low, ticks_high;
-  __asm__ volatile("rdtsc" : "=a"(ticks_low), "=d"(ticks_high));
-  uint64_t used = sizeof(struct tracewell_record);
-  if ((plan->step_count | hit->condition_status) != 0) {
-    uint64_t quickly = 0;
-    if (plan->fill && LIKELY(hit->condition_status == 0))
-      quickly = plan->fill(hit, place.data + used);
-    used = LIKELY(quickly != 0) ? used + quickly : fill(hit, &place, &reserved);
-  }
-  struct tracewell_record* const head = (struct tracewell_record*)place.data;
-  head->plan = plan->number;
-  head->bytes = (uint32_t)used;
-  head->ticks = (uint64_t)ticks_high << 32 | ticks_low;
-  commit(&place, reserved, used != 0 ? used : sizeof *head);
+  struct tracewell_area* const area = plan->area;
+  if (UNLIKELY(__atomic_load_n(&area->closed, __ATOMIC_RELAXED))) return;
+  if (UNLIKELY(area->keys != TRACEWELL_KEYS_SELF)) return collect_slowly(hit);
+  const uint64_t key = word_at_fs();
+  const uint32_t number = tracewell_ring_at(key, area->rings);
+  const uint64_t* const keys = (const uint64_t*)((uint8_t*)area + area->keys_offset);
+  if (UNLIKELY(__atomic_load_n(&keys[number], __ATOMIC_RELAXED) != key || key == 0))
+    return collect_slowly(hit);
+  struct tracewell_ring* const ring =
+      (struct tracewell_ring*)((uint8_t*)area + area->rings_offset) + number;
+  const uint64_t bytes = plan->record_bytes;
+  const uint64_t mask = area->ring_bytes - 1;
+  const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+  const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+  /* After it has begun anew, a ring is slow until the reader has been there. */
+  if (UNLIKELY(head == tail || head + bytes - tail > mask + 1)) return collect_slowly(hit);
+  if (UNLIKELY(!exchange_if(&ring->head, head, head + bytes))) return collect_slowly(hit);
+  const uint64_t at = head & mask;
+  uint32_t* const word = (uint32_t*)((uint8_t*)area + area->commit_offset) +
+                         (number * (mask + 1) + at) / TRACEWELL_CELL;
+  uint8_t* const data = (uint8_t*)area + area->data_offset + number * area->data_stride + at;
+  __atomic_store_n(word, (uint32_t)(bytes / TRACEWELL_CELL) | TRACEWELL_RECORD_OPEN,
+                   __ATOMIC_RELEASE);
+  collect(hit, ring, word, data, head);
 }
