@@ -103,6 +103,11 @@ Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
   if (opened(number, address)) TW_RETURN_IF_ERROR(settle());
   const auto index = find(number, address);
   if (!index) return unknown_tracepoint(number, address);
+  if (running_ && !enabled && fast_ && fast_->has(number, address)) {
+    take_fast();
+    fast_->remove(number, address);
+    TW_RETURN_IF_ERROR(target_.trace_sites()->insert(pid_, address));
+  }
   definitions_[*index].enabled = enabled;
   if (running_) publish();
   return {};

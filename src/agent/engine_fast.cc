@@ -33,7 +33,8 @@ void Engine::begin_fast() {
 }
 
 bool Engine::wants_fast(const TracepointDef& definition) const {
-  return fast_ && (definition.fast_length || use_fast_ == FastUse::All);
+  // At a stop it can be looked at whether one is enabled.
+  return fast_ && definition.enabled && (definition.fast_length || use_fast_ == FastUse::All);
 }
 
 bool Engine::insert_fast(size_t index) {

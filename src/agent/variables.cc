@@ -107,7 +107,7 @@ void Variables::come_home() {
 }
 
 std::optional<uint32_t> Variables::cell(uint32_t number) const {
-  const Value* found = find(number);
+  const Value* found = is_builtin(number) ? nullptr : find(number);
   if (found == nullptr || found->cell >= cells_.size()) return std::nullopt;
   return found->cell;
 }

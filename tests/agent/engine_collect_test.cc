@@ -206,6 +206,14 @@ TEST_F(EngineCollect, BuiltinVariablesGoByTheDebuggersNumbers) {
   EXPECT_EQ(engine.variable(2), now_ns / 1000);
   EXPECT_EQ(engine.variable(3), std::nullopt) << "nobody hits now";
   EXPECT_EQ(engine.variables().size(), 4u);
+  // One that an expression spoke of first is no cell for that.
+  Variables variables;
+  uint64_t cells[4] = {};
+  variables.mention(9);
+  variables.live_in(cells);
+  EXPECT_EQ(variables.cell(9), 0u);
+  variables.define({9, 0, true, "trace_cpu"});
+  EXPECT_EQ(variables.cell(9), std::nullopt);
 }
 
 TEST_F(EngineCollect, TracevPushesNothing) {
