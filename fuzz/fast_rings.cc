@@ -10,6 +10,7 @@
 
 #include "fast/record.h"
 #include "fast/ring_reader.h"
+#include "fast/vector_state.h"
 
 namespace {
 
@@ -23,8 +24,16 @@ void require(bool good) {
 void visit(const RingRecord& one) {
   require(one.blocks.size() <= TRACEWELL_RECORD_MAX);
   RecordBlocks blocks(one.blocks);
+  static const std::vector<tracewell_vector_part> parts = {
+      {0, 160, 1}, {160, 256, 2}, {576, 64, 4}};
+  static VectorState state(parts, 7);
   size_t sum = 0;
-  while (const auto block = blocks.next()) sum += block->bytes.size();
+  while (const auto block = blocks.next()) {
+    sum += block->bytes.size();
+    if (block->kind != RecordBlock::Kind::VectorChange) continue;
+    const Bytes area = state.apply(*block);
+    require(area.empty() || area.size() == 640);
+  }
   require(sum <= one.blocks.size());
 }
 
@@ -47,9 +56,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   spoil(shape.data_offset(), rest.size());
 
   RingReader reader(memory, shape);
-  for (int turn = 0; turn < 3; ++turn)
-    for (uint32_t ring = 0; ring < shape.rings; ++ring)
+  for (int turn = 0; turn < 3; ++turn) {
+    require(reader.take_all(visit) <= shape.rings * shape.cells());
+    for (uint32_t ring = 0; ring < shape.rings; ++ring) {
+      (void)reader.unfinished(ring);
       require(reader.take(ring, turn == 1, visit) <= shape.cells());
+    }
+  }
   for (uint32_t ring = 0; ring < shape.rings; ++ring) {
     require(reader.give_up(ring, visit) <= shape.cells());
     require(!reader.waiting(ring));

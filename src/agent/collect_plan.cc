@@ -44,6 +44,10 @@ bool points_to_frame(const Register& reg) { return reg.type == "data_ptr"; }
 
 }  // namespace
 
+std::string name_of(const TracepointDef& one) {
+  return fmt::format("tracepoint {} at 0x{:x}", one.number, one.address);
+}
+
 Result<CollectPlan> plan_condition(const TracepointDef& definition) {
   CollectPlan plan;
   if (definition.condition.empty()) return plan;
@@ -59,7 +63,7 @@ Status plan_actions(const TracepointDef& definition, const std::vector<std::stri
     auto parsed = rsp::parse_actions(text);
     if (!parsed)
       return std::move(parsed).error().within(
-          fmt::format("tracepoint {} at 0x{:x}", definition.number, definition.address));
+          name_of(definition));
     for (rsp::Action& action : *parsed) {
       if (action.kind == rsp::Action::Kind::Expression) {
         TW_RETURN_IF_ERROR(check_code(definition, action.code, ax::Purpose::Action));

@@ -32,6 +32,9 @@ struct CollectPlan {
   uint64_t semaphore = 0;           // of its probe, raised while the trace runs; 0 = none
 };
 
+/// "tracepoint 1 at 0x401000"
+std::string name_of(const TracepointDef& one);
+
 /// The definition's condition alone. Errors name the tracepoint, what is wrong and where, so that
 /// a debugger's user can tell which command to blame.
 Result<CollectPlan> plan_condition(const TracepointDef& definition);

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,18 +46,27 @@ class Collector::Host {
     return false;
   }
   uint64_t get_variable(unsigned number) {
-    return static_cast<uint64_t>(collector_.variables_.value(number, now_us_, &hit_).value_or(0));
+    const int64_t value = collector_.variables_.value(number, now_us_, &hit_).value_or(0);
+    got_ = {number, value};
+    return static_cast<uint64_t>(value);
   }
   void set_variable(unsigned number, uint64_t value) {
-    collector_.variables_.set(number, static_cast<int64_t>(value));
+    if (again_) return;
+    const auto to = static_cast<int64_t>(value);
+    if (got_ && got_->first == number && !acted_)
+      again_ = !collector_.variables_.replace(number, got_->second, to);
+    else
+      collector_.variables_.set(number, to);
+    acted_ |= !again_;
   }
   bool trace_memory(uint64_t address, uint64_t size) {
-    return recording() && collector_.add_memory(address, size);
+    return again_ || (recording() && collector_.add_memory(address, size));
   }
   bool trace_string(uint64_t address, uint64_t max) {
-    return recording() && collector_.add_text(hit_, address, max);
+    return again_ || (recording() && collector_.add_text(hit_, address, max));
   }
   bool trace_variable(unsigned number) {
+    if (again_) return true;
     if (!recording()) return false;
     const auto value = collector_.variables_.value(number, now_us_, &hit_);
     if (value) collector_.add_variable(number, *value);
@@ -64,8 +75,25 @@ class Collector::Host {
   // Printing is for breakpoint commands (dprintf); GDB never puts it into a tracepoint.
   bool print(uint64_t, uint64_t, const char*, std::span<const uint64_t>) { return false; }
 
+  /// Other threads may count in a variable by pads meanwhile, each in one step. Where one has come
+  /// between our look at it and what we make of that, all is done again, as long as nothing else
+  /// has been done; but not for ever, since a program may do so on purpose.
+  ax::Outcome run(ax::Code code) {
+    constexpr int kTriesMax = 1000;
+    for (int tries = 0;; ++tries) {
+      const CollectFault before = collector_.fault_;
+      got_.reset();
+      acted_ = tries == kTriesMax;
+      again_ = false;
+      const ax::Outcome outcome = ax::run(code, *this);
+      if (!again_) return outcome;
+      collector_.fault_ = before;
+    }
+  }
+
  private:
   bool recording() {
+    acted_ = true;
     if (!may_record_) collector_.note(ax::Fault::NotRecorded);
     return may_record_;
   }
@@ -73,6 +101,8 @@ class Collector::Host {
   target::HitContext& hit_;
   int64_t now_us_;
   bool may_record_;
+  std::optional<std::pair<unsigned, int64_t>> got_;  // the variable that was looked at last
+  bool acted_ = false, again_ = false;
 };
 
 void Collector::note(ax::Fault fault, uint64_t address) {
@@ -83,7 +113,7 @@ Collector::Condition Collector::evaluate(target::HitContext& hit, Bytes conditio
                                          int64_t time_ns) {
   fault_ = {};
   Host host(*this, hit, time_ns, false);  // there is no frame yet that anything could go into
-  const ax::Outcome outcome = ax::run(condition, host);
+  const ax::Outcome outcome = host.run(condition);
   if (!outcome.ok()) note(outcome.fault);
   return {fault_, outcome.has_value && outcome.value != 0};
 }
@@ -120,7 +150,7 @@ void Collector::run(target::HitContext& hit, const rsp::Action& action, int64_t 
   if (action.kind == Kind::StaticData && marker_ != nullptr) add_marker(hit, time_ns);
   if (action.kind == Kind::Expression) {
     Host host(*this, hit, time_ns, true);
-    const ax::Outcome outcome = ax::run(action.code, host);
+    const ax::Outcome outcome = host.run(action.code);
     if (!outcome.ok() && !overflow_) note(outcome.fault);
   }
 }
@@ -209,7 +239,7 @@ void Collector::add_marker(target::HitContext& hit, int64_t time_ns) {
   for (const MarkerData::Argument& one : marker_->arguments()) {
     if (texts_.size() != start) texts_.push_back(' ');
     const ax::Outcome outcome = one.operand.code.empty() ? ax::Outcome()
-                                                         : ax::run(one.operand.code, host);
+                                                         : host.run(one.operand.code);
     if (!outcome.has_value)
       fmt::format_to(out, "{}=?", one.name);
     else if (one.operand.is_signed)

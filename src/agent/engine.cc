@@ -48,6 +48,7 @@ Status Engine::define_variable(VariableDef definition) {
   if (variables_.definitions().size() >= kVariablesMax)
     return {Errc::Limit, "there are 65536 trace state variables already"};
   variables_.define(std::move(definition));
+  if (fast_) fast_->name_builtins(variables_);
   if (running_) publish();
   return {};
 }
@@ -131,8 +132,7 @@ Status Engine::insert_sites() {
     Status status = target_.trace_sites()->insert(pid_, definition.address);
     if (status) continue;
     for (size_t k = 0; k < i; ++k) remove_site(definitions_[k].address);
-    return std::move(status).error().within(
-        fmt::format("tracepoint {} at 0x{:x}", definition.number, definition.address));
+    return std::move(status).error().within(name_of(definition));
   }
   return {};
 }

@@ -80,7 +80,8 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void on_thread(const target::FastSites::ThreadBase& thread) override;
   void on_leave(target::Tid tid) override;
   void on_exit(target::Tid tid) override;
-  void on_tick() override { catch_up(); }
+  bool on_tick() override;
+  void on_still() override;
 
   std::vector<Marker> markers(target::Pid pid) override { return find_markers(target_, pid); }
 
@@ -94,15 +95,13 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   /// What runs at a hit, and what came of it. points_[i] belongs to definitions_[i].
   struct Point {
     CollectPlan plan;
-    uint64_t hits = 0;
-    uint64_t bytes = 0;
+    uint64_t hits = 0, bytes = 0;
   };
   /// A thread that is being stepped for a tracepoint.
   struct Job {
     target::Tid tid = 0;
     uint32_t number = 0;
-    uint64_t address = 0;
-    uint64_t left = 0;  // steps
+    uint64_t address = 0, left = 0;  // left: steps
   };
 
   /// A tracepoint whose actions are still to come, while a trace runs: not live yet.
@@ -134,6 +133,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   bool insert_fast(size_t index);
   void take_fast();
   void fast_hit(const FastTrace::Hit& hit);
+  void insert_anew();
   void end_fast();
   void drop_fast();
 
@@ -179,16 +179,16 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   TraceBuffer buffer_;
   FastUse use_fast_ = FastUse::All;
   std::unique_ptr<FastTrace> fast_;  // while a run has some
+  FastTrace::Change change_ = FastTrace::Change::None;  // to be made up for
   uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false;
-  std::string user_name_, notes_, stop_note_;
+  std::string user_name_, notes_, stop_note_, error_text_;
 
   bool running_ = false;
   target::Pid pid_ = 0;
   RunStatus::Stop stop_ = RunStatus::Stop::NotRun;
   uint32_t stop_tracepoint_ = 0;
-  std::string error_text_;
   int64_t start_us_ = 0, stop_us_ = 0;
   std::optional<uint32_t> passed_, failed_;  // tracepoint that ends the run
   bool full_ = false;

@@ -130,8 +130,7 @@ Status Engine::put(Opened tracepoint) {
     if (status) status = insert_while_running(tracepoint);
     if (!status) {
       forget(number, address);
-      return std::move(status).error().within(
-          fmt::format("tracepoint {} at 0x{:x}", number, address));
+      return std::move(status).error().within(name_of(tracepoint.definition));
     }
     want_probe(tracepoint.plan, true);
     fit_masks(tracepoint.plan);

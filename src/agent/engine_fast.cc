@@ -1,6 +1,7 @@
 // Fast tracepoints of a run: which ones there are, and what they bring. What cannot be fast is a
 // trap; so is one that shares its place with others.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,8 +46,7 @@ bool Engine::insert_fast(size_t index) {
   Status status = Error{Errc::Unsupported, "another tracepoint is at its place", {}};
   if (here.size() == 1) status = fast_->insert(definition, points_[index].plan, variables_);
   if (!status && definition.fast_length)
-    tell(fmt::format("Fast tracepoint {} at 0x{:x} is a trap: {}", definition.number,
-                     definition.address, status.error().text()));
+    tell(fmt::format("Fast {} is a trap: {}", name_of(definition), status.error().text()));
   return status.ok();
 }
 
@@ -87,15 +87,42 @@ void Engine::fast_hit(const FastTrace::Hit& hit) {
 
 void Engine::end_fast() {
   if (!fast_) return;
-  fast_->close();
-  take_fast();
+  fast_->close([this](const FastTrace::Hit& hit) { fast_hit(hit); });
   fast_lost_ += fast_->lost();
   drop_fast();
 }
 
 void Engine::drop_fast() {
+  change_ = FastTrace::Change::None;
   if (fast_) variables_.come_home();
   fast_.reset();
+}
+
+/// What the program does to itself does not wait for the end of a run.
+bool Engine::on_tick() {
+  catch_up();
+  if (running_ && fast_ && change_ == FastTrace::Change::None) change_ = fast_->look();
+  return change_ != FastTrace::Change::None;
+}
+
+void Engine::on_still() {
+  catch_up();
+  if (!running_ || !fast_) return;
+  if (change_ == FastTrace::Change::Filters)
+    tell("The program filters its system calls (seccomp): tracepoints are traps from now on");
+  if (std::exchange(change_, FastTrace::Change::None) != FastTrace::Change::None) insert_anew();
+}
+
+/// As something else than they were: each as a trap, if it cannot be otherwise.
+void Engine::insert_anew() {
+  for (size_t i = 0; i < definitions_.size(); ++i) {
+    const TracepointDef& definition = definitions_[i];
+    if (!fast_->has(definition.number, definition.address)) continue;
+    fast_->remove(definition.number, definition.address);
+    if (insert_fast(i)) continue;
+    const Status status = target_.trace_sites()->insert(pid_, definition.address);
+    if (!status) tell(Error(status.error()).within(name_of(definition)).text());
+  }
 }
 
 void Engine::on_leave(target::Tid tid) {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstring>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,12 +22,12 @@
 namespace tracewell::agent {
 namespace {
 
-constexpr std::array<std::string_view, 16> kGeneral = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
-                                                       "rsi", "rdi", "r8",  "r9",  "r10", "r11",
-                                                       "r12", "r13", "r14", "r15"};
-constexpr uint32_t kRings = 256;
-constexpr size_t kPortion = size_t{64} << 20;  // bytes that are put in order at a time
-constexpr uint64_t kMemoryHead = 11, kMemoryMax = 0xffff, kVectorHead = 69, kVariableBlock = 13;
+/// As many threads can collect at a time. Fewer where a program may not have so much address space;
+/// what nobody writes to takes no memory.
+constexpr uint32_t kRings[] = {4096, 256, 16};
+constexpr uint64_t kStackMax = 2048;  // bytes of the program's that a hit may take
+constexpr std::chrono::milliseconds kPatience(20);  // for hits that are under way
+constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame
 
 Error unsupported(std::string text) { return {Errc::Unsupported, std::move(text), {}}; }
 
@@ -47,73 +49,10 @@ uint64_t clock_rate() {
   return rate;
 }
 
-/// One that a hit has without a look at the vector state.
-bool is_general(const Register* one) {
-  constexpr std::string_view kOthers[] = {"rip", "eflags", "cs", "ss", "ds", "es", "fs", "gs",
-                                          "fs_base", "gs_base", "orig_rax"};
-  return one == nullptr || std::ranges::find(kGeneral, one->name) != kGeneral.end() ||
-         std::ranges::find(kOthers, one->name) != std::end(kOthers);
-}
-
-/// Bytes of a record for so much memory.
-uint64_t memory_room(uint64_t bytes) {
-  return bytes + (bytes / kMemoryMax + 1) * kMemoryHead;
-}
-
-/// The most that the expression collects; nullopt where that cannot be told beforehand.
-std::optional<uint64_t> most_collected(ax::Code code) {
-  uint64_t sum = 0;
-  std::optional<uint64_t> constant;
-  ax::Instruction one;
-  for (size_t at = 0; at < code.size(); at += one.size) {
-    if (ax::decode(code, at, one) != ax::Fault::None) return std::nullopt;
-    using Opcode = ax::Opcode;
-    const Opcode opcode = one.opcode();
-    if (opcode == Opcode::op_trace || opcode == Opcode::op_tracenz) {
-      if (!constant) return std::nullopt;
-      sum += memory_room(*constant);
-    } else if (opcode == Opcode::op_trace_quick || opcode == Opcode::op_trace16) {
-      sum += memory_room(one.operand);
-    }
-    if (opcode == Opcode::op_tracev) sum += kVariableBlock;
-    const bool is_constant = opcode == Opcode::op_const8 || opcode == Opcode::op_const16 ||
-                             opcode == Opcode::op_const32 || opcode == Opcode::op_const64;
-    constant = is_constant ? std::optional<uint64_t>(one.operand) : std::nullopt;
-  }
-  return sum;
-}
-
 }  // namespace
 
-/// What is done at a hit, as the process will have it.
-struct FastTrace::Body {
-  std::vector<tracewell_step> steps;
-  std::vector<ax::Code> expressions;  // of the steps that are some, in order
-  std::vector<axjit::VariablePlace> variables;
-  uint64_t room = sizeof(tracewell_record);
-  bool registers = false;  // any of them
-  /// So little that it pays to have code for it.
-  bool only_memory() const {
-    constexpr uint64_t kMost = 256;
-    uint64_t sum = 0;
-    for (const tracewell_step& step : steps) {
-      if (step.kind != TRACEWELL_STEP_MEMORY || step.bytes > kMost) return false;
-      sum += step.bytes;
-    }
-    return sum <= kMost;
-  }
-};
-
 FastTrace::FastTrace(target::FastSites& sites, const RegisterLayout& layout, Clock clock)
-    : sites_(sites), layout_(layout), clock_(std::move(clock)) {
-  for (uint32_t i = 0; i < kGeneral.size(); ++i)
-    if (const Register* one = layout.find(kGeneral[i]))
-      places_.push_back(axjit::place_in_hit(one->number, i));
-  if (const Register* one = layout.find("rip"))
-    places_.push_back(axjit::place_in_hit(one->number, axjit::kRip));
-  if (const Register* one = layout.find("eflags"))
-    places_.push_back(axjit::place_in_hit(one->number, axjit::kEflags));
-}
+    : sites_(sites), layout_(layout), clock_(std::move(clock)), places_(fast_registers(layout)) {}
 
 FastTrace::~FastTrace() {
   if (begun_) sites_.release(pid_);
@@ -125,14 +64,17 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   if (!processor_.time_stamps)
     return unsupported("this processor's time stamp counter does not go on evenly");
   if (!processor_.segment_bases) return unsupported("programs may not read the base of fs here");
-  shape_.rings = kRings;
-  constexpr uint64_t kRingMin = 1 << 16, kRingMax = 1 << 29;
-  shape_.ring_bytes =
-      static_cast<uint32_t>(std::bit_ceil(std::clamp(buffer_bytes, kRingMin, kRingMax)));
   begun_ = true;
-  TW_ASSIGN_OR_RETURN(shared_, sites_.share(pid, shape_.bytes()));
+  TW_RETURN_IF_ERROR(share_area(buffer_bytes));
   tracewell_area& area = fast::make_area(shared_.bytes, shape_);
   area.reads_of = processor_.faults_do_harm ? static_cast<uint64_t>(pid) : 0;
+  for (const auto& [offset, bytes, component] : processor_.vector_parts)
+    vector_parts_.push_back({offset, bytes, component});
+  if (processor_.vector_bytes > TRACEWELL_VECTOR_BYTES ||
+      vector_parts_.size() > TRACEWELL_VECTOR_PARTS)
+    vector_parts_.clear();
+  area.vector_part_count = static_cast<uint32_t>(vector_parts_.size());
+  std::ranges::copy(vector_parts_, area.vector_parts);
   prepare_rings(area, buffer_bytes);
   ticks_begin_ = ticks_now_ = read_ticks();
   ns_begin_ = ns_now_ = clock_();
@@ -142,13 +84,32 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   return {};
 }
 
+Status FastTrace::share_area(uint64_t buffer_bytes) {
+  constexpr uint64_t kRingMin = 1 << 16, kRingMax = 1 << 29;
+  shape_.ring_bytes =
+      static_cast<uint32_t>(std::bit_ceil(std::clamp(buffer_bytes, kRingMin, kRingMax)));
+  Result<target::FastSites::Shared> shared = Error{Errc::Limit, "", {}};
+  for (const uint32_t rings : kRings) {
+    shape_.rings = rings;
+    shared = sites_.share(pid_, shape_.bytes());
+    if (shared.ok()) break;
+  }
+  TW_RETURN_IF_ERROR(shared);
+  shared_ = *shared;
+  return {};
+}
+
 void FastTrace::house(Variables& variables) {
+  name_builtins(variables);
+  variables.live_in(reinterpret_cast<tracewell_area*>(shared_.bytes.data())->variables);
+}
+
+void FastTrace::name_builtins(const Variables& variables) {
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   const auto& numbers = variables.builtins();
   area.timestamp_number = numbers[Variables::kTimestamp];
   area.thread_number = numbers[Variables::kThread];
   area.processor_number = numbers[Variables::kProcessor];
-  variables.live_in(area.variables);
 }
 
 /// By the time that was read last.
@@ -160,15 +121,24 @@ void FastTrace::set_clock(tracewell_area& area) {
   std::atomic_ref(area.clock_us).store(static_cast<uint64_t>(ns_now_ / 1000));
   std::atomic_ref(area.clock_rate).store(clock_rate());
   sequence.store(odd + 1);
-  std::atomic_ref(area.impatient).store(0);
 }
 
-/// Looked at before it runs: can its ring be found as those of the others are?
-void FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
-  if (shared_.bytes.empty() || thread.fs_base == 0) return;
+/// Looked at before it runs: can its ring be found as those of the others are? It has one then, so
+/// that it need not ask for its id.
+std::optional<uint32_t> FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
+  if (shared_.bytes.empty()) return std::nullopt;
   auto& keys = reinterpret_cast<tracewell_area*>(shared_.bytes.data())->keys;
-  const bool alone = std::ranges::none_of(
-      bases_, [&](const auto& one) { return one.second == thread.fs_base; });
+  if (thread.fs_base != 0) choose_keys(thread, keys);
+  const auto tid = static_cast<uint32_t>(thread.tid);
+  const bool by_id = keys == TRACEWELL_KEYS_THREAD_ID || thread.fs_base == 0;
+  return fast::claim_ring(shared_.bytes, shape_, by_id ? uint64_t{tid} * 2 + 1 : thread.fs_base,
+                          tid);
+}
+
+void FastTrace::choose_keys(const target::FastSites::ThreadBase& thread, uint32_t& keys) {
+  const bool alone = std::ranges::none_of(bases_, [&](const auto& one) {
+    return one.first != thread.tid && one.second == thread.fs_base;
+  });
   bases_[thread.tid] = thread.fs_base;
   if (!alone)
     std::atomic_ref(keys).store(TRACEWELL_KEYS_THREAD_ID);
@@ -182,15 +152,15 @@ void FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
 void FastTrace::prepare_rings(tracewell_area& area, uint64_t buffer_bytes) {
   const auto threads = sites_.threads(pid_);
   area.keys = processor_.faults_do_harm ? TRACEWELL_KEYS_FS_BASE : TRACEWELL_KEYS_SELF;
-  for (const auto& thread : threads) thread_begins(thread);
+  for (const auto& thread : threads)
+    if (thread.fs_base != 0) choose_keys(thread, area.keys);
   const uint64_t bytes =
       std::min<uint64_t>(shape_.ring_bytes, buffer_bytes / std::max<size_t>(threads.size(), 1));
   for (const auto& thread : threads) {
-    const auto tid = static_cast<uint32_t>(thread.tid);
-    const bool by_id = area.keys == TRACEWELL_KEYS_THREAD_ID || thread.fs_base == 0;
-    const uint64_t key = by_id ? uint64_t{tid} * 2 + 1 : thread.fs_base;
-    const auto ring = fast::claim_ring(shared_.bytes, shape_, key, tid);
+    const auto ring = thread_begins(thread);
     if (!ring) return;
+    sites_.populate(pid_, shared_.address + shape_.vectors_offset() +
+                              *ring * sizeof(tracewell_vectors), sizeof(tracewell_vectors));
     const uint64_t cells = *ring * shape_.cells() * sizeof(uint32_t);
     sites_.populate(pid_, shared_.address + shape_.commit_offset() + cells,
                     bytes / TRACEWELL_CELL * sizeof(uint32_t));
@@ -226,99 +196,8 @@ Result<uint64_t> FastTrace::place_collector() {
   return address + head.collect;
 }
 
-/// Once, where the first action wants some. Who asked for a fast tracepoint gets vectors only if an
-/// action wants one of them, since they take four times as long as all else; a frame of others has
-/// every register, as at a stop.
-void FastTrace::add_registers(const CollectPlan& plan, bool asked_for, Body& body) const {
-  if (std::ranges::find(body.steps, TRACEWELL_STEP_GENERAL, &tracewell_step::kind) !=
-      body.steps.end())
-    return;
-  body.registers = true;
-  body.steps.push_back({TRACEWELL_STEP_GENERAL, TRACEWELL_NO_REGISTER, 0, 0});
-  body.room += 1 + sizeof(tracewell_general);
-  bool vectors = !asked_for;
-  for (const rsp::Action& action : plan.actions)
-    for (uint32_t number = 0; number < action.register_mask.size() * 8; ++number)
-      if ((action.register_mask[number / 8] >> number % 8 & 1) != 0)
-        vectors |= !is_general(layout_.by_number(number));
-  if (!vectors || processor_.vector_bytes == 0) return;
-  body.steps.push_back({TRACEWELL_STEP_VECTOR, TRACEWELL_NO_REGISTER,
-                        processor_.vector_components, processor_.vector_bytes});
-  body.room += kVectorHead + processor_.vector_bytes;
-}
-
-Status FastTrace::add_memory(const rsp::Action& action, Body& body) const {
-  tracewell_step step{TRACEWELL_STEP_MEMORY, TRACEWELL_NO_REGISTER, action.offset, action.length};
-  if (action.base_register >= 0) {
-    const Register* const base =
-        layout_.by_number(static_cast<uint32_t>(action.base_register));
-    const auto found = base == nullptr ? kGeneral.end() : std::ranges::find(kGeneral, base->name);
-    if (found != kGeneral.end()) step.base = static_cast<uint32_t>(found - kGeneral.begin());
-    else if (base != nullptr && base->name == "rip") step.base = TRACEWELL_REGISTER_RIP;
-    else return unsupported("memory at a register that is none of the general ones");
-    body.registers = true;
-  }
-  body.steps.push_back(step);
-  body.room += memory_room(action.length);
-  return {};
-}
-
-Status FastTrace::add_expression(const rsp::Action& action, Body& body) const {
-  TW_ASSIGN_OR_RETURN(const axjit::Needs needs, axjit::survey(action.code, ax::Purpose::Action));
-  const auto most = needs.loops ? std::nullopt : most_collected(action.code);
-  if (!most) return unsupported("nobody can tell how much an expression collects");
-  body.steps.push_back({TRACEWELL_STEP_EXPRESSION, TRACEWELL_NO_REGISTER, 0, 0});
-  body.expressions.emplace_back(action.code);
-  body.room += *most;
-  return {};
-}
-
-Status FastTrace::take_variables(const axjit::Needs& needs, const Variables& variables,
-                                 Body& body) const {
-  using Place = axjit::VariablePlace;
-  for (const uint32_t number : needs.variables) {
-    const auto known = std::ranges::find(body.variables, number, &Place::number);
-    if (known != body.variables.end()) continue;
-    const auto cell = variables.cell(number);
-    if (!cell && !variables.is_builtin(number))
-      return unsupported("there are too many trace state variables");
-    body.variables.push_back(cell ? Place{number, Place::Kind::Cell,
-                                          *cell * static_cast<uint32_t>(sizeof(uint64_t))}
-                                  : Place{number, Place::Kind::Computed, 0});
-  }
-  return {};
-}
-
-Result<FastTrace::Body> FastTrace::understand(const CollectPlan& plan, bool asked_for,
-                                              const Variables& variables) const {
-  Body body;
-  for (const rsp::Action& action : plan.actions) {
-    switch (action.kind) {
-      case rsp::Action::Kind::Registers: add_registers(plan, asked_for, body); break;
-      case rsp::Action::Kind::Memory: TW_RETURN_IF_ERROR(add_memory(action, body)); break;
-      case rsp::Action::Kind::Expression: TW_RETURN_IF_ERROR(add_expression(action, body)); break;
-      case rsp::Action::Kind::StaticData: return unsupported("it collects data of a marker");
-    }
-  }
-  std::vector<std::pair<ax::Code, ax::Purpose>> all;
-  if (!plan.condition.empty()) all.emplace_back(plan.condition, ax::Purpose::Condition);
-  for (const ax::Code code : body.expressions) all.emplace_back(code, ax::Purpose::Action);
-  for (const auto& [code, purpose] : all) {
-    TW_ASSIGN_OR_RETURN(const axjit::Needs needs, axjit::survey(code, purpose));
-    TW_RETURN_IF_ERROR(take_variables(needs, variables, body));
-    if (needs.prints) return unsupported("it prints");
-    for (const uint32_t number : needs.registers)
-      if (std::ranges::find(places_, number, &axjit::RegisterPlace::number) == places_.end())
-        return unsupported(fmt::format("an expression reads register {}", number));
-  }
-  const uint64_t largest = std::min<uint64_t>(TRACEWELL_RECORD_MAX, shape_.ring_bytes / 2);
-  body.room = (body.room + TRACEWELL_CELL - 1) / TRACEWELL_CELL * TRACEWELL_CELL;
-  if (body.room > largest) return unsupported(fmt::format("it may collect {} bytes", body.room));
-  return body;
-}
-
 Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const CollectPlan& plan,
-                                       const Body& body, uint32_t number) {
+                                       const FastBody& body, uint32_t number) {
   // Where it stands is part of it: emitted once to learn how long it is.
   const size_t plan_bytes =
       sizeof(tracewell_hit_plan) + body.steps.size() * sizeof(tracewell_step);
@@ -338,6 +217,8 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
       .memory_reads = processor_.faults_do_harm ? axjit::MemoryReads::Called
                                                 : axjit::MemoryReads::Direct};
   TW_ASSIGN_OR_RETURN(const axjit::HitBody trial, axjit::make_hit_body(spec));
+  if (trial.stack_bytes + TRACEWELL_COLLECTOR_STACK > kStackMax)
+    return unsupported("its expressions may not find room on the stack");
   std::vector<target::FastSites::Load> loads;
   for (const axjit::FaultingLoad& one : trial.loads)
     loads.push_back({static_cast<uint32_t>(code_at + one.load),
@@ -374,10 +255,12 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
 
 Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& plan,
                          const Variables& variables) {
+  if (forbidden_) return unsupported("its system calls are filtered (seccomp)");
   if (definition.step_count > 0) return unsupported("it steps");
-  if (definition.is_static) return unsupported("it is at a static marker");
-  TW_ASSIGN_OR_RETURN(const Body body,
-                      understand(plan, definition.fast_length.has_value(), variables));
+  const uint64_t largest = std::min<uint64_t>(TRACEWELL_RECORD_MAX, shape_.ring_bytes / 2);
+  FastBodyMaker maker(layout_, places_, processor_, variables);
+  TW_ASSIGN_OR_RETURN(const FastBody body,
+                      maker.make(plan, definition.fast_length.has_value(), largest));
   const auto number = static_cast<uint32_t>(points_.size());
   TW_ASSIGN_OR_RETURN(const uint64_t code, place_body(definition, plan, body, number));
   const auto slot = axjit::hit_slot(code);
@@ -428,19 +311,28 @@ void FastTrace::add_block(const tracewell_general& general, Bytes vectors) {
   sites_.to_block(found, std::span(frame_).subspan(at + 1));
 }
 
+Bytes FastTrace::vectors_of(const fast::RecordBlock& change, uint32_t ring) {
+  const auto at =
+      vectors_.try_emplace(ring, vector_parts_, processor_.vector_components).first;
+  return at->second.apply(change);
+}
+
 /// false: the program has written over it.
-bool FastTrace::make_frame(const Waiting& one, Hit& hit) {
-  const Bytes bytes = Bytes(bytes_).subspan(one.at, one.bytes);
+bool FastTrace::make_frame(const fast::RingRecord& record, Hit& hit) {
   using Kind = fast::RecordBlock::Kind;
   frame_.clear();
-  fast::RecordBlocks blocks(bytes);
+  fast::RecordBlocks blocks(record.blocks);
   std::optional<tracewell_general> general;
   while (const auto block = blocks.next()) {
-    if (general && block->kind != Kind::Vector) add_block(*std::exchange(general, {}), {});
+    const bool is_vector = block->kind == Kind::Vector || block->kind == Kind::VectorChange;
+    if (general && !is_vector) add_block(*std::exchange(general, {}), {});
     if (block->kind == Kind::General) {
       general = block->general;
-    } else if (block->kind == Kind::Vector && general) {
-      add_block(*std::exchange(general, {}), block->bytes);
+    } else if (is_vector) {
+      const Bytes vectors =
+          block->kind == Kind::Vector ? block->bytes : vectors_of(*block, record.ring);
+      if (!general || vectors.empty()) return false;
+      add_block(*std::exchange(general, {}), vectors);
     } else if (block->kind == Kind::Memory) {
       const size_t at = frame_.size();
       frame_.resize(at + kMemoryHead);
@@ -465,28 +357,17 @@ bool FastTrace::make_frame(const Waiting& one, Hit& hit) {
   return !blocks.bad();
 }
 
-void FastTrace::take_from(uint32_t ring, bool ended) {
-  const auto keep = [&](const fast::RingRecord& record) {
+fast::RingReader::Visit FastTrace::to_hits(const Visit& visit) {
+  return [this, &visit](const fast::RingRecord& record) {
     if (record.plan >= points_.size()) return;
-    waiting_.push_back(
-        {record.plan, record.tid, record.ticks, bytes_.size(), record.blocks.size()});
-    bytes_.insert(bytes_.end(), record.blocks.begin(), record.blocks.end());
-  };
-  ended ? reader_->give_up(ring, keep) : reader_->take(ring, false, keep);
-}
-
-void FastTrace::hand_over(const Visit& visit) {
-  std::ranges::stable_sort(waiting_, {}, &Waiting::ticks);
-  for (const Waiting& one : waiting_) {
     Hit hit;
-    hit.number = points_[one.plan].number;
-    hit.address = points_[one.plan].address;
-    hit.tid = one.tid;
-    hit.time_ns = time_of(one.ticks);
-    if (make_frame(one, hit)) visit(hit);
-  }
-  waiting_.clear();
-  bytes_.clear();
+    hit.number = points_[record.plan].number;
+    hit.address = points_[record.plan].address;
+    hit.tid = record.tid;
+    hit.time_ns = time_of(record.ticks);
+    if (make_frame(record, hit)) visit(hit);
+    else ++unreadable_;
+  };
 }
 
 void FastTrace::take(const Visit& visit) {
@@ -494,12 +375,7 @@ void FastTrace::take(const Visit& visit) {
   ticks_now_ = read_ticks();
   ns_now_ = clock_();
   set_clock(*reinterpret_cast<tracewell_area*>(shared_.bytes.data()));
-  for (uint32_t ring = 0; ring < reader_->rings(); ++ring) {
-    if (!reader_->waiting(ring)) continue;
-    take_from(ring, false);
-    if (bytes_.size() > kPortion) hand_over(visit);
-  }
-  hand_over(visit);
+  reader_->take_all(to_hits(visit));
 }
 
 void FastTrace::make_room(int64_t tid, const Visit& visit) {
@@ -507,24 +383,25 @@ void FastTrace::make_room(int64_t tid, const Visit& visit) {
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring)
     if (reader_->key(ring) != 0 && reader_->tid(ring) == tid &&
         reader_->used(ring) > shape_.ring_bytes / 2)
-      take_from(ring, false);
-  hand_over(visit);
+      reader_->take(ring, false, to_hits(visit));
 }
 
 void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
   if (!reader_) return;
   bases_.erase(tid);
+  bool any = false;
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring) {
     if (reader_->key(ring) == 0 || reader_->tid(ring) != tid) continue;
-    take(visit);
-    take_from(ring, true);
-    hand_over(visit);
+    // What others did before is before its last.
+    if (!std::exchange(any, true) && reader_->waiting(ring)) take(visit);
+    reader_->give_up(ring, to_hits(visit));
+    vectors_.erase(ring);
   }
 }
 
 uint64_t FastTrace::lost() const {
   if (!reader_) return 0;
-  uint64_t sum = reader_->homeless();
+  uint64_t sum = reader_->homeless() + unreadable_;
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring) sum += reader_->losses(ring).all();
   return sum;
 }
@@ -533,13 +410,39 @@ bool FastTrace::was_full() const {
   if (!reader_) return false;
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring)
     if (reader_->losses(ring).no_room != 0) return true;
-  return false;
+  return reader_->homeless() != 0;
 }
 
-void FastTrace::close() {
+/// A thread that runs is through with its hit in no time. One that stands still in it, or was
+/// killed there, has not recorded it, and what its ring holds behind that is taken as it is.
+void FastTrace::close(const Visit& visit) {
   if (!reader_) return;
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   std::atomic_ref(area.closed).store(1);
+  take(visit);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (uint32_t ring = 0; ring < reader_->rings(); ++ring) {
+    while (reader_->unfinished(ring) && std::chrono::steady_clock::now() < until)
+      std::this_thread::yield();
+    if (reader_->waiting(ring)) reader_->take(ring, reader_->unfinished(ring), to_hits(visit));
+  }
+}
+
+FastTrace::Change FastTrace::look() {
+  if (!begun_ || forbidden_) return Change::None;
+  const target::FastSites::Conduct now = sites_.conduct(pid_);
+  auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
+  if (now.filters_calls) {
+    std::atomic_ref(area.confined).store(1);
+    forbidden_ = true;
+    return Change::Filters;
+  }
+  if (!now.faults_do_harm || processor_.faults_do_harm) return Change::None;
+  processor_.faults_do_harm = true;
+  if (area.keys == TRACEWELL_KEYS_SELF)
+    std::atomic_ref(area.keys).store(TRACEWELL_KEYS_FS_BASE);
+  std::atomic_ref(area.reads_of).store(static_cast<uint64_t>(pid_));
+  return Change::Faults;
 }
 
 }  // namespace tracewell::agent

@@ -16,12 +16,14 @@
 
 #include "agent/collect_plan.h"
 #include "agent/collector.h"
+#include "agent/fast_body.h"
 #include "agent/variables.h"
 #include "axjit/compile.h"
 #include "base/bytes.h"
 #include "base/result.h"
 #include "fast/area.h"
 #include "fast/ring_reader.h"
+#include "fast/vector_state.h"
 #include "model/registers.h"
 #include "target/fast_sites.h"
 
@@ -57,6 +59,8 @@ class FastTrace {
   Status begin(target::Pid pid, uint64_t buffer_bytes);
   /// Trace state variables live in the process from now on, until they come home.
   void house(Variables& variables);
+  /// After one of them has got another number.
+  void name_builtins(const Variables& variables);
   /// Unsupported, with the reason: this one has to be a trap. `variables` are housed here.
   Status insert(const TracepointDef& definition, const CollectPlan& plan,
                 const Variables& variables);
@@ -69,16 +73,25 @@ class FastTrace {
   void take(const Visit& visit);
   /// take() of this thread alone, if its ring is about to be full.
   void make_room(int64_t tid, const Visit& visit);
-  /// A thread is there that has not run yet.
-  void thread_begins(const target::FastSites::ThreadBase& thread);
+  /// A thread is there that has not run yet. The ring that it has.
+  std::optional<uint32_t> thread_begins(const target::FastSites::ThreadBase& thread);
   /// take(), and the thread's ring is free for another: it runs nothing of the program any more.
   void thread_ends(int64_t tid, const Visit& visit);
   /// Hits that were not recorded: rings were full, or threads had none.
   uint64_t lost() const;
   /// Was a ring full?
   bool was_full() const;
-  /// From now on nothing is recorded.
-  void close();
+  /// From now on nothing is recorded. Takes what is left.
+  void close(const Visit& visit);
+
+  /// What the program has done since that its tracepoints have to make up for.
+  enum class Change : uint8_t {
+    None,
+    Faults,   // it would notice loads that fault: all that are there are to be inserted again
+    Filters,  // it filters system calls: all that are there are to be traps
+  };
+  /// Looks at some of its threads, others each time; what was told is not told again.
+  Change look();
 
  private:
   struct Point {
@@ -86,47 +99,39 @@ class FastTrace {
     uint64_t address = 0;
     bool removed = false;
   };
-  struct Waiting {
-    uint32_t plan = 0;
-    uint32_t tid = 0;
-    uint64_t ticks = 0;
-    size_t at = 0, bytes = 0;  // in bytes_
-  };
-  struct Body;
-  Result<Body> understand(const CollectPlan& plan, bool asked_for,
-                          const Variables& variables) const;
-  Status take_variables(const axjit::Needs& needs, const Variables& variables, Body& body) const;
-  Status add_expression(const rsp::Action& action, Body& body) const;
-  Status add_memory(const rsp::Action& action, Body& body) const;
-  void add_registers(const CollectPlan& plan, bool asked_for, Body& body) const;
   void set_clock(tracewell_area& area);
+  void choose_keys(const target::FastSites::ThreadBase& thread, uint32_t& keys);
   void prepare_rings(tracewell_area& area, uint64_t buffer_bytes);
   Result<uint64_t> place_collector();
   Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,
-                              const Body& body, uint32_t number);
-  void take_from(uint32_t ring, bool ended);
-  void hand_over(const Visit& visit);
-  bool make_frame(const Waiting& one, Hit& hit);
+                              const FastBody& body, uint32_t number);
+  Status share_area(uint64_t buffer_bytes);
+  fast::RingReader::Visit to_hits(const Visit& visit);
+  bool make_frame(const fast::RingRecord& record, Hit& hit);
+  Bytes vectors_of(const fast::RecordBlock& change, uint32_t ring);
   void add_block(const tracewell_general& general, Bytes vectors);
   int64_t time_of(uint64_t ticks) const;
 
   target::FastSites& sites_;
   const RegisterLayout& layout_;
   Clock clock_;
+  std::vector<axjit::RegisterPlace> places_;
   target::Pid pid_ = 0;
   bool begun_ = false;
   target::FastSites::Processor processor_;
   target::FastSites::Shared shared_;
   fast::AreaShape shape_;
   std::optional<fast::RingReader> reader_;
-  std::vector<axjit::RegisterPlace> places_;
   uint64_t collect_ = 0, calls_ = 0;  // addresses in the process
   std::map<int64_t, uint64_t> bases_;  // of fs, by thread
+  bool forbidden_ = false;  // there can be no more of them
+  std::vector<tracewell_vector_part> vector_parts_;  // none: vector state comes as a whole
+  std::map<uint32_t, fast::VectorState> vectors_;    // by ring
+  uint64_t unreadable_ = 0;                          // records
   std::vector<Point> points_;         // by number of their plan
   uint64_t ticks_begin_ = 0, ticks_now_ = 0;
   int64_t ns_begin_ = 0, ns_now_ = 0;
-  std::vector<Waiting> waiting_;
-  std::vector<uint8_t> bytes_, frame_;
+  std::vector<uint8_t> frame_;
 };
 
 }  // namespace tracewell::agent

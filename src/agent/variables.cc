@@ -84,6 +84,17 @@ void Variables::set(uint32_t number, int64_t value) {
   if (Value* found = find(number)) store(*found, value);
 }
 
+bool Variables::replace(uint32_t number, int64_t expected, int64_t value) {
+  Value* const found = find(number);
+  if (found == nullptr || found->cell >= cells_.size()) {
+    set(number, value);
+    return true;
+  }
+  auto was = static_cast<uint64_t>(expected);
+  const std::atomic_ref cell(cells_[found->cell]);
+  return cell.compare_exchange_strong(was, static_cast<uint64_t>(value));
+}
+
 int64_t Variables::load(const Value& value) const {
   if (value.cell >= cells_.size()) return value.value;
   return static_cast<int64_t>(std::atomic_ref(cells_[value.cell]).load());

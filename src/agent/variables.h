@@ -38,6 +38,8 @@ class Variables {
                                target::HitContext* hit = nullptr) const;
   /// Ignored for a builtin one, and for one that does not exist.
   void set(uint32_t number, int64_t value);
+  /// set() in one step with a look at what it was. False: it was something else by now.
+  bool replace(uint32_t number, int64_t expected, int64_t value);
 
   /// From now on values are in these cells (borrowed), to which others have access too, as far as
   /// there are cells; until come_home().

@@ -85,6 +85,9 @@ struct tracewell_faulting_load {
   uint32_t load, resume; /* offsets */
 };
 
+/* Bytes of stack that it takes at most, with what expressions call of it. */
+#define TRACEWELL_COLLECTOR_STACK 512u
+
 #define TRACEWELL_COLLECTOR_MAGIC 0x3130636c6f635754u /* "TWcolc01" */
 
 #ifdef __cplusplus

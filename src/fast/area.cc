@@ -16,6 +16,7 @@ tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape) {
   area.ring_bytes = shape.ring_bytes;
   area.keys_offset = shape.keys_offset();
   area.rings_offset = shape.rings_offset();
+  area.vectors_offset = shape.vectors_offset();
   area.commit_offset = shape.commit_offset();
   area.data_offset = shape.data_offset();
   area.data_stride = shape.data_stride();

@@ -18,8 +18,11 @@ struct AreaShape {
 
   uint64_t keys_offset() const { return sizeof(tracewell_area); }
   uint64_t rings_offset() const { return keys_offset() + uint64_t{rings} * sizeof(uint64_t); }
-  uint64_t commit_offset() const {
+  uint64_t vectors_offset() const {
     return whole_pages(rings_offset() + uint64_t{rings} * sizeof(tracewell_ring));
+  }
+  uint64_t commit_offset() const {
+    return whole_pages(vectors_offset() + uint64_t{rings} * sizeof(tracewell_vectors));
   }
   uint64_t cells() const { return ring_bytes / TRACEWELL_CELL; }
   uint64_t data_offset() const {

@@ -41,6 +41,13 @@ std::optional<RecordBlock> read_block(Front& in) {
       block.bytes = in.bytes(size);
       break;
     }
+    case 'D': {
+      block.kind = RecordBlock::Kind::VectorChange;
+      const Bytes bytes = in.bytes(sizeof block.change);
+      if (in.ok()) std::memcpy(&block.change, bytes.data(), sizeof block.change);
+      block.bytes = in.bytes(block.change.bytes);
+      break;
+    }
     case 'M':
       block.address = in.uint(8);
       block.bytes = in.bytes(in.uint(2));

@@ -11,14 +11,15 @@
 namespace tracewell::fast {
 
 struct RecordBlock {
-  enum class Kind : uint8_t { General, Vector, Memory, Variable, Fault };
+  enum class Kind : uint8_t { General, Vector, VectorChange, Memory, Variable, Fault };
   Kind kind = Kind::Memory;
   tracewell_general general{};  // General
   uint64_t address = 0;         // Memory; Fault: of memory that could not be read
   uint32_t number = 0;          // Variable; Fault: a tracewell::ax::Fault
   int64_t value = 0;            // Variable
   bool condition = false;       // Fault: the condition's, so there is nothing else
-  Bytes bytes;                  // Memory; Vector: what XSAVEC has stored
+  tracewell_vector_change change{};  // VectorChange
+  Bytes bytes;                  // Memory; Vector: what XSAVEC has stored; VectorChange: parts
 };
 
 class RecordBlocks {

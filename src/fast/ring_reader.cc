@@ -41,6 +41,11 @@ uint32_t& RingReader::commit_word(uint32_t number, uint64_t position) const {
                                      shape_.commit_offset())[number * shape_.cells() + cell];
 }
 
+const uint8_t* RingReader::record_at(uint32_t number) const {
+  return memory_.data() + shape_.data_offset() + number * shape_.data_stride() +
+         seen_[number].tail % shape_.ring_bytes;
+}
+
 uint64_t RingReader::next(uint32_t number) const {
   const uint64_t tail = seen_[number].tail;
   const uint64_t ahead = load(ring(number).head) - tail;
@@ -67,26 +72,81 @@ bool RingReader::waiting(uint32_t number) const {
   return key(number) != 0 && head(number) != seen_[number].tail;
 }
 
-void RingReader::release(uint32_t number, uint64_t position, uint64_t bytes) {
-  store(commit_word(number, position), 0);
-  seen_[number].tail = position + bytes;
-  store(ring(number).tail, seen_[number].tail);
+void RingReader::move_on(uint32_t number, uint64_t bytes) {
+  store(commit_word(number, seen_[number].tail), 0);
+  seen_[number].tail += bytes;
 }
 
-/// The record at the tail, of `bytes` with what fills its last cell. false: it makes no sense.
-bool RingReader::visit_record(uint32_t number, uint64_t bytes, const Visit& visit) {
-  const uint8_t* const from = memory_.data() + shape_.data_offset() +
-                              number * shape_.data_stride() +
-                              seen_[number].tail % shape_.ring_bytes;
-  copy_.assign(from, from + bytes);
+/// The thread learns how far we are. Now and then only: it looks at that at each hit, and each
+/// change of ours is a line of cache that it has to get.
+void RingReader::tell(uint32_t number) {
+  Seen& seen = seen_[number];
+  if (seen.told == seen.tail) return;
+  seen.told = seen.tail;
+  store(ring(number).tail, seen.tail);
+  if (load(ring(number).impatient) != 0) store(ring(number).impatient, 0);
+}
+
+RingReader::Front RingReader::open(uint32_t number, bool ended) {
+  const uint64_t tail = seen_[number].tail = next(number);
+  return {.ring = number,
+          .ended = ended,
+          .end = head(number),
+          .limit = tail + shape_.ring_bytes};
+}
+
+/// Its head at least makes sense.
+bool RingReader::holds_record(Front& front, uint64_t bytes) {
+  if (bytes > TRACEWELL_RECORD_MAX) return false;
+  tracewell_record record;
+  std::memcpy(&record, record_at(front.ring), sizeof record);
+  if (record.bytes != 0 && (record.bytes < sizeof record || record.bytes > bytes)) return false;
+  front.bytes = bytes;
+  front.ticks = record.ticks;
+  return true;
+}
+
+/// The first record that is finished. What the thread has to see changed for that is only told
+/// where nothing is trusted that was looked at before: once it knows of an empty ring, it may begin
+/// anew, and write where we believe something older to be.
+bool RingReader::find(Front& front) {
+  const uint32_t number = front.ring;
+  Seen& seen = seen_[number];
+  while (seen.tail < front.limit) {
+    if (seen.tail - seen.told >= shape_.ring_bytes / 8) {
+      tell(number);
+      front.end = open(number, front.ended).end;
+    }
+    if (seen.tail >= front.end) break;
+    const uint32_t word = load(commit_word(number, seen.tail));
+    const bool finished = word != 0 && (word & TRACEWELL_RECORD_OPEN) == 0;
+    if (!finished && !front.ended) break;
+    const uint64_t bytes = uint64_t{word} * TRACEWELL_CELL;
+    // The end that was seen may have moved back since, and this record be behind it.
+    if (finished && bytes > front.end - seen.tail) front.end = head(number);
+    if (finished && bytes <= front.end - seen.tail && holds_record(front, bytes)) return true;
+    ++(finished ? seen.losses.spoiled : seen.losses.unfinished);
+    move_on(number, skip(number, front.end));
+  }
+  tell(number);
+  return false;
+}
+
+/// Copied, and looked at again.
+bool RingReader::visit_first(const Front& front, const Visit& visit) {
+  const uint32_t number = front.ring;
+  const uint8_t* const from = record_at(number);
+  copy_.assign(from, from + front.bytes);
+  move_on(number, front.bytes);
   tracewell_record record;
   std::memcpy(&record, copy_.data(), sizeof record);
-  if (record.bytes == 0) {
-    ++seen_[number].losses.too_large;
-    return true;
+  RingLosses& losses = seen_[number].losses;
+  if (record.bytes < sizeof record || record.bytes > front.bytes) {
+    ++(record.bytes == 0 ? losses.too_large : losses.spoiled);
+    return false;
   }
-  if (record.bytes < sizeof record || record.bytes > bytes) return false;
-  visit({.tid = load(ring(number).tid),
+  visit({.ring = number,
+         .tid = load(ring(number).tid),
          .plan = record.plan,
          .ticks = record.ticks,
          .blocks = Bytes(copy_).subspan(sizeof record, record.bytes - sizeof record)});
@@ -107,36 +167,52 @@ uint64_t RingReader::skip(uint32_t number, uint64_t end) {
   return at - begin;
 }
 
-size_t RingReader::take(uint32_t number, bool ended, const Visit& visit) {
-  TW_CHECK(number < shape_.rings);
-  Seen& seen = seen_[number];
-  seen.tail = next(number);
-  uint64_t end = head(number);
+size_t RingReader::take_all(const Visit& visit) {
+  const auto later = [](const Front& a, const Front& b) { return a.ticks > b.ticks; };
+  fronts_.clear();
+  for (uint32_t number = 0; number < shape_.rings; ++number) {
+    if (!waiting(number)) continue;
+    Front front = open(number, false);
+    if (find(front)) fronts_.push_back(front);
+  }
+  std::ranges::make_heap(fronts_, later);
   size_t taken = 0;
-  while (seen.tail < end) {
-    const uint32_t word = load(commit_word(number, seen.tail));
-    const bool finished = word != 0 && (word & TRACEWELL_RECORD_OPEN) == 0;
-    if (!finished && !ended) break;
-    const uint64_t bytes = uint64_t{word} * TRACEWELL_CELL;
-    // The end that was seen may have moved back since, and this record be behind it.
-    if (finished && bytes > end - seen.tail) end = head(number);
-    if (finished && bytes <= end - seen.tail && bytes <= TRACEWELL_RECORD_MAX &&
-        visit_record(number, bytes, visit)) {
-      ++taken;
-      release(number, seen.tail, bytes);
-      continue;
+  while (!fronts_.empty()) {
+    std::ranges::pop_heap(fronts_, later);
+    Front& front = fronts_.back();
+    const uint64_t next = fronts_.size() == 1 ? ~uint64_t{0} : fronts_.front().ticks;
+    bool more = true;
+    while (more && front.ticks <= next) {
+      taken += visit_first(front, visit) ? 1 : 0;
+      more = find(front);
     }
-    ++(finished ? seen.losses.spoiled : seen.losses.unfinished);
-    release(number, seen.tail, skip(number, end));
+    if (more) std::ranges::push_heap(fronts_, later);
+    else fronts_.pop_back();
   }
   return taken;
+}
+
+size_t RingReader::take(uint32_t number, bool ended, const Visit& visit) {
+  TW_CHECK(number < shape_.rings);
+  Front front = open(number, ended);
+  size_t taken = 0;
+  while (find(front)) taken += visit_first(front, visit) ? 1 : 0;
+  return taken;
+}
+
+bool RingReader::unfinished(uint32_t number) const {
+  if (!waiting(number)) return false;
+  const uint32_t word = load(commit_word(number, next(number)));
+  return word == 0 || (word & TRACEWELL_RECORD_OPEN) != 0;
 }
 
 size_t RingReader::give_up(uint32_t number, const Visit& visit) {
   const size_t taken = take(number, true, visit);
   Seen& seen = seen_[number];
   seen.losses.no_room += load(ring(number).lost);
-  seen.tail = 0;
+  seen.tail = seen.told = 0;
+  reinterpret_cast<tracewell_vectors*>(memory_.data() + shape_.vectors_offset())[number]
+      .generation = 0;
   store(ring(number).lost, 0);
   store(ring(number).origin, 0);
   store(ring(number).head, 0);
@@ -149,7 +225,7 @@ size_t RingReader::give_up(uint32_t number, const Visit& visit) {
 RingLosses RingReader::losses(uint32_t number) const {
   TW_CHECK(number < shape_.rings);
   RingLosses losses = seen_[number].losses;
-  losses.no_room += load(ring(number).lost);
+  if (key(number) != 0) losses.no_room += load(ring(number).lost);
   return losses;
 }
 

@@ -17,6 +17,7 @@
 namespace tracewell::fast {
 
 struct RingRecord {
+  uint32_t ring = 0;
   uint32_t tid = 0;  // as the thread said
   uint32_t plan = 0;
   uint64_t ticks = 0;
@@ -51,12 +52,18 @@ class RingReader {
   uint64_t used(uint32_t ring) const;
   /// Is anything there that could be taken of a thread's?
   bool waiting(uint32_t ring) const;
-  /// Takes all records up to one that is not finished; with `ended`, when no thread writes to the
-  /// ring any more, goes on behind that. Records of a ring come in the order in which they were
-  /// begun. Returns how many there were.
+  /// Takes what is there of all rings, the earliest first. Records of one ring come in the order
+  /// in which they were begun. At most a ring's size of each, so that a program cannot hold us up:
+  /// what is added meanwhile may have to wait for the next call. Returns how many records there
+  /// were.
+  size_t take_all(const Visit& visit);
+  /// The same of one ring. With `ended`, when no thread writes to it any more, what follows a
+  /// record that was not finished is taken as well.
   size_t take(uint32_t ring, bool ended, const Visit& visit);
   /// take() with `ended`, then the ring is free for another thread. What it has lost stays counted.
   size_t give_up(uint32_t ring, const Visit& visit);
+  /// Is there a record that was begun and is not finished, before all that could be taken?
+  bool unfinished(uint32_t ring) const;
 
   RingLosses losses(uint32_t ring) const;
   /// Hits of threads that found no ring.
@@ -65,24 +72,41 @@ class RingReader {
  private:
   struct Seen {
     uint64_t tail = 0;
+    uint64_t told = 0;  // `tail`, as the thread knows it
     RingLosses losses;  // no_room: of former owners
+  };
+  /// A ring that is being read: its first record, and how far to go.
+  struct Front {
+    uint32_t ring = 0;
+    bool ended = false;
+    uint64_t end = 0;    // as far as was written when it was looked at
+    uint64_t limit = 0;
+    uint64_t bytes = 0;  // of the record at the tail, with what fills its last cell
+    uint64_t ticks = 0;
   };
   tracewell_area& area() const { return *reinterpret_cast<tracewell_area*>(memory_.data()); }
   tracewell_ring& ring(uint32_t number) const {
     return reinterpret_cast<tracewell_ring*>(memory_.data() + shape_.rings_offset())[number];
   }
   uint32_t& commit_word(uint32_t ring, uint64_t position) const;
+  /// Where what is at the tail has its bytes.
+  const uint8_t* record_at(uint32_t ring) const;
   /// How far it may be written; never more than a ring's size ahead of what was read.
   uint64_t head(uint32_t ring) const;
   /// Where the next record is, if the thread has begun anew.
   uint64_t next(uint32_t ring) const;
-  void release(uint32_t ring, uint64_t position, uint64_t bytes);
-  bool visit_record(uint32_t ring, uint64_t bytes, const Visit& visit);
+  Front open(uint32_t ring, bool ended);
+  bool find(Front& front);
+  bool holds_record(Front& front, uint64_t bytes);
+  bool visit_first(const Front& front, const Visit& visit);
+  void move_on(uint32_t ring, uint64_t bytes);
+  void tell(uint32_t ring);
   uint64_t skip(uint32_t ring, uint64_t end);
 
   std::span<uint8_t> memory_;
   AreaShape shape_;
   std::vector<Seen> seen_;
+  std::vector<Front> fronts_;
   std::vector<uint8_t> copy_;
 };
 

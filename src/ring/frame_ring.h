@@ -44,6 +44,8 @@ extern "C" {
 #define TRACEWELL_RECORD_OPEN 0x80000000u
 #define TRACEWELL_REWIND_MIN 0x10000u            /* bytes */
 #define TRACEWELL_NO_PLAN 0xffffffffu            /* of a record that says nothing */
+#define TRACEWELL_VECTOR_BYTES 4096u             /* of XSAVEC; a larger area is told as a whole */
+#define TRACEWELL_VECTOR_PARTS 12u
 
 /* What tells threads apart. Where there is no fs base, it is THREAD_ID. */
 #define TRACEWELL_KEYS_SELF 0u      /* the word at the base of fs, which is that base itself */
@@ -55,11 +57,30 @@ struct tracewell_ring {
   uint64_t head; /* bytes ever reserved, less what was given back */
   uint64_t lost; /* hits that found no room */
   uint32_t tid;  /* of its thread; 0 = not known yet */
-  uint32_t pad;
+  uint32_t impatient; /* 1: nobody has taken anything for long: hits wait no more for room */
   uint64_t origin; /* where the thread has begun anew at the first byte; less than tail: read */
   uint64_t unused[4];
   uint64_t tail; /* bytes ever taken out */
   uint64_t unused_too[7];
+};
+
+/* One for each ring, its thread's alone: the vector state of its last record that told of any, and
+ * room for the next. Mostly nothing has changed in the larger part of it, and to write it down
+ * again would take longer than all else of a hit. */
+struct tracewell_vectors {
+  uint64_t present;    /* components in use in states[which] */
+  uint32_t generation; /* of that; 0: nothing was told yet */
+  uint32_t serial;     /* of the newest generation that there was */
+  uint32_t which;
+  uint32_t busy; /* 1: a hit has come so far; one of a signal's handler leaves all this alone */
+  uint64_t unused[5];
+  uint8_t states[2][TRACEWELL_VECTOR_BYTES];
+};
+
+/* A piece of such a state. */
+struct tracewell_vector_part {
+  uint32_t offset, bytes; /* multiples of 8 */
+  uint64_t component;     /* as a bit; it has been stored if that is in use */
 };
 
 /* At the beginning of the memory. All offsets are from there. */
@@ -82,10 +103,14 @@ struct tracewell_area {
   /* The tracer's clock, for who reads the time: Unix microseconds at `clock_ticks` of the time
    * stamp counter, and how many, times 2^32, each tick is. Odd sequence: it is being set. */
   uint64_t clock_sequence, clock_ticks, clock_us, clock_rate;
-  uint32_t impatient; /* 1: nobody has taken anything for long: hits wait no more for room */
+  uint32_t confined; /* 1: the program filters system calls: nobody waits by one */
   /* The numbers of trace_timestamp, trace_thread and trace_cpu. */
   uint32_t timestamp_number, thread_number, processor_number;
-  uint64_t unused[7];
+  uint32_t vector_part_count; /* 0: vector state is told as a whole each time */
+  uint32_t pad;
+  uint64_t vectors_offset; /* struct tracewell_vectors[rings] */
+  uint64_t unused[5];
+  struct tracewell_vector_part vector_parts[TRACEWELL_VECTOR_PARTS];
   uint64_t variables[512]; /* cells of trace state variables */
 };
 
@@ -99,6 +124,7 @@ struct tracewell_record {
 /* Blocks, packed:
  *   'G'  tracewell_general
  *   'X'  uint8_t skip, uint32_t size; `skip` bytes; `size` bytes of XSAVEC
+ *   'D'  tracewell_vector_change, and the bytes of parts, one after the other
  *   'M'  uint64_t address, uint16_t size; the bytes      (as in a trace file)
  *   'V'  uint32_t number; int64_t value                  (as in a trace file)
  *   'C', 'E'  of the condition, of the actions:
@@ -111,6 +137,15 @@ struct tracewell_general {
   uint32_t pad;
 };
 
+/* What is not as it was in the thread's last record with vector state. */
+struct tracewell_vector_change {
+  uint32_t parts;      /* as bits: numbers in the area's vector_parts */
+  uint32_t bytes;      /* of them all */
+  uint32_t base;       /* the generation that they change; 0: they are all that there is */
+  uint32_t generation; /* which it becomes */
+  uint64_t present;    /* components in use */
+};
+
 /* Where the search for a key's ring begins; `rings` is a power of two. */
 static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
   return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) & (rings - 1);
@@ -119,6 +154,7 @@ static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
 #ifdef __cplusplus
 }
 static_assert(sizeof(tracewell_ring) == 128 && sizeof(tracewell_record) == 16);
-static_assert(sizeof(tracewell_area) == 192 + 512 * 8 && sizeof(tracewell_general) == 176);
+static_assert(sizeof(tracewell_area) == 384 + 512 * 8 && sizeof(tracewell_general) == 176);
+static_assert(sizeof(tracewell_vectors) % 64 == 0 && sizeof(tracewell_vector_change) == 24);
 #endif
 #endif

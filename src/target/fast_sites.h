@@ -30,6 +30,11 @@ class FastSites {
     uint64_t address = 0;      // in the process
     std::span<uint8_t> bytes;  // here; stays when the process is gone
   };
+  /// A piece of what XSAVEC stores.
+  struct VectorPart {
+    uint32_t offset = 0, bytes = 0;  // multiples of 8
+    uint64_t component = 0;          // as a bit; it has been stored if that is in use
+  };
   /// What code in the process may do.
   struct Processor {
     bool time_stamps = false;    // RDTSC goes on evenly, whatever the processor does
@@ -37,6 +42,12 @@ class FastSites {
     bool faults_do_harm = false;  // Loads shall not fault: the program would notice
     uint64_t vector_components = 0;  // that XSAVEC has to store for the registers; 0 = no XSAVEC
     uint64_t vector_bytes = 0;       // of what it stores then, at most
+    std::vector<VectorPart> vector_parts;  // of that
+  };
+  /// What the program has come to do that code in it has to respect.
+  struct Conduct {
+    bool filters_calls = false;   // system calls other than its own may end it
+    bool faults_do_harm = false;  // as of Processor
   };
   /// Registers as code in the process has found them.
   struct Found {
@@ -55,6 +66,8 @@ class FastSites {
 
   /// Can there be fast sites in this process at all? Unsupported, with the reason, if not.
   virtual Result<Processor> processor(Pid pid) = 0;
+  /// While it runs, of a few of its threads: others at each call.
+  virtual Conduct conduct(Pid pid) = 0;
   /// Zeroed. One for each process; given back by release().
   virtual Result<Shared> share(Pid pid, uint64_t bytes) = 0;
   /// So that the process need not wait for it when it first writes there: pages of what is shared

@@ -62,8 +62,10 @@ class HitHandler {
   /// The thread, of a process with fast sites, is about to end: it runs nothing of the program any
   /// more. No moment to touch the process.
   virtual void on_exit(Tid tid) { (void)tid; }
-  /// Now and then inside of wait(), while a process has fast sites. Threads run.
-  virtual void on_tick() {}
+  /// Now and then inside of wait(), while a process has fast sites. Threads run. True: on_still()
+  /// is wanted, which is called while they all stand still.
+  virtual bool on_tick() { return false; }
+  virtual void on_still() {}
 };
 
 /// Tracepoint sites: places where a thread is caught, shown to the handler, and goes on by itself

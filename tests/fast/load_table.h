@@ -41,7 +41,7 @@ class LoadTable {
   static bool catch_faults() {
     struct sigaction action {};
     action.sa_sigaction = mend;
-    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     return sigaction(SIGSEGV, &action, nullptr) == 0 && sigaction(SIGBUS, &action, nullptr) == 0;
   }
 };

@@ -192,14 +192,38 @@ def sqlite(work):
             process.kill()
 
 
+PYTHON = "/usr/bin/python3"
+MODULES = ["test_json", "test_struct", "test_re", "test_sort", "test_deque", "test_set",
+           "test_dict", "test_itertools", "test_functools", "test_collections", "test_heapq",
+           "test_generators", "test_exceptions", "test_thread", "test_signal"]
+
+
+def python(work):
+    """Its own tests, which also make threads, processes and signals. It handles SIGSEGV."""
+    command = [PYTHON, "-m", "test", *MODULES]
+    with started(*command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                 text=True) as process:
+        time.sleep(0.5)
+        with traced(work, process.pid, [("PyObject_GetAttr", "collect $regs"),
+                                        ("PyDict_SetItem", "collect *(long *) $rdi@4"),
+                                        ("_PyEval_EvalFrameDefault", "collect $rsi")]):
+            time.sleep(4)
+            check(process.poll() is None, "it ended too soon for this test to tell anything")
+        said = process.communicate(timeout=200)[0]
+        same(process.returncode, 0, said[-3000:])
+        check("Tests result: SUCCESS" in said, said[-3000:])
+
+
 def main():
     need("gdb")
     programs = ("redis-server", "redis-benchmark", "nginx", "wrk", "curl", "sqlite3")
     missing = [name for name in programs if not shutil.which(name)]
+    if subprocess.run([PYTHON, "-c", "import test.test_json"], capture_output=True).returncode:
+        missing.append("libpython3.11-testsuite")
     if missing:
         print(f"skipped: not here: {' '.join(missing)}; tools/install_deps programs installs them")
         return
-    for part in (redis, nginx, sqlite):
+    for part in (redis, nginx, sqlite, python):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

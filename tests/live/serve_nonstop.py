@@ -241,11 +241,12 @@ def detaching():
     """While its threads run, and while some stand still: it runs on."""
     with subprocess.Popen([TURNS]) as program:
         try:
+            while len(os.listdir(f"/proc/{program.pid}/task")) < 3:
+                time.sleep(0.01)
             with on_port("--attach", str(program.pid), program=AS_GDBSERVER) as server:
                 gdb = Gdb(NON_STOP)
                 gdb.do(f"-target-select remote {server.remote}")
-                while len(gdb.states()) < 3:
-                    time.sleep(0.05)
+                same(len(gdb.states()), 3, "threads")
                 gdb.do("-exec-continue --all")
                 gdb.do("-break-insert -t first_work")
                 number = gdb._await(0, r'\*stopped.*first_work')

@@ -6,16 +6,7 @@
  * A signal may arrive at any instruction, and its handler may hit tracepoints as well, which then
  * collect in between: see ring/frame_ring.h. So what changes a ring's `head` is one instruction,
  * and needs no lock prefix, for no other thread changes it. */
-#include <stdint.h>
-
-#include "ax/hit.h"
-#include "ring/frame_ring.h"
-
-#define ENTRY __attribute__((visibility("hidden"), used))
-#define NOINLINE __attribute__((noinline))
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#include "inproc/collect/collect.h"
 
 enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
 enum { kNanosleep = 35, kGetTid = 186, kProcessVmReadv = 310 };
@@ -103,30 +94,31 @@ static ALWAYS_INLINE int32_t ring_of_thread(struct tracewell_area* area) {
   return search_ring(area, key, at);
 }
 
-/* A record's place. */
-struct Reserved {
-  struct tracewell_ring* ring;
-  uint32_t* commit;
-  uint8_t* data; /* NULL: there is no room */
-  uint64_t head; /* where it begins */
-};
+enum { kWaitNs = 1000000, kWaitsMax = 2000, kWaitTicks = 2500000 };
 
-enum { kWaitNs = 1000000, kWaitsMax = 2000 };
+/* By the counter in place of a system call: a good millisecond on processors of today. */
+static void wait_awake(void) {
+  const uint64_t begin = read_ticks();
+  while (read_ticks() - begin < kWaitTicks) __builtin_ia32_pause();
+}
 
 /* For the reader to make room. 0: it does not, or nothing is to be recorded any more. */
-static NOINLINE int wait_for_room(struct tracewell_area* area, const struct tracewell_ring* ring) {
+static NOINLINE int wait_for_room(struct tracewell_area* area, struct tracewell_ring* ring) {
   const struct {
     int64_t seconds, nanoseconds;
   } time = {0, kWaitNs};
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
   for (int i = 0; i < kWaitsMax; ++i) {
     if (__atomic_load_n(&area->closed, __ATOMIC_RELAXED) ||
-        __atomic_load_n(&area->impatient, __ATOMIC_RELAXED))
+        __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED))
       return 0;
     if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
-    call(kNanosleep, (long)&time, 0, 0, 0, 0, 0);
+    if (UNLIKELY(__atomic_load_n(&area->confined, __ATOMIC_RELAXED)))
+      wait_awake();
+    else
+      call(kNanosleep, (long)&time, 0, 0, 0, 0, 0);
   }
-  __atomic_store_n(&area->impatient, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&ring->impatient, 1, __ATOMIC_RELAXED);
   return 0;
 }
 
@@ -186,16 +178,6 @@ static inline void commit(const struct Reserved* place, uint64_t reserved, uint6
 
 static struct tracewell_hit* hit_of(struct tracewell_native_context* context) {
   return (struct tracewell_hit*)context; /* its first member */
-}
-
-static inline void store(uint8_t* to, uint64_t value, uint32_t bytes) {
-  __builtin_memcpy(to, &value, bytes);
-}
-
-static inline int has_room(struct tracewell_hit* hit, uint64_t bytes) {
-  if (LIKELY((uint64_t)(hit->end - hit->at) >= bytes)) return 1;
-  hit->overflowed = 1;
-  return 0;
 }
 
 static void note_fault(struct tracewell_hit* hit, uint32_t fault, uint64_t address) {
@@ -297,26 +279,6 @@ static void add_general(struct tracewell_hit* hit) {
   __asm__("mov %%fs, %0" : "=m"(out->fs));
   __asm__("mov %%gs, %0" : "=m"(out->gs));
   out->pad = 0;
-}
-
-enum { kVectorHead = 6, kVectorAlign = 64, kLegacyBytes = 512, kHeaderBytes = 64 };
-
-static void add_vector(struct tracewell_hit* hit, const struct tracewell_step* step) {
-  if (!has_room(hit, kVectorHead + kVectorAlign - 1 + step->bytes)) return;
-  uint8_t* const head = hit->at;
-  uint8_t* const area = (uint8_t*)(((uint64_t)head + kVectorHead + kVectorAlign - 1) &
-                                   ~(uint64_t)(kVectorAlign - 1));
-  head[0] = 'X';
-  head[1] = (uint8_t)(area - head - kVectorHead);
-  store(head + 2, step->bytes, 4);
-  hit->at = area + step->bytes;
-  /* XSAVEC writes the header's first two words; the rest has to be 0 for who restores it. */
-  uint64_t* const rest = (uint64_t*)(area + kLegacyBytes);
-  for (unsigned i = 2; i < kHeaderBytes / 8; ++i) rest[i] = 0;
-  __asm__ volatile("xsavec64 (%0)"
-                   :
-                   : "r"(area), "a"((uint32_t)step->value), "d"((uint32_t)(step->value >> 32))
-                   : "memory");
 }
 
 /* --- what expressions ask for ----------------------------------------------------------------- */
@@ -430,13 +392,13 @@ static uint64_t value_of(const struct tracewell_hit* hit, uint32_t general) {
   return general == TRACEWELL_REGISTER_RIP ? hit->plan->pc : 0;
 }
 
-static void run(struct tracewell_hit* hit) {
+static void run(struct tracewell_hit* hit, const struct Reserved* place, uint64_t reserved) {
   const struct tracewell_hit_plan* const plan = hit->plan;
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     const struct tracewell_step* const step = &plan->steps[i];
     switch (step->kind) {
       case TRACEWELL_STEP_GENERAL: add_general(hit); break;
-      case TRACEWELL_STEP_VECTOR: add_vector(hit, step); break;
+      case TRACEWELL_STEP_VECTOR: add_vector(hit, place, reserved, step); break;
       case TRACEWELL_STEP_MEMORY:
         add_memory(hit, value_of(hit, step->base) + step->value, step->bytes);
         break;
@@ -478,9 +440,11 @@ static NOINLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* place,
   if (UNLIKELY(hit->condition_status != 0))
     note_outcome(hit, hit->condition_status);
   else
-    run(hit);
+    run(hit, place, *reserved);
   if (UNLIKELY(hit->fault != 0)) add_fault(hit, place, reserved);
-  return UNLIKELY(hit->overflowed) ? 0 : (uint64_t)(hit->at - place->data);
+  if (LIKELY(!hit->overflowed)) return (uint64_t)(hit->at - place->data);
+  forget_vectors(hit->plan->area, place->ring);
+  return 0;
 }
 
 static ALWAYS_INLINE void write_head(const struct tracewell_hit_plan* plan, uint8_t* record,

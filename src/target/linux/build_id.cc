@@ -22,8 +22,16 @@ uint64_t aligned(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-/// The notes of one segment. Both kinds of files have headers of three 32-bit words.
-std::string build_id_in(Bytes notes, uint64_t alignment) {
+/// What a note says of itself. Both kinds of files have headers of three 32-bit words.
+struct NoteKind {
+  std::array<char, 4> name;
+  uint32_t type = 0;
+};
+constexpr NoteKind kBuildId{{'G', 'N', 'U', 0}, NT_GNU_BUILD_ID};
+constexpr NoteKind kGoBuildId{{'G', 'o', 0, 0}, 4};  // cmd/internal/buildid of the Go tools
+
+/// The first of the kind in the notes of one segment; empty = none.
+std::vector<uint8_t> note_in(Bytes notes, uint64_t alignment, const NoteKind& kind) {
   while (notes.size() >= sizeof(Elf64_Nhdr)) {
     Elf64_Nhdr header{};
     std::memcpy(&header, notes.data(), sizeof header);
@@ -31,38 +39,50 @@ std::string build_id_in(Bytes notes, uint64_t alignment) {
     const uint64_t bytes_at = aligned(name_at + header.n_namesz, alignment);
     if (bytes_at + header.n_descsz > notes.size()) break;
     const Bytes name = notes.subspan(name_at, header.n_namesz);
-    if (header.n_type == NT_GNU_BUILD_ID && header.n_descsz <= kBuildIdMax && name.size() == 4 &&
-        std::memcmp(name.data(), ELF_NOTE_GNU, 4) == 0)
-      return to_hex(notes.subspan(bytes_at, header.n_descsz));
+    if (header.n_type == kind.type && std::ranges::equal(name, kind.name)) {
+      const Bytes found = notes.subspan(bytes_at, header.n_descsz);
+      return {found.begin(), found.end()};
+    }
     notes = notes.subspan(std::min<uint64_t>(aligned(bytes_at + header.n_descsz, alignment),
                                              notes.size()));
   }
-  return "";
+  return {};
 }
 
 template <class FileHeader, class ProgramHeader>
-std::string find(const AddressSpace& space, uint64_t start, uint64_t bias) {
+std::vector<uint8_t> find(const AddressSpace& space, uint64_t start, uint64_t bias,
+                          const NoteKind& kind) {
   const auto file = space.read_value<FileHeader>(start);
-  if (!file) return "";
+  if (!file) return {};
   for (size_t i = 0; i < std::min<size_t>(file->e_phnum, kHeadersMax); ++i) {
     const auto header =
         space.read_value<ProgramHeader>(start + file->e_phoff + i * sizeof(ProgramHeader));
-    if (!header) return "";
+    if (!header) return {};
     if (header->p_type != PT_NOTE) continue;
     std::vector<uint8_t> notes(std::min<uint64_t>(header->p_memsz, kNotesMax));
     notes.resize(space.read(bias + header->p_vaddr, notes));
-    if (std::string id = build_id_in(notes, header->p_align == 8 ? 8 : 4); !id.empty()) return id;
+    if (auto note = note_in(notes, header->p_align == 8 ? 8 : 4, kind); !note.empty()) return note;
   }
-  return "";
+  return {};
+}
+
+std::vector<uint8_t> find(const AddressSpace& space, uint64_t start, uint64_t bias,
+                          const NoteKind& kind) {
+  const auto magic = space.read_value<std::array<char, SELFMAG>>(start);
+  if (!magic || std::memcmp(magic->data(), ELFMAG, SELFMAG) != 0) return {};
+  return space.is_32_bit ? find<Elf32_Ehdr, Elf32_Phdr>(space, start, bias, kind)
+                         : find<Elf64_Ehdr, Elf64_Phdr>(space, start, bias, kind);
 }
 
 }  // namespace
 
 std::string build_id_in_memory(const AddressSpace& space, uint64_t start, uint64_t bias) {
-  const auto magic = space.read_value<std::array<char, SELFMAG>>(start);
-  if (!magic || std::memcmp(magic->data(), ELFMAG, SELFMAG) != 0) return "";
-  return space.is_32_bit ? find<Elf32_Ehdr, Elf32_Phdr>(space, start, bias)
-                         : find<Elf64_Ehdr, Elf64_Phdr>(space, start, bias);
+  const std::vector<uint8_t> id = find(space, start, bias, kBuildId);
+  return id.size() <= kBuildIdMax ? to_hex(id) : "";
+}
+
+bool made_by_go(const AddressSpace& space, uint64_t start, uint64_t bias) {
+  return !find(space, start, bias, kGoBuildId).empty();
 }
 
 }  // namespace tracewell::target::live

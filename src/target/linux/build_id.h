@@ -12,4 +12,7 @@ namespace tracewell::target::live {
 /// addresses.
 std::string build_id_in_memory(const AddressSpace& space, uint64_t start, uint64_t bias);
 
+/// Is it the work of Go's compiler? Its code runs on stacks of 2 KiB that nothing guards.
+bool made_by_go(const AddressSpace& space, uint64_t start, uint64_t bias);
+
 }  // namespace tracewell::target::live

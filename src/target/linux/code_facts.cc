@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <elf.h>
 #include <fmt/format.h>
 
 #include "symbols/unwind_table.h"
 #include "target/linux/address_space.h"
+#include "target/linux/build_id.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -17,22 +19,33 @@ constexpr uint64_t kSegmentMax = uint64_t{1} << 30;  // bytes of code, or of dat
 constexpr uint64_t kTableMax = uint64_t{64} << 20;   // what of .eh_frame is looked at
 constexpr size_t kImageHeadersMax = 256;
 
-/// Where the image's .eh_frame_hdr is in memory; an empty range when it has none.
-pads::Range unwind_index(const AddressSpace& space, uint64_t image) {
+struct ImageHeaders {
+  uint64_t bias = 0;  // what to add to its own addresses
+  std::vector<Elf64_Phdr> segments;
+};
+
+std::optional<ImageHeaders> image_headers(const AddressSpace& space, uint64_t image) {
   const auto header = space.read_value<Elf64_Ehdr>(image);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_phentsize != sizeof(Elf64_Phdr) ||
       header->e_phnum > kImageHeadersMax)
-    return {};
+    return std::nullopt;
   std::vector<Elf64_Phdr> segments(header->e_phnum);
   const std::span bytes(reinterpret_cast<uint8_t*>(segments.data()),
                         segments.size() * sizeof segments[0]);
-  if (space.read(image + header->e_phoff, bytes) != bytes.size()) return {};
+  if (space.read(image + header->e_phoff, bytes) != bytes.size()) return std::nullopt;
   const auto first = std::ranges::find(segments, uint32_t{PT_LOAD}, &Elf64_Phdr::p_type);
-  const auto index = std::ranges::find(segments, uint32_t{PT_GNU_EH_FRAME}, &Elf64_Phdr::p_type);
-  if (first == segments.end() || index == segments.end()) return {};
-  const uint64_t bias = image - (first->p_vaddr - first->p_offset);
-  return {bias + index->p_vaddr, bias + index->p_vaddr + std::min(index->p_memsz, kTableMax)};
+  if (first == segments.end()) return std::nullopt;
+  return ImageHeaders{image - (first->p_vaddr - first->p_offset), std::move(segments)};
+}
+
+/// Where the image's .eh_frame_hdr is in memory; an empty range when it has none.
+pads::Range unwind_index(const ImageHeaders& image) {
+  const auto index =
+      std::ranges::find(image.segments, uint32_t{PT_GNU_EH_FRAME}, &Elf64_Phdr::p_type);
+  if (index == image.segments.end()) return {};
+  const uint64_t start = image.bias + index->p_vaddr;
+  return {start, start + std::min(index->p_memsz, kTableMax)};
 }
 
 class ImageFacts {
@@ -48,7 +61,7 @@ class ImageFacts {
       if (map.readable && !map.executable)
         facts_.input.data.push_back(area(map.start, map.end));
     }
-    if (image != 0) take_functions(unwind_index(space_, image));
+    if (image != 0) take_image(image);
     return std::move(facts_);
   }
 
@@ -65,6 +78,12 @@ class ImageFacts {
       if (address >= area.address && address - area.address < area.bytes.size())
         return area.bytes.subspan(address - area.address);
     return {};
+  }
+  void take_image(uint64_t image) {
+    const auto headers = image_headers(space_, image);
+    if (!headers) return;
+    facts_.made_by_go = made_by_go(space_, image, headers->bias);
+    take_functions(unwind_index(*headers));
   }
   void take_functions(pads::Range index) {
     const Bytes header = at(index.start);

@@ -16,6 +16,7 @@ class AddressSpace;
 struct CodeFacts {
   pads::CodeInput input;
   std::vector<std::vector<uint8_t>> bytes;
+  bool made_by_go = false;
 };
 
 /// Of the executable mapping that holds the address, which belongs to a 64-bit ELF image.

@@ -27,6 +27,8 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
   for (const auto& segment : segments_)
     if (segment->code.range().holds(address)) return segment.get();
   TW_ASSIGN_OR_RETURN(const CodeFacts facts, code_around(space_, maps, address));
+  if (facts.made_by_go)
+    return {Errc::Unsupported, "it is Go's code, whose stacks may have no room for a hit"};
   segments_.push_back(std::make_unique<Segment>(facts.input, taken_by(maps)));
   return segments_.back().get();
 }

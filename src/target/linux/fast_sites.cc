@@ -65,24 +65,34 @@ size_t words_of(const std::string& status, std::string_view name) {
   return static_cast<size_t>(std::distance(Words(line), Words()));
 }
 
+bool filters_calls(const std::string& status) {
+  constexpr std::string_view kName = "Seccomp:\t";
+  const size_t at = status.find(kName);
+  return at != std::string::npos && status[at + kName.size()] != '0';
+}
+
 /// The kernel resets the handler of a fault's signal that a thread blocks or ignores; one that has
-/// a handler may block it at any time, such as in the handler itself.
-bool forbids_faults(Tid tid) {
-  const auto text = read_proc(tid, "status");
-  if (!text) return false;
+/// a handler may block it at any time, such as in the handler itself. Where there is none, a thread
+/// that blocks it does so no more after a fault. That is little, and much is blocked for a moment:
+/// the C library does it whenever it makes a thread or a process.
+bool forbids_faults(const std::string& status) {
   uint64_t held = 0;
-  for (const std::string_view name : {"SigBlk:", "SigIgn:", "SigCgt:"}) {
-    const size_t at = text->find(name);
+  for (const std::string_view name : {"SigIgn:", "SigCgt:"}) {
+    const size_t at = status.find(name);
     if (at != std::string::npos)
-      held |= std::strtoull(text->c_str() + at + name.size(), nullptr, 16);
+      held |= std::strtoull(status.c_str() + at + name.size(), nullptr, 16);
   }
   return (held & (uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1))) != 0;
 }
 
 }  // namespace
 
-LiveFastSites::Still::Still(Tracer& all) : tracer(all) { tracer.one_by_one.hold_all(); }
-LiveFastSites::Still::~Still() { tracer.one_by_one.let_on(); }
+LiveFastSites::Still::Still(Tracer& all) : tracer(all) {
+  if (tracer.fast.held_++ == 0) tracer.one_by_one.hold_all();
+}
+LiveFastSites::Still::~Still() {
+  if (--tracer.fast.held_ == 0) tracer.one_by_one.let_on();
+}
 
 LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.bell_) {}
 
@@ -96,9 +106,6 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (process->space->is_32_bit) return {Errc::Unsupported, "it is a 32-bit program"};
   release_unwanted();
   if (process->space->fast) return {Errc::Unsupported, "a thread is still inside of the last one"};
-  const auto status = proc_status(pid);
-  if (!status || status->seccomp != 0)
-    return {Errc::Unsupported, "its system calls are filtered (seccomp)"};
   if (!tracer_.options_.map_memory) return {Errc::Unsupported, "no memory is to be mapped into it"};
   const auto text = read_proc(pid, "status");
   if (!text) return {Errc::Target, "its status cannot be read"};
@@ -112,11 +119,43 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (text->find("VmLck:\t       0 kB") == std::string::npos)
     return {Errc::Unsupported, "its memory is locked (mlock)"};
   FastSites::Processor out;
-  for (const Tid tid : task_ids(pid)) out.faults_do_harm |= forbids_faults(tid);
+  for (const Tid tid : task_ids(pid)) {
+    const auto status = read_proc(tid, "status");
+    if (status && filters_calls(*status))
+      return {Errc::Unsupported, "its system calls are filtered (seccomp)"};
+    out.faults_do_harm |= status && forbids_faults(*status);
+  }
   out.time_stamps = has_even_time_stamps();
   out.segment_bases = may_read_segment_bases();
   tracer_.registers_64_.vector_state(out.vector_components, out.vector_bytes);
+  out.vector_parts = tracer_.registers_64_.vector_parts(out.vector_components);
   return out;
+}
+
+/// The first thread is as good as any for what is the process's. A filter is a thread's own.
+FastSites::Conduct LiveFastSites::conduct(Pid pid) {
+  constexpr size_t kAtATime = 2;
+  Conduct out;
+  const Process* const process = tracer_.find_process(pid);
+  if (process == nullptr) return out;
+  const auto& threads = process->threads;
+  for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {
+    const Tid tid = threads[looked_++ % threads.size()];
+    const auto status = read_proc(tid, "status");
+    out.filters_calls |= status && filters_calls(*status);
+    out.faults_do_harm |= status && forbids_faults(*status);
+  }
+  return out;
+}
+
+void LiveFastSites::stand_still(const std::function<void()>& what) {
+  ++held_;
+  tracer_.await_all_stopped();
+  for (Thread* thread : tracer_.all_threads())
+    if (thread->run == Run::Stopped) tracer_.settle(*thread);
+  what();
+  --held_;
+  tracer_.start_resumed();
 }
 
 void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {
@@ -351,10 +390,9 @@ void LiveFastSites::make_way(Process& process, uint64_t address) {
   if (fast == nullptr) return;
   const std::vector<uint64_t> sites = fast->sites_around(address, 1);
   if (sites.empty()) return;
-  tracer_.one_by_one.hold_all();
+  const Still still(tracer_);
   for (const uint64_t site : sites) fast->remove(site);
   for (const uint64_t site : sites) (void)tracer_.insert_site(process.pid, site);
-  tracer_.one_by_one.let_on();
 }
 
 /// Steps a thread to the next place where its registers are the program's. Signals wait until then,

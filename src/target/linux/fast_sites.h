@@ -20,6 +20,7 @@ class LiveFastSites final : public FastSites {
   explicit LiveFastSites(Tracer& tracer);
   ~LiveFastSites() override;
   Result<Processor> processor(Pid pid) override;
+  Conduct conduct(Pid pid) override;
   Result<Shared> share(Pid pid, uint64_t bytes) override;
   void populate(Pid pid, uint64_t address, uint64_t bytes) override;
   std::vector<ThreadBase> threads(Pid pid) override;
@@ -43,6 +44,8 @@ class LiveFastSites final : public FastSites {
   void settle(Thread& thread);
   bool leave(Thread& thread);
   void stop_ticks() { ticker_.stop(); }
+  /// Does this while all threads stand still, where they would without us; they run on then.
+  void stand_still(const std::function<void()>& what);
 
  private:
   /// All threads stand still as long as it lives.
@@ -61,6 +64,8 @@ class LiveFastSites final : public FastSites {
 
   Tracer& tracer_;
   Ticker ticker_;  // while a process has fast sites
+  int held_ = 0;   // how many want all threads to stand still
+  size_t looked_ = 0;  // of conduct(): at so many threads
   std::vector<Here> here_;
 };
 

@@ -200,6 +200,16 @@ void RegisterMap::to_block(const user_regs_struct& regs, Bytes xsave,
     }
 }
 
+std::vector<FastSites::VectorPart> RegisterMap::vector_parts(uint64_t components) const {
+  std::vector<FastSites::VectorPart> parts = {
+      {0, 24, kX87}, {32, 128, kX87}, {24, 8, kSse}, {160, 256, kSse}};
+  for (uint32_t i = 2; i < 16; ++i)
+    if ((components >> i & 1) != 0)
+      parts.push_back({static_cast<uint32_t>(compacted_at(components, i)), component_bytes_[i],
+                       uint64_t{1} << i});
+  return parts;
+}
+
 void RegisterMap::vector_state(uint64_t& components, uint64_t& bytes) const {
   uint32_t a = 0, b = 0, c = 0, d = 0;
   constexpr uint32_t kXsavec = 2;

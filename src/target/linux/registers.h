@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "model/registers.h"
+#include "target/fast_sites.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
@@ -34,6 +35,8 @@ class RegisterMap {
   void to_block(const user_regs_struct& regs, Bytes xsave, std::span<uint8_t> block) const;
   /// What XSAVEC has to store for a block, and how many bytes that takes; both 0 without XSAVEC.
   void vector_state(uint64_t& components, uint64_t& bytes) const;
+  /// The pieces of what is stored then.
+  std::vector<FastSites::VectorPart> vector_parts(uint64_t components) const;
   /// What XSAVEC has stored, as PTRACE_GETREGSET tells it. Empty where it makes no sense.
   std::vector<uint8_t> expand(Bytes compacted) const;
   /// General registers alone.

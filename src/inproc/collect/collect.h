@@ -1,0 +1,42 @@
+/* What the parts of the collector share. */
+#ifndef TRACEWELL_INPROC_COLLECT_COLLECT_H
+#define TRACEWELL_INPROC_COLLECT_COLLECT_H
+
+#include <stdint.h>
+
+#include "ax/hit.h"
+#include "ring/frame_ring.h"
+
+#define INSIDE __attribute__((visibility("hidden")))
+#define ENTRY __attribute__((visibility("hidden"), used))
+#define NOINLINE __attribute__((noinline))
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* A record's place. */
+struct Reserved {
+  struct tracewell_ring* ring;
+  uint32_t* commit;
+  uint8_t* data; /* NULL: there is no room */
+  uint64_t head; /* where it begins */
+};
+
+static inline void store(uint8_t* to, uint64_t value, uint32_t bytes) {
+  __builtin_memcpy(to, &value, bytes);
+}
+
+static inline int has_room(struct tracewell_hit* hit, uint64_t bytes) {
+  if (LIKELY((uint64_t)(hit->end - hit->at) >= bytes)) return 1;
+  hit->overflowed = 1;
+  return 0;
+}
+
+/* The vector state, or what has changed of it since the thread's last record that told of it. The
+ * record has this place, where `reserved` bytes are its own. */
+INSIDE void add_vector(struct tracewell_hit* hit, const struct Reserved* place, uint64_t reserved,
+                       const struct tracewell_step* step);
+/* What a record has told of it is lost with the record. */
+INSIDE void forget_vectors(struct tracewell_area* area, const struct tracewell_ring* ring);
+
+#endif

@@ -1,0 +1,101 @@
+/* Vector state in a hit's record. */
+#include "inproc/collect/collect.h"
+
+enum { kVectorHead = 6, kVectorAlign = 64, kLegacyBytes = 512, kHeaderBytes = 64 };
+
+static inline void save_vectors(uint8_t* to, uint64_t components) {
+  __asm__ volatile("xsavec64 (%0)"
+                   :
+                   : "r"(to), "a"((uint32_t)components), "d"((uint32_t)(components >> 32))
+                   : "memory");
+}
+
+static void add_whole_vector(struct tracewell_hit* hit, const struct tracewell_step* step) {
+  uint8_t* const head = hit->at;
+  uint8_t* const area = (uint8_t*)(((uint64_t)head + kVectorHead + kVectorAlign - 1) &
+                                   ~(uint64_t)(kVectorAlign - 1));
+  head[0] = 'X';
+  head[1] = (uint8_t)(area - head - kVectorHead);
+  store(head + 2, step->bytes, 4);
+  hit->at = area + step->bytes;
+  /* XSAVEC writes the header's first two words; the rest has to be 0 for who restores it. */
+  uint64_t* const rest = (uint64_t*)(area + kLegacyBytes);
+  for (unsigned i = 2; i < kHeaderBytes / 8; ++i) rest[i] = 0;
+  save_vectors(area, step->value);
+}
+
+/* Words, as many as fit `bytes`. */
+static inline int differ(const uint8_t* a, const uint8_t* b, uint32_t bytes) {
+  const uint64_t* const one = (const uint64_t*)a;
+  const uint64_t* const other = (const uint64_t*)b;
+  uint64_t difference = 0;
+  uint32_t i = 0;
+  for (; i + 4 <= bytes / 8; i += 4)
+    difference |= (one[i] ^ other[i]) | (one[i + 1] ^ other[i + 1]) | (one[i + 2] ^ other[i + 2]) |
+                  (one[i + 3] ^ other[i + 3]);
+  for (; i < bytes / 8; ++i) difference |= one[i] ^ other[i];
+  return difference != 0;
+}
+
+/* What is not as it was. Both states are in the cache; the ring is mostly in another one's. */
+static void add_vector_change(struct tracewell_hit* hit, struct tracewell_vectors* vectors,
+                              const struct tracewell_step* step) {
+  const struct tracewell_area* const area = hit->plan->area;
+  const uint8_t* const last = vectors->states[vectors->which & 1];
+  uint8_t* const now = vectors->states[~vectors->which & 1];
+  save_vectors(now, step->value);
+  const uint32_t base = vectors->generation;
+  const uint64_t before = base != 0 ? vectors->present : 0;
+  struct tracewell_vector_change change = {0, 0, base, base, 0};
+  __builtin_memcpy(&change.present, now + kLegacyBytes, sizeof change.present);
+  uint8_t* const head = hit->at;
+  uint8_t* to = head + 1 + sizeof change;
+  for (uint32_t i = 0; i < area->vector_part_count && i < TRACEWELL_VECTOR_PARTS; ++i) {
+    const struct tracewell_vector_part* const part = &area->vector_parts[i];
+    if ((change.present & part->component) == 0) continue;
+    if ((before & part->component) != 0 &&
+        !differ(now + part->offset, last + part->offset, part->bytes))
+      continue;
+    change.parts |= 1u << i;
+    for (uint32_t k = 0; k < part->bytes; k += 8)
+      *(uint64_t*)(to + k) = *(const uint64_t*)(now + part->offset + k);
+    to += part->bytes;
+  }
+  change.bytes = (uint32_t)(to - head - 1 - sizeof change);
+  if (change.parts != 0 || change.present != before) {
+    vectors->which ^= 1;
+    vectors->present = change.present;
+    if (++vectors->serial == 0) vectors->serial = 1;
+    change.generation = vectors->generation = vectors->serial;
+  }
+  *head = 'D';
+  __builtin_memcpy(head + 1, &change, sizeof change);
+  hit->at = to;
+}
+
+static struct tracewell_vectors* vectors_of(struct tracewell_area* area,
+                                            const struct tracewell_ring* ring) {
+  const uint64_t number =
+      (uint64_t)(ring - (struct tracewell_ring*)((uint8_t*)area + area->rings_offset));
+  return (struct tracewell_vectors*)((uint8_t*)area + area->vectors_offset) + number;
+}
+
+void forget_vectors(struct tracewell_area* area, const struct tracewell_ring* ring) {
+  if (area->vector_part_count != 0) vectors_of(area, ring)->generation = 0;
+}
+
+/* A record that tells of a change comes behind the one that it changes. So it is only done where no
+ * handler's record has got behind this one already, and none can tell of a change from then on. */
+void add_vector(struct tracewell_hit* hit, const struct Reserved* place, uint64_t reserved,
+                const struct tracewell_step* step) {
+  struct tracewell_area* const area = hit->plan->area;
+  if (!has_room(hit, kVectorHead + kVectorAlign - 1 + step->bytes)) return;
+  struct tracewell_vectors* const vectors = vectors_of(area, place->ring);
+  if (area->vector_part_count == 0 || vectors->busy) return add_whole_vector(hit, step);
+  __atomic_store_n(&vectors->busy, 1, __ATOMIC_SEQ_CST);
+  if (LIKELY(__atomic_load_n(&place->ring->head, __ATOMIC_RELAXED) == place->head + reserved))
+    add_vector_change(hit, vectors, step);
+  else
+    add_whole_vector(hit, step);
+  __atomic_store_n(&vectors->busy, 0, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,186 @@
+// Records that tell of changes of the vector state: what they come to is what was there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <random>
+
+#include <sys/time.h>
+
+#include "fast/counting.h"
+#include "fast/thunk.h"
+#include "fast/vector_state.h"
+
+namespace tracewell::fast {
+namespace {
+
+constexpr uint64_t kX87AndSse = 3;
+constexpr uint32_t kAreaBytes = 576, kXmmAt = 160;
+const std::vector<tracewell_vector_part> kParts = {
+    {0, 24, 1}, {32, 128, 1}, {24, 8, 2}, {160, 256, 2}};
+const HitsHere::Step kVectors{
+    .kind = TRACEWELL_STEP_VECTOR, .value = kX87AndSse, .bytes = kAreaBytes};
+
+void tell_changes(HitsHere& here) {
+  std::ranges::copy(kParts, here.area().vector_parts);
+  here.area().vector_part_count = static_cast<uint32_t>(kParts.size());
+}
+
+/// Of the one in the record; with its kind.
+std::pair<RecordBlock::Kind, std::vector<uint8_t>> vectors_in(Bytes record, VectorState& state) {
+  RecordBlocks blocks(record);
+  while (const auto block = blocks.next()) {
+    if (block->kind != RecordBlock::Kind::Vector && block->kind != RecordBlock::Kind::VectorChange)
+      continue;
+    const Bytes area =
+        block->kind == RecordBlock::Kind::Vector ? block->bytes : state.apply(*block);
+    return {block->kind, {area.begin(), area.end()}};
+  }
+  ADD_FAILURE() << "no vectors";
+  return {};
+}
+
+TEST(FastVectors, ChangesComeToWhatThereIs) {
+  HitsHere here;
+  tell_changes(here);
+  VectorState state(kParts, kX87AndSse);
+  const uint64_t body = here.add(1, {{}, kVectors});
+  std::mt19937_64 random(3);
+  Registers registers;
+  for (int i = 0; i < 500; ++i) {
+    if (random() % 3 == 0) registers.vector[random() % 8] = random();
+    ASSERT_EQ(call_body(body, registers), registers);
+    const auto records = here.records();
+    ASSERT_EQ(records.size(), 1U);
+    const auto [kind, area] = vectors_in(records[0].blocks, state);
+    EXPECT_EQ(kind, RecordBlock::Kind::VectorChange);
+    ASSERT_GE(area.size(), kXmmAt + sizeof registers.vector);
+    EXPECT_EQ(std::memcmp(&area[kXmmAt], registers.vector, sizeof registers.vector), 0) << i;
+  }
+}
+
+TEST(FastVectors, WhatHasNotChangedTakesNoRoom) {
+  HitsHere here;
+  tell_changes(here);
+  const uint64_t body = here.add(1, {{}, kVectors});
+  const Registers registers;
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(call_body(body, registers), registers);
+  const auto records = here.records();
+  ASSERT_EQ(records.size(), 5U);
+  constexpr uint32_t kMxcsr = 4;  // what the test itself does changes other registers at most
+  for (size_t i = 0; i < 5; ++i) {
+    RecordBlocks blocks(records[i].blocks);
+    blocks.next();
+    const auto block = blocks.next();
+    ASSERT_TRUE(block && block->kind == RecordBlock::Kind::VectorChange);
+    EXPECT_EQ((block->change.parts & kMxcsr) != 0, i == 0);
+    EXPECT_EQ(block->change.base == 0, i == 0);
+    EXPECT_EQ(records[i].blocks.size(), 2 + sizeof(tracewell_general) +
+                                            sizeof(tracewell_vector_change) +
+                                            block->change.bytes);
+  }
+}
+
+TEST(FastVectors, ARecordThatIsLostTakesItsChangesWithIt) {
+  HitsHere here;
+  tell_changes(here);
+  VectorState state(kParts, kX87AndSse);
+  static const char text[600] = {};
+  const HitsHere::Step memory{.kind = TRACEWELL_STEP_MEMORY,
+                              .value = reinterpret_cast<uint64_t>(text),
+                              .bytes = sizeof text};
+  const uint64_t good = here.add(1, {{}, kVectors});
+  const uint64_t too_large = here.add(2, {{}, kVectors, memory}, {}, 1024);
+  Registers registers;
+  for (uint64_t i = 1; i < 20; ++i) {
+    registers.vector[0] = i;
+    ASSERT_EQ(call_body(i % 2 != 0 ? too_large : good, registers), registers);
+  }
+  EXPECT_EQ(here.records().size(), 9U);
+  registers.vector[0] = 100;
+  ASSERT_EQ(call_body(too_large, registers), registers);
+  ASSERT_EQ(call_body(good, registers), registers);
+  const auto records = here.records();
+  ASSERT_EQ(records.size(), 1U);
+  const auto [kind, area] = vectors_in(records[0].blocks, state);
+  ASSERT_GE(area.size(), kXmmAt + 8U) << "it does not need what was lost";
+  EXPECT_EQ(area[kXmmAt], 100);
+}
+
+TEST(FastVectors, AnotherThreadsRingBeginsWithAllOfIt) {
+  HitsHere here({.rings = 1, .ring_bytes = 1 << 16});
+  tell_changes(here);
+  const uint64_t body = here.add(1, {{}, kVectors});
+  const Registers registers;
+  ASSERT_EQ(call_body(body, registers), registers);
+  here.reader().give_up(0, [](auto&) {});
+  ASSERT_EQ(call_body(body, registers), registers);
+  const auto records = here.records();
+  ASSERT_EQ(records.size(), 1U);
+  VectorState state(kParts, kX87AndSse);
+  EXPECT_FALSE(vectors_in(records[0].blocks, state).second.empty());
+}
+
+TEST(FastVectors, WhatMakesNoSenseIsNothing) {
+  VectorState state(kParts, kX87AndSse);
+  const std::vector<uint8_t> bytes(416);
+  RecordBlock block;
+  block.kind = RecordBlock::Kind::VectorChange;
+  block.bytes = bytes;
+  block.change = {.parts = 15, .bytes = 416, .base = 7, .generation = 8, .present = 3};
+  EXPECT_TRUE(state.apply(block).empty()) << "it changes what was never told";
+  block.change.base = 0;
+  EXPECT_EQ(state.apply(block).size(), kAreaBytes);
+  block.change.base = 8;
+  block.bytes = Bytes(bytes).first(100);
+  EXPECT_TRUE(state.apply(block).empty()) << "there is less than it says";
+  block.bytes = bytes;
+  EXPECT_TRUE(state.apply(block).empty()) << "it changes what made no sense";
+  block.change = {.parts = ~0u, .bytes = 416, .base = 0, .generation = 9, .present = ~uint64_t{0}};
+  EXPECT_FALSE(state.apply(block).empty());
+}
+
+volatile uint64_t interrupts = 0;
+void (*hit_with_vectors)(uint64_t) = nullptr;
+void interrupted(int) {
+  const int before = errno;
+  interrupts = interrupts + 1;
+  hit_with_vectors(1);
+  errno = before;
+}
+
+TEST(FastVectors, HandlersMayHitInBetween) {
+  HitsHere here({.rings = 8, .ring_bytes = 1 << 20});
+  tell_changes(here);
+  VectorState state(kParts, kX87AndSse);
+  const uint64_t body = here.add(1, {{}, kVectors}, {}, 1024);
+  const uint64_t slot = here.take(64);
+  const auto code = axjit::hit_slot(body);
+  std::memcpy(reinterpret_cast<void*>(slot), code.data(), code.size());
+  *reinterpret_cast<uint8_t*>(slot + code.size()) = 0xc3;  // ret
+  hit_with_vectors = reinterpret_cast<void (*)(uint64_t)>(slot);
+  interrupts = 0;
+  std::signal(SIGALRM, interrupted);
+  const timeval often{0, 50};
+  const itimerval timer{often, often};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+  uint64_t hits = 0, taken = 0;
+  while (interrupts < 3000) {
+    for (uint64_t i = 0; i < 20; ++i) {
+      __asm__ volatile("movq %0, %%xmm7" : : "r"(i / 4) : "xmm7");
+      hit_with_vectors(0);
+      ++hits;
+    }
+    for (const auto& record : here.records()) {
+      ASSERT_FALSE(vectors_in(record.blocks, state).second.empty());
+      ++taken;
+    }
+  }
+  setitimer(ITIMER_REAL, std::array<itimerval, 1>{}.data(), nullptr);
+  std::signal(SIGALRM, SIG_DFL);
+  taken += here.records().size();
+  EXPECT_EQ(taken, hits + interrupts);
+}
+
+}  // namespace
+}  // namespace tracewell::fast

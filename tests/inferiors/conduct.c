@@ -1,0 +1,86 @@
+// What a program may come to do after a trace run has begun. argv[1]:
+//   confine  allows itself write, exit and the return from signal handlers alone
+//   handle   has a handler for SIGSEGV, and then blocks that signal while memory ends
+// build: -D_GNU_SOURCE
+// Exits with 0 when all was computed right, and the handler is still its own.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KEEP __attribute__((noinline, noclone))
+
+volatile long passed;
+
+KEEP long pass(long n, const char *text) {
+  passed = n; /* pass */
+  return n * 2 + (text ? text[0] : 0);
+}
+
+/* Passes each millisecond, for so many of them, without a system call (but for the vDSO's). */
+static long go_on(long milliseconds, long n) {
+  static const char text[64];
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  long wrong = 0, begin = now.tv_sec * 1000 + now.tv_nsec / 1000000, at = begin;
+  while (at < begin + milliseconds) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const long then = now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (then != at) wrong += pass(n, text) != 2 * n;
+    at = then;
+  }
+  return wrong;
+}
+
+#define ALLOW(number)                                \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+static int confine(void) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      ALLOW(SYS_write),
+      ALLOW(SYS_exit_group),
+      ALLOW(SYS_rt_sigreturn),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+  };
+  const struct sock_fprog filter = {sizeof code / sizeof code[0], code};
+  long wrong = go_on(50, 1);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 9;
+  wrong += go_on(300, 2);
+  for (long i = 0; i < 2000; ++i) wrong += pass(3, NULL) != 6;
+  return wrong != 0;
+}
+
+static void on_fault(int number) { _exit(number); }
+
+static int handle(void) {
+  char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(two, 'x', 4096);
+  mprotect(two + 4096, 4096, PROT_NONE);
+  struct sigaction action = {.sa_handler = on_fault}, old;
+  sigaction(SIGSEGV, &action, NULL);
+  long wrong = go_on(300, 2);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGSEGV);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  for (int i = 0; i < 5; ++i) wrong += pass(1, two + 4096 - 24) != 2 + 'x';
+  sigaction(SIGSEGV, NULL, &old);
+  return wrong != 0 ? 1 : old.sa_handler == on_fault ? 0 : 2;
+}
+
+void finished(int code) { _exit(code); }
+
+int main(int argc, char **argv) {
+  if (argc < 2) return 2;
+  finished(strcmp(argv[1], "confine") ? handle() : confine());
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# timeout: 120
+"""Programs that change their ways while a trace runs, or had them from the beginning: their
+tracepoints become what they have to be, no hit is missing, and the program does not notice."""
+
+import os
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from replay_common import check, folder, gdb, need, same  # noqa: E402
+from serve_common import on_port  # noqa: E402
+from trace_common import INFERIORS, records  # noqa: E402
+
+RUN = """
+run("set non-stop %(non_stop)s")
+run("target extended-remote %(remote)s")
+run("set trace-buffer-size 60000000")
+run("source %(definitions)s")
+said = [run("tstart"), run("continue"), run("tstop")]
+result({"said": said, "status": run("tstatus"), "saved": run("tsave %(file)s"),
+        "end": run("continue"), "code": run("output $_exitcode")})
+"""
+DEFINITIONS = """
+%(kind)s pass
+actions
+collect n%(more)s
+end
+%(end)s
+"""
+
+
+def run(work, program, arguments, kind="trace", more="", non_stop="off", end="break finished"):
+    (work / "definitions").write_text(DEFINITIONS % {"kind": kind, "more": more, "end": end})
+    environment = {**os.environ}
+    environment.pop("TRACEWELL_FAST", None)
+    with on_port(INFERIORS / program, *arguments, env=environment) as server:
+        got = gdb(work, RUN % {"remote": server.remote, "file": work / "saved.tf",
+                               "definitions": work / "definitions", "non_stop": non_stop},
+                  INFERIORS / program)
+        said = server.said()
+    same(got["code"], "0", f"the program's own result: {got} {said}")
+    frames = [one for one in records(work / "saved.tf") if one.get("kind") == "frame"]
+    return got, frames, said
+
+
+def number(frame):
+    return int.from_bytes(bytes.fromhex(frame["memory"][0]["bytes"]), "little")
+
+
+def it_confines_itself(work):
+    for kind, non_stop in (("trace", "off"), ("ftrace", "off"), ("trace", "on")):
+        got, frames, said = run(work, "conduct", ["confine"], kind, non_stop=non_stop)
+        numbers = [number(frame) for frame in frames]
+        same(numbers, sorted(numbers), "the order of hits")
+        same(numbers.count(3), 2000, f"hits at the end: {got}")
+        check(numbers.count(1) > 20 and numbers.count(2) > 150, f"{len(numbers)} hits")
+        check("filters its system calls" in said, said)
+
+
+def it_handles_faults(work):
+    for non_stop in ("off", "on"):
+        got, frames, said = run(work, "conduct", ["handle"], more=", *text@64",
+                                non_stop=non_stop)
+        check("memory access error" in got["status"], got["status"])
+        check(frames, "no frame")
+        check("trap" not in said, said)
+
+
+def it_is_made_by_go(work):
+    got, frames, said = run(work, "goroutine", [], "ftrace", end="break _exit")
+    same([number(frame) for frame in frames], list(range(10)), "hits")
+    check("is a trap: it is Go's code" in said, said)
+
+
+def main():
+    need("gdb")
+    for part in (it_confines_itself, it_handles_faults, it_is_made_by_go):
+        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
+            continue
+        print(part.__name__, flush=True)
+        with folder() as work:
+            part(work)
+
+
+main()
