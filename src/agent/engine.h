@@ -133,7 +133,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   bool insert_fast(size_t index);
   void take_fast();
   void fast_hit(const FastTrace::Hit& hit);
-  void insert_anew();
+  void insert_anew(const std::vector<uint64_t>* places);
   void end_fast();
   void drop_fast();
 

@@ -110,18 +110,28 @@ void Engine::on_still() {
   if (!running_ || !fast_) return;
   if (change_ == FastTrace::Change::Filters)
     tell("The program filters its system calls (seccomp): tracepoints are traps from now on");
-  if (std::exchange(change_, FastTrace::Change::None) != FastTrace::Change::None) insert_anew();
+  const auto change = std::exchange(change_, FastTrace::Change::None);
+  if (change == FastTrace::Change::None) return;
+  insert_anew(change == FastTrace::Change::Code ? &fast_->gone() : nullptr);
 }
 
-/// As something else than they were: each as a trap, if it cannot be otherwise.
-void Engine::insert_anew() {
+/// As something else than they were: each as a trap, if it cannot be otherwise. All, or those at
+/// these places. They go first, since one that is there may keep another's code from being known.
+void Engine::insert_anew(const std::vector<uint64_t>* places) {
+  std::vector<size_t> these;
   for (size_t i = 0; i < definitions_.size(); ++i) {
     const TracepointDef& definition = definitions_[i];
     if (!fast_->has(definition.number, definition.address)) continue;
+    if (places != nullptr && std::ranges::find(*places, definition.address) == places->end())
+      continue;
     fast_->remove(definition.number, definition.address);
+    these.push_back(i);
+  }
+  for (const size_t i : these) {
     if (insert_fast(i)) continue;
+    const TracepointDef& definition = definitions_[i];
     const Status status = target_.trace_sites()->insert(pid_, definition.address);
-    if (!status) tell(Error(status.error()).within(name_of(definition)).text());
+    if (!status) tell("Lost " + Error(status.error()).within(name_of(definition)).text());
   }
 }
 

@@ -22,9 +22,11 @@
 namespace tracewell::agent {
 namespace {
 
-/// As many threads can collect at a time. Fewer where a program may not have so much address space;
-/// what nobody writes to takes no memory.
-constexpr uint32_t kRings[] = {4096, 256, 16};
+/// As many threads can collect at a time; more where it has many already, fewer where it may not
+/// have so much address space. What nobody writes to takes no memory.
+constexpr uint32_t kRings = 256, kRingsMin = 16, kRingsMax = 4096;
+constexpr int kRingsOfOne = 8;         // of one thread, by all the ways in which it may be known
+constexpr size_t kPopulatedMax = 64;   // rings that have their memory from the beginning
 constexpr uint64_t kStackMax = 2048;  // bytes of the program's that a hit may take
 constexpr std::chrono::milliseconds kPatience(20);  // for hits that are under way
 constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame
@@ -89,10 +91,11 @@ Status FastTrace::share_area(uint64_t buffer_bytes) {
   shape_.ring_bytes =
       static_cast<uint32_t>(std::bit_ceil(std::clamp(buffer_bytes, kRingMin, kRingMax)));
   Result<target::FastSites::Shared> shared = Error{Errc::Limit, "", {}};
-  for (const uint32_t rings : kRings) {
+  const size_t threads = std::min<size_t>(sites_.threads(pid_).size(), kRingsMax);
+  auto rings = std::clamp(std::bit_ceil(static_cast<uint32_t>(2 * threads)), kRings, kRingsMax);
+  for (; rings >= kRingsMin && !shared.ok(); rings /= 4) {
     shape_.rings = rings;
     shared = sites_.share(pid_, shape_.bytes());
-    if (shared.ok()) break;
   }
   TW_RETURN_IF_ERROR(shared);
   shared_ = *shared;
@@ -156,9 +159,10 @@ void FastTrace::prepare_rings(tracewell_area& area, uint64_t buffer_bytes) {
     if (thread.fs_base != 0) choose_keys(thread, area.keys);
   const uint64_t bytes =
       std::min<uint64_t>(shape_.ring_bytes, buffer_bytes / std::max<size_t>(threads.size(), 1));
+  size_t populated = 0;
   for (const auto& thread : threads) {
     const auto ring = thread_begins(thread);
-    if (!ring) return;
+    if (!ring || ++populated > kPopulatedMax) continue;
     sites_.populate(pid_, shared_.address + shape_.vectors_offset() +
                               *ring * sizeof(tracewell_vectors), sizeof(tracewell_vectors));
     const uint64_t cells = *ring * shape_.cells() * sizeof(uint32_t);
@@ -314,7 +318,9 @@ void FastTrace::add_block(const tracewell_general& general, Bytes vectors) {
 Bytes FastTrace::vectors_of(const fast::RecordBlock& change, uint32_t ring) {
   const auto at =
       vectors_.try_emplace(ring, vector_parts_, processor_.vector_components).first;
-  return at->second.apply(change);
+  const Bytes area = at->second.apply(change);
+  if (area.empty()) reader_->forget_vectors(ring);
+  return area;
 }
 
 /// false: the program has written over it.
@@ -390,12 +396,14 @@ void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
   if (!reader_) return;
   bases_.erase(tid);
   bool any = false;
+  int left = kRingsOfOne;  // a program may say that all of them are
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring) {
     if (reader_->key(ring) == 0 || reader_->tid(ring) != tid) continue;
     // What others did before is before its last.
     if (!std::exchange(any, true) && reader_->waiting(ring)) take(visit);
     reader_->give_up(ring, to_hits(visit));
     vectors_.erase(ring);
+    if (--left == 0) break;
   }
 }
 
@@ -437,6 +445,8 @@ FastTrace::Change FastTrace::look() {
     forbidden_ = true;
     return Change::Filters;
   }
+  gone_ = now.gone;
+  if (!gone_.empty()) return Change::Code;
   if (!now.faults_do_harm || processor_.faults_do_harm) return Change::None;
   processor_.faults_do_harm = true;
   if (area.keys == TRACEWELL_KEYS_SELF)

@@ -89,9 +89,12 @@ class FastTrace {
     None,
     Faults,   // it would notice loads that fault: all that are there are to be inserted again
     Filters,  // it filters system calls: all that are there are to be traps
+    Code,     // some code is not what it was: those of gone() are to be inserted again
   };
   /// Looks at some of its threads, others each time; what was told is not told again.
   Change look();
+  /// Their addresses.
+  const std::vector<uint64_t>& gone() const { return gone_; }
 
  private:
   struct Point {
@@ -125,6 +128,7 @@ class FastTrace {
   uint64_t collect_ = 0, calls_ = 0;  // addresses in the process
   std::map<int64_t, uint64_t> bases_;  // of fs, by thread
   bool forbidden_ = false;  // there can be no more of them
+  std::vector<uint64_t> gone_;
   std::vector<tracewell_vector_part> vector_parts_;  // none: vector state comes as a whole
   std::map<uint32_t, fast::VectorState> vectors_;    // by ring
   uint64_t unreadable_ = 0;                          // records

@@ -46,25 +46,27 @@ const uint8_t* RingReader::record_at(uint32_t number) const {
          seen_[number].tail % shape_.ring_bytes;
 }
 
-uint64_t RingReader::next(uint32_t number) const {
+uint64_t RingReader::written(uint32_t number) const { return load(ring(number).head); }
+
+/// `written` was looked at before: an origin in front of that has been told by then.
+uint64_t RingReader::next(uint32_t number, uint64_t written) const {
   const uint64_t tail = seen_[number].tail;
-  const uint64_t ahead = load(ring(number).head) - tail;
+  const uint64_t ahead = written - tail;
   const uint64_t origin = load(ring(number).origin);
   const bool anew = origin % shape_.ring_bytes == 0 && origin - tail <= ahead &&
                     origin - tail < shape_.ring_bytes && ahead < 2 * uint64_t{shape_.ring_bytes};
   return anew ? origin : tail;
 }
 
-uint64_t RingReader::head(uint32_t number) const {
-  const uint64_t tail = seen_[number].tail;
-  const uint64_t ahead = load(ring(number).head) - tail;
+uint64_t RingReader::end(uint64_t tail, uint64_t written) const {
+  const uint64_t ahead = written - tail;
   return tail + std::min<uint64_t>(ahead, shape_.ring_bytes) / TRACEWELL_CELL * TRACEWELL_CELL;
 }
 
 uint64_t RingReader::used(uint32_t number) const {
   TW_CHECK(number < shape_.rings);
-  const uint64_t used = load(ring(number).head) - next(number);
-  return std::min<uint64_t>(used, shape_.ring_bytes);
+  const uint64_t far = written(number);
+  return std::min<uint64_t>(far - next(number, far), shape_.ring_bytes);
 }
 
 bool RingReader::waiting(uint32_t number) const {
@@ -88,10 +90,11 @@ void RingReader::tell(uint32_t number) {
 }
 
 RingReader::Front RingReader::open(uint32_t number, bool ended) {
-  const uint64_t tail = seen_[number].tail = next(number);
+  const uint64_t far = written(number);
+  const uint64_t tail = seen_[number].tail = next(number, far);
   return {.ring = number,
           .ended = ended,
-          .end = head(number),
+          .end = end(tail, far),
           .limit = tail + shape_.ring_bytes};
 }
 
@@ -202,17 +205,20 @@ size_t RingReader::take(uint32_t number, bool ended, const Visit& visit) {
 
 bool RingReader::unfinished(uint32_t number) const {
   if (!waiting(number)) return false;
-  const uint32_t word = load(commit_word(number, next(number)));
+  const uint32_t word = load(commit_word(number, next(number, written(number))));
   return word == 0 || (word & TRACEWELL_RECORD_OPEN) != 0;
 }
+
+void RingReader::forget_vectors(uint32_t number) { store(vectors(number).generation, 0); }
 
 size_t RingReader::give_up(uint32_t number, const Visit& visit) {
   const size_t taken = take(number, true, visit);
   Seen& seen = seen_[number];
   seen.losses.no_room += load(ring(number).lost);
   seen.tail = seen.told = 0;
-  reinterpret_cast<tracewell_vectors*>(memory_.data() + shape_.vectors_offset())[number]
-      .generation = 0;
+  forget_vectors(number);
+  store(vectors(number).busy, 0);
+  store(ring(number).impatient, 0);
   store(ring(number).lost, 0);
   store(ring(number).origin, 0);
   store(ring(number).head, 0);

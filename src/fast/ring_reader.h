@@ -62,6 +62,8 @@ class RingReader {
   size_t take(uint32_t ring, bool ended, const Visit& visit);
   /// take() with `ended`, then the ring is free for another thread. What it has lost stays counted.
   size_t give_up(uint32_t ring, const Visit& visit);
+  /// Its thread's next record tells of all of its vector state.
+  void forget_vectors(uint32_t ring);
   /// Is there a record that was begun and is not finished, before all that could be taken?
   bool unfinished(uint32_t ring) const;
 
@@ -88,13 +90,18 @@ class RingReader {
   tracewell_ring& ring(uint32_t number) const {
     return reinterpret_cast<tracewell_ring*>(memory_.data() + shape_.rings_offset())[number];
   }
+  tracewell_vectors& vectors(uint32_t number) const {
+    return reinterpret_cast<tracewell_vectors*>(memory_.data() + shape_.vectors_offset())[number];
+  }
   uint32_t& commit_word(uint32_t ring, uint64_t position) const;
   /// Where what is at the tail has its bytes.
   const uint8_t* record_at(uint32_t ring) const;
-  /// How far it may be written; never more than a ring's size ahead of what was read.
-  uint64_t head(uint32_t ring) const;
-  /// Where the next record is, if the thread has begun anew.
-  uint64_t next(uint32_t ring) const;
+  /// How far it is written, as was just seen; never more than a ring's size ahead of what was read.
+  uint64_t head(uint32_t ring) const { return end(seen_[ring].tail, written(ring)); }
+  uint64_t end(uint64_t tail, uint64_t written) const;
+  uint64_t written(uint32_t ring) const;
+  /// Where the next record is, if the thread has begun anew before it had written so far.
+  uint64_t next(uint32_t ring, uint64_t written) const;
   Front open(uint32_t ring, bool ended);
   bool find(Front& front);
   bool holds_record(Front& front, uint64_t bytes);

@@ -19,8 +19,6 @@ class VectorState {
   /// A VectorChange. The whole area, valid until the next one; empty: it changes something that was
   /// never told, or makes no sense.
   Bytes apply(const RecordBlock& block);
-  /// Another thread has the ring.
-  void forget() { generation_ = 0; }
 
  private:
   std::span<const tracewell_vector_part> parts_;

@@ -48,6 +48,7 @@ class FastSites {
   struct Conduct {
     bool filters_calls = false;   // system calls other than its own may end it
     bool faults_do_harm = false;  // as of Processor
+    std::vector<uint64_t> gone;   // sites whose code is not what we made of it: to be removed
   };
   /// Registers as code in the process has found them.
   struct Found {
@@ -66,7 +67,7 @@ class FastSites {
 
   /// Can there be fast sites in this process at all? Unsupported, with the reason, if not.
   virtual Result<Processor> processor(Pid pid) = 0;
-  /// While it runs, of a few of its threads: others at each call.
+  /// While it runs, of a few of its threads and sites: others at each call.
   virtual Conduct conduct(Pid pid) = 0;
   /// Zeroed. One for each process; given back by release().
   virtual Result<Shared> share(Pid pid, uint64_t bytes) = 0;
@@ -88,8 +89,8 @@ class FastSites {
   virtual void to_block(const Found& found, std::span<uint8_t> block) = 0;
   /// Puts the program's own bytes in place of ours, in what was read from `address`.
   virtual void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) = 0;
-  /// May be called from inside of a hit: it is done as soon as it can be.
-  /// No sites, no placed code, and nothing shared. `shared.bytes` goes.
+  /// No sites, no placed code, and nothing shared. `shared.bytes` goes. May be called from inside
+  /// of a hit: it is done as soon as it can be.
   virtual void release(Pid pid) = 0;
 
   /// A slot has at most this many bytes.

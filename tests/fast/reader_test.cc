@@ -1,4 +1,4 @@
-// The reader beside writers that go on between any two of its steps.
+// The reader beside writers that go on whenever it hands out a record.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -88,8 +88,7 @@ TEST(FastReader, GivesTheRecordsOfAllRingsInTheOrderOfTime) {
   EXPECT_EQ(next, 1000U);
 }
 
-/// A ring that is stuck for good must not keep another's thread from its patience, nor its own from
-/// going on.
+/// Or a reader that is gone would cost two seconds a hit.
 TEST(FastReader, WhoHasWaitedInVainWaitsNoMoreUntilItsOwnRingIsRead) {
   Counting counting({.rings = 4, .ring_bytes = 4096}, 256, true);
   std::atomic<uint64_t> hits = 0;

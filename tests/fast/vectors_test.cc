@@ -142,10 +142,12 @@ TEST(FastVectors, WhatMakesNoSenseIsNothing) {
 
 volatile uint64_t interrupts = 0;
 void (*hit_with_vectors)(uint64_t) = nullptr;
+constexpr uint64_t kInHandler = 1000;
 void interrupted(int) {
   const int before = errno;
   interrupts = interrupts + 1;
-  hit_with_vectors(1);
+  __asm__ volatile("movq %0, %%xmm7" : : "r"(interrupts) : "xmm7");
+  hit_with_vectors(kInHandler + interrupts);
   errno = before;
 }
 
@@ -168,11 +170,16 @@ TEST(FastVectors, HandlersMayHitInBetween) {
   while (interrupts < 3000) {
     for (uint64_t i = 0; i < 20; ++i) {
       __asm__ volatile("movq %0, %%xmm7" : : "r"(i / 4) : "xmm7");
-      hit_with_vectors(0);
+      hit_with_vectors(i / 4);
       ++hits;
     }
     for (const auto& record : here.records()) {
-      ASSERT_FALSE(vectors_in(record.blocks, state).second.empty());
+      const auto [kind, area] = vectors_in(record.blocks, state);
+      ASSERT_GE(area.size(), kXmmAt + 8 * 16U);
+      uint64_t xmm7 = 0;
+      std::memcpy(&xmm7, &area[kXmmAt + 7 * 16], sizeof xmm7);
+      const uint64_t argument = Counting::number(record);
+      ASSERT_EQ(xmm7, argument > kInHandler ? argument - kInHandler : argument);
       ++taken;
     }
   }

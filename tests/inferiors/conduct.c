@@ -17,10 +17,11 @@
 
 #define KEEP __attribute__((noinline, noclone))
 
-volatile long passed;
+volatile long passed, passes;
 
 KEEP long pass(long n, const char *text) {
-  passed = n; /* pass */
+  passed = n;
+  ++passes;
   return n * 2 + (text ? text[0] : 0);
 }
 

@@ -183,7 +183,7 @@ ATTACHED = """
 import os, signal, threading
 run("target extended-remote %(remote)s")
 run("handle SIGUSR1 stop nopass")
-said, created = [], []
+said, created, flags = [], [], []
 for turn in range(4):
     said.append(run("attach %(process)d"))
     run("delete")
@@ -197,11 +197,13 @@ for turn in range(4):
         for step in range(15):
             said += [run("stepi"), run("info symbol $pc")]
     created.append(run("tstatus"))
+    maps = open("/proc/%(process)d/smaps").read()
+    flags.append(maps[maps.index("memfd:tracewell"):].split("VmFlags:")[1].split(chr(10))[0])
     if turn == 3:
         said += [run("tbreak pass"), run("continue")]
     said.append(run("tstop") if turn %% 2 else "")
     said.append(run("detach"))
-result([said, created])
+result([said, created, flags])
 """
 
 
@@ -212,7 +214,7 @@ def attached(work):
     try:
         same(program.stdout.readline(), "at work\n", "the program")
         with on_port(options=("--multi",)) as server:
-            said, created = gdb(work, ATTACHED % {
+            said, created, flags = gdb(work, ATTACHED % {
                 "remote": server.remote, "process": program.pid,
                 "compute": line_of("fast.c", "compute")}, INFERIORS / "fast")
             notices = server.said()
@@ -220,6 +222,8 @@ def attached(work):
             check("rror" not in text and "annot" not in text and "No symbol" not in text and
                   "SIG" not in text.replace("SIGUSR1", ""), text)
         same(str(said).count("stopped with signal SIGUSR1"), 16, "stops by the signal")
+        for words in flags:
+            check("dd" in words.split(), f"not kept out of core files: {words}")
         for text in created:
             check(int(re.search(r"of (\d+) created", text).group(1)) > 1000, text)
         check("is a trap" not in notices and "are traps" not in notices, notices)

@@ -118,8 +118,10 @@ static NOINLINE int wait_for_room(struct tracewell_area* area, struct tracewell_
     else
       call(kNanosleep, (long)&time, 0, 0, 0, 0, 0);
   }
-  __atomic_store_n(&ring->impatient, 1, __ATOMIC_RELAXED);
-  return 0;
+  __atomic_store_n(&ring->impatient, 1, __ATOMIC_SEQ_CST);
+  if (LIKELY(__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == tail)) return 0;
+  __atomic_store_n(&ring->impatient, 0, __ATOMIC_RELAXED); /* it did meanwhile */
+  return 1;
 }
 
 static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64_t bytes,
@@ -142,7 +144,7 @@ static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64
     out.head = head;
     if (UNLIKELY(head == tail) && (head & mask) >= TRACEWELL_REWIND_MIN) {
       out.head = tail = (head | mask) + 1;
-      __atomic_store_n(&ring->origin, tail, __ATOMIC_RELEASE);
+      if (!exchange_if(&ring->origin, origin, tail)) continue;
     }
     if (UNLIKELY(out.head + bytes - tail > mask + 1)) {
       if (patient && wait_for_room(area, ring)) continue;

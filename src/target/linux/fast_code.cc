@@ -79,8 +79,13 @@ Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>
                         const Map& map) {
   TW_CHECK(slot.size() <= FastSites::kSlotBytesMax && !slots_.contains(address));
   TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, maps));
-  if (!is_as_known(*segment, address))
-    return {Errc::Unsupported, "the code there is not what it was"};
+  if (!is_as_known(*segment, address)) {
+    const pads::Range range = segment->code.range();
+    if (std::ranges::any_of(slots_, [&](const auto& one) { return range.holds(one.first); }))
+      return {Errc::Unsupported, "the code there is not what it was"};
+    std::erase_if(segments_, [&](const auto& one) { return one.get() == segment; });
+    TW_ASSIGN_OR_RETURN(segment, segment_at(address, maps));
+  }
   // In code without unwind information, who asks for a tracepoint knows better.
   if (!segment->code.assume(address))
     return {Errc::Unsupported, "no instruction begins there"};
@@ -218,6 +223,23 @@ std::optional<uint64_t> FastCode::behind_slot(uint64_t pc) const {
   for (const uint64_t address : pads_of_.at(entry->plan.site))
     if (const auto copy = pads_.at(address).copy_of(pc)) return copy;
   return std::nullopt;
+}
+
+std::vector<uint64_t> FastCode::gone() {
+  constexpr int kAtATime = 16;
+  std::vector<uint64_t> found;
+  for (int i = 0; i < kAtATime && !originals_.empty(); ++i) {
+    auto at = originals_.upper_bound(looked_up_to_);
+    if (at == originals_.end()) at = originals_.begin();
+    looked_up_to_ = at->first;
+    std::vector<uint8_t> now(at->second.ours.size());
+    now.resize(space_.read_raw(at->first, now));
+    if (now == at->second.ours) continue;
+    const std::vector<uint64_t> sites = sites_around(at->first, 1);
+    found.insert(found.end(), sites.begin(), sites.end());
+    break;
+  }
+  return found;
 }
 
 void FastCode::hide(uint64_t address, std::span<uint8_t> bytes) const {

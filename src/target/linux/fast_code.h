@@ -60,6 +60,10 @@ class FastCode {
   /// Where a thread goes on that has been through the site's slot; nullopt when no pad has it.
   std::optional<uint64_t> behind_slot(uint64_t pc) const;
 
+  /// Sites whose place the program has written to since, or unmapped. Looks at a few, behind those
+  /// that it was asked for before.
+  std::vector<uint64_t> gone();
+
   void hide(uint64_t address, std::span<uint8_t> bytes) const;
   bool meets(uint64_t address, uint64_t bytes) const;
 
@@ -104,6 +108,7 @@ class FastCode {
     std::vector<uint8_t> before, ours;
   };
   std::map<uint64_t, Written> originals_;  // by address
+  uint64_t looked_up_to_ = 0;              // of these, by gone()
   std::vector<Placed> placed_;
 };
 

@@ -65,6 +65,17 @@ size_t words_of(const std::string& status, std::string_view name) {
   return static_cast<size_t>(std::distance(Words(line), Words()));
 }
 
+/// Of address space: much of what is left to it is the program's own.
+bool has_room_for(Pid pid, uint64_t bytes) {
+  constexpr uint64_t kShare = 8;
+  rlimit most{};
+  if (::prlimit(static_cast<pid_t>(pid), RLIMIT_AS, nullptr, &most) != 0) return true;
+  if (most.rlim_cur == RLIM_INFINITY) return true;
+  const auto pages = read_proc(pid, "statm");
+  const uint64_t used = pages ? std::strtoull(pages->c_str(), nullptr, 10) * kMapBytes : 0;
+  return bytes <= (most.rlim_cur - std::min<uint64_t>(most.rlim_cur, used)) / kShare;
+}
+
 bool filters_calls(const std::string& status) {
   constexpr std::string_view kName = "Seccomp:\t";
   const size_t at = status.find(kName);
@@ -136,8 +147,9 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
 FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   constexpr size_t kAtATime = 2;
   Conduct out;
-  const Process* const process = tracer_.find_process(pid);
+  Process* const process = tracer_.find_process(pid);
   if (process == nullptr) return out;
+  if (process->space->fast) out.gone = process->space->fast->gone();
   const auto& threads = process->threads;
   for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {
     const Tid tid = threads[looked_++ % threads.size()];
@@ -208,6 +220,8 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   rlimit most{};
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)
     return {Errc::Unsupported, "files may not be so large here (ulimit -f)"};
+  if (!has_room_for(pid, bytes))
+    return {Errc::Unsupported, "it may not have so much address space (ulimit -v)"};
   TW_ASSIGN_OR_RETURN(const uint64_t name,
                       map_far_away(*thread, kMapBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   (void)process->space->write_raw(name, as_bytes("tracewell"));
@@ -233,10 +247,12 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
       *thread, {SYS_close, static_cast<uint64_t>(*made), 0, 0, 0, 0, 0});
   if (!sized) return errno_error(error, "memory of the program", Errc::Target);
   TW_RETURN_IF_ERROR(theirs);
+  code_of(*process).mapped.push_back({*theirs, bytes});
+  // It is no part of the program, and large: a core file is to be as it would be without us.
+  (void)tracer_.remote_system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0});
   void* const here = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                             ours.get(), 0);
   if (here == MAP_FAILED) return errno_error("memory of the program", Errc::Target);
-  code_of(*process).mapped.push_back({*theirs, bytes});
   here_.push_back({pid, {static_cast<uint8_t*>(here), bytes}});
   want_ticks();
   return Shared{*theirs, here_.back().bytes};

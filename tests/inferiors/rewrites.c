@@ -1,0 +1,59 @@
+// Code that does not stay as it is. argv[1]:
+//   library  is loaded and unloaded, by turns
+//   itself   is written over by the program, with the bytes that it had in the beginning
+// build: -D_GNU_SOURCE
+// libs: -ldl
+// Between two turns it waits for 100 ms. Exits with 0 when all was computed right.
+#include <dlfcn.h>
+#include <libgen.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { kTurns = 5, kCalls = 10 };
+
+__attribute__((noinline, noclone)) long pass(long n) { return n * 3 + 1; }
+
+static int itself(void) {
+  uint8_t *const code = (uint8_t *)(uintptr_t)pass;
+  const uintptr_t page = (uintptr_t)code & ~(uintptr_t)4095;
+  uint8_t bytes[32];
+  mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+  memcpy(bytes, code, sizeof bytes);
+  long wrong = 0;
+  for (long turn = 0; turn < kTurns; ++turn) {
+    usleep(100000);
+    for (long n = turn * kCalls; n < (turn + 1) * kCalls; ++n) wrong += pass(n) != n * 3 + 1;
+    memcpy(code, bytes, sizeof bytes);
+  }
+  return wrong != 0;
+}
+
+void loaded(void *library) { (void)library; }
+
+static int library(const char *program) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s", program);
+  char *const folder = dirname(path);
+  char name[5000];
+  snprintf(name, sizeof name, "%s/libdaily.so", folder);
+  for (long turn = 0; turn < kTurns; ++turn) {
+    void *const handle = dlopen(name, RTLD_NOW);
+    if (!handle) return 3;
+    void (*const own)(void) = (void (*)(void))dlsym(handle, "library_own");
+    if (!own) return 4;
+    loaded(handle);
+    usleep(100000);
+    for (long i = 0; i < kCalls; ++i) own();
+    dlclose(handle);
+  }
+  return 0;
+}
+
+void finished(int code) { _exit(code); }
+
+int main(int argc, char **argv) {
+  finished(argc < 2 ? 2 : strcmp(argv[1], "library") ? itself() : library(argv[0]));
+}
