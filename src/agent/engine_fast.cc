@@ -128,9 +128,12 @@ void Engine::insert_anew(const std::vector<uint64_t>* places) {
     these.push_back(i);
   }
   for (const size_t i : these) {
-    if (insert_fast(i)) continue;
     const TracepointDef& definition = definitions_[i];
-    const Status status = target_.trace_sites()->insert(pid_, definition.address);
+    Status status = Error{Errc::Target, "the code there is not what it was", {}};
+    if (places == nullptr || fast_->is_as_before(definition.address)) {
+      if (insert_fast(i)) continue;
+      status = target_.trace_sites()->insert(pid_, definition.address);
+    }
     if (!status) tell("Lost " + Error(status.error()).within(name_of(definition)).text());
   }
 }

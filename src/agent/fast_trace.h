@@ -95,6 +95,8 @@ class FastTrace {
   Change look();
   /// Their addresses.
   const std::vector<uint64_t>& gone() const { return gone_; }
+  /// After remove(): can it be inserted again? Other code there is not what somebody meant.
+  bool is_as_before(uint64_t address) const { return sites_.is_as_before(pid_, address); }
 
  private:
   struct Point {

@@ -85,6 +85,8 @@ class FastSites {
   /// address. Unsupported, with the reason, where the instruction cannot be led there.
   virtual Status insert(Pid pid, uint64_t address, Bytes slot) = 0;
   virtual void remove(Pid pid, uint64_t address) = 0;
+  /// Is the code around a place where a site was what it was then?
+  virtual bool is_as_before(Pid pid, uint64_t address) = 0;
   /// `block` has the layout's size; registers that were not found are 0.
   virtual void to_block(const Found& found, std::span<uint8_t> block) = 0;
   /// Puts the program's own bytes in place of ours, in what was read from `address`.

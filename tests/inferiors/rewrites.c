@@ -1,6 +1,7 @@
 // Code that does not stay as it is. argv[1]:
 //   library  is loaded and unloaded, by turns
 //   itself   is written over by the program, with the bytes that it had in the beginning
+//   other    the same, with other code that computes the same
 // build: -D_GNU_SOURCE
 // libs: -ldl
 // Between two turns it waits for 100 ms. Exits with 0 when all was computed right.
@@ -16,9 +17,11 @@ enum { kTurns = 5, kCalls = 10 };
 
 __attribute__((noinline, noclone)) long pass(long n) { return n * 3 + 1; }
 
-static int itself(void) {
+static int itself(int is_other) {
   uint8_t *const code = (uint8_t *)(uintptr_t)pass;
   const uintptr_t page = (uintptr_t)code & ~(uintptr_t)4095;
+  /* lea 1(%rdi,%rdi,2), %rax; ret; and what no thread shall come to */
+  static const uint8_t other[] = {0x48, 0x8d, 0x44, 0x7f, 0x01, 0xc3, 0x0f, 0x0b, 0x0f, 0x0b};
   uint8_t bytes[32];
   mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
   memcpy(bytes, code, sizeof bytes);
@@ -27,6 +30,7 @@ static int itself(void) {
     usleep(100000);
     for (long n = turn * kCalls; n < (turn + 1) * kCalls; ++n) wrong += pass(n) != n * 3 + 1;
     memcpy(code, bytes, sizeof bytes);
+    if (is_other) memcpy(code, other, sizeof other);
   }
   return wrong != 0;
 }
@@ -55,5 +59,6 @@ static int library(const char *program) {
 void finished(int code) { _exit(code); }
 
 int main(int argc, char **argv) {
-  finished(argc < 2 ? 2 : strcmp(argv[1], "library") ? itself() : library(argv[0]));
+  finished(argc < 2 ? 2 : strcmp(argv[1], "library") ? itself(!strcmp(argv[1], "other"))
+                                                    : library(argv[0]));
 }

@@ -67,6 +67,14 @@ def it_writes_over_it(work):
         check("is a trap" not in said and "Lost" not in said, said)
 
 
+def it_has_other_code_there(work):
+    for kind in ("ftrace", "trace"):
+        got, frames, said = run(work, "other", "pass", "main", kind)
+        same([int(frame["registers"]["rdi"], 16) for frame in frames], list(range(10)),
+             f"hits: {got}")
+        check("Lost tracepoint" in said and "is not what it was" in said, said)
+
+
 def it_loads_it_again(work):
     for alone in (False, True):
         got, frames, said = run(work, "library", "library_own", "loaded", "ftrace", alone)
@@ -75,7 +83,7 @@ def it_loads_it_again(work):
 
 def main():
     need("gdb")
-    for part in (it_writes_over_it, it_loads_it_again):
+    for part in (it_writes_over_it, it_has_other_code_there, it_loads_it_again):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

@@ -225,6 +225,11 @@ std::optional<uint64_t> FastCode::behind_slot(uint64_t pc) const {
   return std::nullopt;
 }
 
+bool FastCode::is_as_before(uint64_t address) const {
+  const Segment* const segment = owner(address);
+  return segment != nullptr && is_as_known(*segment, address);
+}
+
 std::vector<uint64_t> FastCode::gone() {
   constexpr int kAtATime = 16;
   std::vector<uint64_t> found;

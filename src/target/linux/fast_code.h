@@ -60,6 +60,8 @@ class FastCode {
   /// Where a thread goes on that has been through the site's slot; nullopt when no pad has it.
   std::optional<uint64_t> behind_slot(uint64_t pc) const;
 
+  /// Where a site was.
+  bool is_as_before(uint64_t address) const;
   /// Sites whose place the program has written to since, or unmapped. Looks at a few, behind those
   /// that it was asked for before.
   std::vector<uint64_t> gone();

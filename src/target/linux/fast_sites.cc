@@ -336,6 +336,11 @@ void LiveFastSites::remove(Pid pid, uint64_t address) {
   if (process != nullptr && process->space->fast) process->space->fast->remove(address);
 }
 
+bool LiveFastSites::is_as_before(Pid pid, uint64_t address) {
+  const Process* const process = tracer_.find_process(pid);
+  return process != nullptr && process->space->fast && process->space->fast->is_as_before(address);
+}
+
 /// Threads are outside of it: all have been stopped since they may have been inside.
 void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   if (!space->fast) return;

@@ -28,6 +28,7 @@ class LiveFastSites final : public FastSites {
                          std::span<const Load> loads) override;
   Status insert(Pid pid, uint64_t address, Bytes slot) override;
   void remove(Pid pid, uint64_t address) override;
+  bool is_as_before(Pid pid, uint64_t address) override;
   void to_block(const Found& found, std::span<uint8_t> block) override;
   void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) override;
   void release(Pid pid) override;
