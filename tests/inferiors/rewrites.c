@@ -17,14 +17,21 @@ enum { kTurns = 5, kCalls = 10 };
 
 __attribute__((noinline, noclone)) long pass(long n) { return n * 3 + 1; }
 
+static uint8_t bytes[32];
+
+/* Before main(), where the test sets tracepoints: these are the program's own. A load with a fixed
+   address would tell that they are read, and have a trap there. */
+__attribute__((constructor)) static void remember(void) {
+  long (*volatile code)(long) = pass;
+  memcpy(bytes, (const void *)(uintptr_t)code, sizeof bytes);
+}
+
 static int itself(int is_other) {
   uint8_t *const code = (uint8_t *)(uintptr_t)pass;
   const uintptr_t page = (uintptr_t)code & ~(uintptr_t)4095;
   /* lea 1(%rdi,%rdi,2), %rax; ret; and what no thread shall come to */
   static const uint8_t other[] = {0x48, 0x8d, 0x44, 0x7f, 0x01, 0xc3, 0x0f, 0x0b, 0x0f, 0x0b};
-  uint8_t bytes[32];
   mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
-  memcpy(bytes, code, sizeof bytes);
   long wrong = 0;
   for (long turn = 0; turn < kTurns; ++turn) {
     usleep(100000);

@@ -240,6 +240,9 @@ std::vector<uint64_t> FastCode::gone() {
     std::vector<uint8_t> now(at->second.ours.size());
     now.resize(space_.read_raw(at->first, now));
     if (now == at->second.ours) continue;
+    // A process that has just ended has no memory at all.
+    uint8_t any = 0;
+    if (placed_.empty() || space_.read_raw(placed_.front().start, {&any, 1}) == 0) break;
     const std::vector<uint64_t> sites = sites_around(at->first, 1);
     found.insert(found.end(), sites.begin(), sites.end());
     break;
