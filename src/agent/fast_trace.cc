@@ -77,6 +77,7 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
     vector_parts_.clear();
   area.vector_part_count = static_cast<uint32_t>(vector_parts_.size());
   std::ranges::copy(vector_parts_, area.vector_parts);
+  area.vectors_direct = processor_.vectors_direct;
   prepare_rings(area, buffer_bytes);
   ticks_begin_ = ticks_now_ = read_ticks();
   ns_begin_ = ns_now_ = clock_();

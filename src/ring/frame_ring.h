@@ -73,7 +73,10 @@ struct tracewell_vectors {
   uint32_t serial;     /* of the newest generation that there was */
   uint32_t which;
   uint32_t busy; /* 1: a hit has come so far; one of a signal's handler leaves all this alone */
-  uint64_t unused[5];
+  uint32_t steady; /* 1: it was the same at the last two hits, and may well be again */
+  uint32_t pad;
+  uint64_t unused[4];
+  uint8_t scratch[128];
   uint8_t states[2][TRACEWELL_VECTOR_BYTES];
 };
 
@@ -109,7 +112,9 @@ struct tracewell_area {
   uint32_t vector_part_count; /* 0: vector state is told as a whole each time */
   uint32_t pad;
   uint64_t vectors_offset; /* struct tracewell_vectors[rings] */
-  uint64_t unused[5];
+  /* Components whose registers a hit may compare by itself, without XSAVEC. */
+  uint64_t vectors_direct;
+  uint64_t unused[4];
   struct tracewell_vector_part vector_parts[TRACEWELL_VECTOR_PARTS];
   uint64_t variables[512]; /* cells of trace state variables */
 };

@@ -43,6 +43,7 @@ class FastSites {
     uint64_t vector_components = 0;  // that XSAVEC has to store for the registers; 0 = no XSAVEC
     uint64_t vector_bytes = 0;       // of what it stores then, at most
     std::vector<VectorPart> vector_parts;  // of that
+    uint64_t vectors_direct = 0;  // components with instructions to compare their registers by
   };
   /// What the program has come to do that code in it has to respect.
   struct Conduct {

@@ -1,5 +1,6 @@
 /* Vector state in a hit's record. */
 #include "inproc/collect/collect.h"
+#include "inproc/collect/vector_registers.h"
 
 enum { kVectorHead = 6, kVectorAlign = 64, kLegacyBytes = 512, kHeaderBytes = 64 };
 
@@ -37,36 +38,86 @@ static inline int differ(const uint8_t* a, const uint8_t* b, uint32_t bytes) {
   return difference != 0;
 }
 
-/* What is not as it was. Both states are in the cache; the ring is mostly in another one's. */
+static inline uint64_t components_in_use(void) {
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+  return (uint64_t)high << 32 | low;
+}
+
+/* Registers serve as room to work in, of which all that is in use has to be kept: not where the
+ * upper halves of ZMM registers are, nor in states that only XRSTOR makes, where processors are not
+ * exact about what is in use. */
+static inline uint64_t direct_of(const struct tracewell_area* area, uint64_t in_use) {
+  const uint64_t upper = in_use & (kAvx | kZmmHigh);
+  if (upper == 0 || (upper == kAvx && (in_use & kSse) != 0)) return area->vectors_direct;
+  return area->vectors_direct & ~(uint64_t)(kSse | kAvx);
+}
+
+/* Without a look at memory that XSAVEC would have to write first, which takes longer than all. An
+ * MXCSR that is not its first value does not count as in use, so who has no other SSE state gets
+ * that from XSAVEC. */
+static int is_as_last(const struct tracewell_area* area, const struct tracewell_vectors* vectors,
+                      uint64_t components, const uint8_t* last, uint8_t* scratch) {
+  const uint64_t in_use = components_in_use() & components;
+  if (in_use != vectors->present || (in_use & kSse) == 0 ||
+      (in_use & ~direct_of(area, in_use)) != 0)
+    return 0;
+  for (uint32_t i = 0; i < area->vector_part_count && i < TRACEWELL_VECTOR_PARTS; ++i) {
+    const struct tracewell_vector_part* const part = &area->vector_parts[i];
+    if ((in_use & part->component) != 0 &&
+        is_not_in_registers(part, last + part->offset, scratch))
+      return 0;
+  }
+  return 1;
+}
+
+/* Those parts that are not as they were, to `to`; behind them. Both states are in the cache; the
+ * ring is mostly in another one's. */
+static uint8_t* copy_changes(const struct tracewell_area* area, uint64_t before,
+                             const uint8_t* last, const uint8_t* now, uint8_t* scratch,
+                             struct tracewell_vector_change* change, uint8_t* to) {
+  __builtin_memcpy(&change->present, now + kLegacyBytes, sizeof change->present);
+  const uint64_t direct = direct_of(area, change->present);
+  for (uint32_t i = 0; i < area->vector_part_count && i < TRACEWELL_VECTOR_PARTS; ++i) {
+    const struct tracewell_vector_part* const part = &area->vector_parts[i];
+    if ((change->present & part->component) == 0) continue;
+    const uint8_t* const its_last = last + part->offset;
+    if ((before & part->component) != 0 &&
+        !((direct & part->component) != 0
+              ? is_not_in_registers(part, its_last, scratch)
+              : differ(now + part->offset, its_last, part->bytes)))
+      continue;
+    change->parts |= 1u << i;
+    for (uint32_t k = 0; k < part->bytes; k += 8)
+      *(uint64_t*)(to + k) = *(const uint64_t*)(now + part->offset + k);
+    to += part->bytes;
+  }
+  return to;
+}
+
 static void add_vector_change(struct tracewell_hit* hit, struct tracewell_vectors* vectors,
                               const struct tracewell_step* step) {
   const struct tracewell_area* const area = hit->plan->area;
   const uint8_t* const last = vectors->states[vectors->which & 1];
   uint8_t* const now = vectors->states[~vectors->which & 1];
-  save_vectors(now, step->value);
   const uint32_t base = vectors->generation;
   const uint64_t before = base != 0 ? vectors->present : 0;
-  struct tracewell_vector_change change = {0, 0, base, base, 0};
-  __builtin_memcpy(&change.present, now + kLegacyBytes, sizeof change.present);
+  struct tracewell_vector_change change = {0, 0, base, base, before};
   uint8_t* const head = hit->at;
-  uint8_t* to = head + 1 + sizeof change;
-  for (uint32_t i = 0; i < area->vector_part_count && i < TRACEWELL_VECTOR_PARTS; ++i) {
-    const struct tracewell_vector_part* const part = &area->vector_parts[i];
-    if ((change.present & part->component) == 0) continue;
-    if ((before & part->component) != 0 &&
-        !differ(now + part->offset, last + part->offset, part->bytes))
-      continue;
-    change.parts |= 1u << i;
-    for (uint32_t k = 0; k < part->bytes; k += 8)
-      *(uint64_t*)(to + k) = *(const uint64_t*)(now + part->offset + k);
-    to += part->bytes;
-  }
-  change.bytes = (uint32_t)(to - head - 1 - sizeof change);
-  if (change.parts != 0 || change.present != before) {
-    vectors->which ^= 1;
-    vectors->present = change.present;
-    if (++vectors->serial == 0) vectors->serial = 1;
-    change.generation = vectors->generation = vectors->serial;
+  uint8_t* const parts = head + 1 + sizeof change;
+  uint8_t* to = parts;
+  if (base == 0 || !vectors->steady ||
+      !is_as_last(area, vectors, step->value, last, vectors->scratch)) {
+    save_vectors(now, step->value);
+    to = copy_changes(area, before, last, now, vectors->scratch, &change, parts);
+    change.bytes = (uint32_t)(to - parts);
+    vectors->steady = change.parts == 0 && change.present == before;
+    if (!vectors->steady) {
+      vectors->which ^= 1;
+      vectors->present = change.present;
+      if (++vectors->serial == 0) vectors->serial = 1;
+      change.generation = vectors->generation = vectors->serial;
+    }
   }
   *head = 'D';
   __builtin_memcpy(head + 1, &change, sizeof change);
@@ -92,10 +143,12 @@ void add_vector(struct tracewell_hit* hit, const struct Reserved* place, uint64_
   if (!has_room(hit, kVectorHead + kVectorAlign - 1 + step->bytes)) return;
   struct tracewell_vectors* const vectors = vectors_of(area, place->ring);
   if (area->vector_part_count == 0 || vectors->busy) return add_whole_vector(hit, step);
-  __atomic_store_n(&vectors->busy, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&vectors->busy, 1, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler is on this thread too */
   if (LIKELY(__atomic_load_n(&place->ring->head, __ATOMIC_RELAXED) == place->head + reserved))
     add_vector_change(hit, vectors, step);
   else
     add_whole_vector(hit, step);
-  __atomic_store_n(&vectors->busy, 0, __ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&vectors->busy, 0, __ATOMIC_RELAXED);
 }

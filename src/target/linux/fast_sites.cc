@@ -140,6 +140,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   out.segment_bases = may_read_segment_bases();
   tracer_.registers_64_.vector_state(out.vector_components, out.vector_bytes);
   out.vector_parts = tracer_.registers_64_.vector_parts(out.vector_components);
+  out.vectors_direct = tracer_.registers_64_.vectors_direct(out.vector_components);
   return out;
 }
 

@@ -220,6 +220,21 @@ void RegisterMap::vector_state(uint64_t& components, uint64_t& bytes) const {
   bytes = compacted_at(components, 16);
 }
 
+/// Volume 1, 13.2: XGETBV with 1 tells what is in use. The instructions are those of
+/// inproc/collect/vector_registers.h.
+uint64_t RegisterMap::vectors_direct(uint64_t components) const {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  constexpr uint32_t kXgetbv1 = 4;
+  if (__get_cpuid_count(13, 1, &a, &b, &c, &d) == 0 || (a & kXgetbv1) == 0) return 0;
+  uint64_t direct = kSse | kAvx;  // the second is only in use where there are its instructions
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
+    if ((b & bit_AVX512F) != 0) direct |= kHigh16;
+    if ((b & bit_AVX512BW) != 0) direct |= kOpmask;
+    if ((c & bit_OSPKE) != 0) direct |= kPkru;
+  }
+  return direct & components;
+}
+
 /// Where a component begins among those that are stored (volume 1, 13.4.3), or, for 16, their end.
 uint64_t RegisterMap::compacted_at(uint64_t components, uint32_t which) const {
   uint64_t at = kExtendedAt;

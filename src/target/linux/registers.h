@@ -37,6 +37,9 @@ class RegisterMap {
   void vector_state(uint64_t& components, uint64_t& bytes) const;
   /// The pieces of what is stored then.
   std::vector<FastSites::VectorPart> vector_parts(uint64_t components) const;
+  /// Those of the components for which this processor has instructions to compare registers, and to
+  /// tell what is in use. 0 = none.
+  uint64_t vectors_direct(uint64_t components) const;
   /// What XSAVEC has stored, as PTRACE_GETREGSET tells it. Empty where it makes no sense.
   std::vector<uint8_t> expand(Bytes compacted) const;
   /// General registers alone.

@@ -1,0 +1,160 @@
+// Hits look at vector registers where they are, with others of them as room to work in: whatever is
+// in use, what they tell is what was there, and nothing is changed, not even what is in use.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include <cpuid.h>
+
+#include "base/endian.h"
+#include "fast/hit_here.h"
+#include "fast/vector_state.h"
+
+namespace tracewell::fast {
+namespace {
+
+constexpr uint64_t kX87 = 1, kSse = 2, kAvx = 4, kOpmask = 0x20, kZmmHigh = 0x40, kHigh16 = 0x80;
+constexpr size_t kBitsAt = 512, kHeaderEnd = 576, kMxcsrAt = 24;
+
+/// What XSAVEC stores: in whole, or a part of it that XRSTOR takes.
+struct alignas(64) Image {
+  std::array<uint8_t, TRACEWELL_VECTOR_BYTES> bytes{};
+  uint64_t in_use() const { return load_uint(&bytes[kBitsAt], 8, Endian::Little); }
+};
+
+/// Of this processor, without x87's two parts and SSE's, which are the same in each.
+struct Here {
+  uint64_t components = kX87 | kSse, direct = kSse, bytes = kHeaderEnd;
+  std::vector<tracewell_vector_part> parts = {
+      {0, 24, kX87}, {32, 128, kX87}, {24, 8, kSse}, {160, 256, kSse}};
+  bool has_xsavec = false;
+
+  Here() {
+    uint32_t a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid_count(13, 1, &a, &b, &c, &d) == 0 || (a & 6) != 6) return;
+    has_xsavec = true;
+    uint32_t enabled = 0, high = 0;
+    __asm__ volatile("xgetbv" : "=a"(enabled), "=d"(high) : "c"(0));
+    components |= enabled & (kAvx | kOpmask | kZmmHigh | kHigh16);
+    for (uint32_t i = 2; i < 8; ++i) {
+      if ((components >> i & 1) == 0) continue;
+      __get_cpuid_count(13, i, &a, &b, &c, &d);
+      if ((c & 2) != 0) bytes = (bytes + 63) / 64 * 64;
+      parts.push_back({static_cast<uint32_t>(bytes), a, uint64_t{1} << i});
+      bytes += a;
+    }
+    direct |= kAvx;
+    if (__builtin_cpu_supports("avx512f")) direct |= kHigh16;
+    if (__builtin_cpu_supports("avx512bw")) direct |= kOpmask;
+    direct &= components;
+  }
+};
+
+struct Seen {
+  Image before, after;
+  uint32_t in_use_before = 0, in_use_after = 0;
+};
+
+/// With all vector state as in `image` it runs `slot`, which ends with a return.
+__attribute__((noinline, no_sanitize("all"))) void hit(uint64_t slot, uint64_t components,
+                                                       const Image& image, Seen& seen) {
+  Image own;
+  __asm__ volatile(
+      "lea -256(%%rsp), %%rsp\n"
+      "mov %[low], %%eax\n xor %%edx, %%edx\n xsavec64 (%[own])\n xrstor64 (%[image])\n"
+      "xsavec64 (%[before])\n"
+      "mov $1, %%ecx\n xgetbv\n mov %%eax, (%[in_use_before])\n"
+      "call *%[slot]\n"
+      "mov $1, %%ecx\n xgetbv\n mov %%eax, (%[in_use_after])\n"
+      "mov %[low], %%eax\n xor %%edx, %%edx\n xsavec64 (%[after])\n xrstor64 (%[own])\n"
+      "lea 256(%%rsp), %%rsp\n"
+      :
+      : [slot] "r"(slot), [low] "r"(static_cast<uint32_t>(components)), [own] "r"(&own),
+        [image] "r"(&image), [before] "r"(&seen.before), [after] "r"(&seen.after),
+        [in_use_before] "r"(&seen.in_use_before), [in_use_after] "r"(&seen.in_use_after)
+      : "rax", "rcx", "rdx", "memory", "cc");
+}
+
+class VectorRegisters : public ::testing::TestWithParam<bool> {
+ protected:
+  Image any_image() {
+    Image out;
+    for (uint8_t& byte : out.bytes) byte = static_cast<uint8_t>(random_());
+    std::fill_n(&out.bytes[kBitsAt], kHeaderEnd - kBitsAt, 0);
+    const uint64_t in_use = random_() % 4 != 0 ? kSse | kOpmask | kHigh16 : random_();
+    store_uint(&out.bytes[kBitsAt], in_use & here_.components, 8, Endian::Little);
+    store_uint(&out.bytes[kBitsAt + 8], here_.components | uint64_t{1} << 63, 8, Endian::Little);
+    store_uint(out.bytes.data(), 0x37f, 8, Endian::Little);  // no exceptions, or they would come
+    std::fill_n(&out.bytes[8], 16, 0);
+    store_uint(&out.bytes[kMxcsrAt], 0x1f80 | (random_() & 0x603f), 4, Endian::Little);
+    return out;
+  }
+  /// In one byte of what is in use.
+  void change(Image& image) {
+    std::vector<const tracewell_vector_part*> some;
+    for (const tracewell_vector_part& part : here_.parts)
+      if ((part.component & image.in_use()) != 0 && part.offset >= 32) some.push_back(&part);
+    if (random_() % 8 == 0 || some.empty()) {
+      image.bytes[kMxcsrAt] ^= 1 << random_() % 6;
+      return;
+    }
+    const tracewell_vector_part& part = *some[random_() % some.size()];
+    const size_t at = part.offset + random_() % part.bytes;
+    if (part.component != kX87 || at % 16 < 10) image.bytes[at] ^= 1 << random_() % 8;
+  }
+
+  Here here_;
+  std::mt19937_64 random_{11};
+};
+
+TEST_P(VectorRegisters, AreToldAndNotChanged) {
+  if (!here_.has_xsavec) GTEST_SKIP() << "XSAVEC or XGETBV with 1 is missing";
+  HitsHere here;
+  std::ranges::copy(here_.parts, here.area().vector_parts);
+  here.area().vector_part_count = static_cast<uint32_t>(here_.parts.size());
+  here.area().vectors_direct = GetParam() ? here_.direct : 0;
+  const auto code = axjit::hit_slot(
+      here.add(1, {{.kind = TRACEWELL_STEP_VECTOR, .value = here_.components,
+                    .bytes = here_.bytes}}));
+  const uint64_t slot = here.take(64);
+  std::ranges::copy(code, reinterpret_cast<uint8_t*>(slot));
+  *reinterpret_cast<uint8_t*>(slot + code.size()) = 0xc3;  // ret
+  VectorState state(here_.parts, here_.components);
+  Image image = any_image();
+  Seen seen;
+  for (int i = 0; i < 20000; ++i) {
+    if (random_() % 16 == 0) image = any_image();
+    if (random_() % 4 == 0) change(image);
+    hit(slot, here_.components, image, seen);
+    const auto records = here.records();
+    ASSERT_EQ(records.size(), 1U);
+    const auto block = RecordBlocks(records[0].blocks).next();
+    ASSERT_TRUE(block && block->kind == RecordBlock::Kind::VectorChange);
+    const Bytes told = state.apply(*block);
+    ASSERT_EQ(told.size(), here_.bytes);
+    // When threads are switched, SSE state comes to be in use, and upper halves without lower ones
+    // become all of it.
+    const uint64_t halves = seen.before.in_use() & (kSse | kAvx | kZmmHigh);
+    if (halves < kAvx || halves == (kSse | kAvx) || halves == (kSse | kAvx | kZmmHigh)) {
+      ASSERT_EQ(seen.in_use_before | kSse, seen.in_use_after | kSse) << i;
+      ASSERT_EQ(seen.before.in_use() | kSse, seen.after.in_use() | kSse) << i;
+      ASSERT_EQ(load_uint(&told[kBitsAt], 8, Endian::Little) | kSse, seen.before.in_use() | kSse)
+          << i;
+    }
+    for (const tracewell_vector_part& part : here_.parts) {
+      if ((part.component & seen.before.in_use()) == 0) continue;
+      const uint8_t* const was = &seen.before.bytes[part.offset];
+      ASSERT_EQ(std::memcmp(was, &seen.after.bytes[part.offset], part.bytes), 0)
+          << i << " changed at " << part.offset;
+      ASSERT_EQ(std::memcmp(was, &told[part.offset], part.bytes), 0)
+          << i << " told wrong at " << part.offset;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fast, VectorRegisters, ::testing::Values(false, true));
+
+}  // namespace
+}  // namespace tracewell::fast
