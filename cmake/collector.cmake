@@ -11,7 +11,8 @@ add_library(collector_objects OBJECT ${collector_folder}/collect.c
 target_include_directories(collector_objects PRIVATE ${TRACEWELL_SEES_ROOT}/inproc)
 target_compile_options(collector_objects PRIVATE $<$<COMPILE_LANGUAGE:C>:
   -std=gnu11 -O2 -g0 -fPIC -ffreestanding -fno-builtin -fvisibility=hidden -fno-stack-protector
-  -mgeneral-regs-only -fcf-protection=none -fno-asynchronous-unwind-tables -fno-jump-tables
+  -mgeneral-regs-only -mno-red-zone -fcf-protection=none -fno-asynchronous-unwind-tables
+  -fno-jump-tables
   -Wall -Wextra -Wshadow>)
 # The script is for GNU's linker, which is there with every compiler.
 find_program(TRACEWELL_GNU_LD NAMES ld.bfd ld REQUIRED)

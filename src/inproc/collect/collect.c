@@ -464,21 +464,33 @@ static NOINLINE void collect_steps(struct tracewell_hit* hit, struct tracewell_r
   const struct tracewell_hit_plan* const plan = hit->plan;
   struct Reserved place = {ring, word, data, head};
   uint64_t reserved = plan->record_bytes;
-  uint64_t quickly = 0, used = sizeof(struct tracewell_record);
-  if (plan->fill && LIKELY(hit->condition_status == 0)) quickly = plan->fill(hit, data + used);
-  used = LIKELY(quickly != 0) ? used + quickly : fill(hit, &place, &reserved);
+  const uint64_t used = fill(hit, &place, &reserved);
   write_head(plan, place.data, used, ticks);
   commit(&place, reserved, used != 0 ? used : sizeof(struct tracewell_record));
+}
+
+/* plan->fill() without what a call of a function costs its caller. */
+static ALWAYS_INLINE uint64_t fill_quickly(struct tracewell_hit* hit, uint8_t* to) {
+  uint64_t bytes;
+  __asm__ volatile("call *%1" : "=a"(bytes) : "r"(hit->plan->fill), "D"(hit), "S"(to)
+                   : "rcx", "memory", "cc");
+  return bytes;
 }
 
 static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_ring* ring,
                                   uint32_t* word, uint8_t* data, uint64_t head) {
   const struct tracewell_hit_plan* const plan = hit->plan;
   const uint64_t ticks = read_ticks();
-  if ((plan->step_count | hit->condition_status) != 0)
-    return collect_steps(hit, ring, word, data, head, ticks);
-  write_head(plan, data, sizeof(struct tracewell_record), ticks);
-  __atomic_store_n(word, (uint32_t)plan->record_bytes / TRACEWELL_CELL, __ATOMIC_RELEASE);
+  uint64_t used = sizeof(struct tracewell_record);
+  if ((plan->step_count | hit->condition_status) != 0) {
+    const uint64_t bytes =
+        plan->fill && hit->condition_status == 0 ? fill_quickly(hit, data + used) : 0;
+    if (UNLIKELY(bytes == 0)) return collect_steps(hit, ring, word, data, head, ticks);
+    used += bytes;
+  }
+  write_head(plan, data, used, ticks);
+  const struct Reserved place = {ring, word, data, head};
+  commit(&place, plan->record_bytes, used);
 }
 
 static NOINLINE void collect_slowly(struct tracewell_hit* hit) {
