@@ -83,6 +83,7 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   ns_begin_ = ns_now_ = clock_();
   set_clock(area);
   reader_.emplace(shared_.bytes, shape_);
+  reader_->keep(buffer_bytes);
   TW_ASSIGN_OR_RETURN(collect_, place_collector());
   return {};
 }

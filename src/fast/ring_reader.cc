@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include <sys/mman.h>
+
 #include "base/check.h"
 
 namespace tracewell::fast {
@@ -16,6 +18,14 @@ Number load(Number& number) {
 template <class Number>
 void store(Number& number, std::type_identity_t<Number> value) {
   std::atomic_ref(number).store(value, std::memory_order_release);
+}
+
+/// The pages that are in it as a whole are zeros then, for all who share them.
+void drop_pages(uint8_t* begin, uint8_t* end) {
+  constexpr uintptr_t kPage = 4096;
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(begin) + kPage - 1) / kPage * kPage;
+  const uintptr_t last = reinterpret_cast<uintptr_t>(end) / kPage * kPage;
+  if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_REMOVE);
 }
 
 }  // namespace
@@ -84,14 +94,35 @@ void RingReader::move_on(uint32_t number, uint64_t bytes) {
 void RingReader::tell(uint32_t number) {
   Seen& seen = seen_[number];
   if (seen.told == seen.tail) return;
-  seen.told = seen.tail;
+  give_back(number, seen.read, seen.tail);
+  seen.told = seen.read = seen.tail;
   store(ring(number).tail, seen.tail);
   if (load(ring(number).impatient) != 0) store(ring(number).impatient, 0);
 }
 
+/// Of a ring that has had more than it is to keep.
+void RingReader::give_back(uint32_t number, uint64_t from, uint64_t to) {
+  const uint64_t size = shape_.ring_bytes;
+  uint8_t* const data = memory_.data() + shape_.data_offset() + number * shape_.data_stride();
+  uint8_t* const words = memory_.data() + shape_.commit_offset() +
+                         number * shape_.cells() * sizeof(uint32_t);
+  constexpr uint64_t kOfAWord = TRACEWELL_CELL / sizeof(uint32_t);
+  for (uint64_t at = to - std::min(to - from, size); at != to;) {
+    const uint64_t begin = at % size;
+    const uint64_t end = begin + std::min(to - at, size - begin);
+    at += end - begin;
+    const uint64_t first = std::max(begin, kept_);
+    if (first >= end) continue;
+    drop_pages(data + first, data + end);
+    drop_pages(words + first / kOfAWord, words + end / kOfAWord);
+  }
+}
+
 RingReader::Front RingReader::open(uint32_t number, bool ended) {
   const uint64_t far = written(number);
-  const uint64_t tail = seen_[number].tail = next(number, far);
+  const uint64_t tail = next(number, far);
+  // Where it has begun anew, it may write again to what it has left behind.
+  if (seen_[number].tail != tail) seen_[number].tail = seen_[number].read = tail;
   return {.ring = number,
           .ended = ended,
           .end = end(tail, far),
@@ -173,11 +204,15 @@ uint64_t RingReader::skip(uint32_t number, uint64_t end) {
 size_t RingReader::take_all(const Visit& visit) {
   const auto later = [](const Front& a, const Front& b) { return a.ticks > b.ticks; };
   fronts_.clear();
+  uint64_t owned = 0;
   for (uint32_t number = 0; number < shape_.rings; ++number) {
+    if (key(number) == 0) continue;
+    ++owned;
     if (!waiting(number)) continue;
     Front front = open(number, false);
     if (find(front)) fronts_.push_back(front);
   }
+  kept_ = owned == 0 ? kept_ : std::max(kept_by_all_ / owned, kKeptMin);
   std::ranges::make_heap(fronts_, later);
   size_t taken = 0;
   while (!fronts_.empty()) {
@@ -215,7 +250,7 @@ size_t RingReader::give_up(uint32_t number, const Visit& visit) {
   const size_t taken = take(number, true, visit);
   Seen& seen = seen_[number];
   seen.losses.no_room += load(ring(number).lost);
-  seen.tail = seen.told = 0;
+  seen.tail = seen.told = seen.read = 0;
   forget_vectors(number);
   store(vectors(number).busy, 0);
   store(ring(number).impatient, 0);

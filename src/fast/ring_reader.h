@@ -41,6 +41,11 @@ class RingReader {
   /// `memory` was given to make_area() with this shape, and outlives this. One reader at a time.
   RingReader(std::span<uint8_t> memory, const AreaShape& shape);
 
+  /// How much memory rings keep once they were read, all that somebody has together; but as much as
+  /// kKeptMin of each. What they had beyond that goes back to the system. At first they keep all.
+  void keep(uint64_t bytes) { kept_by_all_ = bytes; }
+  static constexpr uint64_t kKeptMin = 1 << 18;
+
   uint32_t rings() const { return shape_.rings; }
   /// The thread's key; 0: nobody has the ring.
   uint64_t key(uint32_t ring) const;
@@ -75,6 +80,7 @@ class RingReader {
   struct Seen {
     uint64_t tail = 0;
     uint64_t told = 0;  // `tail`, as the thread knows it
+    uint64_t read = 0;  // from here to the tail nobody writes until the thread is told
     RingLosses losses;  // no_room: of former owners
   };
   /// A ring that is being read: its first record, and how far to go.
@@ -108,10 +114,13 @@ class RingReader {
   bool visit_first(const Front& front, const Visit& visit);
   void move_on(uint32_t ring, uint64_t bytes);
   void tell(uint32_t ring);
+  void give_back(uint32_t ring, uint64_t from, uint64_t to);
   uint64_t skip(uint32_t ring, uint64_t end);
 
   std::span<uint8_t> memory_;
   AreaShape shape_;
+  uint64_t kept_by_all_ = ~uint64_t{0};
+  uint64_t kept_ = ~uint64_t{0};  // of each ring, at its beginning
   std::vector<Seen> seen_;
   std::vector<Front> fronts_;
   std::vector<uint8_t> copy_;

@@ -1,10 +1,13 @@
 // The reader beside writers that go on whenever it hands out a record.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <random>
 #include <thread>
+
+#include <sys/mman.h>
 
 #include "fast/counting.h"
 
@@ -45,7 +48,8 @@ TEST(FastReader, StaysRightWhateverTheWriterDoesMeanwhile) {
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {
     // Records become shorter than what was reserved for them, so that heads move back.
-    Counting counting({.rings = 1, .ring_bytes = 1 << 18}, 1024);
+    Counting counting({.rings = 1, .ring_bytes = 1U << (18 + round % 2)}, 1024);
+    counting.here.reader().keep(0);  // what is behind 1 << 18 is given back
     uint64_t hits = 0, taken = 0, next = 0;
     const auto hit = [&](uint64_t most) {
       for (uint64_t many = random() % most; many > 0; --many) counting.hit(hits++);
@@ -121,6 +125,58 @@ TEST(FastReader, KnowsOfARecordThatIsNotFinished) {
   EXPECT_TRUE(counting.here.records().empty());
   EXPECT_EQ(counting.here.records(true).size(), 1U);
   EXPECT_FALSE(counting.here.reader().unfinished(0));
+}
+
+/// Of data and commit words.
+uint64_t resident_bytes(Counting& counting) {
+  const AreaShape& shape = counting.here.shape();
+  uint8_t* const begin = counting.here.memory().data() + shape.commit_offset();
+  std::vector<unsigned char> pages((shape.bytes() - shape.commit_offset()) / 4096);
+  EXPECT_EQ(mincore(begin, pages.size() * 4096, pages.data()), 0);
+  return 4096 * static_cast<uint64_t>(std::ranges::count_if(pages, [](auto one) {
+           return (one & 1) != 0;
+         }));
+}
+
+TEST(FastReader, GivesBackWhatWasReadOfRingsThatHaveMoreThanTheirShare) {
+  constexpr uint32_t kRing = 1 << 22;
+  for (const bool all : {true, false}) {
+    std::mt19937 random(5);
+    Counting counting({.rings = 1, .ring_bytes = kRing}, 1024);
+    if (!all) counting.here.reader().keep(RingReader::kKeptMin);
+    uint64_t hits = 0, next = 0, most = 0;
+    const auto hit = [&](uint64_t many) {
+      while (many-- > 0) counting.hit(hits++);
+    };
+    hit(1000);
+    for (int turn = 0; turn < 200; ++turn) {
+      counting.here.reader().take_all([&](const RingRecord& record) {
+        ASSERT_EQ(number_of(record), next++);
+        if (hits - next < 1500) hit(random() % 3);  // so that it is never empty
+      });
+      hit(random() % 1000);
+      most = std::max(most, resident_bytes(counting));
+    }
+    EXPECT_EQ(counting.here.lost(), 0U);
+    EXPECT_GT(hits * 192, 10 * uint64_t{kRing}) << "it has been around";
+    // What is kept, what is there to be read, and an eighth that the thread does not know of.
+    const uint64_t limit = (RingReader::kKeptMin + 4000 * 192 + kRing / 8) * 9 / 8;
+    EXPECT_EQ(most > limit, all) << most;
+  }
+}
+
+TEST(FastReader, GivesNothingBackThatWasWrittenAfterABeginningAnew) {
+  Counting counting({.rings = 1, .ring_bytes = 1 << 20}, 256);
+  counting.here.reader().keep(0);
+  uint64_t hits = 0, next = 0;
+  // The second time it begins at the first byte, and comes further than the first time.
+  for (const uint64_t many : {3000, 4000}) {
+    for (uint64_t i = 0; i < many; ++i) counting.hit(hits++);
+    counting.here.reader().take_all(
+        [&](const RingRecord& record) { ASSERT_EQ(number_of(record), next++); });
+    EXPECT_EQ(next, hits);
+  }
+  EXPECT_EQ(ring_of(counting).origin, 1U << 20);
 }
 
 }  // namespace
