@@ -80,6 +80,8 @@ TEST(FastReader, GivesTheRecordsOfAllRingsInTheOrderOfTime) {
     threads.emplace_back([&, t] {
       for (uint64_t i = t; i < 1000; i += kThreads) {
         while (turn != i) std::this_thread::yield();
+        // Or the processor reads its clock for the hit before it has seen whose turn it is.
+        __builtin_ia32_lfence();
         counting.hit(i);
         turn = i + 1;
       }
