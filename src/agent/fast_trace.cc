@@ -75,9 +75,7 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   if (processor_.vector_bytes > TRACEWELL_VECTOR_BYTES ||
       vector_parts_.size() > TRACEWELL_VECTOR_PARTS)
     vector_parts_.clear();
-  area.vector_part_count = static_cast<uint32_t>(vector_parts_.size());
-  std::ranges::copy(vector_parts_, area.vector_parts);
-  area.vectors_direct = processor_.vectors_direct;
+  fast::set_vectors(area, vector_parts_, processor_.vectors_direct);
   prepare_rings(area, buffer_bytes);
   ticks_begin_ = ticks_now_ = read_ticks();
   ns_begin_ = ns_now_ = clock_();

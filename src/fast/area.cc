@@ -1,5 +1,6 @@
 #include "fast/area.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 
@@ -22,6 +23,18 @@ tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape) {
   area.data_stride = shape.data_stride();
   area.magic = TRACEWELL_AREA_MAGIC;
   return area;
+}
+
+void set_vectors(tracewell_area& area, std::span<const tracewell_vector_part> parts,
+                 uint64_t direct) {
+  TW_CHECK(parts.size() <= TRACEWELL_VECTOR_PARTS);
+  std::ranges::copy(parts, area.vector_parts);
+  area.vector_part_count = static_cast<uint32_t>(parts.size());
+  area.vectors_direct = direct;
+  for (const tracewell_vector_part& part : parts) {
+    const int number = std::countr_zero(part.component);
+    if (number < int{TRACEWELL_COMPONENTS}) area.component_at[number] = static_cast<uint16_t>(part.offset);
+  }
 }
 
 std::optional<uint32_t> claim_ring(std::span<uint8_t> memory, const AreaShape& shape, uint64_t key,

@@ -40,6 +40,12 @@ struct AreaShape {
 /// `memory` has shape.bytes() bytes, all of them 0, and is aligned to a page.
 tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape);
 
+/// What hits tell of vector state: changes of these pieces of what XSAVEC stores, at most
+/// TRACEWELL_VECTOR_PARTS; without any, all of it each time. `direct`: components that a hit may
+/// compare in their registers.
+void set_vectors(tracewell_area& area, std::span<const tracewell_vector_part> parts,
+                 uint64_t direct);
+
 /// The number of the ring that the thread with this key will use. nullopt: all are taken.
 std::optional<uint32_t> claim_ring(std::span<uint8_t> memory, const AreaShape& shape, uint64_t key,
                                    uint32_t tid);

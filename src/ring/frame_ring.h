@@ -44,6 +44,7 @@ extern "C" {
 #define TRACEWELL_RECORD_OPEN 0x80000000u
 #define TRACEWELL_REWIND_MIN 0x10000u            /* bytes */
 #define TRACEWELL_NO_PLAN 0xffffffffu            /* of a record that says nothing */
+#define TRACEWELL_COMPONENTS 16u                 /* of processors, the first ones */
 #define TRACEWELL_VECTOR_BYTES 4096u             /* of XSAVEC; a larger area is told as a whole */
 #define TRACEWELL_VECTOR_PARTS 12u
 
@@ -76,7 +77,7 @@ struct tracewell_vectors {
   uint32_t steady; /* 1: it was the same at the last two hits, and may well be again */
   uint32_t pad;
   uint64_t unused[4];
-  uint8_t scratch[128];
+  uint8_t scratch[192];
   uint8_t states[2][TRACEWELL_VECTOR_BYTES];
 };
 
@@ -114,7 +115,8 @@ struct tracewell_area {
   uint64_t vectors_offset; /* struct tracewell_vectors[rings] */
   /* Components whose registers a hit may compare by itself, without XSAVEC. */
   uint64_t vectors_direct;
-  uint64_t unused[4];
+  /* Where in a state components begin, by number; those that come behind the legacy part. */
+  uint16_t component_at[TRACEWELL_COMPONENTS];
   struct tracewell_vector_part vector_parts[TRACEWELL_VECTOR_PARTS];
   uint64_t variables[512]; /* cells of trace state variables */
 };

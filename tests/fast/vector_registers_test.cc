@@ -46,7 +46,8 @@ struct Here {
       bytes += a;
     }
     direct |= kAvx;
-    if (__builtin_cpu_supports("avx512f")) direct |= kHigh16;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+      direct |= kHigh16;
     if (__builtin_cpu_supports("avx512bw")) direct |= kOpmask;
     direct &= components;
   }
@@ -112,9 +113,7 @@ class VectorRegisters : public ::testing::TestWithParam<bool> {
 TEST_P(VectorRegisters, AreToldAndNotChanged) {
   if (!here_.has_xsavec) GTEST_SKIP() << "XSAVEC or XGETBV with 1 is missing";
   HitsHere here;
-  std::ranges::copy(here_.parts, here.area().vector_parts);
-  here.area().vector_part_count = static_cast<uint32_t>(here_.parts.size());
-  here.area().vectors_direct = GetParam() ? here_.direct : 0;
+  set_vectors(here.area(), here_.parts, GetParam() ? here_.direct : 0);
   const auto code = axjit::hit_slot(
       here.add(1, {{.kind = TRACEWELL_STEP_VECTOR, .value = here_.components,
                     .bytes = here_.bytes}}));

@@ -22,8 +22,7 @@ const HitsHere::Step kVectors{
     .kind = TRACEWELL_STEP_VECTOR, .value = kX87AndSse, .bytes = kAreaBytes};
 
 void tell_changes(HitsHere& here) {
-  std::ranges::copy(kParts, here.area().vector_parts);
-  here.area().vector_part_count = static_cast<uint32_t>(kParts.size());
+  set_vectors(here.area(), kParts, 0);
 }
 
 /// Of the one in the record; with its kind.

@@ -435,8 +435,8 @@ static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place
 
 /* What the hit has to say, behind the record's head. How long the record is with it; 0: it is too
  * large for what was reserved. */
-static NOINLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* place,
-                              uint64_t* reserved) {
+static ALWAYS_INLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* place,
+                                   uint64_t* reserved) {
   hit->at = place->data + sizeof(struct tracewell_record);
   hit->end = place->data + *reserved;
   hit->fault = hit->overflowed = 0;

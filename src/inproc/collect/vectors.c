@@ -56,19 +56,15 @@ static inline uint64_t direct_of(const struct tracewell_area* area, uint64_t in_
 /* Without a look at memory that XSAVEC would have to write first, which takes longer than all. An
  * MXCSR that is not its first value does not count as in use, so who has no other SSE state gets
  * that from XSAVEC. */
-static int is_as_last(const struct tracewell_area* area, const struct tracewell_vectors* vectors,
-                      uint64_t components, const uint8_t* last, uint8_t* scratch) {
+static ALWAYS_INLINE int is_as_last(const struct tracewell_area* area,
+                                    struct tracewell_vectors* vectors, uint64_t components) {
+  if (vectors->generation == 0 || !vectors->steady) return 0;
+  const uint8_t* const last = vectors->states[vectors->which & 1];
+  const int another_mxcsr = mxcsr_differs(last + kMxcsrAt); /* slow, but XGETBV need not wait */
   const uint64_t in_use = components_in_use() & components;
-  if (in_use != vectors->present || (in_use & kSse) == 0 ||
-      (in_use & ~direct_of(area, in_use)) != 0)
-    return 0;
-  for (uint32_t i = 0; i < area->vector_part_count && i < TRACEWELL_VECTOR_PARTS; ++i) {
-    const struct tracewell_vector_part* const part = &area->vector_parts[i];
-    if ((in_use & part->component) != 0 &&
-        is_not_in_registers(part, last + part->offset, scratch))
-      return 0;
-  }
-  return 1;
+  return !another_mxcsr && in_use == vectors->present && (in_use & kSse) != 0 &&
+         (in_use & ~direct_of(area, in_use)) == 0 &&
+         !any_differs(area, in_use, last, vectors->scratch);
 }
 
 /* Those parts that are not as they were, to `to`; behind them. Both states are in the cache; the
@@ -95,33 +91,34 @@ static uint8_t* copy_changes(const struct tracewell_area* area, uint64_t before,
   return to;
 }
 
-static void add_vector_change(struct tracewell_hit* hit, struct tracewell_vectors* vectors,
-                              const struct tracewell_step* step) {
+static ALWAYS_INLINE void put_change(struct tracewell_hit* hit,
+                                     const struct tracewell_vector_change* change) {
+  uint8_t* const head = hit->at;
+  *head = 'D';
+  __builtin_memcpy(head + 1, change, sizeof *change);
+  hit->at = head + 1 + sizeof *change + change->bytes;
+}
+
+static NOINLINE void add_vector_change(struct tracewell_hit* hit, struct tracewell_vectors* vectors,
+                                       const struct tracewell_step* step) {
   const struct tracewell_area* const area = hit->plan->area;
   const uint8_t* const last = vectors->states[vectors->which & 1];
   uint8_t* const now = vectors->states[~vectors->which & 1];
   const uint32_t base = vectors->generation;
   const uint64_t before = base != 0 ? vectors->present : 0;
   struct tracewell_vector_change change = {0, 0, base, base, before};
-  uint8_t* const head = hit->at;
-  uint8_t* const parts = head + 1 + sizeof change;
-  uint8_t* to = parts;
-  if (base == 0 || !vectors->steady ||
-      !is_as_last(area, vectors, step->value, last, vectors->scratch)) {
-    save_vectors(now, step->value);
-    to = copy_changes(area, before, last, now, vectors->scratch, &change, parts);
-    change.bytes = (uint32_t)(to - parts);
-    vectors->steady = change.parts == 0 && change.present == before;
-    if (!vectors->steady) {
-      vectors->which ^= 1;
-      vectors->present = change.present;
-      if (++vectors->serial == 0) vectors->serial = 1;
-      change.generation = vectors->generation = vectors->serial;
-    }
+  uint8_t* const parts = hit->at + 1 + sizeof change;
+  save_vectors(now, step->value);
+  change.bytes = (uint32_t)(copy_changes(area, before, last, now, vectors->scratch, &change, parts) -
+                            parts);
+  vectors->steady = change.parts == 0 && change.present == before;
+  if (!vectors->steady) {
+    vectors->which ^= 1;
+    vectors->present = change.present;
+    if (++vectors->serial == 0) vectors->serial = 1;
+    change.generation = vectors->generation = vectors->serial;
   }
-  *head = 'D';
-  __builtin_memcpy(head + 1, &change, sizeof change);
-  hit->at = to;
+  put_change(hit, &change);
 }
 
 static struct tracewell_vectors* vectors_of(struct tracewell_area* area,
@@ -145,10 +142,15 @@ void add_vector(struct tracewell_hit* hit, const struct Reserved* place, uint64_
   if (area->vector_part_count == 0 || vectors->busy) return add_whole_vector(hit, step);
   __atomic_store_n(&vectors->busy, 1, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler is on this thread too */
-  if (LIKELY(__atomic_load_n(&place->ring->head, __ATOMIC_RELAXED) == place->head + reserved))
-    add_vector_change(hit, vectors, step);
-  else
+  if (UNLIKELY(__atomic_load_n(&place->ring->head, __ATOMIC_RELAXED) != place->head + reserved)) {
     add_whole_vector(hit, step);
+  } else if (LIKELY(is_as_last(area, vectors, step->value))) {
+    const uint32_t generation = vectors->generation;
+    const struct tracewell_vector_change none = {0, 0, generation, generation, vectors->present};
+    put_change(hit, &none);
+  } else {
+    add_vector_change(hit, vectors, step);
+  }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(&vectors->busy, 0, __ATOMIC_RELAXED);
 }

@@ -228,7 +228,7 @@ uint64_t RegisterMap::vectors_direct(uint64_t components) const {
   if (__get_cpuid_count(13, 1, &a, &b, &c, &d) == 0 || (a & kXgetbv1) == 0) return 0;
   uint64_t direct = kSse | kAvx;  // the second is only in use where there are its instructions
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
-    if ((b & bit_AVX512F) != 0) direct |= kHigh16;
+    if ((b & bit_AVX512F) != 0 && (b & bit_AVX512VL) != 0) direct |= kHigh16;
     if ((b & bit_AVX512BW) != 0) direct |= kOpmask;
     if ((c & bit_OSPKE) != 0) direct |= kPkru;
   }
