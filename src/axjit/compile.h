@@ -60,6 +60,7 @@ struct Surroundings {
   std::span<const VariablePlace> variables;  // one that is not here is unknown
   MemoryReads memory_reads = MemoryReads::Direct;
   size_t budget = ax::kBudget;  // instructions of bytecode; at most 2^32-1 count
+  bool falls_out = false;       // at its end it goes on behind the code, in place of returning
 };
 
 /// A load that may fault and where its thread is to go on then; offsets in the code.

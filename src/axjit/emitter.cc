@@ -36,6 +36,7 @@ void Emitter::emit() {
   TW_CHECK(!live_);  // verified code ends with an `end` or a branch
   emit_exits();
   emit_texts();
+  as_.L(end_);
 }
 
 void Emitter::enter() {
@@ -126,8 +127,15 @@ void Emitter::finish(size_t offset) {
 void Emitter::give_back(uint64_t status) {
   as_.mov(reg::edx, static_cast<uint32_t>(status));
   as_.leave_frame();
-  as_.ret();
+  const bool is_last = at_.offset == flow_.reached.back() && load_exits_.empty() &&
+                       fault_exits_.empty() && texts_.empty();
+  if (!surroundings_.falls_out || !is_last) go_out();
   live_ = false;
+}
+
+void Emitter::go_out() {
+  if (surroundings_.falls_out) as_.jmp(end_, Xbyak::CodeGenerator::T_NEAR);
+  else as_.ret();
 }
 
 }  // namespace tracewell::axjit

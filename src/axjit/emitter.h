@@ -65,6 +65,7 @@ class Emitter {
   void branch_if(Condition condition);
   void finish(size_t offset);
   void give_back(uint64_t status);
+  void go_out();
 
   // exits.cc: what stands behind the instructions
   Xbyak::Label& on_fault(ax::Fault fault);
@@ -155,6 +156,7 @@ class Emitter {
   std::map<size_t, Xbyak::Label> labels_;  // of branch targets, by offset
   std::map<size_t, Xbyak::Label> again_;   // of updates, by offset of the getv
   std::map<std::string_view, Xbyak::Label> texts_;
+  Xbyak::Label end_;                       // of all of the code
   std::deque<FaultExit> fault_exits_;
   std::deque<LoadExit> load_exits_;
   std::vector<uint32_t> load_offsets_;  // of the loads of load_exits_, and of the probe

@@ -41,7 +41,7 @@ void Emitter::emit_exits() {
   as_.L(leave);
   as_.xor_(reg::eax, reg::eax);
   as_.leave_frame();
-  as_.ret();
+  go_out();
 }
 
 // Each exit brings its address into rax, its status into edx and, above that, how many bytes follow
@@ -80,7 +80,7 @@ void Emitter::emit_load_exits() {
   as_.mov(reg::edx, reg::edx);  // the status alone
   as_.xor_(reg::eax, reg::eax);
   as_.leave_frame();
-  as_.ret();
+  go_out();
 }
 
 void Emitter::emit_texts() {

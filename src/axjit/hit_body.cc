@@ -119,15 +119,15 @@ class BodyEmitter {
     as_.sahf();
   }
 
-  Result<Native> native(ax::Code code, ax::Purpose purpose) {
+  Result<Native> native(ax::Code code, ax::Purpose purpose, bool falls_out = false) {
     const Surroundings surroundings{.registers = spec_.registers,
                                     .variables = spec_.variables,
-                                    .memory_reads = spec_.memory_reads};
+                                    .memory_reads = spec_.memory_reads,
+                                    .falls_out = falls_out};
     return compile(code, purpose, surroundings);
   }
 
   void add_code(const Native& native) {
-    as_.align(16);
     const auto begin = static_cast<uint32_t>(as_.getSize());
     for (const FaultingLoad& one : native.loads)
       loads_.push_back({begin + one.load, begin + one.resume});
@@ -148,19 +148,19 @@ class BodyEmitter {
 
   Status ask_condition() {
     TW_ASSIGN_OR_RETURN(const Needs needs, survey(spec_.condition, ax::Purpose::Condition));
-    TW_ASSIGN_OR_RETURN(condition_, native(spec_.condition, ax::Purpose::Condition));
+    TW_ASSIGN_OR_RETURN(const Native condition,
+                        native(spec_.condition, ax::Purpose::Condition, true));
     const uint32_t reads = registers_of(needs);
     const bool reads_flags = (reads >> kEflags & 1) != 0;
-    const auto changes = static_cast<uint16_t>(condition_.clobbers | kOutcome | 1u << kRdi |
+    const auto changes = static_cast<uint16_t>(condition.clobbers | kOutcome | 1u << kRdi |
                                                (reads_flags ? 1u << kRcx : 0u));
     save(static_cast<uint16_t>(changes | reads));
     if (reads_flags) save_flags();
     if ((reads >> kRip & 1) != 0) save_pc();
-    if (!needs.variables.empty() || condition_.calls) set_context();
+    if (!needs.variables.empty() || condition.calls) set_context();
     as_.mov(as_.rdi, as_.rsp);
-    as_.call(condition_label_);
+    add_code(condition);
     as_.movzx(as_.edx, as_.dl);
-    as_.mov(qword(offsetof(tracewell_hit, condition_status)), as_.rdx);
     as_.or_(as_.rax, as_.rdx);
     as_.jnz(holds_, Xbyak::CodeGenerator::T_NEAR);
     restore_flags();
@@ -168,6 +168,7 @@ class BodyEmitter {
       if (number != kRsp && (changes >> number & 1) != 0) load(number);
     leave();
     as_.L(holds_);
+    as_.mov(qword(offsetof(tracewell_hit, condition_status)), as_.rdx);
     return {};
   }
 
@@ -220,11 +221,6 @@ class BodyEmitter {
   }
 
   Status add_expressions() {
-    if (spec_.condition.size() != 0) {
-      as_.align(16);
-      as_.L(condition_label_);
-      add_code(condition_);
-    }
     for (const ax::Code code : spec_.collected) {
       TW_ASSIGN_OR_RETURN(const Native one, native(code, ax::Purpose::Action));
       as_.align(16);
@@ -284,8 +280,7 @@ class BodyEmitter {
 
   const HitSpec& spec_;
   Assembler as_;
-  Native condition_;
-  Xbyak::Label condition_label_, holds_;
+  Xbyak::Label holds_;
   uint16_t saved_ = 0;
   uint32_t deepest_ = 0;
   std::vector<FaultingLoad> loads_;

@@ -65,7 +65,7 @@ class Agreement {
     const Surroundings surroundings = {registers_, variables_,
                                        random.one_in(4) ? MemoryReads::Called
                                                         : MemoryReads::Direct,
-                                       budget(random)};
+                                       budget(random), random.one_in(2)};
     const Result<Native> compiled = compile(code_, ax::Purpose::Action, surroundings);
     if (!compiled.ok()) {
       ADD_FAILURE() << compiled.error().text() << " (seed " << seed << ")\n" << listing(code_);

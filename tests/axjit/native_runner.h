@@ -28,7 +28,8 @@ class NativeRunner {
   NativeRunner(const NativeRunner&) = delete;
   NativeRunner& operator=(const NativeRunner&) = delete;
 
-  /// Puts the code somewhere, a different place each time. Valid until the next load().
+  /// Puts the code somewhere, a different place each time, and a return behind it, where code goes
+  /// on that falls out. Valid until the next load().
   void load(const Native& native);
   /// Calls what was loaded last.
   WatchedRun run(tracewell_native_context& context);

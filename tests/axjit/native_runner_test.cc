@@ -77,6 +77,7 @@ extern "C" void tracewell_watched_call(const void* code, tracewell_native_contex
 namespace tracewell::axjit {
 namespace {
 
+constexpr uint8_t kReturn = 0xc3;
 constexpr size_t kCodeBytes = 4 << 20;
 constexpr size_t kStackBytes = 64 << 10;
 constexpr size_t kPlaces = 64;          // in which code is put, in turn
@@ -151,6 +152,7 @@ NativeRunner::~NativeRunner() {
 // threads are in the kernel.
 void NativeRunner::load(const Native& native) {
   native_ = native;
+  native_.code.push_back(kReturn);
   const size_t size = native_.code.size();
   ASSERT_LE(size + kPlaces * kPlaceBytes, kCodeBytes);
   entry_ = code_ + kPlaceBytes * (turn_++ % kPlaces);
