@@ -33,7 +33,8 @@ void set_vectors(tracewell_area& area, std::span<const tracewell_vector_part> pa
   area.vectors_direct = direct;
   for (const tracewell_vector_part& part : parts) {
     const int number = std::countr_zero(part.component);
-    if (number < int{TRACEWELL_COMPONENTS}) area.component_at[number] = static_cast<uint16_t>(part.offset);
+    if (number < int{TRACEWELL_COMPONENTS})
+      area.component_at[number] = static_cast<uint16_t>(part.offset);
   }
 }
 

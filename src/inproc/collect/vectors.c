@@ -109,8 +109,8 @@ static NOINLINE void add_vector_change(struct tracewell_hit* hit, struct tracewe
   struct tracewell_vector_change change = {0, 0, base, base, before};
   uint8_t* const parts = hit->at + 1 + sizeof change;
   save_vectors(now, step->value);
-  change.bytes = (uint32_t)(copy_changes(area, before, last, now, vectors->scratch, &change, parts) -
-                            parts);
+  uint8_t* const end = copy_changes(area, before, last, now, vectors->scratch, &change, parts);
+  change.bytes = (uint32_t)(end - parts);
   vectors->steady = change.parts == 0 && change.present == before;
   if (!vectors->steady) {
     vectors->which ^= 1;
