@@ -110,6 +110,9 @@ void Engine::on_still() {
   if (!running_ || !fast_) return;
   if (change_ == FastTrace::Change::Filters)
     tell("The program filters its system calls (seccomp): tracepoints are traps from now on");
+  if (change_ == FastTrace::Change::Ticks)
+    tell("A thread of the program may not read the time stamp counter (PR_SET_TSC): tracepoints "
+         "are traps from now on");
   const auto change = std::exchange(change_, FastTrace::Change::None);
   if (change == FastTrace::Change::None) return;
   insert_anew(change == FastTrace::Change::Code ? &fast_->gone() : nullptr);

@@ -259,7 +259,7 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
 
 Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& plan,
                          const Variables& variables) {
-  if (forbidden_) return unsupported("its system calls are filtered (seccomp)");
+  if (forbidden_ != nullptr) return unsupported(forbidden_);
   if (definition.step_count > 0) return unsupported("it steps");
   const uint64_t largest = std::min<uint64_t>(TRACEWELL_RECORD_MAX, shape_.ring_bytes / 2);
   FastBodyMaker maker(layout_, places_, processor_, variables);
@@ -437,13 +437,17 @@ void FastTrace::close(const Visit& visit) {
 }
 
 FastTrace::Change FastTrace::look() {
-  if (!begun_ || forbidden_) return Change::None;
+  if (!begun_ || forbidden_ != nullptr) return Change::None;
   const target::FastSites::Conduct now = sites_.conduct(pid_);
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   if (now.filters_calls) {
     std::atomic_ref(area.confined).store(1);
-    forbidden_ = true;
+    forbidden_ = "its system calls are filtered (seccomp)";
     return Change::Filters;
+  }
+  if (std::atomic_ref(area.ticks_denied).load() != 0) {
+    forbidden_ = "a thread may not read the time stamp counter (PR_SET_TSC)";
+    return Change::Ticks;
   }
   gone_ = now.gone;
   if (!gone_.empty()) return Change::Code;

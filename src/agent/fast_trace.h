@@ -89,6 +89,7 @@ class FastTrace {
     None,
     Faults,   // it would notice loads that fault: all that are there are to be inserted again
     Filters,  // it filters system calls: all that are there are to be traps
+    Ticks,    // a thread may not read the time stamp counter: the same
     Code,     // some code is not what it was: those of gone() are to be inserted again
   };
   /// Looks at some of its threads, others each time; what was told is not told again.
@@ -129,7 +130,7 @@ class FastTrace {
   std::optional<fast::RingReader> reader_;
   uint64_t collect_ = 0, calls_ = 0;  // addresses in the process
   std::map<int64_t, uint64_t> bases_;  // of fs, by thread
-  bool forbidden_ = false;  // there can be no more of them
+  const char* forbidden_ = nullptr;  // why there can be no more of them
   std::vector<uint64_t> gone_;
   std::vector<tracewell_vector_part> vector_parts_;  // none: vector state comes as a whole
   std::map<uint32_t, fast::VectorState> vectors_;    // by ring

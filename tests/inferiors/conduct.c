@@ -1,5 +1,7 @@
 // What a program may come to do after a trace run has begun. argv[1]:
 //   confine  allows itself write, exit and the return from signal handlers alone
+//   clock    may not read the time stamp counter any more after a while, or, with a second
+//            argument, from the beginning
 //   handle   has a handler for SIGSEGV, and then blocks that signal while memory ends
 // build: -D_GNU_SOURCE
 // Exits with 0 when all was computed right, and the handler is still its own.
@@ -15,9 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEEP __attribute__((noinline, noclone))
+/* Far from each other: a breakpoint is in the way of what is near. */
+#define KEEP __attribute__((noinline, noclone, aligned(512)))
 
 volatile long passed, passes;
+
+KEEP void started(void) { __asm__ volatile(""); }
+KEEP void finished(int code) { _exit(code); }
 
 KEEP long pass(long n, const char *text) {
   passed = n;
@@ -61,6 +67,20 @@ static int confine(void) {
   return wrong != 0;
 }
 
+static int clock_goes(const char *soon) {
+  long wrong = soon ? 0 : go_on(50, 1);
+  prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+  started();
+  for (long i = 0; i < 400; ++i) {
+    wrong += pass(2, NULL) != 4;
+    const struct timespec little = {0, 1000000};
+    syscall(SYS_nanosleep, &little, NULL);
+  }
+  int may = 0;
+  prctl(PR_GET_TSC, &may, 0, 0, 0);
+  return wrong != 0 || may != PR_TSC_SIGSEGV;
+}
+
 static void on_fault(int number) { _exit(number); }
 
 static int handle(void) {
@@ -79,9 +99,9 @@ static int handle(void) {
   return wrong != 0 ? 1 : old.sa_handler == on_fault ? 0 : 2;
 }
 
-void finished(int code) { _exit(code); }
 
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
+  if (strcmp(argv[1], "clock") == 0) finished(clock_goes(argv[2]));
   finished(strcmp(argv[1], "confine") ? handle() : confine());
 }

@@ -62,6 +62,22 @@ def it_confines_itself(work):
         check("filters its system calls" in said, said)
 
 
+def it_has_no_clock(work):
+    for kind, non_stop in (("trace", "off"), ("ftrace", "on")):
+        got, frames, said = run(work, "conduct", ["clock"], kind, non_stop=non_stop)
+        numbers = [number(frame) for frame in frames]
+        same(numbers, sorted(numbers), "the order of hits")
+        same(str(len(numbers)), got["passes"], "hits")
+        same(numbers.count(2), 400, f"hits at the end: {got}")
+        check(numbers.count(1) > 20, f"{len(numbers)} hits")
+        check("may not read the time stamp counter (PR_SET_TSC): tracepoints are traps" in said,
+              said)
+    got, frames, said = run(work, "conduct", ["clock", "at once"], "ftrace",
+                            end="tbreak started\ncontinue\nbreak finished")
+    same([number(frame) for frame in frames], [2] * 400, "hits")
+    check("traps in this process: a thread may not read the time stamp counter" in said, said)
+
+
 def it_handles_faults(work):
     for non_stop in ("off", "on"):
         got, frames, said = run(work, "conduct", ["handle"], more=", *text@64",
@@ -81,7 +97,7 @@ def it_is_made_by_go(work):
 
 def main():
     need("gdb")
-    for part in (it_confines_itself, it_handles_faults, it_is_made_by_go):
+    for part in (it_confines_itself, it_has_no_clock, it_handles_faults, it_is_made_by_go):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

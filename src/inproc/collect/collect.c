@@ -10,7 +10,7 @@
 #include "inproc/collect/collect.h"
 
 enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
-enum { kNanosleep = 35, kGetTid = 186, kProcessVmReadv = 310 };
+enum { kNanosleep = 35, kGetTid = 186, kGetCpu = 309, kProcessVmReadv = 310 };
 
 uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes);
 uint64_t copy_text_loads(uint8_t* to, uint64_t from, uint64_t max);
@@ -29,10 +29,19 @@ static long call(long number, long a, const void* b, long c, const void* d, long
 
 static uint32_t thread_id(void) { return (uint32_t)call(kGetTid, 0, 0, 0, 0, 0, 0); }
 
-static inline uint64_t read_ticks(void) {
-  uint32_t low, high;
-  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-  return (uint64_t)high << 32 | low;
+/* Behind the instruction at 1, which may fault: its thread goes on at 2. */
+#define MAY_FAULT "2:\n.pushsection .tw_loads, \"a\"\n.long 1b, 2b\n.popsection"
+
+/* A thread may have had the counter taken away (prctl, PR_SET_TSC). */
+static NOINLINE uint64_t ticks_denied(struct tracewell_area* area) {
+  __atomic_store_n(&area->ticks_denied, 1, __ATOMIC_RELAXED);
+  return __atomic_load_n(&area->clock_ticks, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t read_ticks(struct tracewell_area* area) {
+  uint32_t low = 0, high = 0;
+  __asm__ volatile("1: rdtsc\n" MAY_FAULT : "+a"(low), "+d"(high));
+  return LIKELY((low | high) != 0) ? (uint64_t)high << 32 | low : ticks_denied(area);
 }
 
 /* --- rings ------------------------------------------------------------------------------------ */
@@ -49,10 +58,7 @@ static int exchange_if(uint64_t* number, uint64_t expected, uint64_t wanted) {
 /* 0: there is none. */
 static ALWAYS_INLINE uint64_t word_at_fs(void) {
   uint64_t word = 0;
-  __asm__ volatile(
-      "1: mov %%fs:0, %0\n2:\n"
-      ".pushsection .tw_loads, \"a\"\n.long 1b, 2b\n.popsection"
-      : "+r"(word));
+  __asm__ volatile("1: mov %%fs:0, %0\n" MAY_FAULT : "+r"(word));
   return word;
 }
 
@@ -95,12 +101,13 @@ static ALWAYS_INLINE int32_t ring_of_thread(struct tracewell_area* area) {
   return search_ring(area, key, at);
 }
 
-enum { kWaitNs = 1000000, kWaitsMax = 2000, kWaitTicks = 2500000 };
+enum { kWaitNs = 1000000, kWaitsMax = 2000, kWaitTicks = 2500000, kPausesMax = 100000 };
 
 /* By the counter in place of a system call: a good millisecond on processors of today. */
-static void wait_awake(void) {
-  const uint64_t begin = read_ticks();
-  while (read_ticks() - begin < kWaitTicks) __builtin_ia32_pause();
+static void wait_awake(struct tracewell_area* area) {
+  const uint64_t begin = read_ticks(area);
+  for (int i = 0; i < kPausesMax && read_ticks(area) - begin < kWaitTicks; ++i)
+    __builtin_ia32_pause();
 }
 
 /* For the reader to make room. 0: it does not, or nothing is to be recorded any more. */
@@ -115,7 +122,7 @@ static NOINLINE int wait_for_room(struct tracewell_area* area, struct tracewell_
       return 0;
     if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
     if (UNLIKELY(__atomic_load_n(&area->confined, __ATOMIC_RELAXED)))
-      wait_awake();
+      wait_awake(area);
     else
       call(kNanosleep, (long)&time, 0, 0, 0, 0, 0);
   }
@@ -330,7 +337,7 @@ ENTRY int tw_trace_variable(struct tracewell_native_context* context, uint64_t n
   return 1;
 }
 
-static uint64_t unix_microseconds(const struct tracewell_area* area) {
+static uint64_t unix_microseconds(struct tracewell_area* area) {
   uint64_t sequence, ticks, time, rate;
   int tries = 0;
   do {
@@ -342,8 +349,18 @@ static uint64_t unix_microseconds(const struct tracewell_area* area) {
   } while (((sequence & 1) || sequence != __atomic_load_n(&area->clock_sequence,
                                                           __ATOMIC_RELAXED)) &&
            ++tries < 1000); /* a tracer that is killed may leave it odd */
-  const int64_t since = (int64_t)(read_ticks() - ticks);
+  const int64_t since = (int64_t)(read_ticks(area) - ticks);
   return time + (uint64_t)((__int128)since * (int64_t)rate >> 32);
+}
+
+static uint32_t processor_now(struct tracewell_area* area) {
+  const uint32_t none = ~0u;
+  uint32_t processor = none;
+  __asm__ volatile("1: rdtscp\n" MAY_FAULT : "+c"(processor) : : "rax", "rdx");
+  if (LIKELY(processor != none)) return processor & 0xfff; /* the node is above it */
+  (void)ticks_denied(area);
+  call(kGetCpu, (long)&processor, 0, 0, 0, 0, 0);
+  return processor;
 }
 
 /* Of the variables that are no cells: tracewell::agent::Variables. */
@@ -356,9 +373,7 @@ ENTRY uint64_t tw_get_variable(struct tracewell_native_context* context, uint64_
     return ((struct tracewell_ring*)((uint8_t*)area + area->rings_offset))[ring].tid;
   }
   if (number == area->processor_number) {
-    uint32_t processor;
-    __asm__ volatile("rdtscp" : "=c"(processor) : : "rax", "rdx");
-    return processor & 0xfff; /* the node is above it */
+    return processor_now(area);
   }
   return 0;
 }
@@ -480,7 +495,7 @@ static ALWAYS_INLINE uint64_t fill_quickly(struct tracewell_hit* hit, uint8_t* t
 static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_ring* ring,
                                   uint32_t* word, uint8_t* data, uint64_t head) {
   const struct tracewell_hit_plan* const plan = hit->plan;
-  const uint64_t ticks = read_ticks();
+  const uint64_t ticks = read_ticks(plan->area);
   uint64_t used = sizeof(struct tracewell_record);
   if ((plan->step_count | hit->condition_status) != 0) {
     const uint64_t bytes =

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -211,6 +212,27 @@ Result<uint64_t> LiveFastSites::map_far_away(Thread& thread, uint64_t bytes, int
   return static_cast<uint64_t>(*mapped);
 }
 
+/// A memfd in the program. Not where a thread may not read the time stamp counter: that is mostly
+/// said for all of them, before there are many, and the first one found without it is as good as
+/// any. Who has it taken away later is noticed by the collector.
+Result<int64_t> LiveFastSites::make_memory(Thread& thread) {
+  AddressSpace& space = *thread.process->space;
+  TW_ASSIGN_OR_RETURN(const uint64_t page,
+                      map_far_away(thread, kMapBytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  (void)tracer_.remote_system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
+  const bool denied = space.read_value<int>(page) == PR_TSC_SIGSEGV;
+  (void)space.write_raw(page, as_bytes("tracewell"));
+  const auto made =
+      denied ? 0
+             : tracer_.remote_system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
+  (void)tracer_.remote_system_call(thread, {SYS_munmap, page, kMapBytes, 0, 0, 0, 0});
+  if (denied)
+    return {Errc::Unsupported, "a thread may not read the time stamp counter (PR_SET_TSC)"};
+  if (failed(made)) return why(made, "memory cannot be shared with the program");
+  return made;
+}
+
 /// A memfd that the program makes, since it may not open ours; we may open what it has open.
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   const Still still(tracer_);
@@ -223,14 +245,8 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
     return {Errc::Unsupported, "files may not be so large here (ulimit -f)"};
   if (!has_room_for(pid, bytes))
     return {Errc::Unsupported, "it may not have so much address space (ulimit -v)"};
-  TW_ASSIGN_OR_RETURN(const uint64_t name,
-                      map_far_away(*thread, kMapBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  (void)process->space->write_raw(name, as_bytes("tracewell"));
-  const auto made =
-      tracer_.remote_system_call(*thread, {SYS_memfd_create, name, kMemfdFlags, 0, 0, 0, 0});
-  (void)tracer_.remote_system_call(*thread, {SYS_munmap, name, kMapBytes, 0, 0, 0, 0});
-  if (failed(made)) return why(made, "memory cannot be shared with the program");
-  const std::string path = fmt::format("/proc/{}/fd/{}", pid, *made);
+  TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread));
+  const std::string path = fmt::format("/proc/{}/fd/{}", pid, made);
   const UniqueFd ours(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   // Sealed: who could make it smaller could end us.
   struct stat about {};
@@ -243,9 +259,9 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   Result<uint64_t> theirs = Error{Errc::Target, "", {}};
   if (sized)
     theirs = map_far_away(*thread, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                          static_cast<int>(*made));
+                          static_cast<int>(made));
   (void)tracer_.remote_system_call(
-      *thread, {SYS_close, static_cast<uint64_t>(*made), 0, 0, 0, 0, 0});
+      *thread, {SYS_close, static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
   if (!sized) return errno_error(error, "memory of the program", Errc::Target);
   TW_RETURN_IF_ERROR(theirs);
   code_of(*process).mapped.push_back({*theirs, bytes});

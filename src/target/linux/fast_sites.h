@@ -61,6 +61,7 @@ class LiveFastSites final : public FastSites {
   };
   FastCode& code_of(Process& process);
   Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);
+  Result<int64_t> make_memory(Thread& thread);
   void want_ticks();
 
   Tracer& tracer_;
