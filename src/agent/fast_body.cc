@@ -103,6 +103,7 @@ void FastBodyMaker::add_registers(const CollectPlan& plan, bool asked_for) {
 }
 
 Status FastBodyMaker::add_memory(const rsp::Action& action) {
+  if (action.length == 0) return {};
   tracewell_step step{TRACEWELL_STEP_MEMORY, TRACEWELL_NO_REGISTER, action.offset, action.length};
   if (action.base_register >= 0) {
     const Register* const base =

@@ -26,6 +26,8 @@ Bytes VectorState::apply(const RecordBlock& block) {
   const tracewell_vector_change& change = block.change;
   if (change.base != 0 && change.base != generation_) return {};
   generation_ = 0;
+  for (size_t i = 0; i < parts_.size() && change.base == 0; ++i)
+    if ((change.present & parts_[i].component) != 0 && (change.parts >> i & 1) == 0) return {};
   Bytes rest = block.bytes;
   for (size_t i = 0; i < parts_.size(); ++i) {
     const tracewell_vector_part& part = parts_[i];

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <random>
 
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include "fast/thunk.h"
 
 namespace tracewell::fast {
@@ -279,6 +282,27 @@ TEST(FastHit, ExpressionsCollectMemoryAndVariables) {
   EXPECT_EQ(here.area().variables[5], 42U);
   EXPECT_EQ(blocks[1].address, address_of(&value));
   EXPECT_EQ(load_uint(blocks[1].bytes.data(), 8, Endian::Little), value);
+}
+
+/// The counter, too, is a load that may fault.
+TEST(FastHit, WhoMayNotReadTheCounterHasTheTracersTime) {
+  HitsHere here;
+  here.area().clock_ticks = 4711;
+  const Code processor = {kTracev, HitsHere::kProcessor >> 8, HitsHere::kProcessor & 0xff, kEnd};
+  const uint64_t body =
+      here.add(7, {{.kind = TRACEWELL_STEP_EXPRESSION, .code = processor}});
+  ASSERT_EQ(call_body(body, {}), Registers{});
+  EXPECT_EQ(here.area().ticks_denied, 0U);
+  ASSERT_EQ(prctl(PR_SET_TSC, PR_TSC_SIGSEGV), 0);
+  const Registers after = call_body(body, {});
+  prctl(PR_SET_TSC, PR_TSC_ENABLE);
+  EXPECT_EQ(after, Registers{});
+  EXPECT_EQ(here.area().ticks_denied, 1U);
+  const auto records = here.records();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_NE(records[0].ticks, 4711U);
+  EXPECT_EQ(records[1].ticks, 4711U);
+  EXPECT_LT(blocks_of(records[1]).at(0).value, sysconf(_SC_NPROCESSORS_CONF));
 }
 
 TEST(FastHit, BuiltinVariables) {

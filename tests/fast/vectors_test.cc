@@ -5,6 +5,7 @@
 #include <csignal>
 #include <random>
 
+#include <sys/mman.h>
 #include <sys/time.h>
 
 #include "fast/counting.h"
@@ -135,12 +136,69 @@ TEST(FastVectors, WhatMakesNoSenseIsNothing) {
   EXPECT_TRUE(state.apply(block).empty()) << "there is less than it says";
   block.bytes = bytes;
   EXPECT_TRUE(state.apply(block).empty()) << "it changes what made no sense";
+  block.change = {.parts = 7, .bytes = 416, .base = 0, .generation = 9, .present = 3};
+  EXPECT_TRUE(state.apply(block).empty()) << "it is all that there is, and XMM is missing";
   block.change = {.parts = ~0u, .bytes = 416, .base = 0, .generation = 9, .present = ~uint64_t{0}};
   EXPECT_FALSE(state.apply(block).empty());
 }
 
+uint64_t xmm_in(size_t number, Bytes record, VectorState& state) {
+  const auto [kind, area] = vectors_in(record, state);
+  uint64_t half = 0;
+  if (area.size() == kAreaBytes) std::memcpy(&half, &area[kXmmAt + number * 16], sizeof half);
+  return half;
+}
+
+using Hit = void (*)(uint64_t);
+Hit hit_in_between = nullptr;
+
+Hit to_call(HitsHere& here, uint64_t body) {
+  const uint64_t slot = here.take(64);
+  const auto code = axjit::hit_slot(body);
+  std::memcpy(reinterpret_cast<void*>(slot), code.data(), code.size());
+  *reinterpret_cast<uint8_t*>(slot + code.size()) = 0xc3;  // ret
+  return reinterpret_cast<Hit>(slot);
+}
+
+/// The record of a fault may have to move behind that of a handler.
+TEST(FastVectors, HandlersDoNotNeedWhatMayStillMove) {
+  HitsHere here({.rings = 1, .ring_bytes = 1 << 20});
+  tell_changes(here);
+  VectorState state(kParts, kX87AndSse);
+  alignas(4096) static uint8_t page[2 * 4096];
+  ASSERT_EQ(mprotect(page + 4096, 4096, PROT_NONE), 0);
+  constexpr uint64_t kReadable = 538;  // with that, the fault itself finds no room
+  const HitsHere::Step memory{.kind = TRACEWELL_STEP_MEMORY,
+                              .value = reinterpret_cast<uint64_t>(page + 4096 - kReadable),
+                              .bytes = kReadable + 1};
+  const uint64_t faults = here.add(1, {{}, kVectors, memory}, {}, 1024);
+  hit_in_between = to_call(here, here.add(2, {{}, kVectors}));
+  hit_in_between(0);
+  EXPECT_FALSE(vectors_in(here.records().at(0).blocks, state).second.empty());
+  static uint64_t others;
+  others = 0;
+  LoadTable::in_between = [] {
+    __asm__ volatile("movq %0, %%xmm3" : : "r"(++others) : "xmm3");
+    hit_in_between(0);
+  };
+  Registers registers;
+  for (uint64_t i = 1; i < 20; ++i) {
+    registers.vector[6] = 1000 + i;
+    ASSERT_EQ(call_body(faults, registers), registers);
+    auto records = here.records();
+    std::erase_if(records, [](auto& record) { return record.plan == TRACEWELL_NO_PLAN; });
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(records[0].plan, 2U);
+    EXPECT_EQ(xmm_in(3, records[0].blocks, state), i);
+    EXPECT_EQ(records[1].plan, 1U);
+    EXPECT_EQ(xmm_in(3, records[1].blocks, state), 1000 + i);
+  }
+  LoadTable::in_between = nullptr;
+  mprotect(page + 4096, 4096, PROT_READ | PROT_WRITE);
+}
+
 volatile uint64_t interrupts = 0;
-void (*hit_with_vectors)(uint64_t) = nullptr;
+Hit hit_with_vectors = nullptr;
 constexpr uint64_t kInHandler = 1000;
 void interrupted(int) {
   const int before = errno;
@@ -155,11 +213,7 @@ TEST(FastVectors, HandlersMayHitInBetween) {
   tell_changes(here);
   VectorState state(kParts, kX87AndSse);
   const uint64_t body = here.add(1, {{}, kVectors}, {}, 1024);
-  const uint64_t slot = here.take(64);
-  const auto code = axjit::hit_slot(body);
-  std::memcpy(reinterpret_cast<void*>(slot), code.data(), code.size());
-  *reinterpret_cast<uint8_t*>(slot + code.size()) = 0xc3;  // ret
-  hit_with_vectors = reinterpret_cast<void (*)(uint64_t)>(slot);
+  hit_with_vectors = to_call(here, body);
   interrupts = 0;
   std::signal(SIGALRM, interrupted);
   const timeval often{0, 50};
@@ -173,12 +227,8 @@ TEST(FastVectors, HandlersMayHitInBetween) {
       ++hits;
     }
     for (const auto& record : here.records()) {
-      const auto [kind, area] = vectors_in(record.blocks, state);
-      ASSERT_GE(area.size(), kXmmAt + 8 * 16U);
-      uint64_t xmm7 = 0;
-      std::memcpy(&xmm7, &area[kXmmAt + 7 * 16], sizeof xmm7);
       const uint64_t argument = Counting::number(record);
-      ASSERT_EQ(xmm7, argument > kInHandler ? argument - kInHandler : argument);
+      ASSERT_EQ(xmm_in(7, record.blocks, state), argument > kInHandler ? argument - kInHandler : argument);
       ++taken;
     }
   }

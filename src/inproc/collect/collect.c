@@ -410,19 +410,27 @@ static uint64_t value_of(const struct tracewell_hit* hit, uint32_t general) {
   return general == TRACEWELL_REGISTER_RIP ? hit->plan->pc : 0;
 }
 
-static void run(struct tracewell_hit* hit, const struct Reserved* place, uint64_t reserved) {
+/* What add_vector() has returned, or NULL. */
+static struct tracewell_vectors* run(struct tracewell_hit* hit, const struct Reserved* place,
+                                     uint64_t reserved) {
   const struct tracewell_hit_plan* const plan = hit->plan;
+  struct tracewell_vectors* vectors = 0;
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     const struct tracewell_step* const step = &plan->steps[i];
     switch (step->kind) {
       case TRACEWELL_STEP_GENERAL: add_general(hit); break;
-      case TRACEWELL_STEP_VECTOR: add_vector(hit, place, reserved, step); break;
+      case TRACEWELL_STEP_VECTOR: {
+        struct tracewell_vectors* const begun = add_vector(hit, place, reserved, step);
+        if (begun) vectors = begun;
+        break;
+      }
       case TRACEWELL_STEP_MEMORY:
         add_memory(hit, value_of(hit, step->base) + step->value, step->bytes);
         break;
       default: note_outcome(hit, ((Expression*)step->value)(&hit->context).status);
     }
   }
+  return vectors;
 }
 
 /* The record of a hit with a fault was not made for that: behind its end comes a larger one, with
@@ -449,16 +457,16 @@ static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place
 }
 
 /* What the hit has to say, behind the record's head. How long the record is with it; 0: it is too
- * large for what was reserved. */
+ * large for what was reserved. `vectors`: as run() returns it. */
 static ALWAYS_INLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* place,
-                                   uint64_t* reserved) {
+                                   uint64_t* reserved, struct tracewell_vectors** vectors) {
   hit->at = place->data + sizeof(struct tracewell_record);
   hit->end = place->data + *reserved;
   hit->fault = hit->overflowed = 0;
   if (UNLIKELY(hit->condition_status != 0))
     note_outcome(hit, hit->condition_status);
   else
-    run(hit, place, *reserved);
+    *vectors = run(hit, place, *reserved);
   if (UNLIKELY(hit->fault != 0)) add_fault(hit, place, reserved);
   if (LIKELY(!hit->overflowed)) return (uint64_t)(hit->at - place->data);
   forget_vectors(hit->plan->area, place->ring);
@@ -479,9 +487,11 @@ static NOINLINE void collect_steps(struct tracewell_hit* hit, struct tracewell_r
   const struct tracewell_hit_plan* const plan = hit->plan;
   struct Reserved place = {ring, word, data, head};
   uint64_t reserved = plan->record_bytes;
-  const uint64_t used = fill(hit, &place, &reserved);
+  struct tracewell_vectors* vectors = 0;
+  const uint64_t used = fill(hit, &place, &reserved, &vectors);
   write_head(plan, place.data, used, ticks);
   commit(&place, reserved, used != 0 ? used : sizeof(struct tracewell_record));
+  if (vectors) end_vector(vectors);
 }
 
 /* plan->fill() without what a call of a function costs its caller. */

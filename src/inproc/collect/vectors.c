@@ -58,12 +58,12 @@ static inline uint64_t direct_of(const struct tracewell_area* area, uint64_t in_
  * that from XSAVEC. */
 static ALWAYS_INLINE int is_as_last(const struct tracewell_area* area,
                                     struct tracewell_vectors* vectors, uint64_t components) {
-  if (vectors->generation == 0 || !vectors->steady) return 0;
   const uint8_t* const last = vectors->states[vectors->which & 1];
   const int another_mxcsr = mxcsr_differs(last + kMxcsrAt); /* slow, but XGETBV need not wait */
-  const uint64_t in_use = components_in_use() & components;
+  const uint64_t all_in_use = components_in_use();
+  const uint64_t in_use = all_in_use & components;
   return !another_mxcsr && in_use == vectors->present && (in_use & kSse) != 0 &&
-         (in_use & ~direct_of(area, in_use)) == 0 &&
+         (in_use & ~direct_of(area, all_in_use)) == 0 &&
          !any_differs(area, in_use, last, vectors->scratch);
 }
 
@@ -73,7 +73,7 @@ static uint8_t* copy_changes(const struct tracewell_area* area, uint64_t before,
                              const uint8_t* last, const uint8_t* now, uint8_t* scratch,
                              struct tracewell_vector_change* change, uint8_t* to) {
   __builtin_memcpy(&change->present, now + kLegacyBytes, sizeof change->present);
-  const uint64_t direct = direct_of(area, change->present);
+  const uint64_t direct = direct_of(area, components_in_use());
   for (uint32_t i = 0; i < area->vector_part_count && i < TRACEWELL_VECTOR_PARTS; ++i) {
     const struct tracewell_vector_part* const part = &area->vector_parts[i];
     if ((change->present & part->component) == 0) continue;
@@ -100,11 +100,10 @@ static ALWAYS_INLINE void put_change(struct tracewell_hit* hit,
 }
 
 static NOINLINE void add_vector_change(struct tracewell_hit* hit, struct tracewell_vectors* vectors,
-                                       const struct tracewell_step* step) {
+                                       uint32_t base, const struct tracewell_step* step) {
   const struct tracewell_area* const area = hit->plan->area;
   const uint8_t* const last = vectors->states[vectors->which & 1];
   uint8_t* const now = vectors->states[~vectors->which & 1];
-  const uint32_t base = vectors->generation;
   const uint64_t before = base != 0 ? vectors->present : 0;
   struct tracewell_vector_change change = {0, 0, base, base, before};
   uint8_t* const parts = hit->at + 1 + sizeof change;
@@ -129,28 +128,38 @@ static struct tracewell_vectors* vectors_of(struct tracewell_area* area,
 }
 
 void forget_vectors(struct tracewell_area* area, const struct tracewell_ring* ring) {
-  if (area->vector_part_count != 0) vectors_of(area, ring)->generation = 0;
+  if (area->vector_part_count != 0)
+    __atomic_store_n(&vectors_of(area, ring)->generation, 0, __ATOMIC_RELAXED);
 }
 
 /* A record that tells of a change comes behind the one that it changes. So it is only done where no
- * handler's record has got behind this one already, and none can tell of a change from then on. */
-void add_vector(struct tracewell_hit* hit, const struct Reserved* place, uint64_t reserved,
-                const struct tracewell_step* step) {
+ * handler's record has got behind this one already, and none can tell of a change until this one is
+ * finished, for it may have to move, or be forgotten. The reader forgets at any time: what is told
+ * is a change of what was looked at first. */
+struct tracewell_vectors* add_vector(struct tracewell_hit* hit, const struct Reserved* place,
+                                     uint64_t reserved, const struct tracewell_step* step) {
   struct tracewell_area* const area = hit->plan->area;
-  if (!has_room(hit, kVectorHead + kVectorAlign - 1 + step->bytes)) return;
+  if (!has_room(hit, kVectorHead + kVectorAlign - 1 + step->bytes)) return 0;
   struct tracewell_vectors* const vectors = vectors_of(area, place->ring);
-  if (area->vector_part_count == 0 || vectors->busy) return add_whole_vector(hit, step);
+  if (area->vector_part_count == 0 || vectors->busy) {
+    add_whole_vector(hit, step);
+    return 0;
+  }
   __atomic_store_n(&vectors->busy, 1, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler is on this thread too */
+  const uint32_t base = __atomic_load_n(&vectors->generation, __ATOMIC_RELAXED);
   if (UNLIKELY(__atomic_load_n(&place->ring->head, __ATOMIC_RELAXED) != place->head + reserved)) {
     add_whole_vector(hit, step);
-  } else if (LIKELY(is_as_last(area, vectors, step->value))) {
-    const uint32_t generation = vectors->generation;
-    const struct tracewell_vector_change none = {0, 0, generation, generation, vectors->present};
+  } else if (LIKELY(base != 0 && vectors->steady && is_as_last(area, vectors, step->value))) {
+    const struct tracewell_vector_change none = {0, 0, base, base, vectors->present};
     put_change(hit, &none);
   } else {
-    add_vector_change(hit, vectors, step);
+    add_vector_change(hit, vectors, base, step);
   }
+  return vectors;
+}
+
+void end_vector(struct tracewell_vectors* vectors) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(&vectors->busy, 0, __ATOMIC_RELAXED);
 }
