@@ -155,11 +155,18 @@ class BodyEmitter {
     const auto changes = static_cast<uint16_t>(condition.clobbers | kOutcome | 1u << kRdi |
                                                (reads_flags ? 1u << kRcx : 0u));
     save(static_cast<uint16_t>(changes | reads));
+    const bool loads = !condition.loads.empty();
+    Xbyak::Label odd, ready, odd_at_end, done;
     if (reads_flags) save_flags();
+    else if (loads) save_present_flags();
+    if (loads) jump_if_odd(as_.eax, odd);
+    as_.L(ready);
     if ((reads >> kRip & 1) != 0) save_pc();
     if (!needs.variables.empty() || condition.calls) set_context();
     as_.mov(as_.rdi, as_.rsp);
     add_code(condition);
+    if (loads) jump_if_odd(present_flags(), odd_at_end);
+    as_.L(done);
     as_.movzx(as_.edx, as_.dl);
     as_.or_(as_.rax, as_.rdx);
     as_.jnz(holds_, Xbyak::CodeGenerator::T_NEAR);
@@ -167,6 +174,7 @@ class BodyEmitter {
     for (uint32_t number = 0; number < kGenerals; ++number)
       if (number != kRsp && (changes >> number & 1) != 0) load(number);
     leave();
+    if (loads) even_and_odd(odd, ready, odd_at_end, done);
     as_.L(holds_);
     as_.mov(qword(offsetof(tracewell_hit, condition_status)), as_.rdx);
     return {};
@@ -185,12 +193,10 @@ class BodyEmitter {
 
   void collect() {
     Xbyak::Label odd, call, odd_at_end, end;
-    constexpr auto kNear = Xbyak::CodeGenerator::T_NEAR;
     const bool asks = !spec_.collected.empty();
     save(spec_.all_registers || asks ? 0xffff : kCaller);
     asks ? save_flags() : save_present_flags();
-    as_.test(as_.eax, kDirectionOrAlignment);
-    as_.jnz(odd, kNear);
+    jump_if_odd(as_.eax, odd);
     as_.L(call);
     if (asks) {
       save_pc();
@@ -201,23 +207,39 @@ class BodyEmitter {
     as_.mov(as_.rdi, as_.rsp);
     load_address(spec_.addresses.collect);
     as_.call(as_.rax);
-    as_.test(as_.dword[as_.rsp + static_cast<int>(offsetof(tracewell_hit, eflags))],
-             kDirectionOrAlignment);
-    as_.jnz(odd_at_end, kNear);
+    jump_if_odd(present_flags(), odd_at_end);
     as_.L(end);
     restore_flags();
     for (uint32_t number = 0; number < kGenerals; ++number)
       if (number != kRsp && (kCallee >> number & 1) == 0) load(number);
     leave();
+    even_and_odd(odd, call, odd_at_end, end);
+  }
+
+  /// As save_flags() or save_present_flags() have left them; in eax too.
+  Xbyak::Address present_flags() {
+    return as_.dword[as_.rsp + static_cast<int>(offsetof(tracewell_hit, eflags))];
+  }
+
+  /// Where memory cannot be read as it comes.
+  void jump_if_odd(const Xbyak::Operand& flags, Xbyak::Label& label) {
+    as_.test(flags, kDirectionOrAlignment);
+    as_.jnz(label, Xbyak::CodeGenerator::T_NEAR);
+  }
+
+  /// From `odd` back to `ready` with flags as ours need them, and from `odd_at_end` to `done` with
+  /// the program's.
+  void even_and_odd(Xbyak::Label& odd, Xbyak::Label& ready, Xbyak::Label& odd_at_end,
+                    Xbyak::Label& done) {
     as_.L(odd);
-    as_.and_(as_.dword[as_.rsp + static_cast<int>(offsetof(tracewell_hit, eflags))], ~kTrap);
+    as_.and_(present_flags(), ~kTrap);
     as_.push(2);
     as_.popfq();
-    as_.jmp(call, kNear);
+    as_.jmp(ready, Xbyak::CodeGenerator::T_NEAR);
     as_.L(odd_at_end);
     as_.push(qword(offsetof(tracewell_hit, eflags)));
     as_.popfq();
-    as_.jmp(end, kNear);
+    as_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
   }
 
   Status add_expressions() {

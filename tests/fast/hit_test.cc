@@ -284,6 +284,33 @@ TEST(FastHit, ExpressionsCollectMemoryAndVariables) {
   EXPECT_EQ(load_uint(blocks[1].bytes.data(), 8, Endian::Little), value);
 }
 
+/// Where the program has asked for faults at addresses that are no multiples (EFLAGS.AC).
+TEST(FastHit, AConditionReadsMemoryUnderAlignmentChecks) {
+  HitsHere here;
+  static uint8_t memory[16];
+  const uint64_t odd = address_of(memory) / 8 * 8 + 3;
+  for (const bool reads_flags : {false, true}) {
+    const Code flags = reads_flags ? reg(axjit::kEflags) + number(0x40602) + Code{kEqual}
+                                   : number(1);
+    const Code is_one = number(odd) + Code{kRef64} + number(1) + Code{kEqual} + flags +
+                        Code{kEqual, kEnd};
+    const uint64_t body = here.add(1, {{}}, is_one);
+    Registers before;
+    before.flags = 0x40602;  // and DF
+    for (const uint64_t value : {0, 1, 0}) {
+      std::memcpy(reinterpret_cast<void*>(odd), &value, sizeof value);
+      EXPECT_EQ(call_body(body, before), before);
+      const auto records = here.records();
+      ASSERT_EQ(records.size(), value);
+      if (value == 0) continue;
+      const auto blocks = blocks_of(records[0]);
+      ASSERT_EQ(blocks.size(), 1U);
+      ASSERT_EQ(blocks[0].kind, Kind::General);
+      EXPECT_EQ(blocks[0].general.eflags, before.flags);
+    }
+  }
+}
+
 /// The counter, too, is a load that may fault.
 TEST(FastHit, WhoMayNotReadTheCounterHasTheTracersTime) {
   HitsHere here;

@@ -80,7 +80,8 @@ tw_thunk:
   movq %r15, 120(%rax)
   pushfq
   popq 128(%rax)
-  cld
+  pushq $2
+  popfq
   movdqa %xmm0, 144(%rax)
   movdqa %xmm1, 160(%rax)
   movdqa %xmm2, 176(%rax)

@@ -29,19 +29,21 @@ static long call(long number, long a, const void* b, long c, const void* d, long
 
 static uint32_t thread_id(void) { return (uint32_t)call(kGetTid, 0, 0, 0, 0, 0, 0); }
 
-/* Behind the instruction at 1, which may fault: its thread goes on at 2. */
-#define MAY_FAULT "2:\n.pushsection .tw_loads, \"a\"\n.long 1b, 2b\n.popsection"
+/* Behind the instruction at 1, which may fault, and where its thread goes on then. */
+#define MAY_FAULT(resume) "\n.pushsection .tw_loads, \"a\"\n.long 1b, " resume "\n.popsection"
 
 /* A thread may have had the counter taken away (prctl, PR_SET_TSC). */
-static NOINLINE uint64_t ticks_denied(struct tracewell_area* area) {
+static inline uint64_t ticks_denied(struct tracewell_area* area) {
   __atomic_store_n(&area->ticks_denied, 1, __ATOMIC_RELAXED);
   return __atomic_load_n(&area->clock_ticks, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t read_ticks(struct tracewell_area* area) {
-  uint32_t low = 0, high = 0;
-  __asm__ volatile("1: rdtsc\n" MAY_FAULT : "+a"(low), "+d"(high));
-  return LIKELY((low | high) != 0) ? (uint64_t)high << 32 | low : ticks_denied(area);
+  uint32_t low, high;
+  __asm__ goto("1: rdtsc" MAY_FAULT("%l[denied]") : "=a"(low), "=d"(high) : : : denied);
+  return (uint64_t)high << 32 | low;
+denied:
+  return ticks_denied(area);
 }
 
 /* --- rings ------------------------------------------------------------------------------------ */
@@ -58,7 +60,7 @@ static int exchange_if(uint64_t* number, uint64_t expected, uint64_t wanted) {
 /* 0: there is none. */
 static ALWAYS_INLINE uint64_t word_at_fs(void) {
   uint64_t word = 0;
-  __asm__ volatile("1: mov %%fs:0, %0\n" MAY_FAULT : "+r"(word));
+  __asm__ volatile("1: mov %%fs:0, %0\n2:" MAY_FAULT("2b") : "+r"(word));
   return word;
 }
 
@@ -354,10 +356,10 @@ static uint64_t unix_microseconds(struct tracewell_area* area) {
 }
 
 static uint32_t processor_now(struct tracewell_area* area) {
-  const uint32_t none = ~0u;
-  uint32_t processor = none;
-  __asm__ volatile("1: rdtscp\n" MAY_FAULT : "+c"(processor) : : "rax", "rdx");
-  if (LIKELY(processor != none)) return processor & 0xfff; /* the node is above it */
+  uint32_t processor;
+  __asm__ goto("1: rdtscp" MAY_FAULT("%l[denied]") : "=c"(processor) : : "rax", "rdx" : denied);
+  return processor & 0xfff; /* the node is above it */
+denied:
   (void)ticks_denied(area);
   call(kGetCpu, (long)&processor, 0, 0, 0, 0, 0);
   return processor;
