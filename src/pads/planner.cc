@@ -205,7 +205,7 @@ Plan Planner::plan(uint64_t site) const {
   }
   if (!code_.range().holds(site)) return impossible(site, 0, "it is no code that is known");
   if (!code_.starts(site)) return without_pad(site, "no instruction is known to begin there");
-  if (code_.kept(site)) return without_pad(site, "the code must stay as it is");
+  if (code_.kept(site)) return without_pad(site, "it is in a restartable sequence (rseq)");
   const CodeInstruction one = machine::decode_code(code_.bytes_at(site), site);
   if (one.endbr) return behind_endbr(site);
   if (one.flow == Flow::System) return without_pad(site, "the kernel looks at its address");

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "machine/relocate.h"
+#include "pads/code.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
@@ -102,6 +103,14 @@ class AddressSpace {
 
   /// Fast sites and what belongs to them; null when there are none.
   std::unique_ptr<FastCode> fast;
+
+  /// Restartable sequences of images, by where their code begins, once somebody has asked.
+  struct Sequences {
+    uint64_t end = 0;  // of the code
+    std::string path;
+    std::vector<pads::Range> ranges;
+  };
+  std::map<uint64_t, Sequences> sequences;
 
   bool is_32_bit = false;       // the program is
   uint64_t system_call_at = 0;  // an instruction that makes one; 0 = not looked for yet

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 
 #include <elf.h>
 #include <fmt/format.h>
 
+#include "pads/restartable.h"
 #include "symbols/unwind_table.h"
 #include "target/linux/address_space.h"
 #include "target/linux/build_id.h"
@@ -61,6 +63,7 @@ class ImageFacts {
       if (map.readable && !map.executable)
         facts_.input.data.push_back(area(map.start, map.end));
     }
+    facts_.input.kept = pads::restartable_sequences(facts_.input.code, facts_.input.data);
     if (image != 0) take_image(image);
     return std::move(facts_);
   }
@@ -114,6 +117,30 @@ Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mappi
   if (code == maps.end() || code->end - code->start > kSegmentMax)
     return {Errc::Unsupported, fmt::format("no code of an image is at 0x{:x}", address)};
   return ImageFacts(space, *code).take(maps);
+}
+
+bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
+                             uint64_t address) {
+  const auto code = std::ranges::find_if(maps, [&](const Mapping& map) {
+    return map.executable && address >= map.start && address < map.end;
+  });
+  if (code == maps.end() || code->path.empty()) return false;
+  AddressSpace::Sequences& known = space.sequences[code->start];
+  if (known.path != code->path || known.end != code->end) {
+    known = {code->end, code->path, {}};
+    const auto read_code = [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); };
+    for (const Mapping& map : maps) {
+      if (map.path != code->path || !map.readable || map.executable) continue;
+      std::vector<uint8_t> bytes(std::min(map.end - map.start, kSegmentMax));
+      bytes.resize(space.read(map.start, bytes));
+      const pads::Area area{map.start, bytes};
+      std::ranges::copy(
+          pads::restartable_sequences({code->start, code->end}, read_code, {&area, 1}),
+          std::back_inserter(known.ranges));
+    }
+  }
+  return std::ranges::any_of(known.ranges,
+                             [&](const pads::Range& one) { return one.holds(address); });
 }
 
 std::vector<pads::Range> taken_by(const std::vector<Mapping>& maps) {

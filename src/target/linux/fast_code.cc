@@ -86,6 +86,8 @@ Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>
     std::erase_if(segments_, [&](const auto& one) { return one.get() == segment; });
     TW_ASSIGN_OR_RETURN(segment, segment_at(address, maps));
   }
+  if (segment->code.kept(address))
+    return {Errc::Unsupported, "it is in a restartable sequence (rseq)"};
   // In code without unwind information, who asks for a tracepoint knows better.
   if (!segment->code.assume(address))
     return {Errc::Unsupported, "no instruction begins there"};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/code_facts.h"
 #include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
@@ -45,6 +46,9 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
+  if (in_restartable_sequence(space, mappings(process->threads.front()), address))
+    return {Errc::Unsupported,
+            "it is in a restartable sequence (rseq), which each stop would begin anew"};
   fast.make_way(*process, address);
   TW_ASSIGN_OR_RETURN(Patch * patch, space.add(address));
   patch->site = true;

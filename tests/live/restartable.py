@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# timeout: 120
+"""Restartable sequences (rseq): tracepoints in them are refused, whatever kind they are; all around
+them they are fast, and the program counts right."""
+
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from replay_common import check, folder, gdb, need, same  # noqa: E402
+from serve_common import on_port  # noqa: E402
+from trace_common import INFERIORS  # noqa: E402
+
+PLACES = """
+def places():
+    begins, ends = (int(gdb.parse_and_eval("(long)&sequence_" + name))
+                    for name in ("begins", "ends"))
+    lines = run("disassemble count_here").splitlines()
+    found = [int(line.replace("=>", "").split()[0], 16) for line in lines if "<+" in line]
+    return [one for one in found if begins <= one < ends]
+run("target extended-remote %(remote)s")
+run("break main")
+run("continue")
+inside = places()
+"""
+REFUSED = PLACES + """
+said = []
+for place in inside:
+    for kind in ("ftrace", "trace"):
+        run("delete")
+        run("%%s *%%d" %% (kind, place))
+        said.append(run("tstart"))
+run("delete")
+run("break finished")
+run("continue")
+result({"said": said, "code": run("output code")})
+"""
+AROUND = PLACES + """
+run("delete")
+run("ftrace *((char *)&%(place)s)")
+run("condition 2 $rsi == 3")
+said = run("tstart")
+run("break finished")
+run("continue")
+result({"said": said, "code": run("output code"), "status": run("tstatus")})
+"""
+
+
+def counted(got, said=""):
+    check(got["code"] in ("0", "77"), f"{got} {said}")  # 77: there are no such sequences here
+
+
+def all_inside_are_refused(work):
+    with on_port(INFERIORS / "restartable") as server:
+        got = gdb(work, REFUSED % {"remote": server.remote}, INFERIORS / "restartable")
+    check(len(got["said"]) == 14, f"{len(got['said'])} places: {got}")
+    for said in got["said"]:
+        check("is in a restartable sequence (rseq), which each stop would begin anew" in said,
+              said)
+    counted(got)
+
+
+def all_around_are_fast(work):
+    for place in ("count_here", "count_here + 5", "sequence_ends", "sequence_aborts"):
+        with on_port(INFERIORS / "restartable") as server:
+            got = gdb(work, AROUND % {"remote": server.remote, "place": place},
+                      INFERIORS / "restartable")
+            said = server.said()
+        same(got["said"], "", "what tstart says")
+        check("trap" not in said, said)
+        counted(got, said)
+
+
+def main():
+    need("gdb")
+    for part in (all_inside_are_refused, all_around_are_fast):
+        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
+            continue
+        print(part.__name__, flush=True)
+        with folder() as work:
+            part(work)
+
+
+main()
