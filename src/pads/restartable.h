@@ -1,7 +1,7 @@
-// Restartable sequences (rseq, Linux's Documentation/userspace-api/rseq.rst): pieces of code that the
-// kernel begins anew where they end in an abort handler whenever a thread is interrupted inside.
-// A jump out of one goes where the kernel sees nothing of that, and what the sequence was to do as
-// a whole happens twice, or by halves. And a trap there is an interruption, each time.
+// Restartable sequences (rseq, Linux's Documentation/userspace-api/rseq.rst): pieces of code that
+// the kernel leads out of, to their abort handler, whenever a thread is interrupted inside. A jump
+// out of one goes where the kernel sees nothing of that, and what the sequence was to do as a whole
+// happens by halves. And a trap there is an interruption, each time.
 //
 // A thread names its sequence by the address of a descriptor (struct rseq_cs, <linux/rseq.h>): 32
 // bytes at a multiple of 32 in its image's data. There is no list of them that all programs have

@@ -111,7 +111,7 @@ struct tracewell_area {
   /* The numbers of trace_timestamp, trace_thread and trace_cpu. */
   uint32_t timestamp_number, thread_number, processor_number;
   uint32_t vector_part_count; /* 0: vector state is told as a whole each time */
-  uint32_t ticks_denied; /* 1: a thread may not read the time stamp counter; its time is the tracer's */
+  uint32_t ticks_denied; /* 1: a thread may not read the time stamp counter: it has clock_ticks */
   uint64_t vectors_offset; /* struct tracewell_vectors[rings] */
   /* Components whose registers a hit may compare by itself, without XSAVEC. */
   uint64_t vectors_direct;

@@ -228,7 +228,8 @@ TEST(FastVectors, HandlersMayHitInBetween) {
     }
     for (const auto& record : here.records()) {
       const uint64_t argument = Counting::number(record);
-      ASSERT_EQ(xmm_in(7, record.blocks, state), argument > kInHandler ? argument - kInHandler : argument);
+      ASSERT_EQ(xmm_in(7, record.blocks, state),
+                argument > kInHandler ? argument - kInHandler : argument);
       ++taken;
     }
   }

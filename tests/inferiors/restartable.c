@@ -1,5 +1,5 @@
-// Threads count in restartable sequences (rseq): a load, an addition and a store to a counter of the
-// processor's, which is right as long as nobody else comes in between on that processor.
+// Threads count in restartable sequences (rseq): a load, an addition and a store to a counter of
+// the processor's, which is right as long as nobody else comes in between on that processor.
 // build: -D_GNU_SOURCE -pthread
 // Exits with 0 when no count is missing, with 77 where there are no such sequences.
 #include <pthread.h>

@@ -223,9 +223,10 @@ Result<int64_t> LiveFastSites::make_memory(Thread& thread) {
   (void)tracer_.remote_system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
   const bool denied = space.read_value<int>(page) == PR_TSC_SIGSEGV;
   (void)space.write_raw(page, as_bytes("tracewell"));
-  const auto made =
-      denied ? 0
-             : tracer_.remote_system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
+  Result<int64_t> made = 0;
+  if (!denied)
+    made =
+        tracer_.remote_system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
   (void)tracer_.remote_system_call(thread, {SYS_munmap, page, kMapBytes, 0, 0, 0, 0});
   if (denied)
     return {Errc::Unsupported, "a thread may not read the time stamp counter (PR_SET_TSC)"};
