@@ -33,8 +33,8 @@ static inline int has_room(struct tracewell_hit* hit, uint64_t bytes) {
 }
 
 /* The vector state, or what has changed of it since the thread's last record that told of it. The
- * record has this place, where `reserved` bytes are its own. What is returned, if it is not NULL, is
- * for end_vector(), once the record is finished. */
+ * record has this place, where `reserved` bytes are its own. What is returned, if it is not NULL,
+ * is for end_vector(), once the record is finished. */
 INSIDE struct tracewell_vectors* add_vector(struct tracewell_hit* hit,
                                             const struct Reserved* place, uint64_t reserved,
                                             const struct tracewell_step* step);
