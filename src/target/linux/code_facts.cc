@@ -20,6 +20,7 @@ constexpr uint64_t kStackGrowth = uint64_t{16} << 20, kHeapGrowth = uint64_t{256
 constexpr uint64_t kSegmentMax = uint64_t{1} << 30;  // bytes of code, or of data, of one image
 constexpr uint64_t kTableMax = uint64_t{64} << 20;   // what of .eh_frame is looked at
 constexpr size_t kImageHeadersMax = 256;
+constexpr uint64_t kPiece = 1 << 20;  // of data, at a time: whole pages
 
 struct ImageHeaders {
   uint64_t bias = 0;  // what to add to its own addresses
@@ -129,14 +130,17 @@ bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& ma
   if (known.path != code->path || known.end != code->end) {
     known = {code->end, code->path, {}};
     const auto read_code = [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); };
+    std::vector<uint8_t> bytes;
     for (const Mapping& map : maps) {
       if (map.path != code->path || !map.readable || map.executable) continue;
-      std::vector<uint8_t> bytes(std::min(map.end - map.start, kSegmentMax));
-      bytes.resize(space.read(map.start, bytes));
-      const pads::Area area{map.start, bytes};
-      std::ranges::copy(
-          pads::restartable_sequences({code->start, code->end}, read_code, {&area, 1}),
-          std::back_inserter(known.ranges));
+      for (uint64_t at = map.start; at < map.end; at += kPiece) {
+        bytes.resize(std::min(map.end - at, kPiece));
+        bytes.resize(space.read(at, bytes));
+        const pads::Area area{at, bytes};
+        std::ranges::copy(
+            pads::restartable_sequences({code->start, code->end}, read_code, {&area, 1}),
+            std::back_inserter(known.ranges));
+      }
     }
   }
   return std::ranges::any_of(known.ranges,

@@ -46,7 +46,8 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
-  if (in_restartable_sequence(space, mappings(process->threads.front()), address))
+  const Tid any = process->threads.empty() ? pid : process->threads.front();
+  if (in_restartable_sequence(space, mappings(any), address))
     return {Errc::Unsupported,
             "it is in a restartable sequence (rseq), which each stop would begin anew"};
   fast.make_way(*process, address);
