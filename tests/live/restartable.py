@@ -21,8 +21,9 @@ def places():
     found = [int(line.replace("=>", "").split()[0], 16) for line in lines if "<+" in line]
     return [one for one in found if begins <= one < ends]
 run("target extended-remote %(remote)s")
-run("break main")
-run("continue")
+if %(relocated)s:
+    run("break main")
+    run("continue")
 inside = places()
 """
 REFUSED = PLACES + """
@@ -53,19 +54,24 @@ def counted(got, said=""):
 
 
 def all_inside_are_refused(work):
-    with on_port(INFERIORS / "restartable") as server:
-        got = gdb(work, REFUSED % {"remote": server.remote}, INFERIORS / "restartable")
-    check(len(got["said"]) == 14, f"{len(got['said'])} places: {got}")
-    for said in got["said"]:
-        check("is in a restartable sequence (rseq), which each stop would begin anew" in said,
-              said)
-    counted(got)
+    """Also before the loader has written into a descriptor where its sequence is."""
+    for program in ("restartable", "restartable_packed"):
+        for relocated in (True, False):
+            with on_port(INFERIORS / program) as server:
+                got = gdb(work, REFUSED % {"remote": server.remote, "relocated": relocated},
+                          INFERIORS / program)
+            check(len(got["said"]) == 14, f"{len(got['said'])} places: {got}")
+            for said in got["said"]:
+                check("is in a restartable sequence (rseq), which each stop would begin anew"
+                      in said, said)
+            counted(got)
 
 
 def all_around_are_fast(work):
     for place in ("count_here", "count_here + 5", "sequence_ends", "sequence_aborts"):
         with on_port(INFERIORS / "restartable") as server:
-            got = gdb(work, AROUND % {"remote": server.remote, "place": place},
+            got = gdb(work, AROUND % {"remote": server.remote, "place": place,
+                                        "relocated": True},
                       INFERIORS / "restartable")
             said = server.said()
         same(got["said"], "", "what tstart says")

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "machine/relocate.h"
 #include "pads/code.h"
+#include "target/linux/ptrace.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
@@ -106,8 +107,7 @@ class AddressSpace {
 
   /// Restartable sequences of images, by where their code begins, once somebody has asked.
   struct Sequences {
-    uint64_t end = 0;  // of the code
-    std::string path;
+    std::vector<Mapping> image;  // as it was mapped then
     std::vector<pads::Range> ranges;
   };
   std::map<uint64_t, Sequences> sequences;

@@ -1,78 +1,48 @@
 #include "target/linux/code_facts.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
-#include <optional>
+#include <utility>
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include "pads/restartable.h"
 #include "symbols/unwind_table.h"
 #include "target/linux/address_space.h"
 #include "target/linux/build_id.h"
+#include "target/linux/image_data.h"
 
 namespace tracewell::target::live {
 namespace {
 
 constexpr uint64_t kStackGrowth = uint64_t{16} << 20, kHeapGrowth = uint64_t{256} << 20;
 constexpr uint64_t kSegmentMax = uint64_t{1} << 30;  // bytes of code, or of data, of one image
-constexpr uint64_t kTableMax = uint64_t{64} << 20;   // what of .eh_frame is looked at
-constexpr size_t kImageHeadersMax = 256;
 constexpr uint64_t kPiece = 1 << 20;  // of data, at a time: whole pages
-
-struct ImageHeaders {
-  uint64_t bias = 0;  // what to add to its own addresses
-  std::vector<Elf64_Phdr> segments;
-};
-
-std::optional<ImageHeaders> image_headers(const AddressSpace& space, uint64_t image) {
-  const auto header = space.read_value<Elf64_Ehdr>(image);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_phentsize != sizeof(Elf64_Phdr) ||
-      header->e_phnum > kImageHeadersMax)
-    return std::nullopt;
-  std::vector<Elf64_Phdr> segments(header->e_phnum);
-  const std::span bytes(reinterpret_cast<uint8_t*>(segments.data()),
-                        segments.size() * sizeof segments[0]);
-  if (space.read(image + header->e_phoff, bytes) != bytes.size()) return std::nullopt;
-  const auto first = std::ranges::find(segments, uint32_t{PT_LOAD}, &Elf64_Phdr::p_type);
-  if (first == segments.end()) return std::nullopt;
-  return ImageHeaders{image - (first->p_vaddr - first->p_offset), std::move(segments)};
-}
-
-/// Where the image's .eh_frame_hdr is in memory; an empty range when it has none.
-pads::Range unwind_index(const ImageHeaders& image) {
-  const auto index =
-      std::ranges::find(image.segments, uint32_t{PT_GNU_EH_FRAME}, &Elf64_Phdr::p_type);
-  if (index == image.segments.end()) return {};
-  const uint64_t start = image.bias + index->p_vaddr;
-  return {start, start + std::min(index->p_memsz, kTableMax)};
-}
 
 class ImageFacts {
  public:
-  ImageFacts(const AddressSpace& space, const Mapping& code) : space_(space), code_(code) {}
+  ImageFacts(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code)
+      : space_(space), code_(code), data_(space, maps, code) {}
 
-  CodeFacts take(const std::vector<Mapping>& maps) {
-    facts_.input.code = area(code_.start, code_.end);
-    uint64_t image = 0;
-    for (const Mapping& map : maps) {
-      if (map.path != code_.path || map.path.empty()) continue;
-      if (map.file_offset == 0 && map.start <= code_.start) image = map.start;
-      if (map.readable && !map.executable)
-        facts_.input.data.push_back(area(map.start, map.end));
+  CodeFacts take() {
+    std::vector<uint8_t> code(code_.end - code_.start);
+    code.resize(space_.read(code_.start, code));
+    facts_.input.code = area(code_.start, std::move(code));
+    for (const pads::Range& part : data_.parts()) {
+      std::vector<uint8_t> data(std::min(part.end - part.start, kSegmentMax));
+      data.resize(data_.read(part.start, data));
+      facts_.input.data.push_back(area(part.start, std::move(data)));
     }
     facts_.input.kept = pads::restartable_sequences(facts_.input.code, facts_.input.data);
-    if (image != 0) take_image(image);
+    if (data_.start() != 0) {
+      facts_.made_by_go = made_by_go(space_, data_.start(), data_.bias());
+      take_functions(data_.unwind_index());
+    }
     return std::move(facts_);
   }
 
  private:
-  pads::Area area(uint64_t start, uint64_t end) {
-    std::vector<uint8_t> bytes(std::min(end - start, kSegmentMax));
-    bytes.resize(space_.read(start, bytes));
+  pads::Area area(uint64_t start, std::vector<uint8_t> bytes) {
     facts_.bytes.push_back(std::move(bytes));
     return {start, facts_.bytes.back()};
   }
@@ -82,12 +52,6 @@ class ImageFacts {
       if (address >= area.address && address - area.address < area.bytes.size())
         return area.bytes.subspan(address - area.address);
     return {};
-  }
-  void take_image(uint64_t image) {
-    const auto headers = image_headers(space_, image);
-    if (!headers) return;
-    facts_.made_by_go = made_by_go(space_, image, headers->bias);
-    take_functions(unwind_index(*headers));
   }
   void take_functions(pads::Range index) {
     const Bytes header = at(index.start);
@@ -105,6 +69,7 @@ class ImageFacts {
 
   const AddressSpace& space_;
   const Mapping& code_;
+  const ImageData data_;
   CodeFacts facts_;
 };
 
@@ -117,8 +82,31 @@ Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mappi
   });
   if (code == maps.end() || code->end - code->start > kSegmentMax)
     return {Errc::Unsupported, fmt::format("no code of an image is at 0x{:x}", address)};
-  return ImageFacts(space, *code).take(maps);
+  return ImageFacts(space, maps, *code).take();
 }
+
+namespace {
+
+std::vector<pads::Range> sequences_of(const AddressSpace& space, const ImageData& image,
+                                      pads::Range code) {
+  const auto read_code = [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); };
+  std::vector<pads::Range> found;
+  uint64_t left = kSegmentMax;  // of this image's data: a program maps what it likes
+  std::vector<uint8_t> bytes;
+  for (const pads::Range& part : image.parts()) {
+    for (uint64_t at = part.start; at < part.end && left > 0; at += kPiece) {
+      bytes.resize(std::min({part.end - at, kPiece, left}));
+      left -= bytes.size();
+      bytes.resize(image.read(at, bytes));
+      const pads::Area area{at, bytes};
+      std::ranges::copy(pads::restartable_sequences(code, read_code, {&area, 1}),
+                        std::back_inserter(found));
+    }
+  }
+  return found;
+}
+
+}  // namespace
 
 bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
                              uint64_t address) {
@@ -126,23 +114,13 @@ bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& ma
     return map.executable && address >= map.start && address < map.end;
   });
   if (code == maps.end() || code->path.empty()) return false;
+  std::vector<Mapping> image;
+  std::ranges::copy_if(maps, std::back_inserter(image),
+                       [&](const Mapping& map) { return map.path == code->path; });
   AddressSpace::Sequences& known = space.sequences[code->start];
-  if (known.path != code->path || known.end != code->end) {
-    known = {code->end, code->path, {}};
-    const auto read_code = [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); };
-    std::vector<uint8_t> bytes;
-    for (const Mapping& map : maps) {
-      if (map.path != code->path || !map.readable || map.executable) continue;
-      for (uint64_t at = map.start; at < map.end; at += kPiece) {
-        bytes.resize(std::min(map.end - at, kPiece));
-        bytes.resize(space.read(at, bytes));
-        const pads::Area area{at, bytes};
-        std::ranges::copy(
-            pads::restartable_sequences({code->start, code->end}, read_code, {&area, 1}),
-            std::back_inserter(known.ranges));
-      }
-    }
-  }
+  if (known.image != image)
+    known = {std::move(image),
+             sequences_of(space, ImageData(space, maps, *code), {code->start, code->end})};
   return std::ranges::any_of(known.ranges,
                              [&](const pads::Range& one) { return one.holds(address); });
 }

@@ -104,13 +104,14 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
   char flags[5] = {};
   int path_at = 0;
   const std::string text(line);
-  unsigned long start = 0, end = 0, offset = 0;
-  if (std::sscanf(text.c_str(), "%lx-%lx %4s %lx %*s %*s %n", &start, &end, flags, &offset,
-                  &path_at) < 4)
+  unsigned long start = 0, end = 0, offset = 0, inode = 0;
+  if (std::sscanf(text.c_str(), "%lx-%lx %4s %lx %*s %lu %n", &start, &end, flags, &offset, &inode,
+                  &path_at) < 5)
     return std::nullopt;
   map.start = start;
   map.end = end;
   map.file_offset = offset;
+  map.inode = inode;
   map.readable = flags[0] == 'r';
   map.writable = flags[1] == 'w';
   map.executable = flags[2] == 'x';
