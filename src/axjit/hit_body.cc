@@ -333,8 +333,9 @@ Result<HitBody> make_hit_body(const HitSpec& spec) try {
 std::array<uint8_t, kHitSlotBytes> hit_slot(uint64_t body) {
   std::array<uint8_t, kHitSlotBytes> code = {
       0x48, 0x8d, 0x64, 0x24, 0x80,        // lea -128(%rsp), %rsp
-      0xff, 0x15, 0x02, 0x00, 0x00, 0x00,  // call *2(%rip)
-      0xeb, 0x08,                          // jmp over the address
+      0xff, 0x15, 0x05, 0x00, 0x00, 0x00,  // call *5(%rip)
+      0xeb, 0x0b,                          // jmp over the address
+      0xcc, 0xcc, 0xcc,
   };
   store_uint(code.data() + code.size() - sizeof body, body, sizeof body, Endian::Little);
   return code;

@@ -57,8 +57,9 @@ struct HitBody {
 /// Errors: those of compile(). The addresses have no influence on lengths and offsets.
 Result<HitBody> make_hit_body(const HitSpec& spec);
 
-/// What the pad has in its slot, wherever that stands: it calls the body.
-inline constexpr uint32_t kHitSlotBytes = 21;
+/// What the pad has in its slot, which stands at a multiple of 8, as its pointer to the body then
+/// does: it calls that.
+inline constexpr uint32_t kHitSlotBytes = 24;
 std::array<uint8_t, kHitSlotBytes> hit_slot(uint64_t body);
 
 }  // namespace tracewell::axjit

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pads/emit.h"
+
 namespace tracewell::pads {
 namespace {
 
@@ -100,10 +102,15 @@ uint64_t Draft::first_choice(const Pattern& reach) const {
   return at < PadSpace::kHighest ? at : 0;
 }
 
-/// Apart from the pads of this draft, too.
+/// Apart from the pads of this draft, too. Where it can be, the pad's first slot needs no nop.
 std::optional<uint64_t> Draft::find_pad(const Jump& jump, uint64_t from) const {
+  Pattern reach = jump.reach;
+  if ((reach.mask & (kSlotAlignment - 1)) == 0) {
+    reach.mask |= kSlotAlignment - 1;
+    reach.value |= -reach.base % kSlotAlignment;
+  }
   for (size_t looks = 0; looks <= jumps_.size(); ++looks) {
-    const auto pad = patches_.space().find(jump.reach, jump.window, jump.pad_bytes, from);
+    const auto pad = patches_.space().find(reach, jump.window, jump.pad_bytes, from);
     if (!pad) return std::nullopt;
     const Range range{*pad, *pad + jump.pad_bytes};
     const auto in_way = std::find_if(jumps_.begin(), jumps_.end(), [&](const Jump& other) {

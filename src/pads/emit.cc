@@ -14,6 +14,17 @@ using machine::CopyPoint;
 using machine::DisplacedCode;
 
 constexpr uint32_t kPatchBytes = 5;
+/// One instruction of so many bytes that does nothing.
+constexpr uint8_t kNops[kSlotAlignment][kSlotAlignment - 1] = {
+    {},
+    {0x90},
+    {0x66, 0x90},
+    {0x0f, 0x1f, 0x00},
+    {0x0f, 0x1f, 0x40, 0x00},
+    {0x0f, 0x1f, 0x44, 0x00, 0x00},
+    {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+    {0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00},
+};
 
 /// Joins the copy of an instruction to what comes behind it in the pad: of the jump that goes on
 /// behind the original, only as much is left as is needed.
@@ -38,6 +49,8 @@ class Emission {
 
   void slot(const Slot& slot, uint64_t pc) {
     pad_.points.push_back({offset(), pc, 0, true, false, slot.site});
+    const uint64_t gap = -(pad_.address + offset()) % kSlotAlignment;
+    pad_.code.insert(pad_.code.end(), kNops[gap], kNops[gap] + gap);
     pad_.code.insert(pad_.code.end(), slot.bytes.begin(), slot.bytes.end());
   }
   Status instruction(const Code& code, const Moved& moved, bool last) {

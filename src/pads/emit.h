@@ -2,8 +2,8 @@
 //
 // A pad is, for each of its instructions in order: the slots of the sites there (bytes of the
 // caller, entered at their start and left at their end with everything as it was found), then the
-// copy. The last copy ends in a jump back. The length of all that does not depend on where the pad
-// stands, so who needs a slot's address to make it can emit once to learn it.
+// copy. The last copy ends in a jump back. A slot stands at a multiple of kSlotAlignment, behind a
+// nop if need be: programs may want alignment to be checked (EFLAGS.AC), and slots have pointers.
 //
 // Nothing of a copy is ever a return address; the program finds its own there. Who looks at a
 // thread inside a pad (a signal, a profiler, a debugger) is told where the program would be.
@@ -20,6 +20,8 @@
 #include "pads/plan.h"
 
 namespace tracewell::pads {
+
+inline constexpr uint32_t kSlotAlignment = 8;
 
 struct Slot {
   uint64_t site = 0;

@@ -4,6 +4,7 @@
 
 #include "machine/code_instruction.h"
 #include "machine/relocate.h"
+#include "pads/emit.h"
 
 namespace tracewell::pads {
 namespace {
@@ -79,7 +80,7 @@ Jump Planner::jump_of(uint64_t at, uint8_t prefixes, const Run& moved) const {
   for (const Instruction& one : moved) {
     jump.moved.push_back(
         {one.range.start, static_cast<uint8_t>(one.range.end - one.range.start)});
-    jump.pad_bytes += patches_.slot_bytes() + one.copy_bytes;
+    jump.pad_bytes += kSlotAlignment - 1 + patches_.slot_bytes() + one.copy_bytes;
   }
   jump.window = {PadSpace::kLowest, PadSpace::kHighest};
   // Wherever in the pad the copy is. A name that is out of reach of the original is so here.

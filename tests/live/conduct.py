@@ -33,8 +33,9 @@ end
 """
 
 
-def run(work, program, arguments, kind="trace", more="", non_stop="off", end="break finished"):
-    (work / "definitions").write_text(DEFINITIONS % {"kind": kind, "more": more, "end": end})
+def run(work, program, arguments, kind="trace", more="", non_stop="off", end="break finished",
+        definitions=DEFINITIONS):
+    (work / "definitions").write_text(definitions % {"kind": kind, "more": more, "end": end})
     environment = {**os.environ}
     environment.pop("TRACEWELL_FAST", None)
     with on_port(INFERIORS / program, *arguments, env=environment) as server:
@@ -88,6 +89,16 @@ def it_handles_faults(work):
         check("trap" not in said, said)
 
 
+def it_wants_alignment(work):
+    places = "".join(f"%(kind)s *((char *)&s{i})\nactions\ncollect $regs, s{i}@16\nend\n"
+                     for i in range(8))
+    for kind in ("trace", "ftrace"):
+        _, frames, said = run(work, "aligned", [], kind, definitions=places + "%(end)s\n")
+        same([frame["tracepoint"] for frame in frames], list(range(1, 9)) * 100, "hits")
+        check(all(int(frame["registers"]["eflags"], 16) & 0x40000 for frame in frames), "AC")
+        check("trap" not in said, said)
+
+
 def it_is_made_by_go(work):
     for program in ("goroutine", "goroutine_unnamed"):
         _, frames, said = run(work, program, [], "ftrace", end="break _exit")
@@ -97,7 +108,8 @@ def it_is_made_by_go(work):
 
 def main():
     need("gdb")
-    for part in (it_confines_itself, it_has_no_clock, it_handles_faults, it_is_made_by_go):
+    for part in (it_confines_itself, it_has_no_clock, it_handles_faults, it_wants_alignment,
+                 it_is_made_by_go):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

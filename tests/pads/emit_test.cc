@@ -1,7 +1,10 @@
 #include "pads/emit.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "machine/code_instruction.h"
 #include "pads/program.h"
 
 namespace tracewell::pads {
@@ -31,9 +34,9 @@ TEST(Emit, SlotsCopiesAndTheWayBack) {
   const auto pad = emit(code, plan, 0,
                         std::vector<Slot>{{kAt + 1, second}, {kAt, first}, {kAt + 4, other}});
   ASSERT_TRUE(pad.ok());
-  // Back from pad + 13 to kAt + 4.
-  EXPECT_EQ(pad->code, (Bytes8{0x90, 0x90, 0x55, 0x66, 0x90, 0x48, 0x89, 0xe5, 0xe9, 0xf7, 0xff,
-                               0xfe, 0xff}));
+  // A nop of 5 bytes in front of the second slot; back from pad + 18 to kAt + 4.
+  EXPECT_EQ(pad->code, (Bytes8{0x90, 0x90, 0x55, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x66, 0x90, 0x48,
+                               0x89, 0xe5, 0xe9, 0xf2, 0xff, 0xfe, 0xff}));
   const PadPoint* slot = pad->find(pad_at + 1);
   ASSERT_NE(slot, nullptr);
   EXPECT_TRUE(slot->slot);
@@ -41,15 +44,40 @@ TEST(Emit, SlotsCopiesAndTheWayBack) {
   EXPECT_EQ(slot->pc, kAt);
   EXPECT_FALSE(pad->find(pad_at + 2)->slot);
   EXPECT_EQ(pad->find(pad_at + 4)->site, kAt + 1);
-  EXPECT_EQ(pad->find(pad_at + 8)->pc, kAt + 4);
+  EXPECT_EQ(pad->find(pad_at + 9)->site, kAt + 1);
+  EXPECT_EQ(pad->find(pad_at + 13)->pc, kAt + 4);
   EXPECT_EQ(pad->find(pad_at - 1), nullptr);
   EXPECT_EQ(pad->find(pad_at + pad->code.size()), nullptr);
   EXPECT_EQ(pad->copy_of(kAt), pad_at + 2);
-  EXPECT_EQ(pad->copy_of(kAt + 1), pad_at + 5);
+  EXPECT_EQ(pad->copy_of(kAt + 1), pad_at + 10);
   EXPECT_EQ(pad->copy_of(kAt + 2), std::nullopt);
   EXPECT_EQ(pad->entry_of(kAt), pad_at);
   EXPECT_EQ(pad->entry_of(kAt + 1), pad_at + 3);
   EXPECT_EQ(pad->entry_of(kAt + 4), std::nullopt);  // it is behind, not in it
+}
+
+/// Whatever bytes of a pad's address are given.
+TEST(Emit, SlotsStandAtMultiplesOfEight) {
+  const Code code = Program{{0x55, 0x48, 0x89, 0xe5, 0x90}}.code();
+  const Bytes8 bytes = {0xab, 0xcd, 0xef};
+  for (uint64_t odd = 0; odd < 8; ++odd) {
+    const uint64_t pad_at = kAt + 0x10000 + odd;
+    const auto pad = emit(code, plan_of(pad_at, {{kAt, 1}, {kAt + 1, 3}}), 0,
+                          std::vector<Slot>{{kAt, bytes}, {kAt + 1, bytes}});
+    ASSERT_TRUE(pad.ok());
+    size_t found = 0;
+    for (auto at = pad->code.begin(); ; ++at, ++found) {
+      at = std::search(at, pad->code.end(), bytes.begin(), bytes.end());
+      if (at == pad->code.end()) break;
+      const uint64_t address = pad_at + (at - pad->code.begin());
+      EXPECT_EQ(address % kSlotAlignment, 0U);
+      EXPECT_TRUE(pad->find(address)->slot);
+      const uint64_t entry = *pad->entry_of(found == 0 ? kAt : kAt + 1);
+      const Bytes nop = Bytes(pad->code).subspan(entry - pad_at, address - entry);
+      EXPECT_TRUE(nop.empty() || machine::decode_code(nop, entry).length == nop.size());
+    }
+    EXPECT_EQ(found, 2U);
+  }
 }
 
 TEST(Emit, BranchesInTheMiddleFallThrough) {
