@@ -44,6 +44,7 @@ struct CodeInput {
   std::vector<uint64_t> entries;  // further places that are entered
   std::vector<Area> data;         // readable data of the same image, relocated
   std::vector<Range> kept;        // never to be written, such as restartable sequences
+  std::vector<uint64_t> kept_ends;  // nor the instructions that end at these
 };
 
 /// Holds a copy of the code. Changed by nothing but assume(), so threads may share it otherwise.

@@ -30,6 +30,7 @@ void CodeAnalysis::run() {
   sweep_gap({end, code_.range().end});
   for (const uint64_t entry : input_.entries) mark(entry, Code::kEntered);
   for (const Range& kept : input_.kept) mark(kept, Code::kKept);
+  for (const uint64_t end : input_.kept_ends) keep_ahead_of(end);
   read_tables();
   read_data();
   for (const Function& function : functions_) {
@@ -64,6 +65,17 @@ void CodeAnalysis::take_functions() {
     else
       functions_.back().range.end = std::max(functions_.back().range.end, range.end);
   }
+}
+
+/// The instruction that ends there. Where none is known its last byte will do, for what somebody
+/// assumes there later has that.
+void CodeAnalysis::keep_ahead_of(uint64_t end) {
+  constexpr uint64_t kLongest = 15;
+  const uint64_t room = std::min(kLongest, end - code_.range().start);
+  uint64_t bytes = std::min<uint64_t>(1, room);
+  for (uint64_t back = 1; back <= room; ++back)
+    if (code_.length(end - back) == back) bytes = back;
+  mark(Range{end - bytes, end}, Code::kKept);
 }
 
 /// From its start to its end, one instruction behind the other. What is no instruction, or reaches

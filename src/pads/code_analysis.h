@@ -26,6 +26,7 @@ class CodeAnalysis {
     bool names_own_inside = false;   // takes the address of one of its labels
   };
   void take_functions();
+  void keep_ahead_of(uint64_t end);
   void sweep(Function& function);
   void sweep_gap(Range gap);
   void note(const machine::CodeInstruction& instruction, uint64_t pc, Function* function);

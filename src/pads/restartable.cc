@@ -1,5 +1,8 @@
 #include "pads/restartable.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/endian.h"
 
 namespace tracewell::pads {
@@ -16,33 +19,53 @@ uint64_t word(Bytes bytes, uint64_t at) {
 
 }  // namespace
 
-std::vector<Range> restartable_sequences(Range code, const ReadCode& read_code,
-                                         std::span<const Area> data) {
-  std::vector<Range> found;
-  for (const Area& area : data) {
-    uint64_t at = -area.address % kDescriptorBytes;
-    for (; at + kDescriptorBytes <= area.bytes.size(); at += kDescriptorBytes) {
-      const Bytes one = area.bytes.subspan(at, kDescriptorBytes);
-      if ((word(one, 0) & ~kFlags) != 0) continue;
-      const uint64_t start = word(one, kStartAt), length = word(one, kLengthAt);
-      const uint64_t abort = word(one, kAbortAt);
-      if (!code.holds(start) || length > code.end - start || !code.holds(abort) ||
-          abort - code.start < kSignatureBytes ||
-          read_code(abort - kSignatureBytes) != kSignature)
-        continue;
-      found.push_back({start, start + length});
-      found.push_back({abort - kSignatureBytes, abort});
-    }
+RestartableSequences::RestartableSequences(Range code, ReadCode read_code)
+    : code_(code), read_code_(std::move(read_code)) {}
+
+void RestartableSequences::look_at(const Area& data) {
+  uint64_t at = -data.address % kDescriptorBytes;
+  for (; at + kDescriptorBytes <= data.bytes.size() && !is_all_; at += kDescriptorBytes) {
+    const Bytes one = data.bytes.subspan(at, kDescriptorBytes);
+    if ((word(one, 0) & ~kFlags) != 0) continue;
+    const uint64_t start = word(one, kStartAt), length = word(one, kLengthAt);
+    const uint64_t abort = word(one, kAbortAt);
+    if (!code_.holds(start) || length > code_.end - start || !code_.holds(abort) ||
+        abort - code_.start < kSignatureBytes || read_code_(abort - kSignatureBytes) != kSignature)
+      continue;
+    ranges_.push_back({start, start + length});
+    ranges_.push_back({abort - kSignatureBytes, abort});
+    starts_.push_back(start);
+    if (ranges_.size() >= settled_ + kRangesMax) settle();
   }
-  return found;
 }
 
-std::vector<Range> restartable_sequences(const Area& code, std::span<const Area> data) {
-  const auto read = [&](uint64_t address) {
-    const uint8_t* const at = code.bytes.data() + (address - code.address);
-    return static_cast<uint32_t>(load_uint(at, kSignatureBytes, Endian::Little));
-  };
-  return restartable_sequences({code.address, code.address + code.bytes.size()}, read, data);
+void RestartableSequences::settle() {
+  std::ranges::sort(starts_);
+  starts_.erase(std::ranges::unique(starts_).begin(), starts_.end());
+  std::ranges::sort(ranges_, {}, &Range::start);
+  std::vector<Range> apart;
+  for (const Range& one : ranges_) {
+    if (!apart.empty() && one.start <= apart.back().end)
+      apart.back().end = std::max(apart.back().end, one.end);
+    else
+      apart.push_back(one);
+  }
+  ranges_ = std::move(apart);
+  settled_ = ranges_.size();
+  is_all_ = is_all_ || ranges_.size() > kRangesMax || starts_.size() > kRangesMax;
+  if (!is_all_) return;
+  ranges_ = {code_};
+  starts_.clear();
+}
+
+const std::vector<Range>& RestartableSequences::ranges() {
+  settle();
+  return ranges_;
+}
+
+const std::vector<uint64_t>& RestartableSequences::starts() {
+  settle();
+  return starts_;
 }
 
 }  // namespace tracewell::pads

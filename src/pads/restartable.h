@@ -7,24 +7,45 @@
 // bytes at a multiple of 32 in its image's data. There is no list of them that all programs have
 // (librseq and tcmalloc have the section __rseq_cs), but the kernel wants a signature in front of
 // each abort handler, so that they can be told from other data.
+//
+// The kernel forgets the name when a thread that has given it is interrupted outside. So the
+// instruction in front of a sequence, which gives it, must not be elsewhere either.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "pads/code.h"
 
 namespace tracewell::pads {
 
-/// Reads four bytes of code, which are in the range; 0 where that cannot be done.
-using ReadCode = std::function<uint32_t(uint64_t address)>;
+class RestartableSequences {
+ public:
+  /// Reads four bytes of code, which are in the range; 0 where that cannot be done.
+  using ReadCode = std::function<uint32_t(uint64_t address)>;
 
-/// Those of this code whose descriptors stand in `data`, and their signatures, as what is never to
-/// be written. In no order.
-std::vector<Range> restartable_sequences(Range code, const ReadCode& read_code,
-                                         std::span<const Area> data);
-std::vector<Range> restartable_sequences(const Area& code, std::span<const Area> data);
+  RestartableSequences(Range code, ReadCode read_code);
+  /// Looks for descriptors there, at its multiples of 32.
+  void look_at(const Area& data);
+
+  /// Sequences, and signatures: what is never to be written. In order, and apart from each other.
+  /// Data that names more than kRangesMax of them is not of this world; then it is all the code.
+  const std::vector<Range>& ranges();
+  /// In order. An instruction that ends at one of these belongs to the sequence.
+  const std::vector<uint64_t>& starts();
+
+  static constexpr size_t kRangesMax = size_t{1} << 16;
+
+ private:
+  void settle();
+
+  Range code_;
+  ReadCode read_code_;
+  std::vector<Range> ranges_;
+  std::vector<uint64_t> starts_;
+  size_t settled_ = 0;  // of the ranges
+  bool is_all_ = false;
+};
 
 }  // namespace tracewell::pads

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "base/endian.h"
 #include "pads/program.h"
 
@@ -44,6 +46,28 @@ TEST(Code, InstructionsThatSomebodyElseKnows) {
   EXPECT_TRUE(code.assume(kAt + 7));      // which is known
   EXPECT_FALSE(code.assume(kAt + 8));
   EXPECT_FALSE(code.assume(kAt + 11));    // outside
+}
+
+/// Of what names a restartable sequence.
+TEST(Code, InstructionsInFrontOfAPlaceAreKept) {
+  // mov %rax, 8(%rsi); nop, once known as a function and once not
+  Program program{{0x90, 0x48, 0x89, 0x46, 0x08, 0x90}};
+  program.kept_ends = {kAt + 5};
+  const auto kept = [&] {
+    const Code code = program.code();
+    std::string text;
+    for (uint64_t i = 0; i < program.bytes.size(); ++i) text += code.kept(kAt + i) ? 'k' : '.';
+    return text;
+  };
+  EXPECT_EQ(kept(), ".kkkk.");
+  program.functions = {{kAt + 5, kAt + 6}};
+  EXPECT_EQ(kept(), "....k.") << "nobody knows where it begins";
+  Code code = program.code();
+  EXPECT_FALSE(code.assume(kAt + 1));
+  EXPECT_TRUE(code.assume(kAt));
+  program.functions.clear();
+  program.kept_ends = {kAt, kAt + 1};
+  EXPECT_EQ(kept(), "k.....");
 }
 
 TEST(Code, WhatIsEntered) {

@@ -19,6 +19,7 @@ struct Program {
   std::vector<uint64_t> entries = {};
   std::vector<Area> data = {};
   std::vector<Range> kept = {};
+  std::vector<uint64_t> kept_ends = {};
 
   Code code() const {
     CodeInput input;
@@ -28,6 +29,7 @@ struct Program {
     input.entries = entries;
     input.data = data;
     input.kept = kept;
+    input.kept_ends = kept_ends;
     return Code(input);
   }
 };

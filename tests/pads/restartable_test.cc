@@ -24,23 +24,52 @@ struct Image {
   void sign(uint64_t abort) {
     store_uint(&code[abort - kCode - 4], 0x53053053, 4, Endian::Little);
   }
-  std::vector<Range> found() const {
-    const Area area{kData, data};
-    return restartable_sequences({kCode, code}, {&area, 1});
+  RestartableSequences sequences() const {
+    RestartableSequences found({kCode, kCode + code.size()}, [this](uint64_t at) {
+      return static_cast<uint32_t>(load_uint(&code.at(at - kCode), 4, Endian::Little));
+    });
+    found.look_at({kData, data});
+    return found;
   }
+  std::vector<Range> found() const { return sequences().ranges(); }
 };
 
 TEST(Restartable, IsFoundWithItsSignature) {
   Image image;
   image.describe(16, kCode + 100, 30, kCode + 200);
-  image.describe(16 + 96, kCode, 4096, kCode + 4, uint64_t{7} << 32);
+  image.describe(16 + 96, kCode + 50, 10, kCode + 4, uint64_t{7} << 32);
+  image.describe(16 + 160, kCode + 110, 60, kCode + 4);  // with a part of the first
   image.sign(kCode + 200);
   image.sign(kCode + 4);
-  const std::vector<Range> expected = {{kCode + 100, kCode + 130},
-                                       {kCode + 196, kCode + 200},
-                                       {kCode, kCode + 4096},
-                                       {kCode, kCode + 4}};
+  const std::vector<Range> expected = {{kCode, kCode + 4},
+                                       {kCode + 50, kCode + 60},
+                                       {kCode + 100, kCode + 170},
+                                       {kCode + 196, kCode + 200}};
   EXPECT_EQ(image.found(), expected);
+  EXPECT_EQ(image.sequences().starts(),
+            (std::vector<uint64_t>{kCode + 50, kCode + 100, kCode + 110}));
+}
+
+/// Data of any size can say the same, or anything: neither time nor memory go with that.
+TEST(Restartable, TooManyAreAllThereIs) {
+  Image image;
+  image.code.assign(size_t{4} << 20, 0x90);
+  image.data.assign(size_t{16} << 20, 0);
+  image.sign(kCode + 200);
+  const uint64_t all = image.code.size(), most = image.data.size() / 32 - 1;
+  for (uint64_t i = 0; i < most; ++i)
+    image.describe(16 + i * 32, kCode + i % 2, all - 1, kCode + 200);
+  EXPECT_EQ(image.found(), (std::vector<Range>{{kCode, kCode + all}}));
+  EXPECT_EQ(image.sequences().starts(), (std::vector<uint64_t>{kCode, kCode + 1}));
+  const uint64_t max = RestartableSequences::kRangesMax - 1;  // and the signature
+  for (uint64_t i = 0; i < most; ++i)
+    image.describe(16 + i * 32, kCode + 201 + i % max * 3, 1, kCode + 200);
+  EXPECT_EQ(image.found().size(), max + 1);
+  EXPECT_EQ(image.sequences().starts().size(), max);
+  for (uint64_t i = 0; i < most; ++i)
+    image.describe(16 + i * 32, kCode + 201 + i * 3, 1, kCode + 200);
+  EXPECT_EQ(image.found(), (std::vector<Range>{{kCode, kCode + all}}));
+  EXPECT_TRUE(image.sequences().starts().empty());
 }
 
 TEST(Restartable, OtherDataIsNone) {

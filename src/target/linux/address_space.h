@@ -108,7 +108,8 @@ class AddressSpace {
   /// Restartable sequences of images, by where their code begins, once somebody has asked.
   struct Sequences {
     std::vector<Mapping> image;  // as it was mapped then
-    std::vector<pads::Range> ranges;
+    std::vector<pads::Range> ranges;  // as pads::RestartableSequences has them
+    std::vector<uint64_t> starts;
   };
   std::map<uint64_t, Sequences> sequences;
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/endian.h"
+#include "machine/code_instruction.h"
 #include "pads/restartable.h"
 #include "symbols/unwind_table.h"
 #include "target/linux/address_space.h"
@@ -33,7 +35,7 @@ class ImageFacts {
       data.resize(data_.read(part.start, data));
       facts_.input.data.push_back(area(part.start, std::move(data)));
     }
-    facts_.input.kept = pads::restartable_sequences(facts_.input.code, facts_.input.data);
+    take_sequences();
     if (data_.start() != 0) {
       facts_.made_by_go = made_by_go(space_, data_.start(), data_.bias());
       take_functions(data_.unwind_index());
@@ -52,6 +54,17 @@ class ImageFacts {
       if (address >= area.address && address - area.address < area.bytes.size())
         return area.bytes.subspan(address - area.address);
     return {};
+  }
+  void take_sequences() {
+    const pads::Area& code = facts_.input.code;
+    const auto read = [&](uint64_t address) {
+      return static_cast<uint32_t>(
+          load_uint(code.bytes.data() + (address - code.address), 4, Endian::Little));
+    };
+    pads::RestartableSequences found({code.address, code.address + code.bytes.size()}, read);
+    for (const pads::Area& data : facts_.input.data) found.look_at(data);
+    facts_.input.kept = found.ranges();
+    facts_.input.kept_ends = found.starts();
   }
   void take_functions(pads::Range index) {
     const Bytes header = at(index.start);
@@ -87,10 +100,10 @@ Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mappi
 
 namespace {
 
-std::vector<pads::Range> sequences_of(const AddressSpace& space, const ImageData& image,
-                                      pads::Range code) {
-  const auto read_code = [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); };
-  std::vector<pads::Range> found;
+AddressSpace::Sequences sequences_of(const AddressSpace& space, const ImageData& image,
+                                     pads::Range code) {
+  pads::RestartableSequences found(
+      code, [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); });
   uint64_t left = kSegmentMax;  // of this image's data: a program maps what it likes
   std::vector<uint8_t> bytes;
   for (const pads::Range& part : image.parts()) {
@@ -98,12 +111,21 @@ std::vector<pads::Range> sequences_of(const AddressSpace& space, const ImageData
       bytes.resize(std::min({part.end - at, kPiece, left}));
       left -= bytes.size();
       bytes.resize(image.read(at, bytes));
-      const pads::Area area{at, bytes};
-      std::ranges::copy(pads::restartable_sequences(code, read_code, {&area, 1}),
-                        std::back_inserter(found));
+      found.look_at({at, bytes});
     }
   }
-  return found;
+  return {{}, found.ranges(), found.starts()};
+}
+
+bool holds(const AddressSpace& space, const AddressSpace::Sequences& known, uint64_t address) {
+  const auto next = std::ranges::upper_bound(known.ranges, address, {}, &pads::Range::start);
+  if (next != known.ranges.begin() && std::prev(next)->holds(address)) return true;
+  const auto start = std::ranges::upper_bound(known.starts, address);
+  if (start == known.starts.end() || *start - address > AddressSpace::kInstructionMax)
+    return false;
+  std::vector<uint8_t> code(AddressSpace::kInstructionMax);
+  code.resize(space.read(address, code));
+  return machine::decode_code(code, address).length == *start - address;
 }
 
 }  // namespace
@@ -118,11 +140,11 @@ bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& ma
   std::ranges::copy_if(maps, std::back_inserter(image),
                        [&](const Mapping& map) { return map.path == code->path; });
   AddressSpace::Sequences& known = space.sequences[code->start];
-  if (known.image != image)
-    known = {std::move(image),
-             sequences_of(space, ImageData(space, maps, *code), {code->start, code->end})};
-  return std::ranges::any_of(known.ranges,
-                             [&](const pads::Range& one) { return one.holds(address); });
+  if (known.image != image) {
+    known = sequences_of(space, ImageData(space, maps, *code), {code->start, code->end});
+    known.image = std::move(image);
+  }
+  return holds(space, known, address);
 }
 
 std::vector<pads::Range> taken_by(const std::vector<Mapping>& maps) {

@@ -23,7 +23,7 @@ struct CodeFacts {
 Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mapping>& maps,
                               uint64_t address);
 
-/// Is it in a restartable sequence of an image, or in the signature of one? What was found out of
+/// Does the instruction there belong to a restartable sequence of its image? What was found out of
 /// an image is kept in `space`.
 bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
                              uint64_t address);

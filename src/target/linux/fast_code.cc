@@ -87,7 +87,7 @@ Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>
     TW_ASSIGN_OR_RETURN(segment, segment_at(address, maps));
   }
   if (segment->code.kept(address))
-    return {Errc::Unsupported, "it is in a restartable sequence (rseq)"};
+    return {Errc::Unsupported, "its bytes must stay: data among code, or a restartable sequence"};
   // In code without unwind information, who asks for a tracepoint knows better.
   if (!segment->code.assume(address))
     return {Errc::Unsupported, "no instruction begins there"};

@@ -49,7 +49,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   const Tid any = process->threads.empty() ? pid : process->threads.front();
   if (in_restartable_sequence(space, mappings(any), address))
     return {Errc::Unsupported,
-            "it is in a restartable sequence (rseq), which each stop would begin anew"};
+            "it is in a restartable sequence (rseq), or begins one: a stop would do that anew"};
   fast.make_way(*process, address);
   TW_ASSIGN_OR_RETURN(Patch * patch, space.add(address));
   patch->site = true;
