@@ -120,6 +120,7 @@ Status Engine::start(target::Pid pid) {
   start_us_ = now_us();
   stop_us_ = 0;
   running_ = true;
+  program_ended_ = false;
   publish();
   return {};
 }
@@ -156,7 +157,9 @@ void Engine::on_event(const target::StopEvent& event) {
   using Kind = target::StopEvent::Kind;
   const bool gone = event.kind == Kind::Exited || event.kind == Kind::Signalled ||
                     event.kind == Kind::Exec;
-  if (!running_ || ((!gone || event.pid != pid_) && event.kind != Kind::NoneLeft)) return;
+  const bool ours = (gone && event.pid == pid_) || event.kind == Kind::NoneLeft;
+  program_ended_ = program_ended_ || (ours && event.kind != Kind::Exec);
+  if (!running_ || !ours) return;
   catch_up();
   end_if_due();
   if (running_) end_run(Stop::Unknown);

@@ -2,13 +2,7 @@
 //
 // All calls come from the target's one thread. A hit is handled while only the thread that hit is
 // stopped; the others run.
-//
-// When a run ends by itself the status says why, in the manual's words: tpasscount, tfull, terror
-// (an expression failed, or memory could not be read), tdisconnected. The end of the traced
-// process, an exec (which takes the sites away with the old image) and a detach are `tunknown`,
-// "some other reason". Where several are true at one hit, the first in gdbserver's order is told:
-// pass count, full, error. Frames, status and definitions stay until QTinit, whatever becomes of
-// the process.
+// Why a run has ended is told in the manual's words (docs/protocol/tracing.md, "How runs end").
 #pragma once
 
 #include <cstdint>
@@ -42,6 +36,9 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   static Clock system_clock();
   /// Before the first run. Without one the buffer is memory of this process.
   void keep_buffer_in(BufferHome home) { home_ = std::move(home); }
+  /// The server ends. When a program ends GDB's connection does, so that nobody could look at its
+  /// last frames: their file stays.
+  void keep_unseen();
 
   // Trace
   const std::vector<TracepointDef>& tracepoints() const override { return definitions_; }
@@ -63,6 +60,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) override;
   Status enable(uint32_t number, uint64_t address, bool enabled) override;
   Status start(target::Pid pid) override;
+  std::vector<std::string> remarks() override;
   Status stop() override;
   Status set_circular(bool circular) override;
   Status set_buffer_size(std::optional<uint64_t> bytes) override;
@@ -131,6 +129,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void begin_fast();
   bool wants_fast(const TracepointDef& definition) const;
   bool insert_fast(size_t index);
+  void remark(std::string text);
   void take_fast();
   void fast_hit(const FastTrace::Hit& hit);
   void insert_anew(const std::vector<uint64_t>* places);
@@ -180,12 +179,13 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   FastUse use_fast_ = FastUse::All;
   std::unique_ptr<FastTrace> fast_;  // while a run has some
   FastTrace::Change change_ = FastTrace::Change::None;  // to be made up for
+  std::vector<std::string> remarks_;  // of the last start
   uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false;
   std::string user_name_, notes_, stop_note_, error_text_;
 
-  bool running_ = false;
+  bool running_ = false, program_ended_ = false;
   target::Pid pid_ = 0;
   RunStatus::Stop stop_ = RunStatus::Stop::NotRun;
   uint32_t stop_tracepoint_ = 0;

@@ -2,6 +2,8 @@
 // the first run on: whoever finds the file must not need us.
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "agent/engine.h"
 
 namespace tracewell::agent {
@@ -24,6 +26,12 @@ void Engine::settle_buffer() {
       file ? buffer_.move_into(*std::move(file)) : Status(std::move(file).error());
   if (status) tell("Trace buffer: " + buffer_.file()->path());
   else tell("No trace buffer that outlives this server: " + status.error().text());
+}
+
+void Engine::keep_unseen() {
+  if (program_ended_ && buffer_.keep_unseen())
+    tell(fmt::format("{} frames that nobody has looked at stay in {}", buffer_.count(),
+                     buffer_.file()->path()));
 }
 
 void Engine::publish() {

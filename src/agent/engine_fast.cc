@@ -18,6 +18,7 @@ std::optional<FastUse> parse_fast_use(std::string_view word) {
 
 void Engine::begin_fast() {
   drop_fast();
+  remarks_.clear();
   const auto asks = [](const TracepointDef& one) { return one.fast_length.has_value(); };
   const bool asked = std::ranges::any_of(definitions_, asks);
   if (use_fast_ == FastUse::None || definitions_.empty()) return;
@@ -26,7 +27,10 @@ void Engine::begin_fast() {
   if (sites == nullptr) return;
   auto fast = std::make_unique<FastTrace>(*sites, target_.layout(pid_), clock_);
   if (Status status = fast->begin(pid_, buffer_.size_bytes()); !status) {
-    if (asked) tell("Fast tracepoints are traps in this process: " + status.error().text());
+    const bool passes = status.error().code == Errc::Target;
+    if (asked)
+      remark(fmt::format("Fast tracepoints are traps in this process: {}{}", status.error().text(),
+                         passes ? " (another tstart may find them elsewhere)" : ""));
     return;
   }
   fast_ = std::move(fast);
@@ -46,9 +50,16 @@ bool Engine::insert_fast(size_t index) {
   Status status = Error{Errc::Unsupported, "another tracepoint is at its place", {}};
   if (here.size() == 1) status = fast_->insert(definition, points_[index].plan, variables_);
   if (!status && definition.fast_length)
-    tell(fmt::format("Fast {} is a trap: {}", name_of(definition), status.error().text()));
+    remark(fmt::format("Fast {} is a trap: {}", name_of(definition), status.error().text()));
   return status.ok();
 }
+
+void Engine::remark(std::string text) {
+  tell(text);
+  remarks_.push_back(std::move(text));
+}
+
+std::vector<std::string> Engine::remarks() { return std::exchange(remarks_, {}); }
 
 /// Frames of what has happened inside since the last time.
 void Engine::take_fast() {

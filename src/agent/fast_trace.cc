@@ -139,7 +139,7 @@ std::optional<uint32_t> FastTrace::thread_begins(const target::FastSites::Thread
 }
 
 void FastTrace::choose_keys(const target::FastSites::ThreadBase& thread, uint32_t& keys) {
-  const bool alone = std::ranges::none_of(bases_, [&](const auto& one) {
+  const bool alone = !thread.is_other && std::ranges::none_of(bases_, [&](const auto& one) {
     return one.first != thread.tid && one.second == thread.fs_base;
   });
   bases_[thread.tid] = thread.fs_base;

@@ -29,7 +29,7 @@ bool matches(const FrameRecord& record, const rsp::FrameSelect& select) {
 
 Status TraceBuffer::resize(uint64_t bytes) {
   TW_RETURN_IF_ERROR(memory_.create(bytes));
-  first_ = next_ = begin_ = end_ = 0;
+  first_ = next_ = seen_ = begin_ = end_ = 0;
   return {};
 }
 
@@ -43,6 +43,12 @@ Status TraceBuffer::move_into(BufferFile file) {
 void TraceBuffer::clear() {
   memory_.clear();
   first_ = next_ = begin_ = end_ = 0;
+}
+
+bool TraceBuffer::keep_unseen() {
+  if (memory_.file() == nullptr || count() == 0 || seen_ == next_) return false;
+  memory_.file()->keep();
+  return true;
 }
 
 void TraceBuffer::set_machine(uint32_t register_block_bytes, Endian endian) {
@@ -114,6 +120,7 @@ Bytes TraceBuffer::data(const FrameRecord& record) {
 Result<Frame> TraceBuffer::frame(uint64_t number) {
   if (number >= count())
     return {Errc::NotFound, fmt::format("there is no trace frame {}", number)};
+  seen_ = next_;
   const FrameRecord& record = this->record(number);
   blocks_.clear();
   TW_RETURN_IF_ERROR(rsp::walk_blocks(data(record), register_block_bytes_, endian_,
@@ -137,6 +144,7 @@ std::optional<uint64_t> TraceBuffer::find(const rsp::FrameSelect& select, uint64
 }
 
 Result<std::vector<uint8_t>> TraceBuffer::read_stream(uint64_t offset, size_t size) {
+  seen_ = next_;
   std::vector<uint8_t> bytes;
   if (offset >= stream_bytes()) return bytes;
   bytes.resize(std::min<uint64_t>(size, stream_bytes() - offset));

@@ -42,6 +42,9 @@ class TraceBuffer final : public FrameStore {
   /// For the file: see BufferMemory.
   void set_server(int64_t pid) { memory_.set_server(pid); }
   void abandon() { memory_.abandon(); }
+  /// Its file stays when we end if there are frames in it that have come since anybody looked at
+  /// one; returns whether it is so.
+  bool keep_unseen();
   /// What readers of the file shall know of the frames.
   Status describe(Bytes text) { return memory_.describe(text); }
 
@@ -74,6 +77,7 @@ class TraceBuffer final : public FrameStore {
 
   BufferMemory memory_;
   uint64_t first_ = 0, next_ = 0;  // numbers of the oldest frame that is kept, and of the next
+  uint64_t seen_ = 0;              // what `next_` was when somebody looked at a frame
   uint64_t begin_ = 0, end_ = 0;   // bytes ever written; one stands at (its number mod size)
   bool circular_ = false;
   bool refused_ = false;  // by the last append()

@@ -121,6 +121,7 @@ ServerOptions server_options(const ServeOptions& options, Settings& settings,
   out.killed = face_is_gone;
   out.ending = [&trace](ServerEnd end) {
     if (end == ServerEnd::Failed || face_is_gone()) trace.buffer().abandon();
+    else trace.keep_unseen();
   };
   out.session.launch = options.launch;
   out.session.disabled = options.disabled;

@@ -22,6 +22,14 @@ uint8_t Code::length(uint64_t address) const {
   return machine::decode_code(bytes_at(address), address).length;
 }
 
+bool Code::inside(uint64_t address) const {
+  constexpr uint64_t kLongest = 15;
+  if (starts(address) || entered(address)) return false;
+  for (uint64_t back = 1; back < kLongest; ++back)
+    if (length(address - back) > back) return true;
+  return false;
+}
+
 bool Code::assume(uint64_t address) {
   if (starts(address)) return true;
   constexpr uint64_t kLongest = 15;

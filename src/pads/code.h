@@ -61,6 +61,8 @@ class Code {
   /// Nops and int3s that execution never gets to.
   bool padding(uint64_t address) const { return has(address, kPadding); }
   bool kept(uint64_t address) const { return has(address, kKept); }
+  /// It is in the middle of an instruction that was understood, and nothing leads there.
+  bool inside(uint64_t address) const;
   /// Of the instruction that starts() there; 0 for others.
   uint8_t length(uint64_t address) const;
   /// Somebody knows that an instruction begins there, in code of which no function tells (made at

@@ -63,6 +63,7 @@ class FastSites {
     int64_t tid = 0;
     uint64_t fs_base = 0;
     bool points_to_itself = false;  // the word there is the address of it
+    bool is_other = false;  // of a process beside this one, which may have anybody's base
   };
   virtual ~FastSites() = default;
 

@@ -158,7 +158,20 @@ def killed(env, moments, circular):
 
 
 def clean_ends(env, work):
-    """Who traces nothing has no file, and an end in order removes it."""
+    """Who traces nothing has no file, and an end in order removes it, unless nobody has looked at
+    the frames of a program that has ended."""
+    for look in (False, True):
+        clean_end(env, look)
+        there = json.loads(read("buffers", "--json", env=env))
+        same(len(there), 0 if look else 1, "after the end")
+        for one in there:
+            same([one["in_use"], one["frames"]], [False, 400], "what stays")
+            same(check_frames(one["path"], False), 400, "frames in it")
+            read("buffers", "--delete", one["name"], env=env)
+    same(os.listdir(work / "run/tracewell"), [], "files")
+
+
+def clean_end(env, look):
     with on_port(STORM, 100, env=env) as server:
         client = Client(server.remote)
         same(json.loads(read("buffers", "--json", env=env)), [], "before the first run")
@@ -173,10 +186,12 @@ def clean_ends(env, work):
         same(status(client)["tframes"], "190", "frames")
         same(check_frames(found["path"], False), 400, "frames in a file that is in use")
         check("running" not in read("info", found["path"]), "the run ended with the program")
+        if look:
+            check(client.say("qTBuffer:0,100") != "l", "frames")
         server.process.send_signal(signal.SIGTERM)
         server.ended()
-    same(json.loads(read("buffers", "--json", env=env)), [], "after the end")
-    same(os.listdir(work / "run/tracewell"), [], "files")
+        said = f"400 frames that nobody has looked at stay in {found['path']}"
+        same(said in server.said(), not look, server.said())
 
 
 def own_file(env, work):

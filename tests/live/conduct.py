@@ -31,6 +31,13 @@ collect n%(more)s
 end
 %(end)s
 """
+BOTH = """
+%(kind)s *pass
+actions
+collect $rdi, $rsi
+end
+%(end)s
+"""
 
 
 def run(work, program, arguments, kind="trace", more="", non_stop="off", end="break finished",
@@ -99,6 +106,17 @@ def it_wants_alignment(work):
         check("trap" not in said, said)
 
 
+def it_shares_its_memory(work):
+    """With another process: a ring for each, whatever they have in common."""
+    for kind in ("trace", "ftrace"):
+        got, frames, said = run(work, "beside", [], kind, definitions=BOTH)
+        for who in (0, 1):
+            same([int(frame["registers"]["rsi"], 16) for frame in frames
+                  if int(frame["registers"]["rdi"], 16) == who], list(range(5000)),
+                 f"hits of {who}: {got}")
+        check("trap" not in said, said)
+
+
 def it_is_made_by_go(work):
     for program in ("goroutine", "goroutine_unnamed"):
         _, frames, said = run(work, program, [], "ftrace", end="break _exit")
@@ -109,7 +127,7 @@ def it_is_made_by_go(work):
 def main():
     need("gdb")
     for part in (it_confines_itself, it_has_no_clock, it_handles_faults, it_wants_alignment,
-                 it_is_made_by_go):
+                 it_shares_its_memory, it_is_made_by_go):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

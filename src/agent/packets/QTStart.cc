@@ -1,4 +1,5 @@
-// QTStart: puts the tracepoints into the current process and begins to collect.
+// QTStart: puts the tracepoints into the current process and begins to collect. What is not as its
+// user asked for is console output (O) ahead of the reply.
 #include "agent/packets.h"
 
 namespace tracewell::agent {
@@ -7,7 +8,10 @@ void on_QTStart(Session& session, std::string_view, Reply& reply) {
   const auto pid = session.current_pid();
   if (!pid) return reply.error({Errc::Target, "there is no process to trace", {}});
   session.selected_frame.reset();
-  reply.status(session.trace->control()->start(*pid));
+  TraceControl& control = *session.trace->control();
+  reply.status(control.start(*pid));
+  // GDB shows such output while it waits for this reply.
+  for (const std::string& line : control.remarks()) session.console(line + "\n");
 }
 
 }  // namespace tracewell::agent

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ namespace tracewell::target::live {
 namespace {
 
 constexpr uint64_t kStackGrowth = uint64_t{16} << 20, kHeapGrowth = uint64_t{256} << 20;
-constexpr uint64_t kSegmentMax = uint64_t{1} << 30;  // bytes of code, or of data, of one image
+// Bytes of one image that are looked at: a program maps what it likes.
+constexpr uint64_t kCodeMax = uint64_t{512} << 20, kDataMax = uint64_t{256} << 20;
 constexpr uint64_t kPiece = 1 << 20;  // of data, at a time: whole pages
 
 class ImageFacts {
@@ -31,8 +33,7 @@ class ImageFacts {
     code.resize(space_.read(code_.start, code));
     facts_.input.code = area(code_.start, std::move(code));
     for (const pads::Range& part : data_.parts()) {
-      std::vector<uint8_t> data(std::min(part.end - part.start, kSegmentMax));
-      data.resize(data_.read(part.start, data));
+      std::vector<uint8_t> data = read_data(part);
       facts_.input.data.push_back(area(part.start, std::move(data)));
     }
     take_sequences();
@@ -44,6 +45,20 @@ class ImageFacts {
   }
 
  private:
+  /// Takes no more memory than there are bytes that can be read.
+  std::vector<uint8_t> read_data(pads::Range part) {
+    std::vector<uint8_t> data;
+    for (bool more = true; more;) {
+      const uint64_t at = part.start + data.size();
+      const size_t old = data.size(), wanted = std::min({part.end - at, kPiece, left_});
+      data.resize(old + wanted);
+      const size_t got = data_.read(at, std::span(data).subspan(old));
+      data.resize(old + got);
+      left_ -= got;
+      more = wanted != 0 && got == wanted;
+    }
+    return data;
+  }
   pads::Area area(uint64_t start, std::vector<uint8_t> bytes) {
     facts_.bytes.push_back(std::move(bytes));
     return {start, facts_.bytes.back()};
@@ -83,6 +98,7 @@ class ImageFacts {
   const AddressSpace& space_;
   const Mapping& code_;
   const ImageData data_;
+  uint64_t left_ = kDataMax;
   CodeFacts facts_;
 };
 
@@ -93,7 +109,7 @@ Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mappi
   const auto code = std::ranges::find_if(maps, [&](const Mapping& map) {
     return map.executable && address >= map.start && address < map.end;
   });
-  if (code == maps.end() || code->end - code->start > kSegmentMax)
+  if (code == maps.end() || code->end - code->start > kCodeMax)
     return {Errc::Unsupported, fmt::format("no code of an image is at 0x{:x}", address)};
   return ImageFacts(space, maps, *code).take();
 }
@@ -104,7 +120,7 @@ AddressSpace::Sequences sequences_of(const AddressSpace& space, const ImageData&
                                      pads::Range code) {
   pads::RestartableSequences found(
       code, [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); });
-  uint64_t left = kSegmentMax;  // of this image's data: a program maps what it likes
+  uint64_t left = kDataMax;
   std::vector<uint8_t> bytes;
   for (const pads::Range& part : image.parts()) {
     for (uint64_t at = part.start; at < part.end && left > 0; at += kPiece) {

@@ -37,7 +37,7 @@ Decision Tracer::on_event_stop(Thread& thread) {
   if (std::exchange(thread.begun, true)) return {};
   load_debug_registers(thread);
   const Process& process = *thread.process;
-  if (handler != nullptr && process.space->fast && thread.tid != process.pid)
+  if (handler != nullptr && process.space->fast && (thread.tid != process.pid || process.beside))
     handler->on_thread(fast.base_of(thread));
   if (!tell_threads || !seen(process) || thread.tid == process.pid) return {};
   StopEvent event = event_of(StopEvent::Kind::ThreadCreated, thread);

@@ -43,6 +43,11 @@ bool FastCode::is_as_known(const Segment& segment, uint64_t address) const {
   return std::ranges::equal(now, known.first(now.size())) && !now.empty();
 }
 
+bool FastCode::splits_instruction(uint64_t address) const {
+  const Segment* const segment = owner(address);
+  return segment != nullptr && segment->code.inside(address) && is_as_known(*segment, address);
+}
+
 FastCode::Segment* FastCode::owner(uint64_t site) const {
   for (const auto& segment : segments_)
     if (segment->code.range().holds(site)) return segment.get();

@@ -33,6 +33,8 @@ class FastCode {
 
   Status insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps, const Map& map);
   void remove(uint64_t address);
+  /// Is it known that no instruction begins there? Where nobody has asked for a site nearby, no.
+  bool splits_instruction(uint64_t address) const;
   /// The program's own bytes are back everywhere.
   void remove_all();
   /// The same in a copy of the memory that a fork has.

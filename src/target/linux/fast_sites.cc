@@ -117,7 +117,8 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (process == nullptr || !tracer_.seen(*process)) return {Errc::NotFound, "no such process"};
   if (process->space->is_32_bit) return {Errc::Unsupported, "it is a 32-bit program"};
   release_unwanted();
-  if (process->space->fast) return {Errc::Unsupported, "a thread is still inside of the last one"};
+  if (process->space->fast)
+    return {Errc::Target, "a thread stands where the last run's memory cannot go yet"};
   if (!tracer_.options_.map_memory) return {Errc::Unsupported, "no memory is to be mapped into it"};
   const auto text = read_proc(pid, "status");
   if (!text) return {Errc::Target, "its status cannot be read"};
@@ -289,15 +290,19 @@ void LiveFastSites::populate(Pid pid, uint64_t address, uint64_t bytes) {
 std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
   const Still still(tracer_);
   std::vector<ThreadBase> out;
+  const Process* const process = tracer_.find_process(pid);
+  const auto in_it = [&](const Process& one) {
+    return one.pid == pid || (process != nullptr && one.beside && one.space == process->space);
+  };
   for (Thread* const thread : tracer_.all_threads())
-    if (thread->process->pid == pid && thread->run == Run::Stopped)
-      out.push_back(base_of(*thread));
+    if (in_it(*thread->process) && thread->run == Run::Stopped) out.push_back(base_of(*thread));
   return out;
 }
 
 FastSites::ThreadBase LiveFastSites::base_of(Thread& thread) {
   const uint64_t base = tracer_.regs(thread).fs_base;
-  return {thread.tid, base, thread.process->space->read_value<uint64_t>(base) == base};
+  return {thread.tid, base, thread.process->space->read_value<uint64_t>(base) == base,
+          thread.process->beside};
 }
 
 Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& code,

@@ -76,6 +76,7 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   born.catches_calls = parent.catches_calls;
   born.caught_calls = parent.caught_calls;
   born.hidden = !wanted && shared;
+  born.beside = shared && !vfork;
   born.leaving = !wanted && !shared;
   add_thread(born, child);
   if (!wanted) return {};

@@ -4,6 +4,7 @@
 
 #include "target/linux/code_facts.h"
 #include "target/linux/compat32.h"
+#include "target/linux/fast_code.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -46,8 +47,17 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
-  const Tid any = process->threads.empty() ? pid : process->threads.front();
-  if (in_restartable_sequence(space, mappings(any), address))
+  const std::vector<Mapping> maps =
+      mappings(process->threads.empty() ? pid : process->threads.front());
+  const auto map = std::ranges::find_if(
+      maps, [&](const Mapping& one) { return address >= one.start && address < one.end; });
+  // A breakpoint's byte in data changes what the program computes, one in the middle of an
+  // instruction makes another of it.
+  if (map != maps.end() && !map->executable)
+    return {Errc::Unsupported, fmt::format("there is no code at {:#x}", address)};
+  if (space.fast && space.fast->splits_instruction(address))
+    return {Errc::Unsupported, fmt::format("no instruction begins at {:#x}", address)};
+  if (in_restartable_sequence(space, maps, address))
     return {Errc::Unsupported,
             "it is in a restartable sequence (rseq), or begins one: a stop would do that anew"};
   fast.make_way(*process, address);

@@ -98,6 +98,7 @@ struct Process {
   bool attached = false;
   bool our_child = false;
   bool hidden = false;   // shares its parent's memory until exec or exit; nobody is told of it
+  bool beside = false;   // shares its parent's memory, and runs at the same time as that
   bool leaving = false;  // an unwanted child: let go at its first stop
   std::shared_ptr<AddressSpace> space;
   std::vector<Tid> threads;  // in order of their creation
