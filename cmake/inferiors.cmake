@@ -52,8 +52,13 @@ foreach(is_library IN ITEMS TRUE FALSE)
       list(APPEND inferior_programs ${output})
       set(after ${inferior_libraries})
     endif()
-    if("-static" IN_LIST flags OR "-no-pie" IN_LIST flags)
+    if(flags MATCHES "(^|;)(-static|-static-pie|-no-pie)(;|$)")
       set(kind "")
+    endif()
+    # The C library's start of a -static-pie does not stand a search path.
+    set(search "-Wl,-rpath,$ORIGIN")
+    if("-static-pie" IN_LIST flags)
+      set(search "")
     endif()
     # Programs with trace hooks: `// libs: -lrts`.
     set(hooks "")
@@ -68,7 +73,7 @@ foreach(is_library IN ITEMS TRUE FALSE)
     endif()
     add_custom_command(OUTPUT ${output}
       COMMAND ${compiler} -g -O0 ${kind} -pthread ${flags} ${source} -o ${output}
-              -L${TRACEWELL_INFERIORS_DIR} "-Wl,-rpath,$ORIGIN" ${hooks} ${libs}
+              -L${TRACEWELL_INFERIORS_DIR} ${search} ${hooks} ${libs}
       DEPENDS ${source} ${inferior_headers} ${after}
       COMMENT "Inferior ${name}" VERBATIM)
   endforeach()

@@ -98,12 +98,16 @@ class TextSink final : public Sink {
           write_variable(block);
           break;
         case BlockKind::Static:
-          put("  static data \"{}\"\n", printable(as_text(block.bytes)));
+          write_text(as_text(block.bytes));
           break;
       }
     }
   }
 
+  void write_text(std::string_view text) {
+    if (text.ends_with('\0')) text.remove_suffix(1);
+    put("  static data \"{}\"\n", printable(text));
+  }
   void write_variable(const FrameBlock& block) {
     const auto name = variable_names_.find(block.number);
     if (name != variable_names_.end() && !name->second.empty())

@@ -24,7 +24,7 @@
 
 namespace tracewell::pads {
 
-constexpr uint32_t kCountingSlotBytes = 23;
+constexpr uint32_t kSlotBytesMost = 24;
 
 /// Byte by byte: memcpy may be what is being patched.
 inline void put(uint64_t address, Bytes bytes) {
@@ -39,7 +39,7 @@ class Patcher {
   /// Without `make_slot`, slots count their hits. One of its own has at most as many bytes.
   Patcher(const Code& code, const std::vector<uint64_t>& sites, std::optional<Kind> only = {},
           MakeSlot make_slot = {})
-      : code_(code), patches_(code, PadSpace(taken_here()), kCountingSlotBytes),
+      : code_(code), patches_(code, PadSpace(taken_here()), kSlotBytesMost),
         planner_(only ? Planner(patches_, *only) : Planner(patches_)),
         sites_(sites), make_slot_(std::move(make_slot)) {
     const Range all = code.range();

@@ -41,13 +41,20 @@ std::string help(bool settings) {
 std::string confirmation(std::string_view name, std::string_view value) {
   if (name == kThreadDb)
     return fmt::format("{} set to `{}'\n", name, value.empty() ? "$sdir:$pdir" : value);
-  if (name == kFast) return fmt::format("Fast tracepoints: {}.\n", value);
+  if (name == kFast) return fmt::format("Fast tracepoints, from the next run on: {}.\n", value);
   for (const Setting& one : kSettings)
     if (one.name == name && !one.switched.empty()) {
       const bool off = value == "0" || value == "none" || value.empty();
       return fmt::format("{} {}.\n", one.switched, off ? "disabled" : "enabled");
     }
   return "";
+}
+
+std::string refusal(std::string_view name, bool settings) {
+  if (!settings) return "There are no settings here.\n";
+  for (const Setting& one : kSettings)
+    if (one.name == name) return fmt::format("{} is to be {}.\n", name, one.values);
+  return fmt::format("There is no setting {}; try `monitor help`.\n", name);
 }
 
 std::string_view trim(std::string_view text) {
@@ -75,7 +82,7 @@ void on_qRcmd(Session& session, std::string_view body, Reply& reply) {
     if (session.options.set && session.options.set(name, value)) {
       session.console(confirmation(name, value));
     } else {
-      session.console("There is no such setting, or it has no such value.\n");
+      session.console(refusal(name, session.options.set != nullptr));
       return reply.error(1);
     }
   } else {

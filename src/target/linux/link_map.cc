@@ -77,6 +77,10 @@ MainProgram find_program(const AddressSpace& space, const AuxValues& aux, const 
     if (!header) break;
     if (header->p_type == PT_PHDR) bias = static_cast<Word>(aux.phdr - header->p_vaddr);
     if (header->p_type == PT_DYNAMIC) dynamic = header->p_vaddr;
+    if (header->p_type == PT_TLS) {
+      program.thread_local_bytes = header->p_memsz;
+      program.thread_local_alignment = header->p_align;
+    }
   }
   if (!bias)
     bias = static_cast<Word>(aux.entry - entry_in_file<Elf>(exe).value_or(aux.entry));

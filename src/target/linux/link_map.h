@@ -29,6 +29,7 @@ struct LoadedObject {
 struct MainProgram {
   uint64_t bias = 0;
   uint64_t dynamic = 0;  // 0 = statically linked
+  uint64_t thread_local_bytes = 0, thread_local_alignment = 0;  // of its PT_TLS; 0 = none
 };
 MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux,
                               const std::string& exe);

@@ -178,6 +178,15 @@ Result<uint64_t> block_of(const Layout& layout, uint64_t thread_pointer, uint64_
   return *block;
 }
 
+/// The program's own is right below where the thread pointer points to, in any C library (ELF
+/// Handling For Thread-Local Storage, variant II): its code relies on that.
+Result<uint64_t> block_below(const MainProgram& program, uint64_t thread_pointer) {
+  const uint64_t alignment = std::max<uint64_t>(program.thread_local_alignment, 1);
+  const uint64_t blocks = (program.thread_local_bytes + alignment - 1) / alignment;
+  if (blocks == 0) return {Errc::NotFound, "the program has no thread-local variables"};
+  return thread_pointer - blocks * alignment;
+}
+
 std::string program_file(Tid tid) {
   char path[PATH_MAX];
   const ssize_t size = readlink(fmt::format("/proc/{}/exe", tid).c_str(), path, sizeof path);
@@ -197,16 +206,25 @@ Result<uint64_t> ThreadLocalBlocks::address(Tid tid, uint64_t link_map, uint64_t
   if (!auxv) return {Errc::Target, "no auxiliary vector"};
   const AuxValues values = parse_auxv(as_bytes(*auxv), space.is_32_bit);
   const MainProgram program = find_main_program(space, values, program_file(tid));
-  const Layout layout(memory, loaded_objects(space, program));
+  const std::vector<LoadedObject> objects = loaded_objects(space, program);
+  const Layout layout(memory, objects);
+  const uint64_t pointer = space.is_32_bit ? regs.gs_base : regs.fs_base;
+  const auto place = [&](uint64_t block) {
+    return space.is_32_bit ? (block + offset) & UINT32_MAX : block + offset;
+  };
+  // A static program has a list of modules, or none.
+  if (!layout.known() && (link_map == 0 || (!objects.empty() && objects[0].at == link_map))) {
+    if (pointer == 0) return not_yet();
+    TW_ASSIGN_OR_RETURN(const uint64_t block, block_below(program, pointer));
+    return place(block);
+  }
   if (!layout.known())
     return {Errc::Unsupported, "the program's C library does not say where its threads' data are"};
-  // Without a list of modules (a static program) there is only the first.
   const auto module = link_map == 0 ? uint64_t{1} : layout.value("link_map_l_tls_modid", link_map);
   if (!module || *module == 0) return {Errc::NotFound, "the module has no thread-local variables"};
-  const uint64_t pointer = space.is_32_bit ? regs.gs_base : regs.fs_base;
   if (pointer == 0) return not_yet();
   TW_ASSIGN_OR_RETURN(const uint64_t block, block_of(layout, pointer, *module));
-  return space.is_32_bit ? (block + offset) & UINT32_MAX : block + offset;
+  return place(block);
 }
 
 }  // namespace tracewell::target::live

@@ -1,0 +1,3 @@
+// Thread-local variables of a program that is linked statically.
+// build: -static -pthread
+#include "static_locals.h"

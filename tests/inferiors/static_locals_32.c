@@ -1,0 +1,2 @@
+// build: -m32 -static -pthread
+#include "static_locals.h"

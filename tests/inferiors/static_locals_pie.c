@@ -1,0 +1,2 @@
+// build: -static-pie -pthread
+#include "static_locals.h"
