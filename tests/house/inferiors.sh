@@ -8,6 +8,7 @@ for source in "$TRACEWELL_SOURCE"/tests/inferiors/*.c "$TRACEWELL_SOURCE"/tests/
   case $name in lib*) built=$built.so ;; esac
   [ -x "$built" ] || { echo "$name was not built"; exit 1; }
   case $(head "$source" | grep '^// build:' || true) in
+    *-static-pie*) kind=DYN ;;
     *-static*|*-no-pie*|*-nostdlib*) kind=EXEC ;;
     *) kind=DYN ;;
   esac
