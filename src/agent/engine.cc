@@ -159,7 +159,11 @@ void Engine::on_event(const target::StopEvent& event) {
                     event.kind == Kind::Exec;
   const bool ours = (gone && event.pid == pid_) || event.kind == Kind::NoneLeft;
   program_ended_ = program_ended_ || (ours && event.kind != Kind::Exec);
-  if (!running_ || !ours) return;
+  if (ours) let_go(pid_);
+}
+
+void Engine::let_go(target::Pid pid) {
+  if (!running_ || pid != pid_) return;
   catch_up();
   end_if_due();
   if (running_) end_run(Stop::Unknown);

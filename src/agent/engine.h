@@ -1,8 +1,7 @@
 // Engine: a live tracing experiment. Packets define it; hits, told by the target, fill its buffer.
 //
 // All calls come from the target's one thread. A hit is handled while only the thread that hit is
-// stopped; the others run.
-// Why a run has ended is told in the manual's words (docs/protocol/tracing.md, "How runs end").
+// stopped; the others run. Why runs end: docs/protocol/tracing.md.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +67,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void set_note(std::string_view type, std::string text) override;
   void client_lost() override;
   void on_event(const target::StopEvent& event) override;
+  void let_go(target::Pid pid) override;
   void catch_up() override;
   void use_fast(FastUse use) { use_fast_ = use; }
 

@@ -17,11 +17,8 @@ void forget_process(Session& session, target::Pid pid) {
   if (session.last_stop && session.last_stop->pid == pid) session.last_stop.reset();
 }
 
-/// A trace of the process ends while its sites can still be taken out.
 void end_trace(Session& session, target::Pid pid) {
-  if (session.trace && session.trace->control())
-    session.trace->control()->on_event(
-        {.kind = target::StopEvent::Kind::Exited, .pid = pid, .tid = pid, .path = {}});
+  if (session.trace && session.trace->control()) session.trace->control()->let_go(pid);
 }
 
 }  // namespace

@@ -70,6 +70,9 @@ class TraceControl {
   /// To be told of every event that the target tells, before the session is: a run ends with its
   /// process (exit, death, exec). Frames and status stay.
   virtual void on_event(const target::StopEvent& event) = 0;
+  /// We are about to detach from the process, or to kill it: its run ends while its sites can still
+  /// be taken out.
+  virtual void let_go(target::Pid pid) = 0;
   /// Takes in what was collected where nobody is told of it. Before each packet, and while threads
   /// run now and then.
   virtual void catch_up() {}

@@ -202,9 +202,7 @@ void ServerLoop::let_all_go() {
   auto* control = target_.process_control();
   if (!control) return;
   for (const target::ProcessInfo& process : target_.processes()) {
-    if (trace_ && trace_->control())
-      trace_->control()->on_event(
-          {.kind = StopEvent::Kind::Exited, .pid = process.pid, .tid = process.pid, .path = {}});
+    if (trace_ && trace_->control()) trace_->control()->let_go(process.pid);
     if (process.attached || spare) {
       notice(fmt::format("Detaching process(es): {}", process.pid));
       (void)control->detach(process.pid);

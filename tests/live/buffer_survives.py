@@ -168,7 +168,21 @@ def clean_ends(env, work):
             same([one["in_use"], one["frames"]], [False, 400], "what stays")
             same(check_frames(one["path"], False), 400, "frames in it")
             read("buffers", "--delete", one["name"], env=env)
+    killed_by_its_user(env)
     same(os.listdir(work / "run/tracewell"), [], "files")
+
+
+def killed_by_its_user(env):
+    """Who kills the program does not want its frames."""
+    with on_port(STORM, 1000000, env=env) as server:
+        client = Client(server.remote)
+        begin(client, 5 << 20, True)
+        while int(status(client)["tframes"], 16) == 0:
+            client.send("vCont;c")
+            interrupted(client)
+        client.send("k")
+        server.ended()
+        check("nobody has looked" not in server.said(), server.said())
 
 
 def clean_end(env, look):
