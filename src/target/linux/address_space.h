@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -104,6 +105,10 @@ class AddressSpace {
 
   /// Fast sites and what belongs to them; null when there are none.
   std::unique_ptr<FastCode> fast;
+
+  /// Where sites have been. A program may have its code writable for a while in place of
+  /// executable; a site that comes back then is none at data.
+  std::set<uint64_t> was_code;
 
   /// Restartable sequences of images, by where their code begins, once somebody has asked.
   struct Sequences {

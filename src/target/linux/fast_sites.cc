@@ -350,7 +350,9 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     code_of(*process).mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
     return static_cast<uint64_t>(*mapped) == start;
   };
-  return code_of(*process).insert(address, slot, mappings(thread->tid), map);
+  TW_RETURN_IF_ERROR(code_of(*process).insert(address, slot, mappings(thread->tid), map));
+  process->space->was_code.insert(address);
+  return {};
 }
 
 void LiveFastSites::remove(Pid pid, uint64_t address) {

@@ -53,7 +53,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
       maps, [&](const Mapping& one) { return address >= one.start && address < one.end; });
   // A breakpoint's byte in data changes what the program computes, one in the middle of an
   // instruction makes another of it.
-  if (map != maps.end() && !map->executable)
+  if (map != maps.end() && !map->executable && !space.was_code.contains(address))
     return {Errc::Unsupported, fmt::format("there is no code at {:#x}", address)};
   if (space.fast && space.fast->splits_instruction(address))
     return {Errc::Unsupported, fmt::format("no instruction begins at {:#x}", address)};
@@ -62,6 +62,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
             "it is in a restartable sequence (rseq), or begins one: a stop would do that anew"};
   fast.make_way(*process, address);
   TW_ASSIGN_OR_RETURN(Patch * patch, space.add(address));
+  space.was_code.insert(address);
   patch->site = true;
   if (patch->how) return {};
   if (Thread* thread = injectable(space)) prepare_copy(*thread, address, *patch);
