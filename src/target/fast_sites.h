@@ -85,7 +85,7 @@ class FastSites {
   /// From now on each thread runs `slot` before the instruction at `address`: position-independent
   /// bytes, at a multiple of 8, entered at their start and left at their end with everything as it
   /// was. One at an address. Unsupported, with the reason, where the instruction cannot be led
-  /// there.
+  /// there; Limit where a breakpoint is near.
   virtual Status insert(Pid pid, uint64_t address, Bytes slot) = 0;
   virtual void remove(Pid pid, uint64_t address) = 0;
   /// Is the code around a place where a site was what it was then?

@@ -341,7 +341,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   if (!process->space->fast) return {Errc::Unsupported, "another program runs there now"};
   constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
   if (process->space->has_patch(address - kAround, 2 * kAround))
-    return {Errc::Unsupported, "a breakpoint or another tracepoint is in its way"};
+    return {Errc::Limit, "a breakpoint or another tracepoint is in its way"};
   const auto map = [&](uint64_t start, uint64_t bytes) {
     const auto mapped = tracer_.remote_system_call(
         *thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
