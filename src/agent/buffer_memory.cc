@@ -151,6 +151,7 @@ void BufferMemory::reset_header() {
   set_machine(register_block_bytes_, endian_);
   ring::publish(head.next, uint64_t{0});
   ring::publish(head.first, uint64_t{0});
+  ring::publish(head.lost, uint64_t{0});
   ring::write_barrier();
   std::memcpy(head.magic, ring::kMagic, sizeof head.magic);
 }
@@ -211,6 +212,10 @@ bool BufferMemory::reserve(uint64_t offset, uint64_t size) {
   (void)madvise(memory_ + offset, size, MADV_POPULATE_WRITE);
 #endif
   return true;
+}
+
+void BufferMemory::set_lost(uint64_t hits) {
+  if (header().lost != hits) ring::publish(header().lost, hits);
 }
 
 void BufferMemory::abandon() {

@@ -64,6 +64,8 @@ class BufferMemory {
 
   /// The process that the user knows as the server; ours if nothing was said. For create().
   void set_server(int64_t pid) { server_ = pid; }
+  /// Hits of the run that are no frames.
+  void set_lost(uint64_t hits);
   /// The file stays when we end, and says that this was not how it should have been.
   void abandon();
 

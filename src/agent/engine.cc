@@ -104,6 +104,7 @@ Status Engine::start(target::Pid pid) {
     fit_masks(point.plan);
   }
   fast_lost_ = 0;
+  buffer_.set_lost(0);
   begin_fast();
   if (Status status = insert_sites(); !status) {
     drop_fast();

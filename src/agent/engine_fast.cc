@@ -70,6 +70,7 @@ std::vector<std::string> Engine::remarks() { return std::exchange(remarks_, {});
 void Engine::take_fast() {
   if (!fast_) return;
   fast_->take([this](const FastTrace::Hit& hit) { fast_hit(hit); });
+  buffer_.set_lost(fast_lost_ + fast_->lost());
   // A full ring is one that could hold as much as the whole buffer.
   if (!buffer_.circular() && fast_->was_full()) full_ = true;
 }
@@ -105,6 +106,7 @@ void Engine::end_fast() {
   if (!fast_) return;
   fast_->close([this](const FastTrace::Hit& hit) { fast_hit(hit); });
   fast_lost_ += fast_->lost();
+  buffer_.set_lost(fast_lost_);
   drop_fast();
 }
 

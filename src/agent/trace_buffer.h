@@ -42,6 +42,7 @@ class TraceBuffer final : public FrameStore {
   /// For the file: see BufferMemory.
   void set_server(int64_t pid) { memory_.set_server(pid); }
   void abandon() { memory_.abandon(); }
+  void set_lost(uint64_t hits) { memory_.set_lost(hits); }
   /// Its file stays when we end if there are frames in it that have come since anybody looked at
   /// one; returns whether it is so.
   bool keep_unseen();

@@ -90,7 +90,8 @@ void TracebufferReader::finish_status() {
                                header.agent_pid, count_)});
   }
   status.frames = count_;
-  status.frames_created = frames_.next();
+  const uint64_t lost = header.lost;
+  status.frames_created = frames_.next() + std::min(lost, UINT64_MAX - frames_.next());
   status.buffer_size = header.data_bytes;
   status.buffer_free = header.data_bytes - std::min(kept_bytes_, header.data_bytes);
   catalog_.status = std::move(status);

@@ -62,15 +62,17 @@ struct Header {
   uint32_t abandoned = 0;  // 1: who wrote was killed, or failed, and lived to say so
   uint64_t first = 0;  // number of the oldest frame that is kept; > next while all are dropped
   uint64_t next = 0;   // frames ever committed
+  uint64_t lost = 0;   // hits besides for which there was no room; files of before have 0 here, too
 };
 
 static_assert(sizeof(FrameRecord) == 72 && alignof(FrameRecord) == 8);
 static_assert(offsetof(FrameRecord, tracepoint) == 32 && offsetof(FrameRecord, check) == 36);
 static_assert(offsetof(FrameRecord, mask) == 40);
 static_assert(sizeof(Text) == 24);
-static_assert(sizeof(Header) == 144 && sizeof(Header) <= kPage);
+static_assert(sizeof(Header) == 152 && sizeof(Header) <= kPage);
 static_assert(offsetof(Header, texts) == 72 && offsetof(Header, text_current) == 120);
 static_assert(offsetof(Header, first) == 128 && offsetof(Header, next) == 136);
+static_assert(offsetof(Header, lost) == 144);
 static_assert(std::atomic_ref<uint64_t>::is_always_lock_free);
 
 /// Where the areas of a buffer begin, and where the texts may.
