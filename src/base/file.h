@@ -6,10 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/bytes.h"
+#include "base/mapping.h"
 #include "base/result.h"
 
 namespace tracewell {
@@ -35,36 +39,71 @@ class UniqueFd {
   int fd_ = -1;
 };
 
+struct Place;  // base/open.h
+
+/// What fstat(2) says of an open file.
+struct FileFacts {
+  enum class Kind : uint8_t { Regular, Folder, Other };
+  Kind kind = Kind::Other;
+  uint64_t device = 0, inode = 0;
+  uint64_t bytes = 0;
+  uint64_t links = 0;  // names that it has
+  uint32_t owner = 0, group = 0;
+  uint32_t mode = 0;       // the permission bits, 07777
+  int64_t changed_ns = 0;  // st_mtim, since the epoch
+
+  bool is_same(const FileFacts& other) const {
+    return device == other.device && inode == other.inode;
+  }
+};
+
+/// What a file lacks that it had when it was opened: it was cut, or could not be read.
+struct LostBytes {
+  uint64_t first = 0;  // offset of the first; what is there reads as zeros
+  uint64_t bytes = 0;  // at least so many
+};
+
 /// A whole input in memory, read-only: a private mapping of a regular file, a heap copy of a pipe.
-/// A file that shrinks while mapped reads as zeros instead of killing us (SIGBUS is caught for
-/// these mappings only; other SIGBUSes keep their meaning). Shared, so that spans may outlive the
-/// reader that made them.
+/// What cannot be read of a mapped file, since it was cut meanwhile or its disk fails, reads as
+/// zeros, and lost() says so. Shared, so that spans may outlive the reader that made them.
 class InputFile {
  public:
   static constexpr size_t kHeadBytes = 4096;
   /// Is it worth reading on, to judge by the first kHeadBytes (or all, if there are fewer)?
   using Wanted = std::function<bool(Bytes head)>;
 
-  /// `path` "-" is standard input. A pipe or device that is not `wanted` is not read to its end,
-  /// which it may not have; the file then holds what was read.
+  /// What somebody named (base/open.h): `path` "-" is standard input. A pipe or device that is not
+  /// `wanted` is not read to its end, which it may not have; the file then holds what was read.
   static Result<std::shared_ptr<InputFile>> open(const std::string& path,
                                                  const Wanted& wanted = {});
+  /// What was found (base/open.h): a regular file.
+  static Result<std::shared_ptr<InputFile>> open_found(const std::string& path);
+  /// What is open already; `path` is for messages. A regular file is read from its begin, unless
+  /// `here`: then from where the descriptor stands.
+  static Result<std::shared_ptr<InputFile>> of(UniqueFd fd, const std::string& path,
+                                               const Wanted& wanted = {}, bool here = false);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
   Bytes bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
+  /// What fstat(2) said of it when it was opened.
+  const FileFacts& facts() const { return facts_; }
+  /// Any thread, at any time: nullopt as long as nothing is missing.
+  std::optional<LostBytes> lost() const;
   /// Tells the kernel that the pages of this range are not needed for now, so that walking a file
   /// larger than memory keeps a small footprint.
-  void forget(size_t offset, size_t size) const;
+  void forget(size_t offset, size_t size) const { mapping_.forget(offset, size); }
 
  private:
   InputFile() = default;
   std::string path_;
+  FileFacts facts_;
   const uint8_t* data_ = nullptr;
   size_t size_ = 0;
-  bool mapped_ = false;
+  Mapping mapping_;
+  UniqueFd fd_;  // of a mapped file, where not too many are open already: to see that it was cut
   std::vector<uint8_t> copy_;
 };
 
@@ -72,6 +111,9 @@ class InputFile {
 /// gives one, or, where the file system has no such files, a temporary one beside it that commit()
 /// renames. Neither is left behind by the destructor, nor by SIGINT, SIGTERM and SIGHUP (a shell's
 /// Ctrl-C). "-" writes to standard output at once or, where much is written, in pieces.
+///
+/// Links are followed if they are this user's or root's (base/open.h, write_place()); the folder
+/// that they lead to is held, so that no name that changes meanwhile leads elsewhere.
 class OutputFile {
  public:
   enum class Existing : uint8_t { Replace, Keep };
@@ -80,6 +122,11 @@ class OutputFile {
   /// where there are no files without a name.
   static Result<OutputFile> create(const std::string& path, Existing existing = Existing::Replace,
                                    Meanwhile meanwhile = Meanwhile::Nameless);
+  /// A file that is kept beside another one, and holds what that holds: it can be read by whom that
+  /// can be read by, and is written by its owner alone; where root writes it, it has the owner of
+  /// the other one. No link is followed, and nothing but a regular file replaced.
+  static Result<OutputFile> create_beside(const std::string& path, const FileFacts& other,
+                                          Existing existing = Existing::Replace);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
@@ -90,18 +137,25 @@ class OutputFile {
   /// a device or pipe.
   Status rewrite_at(uint64_t offset, Bytes bytes);
   bool can_rewrite() const { return regular_; }
-  /// Flushes, syncs and renames. Nothing may be written afterwards.
+  /// Flushes, gives the file its name, and syncs it and its folder. Nothing may be written
+  /// afterwards.
   Status commit();
   /// What was written until now goes out, for those who read while we write.
   Status flush();
   /// Bytes written so far.
   uint64_t size() const { return written_ + buffer_.size(); }
+  /// Makes it a file without a name, which reads what was written; it never gets one. Only when
+  /// can_rewrite().
+  Result<std::shared_ptr<InputFile>> read_back();
 
  private:
   OutputFile() = default;
+  static Result<OutputFile> create_at(Place place, const std::string& path, Existing existing,
+                                      Meanwhile meanwhile);
   int name_it();
-  UniqueFd fd_;
-  std::string path_;
+  UniqueFd fd_, folder_;
+  std::string path_;       // as it was named, for messages
+  std::string name_;       // in the folder
   Existing existing_ = Existing::Replace;
   bool regular_ = false;   // not standard output, nor a special file (device, fifo)
   std::string temporary_;  // its name meanwhile, if it has one

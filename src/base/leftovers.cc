@@ -16,6 +16,7 @@ constexpr size_t kFilesMax = 16;
 
 struct Leftover {
   std::atomic<bool> used = false;
+  int folder = -1;
   std::array<char, PATH_MAX> path = {};
 };
 std::array<Leftover, kFilesMax> leftovers;
@@ -23,7 +24,7 @@ std::mutex mutex;  // of who changes them; a signal does not ask
 
 void remove_and_end(int number) {
   for (Leftover& one : leftovers)
-    if (one.used) ::unlink(one.path.data());
+    if (one.used) ::unlinkat(one.folder, one.path.data(), 0);
   ::signal(number, SIG_DFL);
   ::raise(number);
 }
@@ -39,11 +40,12 @@ void watch_signals() {
 
 }  // namespace
 
-void remember_leftover(const std::string& path) {
+void remember_leftover(int folder, const std::string& path) {
   if (path.size() >= PATH_MAX) return;
   const std::lock_guard lock(mutex);
   for (Leftover& one : leftovers) {
     if (one.used) continue;
+    one.folder = folder;
     std::memcpy(one.path.data(), path.c_str(), path.size() + 1);
     one.used = true;
     watch_signals();
@@ -51,10 +53,10 @@ void remember_leftover(const std::string& path) {
   }
 }
 
-void forget_leftover(const std::string& path) {
+void forget_leftover(int folder, const std::string& path) {
   const std::lock_guard lock(mutex);
   for (Leftover& one : leftovers)
-    if (one.used && path == one.path.data()) one.used = false;
+    if (one.used && folder == one.folder && path == one.path.data()) one.used = false;
 }
 
 }  // namespace tracewell

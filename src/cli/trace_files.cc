@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/links.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/spool.h"
@@ -246,9 +245,7 @@ Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const s
     return Error{Errc::InvalidArgument,
                  fmt::format("{} is binary; not written to a terminal", format.description),
                  {}};
-  // Whoever names a link means what it leads to.
-  TW_ASSIGN_OR_RETURN(const std::string end, end_of_links(path));
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(end));
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
   return format.create(std::move(file), options);
 }
 

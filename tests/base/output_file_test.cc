@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "base/links.h"
 
 namespace tracewell {
 namespace {
@@ -65,8 +64,8 @@ TEST_P(OutputFiles, AppearWholeOrNotAtAll) {
   umask(mask);
 }
 
-/// Where links lead is for whoever names them to find out.
-TEST_P(OutputFiles, ReplaceLinksAsSuch) {
+/// Whoever names a link means what it leads to.
+TEST_P(OutputFiles, FollowOwnLinks) {
   const std::string target = folder_ + "/target";
   std::ofstream(target) << "kept";
   std::filesystem::create_symlink("target", path_);
@@ -76,7 +75,8 @@ TEST_P(OutputFiles, ReplaceLinksAsSuch) {
   ASSERT_TRUE(file->commit().ok());
   EXPECT_EQ(content(), "new");
   std::ifstream in(target);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "kept");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
   EXPECT_EQ(files(), 2u);
 }
 
@@ -87,9 +87,7 @@ TEST_P(OutputFiles, WriteToWhatIsOpenAlready) {
   const int open_file = open(target.c_str(), O_WRONLY | O_APPEND);
   ASSERT_GE(open_file, 0);
   std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(open_file), path_);
-  const auto end = end_of_links(path_);
-  ASSERT_TRUE(end);
-  auto file = OutputFile::create(*end, Existing::Replace, GetParam());
+  auto file = create();
   ASSERT_TRUE(file) << file.error().text();
   EXPECT_FALSE(file->can_rewrite());
   ASSERT_TRUE(file->write(std::string_view("and after")).ok());

@@ -1,0 +1,165 @@
+#include "base/folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace tracewell {
+namespace {
+
+Error failed(std::string_view what, const std::string& path) {
+  const Errc code = errno == ENOENT ? Errc::NotFound : Errc::Io;
+  return errno_error(fmt::format("cannot {} {}", what, printable(path)), code);
+}
+
+Error refused(const std::string& path, std::string_view why) {
+  return {Errc::InvalidArgument, fmt::format("cannot write {}: {}", printable(path), why), {}};
+}
+
+bool is_plain(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+Status check_own(int fd, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd, path));
+  if (facts.kind != FileFacts::Kind::Regular) return refused(path, "it is no regular file");
+  if (facts.owner != ::geteuid())
+    return refused(path, fmt::format("it belongs to {}", user_name(facts.owner)));
+  if (facts.links != 1)
+    return refused(path, fmt::format("it has {} names (hard links)", facts.links));
+  return {};
+}
+
+}  // namespace
+
+Result<Folder> Folder::named(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return failed("open the folder", path);
+  return Folder(std::move(fd), path);
+}
+
+Result<Folder> Folder::found(const std::string& path, const FoundRules& rules) {
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, open_found_folder(path, rules));
+  return Folder(std::move(fd), path);
+}
+
+Result<Folder> Folder::make(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const Place place, place_beside(path));
+  if (place.name == ".") return named(path);
+  const Folder parent(UniqueFd(::fcntl(place.folder.get(), F_DUPFD_CLOEXEC, 0)), path);
+  TW_ASSIGN_OR_RETURN(Folder out, parent.make_inside(place.name));
+  out.path_ = path;
+  return out;
+}
+
+std::optional<FileFacts> Folder::facts_of_name(const std::string& name) const {
+  const UniqueFd at(::openat(fd(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!at.valid()) return std::nullopt;
+  auto facts = facts_of(at.get(), name);
+  return facts.ok() ? std::optional(*facts) : std::nullopt;
+}
+
+bool Folder::is_link(const std::string& name) const {
+  struct stat status = {};
+  return ::fstatat(fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISLNK(status.st_mode);
+}
+
+Result<std::vector<std::string>> Folder::names() const {
+  const int again = ::openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(again < 0 ? nullptr : ::fdopendir(again),
+                                                    ::closedir);
+  if (!entries) {
+    const Error error = failed("look into", path_);
+    if (again >= 0) ::close(again);
+    return error;
+  }
+  std::vector<std::string> out;
+  errno = 0;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (out.size() == kNamesMax)
+      return {Errc::Limit, fmt::format("{} has more than {} files", printable(path_), kNamesMax)};
+    out.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return failed("look into", path_);
+  std::ranges::sort(out);
+  return out;
+}
+
+Result<Folder> Folder::inside(const std::string& name) const {
+  UniqueFd fd(::openat(fd_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.valid()) return failed("open the folder", path_of(name));
+  return Folder(std::move(fd), path_of(name));
+}
+
+Result<Folder> Folder::make_inside(const std::string& name) const {
+  if (!is_plain(name)) return refused(path_of(name), "that is no name for a folder");
+  if (::mkdirat(fd(), name.c_str(), 0700) != 0 && errno != EEXIST)
+    return failed("make", path_of(name));
+  return inside(name);
+}
+
+Result<UniqueFd> Folder::open(const std::string& name) const {
+  FoundRules rules;
+  rules.folder = fd();
+  auto out = open_found(name, rules);
+  if (out.ok()) return out;
+  // The whole name, for whoever reads it.
+  return std::move(out.error()).within(printable(path_));
+}
+
+Result<std::shared_ptr<InputFile>> Folder::read(const std::string& name) const {
+  TW_ASSIGN_OR_RETURN(UniqueFd file, open(name));
+  return InputFile::of(std::move(file), path_of(name));
+}
+
+Result<UniqueFd> Folder::open_own(const std::string& name, Make make, uint32_t mode,
+                                  bool append) const {
+  const std::string path = path_of(name);
+  if (!is_plain(name)) return refused(path, "that is no name for a file");
+  // O_NONBLOCK: a FIFO is looked at, not waited for.
+  const int flags =
+      O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : 0);
+  const int creates = make == Make::New ? O_CREAT | O_EXCL : make == Make::IfMissing ? O_CREAT : 0;
+  UniqueFd fd(::openat(fd_.get(), name.c_str(), flags | creates, mode));
+  if (!fd.valid() && errno == ELOOP) return refused(path, "it is a symbolic link");
+  if (!fd.valid()) return failed("write", path);
+  TW_RETURN_IF_ERROR(check_own(fd.get(), path));
+  return fd;
+}
+
+Status Folder::remove(const std::string& name) const {
+  if (::unlinkat(fd(), name.c_str(), 0) != 0) return failed("remove", path_of(name));
+  return {};
+}
+
+Status Folder::remove_folder(const std::string& name) const {
+  if (::unlinkat(fd(), name.c_str(), AT_REMOVEDIR) != 0) return failed("remove", path_of(name));
+  return {};
+}
+
+Status Folder::rename(const std::string& from, const std::string& to) const {
+  if (::renameat(fd(), from.c_str(), fd(), to.c_str()) != 0) return failed("rename", path_of(from));
+  return {};
+}
+
+Status Folder::sync() const {
+  return sync_folder(fd(), path_);
+}
+
+}  // namespace tracewell

@@ -1,0 +1,63 @@
+// A folder that is held by a descriptor. What is done in it is done in that folder, whatever
+// becomes of its name. The names in it are found, not given: base/open.h says what that means.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/open.h"
+#include "base/result.h"
+
+namespace tracewell {
+
+class Folder {
+ public:
+  /// The operator named it: links are followed.
+  static Result<Folder> named(const std::string& path);
+  /// It was found: base/open.h's rules.
+  static Result<Folder> found(const std::string& path, const FoundRules& rules = {});
+  /// Made when it is not there; the parents are, and its mode is 0700. A link is not followed.
+  static Result<Folder> make(const std::string& path);
+
+  const std::string& path() const { return path_; }  // as it was named: for messages
+  std::string path_of(const std::string& name) const { return path_ + "/" + name; }
+  int fd() const { return fd_.get(); }
+  Result<FileFacts> facts() const { return facts_of(fd_.get(), path_); }
+  /// Of what has this name; a link itself, not what it leads to. nullopt when nothing has it.
+  std::optional<FileFacts> facts_of_name(const std::string& name) const;
+  bool is_link(const std::string& name) const;
+
+  /// Without "." and "..", sorted. At most kNamesMax; Limit when there are more.
+  static constexpr size_t kNamesMax = 4u << 20;
+  Result<std::vector<std::string>> names() const;
+
+  /// A folder in it that is no link.
+  Result<Folder> inside(const std::string& name) const;
+  /// Made when it is not there, with mode 0700.
+  Result<Folder> make_inside(const std::string& name) const;
+  /// For reading: open_found().
+  Result<UniqueFd> open(const std::string& name) const;
+  Result<std::shared_ptr<InputFile>> read(const std::string& name) const;
+  /// For reading and writing: a regular file of this user's (of root's, where root asks) that has
+  /// one name, and no link. Made with `mode` when it is not there, if `make` says so.
+  /// InvalidArgument when it is something else.
+  enum class Make : uint8_t { No, IfMissing, New };
+  Result<UniqueFd> open_own(const std::string& name, Make make, uint32_t mode = 0600,
+                            bool append = false) const;
+
+  /// A file, or a link. NotFound when nothing has the name.
+  Status remove(const std::string& name) const;
+  Status remove_folder(const std::string& name) const;
+  Status rename(const std::string& from, const std::string& to) const;
+  /// What was made, renamed and removed in it stays so when the machine stops now (fsync).
+  Status sync() const;
+
+ private:
+  Folder(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  UniqueFd fd_;
+  std::string path_;
+};
+
+}  // namespace tracewell

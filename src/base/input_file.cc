@@ -1,0 +1,111 @@
+// Input as one span of bytes: mapped where it can be, copied where it cannot.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/open.h"
+#include "base/text.h"
+
+namespace tracewell {
+namespace {
+
+constexpr size_t kPieceBytes = 256 * 1024;
+constexpr uint64_t kPage = 4096;
+// Of a log with thousands of files not all descriptors are kept.
+constexpr int kKeptMax = 128;
+std::atomic<int> g_kept{0};
+
+Result<std::vector<uint8_t>> read_all(int fd, const std::string& path,
+                                      const InputFile::Wanted& wanted) {
+  std::vector<uint8_t> out;
+  bool judged = !wanted;
+  while (true) {
+    const size_t at = out.size();
+    if (!judged && at >= InputFile::kHeadBytes) {
+      if (!wanted({out.data(), InputFile::kHeadBytes})) return out;
+      judged = true;
+    }
+    out.resize(at + kPieceBytes);
+    const ssize_t got = read(fd, out.data() + at, kPieceBytes);
+    if (got < 0 && errno == EINTR) {
+      out.resize(at);
+      continue;
+    }
+    if (got < 0) return errno_error("cannot read " + printable(path));
+    out.resize(at + static_cast<size_t>(got));
+    if (got == 0) return out;
+  }
+}
+
+}  // namespace
+
+void UniqueFd::reset() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
+Result<std::shared_ptr<InputFile>> InputFile::open(const std::string& path, const Wanted& wanted) {
+  const bool standard_input = path == "-";
+  if (!standard_input) {
+    TW_ASSIGN_OR_RETURN(UniqueFd fd, open_named(path));
+    return of(std::move(fd), path, wanted);
+  }
+  UniqueFd fd(fcntl(0, F_DUPFD_CLOEXEC, 0));
+  if (!fd.valid()) return errno_error("cannot read standard input");
+  return of(std::move(fd), path, wanted, true);
+}
+
+Result<std::shared_ptr<InputFile>> InputFile::open_found(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, tracewell::open_found(path));
+  return of(std::move(fd), path);
+}
+
+Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string& path,
+                                                 const Wanted& wanted, bool here) {
+  std::shared_ptr<InputFile> file(new InputFile);
+  file->path_ = path;
+  TW_ASSIGN_OR_RETURN(file->facts_, facts_of(fd.get(), path));
+  if (file->facts_.kind == FileFacts::Kind::Folder)
+    return Error{Errc::Io, fmt::format("cannot open {}: it is a directory", printable(path)), {}};
+  const bool from_start = !here || lseek(fd.get(), 0, SEEK_CUR) == 0;
+  if (file->facts_.kind == FileFacts::Kind::Regular && file->facts_.bytes > 0 && from_start) {
+    file->size_ = static_cast<size_t>(file->facts_.bytes);
+    TW_ASSIGN_OR_RETURN(file->mapping_, Mapping::map(fd.get(), file->size_, Mapping::Access::Read,
+                                                     printable(path)));
+    file->data_ = file->mapping_.data();
+    if (g_kept.fetch_add(1) < kKeptMax)
+      file->fd_ = std::move(fd);
+    else
+      --g_kept;
+    return file;
+  }
+  TW_ASSIGN_OR_RETURN(file->copy_, read_all(fd.get(), path, wanted));
+  file->data_ = file->copy_.data();
+  file->size_ = file->copy_.size();
+  return file;
+}
+
+InputFile::~InputFile() {
+  if (fd_.valid()) --g_kept;
+}
+
+/// Pages that were wholly cut off are known by the access that failed; of the last page that is
+/// left, only the size of the file tells.
+std::optional<LostBytes> InputFile::lost() const {
+  std::optional<LostBytes> out;
+  if (const auto pages = mapping_.lost())
+    out = LostBytes{pages->first, std::min(pages->pages * kPage, size_ - pages->first)};
+  if (!fd_.valid()) return out;
+  const auto now = facts_of(fd_.get(), path_);
+  if (!now.ok() || now->bytes >= size_) return out;
+  if (!out) return LostBytes{now->bytes, size_ - now->bytes};
+  return LostBytes{std::min(out->first, now->bytes), std::max(out->bytes, size_ - now->bytes)};
+}
+
+}  // namespace tracewell

@@ -1,0 +1,320 @@
+// Names are walked component by component, so that each link can be looked at before it is
+// followed. openat2(2) cannot do that: it follows all links or none.
+#include "base/open.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace tracewell {
+namespace {
+
+constexpr int kLinksMax = 40;        // as the system has it
+constexpr size_t kFoldersMax = 256;  // deep; each is an open descriptor
+constexpr ino_t kProcRoot = 1;       // the inode of /proc itself
+constexpr int kPathOnly = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+
+FileFacts facts_from(const struct stat& status) {
+  FileFacts out;
+  out.kind = S_ISREG(status.st_mode)   ? FileFacts::Kind::Regular
+             : S_ISDIR(status.st_mode) ? FileFacts::Kind::Folder
+                                       : FileFacts::Kind::Other;
+  out.device = status.st_dev;
+  out.inode = status.st_ino;
+  out.bytes = static_cast<uint64_t>(status.st_size);
+  out.links = status.st_nlink;
+  out.owner = status.st_uid;
+  out.group = status.st_gid;
+  out.mode = status.st_mode & 07777;
+  out.changed_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+  return out;
+}
+
+Error system_error(std::string_view what) {
+  const Errc code = errno == ENOENT || errno == ENOTDIR ? Errc::NotFound : Errc::Io;
+  return errno_error(fmt::format("cannot open {}", printable(what)), code);
+}
+
+/// A link of /proc that stands for an open file rather than for the name that it shows. Those in
+/// /proc itself, such as /proc/self, are plain ones.
+bool is_open_file_link(int link, int folder) {
+  struct statfs system = {};
+  struct stat parent = {};
+  return ::fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC &&
+         ::fstat(folder, &parent) == 0 && parent.st_ino != kProcRoot;
+}
+
+class Walk {
+ public:
+  struct Rules {
+    FoundRules found;
+    bool open_files = false;  // links of /proc that stand for open files are followed
+    bool last_link = true;    // what the whole path names is followed when it is a link
+  };
+  Walk(const std::string& path, const Rules& rules) : whole_(path), rules_(rules), rest_(path) {}
+
+  Result<Place> go() {
+    TW_RETURN_IF_ERROR(begin());
+    while (true) {
+      const std::string name = next_name();
+      if (name.empty() && rest_.empty()) return here();
+      if (name.empty() || name == ".") continue;
+      if (name == "..") {
+        TW_RETURN_IF_ERROR(up());
+        continue;
+      }
+      UniqueFd at(::openat(top(), name.c_str(), kPathOnly));
+      const bool last = is_last();
+      if (!at.valid() && errno == ENOENT && last && !must_be_folder_)
+        return Place{std::move(folders_.back()), name, {}, {}};
+      if (!at.valid()) return system_error(whole_);
+      struct stat status = {};
+      if (::fstat(at.get(), &status) != 0) return system_error(whole_);
+      if (S_ISLNK(status.st_mode) && (!last || rules_.last_link || must_be_folder_)) {
+        TW_ASSIGN_OR_RETURN(const bool open_file, follow(at, name, status));
+        if (open_file && last) return end_at(name);
+        continue;
+      }
+      if (last && !must_be_folder_)
+        return Place{std::move(folders_.back()), name, std::move(at), facts_from(status)};
+      TW_RETURN_IF_ERROR(enter(std::move(at), status));
+    }
+  }
+
+ private:
+  int top() const { return folders_.back().get(); }
+
+  Status begin() {
+    if (whole_.empty() || whole_.find('\0') != std::string::npos)
+      return {Errc::InvalidArgument, "a file's name is empty or has a zero byte"};
+    const bool in_root = rules_.found.in_root;
+    if (rest_.front() == '/' && !in_root) return from_root();
+    const int start = rules_.found.folder;
+    UniqueFd fd(start >= 0 ? ::fcntl(start, F_DUPFD_CLOEXEC, 0)
+                           : ::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!fd.valid()) return system_error(whole_);
+    folders_.push_back(std::move(fd));
+    return {};
+  }
+
+  Status from_root() {
+    if (rules_.found.in_root) {
+      folders_.resize(1);
+      return {};
+    }
+    UniqueFd fd(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!fd.valid()) return system_error(whole_);
+    folders_.clear();
+    folders_.push_back(std::move(fd));
+    return {};
+  }
+
+  /// Up to the next slash; "" where a slash stands, or at the end.
+  std::string next_name() {
+    const size_t slash = rest_.find('/');
+    std::string name = rest_.substr(0, slash);
+    rest_ = slash == std::string::npos ? std::string() : rest_.substr(slash + 1);
+    must_be_folder_ = slash != std::string::npos;
+    return name;
+  }
+  bool is_last() const { return rest_.find_first_not_of('/') == std::string::npos; }
+
+  Status up() {
+    if (folders_.size() > 1) {
+      folders_.pop_back();
+      return {};
+    }
+    if (rules_.found.in_root) return {};
+    UniqueFd fd(::openat(top(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!fd.valid()) return system_error(whole_);
+    folders_.back() = std::move(fd);
+    return {};
+  }
+
+  Status enter(UniqueFd at, const struct stat& status) {
+    if (!S_ISDIR(status.st_mode)) {
+      errno = ENOTDIR;
+      return system_error(whole_);
+    }
+    if (folders_.size() >= kFoldersMax)
+      return {Errc::Limit, fmt::format("{} is too deep", printable(whole_))};
+    folders_.push_back(std::move(at));
+    return {};
+  }
+
+  bool is_trusted(uint32_t owner) const {
+    return owner == ::geteuid() || owner == 0 || owner == rules_.found.also;
+  }
+
+  /// Whether it stands for an open file; that is entered, or is `opened_` when it is none.
+  Result<bool> follow(const UniqueFd& link, const std::string& name, const struct stat& status) {
+    if (++links_ > kLinksMax) {
+      errno = ELOOP;
+      return system_error(whole_);
+    }
+    if (!is_trusted(status.st_uid))
+      return {Errc::InvalidArgument,
+              fmt::format("cannot open {}: \"{}\" in it is a symbolic link of {}, and only links "
+                          "of your own and of root are followed here",
+                          printable(whole_), printable(name), user_name(status.st_uid))};
+    if (is_open_file_link(link.get(), top())) return open_file(name);
+    std::array<char, PATH_MAX> text;
+    const ssize_t size = ::readlinkat(link.get(), "", text.data(), text.size());
+    if (size <= 0) return system_error(whole_);
+    const std::string to(text.data(), static_cast<size_t>(size));
+    rest_ = must_be_folder_ ? to + "/" + rest_ : to;
+    if (to.starts_with('/')) TW_RETURN_IF_ERROR(from_root());
+    return false;
+  }
+
+  Result<bool> open_file(const std::string& name) {
+    if (!rules_.open_files)
+      return {Errc::InvalidArgument,
+              fmt::format("cannot open {}: \"{}\" in it stands for an open file of a process",
+                          printable(whole_), printable(name))};
+    UniqueFd at(::openat(top(), name.c_str(), O_PATH | O_CLOEXEC));
+    struct stat status = {};
+    if (!at.valid() || ::fstat(at.get(), &status) != 0) return system_error(whole_);
+    if (must_be_folder_) {
+      TW_RETURN_IF_ERROR(enter(std::move(at), status));
+      return false;
+    }
+    opened_ = std::move(at);
+    return true;
+  }
+
+  Result<Place> end_at(const std::string& name) {
+    TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(opened_.get(), whole_));
+    return Place{{}, name, std::move(opened_), facts};
+  }
+
+  /// The path ends in a folder that is entered: "/", "a/..", "a/".
+  Result<Place> here() {
+    UniqueFd at(::fcntl(top(), F_DUPFD_CLOEXEC, 0));
+    TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(at.get(), whole_));
+    return Place{std::move(folders_.back()), ".", std::move(at), facts};
+  }
+
+  const std::string whole_;
+  const Rules rules_;
+  std::string rest_;
+  bool must_be_folder_ = false;  // a slash follows the name
+  int links_ = 0;
+  std::vector<UniqueFd> folders_;
+  UniqueFd opened_;
+};
+
+/// The file itself, once it is known to be one that may be opened: to open a device does things.
+Result<UniqueFd> open_at(const Place& place, int flags, std::string_view what) {
+  const std::string again = fmt::format("/proc/self/fd/{}", place.at.get());
+  UniqueFd fd(::open(again.c_str(), flags | O_CLOEXEC | O_NOCTTY));
+  if (fd.valid() || errno != ENOENT || !place.folder.valid()) {
+    if (!fd.valid()) return system_error(what);
+    return fd;
+  }
+  // There is no /proc here.
+  fd = UniqueFd(
+      ::openat(place.folder.get(), place.name.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW));
+  if (!fd.valid()) return system_error(what);
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), what));
+  if (facts.is_same(place.facts)) return fd;
+  return {Errc::InvalidArgument,
+          fmt::format("{} became another file while it was opened", printable(what))};
+}
+
+Result<UniqueFd> open_found_kind(const std::string& path, const FoundRules& rules,
+                                 FileFacts::Kind kind) {
+  TW_ASSIGN_OR_RETURN(const Place place, Walk(path, {rules}).go());
+  if (!place.at.valid()) {
+    errno = ENOENT;
+    return system_error(path);
+  }
+  const bool folder = kind == FileFacts::Kind::Folder;
+  if (place.facts.kind != kind)
+    return {Errc::InvalidArgument, fmt::format("cannot open {}: it is no {}", printable(path),
+                                               folder ? "folder" : "regular file")};
+  return open_at(place, O_RDONLY | O_NONBLOCK | (folder ? O_DIRECTORY : 0), path);
+}
+
+}  // namespace
+
+Result<FileFacts> facts_of(int fd, std::string_view what) {
+  struct stat status = {};
+  if (::fstat(fd, &status) != 0)
+    return errno_error(fmt::format("cannot look at {}", printable(what)));
+  return facts_from(status);
+}
+
+std::optional<FileFacts> facts_at(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return facts_from(status);
+}
+
+Result<UniqueFd> open_named(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!fd.valid()) return system_error(path);
+  return fd;
+}
+
+Result<UniqueFd> open_named_to_write(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const Place place, write_place(path));
+  if (!place.at.valid()) {
+    errno = ENOENT;
+    return system_error(path);
+  }
+  return open_at(place, O_RDWR, path);
+}
+
+Result<UniqueFd> open_found(const std::string& path, const FoundRules& rules) {
+  return open_found_kind(path, rules, FileFacts::Kind::Regular);
+}
+
+Result<UniqueFd> open_found_folder(const std::string& path, const FoundRules& rules) {
+  return open_found_kind(path, rules, FileFacts::Kind::Folder);
+}
+
+Result<Place> write_place(const std::string& path) {
+  Walk::Rules rules;
+  rules.open_files = true;
+  return Walk(path, rules).go();
+}
+
+Result<Place> place_beside(const std::string& path) {
+  Walk::Rules rules;
+  rules.open_files = true;
+  rules.last_link = false;
+  return Walk(path, rules).go();
+}
+
+Status sync_folder(int fd, const std::string& path) {
+  const UniqueFd again(::openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (again.valid() && ::fsync(again.get()) == 0) return {};
+  // A folder may be written and not be read; some file systems cannot sync one; some are read-only.
+  if (errno == EACCES || errno == EINVAL || errno == EROFS || errno == EBADF) return {};
+  return errno_error("cannot sync the folder of " + printable(path));
+}
+
+std::string user_name(uint32_t uid) {
+  std::array<char, 4096> room;
+  struct passwd entry = {};
+  struct passwd* found = nullptr;
+  if (::getpwuid_r(uid, &entry, room.data(), room.size(), &found) == 0 && found)
+    return fmt::format("user {}", printable(found->pw_name));
+  return fmt::format("user {}", uid);
+}
+
+}  // namespace tracewell

@@ -1,0 +1,249 @@
+// Output that appears whole or not at all.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/leftovers.h"
+#include "base/open.h"
+#include "base/text.h"
+
+namespace tracewell {
+namespace {
+
+constexpr size_t kBufferBytes = 256 * 1024;
+constexpr std::chrono::milliseconds kFlushEvery{50};  // of standard output
+
+/// What stands for an open file, for who wants to give it a name.
+std::string link_of(const UniqueFd& fd) {
+  return "/proc/self/fd/" + std::to_string(fd.get());
+}
+
+/// What is no regular file, or is open already: /dev/stdout leads to what is, with its place in the
+/// file. To open that once more would begin at its head.
+UniqueFd open_special(const Place& place) {
+  for (const int own : {1, 2}) {
+    const auto facts = facts_of(own, "");
+    if (place.facts.kind == FileFacts::Kind::Regular && facts.ok() && facts->is_same(place.facts))
+      return UniqueFd(fcntl(own, F_DUPFD_CLOEXEC, 0));
+  }
+  const int appends = place.facts.kind == FileFacts::Kind::Regular ? O_APPEND : 0;
+  return UniqueFd(::open(link_of(place.at).c_str(), O_WRONLY | appends | O_CLOEXEC | O_NOCTTY));
+}
+
+mode_t default_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+/// A temporary name beside `name`.
+UniqueFd create_temporary(int folder, const std::string& name, std::string& temporary) {
+  for (uint32_t number = 0; number < 10000; ++number) {
+    temporary = fmt::format("{}.{}.{}", name, getpid(), number);
+    remember_leftover(folder, temporary);  // before it is there
+    UniqueFd fd(::openat(folder, temporary.c_str(),
+                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (fd.valid()) {
+      fchmod(fd.get(), default_mode());
+      return fd;
+    }
+    const int failed = errno;
+    forget_leftover(folder, temporary);
+    temporary.clear();
+    errno = failed;
+    if (failed != EEXIST) break;
+  }
+  return {};
+}
+
+/// None where the file system has no such files, or where they could not get a name later, which
+/// takes /proc.
+UniqueFd create_nameless(int folder) {
+  UniqueFd fd(::openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  if (!fd.valid() || access(link_of(fd).c_str(), F_OK) != 0) return {};
+  return fd;
+}
+
+/// Who could not read `other` must not read this.
+void take_rights(int fd, const FileFacts& other) {
+  uint32_t mode = other.mode & 0644;
+  if (geteuid() == 0 && fchown(fd, other.owner, other.group) != 0) mode &= 0600;
+  if (geteuid() != 0 && fchown(fd, static_cast<uid_t>(-1), other.group) != 0) mode &= 0604;
+  fchmod(fd, mode | 0600);
+}
+
+Error not_written(const std::string& path, std::string_view why) {
+  return {Errc::InvalidArgument, fmt::format("cannot write {}: {}", printable(path), why), {}};
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::create(const std::string& path, Existing existing,
+                                      Meanwhile meanwhile) {
+  if (path != "-") {
+    TW_ASSIGN_OR_RETURN(Place place, write_place(path));
+    return create_at(std::move(place), path, existing, meanwhile);
+  }
+  OutputFile file;
+  file.path_ = path;
+  file.fd_ = UniqueFd(fcntl(1, F_DUPFD_CLOEXEC, 0));
+  if (!file.fd_.valid()) return errno_error("cannot write standard output");
+  return file;
+}
+
+Result<OutputFile> OutputFile::create_beside(const std::string& path, const FileFacts& other,
+                                             Existing existing) {
+  TW_ASSIGN_OR_RETURN(Place place, place_beside(path));
+  if (place.at.valid() && place.facts.kind != FileFacts::Kind::Regular)
+    return not_written(path, "what is there is no regular file");
+  TW_ASSIGN_OR_RETURN(OutputFile file,
+                      create_at(std::move(place), path, existing, Meanwhile::Nameless));
+  take_rights(file.fd_.get(), other);
+  return file;
+}
+
+Result<OutputFile> OutputFile::create_at(Place place, const std::string& path, Existing existing,
+                                         Meanwhile meanwhile) {
+  OutputFile file;
+  file.path_ = path;
+  file.existing_ = existing;
+  const bool there = place.at.valid();
+  if (there && place.facts.kind == FileFacts::Kind::Folder)
+    return not_written(path, "it is a directory");
+  if (there && (place.facts.kind != FileFacts::Kind::Regular || !place.folder.valid())) {
+    file.fd_ = open_special(place);
+    if (!file.fd_.valid()) return errno_error("cannot write " + printable(path));
+    return file;
+  }
+  file.regular_ = true;
+  file.name_ = place.name;
+  file.folder_ = std::move(place.folder);
+  const int folder = file.folder_.get();
+  if (meanwhile == Meanwhile::Nameless) file.fd_ = create_nameless(folder);
+  if (!file.fd_.valid()) file.fd_ = create_temporary(folder, file.name_, file.temporary_);
+  // What replaces a file of the user's is nobody's to read who was not to read that one.
+  if (file.fd_.valid() && there && place.facts.owner == geteuid())
+    fchmod(file.fd_.get(), place.facts.mode & 0777);
+  if (file.fd_.valid()) return file;
+  return errno_error("cannot write " + printable(path));
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : fd_(std::move(other.fd_)),
+      folder_(std::move(other.folder_)),
+      path_(std::move(other.path_)),
+      name_(std::move(other.name_)),
+      existing_(other.existing_),
+      regular_(other.regular_),
+      temporary_(std::exchange(other.temporary_, {})),
+      buffer_(std::move(other.buffer_)),
+      written_(other.written_),
+      flushed_(other.flushed_) {}
+
+OutputFile::~OutputFile() {
+  if (temporary_.empty()) return;
+  unlinkat(folder_.get(), temporary_.c_str(), 0);
+  forget_leftover(folder_.get(), temporary_);
+}
+
+Status OutputFile::write(Bytes bytes) {
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  if (buffer_.size() >= kBufferBytes) return flush();
+  if (path_ != "-") return {};
+  const auto now = std::chrono::steady_clock::now();
+  if (now - flushed_ < kFlushEvery) return {};
+  flushed_ = now;
+  return flush();
+}
+
+Status OutputFile::flush() {
+  size_t at = 0;
+  while (at < buffer_.size()) {
+    const ssize_t put = ::write(fd_.get(), buffer_.data() + at, buffer_.size() - at);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno_error("cannot write " + path_);
+    at += static_cast<size_t>(put);
+  }
+  written_ += buffer_.size();
+  buffer_.clear();
+  return {};
+}
+
+Status OutputFile::rewrite_at(uint64_t offset, Bytes bytes) {
+  TW_CHECK(can_rewrite() && offset + bytes.size() <= size());
+  TW_RETURN_IF_ERROR(flush());
+  while (!bytes.empty()) {
+    const ssize_t put = pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno_error("cannot write " + path_);
+    offset += static_cast<uint64_t>(put);
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+  return {};
+}
+
+Result<std::shared_ptr<InputFile>> OutputFile::read_back() {
+  TW_CHECK(can_rewrite());
+  TW_RETURN_IF_ERROR(flush());
+  UniqueFd again(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!again.valid()) return errno_error("cannot read " + printable(path_));
+  return InputFile::of(std::move(again), path_);
+}
+
+/// A file without a name gets its own at once when that is free, else a temporary one, for a link
+/// does not replace on any file system. The result is an errno.
+int OutputFile::name_it() {
+  const std::string file = link_of(fd_);
+  const int folder = folder_.get();
+  const auto name = [&](const std::string& as) {
+    const bool done = linkat(AT_FDCWD, file.c_str(), folder, as.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    return done ? 0 : errno;
+  };
+  if (const int failed = name(name_); failed != EEXIST || existing_ == Existing::Keep)
+    return failed;
+  for (uint32_t number = 0;; ++number) {
+    temporary_ = fmt::format("{}.{}.{}", name_, getpid(), number);
+    if (faccessat(folder, temporary_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) continue;
+    remember_leftover(folder, temporary_);  // before it is there
+    const int failed = name(temporary_);
+    if (failed == 0) return 0;
+    forget_leftover(folder, temporary_);
+    temporary_.clear();
+    if (failed != EEXIST) return failed;
+  }
+}
+
+Status OutputFile::commit() {
+  TW_RETURN_IF_ERROR(flush());
+  if (!regular_) return {};
+  if (fsync(fd_.get()) != 0) return errno_error("cannot sync " + printable(path_));
+  const bool keep = existing_ == Existing::Keep;
+  const int folder = folder_.get();
+  int failed = temporary_.empty() ? name_it() : 0;
+  if (failed == 0 && !temporary_.empty()) {
+    const bool done = keep ? linkat(folder, temporary_.c_str(), folder, name_.c_str(), 0) == 0
+                           : renameat(folder, temporary_.c_str(), folder, name_.c_str()) == 0;
+    if (!done) {
+      failed = errno;
+    } else {
+      if (keep) unlinkat(folder, temporary_.c_str(), 0);
+      forget_leftover(folder, temporary_);
+      temporary_.clear();
+    }
+  }
+  if (failed == EEXIST) return {Errc::InvalidArgument, printable(path_) + " exists already"};
+  errno = failed;
+  if (failed != 0) return errno_error("cannot rename to " + printable(path_));
+  fd_.reset();
+  return sync_folder(folder, path_);
+}
+
+}  // namespace tracewell
