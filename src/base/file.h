@@ -78,6 +78,9 @@ class InputFile {
                                                  const Wanted& wanted = {});
   /// What was found (base/open.h): a regular file.
   static Result<std::shared_ptr<InputFile>> open_found(const std::string& path);
+  /// What is kept beside a file (base/open.h, open_beside()).
+  static Result<std::shared_ptr<InputFile>> open_beside(const std::string& path,
+                                                        const FileFacts& other);
   /// What is open already; `path` is for messages. A regular file is read from its begin, unless
   /// `here`: then from where the descriptor stands.
   static Result<std::shared_ptr<InputFile>> of(UniqueFd fd, const std::string& path,

@@ -66,6 +66,12 @@ Result<std::shared_ptr<InputFile>> InputFile::open_found(const std::string& path
   return of(std::move(fd), path);
 }
 
+Result<std::shared_ptr<InputFile>> InputFile::open_beside(const std::string& path,
+                                                          const FileFacts& other) {
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, tracewell::open_beside(path, other));
+  return of(std::move(fd), path);
+}
+
 Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string& path,
                                                  const Wanted& wanted, bool here) {
   std::shared_ptr<InputFile> file(new InputFile);

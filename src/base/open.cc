@@ -287,6 +287,26 @@ Result<UniqueFd> open_found_folder(const std::string& path, const FoundRules& ru
   return open_found_kind(path, rules, FileFacts::Kind::Folder);
 }
 
+Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const UniqueFd held(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!held.valid()) return system_error(path);
+  FoundRules rules;
+  rules.folder = held.get();
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, open_found(path.substr(slash + 1), rules));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), path));
+  const auto refuse = [&](const std::string& why) {
+    return Error{Errc::InvalidArgument, fmt::format("{} {}", printable(path), why), {}};
+  };
+  if (facts.owner != ::geteuid() && facts.owner != 0 && facts.owner != other.owner)
+    return refuse(fmt::format("belongs to {}, who does not own the trace",
+                              user_name(facts.owner)));
+  if ((facts.mode & 0022) != 0)
+    return refuse(fmt::format("may be written by others (mode {:03o}; chmod go-w)", facts.mode));
+  return fd;
+}
+
 Result<Place> write_place(const std::string& path) {
   Walk::Rules rules;
   rules.open_files = true;

@@ -62,6 +62,11 @@ Result<Place> write_place(const std::string& path);
 /// beside others. `at` may be a link then.
 Result<Place> place_beside(const std::string& path);
 
+/// For reading: what is kept beside a file with these facts, such as an index of it. Believed is a
+/// regular file that only its owner may write to: this user, root, or the owner of the other one.
+/// NotFound: there is none. InvalidArgument, with a text: there is one that is not believed.
+Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other);
+
 /// What was made, renamed and removed in the folder stays so when the machine stops now. `fd` may
 /// be O_PATH. File systems that cannot sync a folder are passed over.
 Status sync_folder(int fd, const std::string& path);

@@ -116,6 +116,7 @@ Result<int> check(const CheckOptions& options) {
         ++events;
     }
   }
+  note_lost_bytes(trace);
   options.json ? tell_json(trace, events, lost, options.input.strict)
                : tell(trace, events, lost, options.input);
   return static_cast<int>(problems.count(kBad) == 0 ? kOk : kNothing);

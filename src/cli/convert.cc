@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
@@ -189,7 +190,7 @@ Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const Add
 
 Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(const formats::Format* format, output_format(options));
-  if (is_same_file(options.input.path, options.output))
+  if (options.output != "-" && is_same_file(options.input.path, options.output))
     return {Errc::InvalidArgument,
             fmt::format("{} and {} are the same file; give another one to write",
                         printable(options.input.path), printable(options.output))};

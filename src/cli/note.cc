@@ -1,5 +1,4 @@
 // tracewell note FILE [N [TEXT]]: what people want to remember of steps.
-#include <fcntl.h>
 #include <sys/file.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/open.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
@@ -92,7 +92,7 @@ std::string joined(const std::vector<std::string>& words) {
 /// What is there, to be changed. A file that would lose something is left alone.
 Status read_for_change(const std::string& path, const NotedTrace& noted, std::vector<Note>& notes) {
   ProblemLog problems;
-  TW_ASSIGN_OR_RETURN(NotesFile file, read_notes(path, noted.trace.file->bytes(), problems));
+  TW_ASSIGN_OR_RETURN(NotesFile file, read_notes(path, *noted.trace.file, problems));
   if (file.there && !file.fits && problems.empty())
     return {Errc::InvalidArgument,
             fmt::format("{} is not of this trace as it is now; look at it, or delete it by "
@@ -108,7 +108,8 @@ Status read_for_change(const std::string& path, const NotedTrace& noted, std::ve
 /// Who writes notes of the same trace at the same time waits until this is closed. The notes' file
 /// is another one each time, so it is the trace that is locked; which takes no right to write.
 UniqueFd take_turn(const std::string& trace) {
-  UniqueFd fd(::open(trace.c_str(), O_RDONLY | O_CLOEXEC));
+  auto opened = open_named(trace);
+  UniqueFd fd = opened.ok() ? *std::move(opened) : UniqueFd();
   while (fd.valid() && ::flock(fd.get(), LOCK_EX) != 0 && errno == EINTR) {
   }
   return fd;
@@ -116,10 +117,10 @@ UniqueFd take_turn(const std::string& trace) {
 
 Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, NotedTrace& noted) {
   const std::string path = notes_path(options.input.path);
-  const Bytes bytes = noted.trace.file->bytes();
+  const InputFile& trace = *noted.trace.file;
   const UniqueFd turn = take_turn(options.input.path);
   if (options.clear) {
-    TW_RETURN_IF_ERROR(noted.own().empty() ? delete_notes(path) : write_notes(path, bytes, {}));
+    TW_RETURN_IF_ERROR(noted.own().empty() ? delete_notes(path) : write_notes(path, trace, {}));
     return static_cast<int>(kOk);
   }
   std::vector<Note> notes;
@@ -139,7 +140,7 @@ Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, Not
     notes.insert(at, {*step, std::move(text)});
   }
   const bool needed = !notes.empty() || !noted.own().empty();
-  TW_RETURN_IF_ERROR(needed ? write_notes(path, bytes, notes) : delete_notes(path));
+  TW_RETURN_IF_ERROR(needed ? write_notes(path, trace, notes) : delete_notes(path));
   return static_cast<int>(kOk);
 }
 

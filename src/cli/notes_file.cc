@@ -1,18 +1,16 @@
 #include "cli/notes_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/hex.h"
 #include "base/murmur3.h"
+#include "base/open.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "formats/jsonl.h"
 #include "formats/jsonl_value.h"
@@ -115,17 +113,18 @@ class NotesReader {
 
 std::string notes_path(const std::string& trace) { return trace + ".notes"; }
 
-Result<NotesFile> read_notes(const std::string& path, Bytes trace, ProblemLog& problems) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return NotesFile{};
-  if (!std::filesystem::is_regular_file(path, ignored))
-    return {Errc::Io, fmt::format("{} is not a file", path)};
-  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
-  return NotesReader(as_text(file->bytes()), problems).read(trace);
+Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
+                             ProblemLog& problems) {
+  const auto file = InputFile::open_beside(path, trace.facts());
+  if (!file.ok() && file.error().code == Errc::NotFound) return NotesFile{};
+  if (!file.ok()) return file.error();
+  return NotesReader(as_text((*file)->bytes()), problems).read(trace.bytes());
 }
 
-Status write_notes(const std::string& path, Bytes trace, const std::vector<Note>& notes) {
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+Status write_notes(const std::string& path, const InputFile& file_of_trace,
+                   const std::vector<Note>& notes) {
+  const Bytes trace = file_of_trace.bytes();
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create_beside(path, file_of_trace.facts()));
   const Identity of = identity_of(trace, trace.size());
   TW_RETURN_IF_ERROR(file.write(
       fmt::format("{{\"notes_of\":{{\"bytes\":{},\"head\":\"{}\",\"tail\":\"{}\"}}}}\n", of.bytes,
@@ -140,8 +139,10 @@ Status write_notes(const std::string& path, Bytes trace, const std::vector<Note>
 }
 
 Status delete_notes(const std::string& path) {
-  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-  return errno_error("cannot delete " + path);
+  TW_ASSIGN_OR_RETURN(const Place place, place_beside(path));
+  if (!place.at.valid()) return {};
+  TW_ASSIGN_OR_RETURN(const Folder folder, Folder::named(parent_of(path)));
+  return folder.remove(place.name);
 }
 
 TraceNotes notes_of(const OpenTrace& trace, const std::string& path,
@@ -149,9 +150,9 @@ TraceNotes notes_of(const OpenTrace& trace, const std::string& path,
   if (path == "-") return {own, false};
   const std::string beside = notes_path(path);
   ProblemLog problems;
-  auto file = read_notes(beside, trace.file->bytes(), problems);
+  auto file = read_notes(beside, *trace.file, problems);
   if (!file) {
-    fmt::print(stderr, "tracewell: {}\n", printable(file.error().text()));
+    fmt::print(stderr, "tracewell: {}; its notes are not used\n", file.error().text());
     return {own, false};
   }
   for (const Problem& problem : problems.kept())

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/file.h"
 #include "base/result.h"
 #include "cli/trace_files.h"
 #include "model/catalog.h"
@@ -25,10 +25,13 @@ struct NotesFile {
 };
 /// "FILE.notes".
 std::string notes_path(const std::string& trace);
-/// Of the trace with these bytes. Bad lines are problems, with their place, and left out.
-Result<NotesFile> read_notes(const std::string& path, Bytes trace, ProblemLog& problems);
+/// Of this trace. Bad lines are problems, with their place, and left out. InvalidArgument: somebody
+/// else may have written it (base/open.h, open_beside()).
+Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
+                             ProblemLog& problems);
 /// As a whole or not at all; one without notes says that there are none, whatever is in the trace.
-Status write_notes(const std::string& path, Bytes trace, const std::vector<Note>& notes);
+Status write_notes(const std::string& path, const InputFile& trace,
+                   const std::vector<Note>& notes);
 /// That there is none is no error.
 Status delete_notes(const std::string& path);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
@@ -21,7 +22,7 @@ struct RepairOptions {
 };
 
 Result<int> repair(const RepairOptions& options) {
-  if (is_same_file(options.input.path, options.output))
+  if (options.output != "-" && is_same_file(options.input.path, options.output))
     return Error{Errc::InvalidArgument,
                  fmt::format("{} and {} are the same file; what was lost should stay at hand",
                              printable(options.input.path), printable(options.output)),

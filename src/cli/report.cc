@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/component_logs.h"

@@ -20,19 +20,19 @@ namespace {
 constexpr size_t kThreadsNamed = 8;
 constexpr uint64_t kReadOnMax = 256;  // steps that are cheaper to read than to jump over
 
-Result<timeline::Timeline> open_timeline(const StepTrace& trace, const InputOptions& options,
-                                         const OpenWatch& watch) {
+Result<timeline::Timeline> open_timeline(const StepTrace& trace, const OpenWatch& watch) {
   const StepIndex& steps = *trace.source->steps();
   Progress progress("indexing", steps.count(), watch.lines);
   timeline::TimelineOptions wanted;
   wanted.build.stop = watch.stop;
   wanted.build.progress = [&progress](uint64_t done) { progress.at(done); };
   // What is in memory as a whole is small enough to be indexed each time.
-  const auto sidecar = sidecar_of(options.path);
+  const auto& sidecar = trace.trace.sidecar;
   std::vector<uint8_t> notes;
   if (trace.stored == nullptr && sidecar) {
     wanted.sidecar = sidecar->path;
-    wanted.trace_changed_ns = sidecar->trace_changed_ns;
+    wanted.trace_changed_ns = sidecar->trace.changed_ns;
+    wanted.trace_file = sidecar->trace;
     wanted.damaged = [path = sidecar->path] {
       fmt::print(stderr, "tracewell: {} is damaged; making it anew\n", printable(path));
     };
@@ -68,7 +68,7 @@ Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,
     out.source = out.stored.get();
   }
   if (options.strict) TW_RETURN_IF_ERROR(out.trace.problems->strict());
-  TW_ASSIGN_OR_RETURN(timeline::Timeline opened, open_timeline(out, options, watch));
+  TW_ASSIGN_OR_RETURN(timeline::Timeline opened, open_timeline(out, watch));
   out.timeline = std::make_unique<timeline::Timeline>(std::move(opened));
   tell_problems(out.trace, options.path);
   out.notes = notes_of(out.trace, options.path, out.catalog().notes).notes;

@@ -42,7 +42,21 @@ std::string problem_line(const Problem& problem) {
                      printable(problem.text));
 }
 
+void note_lost_bytes(const OpenTrace& trace) {
+  const auto lost = trace.file ? trace.file->lost() : std::nullopt;
+  if (!lost) return;
+  constexpr std::string_view kCode = "file-shrank";
+  if (std::ranges::find(trace.problems->kept(), kCode, &Problem::code) !=
+      trace.problems->kept().end())
+    return;
+  trace.problems->add({lost->first, Problem::Severity::Damage, kCode.data(),
+                       fmt::format("{} bytes could not be read, and were taken as zeros: the file "
+                                   "was cut while it was read, or its disk failed",
+                                   lost->bytes)});
+}
+
 void tell_problems(const OpenTrace& trace, const std::string& path) {
+  note_lost_bytes(trace);
   const std::string name = printable(path);
   const auto counted_as = [](std::string_view code) {
     return std::ranges::find(kCounted, code, &Counted::code);

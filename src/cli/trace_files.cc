@@ -1,16 +1,17 @@
 #include "cli/trace_files.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <functional>
-#include <system_error>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/open.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/spool.h"
@@ -114,15 +115,20 @@ void add_selection_options(CLI::App& app, SelectionOptions& options) {
       });
 }
 
-std::optional<Sidecar> sidecar_of(const std::string& trace_path) {
-  std::error_code failed;
-  if (trace_path == "-" || !std::filesystem::is_regular_file(trace_path, failed))
-    return std::nullopt;
-  Sidecar out{trace_path + ".tidx", 0};
-  const auto time = std::filesystem::last_write_time(trace_path, failed);
-  if (!failed)
-    out.trace_changed_ns =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+std::optional<Sidecar> sidecar_of(const InputFile& trace) {
+  if (trace.facts().kind != FileFacts::Kind::Regular) return std::nullopt;
+  // /dev/stdin leads to a file, and nothing is beside that name.
+  const auto place = write_place(trace.path());
+  if (place.ok() && !place->folder.valid()) return std::nullopt;
+  Sidecar out{trace.path() + ".tidx", trace.facts()};
+  const auto there = open_beside(out.path, out.trace);
+  if (there.ok() || there.error().code != Errc::InvalidArgument) return out;
+  // One's own that others may write to, as a umask of 002 made it, is replaced.
+  const auto facts = facts_at(out.path);
+  const bool own = facts && facts->kind == FileFacts::Kind::Regular && facts->owner == ::geteuid();
+  fmt::print(stderr, "tracewell: {}; it is {}\n", printable(there.error().message),
+             own ? "made anew" : "not used");
+  if (!own) return std::nullopt;
   return out;
 }
 
@@ -137,12 +143,11 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
     TW_ASSIGN_OR_RETURN(spool, Spool::standard_input(is_trace));
   }
   // A trace in the Common Trace Format is a folder, which is known by this file in it.
-  std::error_code none, hidden;
-  const bool folder = std::filesystem::is_directory(options.path, none);
+  const bool folder = options.path != "-" && is_folder(options.path);
   const std::string named = folder ? options.path + "/metadata" : options.path;
-  if (folder && !std::filesystem::exists(named, hidden) && !hidden)
+  if (folder && is_surely_missing(named))
     return {Errc::Io, fmt::format("{} is a folder, and no trace: that would have a file 'metadata'",
-                                  options.path)};
+                                  printable(options.path))};
   TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(spool.empty() ? named : spool.path(), is_trace));
   formats::OpenOptions open_options;
   if (!options.endian.empty())
@@ -150,11 +155,13 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
   Progress progress("reading", trace.file->bytes().size(), watch.lines);
   open_options.progress = [&progress](uint64_t done) { progress.at(done); };
   std::optional<timeline::KeptNotes> kept;
-  const auto sidecar = sidecar_of(options.path);
+  if (options.path != "-" && !folder) trace.sidecar = sidecar_of(*trace.file);
+  const auto& sidecar = trace.sidecar;
   if (sidecar && !watch.anew)
-    kept = timeline::read_notes(sidecar->path, trace.file->bytes(), sidecar->trace_changed_ns);
+    kept = timeline::read_notes(sidecar->path, trace.file->bytes(), sidecar->trace.changed_ns,
+                                sidecar->trace);
   if (kept && !kept->notes.empty()) open_options.notes = {kept->notes, kept->trace_bytes};
-  open_options.notes_refused = [&sidecar] {
+  open_options.notes_refused = [sidecar] {
     fmt::print(stderr, "tracewell: {}: not what was noted of this trace; it is read anew\n",
                printable(sidecar->path));
   };
@@ -165,19 +172,12 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
 }
 
 Status is_openable(const InputOptions& options) {
-  std::error_code none;
-  if (options.path == "-" || std::filesystem::is_directory(options.path, none)) return {};
-  if (std::filesystem::exists(options.path, none) &&
-      !std::filesystem::is_regular_file(options.path, none))
-    return {};
+  if (options.path == "-") return {};
+  const auto facts = facts_at(options.path);
+  if (facts && facts->kind != FileFacts::Kind::Regular) return {};
   TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(options.path));
   TW_RETURN_IF_ERROR(formats::find_or_sniff(*file, options.format));
   return {};
-}
-
-bool is_same_file(const std::string& one, const std::string& other) {
-  std::error_code none;
-  return one != "-" && other != "-" && std::filesystem::equivalent(one, other, none);
 }
 
 Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,

@@ -75,10 +75,11 @@ CLI::Option* add_number_option(CLI::App& app, const std::string& name,
 /// The index of a trace of steps is in a file beside it, FILE.tidx.
 struct Sidecar {
   std::string path;
-  int64_t trace_changed_ns = 0;  // by which the trace is known again; 0 when nobody knows
+  FileFacts trace;  // the trace's own file
 };
-/// None of what is not a file.
-std::optional<Sidecar> sidecar_of(const std::string& trace_path);
+/// None of what is not a file, and none where one is that is not believed (base/open.h); that is
+/// told on standard error.
+std::optional<Sidecar> sidecar_of(const InputFile& trace);
 
 /// For whoever opens a trace while somebody else waits.
 struct OpenWatch {
@@ -95,14 +96,12 @@ struct OpenTrace {
   std::shared_ptr<InputFile> file;
   const formats::Format* format = nullptr;
   std::unique_ptr<Source> source;
+  std::optional<Sidecar> sidecar;
 };
 Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch = {});
 /// What open_trace() would say at once of a file that is not there, or is no trace: for whoever
 /// opens it later. What may be read only once is not looked at.
 Status is_openable(const InputOptions& options);
-/// Is it one file, by whatever names?
-bool is_same_file(const std::string& one, const std::string& other);
-
 /// Cuts and selects, watches for problems (`strict`: the first one ends the stream with an error)
 /// and shows progress under the name `what`. `problems` must outlive the result. What an
 /// InterruptGuard saw ends the stream with an error. `words`: what --where may ask of addresses.
@@ -134,6 +133,9 @@ class CountingSource final : public Source {
 
 /// To standard error: the first few of each kind, and how many there are of it (tell_problems.cc).
 void tell_problems(const OpenTrace& trace, const std::string& path);
+/// Adds to the problems what the file lacks that it had when it was opened (InputFile::lost()). Once
+/// all was read; tell_problems() does it, too.
+void note_lost_bytes(const OpenTrace& trace);
 /// That x64dbg looks for code of this machine in files of another name than this one.
 void tell_other_name(const std::string& output, const formats::Format& format,
                      std::string_view machine);

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -44,11 +42,9 @@ class MemorySink final : public IndexSink {
   std::vector<uint8_t>& bytes_;
 };
 
-/// Only a regular file is opened: another may have no end.
-std::optional<Index> read_sidecar(const std::string& path) {
-  std::error_code ignored;
-  if (path.empty() || !std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-  auto file = InputFile::open(path);
+std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trace) {
+  if (path.empty()) return std::nullopt;
+  auto file = InputFile::open_beside(path, trace);
   if (!file) return std::nullopt;
   const Bytes bytes = (*file)->bytes();
   return read_index(bytes, *std::move(file));
@@ -65,20 +61,17 @@ Result<Index> in_memory(const StepIndex& steps, const Catalog& catalog, const Tr
 }
 
 Result<Index> beside(const std::string& path, const StepIndex& steps, const Catalog& catalog,
-                     const TraceIdentity& trace, const Index* old, const BuildOptions& options) {
-  // A pipe that somebody has put there would be waited for, and a link is nobody's to follow.
-  std::error_code none;
-  const auto there = std::filesystem::symlink_status(path, none).type();
-  using Type = std::filesystem::file_type;
-  if (there != Type::not_found && there != Type::regular && there != Type::none)
-    return Error{Errc::Io, path + " is no regular file; an index cannot be there", {}};
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+                     const TraceIdentity& trace, const FileFacts& file_of_trace, const Index* old,
+                     const BuildOptions& options) {
+  auto created = OutputFile::create_beside(path, file_of_trace);
+  if (!created) return Error{Errc::Io, created.error().message, {}};
+  OutputFile file = *std::move(created);
   FileSink sink(file);
   BuildOptions small = options;
   small.small = true;
   TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, old, small, sink));
   TW_RETURN_IF_ERROR(file.commit());
-  auto index = read_sidecar(path);
+  auto index = read_sidecar(path, file_of_trace);
   if (!index || index->trace != trace)
     return Error{Errc::Io, path + " was changed by somebody else", {}};
   return *std::move(index);
@@ -86,29 +79,31 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
 
 /// Beside the trace; in memory, if that cannot be.
 Result<Index> make_anew(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
-                        const std::string& path, const BuildOptions& options) {
+                        const std::string& path, const FileFacts& file_of_trace,
+                        const BuildOptions& options) {
   if (!path.empty()) {
-    auto made = beside(path, steps, catalog, trace, nullptr, options);
+    auto made = beside(path, steps, catalog, trace, file_of_trace, nullptr, options);
     if (made.ok()) return made;
   }
   return in_memory(steps, catalog, trace, options);
 }
 
-/// With nothing left out: in a file beside the sidecar that is gone as soon as it is open, so that
-/// its size matters to nobody for long; in memory, if that cannot be.
+/// With nothing left out: in a file beside the sidecar that never gets a name, so that its size
+/// matters to nobody for long; in memory, if that cannot be.
 Result<Index> make_whole(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
-                         const std::string& sidecar, const BuildOptions& options) {
+                         const std::string& sidecar, const FileFacts& file_of_trace,
+                         const BuildOptions& options) {
   static std::atomic<uint64_t> number = 0;
   const std::string path = sidecar + "." + std::to_string(getpid()) + "." +
                            std::to_string(number++);
-  auto file = OutputFile::create(path, OutputFile::Existing::Keep);
+  auto file = OutputFile::create_beside(path, file_of_trace, OutputFile::Existing::Keep);
   if (!file.ok() || !file->can_rewrite()) return in_memory(steps, catalog, trace, options);
   FileSink sink(*file);
   TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, nullptr, options, sink));
-  if (!file->commit().ok()) return in_memory(steps, catalog, trace, options);
-  auto index = read_sidecar(path);
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
+  auto back = file->read_back();
+  if (!back.ok()) return in_memory(steps, catalog, trace, options);
+  const Bytes bytes = (*back)->bytes();
+  auto index = read_index(bytes, *std::move(back));
   if (!index || index->trace != trace)
     return Error{Errc::Io, path + " was changed by somebody else", {}};
   return *std::move(index);
@@ -137,21 +132,22 @@ Makers makers(const StepIndex& steps, const TraceIdentity& trace,
   Makers out;
   out.whole = [kept, sidecar = options.sidecar] {
     return make_whole(*kept->source->steps(), kept->source->catalog(), kept->trace, sidecar,
-                      kept->options.build);
+                      kept->options.trace_file, kept->options.build);
   };
   out.anew = [kept] {
     const std::string path = std::exchange(kept->options.sidecar, "");
     if (kept->options.damaged) kept->options.damaged();
     return make_anew(*kept->source->steps(), kept->source->catalog(), kept->trace, path,
-                     kept->options.build);
+                     kept->options.trace_file, kept->options.build);
   };
   return out;
 }
 
 }  // namespace
 
-std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns) {
-  const std::optional<Index> index = read_sidecar(sidecar);
+std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns,
+                                    const FileFacts& trace_file) {
+  const std::optional<Index> index = read_sidecar(sidecar, trace_file);
   if (!index) return std::nullopt;
   if (index->trace != TraceIdentity::of(trace, changed_ns) && !index->trace.begins(trace))
     return std::nullopt;
@@ -170,7 +166,7 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
     TW_ASSIGN_OR_RETURN(Index index, in_memory(steps, catalog, identity, options.build));
     return made(Timeline(std::move(index)));
   }
-  std::optional<Index> old = read_sidecar(options.sidecar);
+  std::optional<Index> old = read_sidecar(options.sidecar, options.trace_file);
   Makers make = makers(steps, identity, options);
   const bool same = old && old->trace == identity && old->steps() == steps.count();
   const Bytes notes = options.build.notes;
@@ -178,7 +174,7 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
                                            old->notes.end())))
     return made(Timeline(*std::move(old), std::move(make.anew), std::move(make.whole)));
   const bool useful = same || (old && old->trace.begins(trace));
-  TW_ASSIGN_OR_RETURN(Index index, beside(options.sidecar, steps, catalog, identity,
+  TW_ASSIGN_OR_RETURN(Index index, beside(options.sidecar, steps, catalog, identity, options.trace_file,
                                           useful ? &*old : nullptr, options.build));
   return made(Timeline(std::move(index), std::move(make.anew), std::move(make.whole)));
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/stream.h"
@@ -31,6 +32,9 @@ enum AccessKinds : uint8_t { kReads = 1, kWrites = 2, kAccesses = kReads | kWrit
 struct TimelineOptions {
   /// Of the trace's own file. "" = the index is kept in memory.
   std::string sidecar;
+  /// The trace's file: the sidecar has its owner and may be read by whom that may be read by. One
+  /// that somebody else may have written is not believed (base/open.h, open_beside()).
+  FileFacts trace_file;
   int64_t trace_changed_ns = 0;  // time of its last change
   /// Told when the sidecar turns out to be damaged, and before it is made anew.
   std::function<void()> damaged;
@@ -44,7 +48,8 @@ struct KeptNotes {
   uint64_t trace_bytes = 0;  // of the trace that they are of; it may have grown since
 };
 /// nullopt when there is no index of this trace. `changed_ns` as in TimelineOptions.
-std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns);
+std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns,
+                                    const FileFacts& trace_file = {});
 
 /// Immutable; any number of threads may ask. Steps are numbered as in the trace. "Next" means the
 /// first one not less than `from`, "last" the last one less than `before`. Nothing reaches from one

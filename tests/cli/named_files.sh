@@ -1,0 +1,72 @@
+#!/bin/bash
+# What the operator names is opened as any tool opens it, and nothing is written through a link that
+# belongs to anybody else. docs/threat-model.md
+source "$TRACEWELL_SOURCE/tests/cli/common.sh"
+python3 "$TRACEWELL_SOURCE/examples/travel/squares.py" >"$work/steps.jsonl" || fail 'no trace'
+
+# In a shell of the user's who runs it: whoever opened a pipe decides who may open it again.
+named_files() {
+  fail() { echo "FAILED: as uid $(id -u): $*"; bad=1; }
+  same() { cmp -s wanted got || fail "$1"; }
+  bad=0
+  cd "$work/$1" || return 1
+  "$tracewell" print "$work/steps.jsonl" >wanted || fail print
+  [ -s wanted ] || fail 'nothing printed'
+  "$tracewell" print - <"$work/steps.jsonl" >got && same 'standard input'
+  cat "$work/steps.jsonl" | "$tracewell" print - >got && same 'a pipe'
+  cat "$work/steps.jsonl" | "$tracewell" print /dev/stdin >got && same '/dev/stdin'
+  "$tracewell" print <(cat "$work/steps.jsonl") >got && same 'process substitution'
+  ln -s "$work/steps.jsonl" link.jsonl
+  "$tracewell" print link.jsonl >got && same 'a linked trace'
+  mkfifo fifo
+  timeout 20 cat "$work/steps.jsonl" >fifo &
+  "$tracewell" print fifo >got && same 'a FIFO'
+  wait
+
+  "$tracewell" convert "$work/steps.jsonl" - --format csv >wanted 2>err || fail convert
+  for to in got /dev/null; do
+    "$tracewell" convert "$work/steps.jsonl" /dev/stdout --format csv >$to 2>err || fail "into $to"
+  done
+  same '/dev/stdout'
+  "$tracewell" convert "$work/steps.jsonl" /dev/stdout --format csv 2>err | cat >got
+  same '/dev/stdout, a pipe'
+  ln -s target.csv out.csv
+  "$tracewell" convert "$work/steps.jsonl" out.csv 2>err && cp target.csv got && same 'an own link'
+  [ -L out.csv ] || fail 'the link was replaced'
+  timeout 20 cat fifo >got &
+  "$tracewell" convert "$work/steps.jsonl" fifo --format csv 2>err && wait && same 'to a FIFO'
+  return $bad
+}
+export -f named_files
+export work tracewell
+chmod 755 "$work"
+mkdir "$work/self"
+bash -c 'named_files self' || fail 'as this user'
+
+if [ "$(id -u)" = 0 ]; then
+  cp "$tracewell" "$work/tracewell"
+  chmod 755 "$work/tracewell"
+  mkdir "$work/other"
+  chown 65534 "$work/other"
+  chmod 644 "$work/steps.jsonl"
+  tracewell=$work/tracewell setpriv --reuid=65534 --clear-groups bash -c 'named_files other' ||
+    fail 'as another user'
+
+  # A folder as /tmp is; somebody's links in it lead to what is root's.
+  mkdir -m 1777 "$work/sticky"
+  echo precious >"$work/precious"
+  ln -s "$work/precious" "$work/sticky/run.csv"
+  ln -s "$work/new" "$work/sticky/new.csv"
+  ln -s "$work" "$work/sticky/folder"
+  chown -h 65534 "$work"/sticky/*
+  for name in run.csv new.csv folder/made.csv; do
+    expect 2 convert "$work/steps.jsonl" "$work/sticky/$name"
+    has 'is a symbolic link of user' err
+    [ -L "$work/sticky/${name%%/*}" ] || fail "$name: the link is gone"
+  done
+  [ "$(cat "$work/precious")" = precious ] || fail 'a file was written through a link'
+  [ ! -e "$work/new" ] && [ ! -e "$work/made.csv" ] || fail 'a file was made through a link'
+else
+  echo 'SKIPPED: other users'\'' links, which takes root'
+fi
+finish
