@@ -57,6 +57,13 @@ bool is_open_file_link(int link, int folder) {
          ::fstat(folder, &parent) == 0 && parent.st_ino != kProcRoot;
 }
 
+/// Of what somebody named, that it is not there is a failure like others.
+template <class Value>
+Result<Value> named_result(Result<Value> result) {
+  if (!result.ok() && result.error().code == Errc::NotFound) result.error().code = Errc::Io;
+  return result;
+}
+
 class Walk {
  public:
   struct Rules {
@@ -266,7 +273,7 @@ std::optional<FileFacts> facts_at(const std::string& path) {
 
 Result<UniqueFd> open_named(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (!fd.valid()) return system_error(path);
+  if (!fd.valid()) return errno_error("cannot open " + printable(path));
   return fd;
 }
 
@@ -310,14 +317,14 @@ Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
 Result<Place> write_place(const std::string& path) {
   Walk::Rules rules;
   rules.open_files = true;
-  return Walk(path, rules).go();
+  return named_result(Walk(path, rules).go());
 }
 
 Result<Place> place_beside(const std::string& path) {
   Walk::Rules rules;
   rules.open_files = true;
   rules.last_link = false;
-  return Walk(path, rules).go();
+  return named_result(Walk(path, rules).go());
 }
 
 Status sync_folder(int fd, const std::string& path) {

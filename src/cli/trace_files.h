@@ -133,8 +133,8 @@ class CountingSource final : public Source {
 
 /// To standard error: the first few of each kind, and how many there are of it (tell_problems.cc).
 void tell_problems(const OpenTrace& trace, const std::string& path);
-/// Adds to the problems what the file lacks that it had when it was opened (InputFile::lost()). Once
-/// all was read; tell_problems() does it, too.
+/// Adds to the problems what the file lacks that it had when it was opened (InputFile::lost()). For
+/// when all was read; tell_problems() does it, too.
 void note_lost_bytes(const OpenTrace& trace);
 /// That x64dbg looks for code of this machine in files of another name than this one.
 void tell_other_name(const std::string& output, const formats::Format& format,

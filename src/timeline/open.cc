@@ -174,8 +174,9 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
                                            old->notes.end())))
     return made(Timeline(*std::move(old), std::move(make.anew), std::move(make.whole)));
   const bool useful = same || (old && old->trace.begins(trace));
-  TW_ASSIGN_OR_RETURN(Index index, beside(options.sidecar, steps, catalog, identity, options.trace_file,
-                                          useful ? &*old : nullptr, options.build));
+  TW_ASSIGN_OR_RETURN(Index index,
+                      beside(options.sidecar, steps, catalog, identity, options.trace_file,
+                             useful ? &*old : nullptr, options.build));
   return made(Timeline(std::move(index), std::move(make.anew), std::move(make.whole)));
 }
 

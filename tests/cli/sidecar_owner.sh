@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is kept beside a trace, FILE.tidx and FILE.notes: who may have written it, who may read it, and
-# whom it belongs to. docs/threat-model.md. Other users are uid 65534 and 65533, which root can be.
+# What is kept beside a trace, FILE.tidx and FILE.notes: who may have written it, who may read it,
+# and whom it belongs to. docs/threat-model.md. Other users are uid 65534 and 65533.
 source "$TRACEWELL_SOURCE/tests/cli/common.sh"
 trace=$work/run.jsonl
 index=$trace.tidx
@@ -38,8 +38,8 @@ chmod 644 "$trace.notes"
 rm "$index"
 for kind in fifo link; do
   if [ "$kind" = fifo ]; then mkfifo "$index"; else ln -s "$work/elsewhere" "$index"; fi
-  timeout 20 "$tracewell" find "$trace" exec 0x0,0xffffffffffff --limit 1 >"$work/out" 2>"$work/err" ||
-    fail "with a $kind: $(cat "$work/err")"
+  timeout 20 "$tracewell" find "$trace" exec 0x0,0xffffffffffff --limit 1 >"$work/out" \
+    2>"$work/err" || fail "with a $kind: $(cat "$work/err")"
   lines 1
   [ ! -e "$work/elsewhere" ] || fail 'written through a link'
   rm "$index"
