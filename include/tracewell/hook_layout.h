@@ -31,13 +31,21 @@
 #define TRACEWELL_RECORD_GENERIC_32 14
 #define TRACEWELL_RECORD_MARK 15     /* what an operator did */
 #define TRACEWELL_RECORD_PROGRAM 16  /* the program that the ring is of; a mark, too */
-#define TRACEWELL_RECORD_LAST 16
+#define TRACEWELL_RECORD_THREAD 17   /* as a mark, of four bytes: the thread of what follows */
+#define TRACEWELL_RECORD_LAST 17
 #define TRACEWELL_RECORD_TIMED 1u    /* the macro's name ended in T */
 #define TRACEWELL_RECORD_CPU 2u      /* it says on which processor; all ones = nobody knew */
 #define TRACEWELL_RECORD_HEAD 12u
+/* A generic record of 64-bit words, with a processor: there are none longer. */
+#define TRACEWELL_RECORD_BYTES_MAX \
+  (((TRACEWELL_RECORD_HEAD + 8u + 2u + TRACEWELL_HOOK_DATA_MAX + 3u) & ~3u) + 4u)
 #define TRACEWELL_RECORD_TICK_BITS 48
 
-/* ---- A packet: this, then records. It is CTF's packet.header and packet.context. */
+/* ---- A packet: this, then records. It is CTF's packet.header and packet.context.
+ *
+ * Releases before had a head of TRACEWELL_PACKET_HEAD_2 bytes, that is, up to `state`, with
+ * stream_id 0, and process id << 32 | number of the ring as `stream`. Logs and running programs of
+ * theirs are read. */
 #define TRACEWELL_PACKET_MAGIC 0xC1FC1FC1u
 #define TRACEWELL_PACKET_OPEN 1u
 #define TRACEWELL_PACKET_CLOSED 2u
@@ -52,8 +60,8 @@
 struct tracewell_packet {
   uint32_t magic;
   uint8_t uuid[16];      /* of the log */
-  uint32_t stream_id;    /* 0 */
-  uint64_t stream;       /* process id << 32 | number of the ring in that process */
+  uint32_t stream_id;    /* TRACEWELL_PACKET_STREAM */
+  uint64_t stream;       /* identity[1] + ring: no other ring has it */
   uint64_t packet_bits;  /* this and all records, and what is unused behind them */
   uint64_t content_bits; /* 0 until it is closed */
   uint64_t ticks_begin;  /* not later than the first record */
@@ -65,12 +73,21 @@ struct tracewell_packet {
   uint32_t tid;
   uint32_t records;      /* hooks for which space was taken in it; set when it is closed */
   uint32_t state;        /* TRACEWELL_PACKET_*; stored last */
+  uint64_t identity[2];  /* of the process: half of the boot id, and random bits */
+  uint64_t start;        /* of the process, as /proc/PID/stat has it; 0 = not known */
+  uint32_t ring;         /* number of the ring in its process */
+  uint32_t checksum;     /* 0 = there is none; no other is defined yet */
+  uint32_t record_bytes_max; /* no record of this writer's is longer */
+  uint32_t reserved[3];  /* 0 */
 };
-#define TRACEWELL_PACKET_HEAD 104u
+#define TRACEWELL_PACKET_STREAM 1u
+#define TRACEWELL_PACKET_HEAD 152u
+#define TRACEWELL_PACKET_HEAD_2 104u
 
 /* ---- A ring: a file of one page with this at its start, then `slots` packets. */
 #define TRACEWELL_RING_MAGIC 0x676e697268577754ull /* "TwWhring" */
-#define TRACEWELL_RING_VERSION 2u
+#define TRACEWELL_RING_VERSION 3u
+#define TRACEWELL_RING_VERSION_OLD 2u /* its packets have the old head; ends before `identity` */
 #define TRACEWELL_RING_SLOTS_MAX 64u
 #define TRACEWELL_RING_ALTERNATE 0u /* a collector takes packets away, and then they are reused */
 #define TRACEWELL_RING_CIRCULAR 1u  /* the oldest packet goes when room is needed */
@@ -100,6 +117,10 @@ struct tracewell_ring {
   int64_t monotonic_ns;
   tracewell_shared hertz;
   uint8_t uuid[16];
+  tracewell_shared identity[2]; /* of the process, as its packets have it */
+  tracewell_shared start;
+  uint32_t record_bytes_max;
+  uint32_t reserved;
 };
 
 /* ---- The control file: what all of a user's programs look at. Zeros are a valid one.
@@ -171,7 +192,7 @@ struct tracewell_failures {
 #endif
 TRACEWELL_SIZE_IS(tracewell_packet, TRACEWELL_PACKET_HEAD);
 TRACEWELL_SIZE_IS(tracewell_failures, (12 + TRACEWELL_WHY_BYTES) * TRACEWELL_HOOK_CHANNELS);
-TRACEWELL_SIZE_IS(tracewell_ring, 112 + 8 * TRACEWELL_RING_SLOTS_MAX);
+TRACEWELL_SIZE_IS(tracewell_ring, 144 + 8 * TRACEWELL_RING_SLOTS_MAX);
 TRACEWELL_SIZE_IS(tracewell_channel,
                   104 + 2048 + 8 * TRACEWELL_CHOSEN_MAX + TRACEWELL_CPUS_MAX / 8);
 

@@ -25,10 +25,17 @@ Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& fo
 }
 
 void HooklogFollow::meet_threads(const HooklogStream& stream) {
-  for (const HooklogPacket& packet : stream.packets)
-    if (packet.head.tid != 0 && threads_.insert(packet.head.tid).second)
-      catalog_.extras.emplace_back(fmt::format("hooklog.thread.{}", packet.head.tid),
-                                   fmt::format("{}", packet.head.pid));
+  for (const HooklogPacket& packet : stream.packets) {
+    const auto& [tid, pid] = std::pair(packet.head.tid, packet.head.pid);
+    if (tid == 0) continue;
+    const auto [at, is_new] = threads_.try_emplace(tid, pid);
+    const std::string key = fmt::format("hooklog.thread.{}", tid);
+    if (is_new)
+      catalog_.extras.emplace_back(key, fmt::format("{}", pid));
+    else if (std::exchange(at->second, at->second == pid ? pid : 0) != at->second)
+      // Its id was used again: from here on only its events say whose they are.
+      std::erase_if(catalog_.extras, [&](const auto& one) { return one.first == key; });
+  }
 }
 
 void HooklogFollow::begin_round() {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <queue>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +63,7 @@ class HooklogFollow final : public Source {
   Catalog catalog_;
   std::map<std::string, uint64_t> read_;       // of each file: bytes
   std::map<uint64_t, HooklogPlace> places_;    // of each ring
-  std::set<uint32_t> threads_;
+  std::map<uint32_t, uint32_t> threads_;       // their processes; 0 = several
   std::unique_ptr<Round> round_;
   uint64_t seq_ = 0;
   bool over_ = false;

@@ -107,6 +107,12 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
   if (bytes.size() < sizeof ring) return;
   std::memcpy(&ring, bytes.data(), sizeof ring);
   if (ring.magic == 0) return;  // nothing was written to it
+  if (ring.magic == TRACEWELL_RING_MAGIC && !ring::is_known_ring(ring)) {
+    problems.add({0, Severity::Damage, "ring-version",
+                  fmt::format("{} is a ring of version {}, which this release does not know",
+                              file->path(), ring.version)});
+    return;
+  }
   const bool sound = ring.magic == TRACEWELL_RING_MAGIC && ring.slots >= 1 &&
                      ring.slots <= TRACEWELL_RING_SLOTS_MAX &&
                      ring.packet_bytes >= TRACEWELL_PACKET_BYTES_MIN &&
@@ -127,18 +133,24 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
     if (TRACEWELL_PACKET_STATE(state) == TRACEWELL_PACKET_DROPPED) dropped += state >> 8;
   for (uint32_t slot = 0; slot < ring.slots; ++slot) {
     const uint64_t at = TRACEWELL_HOOK_PAGE + uint64_t{slot} * ring.packet_bytes;
-    if (at + TRACEWELL_PACKET_HEAD > bytes.size()) break;
+    if (at + TRACEWELL_PACKET_HEAD_2 > bytes.size()) break;
     const auto head = ring::read_hook_packet(bytes.subspan(at));
     const bool used = head && head->state >= TRACEWELL_PACKET_OPEN &&
                       head->state <= TRACEWELL_PACKET_WHOLE;
     if (!used) continue;
+    if (!ring::is_of_ring(*head, ring)) {
+      problems.add({at, Severity::Damage, "other-packet",
+                    fmt::format("{}: packet {} of another ring in slot {}; its hooks are lost",
+                                file->path(), head->number, slot)});
+      continue;
+    }
     HooklogPacket* packet = add(index, at, ring.packet_bytes);
     if (!packet) continue;
     packet->in_ring = true;
     packet->head.lost += ring.unfinished;
     packet->head.overwritten += dropped;
   }
-  const uint64_t stream = uint64_t{ring.pid} << 32 | ring.number;
+  const uint64_t stream = ring::hook_stream(ring);
   streams[stream].lost = std::max(streams[stream].lost, ring.lost + ring.unfinished);
 }
 

@@ -1,5 +1,6 @@
 #include "formats/hooklog_reader.h"
 
+#include <array>
 #include <map>
 #include <set>
 
@@ -67,14 +68,20 @@ void HooklogReader::read_metadata(std::string_view text) {
 void HooklogReader::describe(std::string_view metadata) {
   log_.settle(problems_);
   describe_hooklog(metadata, catalog_);
-  std::map<uint32_t, uint32_t> processes;  // of threads
+  // Ids are used again: a thread is one of a process, and of an id that several had, only its events
+  // can tell whose it was.
+  using Process = std::array<uint64_t, 3>;
+  std::map<uint32_t, std::set<Process>> processes;
   for (const auto& [id, stream] : log_.streams)
     for (const HooklogPacket& packet : stream.packets)
-      if (packet.head.tid != 0) processes.emplace(packet.head.tid, packet.head.pid);
-  threads_ = processes.size();
-  for (const auto& [thread, process] : processes)
-    catalog_.extras.emplace_back(fmt::format("hooklog.thread.{}", thread),
-                                 fmt::format("{}", process));
+      if (const tracewell_packet& head = packet.head; head.tid != 0)
+        processes[head.tid].insert({head.pid, head.identity[0], head.identity[1]});
+  for (const auto& [thread, all] : processes) {
+    threads_ += all.size();
+    if (all.size() == 1)
+      catalog_.extras.emplace_back(fmt::format("hooklog.thread.{}", thread),
+                                   fmt::format("{}", all.begin()->front()));
+  }
 }
 
 void HooklogReader::begin() {

@@ -70,8 +70,10 @@ bool HooklogCursor::open_packet() {
     }
   }
   const bool again = growing_ && packet_->head.number == place_.number;
-  walk_.emplace(bytes, packet_->open, again ? place_.at : TRACEWELL_PACKET_HEAD);
+  walk_.emplace(bytes, packet_->open,
+                again && place_.at != 0 ? place_.at : ring::hook_head_bytes(packet_->head));
   seen_records_ = 0;
+  if (!again || place_.tid == 0) place_.tid = packet_->head.tid;
   ticks_ = packet_->head.ticks_begin;
   if (!before && place_.begun) {
     if (!again) lose(0, kMissing);
@@ -90,7 +92,7 @@ bool HooklogCursor::open_packet() {
 /// What its head says of losses, once its records have been told.
 void HooklogCursor::close_packet() {
   walk_.reset();
-  place_ = {packet_->head.number + 1, TRACEWELL_PACKET_HEAD, place_.lost, true};
+  place_ = {packet_->head.number + 1, 0, place_.lost, true, 0};
   if (packet_->in_ring && growing_) return;  // it is told once the packet is in the log
   const bool last = next_packet_ == stream_.packets.size();
   uint64_t lost = packet_->head.lost;
@@ -112,7 +114,7 @@ void HooklogCursor::damaged() {
 
 /// false: the thread has not come further.
 bool HooklogCursor::next_record() {
-  if (growing_) place_ = {packet_->head.number, walk_->at(), place_.lost, true};
+  if (growing_) place_ = {packet_->head.number, walk_->at(), place_.lost, true, place_.tid};
   if (!walk_->next(record_)) {
     if (growing_ && packet_->open) return false;
     close_packet();
@@ -131,7 +133,10 @@ void HooklogCursor::advance() {
     }
     if (!next_record()) return;
     if (!walk_) continue;
-    if (record_.kind == Kind::Committed) {
+    if (record_.kind == Kind::Committed && record_.id == TRACEWELL_RECORD_THREAD) {
+      if (record_.data.size() == 4)
+        place_.tid = static_cast<uint32_t>(load_uint(record_.data.data(), 4, Endian::Little));
+    } else if (record_.kind == Kind::Committed) {
       seen_records_ += record_.word_bytes != 0;
       ready_ = true;
       ticks_ = ring::hook_ticks(packet_->head.ticks_begin, record_.ticks);
@@ -167,7 +172,8 @@ void HooklogCursor::add_hook(Batch& batch, Event& event) const {
 
 void HooklogCursor::take(Batch& batch) {
   Event& event = batch.add();
-  event.tid = packet_->head.tid;
+  event.tid = place_.tid != 0 ? place_.tid : packet_->head.tid;
+  event.pid = packet_->head.pid;
   if (is_loss_) {
     event.body = loss_;
   } else if (record_.word_bytes != 0) {

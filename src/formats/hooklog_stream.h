@@ -14,9 +14,10 @@ namespace tracewell::formats {
 /// How far a ring was read whose thread goes on writing.
 struct HooklogPlace {
   uint64_t number = 0;                 // of the packet
-  uint32_t at = TRACEWELL_PACKET_HEAD; // of the record in it
+  uint32_t at = 0;                     // of the record in it; 0 = of the first
   uint64_t lost = 0;                   // records of which it was told that they are lost
   bool begun = false;
+  uint32_t tid = 0;                    // of the records from there on; 0 = the packet's
 };
 
 class HooklogCursor {

@@ -28,6 +28,7 @@ class EventWriter {
     else
       out_ += ",\"time_ns\":null";
     if (event.cpu >= 0) put(",\"cpu\":{}", event.cpu);
+    if (event.pid != 0) put(",\"pid\":{}", event.pid);
     std::visit([this](const auto& body) { write_body(body); }, event.body);
     out_ += '}';
   }

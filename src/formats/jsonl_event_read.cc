@@ -407,6 +407,11 @@ Result<Event> read_event(const Json& line, uint64_t seq, EventBodyReader& body) 
     if (!number || *number < -1 || *number > INT32_MAX) return bad("cpu");
     event.cpu = static_cast<int32_t>(*number);
   }
+  if (const Json* value = json::member(line, "pid")) {
+    const auto number = json::unsigned_number(*value);
+    if (!number || *number > UINT32_MAX) return bad("pid");
+    event.pid = static_cast<uint32_t>(*number);
+  }
   const Json* kind_value = json::member(line, "kind");
   const std::string kind = kind_value ? json::text(*kind_value).value_or("") : "";
   if (kind == "frame") {

@@ -8,6 +8,9 @@
 #include <cstring>
 #include <ctime>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "hooks/ring_file.h"
 
 namespace tracewell::hooks {
@@ -47,6 +50,8 @@ Status Collector::find_rings() {
     auto ring = RingFile::open(path + "/" + name);
     if (ring.ok() && (*ring)->is_of(session_))
       rings_.emplace(name, *std::move(ring));
+    else if (!ring.ok() && ring.error().code == Errc::Unsupported)
+      TW_RETURN_IF_ERROR(tell_unknown(name, ring.error()));
     else if (!ring.ok())
       all = all && ring.error().code != Errc::Truncated;  // its maker is at it
   }
@@ -58,11 +63,43 @@ Status Collector::find_rings() {
   return {};
 }
 
+/// Where it says so, `check` and reports count it.
+Status Collector::tell_lost(uint64_t records, const std::string& why) {
+  return add_mark(folder_, session_, fmt::format("{} records lost: {}", records, why));
+}
+
+/// Once for each: it stays there, for a release that can read it.
+Status Collector::tell_unknown(const std::string& name, const Error& error) {
+  if (!unknown_.insert(name).second) return {};
+  return tell_lost(0, fmt::format("those of process {} are in a buffer that only its own release "
+                                  "can read ({})",
+                                  name.substr(0, name.find('-')), printable(error.text())));
+}
+
+/// Whoever cuts a ring's file has lost what was there: its own hooks, and nobody else's.
+Status Collector::give_up_cut() {
+  for (auto one = rings_.begin(); one != rings_.end();) {
+    if (!one->second->is_cut()) {
+      ++one;
+      continue;
+    }
+    TW_RETURN_IF_ERROR(tell_lost(
+        0, fmt::format("process {} has cut the file of its buffer {}", one->second->pid(),
+                       one->first)));
+    TW_RETURN_IF_ERROR(remove(one->first));
+    one = rings_.erase(one);
+  }
+  return {};
+}
+
 /// Writes a packet to the log, unless it has it. false: not yet, one before it was overlooked: it
 /// was begun in a slot that had been looked at, and is there the next time.
 Result<bool> Collector::put(const tracewell_packet& head, Bytes records, bool all) {
   if (!all && head.number > log_.next_number(head.stream)) return false;
-  if (!log_.has(head.stream, head.number)) TW_RETURN_IF_ERROR(log_.append(head, records));
+  if (!log_.has(head)) TW_RETURN_IF_ERROR(log_.append(head, records));
+  if (const uint64_t mistaken = log_.take_mistaken(); mistaken != 0)
+    TW_RETURN_IF_ERROR(tell_lost(
+        mistaken, fmt::format("process {} had the id of an earlier one", head.pid)));
   return true;
 }
 
@@ -101,8 +138,12 @@ Status Collector::give_up_dead() {
       continue;
     }
     TW_RETURN_IF_ERROR(collect(*one->second, true));
-    TW_RETURN_IF_ERROR(remove(one->first));
-    one = rings_.erase(one);
+    if (!one->second->is_cut()) {
+      TW_RETURN_IF_ERROR(remove(one->first));
+      one = rings_.erase(one);
+    } else {
+      ++one;
+    }
   }
   return {};
 }
@@ -115,6 +156,7 @@ Result<uint64_t> Collector::collect() {
     taken += count;
   }
   if (++rounds_ % kRoundsPerCensus == 0) TW_RETURN_IF_ERROR(give_up_dead());
+  TW_RETURN_IF_ERROR(give_up_cut());
   return taken;
 }
 
@@ -152,8 +194,9 @@ Status Collector::finish() {
   for (auto& [name, ring] : rings_) {
     wait_for_writers(*ring);
     TW_RETURN_IF_ERROR(collect(*ring, true));
-    TW_RETURN_IF_ERROR(remove(name));
   }
+  TW_RETURN_IF_ERROR(give_up_cut());
+  for (const auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(remove(name));
   return remove_folder();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Collector {
   Status find_rings();
   Result<bool> put(const tracewell_packet& head, Bytes records, bool all);
   Result<uint64_t> collect(RingFile& ring, bool all);
+  Status tell_lost(uint64_t records, const std::string& why);
+  Status tell_unknown(const std::string& name, const Error& error);
+  Status give_up_cut();
   Status give_up_dead();
   void wait_for_writers(RingFile& ring);
   Status remove(const std::string& name);
@@ -57,6 +61,7 @@ class Collector {
   int64_t folder_changed_ns_ = -1;
   uint64_t rounds_ = 0, taken_ = 0;
   std::vector<uint8_t> packet_;
+  std::set<std::string> unknown_;  // rings of releases that this one does not know
 };
 
 }  // namespace tracewell::hooks

@@ -99,12 +99,14 @@ std::vector<std::string> ring_files(const Component& component) {
 }
 
 /// Copies of the ring's packets as they are now, under the log's name.
-Status dump_ring(const std::string& path, const Uuid& uuid, LogFolder& log) {
+Status dump_ring(const std::string& path, const tracewell_channel& component, const Uuid& uuid,
+                 LogFolder& log) {
   auto ring = RingFile::open(path);
   if (!ring.ok()) {
     if (ring.error().code == Errc::Truncated) return {};  // its maker is at it
     return std::move(ring).error();
   }
+  if (!(*ring)->is_of(component.uuid)) return {};  // of an earlier process that had its id
   std::vector<uint8_t> bytes;
   for (const RingFile::Waiting& packet : (*ring)->waiting()) {
     if ((*ring)->copy(packet, false, bytes).changed) continue;
@@ -144,7 +146,7 @@ Result<std::string> dump_to(const std::string& path,
   TW_ASSIGN_OR_RETURN(LogFolder log, LogFolder::open(path, {}));
   for (const Component* one : components)
     for (const std::string& ring : ring_files(*one))
-      TW_RETURN_IF_ERROR(dump_ring(ring, uuid, log));
+      TW_RETURN_IF_ERROR(dump_ring(ring, one->block().channel, uuid, log));
   if (::rmdir((path + "/.rings").c_str()) != 0) return errno_error(path + "/.rings");
   return old;
 }

@@ -38,7 +38,7 @@ std::atomic_ref<uint32_t> state_word(uint8_t* data, unsigned channel) {
 }  // namespace
 
 std::string control_folder() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
   if (runtime && runtime[0] == '/') return std::string(runtime) + "/tracewell";
   const std::string usual = fmt::format("/run/user/{}", ::geteuid());
   struct stat about {};

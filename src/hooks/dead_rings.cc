@@ -21,6 +21,7 @@
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
 #include "hooks/session.h"
+#include "ring/hook_packet.h"
 #include "symbols/core_file.h"
 
 namespace tracewell::hooks {
@@ -33,8 +34,7 @@ std::optional<tracewell_ring> ring_head(Bytes bytes) {
   tracewell_ring head;
   if (bytes.size() < sizeof head) return std::nullopt;
   std::memcpy(&head, bytes.data(), sizeof head);
-  const bool sound = head.magic == TRACEWELL_RING_MAGIC &&
-                     head.version == TRACEWELL_RING_VERSION && head.slots >= 1 &&
+  const bool sound = ring::is_known_ring(head) && head.slots >= 1 &&
                      head.slots <= TRACEWELL_RING_SLOTS_MAX &&
                      head.packet_bytes >= TRACEWELL_PACKET_BYTES_MIN &&
                      head.packet_bytes <= TRACEWELL_PACKET_BYTES_MAX &&

@@ -81,11 +81,11 @@ Result<Defaults> read_file(const std::string& path) {
 }  // namespace
 
 std::string state_path(const char* variable, const char* roots, const char* name) {
-  if (const char* named = std::getenv(variable); named && *named) return named;
+  if (const char* named = ::secure_getenv(variable); named && *named) return named;
   if (::geteuid() == 0) return roots;
-  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* state = ::secure_getenv("XDG_STATE_HOME");
   if (state && state[0] == '/') return fmt::format("{}/tracewell/{}", state, name);
-  const char* home = std::getenv("HOME");
+  const char* home = ::secure_getenv("HOME");
   return fmt::format("{}/.local/state/tracewell/{}", home ? home : "", name);
 }
 

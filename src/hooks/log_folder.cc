@@ -44,6 +44,7 @@ std::vector<std::string> stream_files(const std::string& path) {
 
 /// One system call, where the file takes it all: what is behind `head` may be a large packet.
 Status write_all(int fd, Bytes head, Bytes rest, const std::string& path) {
+  std::vector<uint8_t> copied;
   while (!head.empty() || !rest.empty()) {
     const auto piece = [](Bytes bytes) {
       return iovec{const_cast<uint8_t*>(bytes.data()), bytes.size()};
@@ -51,6 +52,12 @@ Status write_all(int fd, Bytes head, Bytes rest, const std::string& path) {
     const iovec pieces[] = {piece(head), piece(rest)};
     const ssize_t done = ::writev(fd, pieces, 2);
     if (done < 0 && errno == EINTR) continue;
+    if (done < 0 && errno == EFAULT && copied.empty()) {
+      // Out of a mapping whose file was cut just now. What is missing there reads as zeros.
+      copied.assign(rest.begin(), rest.end());
+      rest = copied;
+      continue;
+    }
     if (done <= 0) return errno_error("cannot write " + path);
     const size_t of_head = std::min(static_cast<size_t>(done), head.size());
     head = head.subspan(of_head);
@@ -83,6 +90,7 @@ Result<LogFolder> LogFolder::open(const std::string& path, const Limits& limits)
 
 Status LogFolder::look_at(const std::string& name) {
   const std::string path = path_ + "/" + name;
+  bool old = false;
   Part part{name, 0, 0, 0};
   {
     TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
@@ -93,12 +101,15 @@ Status LogFolder::look_at(const std::string& name) {
       part.bytes += head->packet_bits / 8;
       part.records += head->records;
       part.stream = head->stream;
+      old |= head->stream_id != TRACEWELL_PACKET_STREAM;
       Stream& stream = streams_[head->stream];
       stream.next_number = std::max(stream.next_number, head->number + 1);
+      stream.ticks_end = std::max(stream.ticks_end, head->ticks_end);
     }
     if (part.bytes < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(part.bytes)) != 0)
       return errno_error("cannot write " + path);
   }
+  if (old) TW_RETURN_IF_ERROR(declare_packets(path_));
   bytes_ += part.bytes;
   const size_t dot = name.rfind('.');
   if (dot != std::string::npos) {
@@ -115,13 +126,19 @@ uint64_t LogFolder::next_number(uint64_t stream) const {
   return found == streams_.end() ? 0 : found->second.next_number;
 }
 
-bool LogFolder::has(uint64_t stream, uint64_t number) const {
-  return number < next_number(stream);
+bool LogFolder::has(const tracewell_packet& head) {
+  const auto found = streams_.find(head.stream);
+  if (found == streams_.end() || head.number >= found->second.next_number) return false;
+  if (head.ticks_begin > found->second.ticks_end) mistaken_ += head.records;
+  return true;
 }
 
-void LogFolder::begin_part(uint64_t id, Stream& stream) {
-  parts_.push_back(
-      {fmt::format("{}-{}.{}", id >> 32, static_cast<uint32_t>(id), stream.next_part++), id, 0, 0});
+/// The number behind those of process and ring is what no other process has.
+void LogFolder::begin_part(const tracewell_packet& head, Stream& stream) {
+  const std::string who =
+      head.identity[1] == 0 ? std::string() : fmt::format("-{}", head.identity[1]);
+  parts_.push_back({fmt::format("{}-{}{}.{}", head.pid, head.ring, who, stream.next_part++),
+                    head.stream, 0, 0});
   stream.part = &parts_.back();
   stream.file.reset();
 }
@@ -169,7 +186,7 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
     return {};
   }
   Stream& stream = streams_[head.stream];
-  if (!stream.part || stream.part->bytes + bytes > part_bytes_) begin_part(head.stream, stream);
+  if (!stream.part || stream.part->bytes + bytes > part_bytes_) begin_part(head, stream);
   const std::string path = path_ + "/" + stream.part->name;
   TW_RETURN_IF_ERROR(open_part(head.stream, stream, path));
   TW_RETURN_IF_ERROR(
@@ -179,6 +196,7 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   stream.part->records += head.records;
   bytes_ += bytes;
   stream.next_number = head.number + 1;
+  stream.ticks_end = std::max(stream.ticks_end, head.ticks_end);
   return {};
 }
 
@@ -186,34 +204,37 @@ Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view te
   constexpr size_t kTextMax = 1024;
   text = text.substr(0, kTextMax);
   const uint64_t ticks = now().ticks;
-  std::vector<uint8_t> packet(sizeof(tracewell_packet));
-  ByteWriter out(packet, Endian::Little);
+  std::vector<uint8_t> record;
+  ByteWriter out(record, Endian::Little);
   out.uint(TRACEWELL_RECORD_MARK, 1);
   out.uint(0, 1);
   out.uint(ticks, 6);
   out.uint(text.size(), 2);
   out.bytes(as_bytes(text));
-  packet.resize((packet.size() + 3) / 4 * 4);
+  record.resize((record.size() + 3) / 4 * 4);
   const std::string path = fmt::format("{}/{}", folder, kMarksName);
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   struct stat about {};
   if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error("cannot write " + path);
   tracewell_packet head{};
   head.magic = TRACEWELL_PACKET_MAGIC;
+  head.stream_id = TRACEWELL_PACKET_STREAM;
+  head.record_bytes_max = TRACEWELL_RECORD_BYTES_MAX;
   std::memcpy(head.uuid, uuid.data(), uuid.size());
-  head.packet_bits = head.content_bits = packet.size() * 8;
   head.ticks_begin = head.ticks_end = ticks;
   {
     TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
     for (Bytes rest = file->bytes(); const auto one = ring::read_hook_packet(rest);) {
       ++head.number;
+      head.stream_id = one->stream_id;  // a file has packets of one kind
       if (one->packet_bits / 8 >= rest.size()) break;
       rest = rest.subspan(one->packet_bits / 8);
     }
   }
+  const uint32_t head_bytes = ring::hook_head_bytes(head);
+  head.packet_bits = head.content_bits = (head_bytes + record.size()) * 8;
   head.state = TRACEWELL_PACKET_WHOLE;
-  std::memcpy(packet.data(), &head, sizeof head);
-  return write_all(fd.get(), packet, {}, path);
+  return write_all(fd.get(), {reinterpret_cast<const uint8_t*>(&head), head_bytes}, record, path);
 }
 
 }  // namespace tracewell::hooks

@@ -42,6 +42,8 @@ bool is_log_of(const std::string& path, std::span<const uint8_t> session);
 bool has_rings(const std::string& path);
 /// Appears whole or not at all.
 Status write_metadata(const std::string& folder, const std::string& text);
+/// The metadata of a release before declares no packets as this one writes them: adds that.
+Status declare_packets(const std::string& folder);
 /// The same text with another clock.
 Status change_clock(const std::string& folder, const LogClock& clock);
 /// Says what an operator did, now.
@@ -61,8 +63,9 @@ class LogFolder {
 
   /// Behind the last packet of the stream that it has.
   uint64_t next_number(uint64_t stream) const;
-  /// Is it there already?
-  bool has(uint64_t stream, uint64_t number) const;
+  /// Is it there already? A later one of the same number is of another process that had the same
+  /// id, which only programs of a release before leave open: it is counted as lost.
+  bool has(const tracewell_packet& head);
   /// A packet: its head, and what follows that.
   Status append(const tracewell_packet& head, Bytes records);
   /// It has reached its limit, and is to stop then.
@@ -70,6 +73,8 @@ class LogFolder {
   /// Records that were dropped, since this was asked last: the oldest, or, when it is full, those
   /// that came later.
   uint64_t take_dropped() { return std::exchange(dropped_, 0); }
+  /// Records of packets that were taken for others', since this was asked last.
+  uint64_t take_mistaken() { return std::exchange(mistaken_, 0); }
 
  private:
   /// A file of one stream's packets; a stream has several, so that the oldest can go.
@@ -81,13 +86,14 @@ class LogFolder {
   };
   struct Stream {
     uint64_t next_number = 0;
+    uint64_t ticks_end = 0;  // of the last packet
     uint32_t next_part = 0;
     Part* part = nullptr;  // the one that takes more
     UniqueFd file;         // of that part; closed again when many streams are open
   };
   LogFolder(std::string path, const Limits& limits);
   Status look_at(const std::string& name);
-  void begin_part(uint64_t id, Stream& stream);
+  void begin_part(const tracewell_packet& head, Stream& stream);
   Status open_part(uint64_t id, Stream& stream, const std::string& path);
   Status make_room(uint64_t bytes);
 
@@ -99,6 +105,7 @@ class LogFolder {
   std::deque<uint64_t> opened_;  // streams whose file may be open, longest first
   uint64_t bytes_ = 0;
   uint64_t dropped_ = 0;
+  uint64_t mistaken_ = 0;
   bool full_ = false;
 };
 

@@ -21,12 +21,15 @@ typealias integer { size = 64; align = 8; signed = false; base = 16; } := hex_wi
 typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := letter;
 )";
 
-constexpr std::string_view kStream = R"(
+constexpr std::string_view kTicks = R"(
 typealias integer { size = 64; align = 8; signed = false; map = clock.tsc.value; } := ticks;
 typealias integer { size = 48; align = 8; signed = false; map = clock.tsc.value; } := short_ticks;
+)";
 
+/// Packets are of stream class 1: those of releases before, of class 0, had less in their context.
+constexpr std::string_view kStream = R"(
 stream {
-  id = 0;
+  id = 1;
   event.header := struct { half id; short_ticks timestamp; } align(32);
   packet.context := struct {
     wide packet_size;
@@ -40,6 +43,13 @@ stream {
     word tid;
     word records;
     word state;
+    hex_wide boot;
+    hex_wide process;
+    wide process_start;
+    word ring;
+    word checksum;
+    word record_bytes_max;
+    word reserved[3];
   };
 };
 )";
@@ -48,9 +58,9 @@ stream {
 constexpr std::string_view kPadding = "struct { } align(32) end; ";
 
 std::string event_text(std::string_view name, unsigned id, std::string_view fields) {
-  return fmt::format("event {{\n  name = \"{}\";\n  id = {};\n  stream_id = 0;\n"
+  return fmt::format("event {{\n  name = \"{}\";\n  id = {};\n  stream_id = {};\n"
                      "  fields := struct {{ {}}};\n}};\n",
-                     name, id, fields);
+                     name, id, TRACEWELL_PACKET_STREAM, fields);
 }
 
 /// For each macro one event class, and one for that with a T; with a processor, or without: the
@@ -86,6 +96,7 @@ std::string events_text(bool cpus) {
                                  std::pair{"program", TRACEWELL_RECORD_PROGRAM}})
     out += event_text(name, static_cast<unsigned>(id),
                       fmt::format("half length; letter text[length]; {}", kPadding));
+  out += event_text("thread", TRACEWELL_RECORD_THREAD, "half length; word tid; half unused; ");
   return out;
 }
 
@@ -132,14 +143,25 @@ std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFact
       "trace {{\n  major = 1;\n  minor = 8;\n  uuid = \"{}\";\n  byte_order = le;\n"
       "  packet.header := struct {{ word magic; byte uuid[16]; word stream_id; "
       "wide stream_instance_id; }};\n}};\n"
-      "\nenv {{\n  tracer_name = \"tracewell\";\n{}}};\n{}{}\n{}",
-      kTypes, uuid_text(uuid), env, clock_text(clock), kStream, events_text(cpus));
+      "\nenv {{\n  tracer_name = \"tracewell\";\n{}}};\n{}{}{}\n{}",
+      kTypes, uuid_text(uuid), env, clock_text(clock), kTicks, kStream,
+      events_text(cpus));
 }
 
 Status write_metadata(const std::string& folder, const std::string& text) {
   TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(folder + "/metadata"));
   TW_RETURN_IF_ERROR(file.write(text));
   return file.commit();
+}
+
+Status declare_packets(const std::string& folder) {
+  std::string text;
+  {
+    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(folder + "/metadata"));
+    text = as_text(file->bytes());
+  }
+  if (text.find("\nstream {\n  id = 1;\n") != std::string::npos) return {};
+  return write_metadata(folder, fmt::format("{}{}\n{}", text, kStream, events_text(true)));
 }
 
 Status change_clock(const std::string& folder, const LogClock& clock) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +10,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
+#include "base/text.h"
 #include "ring/hook_packet.h"
 
 namespace tracewell::hooks {
@@ -32,11 +34,11 @@ const tracewell_packet& head_of(const uint8_t* packet) {
   return *reinterpret_cast<const tracewell_packet*>(packet);
 }
 
-/// Leaves out what is not finished. Returns how many records that were.
+/// Of records, leaves out what is not finished. Returns how many records that were.
 uint64_t compact(std::vector<uint8_t>& packet, bool open, tracewell_packet& head) {
-  ring::HookWalk walk(packet, open);
+  ring::HookWalk walk(packet, open, 0);
   ring::HookRecord record;
-  std::vector<uint8_t> kept(packet.begin(), packet.begin() + TRACEWELL_PACKET_HEAD);
+  std::vector<uint8_t> kept;
   uint32_t committed = 0;
   uint64_t unfinished = 0;
   while (walk.next(record)) {
@@ -55,25 +57,53 @@ uint64_t compact(std::vector<uint8_t>& packet, bool open, tracewell_packet& head
   return unfinished;
 }
 
+/// In clock ticks since the boot; 0 = not known. proc(5): the 22nd field of /proc/PID/stat, of which
+/// the second is a name between brackets that may have blanks.
+uint64_t start_of_process(uint32_t pid) {
+  const auto file = InputFile::open(fmt::format("/proc/{}/stat", pid));
+  if (!file.ok()) return 0;
+  std::string_view text = as_text((*file)->bytes());
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos) return 0;
+  text.remove_prefix(name_end);
+  constexpr int kFieldsBetween = 20;
+  for (int i = 0; i < kFieldsBetween; ++i) {
+    const size_t blank = text.find(' ');
+    if (blank == std::string_view::npos) return 0;
+    text.remove_prefix(blank + 1);
+  }
+  return parse_number(text.substr(0, text.find(' '))).value_or(0);
+}
+
 }  // namespace
 
+bool process_lives(uint32_t pid, uint64_t start) {
+  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return false;
+  const uint64_t now = start == 0 ? 0 : start_of_process(pid);
+  return now == 0 || now == start;
+}
+
 Result<std::unique_ptr<RingFile>> RingFile::open(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   struct stat about {};
   if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error("cannot open " + path);
+  // A collector writes to it.
+  if (!S_ISREG(about.st_mode) || about.st_nlink > 1)
+    return {Errc::Corrupt, path + " is no file that a program made for its hooks"};
   const auto size = static_cast<size_t>(about.st_size);
   if (size < TRACEWELL_HOOK_PAGE) return {Errc::Truncated, path + " is not there yet"};
-  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (data == MAP_FAILED) return errno_error("cannot map " + path);
   std::unique_ptr<RingFile> out(new RingFile);
-  out->data_ = static_cast<uint8_t*>(data);
-  out->size_ = size;
-  if (load(out->ring().magic) == 0) return {Errc::Truncated, path + " is not there yet"};
-  out->slots_ = out->ring().slots;
-  out->packet_bytes_ = out->ring().packet_bytes;
-  const bool sound = out->ring().magic == TRACEWELL_RING_MAGIC &&
-                     out->ring().version == TRACEWELL_RING_VERSION &&
-                     out->slots_ <= TRACEWELL_RING_SLOTS_MAX &&
+  TW_ASSIGN_OR_RETURN(out->map_, Mapping::map(fd.get(), size, Mapping::Access::Shared, path));
+  const bool begun = load(out->ring().magic) != 0;
+  std::memcpy(&out->head_, out->map_.data(), sizeof out->head_);
+  if (!begun) return {Errc::Truncated, path + " is not there yet"};
+  if (out->head_.magic == TRACEWELL_RING_MAGIC && !ring::is_known_ring(out->head_))
+    return {Errc::Unsupported,
+            fmt::format("{} is of version {} of rings, and this release reads {} and {}", path,
+                        out->head_.version, TRACEWELL_RING_VERSION_OLD, TRACEWELL_RING_VERSION)};
+  out->slots_ = out->head_.slots;
+  out->packet_bytes_ = out->head_.packet_bytes;
+  const bool sound = ring::is_known_ring(out->head_) && out->slots_ <= TRACEWELL_RING_SLOTS_MAX &&
                      out->packet_bytes_ >= TRACEWELL_PACKET_BYTES_MIN &&
                      out->packet_bytes_ <= TRACEWELL_PACKET_BYTES_MAX &&
                      TRACEWELL_HOOK_PAGE + uint64_t{out->slots_} * out->packet_bytes_ <= size;
@@ -81,20 +111,14 @@ Result<std::unique_ptr<RingFile>> RingFile::open(const std::string& path) {
   return out;
 }
 
-RingFile::~RingFile() {
-  if (data_) ::munmap(data_, size_);
-}
-
-bool RingFile::process_lives() const {
-  return ::kill(static_cast<pid_t>(ring().pid), 0) == 0 || errno != ESRCH;
-}
+bool RingFile::process_lives() const { return hooks::process_lives(head_.pid, head_.start); }
 
 bool RingFile::is_of(std::span<const uint8_t> session) const {
-  return std::ranges::equal(ring().uuid, session);
+  return std::ranges::equal(head_.uuid, session);
 }
 
 const uint8_t* RingFile::packet_at(uint32_t slot) const {
-  return data_ + TRACEWELL_HOOK_PAGE + size_t{slot} * packet_bytes_;
+  return map_.data() + TRACEWELL_HOOK_PAGE + size_t{slot} * packet_bytes_;
 }
 
 std::vector<RingFile::Waiting> RingFile::waiting() const {
@@ -133,14 +157,53 @@ std::optional<RingFile::InPlace> RingFile::in_place(const Waiting& packet) const
   // The number first: once it is there, the state that the slot's earlier packet had is gone.
   std::atomic_thread_fence(std::memory_order_acquire);
   if (circular() || load(head_of(at).state) != TRACEWELL_PACKET_WHOLE) return std::nullopt;
-  InPlace out{head_of(at), {}};
+  InPlace out{read_head(at), {}};
   const uint64_t content = out.head.content_bits / 8;
-  if (out.head.number != packet.number || content < sizeof out.head || content > packet_bytes_)
+  const uint32_t from = head_bytes();
+  if (out.head.number != packet.number || content < from || content > packet_bytes_ ||
+      !ring::is_of_ring(out.head, head_))
     return std::nullopt;
-  out.records = Bytes(at, content).subspan(sizeof out.head);
+  out.records = Bytes(at, content).subspan(from);
   out.head.lost = lost_by(out.head) + ring().unfinished;
-  out.head.packet_bits = out.head.content_bits = content * 8;
+  finish(out.head, out.records.size());
   return out;
+}
+
+uint32_t RingFile::head_bytes() const {
+  return head_.version == TRACEWELL_RING_VERSION_OLD ? TRACEWELL_PACKET_HEAD_2
+                                                     : TRACEWELL_PACKET_HEAD;
+}
+
+tracewell_packet RingFile::read_head(const uint8_t* from) const {
+  tracewell_packet out{};
+  std::memcpy(&out, from, head_bytes());
+  return out;
+}
+
+/// As packets of this release are, whatever its program's was.
+void RingFile::finish(tracewell_packet& head, uint64_t record_bytes) const {
+  head.stream_id = TRACEWELL_PACKET_STREAM;
+  head.ring = head_.number;
+  head.packet_bits = head.content_bits = (sizeof head + record_bytes) * 8;
+}
+
+/// What is not of the ring, but stands in it, is lost: whose it was, nobody can tell.
+RingFile::Taken RingFile::lose(tracewell_packet head, std::vector<uint8_t>& out) const {
+  Taken taken;
+  taken.unfinished = std::max<uint64_t>(1, std::min(head.records, packet_bytes_ / 12));
+  head.magic = TRACEWELL_PACKET_MAGIC;
+  std::memcpy(head.uuid, head_.uuid, sizeof head.uuid);
+  head.stream = ring::hook_stream(head_);
+  head.identity[0] = head_.identity[0];
+  head.identity[1] = head_.identity[1];
+  head.pid = head_.pid;
+  head.records = 0;
+  head.lost = ring().lost + ring().unfinished + taken.unfinished;
+  head.state = TRACEWELL_PACKET_WHOLE;
+  finish(head, 0);
+  out.resize(sizeof head);
+  std::memcpy(out.data(), &head, sizeof head);
+  return taken;
 }
 
 RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
@@ -149,10 +212,9 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
   const uint8_t* from = packet_at(packet.slot);
   const uint32_t content = static_cast<uint32_t>(
       std::min<uint64_t>(load(head_of(from).content_bits) / 8, packet_bytes_));
-  const bool open = content < TRACEWELL_PACKET_HEAD;
+  const bool open = content < head_bytes();
   out.assign(from, from + (open ? packet_bytes_ : content));
-  tracewell_packet head;
-  std::memcpy(&head, out.data(), sizeof head);
+  tracewell_packet head = read_head(out.data());
   std::atomic_thread_fence(std::memory_order_acquire);
   const tracewell_packet& now = head_of(from);
   if (TRACEWELL_PACKET_STATE(load(now.state)) == TRACEWELL_PACKET_DROPPED ||
@@ -162,6 +224,8 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
     taken.changed = true;
     return taken;
   }
+  if (!ring::is_of_ring(head, head_)) return lose(head, out);
+  out.erase(out.begin(), out.begin() + head_bytes());
   if (head.state != TRACEWELL_PACKET_WHOLE) {
     std::vector<uint8_t> kept = out;
     taken.unfinished = compact(kept, open, head);
@@ -171,9 +235,10 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
   if (open) head.ticks_end = std::max(head.ticks_end, head.ticks_begin);
   head.lost = lost_by(head) + ring().unfinished + taken.unfinished;
   head.overwritten += being_dropped();
-  head.packet_bits = head.content_bits = uint64_t{out.size()} * 8;
+  finish(head, out.size());
   head.state = TRACEWELL_PACKET_WHOLE;
-  std::memcpy(out.data(), &head, sizeof head);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&head);
+  out.insert(out.begin(), bytes, bytes + sizeof head);
   return taken;
 }
 

@@ -11,22 +11,27 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/mapping.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {
 
+/// Does the process live? `start` says which one it was, where it is not 0: ids are used again.
+bool process_lives(uint32_t pid, uint64_t start);
+
 class RingFile {
  public:
-  /// Corrupt when it is no ring; Truncated when its maker has not got so far yet.
+  /// Corrupt when it is no ring; Truncated when its maker has not got so far yet; Unsupported, with
+  /// its version, when it is of a program of a release that this one knows nothing of.
   static Result<std::unique_ptr<RingFile>> open(const std::string& path);
-  ~RingFile();
-  RingFile(const RingFile&) = delete;
-  RingFile& operator=(const RingFile&) = delete;
 
+  /// Its program has cut the file: what was in the part that is missing is lost.
+  bool is_cut() const { return map_.lost().has_value(); }
+  uint32_t pid() const { return head_.pid; }
   uint32_t slots() const { return slots_; }
-  bool circular() const { return ring().mode == TRACEWELL_RING_CIRCULAR; }
+  bool circular() const { return head_.mode == TRACEWELL_RING_CIRCULAR; }
   bool process_lives() const;
-  std::span<const uint8_t> session() const { return ring().uuid; }
+  std::span<const uint8_t> session() const { return head_.uuid; }
   /// Is it a ring of this session's?
   bool is_of(std::span<const uint8_t> session) const;
 
@@ -58,7 +63,11 @@ class RingFile {
 
  private:
   RingFile() = default;
-  tracewell_ring& ring() const { return *reinterpret_cast<tracewell_ring*>(data_); }
+  tracewell_ring& ring() const { return *reinterpret_cast<tracewell_ring*>(map_.data()); }
+  uint32_t head_bytes() const;
+  tracewell_packet read_head(const uint8_t* from) const;
+  void finish(tracewell_packet& head, uint64_t record_bytes) const;
+  Taken lose(tracewell_packet head, std::vector<uint8_t>& out) const;
   const uint8_t* packet_at(uint32_t slot) const;
   /// Records that found no room, up to the packet's end; of the last one, up to now: threads that
   /// took over a full ring have no packet in which it would be told.
@@ -66,9 +75,9 @@ class RingFile {
   /// Records of a packet that its thread was just dropping, or died over that.
   uint64_t being_dropped() const;
 
-  uint8_t* data_ = nullptr;
-  size_t size_ = 0;
-  uint32_t slots_ = 0;         // as they were when it was mapped, and fit its size
+  Mapping map_;
+  tracewell_ring head_ = {};   // as it was when it was mapped: its program may write to it
+  uint32_t slots_ = 0;         // fit the mapping's size
   uint32_t packet_bytes_ = 0;
 };
 

@@ -121,7 +121,7 @@ void describe(tracewell_channel& channel, const SessionOptions& options, const I
 
 std::string default_log() {
   const auto defaults = read_defaults();
-  const char* named = std::getenv("TRACEWELL_LOG");
+  const char* named = ::secure_getenv("TRACEWELL_LOG");
   if ((!named || !*named) && defaults.ok() && defaults->log) return *defaults->log;
   return state_path("TRACEWELL_LOG", "/var/adm/ras/trcfile", "trcfile");
 }

@@ -2,6 +2,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 
 #include <tracewell/aix/sys/trcctl.h>
@@ -35,9 +36,12 @@ void trcgent(unsigned int channel, unsigned int word, unsigned long d1, unsigned
 
 /* Its exit status, or -1. */
 static int run(char* const* words) {
-  const char* program = getenv("TRACEWELL");
+  const char* program = secure_getenv("TRACEWELL");
   pid_t child;
   int status;
+  /* A program that was given rights of another user would give them to what its caller put into
+   * $TRACEWELL or $PATH. */
+  if (getauxval(AT_SECURE)) return -1;
   if (posix_spawnp(&child, program ? program : "tracewell", NULL, NULL, words, environ) != 0)
     return -1;
   while (waitpid(child, &status, 0) < 0)

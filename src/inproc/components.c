@@ -22,6 +22,31 @@ static struct tracewell_component* g_blocks[TRACEWELL_COMPONENTS_MAX];
 static uint32_t g_owner;
 static int g_file = -1;
 
+/* The id of the process of which a thread registers a component; 0 = none. Fork copies it: where it is another
+ * process's, it is free. */
+static uint32_t g_registering;
+
+/* Threads register one at a time: both would make the file, and claim the slots of those that are
+ * there by themselves. Signals are held back, whose handlers would wait for us. */
+static SignalMask begin_registering(void) {
+  const uint32_t self = process_id();
+  const SignalMask mask = hold_signals();
+  for (;;) {
+    uint32_t who = __atomic_load_n(&g_registering, __ATOMIC_RELAXED);
+    if (who == self)
+      call(SYS_futex, (long)&g_registering, FUTEX_WAIT_PRIVATE, (long)self, 0, 0, 0);
+    else if (__atomic_compare_exchange_n(&g_registering, &who, self, 0, __ATOMIC_ACQUIRE,
+                                         __ATOMIC_RELAXED))
+      return mask;
+  }
+}
+
+static void end_registering(SignalMask mask) {
+  __atomic_store_n(&g_registering, 0, __ATOMIC_RELEASE);
+  call(SYS_futex, (long)&g_registering, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+  release_signals(mask);
+}
+
 struct tracewell_component* component_at(unsigned slot) {
   return __atomic_load_n(&g_blocks[slot], __ATOMIC_ACQUIRE);
 }
@@ -135,9 +160,9 @@ static void obey_file(struct tracewell_component* block, const char* path) {
 /* Those that outlive a restart first, so that those of now are stronger. */
 static void obey_rules(struct tracewell_component* block, const char* folder) {
   char path[PATH_MAX_BYTES + 32];
-  const char* const named = getenv("TRACEWELL_COMPONENTS");
-  const char* const state = getenv("XDG_STATE_HOME");
-  const char* const home = getenv("HOME");
+  const char* const named = secure_getenv("TRACEWELL_COMPONENTS");
+  const char* const state = secure_getenv("XDG_STATE_HOME");
+  const char* const home = secure_getenv("HOME");
   if (named && *named)
     snprintf(path, sizeof path, "%s", named);
   else if (geteuid() == 0)
@@ -219,19 +244,29 @@ static ras_block_t add(unsigned first, unsigned last, const char* folder, int fd
   return RAS_BLOCK_NULL;
 }
 
-ras_block_t tracewell_component_register(const char* name, const char* alias, const char* type) {
+static ras_block_t enrol(const char* name, const char* alias, const char* type) {
   char folder[PATH_MAX_BYTES];
-  const struct tracewell_component* shape = NULL;
   int fd;
-  if (!name || !*name || *name == '.' || !is_name(name, sizeof shape->name) ||
-      !is_name(alias, sizeof shape->alias) || !is_name(type, sizeof shape->type))
-    return RAS_BLOCK_NULL;
-  if (!control_pages() || !components_folder(folder)) return RAS_BLOCK_NULL;
+  if (!components_folder(folder)) return RAS_BLOCK_NULL;
   fd = open_components(folder);
   if (fd < 0) return RAS_BLOCK_NULL;
   add(TRACEWELL_COMPONENT_COMMON, TRACEWELL_COMPONENT_COMMON + 1, folder, fd, "common", NULL, NULL);
   add(TRACEWELL_COMPONENT_RARE, TRACEWELL_COMPONENT_RARE + 1, folder, fd, "rare", NULL, NULL);
   return add(TRACEWELL_COMPONENT_RARE + 1, TRACEWELL_COMPONENTS_MAX, folder, fd, name, alias, type);
+}
+
+ras_block_t tracewell_component_register(const char* name, const char* alias, const char* type) {
+  const struct tracewell_component* shape = NULL;
+  SignalMask mask;
+  ras_block_t block;
+  if (!name || !*name || *name == '.' || !is_name(name, sizeof shape->name) ||
+      !is_name(alias, sizeof shape->alias) || !is_name(type, sizeof shape->type))
+    return RAS_BLOCK_NULL;
+  if (!control_pages()) return RAS_BLOCK_NULL;
+  mask = begin_registering();
+  block = enrol(name, alias, type);
+  end_registering(mask);
+  return block;
 }
 
 void tracewell_component_unregister(ras_block_t block) {

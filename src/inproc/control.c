@@ -53,7 +53,7 @@ static int ours_alone(const struct stat* about) {
 
 size_t find_folder(char* path, size_t size) {
   const char* end = path + size - sizeof TRACEWELL_CONTROL_NAME - 2;
-  const char* runtime = getenv("XDG_RUNTIME_DIR");
+  const char* runtime = secure_getenv("XDG_RUNTIME_DIR");
   struct stat about;
   char* at = path;
   if (runtime && runtime[0] == '/') {

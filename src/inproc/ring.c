@@ -5,6 +5,7 @@
 
 #define PLACES_BYTES (sizeof(struct place) * THREADS_MAX)
 #define NAMES_TRIED 100000u
+#define IDENTITY_AT 2048u /* in the page behind the places */
 #define PATH_BYTES 2200
 #define PROGRAM_PATH_MAX 1024
 
@@ -21,6 +22,13 @@ static struct place* g_places;
 /* Of the process's next ring; behind the places, and wiped with them when it forks. */
 static uint32_t* next_number(void) {
   return (uint32_t*)(void*)((uint8_t*)g_places + PLACES_BYTES);
+}
+
+/* Wiped as well: a child that was forked is another process. */
+static struct identity* identity_now(void) {
+  struct identity* const one = (void*)((uint8_t*)g_places + PLACES_BYTES + IDENTITY_AT);
+  find_identity(one);
+  return one;
 }
 
 /* How many rings the process made in a session, by channel; behind them, and wiped as well. */
@@ -107,6 +115,7 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
   char path[PATH_BYTES];
   uint32_t ring_number = 0;
   struct tracewell_ring* ring = NULL;
+  const struct identity* identity;
   const int fd = create_file(channel, path, &ring_number);
   if (fd < 0) return NULL;
   if (allocate_file(fd, bytes) == 0)
@@ -116,7 +125,12 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
     remove_file(path);
     return NULL;
   }
+  identity = identity_now();
   ring->version = TRACEWELL_RING_VERSION;
+  ring->identity[0] = identity->boot;
+  ring->identity[1] = (uint64_t)identity->random[1] << 32 | identity->random[0];
+  ring->start = identity->start;
+  ring->record_bytes_max = TRACEWELL_RECORD_BYTES_MAX;
   ring->packet_bytes = channel->packet_bytes;
   ring->slots = channel->slots;
   ring->mode = channel->mode;

@@ -32,6 +32,16 @@ struct place {
   uint32_t committed[TRACEWELL_RING_SLOTS_MAX]; /* bytes of records */
 };
 
+/* Which process it is. Process ids are used again within minutes; no other process, of any boot of
+ * any machine, has this. */
+struct identity {
+  uint64_t boot;      /* the first half of the boot id; 0 = not known */
+  uint64_t start;     /* of the process, in clock ticks since the boot; 0 = not known */
+  uint32_t random[2]; /* 0 = not drawn yet */
+};
+/* Fills it in, unless that was done. Threads may do so together. */
+HIDDEN void find_identity(struct identity* one);
+
 /* All but page 0 of the control file; zeros when there is none. */
 HIDDEN const uint8_t* control_pages(void);
 HIDDEN void count_failure(unsigned channel);

@@ -54,16 +54,23 @@ static void open_packet(struct place* place, uint32_t slot, uint64_t now) {
   __atomic_store_n(&packet->state, TRACEWELL_PACKET_DROPPED | dropped << 8, __ATOMIC_RELEASE);
   __atomic_thread_fence(__ATOMIC_RELEASE);
   memset(packet, 0, offsetof(struct tracewell_packet, state));
-  memset(packet + 1, 0, place->ring->packet_bytes - sizeof *packet);
+  memset(packet->identity, 0,
+         place->ring->packet_bytes - offsetof(struct tracewell_packet, identity));
   packet->magic = TRACEWELL_PACKET_MAGIC;
   memcpy(packet->uuid, place->uuid, sizeof packet->uuid);
-  packet->stream = (uint64_t)place->ring->pid << 32 | place->ring->number;
+  packet->stream_id = TRACEWELL_PACKET_STREAM;
+  packet->stream = place->ring->identity[1] + place->ring->number;
   packet->packet_bits = (uint64_t)place->ring->packet_bytes * 8;
   packet->ticks_begin = now;
   packet->number = number;
   packet->overwritten = place->overwritten;
   packet->pid = place->ring->pid;
   packet->tid = place->owner;
+  packet->identity[0] = place->ring->identity[0];
+  packet->identity[1] = place->ring->identity[1];
+  packet->start = place->ring->start;
+  packet->ring = place->ring->number;
+  packet->record_bytes_max = place->ring->record_bytes_max;
   __atomic_store_n(&packet->state, TRACEWELL_PACKET_OPEN, __ATOMIC_RELEASE);
   place->numbers[slot] = number + 1;
   place->filled[slot] = 0;

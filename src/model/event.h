@@ -100,6 +100,8 @@ struct Event {
   std::optional<int64_t> time_ns;  // Unix epoch
   uint64_t tid = 0;                // 0 = not known
   int32_t cpu = -1;                // -1 = not known
+  /// Of the thread. 0 = not known; then the catalog may know. Thread ids are used again.
+  uint32_t pid = 0;
   std::variant<Step, Frame, Hook, Mark, Lost> body;
 };
 

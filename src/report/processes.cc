@@ -18,7 +18,7 @@ void Processes::learn(const Catalog& catalog) {
     const auto process = parse_number(value);
     if (thread && process) threads_.insert_or_assign(*thread, *process);
   }
-  last_tid_ = last_pid_ = 0;
+  last_tid_ = last_told_ = last_pid_ = 0;
   last_path_ = {};
 }
 
@@ -27,7 +27,7 @@ void Processes::learn(const Mark& mark) {
   if (text.kind != MarkText::Kind::Process) return;
   if (paths_.size() >= kPathsMax && !paths_.contains(text.number)) return;
   paths_.insert_or_assign(text.number, std::string(text.rest));
-  last_tid_ = last_pid_ = 0;
+  last_tid_ = last_told_ = last_pid_ = 0;
   last_path_ = {};
 }
 
@@ -36,10 +36,11 @@ std::string_view Processes::path_of(uint64_t pid) const {
   return found == paths_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-void Processes::look_up(uint64_t tid) const {
-  const auto found = threads_.find(tid);
-  last_tid_ = tid;
-  last_pid_ = found == threads_.end() ? 0 : found->second;
+void Processes::look_up(const Event& event) const {
+  const auto found = threads_.find(event.tid);
+  last_tid_ = event.tid;
+  last_told_ = last_pid_ = event.pid;
+  if (last_pid_ == 0 && found != threads_.end()) last_pid_ = found->second;
   last_path_ = last_pid_ == 0 ? std::string_view() : path_of(last_pid_);
 }
 

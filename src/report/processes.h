@@ -24,22 +24,22 @@ class Processes final : public ProcessPaths {
   void learn(const Catalog& catalog);
   void learn(const Mark& mark);
 
-  /// 0 = not known.
-  uint64_t of_thread(uint64_t tid) const {
-    if (tid != last_tid_) look_up(tid);
+  /// What the event says, or else the catalog of its thread. 0 = not known.
+  uint64_t of(const Event& event) const {
+    if (event.tid != last_tid_ || event.pid != last_told_) look_up(event);
     return last_pid_;
   }
   std::string_view path_of(uint64_t pid) const override;
-  /// The path of the process that of_thread() was asked for last.
+  /// The path of the process that of() was asked for last.
   std::string_view last_path() const { return last_path_; }
 
  private:
-  void look_up(uint64_t tid) const;
+  void look_up(const Event& event) const;
 
   std::unordered_map<uint64_t, uint64_t> threads_;
   std::unordered_map<uint64_t, std::string> paths_;
   // Events of one thread come in rows.
-  mutable uint64_t last_tid_ = 0, last_pid_ = 0;
+  mutable uint64_t last_tid_ = 0, last_told_ = 0, last_pid_ = 0;
   mutable std::string_view last_path_;
 };
 

@@ -97,7 +97,7 @@ Status Report::take(size_t index, const Event& event) {
   Log& log = *logs_[index];
   if (const Mark* mark = std::get_if<Mark>(&event.body)) log.processes.learn(*mark);
   Entry& entry = log.entries.make(event);
-  entry.pid = log.processes.of_thread(event.tid);
+  entry.pid = log.processes.of(event);
   entry.process_path = log.processes.last_path();
   if (!wanted(entry, event, index)) return {};
   if (options_.count_cpus && entry.cpu >= 0) cpus_.insert(entry.cpu);

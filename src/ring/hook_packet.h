@@ -19,22 +19,52 @@ using PacketBytes = std::span<const uint8_t>;
 
 /// Bytes of a packet that a file may claim to have: a log's packets may have been cut to their
 /// content, and nothing makes larger ones.
-inline constexpr uint64_t kHookPacketBytesMin = TRACEWELL_PACKET_HEAD;
+inline constexpr uint64_t kHookPacketBytesMin = TRACEWELL_PACKET_HEAD_2;
 inline constexpr uint64_t kHookPacketBytesMax = TRACEWELL_PACKET_BYTES_MAX;
 
+/// Bytes before the first record: releases before had a shorter head.
+inline uint32_t hook_head_bytes(const tracewell_packet& head) {
+  return head.stream_id == 0 ? TRACEWELL_PACKET_HEAD_2 : TRACEWELL_PACKET_HEAD;
+}
+
 /// The head of a packet, if `bytes` begin with one of ours whose sizes are possible. What it says
-/// of sizes may still be more than there is.
+/// of sizes may still be more than there is. What an old head does not have is 0, but the ring,
+/// which is known.
 inline std::optional<tracewell_packet> read_hook_packet(PacketBytes bytes) {
-  tracewell_packet head;
-  if (bytes.size() < sizeof head) return std::nullopt;
-  std::memcpy(&head, bytes.data(), sizeof head);
+  tracewell_packet head{};
+  if (bytes.size() < TRACEWELL_PACKET_HEAD_2) return std::nullopt;
+  std::memcpy(&head, bytes.data(), TRACEWELL_PACKET_HEAD_2);
+  const uint64_t first = hook_head_bytes(head);
+  if (head.stream_id > TRACEWELL_PACKET_STREAM || bytes.size() < first) return std::nullopt;
+  std::memcpy(&head, bytes.data(), first);
+  if (head.stream_id == 0) head.ring = static_cast<uint32_t>(head.stream);
   const uint64_t size = head.packet_bits / 8;
-  if (head.magic != TRACEWELL_PACKET_MAGIC || head.stream_id != 0 || head.packet_bits % 32 != 0 ||
-      size < kHookPacketBytesMin || size > kHookPacketBytesMax ||
-      head.content_bits > head.packet_bits || head.content_bits % 32 != 0 ||
-      (head.content_bits != 0 && head.content_bits < 8 * uint64_t{TRACEWELL_PACKET_HEAD}))
+  if (head.magic != TRACEWELL_PACKET_MAGIC || head.packet_bits % 32 != 0 || size < first ||
+      size > kHookPacketBytesMax || head.content_bits > head.packet_bits ||
+      head.content_bits % 32 != 0 || (head.content_bits != 0 && head.content_bits < 8 * first))
     return std::nullopt;
   return head;
+}
+
+/// Is it a ring whose layout is known? What an old one does not have is 0 there.
+inline bool is_known_ring(const tracewell_ring& ring) {
+  return ring.magic == TRACEWELL_RING_MAGIC && (ring.version == TRACEWELL_RING_VERSION ||
+                                                ring.version == TRACEWELL_RING_VERSION_OLD);
+}
+
+/// tracewell_packet::stream of its packets.
+inline uint64_t hook_stream(const tracewell_ring& ring) {
+  return ring.version == TRACEWELL_RING_VERSION_OLD ? uint64_t{ring.pid} << 32 | ring.number
+                                                    : ring.identity[1] + ring.number;
+}
+
+/// Is it of this ring? Its slots are memory of a program that may write there what it likes.
+inline bool is_of_ring(const tracewell_packet& head, const tracewell_ring& ring) {
+  const bool old = ring.version == TRACEWELL_RING_VERSION_OLD;
+  return head.stream == hook_stream(ring) && head.pid == ring.pid &&
+         (head.stream_id == 0) == old &&
+         (old || (head.identity[0] == ring.identity[0] && head.identity[1] == ring.identity[1] &&
+                  head.ring == ring.number));
 }
 
 /// Full ticks of a record from the 48 bits in it: within 2^47 of the packet's begin.
@@ -71,7 +101,7 @@ class HookWalk {
  public:
   /// `packet` from its head to the end of its content, or of all that there is while it is open.
   /// Begins with the record at `from`.
-  HookWalk(PacketBytes packet, bool open, uint32_t from = TRACEWELL_PACKET_HEAD)
+  HookWalk(PacketBytes packet, bool open, uint32_t from)
       : packet_(packet), open_(open), at_(from) {}
 
   /// Where the next record would be.
@@ -120,7 +150,7 @@ class HookWalk {
   }
 
   bool measure(HookRecord& record, uint32_t left) {
-    const bool mark = record.id == TRACEWELL_RECORD_MARK || record.id == TRACEWELL_RECORD_PROGRAM;
+    const bool mark = record.id >= TRACEWELL_RECORD_MARK;
     if (record.id > TRACEWELL_RECORD_LAST || left < kBytesMin) return false;
     record.ticks = number(at_ + 2, 6);
     uint32_t head = 8;
