@@ -43,9 +43,8 @@
 
 /* ---- A packet: this, then records. It is CTF's packet.header and packet.context.
  *
- * Releases before had a head of TRACEWELL_PACKET_HEAD_2 bytes, that is, up to `state`, with
- * stream_id 0, and process id << 32 | number of the ring as `stream`. Logs and running programs of
- * theirs are read. */
+ * Releases before had the head up to `state`, stream_id 0, and process id << 32 | ring as `stream`.
+ * They are read. */
 #define TRACEWELL_PACKET_MAGIC 0xC1FC1FC1u
 #define TRACEWELL_PACKET_OPEN 1u
 #define TRACEWELL_PACKET_CLOSED 2u

@@ -68,8 +68,8 @@ void HooklogReader::read_metadata(std::string_view text) {
 void HooklogReader::describe(std::string_view metadata) {
   log_.settle(problems_);
   describe_hooklog(metadata, catalog_);
-  // Ids are used again: a thread is one of a process, and of an id that several had, only its events
-  // can tell whose it was.
+  // Ids are used again. Of one that several processes' threads had, only its events can tell whose
+  // it was.
   using Process = std::array<uint64_t, 3>;
   std::map<uint32_t, std::set<Process>> processes;
   for (const auto& [id, stream] : log_.streams)

@@ -43,7 +43,7 @@ Status Collector::find_rings() {
   if (changed == folder_changed_ns_) return {};
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), ::closedir);
   if (!entries) return errno_error("cannot look for rings in " + path);
-  bool all = true;
+  unfinished_.clear();
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string name = entry->d_name;
     if (name[0] == '.' || rings_.contains(name)) continue;
@@ -52,14 +52,14 @@ Status Collector::find_rings() {
       rings_.emplace(name, *std::move(ring));
     else if (!ring.ok() && ring.error().code == Errc::Unsupported)
       TW_RETURN_IF_ERROR(tell_unknown(name, ring.error()));
-    else if (!ring.ok())
-      all = all && ring.error().code != Errc::Truncated;  // its maker is at it
+    else if (!ring.ok() && ring.error().code == Errc::Truncated)
+      unfinished_.insert(name);
   }
   // A change within the same tick of the file system's clock must not be overlooked.
   timespec now{};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
   const int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-  folder_changed_ns_ = all && now_ns - changed > 100'000'000 ? changed : -1;
+  folder_changed_ns_ = unfinished_.empty() && now_ns - changed > 100'000'000 ? changed : -1;
   return {};
 }
 
@@ -131,7 +131,20 @@ Result<uint64_t> Collector::collect(RingFile& ring, bool all) {
   return taken;
 }
 
+/// Whoever was killed while it made a ring has written nothing to it.
+Status Collector::give_up_unfinished() {
+  for (const std::string& name : unfinished_) {
+    const auto pid = parse_number(std::string_view(name).substr(0, name.find('-')));
+    if (!pid || *pid > INT32_MAX || process_lives(static_cast<uint32_t>(*pid), 0)) continue;
+    // It may have come to an end with it since we looked.
+    const auto ring = RingFile::open(folder_ + "/.rings/" + name);
+    if (!ring.ok() && ring.error().code == Errc::Truncated) TW_RETURN_IF_ERROR(remove(name));
+  }
+  return {};
+}
+
 Status Collector::give_up_dead() {
+  TW_RETURN_IF_ERROR(give_up_unfinished());
   for (auto one = rings_.begin(); one != rings_.end();) {
     if (one->second->process_lives()) {
       ++one;

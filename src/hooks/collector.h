@@ -49,6 +49,7 @@ class Collector {
   Status tell_lost(uint64_t records, const std::string& why);
   Status tell_unknown(const std::string& name, const Error& error);
   Status give_up_cut();
+  Status give_up_unfinished();
   Status give_up_dead();
   void wait_for_writers(RingFile& ring);
   Status remove(const std::string& name);
@@ -61,6 +62,7 @@ class Collector {
   int64_t folder_changed_ns_ = -1;
   uint64_t rounds_ = 0, taken_ = 0;
   std::vector<uint8_t> packet_;
+  std::set<std::string> unfinished_;  // rings whose makers are at it, or died over that
   std::set<std::string> unknown_;  // rings of releases that this one does not know
 };
 

@@ -57,8 +57,8 @@ uint64_t compact(std::vector<uint8_t>& packet, bool open, tracewell_packet& head
   return unfinished;
 }
 
-/// In clock ticks since the boot; 0 = not known. proc(5): the 22nd field of /proc/PID/stat, of which
-/// the second is a name between brackets that may have blanks.
+/// In clock ticks since the boot; 0 = not known. proc(5): the 22nd field of /proc/PID/stat. The
+/// second is a name between brackets that may have blanks.
 uint64_t start_of_process(uint32_t pid) {
   const auto file = InputFile::open(fmt::format("/proc/{}/stat", pid));
   if (!file.ok()) return 0;

@@ -22,8 +22,8 @@ static struct tracewell_component* g_blocks[TRACEWELL_COMPONENTS_MAX];
 static uint32_t g_owner;
 static int g_file = -1;
 
-/* The id of the process of which a thread registers a component; 0 = none. Fork copies it: where it is another
- * process's, it is free. */
+/* The id of the process of which a thread registers a component; 0 = none. Fork copies it: another
+ * process's is none. */
 static uint32_t g_registering;
 
 /* Threads register one at a time: both would make the file, and claim the slots of those that are

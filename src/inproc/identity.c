@@ -1,4 +1,6 @@
 /* Which process this is: drawn before its first ring is made. */
+#include <sys/random.h>
+
 #include "inproc/runtime.h"
 
 #define TEXT_BYTES 512

@@ -129,7 +129,7 @@ TEST(HooksCollector, PacketsThatWereTakenAreTheNextToBeFilled) {
 
 /// More than may be open at a time, in turns, with parts in between that go.
 TEST(HooksCollector, LogOfManyStreams) {
-  constexpr uint64_t kFirst = uint64_t{1234} << 32;
+  constexpr uint64_t kFirst = 0x123456789abcdef0;
   constexpr uint64_t kStreams = 200;
   constexpr uint64_t kPackets = 5;
   World world;
@@ -137,6 +137,8 @@ TEST(HooksCollector, LogOfManyStreams) {
   const std::vector<uint8_t> records(1000);
   tracewell_packet head{};
   head.magic = TRACEWELL_PACKET_MAGIC;
+  head.stream_id = TRACEWELL_PACKET_STREAM;
+  head.identity[1] = kFirst;
   head.packet_bits = head.content_bits = (sizeof head + records.size()) * 8;
   head.state = TRACEWELL_PACKET_WHOLE;
   head.records = 1;
@@ -146,8 +148,10 @@ TEST(HooksCollector, LogOfManyStreams) {
     auto log = LogFolder::open(folder, {limit, false});
     ASSERT_TRUE(log.ok());
     for (head.number = 0; head.number < kPackets; ++head.number)
-      for (head.stream = kFirst; head.stream < kFirst + kStreams; ++head.stream)
+      for (head.ring = 0; head.ring < kStreams; ++head.ring) {
+        head.stream = kFirst + head.ring;
         ASSERT_TRUE(log->append(head, records).ok());
+      }
     uint64_t bytes = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder))
       bytes += entry.file_size();
@@ -163,6 +167,119 @@ TEST(HooksCollector, LogOfManyStreams) {
     for (uint64_t stream = 0; stream < kStreams; ++stream)
       EXPECT_EQ(again->next_number(kFirst + stream), kPackets);
   }
+}
+
+const std::filesystem::path kOld =
+    std::filesystem::path(TRACEWELL_SOURCE_DIR) / "tests/trace_hooks/version_2";
+
+/// The ring of a program that was built against a release before, into the session's folder.
+void put_old_ring(const World& world, const std::string& name, uint32_t version) {
+  std::ifstream in(kOld / "ring", std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(in), {});
+  ASSERT_GT(bytes.size(), size_t{TRACEWELL_HOOK_PAGE} + TRACEWELL_PACKET_HEAD_2);
+  tracewell_ring ring;
+  std::memcpy(&ring, bytes.data(), sizeof ring);
+  const Uuid session = world.session();
+  std::ranges::copy(session, ring.uuid);
+  ring.version = version;
+  std::memcpy(bytes.data(), &ring, sizeof ring);
+  std::memcpy(bytes.data() + TRACEWELL_HOOK_PAGE + offsetof(tracewell_packet, uuid),
+              session.data(), session.size());
+  bytes.resize(TRACEWELL_HOOK_PAGE + size_t{ring.slots} * ring.packet_bytes);
+  std::ofstream(world.log() + "/.rings/" + name, std::ios::binary) << bytes;
+}
+
+TEST(HooksCollector, RingsOfTheReleaseBeforeAreRead) {
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 10));
+  put_old_ring(world, "25521-0", TRACEWELL_RING_VERSION_OLD);
+  fire(world, "10");
+  world.stop();
+  const LogStory story = read_log(world.log());
+  EXPECT_EQ(story.problems, std::vector<std::string>{});
+  EXPECT_EQ(story.hooks, 5u + 10u);
+  EXPECT_EQ(story.lost, 0u);
+  std::string out;
+  EXPECT_EQ(World::shell("babeltrace2 '" + world.log() + "' 2>&1 | grep -c TRCHKL", out), 0);
+  EXPECT_EQ(out, "15\n");
+}
+
+TEST(HooksCollector, RingsOfReleasesToComeAreNamed) {
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 10));
+  put_old_ring(world, "25521-0", 77);
+  world.stop();
+  const LogStory story = read_log(world.log());
+  EXPECT_TRUE(std::ranges::any_of(story.marks, [](const std::string& mark) {
+    return mark.starts_with("0 records lost: those of process 25521 ") &&
+           mark.find("version 77") != std::string::npos;
+  }));
+}
+
+TEST(HooksCollector, LogsOfTheReleaseBeforeAreReadAndGoOn) {
+  const LogStory before = read_log(kOld / "log");
+  EXPECT_EQ(before.problems, std::vector<std::string>{});
+  EXPECT_EQ(before.hooks, 5u);
+  World world;
+  std::filesystem::copy(kOld / "log", world.log());
+  ASSERT_TRUE(add_mark(world.log(), {}, "later").ok());
+  auto log = LogFolder::open(world.log(), {});
+  ASSERT_TRUE(log.ok());
+  tracewell_packet head{};
+  head.magic = TRACEWELL_PACKET_MAGIC;
+  head.stream_id = TRACEWELL_PACKET_STREAM;
+  head.stream = head.identity[1] = 7;
+  head.packet_bits = head.content_bits = sizeof head * 8;
+  head.state = TRACEWELL_PACKET_WHOLE;
+  ASSERT_TRUE(log->append(head, {}).ok());
+  const LogStory after = read_log(world.log());
+  EXPECT_EQ(after.problems, std::vector<std::string>{});
+  EXPECT_EQ(after.hooks, 5u);
+  EXPECT_EQ(after.marks.size(), before.marks.size() + 1);
+  std::string out;
+  EXPECT_EQ(World::shell("babeltrace2 '" + world.log() + "' 2>&1 >/dev/null", out), 0) << out;
+}
+
+/// A program may cut its ring: it loses its own hooks, and the others none.
+TEST(HooksCollector, RingThatItsProgramCutsIsALossOfItsOwn) {
+  World world;
+  world.start(world.options(Buffering::Alternate, 64 << 10));
+  fire(world, "100");
+  std::string cut;
+  {
+    auto log = LogFolder::open(world.log(), {});
+    ASSERT_TRUE(log.ok());
+    Collector collector(world.log(), *log, world.session());
+    ASSERT_TRUE(collector.collect().ok());
+    const auto ring = *std::filesystem::directory_iterator(world.log() + "/.rings");
+    cut = ring.path().filename();
+    std::filesystem::resize_file(ring.path(), 0);
+    fire(world, "100");
+    ASSERT_TRUE(collector.collect().ok());
+  }
+  world.stop();
+  const LogStory story = read_log(world.log());
+  EXPECT_GE(story.hooks, 100u);
+  EXPECT_TRUE(std::ranges::any_of(story.marks, [&](const std::string& mark) {
+    return mark.starts_with("0 records lost: process ") && mark.ends_with("its buffer " + cut);
+  }));
+}
+
+/// What stands in a ring, and is not of it, is counted, and put under nobody's name.
+TEST(HooksCollector, PacketsOfOthersInARingAreLost) {
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 10));
+  fire(world, "100");
+  const auto path = *std::filesystem::directory_iterator(world.log() + "/.rings");
+  {
+    std::fstream ring(path.path(), std::ios::binary | std::ios::in | std::ios::out);
+    ring.seekp(TRACEWELL_HOOK_PAGE + offsetof(tracewell_packet, identity));
+    ring.write("another", 7);
+  }
+  world.stop();
+  const LogStory story = read_log(world.log());
+  EXPECT_EQ(story.hooks, 0u);
+  EXPECT_GT(story.lost, 0u);
 }
 
 }  // namespace

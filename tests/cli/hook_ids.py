@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# skips
+"""Ids of processes and threads that are used again: each hook that was made is in the log, or
+counted as lost, and stands under the process that made it. TRACEWELL_ROUNDS=20 for a long run."""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+TRACEWELL = pathlib.Path(os.environ["TRACEWELL_BIN"]) / "tracewell"
+INFERIORS = pathlib.Path(os.environ["TRACEWELL_BIN"]) / "../inferiors"
+ROUNDS = int(os.environ.get("TRACEWELL_ROUNDS", "1"))
+PROCESSES = 2000 * ROUNDS
+IDS = 12
+
+
+def inside(work, log, options):
+    """In a pid namespace of its own, where few ids are in use."""
+    script = f"""
+        {TRACEWELL} trace -a -T 32k -o {log} {options} || exit 1
+        {INFERIORS}/hook_ids {PROCESSES} {IDS} {work}/counts {log}/.rings || exit 2
+        {TRACEWELL} trcstop || exit 3"""
+    return subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "bash", "-c", script],
+                          check=False).returncode
+
+
+def read_counts(work):
+    """By number: process id, hooks begun, hooks done."""
+    rows = struct.iter_unpack("<3Q", (work / "counts").read_bytes())
+    return {number: row for number, row in enumerate(rows) if row[0]}
+
+
+def read_log(log):
+    """Hooks by number of the process; of each the processes that the log names; how many are lost;
+    is there a loss that nobody counted?"""
+    made = collections.defaultdict(list)
+    named = collections.defaultdict(set)
+    lost = 0
+    uncounted = False
+    text = subprocess.run([TRACEWELL, "print", "--format", "jsonl", log], check=True,
+                          capture_output=True, text=True).stdout
+    catalog = {}
+    for line in text.splitlines():
+        event = json.loads(line)
+        if "catalog" in event:
+            catalog = dict(event["catalog"]["extras"])
+        elif event["kind"] == "hook":
+            number = int(event["words"][0], 16)
+            made[number].append(int(event["words"][1], 16))
+            thread = catalog.get(f"hooklog.thread.{event['tid']}", 0)
+            named[number].add(event.get("pid", int(thread)))
+        elif event["kind"] == "lost":
+            lost += event["count"] or 0
+            uncounted |= not event["count"]
+        else:
+            told = re.match(r"LOGFILE WRAPAROUND, (\d+) records|(\d+) records lost", event["text"])
+            lost += int(told[1] or told[2]) if told else 0
+    return made, named, lost, uncounted
+
+
+def check(limited, options):
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        os.environ["XDG_RUNTIME_DIR"] = os.environ["XDG_STATE_HOME"] = name
+        log = work / "log"
+        status = inside(work, log, options)
+        counts = read_counts(work)
+        made, named, lost, uncounted = read_log(log)
+    begun = sum(row[1] for row in counts.values())
+    done = sum(row[2] for row in counts.values())
+    there = sum(map(len, made.values()))
+    ids = len({row[0] for row in counts.values()})
+    print(f"{len(counts)} processes of {ids} ids made {done} hooks: {there} in the log, "
+          f"{lost} lost")
+    wrong = [number for number in made if named[number] != {counts[number][0]}]
+    failed = [
+        f"status {status}" if status else "",
+        f"{done} to {begun} were made" if not done <= there + lost <= begun else "",
+        f"{len(wrong)} processes' hooks stand under others" if wrong else "",
+        "some hooks are there twice"
+        if any(len(ones) != len(set(ones)) for ones in made.values()) else "",
+        "ids were not used again" if ids > len(counts) / 4 else "",
+        "nothing was dropped" if limited and not lost else "",
+        "losses" if not limited and (lost or uncounted) else "",
+    ]
+    return [text for text in failed if text]
+
+
+def main():
+    probe = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "bash", "-c",
+                            "echo 300 >/proc/sys/kernel/ns_last_pid"],
+                           check=False, capture_output=True, text=True)
+    if probe.returncode:
+        print(f"skipped: a namespace of process ids is root's to make: {probe.stderr.strip()}")
+        return 0
+    failed = check(False, "") + check(True, "-L 1000000")
+    for text in failed:
+        print("FAILED:", text)
+    return 1 if failed else 0
+
+
+sys.exit(main())
