@@ -238,6 +238,7 @@ Result<int> dump(const ComponentOptions& options, const std::string& command) {
 
 Result<int> change_now(const ComponentOptions& options, const ComponentChange& change) {
   TW_ASSIGN_OR_RETURN(const hooks::Control control, hooks::Control::open());
+  tell_control_folder();
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
   TW_ASSIGN_OR_RETURN(const Components all, hooks::all_components());
   Components chosen = select(options, all);

@@ -120,7 +120,13 @@ void tell_collectors(const hooks::Control& control) {
       fmt::print(stderr, "tracewell: {}\n", *trouble);
 }
 
+void tell_control_folder() {
+  if (const auto trouble = hooks::control_folder_trouble())
+    fmt::print(stderr, "tracewell: {}\n", *trouble);
+}
+
 void tell_unseen_programs() {
+  tell_control_folder();
   for (const hooks::UnseenProgram& one : hooks::unseen_programs()) {
     const std::string who = fmt::format("{} (process {})", printable(one.path), one.pid);
     if (one.removed)

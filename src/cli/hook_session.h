@@ -52,6 +52,8 @@ void tell_collectors(const hooks::Control& control);
 
 /// Names, on standard error, programs whose hooks the trace does not see, and what to do.
 void tell_unseen_programs();
+/// The same: that the control file is not where it usually is, and why.
+void tell_control_folder();
 
 /// The run of a command that does one thing to one channel.
 Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,

@@ -1,7 +1,9 @@
 #include "hooks/control.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,11 +12,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file_lock.h"
+#include "base/open.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -35,6 +39,51 @@ std::atomic_ref<uint32_t> state_word(uint8_t* data, unsigned channel) {
   return std::atomic_ref(reinterpret_cast<tracewell_control*>(data)->state[channel]);
 }
 
+/// Programs look for it in the same way (inproc/control.c).
+std::string usual_in_tmp() { return fmt::format("/tmp/tracewell-{}", ::geteuid()); }
+
+bool is_ours(const std::string& path) {
+  struct stat about {};
+  return ::lstat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode) &&
+         about.st_uid == ::geteuid() && (about.st_mode & 0077) == 0;
+}
+
+/// Of this user's whose names begin with the usual one and a dash, the first but `not_this`.
+std::optional<std::string> other_in_tmp(const std::string& not_this = {}) {
+  const std::string start = usual_in_tmp() + "-";
+  std::optional<std::string> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir("/tmp"), ::closedir);
+  if (!entries) return out;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string path = fmt::format("/tmp/{}", entry->d_name);
+    if (path.starts_with(start) && path != not_this && (!out || path < *out) && is_ours(path))
+      out = path;
+  }
+  return out;
+}
+
+std::string folder_in_tmp() {
+  if (is_ours(usual_in_tmp())) return usual_in_tmp();
+  return other_in_tmp().value_or(usual_in_tmp());
+}
+
+/// Where somebody else has the usual name. A program may do so at the same time: who finds another
+/// one takes its own away.
+Result<std::string> make_in_tmp() {
+  const std::string folder = folder_in_tmp();
+  if (is_ours(folder) || ::mkdir(folder.c_str(), 0700) == 0) return folder;
+  if (errno != EEXIST) return errno_error(fmt::format("cannot make {} ({})", folder, kElsewhere));
+  uint32_t random = 0;
+  static_cast<void>(!::getrandom(&random, sizeof random, 0));
+  std::string other = fmt::format("{}-{}", usual_in_tmp(), random);
+  if (::mkdir(other.c_str(), 0700) != 0)
+    return errno_error(fmt::format("cannot make {} ({})", other, kElsewhere));
+  auto first = other_in_tmp(other);
+  if (!first) return other;
+  ::rmdir(other.c_str());
+  return *std::move(first);
+}
+
 }  // namespace
 
 std::string control_folder() {
@@ -44,11 +93,22 @@ std::string control_folder() {
   struct stat about {};
   if (::stat(usual.c_str(), &about) == 0 && about.st_uid == ::geteuid())
     return usual + "/tracewell";
-  return fmt::format("/tmp/tracewell-{}", ::geteuid());
+  return folder_in_tmp();
+}
+
+std::optional<std::string> control_folder_trouble() {
+  const std::string folder = control_folder(), usual = usual_in_tmp();
+  struct stat about {};
+  if (!folder.starts_with(usual + "-") || ::lstat(usual.c_str(), &about) != 0) return std::nullopt;
+  return fmt::format("{} is not this user's alone (it belongs to {}), so {} is used instead", usual,
+                     user_name(about.st_uid), folder);
 }
 
 Result<Control> Control::open() {
-  const std::string folder = control_folder();
+  std::string folder = control_folder();
+  if (folder.starts_with(usual_in_tmp())) {
+    TW_ASSIGN_OR_RETURN(folder, make_in_tmp());
+  }
   struct stat about {};
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return errno_error(fmt::format("cannot make {} ({})", folder, kElsewhere));

@@ -4,6 +4,7 @@
 #include <tracewell/hook_layout.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,8 +15,11 @@
 namespace tracewell::hooks {
 
 /// $XDG_RUNTIME_DIR/tracewell; /run/user/UID/tracewell where that variable is not set; and
-/// /tmp/tracewell-UID where there is no such folder. Programs look in the same order.
+/// /tmp/tracewell-UID where there is no such folder; or, where somebody else has that name, this
+/// user's folder /tmp/tracewell-UID-NUMBER. Programs look in the same order.
 std::string control_folder();
+/// A sentence when it is that last one.
+std::optional<std::string> control_folder_trouble();
 
 /// The mapped file. Programs see at once what is stored here.
 class Control {

@@ -1,8 +1,10 @@
 /* The control file: found, or made, when the library is loaded; never looked for again.
  *
  * It is in $XDG_RUNTIME_DIR/tracewell, or /run/user/UID/tracewell, or /tmp/tracewell-UID: the first
- * whose parent there is. /tmp is everybody's, so folder and file must be ours alone, or there is no
- * tracing. A program that was given rights of another user does not take part. */
+ * whose parent there is. Folder and file must be ours alone, or there is no tracing. /tmp is
+ * everybody's: where somebody else has that name it is /tmp/tracewell-UID-NUMBER, which is known by
+ * its owner. A program that was given rights of another user does not take part. */
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -10,6 +12,8 @@
 
 #include "inproc/runtime.h"
 
+#define OTHER_NAME_MAX 64
+#define OTHERS_TRIED 16
 #define WHOLE_PAGES __attribute__((aligned(TRACEWELL_HOOK_PAGE)))
 
 union control_page {
@@ -51,6 +55,62 @@ static int ours_alone(const struct stat* about) {
   return about->st_uid == geteuid() && (about->st_mode & 0077) == 0;
 }
 
+static int is_ours(const char* path) {
+  struct stat about;
+  return lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && ours_alone(&about);
+}
+
+/* Of ours whose names begin with `path` and a dash, the first by name but `not_this`; its name is
+ * written to `path`. */
+static int find_other(char* path, const char* end, const char* not_this) {
+  char* const name = path + sizeof "/tmp/" - 1;
+  const size_t length = strlen(name);
+  char first[OTHER_NAME_MAX] = "";
+  char one[sizeof "/tmp/" + OTHER_NAME_MAX];
+  DIR* const folder = opendir("/tmp");
+  const struct dirent* entry;
+  while (folder && (entry = readdir(folder)) != NULL) {
+    if (strncmp(entry->d_name, name, length) != 0 || entry->d_name[length] != '-' ||
+        strlen(entry->d_name) >= OTHER_NAME_MAX || (*first && strcmp(entry->d_name, first) > 0))
+      continue;
+    *put_text(put_text(one, one + sizeof one - 1, "/tmp/"), one + sizeof one - 1, entry->d_name) =
+        0;
+    if (strcmp(one, not_this) != 0 && is_ours(one)) strcpy(first, entry->d_name);
+  }
+  if (folder) closedir(folder);
+  if (*first) *put_text(name, end, first) = 0;
+  return *first != 0;
+}
+
+/* Two processes may do so at once: who finds another one takes its own away. */
+static int make_other(char* path, const char* end) {
+  const size_t usual = strlen(path);
+  char other[sizeof "/tmp/" + OTHER_NAME_MAX];
+  int tries;
+  for (tries = 0; tries < OTHERS_TRIED; ++tries) {
+    uint32_t random = 0;
+    char* at = put_text(other, other + sizeof other - 16, path);
+    call(SYS_getrandom, (long)&random, sizeof random, 0, 0, 0, 0);
+    *at++ = '-';
+    *put_number(at, other + sizeof other - 1, random) = 0;
+    if (mkdir(other, 0700) != 0) continue;
+    if (!find_other(path, end, other)) {
+      *put_text(path, end, other) = 0;
+      return 1;
+    }
+    rmdir(other);
+    if (is_ours(path)) return 1;
+    path[usual] = 0;
+  }
+  return 0;
+}
+
+/* `path` is the usual one. Others may have made it, or a link. */
+static int find_in_tmp(char* path, const char* end) {
+  if (is_ours(path) || find_other(path, end, "") || mkdir(path, 0700) == 0) return 1;
+  return make_other(path, end);
+}
+
 size_t find_folder(char* path, size_t size) {
   const char* end = path + size - sizeof TRACEWELL_CONTROL_NAME - 2;
   const char* runtime = secure_getenv("XDG_RUNTIME_DIR");
@@ -66,12 +126,14 @@ size_t find_folder(char* path, size_t size) {
   if (at) {
     at = put_text(at, end, "/tracewell");
   } else {
-    at = put_number(put_text(path, end, "/tmp/tracewell-"), end, geteuid());
+    *put_number(put_text(path, end, "/tmp/tracewell-"), end, geteuid()) = 0;
+    if (!find_in_tmp(path, end)) return 0;
+    at = path + strlen(path);
   }
   if (at >= end) return 0;
   *at = 0;
   mkdir(path, 0700);
-  if (lstat(path, &about) != 0 || !S_ISDIR(about.st_mode) || !ours_alone(&about)) return 0;
+  if (!is_ours(path)) return 0;
   *at++ = '/';
   return (size_t)(at - path);
 }
