@@ -1,5 +1,5 @@
 /* Component trace: part of hook_layout.h. A folder of the name below in the control file's; in it
- * a file for each process with components, named by its id, of a page for each. PID.n is the folder
+ * a file for each process with components, PID-RANDOM, of a page for each. PID-RANDOM.n: the folder
  * of component n's rings, .rings/…; `rules`, and a file of the user's, say what holds for
  * components that come later. */
 #ifndef TRACEWELL_HOOK_COMPONENTS_H

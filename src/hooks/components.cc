@@ -43,14 +43,20 @@ void store(Number& number, Number value) {
   std::atomic_ref(number).store(value, std::memory_order_release);
 }
 
-/// Process ids that files in the folder are named after.
-std::vector<uint32_t> processes_in(const std::string& folder) {
-  std::vector<uint32_t> out;
+/// Of `PID-NUMBER`, or `PID` as programs of releases before have it, whatever is behind a dot.
+std::optional<uint32_t> pid_of(std::string_view name) {
+  const auto pid = parse_number(name.substr(0, name.find_first_of("-.")));
+  if (!pid || *pid > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(*pid);
+}
+
+/// Names of processes' files.
+std::vector<std::string> processes_in(const std::string& folder) {
+  std::vector<std::string> out;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const auto pid = parse_number(entry.path().filename().string());
-    if (pid && *pid <= UINT32_MAX && entry.is_regular_file(error))
-      out.push_back(static_cast<uint32_t>(*pid));
+    std::string name = entry.path().filename().string();
+    if (pid_of(name) && entry.is_regular_file(error)) out.push_back(std::move(name));
   }
   std::ranges::sort(out);
   return out;
@@ -65,8 +71,9 @@ std::shared_ptr<uint8_t> map_page(int fd, size_t page) {
   return {static_cast<uint8_t*>(data), [](uint8_t* at) { ::munmap(at, TRACEWELL_HOOK_PAGE); }};
 }
 
-void add_components(const std::string& folder, uint32_t pid, std::vector<Component>& out) {
-  const std::string path = fmt::format("{}/{}", folder, pid);
+void add_components(const std::string& folder, const std::string& process,
+                    std::vector<Component>& out) {
+  const std::string path = fmt::format("{}/{}", folder, process);
   const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   struct stat about {};
   if (!fd.valid() || ::fstat(fd.get(), &about) != 0 || about.st_uid != ::geteuid()) return;
@@ -75,7 +82,7 @@ void add_components(const std::string& folder, uint32_t pid, std::vector<Compone
   for (size_t i = 0; i < pages; ++i) {
     auto page = map_page(fd.get(), i);
     if (!page) continue;
-    Component one(std::move(page), pid);
+    Component one(std::move(page), process);
     if (std::atomic_ref(const_cast<uint32_t&>(one.block().used)).load() ==
         TRACEWELL_COMPONENT_USED)
       out.push_back(std::move(one));
@@ -181,9 +188,10 @@ std::string Component::name() const { return text_of(at()->name); }
 std::string Component::alias() const { return text_of(at()->alias); }
 std::string Component::type() const { return text_of(at()->type); }
 std::string Component::folder() const {
-  return fmt::format("{}/{}.{}", components_folder(), pid_, at()->slot);
+  return fmt::format("{}/{}.{}", components_folder(), process_, at()->slot);
 }
-bool Component::process_lives() const { return lives(pid_); }
+uint32_t Component::pid() const { return pid_of(process_).value_or(0); }
+bool Component::process_lives() const { return lives(pid()); }
 
 /// Threads make rings of their own again. Its state says that it is off.
 void Component::begin_rings() {
@@ -237,7 +245,7 @@ Status Component::change(const ComponentChange& change) {
 Result<std::vector<Component>> all_components() {
   const std::string folder = components_folder();
   std::vector<Component> out;
-  for (const uint32_t pid : processes_in(folder)) add_components(folder, pid, out);
+  for (const std::string& one : processes_in(folder)) add_components(folder, one, out);
   std::ranges::stable_sort(out, {},
                            [](const Component& one) { return std::tuple(one.name(), one.pid()); });
   return out;
@@ -271,15 +279,14 @@ Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& com
 
 Result<uint64_t> forget_dead_components() {
   const std::string folder = components_folder();
-  std::set<uint32_t> dead;
-  for (const uint32_t pid : processes_in(folder))
-    if (!lives(pid)) dead.insert(pid);
+  std::set<std::string> dead;
+  for (std::string& one : processes_in(folder))
+    if (!lives(*pid_of(one))) dead.insert(std::move(one));
   std::error_code error;
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    const auto pid = parse_number(std::string_view(name).substr(0, name.find('.')));
-    if (pid && dead.contains(static_cast<uint32_t>(*pid))) paths.push_back(entry.path());
+    if (dead.contains(name.substr(0, name.find('.')))) paths.push_back(entry.path());
   }
   for (const fs::path& path : paths) TW_RETURN_IF_ERROR(remove_all(path.string()));
   return dead.size();

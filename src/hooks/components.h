@@ -42,13 +42,14 @@ struct ComponentChange {
 /// A component of a process, in memory that it shares.
 class Component {
  public:
-  Component(std::shared_ptr<uint8_t> page, uint32_t pid)
-      : page_(std::move(page)), pid_(pid) {}
+  /// `process` is the name of its process's file.
+  Component(std::shared_ptr<uint8_t> page, std::string process)
+      : page_(std::move(page)), process_(std::move(process)) {}
 
   std::string name() const;
   std::string alias() const;
   std::string type() const;
-  uint32_t pid() const { return pid_; }
+  uint32_t pid() const;
   bool process_lives() const;
   /// The folder of its rings' folder.
   std::string folder() const;
@@ -63,7 +64,7 @@ class Component {
   void begin_rings();
 
   std::shared_ptr<uint8_t> page_;
-  uint32_t pid_;
+  std::string process_;
 };
 
 /// Of all processes, those that died with something in buffers included; by name, then process.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -21,6 +22,7 @@ static struct tracewell_component* g_blocks[TRACEWELL_COMPONENTS_MAX];
 /* Of the process that owns the files. */
 static uint32_t g_owner;
 static int g_file = -1;
+static char g_name[24];
 
 /* The id of the process of which a thread registers a component; 0 = none. Fork copies it: another
  * process's is none. */
@@ -65,14 +67,16 @@ static int components_folder(char* path) {
   return make_folder(path);
 }
 
-/* This process's file; one of an earlier process with its id goes. */
+/* This process's file, PID-RANDOM: what an earlier process with its id has left stays. */
 static int open_components(const char* folder) {
   char path[PATH_MAX_BYTES + 32];
   const uint32_t process = process_id();
+  uint32_t random = (uint32_t)tracewell_ticks();
   int fd;
   if (g_owner == process) return g_file;
-  snprintf(path, sizeof path, "%s/%u", folder, process);
-  remove_file(path);
+  call(SYS_getrandom, (long)&random, sizeof random, GRND_NONBLOCK, 0, 0, 0);
+  snprintf(g_name, sizeof g_name, "%u-%u", process, random);
+  snprintf(path, sizeof path, "%s/%s", folder, g_name);
   fd = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0600);
   if (fd < 0) return -1;
   g_file = fd;
@@ -215,7 +219,7 @@ static struct tracewell_component* fill(struct tracewell_component* block, unsig
   snprintf(block->type, sizeof block->type, "%s", type ? type : "");
   obey_rules(block, folder);
   describe_rings(block);
-  snprintf(block->channel.log, sizeof block->channel.log, "%s/%u.%u", folder, block->pid,
+  snprintf(block->channel.log, sizeof block->channel.log, "%s/%s.%u", folder, g_name,
            block->slot);
   if (block->memory_mode != TRACEWELL_MEMORY_OFF && !make_rings_folder(block))
     block->memory_mode = TRACEWELL_MEMORY_OFF;
@@ -287,7 +291,7 @@ __attribute__((destructor)) static void leave(void) {
     const struct tracewell_component* const block = component_at(slot);
     if (block && block->pid == g_owner && block->memory_mode != TRACEWELL_MEMORY_OFF) return;
   }
-  snprintf(path, sizeof path, "%s/%u", folder, g_owner);
+  snprintf(path, sizeof path, "%s/%s", folder, g_name);
   remove_file(path);
 }
 

@@ -52,7 +52,7 @@ def read_log(log):
             catalog = dict(event["catalog"]["extras"])
         elif event["kind"] == "hook":
             number = int(event["words"][0], 16)
-            made[number].append(int(event["words"][1], 16))
+            made[number].append(int(event["words"][-1], 16))
             thread = catalog.get(f"hooklog.thread.{event['tid']}", 0)
             named[number].add(event.get("pid", int(thread)))
         elif event["kind"] == "lost":
@@ -92,6 +92,42 @@ def check(limited, options):
     return [text for text in failed if text]
 
 
+COMPONENT = """
+#include <sys/ras_trace.h>
+int main(int argc, char **argv) {
+  ras_block_t one = tracewell_component_register(argv[argc - 1], 0, 0);
+  CT_HOOK1(one, 0, MT_PRIV, 0x01000000, 7);
+  return 0;
+}
+"""
+
+
+def check_components():
+    """What a process has left in the buffers of its components stays when its id is used again."""
+    include = pathlib.Path(os.environ["TRACEWELL_SOURCE"]) / "include"
+    failed = []
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        os.environ["XDG_RUNTIME_DIR"] = os.environ["XDG_STATE_HOME"] = name
+        os.environ["TRACEWELL_COMPONENTS"] = f"{work}/rules"
+        (work / "rules").write_text("c part.* memory=1\n")
+        (work / "part.c").write_text(COMPONENT)
+        subprocess.run(["cc", f"-I{include}", f"-I{include}/tracewell/aix", "-o", work / "part",
+                        work / "part.c", INFERIORS / "../lib/librts.a"], check=True)
+        script = f"""
+            echo 300 >/proc/sys/kernel/ns_last_pid; {work}/part part.one
+            echo 300 >/proc/sys/kernel/ns_last_pid; {work}/part part.two
+            {TRACEWELL} ctctrl -D -d {work}/dumps"""
+        subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "bash", "-c", script],
+                       check=False, capture_output=True)
+        for part in ("one", "two"):
+            log = work / f"dumps/part.{part}"
+            made = read_log(log)[0] if log.is_dir() else {}
+            if [len(hooks) for hooks in made.values()] != [1]:
+                failed.append(f"component part.{part}: {dict(made)}")
+    return failed
+
+
 def main():
     probe = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "bash", "-c",
                             "echo 300 >/proc/sys/kernel/ns_last_pid"],
@@ -99,7 +135,7 @@ def main():
     if probe.returncode:
         print(f"skipped: a namespace of process ids is root's to make: {probe.stderr.strip()}")
         return 0
-    failed = check(False, "") + check(True, "-L 1000000")
+    failed = check(False, "") + check(True, "-L 1000000") + check_components()
     for text in failed:
         print("FAILED:", text)
     return 1 if failed else 0

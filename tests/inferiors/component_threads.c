@@ -5,6 +5,7 @@
 // A process for each round: 0 if each thread has its component, and both are where ctctrl looks.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +31,12 @@ static int is_seen(const char* name) {
   char path[4096];
   static struct tracewell_component page;
   int seen = 0;
-  snprintf(path, sizeof path, "%s/tracewell/" TRACEWELL_COMPONENTS_NAME "/%d",
+  glob_t found;
+  snprintf(path, sizeof path, "%s/tracewell/" TRACEWELL_COMPONENTS_NAME "/%d-*[0-9]",
            getenv("XDG_RUNTIME_DIR"), getpid());
-  const int fd = open(path, O_RDONLY);
+  const int fd = glob(path, 0, NULL, &found) == 0 && found.gl_pathc == 1
+                     ? open(found.gl_pathv[0], O_RDONLY)
+                     : -1;
   for (off_t at = 0; fd >= 0 && pread(fd, &page, sizeof page, at) == (ssize_t)sizeof page;
        at += TRACEWELL_HOOK_PAGE)
     seen += page.used == TRACEWELL_COMPONENT_USED && strcmp(page.name, name) == 0;
