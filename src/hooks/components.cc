@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/mapping.h"
 #include "base/text.h"
 #include "hooks/defaults.h"
 #include "hooks/log_folder.h"
@@ -65,18 +65,22 @@ std::vector<std::string> processes_in(const std::string& folder) {
 bool lives(uint32_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH; }
 
 std::shared_ptr<uint8_t> map_page(int fd, size_t page) {
-  void* data = ::mmap(nullptr, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                      static_cast<off_t>(page * TRACEWELL_HOOK_PAGE));
-  if (data == MAP_FAILED) return nullptr;
-  return {static_cast<uint8_t*>(data), [](uint8_t* at) { ::munmap(at, TRACEWELL_HOOK_PAGE); }};
+  // Its program may cut the file.
+  auto map = Mapping::map(fd, TRACEWELL_HOOK_PAGE, Mapping::Access::Shared, "a component",
+                          page * TRACEWELL_HOOK_PAGE);
+  if (!map.ok()) return nullptr;
+  const auto owner = std::make_shared<Mapping>(*std::move(map));
+  return {owner, owner->data()};
 }
 
 void add_components(const std::string& folder, const std::string& process,
                     std::vector<Component>& out) {
   const std::string path = fmt::format("{}/{}", folder, process);
-  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat about {};
-  if (!fd.valid() || ::fstat(fd.get(), &about) != 0 || about.st_uid != ::geteuid()) return;
+  if (!fd.valid() || ::fstat(fd.get(), &about) != 0 || about.st_uid != ::geteuid() ||
+      !S_ISREG(about.st_mode))
+    return;
   const size_t pages = std::min<size_t>(static_cast<size_t>(about.st_size) / TRACEWELL_HOOK_PAGE,
                                         TRACEWELL_COMPONENTS_MAX);
   for (size_t i = 0; i < pages; ++i) {

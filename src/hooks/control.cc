@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -126,22 +125,19 @@ Result<Control> Control::open() {
   TW_RETURN_IF_ERROR(check_ours(control.path_, about));
   if (const int wrong = ::posix_fallocate(fd.get(), 0, TRACEWELL_CONTROL_BYTES); wrong != 0)
     return errno_error(wrong, "no room for " + control.path_);
-  void* data = ::mmap(nullptr, TRACEWELL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      fd.get(), 0);
-  if (data == MAP_FAILED) return errno_error(control.path_);
-  control.data_ = static_cast<uint8_t*>(data);
+  // Any program of this user may cut it.
+  TW_ASSIGN_OR_RETURN(control.map_, Mapping::map(fd.get(), TRACEWELL_CONTROL_BYTES,
+                                                 Mapping::Access::Shared, control.path_));
+  control.data_ = control.map_.data();
   control.fd_ = std::move(fd);
   return control;
 }
 
 Control::Control(Control&& other) noexcept
     : fd_(std::move(other.fd_)),
+      map_(std::move(other.map_)),
       data_(std::exchange(other.data_, nullptr)),
       path_(std::move(other.path_)) {}
-
-Control::~Control() {
-  if (data_) ::munmap(data_, TRACEWELL_CONTROL_BYTES);
-}
 
 Result<UniqueFd> Control::reopen() const {
   UniqueFd fd(::open(fmt::format("/proc/self/fd/{}", fd_.get()).c_str(), O_RDWR | O_CLOEXEC));

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/mapping.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {
@@ -28,7 +29,6 @@ class Control {
   static Result<Control> open();
   Control(Control&& other) noexcept;
   Control& operator=(Control&&) = delete;
-  ~Control();
 
   /// Held by a command while it changes anything, so that two do not meet. Waits.
   Result<UniqueFd> lock() const;
@@ -65,6 +65,7 @@ class Control {
   tracewell_failures& page_of_failures() const;
 
   UniqueFd fd_;
+  Mapping map_;
   uint8_t* data_ = nullptr;
   std::string path_;
 };

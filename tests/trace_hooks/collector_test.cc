@@ -265,6 +265,14 @@ TEST(HooksCollector, RingThatItsProgramCutsIsALossOfItsOwn) {
   }));
 }
 
+TEST(HooksCollector, CutControlFileEndsNobody) {
+  World world;
+  world.start(world.options(Buffering::Alternate, 64 << 10));
+  std::filesystem::resize_file(world.control().path(), 0);
+  EXPECT_EQ(world.control().channel(3).active, 0u);
+  EXPECT_EQ(world.control().failures(0), 0u);
+}
+
 /// What stands in a ring, and is not of it, is counted, and put under nobody's name.
 TEST(HooksCollector, PacketsOfOthersInARingAreLost) {
   World world;
