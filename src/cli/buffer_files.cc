@@ -17,6 +17,7 @@
 #include "cli/guardian.h"
 #include "formats/format.h"
 #include "formats/tracebuffer.h"
+#include "hooks/control.h"
 
 namespace tracewell::cli {
 namespace {
@@ -38,6 +39,11 @@ Status check_folder(const std::string& path) {
 
 Result<std::string> usable_folder() {
   std::string path = buffer_folder();
+  if (path == hooks::folder_in_tmp()) {
+    TW_ASSIGN_OR_RETURN(path, hooks::make_in_tmp());
+  }
+  if (const auto trouble = hooks::folder_trouble(path))
+    fmt::print(stderr, "tracewell: {}\n", *trouble);
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
     return errno_error("cannot make " + path);
   TW_RETURN_IF_ERROR(check_folder(path));
@@ -72,10 +78,10 @@ Status look_into(FoundBuffer& found) {
 }  // namespace
 
 std::string buffer_folder() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
   // The specification: a relative path is to be ignored.
   if (runtime && runtime[0] == '/') return std::string(runtime) + "/tracewell";
-  return fmt::format("/tmp/tracewell-{}", ::geteuid());
+  return hooks::folder_in_tmp();
 }
 
 Result<agent::BufferFile> make_buffer_file() {

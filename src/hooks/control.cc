@@ -61,13 +61,14 @@ std::optional<std::string> other_in_tmp(const std::string& not_this = {}) {
   return out;
 }
 
+}  // namespace
+
 std::string folder_in_tmp() {
   if (is_ours(usual_in_tmp())) return usual_in_tmp();
   return other_in_tmp().value_or(usual_in_tmp());
 }
 
-/// Where somebody else has the usual name. A program may do so at the same time: who finds another
-/// one takes its own away.
+/// A program may do so at the same time: who finds another one takes its own away.
 Result<std::string> make_in_tmp() {
   const std::string folder = folder_in_tmp();
   if (is_ours(folder) || ::mkdir(folder.c_str(), 0700) == 0) return folder;
@@ -83,8 +84,6 @@ Result<std::string> make_in_tmp() {
   return *std::move(first);
 }
 
-}  // namespace
-
 std::string control_folder() {
   const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
   if (runtime && runtime[0] == '/') return std::string(runtime) + "/tracewell";
@@ -96,7 +95,11 @@ std::string control_folder() {
 }
 
 std::optional<std::string> control_folder_trouble() {
-  const std::string folder = control_folder(), usual = usual_in_tmp();
+  return folder_trouble(control_folder());
+}
+
+std::optional<std::string> folder_trouble(const std::string& folder) {
+  const std::string usual = usual_in_tmp();
   struct stat about {};
   if (!folder.starts_with(usual + "-") || ::lstat(usual.c_str(), &about) != 0) return std::nullopt;
   return fmt::format("{} is not this user's alone (it belongs to {}), so {} is used instead", usual,
@@ -105,7 +108,7 @@ std::optional<std::string> control_folder_trouble() {
 
 Result<Control> Control::open() {
   std::string folder = control_folder();
-  if (folder.starts_with(usual_in_tmp())) {
+  if (folder == folder_in_tmp()) {
     TW_ASSIGN_OR_RETURN(folder, make_in_tmp());
   }
   struct stat about {};

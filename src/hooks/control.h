@@ -15,11 +15,19 @@
 
 namespace tracewell::hooks {
 
+/// A folder of this user's alone in /tmp, where anybody may take a name: the usual one, or, where
+/// somebody else has that, another one that is known by its owner. Not made: the usual one.
+std::string folder_in_tmp();
+/// Makes it, if need be.
+Result<std::string> make_in_tmp();
+/// A sentence when `folder` is one that stands for the usual one.
+std::optional<std::string> folder_trouble(const std::string& folder);
+
 /// $XDG_RUNTIME_DIR/tracewell; /run/user/UID/tracewell where that variable is not set; and
 /// /tmp/tracewell-UID where there is no such folder; or, where somebody else has that name, this
 /// user's folder /tmp/tracewell-UID-NUMBER. Programs look in the same order.
 std::string control_folder();
-/// A sentence when it is that last one.
+/// The same of this one.
 std::optional<std::string> control_folder_trouble();
 
 /// The mapped file. Programs see at once what is stored here.

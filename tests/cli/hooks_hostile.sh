@@ -63,6 +63,8 @@ for how in folder link open; do
   has 'instead' err
   theirs "$work/hooks"
   theirs "$tracewell" trcstop >"$work/out" 2>"$work/err" || fail "$how: $(cat "$work/err")"
+  theirs "$tracewell" buffers >"$work/out" 2>&1
+  has "no trace buffers in $squat-"
   "$tracewell" print "$work/theirs/log" >"$work/out"
   has '0100.0 0x7'
   [ "$(find /tmp -maxdepth 1 -name "${squat##*/}-*" | wc -l)" = 1 ] || fail "$how: several places"
