@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -115,6 +116,33 @@ TEST_F(HooklogFollowTest, WhatIsLaterThanTheRoundWaitsForTheNext) {
   EXPECT_EQ(take_round(*follow), (std::vector<std::string>{"1235 hook 0100.0 4 "}));
   EXPECT_TRUE(follow->over());
   EXPECT_EQ(follow->catalog().extras.back().first, "hooklog.thread.1235");
+}
+
+/// Thread ids are used again: each event has the process of its own packet, and the catalog says
+/// nothing of a thread id that several processes had.
+TEST_F(HooklogFollowTest, ThreadIdsThatAreUsedAgain) {
+  std::string bytes = input(kCases / "one-ring" / "input.hooks");
+  append("1234-0.0", bytes);
+  bytes[28] = bytes[88] = 7;  // another process's ring
+  append("1031-0.0", bytes);
+  const auto pids = [](Source& source) {
+    std::set<uint32_t> out;
+    Batch batch;
+    for (auto more = source.next(batch); more.ok() && *more; more = source.next(batch))
+      for (const Event& event : batch.events()) out.insert(event.pid);
+    return out;
+  };
+  const std::set<uint32_t> wanted = {1234, 0x407};
+  const auto follow = open();
+  EXPECT_EQ(pids(*follow), wanted);
+  auto whole = open_source(*InputFile::open((folder / "metadata").string()), "hooklog", {},
+                           problems);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(pids(**whole), wanted);
+  for (const Catalog* catalog : {&follow->catalog(), &(*whole)->catalog()})
+    EXPECT_TRUE(std::ranges::none_of(catalog->extras, [](const auto& one) {
+      return one.first.starts_with("hooklog.thread.");
+    }));
 }
 
 TEST_F(HooklogFollowTest, LossesAreToldOnceAndAsTheyComeToLight) {

@@ -209,6 +209,19 @@ TEST_F(ReportTest, ProcessesComeFromTheCatalogAndFromMarks) {
   EXPECT_EQ(text(), "010   MyCustomHook 1\n010   MyCustomHook 2\n");
 }
 
+/// Two processes whose threads had the same id, one after the other.
+TEST_F(ReportTest, ProcessesOfEventsAreStrongerThanTheCatalogs) {
+  catalog.extras = {{"hooklog.thread.7", "70"}};
+  for (const uint32_t pid : {80u, 90u}) {
+    hook(0x0100, pid, pid, 7);
+    batch.events().back().pid = pid;
+  }
+  options.columns.times = Times::None;
+  options.column_heads = false;
+  options.filter.processes = {90};
+  EXPECT_EQ(text(), "010   MyCustomHook 90\n");
+}
+
 TEST_F(ReportTest, TwoLinesAndPages) {
   hook(0x0100, 0, 1);
   hook(0x0101, 10, 2);
