@@ -26,6 +26,35 @@ GOOD_CODE = {
 }
 
 
+# What only looks like a call of the library's.
+NO_OPENS = """// open(path) and std::ifstream
+#include "base/open.h"
+struct Ring {
+  int open(int number);
+  Status rename(int to) { return open(to); }
+  FILE* link() const;
+};
+int Ring::open(int number) { return number == 0 ? 0 : open(number - 1); }
+void f(Folder& folder, Ring* ring, Fs fs) {
+  folder.rename("a", "b");
+  ring->open(1);
+  auto image = Image::open("mmap(x)");
+  auto fd = open_found(name) + reopen(1) + fs.open (2);
+  std::remove(list.begin(), list.end(), 1);
+  ::ftruncate(fd, 1), ::fchmod(fd, 0600), ::fchown(fd, 1, 1);
+}
+"""
+OPENED = {
+    "src/a/a.cc": "int f() { return ::open(p, 0) + unlink(p); }\n",
+    "tools/opens_files.list": "# Why\n\nsrc/a/a.cc 2 0001 a child after fork\n",
+    "docs/decisions/0001-files.md": "# Files\n\nCalls outside of `src/base`: 2.\n",
+}
+
+
+def opens(line):
+    return {"src/a/a.cc": f"int f() {{\n  {line}\n}}\n"}
+
+
 def function(lines):
     return "int f(int x) {\n" + "  x++;\n" * (lines - 2) + "}\n"
 
@@ -82,6 +111,33 @@ CASES = {
          {"src/formats/a_c.cc": "namespace {\nstruct A {\n}\n}  // namespace\n"}, "A is a name"),
         ({"tests/a/a_test.cc": "namespace {\nint f(int a) {\n}\n}  // namespace\n"},
          {"tests/a/b_test.cc": "namespace {\nint f(int b) {\n}\n}  // namespace\n"}, "f(int)"),
+    ],
+    "opens-files": [
+        ({"src/base/a.cc": "int f() { return ::open(p, 0); }\n", "src/a/a.cc": NO_OPENS,
+          "src/a/b.c": "int open(const char* name);\n"}, opens("return open(p, 0);"),
+         "src/a/a.cc:2: open: files are opened through src/base"),
+        *(({}, opens(line), said) for line, said in (
+            ("int fd = ::openat(f, p, 0);", "openat:"), ("(void)mkdir(p, 0700);", "mkdir:"),
+            ("if (!rename(a, b)) g();", "rename:"), ("auto* f = std::fopen(p, a);", "fopen:"),
+            ("std::ifstream in(p);", "std::ifstream:"), ("auto f = &::unlink;", "unlink:"),
+            ("std::filesystem::path p;", "std::filesystem:"), ("std::remove(p(1));", "remove:"),
+            ("syscall(SYS_openat2, 1);", "openat2:"), ("auto* m =\n  mmap(0, 1);", "mmap:"),
+            ("A a(::opendir(p));", "opendir:"), ("chown(p, 1, 1);", "chown:"))),
+        # In a class that has such a member, the library's has its colons.
+        ({}, {"src/a/a.h": "class A {\n  int open();\n};\n",
+              "src/a/a.cc": "int A::open() {\n  return open() + ::open(p, 0);\n}\n"},
+         "src/a/a.cc:2: open"),
+        ({}, {"src/a/a.cc": "#include <fstream>\n"}, "a.cc:1: <fstream>"),
+        (OPENED, opens("::open(p, 0), unlink(p), ::mkdir(p, 0);"), "src/a/a.cc:2: mkdir:"),
+        (OPENED, opens("::open(p, 0);"), "src/a/a.cc: 2 allowed, 1 found; lower it"),
+        (OPENED, {"docs/decisions/0001-files.md": None}, "there is no decision 0001"),
+        (OPENED, {"src/a/b.cc": "int f() { return unlink(p); }\n", "tools/opens_files.list":
+                  "src/a/a.cc 2 0001 a child after fork\nsrc/a/b.cc 1 0001 another child\n"},
+         "3 calls by decision 0001, which says 2"),
+        (OPENED, {"tools/opens_files.list": "src/a/a.cc 2 0001 why\n"}, "decision reason"),
+        (OPENED, {"tools/opens_files.list": "src/a/a.cc 2 0001 a child after fork\n"
+                  "src/a/a.cc 9 0001 a child after fork\n"}, "stands there twice"),
+        (OPENED, {"src/a/a.cc": None}, "2 allowed, 0 found"),
     ],
     "white-space": [
         ({"src/a/a.cc": "int a;\n"}, {"src/a/a.cc": "int a; \n"}, "white space at the end"),
