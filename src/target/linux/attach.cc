@@ -151,16 +151,14 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
   fast.release(space);
   space->remove_all();
   if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
-  std::vector<Tid> waiting, dying;
+  std::vector<Tid> waiting;
   for (Thread* thread : all_threads()) {
     if (thread->process->space != space) continue;
     thread->process->leaving = true;
     if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
-    const Tid tid = thread->tid;
-    if (thread->run == Run::Stopped && !detach_thread(*thread, signal_for_detach(*thread)))
-      dying.insert(dying.begin(), tid);  // the leader's end comes last
+    if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*thread));
   }
-  for (const Tid tid : dying) see_off(tid);
+  see_off();
   for (const Tid tid : waiting)  // their children run freely now
     if (await_stop(tid)) go(*find(tid));
 }

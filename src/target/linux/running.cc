@@ -42,9 +42,8 @@ void Tracer::go(Thread& thread, int signal) {
   if (thread.process->leaving) {
     if (let_trap_come(thread)) return;
     settle(thread);
-    const Tid tid = thread.tid;
-    if (!detach_thread(thread, is_signal_stop(thread.status) ? signal : 0)) see_off(tid);
-    return;
+    detach_thread(thread, is_signal_stop(thread.status) ? signal : 0);
+    return see_off();
   }
   signal = deliverable(thread, signal);
   if (thread.skip && regs(thread).rip != *thread.skip) thread.skip.reset();
@@ -193,10 +192,16 @@ void Tracer::quiesce(Thread& but) {
 Status Tracer::resume(std::span<const ResumeAction> actions) {
   careful_ = has_foreign_children();
   fast.release_unwanted();
+  const auto is_there = [&](const ResumeAction& action) {
+    const Thread* thread = find(action.tid);
+    return thread != nullptr && seen(*thread->process);
+  };
+  // A thread may have been killed meanwhile: the others go on, and its end is told in its turn.
+  if (!actions.empty() && gone_.empty() && std::ranges::none_of(actions, is_there))
+    return {Errc::NotFound, "no such thread"};
   for (const ResumeAction& action : actions) {
-    Thread* thread = find(action.tid);
-    if (thread == nullptr || !seen(*thread->process))
-      return {Errc::NotFound, "no such thread"};
+    Thread* thread = is_there(action) ? find(action.tid) : nullptr;
+    if (thread == nullptr) continue;
     if (thread->run != Run::Stopped && thread->run != Run::VforkWait) continue;
     if (one_by_one.runs(*thread)) continue;
     thread->resumed = true;
@@ -291,28 +296,18 @@ std::optional<StopEvent> Tracer::interrupted_event() {
   return event;
 }
 
-/// false: it was killed a moment ago, and may want to stop once more on its way out.
-bool Tracer::detach_thread(Thread& thread, int signal) {
+/// One that was killed a moment ago may want to stop once more on its way out: see_off().
+void Tracer::detach_thread(Thread& thread, int signal) {
   clear_debug_registers(thread);
   if (thread.stepping) (void)regs(thread);  // without our trap flag
   (void)flush_regs(thread);
-  const bool let_go = trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) == 0;
+  if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)
+    dying_.insert(thread.tid);
   Process& process = *thread.process;
   remove_thread(thread.tid);
   if (process.threads.empty()) {
     if (process.our_child) let_go_.push_back(process.pid);
     remove_process(process.pid);
-  }
-  return let_go;
-}
-
-void Tracer::see_off(Tid tid) {
-  for (;;) {
-    int status = 0;
-    const pid_t got = waitpid(static_cast<pid_t>(tid), &status, __WALL);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 || !WIFSTOPPED(status)) return;
-    if (trace(PTRACE_DETACH, tid, 0, uint64_t{0}) == 0) return;
   }
 }
 

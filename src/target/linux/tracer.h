@@ -62,6 +62,8 @@ class Tracer {
   void note_unborn(Tid tid, int status);
   /// Blocks until this thread stands still or is gone.
   bool await_stop(Tid tid);
+  /// Blocks until those that could not be let go, since they were killed, have ended.
+  void see_off();
   void ring() { bell_.ring(); }
   Status prepare();
 
@@ -77,8 +79,7 @@ class Tracer {
   void park(Thread& thread);
   /// Takes the pc out of a copy.
   void settle(Thread& thread);
-  bool detach_thread(Thread& thread, int signal);
-  void see_off(Tid tid);
+  void detach_thread(Thread& thread, int signal);
 
   // --- what stops mean (events.cc)
   Decision decide(Thread& thread, bool parking);
@@ -147,6 +148,8 @@ class Tracer {
   friend class Hit;
   friend class LiveFastSites;
   friend class OneByOne;
+  enum class Came : uint8_t { Nothing, Status, NotOurs };
+  Came take_status(Tid tid);
   bool wait_once(bool block);
   void collect_ready();
   std::optional<StopEvent> handle_next();
@@ -189,6 +192,7 @@ class Tracer {
   std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's
   std::map<Tid, int> early_;          // stops of children whose birth was not told yet
   std::deque<StopEvent> gone_;        // processes that ended, to be told
+  std::set<Tid> dying_;               // killed as they were let go: their end is still to come
   std::vector<Pid> let_go_;           // our own children that we do not trace any more
   std::vector<uint8_t> xsave_, block_;
   bool interrupt_wanted_ = false;

@@ -44,7 +44,7 @@ bool Tracer::has_foreign_children() {
   const char* at = text.c_str();
   int used = 0;
   for (long pid = 0; std::sscanf(at, "%ld %n", &pid, &used) == 1; at += used) {
-    if (pid == bell_.pid() || find(pid) != nullptr) continue;
+    if (pid == bell_.pid() || find(pid) != nullptr || dying_.contains(pid)) continue;
     if (std::find(let_go_.begin(), let_go_.end(), pid) != let_go_.end()) continue;
     return true;
   }
@@ -66,6 +66,10 @@ void Tracer::note_unborn(Tid tid, int status) {
 
 void Tracer::note(Tid tid, int status) {
   if (tid == bell_.pid()) return bell_.on_status(status);
+  if (dying_.contains(tid)) {
+    if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, uint64_t{0}) == 0) dying_.erase(tid);
+    return;
+  }
   if (WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC) exec_happened(tid);
   Thread* thread = find(tid);
   if (thread == nullptr) return note_unborn(tid, status);
@@ -103,25 +107,18 @@ bool Tracer::wait_carefully(bool block) {
     if (waitid(P_ALL, 0, &seen, options) != 0) return errno == EINTR && block ? true : false;
     if (seen.si_pid == 0) return false;
     const Pid pid = seen.si_pid;
-    const bool ours = find(pid) != nullptr || pid == bell_.pid() ||
+    const bool ours = find(pid) != nullptr || pid == bell_.pid() || dying_.contains(pid) ||
                       std::find(let_go_.begin(), let_go_.end(), pid) != let_go_.end();
     const auto proc = ours ? std::nullopt : proc_status(pid);
-    if (int status = 0; ours || (proc && proc->tracer == getpid())) {
-      if (waitpid(static_cast<pid_t>(pid), &status, kOurs | WNOHANG) == pid) note(pid, status);
+    if (ours || (proc && proc->tracer == getpid())) {
+      (void)take_status(pid);
       return true;
     }
-    for (Thread* thread : all_threads()) {
-      int status = 0;
-      if (waitpid(static_cast<pid_t>(thread->tid), &status, kOurs | WNOHANG) <= 0) continue;
-      note(thread->tid, status);
-      return true;
-    }
-    int status = 0;
-    if (bell_.pid() != 0 &&
-        waitpid(static_cast<pid_t>(bell_.pid()), &status, kOurs | WNOHANG) == bell_.pid()) {
-      note(bell_.pid(), status);
-      return true;
-    }
+    for (Thread* thread : all_threads())
+      if (take_status(thread->tid) == Came::Status) return true;
+    for (const Tid tid : dying_)
+      if (take_status(tid) == Came::Status) return true;
+    if (bell_.pid() != 0 && take_status(bell_.pid()) == Came::Status) return true;
     if (!block) return false;
     const timespec pause{0, 1'000'000};
     nanosleep(&pause, nullptr);
@@ -138,16 +135,33 @@ bool Tracer::wait_once(bool block) {
   return true;
 }
 
+Tracer::Came Tracer::take_status(Tid tid) {
+  int status = 0;
+  const pid_t got = waitpid(static_cast<pid_t>(tid), &status, kOurs | WNOHANG);
+  if (got == 0 || (got < 0 && errno == EINTR)) return Came::Nothing;
+  if (got < 0) return Came::NotOurs;
+  note(tid, status);
+  return Came::Status;
+}
+
+/// Whatever comes is noted, also of other threads: when a process is killed, the end of its leader is
+/// only told once all others have been waited for, and nobody but us can do that.
 bool Tracer::await_stop(Tid tid) {
   for (;;) {
     const Thread* thread = find(tid);
     if (thread == nullptr || thread->run == Run::Exiting) return false;
     if (thread->run == Run::Stopped) return true;
-    int status = 0;
-    const pid_t got = waitpid(static_cast<pid_t>(tid), &status, kOurs);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
-    note(tid, status);
+    const Came came = take_status(tid);
+    if (came == Came::NotOurs || (came == Came::Nothing && !wait_once(true))) return false;
+  }
+}
+
+/// They end in an order of their own, the leader of a process behind all others of it.
+void Tracer::see_off() {
+  while (!dying_.empty()) {
+    const Tid tid = *dying_.begin();
+    const Came came = take_status(tid);
+    if (came == Came::NotOurs || (came == Came::Nothing && !wait_once(true))) dying_.erase(tid);
   }
 }
 
