@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import serve_common  # noqa: E402
 from serve_common import AS_GDBSERVER, alive, check, folder, gdb, need, on_port, same  # noqa: E402
+from trace_common import hardware_breakpoint  # noqa: E402
 
 PROGRAM = serve_common.INFERIORS / "daily"
 SOURCE = serve_common.SOURCE_FOLDER / "tests/inferiors/daily.c"
@@ -33,7 +34,7 @@ for command in ("break work if i == 13", "info breakpoints", "continue", "print 
                 "condition 1 i == 15 && point.x == 3", "continue", "print i", "tbreak %(third)d",
                 "continue", "condition 1", "continue", "print i", "break %(second)d if i > 17",
                 "break %(second)d if i == 17", "condition 1 i == 100", "continue", "print i",
-                "hbreak %(sixth)d if i == 18", "continue", "continue", "print i",
+                "%(hbreak)s %(sixth)d if i == 18", "continue", "continue", "print i",
                 "break %(looped)d if *(int *) 0 == 1", "continue", "delete", "continue"):
     show(command)
 """
@@ -126,7 +127,7 @@ def places():
     for number, line in enumerate(SOURCE.read_text().splitlines(), 1):
         for mark in re.findall(r"/\* (\w+) \*/", line):
             found[mark] = number
-    return found
+    return found | {"hbreak": hardware_breakpoint()}
 
 
 def without_accidents(text, pid):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """32-bit programs in stock GDB, through gdbserver and through `serve`: what GDB shows, and the
 traces that it records, must not differ."""
+# skips
 # timeout: 300
 
 import json
@@ -15,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from serve_common import (  # noqa: E402
     AS_GDBSERVER, TRACEWELL, by_names, check, folder, gdb, need, on_port, same)
+from trace_common import runs_32_bit_programs  # noqa: E402
 
 INFERIORS = pathlib.Path(os.environ["TRACEWELL_INFERIORS"])
 SOURCE = pathlib.Path(os.environ["TRACEWELL_SOURCE"]) / "tests/inferiors/program_32.h"
@@ -212,6 +214,8 @@ def checksums(name, program):
 
 
 need("gdb", "gdbserver")
+if not runs_32_bit_programs():
+    sys.exit("skipped: this kernel runs no 32-bit programs")
 for kind in ("program_32", "program_32_fixed"):
     executable = str(INFERIORS / kind)
     both_look(kind, executable, LOOKING + REST)

@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from serve_common import (  # noqa: E402
     AS_GDBSERVER, PROGRAM, alive, check, need, on_port, same)
+from trace_common import hardware_breakpoint  # noqa: E402
 
 TURNS = str(pathlib.Path(os.environ["TRACEWELL_INFERIORS"]) / "turns")
 NON_STOP = "set non-stop on"
@@ -149,8 +150,9 @@ def everyone_at_a_breakpoint(gdb):
     shown.append(gdb.stops(1))
     shown.append([gdb.moves(0), gdb.moves(2)])
     gdb.do("-break-delete 3")
-    shown.append(gdb.do("-break-watch --thread 2 turns[2]"))
-    shown.append(gdb.stops(1)[0][:2])
+    if hardware_breakpoint() == "hbreak":
+        shown.append(gdb.do("-break-watch --thread 2 turns[2]"))
+        shown.append(gdb.stops(1)[0][:2])
     return shown
 
 

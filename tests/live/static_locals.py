@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
-from trace_common import INFERIORS  # noqa: E402
+from trace_common import INFERIORS, runs_32_bit_programs  # noqa: E402
 
 LOOK = """
 run("target extended-remote %(remote)s")
@@ -33,7 +33,7 @@ result({"early": early, "seen": seen, "end": run("continue")})
 def main():
     need("gdb")
     programs = ["static_locals", "static_locals_pie"]
-    if (INFERIORS / "static_locals_32").exists():
+    if runs_32_bit_programs():
         programs.append("static_locals_32")
     for program in programs:
         with folder() as work, on_port(INFERIORS / program) as server:

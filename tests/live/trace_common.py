@@ -18,6 +18,24 @@ INFERIORS = pathlib.Path(os.environ["TRACEWELL_INFERIORS"])
 SOURCES = pathlib.Path(os.environ["TRACEWELL_SOURCE"]) / "tests/inferiors"
 
 
+def runs_32_bit_programs():
+    """Some kernels and hypervisors do not: what needs one is left out there, and that is said."""
+    try:
+        return subprocess.run([INFERIORS / "ends_32", "exit", "0"]).returncode == 0
+    except OSError:
+        print("not tested: this kernel runs no 32-bit programs")
+        return False
+
+
+def hardware_breakpoint():
+    """GDB's command for one; "break" where debug registers stop nothing, as under some
+    hypervisors."""
+    if subprocess.run([INFERIORS / "debug_registers"]).returncode == 0:
+        return "hbreak"
+    print("not tested: debug registers stop nothing here")
+    return "break"
+
+
 def line_of(source, mark):
     """The number of the line of an inferior's source that holds /* mark */."""
     for number, line in enumerate((SOURCES / source).read_text().splitlines(), 1):

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from serve_client import Client  # noqa: E402
 from serve_common import on_port  # noqa: E402
 from trace_common import (  # noqa: E402
-    INFERIORS, check, folder, gdb, line_of, need, records, same)
+    INFERIORS, check, folder, gdb, hardware_breakpoint, line_of, need, records, same)
 
 BEGIN = """
 run("target extended-remote %(remote)s")
@@ -38,7 +38,8 @@ def session(work, program, argument, script, definitions, **places):
     definitions = re.sub(r"^trace ", f"{kind} ", definitions, flags=re.MULTILINE)
     script = script.replace('"trace ', f'"{kind} ')
     (work / "definitions").write_text(definitions % places)
-    places |= {"definitions": work / "definitions", "file": work / "saved.tf"}
+    places |= {"definitions": work / "definitions", "file": work / "saved.tf",
+               "hbreak": hardware_breakpoint()}
     # Steps shall not go through the loader, which looks functions up at their first call.
     with on_port(INFERIORS / program, argument, env={**os.environ, "LD_BIND_NOW": "1"}) as server:
         return gdb(work, (BEGIN + script) % {"remote": server.remote, **places},
@@ -54,7 +55,7 @@ run("source %(definitions)s")
 run("break work if i == 3")
 seen = shown("tstart", "continue")
 seen += [value("i"), created()]
-run("hbreak work if i == 5")
+run("%(hbreak)s work if i == 5")
 run("continue")
 seen += [value("i"), created()]
 run("delete 3")
@@ -72,7 +73,8 @@ seen += shown("continue")
 result(seen + [created(), value("$_exitcode")])
 """, "trace work\nactions\ncollect i\nend\ntrace work\nactions\ncollect i\nend\n")
     check("rror" not in str(got), str(got))
-    same([one for one in got if isinstance(one, int)], [3, 8, 5, 10, 8, 18, 12, 18, 18, 61],
+    created = 10 if hardware_breakpoint() == "hbreak" else 12
+    same([one for one in got if isinstance(one, int)], [3, 8, 5, created, 8, 18, 12, 18, 18, 61],
          f"arguments and frames, at each stop: {got}")
 
 

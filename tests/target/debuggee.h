@@ -53,6 +53,11 @@ class CountingHandler : public HitHandler {
 };
 
 std::string inferior(const std::string& name);
+/// Does the kernel run 32-bit programs? Some are built or started without, and some hypervisors
+/// leave the processor without the mode. Tests that need them are skipped there.
+bool runs_32_bit_programs();
+/// Do debug registers stop programs? Under some hypervisors they can be set and nothing happens.
+bool has_debug_registers();
 /// Of the symbol table, without load bias; 0 = none such.
 uint64_t link_time_address(const std::string& file, const std::string& symbol);
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <elf.h>
@@ -223,6 +224,20 @@ std::string run_untraced(std::vector<std::string> argv, int& status) {
   waitpid(static_cast<pid_t>(child), &status, 0);
   return output;
 }
+
+namespace {
+
+bool succeeds(std::vector<std::string> argv) {
+  int status = 0;
+  (void)run_untraced(std::move(argv), status);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+bool runs_32_bit_programs() { return succeeds({"ends_32", "exit", "0"}); }
+
+bool has_debug_registers() { return succeeds({"debug_registers"}); }
 
 std::ostream& operator<<(std::ostream& out, StopEvent::Kind kind) {
   constexpr const char* kNames[] = {"Signal", "Breakpoint", "Hardware", "Watchpoint", "Stepped",

@@ -21,6 +21,13 @@ namespace {
 
 using Kind = StopEvent::Kind;
 
+class LinuxI386 : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!runs_32_bit_programs()) GTEST_SKIP() << "this kernel runs no 32-bit programs";
+  }
+};
+
 std::vector<uint8_t> block_of(Debuggee& one, Tid tid) {
   std::vector<uint8_t> block(one.target->layout(one.pid).size_bytes);
   EXPECT_TRUE(one.target->read_registers(tid, block).ok());
@@ -35,7 +42,7 @@ bool described_as(Debuggee& one, const std::string& architecture) {
   return text.find("<architecture>" + architecture + "<") != std::string::npos;
 }
 
-TEST(LinuxI386, LaunchedThroughAShellOrNot) {
+TEST_F(LinuxI386, LaunchedThroughAShellOrNot) {
   for (const bool shell : {false, true}) {
     Debuggee one;
     const StopEvent event = one.launch({"ends_32", "exit", "5"}, shell);
@@ -46,7 +53,7 @@ TEST(LinuxI386, LaunchedThroughAShellOrNot) {
   }
 }
 
-TEST(LinuxI386, RegistersCanBeReadAndWritten) {
+TEST_F(LinuxI386, RegistersCanBeReadAndWritten) {
   Debuggee one;
   one.launch({"program_32"});
   const uint64_t marker = one.symbol("made");
@@ -76,7 +83,7 @@ TEST(LinuxI386, RegistersCanBeReadAndWritten) {
   EXPECT_EQ(one.register_of(event.tid, "esi"), 0xfedcba98u);
 }
 
-TEST(LinuxI386, VectorRegistersAreTheProgramsOwn) {
+TEST_F(LinuxI386, VectorRegistersAreTheProgramsOwn) {
   Debuggee one;
   one.launch({"program_32"});
   one.breakpoint(one.symbol("inner"));
@@ -91,7 +98,7 @@ TEST(LinuxI386, VectorRegistersAreTheProgramsOwn) {
   }
 }
 
-TEST(LinuxI386, ModulesAndAuxv) {
+TEST_F(LinuxI386, ModulesAndAuxv) {
   for (const char* name : {"program_32", "program_32_fixed"}) {
     SCOPED_TRACE(name);
     Debuggee one;
@@ -122,7 +129,7 @@ TEST(LinuxI386, ModulesAndAuxv) {
   }
 }
 
-TEST(LinuxI386, StepsOverOneInstructionAtATime) {
+TEST_F(LinuxI386, StepsOverOneInstructionAtATime) {
   Debuggee one;
   one.launch({"hammer_32", "1", "3"});
   one.breakpoint(one.symbol("work"));
@@ -138,7 +145,8 @@ TEST(LinuxI386, StepsOverOneInstructionAtATime) {
   EXPECT_EQ(returns, one.pc(tid));
 }
 
-TEST(LinuxI386, WatchpointsAndHardwareBreakpoints) {
+TEST_F(LinuxI386, WatchpointsAndHardwareBreakpoints) {
+  if (!has_debug_registers()) GTEST_SKIP() << "debug registers stop nothing here";
   Debuggee one;
   one.launch({"program_32"});
   Breakpoints& breakpoints = *one.target->breakpoints();
@@ -158,7 +166,7 @@ uint64_t field(const std::vector<uint8_t>& siginfo, size_t at) {
   return load_uint(&siginfo[at], 4, Endian::Little);
 }
 
-TEST(LinuxI386, SiginfoIsThatOf32Bits) {
+TEST_F(LinuxI386, SiginfoIsThatOf32Bits) {
   Debuggee one;
   one.launch({"program_32"});
   StopEvent event = one.go();
@@ -178,7 +186,7 @@ TEST(LinuxI386, SiginfoIsThatOf32Bits) {
   EXPECT_EQ(event.kind, Kind::Exited);
 }
 
-TEST(LinuxI386, SiginfoOfAFault) {
+TEST_F(LinuxI386, SiginfoOfAFault) {
   Debuggee one;
   one.launch({"program_32"});
   one.target->signals()->pass_signals({SIGUSR1});
@@ -190,7 +198,7 @@ TEST(LinuxI386, SiginfoOfAFault) {
   EXPECT_EQ(field(*info, 12), 0x10u);
 }
 
-TEST(LinuxI386, ExecFromEachKindToTheOther) {
+TEST_F(LinuxI386, ExecFromEachKindToTheOther) {
   for (const bool narrow : {false, true}) {
     const std::string first = narrow ? "becomes_32" : "becomes";
     const std::string second = narrow ? "becomes" : "becomes_32";
@@ -213,7 +221,7 @@ TEST(LinuxI386, ExecFromEachKindToTheOther) {
   }
 }
 
-TEST(LinuxI386, TheKindOfTheLastProcessIsRemembered) {
+TEST_F(LinuxI386, TheKindOfTheLastProcessIsRemembered) {
   Debuggee one;
   one.launch({"ends_32", "exit", "0"});
   EXPECT_EQ(one.go().kind, Kind::Exited);
@@ -223,7 +231,7 @@ TEST(LinuxI386, TheKindOfTheLastProcessIsRemembered) {
 }
 
 /// As a debugger calls a function while the program sits in a system call.
-TEST(LinuxI386, AnInterruptedSystemCallSurvivesACall) {
+TEST_F(LinuxI386, AnInterruptedSystemCallSurvivesACall) {
   Debuggee one;
   one.launch({"syscalls_32", "read"});
   one.breakpoint(one.symbol("site_syscall"));

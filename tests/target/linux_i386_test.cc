@@ -32,6 +32,9 @@ uint64_t per_call_32(const std::string& site) {
 /// Both ways past a site: from a copy, and in place.
 class LinuxI386Sites : public testing::TestWithParam<bool> {
  protected:
+  void SetUp() override {
+    if (!runs_32_bit_programs()) GTEST_SKIP() << "this kernel runs no 32-bit programs";
+  }
   LinuxOptions options() const { return {.map_memory = GetParam()}; }
 };
 
