@@ -11,12 +11,11 @@ using Kind = Access::Kind;
 
 constexpr uint64_t kCellBytes = 8;
 
-/// The size of the piece that begins at `address`, of at most `left` bytes.
+}  // namespace
+
 size_t piece_bytes(uint64_t address, size_t left) {
   return std::bit_floor(std::min<size_t>(kCellBytes - address % kCellBytes, left));
 }
-
-}  // namespace
 
 void memory_pieces(const Step& step, StepsOnly& left_out, std::vector<MemoryPiece>& pieces) {
   pieces.clear();

@@ -2,6 +2,7 @@
 // across a multiple of 8.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct MemoryPiece {
   uint64_t address = 0;
   Bytes bytes;
 };
+
+/// The size of the piece that begins at `address`, of at most `left` bytes.
+size_t piece_bytes(uint64_t address, size_t left);
 
 /// What the step's accesses are in such pieces, in their order. One that was both is shown as a
 /// read and a write beside each other if it is known what was read, else as one ReadWrite. Counts

@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "base/endian.h"
+#include "formats/row_accesses.h"
 
 namespace tracewell::formats {
 namespace {
-
-using Access = Step::MemoryAccess;
-using Kind = Access::Kind;
 
 /// Of threads beyond that, every value counts as news.
 constexpr size_t kThreadsMax = 4096;
@@ -28,28 +26,6 @@ std::span<const Step::RegisterChange> changes(const RegisterLayout& layout,
   for (const ShownRow::Value& value : values)
     out.push_back({value.index, batch.copy(bytes_of(layout, value, bytes))});
   return batch.copy_array(std::span<const Step::RegisterChange>(out));
-}
-
-/// A read and a write of the same place beside each other are one access that is both.
-std::span<const Access> accesses(const ShownRow& row, Batch& batch) {
-  std::vector<Access> out;
-  out.reserve(row.pieces.size());
-  for (const ShownRow::Piece& piece : row.pieces) {
-    const Bytes bytes = batch.copy(Bytes(row.bytes).subspan(piece.at, piece.size));
-    if (piece.kind == Kind::Write && !out.empty() && out.back().kind == Kind::Read &&
-        out.back().address == piece.address && out.back().size == piece.size) {
-      out.back().kind = Kind::ReadWrite;
-      out.back().new_bytes = bytes;
-      continue;
-    }
-    Access access;
-    access.address = piece.address;
-    access.kind = piece.kind;
-    access.size = piece.size;
-    (piece.kind == Kind::Read ? access.old_bytes : access.new_bytes) = bytes;
-    out.push_back(access);
-  }
-  return batch.copy_array(std::span<const Access>(out));
 }
 
 }  // namespace
@@ -141,7 +117,8 @@ void ShownRows::emit(const std::vector<ShownRow::Value>* changed,
   step.before = changes(layout_, held_->values, held_->bytes, batch);
   step.after_known = changed != nullptr;
   if (changed) step.registers = changes(layout_, *changed, *bytes, batch);
-  step.memory = accesses(*held_, batch);
+  step.memory = told_ == AccessesTold::WithStep ? accesses_as_touched(*held_, batch)
+                                                : accesses_as_left(*held_, batch);
   step.memory_incomplete = held_->incomplete;
   Event& event = batch.add();
   event.seq = held_->seq;
@@ -158,19 +135,48 @@ void ShownRows::show_pc(ShownRow& row) const {
   row.values.push_back({*layout_.pc_index, row.add_bytes(value)});
 }
 
+/// To the held row, whose instruction touched that.
+void ShownRows::take_accesses(const ShownRow& row) {
+  for (ShownRow::Piece piece : row.pieces) {
+    piece.at = held_->add_bytes(Bytes(row.bytes).subspan(piece.at, piece.size));
+    held_->pieces.push_back(piece);
+  }
+  held_->incomplete |= row.incomplete;
+  accesses_taken_ = true;
+}
+
+void ShownRows::add_accesses(const ShownRow& row) {
+  if (held_ && gap_rows_ == 0 && !accesses_taken_) take_accesses(row);
+}
+
+/// Accesses of an instruction that is no row tell what memory held before the one that is.
+void ShownRows::deal_accesses(ShownRow& row, bool follows) {
+  if (follows) {
+    take_accesses(row);
+    row.pieces.clear();
+  } else if (held_ && !accesses_taken_) {
+    held_->incomplete = true;
+  }
+  for (ShownRow::Piece& piece : row.pieces) piece.kind = Step::MemoryAccess::Kind::Nearby;
+  row.incomplete = false;
+}
+
 void ShownRows::add(ShownRow& row, Batch& batch) {
   show_pc(row);
   keep_news(row);
   const bool follows = held_ && held_->tid == row.tid && gap_rows_ == 0;
+  if (told_ == AccessesTold::BehindStep) deal_accesses(row, follows);
   if (held_) emit(follows ? &row.values : nullptr, &row.bytes, batch);
   if (gap_rows_ != 0) tell_gap(row.seq, batch);
   if (follows) row.values.clear();
   if (!held_) held_.emplace();
   std::swap(*held_, row);
+  accesses_taken_ = false;
 }
 
 void ShownRows::finish(Batch& batch) {
   const uint64_t behind = held_ ? held_->seq + 1 : 0;
+  if (held_ && told_ == AccessesTold::BehindStep && !accesses_taken_) held_->incomplete = true;
   if (held_) emit(nullptr, nullptr, batch);
   if (gap_rows_ != 0) tell_gap(behind, batch);
   held_.reset();

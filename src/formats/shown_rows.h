@@ -22,7 +22,7 @@ struct ShownRow {
     size_t at;       // into `bytes`, as many as the register has; kUnknown = shown, but unreadable
   };
   struct Piece {
-    Step::MemoryAccess::Kind kind;  // as in MemoryPiece
+    Step::MemoryAccess::Kind kind;
     uint64_t address;
     size_t at;  // into `bytes`
     uint32_t size;
@@ -41,14 +41,22 @@ struct ShownRow {
   size_t add_bytes(Bytes more);
 };
 
+/// Where the accesses of an instruction stand: in its own row, or, as what happened since the row
+/// before, in the next one.
+enum class AccessesTold : uint8_t { WithStep, BehindStep };
+
 /// Finds out what each row's instruction changed: what the next row shows differently, if it is
 /// the same thread's. Holds one row back for that, and each thread's registers.
 class ShownRows {
  public:
-  explicit ShownRows(const RegisterLayout& layout) : layout_(layout) {}
+  explicit ShownRows(const RegisterLayout& layout, AccessesTold told = AccessesTold::WithStep)
+      : layout_(layout), told_(told) {}
 
   /// Adds the row before this one to `batch`, and keeps this one; `row` gets another's memory.
   void add(ShownRow& row, Batch& batch);
+  /// Of rows that tell accesses behind their step: `row` is no step, but its accesses are those of
+  /// the row before it. A gap follows.
+  void add_accesses(const ShownRow& row);
   /// A row is missing here, `why`: nobody knows what the one before it changed. Of registers that
   /// later rows do not show nothing is known any more, unless `registers_known`.
   void gap(std::string_view why, bool registers_known = false);
@@ -67,12 +75,16 @@ class ShownRows {
   void drop_repeated(ShownRow& row);
   void show_pc(ShownRow& row) const;
   void keep_news(ShownRow& row);
+  void take_accesses(const ShownRow& row);
+  void deal_accesses(ShownRow& row, bool follows);
   void emit(const std::vector<ShownRow::Value>* changed, const std::vector<uint8_t>* bytes,
             Batch& batch);
 
   const RegisterLayout& layout_;
+  const AccessesTold told_;
   std::unordered_map<uint64_t, Thread> by_thread_;
   std::optional<ShownRow> held_;
+  bool accesses_taken_ = false;  // those of the held row were told behind it
   std::vector<uint64_t> seen_;  // for each register, the number of the last row that shows it
   uint64_t rows_ = 0;
   uint64_t gap_rows_ = 0;  // missing in front of the next row

@@ -1,6 +1,8 @@
 // Tracers differ in how they spell: names and digits in either case, values with and without 0x.
 // A line without a program counter is taken for one where it did not change, as in a repeated
-// string instruction. Every line shows the registers before its instruction.
+// string instruction. Every line shows the registers before its instruction, and the accesses of
+// the instruction before: tracers write a line when they come to an instruction, and put into it
+// what has happened since the line before.
 #include <algorithm>
 #include <optional>
 
@@ -64,7 +66,8 @@ std::string_view machine_of(std::string_view line) {
 class TenetReader final : public Source {
  public:
   TenetReader(std::shared_ptr<InputFile> file, ProblemLog& problems)
-      : lines_(std::move(file)), problems_(problems), rows_(catalog_.registers) {}
+      : lines_(std::move(file)), problems_(problems),
+        rows_(catalog_.registers, AccessesTold::BehindStep) {}
 
   void begin() {
     const std::string_view head = as_text(lines_.file().bytes()).substr(0, kSniffBytes);
@@ -117,6 +120,7 @@ class TenetReader final : public Source {
     if (!pc_ || good_items_ == 0) {
       // Its registers go on to hold, and are told with the next instruction.
       problem(line_, "no-pc", "where its instruction was is not known; left out");
+      if (good_items_ != 0) rows_.add_accesses(row_);
       const bool carried = row_.bytes.size() <= kCarriedBytesMax;
       rows_.gap("a line without a program counter", carried && !unnamed_);
       row_.pieces.clear();
@@ -141,6 +145,7 @@ class TenetReader final : public Source {
       problem(whole, "bad-item", "not NAME=VALUE; left out");
       if (const Register* one = catalog_.registers.find(name)) unknown(*one);
       unnamed_ |= name.empty();
+      row_.incomplete |= name.empty();
     } else if (const auto kind = access_kind(name)) {
       if (read_access(*kind, item)) return;
       problem(whole, "bad-access", "not ADDRESS:BYTES; left out");

@@ -1,5 +1,7 @@
 // Tenet's log has no place for "not known": its first line must name every register, and a register
-// that a later line does not name is as it was. It knows one thread.
+// that a later line does not name is as it was. It knows one thread. What an instruction touched
+// stands in the line of the next one, with the contents that it left: what Tenet shows at a line is
+// what held before that line's instruction.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -7,16 +9,12 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
-#include "base/hex.h"
-#include "formats/memory_pieces.h"
 #include "formats/steps_only.h"
 #include "formats/tenet.h"
+#include "formats/tenet_accesses.h"
 
 namespace tracewell::formats {
 namespace {
-
-/// By Step::MemoryAccess::Kind.
-constexpr std::string_view kAccessWords[] = {"mr", "mw", "mrw"};
 
 class TenetWriter final : public Sink {
  public:
@@ -68,6 +66,8 @@ class TenetWriter final : public Sink {
       take(step->before);
       write_line(*step);
       TW_RETURN_IF_ERROR(file_.write(line_));
+      accesses_.clear();
+      append_tenet_accesses(accesses_, *step, steps_);
       take(step->registers);
     }
     return {};
@@ -78,6 +78,9 @@ class TenetWriter final : public Sink {
       return one.known && one.value != one.shown;
     });
     if (more) steps_.count("last instruction: what it changed in registers is left out");
+    if (!accesses_.empty())
+      steps_.count("last instruction: what it touched in memory is left out, for the next one's "
+                   "line would tell");
     return file_.commit();
   }
 
@@ -115,12 +118,7 @@ class TenetWriter final : public Sink {
       column.shown = column.value;
     }
     fmt::format_to(out, "{}={:#x}", pc_name_, step.pc);
-    memory_pieces(step, steps_, pieces_);
-    for (const MemoryPiece& piece : pieces_) {
-      fmt::format_to(out, ",{}={:#x}:", kAccessWords[static_cast<size_t>(piece.kind)],
-                     piece.address);
-      append_hex(line_, piece.bytes);
-    }
+    line_ += accesses_;
     line_ += '\n';
     first_ = false;
   }
@@ -133,7 +131,7 @@ class TenetWriter final : public Sink {
   std::optional<uint64_t> tid_;
   bool first_ = true;
   std::string line_;
-  std::vector<MemoryPiece> pieces_;
+  std::string accesses_;  // of the instruction before, for the line that comes next
   StepsOnly steps_;
 };
 

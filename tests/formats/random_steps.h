@@ -22,6 +22,9 @@ class RandomSteps {
     bool opcodes = false;
     bool notes = false;
     bool write_unread = false;  // accesses that read and write, of which only the write is known
+    /// As Tenet has it: of accesses that read and write only the write is known, and nothing of the
+    /// last step's.
+    bool as_left = false;
     std::vector<std::string_view> registers;  // that change, in the order in which they are told
   };
 
@@ -34,6 +37,10 @@ class RandomSteps {
                                                catalog.registers.registers.data()));
     const size_t steps = 1 + below(200);
     for (size_t i = 0; i < steps; ++i) make_step(i);
+    if (!wanted.as_left) return;
+    auto& last = std::get<Step>(batch_.events()[last_].body);
+    last.memory = {};
+    last.memory_incomplete = true;
   }
 
   Catalog catalog;
@@ -100,7 +107,8 @@ class RandomSteps {
       const uint64_t cell = wanted_.wide ? random_() : below(UINT32_MAX);
       access.address = (cell & ~uint64_t{0xff}) + n * 16 + below(9 - access.size);
       access.kind = static_cast<Kind>(below(3));
-      const bool unread = access.kind == Kind::ReadWrite && wanted_.write_unread && below(2) == 0;
+      const bool unread = access.kind == Kind::ReadWrite &&
+                          (wanted_.as_left || (wanted_.write_unread && below(2) == 0));
       if (access.kind != Kind::Write && !unread) access.old_bytes = bytes(access.size);
       if (access.kind != Kind::Read) access.new_bytes = bytes(access.size);
       accesses.push_back(access);

@@ -50,7 +50,7 @@ TEST(StepsProperty, Tenet) {
     SCOPED_TRACE(seed);
     RandomSteps::Wanted wanted;
     wanted.wide = seed % 3 != 0;
-    wanted.write_unread = true;
+    wanted.as_left = true;
     const auto names = tenet_registers(wanted.wide ? "x86-64" : "i386");
     wanted.registers.assign(names.begin(), names.end() - 1);
     expect_same_through(RandomSteps(seed, wanted), "tenet");
