@@ -313,6 +313,7 @@ TEST(FastHit, AConditionReadsMemoryUnderAlignmentChecks) {
 
 /// The counter, too, is a load that may fault.
 TEST(FastHit, WhoMayNotReadTheCounterHasTheTracersTime) {
+  if (!has_own_time_stamp_counter()) GTEST_SKIP() << "RDTSCP does not tell this processor's number";
   HitsHere here;
   here.area().clock_ticks = 4711;
   const Code processor = {kTracev, HitsHere::kProcessor >> 8, HitsHere::kProcessor & 0xff, kEnd};
@@ -333,6 +334,7 @@ TEST(FastHit, WhoMayNotReadTheCounterHasTheTracersTime) {
 }
 
 TEST(FastHit, BuiltinVariables) {
+  if (!has_own_time_stamp_counter()) GTEST_SKIP() << "RDTSCP does not tell this processor's number";
   HitsHere here;
   tracewell_area& area = here.area();
   // A clock of which each tick is four microseconds.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <cpuid.h>
+#include <unistd.h>
 
 #include "ring/frame_ring.h"
 
@@ -42,5 +43,13 @@ struct ThisProcessor {
     direct &= components;
   }
 };
+
+/// Does RDTSCP tell the number of the processor, as Linux sets it up? Some hypervisors leave a
+/// number of their own there, and let programs read the counter that PR_SET_TSC denies.
+inline bool has_own_time_stamp_counter() {
+  uint32_t number = 0;
+  __builtin_ia32_rdtscp(&number);
+  return (number & 0xfff) < static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
+}
 
 }  // namespace tracewell::fast

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# skips
 # timeout: 300
 """A program computes the same, to the last bit, untraced, with traps, and with fast tracepoints at
 every instruction of its functions: see tests/inferiors/arithmetic.cc for what it does meanwhile.
@@ -20,6 +21,7 @@ from rsp_client import bias, symbols  # noqa: E402
 from replay_common import check, same  # noqa: E402
 from serve_client import Client  # noqa: E402
 from serve_common import INFERIORS, on_port  # noqa: E402
+from trace_common import need_fast_tracepoints  # noqa: E402
 
 PROGRAM = INFERIORS / "arithmetic"
 # Of the program's own, and microseconds between signals: a stop costs a thousand hits, and where a
@@ -114,6 +116,7 @@ def one_round(addresses, expected):
 
 
 def main():
+    need_fast_tracepoints()
     addresses = instructions()
     check(len(addresses) > 250, f"only {len(addresses)} instructions")
     expected = {fast: untraced(rounds) for fast, rounds in ROUNDS.items()}

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# skips
 # timeout: 120
 """Programs that change their ways while a trace runs, or had them from the beginning: their
 tracepoints become what they have to be, no hit is missing, and the program does not notice."""
@@ -12,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
-from trace_common import INFERIORS, records  # noqa: E402
+from trace_common import INFERIORS, need_fast_tracepoints, records  # noqa: E402
 
 RUN = """
 run("set non-stop %(non_stop)s")
@@ -125,6 +126,7 @@ def it_is_made_by_go(work):
 
 
 def main():
+    need_fast_tracepoints()
     need("gdb")
     for part in (it_confines_itself, it_has_no_clock, it_handles_faults, it_wants_alignment,
                  it_shares_its_memory, it_is_made_by_go):

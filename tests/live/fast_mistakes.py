@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# skips
 # timeout: 120
 """Tracepoints where none can be: `tstart` says so, and the program is as it was. What is not fast
 though it was asked for is told to GDB's user. A recording of fast tracepoints opens wherever they
@@ -13,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from replay_common import TRACEWELL, check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
-from trace_common import INFERIORS, records  # noqa: E402
+from trace_common import INFERIORS, need_fast_tracepoints, records  # noqa: E402
 
 REFUSED = """
 run("target extended-remote %(remote)s")
@@ -99,6 +100,7 @@ def of_short_instructions(work):
 
 
 def main():
+    need_fast_tracepoints()
     need("gdb")
     for part in (places_that_are_none, what_is_no_fast_one, of_short_instructions):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# skips
 # timeout: 240
 """Fast tracepoints by stock GDB, against the same ones as traps: every hit of every thread leaves
 its frame, with the same in it; where memory cannot be read; in a program that is attached to while
@@ -16,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from replay_common import TRACEWELL, check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
-from trace_common import INFERIORS, line_of, records  # noqa: E402
+from trace_common import INFERIORS, line_of, need_fast_tracepoints, records  # noqa: E402
 
 ROUNDS = 400
 STORM = """
@@ -234,6 +235,7 @@ def attached(work):
 
 
 def main():
+    need_fast_tracepoints()
     need("gdb")
     for part in (storm, at_the_edge, while_it_faults, in_handlers, of_many_threads,
                  runs_again, attached):

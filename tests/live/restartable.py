@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# skips
 # timeout: 120
 """Restartable sequences (rseq): tracepoints in them are refused, whatever kind they are; all around
 them they are fast, and the program counts right."""
@@ -11,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
-from trace_common import INFERIORS  # noqa: E402
+from trace_common import INFERIORS, need_fast_tracepoints  # noqa: E402
 
 PLACES = """
 def places():
@@ -86,6 +87,7 @@ def all_around_are_fast(work):
 
 
 def main():
+    need_fast_tracepoints()
     need("gdb")
     for part in (all_inside_are_refused, all_around_are_fast):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:

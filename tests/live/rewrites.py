@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# skips
 # timeout: 120
 """Programs whose code does not stay as it is: what they write over, or unload and load again, has
 its fast tracepoints again, or it is told that it has not."""
@@ -13,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
-from trace_common import INFERIORS, records  # noqa: E402
+from trace_common import INFERIORS, need_fast_tracepoints, records  # noqa: E402
 
 BEGIN = """
 run("target extended-remote %(remote)s")
@@ -82,6 +83,7 @@ def it_loads_it_again(work):
 
 
 def main():
+    need_fast_tracepoints()
     need("gdb")
     for part in (it_writes_over_it, it_has_other_code_there, it_loads_it_again):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:

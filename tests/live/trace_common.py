@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import time
 
 from replay_common import (  # noqa: F401
@@ -25,6 +26,16 @@ def runs_32_bit_programs():
     except OSError:
         print("not tested: this kernel runs no 32-bit programs")
         return False
+
+
+def need_fast_tracepoints():
+    """For a test with `# skips`. Pads read the base of fs, which the kernel must allow (AT_HWCAP2;
+    Documentation/arch/x86/x86_64/fsgs.rst); some hypervisors do not."""
+    vector = subprocess.run(["/bin/true"], env={"LD_SHOW_AUXV": "1"}, capture_output=True, text=True)
+    facts = re.search(r"AT_HWCAP2: +(0x)?([0-9a-f]+)", vector.stdout)
+    if facts is None or not int(facts[2], 16) & 2:
+        print("skipped: no fast tracepoints where programs may not read the base of fs")
+        sys.exit(0)
 
 
 def hardware_breakpoint():
