@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "fast/this_processor.h"
 #include "fast/thunk.h"
 
 namespace tracewell::fast {
