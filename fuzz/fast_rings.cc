@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::memcpy(memory.data() + at, some.data(), some.size());
     rest = rest.subspan(some.size());
   };
-  spoil(shape.keys_offset(), 2 * sizeof(uint64_t) + 2 * sizeof(tracewell_ring));
+  spoil(shape.keys_offset(), 2 * sizeof(uint64_t) + 2 * sizeof(tracewell_frame_ring));
   spoil(shape.commit_offset(), 2 * shape.cells() * sizeof(uint32_t));
   spoil(shape.data_offset(), rest.size());
 

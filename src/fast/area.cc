@@ -41,7 +41,7 @@ void set_vectors(tracewell_area& area, std::span<const tracewell_vector_part> pa
 std::optional<uint32_t> claim_ring(std::span<uint8_t> memory, const AreaShape& shape, uint64_t key,
                                    uint32_t tid) {
   auto* const keys = reinterpret_cast<uint64_t*>(memory.data() + shape.keys_offset());
-  auto* const rings = reinterpret_cast<tracewell_ring*>(memory.data() + shape.rings_offset());
+  auto* const rings = reinterpret_cast<tracewell_frame_ring*>(memory.data() + shape.rings_offset());
   uint32_t at = tracewell_ring_at(key, shape.rings);
   for (uint32_t looked = 0; looked < shape.rings; ++looked, at = (at + 1) % shape.rings) {
     uint64_t there = 0;

@@ -19,7 +19,7 @@ struct AreaShape {
   uint64_t keys_offset() const { return sizeof(tracewell_area); }
   uint64_t rings_offset() const { return keys_offset() + uint64_t{rings} * sizeof(uint64_t); }
   uint64_t vectors_offset() const {
-    return whole_pages(rings_offset() + uint64_t{rings} * sizeof(tracewell_ring));
+    return whole_pages(rings_offset() + uint64_t{rings} * sizeof(tracewell_frame_ring));
   }
   uint64_t commit_offset() const {
     return whole_pages(vectors_offset() + uint64_t{rings} * sizeof(tracewell_vectors));

@@ -93,8 +93,8 @@ class RingReader {
     uint64_t ticks = 0;
   };
   tracewell_area& area() const { return *reinterpret_cast<tracewell_area*>(memory_.data()); }
-  tracewell_ring& ring(uint32_t number) const {
-    return reinterpret_cast<tracewell_ring*>(memory_.data() + shape_.rings_offset())[number];
+  tracewell_frame_ring& ring(uint32_t number) const {
+    return reinterpret_cast<tracewell_frame_ring*>(memory_.data() + shape_.rings_offset())[number];
   }
   tracewell_vectors& vectors(uint32_t number) const {
     return reinterpret_cast<tracewell_vectors*>(memory_.data() + shape_.vectors_offset())[number];

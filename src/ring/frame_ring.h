@@ -54,7 +54,7 @@ extern "C" {
 #define TRACEWELL_KEYS_THREAD_ID 2u /* 2 * thread id + 1 */
 
 /* One for each ring; two lines of cache, the first one its thread's, the other one the reader's. */
-struct tracewell_ring {
+struct tracewell_frame_ring {
   uint64_t head; /* bytes ever reserved, less what was given back */
   uint64_t lost; /* hits that found no room */
   uint32_t tid;  /* of its thread; 0 = not known yet */
@@ -94,7 +94,7 @@ struct tracewell_area {
   uint32_t rings;         /* a power of two */
   uint32_t ring_bytes;    /* of data in each, a power of two */
   uint64_t keys_offset;   /* uint64_t[rings] */
-  uint64_t rings_offset;  /* struct tracewell_ring[rings] */
+  uint64_t rings_offset;  /* struct tracewell_frame_ring[rings] */
   uint64_t commit_offset; /* uint32_t[rings][ring_bytes / TRACEWELL_CELL] */
   uint64_t data_offset;   /* [rings][data_stride] */
   uint64_t data_stride;   /* ring_bytes, and TRACEWELL_RECORD_MAX */
@@ -160,7 +160,7 @@ static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(tracewell_ring) == 128 && sizeof(tracewell_record) == 16);
+static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_record) == 16);
 static_assert(sizeof(tracewell_area) == 384 + 512 * 8 && sizeof(tracewell_general) == 176);
 static_assert(sizeof(tracewell_vectors) % 64 == 0 && sizeof(tracewell_vector_change) == 24);
 #endif

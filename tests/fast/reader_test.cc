@@ -20,8 +20,8 @@ uint64_t number_of(const RingRecord& record) {
   return block ? block->general.rdi : ~uint64_t{0};
 }
 
-tracewell_ring& ring_of(Counting& counting, uint32_t ring = 0) {
-  return reinterpret_cast<tracewell_ring*>(counting.here.memory().data() +
+tracewell_frame_ring& ring_of(Counting& counting, uint32_t ring = 0) {
+  return reinterpret_cast<tracewell_frame_ring*>(counting.here.memory().data() +
                                            counting.here.shape().rings_offset())[ring];
 }
 

@@ -38,7 +38,7 @@ TEST(FastRings, GoAroundManyTimes) {
 
 TEST(FastRings, EmptyOnesBeginAnew) {
   Counting counting({.rings = 1, .ring_bytes = 1 << 18});
-  const auto& ring = *reinterpret_cast<tracewell_ring*>(counting.here.memory().data() +
+  const auto& ring = *reinterpret_cast<tracewell_frame_ring*>(counting.here.memory().data() +
                                                         counting.here.shape().rings_offset());
   uint64_t hits = 0, taken = 0, next = 0;
   std::mt19937 random(7);

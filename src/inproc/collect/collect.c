@@ -79,7 +79,7 @@ enum { kNoRing = -1 };
 /* The number of the ring with this key, from `at` on. */
 static NOINLINE int32_t search_ring(struct tracewell_area* area, uint64_t key, uint32_t at) {
   uint64_t* keys = (uint64_t*)((uint8_t*)area + area->keys_offset);
-  struct tracewell_ring* rings = (struct tracewell_ring*)((uint8_t*)area + area->rings_offset);
+  struct tracewell_frame_ring* rings = (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset);
   const uint32_t mask = area->rings - 1;
   for (uint32_t looked = 0; looked <= mask; ++looked, at = (at + 1) & mask) {
     uint64_t there = __atomic_load_n(&keys[at], __ATOMIC_RELAXED);
@@ -113,7 +113,7 @@ static void wait_awake(struct tracewell_area* area) {
 }
 
 /* For the reader to make room. 0: it does not, or nothing is to be recorded any more. */
-static NOINLINE int wait_for_room(struct tracewell_area* area, struct tracewell_ring* ring) {
+static NOINLINE int wait_for_room(struct tracewell_area* area, struct tracewell_frame_ring* ring) {
   const struct {
     int64_t seconds, nanoseconds;
   } time = {0, kWaitNs};
@@ -142,8 +142,8 @@ static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64
     __atomic_fetch_add(&area->homeless, 1, __ATOMIC_RELAXED);
     return out;
   }
-  struct tracewell_ring* const ring =
-      (struct tracewell_ring*)((uint8_t*)area + area->rings_offset) + number;
+  struct tracewell_frame_ring* const ring =
+      (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset) + number;
   out.ring = ring;
   const uint64_t mask = area->ring_bytes - 1;
   for (;;) {
@@ -372,7 +372,7 @@ ENTRY uint64_t tw_get_variable(struct tracewell_native_context* context, uint64_
   if (number == area->thread_number) {
     const int32_t ring = ring_of_thread(area);
     if (ring == kNoRing) return thread_id();
-    return ((struct tracewell_ring*)((uint8_t*)area + area->rings_offset))[ring].tid;
+    return ((struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset))[ring].tid;
   }
   if (number == area->processor_number) {
     return processor_now(area);
@@ -484,7 +484,7 @@ static ALWAYS_INLINE void write_head(const struct tracewell_hit_plan* plan, uint
 }
 
 /* Where there is more to say than that it was hit. */
-static NOINLINE void collect_steps(struct tracewell_hit* hit, struct tracewell_ring* ring,
+static NOINLINE void collect_steps(struct tracewell_hit* hit, struct tracewell_frame_ring* ring,
                                    uint32_t* word, uint8_t* data, uint64_t head, uint64_t ticks) {
   const struct tracewell_hit_plan* const plan = hit->plan;
   struct Reserved place = {ring, word, data, head};
@@ -504,7 +504,7 @@ static ALWAYS_INLINE uint64_t fill_quickly(struct tracewell_hit* hit, uint8_t* t
   return bytes;
 }
 
-static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_ring* ring,
+static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_frame_ring* ring,
                                   uint32_t* word, uint8_t* data, uint64_t head) {
   const struct tracewell_hit_plan* const plan = hit->plan;
   const uint64_t ticks = read_ticks(plan->area);
@@ -537,8 +537,8 @@ ENTRY void tw_collect(struct tracewell_hit* hit) {
   const uint64_t* const keys = (const uint64_t*)((uint8_t*)area + area->keys_offset);
   if (UNLIKELY(__atomic_load_n(&keys[number], __ATOMIC_RELAXED) != key || key == 0))
     return collect_slowly(hit);
-  struct tracewell_ring* const ring =
-      (struct tracewell_ring*)((uint8_t*)area + area->rings_offset) + number;
+  struct tracewell_frame_ring* const ring =
+      (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset) + number;
   const uint64_t bytes = plan->record_bytes;
   const uint64_t mask = area->ring_bytes - 1;
   const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);

@@ -16,7 +16,7 @@
 
 /* A record's place. */
 struct Reserved {
-  struct tracewell_ring* ring;
+  struct tracewell_frame_ring* ring;
   uint32_t* commit;
   uint8_t* data; /* NULL: there is no room */
   uint64_t head; /* where it begins */
@@ -40,6 +40,6 @@ INSIDE struct tracewell_vectors* add_vector(struct tracewell_hit* hit,
                                             const struct tracewell_step* step);
 INSIDE void end_vector(struct tracewell_vectors* vectors);
 /* What a record has told of it is lost with the record. */
-INSIDE void forget_vectors(struct tracewell_area* area, const struct tracewell_ring* ring);
+INSIDE void forget_vectors(struct tracewell_area* area, const struct tracewell_frame_ring* ring);
 
 #endif

@@ -121,13 +121,13 @@ static NOINLINE void add_vector_change(struct tracewell_hit* hit, struct tracewe
 }
 
 static struct tracewell_vectors* vectors_of(struct tracewell_area* area,
-                                            const struct tracewell_ring* ring) {
+                                            const struct tracewell_frame_ring* ring) {
   const uint64_t number =
-      (uint64_t)(ring - (struct tracewell_ring*)((uint8_t*)area + area->rings_offset));
+      (uint64_t)(ring - (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset));
   return (struct tracewell_vectors*)((uint8_t*)area + area->vectors_offset) + number;
 }
 
-void forget_vectors(struct tracewell_area* area, const struct tracewell_ring* ring) {
+void forget_vectors(struct tracewell_area* area, const struct tracewell_frame_ring* ring) {
   if (area->vector_part_count != 0)
     __atomic_store_n(&vectors_of(area, ring)->generation, 0, __ATOMIC_RELAXED);
 }
