@@ -31,7 +31,8 @@ def runs_32_bit_programs():
 def need_fast_tracepoints():
     """For a test with `# skips`. Pads read the base of fs, which the kernel must allow (AT_HWCAP2;
     Documentation/arch/x86/x86_64/fsgs.rst); some hypervisors do not."""
-    vector = subprocess.run(["/bin/true"], env={"LD_SHOW_AUXV": "1"}, capture_output=True, text=True)
+    vector = subprocess.run(["/bin/true"], env={"LD_SHOW_AUXV": "1"}, capture_output=True,
+                            text=True)
     facts = re.search(r"AT_HWCAP2: +(0x)?([0-9a-f]+)", vector.stdout)
     if facts is None or not int(facts[2], 16) & 2:
         print("skipped: no fast tracepoints where programs may not read the base of fs")

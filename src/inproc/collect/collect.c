@@ -79,7 +79,8 @@ enum { kNoRing = -1 };
 /* The number of the ring with this key, from `at` on. */
 static NOINLINE int32_t search_ring(struct tracewell_area* area, uint64_t key, uint32_t at) {
   uint64_t* keys = (uint64_t*)((uint8_t*)area + area->keys_offset);
-  struct tracewell_frame_ring* rings = (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset);
+  struct tracewell_frame_ring* rings =
+      (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset);
   const uint32_t mask = area->rings - 1;
   for (uint32_t looked = 0; looked <= mask; ++looked, at = (at + 1) & mask) {
     uint64_t there = __atomic_load_n(&keys[at], __ATOMIC_RELAXED);

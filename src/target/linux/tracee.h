@@ -27,6 +27,9 @@ enum class Run : uint8_t {
   Exiting,    // past its last instruction; a leader may stay so for long
 };
 
+/// What was there when a thread's wait status was asked for.
+enum class Came : uint8_t { Nothing, Status, NotOurs };
+
 /// A signal handler was started while the thread stood at a site whose hit had been counted. When
 /// the handler returns there, the hit is not a new one.
 struct HandlerReturn {

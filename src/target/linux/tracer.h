@@ -62,8 +62,7 @@ class Tracer {
   void note_unborn(Tid tid, int status);
   /// Blocks until this thread stands still or is gone.
   bool await_stop(Tid tid);
-  /// Blocks until those that could not be let go, since they were killed, have ended.
-  void see_off();
+  void see_off();  // blocks until those that were killed as they were let go have ended
   void ring() { bell_.ring(); }
   Status prepare();
 
@@ -71,14 +70,12 @@ class Tracer {
   Status resume(std::span<const ResumeAction> actions);
   void interrupt() { interrupt_wanted_ = true; }
   void stop_all();
-  /// Brings the other threads of this memory to a stop, to be started again by wait().
-  void quiesce(Thread& but);
+  void quiesce(Thread& but);  // stops the others of this memory; wait() starts them again
   /// Starts a stopped thread, past the site where it stands if that was counted.
   void go(Thread& thread, int signal = 0);
   void start(Thread& thread, bool step, int signal);
   void park(Thread& thread);
-  /// Takes the pc out of a copy.
-  void settle(Thread& thread);
+  void settle(Thread& thread);  // takes the pc out of a copy
   void detach_thread(Thread& thread, int signal);
 
   // --- what stops mean (events.cc)
@@ -148,7 +145,6 @@ class Tracer {
   friend class Hit;
   friend class LiveFastSites;
   friend class OneByOne;
-  enum class Came : uint8_t { Nothing, Status, NotOurs };
   Came take_status(Tid tid);
   bool wait_once(bool block);
   void collect_ready();

@@ -135,7 +135,7 @@ bool Tracer::wait_once(bool block) {
   return true;
 }
 
-Tracer::Came Tracer::take_status(Tid tid) {
+Came Tracer::take_status(Tid tid) {
   int status = 0;
   const pid_t got = waitpid(static_cast<pid_t>(tid), &status, kOurs | WNOHANG);
   if (got == 0 || (got < 0 && errno == EINTR)) return Came::Nothing;
@@ -144,8 +144,8 @@ Tracer::Came Tracer::take_status(Tid tid) {
   return Came::Status;
 }
 
-/// Whatever comes is noted, also of other threads: when a process is killed, the end of its leader is
-/// only told once all others have been waited for, and nobody but us can do that.
+/// Whatever comes is noted, also of other threads: when a process is killed, the end of its leader
+/// is only told once all others have been waited for, and nobody but us can do that.
 bool Tracer::await_stop(Tid tid) {
   for (;;) {
     const Thread* thread = find(tid);
