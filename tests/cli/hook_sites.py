@@ -75,7 +75,7 @@ def check(work, size, flags):
     assert {label: len(places) for _, label, _, places in notes} == LABELS, notes
     if "-pie" in flags:
         return
-    script = ["set confirm off", "set print address off"]
+    script = ["set confirm off", "set print address off", "set remotetimeout 60"]
     wanted = []
     for address, label, word, places in notes:
         script += [f"tbreak *{address:#x}", "commands", "silent", f"x/5xb {address:#x}"]

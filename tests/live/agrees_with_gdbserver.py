@@ -13,6 +13,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from replay_common import PATIENT  # noqa: E402
 from serve_common import by_names  # noqa: E402
 
 BIN = os.environ["TRACEWELL_BIN"]
@@ -108,7 +109,7 @@ def record(server, name, work):
     with open(script, "w", encoding="utf-8") as out:
         out.write(SCRIPT.format(server=f"env -i PATH=/usr/bin:/bin {server} --once stdio {PROGRAM}",
                                 file=file, **places()))
-    done = subprocess.run(["gdb", "-q", "-nx", "-batch", "-x", script, PROGRAM], cwd=work,
+    done = subprocess.run(["gdb", "-q", "-nx", "-batch", *PATIENT, "-x", script, PROGRAM], cwd=work,
                           text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
     values = re.findall(r"^\$\d+ = (0x[0-9a-f]+)$", done.stdout, re.M)
     if not os.path.exists(file) or len(values) < 3:

@@ -77,6 +77,11 @@ def fast_option():
     return ["--fast-tracepoints", mode] if mode else []
 
 
+# On a machine that is busy or slow a server may take longer to begin than GDB waits for an answer
+# by itself: 2 seconds.
+PATIENT = ["-iex", "set remotetimeout 60"]
+
+
 def gdb(work, script, *arguments, program="gdb", timeout=100):
     """Runs `script` (Python, inside GDB); returns what it passed to result()."""
     out = work / "gdb-result.json"
@@ -98,7 +103,8 @@ def gdb(work, script, *arguments, program="gdb", timeout=100):
     )
     path = work / "script.py"
     path.write_text(prelude + textwrap.dedent(script))
-    words = [program, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-x", str(path)]
+    words = [program, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", *PATIENT, "-x",
+             str(path)]
     done = subprocess.run(
         words + [str(argument) for argument in arguments],
         stdin=subprocess.DEVNULL,

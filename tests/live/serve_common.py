@@ -12,7 +12,8 @@ import signal
 import subprocess
 import threading
 
-from replay_common import check, fast_option, folder, gdb, need, same  # noqa: F401
+from replay_common import (  # noqa: F401
+    PATIENT, check, fast_option, folder, gdb, need, same)
 
 BIN = pathlib.Path(os.environ["TRACEWELL_BIN"])
 TRACEWELL = [str(BIN / "tracewell"), "serve"]

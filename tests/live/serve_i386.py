@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from serve_common import (  # noqa: E402
-    AS_GDBSERVER, TRACEWELL, by_names, check, folder, gdb, need, on_port, same)
+    AS_GDBSERVER, PATIENT, TRACEWELL, by_names, check, folder, gdb, need, on_port, same)
 from trace_common import runs_32_bit_programs  # noqa: E402
 
 INFERIORS = pathlib.Path(os.environ["TRACEWELL_INFERIORS"])
@@ -151,7 +151,8 @@ def record(server, program, work, name):
     with on_port(program, program=server, env=ENVIRONMENT) as served:
         script.write_text(TRACE.format(remote=served.remote, file=file, dumps=dumps, **places))
         done = subprocess.run(
-            ["gdb", "-q", "-nx", "-batch", "-iex", "set sysroot /", "-ex", "set pagination off",
+            ["gdb", "-q", "-nx", "-batch", "-iex", "set sysroot /", *PATIENT,
+             "-ex", "set pagination off",
              "-ex", "set confirm off", "-x", script, program],
             text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
         pid = served.wait_for(r"created; pid = (\d+)").group(1)

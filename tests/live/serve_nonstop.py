@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from serve_common import (  # noqa: E402
-    AS_GDBSERVER, PROGRAM, alive, check, need, on_port, same)
+    AS_GDBSERVER, PATIENT, PROGRAM, alive, check, need, on_port, same)
 from trace_common import hardware_breakpoint  # noqa: E402
 
 TURNS = str(pathlib.Path(os.environ["TRACEWELL_INFERIORS"]) / "turns")
@@ -27,7 +27,7 @@ class Gdb:
 
     def __init__(self, *settings, program=TURNS):
         self.process = subprocess.Popen(
-            ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", program],
+            ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", *PATIENT, program],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.lines = []
         self.news = threading.Condition()

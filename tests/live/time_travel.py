@@ -71,8 +71,9 @@ def page(work):
     script += "".join(f"echo @@ {command}\\n\n{command}\n" for command in commands)
     (work / "page.gdb").write_text(script)
     path = os.path.dirname(common.TRACEWELL) + ":" + os.environ["PATH"]
-    done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-x",
-                           "page.gdb"], cwd=work, env={**os.environ, "PATH": path}, text=True,
+    done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off",
+                           *common.PATIENT, "-x", "page.gdb"], cwd=work,
+                          env={**os.environ, "PATH": path}, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
     got = [line.split() for line in done.stdout.splitlines() if said(line)]
     common.same(got, [line.split() for line in shown], "the session of the how-to")

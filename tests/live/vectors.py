@@ -6,6 +6,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+
+from replay_common import PATIENT  # noqa: E402
+
 BIN = os.environ["TRACEWELL_BIN"]
 PROGRAM = os.path.join(os.environ["TRACEWELL_INFERIORS"], "vectors")
 PATTERN = bytes((3 * i + 1) & 0xFF for i in range(64))
@@ -55,8 +59,8 @@ def main():
     with tempfile.NamedTemporaryFile("w", suffix=".gdb") as file:
         file.write(script(places))
         file.flush()
-        done = subprocess.run(["gdb", "-q", "-nx", "-batch", "-x", file.name, PROGRAM], text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        done = subprocess.run(["gdb", "-q", "-nx", "-batch", *PATIENT, "-x", file.name, PROGRAM],
+                              text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     wrong = 0
     for place in places:
         for name, value in EXPECTED[place]:
