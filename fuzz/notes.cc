@@ -1,6 +1,10 @@
 // A file of notes beside a trace that is always the same: what is read goes in and out once more.
 #include <filesystem>
+#include <memory>
 #include <string>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "cli/notes_file.h"
 #include "format_fuzz.h"
@@ -10,16 +14,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::string beside = std::filesystem::temp_directory_path() /
                                     ("fuzz_notes." + std::to_string(getpid()));
   constexpr uint8_t kTrace[] = {'T', 'R', 'A', 'C', 'E'};
-  const UniqueFd fd(memfd_create("notes", MFD_CLOEXEC));
-  fuzz::require(fd.valid() && write(fd.get(), data, size) == static_cast<ssize_t>(size));
+  static const std::shared_ptr<InputFile> trace = fuzz::input_of(kTrace);
+  {
+    const UniqueFd fd(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    fuzz::require(fd.valid() && write(fd.get(), data, size) == static_cast<ssize_t>(size));
+  }
   ProblemLog problems;
-  const auto read = cli::read_notes("/proc/self/fd/" + std::to_string(fd.get()), kTrace, problems);
+  const auto read = cli::read_notes(beside, *trace, problems);
+  unlink(beside.c_str());
   fuzz::require(read.ok() && read->there);
   fuzz::require(read->fits || read->notes.empty());
   if (read->notes.empty()) return 0;
-  fuzz::require(cli::write_notes(beside, kTrace, read->notes).ok());
+  fuzz::require(cli::write_notes(beside, *trace, read->notes).ok());
   ProblemLog none;
-  const auto again = cli::read_notes(beside, kTrace, none);
+  const auto again = cli::read_notes(beside, *trace, none);
   unlink(beside.c_str());
   fuzz::require(again.ok() && again->fits && none.empty());
   fuzz::require(again->notes.size() == read->notes.size());
