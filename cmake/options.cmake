@@ -47,6 +47,19 @@ target_link_libraries(tracewell_options INTERFACE Threads::Threads)
 # What is shared with programs that use our headers.
 target_include_directories(tracewell_options INTERFACE ${CMAKE_SOURCE_DIR}/include)
 
+# Programs of ours run as root on what others made, so what helps against a fault that nobody has
+# found yet is on: docs/threat-model.md. Sanitizers do the same more strictly, and not together with
+# this. What becomes part of others' programs (rts.cmake, collector.cmake) has flags of its own.
+if(NOT TRACEWELL_SANITIZE)
+  target_compile_options(tracewell_options INTERFACE -fPIE)
+  target_link_options(tracewell_options INTERFACE -pie -Wl,-z,relro,-z,now)
+  if(CMAKE_BUILD_TYPE MATCHES "^Rel")
+    target_compile_options(tracewell_options INTERFACE
+      -fstack-protector-strong -fstack-clash-protection -fcf-protection
+      -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  endif()
+endif()
+
 # A target's property TRACEWELL_SANITIZE (address, undefined, thread, fuzzer-no-link) says where it
 # is to be watched less than the rest.
 if(TRACEWELL_SANITIZE)

@@ -30,6 +30,12 @@ foreach(target IN LISTS rts_targets)
     ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
 endforeach()
+# Bound at once: a hook may be in a signal handler, where nothing may be looked up.
+foreach(target IN ITEMS rts rts32)
+  if(TARGET ${target})
+    target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now)
+  endif()
+endforeach()
 foreach(target IN ITEMS rts_objects rts32_objects)
   if(TARGET ${target})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include

@@ -17,7 +17,7 @@
 #include "rsp/status.h"
 #include "rsp/thread_id.h"
 #include "rsp/vcont.h"
-#include "rsp/xml.h"
+#include "base/xml.h"
 
 using namespace tracewell;
 using namespace tracewell::rsp;

@@ -18,6 +18,7 @@ void change_breakpoint(Session& session, char letter, std::string_view body, Rep
     return reply.error(1);
   if (const Status status = session.set_breakpoint(*pid, *request); !status) {
     if (extras) session.notice(status.error().text());
+    if (status.error().code == Errc::Limit) return reply.error(status.error());
     return reply.error(1);
   }
   reply.ok();

@@ -30,6 +30,14 @@ Status check(const BreakpointPrograms::Code& code, ax::Purpose purpose) {
   return Error{Errc::InvalidArgument, text, {}};
 }
 
+/// What it takes of our memory, roughly.
+uint64_t program_bytes(const BreakpointPrograms::Program& program) {
+  uint64_t bytes = 0;
+  for (const auto* codes : {&program.conditions, &program.commands})
+    for (const auto& code : *codes) bytes += sizeof code + code.size();
+  return bytes;
+}
+
 }  // namespace
 
 /// What an expression may do here; see ax/interpret.h. There is no frame to record into.
@@ -120,6 +128,7 @@ void BreakpointPrograms::attend(Say notice, Say print) {
   notice_ = std::move(notice);
   print_ = std::move(print);
   if (std::exchange(attended_, true)) return;
+  bytes_ = 0;
   for (const auto& [key, entry] : std::exchange(entries_, {})) {
     const auto& [pid, kind, address] = key;
     (void)target_.breakpoints()->remove(pid, kind, address, 1);
@@ -134,17 +143,37 @@ Status BreakpointPrograms::set(target::Pid pid, Kind kind, uint64_t address, Pro
   for (const Code& code : program.conditions)
     TW_RETURN_IF_ERROR(check(code, ax::Purpose::Condition));
   for (const Code& code : program.commands) TW_RETURN_IF_ERROR(check(code, ax::Purpose::Action));
-  if (program.conditions.empty() && program.commands.empty()) remove(pid, kind, address);
-  else entries_[{pid, kind, address}] = {std::move(program), false};
+  const auto old = entries_.find({pid, kind, address});
+  const uint64_t before = old != entries_.end() ? program_bytes(old->second.program) : 0;
+  const uint64_t now = program_bytes(program);
+  if (now > before && bytes_ - before + now > kBytesMax)
+    return Error{Errc::Limit,
+                 fmt::format("conditions and commands of breakpoints are kept up to {} MiB, all "
+                             "together",
+                             kBytesMax >> 20),
+                 {}};
+  if (program.conditions.empty() && program.commands.empty()) {
+    remove(pid, kind, address);
+    return {};
+  }
+  bytes_ += now - before;
+  entries_[{pid, kind, address}] = {std::move(program), false};
   return {};
 }
 
 void BreakpointPrograms::remove(target::Pid pid, Kind kind, uint64_t address) {
-  entries_.erase({pid, kind, address});
+  const auto found = entries_.find({pid, kind, address});
+  if (found == entries_.end()) return;
+  bytes_ -= program_bytes(found->second.program);
+  entries_.erase(found);
 }
 
 void BreakpointPrograms::forget(target::Pid pid) {
-  std::erase_if(entries_, [&](const auto& entry) { return std::get<0>(entry.first) == pid; });
+  std::erase_if(entries_, [&](const auto& entry) {
+    const bool gone = std::get<0>(entry.first) == pid;
+    if (gone) bytes_ -= program_bytes(entry.second.program);
+    return gone;
+  });
 }
 
 void BreakpointPrograms::copy(target::Pid parent, target::Pid child) {
@@ -152,7 +181,8 @@ void BreakpointPrograms::copy(target::Pid parent, target::Pid child) {
   for (const auto& [key, entry] : entries_)
     if (std::get<0>(key) == parent && std::get<1>(key) == Kind::Software)
       copies[{child, std::get<1>(key), std::get<2>(key)}] = entry;
-  entries_.merge(copies);
+  for (auto& [key, entry] : copies)
+    if (entries_.try_emplace(key, entry).second) bytes_ += program_bytes(entry.program);
 }
 
 bool BreakpointPrograms::persists(target::Pid pid, Kind kind, uint64_t address) const {

@@ -24,6 +24,8 @@ namespace tracewell::agent {
 /// Outlives the session that filled it: commands may persist while no debugger is there.
 class BreakpointPrograms final : public target::BreakpointFilter {
  public:
+  /// Conditions and commands of all breakpoints.
+  static constexpr uint64_t kBytesMax = 16 << 20;
   using Code = std::vector<uint8_t>;
   using Kind = target::Breakpoints::Kind;
   struct Program {
@@ -47,7 +49,7 @@ class BreakpointPrograms final : public target::BreakpointFilter {
   void leave() { attended_ = false; }
 
   /// Replaces what was there; an empty program removes it. An error for bytecode that does not pass
-  /// the verifier; then nothing changes.
+  /// the verifier, and where all together are too long; then nothing changes.
   Status set(target::Pid pid, Kind kind, uint64_t address, Program program);
   void remove(target::Pid pid, Kind kind, uint64_t address);
   void forget(target::Pid pid);
@@ -75,6 +77,7 @@ class BreakpointPrograms final : public target::BreakpointFilter {
   target::Target& target_;
   Trace* trace_;
   std::map<Key, Entry> entries_;
+  uint64_t bytes_ = 0;  // of all programs
   bool attended_ = true;
 };
 

@@ -1,22 +1,22 @@
 #include "agent/buffer_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <utility>
 
 #include "base/file_lock.h"
+#include "base/named.h"
+#include "base/open.h"
 
 namespace tracewell::agent {
 
 Result<BufferFile> BufferFile::create(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid())
-    return errno_error("cannot make " + path,
-                       errno == EEXIST ? Errc::InvalidArgument : Errc::Io);
-  BufferFile file(std::move(fd), path);
+  auto fd = open_named_for(
+      path, {.write = true, .create = true, .exclusive = true, .mode = 0600});
+  if (!fd) {
+    if (errno == EEXIST) fd.error().code = Errc::InvalidArgument;
+    return std::move(fd).error();
+  }
+  BufferFile file(*std::move(fd), path);
   if (Status locked = lock_file(file.fd()); !locked)
     return std::move(locked).error().within(path);
   return file;
@@ -32,9 +32,10 @@ BufferFile& BufferFile::operator=(BufferFile&& other) noexcept {
 /// The file of that name may be another one by now.
 void BufferFile::remove() {
   if (kept_ || !fd_.valid()) return;
-  struct stat ours {}, there {};
-  if (::fstat(fd_.get(), &ours) != 0 || ::lstat(path_.c_str(), &there) != 0) return;
-  if (ours.st_dev == there.st_dev && ours.st_ino == there.st_ino) ::unlink(path_.c_str());
+  const auto ours = facts_of(fd_.get(), path_);
+  const auto place = place_beside(path_);
+  if (!ours || !place || !place->at.valid() || !ours->is_same(place->facts)) return;
+  (void)remove_named(path_);
 }
 
 }  // namespace tracewell::agent

@@ -1,5 +1,6 @@
 // Starting, stopping and describing a run. Definitions: engine_define.cc; hits: engine_hit.cc.
 #include "agent/engine.h"
+#include "agent/experiment_bounds.h"
 
 #include <time.h>
 
@@ -7,9 +8,28 @@
 
 #include <fmt/format.h>
 
+#include "rsp/signals.h"
+
 namespace tracewell::agent {
 
 using Stop = RunStatus::Stop;
+
+namespace {
+
+/// For who was not there when the program ended; "" = nothing that is worth a word.
+std::string text_of_end(const target::StopEvent& event) {
+  using Kind = target::StopEvent::Kind;
+  switch (event.kind) {
+    case Kind::Exited: return fmt::format("the program exited with status {}", event.exit_code);
+    case Kind::Signalled:
+      return fmt::format("the program was killed by {}",
+                         rsp::gdb_signal_name(rsp::gdb_signal_from_linux(event.signal)));
+    case Kind::Exec: return "the program replaced itself by exec";
+    default: return "";
+  }
+}
+
+}  // namespace
 
 Engine::Clock Engine::system_clock() {
   return [] {
@@ -35,6 +55,7 @@ Status Engine::reset() {
   definitions_.clear();
   points_.clear();
   open_.reset();
+  kept_bytes_ = 0;
   read_only_.clear();
   variables_.reset();
   buffer_.clear();
@@ -44,9 +65,13 @@ Status Engine::reset() {
 
 Status Engine::define_variable(VariableDef definition) {
   // What bytecode can name is bounded as well: a variable's number has 16 bits there.
-  constexpr size_t kVariablesMax = 65536;
-  if (variables_.definitions().size() >= kVariablesMax)
-    return {Errc::Limit, "there are 65536 trace state variables already"};
+  if (variables_.definitions().size() >= ExperimentBounds::kVariables)
+    return {Errc::Limit,
+            fmt::format("there are {} trace state variables already",
+                        ExperimentBounds::kVariables)};
+  if (definition.name.size() > ExperimentBounds::kVariableName)
+    return {Errc::Limit, fmt::format("the name of a trace state variable has at most {} bytes",
+                                     ExperimentBounds::kVariableName)};
   variables_.define(std::move(definition));
   if (fast_) fast_->name_builtins(variables_);
   if (running_) publish();
@@ -115,6 +140,7 @@ Status Engine::start(target::Pid pid) {
   passed_ = failed_ = std::nullopt;
   full_ = false;
   error_text_.clear();
+  end_text_.clear();
   stop_note_.clear();
   stop_ = Stop::NotRun;
   stop_tracepoint_ = 0;
@@ -160,7 +186,11 @@ void Engine::on_event(const target::StopEvent& event) {
                     event.kind == Kind::Exec;
   const bool ours = (gone && event.pid == pid_) || event.kind == Kind::NoneLeft;
   program_ended_ = program_ended_ || (ours && event.kind != Kind::Exec);
-  if (ours) let_go(pid_);
+  if (!ours) return;
+  const bool ran = running_;
+  let_go(pid_);
+  if (ran && stop_ == Stop::Unknown) end_text_ = text_of_end(event);
+  if (ran) publish();
 }
 
 void Engine::let_go(target::Pid pid) {
@@ -192,6 +222,7 @@ RunStatus Engine::status() const {
   status.stop_tracepoint = stop_tracepoint_;
   if (stop_ == Stop::Requested) status.stop_text = stop_note_;
   if (stop_ == Stop::Failed) status.stop_text = error_text_;
+  if (stop_ == Stop::Unknown) status.stop_text = end_text_;
   status.frames = buffer_.count();
   status.frames_created = buffer_.created() + fast_lost_ + (fast_ ? fast_->lost() : 0);
   status.buffer_free = buffer_.free_bytes();

@@ -53,6 +53,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status reset() override;
   Status define(rsp::QtdpDefinition definition) override;
   Status add_actions(const rsp::QtdpActions& actions) override;
+  void forget(uint32_t number, uint64_t address) override;
   Status add_source(const rsp::SourcePiece& piece) override;
   Status define_variable(VariableDef definition) override;
   void set_variable(uint32_t number, int64_t value) override { variables_.set(number, value); }
@@ -101,7 +102,6 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
     uint32_t number = 0;
     uint64_t address = 0, left = 0;  // left: steps
   };
-
   /// A tracepoint whose actions are still to come, while a trace runs: not live yet.
   struct Opened {
     TracepointDef definition;
@@ -111,13 +111,13 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   // engine_define.cc
   std::optional<size_t> find(uint32_t number, uint64_t address) const;
   bool opened(uint32_t number, uint64_t address) const;
-  Status append_actions(const rsp::QtdpActions& actions, TracepointDef& definition,
-                        CollectPlan& plan);
+  Status append_actions(const rsp::QtdpActions& actions, TracepointDef& to, CollectPlan& plan);
   Status put(Opened tracepoint);
   Status insert_while_running(const Opened& tracepoint);
   void enter(Opened tracepoint);
   Status settle();
-  void forget(uint32_t number, uint64_t address);
+  Status room_for(uint64_t bytes) const;
+  void drop(uint32_t number, uint64_t address);
 
   // engine.cc
   Status insert_sites();
@@ -171,6 +171,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::vector<TracepointDef> definitions_;  // by address, then in the order of definition
   std::vector<Point> points_;
   std::optional<Opened> open_;
+  uint64_t kept_bytes_ = 0;  // of definitions_ and open_
   Variables variables_;
   std::vector<std::pair<uint64_t, uint64_t>> read_only_;
 
@@ -183,7 +184,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false;
-  std::string user_name_, notes_, stop_note_, error_text_;
+  std::string user_name_, notes_, stop_note_, error_text_, end_text_;
 
   bool running_ = false, program_ended_ = false;
   target::Pid pid_ = 0;
@@ -193,7 +194,6 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::optional<uint32_t> passed_, failed_;  // tracepoint that ends the run
   bool full_ = false;
   std::vector<Job> jobs_;  // oldest first
-
   Catalog machine_;  // only what is known of the machine and the process
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "agent/engine.h"
+#include "agent/experiment_bounds.h"
 
 namespace tracewell::agent {
 
@@ -20,6 +21,16 @@ Status check_definition(const TracepointDef& definition) {
     return {Errc::Unsupported,
             fmt::format("tracepoint {}: trace frames can name 1 to 32767 only", definition.number)};
   return {};
+}
+
+/// What it takes of our memory, roughly.
+uint64_t definition_bytes(const TracepointDef& one) {
+  uint64_t bytes = sizeof one + one.condition.size();
+  for (const std::string& text : one.actions) bytes += sizeof text + text.size();
+  for (const std::string& text : one.step_actions) bytes += sizeof text + text.size();
+  for (const auto& source : one.sources)
+    bytes += sizeof source + source.type.size() + source.text.size();
+  return bytes;
 }
 
 /// Is it the same experiment, so that counting goes on? GDB sends its definitions again when a
@@ -45,6 +56,13 @@ bool Engine::opened(uint32_t number, uint64_t address) const {
 Status Engine::define(rsp::QtdpDefinition packet) {
   TW_RETURN_IF_ERROR(settle());
   TW_RETURN_IF_ERROR(check_definition(packet.definition));
+  TW_RETURN_IF_ERROR(room_for(definition_bytes(packet.definition)));
+  if (definitions_.size() >= ExperimentBounds::kTracepoints &&
+      !find(packet.definition.number, packet.definition.address))
+    return {Errc::Limit,
+            fmt::format("tracepoint {}: there are {} locations of tracepoints already, and no more "
+                        "are kept",
+                        packet.definition.number, ExperimentBounds::kTracepoints)};
   if (packet.definition.fast_length && target_.trace_sites()->fast() == nullptr)
     return {Errc::Unsupported, fmt::format("tracepoint {}: there are no fast tracepoints here",
                                            packet.definition.number)};
@@ -52,8 +70,15 @@ Status Engine::define(rsp::QtdpDefinition packet) {
   for (uint32_t number : plan.variables) variables_.mention(number);
   Opened tracepoint{std::move(packet.definition), std::move(plan)};
   if (!running_ || !packet.more) return put(std::move(tracepoint));
+  kept_bytes_ += definition_bytes(tracepoint.definition);
   open_ = std::move(tracepoint);
   return {};
+}
+
+Status Engine::room_for(uint64_t bytes) const {
+  if (kept_bytes_ + bytes <= ExperimentBounds::kDefinitionBytes) return {};
+  return {Errc::Limit, fmt::format("what tracepoints are and do is kept up to {} MiB, all together",
+                                   ExperimentBounds::kDefinitionBytes >> 20)};
 }
 
 Status Engine::add_actions(const rsp::QtdpActions& packet) {
@@ -82,9 +107,13 @@ Status Engine::append_actions(const rsp::QtdpActions& packet, TracepointDef& def
                               CollectPlan& plan) {
   // Once the stepping actions have begun, all that follow are stepping actions too.
   const bool stepping = packet.stepping_start || !definition.step_actions.empty();
+  uint64_t bytes = 0;
+  for (const std::string& text : packet.actions) bytes += sizeof text + text.size();
+  TW_RETURN_IF_ERROR(room_for(bytes));
   TW_RETURN_IF_ERROR(plan_actions(definition, packet.actions, stepping, plan));
   auto& texts = stepping ? definition.step_actions : definition.actions;
   texts.insert(texts.end(), packet.actions.begin(), packet.actions.end());
+  kept_bytes_ += bytes;
   for (uint32_t number : plan.variables) variables_.mention(number);
   plan.variables.clear();
   return {};
@@ -94,7 +123,10 @@ Status Engine::add_source(const rsp::SourcePiece& piece) {
   if (opened(piece.number, piece.address)) TW_RETURN_IF_ERROR(settle());
   const auto index = find(piece.number, piece.address);
   if (!index) return unknown_tracepoint(piece.number, piece.address);
+  const uint64_t bytes = sizeof(TracepointDef::Source) + piece.type.size() + piece.text.size();
+  TW_RETURN_IF_ERROR(room_for(bytes));
   TW_RETURN_IF_ERROR(rsp::append_source(definitions_[*index].sources, piece));
+  kept_bytes_ += piece.start == 0 ? bytes : piece.text.size();
   if (running_) publish();
   return {};
 }
@@ -119,6 +151,7 @@ Status Engine::settle() {
   if (!open_) return {};
   Opened tracepoint = std::move(*open_);
   open_.reset();
+  kept_bytes_ -= definition_bytes(tracepoint.definition);
   return put(std::move(tracepoint));
 }
 
@@ -129,7 +162,7 @@ Status Engine::put(Opened tracepoint) {
     Status status = look_at_marker(tracepoint.definition, tracepoint.plan);
     if (status) status = insert_while_running(tracepoint);
     if (!status) {
-      forget(number, address);
+      drop(number, address);
       return std::move(status).error().within(name_of(tracepoint.definition));
     }
     want_probe(tracepoint.plan, true);
@@ -164,11 +197,13 @@ Status Engine::insert_while_running(const Opened& tracepoint) {
 
 void Engine::enter(Opened tracepoint) {
   const uint64_t address = tracepoint.definition.address;
+  kept_bytes_ += definition_bytes(tracepoint.definition);
   if (const auto index = find(tracepoint.definition.number, address)) {
     Point& point = points_[*index];
     if (running_) want_probe(point.plan, false);
     if (!running_ || !same_collection(definitions_[*index], tracepoint.definition)) point = {};
     point.plan = std::move(tracepoint.plan);
+    kept_bytes_ -= definition_bytes(definitions_[*index]);
     definitions_[*index] = std::move(tracepoint.definition);
     return;
   }
@@ -178,8 +213,17 @@ void Engine::enter(Opened tracepoint) {
 }
 
 void Engine::forget(uint32_t number, uint64_t address) {
-  if (opened(number, address)) open_.reset();
+  if (opened(number, address) || find(number, address)) drop(number, address);
+}
+
+/// Also what has got no further than its site.
+void Engine::drop(uint32_t number, uint64_t address) {
+  if (opened(number, address)) {
+    kept_bytes_ -= definition_bytes(open_->definition);
+    open_.reset();
+  }
   if (const auto index = find(number, address)) {
+    kept_bytes_ -= definition_bytes(definitions_[*index]);
     if (running_ && fast_) fast_->remove(number, address);
     if (running_) want_probe(points_[*index].plan, false);
     definitions_.erase(definitions_.begin() + static_cast<ptrdiff_t>(*index));

@@ -22,7 +22,7 @@ struct FastBody {
   std::vector<tracewell_step> steps;
   std::vector<ax::Code> expressions;  // of the steps that are some, in order; the plan's bytes
   std::vector<axjit::VariablePlace> variables;
-  uint64_t room = sizeof(tracewell_record);  // of a record without a fault, at most
+  uint64_t room = sizeof(tracewell_frame_record);  // of a record without a fault, at most
   bool registers = false;                    // any of them
 
   /// So little that it pays to have code for it.

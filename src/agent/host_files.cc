@@ -48,20 +48,39 @@ bool may_write(const Session& session, Reply& reply) {
   return false;
 }
 
-bool may_open(const Session& session, const std::string& path, Reply& reply) {
-  if (session.options.files != SessionOptions::Files::Listed) return true;
-  for (const std::string& listed : session.options.listed_files)
-    if (listed == path) return true;
-  file_reply(reply, -1, ENOENT);
-  return false;
+bool only_listed(const Session& session, const std::string& path, const target::ListedFile*& file,
+                 Reply& reply) {
+  file = nullptr;
+  if (session.options.files != SessionOptions::Files::Listed) return false;
+  for (const target::ListedFile& listed : session.options.listed_files)
+    if (listed.path == path) file = &listed;
+  if (file == nullptr) file_reply(reply, -1, ENOENT);
+  return true;
 }
 
-int host_file(const Session& session, std::optional<uint64_t> number, Reply& reply) {
+struct stat listed_stat(const target::ListedFile& file) {
+  constexpr uint64_t kBlock = 512;
+  struct stat out = {};
+  out.st_dev = file.facts.device;
+  out.st_ino = file.facts.inode;
+  out.st_mode = S_IFREG | file.facts.mode;
+  out.st_nlink = file.facts.links;
+  out.st_uid = file.facts.owner;
+  out.st_gid = file.facts.group;
+  out.st_size = static_cast<off_t>(file.bytes.size());
+  out.st_blksize = 4096;
+  out.st_blocks = static_cast<blkcnt_t>((file.bytes.size() + kBlock - 1) / kBlock);
+  out.st_atime = out.st_mtime = out.st_ctime = file.facts.changed_ns / 1'000'000'000;
+  return out;
+}
+
+const Session::HostFile* host_file(const Session& session, std::optional<uint64_t> number,
+                                   Reply& reply) {
   auto found = number && *number < kOpenFilesMax ? session.files.find(static_cast<int>(*number))
                                                  : session.files.end();
-  if (found != session.files.end()) return found->second;
+  if (found != session.files.end()) return &found->second;
   file_reply(reply, -1, EBADF);
-  return -1;
+  return nullptr;
 }
 
 std::string host_path(std::string_view hex, Reply& reply) {

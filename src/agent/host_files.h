@@ -3,6 +3,8 @@
 // done with that user's rights.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,11 +25,15 @@ void file_reply(Reply& reply, Bytes bytes);
 bool may_read(const Session& session, Reply& reply);
 bool may_write(const Session& session, Reply& reply);
 
-/// May this one be opened? Otherwise the reply is written: there is no such file.
-bool may_open(const Session& session, const std::string& path, Reply& reply);
+/// Are only listed files there? Then `file` is the one of that name, or the reply is written.
+bool only_listed(const Session& session, const std::string& path, const target::ListedFile*& file,
+                 Reply& reply);
+/// What a listed file answers, as it was when it was opened.
+struct stat listed_stat(const target::ListedFile& file);
 
-/// Our descriptor for the client's, or -1 (the reply is then written).
-int host_file(const Session& session, std::optional<uint64_t> number, Reply& reply);
+/// What the client's descriptor stands for, or null (the reply is then written).
+const Session::HostFile* host_file(const Session& session, std::optional<uint64_t> number,
+                                   Reply& reply);
 
 /// A hex path without NUL; empty on failure (the reply is then written).
 std::string host_path(std::string_view hex, Reply& reply);

@@ -11,16 +11,25 @@
 
 namespace tracewell::agent {
 
+namespace {
+
+/// Of one file, and of all of a process: it may have mapped as many as it likes.
+constexpr uint64_t kFileBytesMax = uint64_t{512} << 20, kAllBytesMax = uint64_t{2} << 30;
+
+}  // namespace
+
 std::vector<Marker> find_markers(target::Target& target, target::Pid pid) {
   std::vector<Marker> out;
   target::ProcessFacts* const facts = target.facts();
   if (facts == nullptr) return out;
   const auto modules = facts->modules(pid);
   if (!modules) return out;
-  for (size_t i = 0; i < modules->size(); ++i) {
-    const Module& module = (*modules)[i];
-    const auto file = facts->read_module(pid, i == 0 ? "" : module.path);
+  uint64_t left = kAllBytesMax;
+  for (const Module& module : *modules) {
+    if (facts->gives_up()) break;
+    const auto file = facts->read_module(pid, module, std::min(left, kFileBytesMax));
     if (!file) continue;  // the vDSO, or what was deleted
+    left -= std::min<uint64_t>(left, file->size());
     const symbols::ElfFile elf{Bytes(*file)};
     if (!module.build_id.empty() && elf.build_id() != module.build_id) continue;
     for (symbols::Marker& one : symbols::find_markers(elf))

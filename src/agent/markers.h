@@ -20,8 +20,8 @@ struct Marker {
   uint64_t semaphore = 0;  // 0 = none
 };
 
-/// By address. The files are read each time: libraries come and go. Empty for a target that knows
-/// no files.
+/// By address. The files are read each time: libraries come and go. 512 MiB of each are read, and
+/// 2 GiB of all, at most. Empty for a target that knows no files.
 std::vector<Marker> find_markers(target::Target& target, target::Pid pid);
 
 /// What `$_sdata` is at a marker: "arg0=-5 arg1=0x7ffe", of a hook "hkwd=0x10a00006 d1=0x1".

@@ -56,6 +56,25 @@ Status detach_one(Session& session, target::Pid pid) {
   return status;
 }
 
+Status set_variable(Session& session, std::string_view name, std::vector<std::string>& to,
+                    std::string text) {
+  const auto& launch = session.options.launch;
+  size_t bytes = text.size(), count = 1;
+  for (const auto* list : {&launch.environment_set, &launch.environment_unset})
+    for (const std::string& one : *list) {
+      if (one.substr(0, one.find('=')) == name) continue;
+      bytes += one.size();
+      ++count;
+    }
+  if (count > kEnvironmentMax || bytes > kEnvironmentBytesMax)
+    return {Errc::Limit,
+            fmt::format("the environment of programs can be changed in {} variables and {} KiB",
+                        kEnvironmentMax, kEnvironmentBytesMax >> 10)};
+  forget_variable(session, name);
+  to.push_back(std::move(text));
+  return {};
+}
+
 void forget_variable(Session& session, std::string_view name) {
   auto& launch = session.options.launch;
   std::erase(launch.environment_unset, name);

@@ -14,6 +14,13 @@ Status kill_one(Session& session, target::Pid pid);
 /// Lets one go.
 Status detach_one(Session& session, target::Pid pid);
 
+/// What a debugger may change of the environment of programs, set and unset together.
+inline constexpr size_t kEnvironmentMax = 4096;
+inline constexpr size_t kEnvironmentBytesMax = 1 << 20;
+/// Adds `text` (NAME, or NAME=value) to one of the launch options' lists, in place of what there
+/// was of that name. Limit when that is too much; then nothing changes.
+Status set_variable(Session& session, std::string_view name, std::vector<std::string>& to,
+                    std::string text);
 /// Removes NAME, or NAME=value of the same name, from both lists of the launch options.
 void forget_variable(Session& session, std::string_view name);
 

@@ -13,6 +13,7 @@ Session::Session(target::Target& the_target, Trace* the_trace, SessionOptions th
       trace(the_trace),
       options(std::move(the_options)),
       decoder_(rsp::Sender::Client, kPacketBytesMax) {
+  decoder_.tell_junk(options.refuse_junk);
   ask_for_nothing();
   if (!target.breakpoints()) return;
   if (!options.programs) options.programs = std::make_shared<BreakpointPrograms>(target, trace);
@@ -31,7 +32,8 @@ void Session::ask_for_nothing() {
 }
 
 Session::~Session() {
-  for (auto [theirs, ours] : files) ::close(ours);
+  for (const auto& [theirs, ours] : files)
+    if (ours.fd >= 0) ::close(ours.fd);
 }
 
 void Session::feed(Bytes bytes) {
@@ -68,6 +70,10 @@ void Session::on_item(const rsp::Item& item) {
       break;
     case rsp::Item::Kind::Interrupt:
       on_interrupt();
+      break;
+    case rsp::Item::Kind::Junk:
+      notice("The connection carries something else than the remote protocol; closing it");
+      finish();
       break;
     case rsp::Item::Kind::Ack:
     case rsp::Item::Kind::Notification:

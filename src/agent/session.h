@@ -40,6 +40,8 @@ class Session {
   /// Output that waits to be taken before more packets are looked at: a debugger that asks and does
   /// not listen must not fill our memory.
   static constexpr size_t kOutputBytesMax = 1 << 20;
+  /// Breakpoints and watchpoints that are there at a time.
+  static constexpr size_t kBreakpointsMax = 65536;
 
   Session(target::Target& target, Trace* trace, SessionOptions options);
   ~Session();
@@ -83,9 +85,15 @@ class Session {
   rsp::ThreadId resume_thread;   // Hc
   std::optional<target::StopEvent> last_stop;
   std::optional<uint64_t> selected_frame;  // tfind
+  bool knows_tracepoints = false;  // the debugger has defined them, or has asked for them
   /// qXfer documents, taken when offset 0 is read, so that later pieces fit. By object and annex.
   std::map<std::string, std::string, std::less<>> documents;
-  std::map<int, int> files;  // vFile: the client's descriptor to ours
+  /// vFile: what the client's descriptors stand for.
+  struct HostFile {
+    int fd = -1;                              // ours, or
+    const target::ListedFile* listed = nullptr;  // of `options`
+  };
+  std::map<int, HostFile> files;
   size_t thread_list_at = 0;  // how far qsThreadInfo is
   NonStopState non_stop;
 
@@ -164,7 +172,7 @@ class Session {
   std::string output_;
   std::string last_frame_;  // for a Nak
   std::vector<target::ResumeAction> last_actions_;
-  std::vector<Inserted> inserted_;
+  std::set<Inserted> inserted_;
   mutable std::optional<std::vector<target::ThreadInfo>> threads_;
   bool no_ack_ = false, no_ack_next_ = false;
   bool running_ = false, finished_ = false, server_exit_ = false;

@@ -11,6 +11,7 @@
 
 #include "agent/breakpoint_programs.h"
 #include "base/result.h"
+#include "target/listed_file.h"
 #include "target/target.h"
 
 namespace tracewell::agent {
@@ -19,11 +20,14 @@ namespace tracewell::agent {
 struct SessionOptions {
   enum class Files : uint8_t { None, Listed, ReadOnly, ReadWrite };  // vFile
   Files files = Files::ReadWrite;
-  std::vector<std::string> listed_files;    // Listed: these may be read, by absolute path
+  std::vector<target::ListedFile> listed_files;  // Listed: these may be read, by absolute path
   target::Processes::LaunchOptions launch;  // of the program, and defaults for vRun
   /// --disable-packet: names of packets (without separator) to be unknown. Of stop
   /// replies, "Tstop" stands for all but the signal and "Tthread" for the thread.
   std::set<std::string, std::less<>> disabled;
+  /// A byte between packets that no debugger sends ends the connection: where others than debuggers
+  /// can connect, a browser for one. A noisy line is no reason.
+  bool refuse_junk = false;
   /// One line for the server's user ("Detaching from process 7"); may be empty.
   std::function<void(std::string_view)> notice;
   /// Each packet that comes (true) and goes; may be empty.

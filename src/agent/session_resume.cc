@@ -179,19 +179,21 @@ Status Session::set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& re
   auto* breakpoints = target.breakpoints();
   const Inserted key{pid, breakpoint_kind(request.type), request.address,
                      static_cast<uint32_t>(request.kind)};
-  const auto known = std::find(inserted_.begin(), inserted_.end(), key);
+  const auto known = inserted_.find(key);
   if (!request.insert) {
     if (known != inserted_.end()) inserted_.erase(known);
     options.programs->remove(key.pid, key.kind, key.address);
     return breakpoints->remove(key.pid, key.kind, key.address, key.size);
   }
+  if (known == inserted_.end() && inserted_.size() >= kBreakpointsMax)
+    return Error{Errc::Limit, fmt::format("there are {} breakpoints already", kBreakpointsMax), {}};
   TW_RETURN_IF_ERROR(
       options.programs->set(key.pid, key.kind, key.address,
                             {request.conditions, request.commands, request.persist}));
   // What is there already was sent again to give it other conditions or commands.
   if (known != inserted_.end()) return {};
   Status status = breakpoints->insert(key.pid, key.kind, key.address, key.size);
-  if (status) inserted_.push_back(key);
+  if (status) inserted_.insert(key);
   else options.programs->remove(key.pid, key.kind, key.address);
   return status;
 }
@@ -201,12 +203,13 @@ void Session::inherit_breakpoints(const StopEvent& event) {
   if (!options.programs) return;
   options.programs->copy(event.pid, event.child_pid);
   if (event.kind != StopEvent::Kind::Fork) return;  // else the memory is the parent's
-  for (size_t i = 0, count = inserted_.size(); i < count; ++i) {
-    Inserted copy = inserted_[i];
+  std::vector<Inserted> copies;
+  for (Inserted copy : inserted_) {
     if (copy.pid != event.pid || copy.kind != target::Breakpoints::Kind::Software) continue;
     copy.pid = event.child_pid;
-    inserted_.push_back(copy);
+    copies.push_back(copy);
   }
+  inserted_.insert(copies.begin(), copies.end());
 }
 
 void Session::forget_breakpoints(target::Pid pid) {

@@ -47,6 +47,8 @@ class TraceControl {
   /// forgotten as a whole.
   virtual Status define(rsp::QtdpDefinition definition) = 0;
   virtual Status add_actions(const rsp::QtdpActions& actions) = 0;
+  /// Of which a packet could not be understood. Nothing happens where there is no such tracepoint.
+  virtual void forget(uint32_t number, uint64_t address) = 0;
   virtual Status add_source(const rsp::SourcePiece& piece) = 0;
   virtual Status define_variable(VariableDef definition) = 0;
   /// Assigns a variable; ignored for one that does not exist.

@@ -39,6 +39,7 @@ class UniqueFd {
   int fd_ = -1;
 };
 
+class Folder;  // base/folder.h
 struct Place;  // base/open.h
 
 /// What fstat(2) says of an open file.
@@ -61,6 +62,13 @@ struct FileFacts {
 struct LostBytes {
   uint64_t first = 0;  // offset of the first; what is there reads as zeros
   uint64_t bytes = 0;  // at least so many
+};
+
+/// One that is in memory, or was.
+struct LostFile {
+  uint64_t id = 0;  // InputFile::id()
+  std::string path;
+  LostBytes lost;
 };
 
 /// A whole input in memory, read-only: a private mapping of a regular file, a heap copy of a pipe.
@@ -95,13 +103,22 @@ class InputFile {
   const FileFacts& facts() const { return facts_; }
   /// Any thread, at any time: nullopt as long as nothing is missing.
   std::optional<LostBytes> lost() const;
+  /// All files of this process that lack something, also those that are closed by now.
+  static std::vector<LostFile> all_lost();
+  /// No other file that this process opens has it.
+  uint64_t id() const { return id_; }
+  /// Has another process locked it (base/file_lock.h)?
+  bool is_locked() const;
+  /// The same file as it is now, once more: it may have grown.
+  Result<std::shared_ptr<InputFile>> again() const;
   /// Tells the kernel that the pages of this range are not needed for now, so that walking a file
   /// larger than memory keeps a small footprint.
   void forget(size_t offset, size_t size) const { mapping_.forget(offset, size); }
 
  private:
-  InputFile() = default;
+  InputFile();
   std::string path_;
+  uint64_t id_;
   FileFacts facts_;
   const uint8_t* data_ = nullptr;
   size_t size_ = 0;
@@ -130,6 +147,8 @@ class OutputFile {
   /// the other one. No link is followed, and nothing but a regular file replaced.
   static Result<OutputFile> create_beside(const std::string& path, const FileFacts& other,
                                           Existing existing = Existing::Replace);
+  /// A file in a folder that is held. No link is followed, and nothing but a regular file replaced.
+  static Result<OutputFile> create_in(const Folder& folder, const std::string& name);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
@@ -154,7 +173,7 @@ class OutputFile {
  private:
   OutputFile() = default;
   static Result<OutputFile> create_at(Place place, const std::string& path, Existing existing,
-                                      Meanwhile meanwhile);
+                                      Meanwhile meanwhile, const FileFacts* beside);
   int name_it();
   UniqueFd fd_, folder_;
   std::string path_;       // as it was named, for messages

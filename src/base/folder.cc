@@ -27,6 +27,11 @@ Error refused(const std::string& path, std::string_view why) {
   return {Errc::InvalidArgument, fmt::format("cannot write {}: {}", printable(path), why), {}};
 }
 
+Error no_name(const std::string& path) {
+  return {Errc::InvalidArgument,
+          fmt::format("{}: its last part is no name that a folder can hold", printable(path)), {}};
+}
+
 bool is_plain(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
          name.find('\0') == std::string::npos;
@@ -48,6 +53,27 @@ Result<Folder> Folder::named(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid()) return failed("open the folder", path);
   return Folder(std::move(fd), path);
+}
+
+Result<Folder> Folder::named_to_write(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const Place place, write_place(path));
+  if (!place.at.valid()) {
+    errno = ENOENT;
+    return failed("open the folder", path);
+  }
+  UniqueFd fd(::openat(place.at.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return failed("open the folder", path);
+  return Folder(std::move(fd), path);
+}
+
+Result<Folder::Entry> Folder::around(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(Place place, place_beside(path));
+  if (!place.folder.valid() || !is_plain(place.name))
+    return refused(path, "that is no name for a file or a folder");
+  const size_t name = path.rfind(place.name);
+  const size_t slash = name == std::string::npos || name == 0 ? 0 : name - 1;
+  std::string parent = slash == 0 ? (path.starts_with('/') ? "/" : ".") : path.substr(0, slash);
+  return Entry{Folder(std::move(place.folder), std::move(parent)), std::move(place.name)};
 }
 
 Result<Folder> Folder::found(const std::string& path, const FoundRules& rules) {
@@ -102,14 +128,15 @@ Result<std::vector<std::string>> Folder::names() const {
 }
 
 Result<Folder> Folder::inside(const std::string& name) const {
+  if (!is_plain(name)) return no_name(path_of(name));
   UniqueFd fd(::openat(fd_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return failed("open the folder", path_of(name));
   return Folder(std::move(fd), path_of(name));
 }
 
-Result<Folder> Folder::make_inside(const std::string& name) const {
-  if (!is_plain(name)) return refused(path_of(name), "that is no name for a folder");
-  if (::mkdirat(fd(), name.c_str(), 0700) != 0 && errno != EEXIST)
+Result<Folder> Folder::make_inside(const std::string& name, bool is_new) const {
+  if (!is_plain(name)) return no_name(path_of(name));
+  if (::mkdirat(fd(), name.c_str(), 0700) != 0 && (is_new || errno != EEXIST))
     return failed("make", path_of(name));
   return inside(name);
 }
@@ -120,18 +147,31 @@ Result<UniqueFd> Folder::open(const std::string& name) const {
   auto out = open_found(name, rules);
   if (out.ok()) return out;
   // The whole name, for whoever reads it.
-  return std::move(out.error()).within(printable(path_));
+  const std::string short_one = "open " + printable(name);
+  const size_t at = out.error().message.find(short_one);
+  if (at == std::string::npos) return std::move(out.error()).within(printable(path_));
+  out.error().message.replace(at, short_one.size(), "open " + printable(path_of(name)));
+  return out;
 }
 
-Result<std::shared_ptr<InputFile>> Folder::read(const std::string& name) const {
+Result<std::shared_ptr<InputFile>> Folder::read(const std::string& name,
+                                                uint64_t bytes_max) const {
   TW_ASSIGN_OR_RETURN(UniqueFd file, open(name));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(file.get(), path_of(name)));
+  if (facts.bytes > bytes_max)
+    return {Errc::Limit, fmt::format("{} has {} bytes, and {} are the most that it may have",
+                                     printable(path_of(name)), facts.bytes, bytes_max)};
   return InputFile::of(std::move(file), path_of(name));
 }
 
 Result<UniqueFd> Folder::open_own(const std::string& name, Make make, uint32_t mode,
                                   bool append) const {
   const std::string path = path_of(name);
-  if (!is_plain(name)) return refused(path, "that is no name for a file");
+  if (!is_plain(name)) return no_name(path);
+  // What is there is looked at first: to open a device does things.
+  if (const UniqueFd at(::openat(fd_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+      at.valid() && make != Make::New && !is_link(name))
+    TW_RETURN_IF_ERROR(check_own(at.get(), path));
   // O_NONBLOCK: a FIFO is looked at, not waited for.
   const int flags =
       O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : 0);
@@ -144,16 +184,19 @@ Result<UniqueFd> Folder::open_own(const std::string& name, Make make, uint32_t m
 }
 
 Status Folder::remove(const std::string& name) const {
+  if (!is_plain(name)) return no_name(path_of(name));
   if (::unlinkat(fd(), name.c_str(), 0) != 0) return failed("remove", path_of(name));
   return {};
 }
 
 Status Folder::remove_folder(const std::string& name) const {
+  if (!is_plain(name)) return no_name(path_of(name));
   if (::unlinkat(fd(), name.c_str(), AT_REMOVEDIR) != 0) return failed("remove", path_of(name));
   return {};
 }
 
 Status Folder::rename(const std::string& from, const std::string& to) const {
+  if (!is_plain(from) || !is_plain(to)) return no_name(path_of(is_plain(from) ? to : from));
   if (::renameat(fd(), from.c_str(), fd(), to.c_str()) != 0) return failed("rename", path_of(from));
   return {};
 }

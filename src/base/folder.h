@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -16,12 +19,19 @@ class Folder {
  public:
   /// The operator named it: links are followed.
   static Result<Folder> named(const std::string& path);
+  /// The same, to write in it: links on the way are followed if they are this user's or root's.
+  static Result<Folder> named_to_write(const std::string& path);
+  struct Entry;
+  /// Where a named file is, or is to be: links on the way are followed likewise, and what has the
+  /// name itself is not looked at.
+  static Result<Entry> around(const std::string& path);
   /// It was found: base/open.h's rules.
   static Result<Folder> found(const std::string& path, const FoundRules& rules = {});
   /// Made when it is not there; the parents are, and its mode is 0700. A link is not followed.
   static Result<Folder> make(const std::string& path);
 
   const std::string& path() const { return path_; }  // as it was named: for messages
+  void call(std::string path) { path_ = std::move(path); }  // it was moved there
   std::string path_of(const std::string& name) const { return path_ + "/" + name; }
   int fd() const { return fd_.get(); }
   Result<FileFacts> facts() const { return facts_of(fd_.get(), path_); }
@@ -35,11 +45,13 @@ class Folder {
 
   /// A folder in it that is no link.
   Result<Folder> inside(const std::string& name) const;
-  /// Made when it is not there, with mode 0700.
-  Result<Folder> make_inside(const std::string& name) const;
+  /// Made when it is not there, with mode 0700. `is_new`: an error when it is there.
+  Result<Folder> make_inside(const std::string& name, bool is_new = false) const;
   /// For reading: open_found().
   Result<UniqueFd> open(const std::string& name) const;
-  Result<std::shared_ptr<InputFile>> read(const std::string& name) const;
+  /// Limit when it has more than `bytes_max`.
+  Result<std::shared_ptr<InputFile>> read(const std::string& name,
+                                          uint64_t bytes_max = UINT64_MAX) const;
   /// For reading and writing: a regular file of this user's (of root's, where root asks) that has
   /// one name, and no link. Made with `mode` when it is not there, if `make` says so.
   /// InvalidArgument when it is something else.
@@ -58,6 +70,11 @@ class Folder {
   Folder(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
   UniqueFd fd_;
   std::string path_;
+};
+
+struct Folder::Entry {
+  Folder folder;
+  std::string name;  // in it
 };
 
 }  // namespace tracewell

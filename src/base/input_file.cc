@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/open.h"
+#include "base/patient.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -20,6 +24,20 @@ constexpr uint64_t kPage = 4096;
 // Of a log with thousands of files not all descriptors are kept.
 constexpr int kKeptMax = 128;
 std::atomic<int> g_kept{0};
+
+/// So many that were closed are remembered.
+constexpr size_t kLostMax = 65'536;
+struct AllFiles {
+  std::mutex mutex;
+  uint64_t last_id = 0;
+  std::set<const InputFile*> open;
+  std::vector<LostFile> lost;  // of those that are closed
+};
+/// Never destroyed: a file may be closed at the very end.
+AllFiles& all_files() {
+  static auto* const all = new AllFiles;
+  return *all;
+}
 
 Result<std::vector<uint8_t>> read_all(int fd, const std::string& path,
                                       const InputFile::Wanted& wanted) {
@@ -33,7 +51,7 @@ Result<std::vector<uint8_t>> read_all(int fd, const std::string& path,
     }
     out.resize(at + kPieceBytes);
     const ssize_t got = read(fd, out.data() + at, kPieceBytes);
-    if (got < 0 && errno == EINTR) {
+    if (got < 0 && waited_to_read(fd)) {
       out.resize(at);
       continue;
     }
@@ -97,8 +115,44 @@ Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string&
   return file;
 }
 
+InputFile::InputFile() {
+  AllFiles& all = all_files();
+  const std::lock_guard lock(all.mutex);
+  id_ = ++all.last_id;
+  all.open.insert(this);
+}
+
 InputFile::~InputFile() {
+  const auto missing = lost();
   if (fd_.valid()) --g_kept;
+  AllFiles& all = all_files();
+  const std::lock_guard lock(all.mutex);
+  all.open.erase(this);
+  if (missing && all.lost.size() < kLostMax) all.lost.push_back({id_, path_, *missing});
+}
+
+std::vector<LostFile> InputFile::all_lost() {
+  AllFiles& all = all_files();
+  const std::lock_guard lock(all.mutex);
+  std::vector<LostFile> out = all.lost;
+  for (const InputFile* file : all.open)
+    if (const auto missing = file->lost()) out.push_back({file->id_, file->path_, *missing});
+  std::ranges::sort(out, {}, &LostFile::id);
+  return out;
+}
+
+bool InputFile::is_locked() const {
+  return fd_.valid() ? file_is_locked(fd_.get()) : file_is_locked(path_);
+}
+
+Result<std::shared_ptr<InputFile>> InputFile::again() const {
+  UniqueFd fd(fd_.valid() ? fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0) : -1);
+  if (!fd.valid()) {
+    TW_ASSIGN_OR_RETURN(fd, open_named(path_));
+  }
+  TW_ASSIGN_OR_RETURN(auto file, of(std::move(fd), path_));
+  if (file->facts_.is_same(facts_)) return file;
+  return Error{Errc::Io, fmt::format("{} is another file by now", printable(path_)), {}};
 }
 
 /// Pages that were wholly cut off are known by the access that failed; of the last page that is
@@ -107,9 +161,15 @@ std::optional<LostBytes> InputFile::lost() const {
   std::optional<LostBytes> out;
   if (const auto pages = mapping_.lost())
     out = LostBytes{pages->first, std::min(pages->pages * kPage, size_ - pages->first)};
-  if (!fd_.valid()) return out;
-  const auto now = facts_of(fd_.get(), path_);
-  if (!now.ok() || now->bytes >= size_) return out;
+  if (!mapping_.valid()) return out;
+  std::optional<FileFacts> now;
+  if (!fd_.valid()) {
+    now = facts_at(path_);
+    if (now && !now->is_same(facts_)) now.reset();
+  } else if (const auto facts = facts_of(fd_.get(), path_); facts.ok()) {
+    now = *facts;
+  }
+  if (!now || now->bytes >= size_) return out;
   if (!out) return LostBytes{now->bytes, size_ - now->bytes};
   return LostBytes{std::min(out->first, now->bytes), std::max(out->bytes, size_ - now->bytes)};
 }

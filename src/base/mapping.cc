@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <mutex>
 
@@ -34,39 +35,90 @@ struct Block {
 };
 Block g_first_block;
 
-void note_loss(Mapping::Slot& slot, uint64_t offset) {
-  slot.pages_lost.fetch_add(1);
+void note_loss(Mapping::Slot& slot, uint64_t offset, uint64_t pages) {
+  slot.pages_lost.fetch_add(pages);
   uint64_t known = slot.first_lost.load();
   while (offset < known && !slot.first_lost.compare_exchange_weak(known, offset)) {
   }
 }
 
-bool replace_page(Mapping::Slot& slot, uintptr_t address) {
-  const uintptr_t begin = slot.begin.load();
-  if (begin == 0 || address < begin || address >= slot.end.load()) return false;
-  const uintptr_t page = address & ~(kMappedPage - 1);
-  void* zeros = mmap(reinterpret_cast<void*>(page), kMappedPage, slot.protection.load(),
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (zeros == MAP_FAILED) return false;
-  note_loss(slot, page - begin);
+bool zero_pages(Mapping::Slot& slot, uintptr_t begin, uintptr_t from, uintptr_t end) {
+  if (::mmap(reinterpret_cast<void*>(from), end - from, slot.protection.load(),
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return false;
+  note_loss(slot, from - begin, (end - from + kMappedPage - 1) / kMappedPage);
   return true;
 }
 
-void on_sigbus(int signal, siginfo_t* info, void*) {
-  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  for (Block* block = &g_first_block; block; block = block->next.load())
-    for (Mapping::Slot& slot : block->slots)
-      if (replace_page(slot, address)) return;
-  std::signal(signal, SIG_DFL);  // the faulting access runs again and takes the default action
+/// Areas of memory that are there to be given back: where a process has as many as it may, the
+/// system makes no other, not even one that takes the place of many.
+std::atomic<void*> g_spare{nullptr};
+constexpr size_t kSpareBytes = 5 * kMappedPage;
+
+void make_spare() {
+  void* const spare = ::mmap(nullptr, kSpareBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (spare == MAP_FAILED) return;
+  for (const size_t page : {1, 3})  // pages of different rights are areas of their own
+    ::mprotect(static_cast<uint8_t*>(spare) + page * kMappedPage, kMappedPage, PROT_READ);
+  void* none = nullptr;
+  if (!g_spare.compare_exchange_strong(none, spare)) ::munmap(spare, kSpareBytes);
+}
+
+/// Each page that is replaced between others takes two areas more. Where there are no more, all
+/// that is behind the page is replaced at once, or all.
+bool replace_page(Mapping::Slot& slot, uintptr_t address) {
+  const uintptr_t begin = slot.begin.load();
+  const uintptr_t end = slot.end.load();
+  // Meanwhile another mapping may have got the slot: then it is not the one that is looked for.
+  if (slot.begin.load() != begin) return false;
+  if (begin == 0 || address < begin || address >= end) return false;
+  const uintptr_t page = address & ~(kMappedPage - 1);
+  if (zero_pages(slot, begin, page, page + kMappedPage)) return true;
+  if (void* const spare = g_spare.exchange(nullptr)) ::munmap(spare, kSpareBytes);
+  const bool done = zero_pages(slot, begin, page, end) || zero_pages(slot, begin, begin, end);
+  make_spare();
+  return done;
+}
+
+struct sigaction g_before;  // what SIGBUS did; set before our handler is there
+
+/// It is no access to a mapping of ours: what would have happened without us.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  if ((g_before.sa_flags & SA_SIGINFO) != 0) {
+    g_before.sa_sigaction(signal, info, context);
+  } else if (g_before.sa_handler != SIG_DFL && g_before.sa_handler != SIG_IGN) {
+    g_before.sa_handler(signal);
+  } else if (info->si_code > 0 || g_before.sa_handler == SIG_DFL) {
+    // An access that failed fails again as soon as we return; what somebody sent comes once more.
+    std::signal(signal, SIG_DFL);
+    if (info->si_code <= 0) std::raise(signal);
+  }
+}
+
+/// All signals are blocked meanwhile. What somebody sent (kill) has no address.
+void on_sigbus(int signal, siginfo_t* info, void* context) {
+  const int error = errno;
+  bool replaced = false;
+  if (info->si_code > 0) {
+    const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+    for (Block* block = &g_first_block; block && !replaced; block = block->next.load())
+      for (Mapping::Slot& slot : block->slots)
+        if ((replaced = replace_page(slot, address))) break;
+  }
+  if (!replaced) pass_on(signal, info, context);
+  errno = error;
 }
 
 void watch_sigbus() {
   static std::once_flag once;
   std::call_once(once, [] {
+    make_spare();
+    ::sigaction(SIGBUS, nullptr, &g_before);
     struct sigaction action = {};
     action.sa_sigaction = on_sigbus;
-    action.sa_flags = SA_SIGINFO;
-    sigaction(SIGBUS, &action, nullptr);
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigfillset(&action.sa_mask);
+    ::sigaction(SIGBUS, &action, nullptr);
   });
 }
 

@@ -314,6 +314,24 @@ Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
   return fd;
 }
 
+Result<UniqueFd> hold_behind(const std::string& link) {
+  UniqueFd fd(::open(link.c_str(), O_PATH | O_CLOEXEC));
+  if (!fd.valid()) return system_error(link);
+  return fd;
+}
+
+Result<UniqueFd> open_held(int held, HeldUse use, std::string_view what) {
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(held, what));
+  if (facts.kind != FileFacts::Kind::Regular)
+    return {Errc::InvalidArgument,
+            fmt::format("cannot open {}: it is no regular file", printable(what))};
+  const std::string again = fmt::format("/proc/self/fd/{}", held);
+  const int flags = (use == HeldUse::Read ? O_RDONLY : O_RDWR) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+  UniqueFd fd(::open(again.c_str(), flags));
+  if (!fd.valid()) return system_error(what);
+  return fd;
+}
+
 Result<Place> write_place(const std::string& path) {
   Walk::Rules rules;
   rules.open_files = true;
@@ -325,6 +343,13 @@ Result<Place> place_beside(const std::string& path) {
   rules.open_files = true;
   rules.last_link = false;
   return named_result(Walk(path, rules).go());
+}
+
+Status remove_at(const Place& place, const std::string& path) {
+  if (place.folder.valid() && ::unlinkat(place.folder.get(), place.name.c_str(), 0) == 0) return {};
+  if (!place.folder.valid()) errno = EINVAL;  // an open file, which has no name of its own
+  return errno_error("cannot delete " + printable(path),
+                     errno == ENOENT ? Errc::NotFound : Errc::Io);
 }
 
 Status sync_folder(int fd, const std::string& path) {

@@ -48,6 +48,15 @@ Result<UniqueFd> open_found(const std::string& path, const FoundRules& rules = {
 /// The same for a folder.
 Result<UniqueFd> open_found_folder(const std::string& path, const FoundRules& rules = {});
 
+/// What a link of /proc stands for (/proc/PID/exe, …/fd/N, …/map_files/A-B): the open file itself,
+/// wherever the name that the link shows leads by now. It is held to be looked at (O_PATH) and not
+/// opened: to open a device or a pipe does things.
+Result<UniqueFd> hold_behind(const std::string& link);
+/// A regular file that is held, opened for reading, or for reading and writing. `what` names it in
+/// an error. InvalidArgument: it is something else.
+enum class HeldUse : uint8_t { Read, ReadAndWrite };
+Result<UniqueFd> open_held(int held, HeldUse use, std::string_view what);
+
 /// Where a name leads: the folder is open, and nothing that happens to names can change it.
 struct Place {
   UniqueFd folder;   // O_PATH; not valid when `at` is an open file behind a link of /proc
@@ -61,6 +70,9 @@ Result<Place> write_place(const std::string& path);
 /// The same, but what `path` itself names is no link that is followed: for files that are kept
 /// beside others. `at` may be a link then.
 Result<Place> place_beside(const std::string& path);
+
+/// The name is gone from the folder, whatever had it. NotFound when nothing had.
+Status remove_at(const Place& place, const std::string& path);
 
 /// For reading: what is kept beside a file with these facts, such as an index of it. Believed is a
 /// regular file that only its owner may write to: this user, root, or the owner of the other one.

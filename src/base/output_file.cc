@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/leftovers.h"
 #include "base/open.h"
+#include "base/patient.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -44,17 +47,23 @@ mode_t default_mode() {
   return 0666 & ~mask;
 }
 
-/// A temporary name beside `name`.
+/// What replaces a file is nobody's to read who was not to read that one. What others made lets
+/// nobody do more than a new file would.
+mode_t mode_of_new(const FileFacts* replaced) {
+  if (replaced == nullptr) return default_mode();
+  const mode_t mode = replaced->mode & 0777;
+  return replaced->owner == geteuid() ? mode : mode & default_mode();
+}
+
+/// A temporary name beside `name`, for this user alone: whoever opens it before it has its mode
+/// could read all that is written later.
 UniqueFd create_temporary(int folder, const std::string& name, std::string& temporary) {
   for (uint32_t number = 0; number < 10000; ++number) {
     temporary = fmt::format("{}.{}.{}", name, getpid(), number);
     remember_leftover(folder, temporary);  // before it is there
     UniqueFd fd(::openat(folder, temporary.c_str(),
                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (fd.valid()) {
-      fchmod(fd.get(), default_mode());
-      return fd;
-    }
+    if (fd.valid()) return fd;
     const int failed = errno;
     forget_leftover(folder, temporary);
     temporary.clear();
@@ -67,7 +76,7 @@ UniqueFd create_temporary(int folder, const std::string& name, std::string& temp
 /// None where the file system has no such files, or where they could not get a name later, which
 /// takes /proc.
 UniqueFd create_nameless(int folder) {
-  UniqueFd fd(::openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  UniqueFd fd(::openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!fd.valid() || access(link_of(fd).c_str(), F_OK) != 0) return {};
   return fd;
 }
@@ -90,7 +99,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, Existing existing
                                       Meanwhile meanwhile) {
   if (path != "-") {
     TW_ASSIGN_OR_RETURN(Place place, write_place(path));
-    return create_at(std::move(place), path, existing, meanwhile);
+    return create_at(std::move(place), path, existing, meanwhile, nullptr);
   }
   OutputFile file;
   file.path_ = path;
@@ -104,14 +113,27 @@ Result<OutputFile> OutputFile::create_beside(const std::string& path, const File
   TW_ASSIGN_OR_RETURN(Place place, place_beside(path));
   if (place.at.valid() && place.facts.kind != FileFacts::Kind::Regular)
     return not_written(path, "what is there is no regular file");
-  TW_ASSIGN_OR_RETURN(OutputFile file,
-                      create_at(std::move(place), path, existing, Meanwhile::Nameless));
-  take_rights(file.fd_.get(), other);
-  return file;
+  return create_at(std::move(place), path, existing, Meanwhile::Nameless, &other);
+}
+
+Result<OutputFile> OutputFile::create_in(const Folder& folder, const std::string& name) {
+  const std::string path = folder.path_of(name);
+  Place place;
+  place.folder = UniqueFd(fcntl(folder.fd(), F_DUPFD_CLOEXEC, 0));
+  place.name = name;
+  place.at = UniqueFd(::openat(folder.fd(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!place.folder.valid() || (!place.at.valid() && errno != ENOENT))
+    return errno_error("cannot write " + printable(path));
+  if (place.at.valid()) {
+    TW_ASSIGN_OR_RETURN(place.facts, facts_of(place.at.get(), path));
+    if (place.facts.kind != FileFacts::Kind::Regular)
+      return not_written(path, "what is there is no regular file");
+  }
+  return create_at(std::move(place), path, Existing::Replace, Meanwhile::Nameless, nullptr);
 }
 
 Result<OutputFile> OutputFile::create_at(Place place, const std::string& path, Existing existing,
-                                         Meanwhile meanwhile) {
+                                         Meanwhile meanwhile, const FileFacts* beside) {
   OutputFile file;
   file.path_ = path;
   file.existing_ = existing;
@@ -129,9 +151,10 @@ Result<OutputFile> OutputFile::create_at(Place place, const std::string& path, E
   const int folder = file.folder_.get();
   if (meanwhile == Meanwhile::Nameless) file.fd_ = create_nameless(folder);
   if (!file.fd_.valid()) file.fd_ = create_temporary(folder, file.name_, file.temporary_);
-  // What replaces a file of the user's is nobody's to read who was not to read that one.
-  if (file.fd_.valid() && there && place.facts.owner == geteuid())
-    fchmod(file.fd_.get(), place.facts.mode & 0777);
+  if (file.fd_.valid() && beside != nullptr)
+    take_rights(file.fd_.get(), *beside);
+  else if (file.fd_.valid())
+    fchmod(file.fd_.get(), mode_of_new(there ? &place.facts : nullptr));
   if (file.fd_.valid()) return file;
   return errno_error("cannot write " + printable(path));
 }
@@ -165,16 +188,14 @@ Status OutputFile::write(Bytes bytes) {
 }
 
 Status OutputFile::flush() {
-  size_t at = 0;
-  while (at < buffer_.size()) {
-    const ssize_t put = ::write(fd_.get(), buffer_.data() + at, buffer_.size() - at);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno_error("cannot write " + path_);
-    at += static_cast<size_t>(put);
-  }
-  written_ += buffer_.size();
-  buffer_.clear();
-  return {};
+  const size_t done = write_patiently(fd_.get(), buffer_);
+  const int failed = errno;
+  // What is out is out: to try again must not write it twice.
+  const bool all = done == buffer_.size();
+  written_ += done;
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<ptrdiff_t>(done));
+  errno = failed;
+  return all ? Status() : errno_error("cannot write " + printable(path_));
 }
 
 Status OutputFile::rewrite_at(uint64_t offset, Bytes bytes) {
@@ -183,7 +204,7 @@ Status OutputFile::rewrite_at(uint64_t offset, Bytes bytes) {
   while (!bytes.empty()) {
     const ssize_t put = pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno_error("cannot write " + path_);
+    if (put < 0) return errno_error("cannot write " + printable(path_));
     offset += static_cast<uint64_t>(put);
     bytes = bytes.subspan(static_cast<size_t>(put));
   }

@@ -1,6 +1,7 @@
 #include "base/paths.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -8,10 +9,8 @@
 #include <optional>
 #include <system_error>
 
-#include <fmt/format.h>
-
+#include "base/folder.h"
 #include "base/open.h"
-#include "base/text.h"
 
 namespace tracewell {
 
@@ -66,10 +65,18 @@ std::optional<std::string> link_text(const std::string& path) {
 }
 
 Status make_folders(const std::string& path) {
-  std::error_code failed;
-  fs::create_directories(path, failed);
-  if (failed)
-    return {Errc::Io, fmt::format("cannot make {}: {}", printable(path), failed.message())};
+  if (is_folder(path)) return {};
+  const size_t name = path.find_last_not_of('/');
+  if (name == std::string::npos) return {Errc::InvalidArgument, "a folder's name is empty"};
+  const std::string plain = path.substr(0, name + 1);
+  if (const std::string above = parent_of(plain); above != plain)
+    TW_RETURN_IF_ERROR(make_folders(above));
+  TW_ASSIGN_OR_RETURN(const Folder made, Folder::make(plain));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, made.facts());
+  // As mkdir(1) makes it, unless somebody else was first.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (facts.owner == ::geteuid()) ::fchmod(made.fd(), 0777 & ~mask);
   return {};
 }
 

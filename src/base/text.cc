@@ -6,22 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/message.h"
+
 namespace tracewell {
 namespace {
-
-/// Length of the well-formed UTF-8 sequence at the head of `text`, 0 if there is none.
-size_t utf8_length(std::string_view text) {
-  const auto lead = static_cast<uint8_t>(text[0]);
-  size_t length = 0;
-  if (lead < 0x80) length = 1;
-  else if (lead >> 5 == 6) length = 2;
-  else if (lead >> 4 == 14) length = 3;
-  else if (lead >> 3 == 30) length = 4;
-  if (length == 0 || length > text.size() || lead == 0xc0 || lead == 0xc1) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80) return 0;
-  return length;
-}
 
 /// Of one whole character.
 uint32_t code_point(std::string_view utf8) {
@@ -30,6 +18,25 @@ uint32_t code_point(std::string_view utf8) {
   uint32_t out = lead & (0x7fu >> utf8.size());
   for (const char next : utf8.substr(1)) out = out << 6 | (static_cast<uint8_t>(next) & 0x3f);
   return out;
+}
+
+/// Length of the well-formed UTF-8 sequence at the head of `text`, 0 if there is none. What is
+/// longer than it has to be, half of a pair of UTF-16, or behind the last character, is none
+/// (RFC 3629).
+size_t utf8_length(std::string_view text) {
+  constexpr uint32_t kFirst[] = {0, 0, 0x80, 0x800, 0x10000};  // that takes so many bytes
+  const auto lead = static_cast<uint8_t>(text[0]);
+  size_t length = 0;
+  if (lead < 0x80) length = 1;
+  else if (lead >> 5 == 6) length = 2;
+  else if (lead >> 4 == 14) length = 3;
+  else if (lead >> 3 == 30) length = 4;
+  if (length == 0 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80) return 0;
+  const uint32_t code = code_point(text.substr(0, length));
+  if (code < kFirst[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return 0;
+  return length;
 }
 
 /// What tells a terminal something, or shows text other than as it is: Unicode's categories Cc and
@@ -77,19 +84,41 @@ std::optional<uint64_t> parse_number(std::string_view text) {
   return value;
 }
 
+size_t printable_length(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const auto byte = static_cast<uint8_t>(text[at]);
+    if (byte >= 0x20 && byte < 0x7f) {
+      ++at;
+      continue;
+    }
+    const size_t length = utf8_length(text.substr(at));
+    if (length == 0 || is_control(code_point(text.substr(at, length)))) break;
+    at += length;
+  }
+  return at;
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    const std::string_view one = text.substr(0, std::max<size_t>(length, 1));
-    if (length == 0 || is_control(code_point(one))) {
-      for (const char byte : one) out += fmt::format("\\x{:02x}", static_cast<uint8_t>(byte));
-    } else {
-      out += one;
-    }
-    text.remove_prefix(one.size());
+    const size_t safe = printable_length(text);
+    out += text.substr(0, safe);
+    text.remove_prefix(safe);
+    if (text.empty()) break;
+    const size_t length = std::max<size_t>(utf8_length(text), 1);
+    for (const char byte : text.substr(0, length))
+      out += fmt::format("\\x{:02x}", static_cast<uint8_t>(byte));
+    text.remove_prefix(length);
   }
   return out;
+}
+
+Error hinting(Error error, std::string_view what, std::string_view hint) {
+  const size_t at = error.message.find(what);
+  error.message.insert(at == std::string::npos ? error.message.size() : at + what.size(),
+                       std::string(" ").append(hint));
+  return error;
 }
 
 }  // namespace tracewell

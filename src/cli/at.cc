@@ -12,8 +12,8 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/image_names.h"
 #include "cli/place.h"
+#include "cli/register_values.h"
 #include "cli/step_text.h"
 #include "cli/step_trace.h"
 #include "cli/step_words.h"
@@ -31,6 +31,7 @@ constexpr size_t kDumpBytes = 16;
 
 struct MemoryRange {
   uint64_t address = 0, size = 0;
+  std::string relative;  // how it was given, where that is by registers
 };
 
 struct AtOptions {
@@ -52,7 +53,22 @@ Result<MemoryRange> parse_range(const std::string& text, const AddressNames& nam
   if (last - place.address >= kMemoryMax)
     return {Errc::InvalidArgument, fmt::format("--mem {}: LEN is at most {} bytes",
                                                printable(text), kMemoryMax)};
-  return MemoryRange{place.address, last - place.address + 1};
+  return MemoryRange{place.address, last - place.address + 1, ""};
+}
+
+/// Of an address by registers, what it is stands before its length.
+Result<MemoryRange> parse_relative(const std::string& text, const Catalog& catalog,
+                                   const RegisterState& state) {
+  const size_t comma = std::min(text.rfind(','), text.size());
+  const std::string place = text.substr(0, comma);
+  auto address = relative_address(catalog, state, place);
+  if (!address.ok())
+    return {Errc::InvalidArgument, "--mem " + address.error().message};
+  const std::string behind = comma == text.size() ? "" : text.substr(comma);
+  TW_ASSIGN_OR_RETURN(MemoryRange range, parse_range(fmt::format("{:#x}{}", *address, behind), {},
+                                                     catalog.address_bytes));
+  range.relative = place;
+  return range;
 }
 
 /// A moment and what was asked of it.
@@ -61,8 +77,15 @@ class Report {
   Report(StepTrace& trace, const AtOptions& options, AddressNames names)
       : trace_(trace), options_(options), words_(trace.catalog(), std::move(names)) {}
 
-  Status make(const std::vector<MemoryRange>& memory) {
+  /// Where an address of `memory` is to be found by registers, these are as they are there.
+  Status make(std::vector<MemoryRange> memory) {
     TW_RETURN_IF_ERROR(head());
+    for (size_t i = 0; i < memory.size(); ++i) {
+      if (!is_relative(options_.memory[i])) continue;
+      TW_ASSIGN_OR_RETURN(const RegisterState now, state());
+      TW_ASSIGN_OR_RETURN(memory[i],
+                          parse_relative(options_.memory[i], trace_.catalog(), now));
+    }
     if (!options_.names.empty())
       TW_RETURN_IF_ERROR(named_registers());
     else if (options_.registers || memory.empty())
@@ -140,11 +163,12 @@ class Report {
     Json values = Json::object();
     text_ += thread_line();
     for (const std::string& name : options_.names) {
-      TW_ASSIGN_OR_RETURN(const machine::RegisterPlace place,
-                          named_register(trace_.catalog(), name));
-      const std::string value = now.is_valid(place.index) ? value_of(now, place) : "";
-      values[place.name] = value.empty() ? Json() : Json(value);
-      text_ += fmt::format("  {:<9} {}\n", printable(place.name),
+      TW_ASSIGN_OR_RETURN(const NamedRegister one,
+                          register_by_name(trace_.catalog(), now, name));
+      const std::string value =
+          one.bytes ? formats::register_value_hex(*one.bytes, trace_.catalog().endian) : "";
+      values[one.name] = value.empty() ? Json() : Json(value);
+      text_ += fmt::format("  {:<9} {}\n", printable(one.name),
                            value.empty() ? "not known" : value);
     }
     json_["registers"] = std::move(values);
@@ -192,6 +216,8 @@ class Report {
     std::vector<uint8_t> bytes(range.size), known(range.size);
     trace_.timeline->memory(options_.step, range.address, bytes, known);
     std::string name = words_.data(range.address);
+    if (!range.relative.empty())
+      name = printable(range.relative) + (name.empty() ? "" : " ") + name;
     if (!name.empty()) name.insert(0, " ");
     std::string all;
     for (size_t at = 0; at < bytes.size(); at += kDumpBytes) {
@@ -207,6 +233,7 @@ class Report {
                            ascii, std::exchange(name, ""));
     }
     Json told = {{"addr", fmt::format("{:#x}", range.address)}, {"bytes", all}};
+    if (!range.relative.empty()) told["expression"] = range.relative;
     if (std::string data = words_.data_name(range.address); !data.empty()) told["name"] = data;
     json_["memory"].push_back(std::move(told));
   }
@@ -221,16 +248,20 @@ class Report {
 };
 
 Result<int> at(const AtOptions& options) {
-  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(*trace.source, options.images));
+  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input, options.images));
+  AddressNames names = std::move(trace.names);
   std::vector<MemoryRange> memory;
   for (const std::string& text : options.memory) {
+    if (is_relative(text)) {
+      memory.emplace_back();  // Report::make() knows where that is
+      continue;
+    }
     TW_ASSIGN_OR_RETURN(const MemoryRange range,
                         parse_range(text, names, trace.catalog().address_bytes));
     memory.push_back(range);
   }
   Report report(trace, options, std::move(names));
-  TW_RETURN_IF_ERROR(report.make(memory));
+  TW_RETURN_IF_ERROR(report.make(std::move(memory)));
   TW_RETURN_IF_ERROR(trace.answers_hold());
   report.print();
   return static_cast<int>(kOk);
@@ -244,20 +275,23 @@ Run at_command(CLI::App& app) {
   add_number_option(app, "N", options->step, "the step; their number means behind the last one")
       ->required();
   app.add_flag("--regs", options->registers, "registers; without --mem they are shown anyway");
-  app.add_option("--reg", options->names, "only these registers or parts of some: rax,al,cs")
+  app.add_option("--reg", options->names,
+                 "only these registers, parts or flags: rax,al,cs,ymm1,zf")
       ->type_name("NAME,...")
       ->delimiter(',')
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--mem", options->memory, "memory; without LEN 16 bytes; with --image also "
-                 "NAME or NAME+N for ADDR, then all of it")
+                 "NAME or NAME+N for ADDR, then all of it; '$rsp', '$rbp-0x10' and "
+                 "'$rbx+$rcx*8' are where the registers lead")
       ->type_name("ADDR[,LEN]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_number_option(app, "--thread", options->thread,
                     "whose registers, if not those of the thread that runs the step")
       ->type_name("ID");
-  add_image_options(app, options->images, "the names of functions, lines and data");
+  add_image_options(app, options->images,
+                    "the names of functions, lines and data, and instructions that are not told");
   app.add_flag("--json", options->json, "for scripts");
   app.footer(
       "A byte that is not known is ??, a register that is not known null in JSON. Segment "

@@ -1,18 +1,15 @@
 #include "cli/buffer_files.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file_lock.h"
+#include "base/folder.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/guardian.h"
 #include "formats/format.h"
@@ -26,14 +23,12 @@ constexpr std::string_view kSuffix = ".twb";
 constexpr int kNamesTried = 10'000;
 
 /// /tmp is everybody's: a folder of that name may be a trap.
-Status check_folder(const std::string& path) {
-  struct stat about {};
-  if (::lstat(path.c_str(), &about) != 0) return errno_error(path);
-  const char* wrong = !S_ISDIR(about.st_mode)           ? "is no folder"
-                      : about.st_uid != ::geteuid()     ? "belongs to somebody else"
-                      : (about.st_mode & 0077) != 0     ? "is open to others (chmod 700 it)"
-                                                        : nullptr;
-  if (wrong) return {Errc::Io, fmt::format("{} {}", path, wrong)};
+Status check_folder(const Folder& folder) {
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, folder.facts());
+  const char* wrong = facts.owner != ::geteuid()  ? "belongs to somebody else"
+                      : (facts.mode & 0077) != 0 ? "is open to others (chmod 700 it)"
+                                                 : nullptr;
+  if (wrong) return {Errc::Io, fmt::format("{} {}", printable(folder.path()), wrong)};
   return {};
 }
 
@@ -44,14 +39,23 @@ Result<std::string> usable_folder() {
   }
   if (const auto trouble = hooks::folder_trouble(path))
     fmt::print(stderr, "tracewell: {}\n", *trouble);
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return errno_error("cannot make " + path);
-  TW_RETURN_IF_ERROR(check_folder(path));
+  TW_ASSIGN_OR_RETURN(const Folder folder, Folder::make(path));
+  TW_RETURN_IF_ERROR(check_folder(folder));
   return path;
 }
 
+/// NotFound when there is none.
+Result<Folder> folder_of_buffers() {
+  const std::string path = buffer_folder();
+  TW_ASSIGN_OR_RETURN(const Folder above, Folder::named(parent_of(path)));
+  TW_ASSIGN_OR_RETURN(Folder folder, above.inside(file_name_of(path)));
+  TW_RETURN_IF_ERROR(check_folder(folder));
+  return folder;
+}
+
 bool is_buffer_name(std::string_view name) {
-  return name.ends_with(kSuffix) && name.find('/') == name.npos && name[0] != '.';
+  return name.ends_with(kSuffix) && name.find('/') == name.npos && name.find('\0') == name.npos &&
+         name[0] != '.';
 }
 
 uint64_t number_of(const Catalog& catalog, std::string_view key) {
@@ -60,9 +64,9 @@ uint64_t number_of(const Catalog& catalog, std::string_view key) {
   return 0;
 }
 
-Status look_into(FoundBuffer& found) {
+Status look_into(UniqueFd fd, FoundBuffer& found) {
   ProblemLog problems;
-  TW_ASSIGN_OR_RETURN(auto file, InputFile::open(found.path));
+  TW_ASSIGN_OR_RETURN(auto file, InputFile::of(std::move(fd), found.path));
   TW_ASSIGN_OR_RETURN(const auto source,
                       formats::open_source(std::move(file), "tracebuffer", {}, problems));
   const Catalog& catalog = source->catalog();
@@ -98,41 +102,43 @@ Result<agent::BufferFile> make_buffer_file() {
 
 Result<std::vector<FoundBuffer>> find_buffers() {
   std::vector<FoundBuffer> out;
-  const std::string folder = buffer_folder();
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
-  if (!entries) {
-    if (errno == ENOENT) return out;
-    return errno_error(folder);
-  }
-  TW_RETURN_IF_ERROR(check_folder(folder));
-  while (const dirent* entry = ::readdir(entries.get())) {
-    if (!is_buffer_name(entry->d_name)) continue;
+  const auto folder = folder_of_buffers();
+  if (!folder && folder.error().code == Errc::NotFound) return out;
+  if (!folder) return folder.error();
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, folder->names());
+  for (const std::string& name : names) {
+    if (!is_buffer_name(name) || folder->is_link(name)) continue;
+    auto fd = folder->open(name);
+    if (!fd && fd.error().code == Errc::InvalidArgument) continue;  // no file
     FoundBuffer found;
-    found.name = entry->d_name;
-    found.path = folder + "/" + found.name;
-    struct stat about {};
-    if (::lstat(found.path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) continue;
-    found.in_use = file_is_locked(found.path);
-    if (Status status = look_into(found); !status) found.problem = status.error().message;
+    found.name = name;
+    found.path = folder->path_of(name);
+    found.in_use = fd && file_is_locked(fd->get());
+    const Status status = fd ? look_into(std::move(*fd), found) : Status(fd.error());
+    if (!status) found.problem = status.error().message;
     out.push_back(std::move(found));
   }
-  std::ranges::sort(out, {}, &FoundBuffer::name);
   return out;
 }
 
 Status delete_buffer(const std::string& name) {
-  const std::string folder = buffer_folder();
-  const std::string path = folder + "/" + name;
-  struct stat about {};
-  if (!is_buffer_name(name) || ::lstat(path.c_str(), &about) != 0)
-    return {Errc::NotFound, fmt::format("there is no trace buffer {} in {}", printable(name),
-                                        folder)};
-  TW_RETURN_IF_ERROR(check_folder(folder));
-  if (S_ISREG(about.st_mode) && file_is_locked(path))
-    return {Errc::InvalidArgument,
-            fmt::format("{} is in use by a server; it goes when that ends", name)};
-  if (::unlink(path.c_str()) != 0) return errno_error("cannot delete " + path);
-  return {};
+  const auto none = [&] {
+    return Error{Errc::NotFound,
+                 fmt::format("there is no trace buffer {} in {}", printable(name), buffer_folder()),
+                 {}};
+  };
+  if (!is_buffer_name(name)) return none();
+  const auto folder = folder_of_buffers();
+  if (!folder && folder.error().code == Errc::NotFound) return none();
+  if (!folder) return folder.error();
+  if (!folder->is_link(name)) {
+    const auto fd = folder->open(name);
+    if (!fd && fd.error().code == Errc::NotFound) return none();
+    if (fd && file_is_locked(fd->get()))
+      return {Errc::InvalidArgument,
+              fmt::format("{} is in use by a server; it goes when that ends", name)};
+  }
+  return folder->remove(name);
 }
 
 }  // namespace tracewell::cli

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "cli/image_names.h"
 #include "cli/images.h"
 #include "cli/step_trace.h"
 #include "cli/step_words.h"
@@ -90,10 +89,10 @@ Result<const Event*> caller_of(StepTrace& trace, const Call& call) {
 Result<int> calls(const CallsOptions& options) {
   TW_RETURN_IF_ERROR(check_range(options.from, options.to));
   if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 shows nothing"};
-  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
+  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input, options.images));
   TW_RETURN_IF_ERROR(check_steps(trace, options.from, options.to));
   if (options.thread) TW_RETURN_IF_ERROR(check_thread(trace, *options.thread));
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(*trace.source, options.images));
+  AddressNames names = std::move(trace.names);
   const StepWords words(trace.catalog(), std::move(names));
   uint64_t count = 0;
   const auto all = timeline::call_tree(*trace.timeline);
@@ -122,7 +121,8 @@ Run calls_command(CLI::App& app) {
   add_number_option(app, "--depth", options->depth,
                     "no deeper than N; 0 is what was called by code that ran already");
   add_number_option(app, "--limit", options->limit, "end after N calls");
-  add_image_options(app, options->images, "the names of functions and lines");
+  add_image_options(app, options->images,
+                    "the names of functions and lines, and instructions that are not told");
   app.add_flag("--json", options->json, "for scripts: an object a line");
   app.footer("Calls in the order in which they arrive, each with its first and last step. Exit "
              "status: 1 when there is none.");

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
+#include "cli/image_code.h"
+#include "cli/images.h"
 #include "cli/info_report.h"
 #include "cli/lost_events.h"
 #include "cli/trace_files.h"
@@ -51,6 +53,7 @@ std::string tell_lost(const LostEvents& lost) {
 
 struct CheckOptions {
   InputOptions input;
+  ImageOptions images;
   bool json = false;
 };
 
@@ -97,6 +100,11 @@ Result<int> check(const CheckOptions& options) {
   lenient.strict = false;
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(lenient, {.anew = true}));
   ProblemLog& problems = *trace.problems;
+  if (options.images.any()) {
+    TW_ASSIGN_OR_RETURN(const symbols::ImageMap images,
+                        place_images(trace.source->catalog(), options.images));
+    trace.source = with_checked_code(std::move(trace.source), images);
+  }
   Invariants invariants(trace.source->catalog(), problems);
   LostEvents lost;
   TW_ASSIGN_OR_RETURN(
@@ -127,6 +135,8 @@ Result<int> check(const CheckOptions& options) {
 Run check_command(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   add_input_options(app, options->input);
+  add_image_options(app, options->images,
+                    "a comparison with what was executed, which is told beside the answer");
   app.add_flag("--json", options->json, "for scripts: problems as 'info --json' has them");
   app.footer("Exit status: 0 sound, 1 faulty or damaged, 3 not a trace at all.");
   return [options](const Invocation&) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/interrupt.h"
+#include "cli/trace_files.h"
 #include "cli/unknown_option.h"
 #include "cli/version.h"
 
@@ -81,7 +82,7 @@ int run_command(const Command& command, Invocation invocation,
     const auto unknown = unknown_option(app, arguments);
     return usage_error(invocation.program, unknown ? *unknown : printable(error.what()));
   }
-  return run(invocation);
+  return tell_lost_files(run(invocation));
 }
 
 std::string no_command(std::string_view word) {

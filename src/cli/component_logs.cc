@@ -2,14 +2,12 @@
 
 #include <fnmatch.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "cli/hook_session.h"
 #include "formats/hooklog.h"
@@ -18,30 +16,26 @@
 namespace tracewell::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Other logs may be beside them. One that cannot be read is for the report to complain of.
-bool is_component_log(const std::string& path) {
-  const std::string metadata = path + "/metadata";
-  std::error_code error;
-  if (!fs::is_regular_file(metadata, error)) return false;
-  const auto file = InputFile::open(metadata);
-  return !file.ok() ||
-         formats::read_hooklog_fact(as_text((*file)->bytes()), "component").has_value();
+bool is_component_log(const Folder& folder, const std::string& name) {
+  FoundRules rules;
+  rules.folder = folder.fd();
+  const auto log = Folder::found(name, rules);
+  if (!log.ok()) return false;
+  const auto file = log->read("metadata", formats::kHooklogMetadataMax);
+  if (!file.ok()) return file.error().code == Errc::Io;
+  return formats::read_hooklog_fact(as_text((*file)->bytes()), "component").has_value();
 }
 
-Result<std::vector<std::string>> names_in(const std::string& folder) {
-  std::vector<std::string> out;
-  std::error_code error;
-  fs::directory_iterator it(folder, error);
-  for (; !error && it != fs::directory_iterator(); it.increment(error))
-    if (!hooks::is_old_dump(it->path().filename().string()) &&
-        is_component_log(it->path().string()))
-      out.push_back(it->path().filename().string());
-  if (error)
-    return {Errc::Io, fmt::format("cannot read {}: {}", printable(folder), error.message())};
-  std::ranges::sort(out);
-  return out;
+Result<std::vector<std::string>> names_in(const std::string& path) {
+  const auto folder = Folder::named(path);
+  // That no component has a log is another answer.
+  if (!folder.ok()) return {Errc::Io, folder.error().message};
+  TW_ASSIGN_OR_RETURN(std::vector<std::string> names, folder->names());
+  std::erase_if(names, [&](const std::string& name) {
+    return hooks::is_old_dump(name) || !is_component_log(*folder, name);
+  });
+  return names;
 }
 
 }  // namespace

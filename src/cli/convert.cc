@@ -25,6 +25,7 @@
 #include "filter/step_frames.h"
 #include "filter/step_notes.h"
 #include "filter/step_numbers.h"
+#include "formats/trace64_stored.h"
 
 namespace tracewell::cli {
 namespace {
@@ -52,7 +53,8 @@ bool needs_opcodes(const formats::Format& format) { return format.name == "trace
 
 Status check_opcode(const Event& event, const ConvertOptions& options) {
   const auto* step = std::get_if<Step>(&event.body);
-  if (step == nullptr || !step->opcode.empty()) return {};
+  if (step == nullptr || !step->opcode.empty() || formats::is_stored_without_opcode(*step))
+    return {};
   const std::string what =
       fmt::format("{} does not tell the opcode of step {} at {:#x}, and a trace64 has all opcodes",
                   options.input.path, event.seq, step->pc);
@@ -190,6 +192,7 @@ Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const Add
 
 Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(const formats::Format* format, output_format(options));
+  TW_RETURN_IF_ERROR(check_csv_safe(options.save.csv_safe, format->name));
   if (options.output != "-" && is_same_file(options.input.path, options.output))
     return {Errc::InvalidArgument,
             fmt::format("{} and {} are the same file; give another one to write",
@@ -291,6 +294,7 @@ Run convert_command(CLI::App& app) {
       ->type_name("ADDR,...");
   app.add_flag("--mark-gaps", options->mark_gaps,
                "trace64: say where --where has left out steps (other formats always do)");
+  add_csv_safe(app, options->save.csv_safe);
   app.add_flag("--compat", options->save.compat,
                "write so that older readers open it (trace64: no user blocks, a small header)");
   app.add_option("--style", options->save.style,

@@ -3,11 +3,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
@@ -207,8 +206,7 @@ Result<int> query(const ComponentOptions& options) {
   for (const bool for_good : {false, true}) {
     if (!(for_good ? options.for_good : options.later)) continue;
     const std::string path = hooks::component_rules_path(for_good);
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) continue;
+    if (!is_there(path)) continue;
     TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
     fmt::print("{}", as_text(file->bytes()));
   }
@@ -221,10 +219,9 @@ Result<int> query(const ComponentOptions& options) {
 
 Result<int> dump(const ComponentOptions& options, const std::string& command) {
   TW_ASSIGN_OR_RETURN(const Components all, hooks::all_components());
-  std::error_code error;
   const std::string folder = options.folder.empty() ? hooks::default_component_folder()
                                                     : options.folder;
-  const auto path = std::filesystem::absolute(folder, error).lexically_normal().string();
+  const std::string path = absolute_path(folder);
   TW_ASSIGN_OR_RETURN(const std::vector<hooks::DumpedLog> logs,
                       hooks::dump_components(select(options, all), path, command));
   for (const hooks::DumpedLog& log : logs) {

@@ -8,11 +8,12 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <filesystem>
-#include <system_error>
+#include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
+#include "base/named.h"
 #include "base/text.h"
 
 namespace tracewell::cli {
@@ -21,10 +22,13 @@ namespace {
 /// What whoever called the command had open for what it starts: the end of a pipe that somebody
 /// reads to its end, say. What the command opened itself is not for others, and marked so.
 void close_what_was_inherited() {
-  std::error_code error;
+  const auto folder = Folder::named("/proc/self/fd");
+  if (!folder) return;
+  const auto names = folder->names();
+  if (!names) return;
   std::vector<int> inherited;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    const auto number = parse_number(entry.path().filename().string());
+  for (const std::string& name : *names) {
+    const auto number = parse_number(name);
     const int fd = number && *number <= INT_MAX ? static_cast<int>(*number) : -1;
     const int flags = fd > STDERR_FILENO ? ::fcntl(fd, F_GETFD) : -1;
     if (flags >= 0 && (flags & FD_CLOEXEC) == 0) inherited.push_back(fd);
@@ -43,8 +47,8 @@ void let_go_of_everything(const char* name) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null.get(), fd);
+  if (const auto null = open_named_for("/dev/null", {.write = true}); null)
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null->get(), fd);
   close_what_was_inherited();
 }
 

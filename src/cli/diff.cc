@@ -38,13 +38,15 @@ struct DiffCommand {
 struct OpenSteps {
   OpenTrace trace;
   std::unique_ptr<Source> stored;
+  AddressNames names;
   Source& source() const { return stored ? *stored : *trace.source; }
   timeline::DiffSide side() const { return {*source().steps(), source().catalog()}; }
 };
 
-Result<OpenSteps> open_steps(const InputOptions& options) {
+Result<OpenSteps> open_steps(const InputOptions& options, const ImageOptions& images) {
   OpenSteps out;
   TW_ASSIGN_OR_RETURN(out.trace, open_trace(options));
+  TW_ASSIGN_OR_RETURN(out.names, names_of_images(out.trace.source, images));
   if (out.trace.source->steps() == nullptr) {
     auto stored = timeline::StepStore::read(*out.trace.source);
     if (!stored) return std::move(stored).error().within(printable(options.path));
@@ -71,15 +73,15 @@ Result<bool> diff(const DiffCommand& command) {
   if (command.a.path == "-" && command.b.path == "-")
     return {Errc::InvalidArgument,
             "both A and B are -, and standard input can be read once; give a file for one of them"};
-  // Opening is a pass over the whole file; nothing is shared.
-  auto opening = std::async(std::launch::async, [&] { return open_steps(command.b); });
-  auto opened = open_steps(command.a);
+  // The images are A's; B may be of another build. Opening is a pass over the whole file; nothing
+  // is shared.
+  auto opening = std::async(std::launch::async, [&] { return open_steps(command.b, {}); });
+  auto opened = open_steps(command.a, command.images);
   auto other = opening.get();
   TW_ASSIGN_OR_RETURN(const OpenSteps a, std::move(opened));
   TW_ASSIGN_OR_RETURN(const OpenSteps b, std::move(other));
   tell_problems(a.trace, command.a.path);
   tell_problems(b.trace, command.b.path);
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(a.source(), command.images));
   Progress progress("comparing", a.side().steps.count());
   timeline::DiffOptions options;
   options.first = command.first;
@@ -97,7 +99,7 @@ Result<bool> diff(const DiffCommand& command) {
     TW_ASSIGN_OR_RETURN(left_out, thread_of(a.side(), b.side(), report.threads.size()));
   }
   const Catalog& catalog = a.side().catalog;
-  const DiffWords words(a.side(), b.side(), report, std::move(names));
+  const DiffWords words(a.side(), b.side(), report, AddressNames(a.names));
   fmt::print("{}", command.json
                        ? diff_json(report, catalog, words, left_out)
                        : diff_text(report, catalog, words, command.first, left_out));

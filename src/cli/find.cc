@@ -9,7 +9,6 @@
 
 #include "cli/command.h"
 #include "cli/find_hits.h"
-#include "cli/image_names.h"
 #include "cli/place.h"
 
 namespace tracewell::cli {
@@ -38,9 +37,9 @@ Result<int> find(const FindOptions& asked) {
             fmt::format("find {} does not go backwards", asked.what)};
   TW_RETURN_IF_ERROR(check_range(asked.from, asked.to));
   if (asked.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
-  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(asked.input));
+  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(asked.input, asked.images));
   TW_RETURN_IF_ERROR(check_steps(trace, asked.from, asked.to));
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(*trace.source, asked.images));
+  AddressNames names = std::move(trace.names);
   FindOptions options = asked;
   if (search->has_range) {
     TW_ASSIGN_OR_RETURN(const GivenPlace place,
@@ -79,7 +78,8 @@ Run find_command(CLI::App& app) {
   add_number_option(app, "--to", options->to, "end with step N");
   add_number_option(app, "--limit", options->limit, "end after N hits");
   app.add_flag("--backward", options->backward, "begin with the last one (not of bytes)");
-  add_image_options(app, options->images, "the names of functions, lines and data");
+  add_image_options(app, options->images,
+                    "the names of functions, lines and data, and instructions that are not told");
   app.add_flag("--json", options->json, "for scripts: an object a line");
   app.footer(
       "bytes: at which addresses memory held them, and before which steps, all of them at once. "

@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/image_names.h"
 #include "cli/images.h"
 #include "cli/step_trace.h"
 #include "cli/step_words.h"
@@ -73,8 +72,8 @@ void print(const Timeline::BlockHits& one, const std::string& name, const std::s
 
 Result<int> hits(const HitsOptions& options) {
   if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 shows nothing"};
-  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input));
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(*trace.source, options.images));
+  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input, options.images));
+  AddressNames names = std::move(trace.names);
   const StepWords words(trace.catalog(), std::move(names));
   std::vector<Timeline::BlockHits> all = count(*trace.timeline, options.blocks);
   if (!options.by_address)
@@ -97,7 +96,8 @@ Run hits_command(CLI::App& app) {
                "basic blocks: instructions that were always executed one behind the other");
   app.add_flag("--by-address", options->by_address, "by address, not by how often");
   add_number_option(app, "--limit", options->limit, "the first N only");
-  add_image_options(app, options->images, "the names of functions and lines");
+  add_image_options(app, options->images,
+                    "the names of functions and lines, and instructions that are not told");
   app.add_flag("--json", options->json, "for scripts: an object a line");
   app.footer("Exit status: 1 when the trace has no steps.");
   return [options](const Invocation&) {

@@ -1,13 +1,12 @@
 #include "cli/hook_groups.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/hook_session.h"
 #include "hooks/defaults.h"
@@ -86,8 +85,7 @@ std::string hook_groups_text(const std::vector<HookGroupLine>& lines) {
 Result<std::vector<HookGroup>> read_hook_groups() {
   std::vector<HookGroup> out = reserved_groups();
   const std::string path = hook_groups_path();
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return out;
+  if (!is_there(path)) return out;
   TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
   TW_ASSIGN_OR_RETURN(const std::vector<HookGroupLine> own,
                       parse_hook_groups(as_text(file->bytes()), path));

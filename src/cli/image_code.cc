@@ -15,6 +15,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "cli/counted.h"
+#include "cli/image_modules.h"
 #include "machine/control_flow.h"
 #include "model/source_over.h"
 #include "timeline/diff_flow.h"
@@ -169,6 +170,15 @@ std::unique_ptr<Source> with_checked_code(std::unique_ptr<Source> source,
     return std::make_unique<CheckedSource>(std::move(source), images);
   check_code(*source, images);
   return source;
+}
+
+/// Traces with random access are of formats that carry instructions.
+std::unique_ptr<Source> with_image_code(std::unique_ptr<Source> source,
+                                        const symbols::ImageMap& images) {
+  if (images.images().empty()) return source;
+  source = with_checked_code(std::move(source), images);
+  if (source->steps() != nullptr) return source;
+  return with_image_opcodes(std::move(source), images);
 }
 
 }  // namespace tracewell::cli

@@ -18,4 +18,9 @@ void check_code(Source& source, const symbols::ImageMap& images);
 std::unique_ptr<Source> with_checked_code(std::unique_ptr<Source> source,
                                           const symbols::ImageMap& images);
 
+/// The same, and what the images tell of code: steps of a trace without random access that do not
+/// tell their instruction, as in formats that carry none, have that of the image at their place.
+std::unique_ptr<Source> with_image_code(std::unique_ptr<Source> source,
+                                        const symbols::ImageMap& images);
+
 }  // namespace tracewell::cli

@@ -67,12 +67,20 @@ std::vector<const symbols::MappedImage*> in_order(const symbols::ImageMap& image
   return out;
 }
 
+}  // namespace
+
+void add_image_modules(Catalog& catalog, const symbols::ImageMap& images) {
+  for (const symbols::MappedImage* mapped : in_order(images)) add_module(catalog, *mapped);
+}
+
+namespace {
+
 class ModulesSource final : public SourceOver {
  public:
   ModulesSource(std::unique_ptr<Source> source, const symbols::ImageMap& images,
                 std::span<const Module> named)
       : SourceOver(std::move(source)), catalog_(source_->catalog()) {
-    for (const symbols::MappedImage* mapped : in_order(images)) add_module(catalog_, *mapped);
+    add_image_modules(catalog_, images);
     for (const Module& one : named) add_named(catalog_, one);
   }
 

@@ -12,6 +12,9 @@
 
 namespace tracewell::cli {
 
+/// What the images say of the modules of a trace.
+void add_image_modules(Catalog& catalog, const symbols::ImageMap& images);
+
 /// The same events under a catalog that has these images among its modules. A module of the trace
 /// at an image's place, or one of its name without a place, learns what it did not know. So does
 /// one with a name of `named`: whose file is not at hand.

@@ -24,6 +24,24 @@ std::string symbol_text(const symbols::SymbolPlace& place) {
   return place.offset == 0 ? place.name : fmt::format("{}+{}", place.name, place.offset);
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return out;
+}
+
+/// By the name of its file, or by what of that stands before ".so" or, of Windows, the last dot.
+/// Windows does not tell A from a.
+bool is_called(const symbols::Image& image, std::string_view module) {
+  const bool windows = image.facts().format == symbols::ImageFacts::Format::Pe;
+  const std::string_view path = image.path();
+  const std::string_view file = path.substr(path.find_last_of(windows ? "/\\" : "/") + 1);
+  const std::string_view stem = file.substr(0, windows ? file.rfind('.') : file.find(".so"));
+  if (!windows) return module == file || module == stem;
+  const std::string wanted = lower_case(module);
+  return wanted == lower_case(file) || wanted == lower_case(stem);
+}
+
 class ImageNames {
  public:
   explicit ImageNames(symbols::ImageMap images) : images_(std::move(images)) {}
@@ -70,15 +88,27 @@ class ImageNames {
     return symbol ? symbol_text(*symbol) : "";
   }
 
+  /// A name may hold a ! itself: that of an import, or of an operator.
   std::vector<symbols::NamedPlace> places(std::string_view name) {
-    std::vector<symbols::NamedPlace> out;
-    for (const symbols::MappedImage& mapped : images_.images())
-      for (const symbols::NamedPlace& one : names_of(mapped).find(name))
-        out.push_back({mapped.at(one.address), one.size_bytes});
+    std::vector<symbols::NamedPlace> out = places_in("", name);
+    const size_t mark = name.find('!');
+    if (out.empty() && mark != name.npos && mark != 0)
+      out = places_in(name.substr(0, mark), name.substr(mark + 1));
     return out;
   }
 
  private:
+  /// `module`: of its images alone; "" = of all.
+  std::vector<symbols::NamedPlace> places_in(std::string_view module, std::string_view name) {
+    std::vector<symbols::NamedPlace> out;
+    for (const symbols::MappedImage& mapped : images_.images()) {
+      if (!module.empty() && !is_called(*mapped.image, module)) continue;
+      for (const symbols::NamedPlace& one : names_of(mapped).find(name))
+        out.push_back({mapped.at(one.address), one.size_bytes});
+    }
+    return out;
+  }
+
   std::string code_text(uint64_t address) {
     std::string text = symbol(address);
     if (const std::string line = source(address); !line.empty())
@@ -110,17 +140,10 @@ AddressNames image_names(symbols::ImageMap images) {
           [names](std::string_view name) { return names->places(name); }};
 }
 
-Result<AddressNames> names_of_images(Source& steps, const ImageOptions& options) {
-  if (!options.any()) return AddressNames();
-  TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(steps.catalog(), options));
-  check_code(steps, images);
-  return image_names(std::move(images));
-}
-
 Result<AddressNames> names_of_images(std::unique_ptr<Source>& source, const ImageOptions& options) {
   if (!options.any()) return AddressNames();
   TW_ASSIGN_OR_RETURN(symbols::ImageMap images, place_images(source->catalog(), options));
-  source = with_checked_code(std::move(source), images);
+  source = with_image_code(std::move(source), images);
   return image_names(std::move(images));
 }
 

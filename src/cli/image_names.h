@@ -13,10 +13,9 @@ namespace tracewell::cli {
 /// Code is "match+19 at book.c:19", "match+19" or "book.c:19"; data is "table+8". An image's names
 /// are read when the first address in it is asked for.
 AddressNames image_names(symbols::ImageMap images);
-/// Of the images that were asked for, placed, and compared with the code of this trace of steps;
-/// none when there are none.
-Result<AddressNames> names_of_images(Source& steps, const ImageOptions& options);
-/// The same of any trace, which is compared while it is read from what `source` then is.
+/// Of the images that were asked for, placed; none when there are none. `source` is then compared
+/// with them while it is read, and has their instructions where it tells none: with_image_code().
+/// This is what an --image means to each command that reads steps.
 Result<AddressNames> names_of_images(std::unique_ptr<Source>& source, const ImageOptions& options);
 
 }  // namespace tracewell::cli

@@ -1,12 +1,11 @@
 #include "cli/images.h"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/trace_files.h"
 #include "symbols/image.h"
@@ -71,9 +70,8 @@ void tell_of_other_programs(const Catalog& catalog, const symbols::ImageMap& ima
 /// What stands behind an @ and is no number belongs to the file's name; but there must be one.
 Status check_base(const symbols::ImageSpec& spec) {
   const size_t at = spec.path.rfind('@');
-  std::error_code none;
   if (spec.base || at == spec.path.npos || at == 0 || spec.path.find('/', at) != spec.path.npos ||
-      std::filesystem::exists(spec.path, none))
+      is_there(spec.path))
     return {};
   const std::string base = spec.path.substr(at + 1);
   return {Errc::InvalidArgument,

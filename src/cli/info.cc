@@ -6,6 +6,9 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/image_code.h"
+#include "cli/image_modules.h"
+#include "cli/images.h"
 #include "cli/info_report.h"
 #include "cli/notes_file.h"
 #include "cli/trace_files.h"
@@ -15,6 +18,7 @@ namespace {
 
 struct InfoOptions {
   InputOptions input;
+  ImageOptions images;
   bool json = false;
 };
 
@@ -46,17 +50,25 @@ Status info(const InfoOptions& options) {
   info.format_description = trace.format->description;
   info.catalog = trace.source->catalog();
   info.notes = notes_of(trace, options.input.path).notes;
+  symbols::ImageMap images;
+  if (options.images.any()) {
+    TW_ASSIGN_OR_RETURN(images, place_images(info.catalog, options.images));
+    add_image_modules(info.catalog, images);
+  }
   const auto* summary = dynamic_cast<const formats::Summarised*>(trace.source.get());
   if (Seekable* index = trace.source->seekable(); index && summary) {
     info.records = index->count();
     info.threads = summary->thread_count();
     info.facts = summary->facts();
+    if (!images.images().empty()) check_code(*trace.source, images);
   } else {
+    trace.source = with_checked_code(std::move(trace.source), images);
     TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
                         select_events(std::move(trace.source), {}, *trace.problems,
                                       options.input.strict, "counting"));
     TW_RETURN_IF_ERROR(count_events(*source, info));
   }
+  note_lost_bytes(trace);
   info.problems = trace.problems.get();
   fmt::print("{}", options.json ? info_json(info) : info_text(info));
   return {};
@@ -67,6 +79,7 @@ Status info(const InfoOptions& options) {
 Run info_command(CLI::App& app) {
   auto options = std::make_shared<InfoOptions>();
   add_input_options(app, options->input);
+  add_image_options(app, options->images, "its place, and whether it is what was executed");
   app.add_flag("--json", options->json, "as JSON");
   return [options](const Invocation&) {
     const Status status = info(*options);

@@ -57,14 +57,26 @@ class InfoWriter {
     out_ += '\n';
   }
 
+  /// What was not reported is not mentioned.
+  void write_counts(const RunStatus& status) {
+    std::string frames = status.frames ? counted(*status.frames, "frame") + " kept" : "";
+    if (status.frames_created)
+      frames += status.frames ? fmt::format(" of {} created", *status.frames_created)
+                              : counted(*status.frames_created, "frame") + " created";
+    if (!frames.empty()) line("", "{}", frames);
+    const std::string_view kind = status.circular.value_or(false) ? "circular " : "";
+    if (!status.buffer_size && !status.buffer_free && kind.empty()) return;
+    std::string buffer = fmt::format("{}buffer", kind);
+    if (status.buffer_size) buffer += " of " + counted(*status.buffer_size, "byte");
+    if (status.buffer_free)
+      buffer += fmt::format(", {} free", status.buffer_size ? std::to_string(*status.buffer_free)
+                                                            : counted(*status.buffer_free, "byte"));
+    line("", "{}", buffer);
+  }
+
   void write_status(const RunStatus& status) {
     line("status", "{}", stop_text(status));
-    if (status.frames)
-      line("", "{} kept{}", counted(*status.frames, "frame"),
-           status.frames_created ? fmt::format(" of {} created", *status.frames_created) : "");
-    if (status.buffer_size)
-      line("", "{}buffer of {}, {} free", status.circular.value_or(false) ? "circular " : "",
-           counted(*status.buffer_size, "byte"), status.buffer_free.value_or(0));
+    write_counts(status);
     auto moment = [this](std::string_view what, std::optional<uint64_t> time_us) {
       if (time_us && *time_us != 0 && *time_us < INT64_MAX / 1000)
         line("", "{} {}", what, time_text(static_cast<int64_t>(*time_us) * 1000));
@@ -125,6 +137,11 @@ class InfoWriter {
   std::string out_;
 };
 
+std::string tracepoint_text(const RunStatus& status) {
+  if (status.stop_tracepoint == 0) return "a tracepoint";  // none has that number: not reported
+  return fmt::format("tracepoint {}", status.stop_tracepoint);
+}
+
 }  // namespace
 
 std::string stop_text(const RunStatus& status) {
@@ -140,9 +157,11 @@ std::string stop_text(const RunStatus& status) {
     case RunStatus::Stop::Disconnected:
       return "stopped because the debugger went away";
     case RunStatus::Stop::PassCount:
-      return fmt::format("stopped by the pass count of tracepoint {}", status.stop_tracepoint);
+      return "stopped by the pass count of " + tracepoint_text(status);
     case RunStatus::Stop::Failed:
-      return fmt::format("stopped by an error at tracepoint {}: {}", status.stop_tracepoint, why);
+      if (status.stop_tracepoint == 0 && !why.empty()) return fmt::format("stopped: {}", why);
+      return fmt::format("stopped by an error at {}{}{}", tracepoint_text(status),
+                         why.empty() ? "" : ": ", why);
     case RunStatus::Stop::Unknown:
       return why.empty() ? "not known" : fmt::format("cut off: {}", why);
   }

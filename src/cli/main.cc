@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/patient.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
   // parent may have left it ignored.
   std::signal(SIGPIPE, SIG_DFL);
   keep_size_signal_from_ending_us();
+  tracewell::make_standard_streams_patient();
   try {
     const int status = tracewell::cli::run_program({argv, argv + argc});
     const bool written = std::fflush(stdout) == 0;

@@ -141,8 +141,7 @@ Status write_notes(const std::string& path, const InputFile& file_of_trace,
 Status delete_notes(const std::string& path) {
   TW_ASSIGN_OR_RETURN(const Place place, place_beside(path));
   if (!place.at.valid()) return {};
-  TW_ASSIGN_OR_RETURN(const Folder folder, Folder::named(parent_of(path)));
-  return folder.remove(place.name);
+  return remove_at(place, path);
 }
 
 TraceNotes notes_of(const OpenTrace& trace, const std::string& path,

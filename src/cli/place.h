@@ -19,8 +19,9 @@ struct GivenPlace {
   uint64_t last(uint64_t otherwise) const;
 };
 
-/// "ADDR" or "ADDR,LEN", where ADDR may be NAME or NAME+N if there are names, in memory with
-/// addresses of `address_bytes`. InvalidArgument begins with `what`: "find exec work: …".
+/// "ADDR" or "ADDR,LEN", where ADDR may be NAME, NAME+N, MODULE!NAME or MODULE!NAME+N if there are
+/// names, in memory with addresses of `address_bytes`. InvalidArgument begins with `what`:
+/// "find exec work: …".
 Result<GivenPlace> parse_place(std::string_view what, std::string_view text,
                                const AddressNames& names, uint32_t address_bytes);
 

@@ -28,6 +28,7 @@ struct PrintOptions {
   std::string format = "text";
   std::vector<std::string> columns;
   bool json = false;
+  formats::SaveOptions save;
 };
 
 /// For people, then what is text in the table of formats.
@@ -40,7 +41,8 @@ std::vector<std::string> printed_formats() {
 
 /// "text" is ours alone; the others are formats.
 Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options, AddressNames names) {
-  if (options.format != "text") return create_sink(*formats::find_format(options.format), "-");
+  if (options.format != "text")
+    return create_sink(*formats::find_format(options.format), "-", options.save);
   if (!options.json && options.columns.empty())
     return text_sink(output_has_color(), std::move(names));
   StepRowsOptions rows;
@@ -53,6 +55,7 @@ Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options, Add
 }
 
 Status check(const PrintOptions& options) {
+  TW_RETURN_IF_ERROR(check_csv_safe(options.save.csv_safe, options.format));
   if (options.format == "text") return {};
   if (options.json || !options.columns.empty())
     return {Errc::InvalidArgument, fmt::format("{} has its own columns; --columns and --json are "
@@ -98,6 +101,7 @@ Run print_command(CLI::App& app) {
   app.add_option("--format", options->format, "of the output")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));
+  add_csv_safe(app, options->save.csv_safe);
   app.add_option("--columns", options->columns,
                  "of executed instructions, a line each: " + column_names())
       ->delimiter(',')

@@ -53,6 +53,7 @@ Result<int> repair(const RepairOptions& options) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(format, options.output, save));
   tell_other_name(options.output, format, source->catalog().machine);
   TW_RETURN_IF_ERROR(pump(*source, *sink));
+  note_lost_bytes(trace);
   tell_left_out(*sink, options.output);
   // The trace itself may have gone where reports go.
   std::FILE* const report = options.output == "-" ? stderr : stdout;

@@ -24,6 +24,7 @@ struct ReplayOptions {
   InputOptions input;
   std::string comm;
   ImageOptions images;
+  std::string allow_users;
   bool once = false;
   bool remote_debug = false;
 };
@@ -64,14 +65,19 @@ int ended_by(const UniqueFd& signals) {
 
 Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(const Comm comm, parse_comm(options.comm));
+  DoorRules rules;
+  rules.notice = tell_line;
+  TW_ASSIGN_OR_RETURN(rules.admission, Admission::parse(options.allow_users));
   if (comm.kind == Comm::Kind::Stdio && options.input.path == "-")
     return {Errc::InvalidArgument, "standard input cannot be both the trace and the connection"};
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
   // Nobody is told to come to what cannot be opened. What takes longer is seen while they come.
   TW_RETURN_IF_ERROR(is_openable(options.input));
   TW_RETURN_IF_ERROR(are_openable(options.images));
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm, rules));
   if (const std::string text = transport->announcement(); !text.empty()) tell_line(text);
+  if (const std::string text = transport->warning(); !text.empty())
+    tell_line("tracewell: " + text);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Opening> opening,
                       Opening::start(options.input, options.images));
   const Status served = serve_recorded(*transport, *opening, session_options(options),
@@ -92,10 +98,11 @@ Run replay_command(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
   add_input_options(app, options->input);
   app.add_option("COMM", options->comm,
-                 "where GDB connects to: HOST:PORT, [IPv6]:PORT, :PORT (loopback), unix:PATH, a "
+                 "where GDB connects to: unix:PATH, HOST:PORT, [IPv6]:PORT, :PORT (loopback), a "
                  "serial device, or - for standard input and output")
       ->required();
   add_image_options(app, options->images, "read-only memory and symbols");
+  add_allow_users(app, options->allow_users);
   app.add_flag("--once", options->once, "end after the first connection");
   app.add_flag("--remote-debug", options->remote_debug, "show the packets");
   return [options](const Invocation&) {

@@ -116,7 +116,7 @@ Result<std::optional<Connection>> next_debugger(Transport& transport, Opening& o
     auto connection = transport.accept();
     if (connection) return std::optional(*std::move(connection));
     if (transport.listen_fd() < 0) return std::move(connection).error();
-    // Else a caller that hung up before we answered.
+    // Else nobody who is a debugger, yet.
   }
 }
 
@@ -125,12 +125,13 @@ Result<std::optional<Connection>> next_debugger(Transport& transport, Opening& o
 Status serve_recorded(Transport& transport, Opening& opening, agent::SessionOptions options,
                       bool once, int quit_fd) {
   const bool last = once || transport.listen_fd() < 0;
+  options.refuse_junk = transport.listen_fd() >= 0;
   while (true) {
-    TW_ASSIGN_OR_RETURN(const std::optional<Connection> connection,
+    TW_ASSIGN_OR_RETURN(std::optional<Connection> connection,
                         next_debugger(transport, opening, quit_fd));
     if (!connection) return {};
     if (options.notice) options.notice(connection->peer);
-    std::string early;
+    std::string early = std::exchange(connection->early, {});
     TW_ASSIGN_OR_RETURN(const Awaited awaited, await(*connection, opening, quit_fd, early));
     if (awaited == Awaited::Quit) return {};
     if (awaited == Awaited::Gone && !last) continue;

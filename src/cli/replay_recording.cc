@@ -45,7 +45,7 @@ class Frames final : public Recording {
   }
   target::Target& target() override { return target_; }
   agent::Trace* trace() override { return trace_.get(); }
-  std::vector<std::string> files() const override { return target_.files(); }
+  std::vector<target::ListedFile> files() const override { return target_.files(); }
 
  private:
   OpenTrace open_;
@@ -63,7 +63,7 @@ class Steps final : public Recording {
 
   target::Target& target() override { return target_; }
   void rewind() override { target_.rewind(); }
-  std::vector<std::string> files() const override { return target_.files(); }
+  std::vector<target::ListedFile> files() const override { return target_.files(); }
 
  private:
   StepHistory history_;
@@ -88,8 +88,8 @@ Result<std::unique_ptr<Recording>> open_recording(const InputOptions& input,
   TW_RETURN_IF_ERROR(fits_a_packet(trace.source->catalog()));
   // What the user may have mistyped comes before what takes long.
   TW_ASSIGN_OR_RETURN(symbols::ImageMap placed, place_images(trace.source->catalog(), images));
+  trace.source = with_image_code(std::move(trace.source), placed);
   TW_ASSIGN_OR_RETURN(StepTrace steps, index_step_trace(std::move(trace), input, watch));
-  check_code(*steps.source, placed);
   std::vector<Note> notes = std::move(steps.notes);
   StepHistory history(std::move(steps));
   if (history.count() == 0) return {Errc::NotFound, "the trace has no steps"};

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "cli/images.h"
 #include "cli/trace_files.h"
+#include "target/listed_file.h"
 #include "target/target.h"
 
 namespace tracewell::cli {
@@ -26,7 +27,7 @@ class Recording {
   virtual void rewind() {}
   virtual agent::Trace* trace() { return nullptr; }  // null: no frames to look at
   /// What a debugger may read of this machine.
-  virtual std::vector<std::string> files() const = 0;
+  virtual std::vector<target::ListedFile> files() const = 0;
 };
 
 /// Doubts and problems are told to standard error.

@@ -2,10 +2,8 @@
 // in for AIX's command of that name, whose options it has; docs/how-to/report-by-templates.md
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -67,18 +65,15 @@ Result<uint64_t> load(const ReportArguments& arguments, report::Templates& templ
 }
 
 /// Also what may not be looked at: it is said then what that is.
-bool is_there(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error) || error == std::errc::permission_denied;
-}
+bool may_be_there(const std::string& path) { return !is_surely_missing(path); }
 
 /// The common template file, and the common log, when nothing else is asked for.
 void fill_in(ReportArguments& arguments) {
   const std::string templates = default_templates();
-  if (arguments.templates.empty() && is_there(templates))
+  if (arguments.templates.empty() && may_be_there(templates))
     arguments.templates = {templates};
   const std::string log = hooks::default_log();
-  if (arguments.task.files.empty() && is_there(log))
+  if (arguments.task.files.empty() && may_be_there(log))
     arguments.task.files = {log};
 }
 
@@ -86,14 +81,13 @@ void fill_in(ReportArguments& arguments) {
 Status spares_inputs(const ReportArguments& arguments) {
   const std::string& output = arguments.task.output;
   if (output == "-") return {};
-  std::error_code none;
-  const auto folder = std::filesystem::absolute(output, none).parent_path();
+  const std::string folder = parent_of(absolute_path(output));
   for (const auto* paths : {&arguments.task.files, &arguments.templates}) {
     for (const std::string& path : *paths) {
       if (is_same_file(path, output))
         return {Errc::InvalidArgument, fmt::format("{} and {} are the same file; give another one "
                                                    "to write", printable(path), printable(output))};
-      if (is_same_file(path, folder.string()))
+      if (is_same_file(path, folder))
         return {Errc::InvalidArgument, fmt::format("{} is in the log {}; write it elsewhere",
                                                    printable(output), printable(path))};
     }
@@ -112,6 +106,7 @@ Result<int> check(const ReportArguments& arguments) {
 Status choose_form(const ReportArguments& arguments, report::ReportOptions& options) {
   const ReportTask& task = arguments.task;
   const bool rows = task.format != "text";
+  TW_RETURN_IF_ERROR(check_csv_safe(task.csv_safe, task.format));
   if (rows + arguments.raw + (options.form == report::Form::Counts) > 1)
     return {Errc::InvalidArgument, "--format, -r and -O hist=on: one of them is enough"};
   if (rows) options.form = report::Form::Rows;
@@ -160,6 +155,7 @@ void add_forms(CLI::App& app, ReportArguments& arguments) {
                  "jsonl or csv: an event a line, for programs; text is for people")
       ->type_name("NAME")
       ->check(CLI::IsMember({"text", "jsonl", "csv"}));
+  add_csv_safe(app, task.csv_safe);
   app.add_flag("--follow", task.follow,
                "go on with what is logged from now on, until the trace or Ctrl-C ends it");
   app.add_option("--color", arguments.color,

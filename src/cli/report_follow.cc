@@ -2,14 +2,14 @@
 
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "hooks/control.h"
 #include "hooks/log_clock.h"
+#include "hooks/log_use.h"
 
 namespace tracewell::cli {
 namespace {
@@ -34,23 +34,20 @@ Result<FollowedLog> follow_log(const std::string& path) {
   out.log.path = path;
   out.log.trace.problems = std::make_unique<ProblemLog>();
   out.log.trace.format = formats::find_format("hooklog");
-  std::error_code none;
-  std::string folder = std::filesystem::absolute(path, none).lexically_normal().string();
-  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-  std::error_code hidden;
-  if (!std::filesystem::exists(folder, hidden) && !hidden)
+  const std::string folder = hooks::log_path(path);
+  if (is_surely_missing(folder))
     return {Errc::Io, printable(path) + ": there is no such log (yet): `trace` makes it"};
-  if (!hidden && !std::filesystem::is_directory(folder, none))
+  if (is_there(folder) && !is_folder(folder))
     return {Errc::Unsupported, printable(path) + ": only logs of trace hooks can be followed"};
-  if (!std::filesystem::exists(folder + "/metadata", hidden) && !hidden)
+  if (is_surely_missing(folder + "/metadata"))
     return {Errc::Io,
             printable(path) + " is a folder, and no log: that would have a file 'metadata'"};
   formats::HooklogFollow::Session session;
   if (auto control = hooks::Control::open(); control.ok()) {
     session.runs = [control = std::make_shared<hooks::Control>(*std::move(control)), folder] {
-      std::error_code gone;  // a log that somebody has removed does not grow
+      // A log that somebody has removed does not grow.
       return interrupted() == 0 && session_runs(*control, folder) &&
-             std::filesystem::exists(folder + "/metadata", gone);
+             is_there(folder + "/metadata");
     };
   } else {
     session.runs = [] { return false; };

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "base/text.h"
+#include "formats/csv.h"
 
 namespace tracewell::cli {
 namespace {
@@ -79,18 +81,6 @@ std::string fields_cell(const report::ReportRow& row) {
   return cell;
 }
 
-/// RFC 4180.
-void put_cell(std::string& line, std::string_view text) {
-  if (!line.empty()) line += ',';
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    line += text;
-    return;
-  }
-  line += '"';
-  for (const char c : text) line.append(c == '"' ? 2 : 1, c);
-  line += '"';
-}
-
 }  // namespace
 
 Status ReportRows::begin() {
@@ -104,15 +94,23 @@ Status ReportRows::put(const report::ReportRow& row) {
     return known ? fmt::format("{}", value) : std::string();
   };
   line_.clear();
-  put_cell(line_, row.log);
+  const auto text_cell = [this](std::string_view text) {
+    if (!line_.empty()) line_ += ',';
+    formats::put_csv_cell(line_, text, csv_safe_);
+  };
+  text_cell(printable(row.log));
+  line_ += fmt::format(",{:04X},{}", entry.hook, entry.subhook);
+  text_cell(printable(row.label));
   for (const std::string& cell :
-       {fmt::format("{:04X}", entry.hook), fmt::format("{}", entry.subhook),
-        std::string(row.label), number(row.time_ns.has_value(), row.time_ns.value_or(0)),
+       {number(row.time_ns.has_value(), row.time_ns.value_or(0)),
         number(row.times.known, row.times.elapsed_ns), number(row.times.known, row.times.delta_ns),
         number(entry.tid != 0, entry.tid), number(entry.pid != 0, entry.pid),
-        number(entry.cpu >= 0, entry.cpu), std::string(entry.process_path), fields_cell(row),
-        std::string(row.text)})
-    put_cell(line_, cell);
+        number(entry.cpu >= 0, entry.cpu)})
+    line_ += "," + cell;
+  text_cell(printable(entry.process_path));
+  // Lines and tabs in these are the template's: what is data in them has dots instead.
+  text_cell(fields_cell(row));
+  text_cell(row.text);
   line_ += "\r\n";
   return out_.write(line_);
 }

@@ -11,8 +11,9 @@ namespace tracewell::cli {
 
 class ReportRows {
  public:
-  /// Borrows the output.
-  ReportRows(OutputFile& out, bool json) : out_(out), json_(json) {}
+  /// Borrows the output. `csv_safe`: formats/csv.h
+  ReportRows(OutputFile& out, bool json, bool csv_safe)
+      : out_(out), json_(json), csv_safe_(csv_safe) {}
 
   /// The line before the first event; once.
   Status begin();
@@ -20,7 +21,7 @@ class ReportRows {
 
  private:
   OutputFile& out_;
-  bool json_;
+  bool json_, csv_safe_;
   std::string line_;
 };
 

@@ -32,7 +32,7 @@ class ReportRun {
         templates_(templates),
         options_(options),
         output_(std::move(output)),
-        rows_(output_, task.format == "jsonl") {
+        rows_(output_, task.format == "jsonl", task.csv_safe) {
     // Files that are reported one after the other are strangers to each other.
     options_.once = options_.once && task.merge;
   }
@@ -125,7 +125,10 @@ Status ReportRun::part(std::span<ReportLog> logs,
   const Status written = events(report, logs, merge, follows);
   begin(report, logs, std::nullopt);
   // What came before an error is whole, and printed.
-  for (const ReportLog& log : logs) tell_damage(report, log);
+  for (const ReportLog& log : logs) {
+    note_lost_bytes(log.trace);
+    tell_damage(report, log);
+  }
   TW_RETURN_IF_ERROR(report.finish());
   for (const ReportLog& log : logs) tell_problems(log.trace, log.path);
   printed_ += report.printed();

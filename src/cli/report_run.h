@@ -15,7 +15,7 @@ struct ReportTask {
   InputOptions input;  // without a path
   std::string output = "-";
   std::string format = "text";
-  bool merge = false, follow = false, no_heading = false, verbose = false;
+  bool merge = false, follow = false, no_heading = false, verbose = false, csv_safe = false;
 };
 
 /// Returns the exit status.

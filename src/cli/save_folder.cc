@@ -1,17 +1,12 @@
 #include "cli/save_folder.h"
 
-#include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/folder.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/trace_files.h"
 #include "formats/format.h"
@@ -23,15 +18,6 @@ Error refused(std::string_view name, std::string_view why) {
   return {Errc::InvalidArgument, fmt::format("cannot save to '{}': {}", printable(name), why), {}};
 }
 
-/// The folder `name` inside `folder`, reached without symbolic links and without leaving it.
-UniqueFd open_inside(int folder, const std::string& name) {
-  open_how how{};
-  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
-  return UniqueFd(
-      static_cast<int>(::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how)));
-}
-
 }  // namespace
 
 Status SaveFolder::set_folder(const std::string& path) {
@@ -39,11 +25,10 @@ Status SaveFolder::set_folder(const std::string& path) {
     folder_.clear();
     return {};
   }
-  std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::canonical(path, error);
-  if (error || !std::filesystem::is_directory(absolute, error))
+  const auto real = real_path(path);
+  if (!real || !is_folder(*real))
     return {Errc::InvalidArgument, fmt::format("'{}' is not a folder", printable(path))};
-  folder_ = absolute.string();
+  folder_ = *real;
   return {};
 }
 
@@ -52,26 +37,33 @@ Result<std::string> SaveFolder::path_of(std::string_view name) const {
     return refused(name, "this server saves nothing; start it with --save-dir DIR, or use "
                          "`monitor set save-dir DIR`");
   if (name.find('\0') != name.npos) return refused(name, "there is a zero byte in it");
-  const std::filesystem::path path(name);
-  if (path.is_absolute()) return refused(name, "only names inside the save folder are allowed");
-  if (!path.has_filename() || path.filename() == "." || path.filename() == "..")
+  const std::string leaf = file_name_of(std::string(name));
+  if (leaf.empty() || leaf == "." || leaf == "..")
     return refused(name, "that does not name a file");
-  const UniqueFd folder(::open(folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.valid()) return errno_error("cannot open " + folder_);
-  const std::string parent = path.has_parent_path() ? path.parent_path().string() : ".";
-  const UniqueFd inside = open_inside(folder.get(), parent);
-  if (!inside.valid()) {
-    if (errno == EXDEV || errno == ELOOP)
-      return refused(name, "only names inside the save folder are allowed");
-    return errno_error(fmt::format("cannot save to '{}'", printable(name)));
+  const bool absolute = name.starts_with('/');
+  std::string parent =
+      parent_of(absolute_path(absolute ? std::string(name) : folder_ + "/" + std::string(name)));
+  // The folder itself may have been named through a link.
+  if (absolute) parent = real_path(parent).value_or(parent);
+  const std::string top = folder_ == "/" ? "" : folder_;
+  if (parent != folder_ && !parent.starts_with(top + "/"))
+    return refused(name, "only names inside the save folder are allowed");
+  TW_ASSIGN_OR_RETURN(Folder inside, Folder::named(folder_));
+  const std::string way = parent == folder_ ? "" : parent.substr(top.size() + 1);
+  for (const std::string_view step : split(way, '/')) {
+    if (step.empty()) continue;
+    if (inside.is_link(std::string(step)))
+      return refused(name, "symbolic links inside the save folder are not followed");
+    auto next = inside.inside(std::string(step));
+    if (!next) return std::move(next).error().within("cannot save there");
+    inside = *std::move(next);
   }
-  struct stat present {};
-  const std::string leaf = path.filename().string();
-  const bool exists = ::fstatat(inside.get(), leaf.c_str(), &present, AT_SYMLINK_NOFOLLOW) == 0;
-  if (exists && !S_ISREG(present.st_mode)) return refused(name, "what is there is no plain file");
-  if (exists && !overwrite_)
+  const auto present = inside.facts_of_name(leaf);
+  if (present && present->kind != FileFacts::Kind::Regular)
+    return refused(name, "what is there is no plain file");
+  if (present && !overwrite_)
     return refused(name, "it exists already, and the server was not told --save-overwrite");
-  return folder_ + "/" + path.string();
+  return inside.path_of(leaf);
 }
 
 Status SaveFolder::save(std::string_view name, Source& source) const {

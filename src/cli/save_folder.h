@@ -16,8 +16,8 @@ class SaveFolder {
   Status set_folder(const std::string& path);
   void set_overwrite(bool overwrite) { overwrite_ = overwrite; }
 
-  /// Writes all of `source` as a GDB trace file under a relative `name`, whole or not at all. No
-  /// way leads out of the folder: neither `..` nor a symbolic link.
+  /// Writes all of `source` as a GDB trace file under `name`, whole or not at all: relative to the
+  /// folder, or absolute. No way leads out of the folder: neither `..` nor a symbolic link.
   Status save(std::string_view name, Source& source) const;
 
  private:

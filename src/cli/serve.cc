@@ -173,22 +173,32 @@ int serve(ServeOptions& options, const Conventions& conventions) {
 
   auto comm = parse_comm(options.comm);
   if (!comm) return conventions.fail(comm.error());
+  DoorRules rules;
+  rules.notice = [&log](std::string_view line) { log.notice(line); };
+  if (auto admission = Admission::parse(options.allow_users); admission)
+    rules.admission = *std::move(admission);
+  else
+    return conventions.fail(admission.error());
   options.launch.keep_stdio_free = comm->kind == Comm::Kind::Stdio;
   become_guarded();
   catch_quit_signals();
   watch_face();
-  auto transport = Transport::open(*comm);
+  auto transport = Transport::open(*comm, std::move(rules));
   if (!transport) return conventions.fail(transport.error());
 
   const auto target = target::make_linux_target();
+  target->facts()->give_up = [] { return quit_signal != 0; };
   auto first = first_process(*target, options, log);
   if (!first) return conventions.fail(first.error());
   agent::Engine trace(*target);
   trace.use_fast(*agent::parse_fast_use(options.fast_tracepoints));
   trace.keep_buffer_in(buffer_home(options.buffer, log));
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
+  if (std::string text = (*transport)->warning(); !text.empty()) log.notice("tracewell: " + text);
 
   auto server = server_options(options, settings, trace);
+  server.session.refuse_junk =
+      comm->kind == Comm::Kind::Tcp || comm->kind == Comm::Kind::Unix;
   // Where standard output carries the protocol, what breakpoint commands print goes beside it.
   std::FILE* const out = comm->kind == Comm::Kind::Stdio ? stderr : stdout;
   server.session.print = [out](std::string_view text) {

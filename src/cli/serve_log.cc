@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/named.h"
 #include "base/text.h"
 
 namespace tracewell::cli {
@@ -14,7 +15,12 @@ ServeLog::~ServeLog() {
 
 bool ServeLog::set_file(const std::string& path) {
   std::FILE* file = nullptr;
-  if (!path.empty() && !(file = std::fopen(path.c_str(), "we"))) return false;
+  if (!path.empty()) {
+    auto fd = open_named_for(path,
+                             {.read = false, .write = true, .create = true, .truncate = true});
+    if (!fd || !(file = ::fdopen(fd->get(), "w"))) return false;
+    fd->release();
+  }
   if (file_) std::fclose(file_);
   file_ = file;
   return true;

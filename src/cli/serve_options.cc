@@ -10,15 +10,17 @@
 
 #include "agent/packets.h"
 #include "base/text.h"
+#include "cli/admission.h"
 #include "cli/version.h"
 
 namespace tracewell::cli {
 namespace {
 
 constexpr std::string_view kForms =
-    "COMM is where a debugger connects: HOST:PORT, [IPv6]:PORT, or :PORT for this machine only\n"
-    "(other interfaces must be named, and whoever can connect can do what you can do); unix:PATH;\n"
-    "a serial device; - or stdio. PORT 0 takes a free one.\n\n"
+    "COMM is where a debugger connects: unix:PATH; HOST:PORT, [IPv6]:PORT, or :PORT for this\n"
+    "machine only (there, only you and root are admitted; at an address of another interface\n"
+    "everybody who reaches it, and whoever connects can do what you can do); a serial device;\n"
+    "- or stdio. PORT 0 takes a free one.\n\n"
     "  serve [OPTIONS] COMM PROG [ARGS…]   starts PROG for the debugger\n"
     "  serve [OPTIONS] --attach COMM PID   takes a running process\n"
     "  serve [OPTIONS] --multi COMM        waits for what the debugger wants\n";
@@ -78,6 +80,7 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
                "Give programs the same addresses each time (default)");
   app.add_flag("--startup-with-shell,!--no-startup-with-shell", launch.startup_with_shell,
                "Start programs by a shell, which expands their arguments (default)");
+  add_allow_users(app, options.allow_users);
   app.add_flag("--debug", options.debug, "Say what the server does");
   app.add_flag("--remote-debug", options.remote_debug, "Show the packets");
   app.add_flag("--selftest", options.selftest, "Accepted for gdbserver's sake: there are none");

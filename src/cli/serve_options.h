@@ -34,6 +34,7 @@ struct ServeOptions {
   std::string fast_tracepoints = "all";
   std::string save_dir;  // "" = nothing may be saved
   bool save_overwrite = false;
+  std::string allow_users;
   std::string comm;
   int64_t pid = 0;                             // --attach
   target::Processes::LaunchOptions launch;     // argv empty: no program

@@ -1,35 +1,21 @@
 #include "cli/spool.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "base/named.h"
+#include "base/paths.h"
 
 namespace tracewell::cli {
 namespace {
 
 constexpr size_t kPieceBytes = size_t{1} << 20;
-
-/// In $TMPDIR, or /tmp. Not every file system can do without a name from the start.
-Result<UniqueFd> nameless() {
-  std::error_code failed;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
-  if (failed) return Error{Errc::Io, "no folder for temporary files: " + failed.message(), {}};
-  UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd.valid()) return fd;
-  std::string name = (folder / "tracewell.XXXXXX").string();
-  fd = UniqueFd(::mkostemp(name.data(), O_CLOEXEC));
-  if (!fd.valid()) return errno_error("cannot write " + name);
-  ::unlink(name.c_str());
-  return fd;
-}
 
 Status write_all(int fd, Bytes bytes) {
   while (!bytes.empty()) {
@@ -58,7 +44,7 @@ Result<Spool> Spool::standard_input(const InputFile::Wanted& wanted) {
   Spool out;
   struct stat status = {};
   if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) return out;
-  TW_ASSIGN_OR_RETURN(out.fd_, nameless());
+  TW_ASSIGN_OR_RETURN(out.fd_, open_nameless(temporary_folder()));
   std::vector<uint8_t> buffer(kPieceBytes);
   size_t head = 0;
   for (bool judged = false; !judged;) {

@@ -9,6 +9,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "cli/image_names.h"
 #include "cli/notes_file.h"
 #include "cli/terminal.h"
 #include "timeline/moment.h"
@@ -51,9 +52,12 @@ Result<timeline::Timeline> open_timeline(const StepTrace& trace, const OpenWatch
 
 }  // namespace
 
-Result<StepTrace> open_step_trace(const InputOptions& options) {
+Result<StepTrace> open_step_trace(const InputOptions& options, const ImageOptions& images) {
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options));
-  return index_step_trace(std::move(trace), options);
+  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.source, images));
+  TW_ASSIGN_OR_RETURN(StepTrace out, index_step_trace(std::move(trace), options));
+  out.names = std::move(names);
+  return out;
 }
 
 Result<StepTrace> index_step_trace(OpenTrace trace, const InputOptions& options,

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "cli/images.h"
+#include "cli/text_sink.h"
 #include "cli/trace_files.h"
 #include "machine/usage.h"
 #include "model/batch.h"
@@ -21,6 +23,7 @@ struct StepTrace {
   Source* source = nullptr;        // with steps()
   std::unique_ptr<timeline::Timeline> timeline;
   std::vector<Note> notes;  // by step
+  AddressNames names;       // of the images that were asked for
 
   const Catalog& catalog() const { return source->catalog(); }
   /// A step that stays until the next call. It remembers where it is, so that steps that follow
@@ -37,7 +40,7 @@ struct StepTrace {
 /// Opens the trace and its index, FILE.tidx, which is made or extended when need be; where it
 /// cannot be written, and for what is not a file, it is kept in memory. Unsupported when the trace
 /// is not one of executed instructions. Problems of the trace are told.
-Result<StepTrace> open_step_trace(const InputOptions& options);
+Result<StepTrace> open_step_trace(const InputOptions& options, const ImageOptions& images = {});
 /// InvalidArgument, with those that there are, when no step is of that thread.
 Status check_thread(const StepTrace& trace, uint64_t tid);
 /// InvalidArgument when --from is behind --to; NotFound when it is behind the last step.

@@ -2,12 +2,14 @@
 // have the same fault at dozens of places: a line each would bury the answer.
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/trace_files.h"
 
 namespace tracewell::cli {
@@ -34,6 +36,22 @@ Kind& kind_of(std::vector<Kind>& kinds, std::string_view code) {
   return at != kinds.end() ? *at : kinds.emplace_back(Kind{code, 0, 0});
 }
 
+/// By InputFile::id(): of which lost bytes were told, and which are traces. A process has one
+/// command.
+struct FilesToldOf {
+  std::set<uint64_t> told, traces;
+};
+FilesToldOf& files_told_of() {
+  static FilesToldOf known;
+  return known;
+}
+
+std::string lost_text(const LostBytes& lost) {
+  return fmt::format("{} bytes could not be read, and were taken as zeros: the file was cut while "
+                     "it was read, or its disk failed",
+                     lost.bytes);
+}
+
 }  // namespace
 
 std::string problem_line(const Problem& problem) {
@@ -42,17 +60,39 @@ std::string problem_line(const Problem& problem) {
                      printable(problem.text));
 }
 
+void note_trace_file(const InputFile& file) { files_told_of().traces.insert(file.id()); }
+
 void note_lost_bytes(const OpenTrace& trace) {
-  const auto lost = trace.file ? trace.file->lost() : std::nullopt;
-  if (!lost) return;
-  constexpr std::string_view kCode = "file-shrank";
-  if (std::ranges::find(trace.problems->kept(), kCode, &Problem::code) !=
-      trace.problems->kept().end())
-    return;
-  trace.problems->add({lost->first, Problem::Severity::Damage, kCode.data(),
-                       fmt::format("{} bytes could not be read, and were taken as zeros: the file "
-                                   "was cut while it was read, or its disk failed",
-                                   lost->bytes)});
+  FilesToldOf& known = files_told_of();
+  for (const LostFile& file : InputFile::all_lost()) {
+    const bool own = trace.file && file.id == trace.file->id();
+    if ((!own && known.traces.contains(file.id)) || !known.told.insert(file.id).second) continue;
+    std::string text = lost_text(file.lost);
+    if (!own) text = fmt::format("{}, from {:#x}: {}", file.path, file.lost.first, text);
+    trace.problems->add({own ? std::optional(file.lost.first) : std::nullopt,
+                         Problem::Severity::Damage, "file-shrank", std::move(text)});
+  }
+}
+
+Status no_lost_files() {
+  const std::vector<LostFile> lost = InputFile::all_lost();
+  if (lost.empty()) return {};
+  return Error{Errc::Corrupt, lost_text(lost[0].lost), {}}.within(printable(lost[0].path));
+}
+
+int tell_lost_files(int status) {
+  FilesToldOf& known = files_told_of();
+  // What writes logs cuts what was half written in them, and has that mapped.
+  if (known.traces.empty()) return status;
+  bool told = false;
+  for (const LostFile& file : InputFile::all_lost()) {
+    if (!known.told.insert(file.id).second) continue;
+    told = true;
+    fmt::print(stderr, "tracewell: {}: damage file-shrank at {:#x}: {}\n", printable(file.path),
+               file.lost.first, lost_text(file.lost));
+  }
+  if (!told) return status;
+  return status == kOk || status == kNothing ? static_cast<int>(kBadInput) : status;
 }
 
 void tell_problems(const OpenTrace& trace, const std::string& path) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -13,6 +12,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/message.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_groups.h"
@@ -21,6 +22,7 @@
 #include "cli/trace_collector.h"
 #include "cli/trace_foreground.h"
 #include "hooks/defaults.h"
+#include "hooks/log_use.h"
 #include "hooks/session.h"
 
 namespace tracewell::cli {
@@ -88,21 +90,18 @@ Result<unsigned> free_channel(const hooks::Control& control) {
   return {Errc::Limit, "all channels from 1 to 7 are in use"};
 }
 
-Result<std::string> log_path(const TraceOptions& options, unsigned channel) {
-  std::error_code error;
-  std::filesystem::path path = options.log;
+Result<std::string> chosen_log(const TraceOptions& options, unsigned channel) {
+  std::string path = options.log;
   if (options.log == "-")
     return {Errc::InvalidArgument, "-o -: a log is a folder, and cannot be written to a pipe"};
   if (options.log.empty()) {
     path = hooks::default_log();
     if (channel != 0) path += fmt::format("-{}", channel);
-    std::filesystem::create_directories(path.parent_path(), error);
-    if (error)
-      return {Errc::Io, fmt::format("cannot make {} (-o names another log): {}",
-                                    path.parent_path().string(), error.message())};
+    const std::string folder = parent_of(path);
+    if (auto made = make_folders(folder); !made.ok())
+      return hinting(std::move(made).error(), printable(folder), "(-o names another log)");
   }
-  path = std::filesystem::absolute(path, error).lexically_normal();
-  return path.string();
+  return hooks::log_path(path);
 }
 
 /// Those of -j and the groups of -J, without those of -k and -K.
@@ -233,7 +232,7 @@ Result<hooks::SessionOptions> session_of(const TraceOptions& options, unsigned c
   out.stop_when_full = options.stop_when_full;
   out.off = options.off;
   out.keep_old_log = options.keep_old;
-  TW_ASSIGN_OR_RETURN(out.log, log_path(options, channel));
+  TW_ASSIGN_OR_RETURN(out.log, chosen_log(options, channel));
   TW_RETURN_IF_ERROR(choose_hooks(options, out));
   TW_RETURN_IF_ERROR(choose_threads(options, out));
   TW_RETURN_IF_ERROR(choose_cpus(options, out));

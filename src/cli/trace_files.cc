@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/folder.h"
 #include "base/open.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -17,6 +18,7 @@
 #include "cli/spool.h"
 #include "cli/terminal.h"
 #include "filter/select.h"
+#include "formats/hooklog.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::cli {
@@ -35,6 +37,7 @@ class WatchedSource final : public Source {
     if (interrupted() != 0) return {Errc::Io, "interrupted"};
     auto more = source_->next(batch);
     if (strict_) TW_RETURN_IF_ERROR(problems_.strict());
+    if (strict_ && more.ok() && !*more) TW_RETURN_IF_ERROR(no_lost_files());
     if (more.ok()) progress_.at(done_ += batch.size());
     return more;
   }
@@ -132,6 +135,21 @@ std::optional<Sidecar> sidecar_of(const InputFile& trace) {
   return out;
 }
 
+namespace {
+
+/// The folder was named; what is in it is found.
+Result<std::shared_ptr<InputFile>> metadata_in(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const Folder folder, Folder::named(path));
+  auto file = folder.read("metadata", formats::kHooklogMetadataMax);
+  if (file || file.error().code != Errc::NotFound) return file;
+  return Error{Errc::Io,
+               fmt::format("{} is a folder, and no trace: that would have a file 'metadata'",
+                           printable(path)),
+               {}};
+}
+
+}  // namespace
+
 Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch) {
   OpenTrace trace;
   trace.problems = std::make_unique<ProblemLog>();
@@ -144,11 +162,13 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
   }
   // A trace in the Common Trace Format is a folder, which is known by this file in it.
   const bool folder = options.path != "-" && is_folder(options.path);
-  const std::string named = folder ? options.path + "/metadata" : options.path;
-  if (folder && is_surely_missing(named))
-    return {Errc::Io, fmt::format("{} is a folder, and no trace: that would have a file 'metadata'",
-                                  printable(options.path))};
-  TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(spool.empty() ? named : spool.path(), is_trace));
+  if (folder) {
+    TW_ASSIGN_OR_RETURN(trace.file, metadata_in(options.path));
+  } else {
+    const std::string named = spool.empty() ? options.path : spool.path();
+    TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(named, is_trace));
+  }
+  note_trace_file(*trace.file);
   formats::OpenOptions open_options;
   if (!options.endian.empty())
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
@@ -235,6 +255,17 @@ void tell_other_name(const std::string& output, const formats::Format& format,
 void tell_left_out(const Sink& sink, const std::string& name) {
   for (const std::string& line : sink.left_out())
     fmt::print(stderr, "tracewell: {}: {}\n", printable(name), printable(line));
+}
+
+void add_csv_safe(CLI::App& app, bool& safe) {
+  app.add_flag("--csv-safe", safe,
+               "csv: a ' before texts that a spreadsheet would take for formulas");
+}
+
+Status check_csv_safe(bool safe, std::string_view format) {
+  if (!safe || format == "csv") return {};
+  return {Errc::InvalidArgument,
+          fmt::format("--csv-safe is of csv, and this is {}", printable(format))};
 }
 
 Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path,

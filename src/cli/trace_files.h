@@ -133,9 +133,16 @@ class CountingSource final : public Source {
 
 /// To standard error: the first few of each kind, and how many there are of it (tell_problems.cc).
 void tell_problems(const OpenTrace& trace, const std::string& path);
-/// Adds to the problems what the file lacks that it had when it was opened (InputFile::lost()). For
-/// when all was read; tell_problems() does it, too.
+/// Adds to the problems what files lack that they had when they were opened (InputFile::lost()):
+/// the trace, its index, images. For when all was read; tell_problems() does it, too.
 void note_lost_bytes(const OpenTrace& trace);
+/// It is a trace, and its loss that trace's problem; open_trace() says so.
+void note_trace_file(const InputFile& file);
+/// At the end of a command: what was not told by then, to standard error. Since the answer may be
+/// wrong then, the result is no good status if a trace was asked; else it is `status`.
+int tell_lost_files(int status);
+/// Corrupt when anything was lost, told or not: for --strict.
+Status no_lost_files();
 /// That x64dbg looks for code of this machine in files of another name than this one.
 void tell_other_name(const std::string& output, const formats::Format& format,
                      std::string_view machine);
@@ -144,6 +151,9 @@ void tell_left_out(const Sink& sink, const std::string& name);
 /// "warning frame-cut at 0x12: text", for people and scripts.
 std::string problem_line(const Problem& problem);
 
+/// --csv-safe, and whether it fits the format that is written.
+void add_csv_safe(CLI::App& app, bool& safe);
+Status check_csv_safe(bool safe, std::string_view format);
 /// Opens `path` ("-": standard output) for `format`. Refuses binary on a terminal.
 Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path,
                                           const formats::SaveOptions& options = {});

@@ -19,6 +19,9 @@
 
 #include <fmt/format.h>
 
+#include "base/named.h"
+#include "base/open.h"
+#include "cli/door.h"
 #include "cli/transport_socket.h"
 
 namespace tracewell::cli {
@@ -54,9 +57,9 @@ class StdioTransport final : public Transport {
     Connection connection;
     connection.input = UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
     connection.output = UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!connection.input.valid() || !connection.output.valid() || !null.valid())
+    if (!connection.input.valid() || !connection.output.valid())
       return errno_error("standard input and output");
+    TW_ASSIGN_OR_RETURN(const UniqueFd null, open_named("/dev/null"));
     ::dup2(null.get(), STDIN_FILENO);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     connection.peer = "Remote debugging using stdio";
@@ -83,8 +86,7 @@ class SerialTransport final : public Transport {
 
 /// Eight bits, no echo, no translation, no flow control; the speed stays as it was set.
 Result<std::unique_ptr<Transport>> open_serial(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
-  if (!fd.valid()) return errno_error("cannot open " + path);
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, open_named_for(path, {.write = true, .wait = false}));
   struct termios settings;
   if (::tcgetattr(fd.get(), &settings) != 0) return errno_error(path + " is no serial device");
   ::cfmakeraw(&settings);
@@ -132,10 +134,19 @@ Result<Comm> parse_comm(std::string_view text) {
   return comm;
 }
 
-Result<std::unique_ptr<Transport>> Transport::open(const Comm& comm) {
+Result<std::unique_ptr<Transport>> Transport::open(const Comm& comm, DoorRules rules) {
+  const bool socket = comm.kind == Comm::Kind::Tcp || comm.kind == Comm::Kind::Unix;
+  if (!socket && rules.admission.widened())
+    return Error{Errc::InvalidArgument, "--allow-users is for sockets only", {}};
   switch (comm.kind) {
-    case Comm::Kind::Tcp: return open_tcp(comm);
-    case Comm::Kind::Unix: return open_unix(comm.path);
+    case Comm::Kind::Tcp: {
+      TW_ASSIGN_OR_RETURN(auto listener, listen_tcp(comm));
+      return Door::open(std::move(listener), std::move(rules));
+    }
+    case Comm::Kind::Unix: {
+      TW_ASSIGN_OR_RETURN(auto listener, listen_unix(comm.path, rules.admission.widened()));
+      return Door::open(std::move(listener), std::move(rules));
+    }
     case Comm::Kind::Serial: return open_serial(comm.path);
     case Comm::Kind::Stdio: break;
   }

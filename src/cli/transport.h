@@ -6,12 +6,15 @@
 //   - or stdio                      standard input and output
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/file.h"
 #include "base/result.h"
+#include "cli/admission.h"
 
 namespace tracewell::cli {
 
@@ -30,21 +33,33 @@ struct Connection {
   UniqueFd input;
   UniqueFd output;  // none: the input is both
   std::string peer; // "Remote debugging from host 127.0.0.1, port 51324"
+  std::string early;  // what has been read of it already
   int write_fd() const { return output.valid() ? output.get() : input.get(); }
+};
+
+/// Whom a socket lets in, and who is told of the others.
+struct DoorRules {
+  Admission admission;
+  std::function<void(std::string_view)> notice;  // may be empty
+  /// So long a caller may take for the first packet.
+  std::chrono::milliseconds patience{30'000};
 };
 
 /// An open COMM.
 class Transport {
  public:
-  /// Listens, or opens the device.
-  static Result<std::unique_ptr<Transport>> open(const Comm& comm);
+  /// Listens, or opens the device. InvalidArgument when the rules cannot be kept there.
+  static Result<std::unique_ptr<Transport>> open(const Comm& comm, DoorRules rules = {});
   /// Removes the socket that it made in the file system.
   virtual ~Transport() = default;
 
   /// What to tell whoever waits for us; "" = nothing.
   virtual std::string announcement() const = 0;
-  /// Readable when accept() has something; -1: it has something now, and only once.
+  /// What the user should know of who can connect; "" = nothing.
+  virtual std::string warning() const { return ""; }
+  /// Readable when accept() may have something; -1: it has something now, and only once.
   virtual int listen_fd() const = 0;
+  /// A debugger. An error of a transport that listens: nobody yet.
   virtual Result<Connection> accept() = 0;
 };
 

@@ -147,8 +147,9 @@ bool Link::accept() {
   auto connection = transport_.accept();
   const bool once = transport_.listen_fd() < 0;
   spent_ = once;
-  if (!connection) return once;  // else a caller that hung up before we answered
+  if (!connection) return once;  // else nobody who is a debugger, yet
   connection_ = *std::move(connection);
+  inbox_ = std::exchange(connection_.early, {});
   connected_ = true;
   lost_ = false;
   return true;

@@ -14,8 +14,16 @@
 
 #include <fmt/format.h>
 
+#include "base/folder.h"
+#include "base/open.h"
+#include "base/paths.h"
+#include "cli/peer.h"
+
 namespace tracewell::cli {
 namespace {
+
+/// While a debugger is served others wait here; room for those who must not be there, too.
+constexpr int kBacklog = 128;
 
 /// `words` are gdbserver's, which scripts look for.
 Error cannot(std::string_view words, std::string_view where, int errno_value = errno) {
@@ -37,62 +45,96 @@ Result<UniqueFd> accept_on(int listener, sockaddr_storage& from, socklen_t& size
   size = sizeof from;
   UniqueFd fd(::accept4(listener, reinterpret_cast<sockaddr*>(&from), &size,
                         SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!fd.valid()) return errno_error("accept");
-  return fd;
+  if (fd.valid()) return fd;
+  const int why = errno;
+  Error error = errno_error(why, "accept");
+  errno = why;
+  return error;
 }
 
-class TcpTransport final : public Transport {
- public:
-  explicit TcpTransport(UniqueFd fd) : fd_(std::move(fd)) {}
-  std::string announcement() const override {
-    sockaddr_storage own{};
-    socklen_t size = sizeof own;
-    (void)::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&own), &size);
-    return "Listening on port " + name_of(own, size).second;
+/// A debugger whose machine is gone without a word is noticed within minutes, rather than hours.
+void keep_looking(int fd) {
+  const int on = 1, idle_s = 300, again_s = 30, times = 4;
+  (void)::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &again_s, sizeof again_s);
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+}
+
+bool is_loopback(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    sockaddr_in in;
+    std::memcpy(&in, &address, sizeof in);
+    return ntohl(in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
   }
-  int listen_fd() const override { return fd_.get(); }
-  Result<Connection> accept() override {
+  sockaddr_in6 in;
+  std::memcpy(&in, &address, sizeof in);
+  return IN6_IS_ADDR_LOOPBACK(&in.sin6_addr) ||
+         (IN6_IS_ADDR_V4MAPPED(&in.sin6_addr) && in.sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
+}
+
+class TcpListener final : public Listener {
+ public:
+  explicit TcpListener(UniqueFd fd) : fd_(std::move(fd)) {
+    socklen_t size = sizeof own_;
+    (void)::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&own_), &size);
+    port_ = name_of(own_, size).second;
+  }
+  std::string announcement() const override { return "Listening on port " + port_; }
+  int fd() const override { return fd_.get(); }
+  bool is_local() const override { return is_loopback(own_); }
+  Result<Caller> accept() override {
     sockaddr_storage from{};
     socklen_t size = 0;
     TW_ASSIGN_OR_RETURN(UniqueFd fd, accept_on(fd_.get(), from, size));
     const int on = 1;
     (void)::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    keep_looking(fd.get());
     const auto [host, port] = name_of(from, size);
-    Connection connection;
-    connection.input = std::move(fd);
-    connection.peer = fmt::format("Remote debugging from host {}, port {}", host, port);
-    return connection;
+    Caller caller;
+    if (is_local()) caller.user = tcp_peer_user(fd.get());
+    caller.fd = std::move(fd);
+    caller.name = fmt::format("Remote debugging from host {}, port {}", host, port);
+    return caller;
   }
 
  private:
   UniqueFd fd_;
+  sockaddr_storage own_{};
+  std::string port_;
 };
 
-class UnixTransport final : public Transport {
+class UnixListener final : public Listener {
  public:
-  UnixTransport(UniqueFd fd, std::string path, ino_t inode)
-      : fd_(std::move(fd)), path_(std::move(path)), inode_(inode) {}
-  ~UnixTransport() override {
-    struct stat there;
-    if (::lstat(path_.c_str(), &there) == 0 && there.st_ino == inode_) ::unlink(path_.c_str());
+  UnixListener(UniqueFd fd, Folder folder, const std::string& name, std::string path)
+      : fd_(std::move(fd)), folder_(std::move(folder)), name_(name), path_(std::move(path)) {}
+  ~UnixListener() override {
+    const auto there = folder_.facts_of_name(name_);
+    if (made_ && there && there->is_same(*made_)) (void)folder_.remove(name_);
+  }
+  /// False: what has the name is not what was bound to it.
+  bool is_there() {
+    made_ = folder_.facts_of_name(name_);
+    return made_ && made_->kind == FileFacts::Kind::Other && made_->owner == ::geteuid();
   }
   std::string announcement() const override { return "Listening on unix:" + path_; }
-  int listen_fd() const override { return fd_.get(); }
-  Result<Connection> accept() override {
+  int fd() const override { return fd_.get(); }
+  bool is_local() const override { return true; }
+  Result<Caller> accept() override {
     sockaddr_storage from{};
     socklen_t size = 0;
-    TW_ASSIGN_OR_RETURN(UniqueFd fd, accept_on(fd_.get(), from, size));
-    Connection connection;
-    connection.input = std::move(fd);
-    connection.peer = "Remote debugging using unix:" + path_;
-    return connection;
+    Caller caller;
+    TW_ASSIGN_OR_RETURN(caller.fd, accept_on(fd_.get(), from, size));
+    caller.user = unix_peer_user(caller.fd.get());
+    caller.name = "Remote debugging using unix:" + path_;
+    return caller;
   }
 
  private:
   UniqueFd fd_;
-  std::string path_;
-  ino_t inode_;
+  Folder folder_;
+  std::string name_, path_;
+  std::optional<FileFacts> made_;
 };
 
 Result<UniqueFd> listen_on(const addrinfo& info, std::string_view where) {
@@ -101,7 +143,7 @@ Result<UniqueFd> listen_on(const addrinfo& info, std::string_view where) {
   const int on = 1;
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(fd.get(), info.ai_addr, info.ai_addrlen) != 0) return cannot_bind(where);
-  if (::listen(fd.get(), 1) != 0) return cannot("listen on socket", where);
+  if (::listen(fd.get(), kBacklog) != 0) return cannot("listen on socket", where);
   return fd;
 }
 
@@ -113,9 +155,14 @@ bool has_owner(const sockaddr_un& address) {
          errno != ECONNREFUSED;
 }
 
+bool is_socket(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Transport>> open_tcp(const Comm& comm) {
+Result<std::unique_ptr<Listener>> listen_tcp(const Comm& comm) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   // Without a name: loopback, because whoever may connect may do what the server's user may do.
@@ -134,33 +181,48 @@ Result<std::unique_ptr<Transport>> open_tcp(const Comm& comm) {
       if (info->ai_family == family) fd = listen_on(*info, where);
   ::freeaddrinfo(found);
   if (!fd) return std::move(fd).error();
-  return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(*std::move(fd)));
+  return std::unique_ptr<Listener>(std::make_unique<TcpListener>(*std::move(fd)));
 }
 
-Result<std::unique_ptr<Transport>> open_unix(const std::string& path) {
+Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, bool for_others) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
     return Error{Errc::InvalidArgument, "the socket's path is too long: " + path, {}};
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
 
-  struct stat there;
-  if (::lstat(path.c_str(), &there) == 0) {
-    if (!S_ISSOCK(there.st_mode)) return cannot_bind(path, EEXIST);
+  // No link of somebody else's leads to it, and what has its name is known by the folder.
+  TW_ASSIGN_OR_RETURN(const Place place, place_beside(path));
+  TW_ASSIGN_OR_RETURN(Folder folder, Folder::named(parent_of(path)));
+  TW_ASSIGN_OR_RETURN(const FileFacts opened, folder.facts());
+  TW_ASSIGN_OR_RETURN(const FileFacts placed, facts_of(place.folder.get(), path));
+  if (!opened.is_same(placed)) return cannot_bind(path, EAGAIN);
+  if (place.at.valid()) {
+    if (!is_socket(place.at.get())) return cannot_bind(path, EEXIST);
     if (has_owner(address)) return cannot_bind(path, EADDRINUSE);
-    ::unlink(path.c_str());
+    if (place.facts.owner != ::geteuid())
+      return Error{Errc::InvalidArgument,
+                   fmt::format("{}: Can't bind address: {} left a socket there; remove it, or take "
+                               "another name",
+                               path, user_name(place.facts.owner)),
+                   {}};
+    (void)folder.remove(place.name);
   }
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return errno_error("Can't open socket");
-  const mode_t before = ::umask(0177);
-  const int bound = ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+  // bind(2) gives the name the socket's own mode: at no time can others use it.
+  const mode_t mode = for_others ? 0666 : 0600, before = ::umask(0777 & ~mode);
+  const int bound = ::fchmod(fd.get(), mode) != 0
+                        ? -1
+                        : ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
   const int bind_errno = errno;
   ::umask(before);
   if (bound != 0) return cannot_bind(path, bind_errno);
-  if (::lstat(path.c_str(), &there) != 0) return errno_error(path);
-  auto transport = std::make_unique<UnixTransport>(std::move(fd), path, there.st_ino);
-  if (::listen(transport->listen_fd(), 1) != 0) return cannot("listen on socket", path);
-  return std::unique_ptr<Transport>(std::move(transport));
+  auto listener =
+      std::make_unique<UnixListener>(std::move(fd), std::move(folder), place.name, path);
+  if (!listener->is_there()) return cannot_bind(path, EAGAIN);
+  if (::listen(listener->fd(), kBacklog) != 0) return cannot("listen on socket", path);
+  return std::unique_ptr<Listener>(std::move(listener));
 }
 
 }  // namespace tracewell::cli

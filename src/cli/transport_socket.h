@@ -1,14 +1,39 @@
-// The transports that listen: TCP and Unix sockets.
+// What listens: TCP and Unix sockets. Who may stay is the Door's business.
 #pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 
 #include "cli/transport.h"
 
 namespace tracewell::cli {
 
-/// Listens on the first address that the host's name has, IPv4 before IPv6.
-Result<std::unique_ptr<Transport>> open_tcp(const Comm& comm);
+/// Somebody who has connected. The descriptor is non-blocking.
+struct Caller {
+  UniqueFd fd;
+  std::string name;  // "Remote debugging from host 127.0.0.1, port 51324"
+  Result<uint32_t> user = Error{};  // whose process it is, where the system can know
+};
 
-/// Makes the socket with rights for its owner only. One that nobody owns any more is replaced.
-Result<std::unique_ptr<Transport>> open_unix(const std::string& path);
+class Listener {
+ public:
+  /// Removes the socket that it made in the file system.
+  virtual ~Listener() = default;
+  virtual std::string announcement() const = 0;
+  virtual int fd() const = 0;
+  /// Does everybody who can connect belong to a user of this machine? Then Caller::user counts.
+  virtual bool is_local() const = 0;
+  /// Io, with errno as it was: nobody is there any more, or the system cannot.
+  virtual Result<Caller> accept() = 0;
+};
+
+/// Listens on the first address that the host's name has, IPv4 before IPv6.
+Result<std::unique_ptr<Listener>> listen_tcp(const Comm& comm);
+
+/// Makes the socket, for its owner only or `for_others`, too. One of this user's that nobody
+/// listens at any more is replaced.
+Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, bool for_others);
 
 }  // namespace tracewell::cli

@@ -1,14 +1,13 @@
 // trcctl: what trace does where its command line says nothing.
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
@@ -31,9 +30,7 @@ std::string any_size_text(const std::optional<uint64_t>& bytes) {
 
 /// A trace that has lost its collector. Where there is no control file there is no trace, either.
 void tell_traces() {
-  std::error_code error;
-  if (!std::filesystem::exists(hooks::control_folder() + "/" + TRACEWELL_CONTROL_NAME, error))
-    return;
+  if (!is_there(hooks::control_folder() + "/" + TRACEWELL_CONTROL_NAME)) return;
   if (const auto control = hooks::Control::open(); control.ok()) tell_collectors(*control);
 }
 
@@ -58,9 +55,8 @@ Status set_size(const std::string& text, const char* option, const SizeLimits& l
 
 Status set_path(const std::string& text, std::optional<std::string>& to) {
   if (text.empty()) return {};
-  std::error_code error;
-  to = std::filesystem::absolute(text, error).lexically_normal().string();
-  return error ? Status(Errc::InvalidArgument, error.message()) : Status();
+  to = absolute_path(text);
+  return {};
 }
 
 Result<int> defaults(const DefaultsOptions& options) {

@@ -1,20 +1,20 @@
 // trcdead FILE: what trace hooks left in rings that nobody will collect any more, from the core
 // file of their program, or from the folder of a log whose session was never ended.
-#include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
 #include "cli/hook_session.h"
 #include "hooks/dead_rings.h"
+#include "hooks/log_use.h"
 #include "hooks/session.h"
 
 namespace tracewell::cli {
@@ -28,22 +28,33 @@ struct DeadOptions {
 /// The log that the rings lay in, if they did.
 std::string log_of_rings(const std::vector<hooks::DeadRing>& rings) {
   for (const hooks::DeadRing& one : rings)
-    if (!one.path.empty())
-      return std::filesystem::path(one.path).parent_path().parent_path().string();
+    if (!one.path.empty()) return parent_of(parent_of(one.path));
   return "";
+}
+
+Result<std::string> choose_log(const DeadOptions& options, const std::string& path,
+                               const hooks::DeadRings& found) {
+  if (!options.log.empty()) return hooks::log_path(options.log);
+  const std::string log = log_of_rings(found.rings);
+  if (!log.empty() && found.of_core)
+    return {Errc::InvalidArgument,
+            fmt::format("{} is a core file, which says of itself that its rings are of the log {}; "
+                        "-o LOG says where they shall go",
+                        printable(path), printable(log))};
+  return hooks::log_path(log.empty() ? hooks::default_log() : log);
 }
 
 Result<int> rescue(const DeadOptions& options, const std::string& command) {
   const std::string path = options.path.empty() ? hooks::default_log() : options.path;
-  TW_ASSIGN_OR_RETURN(std::vector<hooks::DeadRing> rings, hooks::find_dead_rings(path));
+  TW_ASSIGN_OR_RETURN(hooks::DeadRings found, hooks::find_dead_rings(path));
+  for (const std::string& why : found.left_out)
+    fmt::print(stderr, "tracewell: {}; it is left out\n", printable(why));
   if (options.channel)
-    std::erase_if(rings, [&](const auto& one) { return one.head.channel != *options.channel; });
-  std::string log = options.log;
-  if (log.empty()) log = log_of_rings(rings);
-  if (log.empty()) log = hooks::default_log();
-  std::error_code error;
-  log = std::filesystem::absolute(log, error).lexically_normal().string();
-  TW_ASSIGN_OR_RETURN(const hooks::Rescue done, hooks::collect_dead_rings(rings, log, command));
+    std::erase_if(found.rings,
+                  [&](const auto& one) { return one.head.channel != *options.channel; });
+  TW_ASSIGN_OR_RETURN(const std::string log, choose_log(options, path, found));
+  TW_ASSIGN_OR_RETURN(const hooks::Rescue done,
+                      hooks::collect_dead_rings(found.rings, log, command));
   fmt::print("{}: {} of {}\n", printable(done.log), counted(done.packets, "packet"),
              counted(done.rings, "ring"));
   return static_cast<int>(kOk);
@@ -59,8 +70,9 @@ Run trcdead_command(CLI::App& app) {
   add_channel_options(app, options->channel);
   app.footer(
       "Without FILE, it is the log that trace has by default; without -o, the log that the rings\n"
-      "lay in. A core file has the rings whose files were gone when the program died, and names\n"
-      "those that were there. A log takes rings of its own session only.\n"
+      "lay in, if it is yours. A core file has the rings whose files were gone when the program\n"
+      "died, and names those that were there: -o says then where they go. A log takes rings of\n"
+      "its own session only.\n"
       "Exit status: 1 if there are no rings.");
   return [options](const Invocation& call) {
     const auto status = rescue(*options, call.program);

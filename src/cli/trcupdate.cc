@@ -1,14 +1,13 @@
 // trcupdate FILE: changes a template file by a list of changes, FILE.trc, and writes the list that
 // takes them back, FILE.undo.trc.
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
@@ -28,8 +27,7 @@ struct UpdateOptions {
 };
 
 Result<std::string> read_templates(const std::string& path, bool must_be_there) {
-  std::error_code error;
-  if (!must_be_there && !std::filesystem::exists(path, error)) return std::string();
+  if (!must_be_there && !is_there(path)) return std::string();
   TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
   const std::string_view text = as_text(file->bytes());
   if (text.starts_with("\x1f\x9d"))

@@ -132,7 +132,7 @@ RingReader::Front RingReader::open(uint32_t number, bool ended) {
 /// Its head at least makes sense.
 bool RingReader::holds_record(Front& front, uint64_t bytes) {
   if (bytes > TRACEWELL_RECORD_MAX) return false;
-  tracewell_record record;
+  tracewell_frame_record record;
   std::memcpy(&record, record_at(front.ring), sizeof record);
   if (record.bytes != 0 && (record.bytes < sizeof record || record.bytes > bytes)) return false;
   front.bytes = bytes;
@@ -172,7 +172,7 @@ bool RingReader::visit_first(const Front& front, const Visit& visit) {
   const uint8_t* const from = record_at(number);
   copy_.assign(from, from + front.bytes);
   move_on(number, front.bytes);
-  tracewell_record record;
+  tracewell_frame_record record;
   std::memcpy(&record, copy_.data(), sizeof record);
   RingLosses& losses = seen_[number].losses;
   if (record.bytes < sizeof record || record.bytes > front.bytes) {

@@ -1,6 +1,8 @@
 // Comma-separated values, for spreadsheets: a header line, then one event a line. RFC 4180: lines
 // end in CR LF, a field with a comma, quote or line end is quoted. Written only;
 // docs/formats/csv.md
+#include "formats/csv.h"
+
 #include <iterator>
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@ namespace {
 
 using Kind = FrameBlock::Kind;
 constexpr std::string_view kExtensions[] = {"csv"};
+constexpr std::string_view kFormulaBegins = "=+-@\t\r";
 
 enum Column : uint8_t {
   Seq,
@@ -44,8 +47,8 @@ constexpr std::string_view kHeader =
 
 class CsvWriter final : public Sink {
  public:
-  static Result<std::unique_ptr<Sink>> create(OutputFile file, const SaveOptions&) {
-    return std::unique_ptr<Sink>(new CsvWriter(std::move(file)));
+  static Result<std::unique_ptr<Sink>> create(OutputFile file, const SaveOptions& options) {
+    return std::unique_ptr<Sink>(new CsvWriter(std::move(file), options.csv_safe));
   }
 
   std::vector<std::string> refuses(const Catalog&) const override {
@@ -70,7 +73,7 @@ class CsvWriter final : public Sink {
   Status finish() override { return file_.commit(); }
 
  private:
-  explicit CsvWriter(OutputFile file) : file_(std::move(file)) {}
+  CsvWriter(OutputFile file, bool safe) : file_(std::move(file)), safe_(safe) {}
 
   template <class... Args>
   void put(Column column, fmt::format_string<Args...> format, Args&&... args) {
@@ -168,29 +171,42 @@ class CsvWriter final : public Sink {
     fields_[Text] = printable(lost.why);
   }
 
+  /// Numbers are no text: -1 is no formula.
+  static bool is_text(size_t column) {
+    return column >= Registers && column != Id && column != Subhook && column != Count;
+  }
+
   const std::string& line() {
     line_.clear();
-    for (const std::string& field : fields_) {
-      if (&field != fields_) line_ += ',';
-      if (field.find_first_of(",\"\r\n") == std::string::npos) {
-        line_ += field;
-        continue;
-      }
-      line_ += '"';
-      for (const char c : field) line_.append(c == '"' ? 2 : 1, c);
-      line_ += '"';
+    for (size_t column = 0; column < kColumns; ++column) {
+      if (column != 0) line_ += ',';
+      put_csv_cell(line_, fields_[column], safe_ && is_text(column));
     }
     line_ += "\r\n";
     return line_;
   }
 
   OutputFile file_;
+  const bool safe_;
   Catalog catalog_;
   std::string fields_[kColumns];
   std::string line_;
 };
 
 }  // namespace
+
+void put_csv_cell(std::string& line, std::string_view text, bool safe) {
+  const bool formula = safe && !text.empty() && kFormulaBegins.find(text[0]) != text.npos;
+  const std::string_view quoted = safe ? ",\"\r\n;\t" : ",\"\r\n";
+  if (!formula && text.find_first_of(quoted) == text.npos) {
+    line += text;
+    return;
+  }
+  line += '"';
+  if (formula) line += '\'';
+  for (const char c : text) line.append(c == '"' ? 2 : 1, c);
+  line += '"';
+}
 
 const Format& csv_format() {
   static const Format kFormat{"csv",   kExtensions, "comma-separated values", false,

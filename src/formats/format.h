@@ -38,6 +38,7 @@ struct SaveOptions {
   bool compat = false;  // so that older readers of the format open it, too
   bool sound = false;   // without the oddities that were kept from the source
   std::string style;    // one of several that a format has; "" = its usual one
+  bool csv_safe = false;  // no cell that a spreadsheet would take for a formula
 };
 
 struct Format {

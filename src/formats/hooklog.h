@@ -2,6 +2,8 @@
 // docs/formats/hooklog.md
 #pragma once
 
+#include <tracewell/hook_layout.h>
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -9,6 +11,13 @@
 #include <string_view>
 
 namespace tracewell::formats {
+
+/// Bytes of a log's files: no writer makes larger ones, and whoever puts one there wants a reader
+/// to be busy with it.
+inline constexpr uint64_t kHooklogMetadataMax = 1 << 20;
+inline constexpr uint64_t kHooklogFileMax = 1 << 30;
+inline constexpr uint64_t kHooklogRingMax =
+    TRACEWELL_HOOK_PAGE + uint64_t{TRACEWELL_RING_SLOTS_MAX} * TRACEWELL_PACKET_BYTES_MAX;
 
 /// When a tick was: Unix epoch + offset_seconds + (offset_ticks + ticks) / hertz.
 struct HooklogClock {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "formats/hooklog_reader.h"
 
 namespace tracewell::formats {
@@ -12,11 +13,14 @@ namespace tracewell::formats {
 Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& folder,
                                                            Session session,
                                                            ProblemLog& problems) {
-  std::unique_ptr<HooklogFollow> out(new HooklogFollow(folder, std::move(session), problems));
-  TW_ASSIGN_OR_RETURN(const auto metadata, InputFile::open(folder + "/metadata"));
+  TW_ASSIGN_OR_RETURN(Folder log, Folder::named(folder));
+  TW_ASSIGN_OR_RETURN(const auto metadata, log.read("metadata", kHooklogMetadataMax));
+  std::unique_ptr<HooklogFollow> out(
+      new HooklogFollow(std::move(log), std::move(session), problems));
   const std::string_view text = as_text(metadata->bytes());
   if (!text.starts_with("/* CTF"))
-    return {Errc::Unsupported, folder + " is no log of trace hooks; nothing else can be followed"};
+    return {Errc::Unsupported,
+            printable(folder) + " is no log of trace hooks; nothing else can be followed"};
   out->clock_ = read_hooklog_clock(text);
   out->uuid_ = read_hooklog_uuid(text);
   out->catalog_.source_path = metadata->path();
@@ -38,6 +42,13 @@ void HooklogFollow::meet_threads(const HooklogStream& stream) {
   }
 }
 
+/// Of a file that cannot be read, in whatever round that is found. One that went meanwhile, as the
+/// oldest part of a log that is full does, is nothing to tell.
+void HooklogFollow::tell_once(const std::string& name, const Error& error) {
+  if (error.code == Errc::NotFound || !told_.insert(name).second) return;
+  problems_.add({std::nullopt, Problem::Severity::Damage, "stream-file", error.text()});
+}
+
 void HooklogFollow::begin_round() {
   round_ = std::make_unique<Round>();
   Round& round = *round_;
@@ -46,13 +57,17 @@ void HooklogFollow::begin_round() {
   round.last = !session_.runs();
   round.until = round.last ? UINT64_MAX : session_.ticks();
   // A packet moves from its ring to the log: whoever looks in that order, too, does not miss it.
-  const std::string rings = folder_ + "/.rings";
-  for (const std::string& name : hooklog_files(rings)) {
-    auto file = InputFile::open(rings + "/" + name);
-    if (file.ok()) round.log.add_ring_file(*std::move(file), problems_);
-  }
+  if (const auto rings = hooklog_rings(folder_))
+    for (const std::string& name : hooklog_files(*rings)) {
+      auto file = rings->read(name, kHooklogRingMax);
+      if (file.ok())
+        round.log.add_ring_file(*std::move(file), problems_);
+      else
+        tell_once(name, file.error());
+    }
   for (const std::string& name : hooklog_files(folder_)) {
-    auto file = InputFile::open(folder_ + "/" + name);
+    auto file = folder_.read(name, kHooklogFileMax);
+    if (!file.ok()) tell_once(name, file.error());
     uint64_t& read = read_[name];
     if (!file.ok() || (*file)->bytes().size() <= read) continue;
     const uint64_t size = (*file)->bytes().size();

@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/folder.h"
 #include "formats/hooklog.h"
 #include "formats/hooklog_stream.h"
 #include "model/stream.h"
@@ -48,20 +50,22 @@ class HooklogFollow final : public Source {
     using Place = std::pair<uint64_t, size_t>;
     std::priority_queue<Place, std::vector<Place>, std::greater<>> queue;
   };
-  HooklogFollow(std::string folder, Session session, ProblemLog& problems)
+  HooklogFollow(Folder folder, Session session, ProblemLog& problems)
       : folder_(std::move(folder)), session_(std::move(session)), problems_(problems) {}
   void begin_round();
   void end_round();
+  void tell_once(const std::string& name, const Error& error);
   void meet_threads(const HooklogStream& stream);
   void queue(size_t cursor);
 
-  std::string folder_;
+  Folder folder_;
   Session session_;
   ProblemLog& problems_;
   std::optional<HooklogClock> clock_;
   std::optional<HooklogUuid> uuid_;
   Catalog catalog_;
   std::map<std::string, uint64_t> read_;       // of each file: bytes
+  std::set<std::string> told_;                 // files that cannot be read
   std::map<uint64_t, HooklogPlace> places_;    // of each ring
   std::map<uint32_t, uint32_t> threads_;       // their processes; 0 = several
   std::unique_ptr<Round> round_;

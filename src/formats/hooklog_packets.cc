@@ -1,7 +1,5 @@
 #include "formats/hooklog_packets.h"
 
-#include <dirent.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -18,6 +16,7 @@ namespace {
 
 using Severity = Problem::Severity;
 
+constexpr uint64_t kSearchedMax = 256 << 20;
 constexpr uint8_t kMagicBytes[] = {0xc1, 0x1f, 0xfc, 0xc1};
 
 bool is_cut_head(Bytes rest) {
@@ -39,18 +38,20 @@ std::vector<uint32_t> slot_states(Bytes bytes, const tracewell_ring& ring) {
 
 }  // namespace
 
-std::vector<std::string> hooklog_files(const std::string& folder) {
-  std::vector<std::string> out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
-  if (!entries) return out;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name = entry->d_name;
-    if (name[0] >= '0' && name[0] <= '9' && name.find('-') != std::string_view::npos &&
-        name.find_first_not_of("0123456789-.") == std::string_view::npos)
-      out.emplace_back(name);
-  }
-  std::ranges::sort(out);
-  return out;
+std::vector<std::string> hooklog_files(const Folder& folder) {
+  auto names = folder.names();
+  if (!names.ok()) return {};
+  std::erase_if(*names, [](const std::string& name) {
+    return name[0] < '0' || name[0] > '9' || name.find('-') == std::string::npos ||
+           name.find_first_not_of("0123456789-.") != std::string::npos;
+  });
+  return *std::move(names);
+}
+
+std::optional<Folder> hooklog_rings(const Folder& log) {
+  auto rings = log.inside(".rings");
+  if (!rings.ok()) return std::nullopt;
+  return *std::move(rings);
 }
 
 HooklogPacket* HooklogPackets::add(uint32_t file, uint64_t offset, uint64_t room) {
@@ -75,9 +76,14 @@ void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog
       at += packet->head.packet_bits / 8;
       continue;
     }
-    const auto found = std::search(bytes.begin() + static_cast<ptrdiff_t>(at) + 1, bytes.end(),
-                                   std::begin(kMagicBytes), std::end(kMagicBytes));
-    const auto next = static_cast<uint64_t>(found - bytes.begin());
+    // A file may be all holes: of those of a log, so much is searched together.
+    const Bytes rest = bytes.subspan(at + 1);
+    const Bytes searched = rest.first(std::min(rest.size(), kSearchedMax - searched_));
+    const auto found = std::search(searched.begin(), searched.end(), std::begin(kMagicBytes),
+                                   std::end(kMagicBytes));
+    searched_ += static_cast<uint64_t>(found - searched.begin());
+    const uint64_t next =
+        found == searched.end() ? bytes.size() : at + 1 + (found - searched.begin());
     if (is_cut_head(bytes.subspan(at))) {
       cut_heads_.push_back({at, bytes.size() - at});
       return;
@@ -154,24 +160,27 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
   streams[stream].lost = std::max(streams[stream].lost, ring.lost + ring.unfinished);
 }
 
-void HooklogPackets::add_folder(const std::string& folder, ProblemLog& problems) {
+void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
   for (const std::string& name : hooklog_files(folder)) {
-    auto file = InputFile::open(folder + "/" + name);
+    auto file = folder.read(name, kHooklogFileMax);
     if (file.ok())
       add_stream_file(*std::move(file), problems);
     else
       problems.add({std::nullopt, Severity::Damage, "stream-file", file.error().text()});
   }
-  const std::string rings = folder + "/.rings";
-  for (const std::string& name : hooklog_files(rings)) {
-    // One that a collector has just emptied and removed is in the stream files.
-    auto file = InputFile::open(rings + "/" + name);
-    if (file.ok()) add_ring_file(*std::move(file), problems);
+  if (const auto rings = hooklog_rings(folder)) {
+    for (const std::string& name : hooklog_files(*rings)) {
+      auto file = rings->read(name, kHooklogRingMax);
+      if (file.ok())
+        add_ring_file(*std::move(file), problems);
+      else if (file.error().code != Errc::NotFound)  // a collector has just emptied and removed it
+        problems.add({std::nullopt, Severity::Damage, "no-ring", file.error().text()});
+    }
   }
   if (others_ != 0)
     problems.add({std::nullopt, Severity::Note, "other-rings",
-                  fmt::format("rings of another session in {}: {}; they are not shown", rings,
-                              others_)});
+                  fmt::format("rings of another session in {}: {}; they are not shown",
+                              folder.path_of(".rings"), others_)});
 }
 
 void HooklogPackets::settle(ProblemLog& problems) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "formats/hooklog.h"
 #include "model/problem.h"
 
@@ -37,7 +38,9 @@ struct HooklogStream {
 };
 
 /// Names of files in a folder that consist of digits, dashes and dots only, in order.
-std::vector<std::string> hooklog_files(const std::string& folder);
+std::vector<std::string> hooklog_files(const Folder& folder);
+/// The log's folder of rings; nullopt when it has none.
+std::optional<Folder> hooklog_rings(const Folder& log);
 
 struct HooklogPackets {
   std::vector<std::shared_ptr<InputFile>> files;
@@ -54,7 +57,7 @@ struct HooklogPackets {
   /// A ring, with packets that may be in use.
   void add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& problems);
   /// All of the log in `folder`, if it is one.
-  void add_folder(const std::string& folder, ProblemLog& problems);
+  void add_folder(const Folder& folder, ProblemLog& problems);
   /// Sorts the packets of each stream, and drops what is there twice. Last.
   void settle(ProblemLog& problems);
 
@@ -67,6 +70,7 @@ struct HooklogPackets {
   std::vector<CutHead> cut_heads_;
   bool has_rings_ = false;
   uint64_t others_ = 0;  // rings of other sessions
+  uint64_t searched_ = 0;  // bytes that were no packets
 
   /// nullptr: there is none. The result lasts until the next one is added.
   HooklogPacket* add(uint32_t file, uint64_t offset, uint64_t room);

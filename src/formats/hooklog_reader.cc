@@ -3,9 +3,12 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/folder.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace tracewell::formats {
@@ -18,9 +21,9 @@ constexpr std::string_view kMetadata = "metadata";
 constexpr std::string_view kFacts[] = {"hostname", "command", "message", "channel", "mode",
                                          "component", "cpus", "traced_cpus"};
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
+Result<std::shared_ptr<InputFile>> read_beside(const Result<Folder>& folder) {
+  if (!folder.ok()) return folder.error();
+  return folder->read(std::string(kMetadata), kHooklogMetadataMax);
 }
 
 }  // namespace
@@ -35,15 +38,18 @@ void describe_hooklog(std::string_view metadata, Catalog& catalog) {
 Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> file,
                                                     const OpenOptions&, ProblemLog& problems) {
   std::unique_ptr<HooklogReader> reader(new HooklogReader(problems));
-  const std::string folder = folder_of(file->path());
+  const auto folder = Folder::named(parent_of(file->path()));
   reader->catalog_.source_path = file->path();
   if (as_text(file->bytes()).starts_with("/* CTF")) {
     reader->read_metadata(as_text(file->bytes()));
-    if (file->path().ends_with(kMetadata)) reader->log_.add_folder(folder, problems);
+    if (file_name_of(file->path()) == kMetadata) {
+      if (!folder.ok()) return folder.error();
+      reader->log_.add_folder(*folder, problems);
+    }
     reader->describe(as_text(file->bytes()));
   } else {
     reader->log_.add_stream_file(file, problems);
-    auto beside = InputFile::open(fmt::format("{}/{}", folder, kMetadata));
+    const auto beside = read_beside(folder);
     if (beside.ok()) {
       reader->read_metadata(as_text((*beside)->bytes()));
       reader->describe(as_text((*beside)->bytes()));
@@ -104,7 +110,19 @@ Result<bool> HooklogReader::next(Batch& batch) {
     if (clock_) event.time_ns = clock_->time_ns(ticks);
     if (!cursor.at_end()) queue_.emplace(cursor.ticks(), index);
   }
+  if (batch.empty()) tell_cut_files();
   return !batch.empty();
+}
+
+/// What was cut off while it was read was zeros.
+void HooklogReader::tell_cut_files() {
+  if (std::exchange(told_cut_, true)) return;
+  for (const auto& file : log_.files)
+    if (const auto lost = file->lost())
+      problems_.add({lost->first, Severity::Damage, "file-shrank",
+                     fmt::format("{}: {} bytes could not be read, and were taken as zeros: the "
+                                 "file was cut while it was read, or its disk failed",
+                                 file->path(), lost->bytes)});
 }
 
 std::vector<std::pair<std::string, std::string>> HooklogReader::facts() const {

@@ -34,6 +34,7 @@ class HooklogReader final : public Source, public Summarised {
   void read_metadata(std::string_view text);
   void describe(std::string_view metadata);
   void begin();
+  void tell_cut_files();
 
   ProblemLog& problems_;
   std::optional<HooklogClock> clock_;
@@ -41,6 +42,7 @@ class HooklogReader final : public Source, public Summarised {
   Catalog catalog_;
   uint64_t threads_ = 0;
   uint64_t seq_ = 0;
+  bool told_cut_ = false;
   std::vector<HooklogCursor> cursors_;
   using Place = std::pair<uint64_t, size_t>;  // ticks, cursor
   std::priority_queue<Place, std::vector<Place>, std::greater<>> queue_;

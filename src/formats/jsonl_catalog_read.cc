@@ -151,7 +151,7 @@ RunStatus read_status(const Json& item, ProblemLog& problems) {
   in.boolean("running", out.running);
   std::string stop;
   in.text("stop", stop);
-  out.stop = stop.empty() ? RunStatus::Stop::NotRun : RunStatus::Stop::Unknown;
+  out.stop = RunStatus::Stop::Unknown;  // also if nothing is said of it
   for (int i = 0; i <= static_cast<int>(RunStatus::Stop::Unknown); ++i)
     if (stop_name(static_cast<RunStatus::Stop>(i)) == stop)
       out.stop = static_cast<RunStatus::Stop>(i);

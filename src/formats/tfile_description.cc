@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "formats/tfile_as_gdb.h"
 #include "machine/architecture.h"
 #include "machine/tdesc.h"
 #include "rsp/definitions.h"
@@ -35,6 +37,14 @@ class DescriptionReader {
       offset_ += taken;
     }
     out_.catalog.tracepoints = tracepoints_.take();
+    for (const auto& [key, whole] : defined_)
+      if (!whole) {
+        out_.gdb_reads = false;
+        complain(Severity::Warning, "gdb-tracepoint",
+                 fmt::format("nothing defines tracepoint {} at {:#x}, of which there is more; GDB "
+                             "ends with an internal error",
+                             key.first, key.second));
+      }
     read_target_description();
     decide_block_size();
     return std::move(out_);
@@ -60,7 +70,8 @@ class DescriptionReader {
                       line.size(), kTfileLineMax));
     }
     std::string_view rest = line;
-    const std::string_view word = take_until(rest, ' ');
+    std::string_view word = take_until(rest, ' ');
+    if (word.size() == line.size()) word = "";  // a word that its blank does not end is none
     if (word == "R") return read_block_size(rest);
     if (word == "status") return read_status(line, rest);
     if (word == "tp") return read_tracepoint(line, rest);
@@ -76,25 +87,39 @@ class DescriptionReader {
     keep_line(line);
   }
 
+  /// The last one counts, as for GDB.
   void read_block_size(std::string_view text) {
-    if (block_size_) {
-      complain(Severity::Warning, "second-R", "a second size of the register block; ignored");
-      return;
-    }
-    const auto hex = parse_hex(text);
-    if (!hex || *hex > UINT32_MAX) {
-      complain(Severity::Damage, "bad-R", "the size of the register block is not a number");
-      return;
-    }
-    block_size_ = static_cast<uint32_t>(*hex);
-    block_size_text_ = text;
+    if (block_size_)
+      complain(Severity::Warning, "second-R",
+               "a second size of the register block; it counts, not the one before");
+    const BlockSize read = block_size_as_gdb(text);
+    block_size_ = read.bytes;
+    block_size_text_ = read.digits;
     block_size_offset_ = offset_;
+    if (read.bytes == 0 && !read.digits.empty())
+      complain(Severity::Note, "no-registers",
+               "the register block has no bytes; GDB does not open such a file");
+    else if (read.bytes == 0)
+      complain(Severity::Damage, "bad-R",
+               fmt::format("\"{}\" as the size of the register block is no number that fits "
+                           "31 bits; GDB does not open such a file",
+                           printable(text.substr(0, 40))));
+    else if (!parse_hex(text))
+      complain(Severity::Note, "odd-R",
+               fmt::format("GDB takes \"{}\" for {:#x}", printable(text.substr(0, 40)),
+                           read.bytes));
   }
 
+  /// The last one counts, as for GDB.
   void read_status(std::string_view line, std::string_view text) {
-    if (out_.catalog.status) {
-      complain(Severity::Warning, "second-status", "a second status; ignored");
-      return;
+    if (out_.catalog.status)
+      complain(Severity::Warning, "second-status",
+               "a second status; it counts, not the one before");
+    if (const auto fault = status_fault_as_gdb(text)) {
+      out_.gdb_reads = false;
+      complain(Severity::Warning, "gdb-status",
+               fmt::format("GDB gives up at the status ({}), and knows of no definitions then",
+                           *fault));
     }
     auto status = rsp::parse_status(text);
     if (status.ok()) {
@@ -102,14 +127,20 @@ class DescriptionReader {
       return;
     }
     complain(Severity::Warning, "bad-status", status.error().message);
+    out_.gdb_reads = false;
     keep_line(line);
   }
 
   void read_tracepoint(std::string_view line, std::string_view text) {
     std::string leftover;
     const Status status = tracepoints_.apply(text, &leftover);
+    if (const auto piece = rsp::parse_piece(text); piece.ok() && status.ok()) {
+      const bool whole = piece->kind == rsp::Piece::Kind::Definition;
+      defined_[{piece->number, piece->address}] |= whole;
+    }
     if (!status.ok()) {
       complain(Severity::Warning, "bad-tracepoint", status.error().message);
+      out_.gdb_reads = false;
       keep_line(line);
     } else if (!leftover.empty()) {
       complain(
@@ -122,6 +153,7 @@ class DescriptionReader {
     auto variable = rsp::parse_variable(text);
     if (!variable.ok()) {
       complain(Severity::Warning, "bad-variable", variable.error().message);
+      out_.gdb_reads = false;
       keep_line(line);
       return;
     }
@@ -147,9 +179,10 @@ class DescriptionReader {
 
   void decide_block_size() {
     const uint32_t described = out_.catalog.registers.size_bytes;
-    if (!block_size_) {
+    if (!block_size_)
       complain(Severity::Warning, "no-R",
                "the size of the register block is not given; GDB does not open such a file");
+    if (!block_size_ || (*block_size_ == 0 && block_size_text_.empty())) {
       out_.register_block_bytes = {described};
       out_.gdb_reads = false;
       return;
@@ -179,6 +212,7 @@ class DescriptionReader {
   ProblemLog& problems_;
   TfileDescription out_;
   rsp::DefinitionBuilder tracepoints_;
+  std::map<std::pair<uint32_t, uint64_t>, bool> defined_;  // number, address -> by a T
   std::unordered_map<uint32_t, size_t> variables_;  // number -> place in the catalog
   std::optional<uint32_t> block_size_;
   std::string_view block_size_text_;

@@ -5,6 +5,7 @@
 #include "formats/tfile_description.h"
 #include "machine/tdesc.h"
 #include "rsp/definitions.h"
+#include "rsp/for_gdb.h"
 #include "rsp/status.h"
 
 namespace tracewell::formats {
@@ -12,6 +13,8 @@ namespace {
 
 // "tp Z<8 digits>:<16 digits>:<type>:<8 digits>:<8 digits>:" and two digits a byte within a line.
 constexpr size_t kSourceChunk = 460;
+// "tp T<8 digits>:<16 digits>:E:<16 digits>:<16 digits>:X<3 digits>," before it.
+constexpr size_t kConditionMax = 460;
 constexpr std::string_view kTdescWord = "tdesc ";
 
 class DescriptionWriter {
@@ -52,6 +55,19 @@ class DescriptionWriter {
   std::string out_;
 };
 
+/// The line that defines it has to be there, even without its condition: GDB does not survive what
+/// else is said of a tracepoint that nothing defines.
+TracepointDef as_gdb_reads(const TracepointDef& tracepoint) {
+  TracepointDef out = rsp::for_gdb(tracepoint, {});
+  if (out.condition.size() > kConditionMax) out.condition.clear();
+  return out;
+}
+
+/// GDB skips lines that it does not know, but is not ready for these when we could not read them.
+bool may_end_gdb(std::string_view line) {
+  return line.starts_with("tp ") || line.starts_with("status ") || line.starts_with("tsv ");
+}
+
 const std::string* find_extra(const Catalog& catalog, std::string_view key) {
   for (const auto& [name, value] : catalog.extras)
     if (name == key) return &value;
@@ -70,10 +86,10 @@ std::string render_tfile_description(const Catalog& catalog, std::vector<std::st
   for (const VariableDef& variable : catalog.variables)
     out.line("tsv " + rsp::format_variable(variable));
   for (const TracepointDef& tracepoint : catalog.tracepoints)
-    for (const std::string& piece : rsp::format_pieces(tracepoint, kSourceChunk))
+    for (const std::string& piece : rsp::format_pieces(as_gdb_reads(tracepoint), kSourceChunk))
       out.line("tp " + piece);
   for (const auto& [key, value] : catalog.extras)
-    if (key == kTfileLine && !value.empty()) out.line(value);
+    if (key == kTfileLine && !value.empty() && !may_end_gdb(value)) out.line(value);
   return out.take();
 }
 

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "formats/tfile_as_gdb.h"
 #include "formats/tfile_description.h"
+#include "formats/tfile_points.h"
 
 namespace tracewell::formats {
 namespace {
@@ -64,6 +66,10 @@ Status TfileReader::read_description(const OpenOptions& options) {
   frames_.file = file_->bytes();
   frames_.begin = std::min(text.size(), kTfileMagic.size() + length + 1);
   settle(description, options);
+  if (const auto stumble = tracepoint_fault_as_gdb(description.catalog)) {
+    description.gdb_reads = false;
+    problems_.add({std::nullopt, Problem::Severity::Warning, "gdb-tracepoint", *stumble});
+  }
   catalog_ = std::move(description.catalog);
   catalog_.source_path = file_->path();
   take_trailer();
@@ -124,6 +130,7 @@ void TfileReader::take_trailer() {
   const Bytes auxv = frames_.trailer->auxv();
   catalog_.auxv.assign(auxv.begin(), auxv.end());
   catalog_.modules = frames_.trailer->modules();
+  take_tfile_points(frames_.trailer->tracepoints(), catalog_, problems_);
 }
 
 void TfileReader::look_behind_the_end() {

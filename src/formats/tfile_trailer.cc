@@ -60,6 +60,8 @@ Status TfileTrailer::read_section(std::string_view tag, Bytes section) {
   } else if (tag == kFrames) {
     if (section.size() % kFrameBytes != 0) return broken("its table of frames is cut");
     frames_ = section;
+  } else if (tag == kPoints) {
+    points_ = section;
   } else if (tag == kPcs) {
     if (section.size() % kPcBytes != 0) return broken("its table of program counters is cut");
     pcs_ = section;

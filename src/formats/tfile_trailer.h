@@ -33,6 +33,8 @@ class TfileTrailer {
   uint64_t offset() const { return offset_; }
   Bytes auxv() const { return auxv_; }
   const std::vector<Module>& modules() const { return modules_; }
+  /// Of tracepoints that the description tells otherwise, for GDB: a piece a line.
+  std::string_view tracepoints() const { return as_text(points_); }
 
   /// How many frames it describes; 0 = it has no table of frames.
   uint64_t frame_count() const { return frames_.size() / kFrameBytes; }
@@ -50,7 +52,7 @@ class TfileTrailer {
   Status read_modules(Bytes section);
 
   uint64_t offset_ = 0;
-  Bytes auxv_, frames_, masks_, pcs_;
+  Bytes auxv_, frames_, masks_, pcs_, points_;
   uint32_t mask_bytes_ = 0;
   std::vector<Module> modules_;
 };
@@ -59,7 +61,8 @@ class TfileTrailer {
 /// costs nothing and gets no trailer.
 class TfileTrailerWriter {
  public:
-  void begin(const Catalog& catalog);
+  /// `description`: what was written of the catalog for GDB.
+  void begin(const Catalog& catalog, std::string_view description);
   /// `derived_pc`: what a reader will find without our help. Limit when there are more than 2^32
   /// different masks.
   Status add(const Event& event, const Frame& frame, std::optional<uint64_t> derived_pc);
@@ -70,7 +73,7 @@ class TfileTrailerWriter {
   Result<uint32_t> mask_index(Bytes mask);
   void append_frame(const TfileTrailer::Frame& frame, uint32_t mask);
 
-  std::vector<uint8_t> auxv_, modules_, frames_, masks_, pcs_;
+  std::vector<uint8_t> auxv_, modules_, frames_, masks_, pcs_, points_;
   uint64_t plain_frames_ = 0;  // at the head, all unknown; not yet in frames_
   size_t register_count_ = 0;
   size_t mask_bytes_ = 0;

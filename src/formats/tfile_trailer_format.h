@@ -22,6 +22,7 @@ inline constexpr std::string_view kModules = "modules ";
 inline constexpr std::string_view kFrames = "frames  ";
 inline constexpr std::string_view kMasks = "masks   ";
 inline constexpr std::string_view kPcs = "pcs     ";
+inline constexpr std::string_view kPoints = "points  ";
 
 /// FNV-1a over 64-bit little-endian words, the last one filled up with zeros.
 inline uint64_t checksum(Bytes bytes) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "formats/tfile_points.h"
 #include "formats/tfile_trailer.h"
 #include "formats/tfile_trailer_format.h"
 
@@ -8,8 +9,10 @@ namespace tracewell::formats {
 
 using namespace trailer;
 
-void TfileTrailerWriter::begin(const Catalog& catalog) {
+void TfileTrailerWriter::begin(const Catalog& catalog, std::string_view description) {
   auxv_ = catalog.auxv;
+  const std::string points = tfile_points_beside(catalog, description);
+  points_.assign(points.begin(), points.end());
   register_count_ = catalog.registers.registers.size();
   mask_bytes_ = (register_count_ + 7) / 8;
   ByteWriter out(modules_, Endian::Little);
@@ -78,7 +81,8 @@ std::vector<uint8_t> TfileTrailerWriter::render() const {
     masks.insert(masks.end(), masks_.begin(), masks_.end());
   }
   const std::pair<std::string_view, const std::vector<uint8_t>*> sections[] = {
-      {kAuxv, &auxv_}, {kModules, &modules_}, {kFrames, &frames_}, {kMasks, &masks}, {kPcs, &pcs_}};
+      {kAuxv, &auxv_},  {kModules, &modules_}, {kFrames, &frames_},
+      {kMasks, &masks}, {kPcs, &pcs_},         {kPoints, &points_}};
   std::vector<uint8_t> out;
   std::vector<uint8_t> table;
   ByteWriter entries(table, Endian::Little);

@@ -35,6 +35,8 @@ std::vector<std::string> TfileWriter::refuses(const Catalog& catalog) const {
   }
   if (static_data)
     out.push_back("GDB cannot look at frames that hold static data; they are written all the same");
+  if (catalog.registers.size_bytes == 0)
+    out.push_back("GDB does not open a trace file without registers");
   return out;
 }
 
@@ -43,7 +45,6 @@ Status TfileWriter::begin(const Catalog& catalog) {
   registers_ = catalog.registers;
   zeroed_.assign(registers_.registers.size(), 0);
   known_pcs_ = TfileKnownPcs(catalog.tracepoints);
-  trailer_.begin(catalog);
   tail_ = std::string(2, '\0');
   for (const auto& [key, value] : catalog.extras)
     if (key == kTfileTail) tail_ = value;
@@ -70,14 +71,16 @@ Status TfileWriter::write_description(const Catalog& catalog) {
       text = render_tfile_description(counted);
     }
   }
+  trailer_.begin(catalog, text);
   find_frame_count(text);
   return file_.write(text);
 }
 
-/// Where the digits of tframes are, in the status that counts (the first) and there in the field
+/// Where the digits of tframes are, in the status that counts (the last) and there in the field
 /// that counts (the last one with a number).
 void TfileWriter::find_frame_count(const std::string& text) {
-  const size_t status = text.starts_with("status ") ? 0 : text.find("\nstatus ");
+  size_t status = text.rfind("\nstatus ");
+  if (status == std::string::npos && text.starts_with("status ")) status = 0;
   if (status == std::string::npos) return;
   const size_t line_end = std::min(text.find('\n', status + 1), text.size());
   size_t before = line_end;

@@ -23,7 +23,8 @@ class SegmentBases {
   void look_at(const Block& block, uint64_t seq, uint32_t tid) {
     // Few instructions have a prefix, but every other one an access: asked in this order, a
     // processor guesses the answers right.
-    if (may_show(block.opcode[0]) && block.memory_count != 0 && names_gs(block.opcode))
+    if (!block.opcode.empty() && may_show(block.opcode[0]) && block.memory_count != 0 &&
+        names_gs(block.opcode))
       show(block, seq, tid);
   }
   /// Whether look_at() would look twice at a block with an opcode that begins so.

@@ -8,10 +8,6 @@
 namespace tracewell::formats::trace64 {
 namespace {
 
-constexpr uint32_t kLookAhead = 6;  // blocks
-// A few bytes that are no such thing easily look like one, whose size then is any number.
-constexpr uint64_t kLargeUserBlock = 1 << 20;
-
 // Most blocks list a few registers and an access or two. How often a loop over them turns, a
 // processor guesses wrong every other block, which takes longer than all else that is done for it;
 // so up to eight are taken at once. `bytes` has eight that can be read, wherever `roomy` says so.
@@ -63,38 +59,6 @@ bool positions_fit(const uint8_t* positions, uint32_t count, const Shape& shape,
   return sum_of(positions, count, roomy) + count <= shape.words;
 }
 
-/// A guess at what begins somewhere.
-struct Look {
-  Bytes file;
-  const Shape& shape;
-  bool plausible = true;  // blocks are to be that, and not only whole
-  bool skips = false;     // becomes true where it goes past a user block that is large
-
-  /// For how many blocks a reading of the file makes sense, up to `most`; the end of the file,
-  /// where a block ends, counts as all of them. Behind flagged blocks, and of full dumps, either
-  /// reading will do.
-  uint32_t lasting(uint64_t offset, bool hidden_tid, uint32_t most) {
-    if (most == 0 || offset == file.size()) return most;
-    Block block;
-    if (read_block(file, offset, shape, hidden_tid, block) != Reading::Whole) return 0;
-    if (plausible && !is_plausible(block, shape)) return 0;
-    const uint64_t next = offset + block.size;
-    skips |= block.is_user() && block.size >= kLargeUserBlock;
-    const uint32_t plain = lasting(next, false, most - 1);
-    const bool bare_dump =
-        next + 1 < file.size() && file[next] == 0 && file[next + 1] == shape.words;
-    const bool either = block.is_flagged() || block.is_full(shape) || bare_dump;
-    if (plain + 1 == most || !either) return plain + 1;
-    return 1 + std::max(plain, lasting(next, true, most - 1));
-  }
-};
-
-bool lists_pc(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid) {
-  Block block;
-  if (read_block(file, offset, shape, hidden_tid, block) != Reading::Whole) return false;
-  return lists_word(block, shape.pc_word);
-}
-
 }  // namespace
 
 Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, Block& out) {
@@ -107,7 +71,7 @@ Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_
   const uint32_t memory = start[2];
   const uint8_t flags = start[3];
   const uint32_t opcode = flags & 15;
-  if (registers > shape.words || memory > kMemoryMax || opcode == 0) return Reading::Bad;
+  if (registers > shape.words) return Reading::Bad;
   const bool roomy = left >= kBlockBytesMax;  // no block can reach beyond the end
   const bool has_tid = hidden_tid || (flags & kThreadFlag) != 0;
   const uint64_t positions = 4 + (has_tid ? 4 : 0) + opcode;
@@ -167,8 +131,6 @@ std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden
   if (rest.size() < 4) return "the file ends";
   if (rest[1] > shape.words)
     return fmt::format("{} register words of {} are listed", rest[1], shape.words);
-  if (rest[2] > kMemoryMax) return fmt::format("{} memory entries, of 32 at most", rest[2]);
-  if ((rest[3] & 15) == 0) return "an opcode of no bytes";
   const size_t positions = 4u + (hidden_tid || (rest[3] & kThreadFlag) ? 4u : 0u) + (rest[3] & 15u);
   if (positions + rest[1] <= rest.size() &&
       !positions_fit(rest.data() + positions, rest[1], shape))
@@ -176,100 +138,17 @@ std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden
   return "the file ends";
 }
 
+uint32_t sum_of_positions(const Block& block) {
+  return sum_of(block.positions, block.register_count);
+}
+
 bool is_plausible(const Block& block, const Shape& shape) {
   if (block.is_user()) return true;
   if ((block.flags & 0x70) != 0) return false;
-  if (block.is_full(shape) && sum_of(block.positions, block.register_count) != 0) return false;
+  if (block.is_full(shape) && sum_of_positions(block) != 0) return false;
   for (uint32_t i = 0; i < block.memory_count; ++i)
     if (block.memory_flags[i] > 1) return false;
   return true;
-}
-
-HiddenTid find_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid,
-                          bool announced) {
-  const auto decided = [](bool hidden) { return hidden ? HiddenTid::Yes : HiddenTid::No; };
-  Block block;
-  const Reading reading = read_block(file, offset, shape, true, block);
-  // Whatever else its rest may look like.
-  if (announced && reading == Reading::Cut) return HiddenTid::Yes;
-  Look as_plain{file, shape}, as_hidden{file, shape};
-  const uint32_t plain = as_plain.lasting(offset, false, kLookAhead);
-  const uint32_t hidden = as_hidden.lasting(offset, true, kLookAhead);
-  if (plain != hidden) {
-    // A reserved bit alone is no reason to read everything otherwise.
-    const uint32_t whole_plain = Look{file, shape, false}.lasting(offset, false, kLookAhead);
-    const uint32_t whole_hidden = Look{file, shape, false}.lasting(offset, true, kLookAhead);
-    return decided(whole_plain == whole_hidden ? hidden > plain : whole_hidden > whole_plain);
-  }
-  if (as_hidden.skips && !as_plain.skips) return HiddenTid::No;
-  if (hidden == 0 || announced) return decided(hidden != 0);
-  // Nearly every instruction moves the program counter.
-  const bool plain_pc = lists_pc(file, offset, shape, false);
-  if (plain_pc != lists_pc(file, offset, shape, true)) return decided(!plain_pc);
-  // No thread goes on with the very registers of another one.
-  if (block.register_count == 0) return HiddenTid::Unclear;
-  // Windows counts thread ids in fours, and there is no other reason for an id than a switch.
-  const auto id = static_cast<uint32_t>(load_uint(file.data() + offset + 4, 4, Endian::Little));
-  if (!plain_pc && id != tid && id % 4 == 0 && id != 0 && id < (1u << 20)) return HiddenTid::Yes;
-  return HiddenTid::Unclear;
-}
-
-bool goes_on(Bytes file, uint64_t offset, const Shape& shape) {
-  return Look{file, shape, false}.lasting(offset, false, kLookAhead) == kLookAhead;
-}
-
-namespace {
-
-enum class DumpSign : uint8_t { None, Alone, Sure };
-
-/// Is there a full dump at `start`? Sure: plausible blocks or the end of the file follow it.
-DumpSign look_for_dump(Bytes file, uint64_t start, const Shape& shape, uint64_t& end) {
-  DumpSign best = DumpSign::None;
-  if (file[start] != 0 || start + 4 > file.size() || file[start + 1] != shape.words) return best;
-  for (const bool hidden : {false, true}) {
-    if (hidden && (file[start + 3] & kThreadFlag) != 0) continue;
-    Block block;
-    if (read_block(file, start, shape, hidden, block) != Reading::Whole ||
-        !is_plausible(block, shape))
-      continue;
-    const uint64_t next = start + block.size;
-    Look look{file, shape};
-    if (look.lasting(next, false, 2) > 0 || look.lasting(next, true, 2) == 2)
-      return DumpSign::Sure;
-    if (best != DumpSign::None || !block.is_flagged()) continue;
-    best = DumpSign::Alone;
-    end = next;
-  }
-  return best;
-}
-
-}  // namespace
-
-std::optional<uint64_t> find_full_dump(Bytes file, uint64_t from, const Shape& shape) {
-  // The positions of a full dump are a run of zeros, longer than twice this; so one of these
-  // places is inside it.
-  constexpr uint64_t kStride = 64;
-  uint64_t tried_to = from;  // starts below this were looked at
-  std::optional<uint64_t> alone;
-  uint64_t alone_end = 0;
-  for (uint64_t at = from + kStride; at + 8 <= file.size(); at += kStride) {
-    uint64_t word;
-    std::memcpy(&word, file.data() + at, 8);
-    if (word != 0) continue;
-    const uint64_t first = std::max(tried_to, at > from + kStride + 32 ? at - kStride - 32 : from);
-    for (uint64_t start = first; start <= at; ++start) {
-      tried_to = start + 1;
-      // One that damage follows is one nevertheless, unless another begins inside of it.
-      if (alone && start >= alone_end) return alone;
-      uint64_t end = 0;
-      const DumpSign sign = look_for_dump(file, start, shape, end);
-      if (sign == DumpSign::Sure) return start;
-      if (sign == DumpSign::None || alone) continue;
-      alone = start;
-      alone_end = end;
-    }
-  }
-  return alone;
 }
 
 }  // namespace tracewell::formats::trace64

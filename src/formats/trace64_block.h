@@ -22,9 +22,11 @@ constexpr Shape kX64{true, 8, 172, 16};
 constexpr Shape kX32{false, 4, 216, 8};
 
 constexpr uint32_t kSpWord = 4;                // the stack pointer, in either shape
-constexpr uint32_t kMemoryMax = 32;           // entries of a block; x64dbg reads no more
+constexpr uint32_t kMemoryMax = 255;          // entries of a block: their number is a byte
+constexpr uint32_t kUsualMemoryMax = 32;      // x64dbg writes and reads no more
 constexpr uint32_t kFullDumpEvery = 512;      // blocks
 constexpr uint32_t kBlockBytesMax = 4 + 4 + 15 + 216 * 9 + kMemoryMax * 25;
+constexpr uint32_t kBlockBytesMin = 4;        // nothing is listed, and no opcode
 constexpr uint8_t kThreadFlag = 0x80;
 constexpr uint8_t kUserBlockMin = 0x80;
 
@@ -76,24 +78,17 @@ bool lists_word(const Block& block, uint32_t word);
 /// Why read_block() said Bad, in words.
 std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid);
 
-/// Whole, and with nothing in it that no recorder writes: reserved bits, zero-length user blocks of
-/// another kind. For guesses.
+/// The sum of a block's positions.
+uint32_t sum_of_positions(const Block& block);
+
+/// Whole, and with nothing in it that no recorder writes: reserved bits, a full dump that lists
+/// words twice. For guesses.
 bool is_plausible(const Block& block, const Shape& shape);
 
-/// Is there block behind block for a while, plausible or not, or up to the end of the file?
-bool goes_on(Bytes file, uint64_t offset, const Shape& shape);
-
-/// Is there an id in front of the opcode of the block at `offset`, whose flag is clear, although
-/// the flag says no? To be asked only behind a flagged block and of full dumps: recorders of 2017
-/// to 2026 wrote it there. Looks a few blocks ahead at either reading; the one that lasts longer is
-/// right. `tid` is the thread so far; `announced`: the block before said that another one follows.
-/// Unclear: both last, and nothing speaks for either; so it is read as it is written.
-enum class HiddenTid : uint8_t { No, Yes, Unclear };
-HiddenTid find_hidden_tid(Bytes file, uint64_t offset, const Shape& shape, uint32_t tid,
-                          bool announced);
-
-/// The first full dump at or after `from` that is followed by plausible blocks or the end of the
-/// file; or by damage, where none begins inside of it.
-std::optional<uint64_t> find_full_dump(Bytes file, uint64_t from, const Shape& shape);
+/// The description of the format allows it, but x64dbg neither writes nor reads it: an opcode of no
+/// bytes, more entries than 32. Damage looks like that, too.
+inline bool is_unusual(const Block& block) {
+  return block.type == 0 && (block.opcode.empty() || block.memory_count > kUsualMemoryMax);
+}
 
 }  // namespace tracewell::formats::trace64

@@ -92,7 +92,7 @@ bool FlowReader::read_any(Place& place) {
 bool FlowReader::read_plain(Place& place) {
   const uint8_t* at = bytes_.data() + at_;
   const uint32_t registers = at[1], memory = at[2], size = at[3] & 15u;
-  if (at[0] != 0 || registers > shape_.words || memory > kMemoryMax || size == 0) return false;
+  if (at[0] != 0 || registers > shape_.words) return false;
   const uint32_t id_bytes = (at[3] & kThreadFlag) != 0 ? 4 : 0;
   at += 4;
   if (id_bytes != 0) {

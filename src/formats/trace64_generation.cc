@@ -183,4 +183,18 @@ std::string describe(const Generation& generation, const Scan& scan, Bytes file)
   return describe_x64dbg(generation, scan) + (ours ? "; written again by Tracewell" : "");
 }
 
+std::vector<std::pair<std::string, std::string>> reading_facts(const Generation& generation,
+                                                               const Scan& scan, Bytes file) {
+  std::vector<std::pair<std::string, std::string>> out = {
+      {"recorder", describe(generation, scan, file)},
+      {"sessions", fmt::format("{}", scan.sessions().size())},
+      {"reading", scan.hidden().empty() ? "as written" : "repaired"},
+      {"repairs", fmt::format("{}", scan.hidden().size())}};
+  const auto zeros = std::ranges::count_if(scan.gaps(), &Gap::zeros);
+  if (zeros != 0)
+    out.emplace_back("zero_pages", fmt::format("taken for gaps in {} place{}", zeros,
+                                               zeros == 1 ? "" : "s"));
+  return out;
+}
+
 }  // namespace tracewell::formats::trace64

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/trace64_push.h"
@@ -25,5 +26,8 @@ struct Generation {
 Generation find_generation(Bytes file, const Scan& scan);
 /// For people: "x64dbg, June 2024 to August 2026".
 std::string describe(const Generation& generation, const Scan& scan, Bytes file);
+/// Names and values for `info`: that, and which reading of the file was taken.
+std::vector<std::pair<std::string, std::string>> reading_facts(const Generation& generation,
+                                                               const Scan& scan, Bytes file);
 
 }  // namespace tracewell::formats::trace64

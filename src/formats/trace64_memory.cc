@@ -293,8 +293,8 @@ namespace {
 
 /// The words around a row of accesses.
 struct Row {
-  std::array<uint8_t, kMemoryMax * 8> before = {}, after = {};
-  std::array<bool, kMemoryMax * 8> before_known = {}, after_known = {};
+  std::array<uint8_t, kUsualMemoryMax * 8> before = {}, after = {};
+  std::array<bool, kUsualMemoryMax * 8> before_known = {}, after_known = {};
 
   void add(uint64_t at, const Step::MemoryAccess& access) {
     put(access.old_bytes, at, before, before_known);
@@ -313,8 +313,8 @@ struct Row {
   }
 
  private:
-  static void put(Bytes from, uint64_t at, std::array<uint8_t, kMemoryMax * 8>& to,
-                  std::array<bool, kMemoryMax * 8>& known) {
+  static void put(Bytes from, uint64_t at, std::array<uint8_t, kUsualMemoryMax * 8>& to,
+                  std::array<bool, kUsualMemoryMax * 8>& known) {
     std::copy(from.begin(), from.end(), to.begin() + static_cast<ptrdiff_t>(at));
     std::fill_n(known.begin() + static_cast<ptrdiff_t>(at), from.size(), true);
   }
@@ -336,6 +336,15 @@ bool contents_known(const Step::MemoryAccess& access) {
 }
 
 }  // namespace
+
+MemoryEntries& MemoryEntries::operator=(const MemoryEntries& other) {
+  count = other.count;
+  std::copy_n(other.flags.begin(), count, flags.begin());
+  std::copy_n(other.address.begin(), count, address.begin());
+  std::copy_n(other.old_word.begin(), count, old_word.begin());
+  std::copy_n(other.new_word.begin(), count, new_word.begin());
+  return *this;
+}
 
 bool MemoryEntries::fill(const Shape& shape, std::span<const Step::MemoryAccess> accesses,
                          bool push, const SeenMemory* seen) {
@@ -362,7 +371,7 @@ bool MemoryEntries::fill(const Shape& shape, std::span<const Step::MemoryAccess>
     accesses = accesses.subspan(row.size());
     if (std::none_of(row.begin(), row.end(), contents_known)) continue;
     const uint64_t words = (bytes + shape.word - 1) / shape.word;
-    if (words > kMemoryMax - count) continue;
+    if (words > kUsualMemoryMax - count) continue;
     Row stored;
     uint64_t at = 0;
     for (const Step::MemoryAccess& one : row) {

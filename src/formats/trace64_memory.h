@@ -73,12 +73,18 @@ class MemoryReader {
 /// A block's memory as it is stored.
 struct MemoryEntries {
   uint32_t count = 0;
-  std::array<uint8_t, kMemoryMax> flags = {};
+  std::array<uint8_t, kMemoryMax> flags;
   std::array<uint64_t, kMemoryMax> address;
   std::array<uint64_t, kMemoryMax> old_word;
   std::array<uint64_t, kMemoryMax> new_word;
 
-  /// From accesses; those of unknown contents have no entry, and what is beyond 32 is left out.
+  MemoryEntries() = default;
+  /// Most have few entries.
+  MemoryEntries(const MemoryEntries& other) { *this = other; }
+  MemoryEntries& operator=(const MemoryEntries& other);
+
+  /// From accesses; those of unknown contents have no entry, and what is beyond kUsualMemoryMax is
+  /// left out, as x64dbg opens no file that has more.
   /// Bytes that no access tells are as `seen` has them, or 0. `push`: as recorders write these
   /// since June 2024, where accesses say so. False: there are such bytes.
   bool fill(const Shape& shape, std::span<const Step::MemoryAccess> accesses, bool push,

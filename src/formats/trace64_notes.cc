@@ -11,8 +11,9 @@
 namespace tracewell::formats::trace64 {
 namespace {
 
-constexpr std::string_view kNotesMagic = "T64N5";
-constexpr uint64_t kBlockBytesMin = 5;
+constexpr std::string_view kNotesMagic = "T64N6";
+
+}  // namespace
 
 class NotesWriter {
  public:
@@ -49,6 +50,8 @@ class NotesWriter {
  private:
   std::vector<uint8_t> out_;
 };
+
+namespace {
 
 /// How many items a list has, each of which takes a byte at least.
 bool read_count(Cursor& in, uint64_t& count) {
@@ -127,6 +130,16 @@ void write_keyframes(NotesWriter& out, const std::vector<Keyframe>& keyframes) {
 
 }  // namespace
 
+void Notes::write_resume(NotesWriter& out, const Scan::Resume& resume) {
+  for (const uint64_t value :
+       {resume.at, resume.count, uint64_t{resume.tid}, uint64_t{resume.after_flagged},
+        uint64_t{resume.announced}, resume.at - resume.last_at, resume.at - resume.lead,
+        resume.left_out.count, resume.left_out.bytes})
+    out.number(value);
+  out.ascending(resume.threads);
+  out.log(resume.problems);
+}
+
 std::vector<uint8_t> Notes::write(const Contents& contents) {
   const Scan& scan = contents.scan;
   NotesWriter out;
@@ -152,7 +165,8 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
   out.ascending(scan.sessions_);
   out.number(scan.gaps_.size());
   for (const Gap& one : scan.gaps_) {
-    for (const uint64_t value : {one.from, one.to, one.seq, uint64_t{one.told}})
+    for (const uint64_t value :
+         {one.from, one.to, one.seq, uint64_t{one.told} | uint64_t{one.zeros} << 1})
       out.number(value);
     out.text(one.why);
   }
@@ -170,19 +184,12 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
   }
   const Generation& generation = contents.generation;
   for (const bool one : {generation.both_entries, generation.leave_entries, generation.leave_bare,
-                         generation.minimal, scan.resume_.has_value()})
+                         generation.minimal, scan.resume_.has_value(), scan.open_.has_value()})
     out.number(one ? 1 : 0);
   out.number(generation.push_old.size());
   for (const PushOld one : generation.push_old) out.number(static_cast<uint64_t>(one));
-  if (scan.resume_) {
-    for (const uint64_t value : {scan.resume_->at, scan.resume_->count,
-                                 uint64_t{scan.resume_->tid},
-                                 uint64_t{scan.resume_->after_flagged},
-                                 scan.resume_->left_out.count, scan.resume_->left_out.bytes})
-      out.number(value);
-    out.ascending(scan.resume_->threads);
-    out.log(scan.resume_->problems);
-  }
+  if (scan.resume_) write_resume(out, *scan.resume_);
+  if (scan.open_) write_resume(out, *scan.open_);
   out.log(contents.problems);
   return out.take();
 }
@@ -257,7 +264,9 @@ bool Notes::read_lists(Cursor& in, uint64_t file_bytes, Scan& scan) {
     one.from = in.varint();
     one.to = in.varint();
     one.seq = in.varint();
-    one.told = in.varint() != 0;
+    const uint64_t bits = in.varint();
+    one.told = (bits & 1) != 0;
+    one.zeros = (bits & 2) != 0;
     one.why = read_text(in);
     if (in.bad() || one.from < last || one.to <= one.from || one.to > scan.at_ ||
         one.seq > scan.count_)
@@ -292,26 +301,30 @@ bool Notes::read_bases(Cursor& in, Scan& scan) {
   return true;
 }
 
-bool Notes::read_resume(Cursor& in, Scan& scan) {
+bool Notes::read_resume(Cursor& in, Scan& scan, std::optional<Scan::Resume>& out) {
   Scan::Resume resume;
   resume.at = in.varint();
   resume.count = in.varint();
   resume.tid = static_cast<uint32_t>(in.varint());
   resume.after_flagged = in.varint() != 0;
+  resume.announced = in.varint() != 0;
+  const uint64_t last = in.varint(), led = in.varint();
   resume.left_out.count = in.varint();
   resume.left_out.bytes = in.varint();
   if (in.bad() || resume.at < scan.blocks_at_ || resume.at > scan.at_ ||
-      resume.count > scan.count_ || scan.keyframes_.empty() ||
-      scan.keyframes_[0].offset >= resume.at ||
+      resume.count > scan.count_ || last > resume.at || led > resume.at - scan.blocks_at_ ||
       !read_ascending(in, uint64_t{1} << 32, resume.threads))
     return false;
-  // What rewind() keeps is counted by it.
+  resume.last_at = resume.at - last;
+  resume.lead = resume.at - led;
+  // What going back there keeps is counted by it.
   const auto behind = std::lower_bound(
       scan.keyframes_.begin(), scan.keyframes_.end(), resume.at,
       [](const Keyframe& one, uint64_t at) { return one.offset < at; });
-  if (behind[-1].seq >= resume.count) return false;
+  const bool none = behind == scan.keyframes_.begin();
+  if (none ? resume.count != 0 : behind[-1].seq >= resume.count) return false;
   if (!read_log(in, resume.problems)) return false;
-  scan.resume_ = std::move(resume);
+  out = std::move(resume);
   return true;
 }
 
@@ -335,12 +348,13 @@ bool Notes::read(Bytes notes, uint64_t file_bytes, Contents& contents) {
       !read_lists(in, file_bytes, scan) || !read_bases(in, scan))
     return false;
   Generation& generation = contents.generation;
-  bool resumes = false;
+  bool resumes = false, open = false;
   for (bool* one : {&generation.both_entries, &generation.leave_entries, &generation.leave_bare,
-                    &generation.minimal, &resumes})
+                    &generation.minimal, &resumes, &open})
     *one = in.varint() != 0;
   if (!read_push_old(in, scan, generation)) return false;
-  if (resumes && !read_resume(in, scan)) return false;
+  if (resumes && !read_resume(in, scan, scan.resume_)) return false;
+  if (open && !read_resume(in, scan, scan.open_)) return false;
   if (!read_log(in, contents.problems) || !in.at_end() || in.bad()) return false;
   scan.find_stretches();
   list_user_blocks(contents.file->bytes(), scan);

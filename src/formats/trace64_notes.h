@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/bytes.h"
@@ -11,6 +12,8 @@
 #include "formats/trace64_contents.h"
 
 namespace tracewell::formats::trace64 {
+
+class NotesWriter;
 
 class Notes {
  public:
@@ -25,7 +28,8 @@ class Notes {
   static bool read_keyframes(Cursor& in, Scan& scan);
   static bool read_lists(Cursor& in, uint64_t file_bytes, Scan& scan);
   static bool read_bases(Cursor& in, Scan& scan);
-  static bool read_resume(Cursor& in, Scan& scan);
+  static void write_resume(NotesWriter& out, const Scan::Resume& resume);
+  static bool read_resume(Cursor& in, Scan& scan, std::optional<Scan::Resume>& out);
   static void list_user_blocks(Bytes file, Scan& scan);
   static bool read_push_old(Cursor& in, const Scan& scan, Generation& generation);
 };

@@ -153,11 +153,7 @@ void Reader::make_extras() {
 }
 
 std::vector<std::pair<std::string, std::string>> Reader::facts() const {
-  const Scan& scan = contents_->scan;
-  std::vector<std::pair<std::string, std::string>> out = {
-      {"recorder", describe(contents_->generation, scan, bytes_)},
-      {"sessions", fmt::format("{}", scan.sessions().size())},
-      {"repairs", fmt::format("{}", scan.hidden().size())}};
+  auto out = reading_facts(contents_->generation, contents_->scan, bytes_);
   if (const auto hash = contents_->header.hash)
     out.emplace_back("hash", fmt::format("{:#x}", *hash));
   return out;
@@ -257,8 +253,7 @@ std::unique_ptr<StepFlow> Reader::flow_at(uint64_t seq) const {
 }
 
 Result<bool> Reader::refresh() {
-  TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file,
-                      InputFile::open(contents_->file->path()));
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file, contents_->file->again());
   if (file->bytes().size() <= bytes_.size()) return false;
   if (contents_.use_count() > 1) contents_ = std::make_shared<Contents>(*contents_);
   const uint64_t before = count();
@@ -582,6 +577,7 @@ Result<bool> Reader::next(Batch& batch) {
     const bool last = border == Border::End || border == Border::Session;
     const uint8_t flags = block_.flags & (last ? 0xf0 : 0x70);
     if (flags != 0) store(batch, step, 'F', {&flags, 1});
+    if (step.opcode.empty()) store(batch, step, 'N', {});
     if (border == Border::End) {
       store_last_words(batch, step);
       at_end_ = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,14 +13,20 @@ namespace tracewell::formats::trace64 {
 namespace {
 
 constexpr uint64_t kProgressBytes = 16 << 20;
-constexpr uint64_t kLookBackBytes = 8 << 10;  // for a full dump that broken blocks have run over
+constexpr uint64_t kLookBackBytes = 24 << 10;  // for a full dump that broken blocks have run over
 constexpr size_t kWhyBytesMax = 256;
 constexpr uint64_t kOwnBlocksBytes = 256 << 10;  // of user blocks in front of a full dump
-constexpr size_t kBlockHeadBytes = 4;  // of a block; the last of them is not zero
+constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kThreadsMax = 1 << 16;       // counted
+constexpr size_t kToldMax = 4096;             // told again beyond
 // How near to the end rewind() goes back to: in front of all that looking ahead reaches.
 constexpr uint64_t kResumeBytes = 256 << 10;
 constexpr uint64_t kResumeWithinBytes = 16 << 20;
+
+std::string what_is_unusual(const Block& block) {
+  return block.opcode.empty() ? "an opcode of no bytes"
+                              : fmt::format("{} memory entries", block.memory_count);
+}
 
 bool all_zero(Bytes bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
@@ -78,6 +85,9 @@ const WordState& Scan::state_at(const Keyframe& keyframe) const {
 }
 
 void Scan::tell(uint64_t offset, Problem::Severity severity, std::string code, std::string text) {
+  const std::pair<uint64_t, std::string> one(offset, code);
+  if (open_ && told_.size() < kToldMax) told_.push_back(one);
+  if (std::ranges::find(told_before_, one) != told_before_.end()) return;
   if (problems_) problems_->add({offset, severity, std::move(code), std::move(text)});
 }
 
@@ -90,6 +100,8 @@ void Scan::seen(uint32_t tid) {
 void Scan::extend(Bytes file, ProblemLog* problems,
                   const std::function<void(uint64_t)>& progress) {
   problems_ = problems;
+  told_before_ = std::exchange(told_, {});
+  if (open_) go_back_to(Resume(*open_));
   uint64_t told = at_;
   while (at_ < file.size()) {
     if (!step(file)) break;
@@ -99,7 +111,9 @@ void Scan::extend(Bytes file, ProblemLog* problems,
       progress(at_);
     }
   }
+  const size_t told_of_steps = told_.size();
   tell_end(file);
+  told_.resize(told_of_steps);
   if (without_pc_ != 0)
     tell(blocks_at_, Problem::Severity::Warning, "no-program-counter",
          fmt::format("the first {} steps do not tell where they are: the address 0 that is shown "
@@ -116,15 +130,22 @@ bool Scan::step(Bytes file) {
   Block& block = block_;
   const uint8_t* const head = file.data() + at_;
   const bool flagged = file.size() - at_ >= 4 && (head[3] & kThreadFlag) != 0;
+  if (const auto goes_on = pass_zeros(file)) return *goes_on;
   HiddenTid id = HiddenTid::No;
+  bool met_end = false;
   if (head[0] == 0 && !flagged && file.size() - at_ >= 8 &&
       (after_flagged_ || head[1] == shape_.words))
-    id = find_hidden_tid(file, at_, shape_, tid_, announced_);
+    id = ids_.find(file, {at_, tid_, announced_, !hidden_.empty()}, met_end);
   const bool hidden = id == HiddenTid::Yes;
   const Reading reading = read_block(file, at_, shape_, hidden, block);
   end_reading_ = reading;
-  if (reading == Reading::Whole) {
+  const bool unusual = reading == Reading::Whole && is_unusual(block);
+  const bool good = reading == Reading::Whole &&
+                    (!unusual || goes_on_behind_unusual(file, at_ + block.size, shape_, met_end));
+  if (met_end) leave_open();
+  if (good) {
     if (block.is_user()) return user_block(file, block);
+    if (unusual) tell_unusual(block);
     if (id == HiddenTid::Unclear)
       tell(at_, Problem::Severity::Note, "thread-id-unclear",
            fmt::format("step {} may have the id of a thread though its flag says that there is "
@@ -140,20 +161,56 @@ bool Scan::step(Bytes file) {
     count_block(file, block);
     return true;
   }
-  const std::string why =
-      reading == Reading::Bad ? why_bad(file, at_, shape_, hidden)
+  const std::string why = unusual ? what_is_unusual(block)
+                          : reading == Reading::Bad
+                              ? why_bad(file, at_, shape_, hidden)
                               : "a block would reach beyond the end of the file";
   if (all_zero(file.subspan(at_))) {
     end_why_ = "";
-    drop_half_written(file);
     return false;
   }
   return recover(file, why);
 }
 
+/// Zeros are steps that tell nothing, and have no opcode. But a whole page of the file that is zero
+/// was never written. nullopt: there is none here; false: the file ends with it.
+std::optional<bool> Scan::pass_zeros(Bytes file) {
+  if (at_ < zeros_to_ || file.size() - at_ < kBlockBytesMin ||
+      load_uint(file.data() + at_, kBlockBytesMin, Endian::Little) != 0)
+    return std::nullopt;
+  uint64_t from = at_, to = at_;
+  const uint64_t least = lead_ == at_ ? blocks_at_ : at_;  // not into a user block
+  while (from > least && at_ - from < kPageBytes && file[from - 1] == 0) --from;
+  while (to < file.size() && file[to] == 0) ++to;
+  const uint64_t page = (from + kPageBytes - 1) / kPageBytes * kPageBytes;
+  if (to < page || to - page < kPageBytes) {
+    // Behind them it has to go on, or they are damage as well.
+    const uint64_t behind = at_ + (to - at_) / kBlockBytesMin * kBlockBytesMin;
+    bool met_end = false;
+    if (!goes_on_behind_unusual(file, behind, shape_, met_end))
+      return recover(file, "an opcode of no bytes");
+    zeros_to_ = to;
+    if (met_end) leave_open();
+    return std::nullopt;
+  }
+  if (to == file.size()) {
+    end_why_ = "";
+    drop_half_written(file);
+    return false;
+  }
+  std::string why = fmt::format(
+      "{} bytes are zero, a page of the file and more, which were never written", to - at_);
+  drop_half_written(file);
+  return recover(file, std::move(why), true);
+}
+
+void Scan::tell_unusual(const Block& block) {
+  tell(at_, Problem::Severity::Note, block.opcode.empty() ? "no-opcode" : "many-accesses",
+       fmt::format("step {} has {}; x64dbg opens no such file", count_, what_is_unusual(block)));
+}
+
 /// In front of zeros that were never written, a block that ends in zeros may lack its end.
 void Scan::drop_half_written(Bytes file) {
-  if (file.size() - at_ < kBlockHeadBytes) return;  // a block's head may begin with so many
   if (last_at_ == 0 || !all_zero(file.subspan(at_ - shape_.word, shape_.word))) return;
   tell(last_at_, Problem::Severity::Damage, "block-cut",
        fmt::format("step {} may have been written in part: it ends in zeros that the file goes on "
@@ -162,13 +219,18 @@ void Scan::drop_half_written(Bytes file) {
   drop_from(file, at_ - 1);
 }
 
+/// With x64dbg, an id that is neither new nor in a full dump is there because the thread is about
+/// to change. The block is that of step `seq`, and tid_ of the one before.
+bool Scan::announces(const Block& block, uint64_t seq) const {
+  return block.is_flagged() && !block.is_full(shape_) && seq > 0 && block.tid == tid_;
+}
+
 void Scan::count_block(Bytes file, const Block& block) {
   const uint32_t tid_before = tid_;
   if (block.has_tid && (block.tid != tid_ || threads_.empty())) seen(block.tid);
+  announced_ = announces(block, count_);
   if (block.has_tid) tid_ = block.tid;
   after_flagged_ = block.is_flagged();
-  // An id that is neither new nor in a full dump is there because the thread is about to change.
-  announced_ = after_flagged_ && !block.is_full(shape_) && count_ > 0 && block.tid == tid_before;
   const size_t keyframes = keyframes_.size();
   if (block.is_full(shape_)) {
     keyframes_.push_back(
@@ -216,27 +278,41 @@ void Scan::count_plain_blocks(Bytes file) {
 /// Behind a full dump, whose flag announces nothing.
 void Scan::may_resume_here(Bytes file) {
   const uint64_t left = file.size() - at_;
-  if (problems_ == nullptr || left < kResumeBytes || left > kResumeWithinBytes) return;
+  if (problems_ == nullptr || open_ || left < kResumeBytes || left > kResumeWithinBytes) return;
   if (resume_ && at_ - resume_->at < kResumeBytes) return;
-  resume_ = Resume{at_, count_, tid_, after_flagged_, left_out_, threads_, *problems_};
+  resume_ = here();
+}
+
+Scan::Resume Scan::here() const {
+  return {at_,   count_,    tid_,     after_flagged_, announced_, last_at_,
+          lead_, left_out_, threads_, problems_ ? *problems_ : ProblemLog()};
+}
+
+void Scan::leave_open() {
+  if (!open_) open_ = here();
 }
 
 bool Scan::rewind(ProblemLog& problems) {
   if (!resume_) return false;
   problems = resume_->problems;
-  at_ = resume_->at;
-  count_ = resume_->count;
-  tid_ = resume_->tid;
-  after_flagged_ = resume_->after_flagged;
-  threads_ = resume_->threads;
-  announced_ = false;
-  last_at_ = 0;
-  lead_ = at_;
+  go_back_to(*resume_);
+  return true;
+}
+
+void Scan::go_back_to(const Resume& place) {
+  at_ = place.at;
+  count_ = place.count;
+  tid_ = place.tid;
+  after_flagged_ = place.after_flagged;
+  announced_ = place.announced;
+  last_at_ = place.last_at;
+  lead_ = place.lead;
+  threads_ = place.threads;
+  left_out_ = place.left_out;
   end_why_.clear();
-  left_out_ = resume_->left_out;
   forget_from(at_);
   while (!gaps_.empty() && gaps_.back().to > at_) gaps_.pop_back();
-  return true;
+  open_.reset();
 }
 
 /// May a session begin with this keyframe? (find_sessions() looks closer.)
@@ -272,7 +348,8 @@ bool Scan::user_block(Bytes file, const Block& block) {
     const Reading plain = read_block(file, next, shape_, false, behind);
     const bool fits = plain == Reading::Cut ||
                       (plain == Reading::Whole &&
-                       (is_plausible(behind, shape_) || goes_on(file, next, shape_))) ||
+                       ((is_plausible(behind, shape_) && !is_unusual(behind)) ||
+                        goes_on(file, next, shape_))) ||
                       read_block(file, next, shape_, true, behind) == Reading::Whole ||
                       all_zero(file.subspan(next, std::min<uint64_t>(64, file.size() - next)));
     if (!fits) return recover(file, "what follows a user block makes no sense");
@@ -283,7 +360,7 @@ bool Scan::user_block(Bytes file, const Block& block) {
     std::string_view text = why;
     const uint64_t missing = take_missing_count(text);
     if (problems_) problems_->add(missing_steps(block.offset, missing, count_, text));
-    gaps_.push_back({block.offset, next, count_, std::move(why), true});
+    gaps_.push_back({block.offset, next, count_, std::move(why), true, false});
     lead_ = next;
     return true;
   }
@@ -342,7 +419,7 @@ void Scan::forget_left_out(Bytes file, uint64_t from, uint64_t to) {
   }
 }
 
-bool Scan::recover(Bytes file, std::string why) {
+bool Scan::recover(Bytes file, std::string why, bool zeros) {
   // The damage may be older than this: blocks that are off by a few bytes can look sound for a
   // while, and run over a full dump.
   uint64_t from = std::max(blocks_at_, at_ > kLookBackBytes ? at_ - kLookBackBytes : 0);
@@ -361,8 +438,9 @@ bool Scan::recover(Bytes file, std::string why) {
   const uint64_t to = lead > at_ ? lead : *found;
   tell(broken_at, Problem::Severity::Damage, "broken-block",
        fmt::format("{}; {} bytes skipped to the next full dump, step {}", why, to - at_, count_));
-  gaps_.push_back({at_, to, count_, std::move(why)});
+  gaps_.push_back({at_, to, count_, std::move(why), false, zeros});
   lead_ = at_ = to;
+  ids_.forget();
   last_at_ = 0;
   after_flagged_ = announced_ = false;
   return true;
@@ -398,7 +476,7 @@ uint64_t Scan::where_doubt_begins(Bytes file) const {
   uint64_t doubt = at_;
   Block block;
   while (at < at_ && read_block(file, at, shape_, is_hidden(at), block) == Reading::Whole) {
-    if (is_plausible(block, shape_))
+    if (is_plausible(block, shape_) && !is_unusual(block))
       doubt = at_;
     else if (doubt == at_)
       doubt = at;
@@ -413,12 +491,15 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
   uint64_t seq = keyframes_.empty() ? 0 : keyframes_.back().seq;
   tid_ = keyframes_.empty() ? 0 : keyframes_.back().tid_before;
   lead_ = keyframes_.empty() ? blocks_at_ : keyframes_.back().lead;
+  after_flagged_ = announced_ = false;
   Block block;
   while (at < offset && read_block(file, at, shape_, is_hidden(at), block) == Reading::Whole &&
          at + block.size <= offset) {
     at += block.size;
     if (block.is_user()) continue;
     lead_ = at;
+    after_flagged_ = block.is_flagged();
+    announced_ = announces(block, seq);
     ++seq;
     if (block.has_tid) tid_ = block.tid;
   }
@@ -428,9 +509,12 @@ void Scan::drop_from(Bytes file, uint64_t offset) {
   count_ = seq;
   forget_from(at);
   if (resume_ && resume_->at > at) resume_.reset();
+  if (open_ && open_->at > at) open_ = here();
 }
 
 void Scan::forget_from(uint64_t offset) {
+  ids_.forget();
+  zeros_to_ = 0;
   without_pc_ = std::min(without_pc_, count_);
   bases_.drop_from(count_);
   while (!keyframes_.empty() && keyframes_.back().offset >= offset) keyframes_.pop_back();

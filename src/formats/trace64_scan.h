@@ -2,8 +2,6 @@
 // how reading can go on behind it. Looks at block heads only.
 #pragma once
 
-#include <array>
-#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,64 +11,11 @@
 
 #include "formats/trace64_bases.h"
 #include "formats/trace64_block.h"
-#include "formats/trace64_words.h"
+#include "formats/trace64_hidden.h"
+#include "formats/trace64_places.h"
 #include "model/problem.h"
 
 namespace tracewell::formats::trace64 {
-
-/// The register words of the block that runs next, as far as they were ever told.
-struct WordState {
-  std::array<uint8_t, kDumpBytesMax> dump = {};
-  std::bitset<kWordsMax> valid;
-  uint32_t tid = 0;
-
-  void apply(const Block& block, const Shape& shape);
-  uint64_t word(uint32_t index, const Shape& shape) const {
-    return load_uint(dump.data() + index * shape.word, shape.word, Endian::Little);
-  }
-};
-
-/// How a full dump goes with the block in front of it.
-enum class Joint : uint8_t {
-  Fits = 0,    // it may follow from it
-  Unsure = 1,  // the file is not written in a way that would tell
-  Breaks = 2,  // something else changed than was announced
-  Begins = 3,  // a block of ours says that a session begins
-  Goes = 4,    // … that none does
-};
-
-struct Keyframe {
-  uint64_t seq = 0;
-  uint64_t offset = 0;
-  uint32_t tid_before = 0;  // the thread so far
-  bool full = false;        // a full dump; else the state comes from `checkpoint`
-  bool flagged = false;
-  uint32_t checkpoint = 0;
-  Joint joint = Joint::Unsure;
-  bool listed = false;      // user_blocks() has some from here to the next keyframe
-  uint64_t lead = 0;        // where user blocks in front of it begin; `offset`: there are none
-};
-
-/// Bytes that no block could be made of; or a block of ours that says that something is missing.
-struct Gap {
-  uint64_t from = 0, to = 0;  // offsets
-  uint64_t seq = 0;           // of the step behind it
-  std::string why;
-  bool told = false;          // by such a block
-};
-
-struct UserBlock {
-  uint64_t seq = 0;  // of the step behind it
-  uint64_t offset = 0;
-  uint8_t type = 0;
-  uint64_t size = 0;
-};
-
-/// User blocks that are not kept: there are too many of them, or they are too large.
-struct LeftOut {
-  uint64_t count = 0;
-  uint64_t bytes = 0;
-};
 
 class Scan {
  public:
@@ -79,7 +24,8 @@ class Scan {
   static constexpr uint64_t kUserBytesMax = 64 << 20, kUserBlockCost = 128;
 
   Scan(const Shape& shape, uint64_t blocks_at)
-      : shape_(shape), blocks_at_(blocks_at), at_(blocks_at), lead_(blocks_at), bases_(shape) {}
+      : shape_(shape), blocks_at_(blocks_at), at_(blocks_at), lead_(blocks_at), ids_(shape),
+        bases_(shape) {}
 
   /// Goes on where it stopped, to the end of `file`, which is the same as before or longer.
   /// `progress` is told the offset now and then.
@@ -127,16 +73,23 @@ class Scan {
 
  private:
   friend class Notes;
+  /// A place to read on from, and what was known there.
   struct Resume {
     uint64_t at = 0, count = 0;
     uint32_t tid = 0;
-    bool after_flagged = false;
+    bool after_flagged = false, announced = false;
+    uint64_t last_at = 0, lead = 0;
     LeftOut left_out;
     std::vector<uint32_t> threads;
     ProblemLog problems;
   };
+  Resume here() const;
+  void go_back_to(const Resume& place);
+  /// What is decided here may be decided otherwise when the file is longer.
+  void leave_open();
   /// One block further; false at the end of what can be read.
   bool step(Bytes file);
+  bool announces(const Block& block, uint64_t seq) const;
   void count_block(Bytes file, const Block& block);
   void count_plain_blocks(Bytes file);
   bool may_begin_at(size_t keyframe) const;
@@ -145,8 +98,9 @@ class Scan {
   bool list_user_block(uint64_t seq, const Block& block);
   void list_user_blocks(Bytes file, const Keyframe& from, uint64_t to);
   void forget_left_out(Bytes file, uint64_t from, uint64_t to);
+  std::optional<bool> pass_zeros(Bytes file);
   /// Finds the next place to read on. `why` something is wrong at at_. False: there is none.
-  bool recover(Bytes file, std::string why);
+  bool recover(Bytes file, std::string why, bool zeros = false);
   uint64_t own_blocks_in_front_of(Bytes file, uint64_t dump, uint64_t from) const;
   void drop_from(Bytes file, uint64_t offset);
   void drop_half_written(Bytes file);
@@ -163,6 +117,7 @@ class Scan {
   void find_stretches();
   bool is_session(size_t keyframe, uint64_t base, bool& flushes) const;
   void tell_end(Bytes file);
+  void tell_unusual(const Block& block);
   void tell(uint64_t offset, Problem::Severity severity, std::string code, std::string text);
   void seen(uint32_t tid);
 
@@ -181,6 +136,11 @@ class Scan {
   std::string lost_end_;
   ProblemLog* problems_ = nullptr;
   std::optional<Resume> resume_;
+  std::optional<Resume> open_;  // what is behind it was decided by where the file ended
+  // What was told of steps behind it; and last time, which is not told again.
+  std::vector<std::pair<uint64_t, std::string>> told_, told_before_;
+  uint64_t zeros_to_ = 0;       // up to here, zeros are blocks
+  HiddenTids ids_;
   std::vector<Keyframe> keyframes_;
   std::vector<uint64_t> keyframe_steps_;
   std::vector<WordState> checkpoints_;

@@ -16,7 +16,7 @@ void walk(const uint8_t* file, const Shape& shape, uint64_t safe_to, uint64_t to
   for (; seq < to && offset < safe_to; ++seq) {
     const uint8_t* at = file + offset;
     const uint32_t registers = at[1], memory = at[2], flags = at[3];
-    if (at[0] != 0 || registers > words || memory > kMemoryMax || (flags & 15) == 0) break;
+    if (at[0] != 0 || registers > words) break;
     const bool flagged = (flags & kThreadFlag) != 0;
     const uint8_t* const positions = at + 4 + (flagged ? 4 : 0) + (flags & 15);
     const uint8_t* const values = positions + registers;

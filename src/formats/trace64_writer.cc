@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "formats/trace64_header.h"
 #include "formats/trace64_modules.h"
+#include "formats/trace64_stored.h"
 #include "formats/trace64_told.h"
 #include "formats/trace64_user.h"
 
@@ -277,7 +278,7 @@ Status Writer::put_own(OwnKind kind, Bytes data) {
 }
 
 Status Writer::add(const Event& event, const Step& step) {
-  if (step.opcode.empty() || step.opcode.size() > 15)
+  if (step.opcode.size() > 15 || (step.opcode.empty() && !is_stored_without_opcode(step)))
     return Error{Errc::InvalidArgument,
                  fmt::format("step {} has an opcode of {} bytes; 1 to 15 can be written", event.seq,
                              step.opcode.size()),
@@ -329,25 +330,20 @@ void Writer::keep_accesses(const Step& step) {
   pending_->incomplete = step.memory_incomplete;
 }
 
-/// See Reader::store(). What is no such thing is left alone.
 void Writer::take_stored(Bytes stored) {
-  ByteReader reader(stored, Endian::Little);
-  while (!reader.at_end()) {
-    const auto tag = reader.uint(1);
-    const auto size = reader.uint(2);
-    const auto bytes = size ? reader.take(*size) : std::nullopt;
-    if (!bytes) return;
-    if (*tag == 'F' && bytes->size() == 1)
-      pending_->flags = (*bytes)[0] & (options_.sound ? kThreadFlag : 0xf0);
-    if (*tag == 'W') pending_->words.emplace(bytes->begin(), bytes->end());
-    if (*tag == 'M' && !bytes->empty()) {
+  each_stored(stored, [&](uint8_t tag, Bytes bytes) {
+    if (tag == 'F' && bytes.size() == 1)
+      pending_->flags = bytes[0] & (options_.sound ? kThreadFlag : 0xf0);
+    if (tag == 'W') pending_->words.emplace(bytes.begin(), bytes.end());
+    if (tag == 'M' && !bytes.empty()) {
       MemoryEntries entries;
-      if (!entries.parse(shape_, (*bytes)[0], bytes->subspan(1))) continue;
+      if (!entries.parse(shape_, bytes[0], bytes.subspan(1))) return;
+      if (options_.compat && entries.count > kUsualMemoryMax) return;
       if (options_.sound)
         for (uint8_t& flags : entries.flags) flags &= 1;
       pending_->stored = entries;
     }
-  }
+  });
 }
 
 void Writer::set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& groups) {

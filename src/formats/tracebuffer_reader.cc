@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
 #include "formats/tfile_description.h"
+#include "formats/tfile_points.h"
 #include "formats/tfile_trailer.h"
 #include "formats/tracebuffer.h"
 #include "rsp/frames.h"
@@ -31,7 +31,7 @@ constexpr uint64_t kBadInARowMax = 65536;
 Result<std::unique_ptr<Source>> TracebufferReader::open(std::shared_ptr<InputFile> file,
                                                         const OpenOptions& options,
                                                         ProblemLog& problems) {
-  const bool live = file_is_locked(file->path());
+  const bool live = file->is_locked();
   TW_ASSIGN_OR_RETURN(TracebufferFrames frames, TracebufferFrames::open(file->bytes()));
   std::unique_ptr<TracebufferReader> reader(
       new TracebufferReader(std::move(file), std::move(frames), problems));
@@ -47,6 +47,7 @@ void TracebufferReader::read_description() {
   if (text.empty() && frames_.next() != frames_.first())
     problems_.add({offsetof(ring::Header, texts), Severity::Damage, "no-description",
                    "nothing says what the frames mean; registers have no names"});
+  std::string_view points;
   auto trailer = TfileTrailer::find(text);
   if (!trailer.ok()) {
     problems_.add({frames_.text_offset(), Severity::Damage, "trailer", trailer.error().message});
@@ -55,6 +56,7 @@ void TracebufferReader::read_description() {
     const Bytes auxv = (*trailer)->auxv();
     catalog_.auxv.assign(auxv.begin(), auxv.end());
     catalog_.modules = (*trailer)->modules();
+    points = (*trailer)->tracepoints();
   }
   if (text.size() > kDescriptionBytesMax) {
     problems_.add({frames_.text_offset() + kDescriptionBytesMax, Severity::Damage,
@@ -66,6 +68,7 @@ void TracebufferReader::read_description() {
     read.catalog.auxv = std::move(catalog_.auxv);
     read.catalog.modules = std::move(catalog_.modules);
     settle_tfile_layout(read, frames_.endian(), frames_.header().register_block_bytes);
+    take_tfile_points(points, read.catalog, problems_);
     catalog_ = std::move(read.catalog);
   }
   catalog_.endian = frames_.endian();

@@ -1,10 +1,5 @@
 #include "hooks/collector.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <ctime>
 
@@ -29,25 +24,22 @@ void wait_a_little(long ns) {
 
 }  // namespace
 
-Collector::Collector(std::string folder, LogFolder& log, const Uuid& session)
-    : folder_(std::move(folder)), log_(log), session_(session) {}
+Collector::Collector(const Folder& folder, LogFolder& log, const Uuid& session)
+    : folder_(folder), log_(log), session_(session) {}
 Collector::~Collector() = default;
 
 /// Looks into the folder only when something was made or removed there since.
 Status Collector::find_rings() {
-  const std::string path = folder_ + "/.rings";
-  struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) return errno_error("cannot look for rings in " + path);
-  const int64_t changed =
-      int64_t{about.st_mtim.tv_sec} * 1'000'000'000 + about.st_mtim.tv_nsec;
+  const auto about = folder_.facts_of_name(kRingsName);
+  if (!about) return errno_error("cannot look for " + printable(folder_.path_of(kRingsName)));
+  const int64_t changed = about->changed_ns;
   if (changed == folder_changed_ns_) return {};
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), ::closedir);
-  if (!entries) return errno_error("cannot look for rings in " + path);
+  TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, rings.names());
   unfinished_.clear();
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string name = entry->d_name;
+  for (const std::string& name : names) {
     if (name[0] == '.' || rings_.contains(name)) continue;
-    auto ring = RingFile::open(path + "/" + name);
+    auto ring = RingFile::open(rings, name);
     if (ring.ok() && (*ring)->is_of(session_))
       rings_.emplace(name, *std::move(ring));
     else if (!ring.ok() && ring.error().code == Errc::Unsupported)
@@ -137,7 +129,8 @@ Status Collector::give_up_unfinished() {
     const auto pid = parse_number(std::string_view(name).substr(0, name.find('-')));
     if (!pid || *pid > INT32_MAX || process_lives(static_cast<uint32_t>(*pid), 0)) continue;
     // It may have come to an end with it since we looked.
-    const auto ring = RingFile::open(folder_ + "/.rings/" + name);
+    TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
+    const auto ring = RingFile::open(rings, name);
     if (!ring.ok() && ring.error().code == Errc::Truncated) TW_RETURN_IF_ERROR(remove(name));
   }
   return {};
@@ -187,18 +180,23 @@ void Collector::wait_for_writers(RingFile& ring) {
 }
 
 Status Collector::remove(const std::string& name) {
-  const std::string path = folder_ + "/.rings/" + name;
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove " + path);
-  return {};
+  TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
+  Status status = rings.remove(name);
+  if (!status.ok() && status.error().code == Errc::NotFound) return {};
+  return status;
 }
 
 /// What cannot be read as a ring of ours stays in it, for somebody to look at.
 Status Collector::remove_folder() {
   rings_.clear();
-  const std::string path = folder_ + "/.rings";
-  if (::rmdir(path.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY)
-    return errno_error("cannot remove " + path);
-  return {};
+  {
+    const auto rings = folder_.inside(kRingsName);
+    if (!rings.ok() && rings.error().code == Errc::NotFound) return {};
+    if (!rings.ok()) return rings.error();
+    TW_ASSIGN_OR_RETURN(const std::vector<std::string> left, rings->names());
+    if (!left.empty()) return {};
+  }
+  return folder_.remove_folder(kRingsName);
 }
 
 Status Collector::finish() {
@@ -209,6 +207,7 @@ Status Collector::finish() {
     TW_RETURN_IF_ERROR(collect(*ring, true));
   }
   TW_RETURN_IF_ERROR(give_up_cut());
+  TW_RETURN_IF_ERROR(log_.sync());
   for (const auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(remove(name));
   return remove_folder();
 }

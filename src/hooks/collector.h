@@ -23,8 +23,8 @@ class Collector {
  public:
   /// `folder` is the log's; its rings are in `.rings` there. Those of other sessions are left
   /// alone: programs of one whose log was removed do not know that it was made anew by another.
-  /// `log` outlives the collector.
-  Collector(std::string folder, LogFolder& log, const Uuid& session);
+  /// Both outlive the collector.
+  Collector(const Folder& folder, LogFolder& log, const Uuid& session);
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -55,7 +55,7 @@ class Collector {
   Status remove(const std::string& name);
   Status remove_folder();
 
-  std::string folder_;
+  const Folder& folder_;
   LogFolder& log_;
   Uuid session_;
   std::map<std::string, std::unique_ptr<RingFile>> rings_;  // by name of the file

@@ -40,7 +40,7 @@ void store_log_path(tracewell_channel& channel, const std::string& path) {
   first.store(path[0]);
 }
 
-Status follow_log(tracewell_channel& channel, const HeldFolder& folder) {
+Status follow_log(tracewell_channel& channel, HeldFolder& folder) {
   const std::string before = log_of(channel);
   if (folder.is_at(before)) return {};
   const auto where = folder.now();
@@ -49,23 +49,24 @@ Status follow_log(tracewell_channel& channel, const HeldFolder& folder) {
     return {Errc::Limit, fmt::format("{} was moved to a place whose path is too long",
                                      printable(before))};
   store_log_path(channel, *where);
-  return tell(channel, folder.path(),
+  folder.call(*where);
+  return tell(channel, folder.folder(),
               fmt::format("LOG MOVED from {} to {}", printable(before), printable(*where)));
 }
 
 class Rounds {
  public:
-  Rounds(Control& control, unsigned number, const HeldFolder& folder)
+  Rounds(Control& control, unsigned number, HeldFolder& folder)
       : control_(control), number_(number), channel_(control.channel(number)), folder_(folder) {}
 
   Result<End> run() {
     const uint32_t session = channel_.session;
-    TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel_, folder_.path()));
-    Collector collector(folder_.path(), log, uuid_of(channel_));
+    TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel_, folder_.folder()));
+    Collector collector(folder_.folder(), log, uuid_of(channel_));
     CollectorSleep sleep(channel_);
     while (channel_.session == session && std::atomic_ref(channel_.stopping).load() == 0) {
       TW_ASSIGN_OR_RETURN(const uint64_t taken, collector.collect());
-      TW_RETURN_IF_ERROR(tell_dropped(channel_, folder_.path(), log));
+      TW_RETURN_IF_ERROR(tell_dropped(channel_, folder_.folder(), log));
       if (log.full()) return End::LogFull;
       if (taken != 0)
         sleep.found_something();
@@ -85,14 +86,14 @@ class Rounds {
     control_.set_state(number_, control_.state(number_) & ~TRACEWELL_STATE_ON);
     if (how == End::LogFull) {
       channel_.stop_when_full = kLogIsFull;
-      return tell(channel_, folder_.path(),
+      return tell(channel_, folder_.folder(),
                   fmt::format("TRACE OFF channel {}, the log is full", number_));
     }
     const std::string control = printable(control_.path());
     const Status status =
-        complete_log(control_, number_, folder_.path(), Rest::Kept,
+        complete_log(control_, number_, folder_.folder(), Rest::Kept,
                      fmt::format(", since its control file {} was removed", control));
-    release_log(folder_.path());
+    release_log(folder_.folder());
     channel_.active = 0;
     TW_RETURN_IF_ERROR(status);
     return {Errc::Io, fmt::format("its control file {} was removed; {} is complete up to then",
@@ -110,24 +111,17 @@ class Rounds {
   Control& control_;
   unsigned number_;
   tracewell_channel& channel_;
-  const HeldFolder& folder_;
+  HeldFolder& folder_;
   int64_t looked_ns_ = 0;
 };
-
-/// For people, who know the folder by its name.
-std::string named(std::string text, const std::string& link, const std::string& name) {
-  for (size_t at = 0; (at = text.find(link, at)) != std::string::npos; at += name.size())
-    text.replace(at, link.size(), name);
-  return text;
-}
 
 }  // namespace
 
 Status run_collector(Control& control, unsigned number, const std::function<void()>& started) {
   tracewell_channel& channel = control.channel(number);
   TW_ASSIGN_OR_RETURN(const UniqueFd alive, control.lock_collector(number));
-  TW_ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::open(log_of(channel)));
-  TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(folder.path()));
+  TW_ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::open(log_of(channel)));
+  TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(folder.folder()));
   TW_RETURN_IF_ERROR(lock_file(lock.get()));
   control.note_collector(number);
   started();
@@ -137,8 +131,7 @@ Status run_collector(Control& control, unsigned number, const std::function<void
   Status status = how.ok() ? rounds.end(*how) : Status(how.error());
   if (!status.ok() && !folder.now())
     status = {Errc::Io, fmt::format("{} was removed", printable(log_of(channel)))};
-  if (!status.ok())
-    control.note_why(number, named(status.error().text(), folder.path(), log_of(channel)));
+  if (!status.ok()) control.note_why(number, status.error().text());
   return status;
 }
 

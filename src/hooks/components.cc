@@ -1,25 +1,23 @@
 #include "hooks/components.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <set>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/mapping.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "hooks/defaults.h"
 #include "hooks/log_folder.h"
@@ -27,9 +25,6 @@
 
 namespace tracewell::hooks {
 namespace {
-
-namespace fs = std::filesystem;
-
 
 std::string components_folder() { return control_folder() + "/" + TRACEWELL_COMPONENTS_NAME; }
 
@@ -50,15 +45,27 @@ std::optional<uint32_t> pid_of(std::string_view name) {
   return static_cast<uint32_t>(*pid);
 }
 
+/// That of components, which is the user's own; none where there are no components.
+std::optional<Folder> open_components_folder() {
+  auto folder = Folder::found(components_folder());
+  if (!folder.ok()) return std::nullopt;
+  const auto facts = folder->facts();
+  if (!facts.ok() || facts->owner != ::geteuid()) return std::nullopt;
+  return *std::move(folder);
+}
+
+std::vector<std::string> all_names(const Folder& folder) {
+  auto names = folder.names();
+  return names.ok() ? *std::move(names) : std::vector<std::string>();
+}
+
 /// Names of processes' files.
-std::vector<std::string> processes_in(const std::string& folder) {
-  std::vector<std::string> out;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    std::string name = entry.path().filename().string();
-    if (pid_of(name) && entry.is_regular_file(error)) out.push_back(std::move(name));
-  }
-  std::ranges::sort(out);
+std::vector<std::string> processes_in(const Folder& folder) {
+  std::vector<std::string> out = all_names(folder);
+  std::erase_if(out, [&](const std::string& name) {
+    const auto facts = pid_of(name) ? folder.facts_of_name(name) : std::nullopt;
+    return !facts || facts->kind != FileFacts::Kind::Regular;
+  });
   return out;
 }
 
@@ -73,18 +80,15 @@ std::shared_ptr<uint8_t> map_page(int fd, size_t page) {
   return {owner, owner->data()};
 }
 
-void add_components(const std::string& folder, const std::string& process,
+void add_components(const Folder& folder, const std::string& process,
                     std::vector<Component>& out) {
-  const std::string path = fmt::format("{}/{}", folder, process);
-  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat about {};
-  if (!fd.valid() || ::fstat(fd.get(), &about) != 0 || about.st_uid != ::geteuid() ||
-      !S_ISREG(about.st_mode))
-    return;
-  const size_t pages = std::min<size_t>(static_cast<size_t>(about.st_size) / TRACEWELL_HOOK_PAGE,
+  const auto fd = folder.open_own(process, Folder::Make::No);
+  const auto facts = fd.ok() ? facts_of(fd->get(), process) : Result<FileFacts>(fd.error());
+  if (!facts.ok()) return;
+  const size_t pages = std::min<size_t>(facts->bytes / TRACEWELL_HOOK_PAGE,
                                         TRACEWELL_COMPONENTS_MAX);
   for (size_t i = 0; i < pages; ++i) {
-    auto page = map_page(fd.get(), i);
+    auto page = map_page(fd->get(), i);
     if (!page) continue;
     Component one(std::move(page), process);
     if (std::atomic_ref(const_cast<uint32_t&>(one.block().used)).load() ==
@@ -93,26 +97,44 @@ void add_components(const std::string& folder, const std::string& process,
   }
 }
 
-Status remove_all(const std::string& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) return {Errc::Io, fmt::format("cannot remove {}: {}", path, error.message())};
-  return {};
+/// The component's folder, with that of its rings; or a file. Nothing lies deeper.
+Status remove_all(const Folder& folder, const std::string& name) {
+  const auto facts = folder.facts_of_name(name);
+  if (!facts) return {};
+  if (facts->kind != FileFacts::Kind::Folder) return folder.remove(name);
+  TW_ASSIGN_OR_RETURN(const Folder one, folder.inside(name));
+  for (const std::string& in : all_names(one)) {
+    if (in == kRingsName) {
+      TW_ASSIGN_OR_RETURN(const Folder rings, one.inside(in));
+      for (const std::string& ring : all_names(rings)) TW_RETURN_IF_ERROR(rings.remove(ring));
+      TW_RETURN_IF_ERROR(one.remove_folder(in));
+    } else {
+      TW_RETURN_IF_ERROR(one.remove(in));
+    }
+  }
+  return folder.remove_folder(name);
 }
 
-std::vector<std::string> ring_files(const Component& component) {
-  std::vector<std::string> out;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(component.folder() + "/.rings", error))
-    out.push_back(entry.path().string());
-  std::ranges::sort(out);
-  return out;
+/// nullopt: it has made none.
+std::optional<Folder> rings_folder(const Component& component) {
+  const auto folder = open_components_folder();
+  if (!folder) return std::nullopt;
+  const auto one = folder->inside(file_name_of(component.folder()));
+  if (!one.ok()) return std::nullopt;
+  auto rings = one->inside(kRingsName);
+  if (!rings.ok()) return std::nullopt;
+  return *std::move(rings);
+}
+
+std::vector<std::string> ring_names(const Component& component) {
+  const auto rings = rings_folder(component);
+  return rings ? all_names(*rings) : std::vector<std::string>();
 }
 
 /// Copies of the ring's packets as they are now, under the log's name.
-Status dump_ring(const std::string& path, const tracewell_channel& component, const Uuid& uuid,
-                 LogFolder& log) {
-  auto ring = RingFile::open(path);
+Status dump_ring(const Folder& rings, const std::string& name, const tracewell_channel& component,
+                 const Uuid& uuid, LogFolder& log) {
+  auto ring = RingFile::open(rings, name);
   if (!ring.ok()) {
     if (ring.error().code == Errc::Truncated) return {};  // its maker is at it
     return std::move(ring).error();
@@ -130,11 +152,10 @@ Status dump_ring(const std::string& path, const tracewell_channel& component, co
 }
 
 /// The first name of that kind that nothing has.
-std::string free_old_name(const std::string& path) {
+std::string free_old_name(const Folder& folder, const std::string& name) {
   for (uint64_t number = 1;; ++number) {
-    std::string name = fmt::format("{}.~{}~", path, number);
-    struct stat about {};
-    if (::lstat(name.c_str(), &about) != 0) return name;
+    std::string old = fmt::format("{}.~{}~", name, number);
+    if (!folder.facts_of_name(old)) return old;
   }
 }
 
@@ -142,10 +163,12 @@ std::string free_old_name(const std::string& path) {
 Result<std::string> dump_to(const std::string& path,
                             const std::vector<const Component*>& components,
                             const std::string& command) {
-  struct stat about {};
-  const std::string old =
-      ::lstat(path.c_str(), &about) == 0 ? free_old_name(path) : std::string();
-  TW_RETURN_IF_ERROR(make_log_folder(path, old));
+  std::string old;
+  {
+    TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::around(path));
+    if (place.folder.facts_of_name(place.name)) old = free_old_name(place.folder, place.name);
+  }
+  TW_ASSIGN_OR_RETURN(const Folder folder, make_log_folder(path, old));
   const tracewell_channel& first = components[0]->block().channel;
   Uuid uuid;
   std::copy_n(first.uuid, uuid.size(), uuid.begin());
@@ -153,13 +176,15 @@ Result<std::string> dump_to(const std::string& path,
   const LogFacts facts = {
       {"command", command}, {"mode", "circular"}, {"component", components[0]->name()}};
   TW_RETURN_IF_ERROR(
-      write_metadata(path, metadata_text(uuid, measure_clock(start, now()), facts)));
-  TW_ASSIGN_OR_RETURN(LogFolder log, LogFolder::open(path, {}));
+      write_metadata(folder, metadata_text(uuid, measure_clock(start, now()), facts)));
+  TW_ASSIGN_OR_RETURN(LogFolder log, LogFolder::open(folder, {}));
   for (const Component* one : components)
-    for (const std::string& ring : ring_files(*one))
-      TW_RETURN_IF_ERROR(dump_ring(ring, one->block().channel, uuid, log));
-  if (::rmdir((path + "/.rings").c_str()) != 0) return errno_error(path + "/.rings");
-  return old;
+    if (const auto rings = rings_folder(*one))
+      for (const std::string& ring : all_names(*rings))
+        TW_RETURN_IF_ERROR(dump_ring(*rings, ring, one->block().channel, uuid, log));
+  TW_RETURN_IF_ERROR(folder.remove_folder(kRingsName));
+  TW_RETURN_IF_ERROR(log.sync());
+  return old.empty() ? old : parent_of(path) + "/" + old;
 }
 
 }  // namespace
@@ -229,11 +254,13 @@ Status Component::change(const ComponentChange& change) {
     store(block.state, 0u);
     if (change.buffer_bytes) block.buffer_bytes = *change.buffer_bytes;
     begin_rings();
-    TW_RETURN_IF_ERROR(remove_all(folder()));
-    if (mode != TRACEWELL_MEMORY_OFF)
-      for (const std::string& path : {folder(), folder() + "/.rings"})
-        if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-          return errno_error("cannot make " + path);
+    TW_ASSIGN_OR_RETURN(const Folder all, Folder::found(components_folder()));
+    const std::string own = file_name_of(folder());
+    TW_RETURN_IF_ERROR(remove_all(all, own));
+    if (mode != TRACEWELL_MEMORY_OFF) {
+      TW_ASSIGN_OR_RETURN(const Folder made, all.make_inside(own));
+      TW_RETURN_IF_ERROR(made.make_inside(kRingsName));
+    }
   }
   block.memory_mode = mode;
   const bool on = mode == TRACEWELL_MEMORY_ON;
@@ -247,9 +274,9 @@ Status Component::change(const ComponentChange& change) {
 }
 
 Result<std::vector<Component>> all_components() {
-  const std::string folder = components_folder();
   std::vector<Component> out;
-  for (const std::string& one : processes_in(folder)) add_components(folder, one, out);
+  if (const auto folder = open_components_folder())
+    for (const std::string& one : processes_in(*folder)) add_components(*folder, one, out);
   std::ranges::stable_sort(out, {},
                            [](const Component& one) { return std::tuple(one.name(), one.pid()); });
   return out;
@@ -267,10 +294,8 @@ Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& com
                                                const std::string& command) {
   std::map<std::string, std::vector<const Component*>> by_name;
   for (const Component& one : components)
-    if (!ring_files(one).empty()) by_name[one.name()].push_back(&one);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return {Errc::Io, fmt::format("cannot make {}: {}", folder, error.message())};
+    if (!ring_names(one).empty()) by_name[one.name()].push_back(&one);
+  TW_RETURN_IF_ERROR(make_folders(folder));
   std::vector<DumpedLog> out;
   for (const auto& [name, all] : by_name) {
     if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos) continue;
@@ -282,17 +307,14 @@ Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& com
 }
 
 Result<uint64_t> forget_dead_components() {
-  const std::string folder = components_folder();
+  const auto folder = open_components_folder();
+  if (!folder) return uint64_t{0};
   std::set<std::string> dead;
-  for (std::string& one : processes_in(folder))
+  for (std::string& one : processes_in(*folder))
     if (!lives(*pid_of(one))) dead.insert(std::move(one));
-  std::error_code error;
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (dead.contains(name.substr(0, name.find('.')))) paths.push_back(entry.path());
-  }
-  for (const fs::path& path : paths) TW_RETURN_IF_ERROR(remove_all(path.string()));
+  for (const std::string& name : all_names(*folder))
+    if (dead.contains(name.substr(0, name.find('.'))))
+      TW_RETURN_IF_ERROR(remove_all(*folder, name));
   return dead.size();
 }
 

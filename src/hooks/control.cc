@@ -1,9 +1,7 @@
 #include "hooks/control.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,13 +9,16 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file_lock.h"
+#include "base/folder.h"
+#include "base/message.h"
 #include "base/open.h"
+#include "base/paths.h"
+#include "base/text.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -28,9 +29,14 @@ constexpr uint64_t kCollectorBytes = kCommandByte + 1;
 
 constexpr const char* kElsewhere = "$XDG_RUNTIME_DIR names the folder that it is in";
 
-Status check_ours(const std::string& path, const struct stat& about) {
-  if (about.st_uid != ::geteuid()) return {Errc::Io, path + " belongs to somebody else"};
-  if ((about.st_mode & 0077) != 0) return {Errc::Io, path + " is open to others (chmod go= it)"};
+bool is_alone(const FileFacts& facts) {
+  return facts.owner == ::geteuid() && (facts.mode & 0077) == 0;
+}
+
+Status check_ours(const std::string& path, const FileFacts& facts) {
+  if (facts.owner != ::geteuid())
+    return {Errc::Io, printable(path) + " belongs to somebody else"};
+  if (!is_alone(facts)) return {Errc::Io, printable(path) + " is open to others (chmod go= it)"};
   return {};
 }
 
@@ -38,59 +44,68 @@ std::atomic_ref<uint32_t> state_word(uint8_t* data, unsigned channel) {
   return std::atomic_ref(reinterpret_cast<tracewell_control*>(data)->state[channel]);
 }
 
-/// Programs look for it in the same way (inproc/control.c).
-std::string usual_in_tmp() { return fmt::format("/tmp/tracewell-{}", ::geteuid()); }
+constexpr char kTmp[] = "/tmp";
 
-bool is_ours(const std::string& path) {
-  struct stat about {};
-  return ::lstat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode) &&
-         about.st_uid == ::geteuid() && (about.st_mode & 0077) == 0;
+/// Programs look for it in the same way (inproc/control.c).
+std::string usual_name() { return fmt::format("tracewell-{}", ::geteuid()); }
+
+bool is_ours(const Folder& tmp, const std::string& name) {
+  const auto facts = tmp.facts_of_name(name);
+  return facts && facts->kind == FileFacts::Kind::Folder && is_alone(*facts);
 }
 
 /// Of this user's whose names begin with the usual one and a dash, the first but `not_this`.
-std::optional<std::string> other_in_tmp(const std::string& not_this = {}) {
-  const std::string start = usual_in_tmp() + "-";
-  std::optional<std::string> out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir("/tmp"), ::closedir);
-  if (!entries) return out;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string path = fmt::format("/tmp/{}", entry->d_name);
-    if (path.starts_with(start) && path != not_this && (!out || path < *out) && is_ours(path))
-      out = path;
-  }
-  return out;
+std::optional<std::string> other_in_tmp(const Folder& tmp, const std::string& not_this = {}) {
+  const auto names = tmp.names();
+  if (!names.ok()) return std::nullopt;
+  const auto found = std::ranges::find_if(*names, [&](const std::string& name) {
+    return name.starts_with(usual_name() + "-") && name != not_this && is_ours(tmp, name);
+  });
+  if (found == names->end()) return std::nullopt;
+  return *found;
+}
+
+std::string name_in_tmp(const Folder& tmp) {
+  if (is_ours(tmp, usual_name())) return usual_name();
+  return other_in_tmp(tmp).value_or(usual_name());
+}
+
+Error with_hint(Error error, const std::string& path) {
+  return hinting(std::move(error), printable(path), fmt::format("({})", kElsewhere));
 }
 
 }  // namespace
 
 std::string folder_in_tmp() {
-  if (is_ours(usual_in_tmp())) return usual_in_tmp();
-  return other_in_tmp().value_or(usual_in_tmp());
+  const auto tmp = Folder::named(kTmp);
+  return fmt::format("{}/{}", kTmp, tmp.ok() ? name_in_tmp(*tmp) : usual_name());
 }
 
 /// A program may do so at the same time: who finds another one takes its own away.
 Result<std::string> make_in_tmp() {
-  const std::string folder = folder_in_tmp();
-  if (is_ours(folder) || ::mkdir(folder.c_str(), 0700) == 0) return folder;
-  if (errno != EEXIST) return errno_error(fmt::format("cannot make {} ({})", folder, kElsewhere));
+  TW_ASSIGN_OR_RETURN(const Folder tmp, Folder::named(kTmp));
+  const std::string name = name_in_tmp(tmp);
+  if (is_ours(tmp, name)) return tmp.path_of(name);
+  auto made = tmp.make_inside(name, true);
+  if (made.ok()) return tmp.path_of(name);
+  if (!tmp.facts_of_name(name)) return with_hint(std::move(made).error(), tmp.path_of(name));
   uint32_t random = 0;
   static_cast<void>(!::getrandom(&random, sizeof random, 0));
-  std::string other = fmt::format("{}-{}", usual_in_tmp(), random);
-  if (::mkdir(other.c_str(), 0700) != 0)
-    return errno_error(fmt::format("cannot make {} ({})", other, kElsewhere));
-  auto first = other_in_tmp(other);
-  if (!first) return other;
-  ::rmdir(other.c_str());
-  return *std::move(first);
+  const std::string other = fmt::format("{}-{}", usual_name(), random);
+  made = tmp.make_inside(other, true);
+  if (!made.ok()) return with_hint(std::move(made).error(), tmp.path_of(other));
+  const auto first = other_in_tmp(tmp, other);
+  if (!first) return tmp.path_of(other);
+  static_cast<void>(tmp.remove_folder(other));
+  return tmp.path_of(*first);
 }
 
 std::string control_folder() {
   const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
   if (runtime && runtime[0] == '/') return std::string(runtime) + "/tracewell";
   const std::string usual = fmt::format("/run/user/{}", ::geteuid());
-  struct stat about {};
-  if (::stat(usual.c_str(), &about) == 0 && about.st_uid == ::geteuid())
-    return usual + "/tracewell";
+  const auto facts = facts_at(usual);
+  if (facts && facts->owner == ::geteuid()) return usual + "/tracewell";
   return folder_in_tmp();
 }
 
@@ -99,33 +114,31 @@ std::optional<std::string> control_folder_trouble() {
 }
 
 std::optional<std::string> folder_trouble(const std::string& folder) {
-  const std::string usual = usual_in_tmp();
-  struct stat about {};
-  if (!folder.starts_with(usual + "-") || ::lstat(usual.c_str(), &about) != 0) return std::nullopt;
+  const std::string usual = fmt::format("{}/{}", kTmp, usual_name());
+  if (!folder.starts_with(usual + "-")) return std::nullopt;
+  const auto tmp = Folder::named(kTmp);
+  const auto facts = tmp.ok() ? tmp->facts_of_name(usual_name()) : std::nullopt;
+  if (!facts) return std::nullopt;
   return fmt::format("{} is not this user's alone (it belongs to {}), so {} is used instead", usual,
-                     user_name(about.st_uid), folder);
+                     user_name(facts->owner), folder);
 }
 
 Result<Control> Control::open() {
-  std::string folder = control_folder();
-  if (folder == folder_in_tmp()) {
-    TW_ASSIGN_OR_RETURN(folder, make_in_tmp());
+  std::string path = control_folder();
+  if (path == folder_in_tmp()) {
+    TW_ASSIGN_OR_RETURN(path, make_in_tmp());
   }
-  struct stat about {};
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return errno_error(fmt::format("cannot make {} ({})", folder, kElsewhere));
-  if (::lstat(folder.c_str(), &about) != 0)
-    return errno_error(fmt::format("cannot look at {} ({})", folder, kElsewhere));
-  if (!S_ISDIR(about.st_mode)) return {Errc::Io, folder + " is no folder"};
-  TW_RETURN_IF_ERROR(check_ours(folder, about));
+  auto folder = Folder::make(path);
+  if (!folder.ok()) return with_hint(std::move(folder).error(), path);
+  TW_ASSIGN_OR_RETURN(const FileFacts about, folder->facts());
+  TW_RETURN_IF_ERROR(check_ours(path, about));
 
   Control control;
-  control.path_ = folder + "/" + TRACEWELL_CONTROL_NAME;
-  UniqueFd fd(::open(control.path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid() || ::fstat(fd.get(), &about) != 0)
-    return errno_error("cannot open " + control.path_);
-  if (!S_ISREG(about.st_mode)) return {Errc::Io, control.path_ + " is no file"};
-  TW_RETURN_IF_ERROR(check_ours(control.path_, about));
+  control.path_ = folder->path_of(TRACEWELL_CONTROL_NAME);
+  TW_ASSIGN_OR_RETURN(UniqueFd fd,
+                      folder->open_own(TRACEWELL_CONTROL_NAME, Folder::Make::IfMissing));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), control.path_));
+  TW_RETURN_IF_ERROR(check_ours(control.path_, facts));
   if (const int wrong = ::posix_fallocate(fd.get(), 0, TRACEWELL_CONTROL_BYTES); wrong != 0)
     return errno_error(wrong, "no room for " + control.path_);
   // Any program of this user may cut it.
@@ -143,11 +156,11 @@ Control::Control(Control&& other) noexcept
       path_(std::move(other.path_)) {}
 
 Result<UniqueFd> Control::reopen() const {
-  UniqueFd fd(::open(fmt::format("/proc/self/fd/{}", fd_.get()).c_str(), O_RDWR | O_CLOEXEC));
-  if (!fd.valid() && errno == ENOENT)  // no /proc here
-    fd = UniqueFd(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd.valid()) return errno_error("cannot open " + path_);
-  return fd;
+  auto fd = open_named_to_write(fmt::format("/proc/self/fd/{}", fd_.get()));
+  if (fd.ok()) return fd;
+  // There is no /proc here.
+  TW_ASSIGN_OR_RETURN(const Folder folder, Folder::named(parent_of(path_)));
+  return folder.open_own(file_name_of(path_), Folder::Make::No);
 }
 
 Result<UniqueFd> Control::lock() const {
@@ -172,10 +185,10 @@ Status Control::wait_for_collector(unsigned channel) const {
 }
 
 bool Control::is_removed() const {
-  struct stat ours {}, named {};
-  if (::fstat(fd_.get(), &ours) != 0) return false;
-  if (::stat(path_.c_str(), &named) != 0) return errno == ENOENT || errno == ENOTDIR;
-  return ours.st_dev != named.st_dev || ours.st_ino != named.st_ino;
+  const auto ours = facts_of(fd_.get(), path_);
+  const auto named = facts_at(path_);
+  if (!ours.ok()) return false;
+  return named ? !named->is_same(*ours) : is_surely_missing(path_);
 }
 
 uint32_t Control::state(unsigned channel) const { return state_word(data_, channel).load(); }

@@ -1,25 +1,23 @@
 #include "hooks/dead_rings.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
+#include "base/folder.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "hooks/collector.h"
 #include "hooks/control.h"
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
+#include "hooks/ring_file.h"
 #include "hooks/session.h"
 #include "ring/hook_packet.h"
 #include "symbols/core_file.h"
@@ -27,7 +25,9 @@
 namespace tracewell::hooks {
 namespace {
 
-constexpr std::string_view kRings = "/.rings/";
+constexpr std::string_view kInRings = "/.rings/";
+constexpr char kMetadata[] = "metadata";
+constexpr size_t kPieceBytes = 1 << 20;
 
 /// nullopt: no ring begins here.
 std::optional<tracewell_ring> ring_head(Bytes bytes) {
@@ -42,17 +42,27 @@ std::optional<tracewell_ring> ring_head(Bytes bytes) {
   return sound ? std::optional(head) : std::nullopt;
 }
 
+/// A pipe or a device that is no ring and no core file may have no end.
+bool may_have_rings(Bytes bytes) {
+  return ring_head(bytes) || as_text(bytes).starts_with("\x7f" "ELF");
+}
+
 uint64_t bytes_of(const tracewell_ring& head) {
   return TRACEWELL_HOOK_PAGE + uint64_t{head.slots} * head.packet_bytes;
 }
 
-std::optional<DeadRing> ring_file(const std::string& path) {
-  auto file = InputFile::open(path);
-  if (!file.ok()) return std::nullopt;
-  const auto head = ring_head((*file)->bytes());
+std::optional<DeadRing> ring_of(std::shared_ptr<InputFile> file) {
+  const Bytes bytes = file->bytes();
+  const auto head = ring_head(bytes);
   if (!head) return std::nullopt;
-  const Bytes bytes = (*file)->bytes();
-  return DeadRing{*head, *std::move(file), bytes, path};
+  std::string path = file->path();
+  return DeadRing{*head, std::move(file), bytes, std::move(path)};
+}
+
+Uuid ring_uuid(const tracewell_ring& head) {
+  Uuid out;
+  std::copy_n(head.uuid, out.size(), out.begin());
+  return out;
 }
 
 std::string name_of(const tracewell_ring& head) {
@@ -66,37 +76,52 @@ void add(DeadRing ring, Known& known, std::vector<DeadRing>& out) {
   if (known.emplace(uuid, name_of(ring.head)).second) out.push_back(std::move(ring));
 }
 
-Result<std::vector<DeadRing>> rings_of_core(const std::shared_ptr<InputFile>& file) {
+Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
   TW_ASSIGN_OR_RETURN(const symbols::CoreFile core, symbols::read_core_file(file->bytes()));
-  std::vector<DeadRing> out;
+  DeadRings out;
+  out.of_core = true;
   Known known;
   for (const symbols::CoreMemory& memory : core.memory)
     for (Bytes rest = memory.bytes; rest.size() >= sizeof(tracewell_ring);) {
       uint64_t used = TRACEWELL_HOOK_PAGE;
       if (const auto head = ring_head(rest)) {
         used = std::min<uint64_t>(bytes_of(*head), rest.size());
-        add({*head, file, rest.first(used), ""}, known, out);
+        add({*head, file, rest.first(used), ""}, known, out.rings);
       }
       rest = rest.subspan(std::min<uint64_t>(used, rest.size()));
     }
-  for (const symbols::CoreMapping& mapping : core.mappings)
-    if (mapping.path.find(kRings) != std::string_view::npos)
-      if (auto ring = ring_file(std::string(mapping.path))) add(*std::move(ring), known, out);
+  std::set<std::string_view> named;
+  for (const symbols::CoreMapping& mapping : core.mappings) {
+    if (mapping.path.find(kInRings) == std::string_view::npos || !named.insert(mapping.path).second)
+      continue;
+    auto found = InputFile::open_found(std::string(mapping.path));
+    if (!found.ok() && found.error().code != Errc::NotFound)
+      out.left_out.push_back(found.error().text());
+    if (!found.ok()) continue;
+    if (auto ring = ring_of(*std::move(found))) add(*std::move(ring), known, out.rings);
+  }
   return out;
 }
 
-Result<std::vector<DeadRing>> rings_of_folder(const std::string& path) {
-  std::vector<DeadRing> out;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path + "/.rings", error))
-    if (auto ring = ring_file(entry.path().string())) out.push_back(*std::move(ring));
-  if (error == std::errc::permission_denied)
-    return {Errc::Io, fmt::format("cannot look for rings in {}/.rings: {}", printable(path),
-                                  error.message())};
-  std::ranges::sort(out, {}, &DeadRing::path);
+Result<DeadRings> rings_of_folder(const Folder& log) {
+  DeadRings out;
+  const auto rings = log.inside(kRingsName);
+  if (!rings.ok() && rings.error().code == Errc::NotFound) return out;
+  if (!rings.ok()) return rings.error();
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, rings->names());
+  for (const std::string& name : names) {
+    auto file = rings->read(name, kRingBytesMax);
+    if (!file.ok() && file.error().code != Errc::NotFound)
+      out.left_out.push_back(file.error().text());
+    if (!file.ok()) continue;
+    if (auto ring = ring_of(*std::move(file))) out.rings.push_back(*std::move(ring));
+  }
   // Those that the log can take, where there are some: others may have come into its folder.
-  const auto is_other = [&](const DeadRing& one) { return !is_log_of(path, one.head.uuid); };
-  if (!std::ranges::all_of(out, is_other)) std::erase_if(out, is_other);
+  const auto text = read_metadata(log);
+  const auto is_other = [&](const DeadRing& one) {
+    return !text.ok() || text->find(uuid_text(ring_uuid(one.head))) == std::string::npos;
+  };
+  if (!std::ranges::all_of(out.rings, is_other)) std::erase_if(out.rings, is_other);
   return out;
 }
 
@@ -104,9 +129,9 @@ Result<std::vector<DeadRing>> rings_of_folder(const std::string& path) {
 bool in_use(const DeadRing& ring) {
   if (ring.path.empty()) return false;
   auto maps = InputFile::open(fmt::format("/proc/{}/maps", ring.head.pid));
-  std::error_code error;
-  const auto path = std::filesystem::canonical(ring.path, error).string();
-  return maps.ok() && as_text((*maps)->bytes()).find(path + "\n") != std::string_view::npos;
+  const auto path = real_path(ring.path);
+  return maps.ok() && path &&
+         as_text((*maps)->bytes()).find(*path + "\n") != std::string_view::npos;
 }
 
 Status check_rings(const std::vector<DeadRing>& rings) {
@@ -121,31 +146,29 @@ Status check_rings(const std::vector<DeadRing>& rings) {
     if (in_use(one))
       return {Errc::InvalidArgument,
               fmt::format("process {} still writes to {} (trcstop ends its trace)", one.head.pid,
-                          one.path)};
+                          printable(one.path))};
   }
   return {};
 }
 
-Uuid ring_uuid(const tracewell_ring& head) {
-  Uuid out;
-  std::copy_n(head.uuid, out.size(), out.begin());
-  return out;
-}
-
-/// The folder, and metadata in it, if they are not there already.
-Status prepare_log(const tracewell_ring& head, const std::string& log,
-                   const std::string& command) {
+/// The folder, and metadata in it, if they are not there already. InvalidArgument when it is
+/// somebody else's, another session's, or one that a session writes to.
+Result<Folder> prepare_log(const tracewell_ring& head, const std::string& path,
+                           const std::string& command) {
   const Uuid uuid = ring_uuid(head);
-  std::error_code error;
-  if (const auto metadata = InputFile::open(log + "/metadata"); metadata.ok()) {
-    if (as_text((*metadata)->bytes()).find(uuid_text(uuid)) == std::string_view::npos)
+  auto log = open_own_log(path);
+  if (!log.ok() && log.error().code != Errc::NotFound) return std::move(log).error();
+  if (log.ok()) TW_RETURN_IF_ERROR(check_nobody_writes(*log));
+  if (log.ok() && log->facts_of_name(kMetadata)) {
+    TW_ASSIGN_OR_RETURN(const std::string text, read_metadata(*log));
+    if (text.find(uuid_text(uuid)) == std::string::npos)
       return {Errc::InvalidArgument,
-              fmt::format("{} is the log of another session: name another one", printable(log))};
-    std::filesystem::create_directory(log + "/.rings", error);
-    return {};
+              fmt::format("{} is the log of another session: name another one", printable(path))};
+    TW_RETURN_IF_ERROR(log->make_inside(kRingsName));
+    return log;
   }
-  if (!std::filesystem::exists(log + "/.rings", error))
-    TW_RETURN_IF_ERROR(make_log_folder(log));
+  if (!log.ok() || !log->facts_of_name(kRingsName)) log = make_log_folder(path);
+  if (!log.ok()) return log;
   const Instant start{head.ticks, head.time_ns, head.monotonic_ns};
   const char* mode = head.mode == TRACEWELL_RING_CIRCULAR ? "circular"
                      : head.mode == TRACEWELL_RING_SINGLE ? "single"
@@ -154,36 +177,64 @@ Status prepare_log(const tracewell_ring& head, const std::string& log,
                           {"mode", mode},
                           {"channel", fmt::format("{}", head.channel)}};
   constexpr bool kCpus = true;  // rings do not say whether their records do
-  return write_metadata(log, metadata_text(uuid, clock_of(start, head.hertz), facts, kCpus));
+  TW_RETURN_IF_ERROR(
+      write_metadata(*log, metadata_text(uuid, clock_of(start, head.hertz), facts, kCpus)));
+  return log;
+}
+
+Status write_piece(int fd, Bytes piece, const std::string& path) {
+  while (!piece.empty()) {
+    const ssize_t done = ::write(fd, piece.data(), piece.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return errno_error("cannot write " + printable(path));
+    piece = piece.subspan(static_cast<size_t>(done));
+  }
+  return {};
 }
 
 /// A file in the log's folder of rings, as large as the ring was.
-Status put_ring(const DeadRing& ring, const std::string& log) {
-  const std::string path = fmt::format("{}{}{}", log, kRings, name_of(ring.head));
-  std::error_code error;
-  if (!ring.path.empty() && std::filesystem::equivalent(ring.path, path, error)) return {};
-  const UniqueFd fd(
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid()) return errno_error(path);
-  for (Bytes rest = ring.bytes; !rest.empty();) {
-    const ssize_t done = ::write(fd.get(), rest.data(), rest.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return errno_error("cannot write " + path);
-    rest = rest.subspan(static_cast<size_t>(done));
+Status put_ring(const DeadRing& ring, const Folder& rings) {
+  const std::string name = name_of(ring.head);
+  const auto there = rings.facts_of_name(name);
+  if (!ring.path.empty() && there && there->is_same(ring.file->facts())) return {};
+  TW_ASSIGN_OR_RETURN(const UniqueFd fd, rings.open_own(name, Folder::Make::New));
+  std::vector<uint8_t> piece;
+  for (Bytes rest = ring.bytes; !rest.empty(); rest = rest.subspan(piece.size())) {
+    // A copy: what is cut off meanwhile reads as zeros, and cannot be written from where it is.
+    const Bytes first = rest.first(std::min(rest.size(), kPieceBytes));
+    piece.assign(first.begin(), first.end());
+    TW_RETURN_IF_ERROR(write_piece(fd.get(), piece, rings.path_of(name)));
   }
   if (ring.bytes.size() < bytes_of(ring.head) &&
       ::ftruncate(fd.get(), static_cast<off_t>(bytes_of(ring.head))) != 0)
-    return errno_error(path);
+    return errno_error("cannot write " + printable(rings.path_of(name)));
   return {};
+}
+
+/// What was not there any more when the ring was read.
+Status tell_cut(const DeadRing& ring, const Folder& log) {
+  if (ring.bytes.size() >= bytes_of(ring.head) && !ring.file->lost()) return {};
+  return add_mark(log, ring_uuid(ring.head),
+                  fmt::format("0 records lost: the end of the buffer {} is missing, with what was "
+                              "in it",
+                              name_of(ring.head)));
 }
 
 }  // namespace
 
-Result<std::vector<DeadRing>> find_dead_rings(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return rings_of_folder(path);
-  TW_ASSIGN_OR_RETURN(auto file, InputFile::open(path));
-  if (auto ring = ring_file(path)) return std::vector<DeadRing>{*std::move(ring)};
+Result<DeadRings> find_dead_rings(const std::string& path) {
+  if (is_folder(path)) {
+    const auto log = Folder::named(path);
+    if (log.ok()) return rings_of_folder(*log);
+    return Error(log.error()).within(
+        fmt::format("cannot look for rings in {}/{}", printable(path), kRingsName));
+  }
+  TW_ASSIGN_OR_RETURN(auto file, InputFile::open(path, may_have_rings));
+  DeadRings out;
+  if (auto ring = ring_of(file)) {
+    out.rings.push_back(*std::move(ring));
+    return out;
+  }
   auto rings = rings_of_core(file);
   if (!rings.ok())
     return {Errc::Corrupt,
@@ -192,27 +243,30 @@ Result<std::vector<DeadRing>> find_dead_rings(const std::string& path) {
   return rings;
 }
 
-Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std::string& log,
+Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std::string& path,
                                   const std::string& command) {
   TW_RETURN_IF_ERROR(check_rings(rings));
   TW_ASSIGN_OR_RETURN(const Control control, Control::open());
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
   for (const unsigned channel : active_channels(control))
-    if (log_path_of(control, channel) == log)
+    if (is_same_log(log_path_of(control, channel), path))
       return {Errc::InvalidArgument,
               fmt::format("a trace runs into {} (trcstop ends it, and collects its rings)",
-                          printable(log))};
-  TW_RETURN_IF_ERROR(check_nobody_writes(log));
+                          printable(path))};
   const tracewell_ring& head = rings[0].head;
-  TW_RETURN_IF_ERROR(prepare_log(head, log, command));
-  for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, log));
+  TW_ASSIGN_OR_RETURN(const Folder log, prepare_log(head, path, command));
+  {
+    TW_ASSIGN_OR_RETURN(const Folder in, log.inside(kRingsName));
+    for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, in));
+  }
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
   Collector collector(log, folder, ring_uuid(head));
   TW_RETURN_IF_ERROR(collector.finish());
+  for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(tell_cut(one, log));
   TW_RETURN_IF_ERROR(
       add_mark(log, ring_uuid(head), fmt::format("{} rings collected by trcdead", rings.size())));
   release_log(log);
-  return Rescue{log, rings.size(), collector.taken()};
+  return Rescue{path, rings.size(), collector.taken()};
 }
 
 }  // namespace tracewell::hooks

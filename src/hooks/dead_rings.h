@@ -23,10 +23,16 @@ struct DeadRing {
   std::string path;                 // of a ring that is a file by itself; "" = in a core file
 };
 
+struct DeadRings {
+  std::vector<DeadRing> rings;
+  std::vector<std::string> left_out;  // why, of each file that could be one and was not read
+  bool of_core = false;               // whoever wrote a core file chose the paths in it
+};
+
 /// All rings that `path` leads to: the folder of a log, a ring's file, or a core file. In that are
 /// rings whose files were gone; of others it has the names, and what is there of them is taken.
-/// Corrupt when `path` is none of these.
-Result<std::vector<DeadRing>> find_dead_rings(const std::string& path);
+/// They are only read. Corrupt when `path` is none of these.
+Result<DeadRings> find_dead_rings(const std::string& path);
 
 struct Rescue {
   std::string log;     // what the rings went to
@@ -36,7 +42,8 @@ struct Rescue {
 
 /// Puts what the rings hold into `log`, which is made when it is not there; else it must be the log
 /// of the same session. Rings that are files of that log go. All are of one session.
-/// InvalidArgument when they are not, or a program still writes to one of them.
+/// InvalidArgument when they are not, a program still writes to one of them, or the log is somebody
+/// else's.
 Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std::string& log,
                                   const std::string& command);
 

@@ -1,18 +1,17 @@
 #include "hooks/defaults.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/file_lock.h"
+#include "base/folder.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace tracewell::hooks {
@@ -67,8 +66,7 @@ std::string text_of(const Defaults& defaults) {
 }
 
 Result<std::string> read_text(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::string();
+  if (!is_there(path)) return std::string();
   TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
   return std::string(as_text(file->bytes()));
 }
@@ -114,15 +112,10 @@ Status change_defaults(const std::function<Status(Defaults& own)>& change) {
 
 Status change_file(const std::string& path,
                    const std::function<Result<std::string>(const std::string& text)>& change) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error)
-    return {Errc::Io, fmt::format("cannot make {}: {}", folder.string(), error.message())};
-  const std::string lock_path = path + ".lock";
-  const UniqueFd lock(
-      ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock.valid()) return errno_error("cannot write " + lock_path);
+  TW_RETURN_IF_ERROR(make_folders(parent_of(path)));
+  TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::around(path));
+  TW_ASSIGN_OR_RETURN(const UniqueFd lock,
+                      place.folder.open_own(place.name + ".lock", Folder::Make::IfMissing));
   TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
   TW_ASSIGN_OR_RETURN(const std::string before, read_text(path));
   TW_ASSIGN_OR_RETURN(const std::string after, change(before));

@@ -3,28 +3,30 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "base/file.h"
+#include "base/folder.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {
 
 class HeldFolder {
  public:
+  /// Of a log, to write to it.
   static Result<HeldFolder> open(const std::string& path);
 
-  /// Leads to it as long as this lives, wherever it is. proc(5): /proc/PID/fd
-  const std::string& path() const { return link_; }
+  const Folder& folder() const { return folder_; }
   /// Is it what this path leads to?
   bool is_at(const std::string& path) const;
-  /// Where it is; nullopt when it was removed.
+  /// Where it is; nullopt when it was removed. proc(5): /proc/PID/fd
   std::optional<std::string> now() const;
+  /// It was moved: what its path is from now on, for messages.
+  void call(const std::string& path) { folder_.call(path); }
 
  private:
-  explicit HeldFolder(UniqueFd fd);
+  explicit HeldFolder(Folder folder) : folder_(std::move(folder)) {}
 
-  UniqueFd fd_;
-  std::string link_;
+  Folder folder_;
 };
 
 }  // namespace tracewell::hooks

@@ -1,9 +1,7 @@
 #include "hooks/log_folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -28,22 +26,13 @@ constexpr uint64_t kPartBytesMax = 256 << 20;
 constexpr std::string_view kMarksName = "0-0.0";
 constexpr size_t kOpenMax = 64;  // files; a program may have thousands of threads
 
-std::vector<std::string> stream_files(const std::string& path) {
-  std::vector<std::string> out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), ::closedir);
-  if (!entries) return out;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != kMarksName && name[0] >= '0' && name[0] <= '9' &&
-        name.find_first_not_of("0123456789-.") == std::string_view::npos)
-      out.emplace_back(name);
-  }
-  std::ranges::sort(out);
-  return out;
+bool is_stream_file(std::string_view name) {
+  return name != kMarksName && name[0] >= '0' && name[0] <= '9' &&
+         name.find_first_not_of("0123456789-.") == std::string_view::npos;
 }
 
 /// One system call, where the file takes it all: what is behind `head` may be a large packet.
-Status write_all(int fd, Bytes head, Bytes rest, const std::string& path) {
+Status write_all(int fd, Bytes head, Bytes rest, const Folder& folder, const std::string& name) {
   std::vector<uint8_t> copied;
   while (!head.empty() || !rest.empty()) {
     const auto piece = [](Bytes bytes) {
@@ -58,12 +47,19 @@ Status write_all(int fd, Bytes head, Bytes rest, const std::string& path) {
       rest = copied;
       continue;
     }
-    if (done <= 0) return errno_error("cannot write " + path);
+    if (done <= 0) return errno_error("cannot write " + printable(folder.path_of(name)));
     const size_t of_head = std::min(static_cast<size_t>(done), head.size());
     head = head.subspan(of_head);
     rest = rest.subspan(static_cast<size_t>(done) - of_head);
   }
   return {};
+}
+
+/// All of an open file, wherever its descriptor stands.
+Result<std::shared_ptr<InputFile>> read_again(const UniqueFd& fd, const std::string& path) {
+  UniqueFd again(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!again.valid()) return errno_error("cannot read " + printable(path));
+  return InputFile::of(std::move(again), path);
 }
 
 /// A file that may not grow further (ulimit -f) is followed by another one.
@@ -76,24 +72,27 @@ uint64_t part_bytes(uint64_t log_bytes) {
 
 }  // namespace
 
-LogFolder::LogFolder(std::string path, const Limits& limits)
-    : path_(std::move(path)),
+LogFolder::LogFolder(const Folder& folder, const Limits& limits)
+    : folder_(&folder),
       limits_(limits),
       part_bytes_(part_bytes(limits.bytes)),
       full_(limits.full) {}
 
-Result<LogFolder> LogFolder::open(const std::string& path, const Limits& limits) {
-  LogFolder folder(path, limits);
-  for (const std::string& name : stream_files(path)) TW_RETURN_IF_ERROR(folder.look_at(name));
-  return folder;
+Result<LogFolder> LogFolder::open(const Folder& folder, const Limits& limits) {
+  LogFolder out(folder, limits);
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, folder.names());
+  for (const std::string& name : names)
+    if (is_stream_file(name)) TW_RETURN_IF_ERROR(out.look_at(name));
+  return out;
 }
 
 Status LogFolder::look_at(const std::string& name) {
-  const std::string path = path_ + "/" + name;
+  const std::string path = folder_->path_of(name);
   bool old = false;
   Part part{name, 0, 0, 0};
   {
-    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+    TW_ASSIGN_OR_RETURN(const UniqueFd fd, folder_->open_own(name, Folder::Make::No));
+    TW_ASSIGN_OR_RETURN(const auto file, read_again(fd, path));
     const Bytes bytes = file->bytes();
     while (part.bytes < bytes.size()) {
       const auto head = ring::read_hook_packet(bytes.subspan(part.bytes));
@@ -106,10 +105,10 @@ Status LogFolder::look_at(const std::string& name) {
       stream.next_number = std::max(stream.next_number, head->number + 1);
       stream.ticks_end = std::max(stream.ticks_end, head->ticks_end);
     }
-    if (part.bytes < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(part.bytes)) != 0)
-      return errno_error("cannot write " + path);
+    if (part.bytes < bytes.size() && ::ftruncate(fd.get(), static_cast<off_t>(part.bytes)) != 0)
+      return errno_error("cannot write " + printable(path));
   }
-  if (old) TW_RETURN_IF_ERROR(declare_packets(path_));
+  if (old) TW_RETURN_IF_ERROR(declare_packets(*folder_));
   bytes_ += part.bytes;
   const size_t dot = name.rfind('.');
   if (dot != std::string::npos) {
@@ -143,10 +142,11 @@ void LogFolder::begin_part(const tracewell_packet& head, Stream& stream) {
   stream.file.reset();
 }
 
-Status LogFolder::open_part(uint64_t id, Stream& stream, const std::string& path) {
+Status LogFolder::open_part(uint64_t id, Stream& stream) {
   if (stream.file.valid()) return {};
-  stream.file = UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-  if (!stream.file.valid()) return errno_error("cannot write " + path);
+  TW_ASSIGN_OR_RETURN(stream.file, folder_->open_own(stream.part->name, Folder::Make::IfMissing,
+                                                     0600, true));
+  unsynced_.insert(stream.part->name);
   if (std::ranges::find(opened_, id) != opened_.end()) return {};
   opened_.push_back(id);
   if (opened_.size() > kOpenMax) {
@@ -164,9 +164,9 @@ Status LogFolder::make_room(uint64_t bytes) {
     const bool is_last = streams_[parts_.front().stream].part == &parts_.front();
     const Part oldest = std::move(parts_.front());
     parts_.pop_front();
-    const std::string path = path_ + "/" + oldest.name;
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
-      return errno_error("cannot remove " + path);
+    const Status removed = folder_->remove(oldest.name);
+    if (!removed.ok() && removed.error().code != Errc::NotFound) return removed;
+    unsynced_.erase(oldest.name);
     bytes_ -= oldest.bytes;
     dropped_ += oldest.records;
     Stream& stream = streams_[oldest.stream];
@@ -187,11 +187,10 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   }
   Stream& stream = streams_[head.stream];
   if (!stream.part || stream.part->bytes + bytes > part_bytes_) begin_part(head, stream);
-  const std::string path = path_ + "/" + stream.part->name;
-  TW_RETURN_IF_ERROR(open_part(head.stream, stream, path));
+  TW_RETURN_IF_ERROR(open_part(head.stream, stream));
   TW_RETURN_IF_ERROR(
       write_all(stream.file.get(), {reinterpret_cast<const uint8_t*>(&head), sizeof head}, records,
-                path));
+                *folder_, stream.part->name));
   stream.part->bytes += bytes;
   stream.part->records += head.records;
   bytes_ += bytes;
@@ -200,7 +199,20 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   return {};
 }
 
-Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view text) {
+Status LogFolder::sync() {
+  for (const std::string& name : unsynced_) {
+    TW_ASSIGN_OR_RETURN(const UniqueFd fd, folder_->open_own(name, Folder::Make::No));
+    if (::fsync(fd.get()) != 0)
+      return errno_error("cannot sync " + printable(folder_->path_of(name)));
+  }
+  unsynced_.clear();
+  for (const uint64_t id : opened_)
+    if (const Stream& stream = streams_[id]; stream.file.valid())
+      unsynced_.insert(stream.part->name);
+  return folder_->sync();
+}
+
+Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text) {
   constexpr size_t kTextMax = 1024;
   text = text.substr(0, kTextMax);
   const uint64_t ticks = now().ticks;
@@ -212,10 +224,8 @@ Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view te
   out.uint(text.size(), 2);
   out.bytes(as_bytes(text));
   record.resize((record.size() + 3) / 4 * 4);
-  const std::string path = fmt::format("{}/{}", folder, kMarksName);
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-  struct stat about {};
-  if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error("cannot write " + path);
+  const std::string name(kMarksName);
+  TW_ASSIGN_OR_RETURN(const UniqueFd fd, log.open_own(name, Folder::Make::IfMissing, 0600, true));
   tracewell_packet head{};
   head.magic = TRACEWELL_PACKET_MAGIC;
   head.stream_id = TRACEWELL_PACKET_STREAM;
@@ -223,7 +233,7 @@ Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view te
   std::memcpy(head.uuid, uuid.data(), uuid.size());
   head.ticks_begin = head.ticks_end = ticks;
   {
-    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+    TW_ASSIGN_OR_RETURN(const auto file, read_again(fd, log.path_of(name)));
     for (Bytes rest = file->bytes(); const auto one = ring::read_hook_packet(rest);) {
       ++head.number;
       head.stream_id = one->stream_id;  // a file has packets of one kind
@@ -234,7 +244,8 @@ Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view te
   const uint32_t head_bytes = ring::hook_head_bytes(head);
   head.packet_bits = head.content_bits = (head_bytes + record.size()) * 8;
   head.state = TRACEWELL_PACKET_WHOLE;
-  return write_all(fd.get(), {reinterpret_cast<const uint8_t*>(&head), head_bytes}, record, path);
+  return write_all(fd.get(), {reinterpret_cast<const uint8_t*>(&head), head_bytes}, record, log,
+                   name);
 }
 
 }  // namespace tracewell::hooks

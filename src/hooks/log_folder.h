@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,10 +15,13 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/result.h"
 #include "hooks/log_clock.h"
 
 namespace tracewell::hooks {
+
+constexpr char kRingsName[] = ".rings";  // the folder of rings in a log
 
 using Uuid = std::array<uint8_t, 16>;
 /// What a log's metadata says of the whole trace: words, and values.
@@ -28,26 +32,30 @@ std::string uuid_text(const Uuid& uuid);
 std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts,
                           bool cpus = false);
 
+/// Of a log, to write to it. InvalidArgument when the folder is not this user's; or, for root, when
+/// others may write to it: what has a name there would be theirs to choose.
+Result<Folder> open_own_log(const std::string& path);
 /// Makes the folder, with one for rings in it. A log of this user's that is there already goes, or
-/// is renamed to `old`, in place of a log of that name; one that was not even begun when its maker
-/// died goes, too. An error is anything else of that name, a symbolic link too; a log that a
-/// session writes to; one with rings that nobody has collected, which would go; and, for root, a
-/// parent that others write to.
-Status make_log_folder(const std::string& path, const std::string& old = {});
+/// is renamed to `old`, a name beside it, in place of a log of that name; one that was not even
+/// begun when its maker died goes, too. An error is anything else of that name, a symbolic link
+/// too; a log that a session writes to; one with rings that nobody has collected, which would go;
+/// and, for root, a parent that others write to.
+Result<Folder> make_log_folder(const std::string& path, const std::string& old = {});
 /// All of it. It is one of ours, and has no folder but that of rings.
 Status remove_log_folder(const std::string& path);
 /// Is it, by its metadata, that of the session with this UUID of 16 bytes?
-bool is_log_of(const std::string& path, std::span<const uint8_t> session);
+bool is_log_of(const Folder& log, std::span<const uint8_t> session);
 /// Are there rings in it that nobody has collected?
-bool has_rings(const std::string& path);
+bool has_rings(const Folder& log);
+Result<std::string> read_metadata(const Folder& log);
 /// Appears whole or not at all.
-Status write_metadata(const std::string& folder, const std::string& text);
+Status write_metadata(const Folder& log, const std::string& text);
 /// The metadata of a release before declares no packets as this one writes them: adds that.
-Status declare_packets(const std::string& folder);
+Status declare_packets(const Folder& log);
 /// The same text with another clock.
-Status change_clock(const std::string& folder, const LogClock& clock);
+Status change_clock(const Folder& log, const LogClock& clock);
 /// Says what an operator did, now.
-Status add_mark(const std::string& folder, const Uuid& uuid, std::string_view text);
+Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text);
 
 /// Takes packets. One at a time writes to a log.
 class LogFolder {
@@ -58,8 +66,8 @@ class LogFolder {
     bool full = false;  // it was when somebody else wrote to it: nothing later may follow
   };
   /// Goes on with what a collector that was killed has left: half a packet at the end of a file is
-  /// cut off.
-  static Result<LogFolder> open(const std::string& path, const Limits& limits);
+  /// cut off. `folder` outlives it.
+  static Result<LogFolder> open(const Folder& folder, const Limits& limits);
 
   /// Behind the last packet of the stream that it has.
   uint64_t next_number(uint64_t stream) const;
@@ -68,6 +76,8 @@ class LogFolder {
   bool has(const tracewell_packet& head);
   /// A packet: its head, and what follows that.
   Status append(const tracewell_packet& head, Bytes records);
+  /// What was appended until now stays when the machine stops now: before its rings go.
+  Status sync();
   /// It has reached its limit, and is to stop then.
   bool full() const { return full_; }
   /// Records that were dropped, since this was asked last: the oldest, or, when it is full, those
@@ -91,17 +101,18 @@ class LogFolder {
     Part* part = nullptr;  // the one that takes more
     UniqueFd file;         // of that part; closed again when many streams are open
   };
-  LogFolder(std::string path, const Limits& limits);
+  LogFolder(const Folder& folder, const Limits& limits);
   Status look_at(const std::string& name);
   void begin_part(const tracewell_packet& head, Stream& stream);
-  Status open_part(uint64_t id, Stream& stream, const std::string& path);
+  Status open_part(uint64_t id, Stream& stream);
   Status make_room(uint64_t bytes);
 
-  std::string path_;
+  const Folder* folder_;
   Limits limits_;
   uint64_t part_bytes_;  // a part has no more, unless it is one packet
   std::map<uint64_t, Stream> streams_;
   std::deque<Part> parts_;      // oldest first; they keep their addresses
+  std::set<std::string> unsynced_;  // parts that were appended to and closed
   std::deque<uint64_t> opened_;  // streams whose file may be open, longest first
   uint64_t bytes_ = 0;
   uint64_t dropped_ = 0;

@@ -10,6 +10,8 @@
 namespace tracewell::hooks {
 namespace {
 
+constexpr uint64_t kMetadataMax = 1 << 20;  // a command line may be 128 KiB, and is quoted
+
 constexpr std::string_view kTypes = R"(
 typealias integer { size = 8; align = 8; signed = false; } := byte;
 typealias integer { size = 16; align = 8; signed = false; } := half;
@@ -126,11 +128,16 @@ std::string uuid_text(const Uuid& uuid) {
   return out;
 }
 
-bool is_log_of(const std::string& path, std::span<const uint8_t> session) {
+Result<std::string> read_metadata(const Folder& log) {
+  TW_ASSIGN_OR_RETURN(const auto file, log.read("metadata", kMetadataMax));
+  return std::string(as_text(file->bytes()));
+}
+
+bool is_log_of(const Folder& log, std::span<const uint8_t> session) {
   Uuid uuid;
   std::ranges::copy(session, uuid.begin());
-  const auto file = InputFile::open(path + "/metadata");
-  return file.ok() && as_text((*file)->bytes()).find(uuid_text(uuid)) != std::string_view::npos;
+  const auto text = read_metadata(log);
+  return text.ok() && text->find(uuid_text(uuid)) != std::string::npos;
 }
 
 std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts,
@@ -148,34 +155,26 @@ std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFact
       events_text(cpus));
 }
 
-Status write_metadata(const std::string& folder, const std::string& text) {
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(folder + "/metadata"));
+Status write_metadata(const Folder& log, const std::string& text) {
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create_in(log, "metadata"));
   TW_RETURN_IF_ERROR(file.write(text));
   return file.commit();
 }
 
-Status declare_packets(const std::string& folder) {
-  std::string text;
-  {
-    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(folder + "/metadata"));
-    text = as_text(file->bytes());
-  }
+Status declare_packets(const Folder& log) {
+  TW_ASSIGN_OR_RETURN(const std::string text, read_metadata(log));
   if (text.find("\nstream {\n  id = 1;\n") != std::string::npos) return {};
-  return write_metadata(folder, fmt::format("{}{}\n{}", text, kStream, events_text(true)));
+  return write_metadata(log, fmt::format("{}{}\n{}", text, kStream, events_text(true)));
 }
 
-Status change_clock(const std::string& folder, const LogClock& clock) {
-  std::string text;
-  {
-    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(folder + "/metadata"));
-    text = as_text(file->bytes());
-  }
+Status change_clock(const Folder& log, const LogClock& clock) {
+  TW_ASSIGN_OR_RETURN(std::string text, read_metadata(log));
   const size_t from = text.find("\nclock {\n");
   const size_t to = from == std::string::npos ? from : text.find("};\n", from);
   if (to == std::string::npos)
-    return {Errc::Corrupt, folder + "/metadata has no clock"};
+    return {Errc::Corrupt, printable(log.path_of("metadata")) + " has no clock"};
   text.replace(from, to + 3 - from, clock_text(clock));
-  return write_metadata(folder, text);
+  return write_metadata(log, text);
 }
 
 }  // namespace tracewell::hooks

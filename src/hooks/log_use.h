@@ -11,24 +11,27 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {
 
 /// Absolute path of the log of a channel's session.
 std::string log_of(const tracewell_channel& channel);
+/// Of a log that somebody named: absolute, and no slash at its end.
+std::string log_path(const std::string& named);
 /// Also by another name: the folder of one may be reached through a symbolic link.
 bool is_same_log(const std::string& log, const std::string& other);
 
 /// InvalidArgument when a session runs into the log.
-Status check_nobody_writes(const std::string& log);
+Status check_nobody_writes(const Folder& log);
 /// Says that a session of this control file does. As long as the result lives, it is locked.
-Result<UniqueFd> claim_log(const std::string& log, const std::string& control);
+Result<UniqueFd> claim_log(const Folder& log, const std::string& control);
 /// Does it still say so? Somebody may have removed the log, and another session made it anew.
-bool is_claimed_by(const std::string& log, const std::string& control);
+bool is_claimed_by(const Folder& log, const std::string& control);
 /// The file; whoever waits for its lock waits for the collector.
-Result<UniqueFd> open_log_lock(const std::string& log);
+Result<UniqueFd> open_log_lock(const Folder& log);
 /// The session is over.
-void release_log(const std::string& log);
+void release_log(const Folder& log);
 
 }  // namespace tracewell::hooks

@@ -1,9 +1,6 @@
 #include "hooks/ring_file.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/open.h"
 #include "base/text.h"
 #include "ring/hook_packet.h"
 
@@ -83,17 +81,20 @@ bool process_lives(uint32_t pid, uint64_t start) {
   return now == 0 || now == start;
 }
 
-Result<std::unique_ptr<RingFile>> RingFile::open(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  struct stat about {};
-  if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return errno_error("cannot open " + path);
+Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std::string& name) {
+  const std::string path = printable(folder.path_of(name));
+  const auto fd = folder.open_own(name, Folder::Make::No);
   // A collector writes to it.
-  if (!S_ISREG(about.st_mode) || about.st_nlink > 1)
-    return {Errc::Corrupt, path + " is no file that a program made for its hooks"};
-  const auto size = static_cast<size_t>(about.st_size);
+  if (!fd.ok() && fd.error().code == Errc::InvalidArgument)
+    return {Errc::Corrupt,
+            fmt::format("{} is no file that a program made for its hooks ({})", path,
+                        fd.error().message)};
+  if (!fd.ok()) return {Errc::Io, fd.error().message};
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd->get(), path));
+  const size_t size = std::min<uint64_t>(facts.bytes, kRingBytesMax);
   if (size < TRACEWELL_HOOK_PAGE) return {Errc::Truncated, path + " is not there yet"};
   std::unique_ptr<RingFile> out(new RingFile);
-  TW_ASSIGN_OR_RETURN(out->map_, Mapping::map(fd.get(), size, Mapping::Access::Shared, path));
+  TW_ASSIGN_OR_RETURN(out->map_, Mapping::map(fd->get(), size, Mapping::Access::Shared, path));
   const bool begun = load(out->ring().magic) != 0;
   std::memcpy(&out->head_, out->map_.data(), sizeof out->head_);
   if (!begun) return {Errc::Truncated, path + " is not there yet"};

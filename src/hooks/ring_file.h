@@ -11,10 +11,15 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/folder.h"
 #include "base/mapping.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {
+
+/// No ring's file has more.
+constexpr uint64_t kRingBytesMax =
+    TRACEWELL_HOOK_PAGE + uint64_t{TRACEWELL_RING_SLOTS_MAX} * TRACEWELL_PACKET_BYTES_MAX;
 
 /// Does the process live? `start` says which one it was, where it is not 0: ids are used again.
 bool process_lives(uint32_t pid, uint64_t start);
@@ -23,7 +28,7 @@ class RingFile {
  public:
   /// Corrupt when it is no ring; Truncated when its maker has not got so far yet; Unsupported, with
   /// its version, when it is of a program of a release that this one knows nothing of.
-  static Result<std::unique_ptr<RingFile>> open(const std::string& path);
+  static Result<std::unique_ptr<RingFile>> open(const Folder& folder, const std::string& name);
 
   /// Its program has cut the file: what was in the part that is missing is lost.
   bool is_cut() const { return map_.lost().has_value(); }

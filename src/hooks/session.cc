@@ -1,7 +1,6 @@
 #include "hooks/session.h"
 
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/file_lock.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "hooks/collector_sleep.h"
 #include "hooks/defaults.h"
@@ -46,17 +46,18 @@ void wait_ns(long ns) {
   nanosleep(&time, nullptr);
 }
 
-bool log_is_there(const std::string& log, const Control& control) {
-  struct stat about {};
-  const bool there = ::stat((log + "/metadata").c_str(), &about) == 0 || errno != ENOENT;
-  return there && is_claimed_by(log, control.path());
+bool log_is_there(const Result<Folder>& log, const Control& control) {
+  return log.ok() && log->facts_of_name("metadata") && is_claimed_by(*log, control.path());
 }
 
 /// Somebody may remove a log that is being written, and somebody else make it anew. One that was
 /// moved is followed by the collector, which looks now and then.
 Status check_log_is_there(const Control& control, unsigned number, const char* what_now) {
   const tracewell_channel& channel = control.channel(number);
-  for (long ns = 0; !log_is_there(log_of(channel), control); ns += kLookAgainNs) {
+  for (long ns = 0;; ns += kLookAgainNs) {
+    const auto log = open_own_log(log_of(channel));
+    if (log_is_there(log, control)) return {};
+    if (!log.ok() && log.error().code == Errc::InvalidArgument) return log.error();
     if (ns < kFollowNs && control.has_collector(number)) {
       wait_ns(kLookAgainNs);
       continue;
@@ -74,7 +75,6 @@ Status check_log_is_there(const Control& control, unsigned number, const char* w
                                   "there are gone. {}{}",
                                   printable(log_of(channel)), what_now, moved)};
   }
-  return {};
 }
 
 void set_bit(std::span<uint8_t> bits, size_t index, bool value) {
@@ -129,9 +129,9 @@ std::string default_log() {
 namespace {
 
 /// What the log begins with; then hooks may fire.
-Status begin_session(Control& control, const SessionOptions& options) {
+Status begin_session(Control& control, const SessionOptions& options, const Folder& log) {
   tracewell_channel& channel = control.channel(options.channel);
-  TW_ASSIGN_OR_RETURN(const UniqueFd claim, claim_log(options.log, control.path()));
+  TW_ASSIGN_OR_RETURN(const UniqueFd claim, claim_log(log, control.path()));
   // Programs of this user only: also when the log's folder is everybody's.
   const uint32_t session = ((control.state(options.channel) >> TRACEWELL_STATE_SESSION_SHIFT) + 1) &
                            TRACEWELL_SESSION_MASK;
@@ -148,9 +148,8 @@ Status begin_session(Control& control, const SessionOptions& options) {
   facts.emplace_back("channel", fmt::format("{}", options.channel));
   const LogClock clock = measure_clock(start, now());
   channel.hertz = clock.hertz;
-  TW_RETURN_IF_ERROR(
-      write_metadata(options.log,
-                     metadata_text(uuid_of(channel), clock, facts, options.record_cpus)));
+  TW_RETURN_IF_ERROR(write_metadata(
+      log, metadata_text(uuid_of(channel), clock, facts, options.record_cpus)));
   const uint32_t state = channel.session << TRACEWELL_STATE_SESSION_SHIFT |
                          (filtered ? TRACEWELL_STATE_FILTERED : 0) |
                          (options.record_cpus ? TRACEWELL_STATE_CPU : 0);
@@ -158,7 +157,7 @@ Status begin_session(Control& control, const SessionOptions& options) {
   control.set_state(options.channel, state);
   if (options.off) return {};
   TW_RETURN_IF_ERROR(
-      tell(channel, options.log, fmt::format("TRACE ON channel {}", options.channel)));
+      tell(channel, log, fmt::format("TRACE ON channel {}", options.channel)));
   control.set_state(options.channel, state | TRACEWELL_STATE_ON);
   return {};
 }
@@ -185,9 +184,11 @@ Status start_session(Control& control, const SessionOptions& options) {
     if (cpu >= TRACEWELL_CPUS_MAX)
       return {Errc::Limit, fmt::format("processor {}, and {} is the last", cpu,
                                        TRACEWELL_CPUS_MAX - 1)};
-  TW_RETURN_IF_ERROR(
-      make_log_folder(options.log, options.keep_old_log ? options.log + ".old" : std::string()));
-  Status status = begin_session(control, options);
+  TW_ASSIGN_OR_RETURN(
+      const Folder log,
+      make_log_folder(options.log,
+                      options.keep_old_log ? file_name_of(options.log) + ".old" : std::string()));
+  Status status = begin_session(control, options, log);
   if (status.ok()) return {};
   // Nothing was recorded, and what is left would be in the way of the next try.
   channel.active = 0;
@@ -205,8 +206,9 @@ Status switch_tracing(Control& control, unsigned number, bool on) {
   if (on)
     TW_RETURN_IF_ERROR(check_log_is_there(control, number, "It goes nowhere: trcstop ends it."));
   // The mark's time is outside of what was traced.
-  const auto mark = [&](const char* what) {
-    return tell(channel, log_of(channel), fmt::format("TRACE {} channel {}", what, number));
+  const auto mark = [&](const char* what) -> Status {
+    TW_ASSIGN_OR_RETURN(const Folder log, open_own_log(log_of(channel)));
+    return tell(channel, log, fmt::format("TRACE {} channel {}", what, number));
   };
   if (on) TW_RETURN_IF_ERROR(mark("ON"));
   control.set_state(number, after);
@@ -224,7 +226,7 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest) {
   if (control.channel(number).active == 0)
     return {Errc::Io, "the trace has ended: " + control.why(number)};
   TW_RETURN_IF_ERROR(check_log_is_there(control, number, "The trace has ended."));
-  const std::string log = log_of(control.channel(number));
+  TW_ASSIGN_OR_RETURN(const Folder log, open_own_log(log_of(control.channel(number))));
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(log));
   TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
   const Status status = complete_log(control, number, log, rest);
@@ -233,7 +235,7 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest) {
     return {status.error().code,
             fmt::format("{}. The trace has ended; `trcdead {}` puts what is still in buffers into "
                         "the log, once that is mended",
-                        status.error().text(), printable(log))};
+                        status.error().text(), printable(log.path()))};
   return status;
 }
 

@@ -19,28 +19,28 @@ Instant start_of(const tracewell_channel& channel) {
   return {channel.ticks, channel.time_ns, channel.monotonic_ns};
 }
 
-Status tell(const tracewell_channel& channel, const std::string& path, std::string_view text) {
-  return add_mark(path, uuid_of(channel), text);
+Status tell(const tracewell_channel& channel, const Folder& folder, std::string_view text) {
+  return add_mark(folder, uuid_of(channel), text);
 }
 
-Result<LogFolder> open_log(const tracewell_channel& channel, const std::string& path) {
-  return LogFolder::open(path, {channel.log_bytes, channel.stop_when_full != 0,
+Result<LogFolder> open_log(const tracewell_channel& channel, const Folder& folder) {
+  return LogFolder::open(folder, {channel.log_bytes, channel.stop_when_full != 0,
                                 channel.stop_when_full == kLogIsFull});
 }
 
-Status tell_dropped(const tracewell_channel& channel, const std::string& path, LogFolder& log) {
+Status tell_dropped(const tracewell_channel& channel, const Folder& folder, LogFolder& log) {
   const uint64_t dropped = log.take_dropped();
   if (dropped == 0) return {};
-  return tell(channel, path,
+  return tell(channel, folder,
               log.full() ? fmt::format("{} records lost: they came when the log was full", dropped)
                          : fmt::format("LOGFILE WRAPAROUND, {} records dropped", dropped));
 }
 
-Status complete_log(Control& control, unsigned number, const std::string& path, Rest rest,
+Status complete_log(Control& control, unsigned number, const Folder& folder, Rest rest,
                     std::string_view why) {
   tracewell_channel& channel = control.channel(number);
-  TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel, path));
-  Collector collector(path, log, uuid_of(channel));
+  TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel, folder));
+  Collector collector(folder, log, uuid_of(channel));
   std::string how(why);
   if (rest == Rest::Kept) {
     TW_RETURN_IF_ERROR(collector.finish());
@@ -48,13 +48,13 @@ Status complete_log(Control& control, unsigned number, const std::string& path, 
     TW_ASSIGN_OR_RETURN(const uint64_t records, collector.discard());
     how += fmt::format(", {} records discarded", records);
   }
-  TW_RETURN_IF_ERROR(tell_dropped(channel, path, log));
+  TW_RETURN_IF_ERROR(tell_dropped(channel, folder, log));
   if (const uint64_t failed = control.failures(number); failed != 0)
     TW_RETURN_IF_ERROR(
-        tell(channel, path,
+        tell(channel, folder,
              fmt::format("{} records lost: their threads could not make a ring", failed)));
-  TW_RETURN_IF_ERROR(tell(channel, path, fmt::format("TRACE OFF channel {}{}", number, how)));
-  return change_clock(path, measure_clock(start_of(channel), now()));
+  TW_RETURN_IF_ERROR(tell(channel, folder, fmt::format("TRACE OFF channel {}{}", number, how)));
+  return change_clock(folder, measure_clock(start_of(channel), now()));
 }
 
 }  // namespace tracewell::hooks

@@ -19,13 +19,12 @@ Instant start_of(const tracewell_channel& channel);
 /// Of tracewell_channel::stop_when_full: it is full.
 constexpr uint32_t kLogIsFull = 2;
 
-// `path` is how the log's folder is reached: that of the channel, or of one that holds it.
-Status tell(const tracewell_channel& channel, const std::string& path, std::string_view text);
-Result<LogFolder> open_log(const tracewell_channel& channel, const std::string& path);
-Status tell_dropped(const tracewell_channel& channel, const std::string& path, LogFolder& log);
+Status tell(const tracewell_channel& channel, const Folder& folder, std::string_view text);
+Result<LogFolder> open_log(const tracewell_channel& channel, const Folder& folder);
+Status tell_dropped(const tracewell_channel& channel, const Folder& folder, LogFolder& log);
 /// Everything out of the rings, the clock measured over the whole session. `why`: it ends, where no
 /// command ended it.
-Status complete_log(Control& control, unsigned number, const std::string& path, Rest rest,
+Status complete_log(Control& control, unsigned number, const Folder& folder, Rest rest,
                     std::string_view why = "");
 
 }  // namespace tracewell::hooks

@@ -7,20 +7,18 @@
 #include <tracewell/hook_layout.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/file.h"
+#include "base/folder.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "hooks/control.h"
 
 namespace tracewell::hooks {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kDeleted = " (deleted)";
 
@@ -48,28 +46,29 @@ std::optional<UnseenProgram> look_at(uint32_t pid, std::string_view maps,
 }
 
 /// Commands and collectors look at the file as programs do, and have no hooks.
-bool is_of_ours(const fs::path& process) {
-  std::error_code error;
-  return fs::equivalent(process / "exe", "/proc/self/exe", error);
+bool is_of_ours(const std::string& process) {
+  return is_same_file(process + "/exe", "/proc/self/exe");
 }
 
 }  // namespace
 
 std::vector<UnseenProgram> unseen_programs() {
   std::vector<UnseenProgram> out;
-  std::error_code error;
-  const std::string folder = fs::canonical(control_folder(), error).string();
-  if (error) return out;
-  for (const auto& process : fs::directory_iterator("/proc", error)) {
-    const auto pid = parse_number(process.path().filename().string());
+  const auto folder = real_path(control_folder());
+  const auto proc = Folder::named("/proc");
+  const auto names = proc.ok() ? proc->names() : Result<std::vector<std::string>>(proc.error());
+  if (!folder || !names.ok()) return out;
+  for (const std::string& name : *names) {
+    const auto pid = parse_number(name);
     if (!pid || *pid > INT32_MAX) continue;
-    const auto maps = InputFile::open(process.path().string() + "/maps");
+    const std::string process = proc->path_of(name);
+    const auto maps = InputFile::open(process + "/maps");
     if (!maps.ok()) continue;
-    auto found = look_at(static_cast<uint32_t>(*pid), as_text((*maps)->bytes()), folder);
-    if (!found || is_of_ours(process.path())) continue;
-    std::error_code gone;
-    found->path = fs::read_symlink(process.path() / "exe", gone).string();
-    if (!gone) out.push_back(*std::move(found));
+    auto found = look_at(static_cast<uint32_t>(*pid), as_text((*maps)->bytes()), *folder);
+    if (!found || is_of_ours(process)) continue;
+    const auto exe = link_text(process + "/exe");
+    found->path = exe.value_or("");
+    if (exe) out.push_back(*std::move(found));
   }
   std::ranges::sort(out, {}, &UnseenProgram::pid);
   return out;

@@ -163,15 +163,21 @@ static void leave_ring(struct place* place, uint32_t ours) {
   place->ring = NULL;
 }
 
-/* The first record says which program it is. */
+/* The first record says which program it is. Its space is reserved before anything is written to
+ * it: whoever finds the ring of a thread that was killed here must not read the name as records. */
 static void tell_program(struct place* place) {
   uint8_t* const at = place->thread.packet + TRACEWELL_PACKET_HEAD;
   const uint32_t text = 10;
-  const long got = call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)(at + text),
-                        PROGRAM_PATH_MAX, 0, 0);
-  const uint16_t length = got > 0 ? (uint16_t)got : 0;
-  const uint32_t bytes = (text + length + 3u) & ~3u;
   struct tracewell_record record;
+  uint32_t bytes = (text + PROGRAM_PATH_MAX + 3u) & ~3u;
+  uint16_t length;
+  long got;
+  tracewell_store_32(at, bytes << 8);
+  TRACEWELL_BARRIER();
+  got = call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)(at + text),
+             PROGRAM_PATH_MAX, 0, 0);
+  length = got > 0 ? (uint16_t)got : 0;
+  bytes = (text + length + 3u) & ~3u;
   record.at = at;
   record.committed = place->thread.committed;
   record.ticks = place->thread.ticks;

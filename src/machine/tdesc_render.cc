@@ -4,6 +4,7 @@
 // table of their own, are written from that.
 #include <fmt/format.h>
 
+#include "base/xml.h"
 #include "machine/architecture.h"
 #include "machine/tdesc.h"
 #include "machine/x86.h"
@@ -62,29 +63,6 @@ std::string render_x86(const RegisterLayout& layout, std::string_view machine) {
   return "";
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 /// A type that GDB has built in, or `int`: what else it might be stood in a description we lost.
 std::string_view built_in(std::string_view type) {
   for (std::string_view known :
@@ -108,7 +86,7 @@ std::string render_tdesc(const RegisterLayout& layout, std::string_view machine)
       core->architecture, core->feature);
   for (const Register& one : layout.registers)
     out += fmt::format("    <reg name=\"{}\" bitsize=\"{}\" type=\"{}\" regnum=\"{}\"/>\n",
-                       escaped(one.name), one.size_bytes * 8, built_in(one.type), one.number);
+                       escape_xml(one.name), one.size_bytes * 8, built_in(one.type), one.number);
   return out + "  </feature>\n</target>\n";
 }
 

@@ -17,6 +17,9 @@ constexpr uint64_t kUsualDistance = 0x2050'0000;
 /// leads to so many times 16 MiB. These lead to where there is room: far below the code or, where
 /// there is no below, far above. (kUsualDistance has such a third byte, too.)
 constexpr uint32_t kBytes = 0xb0b0b0b0, kLowBytes = 0x30303030;
+/// What of them, and of kUsualDistance, may be otherwise all the same: who knows where the code is
+/// is not to know where its pads are.
+constexpr uint32_t kSpreadBytes = 0x0f0f0f0f, kSpreadDistance = 0x0f0f'f000;
 /// What a jump may have ahead of it without a change: segment overrides, which it has no use for.
 /// (Not 66, which cuts its target on some processors, nor REX, which only counts as the last one.)
 constexpr uint8_t kPrefix = 0x2e;
@@ -94,9 +97,15 @@ bool Draft::begin(const Jump& jump) {
 
 uint64_t Draft::first_choice(const Pattern& reach) const {
   const uint64_t start = code_.range().start;
-  const bool low = start <= kUsualDistance;
-  if (reach.mask == 0) return low ? 0 : start - kUsualDistance;
-  const uint32_t bytes = low ? kLowBytes : kBytes;
+  const uint32_t spread = patches_.spread();
+  const uint64_t usual = kUsualDistance + (spread & kSpreadDistance);
+  const bool low = start <= usual;
+  if (reach.mask == 0 && !low) return start - usual;
+  if (reach.mask == 0) {  // somewhere in the lower half of what is below
+    const uint64_t pages = start / 2 / PadSpace::kPageBytes;
+    return pages == 0 ? 0 : spread % pages * PadSpace::kPageBytes;
+  }
+  const uint32_t bytes = (low ? kLowBytes : kBytes) ^ (spread & kSpreadBytes);
   const auto distance = static_cast<int32_t>((bytes & ~reach.mask) | reach.value);
   const uint64_t at = reach.base + static_cast<uint64_t>(int64_t{distance});
   return at < PadSpace::kHighest ? at : 0;

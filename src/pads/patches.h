@@ -18,9 +18,10 @@ namespace tracewell::pads {
 /// Not shared between threads. Plans nothing by itself; planner.h does.
 class Patches {
  public:
-  /// `slot_bytes`: the most that a site puts into a pad. The code must outlive this.
-  Patches(const Code& code, PadSpace space, uint32_t slot_bytes)
-      : code_(&code), space_(std::move(space)), slot_(slot_bytes) {}
+  /// `slot_bytes`: the most that a site puts into a pad. `spread`: any number; with another one,
+  /// pads come to be at other places. The code must outlive this.
+  Patches(const Code& code, PadSpace space, uint32_t slot_bytes, uint32_t spread = 0)
+      : code_(&code), space_(std::move(space)), slot_(slot_bytes), spread_(spread) {}
 
   struct Byte {
     uint64_t owner = 0;    // the site of the plan that writes or moves it
@@ -65,6 +66,7 @@ class Patches {
   const PadSpace& space() const { return space_; }
   PadSpace& space() { return space_; }
   uint32_t slot_bytes() const { return slot_; }
+  uint32_t spread() const { return spread_; }
   size_t size() const { return entries_.size(); }
 
  private:
@@ -75,7 +77,7 @@ class Patches {
   std::set<uint64_t> take_out(const Plan& plan);
   const Code* code_;
   PadSpace space_;
-  uint32_t slot_;
+  uint32_t slot_, spread_;
   uint64_t behind_last_ = 0;
   std::map<uint64_t, Entry> entries_;
   std::map<uint64_t, uint64_t> riders_;  // site, host

@@ -80,7 +80,8 @@ Jump Planner::jump_of(uint64_t at, uint8_t prefixes, const Run& moved) const {
   for (const Instruction& one : moved) {
     jump.moved.push_back(
         {one.range.start, static_cast<uint8_t>(one.range.end - one.range.start)});
-    jump.pad_bytes += kSlotAlignment - 1 + patches_.slot_bytes() + one.copy_bytes;
+    jump.pad_bytes +=
+        one.slots * (kSlotAlignment - 1 + patches_.slot_bytes()) + one.copy_bytes;
   }
   jump.window = {PadSpace::kLowest, PadSpace::kHighest};
   // Wherever in the pad the copy is. A name that is out of reach of the original is so here.
@@ -185,9 +186,10 @@ std::optional<Plan> Planner::punned(const Instruction& site, Kind kind) const {
 /// there come from it.
 Plan Planner::behind_endbr(uint64_t site) const {
   const uint64_t next = site + code_.length(site);
-  const auto one = instruction(next);
+  auto one = instruction(next);
   if (code_.entered(next) || !one || !patches_.free(next))
     return without_pad(site, "it is an endbr64, and a jump cannot stand behind it");
+  one->slots = 2;  // its own, should it become a site, and that of the endbr64
   auto plan = pad(*one);
   if (!plan) return without_pad(site, "it is an endbr64, and no jump fits behind it");
   plan->site = site;

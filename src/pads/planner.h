@@ -35,6 +35,7 @@ class Planner {
     uint32_t copy_bytes = 0;      // of its copy, with a jump back
     std::vector<uint64_t> names;  // addresses that the copy must reach
     bool ends = false;            // never goes on behind itself
+    uint32_t slots = 1;           // that may stand ahead of its copy
   };
   using Run = std::vector<Instruction>;
 

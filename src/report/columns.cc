@@ -107,12 +107,8 @@ void put_id(TextBuffer& out, uint16_t hook) {
 /// Outside names are cut to their columns, and what would act on a terminal is a dot.
 void put_name(TextBuffer& out, std::string_view name, uint32_t width) {
   char text[32];
-  const size_t size = std::min<size_t>({name.size(), width, sizeof text});
-  for (size_t i = 0; i < size; ++i) {
-    const auto byte = static_cast<uint8_t>(name[i]);
-    text[i] = byte < 0x20 || byte == 0x7f ? '.' : name[i];
-  }
-  put_left(out, {text, size}, width);
+  name = name.substr(0, std::min<size_t>(width, sizeof text));
+  put_left(out, {text, put_outside(text, name)}, width);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/hex.h"
+#include "report/line.h"
 
 namespace tracewell::report {
 namespace {
@@ -34,6 +35,15 @@ struct Sizes {
 
 bool is_error(const Item& item) {
   return item.kind == Item::Kind::Print && item.datum.macro == "ERROR";
+}
+
+/// Words of a template, which may come from somebody else, too: as data, but for its blanks.
+std::string shown_words(std::string_view words) {
+  std::string out(words);
+  put_outside(out.data(), words);
+  for (size_t i = 0; i < words.size(); ++i)
+    if (words[i] == '\t' || words[i] == '\n') out[i] = words[i];
+  return out;
 }
 
 }  // namespace
@@ -71,7 +81,7 @@ void Compiler::header(const TemplateText& source, TemplateInfo& info) {
   info.version_minor = source.version_minor;
   info.file = diagnostics_.file();
   info.place = source.place;
-  info.label = source.label;
+  info.label = shown_words(source.label);
   if (source.label.size() > kLabelMax)
     diagnostics_.error(
         source.label_place, "label",
@@ -118,12 +128,12 @@ void Compiler::text(std::string_view text, bool owes) {
   if (last && last->op == Op::Text && last->index + last->count == at) {
     const bool paid = last->owes && text[0] != ' ' && text[0] != '\t';
     if (paid) program_.texts += ' ';
-    program_.texts += text;
+    program_.texts += shown_words(text);
     last->count += size + (paid ? 1 : 0);
     last->owes = owes;
     return;
   }
-  program_.texts += text;
+  program_.texts += shown_words(text);
   Instruction& added = emit(Op::Text);
   added.index = at;
   added.count = size;

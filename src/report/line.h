@@ -39,6 +39,9 @@ class TextBuffer {
   size_t size_ = 0, capacity_ = 0;
 };
 
+/// Text from outside as Line::outside() shows it, as many bytes as it has.
+size_t put_outside(char* to, std::string_view text);
+
 /// A part of a text, from `begin` to before `end`.
 struct TextSpan {
   size_t begin = 0, end = 0;
@@ -58,6 +61,7 @@ class Line {
     number_ = 1;
     owed_ = false;
     faults_ = 0;
+    part_size_ = 0;
   }
   void text(std::string_view text) {
     if (text.empty()) return;
@@ -94,7 +98,9 @@ class Line {
     owed_ = false;
     out_.append('\t', 1);
   }
-  /// Data that is text: characters that would act on a terminal or end the line become dots.
+  /// Data that is text: what would act on a terminal, end the line, or show other text otherwise,
+  /// and bytes that are no characters, become dots, one for each byte. A character whose bytes come
+  /// one by one is one, where nothing is printed between them.
   void outside(std::string_view text);
   /// An error of the data, in its line: "*** WHAT", and "***" alone for those behind the first.
   void fault(std::string_view what);
@@ -113,11 +119,17 @@ class Line {
     if (next != ' ' && next != '\t' && next != '\n') out_.append(' ', 1);
   }
 
+  std::string_view join(std::string_view text);
+  void keep_part(std::string_view text);
+
   TextBuffer& out_;
   size_t begin_ = 0, line_begin_ = 0;
   uint32_t indent_ = 0, number_ = 1, faults_ = 0;
   bool owed_ = false;
   std::vector<TextSpan>* literals_ = nullptr;
+  // The begin of a character, which stands as dots up to `part_end_`.
+  char part_[4] = {};
+  size_t part_size_ = 0, part_end_ = 0;
 };
 
 }  // namespace tracewell::report

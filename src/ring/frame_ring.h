@@ -122,7 +122,7 @@ struct tracewell_area {
 };
 
 /* What a record begins with; blocks follow. */
-struct tracewell_record {
+struct tracewell_frame_record {
   uint32_t plan;  /* of the tracepoint's location: tracewell_plan.number */
   uint32_t bytes; /* with this */
   uint64_t ticks; /* of the processor's time stamp counter */
@@ -160,7 +160,7 @@ static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_record) == 16);
+static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_frame_record) == 16);
 static_assert(sizeof(tracewell_area) == 384 + 512 * 8 && sizeof(tracewell_general) == 176);
 static_assert(sizeof(tracewell_vectors) % 64 == 0 && sizeof(tracewell_vector_change) == 24);
 #endif

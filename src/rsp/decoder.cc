@@ -1,11 +1,14 @@
 #include "rsp/framing.h"
 
+#include <utility>
+
 #include "base/hex.h"
 
 namespace tracewell::rsp {
 namespace {
 
 constexpr uint8_t kInterruptByte = 0x03;
+constexpr uint8_t kTelnetCommand = 0xff, kTelnetBreak = 0xf3;
 constexpr int kCountBias = 29;  // a repeat count of n is sent as the character n + 29
 constexpr uint8_t kCountMin = 32;
 constexpr uint8_t kCountMax = 126;
@@ -55,12 +58,22 @@ bool Decoder::between(uint8_t byte, Item& item) {
     case '+': item.kind = Item::Kind::Ack; return !no_ack_;
     case '-': item.kind = Item::Kind::Nak; return !no_ack_;
     case kInterruptByte: item.kind = Item::Kind::Interrupt; return true;
-    default: return false;
+    default: return junk(byte, item);
   }
+}
+
+bool Decoder::junk(uint8_t byte, Item& item) {
+  const uint8_t before = std::exchange(skipped_, byte);
+  if (!tell_junk_ || byte == '\n' || byte == '\r' || byte == kTelnetCommand) return false;
+  if (byte == kTelnetBreak && before == kTelnetCommand) return false;
+  if (byte == 'g' && before == kTelnetBreak) return false;  // SysRq
+  item.kind = Item::Kind::Junk;
+  return true;
 }
 
 void Decoder::begin(bool notification) {
   state_ = State::Body;
+  skipped_ = 0;
   notification_ = notification;
   oversized_ = malformed_ = false;
   sum_ = 0;

@@ -26,6 +26,7 @@ struct Item {
     Ack,           // '+'
     Nak,           // '-': send the last packet again
     Interrupt,     // byte 0x03 between packets
+    Junk,          // a byte between packets that no debugger sends; only if asked for
   };
   Kind kind = Kind::Packet;
   /// Packet and Notification: runs are expanded (if asked for), `}` escapes are left alone, because
@@ -38,7 +39,7 @@ struct Item {
 enum class Sender : uint8_t { Client, Stub };
 
 /// Cuts a byte stream into Items. Bytes may be split and joined anywhere. Junk between packets is
-/// skipped. Memory is bounded by the limit and by what is fed but not yet taken.
+/// skipped, or told. Memory is bounded by the limit and by what is fed but not yet taken.
 class Decoder {
  public:
   static constexpr size_t kDefaultLimit = 1 << 20;
@@ -54,12 +55,16 @@ class Decoder {
   /// From the next Item on: checksums are not compared, '+' and '-' are junk (QStartNoAckMode).
   void set_no_ack(bool on) { no_ack_ = on; }
   bool no_ack() const { return no_ack_; }
+  /// Junk between packets is an Item instead of being skipped. Line ends and telnet's BREAK, which
+  /// GDB sends for `set remote interrupt-sequence BREAK` and `BREAK-g`, are skipped still.
+  void tell_junk(bool on) { tell_junk_ = on; }
 
  private:
   enum class State : uint8_t { Between, Body, Run, SumHigh, SumLow };
 
   bool take(uint8_t byte, Item& item);  // true: `item` is whole
   bool between(uint8_t byte, Item& item);
+  bool junk(uint8_t byte, Item& item);
   bool finish(int low, Item& item);
   void begin(bool notification);
   void body(uint8_t byte);
@@ -69,6 +74,8 @@ class Decoder {
   Sender sender_;
   size_t limit_;
   bool no_ack_ = false;
+  bool tell_junk_ = false;
+  uint8_t skipped_ = 0;  // the byte before, if it was skipped
   State state_ = State::Between;
   bool notification_ = false;
   bool oversized_ = false;

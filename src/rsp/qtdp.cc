@@ -31,6 +31,15 @@ Status read_identity(TextReader& in, uint32_t& number, uint64_t& address) {
 
 }  // namespace
 
+std::optional<std::pair<uint32_t, uint64_t>> qtdp_identity(std::string_view body) {
+  TextReader in(body);
+  in.skip('-');
+  uint32_t number = 0;
+  uint64_t address = 0;
+  if (!read_identity(in, number, address)) return std::nullopt;
+  return std::pair(number, address);
+}
+
 Result<QtdpDefinition> parse_qtdp_definition(std::string_view body) {
   TextReader in(body);
   QtdpDefinition result;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -38,6 +40,8 @@ struct SourcePiece {
 
 /// Takes the whole packet's body behind `QTDP:`; true for the action form.
 inline bool is_qtdp_actions(std::string_view body) { return body.starts_with('-'); }
+/// Which tracepoint a body of either form is about; nullopt when even that cannot be read.
+std::optional<std::pair<uint32_t, uint64_t>> qtdp_identity(std::string_view body);
 /// Behind `QTDP:`. InvalidArgument with the offset of what is wrong.
 Result<QtdpDefinition> parse_qtdp_definition(std::string_view body);
 /// Behind `QTDP:`, with its leading `-`.

@@ -33,8 +33,11 @@ constexpr StopName kStops[] = {
 constexpr uint64_t kGdbCounterMax = 0x7fffffff;
 
 /// The text of a user stop and of an error is always there, be it empty: GDB 13 crashes in tsave
-/// after `tstop:0`, and its reader of `terror` wants both colons.
+/// after `tstop:0`, and its reader of `terror` wants both colons. An unknown reason has no room for
+/// a text; what is known all the same (the program has exited) is an error of no tracepoint then.
 std::string stop_field(const RunStatus& status) {
+  if (status.stop == Stop::Unknown && !status.stop_text.empty())
+    return fmt::format("terror:{}:0", to_hex(status.stop_text));
   const auto* found = std::find_if(std::begin(kStops), std::end(kStops),
                                    [&](const StopName& one) { return one.stop == status.stop; });
   const StopName& stop = found == std::end(kStops) ? kStops[std::size(kStops) - 1] : *found;

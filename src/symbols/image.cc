@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/file.h"
 #include "symbols/image_reader.h"
 #include "symbols/pe_reader.h"
 
@@ -12,12 +11,30 @@ namespace tracewell::symbols {
 
 Result<std::shared_ptr<const Image>> Image::open(const std::string& path) {
   TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file, InputFile::open(path));
+  return of(std::move(file), path);
+}
+
+Result<std::shared_ptr<const Image>> Image::open_found(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file, InputFile::open_found(path));
+  return of(std::move(file), path);
+}
+
+Result<std::shared_ptr<const Image>> Image::of(std::shared_ptr<InputFile> file, std::string path) {
   const Bytes bytes = file->bytes();
-  return parse(bytes, std::move(file), path);
+  const FileFacts facts = file->facts();
+  TW_ASSIGN_OR_RETURN(const auto image, make(bytes, std::move(file), std::move(path)));
+  image->file_facts_ = facts;
+  return std::shared_ptr<const Image>(image);
 }
 
 Result<std::shared_ptr<const Image>> Image::parse(Bytes bytes, std::shared_ptr<const void> owner,
                                                   std::string path) {
+  TW_ASSIGN_OR_RETURN(auto image, make(bytes, std::move(owner), std::move(path)));
+  return std::shared_ptr<const Image>(std::move(image));
+}
+
+Result<std::shared_ptr<Image>> Image::make(Bytes bytes, std::shared_ptr<const void> owner,
+                                           std::string path) {
   std::shared_ptr<Image> image(new Image);
   image->path_ = std::move(path);
   image->owner_ = std::move(owner);
@@ -25,7 +42,7 @@ Result<std::shared_ptr<const Image>> Image::parse(Bytes bytes, std::shared_ptr<c
   const Status status = PeReader::is_for(bytes) ? PeReader(bytes, *image).read()
                                                 : ImageReader(bytes, *image).read();
   if (!status) return Error(status.error()).within(image->path_);
-  return std::shared_ptr<const Image>(std::move(image));
+  return image;
 }
 
 size_t Image::read(uint64_t address, std::span<uint8_t> into, uint64_t bias) const {

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/endian.h"
+#include "base/file.h"
 #include "base/result.h"
 
 namespace tracewell::symbols {
@@ -68,11 +69,16 @@ class Image {
   /// Io, Corrupt (the file contradicts itself), Unsupported (neither ELF nor PE, an object file, or
   /// a file of symbols alone, such as PDB).
   static Result<std::shared_ptr<const Image>> open(const std::string& path);
+  /// The same of a name that was found (base/open.h), and of a file that is open already.
+  static Result<std::shared_ptr<const Image>> open_found(const std::string& path);
+  static Result<std::shared_ptr<const Image>> of(std::shared_ptr<InputFile> file, std::string path);
   /// The same of bytes in memory, which `owner` keeps alive.
   static Result<std::shared_ptr<const Image>> parse(Bytes bytes, std::shared_ptr<const void> owner,
                                                     std::string path);
 
   const std::string& path() const { return path_; }
+  /// Of the file as it was opened; nothing of bytes in memory.
+  const std::optional<FileFacts>& file_facts() const { return file_facts_; }
   const ImageFacts& facts() const { return facts_; }
   /// The whole file; lives as long as the Image.
   Bytes file() const { return file_; }
@@ -90,8 +96,11 @@ class Image {
   friend class ImageReader;
   friend class PeReader;
   Image() = default;
+  static Result<std::shared_ptr<Image>> make(Bytes bytes, std::shared_ptr<const void> owner,
+                                             std::string path);
   void relocate(uint64_t address, std::span<uint8_t> bytes, uint64_t bias) const;
   std::string path_;
+  std::optional<FileFacts> file_facts_;
   std::shared_ptr<const void> owner_;
   Bytes file_;
   ImageFacts facts_;

@@ -9,11 +9,15 @@
 #include <string_view>
 #include <utility>
 
+#include <elf.h>
+
 namespace tracewell::symbols {
 namespace {
 
 constexpr uint32_t kProbeType = 3, kHookType = 1;
 constexpr size_t kMarkersMax = 1 << 16, kTextMax = 4096;
+// Sections may all name the same bytes; the notes of the largest programs have some 100 kilobytes.
+constexpr uint64_t kNoteBytesMax = 16 << 20;
 
 class Notes {
  public:
@@ -85,10 +89,13 @@ class Notes {
 std::vector<Marker> find_markers(const ElfFile& file) {
   std::vector<Marker> out;
   Notes notes(file, out);
+  uint64_t left = kNoteBytesMax;
   for (const ElfFile::Section& section : file.sections()) {
     if (section.name != ".note.stapsdt" && section.name != ".note.tracewell.hooks") continue;
-    std::vector<uint8_t> store;
-    notes.read(file.contents(section, store));
+    // Linkers do not compress notes.
+    if (section.bytes.size() > left || (section.flags & SHF_COMPRESSED) != 0) continue;
+    left -= section.bytes.size();
+    notes.read(section.bytes);
   }
   return out;
 }

@@ -7,8 +7,6 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -16,18 +14,17 @@
 #include "symbols/elf_file.h"
 #include "symbols/pe_file.h"
 #include "symbols/range_index.h"
+#include "symbols/variable_sizes.h"
 
 namespace tracewell::symbols {
 namespace {
 
-/// The separate debug file, or nullptr. Only a regular file is opened: another may have no end.
+/// The separate debug file, or nullptr.
 std::shared_ptr<InputFile> open_debug_file(const std::string& directory, const std::string& id) {
   if (directory.empty() || id.size() < 4) return nullptr;
   const std::string path =
       directory + "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return nullptr;
-  auto file = InputFile::open(path);
+  auto file = InputFile::open_found(path);
   if (!file || ElfFile((*file)->bytes()).build_id() != id) return nullptr;
   return *file;
 }
@@ -51,13 +48,22 @@ std::shared_ptr<const Names> Names::read(std::shared_ptr<const Image> image,
     names->read_pe(names->image_->file());
     return names;
   }
-  names->read_from(names->image_->file());
-  if (names->symbols_.whole() && !names->lines_.empty()) return names;
-  auto file = open_debug_file(debug_directory, names->image_->facts().build_id);
-  if (file == nullptr) return names;
-  names->debug_file_ = file;
-  names->read_from(file->bytes());
+  names->read_all(debug_directory);
+  // Debug files have no code, and their relocations are not those of the program.
+  names->imports_.read(ElfFile(names->image_->file()), [&](uint64_t address) -> std::string {
+    const auto found = names->symbols_.find_function(address);
+    return found && found->offset == 0 ? std::string(found->name) : "";
+  });
   return names;
+}
+
+void Names::read_all(const std::string& debug_directory) {
+  read_from(image_->file());
+  if (symbols_.whole() && !lines_.empty()) return;
+  auto file = open_debug_file(debug_directory, image_->facts().build_id);
+  if (file == nullptr) return;
+  debug_file_ = file;
+  read_from(file->bytes());
 }
 
 /// Takes what is not there yet.
@@ -85,7 +91,15 @@ void Names::read_from(Bytes bytes) {
 void Names::read_pe(Bytes bytes) {
   const auto file = PeFile::parse(bytes);
   if (!file) return;
-  symbols_.read(*file);
+  const auto contents = [&](std::string_view name) {
+    const PeFile::Section* const section = file->find(name);
+    if (section == nullptr) return Bytes();
+    return section->bytes.first(std::min<size_t>(section->size, section->bytes.size()));
+  };
+  const DebugSections debug = {contents(".debug_info"), contents(".debug_abbrev"),
+                               contents(".debug_addr"), Endian::Little};
+  symbols_.read(*file, variable_sizes(debug));
+  imports_.read(*file);
   RangeIndex code;
   for (const PeFile::Section& section : file->sections()) {
     const uint64_t start = file->image_base() + section.rva;
@@ -97,18 +111,21 @@ void Names::read_pe(Bytes bytes) {
   for (const auto& [name, into] : {std::pair(".debug_line", &sections.line),
                                    std::pair(".debug_line_str", &sections.line_texts),
                                    std::pair(".debug_str", &sections.texts)})
-    if (const PeFile::Section* section = file->find(name))
-      *into = section->bytes.first(std::min<size_t>(section->size, section->bytes.size()));
+    *into = contents(name);
   lines_.read(sections, code);
 }
 
 std::optional<SymbolPlace> Names::function_at(uint64_t address) const {
+  if (const auto* import = imports_.find(address, true))
+    return SymbolPlace{import->name, address - import->address};
   const auto found = symbols_.find_function(address);
   if (!found) return std::nullopt;
   return SymbolPlace{demangled(found->name), found->offset};
 }
 
 std::optional<SymbolPlace> Names::object_at(uint64_t address) const {
+  if (const auto* import = imports_.find(address, false))
+    return SymbolPlace{import->name, address - import->address};
   const auto found = symbols_.find_object(address);
   if (!found) return std::nullopt;
   return SymbolPlace{demangled(found->name), found->offset};
@@ -124,6 +141,8 @@ std::vector<NamedPlace> Names::find(std::string_view name) const {
   };
   for (const SymbolTable::Named& one : symbols_.find_named(is_it))
     out.push_back({one.address, one.size_bytes});
+  for (const ImportNames::Place& one : imports_.places())
+    if (one.name == name) out.push_back({one.address, one.size});
   // The largest of those that begin together.
   std::ranges::sort(out, [](const NamedPlace& a, const NamedPlace& b) {
     return a.address != b.address ? a.address < b.address : a.size_bytes > b.size_bytes;

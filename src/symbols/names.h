@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "symbols/image.h"
+#include "symbols/import_names.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
 
@@ -51,7 +52,8 @@ class Names {
   /// The variable or constant that holds it.
   std::optional<SymbolPlace> object_at(uint64_t address) const;
   /// The functions and variables of this name, as the file spells it or as people write it, with or
-  /// without a function's parameters; each place once, by address.
+  /// without a function's parameters, and what leads to others' ("snprintf@plt"); each place once,
+  /// by address.
   std::vector<NamedPlace> find(std::string_view name) const;
   /// The line that the instruction is from.
   std::optional<SourcePlace> line_at(uint64_t address) const;
@@ -59,12 +61,14 @@ class Names {
  private:
   Names() = default;
   void read_from(Bytes file);
+  void read_all(const std::string& debug_directory);
   void read_pe(Bytes file);
 
   std::shared_ptr<const Image> image_;
   std::shared_ptr<const void> debug_file_;
   std::vector<uint8_t> unfolded_[3];  // sections that are compressed in their file
   SymbolTable symbols_;
+  ImportNames imports_;
   LineTable lines_;
 };
 

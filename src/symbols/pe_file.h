@@ -34,10 +34,12 @@ class PeFile {
   /// Tables that the header points to.
   enum class Table : uint8_t {
     Exports = 0,
+    Imports = 1,
     Relocations = 5,
     Debug = 6,
     LoadConfig = 10,
     ImportAddresses = 12,
+    DelayedImports = 13,
   };
   struct Place {
     uint32_t rva = 0;

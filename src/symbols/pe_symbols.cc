@@ -23,7 +23,7 @@ uint64_t members(Bytes array, uint32_t count, size_t size) {
 
 }  // namespace
 
-void SymbolTable::read(const PeFile& file) {
+void SymbolTable::read(const PeFile& file, std::span<const VariableSize> sizes) {
   versions_ = false;
   strings_ = file.file();
   read_coff(file);
@@ -34,6 +34,7 @@ void SymbolTable::read(const PeFile& file) {
     const uint64_t start = file.image_base() + section.rva;
     areas.push_back({start, start + section.size, section.code()});
   }
+  take_sizes(sizes);
   index(areas);
 }
 

@@ -42,7 +42,7 @@ constexpr size_t kNameMax = 65536;
 
 }  // namespace
 
-void SymbolTable::read(const ElfFile& file) {
+void SymbolTable::read(const ElfFile& file, std::span<const VariableSize> sizes) {
   whole_ = read_table(file, SHT_SYMTAB);
   if (!whole_ && !read_table(file, SHT_DYNSYM)) return;
   std::vector<Area> areas;
@@ -50,7 +50,18 @@ void SymbolTable::read(const ElfFile& file) {
     if (is_mapped(section))
       areas.push_back({section.address, end_of(section.address, section.size),
                        (section.flags & SHF_EXECINSTR) != 0});
+  take_sizes(sizes);
   index(areas);
+}
+
+void SymbolTable::take_sizes(std::span<const VariableSize> sizes) {
+  if (sizes.empty()) return;
+  for (Symbol& symbol : symbols_) {
+    if (symbol.size != 0 || symbol.kind != Kind::Object) continue;
+    const auto found =
+        std::ranges::lower_bound(sizes, symbol.address, {}, &VariableSize::address);
+    if (found != sizes.end() && found->address == symbol.address) symbol.size = found->size;
+  }
 }
 
 /// `is_mark`: the name begins with $. nullopt = nothing that an address could be in.

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "symbols/range_index.h"
+#include "symbols/variable_sizes.h"
 
 namespace tracewell::symbols {
 
@@ -29,9 +30,10 @@ class SymbolTable {
   };
 
   /// Reads .symtab or, if that has nothing, .dynsym. Entries that make no sense are left out.
-  void read(const ElfFile& file);
+  /// `sizes`: of variables whose symbols do not say it.
+  void read(const ElfFile& file, std::span<const VariableSize> sizes = {});
   /// Reads the exports and the COFF symbols.
-  void read(const PeFile& file);
+  void read(const PeFile& file, std::span<const VariableSize> sizes = {});
   bool empty() const { return symbols_.empty(); }
   /// Is it .symtab's, or has it COFF's? The others have only what other files may use.
   bool whole() const { return whole_; }
@@ -69,6 +71,7 @@ class SymbolTable {
   void add_coff(const PeFile& file, Bytes entry);
   void add(const PeFile& file, Symbol symbol, uint32_t rva);
   void index(std::span<const Area> areas);
+  void take_sizes(std::span<const VariableSize> sizes);
   std::string_view name_of(const Symbol& symbol) const;
   std::optional<Found> found(std::optional<uint32_t> number, uint64_t address) const;
 

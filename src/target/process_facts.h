@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,12 @@ class ProcessFacts {
   virtual Result<std::string> exec_file(Pid pid) = 0;
   /// The main executable and the shared libraries, in the loader's order.
   virtual Result<std::vector<Module>> modules(Pid pid) = 0;
-  /// What is in a module's file, as the process itself would find it; "" = of the main executable,
-  /// which may have been deleted. Read, not mapped: whoever owns the file may cut it off meanwhile.
-  /// NotFound: there is none, or it is no file; Limit: it is too large.
-  virtual Result<std::vector<uint8_t>> read_module(Pid pid, const std::string& path) {
-    (void)pid, (void)path;
+  /// What is in the file that one of modules() is mapped from, whatever has its name by now. Read,
+  /// not mapped: whoever owns the file may change it meanwhile. NotFound: there is none, or we may
+  /// not see it; Limit: it has more than `bytes_max`.
+  virtual Result<std::vector<uint8_t>> read_module(Pid pid, const Module& module,
+                                                   uint64_t bytes_max) {
+    (void)pid, (void)module, (void)bytes_max;
     return {Errc::NotFound, "there are no files here"};
   }
   /// The `<library-list-svr4>` document (manual, "Library List Format for SVR4 Targets").
@@ -31,6 +33,11 @@ class ProcessFacts {
   /// Is the whole range mapped without write permission? (reads of it may be served live while a
   /// trace frame is selected)
   virtual bool read_only(Pid pid, uint64_t address, uint64_t size) = 0;
+
+  /// Asked between the pieces of what may take long, since programs may lie: is the answer wanted
+  /// still? Empty: it is.
+  std::function<bool()> give_up;
+  bool gives_up() const { return give_up && give_up(); }
 };
 
 }  // namespace tracewell::target

@@ -15,18 +15,23 @@ class OneLibrary final : public target::ProcessFacts {
   Result<std::vector<uint8_t>> auxv(target::Pid) override { return {Errc::NotFound, "none"}; }
   Result<std::string> exec_file(target::Pid) override { return {Errc::NotFound, "none"}; }
   Result<std::vector<Module>> modules(target::Pid) override {
-    return std::vector<Module>{{"/main", 0, 0, 0, {}, {}},
-                               {"/library.so", kBias, 0, 0, build_id, {}}};
+    std::vector<Module> out{{"/main", 0, 0, 0, {}, {}}};
+    out.resize(1 + libraries, {"/library.so", kBias, 0, 0, build_id, {}});
+    return out;
   }
   Result<std::string> libraries_svr4(target::Pid) override { return {Errc::NotFound, "none"}; }
   bool read_only(target::Pid, uint64_t, uint64_t) override { return false; }
-  Result<std::vector<uint8_t>> read_module(target::Pid, const std::string& path) override {
-    if (path.empty()) return {Errc::NotFound, "it was deleted"};
+  Result<std::vector<uint8_t>> read_module(target::Pid, const Module& module,
+                                           uint64_t bytes_max) override {
+    if (module.path == "/main") return {Errc::NotFound, "it was deleted"};
+    ++reads;
+    if (file.size() > bytes_max) return {Errc::Limit, "it is too large"};
     return file;
   }
 
   std::string build_id;
   std::vector<uint8_t> file;
+  size_t libraries = 1, reads = 0;
 };
 
 std::vector<uint8_t> probe(uint64_t address, uint64_t semaphore, std::string_view texts) {
@@ -71,6 +76,24 @@ class EngineMarkers : public EngineTest {
 
   OneLibrary library;
 };
+
+/// A program may have mapped as many files as it likes.
+TEST_F(EngineMarkers, TheSearchEndsWhenNobodyWantsItsAnswer) {
+  library.libraries = 1000;
+  library.give_up = [&] { return library.reads == 3; };
+  find_markers(world, kPid);
+  EXPECT_EQ(library.reads, 3u);
+}
+
+/// Of files of 300 MiB, six fit into what is read of a process.
+TEST_F(EngineMarkers, NotAllOfManyLargeFilesIsRead) {
+  library.libraries = 20;
+  const size_t small = library.file.size();
+  library.file.resize(size_t{300} << 20);
+  const size_t found = find_markers(world, kPid).size();
+  EXPECT_EQ(found, 6u * 2);
+  library.file.resize(small);
+}
 
 TEST_F(EngineMarkers, AreFoundInModules) {
   const auto all = engine.markers(kPid);

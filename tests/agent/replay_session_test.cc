@@ -177,16 +177,27 @@ TEST_F(Replay, TheProgramIsWhereItWas) {
 }
 
 TEST_F(Replay, FilesAreThoseOfTheTrace) {
-  EXPECT_EQ(target.files(), std::vector<std::string>{"/bin/a&b"});
+  ASSERT_EQ(target.files().size(), 1u);
+  EXPECT_EQ(target.files()[0].path, "/bin/a&b");
   EXPECT_EQ(ask("vFile:setfs:1"), "F0");
   for (const char* packet : {"vFile:open:2f6574632f706173737764,0,0",  // /etc/passwd
                              "vFile:stat:2f6574632f706173737764",
                              "vFile:readlink:2f6574632f706173737764"})
     EXPECT_EQ(ask(packet), "F-1,2") << packet;
-  session->options.listed_files.push_back("/proc/self/exe");
+  const std::vector<uint8_t> bytes = {0x7f, 'E', 'L', 'F', 2};
+  FileFacts facts;
+  facts.mode = 0755;
+  session->options.listed_files.push_back({"/proc/self/exe", bytes, facts, nullptr});
   EXPECT_EQ(ask("vFile:open:2f70726f632f73656c662f657865,0,0"), "F0");
   EXPECT_EQ(ask("vFile:open:2f70726f632f73656c662f657865,1,0"), "F-1,d");  // for writing
+  // What was read when it was listed, whatever has that name now.
   EXPECT_EQ(ask("vFile:pread:0,4,0"), "F4;" "ELF");
+  EXPECT_EQ(ask("vFile:pread:0,100,3"), "F2;F\x02");
+  EXPECT_EQ(ask("vFile:pread:0,100,9"), "F0;");
+  EXPECT_EQ(ask("vFile:pwrite:0,0,x"), "F-1,d");
+  EXPECT_TRUE(ask("vFile:fstat:0").starts_with("F40;"));
+  EXPECT_EQ(ask("vFile:stat:2f70726f632f73656c662f657865"), ask("vFile:fstat:0"));
+  EXPECT_EQ(ask("vFile:readlink:2f70726f632f73656c662f657865"), "F-1,16");
   EXPECT_EQ(ask("vFile:close:0"), "F0");
   EXPECT_EQ(ask("vFile:unlink:2f70726f632f73656c662f657865"), "F-1,d");
 }

@@ -2,16 +2,21 @@
 #include "base/mapping.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "sanitized.h"
 
 namespace tracewell {
 namespace {
@@ -68,6 +73,38 @@ TEST_F(Mappings, ACutInsideAPageIsSeen) {
   EXPECT_EQ((*file)->lost()->bytes, kPage - 100);
 }
 
+TEST_F(Mappings, WhatIsMissingIsKnownOfAllFilesAlsoOfClosedOnes) {
+  const auto of_this = [this] {
+    std::vector<LostFile> out = InputFile::all_lost();
+    std::erase_if(out, [this](const LostFile& one) { return one.path != path_; });
+    return out;
+  };
+  std::vector<std::shared_ptr<InputFile>> files;
+  for (int i = 0; i < 300; ++i) files.push_back(*InputFile::open(path_));
+  EXPECT_TRUE(of_this().empty());
+  // Inside of a page: nothing but the size tells, and descriptors are kept of some only.
+  cut_to(2 * kPage + 100);
+  const uint64_t first = files.front()->id(), last = files.back()->id();
+  EXPECT_EQ(of_this().size(), 300u);
+  files.resize(1);
+  files.clear();
+  const std::vector<LostFile> lost = of_this();
+  ASSERT_FALSE(lost.empty());
+  EXPECT_GT(last, first);
+  EXPECT_EQ(lost.front().lost.first, 2 * kPage + 100);
+  EXPECT_EQ(lost.front().lost.bytes, kPage - 100);
+}
+
+TEST_F(Mappings, AFileIsOpenedAgainWhateverBecameOfItsName) {
+  auto file = InputFile::open(path_);
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(::write(fd_.get(), "more", 4), 4);
+  ASSERT_EQ(::unlink(path_.c_str()), 0);
+  auto again = (*file)->again();
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ((*again)->bytes().size(), 3 * kPage + 4);
+}
+
 TEST_F(Mappings, SharedOnesGoOnBeingWritten) {
   auto mapping = Mapping::map(fd_.get(), 3 * kPage, Mapping::Access::Shared, path_);
   ASSERT_TRUE(mapping.ok());
@@ -78,6 +115,92 @@ TEST_F(Mappings, SharedOnesGoOnBeingWritten) {
   EXPECT_EQ(mapping->lost()->first, 2 * kPage);
   EXPECT_EQ(mapping->lost()->pages, 1u);
   EXPECT_EQ(count(mapping->bytes(), 'y'), 2u);
+}
+
+/// Each page that is replaced between others is an area of memory, and there may be so many.
+TEST_F(Mappings, MoreHolesThanThereMayBeAreas) {
+  uint64_t areas = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> areas;
+  if (areas == 0 || areas > 200'000) GTEST_SKIP() << areas << " areas";
+  const size_t pages = 2 * areas + 1000;
+  cut_to(pages * kPage);
+  auto file = InputFile::open(path_);
+  ASSERT_TRUE(file.ok()) << file.error().text();
+  cut_to(kPage);
+  const volatile uint8_t* const bytes = (*file)->bytes().data();
+  size_t sum = 0;
+  for (size_t page = 1; page < pages; page += 2) sum += bytes[page * kPage];
+  EXPECT_EQ(sum, 0u);
+  EXPECT_EQ(bytes[0], 'x');
+  ASSERT_TRUE((*file)->lost());
+  EXPECT_EQ((*file)->lost()->first, kPage);
+}
+
+/// A program of its own for each, since a process has one handler.
+class MappingsDeath : public Mappings {
+ protected:
+  MappingsDeath() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  /// Sanitizers have a handler themselves, which reports and exits.
+  static constexpr bool others_handle() {
+#ifdef TRACEWELL_SANITIZED
+    return true;
+#else
+    return false;
+#endif
+  }
+};
+
+TEST_F(MappingsDeath, ASignalThatSomebodySendsEndsUs) {
+  if (others_handle()) GTEST_SKIP() << "the sanitizer's handler ends us";
+  EXPECT_EXIT(
+      {
+        auto file = InputFile::open(path_);
+        std::signal(SIGALRM, [](int) { ::_exit(9); });
+        ::alarm(60);
+        ::kill(::getpid(), SIGBUS);
+        for (;;) ::pause();
+      },
+      testing::KilledBySignal(SIGBUS), "");
+}
+
+TEST_F(MappingsDeath, AnAccessElsewhereIsTheOtherHandlers) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGBUS, [](int) { ::_exit(7); });
+        auto file = InputFile::open(path_);
+        auto* const other = static_cast<volatile uint8_t*>(
+            ::mmap(nullptr, kPage, PROT_READ, MAP_SHARED, fd_.get(), 0));
+        cut_to(0);
+        ::_exit(other[0] + count((*file)->bytes(), 'x') == 0 ? 8 : 9);
+      },
+      testing::ExitedWithCode(7), "");
+}
+
+TEST_F(MappingsDeath, AnAccessElsewhereEndsUsWhereNobodyElseHandlesIt) {
+  if (others_handle()) GTEST_SKIP() << "the sanitizer's handler ends us";
+  EXPECT_EXIT(
+      {
+        auto file = InputFile::open(path_);
+        auto* const other = static_cast<volatile uint8_t*>(
+            ::mmap(nullptr, kPage, PROT_READ, MAP_SHARED, fd_.get(), 0));
+        cut_to(0);
+        ::_exit(other[0] + 8);
+      },
+      testing::KilledBySignal(SIGBUS), "");
+}
+
+TEST(MappingsOfPipes, AreWaitedForWhereTheyDoNotBlock) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+  std::thread writer([fd = ends[1]] {
+    EXPECT_EQ(::write(fd, "te", 2), 2);
+    EXPECT_EQ(::write(fd, "xt", 2), 2);
+    ::close(fd);
+  });
+  auto file = InputFile::of(UniqueFd(ends[0]), "a pipe");
+  writer.join();
+  ASSERT_TRUE(file.ok()) << file.error().text();
+  EXPECT_EQ(as_text((*file)->bytes()), "text");
 }
 
 TEST(MappingsOfPipes, AreCopies) {

@@ -11,10 +11,12 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "base/folder.h"
+#include "base/paths.h"
 
 namespace tracewell {
 namespace {
@@ -105,6 +107,34 @@ TEST_F(Opening, LinksBelowARootStayThere) {
   EXPECT_EQ(open_found("/out", rules).error().code, Errc::NotFound);
 }
 
+/// They are the kernel's, and lead out of any root.
+TEST_F(Opening, LinksThatStandForOpenFilesLeadOutOfNoRoot) {
+  const UniqueFd root(::open("/", O_PATH | O_DIRECTORY));
+  FoundRules rules;
+  rules.folder = root.get();
+  rules.in_root = true;
+  for (const char* name : {"/proc/self/exe", "/proc/self/root/etc/passwd", "/proc/self/cwd/x",
+                           "/proc/thread-self/root/etc/passwd"})
+    EXPECT_EQ(open_found(name, rules).error().code, Errc::InvalidArgument) << name;
+  EXPECT_TRUE(open_found("/proc/self/status", rules).ok());
+}
+
+TEST_F(Opening, WhatIsBehindALinkOfProcIsHeldAndThenOpened) {
+  const UniqueFd file(::open(at("elsewhere/target").c_str(), O_RDONLY));
+  const auto held = hold_behind("/proc/self/fd/" + std::to_string(file.get()));
+  ASSERT_TRUE(held.ok());
+  fs::rename(at("elsewhere/target"), at("moved"));
+  EXPECT_EQ(text_of(open_held(held->get(), HeldUse::Read, "it")), "text");
+  const auto both = open_held(held->get(), HeldUse::ReadAndWrite, "it");
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(::pwrite(both->get(), "T", 1, 0), 1);
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
+  const auto fifo = hold_behind(at("fifo"));
+  ASSERT_TRUE(fifo.ok());
+  EXPECT_EQ(open_held(fifo->get(), HeldUse::Read, "it").error().code, Errc::InvalidArgument);
+  EXPECT_EQ(hold_behind("/proc/self/fd/4000").error().code, Errc::NotFound);
+}
+
 TEST_F(Opening, LinksThatGoRoundAreAnError) {
   link("b", "a");
   link("a", "b");
@@ -179,6 +209,91 @@ TEST_F(Opening, AFolderWritesOnlyPlainFilesOfItsOwn) {
   EXPECT_EQ(folder->open_own("new", Make::IfMissing).error().code, Errc::InvalidArgument);
 }
 
+TEST_F(Opening, FoldersAreMadeWithThoseAboveThem) {
+  const mode_t mask = ::umask(027);
+  for (const char* name : {"made/of/many/", "made/of/others", "made//of/../of/again", "elsewhere"})
+    EXPECT_TRUE(make_folders(at(name)).ok()) << name;
+  EXPECT_TRUE(fs::is_directory(at("made/of/many")) && fs::is_directory(at("made/of/again")));
+  ::umask(mask);
+  EXPECT_EQ(facts_at(at("made/of"))->mode, 0750u);
+  link("elsewhere", "own");
+  EXPECT_TRUE(make_folders(at("own/inside")).ok());
+  EXPECT_TRUE(fs::is_directory(at("elsewhere/inside")));
+  for (const char* name : {"elsewhere/target", "elsewhere/target/folder"})
+    EXPECT_FALSE(make_folders(at(name)).ok()) << name;
+  EXPECT_FALSE(make_folders("").ok());
+}
+
+TEST_F(Opening, FoldersAreNotMadeThroughALinkOfAnother) {
+  if (!is_root()) GTEST_SKIP() << "only root can make another user's link";
+  link_of_other("elsewhere", "theirs");
+  EXPECT_EQ(make_folders(at("theirs/made")).error().code, Errc::InvalidArgument);
+  EXPECT_FALSE(fs::exists(at("elsewhere/made")));
+}
+
+TEST_F(Opening, NamesInAFolderAreNoPaths) {
+  const auto folder = Folder::named(at("elsewhere"));
+  ASSERT_TRUE(folder.ok());
+  std::ofstream(at("beside")) << "text";
+  const Errc no = Errc::InvalidArgument;
+  for (const char* name : {"../beside", "..", ".", "", "a/b"}) {
+    EXPECT_EQ(folder->remove(name).error().code, no) << name;
+    EXPECT_EQ(folder->remove_folder(name).error().code, no) << name;
+    EXPECT_EQ(folder->rename(name, "target").error().code, no) << name;
+    EXPECT_EQ(folder->rename("target", name).error().code, no) << name;
+    EXPECT_EQ(folder->inside(name).error().code, no) << name;
+    EXPECT_EQ(folder->make_inside(name).error().code, no) << name;
+  }
+  EXPECT_EQ(text_of(open_named(at("beside"))), "text");
+}
+
+TEST_F(Opening, WhatIsRemovedIsInTheFolderThatWasLookedAt) {
+  const auto place = place_beside(at("elsewhere/target"));
+  ASSERT_TRUE(place.ok());
+  fs::rename(at("elsewhere"), at("moved"));
+  fs::create_directory(at("elsewhere"));
+  std::ofstream(at("elsewhere/target")) << "other";
+  EXPECT_TRUE(remove_at(*place, "target").ok());
+  EXPECT_FALSE(fs::exists(at("moved/target")));
+  EXPECT_EQ(text_of(open_named(at("elsewhere/target"))), "other");
+  EXPECT_EQ(remove_at(*place, "target").error().code, Errc::NotFound);
+}
+
+/// Not even while it is written: who opens it then reads all that comes later.
+TEST_F(Opening, WhatIsWrittenHasNobodysRightsBeforeItsOwn) {
+  const mode_t before = ::umask(0);
+  std::ofstream(at("private")) << "text";
+  fs::permissions(at("private"), fs::perms(0600));
+  const auto mode_of_temporary = [this] {
+    for (const auto& one : fs::directory_iterator(folder_))
+      if (one.path().filename().string().starts_with("private."))
+        return static_cast<uint32_t>(one.status().permissions());
+    return 0u;
+  };
+  auto file = OutputFile::create(at("private"), OutputFile::Existing::Replace,
+                                 OutputFile::Meanwhile::Named);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(mode_of_temporary(), 0600u);
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_EQ(facts_at(at("private"))->mode, 0600u);
+  ::umask(before);
+}
+
+TEST_F(Opening, WhatRootReplacesIsNotWiderThanItWas) {
+  if (!is_root()) GTEST_SKIP() << "only root can make another user's file";
+  const mode_t before = ::umask(022);
+  for (const auto& [mode, wanted] : {std::pair(0600u, 0600u), {0666u, 0644u}, {0000u, 0000u}}) {
+    ASSERT_EQ(::chown(at("elsewhere/target").c_str(), kOther, kOther), 0);
+    ASSERT_EQ(::chmod(at("elsewhere/target").c_str(), mode), 0);
+    auto file = OutputFile::create(at("elsewhere/target"));
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->commit().ok());
+    EXPECT_EQ(facts_at(at("elsewhere/target"))->owner, 0u);
+    EXPECT_EQ(facts_at(at("elsewhere/target"))->mode, wanted);
+  }
+  ::umask(before);
+}
+
 TEST_F(Opening, AFolderIsHeldWhateverBecomesOfItsName) {
   auto folder = Folder::named(at("elsewhere"));
   ASSERT_TRUE(folder.ok());
@@ -191,6 +306,45 @@ TEST_F(Opening, AFolderIsHeldWhateverBecomesOfItsName) {
   EXPECT_EQ(*folder->names(), std::vector<std::string>{"rings"});
   link("moved", "link");
   EXPECT_FALSE(Folder::named(folder_)->inside("link").ok());
+}
+
+TEST_F(Opening, FolderToWriteInIsNotBehindOthersLinks) {
+  link("elsewhere", "mine");
+  EXPECT_TRUE(Folder::named_to_write(at("mine")).ok());
+  const auto missing = Folder::named_to_write(at("none"));
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, Errc::NotFound);
+  if (!is_root()) GTEST_SKIP() << "links of another user are root's to make";
+  link_of_other("elsewhere", "theirs");
+  EXPECT_FALSE(Folder::named_to_write(at("theirs")).ok());
+  EXPECT_FALSE(Folder::around(at("theirs/target")).ok());
+}
+
+TEST_F(Opening, PlaceOfAName) {
+  link("elsewhere", "folder");
+  const auto place = Folder::around(at("folder/new"));
+  ASSERT_TRUE(place.ok());
+  EXPECT_EQ(place->name, "new");
+  EXPECT_EQ(place->folder.path(), at("folder"));
+  EXPECT_TRUE(place->folder.make_inside("new", true).ok());
+  EXPECT_TRUE(fs::is_directory(at("elsewhere/new")));
+  EXPECT_FALSE(place->folder.make_inside("new", true).ok());
+  EXPECT_TRUE(place->folder.make_inside("new").ok());
+  for (const char* wrong : {"", "folder/.", "folder/..", "folder/"})
+    EXPECT_FALSE(Folder::around(at(wrong)).ok()) << wrong;
+}
+
+TEST_F(Opening, OutputInAHeldFolder) {
+  const auto folder = Folder::named(at("elsewhere"));
+  ASSERT_TRUE(folder.ok());
+  fs::rename(at("elsewhere"), at("moved"));
+  auto file = OutputFile::create_in(*folder, "new");
+  ASSERT_TRUE(file.ok() && file->write("text").ok() && file->commit().ok());
+  EXPECT_EQ(text_of(open_named(at("moved/new"))), "text");
+  link("target", "moved/link");
+  EXPECT_FALSE(OutputFile::create_in(*folder, "link").ok());
+  EXPECT_FALSE(folder->read("target", 3).ok());
+  EXPECT_TRUE(folder->read("target", 4).ok());
 }
 
 }  // namespace

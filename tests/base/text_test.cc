@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/message.h"
+
 namespace tracewell {
 namespace {
 
@@ -19,6 +21,20 @@ TEST(Printable, EscapesWhatTellsATerminalSomething) {
   EXPECT_EQ(printable("\xc2\x9b" "31m"), "\\xc2\\x9b31m") << "CSI in one character";
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3") << "no UTF-8";
   EXPECT_EQ(printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b") << "the same, longer than it may be";
+}
+
+TEST(Printable, EscapesWhatIsNoCharacter) {
+  EXPECT_EQ(printable("\xe0\x81\x81"), "\\xe0\\x81\\x81") << "an A, longer than it may be";
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair of UTF-16";
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "behind the last one";
+  EXPECT_EQ(printable("\xf4\x8f\xbf\xbd"), "\xf4\x8f\xbf\xbd");
+}
+
+TEST(Printable, SaysHowMuchIsLeftAsItIs) {
+  EXPECT_EQ(printable_length(""), 0u);
+  EXPECT_EQ(printable_length("a\u00f6b\nc"), 4u);
+  EXPECT_EQ(printable_length("\x80"), 0u);
+  EXPECT_EQ(printable_length("\u00f6\xc3"), 2u);
 }
 
 TEST(Printable, EscapesWhatShowsTextOtherThanItIs) {

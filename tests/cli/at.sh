@@ -62,6 +62,40 @@ expect 0 print "$work/segments.jsonl"
 if grep -q 'cs=' "$work/out"; then fail 'print shows cs'; fi
 expect 1 find "$work/segments.jsonl" value 0x33
 
+# Vectors of which the trace has the halves, flags, and addresses that registers lead to.
+expect 0 convert "$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64" \
+  "$work/catalog.jsonl" --to 0
+head -n 1 "$work/catalog.jsonl" >"$work/vectors.jsonl"  # which names AVX registers
+before='"rsp":"0x7000","rcx":"0x2","rbx":"0x6ff0","eflags":"0x246"'
+vectors='"xmm1":"0x11","ymm1h":"0x22","xmm2":"0x33"'
+memory='{"addr":"0x7000","access":"read","size":8,"old":"0102030405060708"}'
+printf '{"kind":"step","tid":7,"pc":"0x1000","opcode":"90","before":{%s,%s},"memory":[%s]}\n' \
+  "$before" "$vectors" "$memory" >>"$work/vectors.jsonl"
+expect 0 at "$work/vectors.jsonl" 0 --reg ymm1,xmm1,zf,CF,rflags,ymm2,of
+printf '  %-9s %s\n' ymm1 0x2200000000000000000000000000000011 xmm1 0x11 zf 0x1 cf 0x0 \
+  rflags 0x246 ymm2 'not known' of 0x0 >"$work/wanted"
+tail -n +2 "$work/out" | cmp - "$work/wanted" || fail "$(cat "$work/out")"
+expect 0 at "$work/vectors.jsonl" 0 --reg '$ymm1,zf' --json
+has '"registers":{"ymm1":"0x2200000000000000000000000000000011","zf":"0x1"}'
+expect 2 at "$work/vectors.jsonl" 0 --reg ymm99
+has 'no register ymm99' err
+expect 0 at "$work/vectors.jsonl" 0 --mem '$rsp,8'
+has '  0x7000  01 02 03 04 05 06 07 08 '
+has '| $rsp'
+for place in '$rsp+4,2' '$rbx+$rcx*8+4,2' '$rsp-0x10+20,2' '$RSP+4,2'; do
+  expect 0 at "$work/vectors.jsonl" 0 --mem "$place"
+  has '  0x7004  05 06 '
+done
+expect 0 at "$work/vectors.jsonl" 0 --mem '$rsp+4,2' --json
+has '"memory":[{"addr":"0x7004","bytes":"0506","expression":"$rsp+4"}]'
+expect 2 at "$work/vectors.jsonl" 0 --mem '$rdx,8'
+has 'rdx is not known there' err
+expect 2 at "$work/vectors.jsonl" 0 --mem '$nope'
+has 'no register $nope' err
+for place in '$rsp+' '$rsp*' '$rsp+x' '$xmm1' '$'; do
+  expect 2 at "$work/vectors.jsonl" 0 --mem "$place"
+done
+
 # What nobody has told yet is filled in from what is found later; the rest is not known.
 expect 0 at "$file" 0 --mem 0x7000,12
 has '  0x7000  ?? ?? ?? ?? ?? ?? ?? ?? 00 00 ?? ??             |????????..??|'

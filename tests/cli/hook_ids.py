@@ -64,6 +64,21 @@ def read_log(log):
     return made, named, lost, uncounted
 
 
+def read_followed(log):
+    """The same, as who follows the log sees it: the processes that each one's hooks stand under,
+    and how many hooks there are."""
+    named = collections.defaultdict(set)
+    there = 0
+    text = subprocess.run([TRACEWELL, "report", "--follow", "--format", "jsonl", log], check=True,
+                          capture_output=True, text=True).stdout
+    for line in text.splitlines():
+        row = json.loads(line)
+        if row["id"] == "0100":
+            named[int(row["fields"]["D1"], 16)].add(row["pid"])
+            there += 1
+    return named, there
+
+
 def check(limited, options):
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
@@ -72,6 +87,7 @@ def check(limited, options):
         status = inside(work, log, options)
         counts = read_counts(work)
         made, named, lost, uncounted = read_log(log)
+        followed, follow_count = read_followed(log)
     begun = sum(row[1] for row in counts.values())
     done = sum(row[2] for row in counts.values())
     there = sum(map(len, made.values()))
@@ -79,7 +95,11 @@ def check(limited, options):
     print(f"{len(counts)} processes of {ids} ids made {done} hooks: {there} in the log, "
           f"{lost} lost")
     wrong = [number for number in made if named[number] != {counts[number][0]}]
+    wrong_followed = [number for number in followed if followed[number] != {counts[number][0]}]
     failed = [
+        f"report --follow has {follow_count} hooks" if follow_count != there else "",
+        f"{len(wrong_followed)} processes' hooks stand under others with --follow"
+        if wrong_followed else "",
         f"status {status}" if status else "",
         f"{done} to {begun} were made" if not done <= there + lost <= begun else "",
         f"{len(wrong)} processes' hooks stand under others" if wrong else "",
@@ -87,9 +107,24 @@ def check(limited, options):
         if any(len(ones) != len(set(ones)) for ones in made.values()) else "",
         "ids were not used again" if ids > len(counts) / 4 else "",
         "nothing was dropped" if limited and not lost else "",
-        "losses" if not limited and (lost or uncounted) else "",
+        # Who is killed within a hook has begun it; nothing else is lost.
+        "losses" if not limited and (lost > begun - done or uncounted) else "",
     ]
     return [text for text in failed if text]
+
+
+def check_killed_while_beginning():
+    """Who is killed while it writes the program's name into a new ring has lost its one hook: the
+    name's letters are no records."""
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["XDG_RUNTIME_DIR"] = os.environ["XDG_STATE_HOME"] = name
+        log = pathlib.Path(name) / "log"
+        subprocess.run([TRACEWELL, "trace", "-a", "-o", log], check=True)
+        status = subprocess.run([INFERIORS / "hook_begins"], check=False).returncode
+        subprocess.run([TRACEWELL, "trcstop"], check=True)
+        made, _, lost, uncounted = read_log(log)
+    told = (status, dict(made), lost, uncounted)
+    return [] if told == (0, {}, 1, False) else [f"killed while it began: {told}"]
 
 
 COMPONENT = """
@@ -135,7 +170,8 @@ def main():
     if probe.returncode:
         print(f"skipped: a namespace of process ids is root's to make: {probe.stderr.strip()}")
         return 0
-    failed = check(False, "") + check(True, "-L 1000000") + check_components()
+    failed = check_killed_while_beginning() + check(False, "") + check(True, "-L 1000000")
+    failed += check_components()
     for text in failed:
         print("FAILED:", text)
     return 1 if failed else 0

@@ -42,6 +42,8 @@ commands() {  # TRACE IMAGE
   echo "hits $1 --image $2"
   echo "find $1 exec $(printf '0x%x' $((code + base))) --image $2"
   echo "diff $1 $1 --image $2"
+  echo "info $1 --image $2"
+  echo "check $1 --image $2"
   echo "convert $1 $work/out.csv --image $2"
   echo "convert $1 $work/out.trace64 --image $2"
 }

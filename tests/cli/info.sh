@@ -56,6 +56,48 @@ has 'records    13'
 has '"endian": "big"'
 expect 2 info --endian sideways "$file"
 
+# What a status does not report is not known, and nobody says that it was 0.
+status() {
+  printf '\x7fTRACE0\nR 4\nstatus %s\n\n\0\0\0\0' "$1" >"$work/status.tf"
+  expect 0 info "$work/status.tf"
+}
+hasnt() {
+  grep -qiF -- "$1" "$work/out" && fail "\"$1\" is in out: $(cat "$work/out")"
+}
+status '0;tfull:0;tsize:500000'
+has 'buffer of 5242880 bytes'
+hasnt 'free'
+hasnt 'created'
+hasnt 'started'
+hasnt 'kept'
+expect 0 info --json "$work/status.tf"
+python3 - "$work/out" <<'END' || fail 'info --json of a status that says little'
+import json, sys
+assert json.load(open(sys.argv[1]))["status"] == {
+    "running": False, "stop": "buffer-full", "buffer_size": 5242880}
+END
+status '0;tstop::0;tfree:10'
+has 'buffer, 16 bytes free'
+status '0;tstop::0;tcreated:5'
+has '5 frames created'
+status '0'
+has 'status     not known'
+hasnt 'buffer'
+status '0;tpasscount:'
+has 'stopped by the pass count of a tracepoint'
+status '0;terror::'
+has 'stopped by an error at a tracepoint'
+hasnt 'tracepoint 0'
+status '0;tfull:0;tframes:0;tcreated:0;tfree:0;tsize:5'
+has '0 frames kept of 0 created'
+has 'buffer of 5 bytes, 0 free'
+printf '{"catalog":{"status":{"frames":0}}}\n' >"$work/status.jsonl"
+expect 0 info "$work/status.jsonl"
+has 'status     not known'
+printf '\x7fTRACE0\nR 4\n\n\0\0\0\0' >"$work/status.tf"
+expect 0 info "$work/status.tf"
+grep -q '^status' "$work/out" && fail 'a status that is not there'
+
 # Where a module was is not known: nobody says that it was at 0.
 cat >"$work/module.jsonl" <<'END'
 {"catalog":{"endian":"little","machine":"x86-64","modules":[{"path":"C:\\a.exe"}]}}

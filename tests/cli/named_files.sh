@@ -35,6 +35,31 @@ named_files() {
   [ -L out.csv ] || fail 'the link was replaced'
   timeout 20 cat fifo >got &
   "$tracewell" convert "$work/steps.jsonl" fifo --format csv 2>err && wait && same 'to a FIFO'
+  "$tracewell" convert "$work/steps.jsonl" >(cat >got) --format csv 2>err && wait $! &&
+    same 'to a process substitution'
+  # It goes on where the shell is: what it wrote before stays.
+  { echo before; "$tracewell" convert "$work/steps.jsonl" /dev/stdout --format csv; } >got 2>err
+  [ "$(head -1 got)" = before ] && tail -n +2 got | cmp -s wanted - || fail 'behind other output'
+  "$tracewell" report -o /dev/stdout "$work/steps.jsonl" >got 2>err && [ -s got ] ||
+    fail 'report -o /dev/stdout'
+  "$tracewell" report -o - "$work/steps.jsonl" >wanted 2>err && same 'report -o -'
+  # A folder that is named may be behind a link; what is in it is found.
+  mkdir folder && ln -s folder linked
+  for kind in none fifo device; do
+    rm -f folder/metadata
+    case $kind in
+      fifo) mkfifo folder/metadata ;;
+      device) ln -s /dev/zero folder/metadata ;;
+    esac
+    timeout 20 "$tracewell" info linked >got 2>err
+    case $kind-$? in
+      none-4) grep -q "that would have a file 'metadata'" err || fail "none: $(cat err)" ;;
+      fifo-2 | device-2)
+        grep -q 'metadata: it is no regular file' err || fail "$kind: $(cat err)"
+        ;;
+      *) fail "metadata is a $kind: $(cat err)" ;;
+    esac
+  done
   return $bad
 }
 export -f named_files
@@ -66,6 +91,14 @@ if [ "$(id -u)" = 0 ]; then
   done
   [ "$(cat "$work/precious")" = precious ] || fail 'a file was written through a link'
   [ ! -e "$work/new" ] && [ ! -e "$work/made.csv" ] || fail 'a file was made through a link'
+  # To read what was named, links are followed whosever they are; what was found, is found.
+  ln -s "$work/steps.jsonl" "$work/sticky/steps.jsonl"
+  mkdir "$work/sticky/log"
+  ln -s "$work/precious" "$work/sticky/log/metadata"
+  chown -hR 65534 "$work/sticky/steps.jsonl" "$work/sticky/log"
+  expect 0 print "$work/sticky/steps.jsonl"
+  expect 2 info "$work/sticky/log"
+  has 'is a symbolic link of user' err
 else
   echo 'SKIPPED: other users'\'' links, which takes root'
 fi

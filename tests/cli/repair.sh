@@ -19,7 +19,7 @@ has 'sound, 4999 events'
 { head -c 100000 "$data/synthetic_single.trace64"
   head -c 3000 /dev/zero | tr '\0' '\377'
   tail -c +103001 "$data/synthetic_single.trace64" | head -c 100000
-  head -c 5000 /dev/zero; } >"$work/broken.trace64"
+  head -c 8192 /dev/zero; } >"$work/broken.trace64"
 expect 1 repair "$work/broken.trace64" "$work/saved.trace64"
 has 'damage broken-block'
 has 'zero-tail'

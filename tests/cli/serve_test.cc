@@ -255,6 +255,16 @@ TEST(SaveFolder, LeadsNowhereElse) {
                                 "leaf", "fifo", "/x.tf", "none/x.tf"})
     EXPECT_FALSE(save(name)) << name;
   EXPECT_FALSE(save(std::string_view("x\0.tf", 5)));
+  // Absolute names that lead inside are as good as relative ones, also through the link by which
+  // the folder itself is known.
+  EXPECT_TRUE(save((folder / "absolute.tf").string()));
+  EXPECT_TRUE(save((folder / "inner" / "absolute.tf").string()));
+  fs::create_symlink(folder, top / "known-as");
+  EXPECT_TRUE(save((top / "known-as" / "linked.tf").string()));
+  for (const fs::path& name : {folder / "out" / "x.tf", folder / ".." / "x.tf", top / "x.tf",
+                               folder / "inner" / ".." / ".." / "x.tf", folder, folder / "inner",
+                               fs::path(folder.string() + "-sibling") / "x.tf"})
+    EXPECT_FALSE(save(name.string())) << name;
   saves.set_overwrite(true);
   EXPECT_TRUE(save("a.tf"));
   for (std::string_view name : {"out/x.tf", "leaf", "fifo"}) EXPECT_FALSE(save(name)) << name;
@@ -263,7 +273,7 @@ TEST(SaveFolder, LeadsNowhereElse) {
   size_t files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(top))
     files += fs::is_regular_file(entry.symlink_status());
-  EXPECT_EQ(files, 2u);
+  EXPECT_EQ(files, 5u);
   fs::remove_all(top);
 }
 

@@ -24,10 +24,12 @@ expect 0 find "$trace" exec 0x0,0xffffffffffff --limit 1
 [ ! -s "$work/err" ] || fail "an own index: $(cat "$work/err")"
 
 # One that others may write to is made anew; notes are not used.
-chmod 666 "$index" "$trace.notes"
-expect 0 find "$trace" exec 0x0,0xffffffffffff --limit 1
-has 'may be written by others' err
-[ "$(mode "$index")" = 644 ] || fail "not made anew: $(mode "$index")"
+for rights in 664 646 666; do
+  chmod "$rights" "$index" "$trace.notes"
+  expect 0 find "$trace" exec 0x0,0xffffffffffff --limit 1
+  has 'may be written by others' err
+  [ "$(mode "$index")" = 644 ] || fail "not made anew: $(mode "$index")"
+done
 expect 1 note "$trace"
 has 'its notes are not used' err
 expect 2 note "$trace" 2 more

@@ -76,6 +76,33 @@ same_as at "$run" 1 --image "$image" --mem total
 expect 0 convert "$run" "$work/work.tf" --at work,main --image "$image"
 expect 0 info "$work/work.tf" --json
 has '"records": 2,'
+
+# MODULE!NAME is a name in one image.
+expect 0 find "$run" exec "$callee" --image "$image"
+cp "$work/out" "$work/first"
+same_as find "$run" exec 'prog!work' --image "$image"
+expect 2 find "$run" exec 'other!work' --image "$image"
+expect 0 at "$run" 1 --image "$image" --mem "$data,8"
+cp "$work/out" "$work/first"
+same_as at "$run" 1 --image "$image" --mem 'prog!total'
+expect 0 convert "$run" "$work/work.tf" --at 'prog!work,main' --image "$image"
+
+# A trace that tells no instructions has those of the image.
+sed 's/, "opcode": "[0-9a-f]*"//' "$run" >"$work/bare.jsonl"
+expect 1 calls "$work/bare.jsonl"
+expect 0 calls "$work/bare.jsonl" --image "$image"
+has "$callee <work at prog.c:2>  steps 1 to 2  thread 7  from $main <main at prog.c:3>  call"
+expect 0 at "$work/bare.jsonl" 0 --image "$image"
+has "pc $main <main at prog.c:3>  e8"
+expect 0 hits "$work/bare.jsonl" --image "$image" --by-address
+has "$main <main at prog.c:3>  call"
+expect 0 find "$work/bare.jsonl" exec main --image "$image"
+has 'call'
+expect 0 print "$work/bare.jsonl" --image "$image" --where 'mnemonic == "call"'
+has "$main"
+expect 0 info "$work/bare.jsonl" --image "$image"
+has prog
+
 expect 2 find "$run" exec work
 has 'find exec work: wanted is ADDR or ADDR,LEN; names of places come from --image FILE[@BASE]' err
 expect 2 convert "$run" "$work/none.tf" --at work

@@ -97,7 +97,7 @@ lines 1
 chmod 000 "$his/run/tracewell/hooks-2"
 for command in 'trace -a -o log2' trcstop trcon; do
   # shellcheck disable=SC2086
-  denied "cannot open $his/run/tracewell/hooks-2" $command
+  denied "cannot write $his/run/tracewell/hooks-2" $command
 done
 him "$work/tool" trace -a -o "$log" 2>/dev/null
 mkdir -p "$his/state/tracewell"

@@ -32,8 +32,10 @@ TEST(Link, AWatchEndsThoughTheOtherThreadHasReadEverything) {
     address.sun_family = AF_UNIX;
     path.copy(address.sun_path, sizeof address.sun_path - 1);
     ASSERT_EQ(::connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::write(client, "$?#3f", 5), 5);  // who says nothing is no debugger
     link.open();
     while (!link.connected()) link.wait();
+    ASSERT_EQ(link.take_input(), "$?#3f");
     for (int round = 0; round < 20000; ++round) {
       { const Link::Watch watch(link); }  // leaves the other thread where it polls
       ASSERT_EQ(::write(client, "x", 1), 1);

@@ -26,6 +26,7 @@ std::string small_file() {
   Catalog catalog = trace.catalog;
   catalog.target_description.clear();
   catalog.registers = {};
+  catalog.registers.size_bytes = 4;
   catalog.machine = "unknown";
   Batch batch;
   for (int i = 0; i < 6; ++i) {

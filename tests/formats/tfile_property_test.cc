@@ -26,7 +26,8 @@ TEST(TfileProperty, ModelToFileToModel) {
     ASSERT_FALSE(file.starts_with("error")) << file;
     Opened again(file);
     ASSERT_TRUE(again.source) << again.error;
-    for (const Problem& problem : again.problems->kept()) ADD_FAILURE() << problem.text;
+    for (const Problem& problem : again.problems->kept())
+      if (problem.code != "no-registers") ADD_FAILURE() << problem.text;
     ASSERT_EQ(without_path(written(*again.source, "jsonl")), jsonl_of(trace, trace.catalog));
   }
 }

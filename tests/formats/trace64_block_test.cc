@@ -28,8 +28,8 @@ TEST(Trace64Block, APlainOneHasTheSizeThatReadingItFinds) {
       Block block;
       const Reading reading = read_block(bytes, 0, shape, false, block);
       const bool is_plain = reading == Reading::Whole && !block.is_user() &&
-                            (block.flags & 0xf0) == 0 && block.register_count <= 8 &&
-                            block.memory_count <= 8;
+                            (block.flags & 0xf0) == 0 && !block.opcode.empty() &&
+                            block.register_count <= 8 && block.memory_count <= 8;
       ASSERT_EQ(size, is_plain ? block.size : 0) << i;
       ++(is_plain ? plain : left);
     }

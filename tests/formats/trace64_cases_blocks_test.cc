@@ -73,8 +73,10 @@ TEST(Trace64, Case14ThirtyTwoEntries) {
       EXPECT_TRUE(access.new_bytes.empty());
   }
   std::string more = block.bytes();
-  more[2] = 33;
-  EXPECT_EQ(ReadBack(kHead64 + good + more).problems("broken-block"), 1u);
+  more[2] = 33;  // of which the last is not there
+  const ReadBack cut(kHead64 + good + more);
+  EXPECT_EQ(cut.steps.size(), 1u);
+  EXPECT_EQ(cut.problems("block-cut"), 1u);
 }
 
 TEST(Trace64, Case15OpcodeLengthAndReservedFlags) {
@@ -84,7 +86,11 @@ TEST(Trace64, Case15OpcodeLengthAndReservedFlags) {
   EXPECT_EQ(ReadBack(kHead64 + good + block.bytes()).bad(), 0u);
   block.opcode = "";
   block.words = {{0, 1}};
-  EXPECT_EQ(ReadBack(kHead64 + good + block.bytes()).problems("broken-block"), 1u);
+  const ReadBack none(kHead64 + good + block.bytes());
+  ASSERT_EQ(none.steps.size(), 2u);
+  EXPECT_TRUE(none.steps[1].opcode.empty());
+  EXPECT_EQ(none.problems("no-opcode"), 1u);
+  EXPECT_EQ(none.bad(), 0u);
   block.opcode = "\x90";
   block.more_flags = 0x50;
   const std::string bytes = kHead64 + good + block.bytes();
@@ -338,7 +344,7 @@ TEST(Trace64, Case26CutAtEveryByte) {
 TEST(Trace64, Case27ZeroTail) {
   RandomProgram program(3, true, 1, 0);
   const std::string bytes = kHead64 + record(program.run(40), {});
-  for (const size_t zeros : {1u, 3u, 4u, 100u, 70000u}) {
+  for (const size_t zeros : {1u, 3u, 8192u, 70000u}) {
     ReadBack got(bytes + std::string(zeros, '\0'));
     EXPECT_EQ(got.steps.size(), 39u);
     EXPECT_EQ(got.problems("zero-tail"), 1u) << zeros;
@@ -351,7 +357,7 @@ TEST(Trace64, Case27ZerosInsideTheLastBlock) {
   const std::string whole = kHead64 + full_block(1, {{16, 0x401000}}).bytes() +
                             small({{0, 5}, {16, 0x401003}}).bytes();
   for (const size_t cut : {8u, 10u, 15u}) {
-    ReadBack got(whole.substr(0, whole.size() - cut) + std::string(100, '\0'));
+    ReadBack got(whole.substr(0, whole.size() - cut) + std::string(9000, '\0'));
     EXPECT_EQ(got.steps.size(), 1u) << cut << ": whether the rest of it is zero nobody knows";
     EXPECT_EQ(got.problems("block-cut"), 1u);
     EXPECT_EQ(got.problems("zero-tail"), 1u);

@@ -201,7 +201,8 @@ TEST(Trace64Samples, ACutLosesOnlyWhatWasCut) {
       ASSERT_TRUE(is_begin_of(scan.keyframes(), all.keyframes(),
                               [](const auto& one) { return one.offset; }, starts[complete]));
       ASSERT_EQ(problems.count(Problem::Severity::Warning) - told,
-                starts[complete] == size ? 0u : 1u);
+                starts[complete] == size ? 0u : 1u)
+          << name << " " << size;
     }
     // The scan decides how many; that the events are the same is looked at here and there.
     ReadBack whole(bytes);

@@ -131,7 +131,8 @@ def program(disconnected):
         os.kill(pid, signal.SIGKILL)
         said = client.receive()
         check(said.startswith("X09"), f"the end is told: {said}")
-        check(client.ask("qTStatus", None).startswith("T0;tunknown:0"), "the run has ended")
+        reason = b"the program was killed by SIGKILL".hex()
+        check(client.ask("qTStatus", None).startswith(f"T0;terror:{reason}:0"), "the run has ended")
         if client.frames_created() > 0:
             check(client.ask("QTFrame:0", None).startswith("F0T"), "the first frame")
         cut(client)

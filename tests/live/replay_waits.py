@@ -78,6 +78,13 @@ def pass_on(source, target):
         pass  # the other side was faster to leave
 
 
+def coming(replay):
+    """A debugger; who says nothing is none."""
+    debugger = socket.create_connection(replay.address)
+    debugger.sendall(serve_client.frame("qSupported"))
+    return debugger
+
+
 def gdb_waits(work):
     replay = Replay(work, "--once")
     link = Link(replay.address, lambda: replay.tell(STEPS))
@@ -103,7 +110,7 @@ def one_that_leaves_does_not_matter(work):
     first.close()
     replay.ended(0)  # --once
     replay = Replay(work)
-    first = socket.create_connection(replay.address)
+    first = coming(replay)
     first.close()
     replay.said("Remote debugging from")
     replay.tell(STEPS)
@@ -117,7 +124,7 @@ def one_that_leaves_does_not_matter(work):
 def an_interrupt_ends_the_wait(work):
     """Also while standard input is read, and nothing is left."""
     replay = Replay(work)
-    waiting = socket.create_connection(replay.address)
+    waiting = coming(replay)
     common.same(waiting.recv(1), b"+", "patience")
     replay.server.send_signal(signal.SIGINT)
     replay.ended(128 + signal.SIGINT)
@@ -127,7 +134,7 @@ def an_interrupt_ends_the_wait(work):
 
 def what_is_no_trace_ends_it(work):
     replay = Replay(work)
-    waiting = socket.create_connection(replay.address)
+    waiting = coming(replay)
     replay.tell(b"no trace")
     replay.said("not a trace")
     replay.ended(3)

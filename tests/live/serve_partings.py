@@ -207,8 +207,14 @@ def exit_alone(work):
         got = gdb(work, TRACE % values + DETACHED, PROGRAM)
         same(got, "", "tstart")
         server.wait_for("Child exited with status 3")
+        said = gdb(work, (LOOK % values).replace("target remote", "target extended-remote") +
+                   "result([connected, status])", PROGRAM)
+        check("Trace stopped by an error (the program exited with status 3)." in said[1], said)
         client = Client(server.remote)
-        check(client.say("qTStatus").startswith("T0;tunknown:0;tframes:1;"), "the status is kept")
+        text = b"the program exited with status 3".hex()
+        check(client.say("qTStatus").startswith(f"T0;terror:{text}:0;tframes:1;"),
+              "the status is kept, with the reason")
+        same(client.say("qTP:7:401000"), "V0:0", "a tracepoint that there is not")
         same(client.say("QTFrame:0"), "F0T1", "the frame is kept")
         client.say("qSupported:multiprocess+")
         client.vanish()
@@ -250,7 +256,7 @@ def hostile(work):
         client.socket.sendall(b"$" + b"m" * 5_000_000 + b"#00")
         same(client.receive(), "E01", "a packet without an end")
         check(client.say("?").startswith("T0"), "and the session goes on")
-        client.socket.sendall(b"\\x03" * 1000)
+        client.socket.sendall(b"\x03" * 1000)
         client.send("k")
         same(server.ended(), 0, "status after k")
 

@@ -108,7 +108,7 @@ def after_exit(work):
     with serve("--once", PROGRAM) as remote:
         said = gdb(work, EXIT % {"remote": remote, "collect": line_of(SOURCE, "collect"),
                                  "file": saved}, PROGRAM)
-    check("Trace stopped for an unknown reason." in said[2], said[2])
+    check("Trace stopped by an error (the program exited with status" in said[2], said[2])
     check("Collected 30 trace frames" in said[2], said[2])
     check(len(records(saved)) == 30, "frames saved after the end of the process")
 

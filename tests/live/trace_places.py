@@ -186,7 +186,7 @@ run("source %(definitions)s")
 result(shown("tstart", "continue", "tstatus") + [value("$_exitcode"), created()]
        + shown("tsave %(file)s"))
 """, "trace inner\nactions\ncollect value\nend\n")
-    check("Trace stopped for an unknown reason" in got[2], got[2])
+    check("Trace stopped by an error (the program replaced itself by exec)" in got[2], got[2])
     same(got[3:5], [4, 1], f"exit code and frames: {got}")
     (frame,) = records(work / "saved.tf")
     same([block["bytes"] for block in frame["memory"]], ["15000000"], "the argument, 21")
@@ -246,7 +246,8 @@ result(shown("trace %(place)s", "tstart", "detach"))
             same(int(ended), code, f"{program} {how}: how it ends alone")
             client = Client(server.remote)
             status = client.say("qTStatus")
-            check(status.startswith(f"T0;tunknown:0;tframes:{frames:x};tcreated:{frames:x};"),
+            said = f"the program exited with status {code}".encode().hex()
+            check(status.startswith(f"T0;terror:{said}:0;tframes:{frames:x};tcreated:{frames:x};"),
                   f"{program} {how}, {place}: {status}")
 
 

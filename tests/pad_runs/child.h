@@ -20,7 +20,7 @@ struct Shared {
   static constexpr size_t kCounters = 1 << 16;
   volatile uint64_t counters[kCounters];
   volatile uint64_t site;
-  volatile uint64_t pads, traps;
+  volatile uint64_t pads, traps, at_endbr;  // traps: elsewhere than at an endbr64
   char text[2048];
 
   static Shared& get() {
@@ -41,6 +41,7 @@ inline void in_child(const std::function<std::string()>& work) {
   shared.site = 0;
   shared.pads = 0;
   shared.traps = 0;
+  shared.at_endbr = 0;
   std::fflush(nullptr);
   const pid_t child = fork();
   ASSERT_GE(child, 0);

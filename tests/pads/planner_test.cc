@@ -1,6 +1,7 @@
 #include "pads/planner.h"
 
 #include <algorithm>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -96,6 +97,40 @@ TEST(Planner, GuardsDoWithoutWhatIsBelowWhenThereIsNone) {
   const Plan plan = Planner(patches).plan(low);
   EXPECT_EQ(plan.kind, Kind::Several);
   EXPECT_GT(plan.jumps[0].pad, low);
+}
+
+/// Whatever the spread, a pad is as good as without.
+TEST(Planner, PadsAreWhereTheSpreadPutsThem) {
+  const Code8 bytes[] = {joined(kMov, kRet), joined(joined(kPush, kMove), joined(kSub, kRet))};
+  for (const Code8& one : bytes) {
+    const Kind usual = World({one}).plan(0).kind;
+    std::set<uint64_t> places;
+    for (uint32_t i = 0; i < 64; ++i) {
+      World world({one}, empty_space(), i * 0x9e37'79b9);
+      const Plan plan = world.add(0);
+      EXPECT_EQ(plan.kind, usual);
+      expect_sound(world, plan);
+      for (const Jump& jump : plan.jumps) places.insert(jump.pad);
+    }
+    EXPECT_GE(places.size(), 32u);
+  }
+}
+
+TEST(Planner, LowProgramsHaveTheirPadsSpreadBelow) {
+  const uint64_t low = 0x40'0000;
+  const Code8 bytes = joined(kMov, kRet);
+  CodeInput input;
+  input.code = {low, bytes};
+  input.functions = {{low, low + bytes.size()}};
+  const Code code(input);
+  std::set<uint64_t> places;
+  for (uint32_t i = 0; i < 64; ++i) {
+    const Patches patches(code, PadSpace({{low, low + 0x1000}}), kSlotBytes, i * 0x9e37'79b9);
+    const Plan plan = Planner(patches).plan(low);
+    ASSERT_EQ(plan.kind, Kind::Direct);
+    places.insert(plan.jumps[0].pad);
+  }
+  EXPECT_GE(places.size(), 32u);
 }
 
 TEST(Planner, NothingIsWrittenOverWhereSomethingEnters) {
@@ -246,6 +281,9 @@ TEST(Planner, AnEndbrStays) {
   const Plan rider = world.add(4);
   EXPECT_EQ(rider.kind, Kind::Rider);
   EXPECT_EQ(rider.host, kAt);
+  // Its copy has two slots ahead of it then.
+  const Code8 slot(kSlotBytes, 0x90);
+  EXPECT_TRUE(emit(world.code, plan, 0, std::vector<Slot>{{kAt, slot}, {kAt + 4, slot}}).ok());
   // Others come to what is behind it, too: those must not count.
   World entered({joined(endbr, joined(kMov, {0xeb, 0xf9}))});
   EXPECT_EQ(entered.plan(0).kind, Kind::Trap);

@@ -38,8 +38,10 @@ inline PadSpace empty_space() { return PadSpace({{kAt, kAt + 0x1000}}); }
 
 /// A little world: code, nothing patched, an empty address space around it.
 struct World {
-  explicit World(const Program& program, PadSpace space = empty_space())
-      : code(program.code()), patches(code, std::move(space), kSlotBytes), planner(patches) {}
+  explicit World(const Program& program, PadSpace space = empty_space(), uint32_t spread = 0)
+      : code(program.code()),
+        patches(code, std::move(space), kSlotBytes, spread),
+        planner(patches) {}
   Plan plan(uint64_t offset) const { return planner.plan(kAt + offset); }
   Plan add(uint64_t offset) {
     Plan plan = this->plan(offset);

@@ -173,5 +173,25 @@ TEST(Framing, NoAckBeginsWithTheNextItem) {
   EXPECT_EQ(item->payload, "g");
 }
 
+/// Line ends and telnet's BREAK, with or without SysRq's g, are no junk.
+TEST(Framing, JunkIsToldToThoseWhoAsk) {
+  const auto junk = [](std::string_view text) {
+    Decoder decoder(Sender::Client);
+    decoder.tell_junk(true);
+    decoder.feed(text);
+    size_t count = 0;
+    for (const auto& [kind, payload] : drain(decoder)) count += kind == ItemKind::Junk ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(junk("+$a#61\r\n\xff\xf3$a#61\xff\xf3g-\x03%a#61\n"), 0u);
+  EXPECT_EQ(junk("$a b#e3"), 0u) << "inside a packet";
+  EXPECT_EQ(junk("$a#61 / H"), 4u);
+  EXPECT_EQ(junk("g$a#61\xf3"), 2u) << "neither is BREAK";
+  EXPECT_EQ(junk("\xff" "g"), 1u);
+  Decoder silent(Sender::Client);
+  silent.feed(" junk $a#61");
+  EXPECT_EQ(drain(silent).size(), 1u);
+}
+
 }  // namespace
 }  // namespace tracewell::rsp

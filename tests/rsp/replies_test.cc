@@ -6,7 +6,7 @@
 #include "rsp/frame_select.h"
 #include "rsp/framing.h"
 #include "rsp/qxfer.h"
-#include "rsp/xml.h"
+#include "base/xml.h"
 
 namespace tracewell::rsp {
 namespace {

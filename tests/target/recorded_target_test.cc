@@ -1,5 +1,6 @@
 #include "target/recorded/recorded_target.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -165,7 +166,7 @@ TEST_F(Files, LibrariesAreListedByTheirDynamicSection) {
   ASSERT_TRUE(images.add(*symbols::Image::open(write("lib<1>.so", library)), 0x6000000));
   RecordedTarget recorded({}, images);
   const std::string list = *recorded.facts()->libraries_svr4(1);
-  EXPECT_NE(list.find("lib&lt;1>.so\" lm=\"0x6000000\" l_addr=\"0x6000000\" l_ld=\"0x6000"),
+  EXPECT_NE(list.find("lib&lt;1&gt;.so\" lm=\"0x6000000\" l_addr=\"0x6000000\" l_ld=\"0x6000"),
             std::string::npos)
       << list;
   EXPECT_NE(list.find(" lmid=\"0x0\"/>"), std::string::npos) << list;
@@ -208,6 +209,38 @@ TEST_F(Files, LibrariesWithoutTheirProgramHaveAStandIn) {
   EXPECT_FALSE(RecordedTarget({}, {}).facts()->exec_file(1));
 }
 
+/// Whoever can write to the folder may put anything there once the trace is open.
+TEST_F(Files, ADebuggerSeesWhatWasOpened) {
+  const TestElf program = pie(1);
+  const std::string path = write("prog", program);
+  symbols::ImageMap images;
+  ASSERT_TRUE(images.add(*symbols::Image::open(path), 0x6000000));
+  RecordedTarget recorded({}, images);
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("/etc/passwd", path);
+  const std::vector<ListedFile> files = recorded.files();
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].path, path);
+  const std::vector<uint8_t> wanted = program.build();
+  EXPECT_TRUE(std::ranges::equal(files[0].bytes, wanted));
+  EXPECT_EQ(files[0].facts.bytes, wanted.size());
+}
+
+/// A program's file may name any as its loader.
+TEST_F(Files, ALoaderThatIsNoImageIsNotShown) {
+  std::ofstream(folder_ / "secret") << "secret";
+  const std::string secret = (folder_ / "secret").string();
+  const std::string loader = write("ld.so", pie(7));
+  for (const auto& [name, shown] : {std::pair(secret, false), std::pair(loader, true)}) {
+    TestElf program = pie(1);
+    program.interpreter = name;
+    symbols::ImageMap images;
+    ASSERT_TRUE(images.add(*symbols::Image::open(write("prog", program)), 0x6000000));
+    const auto files = RecordedTarget({}, images).files();
+    EXPECT_EQ(std::ranges::count(files, name, &ListedFile::path), shown ? 1 : 0);
+  }
+}
+
 TEST_F(Files, AMovedProgramOfWindowsIsALibrary) {
   for (const bool is_64 : {true, false}) {
     TestPe file = pe(false);
@@ -222,7 +255,7 @@ TEST_F(Files, AMovedProgramOfWindowsIsALibrary) {
               std::string::npos);
     // Something that GDB can open takes its place.
     const std::string path = *recorded.facts()->exec_file(1);
-    EXPECT_EQ(recorded.files().back(), path);
+    EXPECT_EQ(recorded.files().back().path, path);
     auto stand_in = symbols::Image::open(path);
     ASSERT_TRUE(stand_in) << stand_in.error().text();
     EXPECT_EQ((*stand_in)->facts().address_bytes, catalog.address_bytes);

@@ -67,7 +67,9 @@ TEST(HooksCollector, WholePacketsAreWrittenFromWhereTheyAre) {
   world.start(world.options(Buffering::Single, 64 << 10));
   fire(world, "500");
   const auto file = *std::filesystem::directory_iterator(world.log() + "/.rings");
-  const auto ring = RingFile::open(file.path().string());
+  const auto rings = Folder::named(world.log() + "/.rings");
+  ASSERT_TRUE(rings.ok());
+  const auto ring = RingFile::open(*rings, file.path().filename().string());
   ASSERT_TRUE(ring.ok());
   unsigned whole = 0;
   for (const RingFile::Waiting& packet : (*ring)->waiting()) {
@@ -96,9 +98,11 @@ TEST(HooksCollector, PacketsThatWereTakenAreTheNextToBeFilled) {
   const pid_t program = World::run("hook_lives", {"pauses"});
   uint64_t taken = 0;
   {
-    auto log = LogFolder::open(world.log(), {});
+    const auto folder = open_own_log(world.log());
+    ASSERT_TRUE(folder.ok());
+    auto log = LogFolder::open(*folder, {});
     ASSERT_TRUE(log.ok());
-    Collector collector(world.log(), *log, world.session());
+    Collector collector(*folder, *log, world.session());
     int status = 0;
     while (waitpid(program, &status, WUNTRACED) == program && WIFSTOPPED(status)) {
       taken += *collector.collect();
@@ -143,9 +147,9 @@ TEST(HooksCollector, LogOfManyStreams) {
   head.state = TRACEWELL_PACKET_WHOLE;
   head.records = 1;
   for (const uint64_t limit : {uint64_t{0}, uint64_t{100'000}}) {
-    const std::string folder = world.log() + (limit ? "/limited" : "/all");
-    std::filesystem::create_directory(folder);
-    auto log = LogFolder::open(folder, {limit, false});
+    const auto folder = Folder::make(world.log() + (limit ? "/limited" : "/all"));
+    ASSERT_TRUE(folder.ok());
+    auto log = LogFolder::open(*folder, {limit, false});
     ASSERT_TRUE(log.ok());
     for (head.number = 0; head.number < kPackets; ++head.number)
       for (head.ring = 0; head.ring < kStreams; ++head.ring) {
@@ -153,7 +157,7 @@ TEST(HooksCollector, LogOfManyStreams) {
         ASSERT_TRUE(log->append(head, records).ok());
       }
     uint64_t bytes = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
+    for (const auto& entry : std::filesystem::directory_iterator(folder->path()))
       bytes += entry.file_size();
     const uint64_t kept = bytes / (sizeof head + records.size());
     EXPECT_EQ(bytes % (sizeof head + records.size()), 0u);
@@ -162,7 +166,7 @@ TEST(HooksCollector, LogOfManyStreams) {
       EXPECT_LE(bytes, limit);
       continue;
     }
-    const auto again = LogFolder::open(folder, {});
+    const auto again = LogFolder::open(*folder, {});
     ASSERT_TRUE(again.ok());
     for (uint64_t stream = 0; stream < kStreams; ++stream)
       EXPECT_EQ(again->next_number(kFirst + stream), kPackets);
@@ -222,8 +226,10 @@ TEST(HooksCollector, LogsOfTheReleaseBeforeAreReadAndGoOn) {
   EXPECT_EQ(before.hooks, 5u);
   World world;
   std::filesystem::copy(kOld / "log", world.log());
-  ASSERT_TRUE(add_mark(world.log(), {}, "later").ok());
-  auto log = LogFolder::open(world.log(), {});
+  const auto folder = Folder::named(world.log());
+  ASSERT_TRUE(folder.ok());
+  ASSERT_TRUE(add_mark(*folder, {}, "later").ok());
+  auto log = LogFolder::open(*folder, {});
   ASSERT_TRUE(log.ok());
   tracewell_packet head{};
   head.magic = TRACEWELL_PACKET_MAGIC;
@@ -247,9 +253,11 @@ TEST(HooksCollector, RingThatItsProgramCutsIsALossOfItsOwn) {
   fire(world, "100");
   std::string cut;
   {
-    auto log = LogFolder::open(world.log(), {});
+    const auto folder = open_own_log(world.log());
+    ASSERT_TRUE(folder.ok());
+    auto log = LogFolder::open(*folder, {});
     ASSERT_TRUE(log.ok());
-    Collector collector(world.log(), *log, world.session());
+    Collector collector(*folder, *log, world.session());
     ASSERT_TRUE(collector.collect().ok());
     const auto ring = *std::filesystem::directory_iterator(world.log() + "/.rings");
     cut = ring.path().filename();

@@ -114,7 +114,9 @@ TEST_F(HookLives, PacketThatIsOpenIsNotTakenForClosed) {
   world_.start(world_.options(Buffering::Alternate, 64 << 10));
   EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "1", "100", "0"})), 0);
   const auto file = *std::filesystem::directory_iterator(world_.log() + "/.rings");
-  const auto ring = RingFile::open(file.path().string());
+  const auto rings = Folder::named(world_.log() + "/.rings");
+  ASSERT_TRUE(rings.ok());
+  const auto ring = RingFile::open(*rings, file.path().filename().string());
   ASSERT_TRUE(ring.ok());
   std::vector<RingFile::Waiting> waiting = (*ring)->waiting();
   ASSERT_EQ(waiting.size(), 1u);
@@ -140,9 +142,11 @@ TEST_F(HookLives, PacketThatWasOverlookedIsTakenTheNextTime) {
   };
   const uint32_t packet_bytes = world_.control().channel(0).packet_bytes;
   {
-    auto log = LogFolder::open(world_.log(), {});
+    const auto folder = open_own_log(world_.log());
+    ASSERT_TRUE(folder.ok());
+    auto log = LogFolder::open(*folder, {});
     ASSERT_TRUE(log.ok());
-    Collector collector(world_.log(), *log, world_.session());
+    Collector collector(*folder, *log, world_.session());
     set_state(packet_bytes, 0);
     EXPECT_EQ(*collector.collect(), 1u);
     set_state(packet_bytes, TRACEWELL_PACKET_WHOLE);

@@ -2,6 +2,8 @@
 // entry and return it stops; without numbers all of them.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "agent/packets.h"
 #include "base/hex.h"
 #include "base/text.h"
@@ -13,7 +15,10 @@ void on_QCatchSyscalls(Session& session, std::string_view body, Reply& reply) {
   const auto words = split(body, ';');
   const bool on = words[0] == "1";
   auto pid = session.current_pid();
-  if ((!on && body != "0") || words.size() > kNumbersMax || !pid) return reply.error(1);
+  if (words.size() > kNumbersMax)
+    return reply.error({Errc::Limit,
+                        fmt::format("at most {} system calls can be caught", kNumbersMax - 1), {}});
+  if ((!on && body != "0") || !pid) return reply.error(1);
   std::vector<int64_t> numbers;
   for (size_t i = 1; i < words.size(); ++i) {
     auto number = parse_hex(words[i]);

@@ -10,9 +10,9 @@ void on_QEnvironmentHexEncoded(Session& session, std::string_view body, Reply& r
   if (!text || text->find('\0') != std::string::npos) return reply.error(1);
   const size_t equals = text->find('=');
   if (equals == 0 || equals == std::string::npos) return reply.error(1);
-  forget_variable(session, std::string_view(*text).substr(0, equals));
-  session.options.launch.environment_set.push_back(*std::move(text));
-  reply.ok();
+  const std::string name = text->substr(0, equals);
+  reply.status(set_variable(session, name, session.options.launch.environment_set,
+                            *std::move(text)));
 }
 
 }  // namespace tracewell::agent

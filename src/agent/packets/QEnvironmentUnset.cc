@@ -10,9 +10,7 @@ void on_QEnvironmentUnset(Session& session, std::string_view body, Reply& reply)
   constexpr std::string_view kNotInNames("=\0", 2);
   if (!name || name->empty() || name->find_first_of(kNotInNames) != std::string::npos)
     return reply.error(1);
-  forget_variable(session, *name);
-  session.options.launch.environment_unset.push_back(*std::move(name));
-  reply.ok();
+  reply.status(set_variable(session, *name, session.options.launch.environment_unset, *name));
 }
 
 }  // namespace tracewell::agent

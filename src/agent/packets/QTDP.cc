@@ -16,8 +16,15 @@ Status define(TraceControl& control, std::string_view body) {
 
 }  // namespace
 
+/// A tracepoint of which a packet is refused is forgotten, whatever the reason: it would not
+/// collect what its user asked for.
 void on_QTDP(Session& session, std::string_view body, Reply& reply) {
-  reply.status(define(*session.trace->control(), body));
+  session.knows_tracepoints = true;
+  TraceControl& control = *session.trace->control();
+  const Status status = define(control, body);
+  if (!status)
+    if (const auto which = rsp::qtdp_identity(body)) control.forget(which->first, which->second);
+  reply.status(status);
 }
 
 }  // namespace tracewell::agent

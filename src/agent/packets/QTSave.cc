@@ -7,7 +7,8 @@ namespace tracewell::agent {
 
 void on_QTSave(Session& session, std::string_view body, Reply& reply) {
   const auto name = text_from_hex(body);
-  if (!name) return reply.error(1);
+  if (!name)
+    return reply.error({Errc::InvalidArgument, "the name of the file is not hexadecimal", {}});
   if (!session.options.save)
     return reply.error({Errc::Unsupported, "this server saves no traces", {}});
   reply.status(session.options.save(*name));

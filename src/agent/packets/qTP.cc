@@ -11,14 +11,13 @@ void on_qTP(Session& session, std::string_view body, Reply& reply) {
   const auto address = in.skip(':') ? in.hex() : std::nullopt;
   if (!number || !address || !in.done())
     return reply.error({Errc::InvalidArgument, "expected <number>:<address>", in.offset()});
-  auto usage = session.trace->usage(*number, *address);
-  // GDB looks the location of a recorded tracepoint up for itself, and asks about where it would
-  // put one today; an error would keep the whole of tstatus from its user.
-  const bool recorded = session.trace->control() == nullptr;
-  if (!usage && recorded) usage = TracepointDef::Usage{};
-  if (!usage) return reply.error({Errc::NotFound, "there is no such tracepoint", {}});
-  reply.text("V").text(rsp::hex_number(usage->hits)).text(":");
-  reply.text(rsp::hex_number(usage->bytes));
+  // The manual knows no other answer. GDB looks the location of a recorded tracepoint up for
+  // itself, and asks about where it would put one today: an error would keep the whole of tstatus
+  // from its user. What is not there was not hit.
+  const auto usage =
+      session.trace->usage(*number, *address).value_or(TracepointDef::Usage{});
+  reply.text("V").text(rsp::hex_number(usage.hits)).text(":");
+  reply.text(rsp::hex_number(usage.bytes));
 }
 
 }  // namespace tracewell::agent

@@ -1,17 +1,49 @@
 // qTfP: the first piece of the tracepoints' definitions; qTsP has the others, `l` ends them.
+#include <algorithm>
+#include <array>
+
 #include "agent/packets.h"
 #include "agent/upload.h"
 #include "rsp/definitions.h"
+#include "rsp/for_gdb.h"
 
 namespace tracewell::agent {
+namespace {
+
+constexpr size_t kInstructionMax = 15;
+
+/// Can the debugger read the instruction of a fast tracepoint? Also asked of a recording, where
+/// there is code only if somebody gave an image.
+bool has_code(Session& session, const TracepointDef& definition) {
+  const auto pid = session.current_pid();
+  if (!definition.fast_length || !pid) return false;
+  std::array<uint8_t, kInstructionMax> code;
+  const size_t wanted =
+      *definition.fast_length == 0 ? code.size() : std::min(*definition.fast_length, code.size());
+  return session.target.read_memory(*pid, definition.address, {code.data(), wanted}) == wanted;
+}
+
+/// The debugger makes tracepoints of the first upload, unless it has defined them itself. Later
+/// ones are for trace files (`tsave`), for which GDB does not ask qTMinFTPILen.
+bool takes_fast(const Session& session, const TracepointDef& definition) {
+  constexpr uint64_t kTraceFileMin = 5;
+  return !session.knows_tracepoints || definition.fast_length.value_or(0) >= kTraceFileMin;
+}
+
+}  // namespace
 
 void on_qTfP(Session& session, std::string_view, Reply& reply) {
   std::vector<std::string> pieces;
   for (const TracepointDef& definition : session.trace->tracepoints()) {
+    const rsp::GdbMeans means{
+        .symbols = session.client.symbols,
+        .code = takes_fast(session, definition) && has_code(session, definition)};
     // Hex takes two characters a byte; what else a piece says fits in the rest.
-    for (std::string& piece : rsp::format_pieces(definition, Session::kPacketBytesMax / 4))
+    for (std::string& piece :
+         rsp::format_pieces(rsp::for_gdb(definition, means), Session::kPacketBytesMax / 4))
       pieces.push_back(std::move(piece));
   }
+  session.knows_tracepoints = true;
   begin_upload(session, "qTsP", std::move(pieces));
   reply.text(next_upload(session, "qTsP"));
 }

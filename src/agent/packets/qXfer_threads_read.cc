@@ -3,7 +3,7 @@
 
 #include "agent/packets.h"
 #include "agent/xfer.h"
-#include "rsp/xml.h"
+#include "base/xml.h"
 
 namespace tracewell::agent {
 namespace {
@@ -13,7 +13,7 @@ Result<std::string> thread_list(Session& session) {
   for (const target::ThreadInfo& thread : session.threads()) {
     out += fmt::format("<thread id=\"{}\"", session.thread_name(thread.pid, thread.tid));
     if (thread.core >= 0) out += fmt::format(" core=\"{}\"", thread.core);
-    if (!thread.name.empty()) out += fmt::format(" name=\"{}\"", rsp::escape_xml(thread.name));
+    if (!thread.name.empty()) out += fmt::format(" name=\"{}\"", escape_xml(thread.name));
     out += "/>\n";
   }
   return out + "</threads>\n";

@@ -9,9 +9,9 @@ namespace tracewell::agent {
 
 void on_vFile_close(Session& session, std::string_view body, Reply& reply) {
   auto number = parse_hex(body);
-  const int fd = host_file(session, number, reply);
-  if (fd < 0) return;
-  ::close(fd);
+  const Session::HostFile* const file = host_file(session, number, reply);
+  if (file == nullptr) return;
+  if (file->fd >= 0) ::close(file->fd);
   session.files.erase(static_cast<int>(*number));
   file_reply(reply, 0);
 }

@@ -9,10 +9,11 @@
 namespace tracewell::agent {
 
 void on_vFile_fstat(Session& session, std::string_view body, Reply& reply) {
-  const int fd = host_file(session, parse_hex(body), reply);
-  if (fd < 0) return;
+  const Session::HostFile* const file = host_file(session, parse_hex(body), reply);
+  if (file == nullptr) return;
+  if (file->listed) return file_reply(reply, encode_stat(listed_stat(*file->listed)));
   struct stat found;
-  if (::fstat(fd, &found) != 0) return file_reply(reply, -1, errno);
+  if (::fstat(file->fd, &found) != 0) return file_reply(reply, -1, errno);
   file_reply(reply, encode_stat(found));
 }
 

@@ -12,13 +12,18 @@ namespace tracewell::agent {
 
 void on_vFile_pread(Session& session, std::string_view body, Reply& reply) {
   rsp::TextReader in(body);
-  const int fd = host_file(session, in.hex_until(','), reply);
-  if (fd < 0) return;
+  const Session::HostFile* const file = host_file(session, in.hex_until(','), reply);
+  if (file == nullptr) return;
   auto count = in.hex_until(',');
   auto offset = count ? in.hex() : std::nullopt;
   if (!offset || !in.done() || *offset > INT64_MAX) return file_reply(reply, -1, EINVAL);
+  if (file->listed != nullptr) {
+    const Bytes all = file->listed->bytes;
+    const Bytes rest = all.subspan(std::min<uint64_t>(*offset, all.size()));
+    return file_reply(reply, rest.first(std::min<uint64_t>(*count, rest.size())));
+  }
   std::vector<uint8_t> bytes(std::min<uint64_t>(*count, Session::kPacketBytesMax));
-  const ssize_t got = ::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(*offset));
+  const ssize_t got = ::pread(file->fd, bytes.data(), bytes.size(), static_cast<off_t>(*offset));
   if (got < 0) return file_reply(reply, -1, errno);
   file_reply(reply, Bytes(bytes).first(static_cast<size_t>(got)));
 }

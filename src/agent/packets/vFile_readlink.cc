@@ -12,7 +12,9 @@ namespace tracewell::agent {
 void on_vFile_readlink(Session& session, std::string_view body, Reply& reply) {
   if (!may_read(session, reply)) return;
   const std::string path = host_path(body, reply);
-  if (path.empty() || !may_open(session, path, reply)) return;
+  const target::ListedFile* listed = nullptr;
+  if (path.empty() || (only_listed(session, path, listed, reply) && listed == nullptr)) return;
+  if (listed != nullptr) return file_reply(reply, -1, EINVAL);  // it is no link
   std::vector<uint8_t> to(PATH_MAX);
   const ssize_t size = ::readlink(path.c_str(), reinterpret_cast<char*>(to.data()), to.size());
   if (size < 0) return file_reply(reply, -1, errno);

@@ -10,7 +10,9 @@ namespace tracewell::agent {
 void on_vFile_stat(Session& session, std::string_view body, Reply& reply) {
   if (!may_read(session, reply)) return;
   const std::string path = host_path(body, reply);
-  if (path.empty() || !may_open(session, path, reply)) return;
+  const target::ListedFile* listed = nullptr;
+  if (path.empty() || (only_listed(session, path, listed, reply) && listed == nullptr)) return;
+  if (listed != nullptr) return file_reply(reply, encode_stat(listed_stat(*listed)));
   struct stat found;
   if (::stat(path.c_str(), &found) != 0) return file_reply(reply, -1, errno);
   file_reply(reply, encode_stat(found));

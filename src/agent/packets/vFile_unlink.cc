@@ -1,10 +1,9 @@
 // vFile:unlink:<hex path>: removes a file.
-#include <unistd.h>
-
 #include <cerrno>
 
 #include "agent/host_files.h"
 #include "agent/packets.h"
+#include "base/named.h"
 
 namespace tracewell::agent {
 
@@ -12,7 +11,8 @@ void on_vFile_unlink(Session& session, std::string_view body, Reply& reply) {
   if (!may_write(session, reply)) return;
   const std::string path = host_path(body, reply);
   if (path.empty()) return;
-  file_reply(reply, ::unlink(path.c_str()), errno);
+  if (remove_named(path)) file_reply(reply, 0);
+  else file_reply(reply, -1, errno);
 }
 
 }  // namespace tracewell::agent

@@ -446,8 +446,8 @@ static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place
     const struct Reserved larger = reserve(hit->plan->area, wanted, 0);
     if (!larger.data) return; /* counted as lost: the fault is */
     for (uint64_t i = 0; i < used; ++i) larger.data[i] = place->data[i];
-    const struct tracewell_record nothing = {TRACEWELL_NO_PLAN, sizeof nothing, 0};
-    *(struct tracewell_record*)place->data = nothing;
+    const struct tracewell_frame_record nothing = {TRACEWELL_NO_PLAN, sizeof nothing, 0};
+    *(struct tracewell_frame_record*)place->data = nothing;
     commit(place, *reserved, sizeof nothing);
     *place = larger;
     *reserved = wanted;
@@ -463,7 +463,7 @@ static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place
  * large for what was reserved. `vectors`: as run() returns it. */
 static ALWAYS_INLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* place,
                                    uint64_t* reserved, struct tracewell_vectors** vectors) {
-  hit->at = place->data + sizeof(struct tracewell_record);
+  hit->at = place->data + sizeof(struct tracewell_frame_record);
   hit->end = place->data + *reserved;
   hit->fault = hit->overflowed = 0;
   if (UNLIKELY(hit->condition_status != 0))
@@ -478,7 +478,7 @@ static ALWAYS_INLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* p
 
 static ALWAYS_INLINE void write_head(const struct tracewell_hit_plan* plan, uint8_t* record,
                                      uint64_t bytes, uint64_t ticks) {
-  struct tracewell_record* const head = (struct tracewell_record*)record;
+  struct tracewell_frame_record* const head = (struct tracewell_frame_record*)record;
   head->plan = plan->number;
   head->bytes = (uint32_t)bytes;
   head->ticks = ticks;
@@ -493,7 +493,7 @@ static NOINLINE void collect_steps(struct tracewell_hit* hit, struct tracewell_f
   struct tracewell_vectors* vectors = 0;
   const uint64_t used = fill(hit, &place, &reserved, &vectors);
   write_head(plan, place.data, used, ticks);
-  commit(&place, reserved, used != 0 ? used : sizeof(struct tracewell_record));
+  commit(&place, reserved, used != 0 ? used : sizeof(struct tracewell_frame_record));
   if (vectors) end_vector(vectors);
 }
 
@@ -509,7 +509,7 @@ static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_fr
                                   uint32_t* word, uint8_t* data, uint64_t head) {
   const struct tracewell_hit_plan* const plan = hit->plan;
   const uint64_t ticks = read_ticks(plan->area);
-  uint64_t used = sizeof(struct tracewell_record);
+  uint64_t used = sizeof(struct tracewell_frame_record);
   if ((plan->step_count | hit->condition_status) != 0) {
     const uint64_t bytes =
         plan->fill && hit->condition_status == 0 ? fill_quickly(hit, data + used) : 0;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "base/open.h"
 #include "target/linux/compat32.h"
 #include "target/linux/fast_code.h"
 
@@ -23,9 +23,9 @@ AddressSpace::~AddressSpace() = default;
 
 Result<std::shared_ptr<AddressSpace>> AddressSpace::open(Tid tid) {
   auto space = std::make_shared<AddressSpace>();
-  space->fd_ = UniqueFd(::open(fmt::format("/proc/{}/mem", tid).c_str(), O_RDWR | O_CLOEXEC));
-  if (!space->fd_.valid())
-    return errno_error(fmt::format("memory of process {}", tid), Errc::Target);
+  auto memory = open_named_to_write(fmt::format("/proc/{}/mem", tid));
+  if (!memory.ok()) return {Errc::Target, memory.error().message};
+  space->fd_ = *std::move(memory);
   space->is_32_bit = runs_32_bit_program(tid);
   return space;
 }

@@ -16,7 +16,7 @@ namespace tracewell::target::live {
 namespace {
 
 constexpr size_t kHeadersMax = 512;
-constexpr uint64_t kNotesMax = 64 << 10;
+constexpr uint64_t kNotesMax = 64 << 10;  // bytes, of an image
 constexpr uint32_t kBuildIdMax = 64;
 
 uint64_t aligned(uint64_t size, uint64_t alignment) {
@@ -55,14 +55,19 @@ std::vector<uint8_t> find(const AddressSpace& space, uint64_t start, uint64_t bi
                           const NoteKind& kind) {
   const auto file = space.read_value<FileHeader>(start);
   if (!file) return {};
-  for (size_t i = 0; i < std::min<size_t>(file->e_phnum, kHeadersMax); ++i) {
-    const auto header =
-        space.read_value<ProgramHeader>(start + file->e_phoff + i * sizeof(ProgramHeader));
-    if (!header) return {};
-    if (header->p_type != PT_NOTE) continue;
-    std::vector<uint8_t> notes(std::min<uint64_t>(header->p_memsz, kNotesMax));
-    notes.resize(space.read(bias + header->p_vaddr, notes));
-    if (auto note = note_in(notes, header->p_align == 8 ? 8 : 4, kind); !note.empty()) return note;
+  // All headers at a time: an image may state many, and there may be many images.
+  std::vector<ProgramHeader> headers(std::min<size_t>(file->e_phnum, kHeadersMax));
+  auto* const bytes = reinterpret_cast<uint8_t*>(headers.data());
+  const size_t got =
+      space.read(start + file->e_phoff, {bytes, headers.size() * sizeof(ProgramHeader)});
+  headers.resize(got / sizeof(ProgramHeader));
+  uint64_t left = kNotesMax;
+  for (const ProgramHeader& header : headers) {
+    if (header.p_type != PT_NOTE || left == 0) continue;
+    std::vector<uint8_t> notes(std::min<uint64_t>(header.p_memsz, left));
+    notes.resize(space.read(bias + header.p_vaddr, notes));
+    left -= notes.size();
+    if (auto note = note_in(notes, header.p_align == 8 ? 8 : 4, kind); !note.empty()) return note;
   }
   return {};
 }

@@ -8,7 +8,6 @@
 #include <span>
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,13 +15,14 @@
 
 #include "base/endian.h"
 #include "base/file.h"
+#include "target/linux/mapped_files.h"
 
 namespace tracewell::target::live {
 
 bool runs_32_bit_program(Tid tid) {
-  const UniqueFd fd(open(fmt::format("/proc/{}/exe", tid).c_str(), O_RDONLY | O_CLOEXEC));
+  const auto fd = open_program(tid);
   Elf32_Ehdr header{};
-  if (!fd.valid() || read(fd.get(), &header, sizeof header) != sizeof header) return false;
+  if (!fd.ok() || read(fd->get(), &header, sizeof header) != sizeof header) return false;
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
          header.e_ident[EI_CLASS] == ELFCLASS32 && header.e_machine == EM_386;
 }

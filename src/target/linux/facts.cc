@@ -1,61 +1,70 @@
 #include "target/linux/facts.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <unordered_map>
+#include <unordered_set>
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "base/open.h"
+#include "base/paths.h"
+#include "base/text.h"
+#include "base/xml.h"
 #include "target/linux/build_id.h"
 #include "target/linux/link_map.h"
+#include "target/linux/mapped_files.h"
 
 namespace tracewell::target::live {
 namespace {
 
-constexpr uint64_t kModuleBytesMax = 512 << 20;
+constexpr size_t kPieceBytes = 16 << 20;  // of a file, at a time
 
 Error no_process(Pid pid) {
   return {Errc::NotFound, fmt::format("no process {}", pid), {}};
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&apos;"; break;
-      default: out += c;
+/// What is mapped where, for many questions.
+class Extents {
+ public:
+  explicit Extents(std::vector<Mapping> maps) : maps_(std::move(maps)) {
+    for (const Mapping& map : maps_) {
+      if (map.path.empty()) continue;
+      Extent& all = by_path_.try_emplace(map.path, Extent{map.start, map.end}).first->second;
+      all.start = std::min(all.start, map.start);
+      all.end = std::max(all.end, map.end);
     }
   }
-  return out;
-}
 
-/// The range of the file that `inside` is mapped from, as far as its mappings reach.
-void find_extent(const std::vector<Mapping>& maps, uint64_t inside, Module& module) {
-  const auto home = std::find_if(maps.begin(), maps.end(), [&](const Mapping& map) {
-    return inside >= map.start && inside < map.end;
-  });
-  if (home == maps.end()) return;
-  module.start = home->start;
-  uint64_t end = home->end;
-  if (!home->path.empty()) {
-    for (const Mapping& map : maps) {
-      if (map.path != home->path) continue;
-      module.start = std::min(module.start, map.start);
-      end = std::max(end, map.end);
-    }
+  const Mapping* find(uint64_t address) const {
+    const auto next = std::ranges::upper_bound(maps_, address, {}, &Mapping::start);
+    if (next == maps_.begin() || address >= std::prev(next)->end) return nullptr;
+    return &*std::prev(next);
   }
-  module.size_bytes = end - module.start;
-}
+
+  /// The range of the file that `inside` is mapped from, as far as its mappings reach. False:
+  /// nothing is mapped there.
+  bool place(uint64_t inside, Module& module) const {
+    const Mapping* const home = find(inside);
+    if (home == nullptr) return false;
+    Extent all{home->start, home->end};
+    if (!home->path.empty()) all = by_path_.at(home->path);
+    module.start = all.start;
+    module.size_bytes = all.end - all.start;
+    return true;
+  }
+
+ private:
+  struct Extent {
+    uint64_t start = 0, end = 0;
+  };
+  std::vector<Mapping> maps_;  // by address, as the kernel shows them
+  std::unordered_map<std::string, Extent> by_path_;
+};
 
 }  // namespace
 
@@ -77,11 +86,10 @@ Result<std::vector<uint8_t>> Facts::auxv(Pid pid) {
 Result<std::string> Facts::exec_file(Pid pid) {
   const Thread* thread = tracer_.first_thread(pid);
   if (thread == nullptr) return no_process(pid);
-  char path[PATH_MAX];
   const std::string link = fmt::format("/proc/{}/exe", thread->tid);
-  const ssize_t size = readlink(link.c_str(), path, sizeof path);
-  if (size < 0) return errno_error(link, Errc::Target);
-  return std::string(path, static_cast<size_t>(size));
+  auto path = link_text(link);
+  if (!path) return {Errc::Target, link + " cannot be read"};
+  return *std::move(path);
 }
 
 Result<Facts::Loaded> Facts::loaded(Pid pid) {
@@ -93,57 +101,56 @@ Result<Facts::Loaded> Facts::loaded(Pid pid) {
   TW_ASSIGN_OR_RETURN(result.exe, exec_file(pid));
   const Thread* thread = tracer_.first_thread(pid);
   const Tid tid = thread != nullptr ? thread->tid : pid;
-  result.program =
-      find_main_program(*process->space, result.aux, fmt::format("/proc/{}/exe", tid));
+  result.program = find_main_program(*process->space, result.aux, tid);
   result.has_list = loaders_list(*process->space, result.program).has_value();
   result.objects = loaded_objects(*process->space, result.program);
   return result;
 }
 
+/// The list of libraries is the program's to write. What is nowhere in memory is no library, and
+/// one place has one.
 Result<std::vector<Module>> Facts::modules(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
   const Thread* thread = tracer_.first_thread(pid);
-  const std::vector<Mapping> maps = mappings(thread != nullptr ? thread->tid : pid);
+  const Extents extents(mappings(thread != nullptr ? thread->tid : pid));
+  const AddressSpace& space = *tracer_.find_process(pid)->space;
   std::vector<Module> result(1);
   result[0].path = all.exe;
   result[0].bias = all.program.bias;
-  find_extent(maps, all.aux.phdr, result[0]);
+  if (extents.place(all.aux.phdr, result[0]))
+    result[0].build_id = build_id_in_memory(space, result[0].start, result[0].bias);
+  std::unordered_set<uint64_t> known;
   for (const LoadedObject& object : all.objects) {
+    if (gives_up()) return {Errc::Target, "the server is to end"};
     if (object.name.empty() || object.dynamic == all.program.dynamic) continue;
     Module module;
     module.path = object.name;
     module.bias = object.bias;
-    find_extent(maps, object.dynamic, module);
+    if (!extents.place(object.dynamic, module) || !known.insert(module.start).second) continue;
+    module.build_id = build_id_in_memory(space, module.start, module.bias);
     result.push_back(std::move(module));
   }
-  const AddressSpace& space = *tracer_.find_process(pid)->space;
-  for (Module& module : result)
-    if (module.size_bytes != 0)
-      module.build_id = build_id_in_memory(space, module.start, module.bias);
   return result;
 }
 
-Result<std::vector<uint8_t>> Facts::read_module(Pid pid, const std::string& path) {
+/// The loader's name of a library leads nowhere here: the process may have written any there.
+Result<std::vector<uint8_t>> Facts::read_module(Pid pid, const Module& module,
+                                                uint64_t bytes_max) {
   const Thread* thread = tracer_.first_thread(pid);
   if (thread == nullptr) return no_process(pid);
-  // The process says where its libraries are, and may say anything: a pipe, a device.
-  if (!path.empty() && !path.starts_with('/'))
-    return {Errc::NotFound, fmt::format("{} is no path", path)};
-  const std::string name = path.empty() ? fmt::format("/proc/{}/exe", thread->tid)
-                                        : fmt::format("/proc/{}/root{}", thread->tid, path);
-  const UniqueFd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status {};
-  if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    return {Errc::NotFound, fmt::format("{} is no file", name)};
-  const auto size = static_cast<uint64_t>(status.st_size);
-  if (size > kModuleBytesMax)
-    return {Errc::Limit, fmt::format("{} has {} bytes, {} are read at most", name, size,
-                                     kModuleBytesMax)};
-  std::vector<uint8_t> out(size);
+  const Extents extents(mappings(thread->tid));
+  const Mapping* const map = module.size_bytes == 0 ? nullptr : extents.find(module.start);
+  if (map == nullptr) return {Errc::NotFound, printable(module.path) + " is nowhere in memory"};
+  TW_ASSIGN_OR_RETURN(const UniqueFd file, open_mapped(thread->tid, *map));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(file.get(), map->path));
+  if (facts.bytes > bytes_max)
+    return {Errc::Limit, fmt::format("{} has {} bytes, {} are read at most", printable(map->path),
+                                     facts.bytes, bytes_max)};
+  std::vector<uint8_t> out(facts.bytes);
   size_t got = 0;
-  while (got < size) {
-    const ssize_t some =
-        ::pread(file.get(), out.data() + got, size - got, static_cast<off_t>(got));
+  while (got < out.size() && !gives_up()) {
+    const size_t piece = std::min<size_t>(out.size() - got, kPieceBytes);
+    const ssize_t some = ::pread(file.get(), out.data() + got, piece, static_cast<off_t>(got));
     if (some <= 0) break;  // it has become shorter
     got += static_cast<size_t>(some);
   }
@@ -162,7 +169,7 @@ Result<std::string> Facts::libraries_svr4(Pid pid) {
     } else if (!object.name.empty()) {
       libraries += fmt::format(
           "<library name=\"{}\" lm=\"0x{:x}\" l_addr=\"0x{:x}\" l_ld=\"0x{:x}\" lmid=\"0x{:x}\"/>",
-          escaped(object.name), object.at, object.bias, object.dynamic, object.name_space);
+          escape_xml(object.name), object.at, object.bias, object.dynamic, object.name_space);
     }
   }
   const std::string head = "<library-list-svr4 version=\"1.0\"" + main;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include <sys/random.h>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -20,7 +22,22 @@ bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
+/// 0 where the system has none to give.
+uint64_t random_number() {
+  uint64_t out = 0;
+  if (::getrandom(&out, sizeof out, GRND_NONBLOCK) != sizeof out) return 0;
+  return out;
+}
+
 }  // namespace
+
+FastCode::FastCode(AddressSpace& space)
+    : space_(space), spread_(static_cast<uint32_t>(random_number())) {}
+
+uint64_t FastCode::far_away() {
+  constexpr uint64_t kStart = uint64_t{1} << 45, kPages = uint64_t{1} << 33;
+  return kStart + random_number() % kPages * kPadPage;
+}
 
 Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
                                                 const std::vector<Mapping>& maps) {
@@ -29,7 +46,7 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
   TW_ASSIGN_OR_RETURN(const CodeFacts facts, code_around(space_, maps, address));
   if (facts.made_by_go)
     return {Errc::Unsupported, "it is Go's code, whose stacks may have no room for a hit"};
-  segments_.push_back(std::make_unique<Segment>(facts.input, taken_by(maps)));
+  segments_.push_back(std::make_unique<Segment>(facts.input, taken_by(maps), spread_));
   return segments_.back().get();
 }
 

@@ -29,7 +29,12 @@ class FastCode {
   /// Maps memory in the program at exactly this place, to be executed. False: it cannot be had.
   using Map = std::function<bool(uint64_t start, uint64_t bytes)>;
 
-  explicit FastCode(AddressSpace& space) : space_(space) {}
+  explicit FastCode(AddressSpace& space);
+
+  /// Where memory that is far from everything is best had: nobody maps anything there by himself,
+  /// so the program's own memory comes to be where it would be without us. At random, since the
+  /// program, and who has got into it, is not to know where code of ours is.
+  static uint64_t far_away();
 
   Status insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps, const Map& map);
   void remove(uint64_t address);
@@ -77,13 +82,12 @@ class FastCode {
   };
   std::vector<Mapped> mapped;
   Mapped room;
-  uint64_t far_away = uint64_t{1} << 45;  // where the next mapping is best
   bool unwanted = false;  // to go when threads stand still
 
  private:
   struct Segment {
-    Segment(const pads::CodeInput& input, const std::vector<pads::Range>& taken)
-        : code(input), patches(code, pads::PadSpace(taken), FastSites::kSlotBytesMax) {}
+    Segment(const pads::CodeInput& input, const std::vector<pads::Range>& taken, uint32_t spread)
+        : code(input), patches(code, pads::PadSpace(taken), FastSites::kSlotBytesMax, spread) {}
     pads::Code code;
     pads::Patches patches;
     std::set<uint64_t> pages;
@@ -103,6 +107,7 @@ class FastCode {
   Segment* owner(uint64_t site) const;
 
   AddressSpace& space_;
+  const uint32_t spread_;  // of pads
   std::vector<std::unique_ptr<Segment>> segments_;
   std::map<uint64_t, std::vector<uint8_t>> slots_;      // by site
   std::map<uint64_t, std::vector<uint64_t>> pads_of_;   // by the site of their plan: addresses

@@ -8,18 +8,18 @@
 #include <cstdlib>
 
 #include <cpuid.h>
-#include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "base/open.h"
 #include "target/linux/fast_code.h"
+#include "target/linux/shared_memory.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -108,9 +108,7 @@ LiveFastSites::Still::~Still() {
 
 LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.bell_) {}
 
-LiveFastSites::~LiveFastSites() {
-  for (const Here& one : here_) ::munmap(one.bytes.data(), one.bytes.size());
-}
+LiveFastSites::~LiveFastSites() = default;
 
 Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   Process* const process = tracer_.find_process(pid);
@@ -200,16 +198,14 @@ FastCode& LiveFastSites::code_of(Process& process) {
   return *fast;
 }
 
-/// Where nobody maps anything by himself, so that the program's own memory comes to be where it
-/// would be without us.
 Result<uint64_t> LiveFastSites::map_far_away(Thread& thread, uint64_t bytes, int protection,
                                              int flags, int fd) {
-  FastCode& fast = code_of(*thread.process);
-  const uint64_t wanted = std::exchange(fast.far_away, fast.far_away + bytes + kMapBytes);
+  const uint64_t wanted = FastCode::far_away();
   const auto mapped = tracer_.remote_system_call(
       thread, {SYS_mmap, wanted, bytes, static_cast<uint64_t>(protection),
                static_cast<uint64_t>(flags), static_cast<uint64_t>(int64_t{fd}), 0});
-  if (failed(mapped)) return why(mapped, "memory cannot be mapped in the program");
+  if (failed(mapped) && !mapped.ok()) return mapped.error();
+  if (failed(mapped)) return why_unmapped(static_cast<int>(-*mapped));
   return static_cast<uint64_t>(*mapped);
 }
 
@@ -235,7 +231,6 @@ Result<int64_t> LiveFastSites::make_memory(Thread& thread) {
   return made;
 }
 
-/// A memfd that the program makes, since it may not open ours; we may open what it has open.
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
@@ -248,33 +243,30 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   if (!has_room_for(pid, bytes))
     return {Errc::Unsupported, "it may not have so much address space (ulimit -v)"};
   TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread));
-  const std::string path = fmt::format("/proc/{}/fd/{}", pid, made);
-  const UniqueFd ours(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  // Sealed: who could make it smaller could end us.
-  struct stat about {};
-  const bool sized = ours.valid() && ::ftruncate(ours.get(), static_cast<off_t>(bytes)) == 0 &&
-                     ::fcntl(ours.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ==
-                         0 &&
-                     ::fstat(ours.get(), &about) == 0 &&
-                     static_cast<uint64_t>(about.st_size) == bytes;
-  const int error = errno;
+  auto ours = take_memfd(thread->tid, made);
+  const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());
   Result<uint64_t> theirs = Error{Errc::Target, "", {}};
   if (sized)
     theirs = map_far_away(*thread, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                           static_cast<int>(made));
   (void)tracer_.remote_system_call(
       *thread, {SYS_close, static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
-  if (!sized) return errno_error(error, "memory of the program", Errc::Target);
+  TW_RETURN_IF_ERROR(sized);
   TW_RETURN_IF_ERROR(theirs);
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(ours->get(), "memory of the program"));
+  if (Status same = is_mapped_at(thread->tid, *theirs, bytes, facts); !same) {
+    (void)tracer_.remote_system_call(*thread, {SYS_munmap, *theirs, bytes, 0, 0, 0, 0});
+    return same.error();
+  }
   code_of(*process).mapped.push_back({*theirs, bytes});
   // It is no part of the program, and large: a core file is to be as it would be without us.
   (void)tracer_.remote_system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0});
-  void* const here = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                            ours.get(), 0);
-  if (here == MAP_FAILED) return errno_error("memory of the program", Errc::Target);
-  here_.push_back({pid, {static_cast<uint8_t*>(here), bytes}});
+  auto here = tracewell::Mapping::map(ours->get(), bytes, tracewell::Mapping::Access::Shared,
+                                      "memory of the program");
+  if (!here.ok()) return {Errc::Target, here.error().message};
+  here_.push_back({pid, *std::move(here)});
   want_ticks();
-  return Shared{*theirs, here_.back().bytes};
+  return Shared{*theirs, {here_.back().memory.data(), here_.back().memory.size()}};
 }
 
 void LiveFastSites::populate(Pid pid, uint64_t address, uint64_t bytes) {
@@ -395,10 +387,7 @@ void LiveFastSites::release(Pid pid) {
   Process* const process = tracer_.find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->unwanted = true;
   want_ticks();
-  std::erase_if(here_, [&](const Here& one) {
-    if (one.pid == pid) ::munmap(one.bytes.data(), one.bytes.size());
-    return one.pid == pid;
-  });
+  std::erase_if(here_, [&](const Here& one) { return one.pid == pid; });
 }
 
 /// What was to be released while threads ran.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/mapping.h"
 #include "target/fast_sites.h"
 #include "target/linux/fast_code.h"
 #include "target/linux/ticker.h"
@@ -57,7 +58,7 @@ class LiveFastSites final : public FastSites {
   };
   struct Here {
     Pid pid = 0;
-    std::span<uint8_t> bytes;
+    tracewell::Mapping memory;
   };
   FastCode& code_of(Process& process);
   Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);

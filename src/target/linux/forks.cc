@@ -2,7 +2,6 @@
 // copy of the memory. One that shares the memory (vfork, CLONE_VM) runs patched code, so it stays
 // attached, unseen, until it runs another program or ends.
 #include <cerrno>
-#include <climits>
 
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/paths.h"
 #include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
@@ -132,10 +132,7 @@ void Tracer::exec_happened(Tid leader) {
 Decision Tracer::on_exec(Thread& thread) {
   if (!tell_execs || !seen(*thread.process)) return {};
   StopEvent event = event_of(StopEvent::Kind::Exec, thread);
-  char path[PATH_MAX];
-  const std::string link = fmt::format("/proc/{}/exe", thread.process->pid);
-  const ssize_t size = readlink(link.c_str(), path, sizeof path);
-  if (size > 0) event.path.assign(path, static_cast<size_t>(size));
+  event.path = link_text(fmt::format("/proc/{}/exe", thread.process->pid)).value_or("");
   return {0, event};
 }
 

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <unordered_set>
 
 #include <elf.h>
+#include <unistd.h>
+
+#include "target/linux/mapped_files.h"
 
 namespace tracewell::target::live {
 namespace {
 
 constexpr size_t kObjectsMax = 65536;
 constexpr size_t kNameMax = 4096;
+constexpr size_t kNamesMax = 16 << 20;  // bytes, of all of them
 constexpr size_t kProgramHeadersMax = 512;
 constexpr size_t kDynamicMax = 1024;
 constexpr size_t kNamespacesMax = 64;
@@ -44,10 +47,11 @@ struct Elf32 {
 };
 
 template <class Elf>
-std::optional<uint64_t> entry_in_file(const std::string& exe) {
-  std::ifstream file(exe, std::ios::binary);
+std::optional<uint64_t> entry_in_file(Tid tid) {
+  const auto file = open_program(tid);
   typename Elf::FileHeader header{};
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
+  if (!file.ok() || ::read(file->get(), &header, sizeof header) != sizeof header)
+    return std::nullopt;
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return std::nullopt;
   return header.e_entry;
 }
@@ -57,17 +61,20 @@ template <class Elf>
 void walk(const AddressSpace& space, uint64_t r_debug, uint64_t first,
           std::vector<LoadedObject>& out) {
   std::unordered_set<uint64_t> seen;
-  for (uint64_t at = first; at != 0 && out.size() < kObjectsMax;) {
+  size_t names = 0;
+  for (const LoadedObject& one : out) names += one.name.size();
+  for (uint64_t at = first; at != 0 && out.size() < kObjectsMax && names < kNamesMax;) {
     const auto map = space.read_value<LinkMap<typename Elf::Word>>(at);
     if (!map || !seen.insert(at).second) return;
     out.push_back({at, map->l_addr, map->l_ld, r_debug,
                    map->l_name != 0 ? space.read_text(map->l_name, kNameMax) : ""});
+    names += out.back().name.size();
     at = map->l_next;
   }
 }
 
 template <class Elf>
-MainProgram find_program(const AddressSpace& space, const AuxValues& aux, const std::string& exe) {
+MainProgram find_program(const AddressSpace& space, const AuxValues& aux, Tid tid) {
   using Header = typename Elf::ProgramHeader;
   using Word = typename Elf::Word;
   MainProgram program;
@@ -83,7 +90,7 @@ MainProgram find_program(const AddressSpace& space, const AuxValues& aux, const 
     }
   }
   if (!bias)
-    bias = static_cast<Word>(aux.entry - entry_in_file<Elf>(exe).value_or(aux.entry));
+    bias = static_cast<Word>(aux.entry - entry_in_file<Elf>(tid).value_or(aux.entry));
   program.bias = *bias;
   if (dynamic) program.dynamic = static_cast<Word>(*bias + *dynamic);
   return program;
@@ -130,10 +137,9 @@ AuxValues parse_auxv(Bytes auxv, bool is_32_bit) {
   }
 }
 
-MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux,
-                              const std::string& exe) {
-  return space.is_32_bit ? find_program<Elf32>(space, aux, exe)
-                         : find_program<Elf64>(space, aux, exe);
+MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux, Tid tid) {
+  return space.is_32_bit ? find_program<Elf32>(space, aux, tid)
+                         : find_program<Elf64>(space, aux, tid);
 }
 
 std::optional<uint64_t> loaders_list(const AddressSpace& space, const MainProgram& program) {

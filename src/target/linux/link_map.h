@@ -31,8 +31,8 @@ struct MainProgram {
   uint64_t dynamic = 0;  // 0 = statically linked
   uint64_t thread_local_bytes = 0, thread_local_alignment = 0;  // of its PT_TLS; 0 = none
 };
-MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux,
-                              const std::string& exe);
+/// `tid`: any thread of the process.
+MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux, Tid tid);
 
 /// Address of the struct r_debug: 0 = the loader has not set it up; nullopt = it never will, for
 /// lack of a DT_DEBUG entry.

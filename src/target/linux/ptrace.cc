@@ -1,19 +1,20 @@
 #include "target/linux/ptrace.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/folder.h"
+#include "base/open.h"
 #include "base/text.h"
 
 namespace tracewell::target::live {
@@ -55,12 +56,12 @@ int tgkill(Pid pid, Tid tid, int signal) {
 }
 
 std::optional<std::string> read_proc(Tid tid, const char* name) {
-  const UniqueFd fd(open(fmt::format("/proc/{}/{}", tid, name).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return std::nullopt;
+  const auto fd = open_named(fmt::format("/proc/{}/{}", tid, name));
+  if (!fd.ok()) return std::nullopt;
   std::string text;
   char buffer[16384];
   for (;;) {
-    const ssize_t got = read(fd.get(), buffer, sizeof buffer);
+    const ssize_t got = read(fd->get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
     if (got == 0) return text;
@@ -105,12 +106,14 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
   int path_at = 0;
   const std::string text(line);
   unsigned long start = 0, end = 0, offset = 0, inode = 0;
-  if (std::sscanf(text.c_str(), "%lx-%lx %4s %lx %*s %lu %n", &start, &end, flags, &offset, &inode,
-                  &path_at) < 5)
+  unsigned major = 0, minor = 0;
+  if (std::sscanf(text.c_str(), "%lx-%lx %4s %lx %x:%x %lu %n", &start, &end, flags, &offset,
+                  &major, &minor, &inode, &path_at) < 7)
     return std::nullopt;
   map.start = start;
   map.end = end;
   map.file_offset = offset;
+  map.device = makedev(major, minor);
   map.inode = inode;
   map.readable = flags[0] == 'r';
   map.writable = flags[1] == 'w';
@@ -136,11 +139,12 @@ namespace {
 /// The names in a folder that are numbers.
 std::vector<Tid> ids_in(const std::string& folder) {
   std::vector<Tid> result;
-  DIR* dir = opendir(folder.c_str());
-  if (dir == nullptr) return result;
-  while (const dirent* entry = readdir(dir))
-    if (const long tid = std::strtol(entry->d_name, nullptr, 10); tid > 0) result.push_back(tid);
-  closedir(dir);
+  const auto open = Folder::named(folder);
+  const auto names = open.ok() ? open->names() : Result<std::vector<std::string>>(open.error());
+  if (!names.ok()) return result;
+  for (const std::string& name : *names)
+    if (const long tid = std::strtol(name.c_str(), nullptr, 10); tid > 0) result.push_back(tid);
+  std::ranges::sort(result);
   return result;
 }
 

@@ -62,7 +62,8 @@ struct Mapping {
   uint64_t start = 0, end = 0;
   bool readable = false, writable = false, executable = false, shared = false;
   uint64_t file_offset = 0;
-  uint64_t inode = 0;  // 0 = of no file
+  uint64_t device = 0;  // as stat(2) has it
+  uint64_t inode = 0;   // 0 = of no file
   std::string path;
   bool operator==(const Mapping&) const = default;
 };

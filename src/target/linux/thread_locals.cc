@@ -8,11 +8,9 @@
 #include "target/linux/thread_locals.h"
 
 #include <algorithm>
-#include <climits>
 #include <string_view>
 
 #include <elf.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -187,12 +185,6 @@ Result<uint64_t> block_below(const MainProgram& program, uint64_t thread_pointer
   return thread_pointer - blocks * alignment;
 }
 
-std::string program_file(Tid tid) {
-  char path[PATH_MAX];
-  const ssize_t size = readlink(fmt::format("/proc/{}/exe", tid).c_str(), path, sizeof path);
-  return size > 0 ? std::string(path, static_cast<size_t>(size)) : std::string();
-}
-
 }  // namespace
 
 Result<uint64_t> ThreadLocalBlocks::address(Tid tid, uint64_t link_map, uint64_t offset) {
@@ -205,7 +197,7 @@ Result<uint64_t> ThreadLocalBlocks::address(Tid tid, uint64_t link_map, uint64_t
   const auto auxv = read_proc(tid, "auxv");
   if (!auxv) return {Errc::Target, "no auxiliary vector"};
   const AuxValues values = parse_auxv(as_bytes(*auxv), space.is_32_bit);
-  const MainProgram program = find_main_program(space, values, program_file(tid));
+  const MainProgram program = find_main_program(space, values, tid);
   const std::vector<LoadedObject> objects = loaded_objects(space, program);
   const Layout layout(memory, objects);
   const uint64_t pointer = space.is_32_bit ? regs.gs_base : regs.fs_base;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/open.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -19,11 +19,11 @@ namespace {
 constexpr int kOurs = __WALL | __WNOTHREAD;
 
 std::string own_children() {
-  const UniqueFd fd(open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
+  const auto fd = open_named("/proc/thread-self/children");
   std::string text;
   char buffer[4096];
   ssize_t got = 0;
-  while (fd.valid() && (got = read(fd.get(), buffer, sizeof buffer)) > 0)
+  while (fd.ok() && (got = read(fd->get(), buffer, sizeof buffer)) > 0)
     text.append(buffer, static_cast<size_t>(got));
   return text;
 }

@@ -56,7 +56,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   /// By step; for those who ask what is noted.
   void set_notes(std::vector<Note> notes) { notes_ = std::move(notes); }
 
-  std::vector<std::string> files() const { return still_.files(); }
+  std::vector<ListedFile> files() const { return still_.files(); }
   /// As at the beginning: before the first step, without breakpoints.
   void rewind();
 

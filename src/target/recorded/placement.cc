@@ -3,12 +3,12 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "target/recorded/auxv.h"
 
@@ -54,11 +54,16 @@ std::optional<uint64_t> recorded_bias(const Catalog& catalog, const Image& image
   return *entry - image.facts().entry;
 }
 
+/// What a debugger is told, which stands somewhere else. Not tidied: behind a link, ".." is another
+/// folder than it looks.
+std::string absolute_name(const std::string& path) {
+  const auto here = path.starts_with('/') ? std::nullopt : real_path(".");
+  return here ? *here + "/" + path : path;
+}
+
 Status place_named(const Catalog& catalog, const symbols::ImageSpec& spec, ImagePlacement& out) {
-  // Absolute, because a debugger is told the name, too, and it stands somewhere else.
-  std::error_code ignored;
-  const std::filesystem::path path = std::filesystem::absolute(spec.path, ignored);
-  TW_ASSIGN_OR_RETURN(auto image, Image::open(path.empty() ? spec.path : path.string()));
+  TW_ASSIGN_OR_RETURN(auto file, InputFile::open(spec.path));
+  TW_ASSIGN_OR_RETURN(auto image, Image::of(std::move(file), absolute_name(spec.path)));
   if (!spec.base && image->facts().relocatable) {
     if (const auto bias = recorded_bias(catalog, *image)) {
       out.images.add_at_bias(std::move(image), *bias);
@@ -80,9 +85,8 @@ std::shared_ptr<const Image> open_module(const Module& module, ImagePlacement& o
     return nullptr;
   };
   if (module.build_id.empty()) return refuse("it has no recorded build-id to compare");
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(module.path, ignored)) return refuse("no such file here");
-  auto image = Image::open(module.path);
+  auto image = Image::open_found(module.path);
+  if (!image && image.error().code == Errc::NotFound) return refuse("no such file here");
   if (!image) return refuse(printable(image.error().text()));
   if ((*image)->facts().build_id != module.build_id) return refuse("the file here is another");
   return *image;

@@ -32,6 +32,7 @@ RecordedTarget::RecordedTarget(const Catalog& catalog, symbols::ImageMap images)
   choose_description(catalog);
   choose_auxv(catalog);
   choose_stand_in();
+  open_loader();
 }
 
 void RecordedTarget::choose_stand_in() {
@@ -75,13 +76,22 @@ const symbols::MappedImage* RecordedTarget::program() const {
 
 bool RecordedTarget::has_elf() const { return !std::ranges::all_of(images_.images(), is_pe); }
 
-std::vector<std::string> RecordedTarget::files() const {
-  std::vector<std::string> out;
-  for (const symbols::MappedImage& mapped : images_.images()) out.push_back(mapped.image->path());
-  const symbols::MappedImage* main = program();
-  if (main && !main->image->facts().interpreter.empty())
-    out.push_back(main->image->facts().interpreter);
-  if (stand_in_) out.push_back(stand_in_->path());
+/// The program's file names it, and may name any: what is no image is not shown to anybody.
+void RecordedTarget::open_loader() {
+  const symbols::MappedImage* const main = program();
+  if (main == nullptr || main->image->facts().interpreter.empty()) return;
+  if (auto found = symbols::Image::open_found(main->image->facts().interpreter); found.ok())
+    loader_ = *std::move(found);
+}
+
+std::vector<ListedFile> RecordedTarget::files() const {
+  std::vector<ListedFile> out;
+  const auto add = [&](const std::shared_ptr<const symbols::Image>& image) {
+    out.push_back({image->path(), image->file(), image->file_facts().value_or(FileFacts()), image});
+  };
+  for (const symbols::MappedImage& mapped : images_.images()) add(mapped.image);
+  if (loader_) add(loader_);
+  if (stand_in_) out.push_back(stand_in_->listed());
   return out;
 }
 

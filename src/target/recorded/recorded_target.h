@@ -10,6 +10,7 @@
 
 #include "model/catalog.h"
 #include "symbols/image_map.h"
+#include "target/listed_file.h"
 #include "target/recorded/stand_in.h"
 #include "target/target.h"
 
@@ -52,7 +53,7 @@ class RecordedTarget final : public Target, private ProcessFacts, private Librar
   /// Is there an ELF image?
   bool has_elf() const;
   /// What a debugger may read of this machine: the images, and the loader that the program names.
-  std::vector<std::string> files() const;
+  std::vector<ListedFile> files() const;
 
  private:
   Result<std::vector<uint8_t>> auxv(Pid pid) override;
@@ -65,6 +66,7 @@ class RecordedTarget final : public Target, private ProcessFacts, private Librar
   void choose_description(const Catalog& catalog);
   void choose_auxv(const Catalog& catalog);
   void choose_stand_in();
+  void open_loader();
 
   symbols::ImageMap images_;
   std::vector<Module> modules_;
@@ -72,6 +74,7 @@ class RecordedTarget final : public Target, private ProcessFacts, private Librar
   std::string description_;
   std::vector<uint8_t> auxv_;
   std::optional<StandIn> stand_in_;
+  std::shared_ptr<const symbols::Image> loader_;
   uint64_t recorded_tid_ = 0;
   uint32_t address_bytes_;
   Endian endian_;

@@ -48,12 +48,22 @@ std::vector<uint8_t> empty_pe(uint32_t address_bytes) {
 Result<StandIn> StandIn::create(uint32_t address_bytes) {
   UniqueFd fd(::memfd_create("no-program", MFD_CLOEXEC));
   if (!fd.valid()) return errno_error("a file in memory");
-  const std::vector<uint8_t> bytes = empty_pe(address_bytes);
+  std::vector<uint8_t> bytes = empty_pe(address_bytes);
   if (::write(fd.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
     return errno_error("a file in memory");
-  return StandIn(std::move(fd));
+  return StandIn(std::move(fd), std::move(bytes));
 }
 
 std::string StandIn::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_.get()); }
+
+ListedFile StandIn::listed() const {
+  FileFacts facts;
+  facts.kind = FileFacts::Kind::Regular;
+  facts.bytes = bytes_->size();
+  facts.links = 1;
+  facts.owner = ::geteuid();
+  facts.mode = 0400;
+  return {path(), *bytes_, facts, bytes_};
+}
 
 }  // namespace tracewell::target

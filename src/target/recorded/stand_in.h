@@ -5,10 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
+#include "target/listed_file.h"
 
 namespace tracewell::target {
 
@@ -19,10 +23,14 @@ class StandIn {
   static Result<StandIn> create(uint32_t address_bytes);
   /// Under /proc, absolute.
   std::string path() const;
+  ListedFile listed() const;
 
  private:
-  explicit StandIn(UniqueFd fd) : fd_(std::move(fd)) {}
+  StandIn(UniqueFd fd, std::vector<uint8_t> bytes)
+      : fd_(std::move(fd)),
+        bytes_(std::make_shared<const std::vector<uint8_t>>(std::move(bytes))) {}
   UniqueFd fd_;
+  std::shared_ptr<const std::vector<uint8_t>> bytes_;
 };
 
 }  // namespace tracewell::target

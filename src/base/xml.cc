@@ -1,8 +1,8 @@
-#include "rsp/xml.h"
+#include "base/xml.h"
 
 #include <cstdint>
 
-namespace tracewell::rsp {
+namespace tracewell {
 namespace {
 
 /// Length in bytes of the character at the head of `text` that XML 1.0 can hold, 0 if it cannot.
@@ -48,4 +48,4 @@ std::string escape_xml(std::string_view text) {
   return out;
 }
 
-}  // namespace tracewell::rsp
+}  // namespace tracewell

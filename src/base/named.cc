@@ -1,0 +1,95 @@
+#include "base/named.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/open.h"
+#include "base/text.h"
+
+namespace tracewell {
+namespace {
+
+constexpr int kTriesMax = 3;
+
+int flags_of(const NamedUse& use) {
+  const int access = !use.write ? O_RDONLY : use.read ? O_RDWR : O_WRONLY;
+  return access | O_CLOEXEC | O_NOCTTY | (use.append ? O_APPEND : 0) |
+         (use.truncate ? O_TRUNC : 0) | (use.wait ? 0 : O_NONBLOCK);
+}
+
+/// errno stays what it is while the text is made.
+Error failed_for(std::string_view doing, const std::string& path) {
+  const int why = errno;
+  Error error = errno_error(why, fmt::format("cannot {} {}", doing, printable(path)));
+  errno = why;
+  return error;
+}
+
+/// Why there is no place, in errno: the only reason that is not the system's is a link.
+Error no_place(Error error) {
+  if (error.code == Errc::InvalidArgument) errno = EACCES;
+  return error;
+}
+
+/// What is there, which is no link any more.
+Result<UniqueFd> open_there(const Place& place, int flags, const std::string& path) {
+  UniqueFd fd;
+  if (place.folder.valid())
+    fd = UniqueFd(::openat(place.folder.get(), place.name.c_str(), flags | O_NOFOLLOW));
+  else
+    fd = UniqueFd(::open(fmt::format("/proc/self/fd/{}", place.at.get()).c_str(), flags));
+  if (!fd.valid()) return failed_for("open", path);
+  return fd;
+}
+
+}  // namespace
+
+Result<UniqueFd> open_named_for(const std::string& path, const NamedUse& use) {
+  const int flags = flags_of(use);
+  if (!use.write && !use.create && !use.truncate) {
+    UniqueFd fd(::open(path.c_str(), flags));
+    if (!fd.valid()) return failed_for("open", path);
+    return fd;
+  }
+  for (int i = 0; i < kTriesMax; ++i) {
+    auto place = use.create && use.exclusive ? place_beside(path) : write_place(path);
+    if (!place) return no_place(std::move(place).error());
+    const bool there = place->at.valid();
+    errno = there && use.create && use.exclusive ? EEXIST : !there && !use.create ? ENOENT : 0;
+    if (errno != 0) return failed_for("open", path);
+    if (there) return open_there(*place, flags, path);
+    UniqueFd fd(::openat(place->folder.get(), place->name.c_str(),
+                         flags | O_CREAT | O_EXCL | O_NOFOLLOW, use.mode));
+    if (fd.valid()) return fd;
+    if (errno != EEXIST || use.exclusive) return failed_for("make", path);
+    // Somebody was faster; what they made is looked at.
+  }
+  return failed_for("make", path);
+}
+
+Status remove_named(const std::string& path) {
+  const auto place = place_beside(path);
+  if (!place) return no_place(place.error());
+  if (!place->folder.valid()) errno = EPERM;
+  else if (!place->at.valid()) errno = ENOENT;
+  else if (::unlinkat(place->folder.get(), place->name.c_str(), 0) == 0) return {};
+  return failed_for("remove", path);
+}
+
+Result<UniqueFd> open_nameless(const std::string& folder) {
+  UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (fd.valid()) return fd;
+  // Not every file system can do without a name from the start.
+  std::string name = folder + "/tracewell.XXXXXX";
+  fd = UniqueFd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.valid()) return failed_for("make a file in", folder);
+  ::unlink(name.c_str());
+  return fd;
+}
+
+}  // namespace tracewell

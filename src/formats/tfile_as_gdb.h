@@ -1,0 +1,30 @@
+// What stock GDB (13.1, as tried) makes of lines of a description, where that is not what they say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/catalog.h"
+
+namespace tracewell::formats {
+
+struct BlockSize {
+  uint32_t bytes = 0;       // 0 = GDB does not go on
+  std::string_view digits;  // the number alone
+};
+
+/// The number behind `R `. Blanks before it, a sign, 0x, and all that stands behind it do not
+/// matter; it is cut to 32 bits.
+BlockSize block_size_as_gdb(std::string_view text);
+
+/// Why GDB gives up at the text behind `status `, if it does: then it knows of nothing that the
+/// description says, but shows frames.
+std::optional<std::string> status_fault_as_gdb(std::string_view text);
+
+/// The first tracepoint that no GDB takes, whatever program it has at hand (rsp/for_gdb.h has what
+/// else it may not take).
+std::optional<std::string> tracepoint_fault_as_gdb(const Catalog& catalog);
+
+}  // namespace tracewell::formats

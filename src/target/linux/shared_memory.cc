@@ -1,0 +1,99 @@
+#include "target/linux/shared_memory.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/open.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, of Linux 6.9
+
+Error swapped() {
+  return {Errc::Unsupported,
+          "another process changes its descriptors: what it shares with us is not the memory that "
+          "it made for that",
+          {}};
+}
+
+/// A thread may have a table of descriptors of its own. Kernels before 6.9 take the number of a
+/// process alone, those before 5.6 have no such call, and a container may forbid it: then the
+/// descriptor's link is followed, which leads to the same file.
+Result<UniqueFd> take(Tid tid, int64_t number) {
+  for (const unsigned flags : {kPidfdThread, 0u}) {
+    const UniqueFd thread(static_cast<int>(::syscall(SYS_pidfd_open, tid, flags)));
+    if (!thread.valid()) continue;
+    UniqueFd taken(static_cast<int>(::syscall(SYS_pidfd_getfd, thread.get(), number, 0)));
+    if (taken.valid()) return taken;
+    if (errno == EBADF) return swapped();
+  }
+  const std::string link = fmt::format("/proc/{}/fd/{}", tid, number);
+  TW_ASSIGN_OR_RETURN(const UniqueFd held, hold_behind(link));
+  return open_held(held.get(), HeldUse::ReadAndWrite, link);
+}
+
+/// Files are made in its name: the last of the four user ids.
+std::optional<uint32_t> file_user(Tid tid) {
+  const auto status = read_proc(tid, "status");
+  const size_t at = status ? status->find("\nUid:") : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  const char* text = status->c_str() + at + 5;
+  unsigned long user = 0;
+  for (int i = 0; i < 4; ++i) {
+    char* end = nullptr;
+    user = std::strtoul(text, &end, 10);
+    text = end;
+  }
+  return static_cast<uint32_t>(user);
+}
+
+}  // namespace
+
+/// Other files in memory have a seal from the beginning, which forbids further ones.
+Result<UniqueFd> take_memfd(Tid tid, int64_t number) {
+  TW_ASSIGN_OR_RETURN(UniqueFd taken, take(tid, number));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(taken.get(), "memory of the program"));
+  const int access = ::fcntl(taken.get(), F_GETFL);
+  const bool is_new = facts.kind == FileFacts::Kind::Regular && facts.links == 0 &&
+                      facts.bytes == 0 && facts.owner == file_user(tid) && access != -1 &&
+                      (access & O_ACCMODE) == O_RDWR && ::fcntl(taken.get(), F_GET_SEALS) == 0;
+  if (!is_new) return swapped();
+  return taken;
+}
+
+Status size_memfd(int memfd, uint64_t bytes) {
+  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  if (::ftruncate(memfd, static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(memfd, F_ADD_SEALS, kSeals) != 0)
+    return errno_error("memory of the program", Errc::Target);
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(memfd, "memory of the program"));
+  if (facts.bytes != bytes) return swapped();
+  return {};
+}
+
+Error why_unmapped(int error_number) {
+  for (const int other_file : {EACCES, EPERM, EBADF, ENODEV})
+    if (error_number == other_file) return swapped();
+  return errno_error(error_number, "memory cannot be mapped in the program", Errc::Target);
+}
+
+Status is_mapped_at(Tid tid, uint64_t address, uint64_t bytes, const FileFacts& file) {
+  const std::vector<Mapping> maps = mappings(tid);
+  const auto at = std::ranges::find_if(maps, [&](const Mapping& one) {
+    return address >= one.start && address < one.end;
+  });
+  if (at == maps.end() || at->start != address || at->end - address < bytes || !at->shared ||
+      at->file_offset != 0 || at->device != file.device || at->inode != file.inode)
+    return swapped();
+  return {};
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,29 @@
+// Memory that a process and we both have: a memfd. The process makes it, since it may not open one
+// of ours, and so it is the process's to lie about: another one that shares its descriptors can put
+// any file in its place at any moment.
+#pragma once
+
+#include <cstdint>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "target/linux/ptrace.h"
+
+namespace tracewell::target::live {
+
+/// The memfd that thread `tid` has just made, with MFD_ALLOW_SEALING, as its descriptor `number`:
+/// taken once, and proved to be one, empty, and of the thread's own user, before anything is done
+/// to it.
+Result<UniqueFd> take_memfd(Tid tid, int64_t number);
+
+/// Makes it `bytes` large for good: who could make it smaller could end us.
+Status size_memfd(int memfd, uint64_t bytes);
+
+/// Why the process could not map it, by the error number of its mmap: it fails with some of them
+/// only where another file is in the place of the memory.
+Error why_unmapped(int error_number);
+
+/// Has the process mapped just this file there? It is asked to map a number of a descriptor.
+Status is_mapped_at(Tid tid, uint64_t address, uint64_t bytes, const FileFacts& file);
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,114 @@
+// What a client may do with a named file, and what errno says when it may not.
+#include "base/named.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace tracewell {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Named : public testing::Test {
+ protected:
+  Named() {
+    std::string name = testing::TempDir() + "named.XXXXXX";
+    folder_ = mkdtemp(name.data());
+    std::ofstream(at("file")) << "text";
+  }
+  ~Named() override { fs::remove_all(folder_); }
+  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+  static int open(const std::string& path, const NamedUse& use) {
+    errno = 0;
+    auto fd = open_named_for(path, use);
+    const int was = errno;
+    EXPECT_TRUE(fd.ok() || was != 0);
+    return fd.ok() ? 0 : was;
+  }
+  std::string folder_;
+};
+
+constexpr NamedUse kWrite = {.write = true};
+constexpr NamedUse kMake = {.write = true, .create = true, .mode = 0640};
+constexpr NamedUse kNew = {.write = true, .create = true, .exclusive = true};
+constexpr NamedUse kAnew = {.write = true, .create = true, .truncate = true};
+
+TEST_F(Named, IsOpenedAsAskedFor) {
+  EXPECT_EQ(open(at("file"), {}), 0);
+  EXPECT_EQ(open(at("none"), {}), ENOENT);
+  EXPECT_EQ(open(at("none"), kWrite), ENOENT);
+  EXPECT_EQ(open(at("none/none"), kMake), ENOENT);
+  EXPECT_EQ(open(at("file/none"), kMake), ENOTDIR);
+  EXPECT_EQ(open(at("file/none"), {}), ENOTDIR);
+  EXPECT_EQ(open(folder_, kWrite), EISDIR);
+  EXPECT_EQ(open(at("file"), kNew), EEXIST);
+  const mode_t before = ::umask(0);
+  EXPECT_EQ(open(at("made"), kMake), 0);
+  ::umask(before);
+  struct stat status {};
+  ASSERT_EQ(::stat(at("made").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640u);
+  EXPECT_EQ(open(at("made"), kNew), EEXIST);
+  EXPECT_EQ(open(at("new"), kNew), 0);
+  EXPECT_EQ(fs::file_size(at("file")), 4u);
+  EXPECT_EQ(open(at("file"), kMake), 0);
+  EXPECT_EQ(fs::file_size(at("file")), 4u);
+  EXPECT_EQ(open(at("file"), kAnew), 0);
+  EXPECT_EQ(fs::file_size(at("file")), 0u);
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
+  EXPECT_EQ(open(at("fifo"), {.wait = false}), 0);
+}
+
+TEST_F(Named, LinksOfThisUserAreFollowed) {
+  fs::create_symlink("file", at("link"));
+  fs::create_symlink("later", at("ahead"));
+  EXPECT_EQ(open(at("link"), kAnew), 0);
+  EXPECT_EQ(fs::file_size(at("file")), 0u);
+  EXPECT_EQ(open(at("ahead"), kMake), 0);
+  EXPECT_TRUE(fs::exists(at("later")));
+  EXPECT_EQ(open(at("link"), kNew), EEXIST);
+  EXPECT_EQ(open("/dev/null", kAnew), 0);
+  EXPECT_EQ(open("/dev/fd/1", kWrite), 0);
+  EXPECT_TRUE(remove_named(at("link")).ok());
+  EXPECT_TRUE(fs::exists(at("file")));
+  EXPECT_FALSE(remove_named(at("link")).ok());
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_FALSE(remove_named(folder_).ok());
+  EXPECT_EQ(errno, EISDIR);
+}
+
+TEST_F(Named, LinksOfOthersAreOnlyReadThrough) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can make another user's link";
+  fs::create_symlink("file", at("link"));
+  fs::create_symlink(".", at("folder"));
+  for (const char* name : {"link", "folder"})
+    ASSERT_EQ(::lchown(at(name).c_str(), 65534, 65534), 0);
+  EXPECT_EQ(open(at("link"), {}), 0);
+  EXPECT_EQ(open(at("link"), kWrite), EACCES);
+  EXPECT_EQ(open(at("link"), kAnew), EACCES);
+  EXPECT_EQ(open(at("folder/new"), kNew), EACCES);
+  EXPECT_EQ(fs::file_size(at("file")), 4u);
+  EXPECT_FALSE(remove_named(at("folder/file")).ok());
+  EXPECT_EQ(errno, EACCES);
+  EXPECT_TRUE(remove_named(at("link")).ok()) << "the link itself is not followed";
+}
+
+TEST_F(Named, ANamelessFileLeavesNothing) {
+  auto fd = open_nameless(folder_);
+  ASSERT_TRUE(fd.ok());
+  EXPECT_EQ(::write(fd->get(), "x", 1), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "only what was there";
+  EXPECT_FALSE(open_nameless(at("none")).ok());
+}
+
+}  // namespace
+}  // namespace tracewell

@@ -1,0 +1,350 @@
+// The Door: who gets past it, in which order, and what becomes of the others.
+#include "cli/door.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/peer.h"
+
+namespace tracewell::cli {
+namespace {
+
+constexpr uint32_t kOwner = 1000, kStranger = 2000;
+
+Result<uint32_t> user(uint32_t uid) { return uid; }
+
+/// Hands out one end of a socket pair after the other. The wait for them is a pipe's.
+class Street final : public Listener {
+ public:
+  Street() {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    ready_ = UniqueFd(ends[0]);
+    bell_ = UniqueFd(ends[1]);
+  }
+  std::string announcement() const override { return "Listening"; }
+  int fd() const override { return ready_.get(); }
+  bool is_local() const override { return local; }
+  Result<Caller> accept() override {
+    if (callers_.empty()) {
+      errno = EAGAIN;
+      return Error{Errc::Io, "nobody", {}};
+    }
+    char c;
+    EXPECT_EQ(::read(ready_.get(), &c, 1), 1);
+    Caller caller = std::move(callers_.front());
+    callers_.pop_front();
+    return caller;
+  }
+  /// The other end.
+  UniqueFd knock(const std::string& name, Result<uint32_t> who) {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    Caller& caller = callers_.emplace_back();
+    caller.fd = UniqueFd(ends[1]);
+    caller.name = name;
+    caller.user = std::move(who);
+    EXPECT_EQ(::write(bell_.get(), "x", 1), 1);
+    return UniqueFd(ends[0]);
+  }
+  bool local = true;
+
+ private:
+  UniqueFd ready_, bell_;
+  std::deque<Caller> callers_;
+};
+
+struct House {
+  explicit House(std::chrono::milliseconds patience = std::chrono::hours(1)) {
+    auto listener = std::make_unique<Street>();
+    street = listener.get();
+    DoorRules rules;
+    rules.admission.pretend(kOwner, "");
+    rules.admission.pretend_unmapped(false);
+    rules.patience = patience;
+    rules.notice = [this](std::string_view line) { said += std::string(line) + "\n"; };
+    auto opened = Door::open(std::move(listener), rules);
+    EXPECT_TRUE(opened.ok());
+    door = *std::move(opened);
+  }
+  bool is_readable(int wait_ms = 0) const {
+    pollfd one{door->listen_fd(), POLLIN, 0};
+    return ::poll(&one, 1, wait_ms) > 0;
+  }
+  /// Who comes in; "" = nobody.
+  std::string next() {
+    auto connection = door->accept();
+    if (!connection) return "";
+    early = connection->early;
+    return connection->peer;
+  }
+  Street* street;
+  std::string said, early;
+  std::unique_ptr<Transport> door;
+};
+
+void say(const UniqueFd& fd, std::string_view text) {
+  EXPECT_EQ(::write(fd.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+}
+
+std::string hear(const UniqueFd& fd) {
+  std::string out(4096, '\0');
+  const ssize_t size = ::read(fd.get(), out.data(), out.size());
+  out.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  return out;
+}
+
+/// Has the other side closed?
+bool is_over(const UniqueFd& fd) {
+  char c;
+  return ::read(fd.get(), &c, 1) == 0 || errno == ECONNRESET;
+}
+
+TEST(Door, LetsInWhoeverSpeaksFirst) {
+  House house;
+  const UniqueFd silent = house.street->knock("silent", user(kOwner));
+  const UniqueFd half = house.street->knock("half", user(kOwner));
+  say(half, "+$qSupp");
+  EXPECT_TRUE(house.is_readable());
+  EXPECT_EQ(house.next(), "");
+  EXPECT_FALSE(house.is_readable());
+  const UniqueFd debugger = house.street->knock("debugger", user(kOwner));
+  const UniqueFd root = house.street->knock("root", user(0));
+  say(debugger, "+$qSupported:x#6a");
+  say(root, "$?#3f\n");
+  EXPECT_EQ(house.next(), "debugger");
+  EXPECT_EQ(house.early, "+$qSupported:x#6a");
+  EXPECT_TRUE(house.is_readable(60'000)) << "another one has spoken, and nothing else is to come";
+  EXPECT_EQ(house.next(), "root");
+  EXPECT_EQ(house.early, "$?#3f\n");
+  EXPECT_EQ(house.next(), "");
+  say(half, "orted#37");
+  EXPECT_EQ(house.next(), "half");
+  EXPECT_EQ(house.early, "+$qSupported#37");
+  EXPECT_FALSE(is_over(silent));
+  EXPECT_EQ(house.said, "");
+}
+
+TEST(Door, EndsPatience) {
+  House house(std::chrono::milliseconds(20));
+  const UniqueFd silent = house.street->knock("silent", user(kOwner));
+  const UniqueFd half = house.street->knock("half", user(kOwner));
+  say(half, "+\x03$q");
+  EXPECT_EQ(house.next(), "");
+  while (house.said.empty()) {
+    ASSERT_TRUE(house.is_readable(60'000)) << "nobody is woken";
+    EXPECT_EQ(house.next(), "");
+  }
+  while (!is_over(silent) || !is_over(half)) {
+    ASSERT_TRUE(house.is_readable(60'000));
+    EXPECT_EQ(house.next(), "");
+  }
+  EXPECT_NE(house.said.find("half: closed, since it has not sent a packet"), std::string::npos);
+}
+
+TEST(Door, RefusesWithAReason) {
+  House house;
+  const UniqueFd stranger = house.street->knock("stranger", user(kStranger));
+  const UniqueFd ghost = house.street->knock("ghost", Error{Errc::NotFound, "gone", {}});
+  EXPECT_EQ(house.next(), "");
+  EXPECT_EQ(hear(stranger), "") << "GDB takes what comes before its first packet for junk";
+  say(stranger, "+$qSupported#37$vRun;2f#00");
+  say(ghost, "$?#3f");
+  EXPECT_EQ(house.next(), "");
+  for (const UniqueFd* one : {&stranger, &ghost}) {
+    const std::string reply = hear(*one);
+    EXPECT_TRUE(reply.starts_with("+$E.this server is for")) << reply;
+    EXPECT_NE(reply.find("--allow-users"), std::string::npos) << reply;
+    EXPECT_NE(reply.find("unix:PATH"), std::string::npos) << reply;
+    EXPECT_EQ(reply[reply.size() - 3], '#') << reply;
+  }
+  EXPECT_NE(house.said.find("stranger: refused: "), std::string::npos);
+  EXPECT_NE(house.said.find("ghost: refused: "), std::string::npos);
+}
+
+TEST(Door, AsksNobodyWhereUsersCannotBeKnown) {
+  House house;
+  house.street->local = false;
+  EXPECT_NE(house.door->warning(), "");
+  const UniqueFd far = house.street->knock("far", Error{Errc::NotFound, "not here", {}});
+  say(far, "$?#3f");
+  EXPECT_EQ(house.next(), "far");
+}
+
+/// Neither a crowd of refused ones nor one of silent ones keeps a debugger out, or fills memory.
+TEST(Door, HasRoomForADebugger) {
+  House house;
+  std::vector<UniqueFd> crowd;
+  for (size_t i = 0; i < 4 * Door::kWaitingMax; ++i) {
+    crowd.push_back(house.street->knock("refused", user(kStranger)));
+    crowd.push_back(house.street->knock("silent", user(kOwner)));
+  }
+  const UniqueFd debugger = house.street->knock("debugger", user(kOwner));
+  say(debugger, "$?#3f");
+  std::string found;
+  for (int i = 0; i < 100 && found.empty(); ++i) found = house.next();
+  EXPECT_EQ(found, "debugger");
+  size_t open = 0;
+  for (const UniqueFd& one : crowd) open += is_over(one) ? 0 : 1;
+  EXPECT_LE(open, 2 * Door::kWaitingMax);
+  EXPECT_GT(open, 0u);
+}
+
+/// One that has spoken keeps its place, whoever comes after it.
+TEST(Door, KeepsWhoHasSpoken) {
+  House house;
+  const UniqueFd first = house.street->knock("first", user(kOwner));
+  say(first, "$?#3f");
+  EXPECT_EQ(house.next(), "first");
+  const UniqueFd second = house.street->knock("second", user(kOwner));
+  say(second, "$?#3f");
+  std::vector<UniqueFd> crowd;
+  for (size_t i = 0; i < 4 * Door::kWaitingMax; ++i)
+    crowd.push_back(house.street->knock("silent", user(kOwner)));
+  EXPECT_EQ(house.next(), "second");
+}
+
+TEST(Door, ClosesWhatIsNoDebugger) {
+  for (const std::string_view text :
+       {"POST / HTTP/1.1\r\n\r\n$?#3f", "GET /$?#3f", "+ / HTTP/1.1\r\n\r\n$?#3f", "\n$?#3f",
+        " $?#3f", "$k#6b / HTTP/1.1\r\n$?#3f", "-%x#78$k#6bx"}) {
+    House house;
+    const UniqueFd browser = house.street->knock("browser", user(kOwner));
+    say(browser, text);
+    EXPECT_EQ(house.next(), "") << text;
+    EXPECT_TRUE(is_over(browser)) << text;
+    EXPECT_EQ(house.said, "browser: closed: it does not speak GDB's remote protocol\n");
+  }
+}
+
+TEST(Door, BoundsTheFirstPacket) {
+  House house;
+  const UniqueFd endless = house.street->knock("endless", user(kOwner));
+  say(endless, "$");
+  const std::string more(1 << 14, 'a');
+  for (int i = 0; i < 1000 && !is_over(endless); ++i) {
+    (void)!::send(endless.get(), more.data(), more.size(), MSG_NOSIGNAL);
+    EXPECT_EQ(house.next(), "");
+  }
+  EXPECT_TRUE(is_over(endless));
+}
+
+sockaddr_storage address(std::string_view text, uint16_t port) {
+  sockaddr_storage out{};
+  if (text.find(':') == text.npos) {
+    auto& in = reinterpret_cast<sockaddr_in&>(out);
+    in.sin_family = AF_INET;
+    in.sin_port = htons(port);
+    EXPECT_EQ(::inet_pton(AF_INET, std::string(text).c_str(), &in.sin_addr), 1);
+  } else {
+    auto& in = reinterpret_cast<sockaddr_in6&>(out);
+    in.sin6_family = AF_INET6;
+    in.sin6_port = htons(port);
+    EXPECT_EQ(::inet_pton(AF_INET6, std::string(text).c_str(), &in.sin6_addr), 1);
+  }
+  return out;
+}
+
+TEST(Peer, IsFoundInTheTableOfConnections) {
+  constexpr std::string_view kHead =
+      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "
+      "inode\n";
+  const auto here = address("127.0.0.1", 0x929), there = address("127.0.0.1", 0xd431);
+  const auto look = [&](std::string_view line) {
+    auto found = user_in_table(std::string(kHead) + std::string(line), there, here);
+    return found ? static_cast<int64_t>(*found) : -1;
+  };
+  const std::string row = "   0: 0100007F:D431 0100007F:0929 01 00000000:00000000 00:00000000 "
+                          "00000000  1000        0 4711 1 0000000000000000 20 4 30 10 -1\n";
+  EXPECT_EQ(look(row), 1000);
+  EXPECT_EQ(look("   0: 0000000000000000FFFF00000100007F:D431 "
+                 "0000000000000000FFFF00000100007F:0929 01 00000000:00000000 00:00000000 00000000 "
+                 " 1001        0 4711\n"),
+            1001);
+  // Closed, waiting, listening; the other direction; another port; cut.
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {" 4711 ", " 0 "}, {" 01 ", " 06 "}, {" 01 ", " 0A "}, {":D431", ":D432"},
+           {":0929", ":0930"}, {" 1000 ", " x "}, {"0 4711", "0"}}) {
+    std::string other = row;
+    other.replace(other.find(from), from.size(), to);
+    if (from == "0 4711") other.resize(other.find("1000") + 12);
+    EXPECT_EQ(look(other), -1) << other;
+  }
+  EXPECT_EQ(look(""), -1);
+  const auto six = user_in_table(
+      "head\n 1: 00000000000000000000000001000000:0002 00000000000000000000000001000000:0001 01 "
+      "0:0 0:0 0 7 0 9\n",
+      address("::1", 2), address("::1", 1));
+  EXPECT_TRUE(six.ok() && *six == 7);
+}
+
+TEST(Peer, IsWhoeverHoldsTheOtherEnd) {
+  const UniqueFd listener(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_storage at = address("127.0.0.1", 0);
+  socklen_t size = sizeof(sockaddr_in);
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&at), size), 0);
+  ASSERT_EQ(::listen(listener.get(), 4), 0);
+  ASSERT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &size), 0);
+  UniqueFd client(::socket(AF_INET, SOCK_STREAM, 0));
+  ASSERT_EQ(::connect(client.get(), reinterpret_cast<sockaddr*>(&at), size), 0);
+  const UniqueFd server(::accept(listener.get(), nullptr, nullptr));
+  const auto held = tcp_peer_user(server.get());
+  ASSERT_TRUE(held.ok()) << held.error().text();
+  EXPECT_EQ(*held, ::geteuid());
+  client.reset();
+  EXPECT_FALSE(tcp_peer_user(server.get()).ok()) << "a closed one is nobody's";
+}
+
+TEST(Admission, KnowsUsers) {
+  Admission own;
+  own.pretend(kOwner, "");
+  own.pretend_unmapped(false);
+  EXPECT_TRUE(own.admits(user(kOwner)).ok());
+  EXPECT_TRUE(own.admits(user(0)).ok());
+  EXPECT_FALSE(own.admits(user(kStranger)).ok());
+  EXPECT_FALSE(own.admits(Error{Errc::NotFound, "", {}}).ok());
+
+  auto more = Admission::parse("2000,root");
+  ASSERT_TRUE(more.ok());
+  more->pretend(kOwner, "");
+  EXPECT_TRUE(more->admits(user(kStranger)).ok());
+  EXPECT_FALSE(more->admits(user(kStranger + 1)).ok());
+  EXPECT_FALSE(more->any());
+
+  auto any = Admission::parse("any");
+  ASSERT_TRUE(any.ok());
+  EXPECT_TRUE(any->any());
+  EXPECT_TRUE(any->admits(Error{Errc::NotFound, "", {}}).ok());
+
+  for (const std::string_view text : {"no-such-user", "root,", ",", "-1", "4294967295", "0x"})
+    EXPECT_FALSE(Admission::parse(text).ok()) << text;
+
+  // Where some users have no number, the number that stands for all of those is nobody's, be it the
+  // server's own.
+  own.pretend(65534, "");
+  EXPECT_TRUE(own.admits(user(65534)).ok());
+  own.pretend_unmapped(true);
+  EXPECT_FALSE(own.admits(user(65534)).ok());
+  EXPECT_TRUE(own.admits(user(0)).ok());
+}
+
+TEST(Admission, TellsWhoStartedItThroughSudo) {
+  Admission root;
+  root.pretend(0, "2000");
+  EXPECT_NE(root.admits(user(kStranger)).error().message.find("started it through sudo"),
+            std::string::npos);
+  EXPECT_EQ(root.admits(user(kOwner)).error().message.find("sudo"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tracewell::cli

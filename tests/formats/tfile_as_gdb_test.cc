@@ -1,0 +1,108 @@
+// What stock GDB 13.1 was seen to do with lines of a description: each text here was given to it.
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "base/hex.h"
+#include "formats/support.h"
+#include "formats/tfile_as_gdb.h"
+#include "formats/tfile_description.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+TEST(TfileAsGdb, SizesOfRegisterBlocks) {
+  for (const std::string_view text :
+       {"218", "0x218", "0X218", " 218", "\t218", "\v218", " \t 0x218", "218\r", "218 ", "218xyz",
+        "+218", "00000000000000218", "218,10", "100000218"})
+    EXPECT_EQ(block_size_as_gdb(text).bytes, 0x218u) << text;
+  EXPECT_EQ(block_size_as_gdb(std::string_view("218\0", 4)).bytes, 0x218u);
+  EXPECT_EQ(block_size_as_gdb("7fffffff").bytes, 0x7fffffffu);
+  for (const std::string_view text : {"", " ", "zz", "0", "0x", "0xz", "-218", "80000000",
+                                      "ffffffff", "1000000000000000230", "100000000"})
+    EXPECT_EQ(block_size_as_gdb(text).bytes, 0u) << text;
+  EXPECT_EQ(block_size_as_gdb(" 0x218\r").digits, "218");
+}
+
+TEST(TfileAsGdb, StatusesAtWhichGdbGivesUp) {
+  for (const std::string_view text :
+       {"", "0", "1;tstop::0;tframes:1", " 0;tstop::0;tframes:1", "T0;tstop::0;tframes:1",
+        "2;tstop::0;tframes:1", "0tstop::0;tframes:1", "0;tframes:zz;tcreated:1",
+        "0;nosuch:1;tframes:1", "0:tstop::0", "0;;tframes:1", "0;tpasscount:x;tframes:1",
+        "0;tstop:0;tframes:1;notes:6", "0;tframes:1;notes:6869:", "0;terror:6869:3;tframes:1",
+        "0;tframes:1;tstop:0:", "0;tframes:1;tstop:62:", "0;tframes:1;tstop:6:0",
+        "0;tframes:1;terror:6:0"})
+    EXPECT_FALSE(status_fault_as_gdb(text)) << text;
+  for (const std::string_view text :
+       {"0;", "0;tframes", "0;tstop::0;tframes:1\r", "0;tframes:1 ",
+        "0;tframes:1:", "0;tframes:0x1", "0;tframes: 1", "0;tframes:-1", "0;tframes:1;starttime:zz",
+        "0;tstop:zz:0;tframes:1", "0;terror:3;tframes:1", "0;terror:0",
+        "0;tstop:0;tframes:1;username:zz"})
+    EXPECT_TRUE(status_fault_as_gdb(text)) << text;
+}
+
+/// The file with this description has one frame with 4 bytes of registers.
+std::string codes_of(const std::string& description) {
+  Opened opened("\x7fTRACE0\n" + description + "\n" +
+                std::string("\1\0\5\0\0\0R\1\2\3\4\0\0\0\0", 15));
+  if (!opened.source) return opened.error;
+  std::string out;
+  for (const Problem& problem : opened.problems->kept())
+    out += (out.empty() ? "" : " ") + problem.code;
+  return out;
+}
+
+TEST(TfileAsGdb, OddLinesAreToldAndRead) {
+  const std::string status = "status 0;tstop::0;tframes:1\n";
+  EXPECT_EQ(codes_of("R 4\n" + status), "");
+  for (const std::string line : {"R 0x4\n", "R  4\n", "R 4\r\n", "R 4 bytes\n"})
+    EXPECT_EQ(codes_of(line + status), "odd-R") << line;
+  EXPECT_EQ(codes_of("R 8\nR 4\n" + status), "second-R");
+  EXPECT_EQ(codes_of("R 0\n" + status).substr(0, 12), "no-registers");
+  EXPECT_EQ(codes_of("R -4\n" + status).substr(0, 5), "bad-R");
+  EXPECT_EQ(codes_of("R4\n" + status).substr(0, 17), "unknown-line no-R");
+  EXPECT_EQ(codes_of("R 4\nstatus 0;tstop::0;tframes:1\r\n"), "gdb-status");
+  EXPECT_EQ(codes_of("R 4\nstatus 1;tnotrun:0;tframes:7\n" + status), "second-status");
+  EXPECT_EQ(codes_of("R 4\n" + status + "tp A1:10:R01\n"), "gdb-tracepoint");
+  EXPECT_EQ(codes_of("R 4\n" + status + "tp A1:10:R01\ntp T1:10:E:0:0\n"), "");
+}
+
+TEST(TfileAsGdb, FastTracepointsAreToldBesideWhatGdbReads) {
+  Catalog catalog;
+  TracepointDef one;
+  one.number = 1;
+  one.address = 0x401106;
+  one.sources = {{"at", "*0x401106"}};
+  one.fast_length = 1;
+  catalog.tracepoints.push_back(one);
+  one.number = 2;
+  one.fast_length.reset();
+  one.sources = {{"at", "-m a/b"}, {"cmd", "collect $_sdata"}};
+  one.is_static = true;
+  one.actions = {"L"};
+  catalog.tracepoints.push_back(one);
+  one.number = 3;
+  one.condition.assign(600, 0x28);
+  one.sources = {{"at", "leaf"}};
+  catalog.tracepoints.push_back(one);
+  const std::string text = render_tfile_description(catalog);
+  EXPECT_EQ(text.find(":F"), std::string::npos) << text;
+  EXPECT_NE(text.find("tp T1:401106:E:0:0\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find(to_hex("-m a/b")), std::string::npos) << text;
+  EXPECT_NE(text.find("tp T3:401106:E:0:0:S\n"), std::string::npos) << text;
+  Batch none;
+  ListSource source(catalog, none.events());
+  const std::string file = written(source, "tfile");
+  Opened opened(file);
+  ASSERT_TRUE(opened.source);
+  const auto& read = opened.source->catalog().tracepoints;
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[0].fast_length, 1u);
+  EXPECT_EQ(read[1].sources[0].text, "-m a/b");
+  EXPECT_EQ(read[2].condition.size(), 600u);
+  EXPECT_EQ(written(*opened.source, "tfile"), file);
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test

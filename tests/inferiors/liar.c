@@ -1,0 +1,45 @@
+// Lies about its libraries. argv[1]: what about; argv[2]: a file.
+//   many     65 536 more, all of that name and nowhere in memory, then as many at one place
+//   names    some more in one place, with names that XML cannot hold or has to spell otherwise
+// build: -D_GNU_SOURCE
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { kMany = 65536, kPage = 4096 };
+
+static struct link_map *last;
+
+static void add(char *name, void *dynamic) {
+  struct link_map *const one = calloc(1, sizeof *one);
+  one->l_name = name;
+  one->l_ld = dynamic;
+  last->l_next = one;
+  last = one;
+}
+
+__attribute__((noinline)) void lied(void) { write(1, "lied\n", 5); }
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  const int file = open(argv[2], O_RDONLY);
+  char *const here = mmap(NULL, 16 * kPage, PROT_READ, MAP_PRIVATE, file, 0);
+  if (here == MAP_FAILED) return 2;
+  for (last = _r_debug.r_map; last->l_next != NULL;) last = last->l_next;
+  if (strcmp(argv[1], "many") == 0) {
+    for (long i = 0; i < kMany / 2; ++i) add(argv[2], (void *)(kPage * i));
+    for (long i = 0; i < kMany / 2; ++i) add(argv[2], here + i);
+  } else {
+    add("/a\x01\x1b[31m\x7f.so", here);
+    add("/latin\xe9.so", here);
+    add("/<&\"'>.so", here);
+    add("/line\nend\ttab.so", here);
+    add("/gr\xc3\xbc\xc3\x9f.so", here);
+  }
+  lied();
+  for (;;) pause();
+}

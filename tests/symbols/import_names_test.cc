@@ -1,0 +1,148 @@
+// Names of what leads to other images. What they are to be in ELF files is told by objdump, which
+// reads the same tables.
+#include "symbols/import_names.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "symbols/elf_builder.h"
+#include "symbols/names.h"
+#include "symbols/pe_builder.h"
+
+namespace tracewell::symbols {
+namespace {
+
+std::string place_text(const std::optional<SymbolPlace>& place) {
+  return place ? place->name + "+" + std::to_string(place->offset) : "";
+}
+
+/// "ADDRESS <NAME@plt>:" of each entry of a table of jumps.
+std::map<uint64_t, std::string> by_objdump(const std::string& file) {
+  std::map<uint64_t, std::string> out;
+  const std::string command = "objdump -d -j .plt -j .plt.got -j .plt.sec -j .iplt " + file +
+                              " 2>/dev/null";
+  std::FILE* const said = popen(command.c_str(), "r");
+  char line[4096];
+  while (std::fgets(line, sizeof line, said) != nullptr) {
+    unsigned long address = 0;
+    char name[2048] = {};
+    if (std::sscanf(line, "%lx <%2047[^>]>:", &address, name) != 2) continue;
+    const std::string text = name;
+    if (text.ends_with("@plt") && !text.starts_with("*ABS*")) out[address] = text;
+  }
+  pclose(said);
+  return out;
+}
+
+class PltOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(PltOf, AgreesWithObjdump) {
+  const std::string file = std::string(TRACEWELL_INFERIORS_DIR) + "/" + GetParam();
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "there are no programs of 32 bits here";
+  const auto image = Image::open(file);
+  ASSERT_TRUE(image.ok()) << image.error().text();
+  const auto names = Names::read(*image, "");
+  const auto wanted = by_objdump(file);
+  ASSERT_GE(wanted.size(), 1u);
+  for (const auto& [address, name] : wanted) {
+    EXPECT_EQ(place_text(names->function_at(address)), name + "+0") << std::hex << address;
+    EXPECT_EQ(place_text(names->function_at(address + 5)), name + "+5") << std::hex << address;
+    const auto found = names->find(name);
+    ASSERT_FALSE(found.empty()) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, PltOf,
+                         testing::Values("debuggee", "fast", "program_32_fixed", "program_32",
+                                         "daily", "libdaily.so"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           return name.substr(0, name.find('.'));
+                         });
+
+/// What the C library chooses by the processor is reached like others' functions, also where there
+/// are no others.
+TEST(ImportNames, OfAStaticProgram) {
+  const auto image = Image::open(std::string(TRACEWELL_INFERIORS_DIR) + "/static_locals");
+  ASSERT_TRUE(image.ok());
+  const auto names = Names::read(*image, "");
+  const ElfFile file((*image)->file());
+  const ElfFile::Section* plt = file.find(".plt");
+  if (plt == nullptr) plt = file.find(".iplt");
+  ASSERT_NE(plt, nullptr);
+  size_t named = 0;
+  for (uint64_t at = plt->address; at < plt->address + plt->size; at += 16) {
+    const auto found = names->function_at(at);
+    named += found && found->name.ends_with("@plt");
+  }
+  EXPECT_GE(named, 3u);
+  EXPECT_FALSE(names->find("strchr@plt").empty() && names->find("memcpy@plt").empty() &&
+               names->find("strlen@plt").empty());
+}
+
+void put(std::vector<uint8_t>& bytes, size_t at, uint64_t value, size_t size) {
+  for (size_t i = 0; i < size; ++i) bytes[at + i] = static_cast<uint8_t>(value >> (8 * i));
+}
+void put(std::vector<uint8_t>& bytes, size_t at, std::string_view text) {
+  std::copy(text.begin(), text.end(), bytes.begin() + static_cast<ptrdiff_t>(at));
+}
+
+/// Two functions of KERNEL32.dll, one by its number, and a jump to the first at 0x1010.
+TestPe importing(bool is_64) {
+  const size_t word = is_64 ? 8 : 4;
+  TestPe pe;
+  pe.is_64 = is_64;
+  pe.image_base = 0x400000;
+  std::vector<uint8_t> text(0x100, 0x90), data(0x200, 0);
+  put(text, 0x10, "\xff\x25");
+  put(text, 0x12, is_64 ? 0x2080 - 0x1016 : 0x400000 + 0x2080, 4);
+  put(data, 0x00, 0x2040, 4);   // names
+  put(data, 0x0c, 0x2100, 4);   // library
+  put(data, 0x10, 0x2080, 4);   // words
+  put(data, 0x40, 0x2120, word);
+  put(data, 0x40 + word, (uint64_t{1} << (8 * word - 1)) | 115, word);
+  put(data, 0x100, "KERNEL32.dll");
+  put(data, 0x122, "CreateFileW");
+  pe.sections = {{".text", 0x1000, TestPe::kText, text}, {".idata", 0x2000, TestPe::kData, data}};
+  pe.tables[1] = {0x2000, 40};
+  return pe;
+}
+
+TEST(ImportNames, OfWindows) {
+  for (const bool is_64 : {true, false}) {
+    auto owner = shared_bytes(importing(is_64).build());
+    auto image = Image::parse(*owner, owner, "test.exe");
+    ASSERT_TRUE(image) << image.error().text();
+    const auto names = Names::read(*image, "");
+    const uint64_t word = is_64 ? 8 : 4;
+    EXPECT_EQ(place_text(names->object_at(0x402080)), "KERNEL32!CreateFileW+0");
+    EXPECT_EQ(place_text(names->object_at(0x402080 + word - 1)),
+              "KERNEL32!CreateFileW+" + std::to_string(word - 1));
+    EXPECT_EQ(place_text(names->object_at(0x402080 + word)), "KERNEL32!#115+0");
+    EXPECT_EQ(place_text(names->object_at(0x402080 + 2 * word)), "");
+    EXPECT_EQ(place_text(names->function_at(0x401010)), "KERNEL32!CreateFileW+0");
+    EXPECT_EQ(place_text(names->function_at(0x401015)), "KERNEL32!CreateFileW+5");
+    EXPECT_EQ(place_text(names->function_at(0x401016)), "");
+    ASSERT_EQ(names->find("KERNEL32!CreateFileW").size(), 2u);
+  }
+}
+
+TEST(ImportNames, DamagedTablesAreSurvived) {
+  const TestPe pe = importing(true);
+  const std::vector<uint8_t> bytes = pe.build();
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    auto changed = bytes;
+    changed[at] ^= 0xff;
+    auto owner = shared_bytes(changed);
+    if (auto image = Image::parse(*owner, owner, "test.exe"); image.ok())
+      Names::read(*image, "")->function_at(0x401010);
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::symbols

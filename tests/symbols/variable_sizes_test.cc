@@ -1,0 +1,115 @@
+// Sizes of variables, from debug information that a compiler wrote, against the symbol table of the
+// same file; and where a PE file's symbols do not say them.
+#include "symbols/variable_sizes.h"
+
+#include <elf.h>
+#include <gelf.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "symbols/elf_builder.h"
+#include "symbols/elf_file.h"
+#include "symbols/names.h"
+#include "symbols/pe_builder.h"
+
+namespace tracewell::symbols {
+namespace {
+
+TEST(VariableSizes, AgreeWithTheSymbolTable) {
+  for (const std::string program : {"daily", "debuggee", "hammer", "families"}) {
+    const auto image = Image::open(std::string(TRACEWELL_INFERIORS_DIR) + "/" + program);
+    ASSERT_TRUE(image.ok());
+    const ElfFile file((*image)->file());
+    std::vector<uint8_t> stores[3];
+    const auto contents = [&](std::string_view name, std::vector<uint8_t>& store) {
+      const ElfFile::Section* const section = file.find(name);
+      return section == nullptr ? Bytes() : file.contents(*section, store);
+    };
+    const auto sizes = variable_sizes({contents(".debug_info", stores[0]),
+                                       contents(".debug_abbrev", stores[1]),
+                                       contents(".debug_addr", stores[2]), Endian::Little});
+    std::map<uint64_t, uint64_t> stated;
+    const ElfFile::Section* const table = file.find(SHT_SYMTAB);
+    ASSERT_NE(table, nullptr);
+    for (size_t at = 0; at + sizeof(Elf64_Sym) <= table->bytes.size(); at += sizeof(Elf64_Sym)) {
+      Elf64_Sym one;
+      std::memcpy(&one, table->bytes.data() + at, sizeof one);
+      if (ELF64_ST_TYPE(one.st_info) == STT_OBJECT) stated[one.st_value] = one.st_size;
+    }
+    size_t compared = 0;
+    for (const VariableSize& one : sizes) {
+      const auto found = stated.find(one.address);
+      if (found == stated.end()) continue;
+      EXPECT_EQ(one.size, found->second) << program << std::hex << " " << one.address;
+      ++compared;
+    }
+    EXPECT_GE(compared, 1u) << program;
+  }
+}
+
+/// short counter[5] at 0x402008, in a unit of 32-bit DWARF 4.
+TestPe with_array() {
+  const std::string abbreviations =
+      std::string("\x01\x11\x01\x00\x00", 5) +          // a unit, with children
+      std::string("\x02\x24\x00\x0b\x0b\x00\x00", 7) +  // a base type: its size
+      std::string("\x03\x01\x01\x49\x13\x00\x00", 7) +  // an array, with children: its type
+      std::string("\x04\x21\x00\x2f\x0b\x00\x00", 7) +  // its upper bound
+      std::string("\x05\x34\x00\x49\x13\x02\x18\x00\x00", 9) + std::string("\0", 1);
+  std::string body = std::string("\x04\x00\0\0\0\0\x08\x01", 8);  // version, table, 8; the unit
+  const auto reference = [](uint32_t to) {
+    return std::string(1, static_cast<char>(to)) + std::string("\0\0\0", 3);
+  };
+  const auto at = [&] { return static_cast<uint32_t>(body.size() + 4); };
+  const uint32_t type = at();
+  body += "\x02\x02";
+  const uint32_t array = at();
+  body += "\x03" + reference(type);
+  body += std::string("\x04\x04\x00", 3);  // and the end of its children
+  body += "\x05" + reference(array) + std::string("\x09\x03\x08\x20\x40\0\0\0\0\0", 10);
+  body += std::string("\0", 1);
+  const std::string info = reference(static_cast<uint32_t>(body.size())) + body;
+  const auto bytes = [](const std::string& text) {
+    return std::vector<uint8_t>(text.begin(), text.end());
+  };
+  TestPe pe;
+  pe.image_base = 0x400000;
+  pe.sections = {{".text", 0x1000, TestPe::kText, std::vector<uint8_t>(0x100, 0x90)},
+                 {".data", 0x2000, TestPe::kData, std::vector<uint8_t>(0x100, 0)},
+                 {"/4", 0x3000, TestPe::kReadOnly, bytes(info)},
+                 {"/16", 0x4000, TestPe::kReadOnly, bytes(abbreviations)}};
+  // Names that are too long for a section stand among those of symbols, behind their size.
+  pe.symbols = {{".debug_info", 0, 3, 3, false}, {".debug_abbrev", 0, 4, 3, false},
+                {"counter", 0x8, 2, 2, false}};
+  return pe;
+}
+
+TEST(VariableSizes, LimitTheNamesOfPeFiles) {
+  auto owner = shared_bytes(with_array().build());
+  auto image = Image::parse(*owner, owner, "test.exe");
+  ASSERT_TRUE(image) << image.error().text();
+  const auto names = Names::read(*image, "");
+  ASSERT_TRUE(names->object_at(0x402008));
+  EXPECT_EQ(names->object_at(0x402011)->offset, 9u);
+  EXPECT_FALSE(names->object_at(0x402012)) << "a name reaches beyond its variable";
+  ASSERT_EQ(names->find("counter").size(), 1u);
+  EXPECT_EQ(names->find("counter")[0].size_bytes, 10u);
+}
+
+TEST(VariableSizes, DamageIsSurvived) {
+  const std::vector<uint8_t> bytes = with_array().build();
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    auto changed = bytes;
+    changed[at] ^= static_cast<uint8_t>(1 << (at % 8));
+    auto owner = shared_bytes(changed);
+    if (auto image = Image::parse(*owner, owner, "test.exe"); image.ok())
+      Names::read(*image, "")->object_at(0x402008);
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::symbols

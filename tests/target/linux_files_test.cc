@@ -1,0 +1,220 @@
+// What a program of another user may lie about: descriptors that it shares with us, the files of
+// its libraries, and their names. Root runs it as that user.
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "base/open.h"
+#include "target/linux/mapped_files.h"
+#include "target/users.h"
+
+namespace tracewell::target {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<uint8_t> bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string text_of(const Result<UniqueFd>& fd) {
+  if (!fd.ok()) return "error: " + fd.error().text();
+  char text[64];
+  const ssize_t got = ::pread(fd->get(), text, sizeof text, 0);
+  return {text, static_cast<size_t>(std::max<ssize_t>(got, 0))};
+}
+
+/// A file that the program's user may read, and not write.
+class Swapping : public testing::Test {
+ protected:
+  /// Shares memory until the other process has put its file in place, and says what came of that.
+  void share(const std::string& access, const std::string& when) {
+    const std::string file = folder_.write("file", "not for you", 0644);
+    if (is_root() && access == "write") {
+      ASSERT_EQ(::chown(file.c_str(), kOtherUser, kOtherUser), 0);
+    }
+    const OtherProgram program({folder_.take("swaps"), file, access, when});
+    ASSERT_EQ(program.said(), "ready");
+    Debuggee one;
+    one.attach(program.pid());
+    FastSites& fast = *one.target->trace_sites()->fast();
+    bool refused = false;
+    std::set<uint64_t> places;
+    for (int turn = 0; turn < 200 && !refused; ++turn) {
+      const auto shared = fast.share(one.pid, kBytes);
+      ASSERT_EQ(fs::file_size(file), std::string("not for you").size()) << "turn " << turn;
+      if (shared.ok()) {
+        EXPECT_EQ(shared->address % 4096, 0u);
+        EXPECT_TRUE(places.insert(shared->address).second) << "at the same place again";
+        shared->bytes[0] = 77;
+        ASSERT_EQ(one.read<uint8_t>(shared->address), 77) << "not shared";
+        fast.release(one.pid);
+        static_cast<void>(fast.processor(one.pid));  // gives back what is unwanted
+        continue;
+      }
+      refused = true;
+      EXPECT_EQ(shared.error().code, Errc::Unsupported) << shared.error().text();
+      EXPECT_NE(shared.error().message.find("changes its descriptors"), std::string::npos);
+    }
+    EXPECT_TRUE(refused) << "nothing was ever put in place";
+    EXPECT_EQ(bytes_of(file), bytes_of(folder_.write("same", "not for you", 0644)));
+  }
+
+  static constexpr uint64_t kBytes = 1 << 20;
+  OpenFolder folder_;
+};
+
+TEST_F(Swapping, AFileInPlaceOfTheMemoryKeepsItsSize) { share("read", "new"); }
+TEST_F(Swapping, AFileOfTheUsersOwnDoesToo) { share("write", "new"); }
+TEST_F(Swapping, WhatIsMappedIsComparedWithWhatWeHave) { share("write", "sized"); }
+
+TEST(LinuxFiles, LibrariesBehindTheirUsersLinksAreFound) {
+  OpenFolder folder;
+  folder.take("debuggee");
+  folder.take("libdaily.so");
+  folder.link("libdaily.so", "linked.so");
+  const OtherProgram program({folder.take("liar"), "names", folder.at("debuggee")},
+                             {"LD_PRELOAD=" + folder.at("linked.so")});
+  ASSERT_EQ(program.said(), "lied");
+  // What is behind the name now is nothing that the program could read.
+  folder.write("secret", "secret");
+  folder.link("secret", "linked.so");
+  Debuggee one;
+  one.attach(program.pid());
+  ProcessFacts& facts = *one.target->facts();
+  const std::vector<Module> modules = *facts.modules(one.pid);
+  const auto expect = [&](size_t number, const std::string& file) {
+    const auto bytes = facts.read_module(one.pid, modules[number], 1 << 30);
+    ASSERT_TRUE(bytes.ok()) << bytes.error().text();
+    EXPECT_TRUE(*bytes == bytes_of(file)) << file;
+    EXPECT_EQ(facts.read_module(one.pid, modules[number], 100).error().code, Errc::Limit);
+  };
+  expect(0, folder.at("liar"));
+  size_t libraries = 0;
+  for (size_t i = 1; i < modules.size(); ++i) {
+    if (modules[i].path == folder.at("linked.so")) expect(i, folder.at("libdaily.so"));
+    else if (modules[i].path.find("libc.so") != std::string::npos) expect(i, modules[i].path);
+    else continue;
+    ++libraries;
+  }
+  EXPECT_EQ(libraries, 2u) << "the linked one, and the C library behind links of root's";
+}
+
+TEST(LinuxFiles, AListWithLiesIsAnsweredSoon) {
+  OpenFolder folder;
+  const std::string large = folder.write("large", "x", 0644);
+  fs::resize_file(large, uint64_t{512} << 20);
+  const OtherProgram program({folder.take("liar"), "many", large});
+  ASSERT_EQ(program.said(), "lied");
+  Debuggee one;
+  one.attach(program.pid());
+  ProcessFacts& facts = *one.target->facts();
+  const Watchdog watchdog(60, "modules");
+  const std::vector<Module> modules = *facts.modules(one.pid);
+  size_t lies = 0;
+  for (const Module& module : modules) lies += module.path == large;
+  EXPECT_EQ(lies, 1u) << "one place, one module";
+  EXPECT_LT(modules.size(), 20u);
+  facts.give_up = [] { return true; };
+  EXPECT_FALSE(facts.modules(one.pid).ok());
+}
+
+TEST(LinuxFiles, NamesOfLibrariesAreXml) {
+  OpenFolder folder;
+  const OtherProgram program({folder.take("liar"), "names", folder.take("debuggee")});
+  ASSERT_EQ(program.said(), "lied");
+  Debuggee one;
+  one.attach(program.pid());
+  const std::string list = *one.target->facts()->libraries_svr4(one.pid);
+  const std::string lost = "\xef\xbf\xbd";
+  for (const std::string& name :
+       {"/a" + lost + lost + "[31m\x7f.so", "/latin" + lost + ".so",
+        std::string("/&lt;&amp;&quot;&apos;&gt;.so"), std::string("/line&#10;end&#9;tab.so"),
+        std::string("/gr\xc3\xbc\xc3\x9f.so")})
+    EXPECT_NE(list.find("name=\"" + name + "\""), std::string::npos) << name << "\n" << list;
+}
+
+TEST(LinuxFiles, SharedMemoryIsSomewhereElseEachTime) {
+  std::set<uint64_t> places;
+  for (int i = 0; i < 4; ++i) {
+    Debuggee one;
+    one.launch({"ends"});
+    one.breakpoint(one.symbol("main"));
+    ASSERT_EQ(one.go().kind, StopEvent::Kind::Breakpoint);
+    const auto shared = one.target->trace_sites()->fast()->share(one.pid, 1 << 20);
+    ASSERT_TRUE(shared.ok()) << shared.error().text();
+    EXPECT_EQ(shared->address % 4096, 0u);
+    EXPECT_TRUE(places.insert(shared->address).second) << std::hex << shared->address;
+  }
+}
+
+/// A file of this process's own memory.
+class Mapped : public testing::Test {
+ protected:
+  Mapped() : path_(folder_.write("mapped", "mapped", 0644)) {
+    const auto fd = open_named(path_);
+    here_ = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, fd->get(), 0);
+  }
+  ~Mapped() override {
+    ::munmap(here_, 4096);
+    if (is_root()) {
+      EXPECT_EQ(::seteuid(0), 0);
+    }
+  }
+  live::Mapping map() const {
+    for (const live::Mapping& one : live::mappings(::getpid()))
+      if (one.start == reinterpret_cast<uint64_t>(here_)) return one;
+    return {};
+  }
+  std::string opened() const { return text_of(live::open_mapped(::getpid(), map())); }
+  /// The kernel does not lead others than root to the file.
+  void as_user() {
+    if (is_root()) {
+      ASSERT_EQ(::seteuid(kOtherUser), 0);
+    }
+  }
+
+  OpenFolder folder_;
+  std::string path_;
+  void* here_ = nullptr;
+};
+
+TEST_F(Mapped, IsOpenedByTheNameInTheMaps) {
+  as_user();
+  EXPECT_EQ(opened(), "mapped");
+}
+
+TEST_F(Mapped, AnotherFileOfThatNameIsNotBelieved) {
+  fs::rename(path_, folder_.at("moved"));
+  EXPECT_EQ(opened(), "mapped");
+  const live::Mapping before = [&] {
+    live::Mapping out = map();
+    out.path = path_;  // as if it had been read a moment before
+    return out;
+  }();
+  folder_.write("mapped", "other", 0644);
+  as_user();
+  EXPECT_NE(text_of(live::open_mapped(::getpid(), before)).find("not the file that is mapped"),
+            std::string::npos);
+}
+
+TEST_F(Mapped, IsRootsToOpenWhateverItsNameIsNow) {
+  if (!is_root()) GTEST_SKIP() << "only root is led there by the kernel";
+  fs::remove(path_);
+  EXPECT_EQ(opened(), "mapped");
+}
+
+TEST_F(Mapped, WhatIsNoFileIsNotOpened) {
+  live::Mapping none = map();
+  none.inode = 0;
+  EXPECT_EQ(live::open_mapped(::getpid(), none).error().code, Errc::NotFound);
+}
+
+}  // namespace
+}  // namespace tracewell::target
