@@ -24,8 +24,9 @@ void wait_a_little(long ns) {
 
 }  // namespace
 
-Collector::Collector(const Folder& folder, LogFolder& log, const Uuid& session)
-    : folder_(folder), log_(log), session_(session) {}
+Collector::Collector(const Folder& folder, LogFolder& log, const Uuid& session,
+                     std::optional<LogClock> clock)
+    : folder_(folder), log_(log), session_(session), clock_(clock) {}
 Collector::~Collector() = default;
 
 /// Looks into the folder only when something was made or removed there since.
@@ -57,7 +58,9 @@ Status Collector::find_rings() {
 
 /// Where it says so, `check` and reports count it.
 Status Collector::tell_lost(uint64_t records, const std::string& why) {
-  return add_mark(folder_, session_, fmt::format("{} records lost: {}", records, why));
+  const Instant at = now();
+  return add_mark(folder_, session_, fmt::format("{} records lost: {}", records, why),
+                  clock_ ? ticks_at(*clock_, at.time_ns) : at.ticks);
 }
 
 /// Once for each: it stays there, for a release that can read it.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,8 +24,10 @@ class Collector {
  public:
   /// `folder` is the log's; its rings are in `.rings` there. Those of other sessions are left
   /// alone: programs of one whose log was removed do not know that it was made anew by another.
-  /// Both outlive the collector.
-  Collector(const Folder& folder, LogFolder& log, const Uuid& session);
+  /// Both outlive the collector. `clock` is the log's where it may be of another boot, whose
+  /// counter says nothing of it now.
+  Collector(const Folder& folder, LogFolder& log, const Uuid& session,
+            std::optional<LogClock> clock = std::nullopt);
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -58,6 +61,7 @@ class Collector {
   const Folder& folder_;
   LogFolder& log_;
   Uuid session_;
+  std::optional<LogClock> clock_;
   std::map<std::string, std::unique_ptr<RingFile>> rings_;  // by name of the file
   int64_t folder_changed_ns_ = -1;
   uint64_t rounds_ = 0, taken_ = 0;

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "hooks/collector.h"
 #include "hooks/control.h"
+#include "hooks/log_clock.h"
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
 #include "hooks/ring_file.h"
@@ -45,6 +46,10 @@ std::optional<tracewell_ring> ring_head(Bytes bytes) {
 /// A pipe or a device that is no ring and no core file may have no end.
 bool may_have_rings(Bytes bytes) {
   return ring_head(bytes) || as_text(bytes).starts_with("\x7f" "ELF");
+}
+
+Instant start_of(const tracewell_ring& head) {
+  return {head.ticks, head.time_ns, head.monotonic_ns};
 }
 
 uint64_t bytes_of(const tracewell_ring& head) {
@@ -169,7 +174,6 @@ Result<Folder> prepare_log(const tracewell_ring& head, const std::string& path,
   }
   if (!log.ok() || !log->facts_of_name(kRingsName)) log = make_log_folder(path);
   if (!log.ok()) return log;
-  const Instant start{head.ticks, head.time_ns, head.monotonic_ns};
   const char* mode = head.mode == TRACEWELL_RING_CIRCULAR ? "circular"
                      : head.mode == TRACEWELL_RING_SINGLE ? "single"
                                                           : "alternate";
@@ -178,7 +182,7 @@ Result<Folder> prepare_log(const tracewell_ring& head, const std::string& path,
                           {"channel", fmt::format("{}", head.channel)}};
   constexpr bool kCpus = true;  // rings do not say whether their records do
   TW_RETURN_IF_ERROR(
-      write_metadata(*log, metadata_text(uuid, clock_of(start, head.hertz), facts, kCpus)));
+      write_metadata(*log, metadata_text(uuid, clock_of(start_of(head), head.hertz), facts, kCpus)));
   return log;
 }
 
@@ -211,13 +215,18 @@ Status put_ring(const DeadRing& ring, const Folder& rings) {
   return {};
 }
 
+/// The rings may be of a boot before, and so may their log: its clock tells the time of its marks.
+Status tell(const tracewell_ring& head, const Folder& log, std::string_view text) {
+  const uint64_t ticks = ticks_at(clock_of(start_of(head), head.hertz), now().time_ns);
+  return add_mark(log, ring_uuid(head), text, ticks);
+}
+
 /// What was not there any more when the ring was read.
 Status tell_cut(const DeadRing& ring, const Folder& log) {
   if (ring.bytes.size() >= bytes_of(ring.head) && !ring.file->lost()) return {};
-  return add_mark(log, ring_uuid(ring.head),
-                  fmt::format("0 records lost: the end of the buffer {} is missing, with what was "
-                              "in it",
-                              name_of(ring.head)));
+  return tell(ring.head, log,
+              fmt::format("0 records lost: the end of the buffer {} is missing, with what was in it",
+                          name_of(ring.head)));
 }
 
 }  // namespace
@@ -260,11 +269,11 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
     for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, in));
   }
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
-  Collector collector(log, folder, ring_uuid(head));
+  Collector collector(log, folder, ring_uuid(head), clock_of(start_of(head), head.hertz));
   TW_RETURN_IF_ERROR(collector.finish());
   for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(tell_cut(one, log));
   TW_RETURN_IF_ERROR(
-      add_mark(log, ring_uuid(head), fmt::format("{} rings collected by trcdead", rings.size())));
+      tell(head, log, fmt::format("{} rings collected by trcdead", rings.size())));
   release_log(log);
   return Rescue{path, rings.size(), collector.taken()};
 }

@@ -2,6 +2,7 @@
 
 #include <x86intrin.h>
 
+#include <algorithm>
 #include <ctime>
 
 namespace tracewell::hooks {
@@ -45,6 +46,12 @@ LogClock clock_of(const Instant& start, uint64_t hertz) {
   clock.seconds = static_cast<int64_t>(seconds);
   clock.ticks = static_cast<uint64_t>((origin - seconds * kNano) * Wide{clock.hertz} / kNano);
   return clock;
+}
+
+uint64_t ticks_at(const LogClock& clock, int64_t time_ns) {
+  const Wide passed_ns = Wide{time_ns} - Wide{clock.seconds} * kNano;
+  const Wide ticks = passed_ns * Wide{clock.hertz} / kNano - Wide{clock.ticks};
+  return static_cast<uint64_t>(std::clamp(ticks, Wide{0}, Wide{INT64_MAX}));
 }
 
 LogClock measure_clock(const Instant& start, const Instant& end) {

@@ -24,6 +24,9 @@ struct LogClock {
 /// When the counter's frequency is known, and what time it was once.
 LogClock clock_of(const Instant& start, uint64_t hertz);
 
+/// What the counter would show at `time_ns`, in a log of another boot, too. At least 0.
+uint64_t ticks_at(const LogClock& clock, int64_t time_ns);
+
 /// Of two instants; the longer the time between them, the better. `start` is right exactly.
 LogClock measure_clock(const Instant& start, const Instant& end);
 

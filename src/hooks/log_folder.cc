@@ -55,6 +55,20 @@ Status write_all(int fd, Bytes head, Bytes rest, const Folder& folder, const std
   return {};
 }
 
+std::vector<uint8_t> mark_record(std::string_view text, uint64_t ticks) {
+  constexpr size_t kTextMax = 1024;
+  text = text.substr(0, kTextMax);
+  std::vector<uint8_t> record;
+  ByteWriter out(record, Endian::Little);
+  out.uint(TRACEWELL_RECORD_MARK, 1);
+  out.uint(0, 1);
+  out.uint(ticks, 6);
+  out.uint(text.size(), 2);
+  out.bytes(as_bytes(text));
+  record.resize((record.size() + 3) / 4 * 4);
+  return record;
+}
+
 /// All of an open file, wherever its descriptor stands.
 Result<std::shared_ptr<InputFile>> read_again(const UniqueFd& fd, const std::string& path) {
   UniqueFd again(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
@@ -212,18 +226,7 @@ Status LogFolder::sync() {
   return folder_->sync();
 }
 
-Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text) {
-  constexpr size_t kTextMax = 1024;
-  text = text.substr(0, kTextMax);
-  const uint64_t ticks = now().ticks;
-  std::vector<uint8_t> record;
-  ByteWriter out(record, Endian::Little);
-  out.uint(TRACEWELL_RECORD_MARK, 1);
-  out.uint(0, 1);
-  out.uint(ticks, 6);
-  out.uint(text.size(), 2);
-  out.bytes(as_bytes(text));
-  record.resize((record.size() + 3) / 4 * 4);
+Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text, uint64_t ticks) {
   const std::string name(kMarksName);
   TW_ASSIGN_OR_RETURN(const UniqueFd fd, log.open_own(name, Folder::Make::IfMissing, 0600, true));
   tracewell_packet head{};
@@ -231,16 +234,18 @@ Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text) {
   head.stream_id = TRACEWELL_PACKET_STREAM;
   head.record_bytes_max = TRACEWELL_RECORD_BYTES_MAX;
   std::memcpy(head.uuid, uuid.data(), uuid.size());
-  head.ticks_begin = head.ticks_end = ticks;
   {
     TW_ASSIGN_OR_RETURN(const auto file, read_again(fd, log.path_of(name)));
     for (Bytes rest = file->bytes(); const auto one = ring::read_hook_packet(rest);) {
       ++head.number;
       head.stream_id = one->stream_id;  // a file has packets of one kind
+      ticks = std::max(ticks, one->ticks_end);
       if (one->packet_bits / 8 >= rest.size()) break;
       rest = rest.subspan(one->packet_bits / 8);
     }
   }
+  head.ticks_begin = head.ticks_end = ticks;
+  const std::vector<uint8_t> record = mark_record(text, ticks);
   const uint32_t head_bytes = ring::hook_head_bytes(head);
   head.packet_bits = head.content_bits = (head_bytes + record.size()) * 8;
   head.state = TRACEWELL_PACKET_WHOLE;

@@ -54,8 +54,10 @@ Status write_metadata(const Folder& log, const std::string& text);
 Status declare_packets(const Folder& log);
 /// The same text with another clock.
 Status change_clock(const Folder& log, const LogClock& clock);
-/// Says what an operator did, now.
-Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text);
+/// Says what an operator did at `ticks`: now, where the log is of this boot. A mark is never ahead
+/// of the one before it, since readers of CTF refuse a stream whose times go back.
+Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text,
+                uint64_t ticks = now().ticks);
 
 /// Takes packets. One at a time writes to a log.
 class LogFolder {

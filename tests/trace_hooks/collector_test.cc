@@ -246,6 +246,37 @@ TEST(HooksCollector, LogsOfTheReleaseBeforeAreReadAndGoOn) {
   EXPECT_EQ(World::shell("babeltrace2 '" + world.log() + "' 2>&1 >/dev/null", out), 0) << out;
 }
 
+/// Logs go on after a boot, whose counter begins anew: readers refuse a stream whose times go back.
+TEST(HooksCollector, MarksStandInTheOrderInWhichTheyWereMade) {
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 10));
+  fire(world, "10");
+  world.stop();
+  const auto folder = Folder::named(world.log());
+  ASSERT_TRUE(folder.ok());
+  ASSERT_TRUE(add_mark(*folder, world.session(), "of a boot before", now().ticks << 1).ok());
+  ASSERT_TRUE(add_mark(*folder, world.session(), "of this one").ok());
+  const LogStory story = read_log(world.log());
+  EXPECT_EQ(story.problems, std::vector<std::string>{});
+  ASSERT_GE(story.marks.size(), 2u);
+  EXPECT_EQ(story.marks[story.marks.size() - 2], "of a boot before");
+  EXPECT_EQ(story.marks.back(), "of this one");
+  std::string out;
+  EXPECT_EQ(World::shell("babeltrace2 '" + world.log() + "' 2>&1 >/dev/null", out), 0) << out;
+}
+
+TEST(HooksCollector, TheTimeOfALogOfAnotherBootIsTold) {
+  // A counter of 3 GHz that shows 1 000 in the year 2023, and one that began in a year before.
+  const LogClock clock = clock_of({1000, 1'700'000'000'123'456'789, 5}, 3'000'000'000);
+  EXPECT_EQ(ticks_at(clock, 1'700'000'000'123'456'789), 1000u);
+  EXPECT_EQ(ticks_at(clock, 1'700'000'002'123'456'789), 6'000'001'000u);
+  EXPECT_EQ(ticks_at(clock, 1'600'000'000'000'000'000), 0u) << "before the counter began";
+  const LogClock later = clock_of({uint64_t{3'000'000'000} * 31'000'000, 1'700'000'000'000'000'000,
+                                   5}, 3'000'000'000);
+  EXPECT_EQ(ticks_at(later, 1'700'000'001'000'000'000),
+            uint64_t{3'000'000'000} * 31'000'001);
+}
+
 /// A program may cut its ring: it loses its own hooks, and the others none.
 TEST(HooksCollector, RingThatItsProgramCutsIsALossOfItsOwn) {
   World world;
