@@ -47,6 +47,14 @@ Status check_own(int fd, const std::string& path) {
   return {};
 }
 
+/// What `path` calls the folder that has `name`.
+std::string parent_in(const std::string& path, const std::string& name) {
+  const size_t at = path.rfind(name);
+  const size_t slash = at == std::string::npos || at == 0 ? 0 : at - 1;
+  if (slash == 0) return path.starts_with('/') ? "/" : ".";
+  return path.substr(0, slash);
+}
+
 }  // namespace
 
 Result<Folder> Folder::named(const std::string& path) {
@@ -70,10 +78,8 @@ Result<Folder::Entry> Folder::around(const std::string& path) {
   TW_ASSIGN_OR_RETURN(Place place, place_beside(path));
   if (!place.folder.valid() || !is_plain(place.name))
     return refused(path, "that is no name for a file or a folder");
-  const size_t name = path.rfind(place.name);
-  const size_t slash = name == std::string::npos || name == 0 ? 0 : name - 1;
-  std::string parent = slash == 0 ? (path.starts_with('/') ? "/" : ".") : path.substr(0, slash);
-  return Entry{Folder(std::move(place.folder), std::move(parent)), std::move(place.name)};
+  return Entry{Folder(std::move(place.folder), parent_in(path, place.name)),
+               std::move(place.name)};
 }
 
 Result<Folder> Folder::found(const std::string& path, const FoundRules& rules) {
@@ -84,7 +90,8 @@ Result<Folder> Folder::found(const std::string& path, const FoundRules& rules) {
 Result<Folder> Folder::make(const std::string& path) {
   TW_ASSIGN_OR_RETURN(const Place place, place_beside(path));
   if (place.name == ".") return named(path);
-  const Folder parent(UniqueFd(::fcntl(place.folder.get(), F_DUPFD_CLOEXEC, 0)), path);
+  const Folder parent(UniqueFd(::fcntl(place.folder.get(), F_DUPFD_CLOEXEC, 0)),
+                      parent_in(path, place.name));
   TW_ASSIGN_OR_RETURN(Folder out, parent.make_inside(place.name));
   out.path_ = path;
   return out;

@@ -48,7 +48,7 @@ bool may_have_rings(Bytes bytes) {
   return ring_head(bytes) || as_text(bytes).starts_with("\x7f" "ELF");
 }
 
-Instant start_of(const tracewell_ring& head) {
+Instant ring_start(const tracewell_ring& head) {
   return {head.ticks, head.time_ns, head.monotonic_ns};
 }
 
@@ -181,8 +181,8 @@ Result<Folder> prepare_log(const tracewell_ring& head, const std::string& path,
                           {"mode", mode},
                           {"channel", fmt::format("{}", head.channel)}};
   constexpr bool kCpus = true;  // rings do not say whether their records do
-  TW_RETURN_IF_ERROR(
-      write_metadata(*log, metadata_text(uuid, clock_of(start_of(head), head.hertz), facts, kCpus)));
+  const LogClock clock = clock_of(ring_start(head), head.hertz);
+  TW_RETURN_IF_ERROR(write_metadata(*log, metadata_text(uuid, clock, facts, kCpus)));
   return log;
 }
 
@@ -216,17 +216,18 @@ Status put_ring(const DeadRing& ring, const Folder& rings) {
 }
 
 /// The rings may be of a boot before, and so may their log: its clock tells the time of its marks.
-Status tell(const tracewell_ring& head, const Folder& log, std::string_view text) {
-  const uint64_t ticks = ticks_at(clock_of(start_of(head), head.hertz), now().time_ns);
+Status tell_of_ring(const tracewell_ring& head, const Folder& log, std::string_view text) {
+  const uint64_t ticks = ticks_at(clock_of(ring_start(head), head.hertz), now().time_ns);
   return add_mark(log, ring_uuid(head), text, ticks);
 }
 
 /// What was not there any more when the ring was read.
 Status tell_cut(const DeadRing& ring, const Folder& log) {
   if (ring.bytes.size() >= bytes_of(ring.head) && !ring.file->lost()) return {};
-  return tell(ring.head, log,
-              fmt::format("0 records lost: the end of the buffer {} is missing, with what was in it",
-                          name_of(ring.head)));
+  return tell_of_ring(ring.head, log,
+                      fmt::format("0 records lost: the end of the buffer {} is missing, with what "
+                                  "was in it",
+                                  name_of(ring.head)));
 }
 
 }  // namespace
@@ -269,11 +270,11 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
     for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, in));
   }
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
-  Collector collector(log, folder, ring_uuid(head), clock_of(start_of(head), head.hertz));
+  Collector collector(log, folder, ring_uuid(head), clock_of(ring_start(head), head.hertz));
   TW_RETURN_IF_ERROR(collector.finish());
   for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(tell_cut(one, log));
   TW_RETURN_IF_ERROR(
-      tell(head, log, fmt::format("{} rings collected by trcdead", rings.size())));
+      tell_of_ring(head, log, fmt::format("{} rings collected by trcdead", rings.size())));
   release_log(log);
   return Rescue{path, rings.size(), collector.taken()};
 }

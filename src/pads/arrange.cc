@@ -10,8 +10,9 @@
 namespace tracewell::pads {
 namespace {
 
-/// How much is asked for: pads for all, a trap for the site, traps for all that is concerned.
-enum class Wish : uint8_t { Pads, TrapHere, Traps };
+/// How much is asked for: pads for all, a trap for the site, traps for all that is concerned, and
+/// traps also for those that have no room for a trap while they are there.
+enum class Wish : uint8_t { Pads, TrapHere, Traps, TrapsAllAround };
 
 Plan trap_at(uint64_t site) {
   Plan plan;
@@ -52,20 +53,45 @@ bool take(Patches& patches, Change& change, Plan plan) {
   return true;
 }
 
+/// The plans that have the site's byte, or whose jumps rely on it, and those on them.
+void find_in_way(const Patches& patches, uint64_t site, std::set<uint64_t>& hosts) {
+  const Patches::Byte* const in_way = patches.byte(site);
+  if (in_way == nullptr) return;
+  if (in_way->written || in_way->moved) find_plans_on(patches, in_way->owner, hosts);
+  for (const uint64_t relying : in_way->relied) find_plans_on(patches, relying, hosts);
+}
+
+/// Those in the way of the site, of the sites that these serve, and so on. The jump of an endbr64
+/// stands behind it, and the endbr64 itself may be what another jump relies on.
+std::set<uint64_t> all_in_way(const Patches& patches, uint64_t site) {
+  std::set<uint64_t> hosts, seen = {site};
+  for (std::vector<uint64_t> open = {site}; !open.empty();) {
+    std::set<uint64_t> found;
+    find_in_way(patches, open.back(), found);
+    open.pop_back();
+    for (const uint64_t host : found)
+      if (hosts.insert(host).second)
+        for (const uint64_t served : patches.find(host)->slots)
+          if (seen.insert(served).second) open.push_back(served);
+  }
+  return hosts;
+}
+
 /// nullopt when some site would be left without anything.
 std::optional<Change> attempt(Patches& patches, uint64_t site, Wish wish) {
   Change change;
   std::set<uint64_t> hosts;
-  const Patches::Byte in_way = *patches.byte(site);
-  if (in_way.written || in_way.moved) find_plans_on(patches, in_way.owner, hosts);
-  for (const uint64_t relying : in_way.relied) find_plans_on(patches, relying, hosts);
+  if (wish == Wish::TrapsAllAround)
+    hosts = all_in_way(patches, site);
+  else
+    find_in_way(patches, site, hosts);
   std::vector<uint64_t> others = clear(patches, hosts, change);
   const Planner planner(patches);
   Plan first = wish == Wish::Pads ? planner.plan(site) : trap_at(site);
   if (!take(patches, change, std::move(first))) return std::nullopt;
+  const bool pads = wish == Wish::Pads || wish == Wish::TrapHere;
   for (const uint64_t other : others)
-    if (!take(patches, change, wish == Wish::Traps ? trap_at(other) : planner.plan(other)))
-      return std::nullopt;
+    if (!take(patches, change, pads ? planner.plan(other) : trap_at(other))) return std::nullopt;
   // A plan that only gave up slots, and then went after all, has gone.
   std::erase_if(change.changed, [&](uint64_t host) {
     return patches.find(host) == nullptr ||
@@ -86,7 +112,7 @@ Change admit(Patches& patches, uint64_t site) {
     return change;
   }
   if (patches.free(site)) return change;
-  for (const Wish wish : {Wish::Pads, Wish::TrapHere, Wish::Traps}) {
+  for (const Wish wish : {Wish::Pads, Wish::TrapHere, Wish::Traps, Wish::TrapsAllAround}) {
     Patches trial = patches;
     if (auto done = attempt(trial, site, wish)) {
       patches = std::move(trial);

@@ -136,7 +136,7 @@ has 'what comes then is missing in both'
 # A cut file, a padded one, and what was made of them lack steps at their end.
 whole=$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64
 head -c 100000 "$whole" >"$work/cut.trace64"
-{ cat "$work/cut.trace64"; head -c 5000 /dev/zero; } >"$work/padded.trace64"
+{ cat "$work/cut.trace64"; head -c 12000 /dev/zero; } >"$work/padded.trace64"
 for one in cut padded; do
   expect 1 repair "$work/$one.trace64" "$work/$one.saved.trace64"
   expect 0 convert "$work/$one.trace64" "$work/$one.jsonl"

@@ -12,7 +12,7 @@ cp "$sample" "$trace"
 rm -f "$index"
 expect 0 hits "$trace" --limit 1
 touch -r "$trace" "$work/time"
-head -c 600 /dev/zero | dd of="$trace" bs=1 seek=60000 conv=notrunc status=none
+head -c 600 /dev/zero | tr "\0" "\1" | dd of="$trace" bs=1 seek=60000 conv=notrunc status=none
 touch -r "$work/time" "$trace"
 cp "$trace" "$work/unknown.trace64"
 expect 1 check "$trace"

@@ -74,7 +74,8 @@ if [ "$(id -u)" = 0 ]; then
   mkdir "$work/other"
   chown 65534 "$work/other"
   chmod 644 "$work/steps.jsonl"
-  tracewell=$work/tracewell setpriv --reuid=65534 --clear-groups bash -c 'named_files other' ||
+  HOME=$work/other tracewell=$work/tracewell \
+    setpriv --reuid=65534 --clear-groups bash -c 'named_files other' ||
     fail 'as another user'
 
   # A folder as /tmp is; somebody's links in it lead to what is root's.

@@ -56,7 +56,7 @@ P
 # Texts of a trace do not act on a terminal, nor show what stands there otherwise; and, where that
 # is asked for, are no formulas.
 cat >names <<'END'
-010 1.0 "hook" G16 LOOP $HL {A0}
+010 1.0 "" G16 LOOP $HL {A0}
 END
 printf '020 1.0 "h\xc2\x9bk" "\x1b[2J\xe2\x80\xae \xc3\xa4 \xff"\n' >>names
 python3 - >bad.jsonl <<'P'
@@ -66,12 +66,12 @@ def put(event):
 put({"catalog": {"endian": "little", "extras": {"x.thread.1": "77"}}})
 put({"kind": "mark", "text": "process 77: /bin/\u009b2J\u202efdp.\u00e4\u0416", "tid": 1,
      "time_ns": 1})
+put({"kind": "hook", "id": "0200", "tid": 1, "time_ns": 1})
 for text in (b"c1 \xc2\x9b2J", "bidi \u202egpj.exe \u2066x".encode(), b"raw \xff\x9b\xe2\x80 end",
              b"esc \x1b[2J", "letters \u00e4\u0416\u65e5\U0001f600".encode(),
              b"=1+cmd", b"-2", b"@x", b"+y;=z", b"plain;text"):
     put({"kind": "hook", "id": "0100", "generic": True, "words": ["0x7"], "data": text.hex(),
          "tid": 1, "time_ns": 5})
-put({"kind": "hook", "id": "0200", "tid": 1, "time_ns": 1})
 P
 expect 0 report bad.jsonl -t names -O exec=on
 cp out text

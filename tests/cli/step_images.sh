@@ -3,8 +3,8 @@
 . "$(dirname "$0")/common.sh"
 cat >"$work/prog.c" <<'EOF'
 long total = 1;
-__attribute__((noinline)) void work(void) { total = 5; }
-int main(void) { work(); return 0; }
+__attribute__((naked, noinline)) void work(void) { __asm__("movq $5, total\n ret"); }
+__attribute__((naked)) int main(void) { __asm__("call work\n nop\n ret"); }
 EOF
 cc -g -O0 -no-pie -fcf-protection=none -o "$work/prog" "$work/prog.c"
 address() {

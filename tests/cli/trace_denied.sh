@@ -40,7 +40,7 @@ denied() {  # PATH ARGS…: tracewell says that this was forbidden
 # Folders that he may not write to, or look into.
 denied "$work/shown/log (-o names another log)" trace -a -o "$work/shown/log"
 denied "$work/hidden/log (-o names another log)" trace -a -o "$work/hidden/log"
-state=$work/shown/state denied "$work/shown/state/tracewell (-o names another log)" trace -a
+state=$work/shown/state denied "$work/shown/state: Permission denied (-o names" trace -a
 for folder in shown hidden; do
   for command in 'trace -a -o log' trcstop trcon; do
     # shellcheck disable=SC2086

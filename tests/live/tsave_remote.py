@@ -48,6 +48,7 @@ def kept_by_the_server(work, saved):
         ("outside", "tsave -r ../outside.tf"),
         ("absolute", f"tsave -r {work}/absolute.tf"),
         ("link", "tsave -r link/x.tf"),
+        ("inside", f"tsave -r {saved}/inside.tf"),
         ("no folder", "tsave -r none/x.tf"),
         ("allow", "monitor set save-overwrite 1"),
         ("over", "tsave -r here.tf"),
@@ -56,11 +57,14 @@ def kept_by_the_server(work, saved):
     ], "--save-dir", saved)
     check("error" not in said["first"] and "error" not in said["over"], str(said))
     check("exists already" in said["again"], said["again"])
-    for where in ("outside", "absolute", "link"):
+    for where in ("outside", "absolute"):
         check("only names inside the save folder" in said[where], said[where])
+    check("symbolic links inside the save folder are not followed" in said["link"], said["link"])
+    check("error" not in said["inside"], said["inside"])
     check("No such file" in said["no folder"], said["no folder"])
     check("--save-dir" in said["nowhere"], said["nowhere"])
-    same(sorted(path.name for path in saved.iterdir()), ["here.tf", "link"], "what was written")
+    same(sorted(path.name for path in saved.iterdir()), ["here.tf", "inside.tf", "link"],
+         "what was written")
     check(not (work / "outside.tf").exists() and not (work / "absolute.tf").exists(), "outside")
     ours, gdbs = frames_of(saved / "here.tf"), frames_of(work / "local.tf")
     check(len(ours) > 10, f"{len(ours)} frames")

@@ -101,13 +101,27 @@ TEST(Patches, WhoMeetsABreakpoint) {
   EXPECT_EQ(world.patches.meeting({kAt + 8, kAt + 9}), nullptr);
 }
 
+/// An endbr64 that the jump in front of it relies on; its own jump stands behind it.
+const Program kBeforeEndbr = {{0x48, 0x8b, 0x0c, 0xce,        // 0   mov (%rsi,%rcx,8),%rcx
+                               0xff, 0xe1,                    // 4   jmp *%rcx
+                               0xf3, 0x0f, 0x1e, 0xfa,        // 6   endbr64
+                               0x85, 0xff,                    // 10  test %edi,%edi
+                               0x7e, 0x08,                    // 12  jle 22
+                               0x83, 0xc7, 0x01,              // 14  add $1,%edi
+                               0xb8, 0x01, 0x00, 0x00, 0x00,  // 17  mov $1,%eax
+                               0xc3}};                        // 22
+const std::vector<uint64_t> kBeforeEndbrSites = {0, 4, 6, 10, 12, 14, 17, 22};
+
 /// Whoever comes in whatever order: each gets a pad or a trap, and nobody loses all that it had.
 TEST(Arrange, NobodyIsLeftWithoutAnything) {
   std::mt19937 random(23);
   size_t made_room = 0;
-  for (int round = 0; round < 300; ++round) {
-    World world({round % 2 == 0 ? kFunction : kWithoutPadding});
+  for (int round = 0; round < 900; ++round) {
+    World world(round % 3 == 0   ? Program{kFunction}
+                : round % 3 == 1 ? Program{kWithoutPadding}
+                                 : kBeforeEndbr);
     std::vector<uint64_t> order(std::begin(kSites), std::end(kSites));
+    if (round % 3 == 2) order = kBeforeEndbrSites;
     std::shuffle(order.begin(), order.end(), random);
     std::map<uint64_t, std::vector<uint8_t>> written;
     for (size_t i = 0; i < order.size(); ++i) {

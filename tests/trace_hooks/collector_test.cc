@@ -266,15 +266,14 @@ TEST(HooksCollector, MarksStandInTheOrderInWhichTheyWereMade) {
 }
 
 TEST(HooksCollector, TheTimeOfALogOfAnotherBootIsTold) {
-  // A counter of 3 GHz that shows 1 000 in the year 2023, and one that began in a year before.
-  const LogClock clock = clock_of({1000, 1'700'000'000'123'456'789, 5}, 3'000'000'000);
-  EXPECT_EQ(ticks_at(clock, 1'700'000'000'123'456'789), 1000u);
-  EXPECT_EQ(ticks_at(clock, 1'700'000'002'123'456'789), 6'000'001'000u);
-  EXPECT_EQ(ticks_at(clock, 1'600'000'000'000'000'000), 0u) << "before the counter began";
-  const LogClock later = clock_of({uint64_t{3'000'000'000} * 31'000'000, 1'700'000'000'000'000'000,
-                                   5}, 3'000'000'000);
-  EXPECT_EQ(ticks_at(later, 1'700'000'001'000'000'000),
-            uint64_t{3'000'000'000} * 31'000'001);
+  constexpr int64_t kStart = 1'700'000'000'123'456'789, kSecond = 1'000'000'000;
+  const LogClock clock = clock_of({3000, kStart, 5}, 3'000'000'000);
+  EXPECT_EQ(ticks_at(clock, kStart), 3000u);
+  EXPECT_EQ(ticks_at(clock, kStart + 2 * kSecond), 6'000'003'000u);
+  EXPECT_EQ(ticks_at(clock, kStart - 100'000'000 * kSecond), 0u) << "before the counter began";
+  constexpr uint64_t kYear = uint64_t{3'000'000'000} * 31'557'600;
+  const LogClock older = clock_of({kYear, kStart, 5}, 3'000'000'000);
+  EXPECT_EQ(ticks_at(older, kStart + kSecond), kYear + 3'000'000'000);
 }
 
 /// A program may cut its ring: it loses its own hooks, and the others none.
