@@ -35,6 +35,16 @@ Error why_not(Pid pid, int why) {
   return error;
 }
 
+constexpr int64_t kNano = 1'000'000'000;
+constexpr int64_t kPatienceNs = 10 * kNano;  // with a thread that cannot stop
+constexpr int64_t kPauseMaxNs = 2'000'000;
+
+int64_t monotonic_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return int64_t{time.tv_sec} * kNano + time.tv_nsec;
+}
+
 }  // namespace
 
 uint64_t Tracer::trace_options(bool launched) const {
@@ -61,8 +71,7 @@ Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> space) {
         auto own = AddressSpace::open(tid);
         if (!own.ok()) {
           trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-          waitpid(static_cast<pid_t>(tid), nullptr, __WALL);
-          trace(PTRACE_DETACH, tid, 0, uint64_t{0});
+          given_up_.insert(tid);
           return std::move(own).error();
         }
         space = *std::move(own);
@@ -102,6 +111,48 @@ bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused) {
   return !parents.empty();
 }
 
+/// Until all threads of this memory have stopped. One that waits in the kernel and cannot be
+/// interrupted (inside vfork, or for a file system that does not answer) stops when that is over,
+/// which another user may have in hand.
+Status Tracer::await_seized(const AddressSpace& space) {
+  const int64_t until = monotonic_ns() + kPatienceNs;
+  for (int64_t pause = 20'000;; pause = std::min(2 * pause, kPauseMaxNs)) {
+    const Thread* moving = nullptr;
+    for (Thread* thread : all_threads()) {
+      if (thread->process->space.get() != &space) continue;
+      if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
+      if (thread->run != Run::Stopped && thread->run != Run::Exiting) moving = thread;
+    }
+    if (moving == nullptr) return {};
+    if (gives_up && gives_up()) return {Errc::Target, "the server is to end"};
+    const auto status = monotonic_ns() > until ? proc_status(moving->tid) : std::nullopt;
+    if (status && status->state == 'D')
+      return {Errc::Target,
+              fmt::format("cannot attach to process {}: its thread {} waits in the kernel and "
+                          "cannot be stopped (state D), as inside vfork(2) until the child goes on",
+                          moving->process->pid, moving->tid)};
+    const timespec time{0, pause};
+    nanosleep(&time, nullptr);
+    while (wait_once(false)) {
+    }
+  }
+}
+
+/// All of them run on, those that have not stopped yet once they have.
+void Tracer::give_up_attaching(const AddressSpace& space) {
+  for (Thread* thread : all_threads()) {
+    if (thread->process->space.get() != &space) continue;
+    if (thread->run == Run::Stopped)
+      detach_thread(*thread, signal_for_detach(*thread));
+    else if (thread->run != Run::Exiting)
+      given_up_.insert(thread->tid);
+  }
+  std::vector<Pid> gone;
+  for (const auto& [pid, process] : processes_)
+    if (process->space.get() == &space) gone.push_back(pid);
+  for (const Pid pid : gone) remove_process(pid);
+}
+
 Result<StopEvent> Tracer::attach(Pid pid) {
   if (find_process(pid) != nullptr)
     return {Errc::InvalidArgument, fmt::format("attached to process {} already", pid)};
@@ -116,10 +167,18 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   careful_ = has_foreign_children();
   auto process = seize(pid, nullptr);
   if (!process.ok()) return std::move(process).error();
-  const auto stop = [&] { one_by_one.on() ? one_by_one.hold_all() : stop_all(); };
-  stop();
+  const std::shared_ptr<AddressSpace> space = (*process)->space;
+  const auto stop = [&]() -> Status {
+    if (Status stopped = await_seized(*space); !stopped) {
+      give_up_attaching(*space);
+      return stopped;
+    }
+    one_by_one.on() ? one_by_one.hold_all() : stop_all();
+    return {};
+  };
+  TW_RETURN_IF_ERROR(stop());
   // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
-  for (std::set<Pid> refused; seize_sharers(pid, refused);) stop();
+  for (std::set<Pid> refused; seize_sharers(pid, refused);) TW_RETURN_IF_ERROR(stop());
   Thread* first = first_thread(pid);
   if (first == nullptr) return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);

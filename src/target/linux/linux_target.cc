@@ -169,7 +169,9 @@ class LinuxNonStop final : public NonStop {
 
 class LinuxTarget final : public Target {
  public:
-  explicit LinuxTarget(const LinuxOptions& options) : tracer_(options) {}
+  explicit LinuxTarget(const LinuxOptions& options) : tracer_(options) {
+    tracer_.gives_up = [this] { return facts_.gives_up(); };
+  }
 
   std::vector<ProcessInfo> processes() const override;
   std::vector<ThreadInfo> threads(Pid pid) const override;

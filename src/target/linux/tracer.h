@@ -7,6 +7,7 @@
 #include <bitset>
 #include <csignal>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -136,6 +137,7 @@ class Tracer {
   LiveFastSites fast{*this};
   HitHandler* handler = nullptr;
   BreakpointFilter* filter = nullptr;
+  std::function<bool()> gives_up;  // is what takes long to be left off?
   std::bitset<65> pass_signals;
   std::bitset<65> program_signals = std::bitset<65>().set().reset(SIGTRAP).reset(SIGINT);
   bool tell_forks = false, tell_vforks = false, tell_execs = false, tell_threads = false;
@@ -171,6 +173,8 @@ class Tracer {
   void release_unborn(const AddressSpace& parent);
   Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> space);
   bool seize_sharers(Pid pid, std::set<Pid>& refused);
+  Status await_seized(const AddressSpace& space);
+  void give_up_attaching(const AddressSpace& space);
   int signal_for_detach(Thread& thread);
 
   LinuxOptions options_;
@@ -189,6 +193,7 @@ class Tracer {
   std::map<Tid, int> early_;          // stops of children whose birth was not told yet
   std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::set<Tid> dying_;               // killed as they were let go: their end is still to come
+  std::set<Tid> given_up_;            // to be let go once they stop, which may be never
   std::vector<Pid> let_go_;           // our own children that we do not trace any more
   std::vector<uint8_t> xsave_, block_;
   bool interrupt_wanted_ = false;

@@ -70,6 +70,11 @@ void Tracer::note(Tid tid, int status) {
     if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, uint64_t{0}) == 0) dying_.erase(tid);
     return;
   }
+  if (given_up_.contains(tid)) {
+    const uint64_t signal = is_signal_stop(status) ? stop_signal(status) : 0;
+    if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, signal) == 0) given_up_.erase(tid);
+    return;
+  }
   if (WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC) exec_happened(tid);
   Thread* thread = find(tid);
   if (thread == nullptr) return note_unborn(tid, status);

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Attaching to a program one of whose threads cannot be stopped, since it is inside vfork(2): the
+server can be ended meanwhile, gives up by itself, and the program goes on as before."""
+# timeout: 120
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from rsp_client import status, wait_until  # noqa: E402
+from serve_common import TRACEWELL, Server, check, same  # noqa: E402
+from trace_common import INFERIORS  # noqa: E402
+
+
+def child_of(pid):
+    return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+
+def counting_thread(pid):
+    return next(int(tid) for tid in os.listdir(f"/proc/{pid}/task") if int(tid) != pid)
+
+
+def attaching(ends):
+    """`ends` is given the server while the program's other thread stands; it ends the server."""
+    with subprocess.Popen([INFERIORS / "vforks"], stdout=subprocess.PIPE, text=True) as program:
+        same(program.stdout.readline(), "ready\n", "the program")
+        wait_until(lambda: status(program.pid, "State").startswith("D"), "vfork")
+        other = counting_thread(program.pid)
+        server = Server([*TRACEWELL, "--attach", "localhost:0", str(program.pid)])
+        wait_until(lambda: status(other, "State").startswith("t"), "the server has attached")
+        said = ends(server)
+        same(status(other, "TracerPid"), "0", f"the thread is let go: {said}")
+        os.kill(child_of(program.pid), signal.SIGUSR1)
+        same(program.wait(timeout=60), 7, f"the program's own end: {said}")
+        check(int(program.stdout.read()) > 0, "its count")
+
+
+def by_a_signal(server):
+    server.process.send_signal(signal.SIGTERM)
+    check(server.ended() != 0, "the exit status")
+    said = server.said()
+    check("the server is to end" in said, said)
+    return said
+
+
+def by_itself(server):
+    check(server.ended() != 0, "the exit status")
+    said = server.said()
+    check("cannot be stopped (state D)" in said, said)
+    return said
+
+
+def main():
+    attaching(by_a_signal)
+    attaching(by_itself)
+
+
+main()
