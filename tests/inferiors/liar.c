@@ -1,5 +1,6 @@
 // Lies about its libraries. argv[1]: what about; argv[2]: a file.
 //   many     65 536 more, all of that name and nowhere in memory, then as many at one place
+//   symbols  65 000 more, each with one hash table of symbols that has no end
 //   names    some more in one place, with names that XML cannot hold or has to spell otherwise
 // build: -D_GNU_SOURCE
 #include <fcntl.h>
@@ -33,6 +34,21 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "many") == 0) {
     for (long i = 0; i < kMany / 2; ++i) add(argv[2], (void *)(kPage * i));
     for (long i = 0; i < kMany / 2; ++i) add(argv[2], here + i);
+  } else if (strcmp(argv[1], "symbols") == 0) {
+    static uint32_t hash[5 + kMany] = {1, 1, 0, 0, 1};  // one bucket, no filter
+    static ElfW(Sym) symbols[4];
+    ElfW(Dyn) dynamic[] = {{DT_SYMTAB, {(ElfW(Addr))symbols}},
+                           {DT_STRTAB, {(ElfW(Addr))argv[2]}},
+                           {DT_GNU_HASH, {(ElfW(Addr))hash}},
+                           {DT_NULL, {0}}};
+    for (long i = 0; i < kMany; ++i) hash[5 + i] = 2;  // an even one is not the last
+    // Ahead of the C library.
+    struct link_map *const rest = _r_debug.r_map->l_next;
+    last = _r_debug.r_map;
+    for (long i = 0; i < 65000; ++i) add(argv[2], dynamic);
+    last->l_next = rest;
+    lied();
+    for (;;) pause();  // what was made here is read now
   } else {
     add("/a\x01\x1b[31m\x7f.so", here);
     add("/latin\xe9.so", here);

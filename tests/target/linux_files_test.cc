@@ -125,6 +125,20 @@ TEST(LinuxFiles, AListWithLiesIsAnsweredSoon) {
   EXPECT_FALSE(facts.modules(one.pid).ok());
 }
 
+TEST(LinuxFiles, SymbolsWithoutEndAreAnsweredSoon) {
+  OpenFolder folder;
+  const OtherProgram program({folder.take("liar"), "symbols", folder.take("debuggee")});
+  ASSERT_EQ(program.said(), "lied");
+  Debuggee one;
+  one.attach(program.pid());
+  const Watchdog watchdog(60, "a thread-local variable");
+  const auto address = one.target->thread_locals()->address(program.pid(), 0, 0);
+  ASSERT_FALSE(address.ok());
+  EXPECT_EQ(address.error().code, Errc::Limit) << address.error().text();
+  one.target->facts()->give_up = [] { return true; };
+  EXPECT_FALSE(one.target->thread_locals()->address(program.pid(), 0, 0).ok());
+}
+
 TEST(LinuxFiles, NamesOfLibrariesAreXml) {
   OpenFolder folder;
   const OtherProgram program({folder.take("liar"), "names", folder.take("debuggee")});

@@ -119,7 +119,7 @@ void Tracer::exec_happened(Tid leader) {
     process->leaving = true;
   }
   if (auto space = AddressSpace::open(leader); space.ok()) {
-    dead_spaces_.push_back(std::exchange(process->space, *std::move(space)));
+    removed_.spaces.push_back(std::exchange(process->space, *std::move(space)));
   }
   Thread& thread = add_thread(*process, leader);
   thread.resumed = true;

@@ -8,6 +8,7 @@
 #include "target/linux/thread_locals.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include <elf.h>
@@ -23,15 +24,37 @@ constexpr size_t kDynamicTagsMax = 1024;
 constexpr size_t kChainMax = 65536;
 constexpr size_t kSlotListsMax = 1024;
 constexpr size_t kSlotsMax = 1 << 20;
+constexpr size_t kReadsMax = 1'000'000;  // for one answer
+constexpr size_t kReadsPerLook = 256;    // at whether the answer is still wanted
+
+/// How much may be read for one answer: each list in the program is bounded, and a program that
+/// lies has many of them.
+class Budget {
+ public:
+  explicit Budget(const std::function<bool()>& gives_up) : gives_up_(gives_up) {}
+  bool take() {
+    if (left_ % kReadsPerLook == 0 && gives_up_ && gives_up_()) left_ = 0;
+    if (left_ == 0) return false;
+    --left_;
+    return true;
+  }
+  bool spent() const { return left_ == 0; }
+
+ private:
+  const std::function<bool()>& gives_up_;
+  size_t left_ = kReadsMax;
+};
 
 /// The program's memory as its own pointers see it.
 struct Memory {
   const AddressSpace& space;
+  Budget& budget;
   uint64_t word = 8;  // bytes of a pointer
 
   std::optional<uint64_t> uint(uint64_t at, size_t bytes) const {
     uint8_t raw[8];
-    if (bytes > sizeof raw || space.read(at, {raw, bytes}) != bytes) return std::nullopt;
+    if (bytes > sizeof raw || !budget.take() || space.read(at, {raw, bytes}) != bytes)
+      return std::nullopt;
     return load_uint(raw, bytes, Endian::Little);
   }
   std::optional<uint64_t> pointer(uint64_t at) const { return uint(at, word); }
@@ -193,13 +216,18 @@ Result<uint64_t> ThreadLocalBlocks::address(Tid tid, uint64_t link_map, uint64_t
     return {Errc::NotFound, fmt::format("no thread {}", tid)};
   const user_regs_struct& regs = tracer_.regs(*thread);
   const AddressSpace& space = *thread->process->space;
-  const Memory memory{space, space.is_32_bit ? uint64_t{4} : uint64_t{8}};
+  Budget budget(tracer_.gives_up);
+  const Memory memory{space, budget, space.is_32_bit ? uint64_t{4} : uint64_t{8}};
   const auto auxv = read_proc(tid, "auxv");
   if (!auxv) return {Errc::Target, "no auxiliary vector"};
   const AuxValues values = parse_auxv(as_bytes(*auxv), space.is_32_bit);
   const MainProgram program = find_main_program(space, values, tid);
   const std::vector<LoadedObject> objects = loaded_objects(space, program);
   const Layout layout(memory, objects);
+  if (budget.spent())
+    return {Errc::Limit, fmt::format("the program's libraries have no end of symbols: more than {} "
+                                     "reads, or the server is to end",
+                                     kReadsMax)};
   const uint64_t pointer = space.is_32_bit ? regs.gs_base : regs.fs_base;
   const auto place = [&](uint64_t block) {
     return space.is_32_bit ? (block + offset) & UINT32_MAX : block + offset;

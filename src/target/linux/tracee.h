@@ -114,6 +114,13 @@ inline bool Thread::watches_system_calls() const {
   return in_system_call || !returns.empty() || process->catches_calls;
 }
 
+/// What was removed from the tables lives on until the next event, because callers may hold it.
+struct Removed {
+  std::vector<std::unique_ptr<Thread>> threads;
+  std::vector<std::unique_ptr<Process>> processes;
+  std::vector<std::shared_ptr<AddressSpace>> spaces;
+};
+
 /// The thread goes on (with that signal), or the debugger is told.
 struct Decision {
   int signal = 0;

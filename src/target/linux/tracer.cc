@@ -51,7 +51,7 @@ void Tracer::remove_thread(Tid tid) {
   it->second->run = Run::Exiting;
   if (std::exchange(it->second->trace_step, false) && handler != nullptr) handler->on_end(tid);
   std::erase(it->second->process->threads, tid);
-  dead_threads_.push_back(std::move(it->second));
+  removed_.threads.push_back(std::move(it->second));
   threads_.erase(it);
 }
 
@@ -61,7 +61,7 @@ void Tracer::remove_process(Pid pid) {
   const std::vector<Tid> threads = it->second->threads;
   for (const Tid tid : threads) remove_thread(tid);
   last_gone_32_bit_ = it->second->space->is_32_bit;
-  dead_processes_.push_back(std::move(it->second));
+  removed_.processes.push_back(std::move(it->second));
   processes_.erase(it);
   if (processes_.empty()) interrupt_wanted_ = false;  // it was not about the next one
 }

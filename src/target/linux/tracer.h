@@ -1,5 +1,4 @@
 // The engine: threads, their stops, and what is done about each, in the files that are named below.
-//
 // A stop is collected by note() (nothing is decided), then looked at once by decide(): the debugger
 // is told, or the thread goes on. park() does the same for stops that came too late to be told.
 #pragma once
@@ -37,7 +36,6 @@ class Tracer {
   Process* find_process(Pid pid);
   Process& add_process(Pid pid, std::shared_ptr<AddressSpace> space);
   Thread& add_thread(Process& process, Tid tid);
-  /// What is removed lives on until the next event, because callers may hold it.
   void remove_thread(Tid tid);
   void remove_process(Pid pid);
   std::vector<Thread*> threads_of(const Process& process);
@@ -180,23 +178,20 @@ class Tracer {
   LinuxOptions options_;
   RegisterMap registers_64_{RegisterMap::Program::Bits64};
   RegisterMap registers_32_{RegisterMap::Program::Bits32};
-  bool last_gone_32_bit_ = false;
   Bell bell_;
   Terminal terminal_;
   std::map<Pid, std::unique_ptr<Process>> processes_;
   std::unordered_map<Tid, std::unique_ptr<Thread>> threads_;
-  std::vector<std::unique_ptr<Thread>> dead_threads_;
-  std::vector<std::unique_ptr<Process>> dead_processes_;
-  std::vector<std::shared_ptr<AddressSpace>> dead_spaces_;
+  Removed removed_;
   std::deque<Tid> ready_;             // fresh stops, in order
   std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's
   std::map<Tid, int> early_;          // stops of children whose birth was not told yet
   std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::set<Tid> dying_;               // killed as they were let go: their end is still to come
-  std::set<Tid> given_up_;            // to be let go once they stop, which may be never
+  std::set<Tid> given_up_;            // let go once they stop, which may be never
   std::vector<Pid> let_go_;           // our own children that we do not trace any more
   std::vector<uint8_t> xsave_, block_;
-  bool interrupt_wanted_ = false;
+  bool interrupt_wanted_ = false, last_gone_32_bit_ = false;
   bool something_pending_ = false;    // some thread may have an event to be told
   bool careful_ = false;              // children that are not ours may be waited for by others
   Tid last_told_ = 0;

@@ -252,9 +252,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
   std::optional<size_t> turns;
   bool after_tick = false;  // one may take longer than it is to the next: all else gets its turn
   for (;;) {
-    dead_threads_.clear();
-    dead_processes_.clear();
-    dead_spaces_.clear();
+    removed_ = {};
     if (!one_by_one.on()) forget_last_threads();
     if (auto event = one_by_one.on() ? one_by_one.take_pending() : take_pending()) {
       if (!one_by_one.on()) stop_all();
