@@ -7,7 +7,6 @@ its fast tracepoints again, or it is told that it has not."""
 import os
 import pathlib
 import sys
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -50,7 +49,7 @@ def run(work, what, function, begin, kind, alone=False):
         words["remote"] = server.remote
         got = gdb(work, (ALONE if alone else CONNECTED) % words, INFERIORS / "rewrites")
         if alone:
-            time.sleep(1)
+            server.wait_for("Child exited")
             got |= gdb(work, AFTERWARDS % words, INFERIORS / "rewrites")
         else:
             same(got["code"], "0", f"the program's own result: {got}")
