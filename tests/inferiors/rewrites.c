@@ -4,8 +4,8 @@
 //   other    the same, with other code that computes the same
 // build: -D_GNU_SOURCE
 // libs: -ldl
-// Between two turns it waits until its code has a tracepoint again, or for 100 ms where it shall have
-// none. Exits with 0 when all was computed right.
+// Between two turns it waits until its code has a tracepoint again, or for 100 ms where it is to
+// have none. Exits with 0 when all was computed right.
 #include <dlfcn.h>
 #include <libgen.h>
 #include <stdint.h>
