@@ -70,6 +70,8 @@ expect 1 print "$file" --where 'read[0x9000]'
 has 'no step fits --' err
 expect 2 print "$file" --where 'mnemonic =~ "["'
 has 'this is no pattern' err
+expect 2 print "$file" --where 'text =~ "a{1000}{1000}"'
+has '"a{1000}{1000}": something is repeated more than 1000 times' err
 
 # The same questions of a trace of x64dbg's, and of the smaller one that they make: registers and
 # memory of each step are those that it had.

@@ -26,6 +26,7 @@ BAD = [
     ({"src/model/a.cc": "#include <Zydis/Zydis.h>\n"}, "only machine may include Zydis"),
     ({"src/machine/a.cc": "#include <elfutils/libdw.h>\n"}, "only symbols may include"),
     ({"src/machine/a.cc": "#include <xbyak/xbyak.h>\n"}, "only axjit may include"),
+    ({"src/machine/a.cc": "#include <re2/re2.h>\n"}, "only filter may include"),
     ({"src/other/a.cc": "\n"}, "other is not in LAYERS"),
     ({"LAYERS": "model : base\nbase :\n"}, "base must stand above model"),
     ({"LAYERS": "base\n"}, "not `room : rooms`"),
