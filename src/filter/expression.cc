@@ -83,11 +83,46 @@ bool Expression::holds(uint32_t node, const Asked& asked) const {
       return holds(one.left, asked) && holds(one.right, asked);
     case Op::Not:
       return !holds(one.left, asked);
-    case Op::Exists:
-      return exists(operands_[one.left], asked);
     default:
-      return compares(one, asked);
+      return one.by_instruction ? remembered(node, asked) : comparison_holds(one, asked);
   }
+}
+
+bool Expression::comparison_holds(const Node& node, const Asked& asked) const {
+  return node.op == Op::Exists ? exists(operands_[node.left], asked) : compares(node, asked);
+}
+
+void Expression::classify(Node& node) const {
+  if (node.op < Op::Exists) return;
+  bool constant = true;
+  for (const uint32_t index : {node.left, node.op == Op::Exists ? node.left : node.right}) {
+    const Operand& one = operands_[index];
+    using Kind = Operand::Kind;
+    node.by_place |= is_disassembly(one);
+    node.by_instruction |= is_disassembly(one) || is_mnemonic(one);
+    constant &= one.kind == Kind::Number || one.kind == Kind::Text || one.kind == Kind::Range ||
+                one.kind == Kind::Pattern || is_disassembly(one) || is_mnemonic(one);
+  }
+  node.by_instruction &= constant;
+}
+
+bool Expression::remembered(uint32_t question, const Asked& asked) const {
+  using Answer = AnswerCache::Answer;
+  const Node& node = nodes_[question];
+  const auto* step = std::get_if<Step>(&asked.event.body);
+  if (!step || step->opcode.size() > AnswerCache::kOpcodeMax) return comparison_holds(node, asked);
+  // Two questions of each node: what the answer is wherever the instruction stands, and there.
+  AnswerCache::Key key = AnswerCache::key(2 * question, step->opcode, 0);
+  Answer answer = answers_.find(key);
+  if (answer == Answer::Unknown && node.by_place && decoder_->is_relative(step->opcode))
+    answers_.put(key, answer = Answer::ByAddress);
+  if (answer == Answer::ByAddress) {
+    key = AnswerCache::key(2 * question + 1, step->opcode, step->pc);
+    answer = answers_.find(key);
+  }
+  if (answer == Answer::Unknown)
+    answers_.put(key, answer = comparison_holds(node, asked) ? Answer::Yes : Answer::No);
+  return answer == Answer::Yes;
 }
 
 template <class Holds>
@@ -207,6 +242,7 @@ Expression::Value Expression::place_value(Field field, const Event& event) const
   const auto* frame = std::get_if<Frame>(&event.body);
   if (!step && !(frame && frame->pc)) return {};
   const uint64_t pc = step ? step->pc : *frame->pc;
+  if (step && (field == Field::Mnemonic || field == Field::Disassembly)) ++decoded_;
   switch (field) {
     case Field::Pc:
       return {true, false, false, pc, {}};

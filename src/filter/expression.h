@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "filter/answer_cache.h"
 #include "filter/pattern.h"
 #include "machine/control_flow.h"
 #include "model/catalog.h"
@@ -63,6 +64,8 @@ class Expression {
     bool hook = false;  // compared with `id`
   };
   std::vector<Spelled> spelled_numbers() const;
+  /// How many instructions were decoded so far to get words of them.
+  uint64_t decoded() const { return decoded_; }
 
  private:
   friend class ExpressionParser;
@@ -114,6 +117,8 @@ class Expression {
   struct Node {
     Op op = Op::Exists;
     uint32_t left = 0, right = 0;  // nodes for Or, And, Not; else operands
+    bool by_instruction = false;   // no other word than mnemonic and disassembly is in it
+    bool by_place = false;         // nor does that tell without the address
   };
   /// What an operand has come to.
   struct Value {
@@ -132,7 +137,15 @@ class Expression {
     return one.kind == Operand::Kind::Field && one.field == Field::Mnemonic;
   }
   static bool holds_text(const Operand& one);
+  static bool is_disassembly(const Operand& one) {
+    return one.kind == Operand::Kind::Field && one.field == Field::Disassembly;
+  }
+  /// Sets by_instruction and by_place.
+  void classify(Node& node) const;
   bool holds(uint32_t node, const Asked& asked) const;
+  bool comparison_holds(const Node& node, const Asked& asked) const;
+  /// The same, asked once of each instruction. `question`: the number of the node.
+  bool remembered(uint32_t question, const Asked& asked) const;
   bool exists(const Operand& operand, const Asked& asked) const;
   bool compares(const Node& node, const Asked& asked) const;
   /// Until `holds(value)` is true of one.
@@ -151,6 +164,8 @@ class Expression {
   Endian endian_ = Endian::Little;
   AddressWords words_;
   std::shared_ptr<const machine::FlowDecoder> decoder_;
+  mutable AnswerCache answers_;
+  mutable uint64_t decoded_ = 0;
 };
 
 }  // namespace tracewell::filter

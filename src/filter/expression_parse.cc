@@ -21,7 +21,9 @@ class ExpressionParser {
   Status parse() {
     TW_ASSIGN_OR_RETURN(out_.root_, parse_or());
     skip_blanks();
-    return at_ == text_.size() ? Status() : wrong("this is one too many");
+    if (at_ != text_.size()) return wrong("this is one too many");
+    for (Expression::Node& node : out_.nodes_) out_.classify(node);
+    return {};
   }
 
  private:

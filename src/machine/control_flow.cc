@@ -68,6 +68,15 @@ std::string_view FlowDecoder::mnemonic(Bytes code) const {
   return ZydisMnemonicGetString(instruction.mnemonic);
 }
 
+bool FlowDecoder::is_relative(Bytes code) const {
+  ZydisDecodedInstruction instruction;
+  ZydisDecoderContext context;
+  return zydis_ &&
+         ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, code.data(),
+                                                    code.size(), &instruction)) &&
+         (instruction.attributes & ZYDIS_ATTRIB_IS_RELATIVE) != 0;
+}
+
 std::string FlowDecoder::text(Bytes code, uint64_t pc) const {
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];

@@ -38,6 +38,8 @@ class FlowDecoder {
   FlowInstruction decode(Bytes code) const;
   /// Its name alone, without prefixes; empty when it is Unknown.
   std::string_view mnemonic(Bytes code) const;
+  /// Does it tell an operand from where it stands, so that it reads otherwise elsewhere?
+  bool is_relative(Bytes code) const;
   /// In Intel's spelling, as it reads at address `pc`; empty when it is Unknown.
   std::string text(Bytes code, uint64_t pc) const;
 

@@ -1,5 +1,7 @@
 #include "machine/control_flow.h"
 
+#include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -62,6 +64,30 @@ TEST(ControlFlow, Narrow) {
 
 TEST(ControlFlow, OtherMachines) {
   expect_cases("powerpc", {{"60000000", 0, Flow::Unknown, ""}});
+}
+
+TEST(ControlFlow, WhatReadsOtherwiseElsewhereIsRelative) {
+  for (const char* const machine : {"x86-64", "i386"}) {
+    const FlowDecoder decoder(machine);
+    std::mt19937 random(3);
+    size_t relative = 0;
+    for (int i = 0; i < 200000; ++i) {
+      std::vector<uint8_t> code(15);
+      for (uint8_t& byte : code) byte = static_cast<uint8_t>(random());
+      if (random() % 4 == 0) code[0] = 0x0f;
+      if (random() % 2 == 0) code[1] = 0x05;  // with many: what is at rip
+      const bool moves = decoder.text(code, 0x401000) != decoder.text(code, 0x7fff12345678);
+      relative += moves ? 1 : 0;
+      ASSERT_TRUE(!moves || decoder.is_relative(code)) << decoder.text(code, 0x401000);
+    }
+    EXPECT_GT(relative, 5000U);
+  }
+  const FlowDecoder decoder("x86-64");
+  EXPECT_TRUE(decoder.is_relative(*from_hex("75f6")));
+  EXPECT_TRUE(decoder.is_relative(*from_hex("488d0510000000")));  // lea rax, [rip+0x10]
+  EXPECT_FALSE(decoder.is_relative(*from_hex("90")));
+  EXPECT_FALSE(decoder.is_relative({}));
+  EXPECT_FALSE(FlowDecoder("powerpc").is_relative(*from_hex("75f6")));
 }
 
 }  // namespace
