@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "cli/text_sink.h"
 #include "cli/trace_files.h"
+#include "filter/limit.h"
 #include "filter/step_notes.h"
 #include "filter/step_numbers.h"
 
@@ -28,6 +29,7 @@ struct PrintOptions {
   std::string format = "text";
   std::vector<std::string> columns;
   bool json = false;
+  uint64_t limit = UINT64_MAX;
   formats::SaveOptions save;
 };
 
@@ -55,6 +57,7 @@ Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options, Add
 }
 
 Status check(const PrintOptions& options) {
+  if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 shows nothing"};
   TW_RETURN_IF_ERROR(check_csv_safe(options.save.csv_safe, options.format));
   if (options.format == "text") return {};
   if (options.json || !options.columns.empty())
@@ -81,7 +84,8 @@ Result<int> print(const PrintOptions& options) {
                       select_events(std::move(trace.source), options.selection, *trace.problems,
                                     options.input.strict, "printing",
                                     {names.module, names.symbol}));
-  CountingSource counted(std::move(source));
+  // Nobody waits for what is behind the last one, --where least of all.
+  CountingSource counted(filter::limited(std::move(source), options.limit));
   const InterruptGuard guard;
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
@@ -109,6 +113,8 @@ Run print_command(CLI::App& app) {
   app.add_flag("--json", options->json, "the columns, or all of them, as an object a line");
   add_image_options(app, options->images, "the names of functions, lines and data in text");
   add_selection_options(app, options->selection);
+  add_number_option(app, "--limit", options->limit,
+                    "end after N events (or steps, with what is noted at them)");
   app.footer(
       "A step's line: rax=0x5 is what it left in a register (rax=? is not known), [0x10]=2a bytes "
       "that it read, [0x10]<-2b that it wrote, ?(8) so many that nobody knows; before: what held "

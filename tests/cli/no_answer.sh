@@ -10,9 +10,11 @@ for question in "find $run exec 0x401000" "calls $run" "print $run"; do
   expect 2 $question --from 9 --to 8
   has '--from 9 is behind --to 8: nothing is between them' err
 done
-for question in "find $run exec 0x401000" "calls $run" "hits $run"; do
+for question in "find $run exec 0x401000" "calls $run" "hits $run" "print $run"; do
   expect 2 $question --limit 0
   has '--limit 0 ' err
+  expect 2 $question --limit few
+  has '--limit: not a number: few' err
 done
 
 expect 2 calls "$run" --thread 9

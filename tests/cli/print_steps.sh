@@ -118,6 +118,35 @@ has 'step 3 '
 "$tracewell" print - --columns step <"$sample" >"$work/out" || fail 'from a pipe'
 lines 5000
 
+# --limit ends behind so many steps, also of those that are chosen, and with what is noted at them.
+limited() {
+  expect 0 print "$@"
+  grep -o '^ *[0-9][0-9]*\|^{"step":[0-9]*\|"seq":[0-9]*' "$work/out" | tr -dc '0-9\n' | xargs \
+    >"$work/numbers"
+}
+cp "$file" "$work/noted.jsonl"
+expect 0 note "$work/noted.jsonl" 1 'a note'
+expect 0 note "$work/noted.jsonl" 2 'another'
+limited "$work/noted.jsonl" --columns step,note --limit 2
+[ "$(cat "$work/numbers")" = '0 1' ] || fail "--limit 2: $(cat "$work/numbers")"
+has 'a note'
+grep -q another "$work/out" && fail 'a note at a step that is not shown'
+limited "$work/noted.jsonl" --json --limit 3
+[ "$(cat "$work/numbers")" = '0 1 2' ] || fail "--json --limit 3: $(cat "$work/numbers")"
+expect 0 print "$work/noted.jsonl" --where 'text =~ "note|other"' --limit 1
+lines 1
+limited "$file" --format jsonl --limit 1
+[ "$(cat "$work/numbers")" = '0' ] || fail "--format jsonl --limit 1: $(cat "$work/numbers")"
+limited "$sample" --columns step --from 7 --where 'pc' --limit 0x2
+[ "$(cat "$work/numbers")" = '7 8' ] || fail "--from 7 --limit 2: $(cat "$work/numbers")"
+limited "$sample" --columns step --limit 6000
+lines 5000
+expect 1 print "$sample" --where 'seq == 5000' --limit 1
+"$tracewell" print - --columns step --limit 3 <"$sample" >"$work/out" || fail '--limit from a pipe'
+lines 4
+expect 0 print "$cases/tfile/gdb-tsave/input.tf" --format csv --limit 2
+lines 3
+
 # Ctrl-C: whole lines, no half file, and whoever waits sees the signal. The steps come from a pipe
 # that is held open, so that there is always more to come.
 python3 - "$tracewell" "$sample" "$work" <<'PYTHON' || fail 'Ctrl-C'
