@@ -131,9 +131,8 @@ class Report {
   }
 
   void notes() {
-    for (const Note& note : trace_.notes) {
-      if (note.step != options_.step) continue;
-      text_ += fmt::format("  note: {}\n", printable(note.text));
+    for (const Note& note : notes_at(trace_.notes, options_.step)) {
+      text_ += note_line(note) + "\n";
       json_["notes"].push_back(note.text);
     }
   }

@@ -50,7 +50,7 @@ Result<int> find(const FindOptions& asked) {
     options.range = {place.address, place.last(whole ? place.symbol_bytes : 1)};
   }
   const StepWords words(trace.catalog(), std::move(names));
-  HitPrinter hits(options, words);
+  HitPrinter hits(options, words, trace.notes);
   TW_RETURN_IF_ERROR(search->find(trace, options, hits));
   TW_RETURN_IF_ERROR(trace.answers_hold());
   if (hits.count() != 0) return static_cast<int>(kOk);

@@ -57,7 +57,16 @@ std::string HitPrinter::rendered(const Event& event, std::string_view text,
                                  const Json& more) const {
   Json whole = words_.object(event);
   if (more.is_object()) whole.update(more);
-  return rendered(fmt::format("{}{}{}", words_.line(event), text.empty() ? "" : "  ", text), whole);
+  std::string line = fmt::format("{}{}{}", words_.line(event), text.empty() ? "" : "  ", text);
+  add_notes(event.seq, line, whole);
+  return rendered(line, whole);
+}
+
+void HitPrinter::add_notes(uint64_t step, std::string& text, Json& object) const {
+  for (const Note& note : notes_at(notes_, step)) {
+    text += "\n" + note_line(note);
+    object["notes"].push_back(note.text);
+  }
 }
 
 Status find_executions(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
@@ -283,6 +292,7 @@ Status find_bytes(StepTrace& trace, const FindOptions& options, HitPrinter& hits
     if (*writer != nullptr) {
       text += ", written by " + hits.words().line(**writer);
       whole["written_by"] = hits.words().object(**writer);
+      hits.add_notes((*writer)->seq, text, whole["written_by"]);
     }
     return hits.line(text, whole);
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,19 +30,21 @@ struct FindOptions {
 /// Prints hits, up to the limit.
 class HitPrinter {
  public:
-  /// Both stay while this is used.
-  HitPrinter(const FindOptions& options, const StepWords& words)
-      : options_(options), words_(words) {}
+  /// All stay while this is used. `notes` are by step.
+  HitPrinter(const FindOptions& options, const StepWords& words, std::span<const Note> notes)
+      : options_(options), words_(words), notes_(notes) {}
 
   const StepWords& words() const { return words_; }
-  /// "step 12  pc …", then `text`; or a JSON object with `more` in it. False when there have been
-  /// enough.
+  /// "step 12  pc …", then `text`, and what is noted at the step; or a JSON object with `more` in
+  /// it. False when there have been enough.
   bool step(const Event& event, std::string_view text, const nlohmann::ordered_json& more) {
     return print(rendered(event, text, more));
   }
   bool line(std::string_view text, const nlohmann::ordered_json& whole) {
     return print(rendered(text, whole));
   }
+  /// Adds what is noted at a step: lines to the text, "notes" to its object.
+  void add_notes(uint64_t step, std::string& text, nlohmann::ordered_json& object) const;
   /// A hit as one of these made it.
   bool print(std::string_view hit);
   /// Any thread may ask.
@@ -55,6 +58,7 @@ class HitPrinter {
  private:
   const FindOptions& options_;
   const StepWords& words_;
+  std::span<const Note> notes_;
   uint64_t count_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "cli/step_words.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 #include <variant>
@@ -22,6 +23,13 @@ std::string bracketed(const std::string& name) {
 }  // namespace
 
 Json thread_number(uint64_t tid) { return tid != 0 ? Json(tid) : Json(); }
+
+std::span<const Note> notes_at(std::span<const Note> notes, uint64_t step) {
+  const auto found = std::ranges::equal_range(notes, step, {}, &Note::step);
+  return {found.begin(), found.end()};
+}
+
+std::string note_line(const Note& note) { return fmt::format("  note: {}", printable(note.text)); }
 
 StepWords::StepWords(const Catalog& catalog, AddressNames names)
     : names_(std::move(names)), decoder_(catalog.machine) {}

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,6 +17,11 @@ namespace tracewell::cli {
 
 /// A thread, as all answers have it in JSON: null when the trace does not tell which it was.
 nlohmann::ordered_json thread_number(uint64_t tid);
+
+/// Those that are noted at a step; `notes` are by step.
+std::span<const Note> notes_at(std::span<const Note> notes, uint64_t step);
+/// "  note: the key is here", as a line below what is noted.
+std::string note_line(const Note& note);
 
 /// Any thread may ask.
 class StepWords {

@@ -196,4 +196,44 @@ done
 in_switches 0 after "$work/far40000.trace64"
 in_switches 0 after "$work/far65535.trace64"
 in_switches 65537 before "$work/far65536.trace64"
+# What is noted at a hit stands below it; notes beside the trace, and those in it.
+cp "$file" "$work/noted.jsonl"
+expect 0 note "$work/noted.jsonl" 0 'pushes the key'
+expect 0 note "$work/noted.jsonl" 5 'reads it'
+expect 0 convert "$work/noted.jsonl" "$work/inside.jsonl"
+expect 0 convert "$work/noted.jsonl" "$work/inside.trace64"
+rm -f "$work"/inside.*.notes
+for trace in "$work/noted.jsonl" "$work/inside.jsonl" "$work/inside.trace64"; do
+  # exec and value have each step's hits; reg and bytes look for theirs otherwise.
+  for question in 'exec 0x1000,0x102' 'access 0x7000,16' 'reg rsp' 'value 0x2b' 'bytes 2a00'; do
+    expect 0 find "$trace" $question
+    awk -v question="$question" '
+      function check() {
+        if (wanted != given) { print "find " question ": \"" given "\" below " line; wrong = 1 }
+      }
+      /^  note: / { given = given $0; next }
+      {
+        if (NR > 1) check()
+        line = $0
+        given = wanted = ""
+        if (/(^|by )step 0 /) wanted = "  note: pushes the key"
+        if (/(^|by )step 5 /) wanted = "  note: reads it"
+        if (wanted != "") notes++
+      }
+      END {
+        check()
+        if (!notes) { print "find " question ": no note"; wrong = 1 }
+        exit wrong
+      }' "$work/out" || fail "notes of find $question in $trace"
+    expect 0 find "$trace" $question --json
+    python3 -c '
+import json, sys
+notes = {0: ["pushes the key"], 5: ["reads it"]}
+hits = [json.loads(line) for line in open(sys.argv[1])]
+hits = [hit.get("written_by", hit) for hit in hits if "step" in hit or "written_by" in hit]
+assert hits and all(hit.get("notes") == notes.get(hit["step"]) for hit in hits), hits
+assert any("notes" in hit for hit in hits), hits
+' "$work/out" || fail "notes of find $question --json in $trace"
+  done
+done
 finish
