@@ -21,23 +21,28 @@ constexpr size_t kLoopWindow = 1 << 16;  // where there is another explanation t
 
 Spot spot_of(const Place& place) { return {place.seq, place.pc}; }
 
+/// One of the two traces, and what all threads share of it.
+struct Trace {
+  explicit Trace(const DiffSide& side) : side(side), threads(side.steps), holes(side.steps) {}
+  const DiffSide& side;
+  FlowThreads threads;
+  HoleList holes;
+};
+
 /// One thread of both traces.
 class ThreadComparer {
  public:
-  ThreadComparer(const DiffSide& a, const DiffSide& b, const DiffOptions& options, Bases& bases,
-                 ThreadFlow flow_a, ThreadFlow flow_b, FlowThreads& threads_a,
-                 FlowThreads& threads_b, size_t number, ThreadDiff& out)
-      : side_a_(a),
-        side_b_(b),
+  ThreadComparer(Trace& a, Trace& b, const DiffOptions& options, Bases& bases, ThreadFlow flow_a,
+                 ThreadFlow flow_b, size_t number, ThreadDiff& out)
+      : in_a_(a),
+        in_b_(b),
         options_(options),
         bases_(bases),
         a_(std::move(flow_a)),
         b_(std::move(flow_b)),
-        threads_a_(threads_a),
-        threads_b_(threads_b),
         number_(number),
-        rounds_(threads_a, threads_b, number),
-        holes_(a.steps, b.steps),
+        rounds_(a.threads, b.threads, number),
+        holes_(a.holes, b.holes),
         out_(out) {}
 
   Status run() {
@@ -59,21 +64,19 @@ class ThreadComparer {
   Result<std::optional<Meeting>> find_far_exit(const Parting& parting);
   Status skip(ThreadFlow& flow, uint64_t count);
   Status tell_lone_holes();
-  static Result<std::optional<Hole>> in_front_of(const StepIndex& steps,
-                                                 const std::optional<uint64_t>& seq);
-  static Result<std::optional<Hole>> at_end(const StepIndex& steps, const ThreadFlow& flow);
+  static Result<std::optional<Hole>> size_of(HoleList& holes,
+                                             const std::optional<LoneHoles::Lone>& lone);
+  static Result<std::optional<Hole>> at_end(HoleList& holes, const ThreadFlow& flow);
   Status find_holes(Difference& difference, const RoundCounter::Since& loop);
   Status explain(Difference& difference);
   Status end(Difference& difference);
   void tell(Difference difference);
 
-  const DiffSide& side_a_;
-  const DiffSide& side_b_;
+  Trace& in_a_;
+  Trace& in_b_;
   const DiffOptions& options_;
   Bases& bases_;
   ThreadFlow a_, b_;
-  FlowThreads& threads_a_;
-  FlowThreads& threads_b_;
   size_t number_;
   RoundCounter rounds_;
   LoneHoles holes_;
@@ -168,7 +171,7 @@ Status ThreadComparer::look(size_t window, Parting& parting) {
   parting.b = parting.b.first(std::min(window, parting.b.size()));
   parting.last_a = stretch_ == 0 ? nullptr : &a_.back().back();
   parting.last_b = stretch_ == 0 ? nullptr : &b_.back().back();
-  parting.address_bytes = side_a_.catalog.address_bytes;
+  parting.address_bytes = in_a_.side.catalog.address_bytes;
   return {};
 }
 
@@ -203,7 +206,7 @@ Result<std::optional<Meeting>> ThreadComparer::find_far_exit(const Parting& part
     Run& run = runs[in_a ? 0 : 1];
     const std::span<const Place> seen = in_a ? parting.a : parting.b;
     if (!run.exit.look_at(seen) || !run.exit.in_loop()) continue;
-    TW_ASSIGN_OR_RETURN(run.flow, ThreadFlow::open(in_a ? threads_a_ : threads_b_, number_,
+    TW_ASSIGN_OR_RETURN(run.flow, ThreadFlow::open(in_a ? in_a_.threads : in_b_.threads, number_,
                                                    seen.back().seq + 1));
   }
   while (runs[0].flow || runs[1].flow) {
@@ -287,11 +290,11 @@ Status ThreadComparer::part() {
 Status ThreadComparer::tell_lone_holes() {
   Difference difference;
   difference.kind = Difference::Kind::Missing;
-  TW_ASSIGN_OR_RETURN(difference.hole_a, in_front_of(side_a_.steps, holes_.in_a()));
-  TW_ASSIGN_OR_RETURN(difference.hole_b, in_front_of(side_b_.steps, holes_.in_b()));
+  TW_ASSIGN_OR_RETURN(difference.hole_a, size_of(in_a_.holes, holes_.in_a()));
+  TW_ASSIGN_OR_RETURN(difference.hole_b, size_of(in_b_.holes, holes_.in_b()));
   if (!difference.hole_a && !difference.hole_b) {
-    TW_ASSIGN_OR_RETURN(difference.hole_a, at_end(side_a_.steps, a_));
-    TW_ASSIGN_OR_RETURN(difference.hole_b, at_end(side_b_.steps, b_));
+    TW_ASSIGN_OR_RETURN(difference.hole_a, at_end(in_a_.holes, a_));
+    TW_ASSIGN_OR_RETURN(difference.hole_b, at_end(in_b_.holes, b_));
     out_.both_cut = difference.hole_a && difference.hole_b;
     if (out_.both_cut) return {};
   }
@@ -300,41 +303,41 @@ Status ThreadComparer::tell_lone_holes() {
 }
 
 /// What is missing where the trace ends, if it ended in this thread.
-Result<std::optional<Hole>> ThreadComparer::at_end(const StepIndex& steps,
-                                                   const ThreadFlow& flow) {
-  if (flow.back().empty() || flow.back().back().seq + 1 != steps.count())
+Result<std::optional<Hole>> ThreadComparer::at_end(HoleList& holes, const ThreadFlow& flow) {
+  if (flow.back().empty() || flow.back().back().seq + 1 != holes.steps().count())
     return std::optional<Hole>();
-  return find_hole(steps, flow.back().back().seq, std::nullopt);
+  return holes.find(flow.back().back().seq, std::nullopt);
 }
 
-Result<std::optional<Hole>> ThreadComparer::in_front_of(const StepIndex& steps,
-                                                        const std::optional<uint64_t>& seq) {
-  if (!seq) return std::optional<Hole>();
-  return find_hole(steps, *seq == 0 ? std::nullopt : std::optional(*seq - 1), seq);
+Result<std::optional<Hole>> ThreadComparer::size_of(HoleList& holes,
+                                                    const std::optional<LoneHoles::Lone>& lone) {
+  if (!lone) return std::optional<Hole>();
+  return holes.find(lone->first == 0 ? std::nullopt : std::optional(lone->first - 1), lone->to);
 }
 
 /// Where steps are missing between those that are still the same and those that are not any more,
 /// the runs need not have parted. Of a loop, any round may be meant.
 Status ThreadComparer::find_holes(Difference& difference, const RoundCounter::Since& loop) {
-  const auto find = [&](const StepIndex& steps, const ThreadFlow& flow,
-                        const std::optional<uint64_t>& lone, const std::optional<uint64_t>& since,
+  const auto find = [&](HoleList& holes, const ThreadFlow& flow,
+                        const std::optional<LoneHoles::Lone>& lone,
+                        const std::optional<uint64_t>& since,
                         const std::optional<Spot>& first) -> Result<std::optional<Hole>> {
-    if (lone) return in_front_of(steps, lone);
+    if (lone) return size_of(holes, lone);
     std::optional<uint64_t> after, to;
     if (!flow.back().empty()) after = std::min(flow.back().back().seq, since.value_or(UINT64_MAX));
     if (first) to = first->seq;
-    TW_ASSIGN_OR_RETURN(std::optional<Hole> hole, find_hole(steps, after, to));
+    TW_ASSIGN_OR_RETURN(std::optional<Hole> hole, holes.find(after, to));
     // What has eaten the steps behind it may have bitten into this one.
     const bool parts = difference.kind == Difference::Kind::Parts;
-    if (!hole && first && parts) return find_hole(steps, first->seq, first->seq + 1);
+    if (!hole && first && parts) return holes.find(first->seq, first->seq + 1);
     return hole;
   };
   const auto& first_a = loop.a ? difference.meet_a : difference.a;
   const auto& first_b = loop.b ? difference.meet_b : difference.b;
   TW_ASSIGN_OR_RETURN(difference.hole_a,
-                      find(side_a_.steps, a_, holes_.in_a(), loop.a, first_a));
+                      find(in_a_.holes, a_, holes_.in_a(), loop.a, first_a));
   TW_ASSIGN_OR_RETURN(difference.hole_b,
-                      find(side_b_.steps, b_, holes_.in_b(), loop.b, first_b));
+                      find(in_b_.holes, b_, holes_.in_b(), loop.b, first_b));
   if (difference.hole_a || difference.hole_b) difference.kind = Difference::Kind::Missing;
   return {};
 }
@@ -343,17 +346,26 @@ Status ThreadComparer::explain(Difference& difference) {
   if (!difference.branch_a || options_.ignore_values) return {};
   const SameRun run{a_.back().back().tid, b_.back().back().tid, difference.branch_a->seq,
                     difference.branch_b->seq, stretch_};
+  // No cause is looked for in front of where the runs met.
+  size_t most = options_.look_back;
+  const std::span<const Place> back_a = a_.back(), back_b = b_.back();
+  if (stretch_ <= std::min(back_a.size(), back_b.size())) {
+    const auto steps = [&](std::span<const Place> back) {
+      return back.back().seq - back[back.size() - static_cast<size_t>(stretch_)].seq;
+    };
+    most = static_cast<size_t>(std::min<uint64_t>(most, std::max(steps(back_a), steps(back_b))));
+  }
   // Most causes are near.
-  for (size_t look_back = std::min<size_t>(1024, options_.look_back);;
-       look_back = std::min(look_back * 8, options_.look_back)) {
+  for (size_t look_back = std::min<size_t>(1024, most);;
+       look_back = std::min(look_back * 8, most)) {
     TW_ASSIGN_OR_RETURN(difference.causes,
-                        find_causes(side_a_, side_b_, run, look_back, bases_,
+                        find_causes(in_a_.side, in_b_.side, run, look_back, bases_,
                                     options_.ignore_registers));
     const bool open = std::any_of(difference.causes.begin(), difference.causes.end(),
                                   [](const Cause& one) {
                                     return !one.a.writer && !one.b.writer;
                                   });
-    if (!open || look_back >= options_.look_back || look_back >= stretch_) return {};
+    if (!open || look_back >= most) return {};
   }
 }
 
@@ -382,25 +394,23 @@ void ThreadComparer::tell(Difference difference) {
     ++out_.untold;
 }
 
-Status compare_thread(const DiffSide& a, const DiffSide& b, const DiffOptions& options,
-                      FlowThreads& threads_a, FlowThreads& threads_b, size_t number, Bases& bases,
+Status compare_thread(Trace& a, Trace& b, const DiffOptions& options, size_t number, Bases& bases,
                       ThreadDiff& out) {
-  TW_ASSIGN_OR_RETURN(ThreadFlow flow_a, ThreadFlow::open(threads_a, number, 0));
-  TW_ASSIGN_OR_RETURN(ThreadFlow flow_b, ThreadFlow::open(threads_b, number, 0,
+  TW_ASSIGN_OR_RETURN(ThreadFlow flow_a, ThreadFlow::open(a.threads, number, 0));
+  TW_ASSIGN_OR_RETURN(ThreadFlow flow_b, ThreadFlow::open(b.threads, number, 0,
                                                          ThreadFlow::Reading::InThread));
-  ThreadComparer comparer(a, b, options, bases, std::move(flow_a), std::move(flow_b), threads_a,
-                          threads_b, number, out);
+  ThreadComparer comparer(a, b, options, bases, std::move(flow_a), std::move(flow_b), number, out);
   return comparer.run();
 }
 
 /// It may be in what a trace lacks.
-Status look_for_absent(const DiffSide& a, const DiffSide& b, ThreadDiff& thread) {
+Status look_for_absent(Trace& a, Trace& b, ThreadDiff& thread) {
   Difference difference;
   difference.kind = Difference::Kind::Missing;
   if (!thread.tid_a) {
-    TW_ASSIGN_OR_RETURN(difference.hole_a, find_hole(a.steps, std::nullopt, std::nullopt));
+    TW_ASSIGN_OR_RETURN(difference.hole_a, a.holes.find(std::nullopt, std::nullopt));
   } else {
-    TW_ASSIGN_OR_RETURN(difference.hole_b, find_hole(b.steps, std::nullopt, std::nullopt));
+    TW_ASSIGN_OR_RETURN(difference.hole_b, b.holes.find(std::nullopt, std::nullopt));
   }
   if (!difference.hole_a && !difference.hole_b) return {};
   thread.differences.push_back(std::move(difference));
@@ -408,14 +418,14 @@ Status look_for_absent(const DiffSide& a, const DiffSide& b, ThreadDiff& thread)
   return {};
 }
 
+bool is_same(const ThreadDiff& one) {
+  return one.tid_a && one.tid_b && one.differences.empty() && one.untold == 0 &&
+         one.differing_code == 0;
+}
+
 }  // namespace
 
-bool DiffReport::same() const {
-  return std::all_of(threads.begin(), threads.end(), [](const ThreadDiff& one) {
-    return one.tid_a && one.tid_b && one.differences.empty() && one.untold == 0 &&
-           one.differing_code == 0;
-  });
-}
+bool DiffReport::same() const { return std::ranges::all_of(threads, is_same); }
 
 bool DiffReport::undecided() const {
   return !same() && std::all_of(threads.begin(), threads.end(), [](const ThreadDiff& one) {
@@ -438,21 +448,20 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
   DiffOptions bounded = options;
   bounded.window = std::clamp<size_t>(options.window, 16, DiffOptions::kWindowMax);
   DiffReport report;
-  FlowThreads threads_a(a.steps), threads_b(b.steps);
+  Trace in_a(a), in_b(b);
   Bases bases;
   for (size_t number = 0;; ++number) {
-    TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* one, threads_a.thread(number));
-    TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* other, threads_b.thread(number));
+    TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* one, in_a.threads.thread(number));
+    TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* other, in_b.threads.thread(number));
     if (one == nullptr && other == nullptr) break;
     ThreadDiff& thread = report.threads.emplace_back();
     if (one != nullptr) thread.tid_a = one->tid;
     if (other != nullptr) thread.tid_b = other->tid;
     if (one != nullptr && other != nullptr)
-      TW_RETURN_IF_ERROR(
-          compare_thread(a, b, bounded, threads_a, threads_b, number, bases, thread));
+      TW_RETURN_IF_ERROR(compare_thread(in_a, in_b, bounded, number, bases, thread));
     else
-      TW_RETURN_IF_ERROR(look_for_absent(a, b, thread));
-    if (options.first && !report.same()) break;
+      TW_RETURN_IF_ERROR(look_for_absent(in_a, in_b, thread));
+    if (options.first && !is_same(thread)) break;
   }
   report.bases = bases.ranges();
   return report;

@@ -104,9 +104,10 @@ struct DiffReport {
   bool undecided() const;
 };
 
-/// Reads both traces once for each thread that they have; memory is bounded by the options. Only
-/// steps count. `InvalidArgument` when the traces are of different machines, or have no register of
-/// a name that is to be ignored.
+/// Reads both traces once, once more for each thread with many steps, and some dozens of times at
+/// most for all others together; memory is bounded by the options, but for some words for each
+/// thread and each hole, and some million places. Only steps count. `InvalidArgument` when the
+/// traces are of different machines, or have no register of a name that is to be ignored.
 Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions& options);
 
 }  // namespace tracewell::timeline

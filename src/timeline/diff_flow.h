@@ -1,13 +1,16 @@
 // One thread's way through a trace of steps, with a look ahead and a look back.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
+#include "model/event.h"
 #include "model/stream.h"
 
 namespace tracewell::timeline {
@@ -17,12 +20,18 @@ using Place = StepFlow::Place;
 /// The places of a trace from step `seq` on, by its own short cut or from its events.
 Result<std::unique_ptr<StepFlow>> open_flow(const StepIndex& steps, uint64_t seq);
 
+/// Where a step was.
+Place place_of(uint64_t tid, uint64_t seq, const Step& step);
+
+using Places = std::vector<Place>;
+
 /// The threads of a trace in the order of their first steps, found as the trace is read.
 class FlowThreads {
  public:
   struct Thread {
     uint64_t tid = 0;
     uint64_t first = 0, last = 0;  // steps, as far as is known
+    uint64_t count = 0;            // of its steps, as far as is known
   };
 
   explicit FlowThreads(const StepIndex& steps) : steps_(steps) {}
@@ -33,11 +42,22 @@ class FlowThreads {
   void see(std::span<const Place> places);
   /// No step behind `seq` is of thread `number`.
   bool over(size_t number, uint64_t seq) const;
+  /// All places of a thread that has few; nullptr when it has many, or when the trace has not been
+  /// read to its end yet. Those of the threads that come next are read along with them, as many as
+  /// fit: whoever asks in the order of numbers has the trace read a bounded number of times,
+  /// however many threads there are.
+  Result<std::shared_ptr<const Places>> kept(size_t number);
 
  private:
+  Status keep_from(size_t number);
+  uint64_t most_kept() const;
+  bool all_seen() const { return seen_to_ >= steps_.count(); }
+
   const StepIndex& steps_;
   std::vector<Thread> threads_;
+  std::unordered_map<uint64_t, size_t> numbers_;  // by tid
   uint64_t seen_to_ = 0;  // steps before this one are known
+  std::unordered_map<size_t, std::shared_ptr<Places>> kept_;  // by number
 };
 
 /// Walks the steps of one thread. Keeps the last few thousand of them, and as many in front as
@@ -54,7 +74,9 @@ class ThreadFlow {
   /// At least `wanted` places from here, unless there are no more. Until the next call.
   Result<std::span<const Place>> ahead(size_t wanted);
   /// The last places before here, up to kBack of them and sometimes more.
-  std::span<const Place> back() const { return {places_.data(), at_}; }
+  std::span<const Place> back() const {
+    return all().first(at_).last(std::min(at_, 4 * kBack));
+  }
   void advance(size_t count) {
     at_ += count;
     done_ += count;
@@ -70,11 +92,17 @@ class ThreadFlow {
  private:
   ThreadFlow(FlowThreads& threads, size_t number) : threads_(&threads), number_(number) {}
 
+  std::span<const Place> all() const {
+    return kept_ ? std::span<const Place>(*kept_).subspan(kept_from_) : places_;
+  }
+
   FlowThreads* threads_;
   size_t number_ = 0;
+  std::shared_ptr<const Places> kept_;  // all there are; nullptr = they come from flow_
+  size_t kept_from_ = 0;                // the first of them that is asked for
   uint64_t tid_ = 0;
   std::unique_ptr<StepFlow> flow_;
-  std::vector<Place> places_;
+  Places places_;
   size_t at_ = 0;
   uint64_t done_ = 0;
   bool over_ = false;

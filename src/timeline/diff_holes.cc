@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <variant>
 
 #include "model/batch.h"
@@ -34,20 +35,65 @@ Status add_losses(const StepIndex& steps, uint64_t seq, std::optional<Hole>& hol
 
 }  // namespace
 
-Result<std::optional<Hole>> find_hole(const StepIndex& steps, std::optional<uint64_t> after,
-                                      std::optional<uint64_t> to) {
-  std::optional<Hole> out;
-  const auto all = steps.stretches();
-  const uint64_t last = to.value_or(steps.count());
-  for (auto at = std::ranges::lower_bound(all, after ? *after + 1 : 0);
-       at != all.end() && *at <= last && *at < steps.count(); ++at)
-    TW_RETURN_IF_ERROR(add_losses(steps, *at, out));
-  if (last == steps.count()) TW_RETURN_IF_ERROR(add_losses(steps, last, out));
+HoleList::HoleList(const StepIndex& steps) : steps_(steps) {
+  std::ranges::set_difference(steps.stretches(), steps.sessions(), std::back_inserter(behind_));
+  for (const uint64_t seq : steps.stretches())
+    if (seq < steps.count()) places_.push_back(seq);
+  places_.push_back(steps.count());
+  unread_.resize(places_.size() + 1);
+  std::iota(unread_.begin(), unread_.end(), 0u);
+  missing_ = unread_;
+  counted_.resize(places_.size() + 1);
+  unknown_.resize(places_.size() + 1);
+}
+
+/// Follows links up to one that leads to itself, and shortens them.
+size_t HoleList::next(std::vector<uint32_t>& links, size_t at) {
+  while (links[at] != at) at = links[at] = links[links[at]];
+  return at;
+}
+
+void HoleList::add(std::vector<uint64_t>& sums, size_t at, uint64_t value) {
+  for (++at; at < sums.size(); at += at & (~at + 1)) sums[at] += value;
+}
+
+uint64_t HoleList::sum(const std::vector<uint64_t>& sums, size_t count) {
+  uint64_t out = 0;
+  for (; count != 0; count &= count - 1) out += sums[count];
   return out;
 }
 
-Holes::Holes(const StepIndex& steps) {
-  std::ranges::set_difference(steps.stretches(), steps.sessions(), std::back_inserter(all_));
+/// Places `from` up to `to`, as far as they have not been read.
+Status HoleList::read(size_t from, size_t to) {
+  for (size_t at = next(unread_, from); at < to; at = next(unread_, at)) {
+    std::optional<Hole> hole;
+    TW_RETURN_IF_ERROR(add_losses(steps_, places_[at], hole));
+    unread_[at] = static_cast<uint32_t>(at + 1);
+    if (!hole) missing_[at] = static_cast<uint32_t>(at + 1);
+    if (hole && hole->count != 0) add(counted_, at, hole->count);
+    if (hole && hole->count == 0) add(unknown_, at, 1);
+  }
+  return {};
+}
+
+Result<std::optional<Hole>> HoleList::find(std::optional<uint64_t> after,
+                                           std::optional<uint64_t> to) {
+  const auto number = [&](auto place) { return static_cast<size_t>(place - places_.begin()); };
+  const size_t from = number(std::ranges::lower_bound(places_, after ? *after + 1 : 0));
+  const size_t end = number(std::ranges::upper_bound(places_, to.value_or(steps_.count())));
+  if (from >= end) return std::optional<Hole>();
+  TW_RETURN_IF_ERROR(read(from, end));
+  const size_t first = next(missing_, from);
+  if (first >= end) return std::optional<Hole>();
+  Hole hole{places_[first], 0};
+  if (sum(unknown_, end) == sum(unknown_, from))
+    hole.count = sum(counted_, end) - sum(counted_, from);
+  return std::optional(hole);
+}
+
+void Holes::skip(uint64_t seq) {
+  at_ = static_cast<size_t>(std::upper_bound(all_.begin() + static_cast<ptrdiff_t>(at_), all_.end(),
+                                             seq) - all_.begin());
 }
 
 size_t Holes::find(std::span<const Place> places) const {
@@ -61,10 +107,10 @@ void LoneHoles::see(std::span<const Place> a, std::span<const Place> b) {
     if (!next_a && !next_b) return;
     const bool is_a = next_a && (!next_b || *next_a <= *next_b);
     const bool is_b = next_b && (!next_a || *next_b <= *next_a);
+    if (is_a && !is_b && !in_a_) in_a_ = Lone{a_.first(), a[*next_a].seq};
+    if (is_b && !is_a && !in_b_) in_b_ = Lone{b_.first(), b[*next_b].seq};
     if (is_a) a_.pass(a[*next_a].seq);
     if (is_b) b_.pass(b[*next_b].seq);
-    if (is_a && !is_b && !in_a_) in_a_ = a[*next_a].seq;
-    if (is_b && !is_a && !in_b_) in_b_ = b[*next_b].seq;
   }
 }
 

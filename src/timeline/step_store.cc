@@ -1,13 +1,18 @@
 #include "timeline/step_store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
+
+#include "timeline/diff_flow.h"
 
 namespace tracewell::timeline {
 namespace {
 
 constexpr uint64_t kKeyframeSteps = 512;
+constexpr size_t kStateEvery = 512;  // steps of one thread
+constexpr size_t kFlowPlaces = 4096;
 constexpr size_t kBatchEvents = 256;
 
 void put(const RegisterLayout& layout, std::span<const Step::RegisterChange> changes,
@@ -56,22 +61,20 @@ void StepStore::add(Data& data, const Event& event, States& states) {
   if (session || data.lost) data.stretches.push_back(seq);
   data.lost = false;
   const uint64_t distance = std::max<uint64_t>(kKeyframeSteps, 4 * states.size());
-  if (session || seq - data.keyframes.back() >= distance) {
-    data.keyframes.push_back(seq);
-    data.states.push_back(states);
-  }
-  apply(data, event, states);
+  if (session || seq - data.keyframes.back() >= distance) data.keyframes.push_back(seq);
+  add_step(data, event, seq, states);
 }
 
-void StepStore::apply(const Data& data, const Event& event, States& states) {
-  const auto* mark = std::get_if<Mark>(&event.body);
-  if (mark != nullptr && mark->session) states.clear();
-  const auto* step = std::get_if<Step>(&event.body);
-  if (step == nullptr) return;
+void StepStore::add_step(Data& data, const Event& event, uint64_t seq, States& states) {
   const auto [state, is_new] = states.try_emplace(event.tid);
   if (is_new) state->second.reset(data.catalog.registers);
-  put(data.catalog.registers, step->before, state->second);
-  put(data.catalog.registers, step->registers, state->second);
+  ThreadSteps& thread = data.threads[event.tid];
+  if (!thread.steps.empty() && thread.steps.size() % kStateEvery == 0)
+    thread.states.push_back(state->second);
+  thread.steps.push_back(seq);
+  const Step& step = std::get<Step>(event.body);
+  put(data.catalog.registers, step.before, state->second);
+  put(data.catalog.registers, step.registers, state->second);
 }
 
 const Catalog& StepStore::catalog() const { return data_->catalog; }
@@ -83,38 +86,59 @@ uint64_t StepStore::count() const {
   return data_->of_step.size() - (open ? 1 : 0);
 }
 
-StepStore::States StepStore::states_at(uint64_t seq) const {
-  const auto after = std::upper_bound(data_->keyframes.begin(), data_->keyframes.end(), seq);
-  if (after == data_->keyframes.begin()) return {};
-  const size_t keyframe = static_cast<size_t>(after - data_->keyframes.begin()) - 1;
-  States states = data_->states[keyframe];
-  const size_t end = seq < data_->of_step.size() ? data_->of_step[seq] : data_->events.size();
-  for (size_t at = data_->of_step[data_->keyframes[keyframe]]; at < end; ++at)
-    apply(*data_, *data_->events[at], states);
-  return states;
+const Event& StepStore::Data::step_event(uint64_t seq) const {
+  size_t at = of_step[seq];
+  while (!std::holds_alternative<Step>(events[at]->body)) ++at;
+  return *events[at];
+}
+
+uint64_t StepStore::Data::session_of(uint64_t seq) const {
+  const auto after = std::ranges::upper_bound(sessions, seq);
+  return after == sessions.begin() ? 0 : *std::prev(after);
+}
+
+std::optional<RegisterState> StepStore::state_of(uint64_t tid, uint64_t seq) const {
+  const auto found = data_->threads.find(tid);
+  if (found == data_->threads.end()) return std::nullopt;
+  const std::vector<uint64_t>& steps = found->second.steps;
+  const auto number = [&](uint64_t step) {
+    return static_cast<size_t>(std::ranges::lower_bound(steps, step) - steps.begin());
+  };
+  const size_t first = number(data_->session_of(seq)), end = number(seq);
+  if (first >= end) return std::nullopt;
+  RegisterState state;
+  size_t at = end / kStateEvery * kStateEvery;
+  if (at > first) {
+    state = found->second.states[at / kStateEvery - 1];
+  } else {
+    state.reset(data_->catalog.registers);
+    at = first;
+  }
+  for (; at < end; ++at) {
+    const Step& step = std::get<Step>(data_->step_event(steps[at]).body);
+    put(data_->catalog.registers, step.before, state);
+    put(data_->catalog.registers, step.registers, state);
+  }
+  return state;
 }
 
 Status StepStore::seek(uint64_t seq) {
   if (seq > count()) return {Errc::InvalidArgument, "there is no such step"};
   at_ = seq < data_->of_step.size() ? data_->of_step[seq] : data_->events.size();
   next_seq_ = seq;
-  untold_ = states_at(seq);
+  skipped_ = seq < count() && data_->session_of(seq) < seq;
+  told_.clear();
   return {};
 }
 
 Status StepStore::state_before(uint64_t seq, Moment& moment) {
   if (seq >= count()) return {Errc::InvalidArgument, "there is no such step"};
-  size_t at = data_->of_step[seq];
-  States states = states_at(seq);
-  for (; !std::holds_alternative<Step>(data_->events[at]->body); ++at)
-    apply(*data_, *data_->events[at], states);
-  const Event& event = *data_->events[at];
+  const Event& event = data_->step_event(seq);
   const Step& step = std::get<Step>(event.body);
   moment.tid = event.tid;
   moment.pc = step.pc;
-  const auto found = states.find(event.tid);
-  if (found != states.end())
-    moment.registers = found->second;
+  if (auto state = state_of(event.tid, seq))
+    moment.registers = *std::move(state);
   else
     moment.registers.reset(data_->catalog.registers);
   put(data_->catalog.registers, step.before, moment.registers);
@@ -131,6 +155,32 @@ Result<std::unique_ptr<Source>> StepStore::open_at(uint64_t seq) const {
   return std::unique_ptr<Source>(std::move(other));
 }
 
+/// Places straight from the events.
+class StepStore::Flow final : public StepFlow {
+ public:
+  Flow(std::shared_ptr<const Data> data, uint64_t seq) : data_(std::move(data)), seq_(seq) {
+    at_ = seq < data_->of_step.size() ? data_->of_step[seq] : data_->events.size();
+  }
+  Result<bool> next(std::vector<Place>& places) override {
+    const size_t before = places.size();
+    for (; at_ < data_->events.size() && places.size() - before < kFlowPlaces; ++at_) {
+      const Event& event = *data_->events[at_];
+      if (const auto* step = std::get_if<Step>(&event.body))
+        places.push_back(place_of(event.tid, seq_++, *step));
+    }
+    return places.size() > before;
+  }
+
+ private:
+  std::shared_ptr<const Data> data_;
+  size_t at_ = 0;
+  uint64_t seq_ = 0;
+};
+
+std::unique_ptr<StepFlow> StepStore::flow_at(uint64_t seq) const {
+  return std::make_unique<Flow>(data_, seq);
+}
+
 Result<bool> StepStore::next(Batch& batch) {
   batch.clear();
   batch.hold(data_);
@@ -138,28 +188,29 @@ Result<bool> StepStore::next(Batch& batch) {
     Event& event = batch.add();
     event = *data_->events[at_++];
     event.seq = next_seq_;
-    if (std::holds_alternative<Step>(event.body)) ++next_seq_;
     const auto* mark = std::get_if<Mark>(&event.body);
-    if (mark != nullptr && mark->session) untold_.clear();
-    if (!untold_.empty() && std::holds_alternative<Step>(event.body)) tell_everything(event, batch);
+    if (mark != nullptr && mark->session) skipped_ = false;
+    if (!std::holds_alternative<Step>(event.body)) continue;
+    if (skipped_ && told_.insert(event.tid).second) tell_everything(event, batch);
+    ++next_seq_;
   }
   return !batch.empty();
 }
 
+/// The first step of its thread since seek().
 void StepStore::tell_everything(Event& event, Batch& batch) {
-  const auto found = untold_.find(event.tid);
-  if (found == untold_.end()) return;
+  std::optional<RegisterState> state = state_of(event.tid, event.seq);
+  if (!state) return;
   Step& step = std::get<Step>(event.body);
   const RegisterLayout& layout = data_->catalog.registers;
-  put(layout, step.before, found->second);
+  put(layout, step.before, *state);
   std::vector<Step::RegisterChange> all;
   for (uint32_t i = 0; i < layout.registers.size(); ++i) {
-    if (!found->second.is_valid(i)) continue;
+    if (!state->is_valid(i)) continue;
     const Register& one = layout.registers[i];
-    all.push_back({i, batch.copy(Bytes(found->second.block).subspan(one.offset, one.size_bytes))});
+    all.push_back({i, batch.copy(Bytes(state->block).subspan(one.offset, one.size_bytes))});
   }
   step.before = batch.copy_array(std::span<const Step::RegisterChange>(all));
-  untold_.erase(found);
 }
 
 }  // namespace tracewell::timeline

@@ -1,10 +1,14 @@
 // StepStore: a trace of steps kept in memory, with the random access that its format lacks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/result.h"
@@ -34,10 +38,17 @@ class StepStore final : public Source, public StepIndex {
   std::span<const uint64_t> sessions() const override;
   std::span<const uint64_t> stretches() const override;
   Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
+  std::unique_ptr<StepFlow> flow_at(uint64_t seq) const override;
   Result<bool> refresh() override { return false; }
 
  private:
   using States = std::map<uint64_t, RegisterState>;  // by thread
+  /// What a thread's registers are at some step is worked out from its own steps alone, when
+  /// somebody asks: to begin to read costs nothing for threads that nobody meets there.
+  struct ThreadSteps {
+    std::vector<uint64_t> steps;        // numbers, ascending
+    std::vector<RegisterState> states;  // before its steps kStateEvery, 2 * kStateEvery, …
+  };
   struct Data {
     Catalog catalog;
     std::vector<std::unique_ptr<Batch>> batches;
@@ -45,18 +56,25 @@ class StepStore final : public Source, public StepIndex {
     std::vector<size_t> of_step;  // where the events with its number begin
     std::vector<uint64_t> keyframes, sessions, stretches;
     bool lost = false;  // something, in front of the step that comes next
-    std::vector<States> states;  // at each keyframe
+    std::unordered_map<uint64_t, ThreadSteps> threads;
+
+    const Event& step_event(uint64_t seq) const;
+    uint64_t session_of(uint64_t seq) const;
   };
+  class Flow;
   explicit StepStore(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
   static void add(Data& data, const Event& event, States& states);
-  static void apply(const Data& data, const Event& event, States& states);
-  States states_at(uint64_t seq) const;
+  static void add_step(Data& data, const Event& event, uint64_t seq, States& states);
+  /// Of thread `tid` in front of step `seq`, from its steps in the same session; none = there are
+  /// no such steps.
+  std::optional<RegisterState> state_of(uint64_t tid, uint64_t seq) const;
   void tell_everything(Event& event, Batch& batch);
 
   std::shared_ptr<const Data> data_;
   size_t at_ = 0;
   uint64_t next_seq_ = 0;  // whatever numbers the source gave
-  States untold_;  // what seek() skipped, of threads that have not been met since
+  bool skipped_ = false;   // seek() has, steps of the session that is read now
+  std::unordered_set<uint64_t> told_;  // threads that were met since
 };
 
 }  // namespace tracewell::timeline

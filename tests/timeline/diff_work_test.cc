@@ -27,7 +27,9 @@ class CountedSteps final : public StepIndex {
   std::span<const uint64_t> stretches() const override { return steps_.stretches(); }
   Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override {
     ++opened;
-    return steps_.open_at(seq);
+    auto source = steps_.open_at(seq);
+    if (!source.ok()) return source;
+    return std::unique_ptr<Source>(std::make_unique<Events>(*std::move(source), events));
   }
   std::unique_ptr<StepFlow> flow_at(uint64_t seq) const override {
     return std::make_unique<Flow>(*this, seq);
@@ -36,8 +38,24 @@ class CountedSteps final : public StepIndex {
 
   mutable uint64_t read = 0;    // places
   mutable uint64_t opened = 0;  // to look at events
+  mutable uint64_t events = 0;
 
  private:
+  class Events final : public Source {
+   public:
+    Events(std::unique_ptr<Source> source, uint64_t& count)
+        : source_(std::move(source)), count_(count) {}
+    const Catalog& catalog() const override { return source_->catalog(); }
+    Result<bool> next(Batch& batch) override {
+      auto more = source_->next(batch);
+      count_ += batch.events().size();
+      return more;
+    }
+
+   private:
+    std::unique_ptr<Source> source_;
+    uint64_t& count_;
+  };
   class Flow final : public StepFlow {
    public:
     Flow(const CountedSteps& steps, uint64_t seq) : steps_(steps), at_(seq) {}
@@ -64,20 +82,18 @@ struct Run {
   DiffSide side() const { return {*counted, store->catalog()}; }
 };
 
-Run run_of(const Items& items) {
+Run counted(std::unique_ptr<StepStore> store) {
   Run out;
-  out.store = trace_of({items}, 1, 1);
-  std::vector<Place> places(items.size());
-  for (size_t i = 0; i < items.size(); ++i) {
-    places[i].pc = items[i].pc;
-    places[i].tid = 1;
-    places[i].seq = i;
-    std::copy(items[i].code->begin(), items[i].code->end(), places[i].code.begin());
-    places[i].code[15] = static_cast<uint8_t>(items[i].code->size());
+  out.store = std::move(store);
+  std::vector<Place> places;
+  const auto flow = out.store->flow_at(0);
+  while (*flow->next(places)) {
   }
   out.counted = std::make_unique<CountedSteps>(*out.store, std::move(places));
   return out;
 }
+
+Run run_of(const Items& items) { return counted(trace_of({items}, 1, 1)); }
 
 /// Rounds of 700 places, at `base`; every `odd`-th one is elsewhere for a while.
 Items rounds(size_t steps, uint64_t base, size_t odd) {
@@ -92,18 +108,34 @@ Items rounds(size_t steps, uint64_t base, size_t odd) {
 struct Work {
   uint64_t read = 0;  // places of both
   size_t differences = 0;
+  uint64_t opened = 0, events = 0;  // of both
+
+  uint64_t all() const { return read + opened + events; }
 };
 
+Work work_of(const Run& one, const Run& other, const DiffOptions& options, DiffReport& report) {
+  auto got = diff(one.side(), other.side(), options);
+  EXPECT_TRUE(got.ok());
+  if (!got.ok()) return {};
+  report = *std::move(got);
+  Work work;
+  for (const ThreadDiff& thread : report.threads)
+    work.differences += thread.differences.size() + thread.untold;
+  for (const CountedSteps* steps : {one.counted.get(), other.counted.get()}) {
+    work.read += steps->read;
+    work.opened += steps->opened;
+    work.events += steps->events;
+  }
+  return work;
+}
+
 Work work_of(const Items& a, const Items& b, size_t most) {
-  const Run one = run_of(a), other = run_of(b);
   DiffOptions options;
   options.most = most;
-  const auto report = diff(one.side(), other.side(), options);
-  EXPECT_TRUE(report.ok());
-  if (!report.ok()) return {};
-  EXPECT_FALSE(report->same());
-  const ThreadDiff& thread = report->threads.at(0);
-  return {one.counted->read + other.counted->read, thread.differences.size() + thread.untold};
+  DiffReport report;
+  const Work work = work_of(run_of(a), run_of(b), options, report);
+  EXPECT_FALSE(report.same());
+  return work;
 }
 
 /// The same but for the last step, at other bases: each is read once, and a window's worth more.
@@ -123,6 +155,84 @@ TEST(DiffWork, ManyPartingsCostInProportion) {
     const Work work = work_of(rounds(steps, 0x140000000, 0), rounds(steps, 0x140000000, 4), 10);
     EXPECT_GE(work.differences, steps / 2800 - 1);
     EXPECT_LE(work.read, 2 * steps + 20000) << steps;
+  }
+}
+
+/// So many threads of five steps each, that take turns after each step, or never. `odd`: the last
+/// step of each is elsewhere. `every`: before each step with such a number, steps are missing.
+Run many_threads(size_t threads, bool turns, bool odd, size_t every = 0) {
+  constexpr size_t kSteps = 5;
+  Catalog catalog;
+  catalog.machine = "x86-64";
+  catalog.address_bytes = 8;
+  catalog.registers = machine::x86_64_layout({});
+  Batch batch;
+  for (uint64_t seq = 0; seq < threads * kSteps; ++seq) {
+    if (every != 0 && seq % every == every - 1) {
+      Event& lost = batch.add();
+      lost.seq = seq;
+      lost.body = Lost{3, "a test"};
+    }
+    const uint64_t thread = turns ? seq % threads : seq / kSteps;
+    const uint64_t step = turns ? seq / threads : seq % kSteps;
+    Step body;
+    body.pc = 0x401000 + 5 * step + (odd && step + 1 == kSteps ? 0x4000 : 0);
+    body.opcode = nop();
+    Event& event = batch.add();
+    event.seq = seq;
+    event.tid = 1000 + 4 * thread;
+    event.body = body;
+  }
+  tracewell::test::ListSource source(catalog, batch.events());
+  return counted(std::move(*StepStore::read(source)));
+}
+
+/// Each trace is read once for the first thread, and once more for all others.
+TEST(DiffWork, ManyThreadsAreReadTogether) {
+  for (const bool turns : {true, false})
+    for (const size_t threads : {size_t{2500}, size_t{10000}}) {
+      DiffReport report;
+      const Work work = work_of(many_threads(threads, turns, false),
+                                many_threads(threads, turns, false), {}, report);
+      EXPECT_TRUE(report.same());
+      ASSERT_EQ(report.threads.size(), threads);
+      EXPECT_EQ(report.threads.back().same, 5u);
+      EXPECT_LE(work.read, 4 * 5 * threads + 4 * 1000) << threads;
+      EXPECT_LE(work.opened, 2u) << "is something missing at the end?";
+    }
+}
+
+TEST(DiffWork, DifferencesOfManyThreadsCostInProportion) {
+  for (const bool turns : {true, false}) {
+    uint64_t before = 0;
+    for (const size_t threads : {size_t{500}, size_t{2000}}) {
+      DiffReport report;
+      const Work work = work_of(many_threads(threads, turns, false),
+                                many_threads(threads, turns, true), {}, report);
+      EXPECT_EQ(work.differences, threads);
+      if (before != 0) {
+        EXPECT_LE(work.all(), 5 * before) << turns;
+      }
+      before = work.all();
+    }
+  }
+}
+
+/// Holes are read once each, by whichever thread comes to them, and not once for each thread.
+TEST(DiffWork, ManyHolesInManyThreadsCostInProportion) {
+  for (const bool turns : {true, false}) {
+    uint64_t before = 0;
+    for (const size_t threads : {size_t{250}, size_t{1000}}) {
+      DiffReport report;
+      const Work work = work_of(many_threads(threads, turns, false),
+                                many_threads(threads, turns, false, 10), {}, report);
+      EXPECT_TRUE(report.undecided());
+      EXPECT_GE(work.differences, turns ? threads : threads / 2 - 1);
+      if (before != 0) {
+        EXPECT_LE(work.all(), 5 * before) << turns;
+      }
+      before = work.all();
+    }
   }
 }
 
