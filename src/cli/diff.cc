@@ -1,6 +1,5 @@
 // tracewell diff A B: where two runs of a program part, and why.
 #include <future>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +14,6 @@
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "timeline/diff.h"
-#include "timeline/diff_flow.h"
 #include "timeline/step_store.h"
 
 namespace tracewell::cli {
@@ -56,19 +54,6 @@ Result<OpenSteps> open_steps(const InputOptions& options, const ImageOptions& im
   return out;
 }
 
-/// The thread of either trace with that number, in the order in which they begin.
-Result<std::optional<LeftOut>> thread_of(const timeline::DiffSide& a, const timeline::DiffSide& b,
-                                         size_t number) {
-  timeline::FlowThreads threads_a(a.steps), threads_b(b.steps);
-  TW_ASSIGN_OR_RETURN(const timeline::FlowThreads::Thread* one, threads_a.thread(number));
-  TW_ASSIGN_OR_RETURN(const timeline::FlowThreads::Thread* other, threads_b.thread(number));
-  if (one == nullptr && other == nullptr) return std::optional<LeftOut>();
-  LeftOut out;
-  if (one != nullptr) out.tid_a = one->tid;
-  if (other != nullptr) out.tid_b = other->tid;
-  return std::optional(out);
-}
-
 Result<bool> diff(const DiffCommand& command) {
   if (command.a.path == "-" && command.b.path == "-")
     return {Errc::InvalidArgument,
@@ -94,15 +79,11 @@ Result<bool> diff(const DiffCommand& command) {
   options.progress = [&progress](uint64_t done) { progress.at(done); };
   TW_ASSIGN_OR_RETURN(const timeline::DiffReport report,
                       timeline::diff(a.side(), b.side(), options));
-  std::optional<LeftOut> left_out;
-  if (command.first && !report.same()) {
-    TW_ASSIGN_OR_RETURN(left_out, thread_of(a.side(), b.side(), report.threads.size()));
-  }
   const Catalog& catalog = a.side().catalog;
   const DiffWords words(a.side(), b.side(), report, AddressNames(a.names));
   fmt::print("{}", command.json
-                       ? diff_json(report, catalog, words, left_out)
-                       : diff_text(report, catalog, words, command.first, left_out));
+                       ? diff_json(report, catalog, words)
+                       : diff_text(report, catalog, words, command.first));
   return report.same();
 }
 

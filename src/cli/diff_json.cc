@@ -104,14 +104,14 @@ Json thread_json(const ThreadDiff& thread, const Catalog& catalog, const DiffWor
 }  // namespace
 
 std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog,
-                      const DiffWords& words, const std::optional<LeftOut>& left_out) {
+                      const DiffWords& words) {
   Json out = {{"same", report.same()},
               {"undecided", report.undecided()},
               {"threads", Json::array()},
               {"moved", Json::array()}};
   for (const ThreadDiff& thread : report.threads)
     out["threads"].push_back(thread_json(thread, catalog, words));
-  if (left_out)
+  if (const auto& left_out = report.left_out)
     out["not_compared_from"] = {{"tid_a", thread_number(left_out->tid_a.value_or(0))},
                                 {"tid_b", thread_number(left_out->tid_b.value_or(0))}};
   for (const timeline::Bases::Range& range : report.bases)

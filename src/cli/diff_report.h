@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/diff_words.h"
 #include "model/catalog.h"
@@ -11,18 +11,11 @@
 
 namespace tracewell::cli {
 
-/// Of the threads that were not compared because others differ, the first; none = there is none in
-/// that trace.
-struct LeftOut {
-  std::optional<uint64_t> tid_a, tid_b;
-};
-
 /// `catalog` is A's: names of registers, byte order. `first`: nobody looked further than that.
 std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog,
-                      const DiffWords& words, bool first,
-                      const std::optional<LeftOut>& left_out);
+                      const DiffWords& words, bool first);
 std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog,
-                      const DiffWords& words, const std::optional<LeftOut>& left_out);
+                      const DiffWords& words);
 
 /// A value as one number, 0x…; "unknown" when it is empty.
 std::string value_text(const std::vector<uint8_t>& value, Endian endian);

@@ -177,12 +177,11 @@ std::string flag_names(uint64_t bits) {
 }
 
 std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog,
-                      const DiffWords& words, bool first,
-                      const std::optional<LeftOut>& left_out) {
+                      const DiffWords& words, bool first) {
   std::string out;
   for (const ThreadDiff& thread : report.threads)
     out += thread_report(thread, catalog, words, first);
-  if (left_out)
+  if (const auto& left_out = report.left_out)
     out += fmt::format("thread {} | {}, and any that begins later: not compared (--first)\n",
                        thread_text(left_out->tid_a), thread_text(left_out->tid_b));
   for (const timeline::Bases::Range& range : report.bases)

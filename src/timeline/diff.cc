@@ -5,417 +5,49 @@
 
 #include <fmt/format.h>
 
-#include "timeline/diff_cause.h"
-#include "timeline/diff_flow.h"
-#include "timeline/diff_holes.h"
-#include "timeline/diff_meet.h"
-#include "timeline/diff_rounds.h"
+#include "timeline/diff_compare.h"
 
 namespace tracewell::timeline {
 namespace {
 
-constexpr size_t kStretch = 4096;    // steps compared at a time
-constexpr size_t kTrial = 8;         // same steps behind which a new distance is believed
-constexpr size_t kFirstWindow = 256;
-constexpr size_t kLoopWindow = 1 << 16;  // where there is another explanation than a loop
-
-Spot spot_of(const Place& place) { return {place.seq, place.pc}; }
-
-/// One of the two traces, and what all threads share of it.
-struct Trace {
-  explicit Trace(const DiffSide& side) : side(side), threads(side.steps), holes(side.steps) {}
-  const DiffSide& side;
-  FlowThreads threads;
-  HoleList holes;
-};
-
-/// One thread of both traces.
-class ThreadComparer {
- public:
-  ThreadComparer(Trace& a, Trace& b, const DiffOptions& options, Bases& bases, ThreadFlow flow_a,
-                 ThreadFlow flow_b, size_t number, ThreadDiff& out)
-      : in_a_(a),
-        in_b_(b),
-        options_(options),
-        bases_(bases),
-        a_(std::move(flow_a)),
-        b_(std::move(flow_b)),
-        number_(number),
-        rounds_(a.threads, b.threads, number),
-        holes_(a.holes, b.holes),
-        out_(out) {}
-
-  Status run() {
-    while (!done_) {
-      TW_RETURN_IF_ERROR(compare());
-      if (!done_) TW_RETURN_IF_ERROR(part());
-    }
-    return {};
-  }
-
- private:
-  Status compare();
-  size_t same_steps(std::span<const Place> a, std::span<const Place> b);
-  bool take_pair(const Place& a, const Place& b);
-  void withdraw_trial();
-  Status part();
-  Status look(size_t window, Parting& parting);
-  Result<std::optional<Meeting>> find_meeting(Parting& parting);
-  Result<std::optional<Meeting>> find_far_exit(const Parting& parting);
-  Status skip(ThreadFlow& flow, uint64_t count);
-  Status tell_lone_holes();
-  static Result<std::optional<Hole>> size_of(HoleList& holes,
-                                             const std::optional<LoneHoles::Lone>& lone);
-  static Result<std::optional<Hole>> at_end(HoleList& holes, const ThreadFlow& flow);
-  Status find_holes(Difference& difference, const RoundCounter::Since& loop);
-  Status explain(Difference& difference);
-  Status end(Difference& difference);
-  void tell(Difference difference);
-
-  Trace& in_a_;
-  Trace& in_b_;
-  const DiffOptions& options_;
-  Bases& bases_;
-  ThreadFlow a_, b_;
-  size_t number_;
-  RoundCounter rounds_;
-  LoneHoles holes_;
-  ThreadDiff& out_;
-  uint64_t stretch_ = 0;       // same steps since the runs met
-  uint64_t trial_ = UINT64_MAX;  // value of stretch_ when a distance was new
-  size_t trial_mark_ = 0;
-  uint64_t trial_code_ = 0;
-  bool done_ = false;
-};
-
-/// Goes on to where the runs part, or to where both end.
-Status ThreadComparer::compare() {
-  while (true) {
-    TW_ASSIGN_OR_RETURN(const std::span<const Place> a, a_.ahead(kStretch));
-    TW_ASSIGN_OR_RETURN(const std::span<const Place> b, b_.ahead(kStretch));
-    const size_t count = std::min(a.size(), b.size());
-    const size_t same = same_steps(a.first(count), b.first(count));
-    holes_.see(a.first(same), b.first(same));
-    a_.advance(same);
-    b_.advance(same);
-    out_.same += same;
-    if (options_.progress) options_.progress(a_.done());
-    if (same < count) {
-      withdraw_trial();
-      return {};
-    }
-    if (count == 0) {
-      done_ = a.empty() && b.empty();
-      return done_ ? tell_lone_holes() : Status();
-    }
-  }
-}
-
-size_t ThreadComparer::same_steps(std::span<const Place> a, std::span<const Place> b) {
-  size_t at = 0;
-  while (at < a.size()) {
-    const uint64_t distance = bases_.current();
-    const size_t before = at;
-    while (at < a.size() && b[at].pc - a[at].pc == distance && a[at].code == b[at].code) {
-      bases_.visit(a[at].pc);
-      ++at;
-    }
-    stretch_ += at - before;
-    if (at == a.size() || !take_pair(a[at], b[at])) break;
-    ++stretch_;
-    ++at;
-  }
-  return at;
-}
-
-/// A pair that is not the same at first sight.
-bool ThreadComparer::take_pair(const Place& a, const Place& b) {
-  const size_t mark = bases_.mark();
-  const size_t distances = bases_.distances();
-  if (!bases_.pair(a, b)) return false;
-  if (bases_.distances() > distances && (trial_ == UINT64_MAX || stretch_ - trial_ > kTrial)) {
-    trial_ = stretch_;
-    trial_mark_ = mark;
-    trial_code_ = out_.differing_code;
-  }
-  if (same_code(bases_, a, b)) return true;
-  if (out_.differing_code++ == 0) {
-    out_.code_a = spot_of(a);
-    out_.code_b = spot_of(b);
-  }
-  return true;
-}
-
-/// A module that seemed to stand elsewhere, and a few steps on nothing was the same any more: these
-/// were two places, and there the runs have parted.
-void ThreadComparer::withdraw_trial() {
-  const uint64_t trial = std::exchange(trial_, UINT64_MAX);
-  if (trial == UINT64_MAX || trial == 0 || stretch_ - trial > kTrial) return;
-  if (out_.differing_code == trial_code_) return;  // the same program, so it has parted here
-  const auto count = static_cast<size_t>(stretch_ - trial);
-  bases_.undo(trial_mark_);
-  a_.go_back(count);
-  b_.go_back(count);
-  stretch_ -= count;
-  out_.same -= count;
-  out_.differing_code = trial_code_;
-  if (trial_code_ == 0) out_.code_a = out_.code_b = std::nullopt;
-}
-
-Status ThreadComparer::look(size_t window, Parting& parting) {
-  TW_ASSIGN_OR_RETURN(parting.a, a_.ahead(window));
-  TW_ASSIGN_OR_RETURN(parting.b, b_.ahead(window));
-  parting.all_a = parting.a.size() < window;
-  parting.all_b = parting.b.size() < window;
-  parting.a = parting.a.first(std::min(window, parting.a.size()));
-  parting.b = parting.b.first(std::min(window, parting.b.size()));
-  parting.last_a = stretch_ == 0 ? nullptr : &a_.back().back();
-  parting.last_b = stretch_ == 0 ? nullptr : &b_.back().back();
-  parting.address_bytes = in_a_.side.catalog.address_bytes;
-  return {};
-}
-
-Result<std::optional<Meeting>> ThreadComparer::find_meeting(Parting& parting) {
-  std::optional<Meeting> found;
-  for (size_t window = std::min(kFirstWindow, options_.window);;
-       window = std::min(window * 8, options_.window)) {
-    TW_RETURN_IF_ERROR(look(window, parting));
-    if (auto exit = find_loop_exit(bases_, parting)) return exit;
-    if (!found) found = find_anchor(bases_, parting);
-    // Steps that only one run has may be rounds of a loop, and that may be a long one.
-    if (found && (found->a != 0) == (found->b != 0)) break;
-    const bool all = parting.all_a && parting.all_b;
-    if (window == options_.window || all || (found && window >= kLoopWindow)) break;
-  }
-  if (found || (parting.all_a && parting.all_b)) return found;
-  return find_far_exit(parting);
-}
-
-/// A loop needs no more of a run than where it is now, so it may be a very long one. Both are
-/// followed at once, for one of them may be in a loop that it never leaves.
-Result<std::optional<Meeting>> ThreadComparer::find_far_exit(const Parting& parting) {
-  if (parting.last_a == nullptr || parting.a.empty() || parting.b.empty()) return {std::nullopt};
-  struct Run {
-    LoopExit exit;
-    std::optional<ThreadFlow> flow;  // none: there is nothing to find
-  };
-  Run runs[] = {
-      {LoopExit(bases_, *parting.last_a, parting.b[0], false, parting.address_bytes), {}},
-      {LoopExit(bases_, *parting.last_b, parting.a[0], true, parting.address_bytes), {}}};
-  for (const bool in_a : {true, false}) {
-    Run& run = runs[in_a ? 0 : 1];
-    const std::span<const Place> seen = in_a ? parting.a : parting.b;
-    if (!run.exit.look_at(seen) || !run.exit.in_loop()) continue;
-    TW_ASSIGN_OR_RETURN(run.flow, ThreadFlow::open(in_a ? in_a_.threads : in_b_.threads, number_,
-                                                   seen.back().seq + 1));
-  }
-  while (runs[0].flow || runs[1].flow) {
-    for (const bool in_a : {true, false}) {
-      Run& run = runs[in_a ? 0 : 1];
-      if (!run.flow) continue;
-      TW_ASSIGN_OR_RETURN(const std::span<const Place> places, run.flow->ahead(kStretch));
-      const bool goes_on = run.exit.look_at(places) && !places.empty();
-      if (const auto steps = run.exit.steps()) {
-        const Place& other = in_a ? parting.b[0] : parting.a[0];
-        const Place& exit = run.exit.exit();
-        if (in_a ? bases_.would_pair(exit, other) : bases_.would_pair(other, exit))
-          return {Meeting{in_a ? *steps : 0, in_a ? 0 : *steps, run.exit.loop(), exit,
-                          run.exit.last_in_loop()}};
-      }
-      run.flow->advance(places.size());
-      if (!goes_on) run.flow.reset();
-    }
-  }
-  return {std::nullopt};
-}
-
-Status ThreadComparer::skip(ThreadFlow& flow, uint64_t count) {
-  while (count != 0) {
-    TW_ASSIGN_OR_RETURN(const std::span<const Place> places, flow.ahead(kStretch));
-    const size_t some = std::min<size_t>(count, places.size());
-    if (some == 0) break;
-    flow.advance(some);
-    count -= some;
-  }
-  return {};
-}
-
-Status ThreadComparer::part() {
-  Parting parting;
-  TW_ASSIGN_OR_RETURN(const std::optional<Meeting> meeting, find_meeting(parting));
-  Difference difference;
-  if (!parting.a.empty()) difference.a = spot_of(parting.a[0]);
-  if (!parting.b.empty()) difference.b = spot_of(parting.b[0]);
-  if (parting.last_a != nullptr) {
-    difference.branch_a = spot_of(*parting.last_a);
-    difference.branch_b = spot_of(*parting.last_b);
-  }
-  if (parting.a.empty() || parting.b.empty()) difference.kind = Difference::Kind::Ends;
-  using Kind = Difference::Kind;
-  const bool loop = meeting && meeting->loop;
-  if (loop) difference.kind = Difference::Kind::Loop;
-  const bool ignored = loop && options_.ignore_loops;
-  if (meeting) {
-    const bool far_a = meeting->far && meeting->a != 0, far_b = meeting->far && meeting->b != 0;
-    difference.meet_a = spot_of(far_a ? *meeting->far : parting.a[meeting->a]);
-    difference.meet_b = spot_of(far_b ? *meeting->far : parting.b[meeting->b]);
-    difference.only_a = meeting->a;
-    difference.only_b = meeting->b;
-  }
-  const bool told = !ignored && out_.differences.size() < options_.most;
-  RoundCounter::Since since;
-  if (loop && told) {
-    TW_ASSIGN_OR_RETURN(since, rounds_.count(*meeting, a_, b_, difference));
-  }
-  if (!ignored) TW_RETURN_IF_ERROR(find_holes(difference, since));
-  if (told && (difference.kind == Kind::Parts || difference.kind == Kind::Loop))
-    TW_RETURN_IF_ERROR(explain(difference));
-  if (!meeting) {
-    TW_RETURN_IF_ERROR(end(difference));
-    if (out_.given_up && !(parting.all_a && parting.all_b))
-      out_.given_up_after = options_.window;
-  } else {
-    TW_RETURN_IF_ERROR(skip(a_, meeting->a));
-    TW_RETURN_IF_ERROR(skip(b_, meeting->b));
-    holes_.meet(difference.meet_a->seq, difference.meet_b->seq);
-    stretch_ = 0;
-    trial_ = UINT64_MAX;
-    if (options_.first && !ignored) done_ = true;
-  }
-  if (!ignored) tell(std::move(difference));
-  return {};
-}
-
-/// All that is there is the same, and one of the traces lacks steps where the other one does not.
-Status ThreadComparer::tell_lone_holes() {
+/// Of a thread that one trace has alone: it may be in what the other one lacks. Or there is none:
+/// what has eaten the steps behind its only one may have made up its number.
+Status look_for_absent(Trace& other, const FlowThreads::Thread& thread, Trace& own, bool own_is_a,
+                       ThreadDiff& out) {
   Difference difference;
   difference.kind = Difference::Kind::Missing;
-  TW_ASSIGN_OR_RETURN(difference.hole_a, size_of(in_a_.holes, holes_.in_a()));
-  TW_ASSIGN_OR_RETURN(difference.hole_b, size_of(in_b_.holes, holes_.in_b()));
-  if (!difference.hole_a && !difference.hole_b) {
-    TW_ASSIGN_OR_RETURN(difference.hole_a, at_end(in_a_.holes, a_));
-    TW_ASSIGN_OR_RETURN(difference.hole_b, at_end(in_b_.holes, b_));
-    out_.both_cut = difference.hole_a && difference.hole_b;
-    if (out_.both_cut) return {};
-  }
-  if (difference.hole_a || difference.hole_b) tell(std::move(difference));
-  return {};
-}
-
-/// What is missing where the trace ends, if it ended in this thread.
-Result<std::optional<Hole>> ThreadComparer::at_end(HoleList& holes, const ThreadFlow& flow) {
-  if (flow.back().empty() || flow.back().back().seq + 1 != holes.steps().count())
-    return std::optional<Hole>();
-  return holes.find(flow.back().back().seq, std::nullopt);
-}
-
-Result<std::optional<Hole>> ThreadComparer::size_of(HoleList& holes,
-                                                    const std::optional<LoneHoles::Lone>& lone) {
-  if (!lone) return std::optional<Hole>();
-  return holes.find(lone->first == 0 ? std::nullopt : std::optional(lone->first - 1), lone->to);
-}
-
-/// Where steps are missing between those that are still the same and those that are not any more,
-/// the runs need not have parted. Of a loop, any round may be meant.
-Status ThreadComparer::find_holes(Difference& difference, const RoundCounter::Since& loop) {
-  const auto find = [&](HoleList& holes, const ThreadFlow& flow,
-                        const std::optional<LoneHoles::Lone>& lone,
-                        const std::optional<uint64_t>& since,
-                        const std::optional<Spot>& first) -> Result<std::optional<Hole>> {
-    if (lone) return size_of(holes, lone);
-    std::optional<uint64_t> after, to;
-    if (!flow.back().empty()) after = std::min(flow.back().back().seq, since.value_or(UINT64_MAX));
-    if (first) to = first->seq;
-    TW_ASSIGN_OR_RETURN(std::optional<Hole> hole, holes.find(after, to));
-    // What has eaten the steps behind it may have bitten into this one.
-    const bool parts = difference.kind == Difference::Kind::Parts;
-    if (!hole && first && parts) return holes.find(first->seq, first->seq + 1);
-    return hole;
-  };
-  const auto& first_a = loop.a ? difference.meet_a : difference.a;
-  const auto& first_b = loop.b ? difference.meet_b : difference.b;
-  TW_ASSIGN_OR_RETURN(difference.hole_a,
-                      find(in_a_.holes, a_, holes_.in_a(), loop.a, first_a));
-  TW_ASSIGN_OR_RETURN(difference.hole_b,
-                      find(in_b_.holes, b_, holes_.in_b(), loop.b, first_b));
-  if (difference.hole_a || difference.hole_b) difference.kind = Difference::Kind::Missing;
-  return {};
-}
-
-Status ThreadComparer::explain(Difference& difference) {
-  if (!difference.branch_a || options_.ignore_values) return {};
-  const SameRun run{a_.back().back().tid, b_.back().back().tid, difference.branch_a->seq,
-                    difference.branch_b->seq, stretch_};
-  // No cause is looked for in front of where the runs met.
-  size_t most = options_.look_back;
-  const std::span<const Place> back_a = a_.back(), back_b = b_.back();
-  if (stretch_ <= std::min(back_a.size(), back_b.size())) {
-    const auto steps = [&](std::span<const Place> back) {
-      return back.back().seq - back[back.size() - static_cast<size_t>(stretch_)].seq;
-    };
-    most = static_cast<size_t>(std::min<uint64_t>(most, std::max(steps(back_a), steps(back_b))));
-  }
-  // Most causes are near.
-  for (size_t look_back = std::min<size_t>(1024, most);;
-       look_back = std::min(look_back * 8, most)) {
-    TW_ASSIGN_OR_RETURN(difference.causes,
-                        find_causes(in_a_.side, in_b_.side, run, look_back, bases_,
-                                    options_.ignore_registers));
-    const bool open = std::any_of(difference.causes.begin(), difference.causes.end(),
-                                  [](const Cause& one) {
-                                    return !one.a.writer && !one.b.writer;
-                                  });
-    if (!open || look_back >= most) return {};
-  }
-}
-
-/// The rest of both is different; how much that is.
-Status ThreadComparer::end(Difference& difference) {
-  out_.given_up = difference.a && difference.b;
-  done_ = true;
-  if (options_.first) return {};
-  for (ThreadFlow* flow : {&a_, &b_}) {
-    uint64_t& only = flow == &a_ ? difference.only_a : difference.only_b;
-    while (true) {
-      TW_ASSIGN_OR_RETURN(const std::span<const Place> places, flow->ahead(kStretch));
-      if (places.empty()) break;
-      only += places.size();
-      flow->advance(places.size());
-    }
-  }
-  return {};
-}
-
-void ThreadComparer::tell(Difference difference) {
-  out_.undecided += difference.kind == Difference::Kind::Missing;
-  if (out_.differences.size() < options_.most)
-    out_.differences.push_back(std::move(difference));
-  else
-    ++out_.untold;
-}
-
-Status compare_thread(Trace& a, Trace& b, const DiffOptions& options, size_t number, Bases& bases,
-                      ThreadDiff& out) {
-  TW_ASSIGN_OR_RETURN(ThreadFlow flow_a, ThreadFlow::open(a.threads, number, 0));
-  TW_ASSIGN_OR_RETURN(ThreadFlow flow_b, ThreadFlow::open(b.threads, number, 0,
-                                                         ThreadFlow::Reading::InThread));
-  ThreadComparer comparer(a, b, options, bases, std::move(flow_a), std::move(flow_b), number, out);
-  return comparer.run();
-}
-
-/// It may be in what a trace lacks.
-Status look_for_absent(Trace& a, Trace& b, ThreadDiff& thread) {
-  Difference difference;
-  difference.kind = Difference::Kind::Missing;
-  if (!thread.tid_a) {
-    TW_ASSIGN_OR_RETURN(difference.hole_a, a.holes.find(std::nullopt, std::nullopt));
-  } else {
-    TW_ASSIGN_OR_RETURN(difference.hole_b, b.holes.find(std::nullopt, std::nullopt));
+  auto& hole = own_is_a ? difference.hole_a : difference.hole_b;
+  auto& other_hole = own_is_a ? difference.hole_b : difference.hole_a;
+  TW_ASSIGN_OR_RETURN(other_hole, other.holes.find(std::nullopt, std::nullopt));
+  if (thread.count == 1 && own.holes.is_in_front_of_hole(thread.first)) {
+    TW_ASSIGN_OR_RETURN(hole, own.holes.find(thread.first, thread.first + 1));
   }
   if (!difference.hole_a && !difference.hole_b) return {};
-  thread.differences.push_back(std::move(difference));
-  thread.undecided = 1;
+  out.differences.push_back(std::move(difference));
+  out.undecided = 1;
   return {};
+}
+
+Result<const FlowThreads::Thread*> thread_of(Trace& trace, const std::optional<size_t>& number) {
+  if (!number) return static_cast<const FlowThreads::Thread*>(nullptr);
+  return trace.threads.thread(*number);
+}
+
+Status name_threads(Trace& a, Trace& b, ThreadNumbers numbers, ThreadDiff& out) {
+  TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* one, thread_of(a, numbers.a));
+  TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* other, thread_of(b, numbers.b));
+  if (one != nullptr) out.tid_a = one->tid;
+  if (other != nullptr) out.tid_b = other->tid;
+  return {};
+}
+
+Status compare_threads(Trace& a, Trace& b, const DiffOptions& options, ThreadNumbers numbers,
+                       Bases& bases, ThreadDiff& out) {
+  TW_RETURN_IF_ERROR(name_threads(a, b, numbers, out));
+  if (numbers.a && numbers.b) return compare_thread(a, b, options, numbers, bases, out);
+  TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* one,
+                      numbers.a ? thread_of(a, numbers.a) : thread_of(b, numbers.b));
+  return look_for_absent(numbers.a ? b : a, *one, numbers.a ? a : b, numbers.a.has_value(), out);
 }
 
 bool is_same(const ThreadDiff& one) {
@@ -449,19 +81,21 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
   bounded.window = std::clamp<size_t>(options.window, 16, DiffOptions::kWindowMax);
   DiffReport report;
   Trace in_a(a), in_b(b);
+  TW_RETURN_IF_ERROR(in_a.holes.look_at_sessions());
+  TW_RETURN_IF_ERROR(in_b.holes.look_at_sessions());
   Bases bases;
-  for (size_t number = 0;; ++number) {
-    TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* one, in_a.threads.thread(number));
-    TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* other, in_b.threads.thread(number));
-    if (one == nullptr && other == nullptr) break;
-    ThreadDiff& thread = report.threads.emplace_back();
-    if (one != nullptr) thread.tid_a = one->tid;
-    if (other != nullptr) thread.tid_b = other->tid;
-    if (one != nullptr && other != nullptr)
-      TW_RETURN_IF_ERROR(compare_thread(in_a, in_b, bounded, number, bases, thread));
-    else
-      TW_RETURN_IF_ERROR(look_for_absent(in_a, in_b, thread));
-    if (options.first && !is_same(thread)) break;
+  ThreadPairs pairs(in_a.threads, in_a.holes, in_b.threads, in_b.holes);
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const std::optional<ThreadNumbers> numbers, pairs.next());
+    if (!numbers) break;
+    ThreadDiff thread;
+    if (options.first && !report.threads.empty() && !is_same(report.threads.back())) {
+      TW_RETURN_IF_ERROR(name_threads(in_a, in_b, *numbers, thread));
+      report.left_out = DiffReport::LeftOut{thread.tid_a, thread.tid_b};
+      break;
+    }
+    TW_RETURN_IF_ERROR(compare_threads(in_a, in_b, bounded, *numbers, bases, thread));
+    report.threads.push_back(std::move(thread));
   }
   report.bases = bases.ranges();
   return report;

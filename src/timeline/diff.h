@@ -81,8 +81,9 @@ struct Difference {
   bool exact = true;
 };
 
-/// Threads are matched by the order of their first steps. One that only one trace has is Missing
-/// when the other one lacks steps.
+/// Threads are matched by the order of their first steps; behind a hole, by their ids where most of
+/// them are the same. One that only one trace has is Missing when the other one lacks steps, or
+/// when its only step is in front of a hole.
 struct ThreadDiff {
   std::optional<uint64_t> tid_a, tid_b;  // none = there is no such thread
   uint64_t same = 0;                     // steps that have a counterpart
@@ -97,7 +98,12 @@ struct ThreadDiff {
 };
 
 struct DiffReport {
+  /// Threads that were not compared; none = there is none in that trace.
+  struct LeftOut {
+    std::optional<uint64_t> tid_a, tid_b;
+  };
   std::vector<ThreadDiff> threads;
+  std::optional<LeftOut> left_out;  // DiffOptions::first: those that come next
   std::vector<Bases::Range> bases;
   bool same() const;
   /// Not the same, but no more than missing steps may explain.

@@ -89,6 +89,17 @@ Result<const FlowThreads::Thread*> FlowThreads::thread(size_t number) {
   return found;
 }
 
+Result<size_t> FlowThreads::count() {
+  TW_ASSIGN_OR_RETURN(const Thread* none, thread(SIZE_MAX));
+  static_cast<void>(none);
+  return threads_.size();
+}
+
+std::optional<size_t> FlowThreads::number_of(uint64_t tid) const {
+  const auto found = numbers_.find(tid);
+  return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+}
+
 bool FlowThreads::over(size_t number, uint64_t seq) const {
   return all_seen() && number < threads_.size() && seq > threads_[number].last;
 }

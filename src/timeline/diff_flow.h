@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -38,6 +39,10 @@ class FlowThreads {
   const StepIndex& steps() const { return steps_; }
   /// The thread with that number, reading on until it is known; nullptr when there is none.
   Result<const Thread*> thread(size_t number);
+  /// How many there are; reads on to the end.
+  Result<size_t> count();
+  /// As far as is known.
+  std::optional<size_t> number_of(uint64_t tid) const;
   /// Looks at places that somebody has read.
   void see(std::span<const Place> places);
   /// No step behind `seq` is of thread `number`.

@@ -47,6 +47,20 @@ HoleList::HoleList(const StepIndex& steps) : steps_(steps) {
   unknown_.resize(places_.size() + 1);
 }
 
+Status HoleList::look_at_sessions() {
+  std::vector<uint64_t> more;
+  for (const uint64_t seq : steps_.sessions()) {
+    if (seq >= steps_.count()) continue;
+    TW_ASSIGN_OR_RETURN(const std::optional<Hole> hole,
+                        find(seq == 0 ? std::nullopt : std::optional(seq - 1), seq));
+    if (hole) more.push_back(seq);
+  }
+  const size_t before = behind_.size();
+  behind_.insert(behind_.end(), more.begin(), more.end());
+  std::ranges::inplace_merge(behind_, behind_.begin() + static_cast<ptrdiff_t>(before));
+  return {};
+}
+
 /// Follows links up to one that leads to itself, and shortens them.
 size_t HoleList::next(std::vector<uint32_t>& links, size_t at) {
   while (links[at] != at) at = links[at] = links[links[at]];
@@ -114,9 +128,26 @@ void LoneHoles::see(std::span<const Place> a, std::span<const Place> b) {
   }
 }
 
-void LoneHoles::meet(uint64_t seq_a, uint64_t seq_b) {
+std::vector<size_t> LoneHoles::ahead(Holes holes, std::span<const Place> places) {
+  std::vector<size_t> out;
+  while (const auto next = holes.next(places)) {
+    out.push_back(*next);
+    holes.pass(places[*next].seq);
+  }
+  return out;
+}
+
+void LoneHoles::meet(uint64_t seq_a, uint64_t seq_b, bool sure) {
+  in_a_ = in_b_ = std::nullopt;
+  if (!sure && !a_.over() && a_.first() <= seq_a) in_a_ = Lone{a_.first(), seq_a};
+  if (!sure && !b_.over() && b_.first() <= seq_b) in_b_ = Lone{b_.first(), seq_b};
   a_.pass(seq_a);
   b_.pass(seq_b);
+}
+
+void LoneHoles::settle() {
+  if (!settled_a_) settled_a_ = in_a_;
+  if (!settled_b_) settled_b_ = in_b_;
   in_a_ = in_b_ = std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // Where a trace lacks steps: what is behind such a hole may have come to pass in either way.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,10 +20,16 @@ namespace tracewell::timeline {
 class HoleList {
  public:
   explicit HoleList(const StepIndex& steps);
+  /// Looks for holes in front of sessions. Call it first.
+  Status look_at_sessions();
 
   const StepIndex& steps() const { return steps_; }
   /// The steps behind holes, ascending.
   std::span<const uint64_t> behind() const { return behind_; }
+  /// What has eaten the steps behind that one may have bitten into it.
+  bool is_in_front_of_hole(uint64_t seq) const {
+    return std::ranges::binary_search(behind_, seq + 1);
+  }
   /// What is missing behind step `after` (none: from the beginning on) and in front of step `to`
   /// (none: up to the trace's end), all of it counted; none = nothing is.
   Result<std::optional<Hole>> find(std::optional<uint64_t> after, std::optional<uint64_t> to);
@@ -55,6 +62,7 @@ class Holes {
   }
   /// The step behind the next one; there is one.
   uint64_t first() const { return all_[at_]; }
+  bool over() const { return at_ == all_.size(); }
   /// Number of the first place that has one in front of it; none = none has.
   std::optional<size_t> next(std::span<const Place> places) const {
     if (at_ == all_.size() || places.empty() || places.back().seq < all_[at_]) return std::nullopt;
@@ -75,21 +83,40 @@ class LoneHoles {
  public:
   LoneHoles(const HoleList& a, const HoleList& b) : a_(a.behind()), b_(b.behind()) {}
 
-  /// These are the same. What is missing in both in front of the same step is, too.
-  void see(std::span<const Place> a, std::span<const Place> b);
-  /// The runs have met anew, with these.
-  void meet(uint64_t seq_a, uint64_t seq_b);
   /// The first one since then, and others between the same two steps of the thread.
   struct Lone {
     uint64_t first = 0;  // the step behind the hole, of any thread
     uint64_t to = 0;     // the thread's step behind it
   };
+
+  /// These are the same. What is missing in both in front of the same step is, too.
+  void see(std::span<const Place> a, std::span<const Place> b);
+  bool over() const { return a_.over() && b_.over(); }
+  /// Numbers of places with a hole in front of them, ascending.
+  std::vector<size_t> ahead_in_a(std::span<const Place> a) const { return ahead(a_, a); }
+  std::vector<size_t> ahead_in_b(std::span<const Place> b) const { return ahead(b_, b); }
+  /// The number of the first place, of as many of both, with a hole in front of it in either.
+  size_t next(std::span<const Place> a, std::span<const Place> b) const {
+    const size_t count = std::min(a.size(), b.size());
+    return std::min({count, a_.next(a.first(count)).value_or(count),
+                     b_.next(b.first(count)).value_or(count)});
+  }
+  /// The runs have met anew, with these; surely, or as far as anybody can tell behind holes.
+  void meet(uint64_t seq_a, uint64_t seq_b, bool sure = true);
+  /// What was passed by is known to have changed nothing: the runs are where they seem to be.
+  void settle();
+  /// That is so, but for the size of what is missing: the first such hole of each.
+  const std::optional<Lone>& settled_in_a() const { return settled_a_; }
+  const std::optional<Lone>& settled_in_b() const { return settled_b_; }
+  /// Those that are not settled.
   const std::optional<Lone>& in_a() const { return in_a_; }
   const std::optional<Lone>& in_b() const { return in_b_; }
 
  private:
+  static std::vector<size_t> ahead(Holes holes, std::span<const Place> places);
+
   Holes a_, b_;
-  std::optional<Lone> in_a_, in_b_;
+  std::optional<Lone> in_a_, in_b_, settled_a_, settled_b_;
 };
 
 }  // namespace tracewell::timeline

@@ -44,8 +44,8 @@ class Arrivals {
 
 }  // namespace
 
-Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, ThreadFlow& flow,
-                                                     const Loop& loop) {
+Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, size_t number,
+                                                     ThreadFlow& flow, const Loop& loop) {
   const size_t more = loop.far_last ? 0 : loop.more;
   TW_ASSIGN_OR_RETURN(const std::span<const Place> ahead, flow.ahead(more));
   const std::span<const Place> rest = ahead.first(std::min(more, ahead.size()));
@@ -57,11 +57,11 @@ Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, Threa
     return Count{near.count(), near.entered(), near.since()};
   const uint64_t parted = rest.empty() ? back.back().seq : rest.back().seq;
   const uint64_t end = loop.far_last.value_or(parted);
-  TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* thread, threads.thread(number_));
+  TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* thread, threads.thread(number));
   Count count{near.count(), false, near.since()};
   for (uint64_t far = kLookBackMax / 64; far <= kLookBackMax && !count.exact; far *= 8) {
     const uint64_t from = parted > far ? parted - far : 0;
-    TW_ASSIGN_OR_RETURN(ThreadFlow again, ThreadFlow::open(threads, number_, from));
+    TW_ASSIGN_OR_RETURN(ThreadFlow again, ThreadFlow::open(threads, number, from));
     Arrivals arrivals(loop.head, loop.latch);
     while (true) {
       TW_ASSIGN_OR_RETURN(std::span<const Place> places, again.ahead(ThreadFlow::kBack));
@@ -88,8 +88,8 @@ Result<RoundCounter::Since> RoundCounter::count(const Meeting& meeting, ThreadFl
   Loop in_a{difference.head_a, loop.latch + to_a, meeting.a, {}};
   Loop in_b{difference.head_b, loop.latch + to_b, meeting.b, {}};
   if (meeting.far) (loop.in_a ? in_a : in_b).far_last = meeting.far_last;
-  TW_ASSIGN_OR_RETURN(const Count of_a, count_side(threads_a_, a, in_a));
-  TW_ASSIGN_OR_RETURN(const Count of_b, count_side(threads_b_, b, in_b));
+  TW_ASSIGN_OR_RETURN(const Count of_a, count_side(threads_a_, number_a_, a, in_a));
+  TW_ASSIGN_OR_RETURN(const Count of_b, count_side(threads_b_, number_b_, b, in_b));
   const uint64_t tests = loop.tests_first ? 1 : 0;
   difference.times_a = of_a.rounds - std::min(tests, of_a.rounds);
   difference.times_b = of_b.rounds - std::min(tests, of_b.rounds);

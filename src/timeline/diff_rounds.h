@@ -15,9 +15,9 @@ namespace tracewell::timeline {
 
 class RoundCounter {
  public:
-  /// Thread `number` of both.
-  RoundCounter(FlowThreads& a, FlowThreads& b, size_t number)
-      : threads_a_(a), threads_b_(b), number_(number) {}
+  /// Threads with these numbers.
+  RoundCounter(FlowThreads& a, FlowThreads& b, size_t number_a, size_t number_b)
+      : threads_a_(a), threads_b_(b), number_a_(number_a), number_b_(number_b) {}
 
   /// A step in front of the loop in each run, or the first one in it that was looked at.
   struct Since {
@@ -41,11 +41,12 @@ class RoundCounter {
     /// The last of them, when they are too many to be kept.
     std::optional<uint64_t> far_last;
   };
-  Result<Count> count_side(FlowThreads& threads, ThreadFlow& flow, const Loop& loop);
+  static Result<Count> count_side(FlowThreads& threads, size_t number, ThreadFlow& flow,
+                                  const Loop& loop);
 
   FlowThreads& threads_a_;
   FlowThreads& threads_b_;
-  size_t number_;
+  size_t number_a_, number_b_;
 };
 
 }  // namespace tracewell::timeline

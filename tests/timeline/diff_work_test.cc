@@ -198,7 +198,7 @@ TEST(DiffWork, ManyThreadsAreReadTogether) {
       ASSERT_EQ(report.threads.size(), threads);
       EXPECT_EQ(report.threads.back().same, 5u);
       EXPECT_LE(work.read, 4 * 5 * threads + 4 * 1000) << threads;
-      EXPECT_LE(work.opened, 2u) << "is something missing at the end?";
+      EXPECT_LE(work.opened, 4u) << "is something missing at the beginning, or at the end?";
     }
 }
 

@@ -1,0 +1,25 @@
+// One thread of two traces from its beginning to its end: what is the same, and what is not.
+#pragma once
+
+#include "base/result.h"
+#include "timeline/diff.h"
+#include "timeline/diff_flow.h"
+#include "timeline/diff_holes.h"
+#include "timeline/diff_threads.h"
+
+namespace tracewell::timeline {
+
+/// One of the two traces, and what all threads share of it.
+struct Trace {
+  explicit Trace(const DiffSide& side) : side(side), threads(side.steps), holes(side.steps) {}
+  const DiffSide& side;
+  FlowThreads threads;
+  HoleList holes;
+};
+
+/// Both have a thread with that number. What is found out about modules is added to `bases`, what
+/// there is to be told to `out`.
+Status compare_thread(Trace& a, Trace& b, const DiffOptions& options, ThreadNumbers numbers,
+                      Bases& bases, ThreadDiff& out);
+
+}  // namespace tracewell::timeline

@@ -1,0 +1,232 @@
+#include "timeline/diff_resync.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "base/endian.h"
+#include "model/batch.h"
+
+namespace tracewell::timeline {
+namespace {
+
+constexpr size_t kAnchors = 8;     // holes of each run behind which they may meet
+constexpr size_t kFirstLook = 16;  // places that have to be the same before registers are read
+constexpr size_t kFewRegisters = 4;  // as few of them as this prove nothing
+constexpr size_t kTwins = 64;      // moments with the same registers that are looked at
+constexpr uint64_t kLowestPointer = 0x10000;  // what is below is none
+
+/// One thread's registers from step to step.
+class StateWalk {
+ public:
+  static Result<StateWalk> open(const DiffSide& side, uint64_t tid, uint64_t seq) {
+    StateWalk out(side.catalog.registers, tid);
+    TW_ASSIGN_OR_RETURN(out.source_, side.steps.open_at(seq));
+    return out;
+  }
+  /// In front of step `seq` of the thread, which is not in front of the last one; nullptr: there is
+  /// no such step.
+  Result<const RegisterState*> at(uint64_t seq) {
+    while (true) {
+      const auto events = batch_->events();
+      for (; next_ < events.size(); ++next_) {
+        const Event& event = events[next_];
+        const auto* mark = std::get_if<Mark>(&event.body);
+        if (mark != nullptr && mark->session) state_.reset(layout_);
+        const auto* step = std::get_if<Step>(&event.body);
+        if (step == nullptr) continue;
+        if (event.seq > seq) return static_cast<const RegisterState*>(nullptr);
+        ++steps_;
+        if (event.tid != tid_) continue;
+        take(step->before);
+        if (event.seq == seq) return static_cast<const RegisterState*>(&state_);
+        take(step->registers);
+      }
+      next_ = 0;
+      TW_ASSIGN_OR_RETURN(const bool more, source_->next(*batch_));
+      if (!more) return static_cast<const RegisterState*>(nullptr);
+    }
+  }
+  uint64_t steps() const { return steps_; }
+
+ private:
+  StateWalk(const RegisterLayout& layout, uint64_t tid) : layout_(layout), tid_(tid) {
+    state_.reset(layout);
+  }
+  void take(std::span<const Step::RegisterChange> changes) {
+    for (const Step::RegisterChange& one : changes) state_.set(layout_, one.index, one.value);
+  }
+
+  const RegisterLayout& layout_;
+  uint64_t tid_ = 0;
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<Batch> batch_ = std::make_unique<Batch>();
+  size_t next_ = 0;
+  RegisterState state_;
+  uint64_t steps_ = 0;
+};
+
+bool is_better(const Resync& one, const Resync& other) {
+  if (one.goes_on != other.goes_on) return one.goes_on;
+  return one.a + one.b < other.a + other.b;
+}
+
+}  // namespace
+
+/// Which registers of the two runs can be compared, and what is the same of them.
+struct Resyncer::Known {
+  struct Pair {
+    const Register* a;
+    const Register* b;
+    uint32_t index_a, index_b;
+    bool compared = true;
+  };
+  Known(const Catalog& a, const Catalog& b, const Bases& bases)
+      : catalog(a), bases(bases) {
+    for (uint32_t i = 0; i < a.registers.registers.size(); ++i) {
+      if (a.registers.pc_index == i) continue;  // that is the place
+      const Register& one = a.registers.registers[i];
+      const Register* other = b.registers.find(one.name);
+      if (other == nullptr || other->size_bytes != one.size_bytes) continue;
+      const auto index = static_cast<uint32_t>(other - b.registers.registers.data());
+      pairs.push_back({&one, other, i, index});
+    }
+  }
+  static Bytes value(const RegisterState& state, const Register& reg) {
+    return Bytes(state.block).subspan(reg.offset, reg.size_bytes);
+  }
+  bool is_word(Bytes value) const {
+    return value.size() == catalog.address_bytes && value.size() <= 8;
+  }
+  uint64_t number(Bytes value) const {
+    return load_uint(value.data(), value.size(), catalog.endian);
+  }
+  bool same_value(Bytes one, Bytes other) const {
+    if (std::ranges::equal(one, other)) return true;
+    if (!is_word(one)) return false;
+    const uint64_t x = number(one), y = number(other);
+    if (x < kLowestPointer || y < kLowestPointer) return false;
+    return bases.rebased(x, y) || std::ranges::find(moved, y - x) != moved.end();
+  }
+  /// These are of one moment: what is different in them proves nothing later.
+  void learn(const RegisterState& a, const RegisterState& b) {
+    for (Pair& pair : pairs) {
+      if (!a.is_valid(pair.index_a) || !b.is_valid(pair.index_b)) continue;
+      const Bytes one = value(a, *pair.a), other = value(b, *pair.b);
+      if (same_value(one, other)) continue;
+      const bool is_moved = is_word(one) && (number(other) - number(one)) % Bases::kPage == 0 &&
+                            std::min(number(one), number(other)) >= kLowestPointer;
+      if (is_moved)
+        moved.push_back(number(other) - number(one));
+      else
+        pair.compared = false;
+    }
+  }
+  bool same(const RegisterState& a, const RegisterState& b) const {
+    size_t count = 0;
+    for (const Pair& pair : pairs) {
+      if (!pair.compared || !a.is_valid(pair.index_a) || !b.is_valid(pair.index_b)) continue;
+      if (!same_value(value(a, *pair.a), value(b, *pair.b))) return false;
+      ++count;
+    }
+    return count > kFewRegisters;
+  }
+
+  /// Do they say anything?
+  bool enough(const RegisterState& state, bool of_a) const {
+    return std::ranges::count_if(pairs, [&](const Pair& pair) {
+      return pair.compared && state.is_valid(of_a ? pair.index_a : pair.index_b);
+    }) > static_cast<ptrdiff_t>(kFewRegisters);
+  }
+
+  const Catalog& catalog;
+  const Bases& bases;
+  std::vector<Pair> pairs;
+  std::vector<uint64_t> moved;  // distances of stacks and heaps
+};
+
+bool Resyncer::same_place(const Place& a, const Place& b) const {
+  return (a.pc ^ b.pc) % Bases::kPage == 0 && bases_.would_pair(a, b) && same_length(a, b);
+}
+
+/// How far the runs go together from there, up to the next hole of either, or the step in front of
+/// it, which proves nothing.
+Resyncer::Way Resyncer::common_way(const HoledRun& a, const HoledRun& b, size_t at_a, size_t at_b,
+                                   size_t most) const {
+  const auto to_hole = [](const HoledRun& run, size_t at) {
+    const auto hole = std::ranges::upper_bound(run.holes, at);
+    return hole == run.holes.end() ? run.places.size() - at : std::max<size_t>(*hole - at, 2) - 1;
+  };
+  most = std::min({most, to_hole(a, at_a), to_hole(b, at_b)});
+  for (size_t i = 0; i < most; ++i)
+    if (!same_place(a.places[at_a + i], b.places[at_b + i])) return {i, true};
+  return {most, false};
+}
+
+/// Numbers of places in `other` with what the run behind a hole has at place `at`.
+Result<std::vector<size_t>> Resyncer::find_others(const HoledRun& holed, const HoledRun& other,
+                                                  size_t at, bool holed_is_a, size_t window,
+                                                  Known& known) {
+  std::vector<size_t> alike, out;
+  const auto way = [&](size_t i, size_t most) {
+    return holed_is_a ? common_way(holed, other, at, i, most)
+                      : common_way(other, holed, i, at, most);
+  };
+  const uint64_t offset = holed.places[at].pc % Bases::kPage;
+  for (size_t i = 0; i < std::min(window, other.places.size()); ++i)
+    if (other.places[i].pc % Bases::kPage == offset && !way(i, kFirstLook).parts)
+      alike.push_back(i);
+  if (alike.empty()) return out;
+  TW_ASSIGN_OR_RETURN(StateWalk here, StateWalk::open(holed.side, holed.tid, holed.places[at].seq));
+  TW_ASSIGN_OR_RETURN(const RegisterState* own, here.at(holed.places[at].seq));
+  steps_read_ += here.steps();
+  if (own == nullptr || !known.enough(*own, holed_is_a)) return out;
+  TW_ASSIGN_OR_RETURN(StateWalk walk, StateWalk::open(other.side, other.tid,
+                                                     other.places[alike[0]].seq));
+  for (const size_t i : alike) {
+    TW_ASSIGN_OR_RETURN(const RegisterState* state, walk.at(other.places[i].seq));
+    if (state == nullptr || out.size() == kTwins) break;
+    if (holed_is_a ? known.same(*own, *state) : known.same(*state, *own)) out.push_back(i);
+  }
+  steps_read_ += walk.steps();
+  return out;
+}
+
+Result<std::optional<Resync>> Resyncer::find(const HoledRun& a, const HoledRun& b, size_t window) {
+  Known known(a.side.catalog, b.side.catalog, bases_);
+  if (a.last && b.last) {
+    TW_ASSIGN_OR_RETURN(StateWalk last_a, StateWalk::open(a.side, a.tid, *a.last));
+    TW_ASSIGN_OR_RETURN(StateWalk last_b, StateWalk::open(b.side, b.tid, *b.last));
+    TW_ASSIGN_OR_RETURN(const RegisterState* of_a, last_a.at(*a.last));
+    TW_ASSIGN_OR_RETURN(const RegisterState* of_b, last_b.at(*b.last));
+    if (of_a != nullptr && of_b != nullptr) known.learn(*of_a, *of_b);
+  }
+  std::optional<Resync> best;
+  for (const bool in_a : {true, false}) {
+    const HoledRun& holed = in_a ? a : b;
+    const HoledRun& other = in_a ? b : a;
+    // What both have first behind something that is missing is behind a hole of one of them.
+    for (size_t n = 0; n < std::min(kAnchors, holed.holes.size()); ++n) {
+      const size_t at = holed.holes[n];
+      if (at >= window || (best && best->goes_on && at >= best->a + best->b)) break;
+      TW_ASSIGN_OR_RETURN(const std::vector<size_t> others,
+                          find_others(holed, other, at, in_a, window, known));
+      std::optional<Resync> found;
+      size_t longest = 0;
+      for (const size_t i : others) {
+        const Way way = in_a ? common_way(a, b, at, i, kSight) : common_way(a, b, i, at, kSight);
+        if (!way.parts && found && found->goes_on) {
+          found->sure = false;
+        } else if (!found || (!found->goes_on && (!way.parts || way.steps > longest))) {
+          found = Resync{in_a ? at : i, in_a ? i : at, !way.parts, !way.parts};
+          longest = way.steps;
+        }
+      }
+      if (found && (!best || is_better(*found, *best))) best = found;
+    }
+  }
+  return best;
+}
+
+}  // namespace tracewell::timeline
