@@ -45,7 +45,7 @@ Json cause_side(const Cause::Side& side, bool memory, Endian endian, DiffWords::
   }
   out["value"] = side.value.empty() ? Json() : Json(value_text(side.value, endian));
   out["since"] = spot_json(side.writer, of, words);
-  if (side.writer_tid) out["since"]["tid"] = thread_number(*side.writer_tid);
+  if (side.writer && side.writer_tid) out["since"]["tid"] = thread_number(*side.writer_tid);
   return out;
 }
 
@@ -56,6 +56,9 @@ Json cause_json(const Cause& cause, const Catalog& catalog, const DiffWords& wor
   out["a"] = cause_side(cause.a, !cause.reg, catalog.endian, DiffWords::A, words);
   out["b"] = cause_side(cause.b, !cause.reg, catalog.endian, DiffWords::B, words);
   out["because_of"] = cause.because ? Json(*cause.because) : Json();
+  if (const auto& earlier = cause.earlier)
+    out["earlier"] = {{"difference", earlier->difference},
+                      {"cause", earlier->cause ? Json(*earlier->cause) : Json()}};
   return out;
 }
 

@@ -38,6 +38,29 @@ std::string memory_text(uint64_t address, const std::string& name) {
                       : fmt::format("{:#x} <{}>", address, printable(name));
 }
 
+/// "; since step 3 at 0x401000", and which earlier difference that is of.
+std::string since_text(const Cause& cause, const DiffWords& words) {
+  const auto& earlier = cause.earlier;
+  const std::string as = earlier ? fmt::format(" difference {}", earlier->difference + 1) : "";
+  if (earlier && !earlier->cause) {
+    std::string out;
+    if (cause.a.writer) out += words.one(*cause.a.writer, DiffWords::A) + " of A alone";
+    if (cause.a.writer && cause.b.writer) out += " | ";
+    if (cause.b.writer) out += words.one(*cause.b.writer, DiffWords::B) + " of B alone";
+    return "; since " + out + ", in" + as;
+  }
+  const std::string end = earlier ? ", as in" + as : "";
+  if (!cause.a.writer && !cause.b.writer) return "; since before what was looked at" + end;
+  if (!cause.a.writer_tid && !cause.b.writer_tid)
+    return "; since " + words.pair(*cause.a.writer, *cause.b.writer) + end;
+  const auto side = [&](const Cause::Side& one, DiffWords::Side which) {
+    if (!one.writer) return std::string("before what was looked at");
+    return words.one(*one.writer, which) +
+           (one.writer_tid ? fmt::format(" of thread {}", *one.writer_tid) : "");
+  };
+  return "; since " + side(cause.a, DiffWords::A) + " | " + side(cause.b, DiffWords::B) + end;
+}
+
 std::string cause_text(const Cause& cause, const Catalog& catalog, const DiffWords& words) {
   std::string what;
   if (!cause.reg)
@@ -51,15 +74,7 @@ std::string cause_text(const Cause& cause, const Catalog& catalog, const DiffWor
                                 value_text(cause.a.value, catalog.endian),
                                 value_text(cause.b.value, catalog.endian),
                                 words.pair(cause.a.reader, cause.b.reader));
-  if (!cause.a.writer && !cause.b.writer) return out + "; since before what was looked at";
-  if (!cause.a.writer_tid && !cause.b.writer_tid)
-    return out + "; since " + words.pair(*cause.a.writer, *cause.b.writer);
-  const auto side = [&](const Cause::Side& one, DiffWords::Side which) {
-    if (!one.writer) return std::string("before what was looked at");
-    return words.one(*one.writer, which) +
-           (one.writer_tid ? fmt::format(" of thread {}", *one.writer_tid) : "");
-  };
-  return out + "; since " + side(cause.a, DiffWords::A) + " | " + side(cause.b, DiffWords::B);
+  return out + since_text(cause, words);
 }
 
 void add_causes(std::string& out, const std::vector<Cause>& causes, const Catalog& catalog,
@@ -95,16 +110,17 @@ std::string missing_text(const Difference& one) {
   return out;
 }
 
-std::string difference_text(const Difference& one, const Catalog& catalog,
-                            const DiffWords& words) {
-  std::string out;
+/// `number`: where others refer to it, "1. "; "" else.
+std::string difference_text(const Difference& one, const std::string& number,
+                            const Catalog& catalog, const DiffWords& words) {
+  std::string out = "  " + number;
   switch (one.kind) {
-    case Difference::Kind::Parts: out = "  the runs part"; break;
-    case Difference::Kind::Ends: out = "  one run ends"; break;
-    case Difference::Kind::Loop: out = "  " + loop_text(one); break;
+    case Difference::Kind::Parts: out += "the runs part"; break;
+    case Difference::Kind::Ends: out += "one run ends"; break;
+    case Difference::Kind::Loop: out += loop_text(one); break;
     case Difference::Kind::Missing:
-      out = fmt::format("  {}: cannot tell whether the runs differ{}", missing_text(one),
-                        is_loop(one) ? "; " + loop_text(one) : "");
+      out += fmt::format("{}: cannot tell whether the runs differ{}", missing_text(one),
+                         is_loop(one) ? "; " + loop_text(one) : "");
       break;
   }
   if (one.kind == Difference::Kind::Missing && !one.a && !one.b)
@@ -143,7 +159,12 @@ std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
   if (first && !thread.differences.empty()) out += " before the first difference";
   if (thread.both_cut) out += "; what comes then is missing in both";
   out += '\n';
-  for (const Difference& one : thread.differences) out += difference_text(one, catalog, words);
+  const bool numbered = std::ranges::any_of(thread.differences, [](const Difference& one) {
+    return std::ranges::any_of(one.causes, [](const Cause& it) { return it.earlier.has_value(); });
+  });
+  for (size_t i = 0; i < thread.differences.size(); ++i)
+    out += difference_text(thread.differences[i], numbered ? fmt::format("{}. ", i + 1) : "",
+                           catalog, words);
   if (thread.untold != 0)
     out += fmt::format("  and {} more\n", counted(thread.untold, "difference"));
   if (thread.given_up) out += "  " + never_met(thread.given_up_after) + "\n";

@@ -53,6 +53,14 @@ struct Cause {
   uint64_t flags = 0;             // of a flags register: the bits that were read
   Side a, b;
   std::optional<size_t> because;  // of what this cause's reader wrote: an earlier entry of the list
+  /// An earlier difference of the thread, by its number in the list, that made the values differ:
+  /// a cause of it, by number, was this very value; or else none, and the last to write it were
+  /// steps that only one run has there (writers of that run alone).
+  struct Earlier {
+    size_t difference = 0;
+    std::optional<size_t> cause;
+  };
+  std::optional<Earlier> earlier;  // none = nobody knows that there is one
 };
 
 /// Steps that a trace lacks.

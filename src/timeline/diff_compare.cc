@@ -20,6 +20,8 @@ constexpr size_t kFirstWindow = 256;
 // and so many times those that were compared. Behind that, only near ones.
 constexpr uint64_t kResyncFree = 1 << 21, kResyncTimes = 8;
 constexpr size_t kResyncWindow = 1 << 20, kResyncNear = 2048;
+// Times --look-back that causes may be looked for in front of earlier differences, in each thread.
+constexpr uint64_t kLookBacks = 16;
 constexpr size_t kLoopWindow = 1 << 16;  // where there is another explanation than a loop
 
 Spot spot_of(const Place& place) { return {place.seq, place.pc}; }
@@ -64,6 +66,12 @@ class ThreadComparer {
   bool is_bitten(const Place& a, const Place& b) const {
     return in_a_.holes.is_in_front_of_hole(a.seq) || in_b_.holes.is_in_front_of_hole(b.seq);
   }
+  /// Behind a hole, nothing is known of who wrote what.
+  void forget() {
+    met_.clear();
+    all_from_.reset();
+    unseen_ = stretch_;
+  }
   Status part();
   Status look(size_t window, Parting& parting);
   Result<std::optional<Meeting>> find_meeting(Parting& parting);
@@ -89,6 +97,14 @@ class ThreadComparer {
   LoneHoles holes_;
   ThreadDiff& out_;
   uint64_t resync_work_ = 0;   // steps and places that were looked at for it
+  struct Seqs {
+    uint64_t a = 0, b = 0;
+  };
+  std::vector<Met> met_;       // since the last hole
+  std::optional<Seqs> all_from_;  // the first steps that are the same, since then
+  Seqs stretch_from_;          // …, since the runs met
+  uint64_t unseen_ = 0;        // of stretch_: in front of the last hole
+  uint64_t looked_back_ = 0;   // steps in front of earlier differences that were looked at
   uint64_t stretch_ = 0;       // same steps since the runs met
   uint64_t trial_ = UINT64_MAX;  // value of stretch_ when a distance was new
   size_t trial_mark_ = 0;
@@ -111,8 +127,11 @@ Status ThreadComparer::compare() {
         if (behind == Behind::Elsewhere) continue;
       }
       count = hole == 0 ? 1 : hole;
+      if (hole == 0) forget();
     }
     const size_t same = same_steps(a.first(count), b.first(count));
+    if (stretch_ == same && same != 0) stretch_from_ = {a[0].seq, b[0].seq};
+    if (same != 0 && !all_from_) all_from_ = Seqs{a[0].seq, b[0].seq};
     holes_.see(a.first(same), b.first(same));
     if (behind == Behind::Here) holes_.settle();
     a_.advance(same);
@@ -325,7 +344,8 @@ Status ThreadComparer::go_on_at(const HoledRun& a, const HoledRun& b, const Resy
 
 void ThreadComparer::meet(const Difference& difference, bool sure) {
   holes_.meet(difference.meet_a->seq, difference.meet_b->seq, sure);
-  stretch_ = 0;
+  if (difference.kind == Difference::Kind::Missing) forget();
+  stretch_ = unseen_ = 0;
   trial_ = UINT64_MAX;
 }
 
@@ -374,6 +394,9 @@ Status ThreadComparer::part() {
   } else {
     TW_RETURN_IF_ERROR(skip(a_, meeting->a));
     TW_RETURN_IF_ERROR(skip(b_, meeting->b));
+    const bool is_told = told && !ignored;
+    met_.push_back({stretch_ - std::min(unseen_, stretch_), meeting->a, meeting->b,
+                    is_told ? std::optional(out_.differences.size()) : std::nullopt});
     meet(difference, true);
     if (options_.first && !ignored) done_ = true;
   }
@@ -443,27 +466,26 @@ Status ThreadComparer::find_holes(Difference& difference, const RoundCounter::Si
 
 Status ThreadComparer::explain(Difference& difference) {
   if (!difference.branch_a || options_.ignore_values) return {};
-  const SameRun run{a_.back().back().tid, b_.back().back().tid, difference.branch_a->seq,
-                    difference.branch_b->seq, stretch_};
-  // No cause is looked for in front of where the runs met.
-  size_t most = options_.look_back;
-  const std::span<const Place> back_a = a_.back(), back_b = b_.back();
-  if (stretch_ <= std::min(back_a.size(), back_b.size())) {
-    const auto steps = [&](std::span<const Place> back) {
-      return back.back().seq - back[back.size() - static_cast<size_t>(stretch_)].seq;
-    };
-    most = static_cast<size_t>(std::min<uint64_t>(most, std::max(steps(back_a), steps(back_b))));
-  }
+  SameRun run{a_.back().back().tid, b_.back().back().tid, difference.branch_a->seq,
+              difference.branch_b->seq, stretch_ - std::min(unseen_, stretch_), met_,
+              out_.differences};
+  const auto steps_since = [&](const Seqs& from) {
+    return static_cast<size_t>(std::max(run.seq_a - from.a, run.seq_b - from.b));
+  };
   // Most causes are near.
+  const size_t near = std::min(options_.look_back, steps_since(stretch_from_));
+  size_t most = near;
+  if (!met_.empty() && all_from_ && looked_back_ < kLookBacks * options_.look_back)
+    most = std::min(options_.look_back, steps_since(*all_from_));
   for (size_t look_back = std::min<size_t>(1024, most);;
        look_back = std::min(look_back * 8, most)) {
     TW_ASSIGN_OR_RETURN(difference.causes,
                         find_causes(in_a_.side, in_b_.side, run, look_back, bases_,
                                     options_.ignore_registers));
-    const bool open = std::any_of(difference.causes.begin(), difference.causes.end(),
-                                  [](const Cause& one) {
-                                    return !one.a.writer && !one.b.writer;
-                                  });
+    if (look_back > near) looked_back_ += look_back;
+    const bool open = std::ranges::any_of(difference.causes, [](const Cause& one) {
+      return !one.a.writer && !one.b.writer && !one.earlier;
+    });
     if (!open || look_back >= most) return {};
   }
 }

@@ -47,6 +47,11 @@ class Writer {
     pc_ += code.size();
   }
   void jump(uint64_t bytes) { pc_ += bytes; }
+  void lose() {
+    Event& event = batch_.add();
+    event.seq = seq_;
+    event.body = Lost{0, "a test"};
+  }
   std::unique_ptr<StepStore> store() {
     tracewell::test::ListSource source(catalog_, batch_.events());
     auto out = StepStore::read(source);
@@ -92,6 +97,37 @@ std::unique_ptr<StepStore> run(Writer& out, uint64_t heap, uint64_t number, size
   out.add("7404", {}, {});                                           // jz
   if (same) out.jump(4);
   for (int i = same ? 4 : 0; i < 34; ++i) out.add("90", {}, {});
+  return out.store();
+}
+
+/// Reads the number three times over: into rax, where the runs part if it is not 5 in both, and one
+/// of them increments rdx; into rbx, with nothing else to decide; and then rdx is what decides.
+/// `lost`: steps are missing behind the first parting.
+std::unique_ptr<StepStore> run_of_three(Writer& out, uint64_t number, bool stores, bool lost) {
+  using Kind = Step::MemoryAccess::Kind;
+  constexpr uint64_t kHeap = 0x7f0000001000, kNotZero = 0x202, kZero = 0x246;
+  const bool same = number == 5;
+  out.add("90", {{"rsi", kHeap}, {"rsp", kHeap + 0x7010}, {"rax", 0}, {"rbx", 0}, {"rdx", 0},
+                 {"eflags", kNotZero}}, {});
+  const auto decide = [&](const std::string& compare, const std::string& own) {
+    out.add(compare, {}, {{"eflags", same ? kZero : kNotZero}});
+    out.add("7404", {}, {});  // jz
+    if (same) {
+      out.jump(4);
+    } else {
+      out.add(own, {}, own == "90" ? Writer::Values{} : Writer::Values{{"rdx", 1}});
+      for (size_t i = own.size() / 2; i < 4; ++i) out.add("90", {}, {});
+    }
+    for (int i = 0; i < 34; ++i) out.add("90", {}, {});
+  };
+  out.add("488b06", {}, {{"rax", number}}, {out.access(Kind::Read, kHeap, number, 0)});
+  decide("4883f805", "48ffc2");  // cmp rax, 5; inc rdx
+  if (lost) out.lose();
+  if (stores)                    // mov [rsi], rax
+    out.add("488906", {}, {}, {out.access(Kind::Write, kHeap, number, number)});
+  out.add("488b1e", {}, {{"rbx", number}}, {out.access(Kind::Read, kHeap, number, 0)});
+  decide("4883fb05", "90");      // cmp rbx, 5
+  decide("4883fa00", "90");      // cmp rdx, 0
   return out.store();
 }
 
@@ -147,6 +183,69 @@ TEST(DiffCause, LooksBackNoFurtherThanItMay) {
   EXPECT_EQ(one.branch_a->seq, 5004u);
   ASSERT_EQ(one.causes.size(), 3u);
   EXPECT_FALSE(one.causes[2].a.writer);
+}
+
+/// The last cause of a difference: where all of them come from.
+const Cause& origin_of(const DiffReport& report, size_t difference) {
+  return report.threads.at(0).differences.at(difference).causes.back();
+}
+
+TEST(DiffCause, IsFollowedToAnEarlierDifference) {
+  Writer of_a(0x401000), of_b(0x401000);
+  const auto a = run_of_three(of_a, 5, false, false), b = run_of_three(of_b, 6, false, false);
+  const auto report = diff({*a, a->catalog()}, {*b, b->catalog()}, {});
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->threads.at(0).differences.size(), 3u);
+  for (const Cause& cause : report->threads[0].differences[0].causes)
+    EXPECT_FALSE(cause.earlier) << "there is none before the first";
+  EXPECT_EQ(name_of(*a, origin_of(*report, 0)), "memory");
+
+  const Cause& second = origin_of(*report, 1);
+  EXPECT_EQ(name_of(*a, second), "memory");
+  ASSERT_TRUE(second.earlier) << "what decided the first time is what decides again";
+  EXPECT_EQ(second.earlier->difference, 0u);
+  EXPECT_EQ(second.earlier->cause, report->threads[0].differences[0].causes.size() - 1);
+
+  const Cause& third = origin_of(*report, 2);
+  EXPECT_EQ(name_of(*a, third), "rdx");
+  ASSERT_TRUE(third.earlier) << "one run alone has changed it";
+  EXPECT_EQ(third.earlier->difference, 0u);
+  EXPECT_FALSE(third.earlier->cause);
+  EXPECT_FALSE(third.a.writer);
+  ASSERT_TRUE(third.b.writer);
+  EXPECT_EQ(third.b.writer->seq, 4u);
+}
+
+/// A value that was stored anew is followed to what it was stored from.
+TEST(DiffCause, IsFollowedThroughWhatWasStoredSince) {
+  Writer of_a(0x401000), of_b(0x401000);
+  const auto a = run_of_three(of_a, 5, true, false), b = run_of_three(of_b, 6, true, false);
+  const auto report = diff({*a, a->catalog()}, {*b, b->catalog()}, {});
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->threads.at(0).differences.size(), 3u);
+  const auto& causes = report->threads[0].differences[1].causes;
+  ASSERT_EQ(causes.size(), 4u);  // eflags, rbx, memory, and rax, which was stored there
+  EXPECT_FALSE(causes[2].earlier) << "it is another value in the same place";
+  EXPECT_EQ(name_of(*a, causes[3]), "rax");
+  ASSERT_TRUE(causes[3].earlier);
+  EXPECT_EQ(causes[3].earlier->difference, 0u);
+  const Cause& first = report->threads[0].differences[0].causes.at(*causes[3].earlier->cause);
+  EXPECT_EQ(name_of(*a, first), "rax");
+}
+
+/// Behind missing steps nobody knows who wrote what, and nothing is claimed.
+TEST(DiffCause, NothingIsClaimedAcrossMissingSteps) {
+  Writer of_a(0x401000), of_b(0x401000);
+  const auto a = run_of_three(of_a, 5, false, true), b = run_of_three(of_b, 6, false, true);
+  const auto report = diff({*a, a->catalog()}, {*b, b->catalog()}, {});
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->threads.at(0).differences.size(), 3u);
+  for (const Difference& one : report->threads[0].differences)
+    for (const Cause& cause : one.causes)
+      if (cause.earlier) {
+        EXPECT_EQ(cause.earlier->difference, 1u) << "the only one behind the hole";
+      }
+  EXPECT_FALSE(origin_of(*report, 1).earlier);
 }
 
 TEST(InstructionUsage, ReadsAndWrites) {
