@@ -30,13 +30,15 @@ Segment segment_of(ByteReader& in, uint64_t first) {
 }
 
 void ask(const Timeline& timeline, uint64_t at) {
-  std::vector<uint8_t> bytes(64), known(64);
+  std::vector<uint8_t> bytes(64);
+  std::vector<ByteState> states(64);
   const AddressRange range = {0x7000, 0x7100}, all = {0, UINT64_MAX};
-  timeline.memory(at, 0x7000, bytes, known);
-  for (const uint8_t kinds : {kReads, kWrites, kAccesses}) {
+  timeline.memory(at, 0x7000, bytes, states);
+  for (const uint8_t kinds : {kReads, kWrites, kAccesses, kOthers}) {
     timeline.next_access(range, kinds, at);
     timeline.last_access(all, kinds, at);
   }
+  timeline.changes_by_others(at, range);
   timeline.next_execution(all, at);
   timeline.last_execution(range, at);
   for (uint32_t index = 0; index < 20; ++index) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ namespace tracewell::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using timeline::ByteState;
 
 constexpr uint64_t kMemoryMax = uint64_t{1} << 20;  // bytes, of one --mem
 constexpr size_t kDumpBytes = 16;
@@ -32,6 +34,18 @@ constexpr size_t kDumpBytes = 16;
 struct MemoryRange {
   uint64_t address = 0, size = 0;
   std::string relative;  // how it was given, where that is by registers
+};
+
+/// How a byte is shown, by ByteState: in JSON, behind its digits, and what that means.
+struct StateMark {
+  char letter, behind;
+  std::string_view meaning;
+};
+constexpr StateMark kStateMarks[] = {
+    {'?', ' ', ""},
+    {'k', '?', "kept: it was so before others may have written there"},
+    {'i', '<', "inferred: a later step finds it so, and nobody can have written in between"},
+    {'t', ' ', ""},
 };
 
 struct AtOptions {
@@ -212,26 +226,36 @@ class Report {
   }
 
   void dump(const MemoryRange& range) {
-    std::vector<uint8_t> bytes(range.size), known(range.size);
-    trace_.timeline->memory(options_.step, range.address, bytes, known);
+    std::vector<uint8_t> bytes(range.size);
+    std::vector<ByteState> states(range.size);
+    trace_.timeline->memory(options_.step, range.address, bytes, states);
     std::string name = words_.data(range.address);
     if (!range.relative.empty())
       name = printable(range.relative) + (name.empty() ? "" : " ") + name;
     if (!name.empty()) name.insert(0, " ");
-    std::string all;
+    std::string all, letters;
     for (size_t at = 0; at < bytes.size(); at += kDumpBytes) {
       std::string hex, ascii;
       for (size_t i = at; i < std::min(bytes.size(), at + kDumpBytes); ++i) {
-        const std::string digits = known[i] != 0 ? fmt::format("{:02x}", bytes[i]) : "??";
-        const bool plain = known[i] != 0 && bytes[i] >= 0x20 && bytes[i] < 0x7f;
+        const StateMark& mark = kStateMarks[static_cast<size_t>(states[i])];
+        const bool known = states[i] != ByteState::Unknown;
+        const std::string digits = known ? fmt::format("{:02x}", bytes[i]) : "??";
+        const bool plain = known && bytes[i] >= 0x20 && bytes[i] < 0x7f;
         all += digits;
-        hex += digits + " ";
-        ascii += plain ? static_cast<char>(bytes[i]) : known[i] != 0 ? '.' : '?';
+        letters += mark.letter;
+        hex += digits + mark.behind;
+        ascii += plain ? static_cast<char>(bytes[i]) : known ? '.' : '?';
       }
       text_ += fmt::format("  {:#x}  {:<{}}|{}|{}\n", range.address + at, hex, 3 * kDumpBytes,
                            ascii, std::exchange(name, ""));
     }
-    Json told = {{"addr", fmt::format("{:#x}", range.address)}, {"bytes", all}};
+    for (const ByteState state : {ByteState::Inferred, ByteState::Kept}) {
+      const StateMark& mark = kStateMarks[static_cast<size_t>(state)];
+      if (std::ranges::find(states, state) != states.end())
+        text_ += fmt::format("  ({} {})\n", mark.behind, mark.meaning);
+    }
+    Json told = {{"addr", fmt::format("{:#x}", range.address)}, {"bytes", all},
+                 {"states", letters}};
     if (!range.relative.empty()) told["expression"] = range.relative;
     if (std::string data = words_.data_name(range.address); !data.empty()) told["name"] = data;
     json_["memory"].push_back(std::move(told));
@@ -293,7 +317,10 @@ Run at_command(CLI::App& app) {
                     "the names of functions, lines and data, and instructions that are not told");
   app.add_flag("--json", options->json, "for scripts");
   app.footer(
-      "A byte that is not known is ??, a register that is not known null in JSON. Segment "
+      "A byte that is not known is ??; 2a< is inferred from a later step, 2a? was so before others "
+      "may have written there; \"states\" in JSON has a letter a byte: t(old), i(nferred), k(ept), "
+      "?. "
+      "A register that is not known is null in JSON. Segment "
       "registers, and what only x64dbg has, are shown by --reg and in JSON.");
   return [options](const Invocation&) {
     const auto status = at(*options);

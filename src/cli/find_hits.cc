@@ -119,11 +119,61 @@ bool print_accesses(const Event& event, const AddressRange& bytes, uint8_t kinds
 
 }  // namespace
 
+namespace {
+
+/// The wanted bytes that a step touches, or tells of beside an access; each once, ascending.
+std::vector<AddressRange> told_bytes(const Step& step, const AddressRange& wanted) {
+  std::vector<AddressRange> all, out;
+  for (const Step::MemoryAccess& access : step.memory) {
+    if (access.size == 0 || access.old_bytes.empty()) continue;
+    const uint64_t reach = std::min<uint64_t>(access.size - 1, UINT64_MAX - access.address);
+    const AddressRange one = {std::max(access.address, wanted.first),
+                              std::min(access.address + reach, wanted.last)};
+    if (one.first <= one.last) all.push_back(one);
+  }
+  std::ranges::sort(all, {}, &AddressRange::first);
+  for (const AddressRange& one : all) {
+    if (out.empty() || (one.first > out.back().last && one.first - out.back().last > 1))
+      out.push_back(one);
+    else
+      out.back().last = std::max(out.back().last, one.last);
+  }
+  return out;
+}
+
+/// What the step finds changed.
+bool print_changes_by_others(const StepTrace& trace, const Event& event, const AddressRange& bytes,
+                             HitPrinter& hits) {
+  for (const AddressRange& part : told_bytes(std::get<Step>(event.body), bytes))
+    for (const timeline::ChangeByOthers& one : trace.timeline->changes_by_others(event.seq, part)) {
+      const std::string old_bytes = to_hex(one.old_bytes), new_bytes = to_hex(one.new_bytes);
+      Json more = {{"by", "others"},
+                   {"addr", hex_number(one.address)},
+                   {"size", one.old_bytes.size()},
+                   {"since", one.since},
+                   {"until", one.until}};
+      if (std::string name = hits.words().data_name(one.address); !name.empty())
+        more["name"] = std::move(name);
+      more["old"] = old_bytes;
+      more["new"] = new_bytes;
+      const std::string text = fmt::format(
+          "finds {:#x},{}{}  {} -> {}  (changed by others between steps {} and {})", one.address,
+          one.old_bytes.size(), hits.words().data(one.address), old_bytes, new_bytes, one.since,
+          one.until);
+      if (!hits.step(event, text, more)) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
 Status find_accesses(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
   const AddressRange& bytes = options.range;
-  const uint8_t kinds = options.what == "read"    ? timeline::kReads
-                        : options.what == "write" ? timeline::kWrites
-                                                  : timeline::kAccesses;
+  const bool others = options.what != "read";
+  const auto kinds = static_cast<uint8_t>(
+      !others                    ? timeline::kReads
+      : options.what == "write"  ? timeline::kWrites | timeline::kOthers
+                                 : timeline::kAccesses | timeline::kOthers);
   const timeline::Timeline& index = *trace.timeline;
   return each_step(
       options,
@@ -132,7 +182,11 @@ Status find_accesses(StepTrace& trace, const FindOptions& options, HitPrinter& h
        [&](uint64_t from, uint64_t end) { return index.accesses(bytes, kinds, from, end); }},
       [&](uint64_t seq) -> Result<bool> {
         TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(seq));
-        return print_accesses(*event, bytes, kinds, hits);
+        const auto by_others = [&] {
+          return !others || print_changes_by_others(trace, *event, bytes, hits);
+        };
+        const auto by_itself = [&] { return print_accesses(*event, bytes, kinds, hits); };
+        return options.backward ? by_itself() && by_others() : by_others() && by_itself();
       });
 }
 
@@ -289,6 +343,11 @@ Status find_bytes(StepTrace& trace, const FindOptions& options, HitPrinter& hits
     Json whole = {{"addr", hex_number(hit.address)}, {"first", hit.first}, {"last", hit.last}};
     if (std::string name = hits.words().data_name(hit.address); !name.empty())
       whole["name"] = std::move(name);
+    // What the hit rests on, where that is not what steps told alone.
+    if (hit.inferred) text += ", in part inferred";
+    if (hit.kept) text += ", in part kept";
+    whole["inferred"] = hit.inferred;
+    whole["kept"] = hit.kept;
     if (*writer != nullptr) {
       text += ", written by " + hits.words().line(**writer);
       whole["written_by"] = hits.words().object(**writer);

@@ -64,7 +64,11 @@ Status StepHistory::before(uint64_t step, StepIndex::Moment& moment) {
 
 Status StepHistory::read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
                                 std::span<uint8_t> known) {
-  trace_.timeline->memory(step, address, into, known);
+  std::vector<timeline::ByteState> states(into.size());
+  trace_.timeline->memory(step, address, into, states);
+  std::ranges::transform(states, known.begin(), [](timeline::ByteState state) {
+    return static_cast<uint8_t>(state != timeline::ByteState::Unknown);
+  });
   TW_RETURN_IF_ERROR(read_next(step, address, into, known));
   return read_code(step, address, into, known);
 }

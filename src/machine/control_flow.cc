@@ -23,6 +23,13 @@ Flow flow_of(ZydisInstructionCategory category) {
   }
 }
 
+bool leaves_program(const ZydisDecodedInstruction& instruction) {
+  const bool returns = instruction.meta.category == ZYDIS_CATEGORY_RET;
+  return instruction.meta.category == ZYDIS_CATEGORY_SYSCALL ||
+         instruction.meta.category == ZYDIS_CATEGORY_INTERRUPT ||
+         (instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR && !returns);
+}
+
 }  // namespace
 
 struct FlowDecoder::Zydis {
@@ -56,7 +63,7 @@ FlowInstruction FlowDecoder::decode(Bytes code) const {
   if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, code.data(),
                                                            code.size(), &instruction)))
     return {};
-  return {instruction.length, flow_of(instruction.meta.category)};
+  return {instruction.length, flow_of(instruction.meta.category), leaves_program(instruction)};
 }
 
 std::string_view FlowDecoder::mnemonic(Bytes code) const {

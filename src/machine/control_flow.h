@@ -23,6 +23,10 @@ enum class Flow : uint8_t {
 struct FlowInstruction {
   uint8_t length = 0;  // bytes; 0 = Unknown
   Flow flow = Flow::Unknown;
+  /// Whoever else runs before the next instruction of its thread may write the program's memory: a
+  /// system call, an interrupt, a far jump or call (by which 32-bit programs of 64-bit Windows get
+  /// to their system calls).
+  bool leaves = false;
 };
 
 /// Decodes the instructions of one machine. Used by one thread at a time.

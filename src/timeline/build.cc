@@ -274,9 +274,9 @@ void IndexBuild::sew() {
     const auto next = waiting_.begin();
     const uint64_t end = places_.empty() ? 0 : places_.back().first + places_.back().count;
     if (next->first != end) return;
-    const Finished& one = next->second;
+    Finished& one = next->second;
     seams_.begin_session(one.place.session);
-    seams_.take(one.place.first, one.threads, one.losses);
+    one.place.switched = seams_.take(one.place.first, one.threads, one.losses);
     places_.push_back(one.place);
     waiting_.erase(next);
   }
@@ -285,6 +285,7 @@ void IndexBuild::sew() {
 Status IndexBuild::take_over(const Segment& segment) {
   SegmentPlace place{segment.first, segment.count, segment.session, sink_.size()};
   place.loss_end = segment.loss_end;
+  place.switched = segment.switched;
   place.left_out = segment.left_out;
   indexed_steps_ += segment.count;
   seams_.begin_session(segment.session);

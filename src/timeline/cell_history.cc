@@ -9,7 +9,9 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr size_t kCellSkipBytes = 19, kSkipKinds = 18;
+constexpr size_t kCellSkipBytes = 21, kSkipKinds = 20;
+constexpr uint8_t kAllKinds = CellAccess::kBoth | CellAccess::kFoundChanged;
+constexpr uint8_t kHolds = 15;  // instead of a size
 constexpr uint8_t kKindBits = 3, kOldBit = 4, kNewBit = 8, kLostBit = 16, kForgetsBit = 128;
 constexpr uint8_t kHasSkips = 128;
 constexpr unsigned kRangeShift = 5;
@@ -19,15 +21,6 @@ struct Range {
   uint8_t start, size;
 };
 constexpr Range kRanges[] = {{0, 8}, {0, 4}, {4, 4}};
-
-constexpr std::array<uint64_t, 256> wide_masks() {
-  std::array<uint64_t, 256> masks = {};
-  for (unsigned bytes = 0; bytes < 256; ++bytes)
-    for (unsigned i = 0; i < kCellBytes; ++i)
-      if (((bytes >> i) & 1) != 0) masks[bytes] |= uint64_t{0xff} << (8 * i);
-  return masks;
-}
-constexpr std::array<uint64_t, 256> kWideMasks = wide_masks();
 
 bool differs(const CellContent& content, ByteMask bytes, uint64_t value) {
   return (bytes & ~content.known) != 0 || ((content.value ^ value) & wide_mask(bytes)) != 0;
@@ -54,83 +47,65 @@ size_t packed_size(uint64_t value) { return (static_cast<size_t>(std::bit_width(
 
 }  // namespace
 
-uint64_t wide_mask(ByteMask bytes) { return kWideMasks[bytes]; }
-
-void CellContent::set(ByteMask bytes, uint64_t from) {
-  const uint64_t mask = wide_mask(bytes);
-  value = (value & ~mask) | (from & mask);
-  known |= bytes;
-  lost &= static_cast<ByteMask>(~bytes);
-}
-
-void CellContent::lose(ByteMask bytes) {
-  value &= ~wide_mask(bytes);
-  known &= static_cast<ByteMask>(~bytes);
-  lost |= bytes;
-}
-
-void CellState::pass(const CellAccess& access, bool lost) {
-  const ByteMask bytes = fresh(access);
-  if (access.step != step_) {
-    before = after;
-    step_ = access.step;
-    touched_ = 0;
-  }
-  if (access.old_value) {
-    before.set(bytes, *access.old_value);
-    after.set(bytes, *access.old_value);
-  }
-  if (access.new_value) after.set(access.bytes(), *access.new_value);
-  if (lost) after.lose(access.bytes());
-  if (access.kind != CellAccess::kNearby) touched_ |= access.bytes();
-}
-
-void CellLog::add(ByteChains& chains, const CellAccess& access, uint32_t loss) {
+void CellLog::add(ByteChains& chains, const CellAccess& access, uint32_t loss,
+                  const std::optional<Opening>& opening) {
   const bool forgets = !empty() && last_step_ < loss;
   if (forgets) state_ = {};
+  state_.open(opening);
   CellAccess news = access;
   const ByteMask fresh = state_.fresh(access);
   const CellContent& before = access.step == state_.step() ? state_.before : state_.after;
   if (news.old_value && !differs(before, fresh, *news.old_value) &&
-      !differs(state_.after, fresh, *news.old_value))
+      !differs(state_.after, fresh, *news.old_value)) {
     news.old_value.reset();
+    news.old_holds = (fresh & ~(before.told & state_.after.told)) != 0;
+  }
   news.new_value.reset();
   const bool lost = (access.kind & CellAccess::kWrite) != 0 && !access.old_value &&
                     !access.new_value;
   state_.pass(news, lost);
-  if (access.new_value && differs(state_.after, access.bytes(), *access.new_value)) {
-    news.new_value = access.new_value;
+  if (access.new_value) {
+    const bool is_news = differs(state_.after, access.bytes(), *access.new_value);
+    if (is_news) news.new_value = access.new_value;
+    const bool told = (access.bytes() & ~state_.after.told) == 0;
+    news.new_holds = !is_news && (!told || access.leaves);
     state_.after.set(access.bytes(), *access.new_value);
+    state_.left_ |= access.bytes();
   }
-  const bool tells = news.old_value || news.new_value;
-  if (access.kind == CellAccess::kNearby && !tells) return;
+  put(chains, news, lost, forgets);
+}
 
+void CellLog::put(ByteChains& chains, const CellAccess& news, bool lost, bool forgets) {
+  const bool has_old = news.old_value || news.old_holds;
+  const bool has_new = news.new_value || news.new_holds;
+  if (news.kind == CellAccess::kNearby && !has_old && !has_new) return;
   const auto* range = std::find_if(std::begin(kRanges), std::end(kRanges), [&](const Range& one) {
-    return one.start == access.start && one.size == access.size;
+    return one.start == news.start && one.size == news.size;
   });
   const auto range_code = static_cast<uint8_t>(range - std::begin(kRanges));
   Encoder entry;
-  entry.put(access.kind | (news.old_value ? kOldBit : 0) | (news.new_value ? kNewBit : 0) |
+  entry.put(news.kind | (has_old ? kOldBit : 0) | (has_new ? kNewBit : 0) |
                 (lost ? kLostBit : 0) | (range_code << kRangeShift) |
                 (forgets ? kForgetsBit : 0), 1);
   if (empty())
-    first_step_ = access.step;
+    first_step_ = news.step;
   else
-    entry.size += put_varint(entry.bytes + entry.size, access.step - last_step_);
-  if (range_code == kRangeTold) entry.put(access.start | (access.size - 1) << 3, 1);
-  if (tells) {
-    const uint64_t old_value = moved(news.old_value.value_or(0), access);
-    const uint64_t new_value = moved(news.new_value.value_or(0), access);
-    entry.put(packed_size(old_value) | packed_size(new_value) << 4, 1);
-    entry.put(old_value, packed_size(old_value));
-    entry.put(new_value, packed_size(new_value));
+    entry.size += put_varint(entry.bytes + entry.size, news.step - last_step_);
+  if (range_code == kRangeTold) entry.put(news.start | (news.size - 1) << 3, 1);
+  if (has_old || has_new) {
+    const uint64_t old_value = moved(news.old_value.value_or(0), news);
+    const uint64_t new_value = moved(news.new_value.value_or(0), news);
+    const size_t old_size = packed_size(old_value), new_size = packed_size(new_value);
+    entry.put((news.old_holds ? kHolds : old_size) | (news.new_holds ? kHolds : new_size) << 4, 1);
+    entry.put(old_value, old_size);
+    entry.put(new_value, new_size);
   }
   chains.append(chain_, entry.bytes, entry.size);
-  last_step_ = access.step;
+  last_step_ = news.step;
 }
 
-void CellLog::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
-                     std::vector<uint8_t>& out) {
+void CellLog::finish(ByteChains& chains, const SegmentOpenings& openings,
+                     std::vector<uint8_t>& scratch, std::vector<uint8_t>& out) {
   chains.copy(chain_, scratch);
   std::vector<uint8_t> skips;
   ByteWriter writer(skips, Endian::Little);
@@ -138,7 +113,17 @@ void CellLog::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
   walk.begin(scratch, first_step_);
   uint8_t kinds = 0, first_kinds = 0;
   const auto end_part = [&] { (skips.empty() ? first_kinds : skips.back()) = kinds; };
-  for (size_t steps = 1; walk.read(); ++steps) {
+  std::optional<Opening> opening;
+  uint64_t next_opening = 0;
+  for (size_t steps = 1; walk.has_next_; ++steps) {
+    const uint32_t next = walk.next_.step;
+    if (next >= next_opening) {
+      opening = openings.last(next);
+      const auto behind = openings.next(next);
+      next_opening = behind ? behind->moment : UINT64_MAX;
+    }
+    walk.open(opening);
+    walk.read();
     kinds |= walk.kinds();
     if (steps % CellHistory::kStepsPerSkip != 0 || !walk.has_next_) continue;
     end_part();
@@ -147,7 +132,9 @@ void CellLog::finish(ByteChains& chains, std::vector<uint8_t>& scratch,
     writer.uint(walk.step(), 4);
     writer.uint(static_cast<uint64_t>(walk.next_at_ - scratch.data()), 4);
     writer.uint(content.value, 8);
-    for (uint8_t value : {content.known, content.lost, uint8_t{0}}) writer.uint(value, 1);
+    const ByteMask left = walk.state().left_;
+    for (uint8_t value : {content.known, content.lost, content.told, left, uint8_t{0}})
+      writer.uint(value, 1);
   }
   end_part();
   out.clear();
@@ -188,14 +175,23 @@ void CellHistory::Walk::decode(bool first) {
   next_.size = range.size;
   next_.old_value.reset();
   next_.new_value.reset();
+  next_.old_holds = next_.new_holds = false;
   lost_ = (head & kLostBit) != 0;
   forgets_ = !first && (head & kForgetsBit) != 0;
   if ((head & (kOldBit | kNewBit)) != 0) {
     const uint8_t sizes = entries_.byte();
-    if ((sizes & 15) > range.size || sizes >> 4 > range.size) return;
-    const uint64_t old_value = entries_.uint(sizes & 15), new_value = entries_.uint(sizes >> 4);
-    if ((head & kOldBit) != 0) next_.old_value = old_value << (8 * range.start);
-    if ((head & kNewBit) != 0) next_.new_value = new_value << (8 * range.start);
+    const auto take = [&](uint8_t size, bool is_there, std::optional<uint64_t>& value,
+                          bool& holds) {
+      holds = is_there && size == kHolds;
+      if (holds) return true;
+      if (size > range.size) return false;
+      const uint64_t bytes = entries_.uint(size);
+      if (is_there) value = bytes << (8 * range.start);
+      return true;
+    };
+    if (!take(sizes & 15, (head & kOldBit) != 0, next_.old_value, next_.old_holds) ||
+        !take(sizes >> 4, (head & kNewBit) != 0, next_.new_value, next_.new_holds))
+      return;
   }
   has_next_ = !entries_.bad();
 }
@@ -203,22 +199,26 @@ void CellHistory::Walk::decode(bool first) {
 bool CellHistory::Walk::read() {
   if (!has_next_) return false;
   step_ = next_.step;
-  changed_ = read_ = written_ = 0;
+  changed_ = read_ = written_ = told_found_ = 0;
+  if (forgets_) state_ = {};
+  const CellContent was = state_.after;
   do {
     if (forgets_) state_ = {};
+    if (next_.old_value || next_.old_holds) told_found_ |= state_.fresh(next_);
     state_.pass(next_, lost_);
-    if (next_.new_value || lost_) changed_ |= next_.bytes();
+    if (next_.new_value || next_.new_holds || lost_) changed_ |= next_.bytes();
     if ((next_.kind & CellAccess::kRead) != 0) read_ |= next_.bytes();
     if ((next_.kind & CellAccess::kWrite) != 0) written_ |= next_.bytes();
     decode(false);
   } while (has_next_ && next_.step == step_);
+  found_changed_ = differing(was, state_.before);
   return true;
 }
 
 CellHistory::CellHistory(const Stream& stream) : first_step_(stream.first) {
   Cursor in(stream.bytes);
   if (!stream.bytes.empty() && (stream.bytes[0] & kHasSkips) != 0) {
-    const uint8_t kinds = in.byte() & kKindBits;
+    const uint8_t kinds = in.byte() & kAllKinds;
     const uint64_t skips = in.varint();
     if (in.bad() || skips > in.left() / kCellSkipBytes) return;
     first_kinds_ = kinds;
@@ -247,6 +247,9 @@ CellHistory::Walk CellHistory::walk_at(size_t skip) const {
   content.value = load_uint(at + 8, 8, Endian::Little);
   content.known = at[16];
   content.lost = at[17];
+  content.told = at[18] & at[16];
+  walk.state_.left_ = at[19];
+  walk.state_.step_ = walk.step_;
   if (offset <= entries_.size()) walk.entries_ = Cursor(entries_.subspan(offset));
   walk.decode(false);
   return walk;
@@ -256,25 +259,59 @@ uint8_t CellHistory::kinds_of(size_t skip) const {
   return skip == 0 ? first_kinds_ : skips_[(skip - 1) * kCellSkipBytes + kSkipKinds];
 }
 
-CellContent CellHistory::content_before(uint64_t step, uint64_t since) const {
+CellContent CellHistory::content_before(uint64_t step, uint64_t since,
+                                        const std::optional<Opening>& opening, bool own) const {
   Walk walk = walk_at(skip_of(step));
-  while (walk.has_next_ && walk.next_.step <= step) {
+  while (walk.has_next_ && walk.next_.step < step + (own ? 1 : 0)) {
+    if (opening && walk.next_.step >= opening->moment) walk.open(opening);
     walk.read();
     if (walk.step() == step) return walk.state().before;
   }
-  return walk.step() < since ? CellContent() : walk.state().after;
+  if (walk.step() < since) return {};
+  walk.open(opening);
+  return walk.state().after;
 }
 
-ByteMask CellHistory::fill_back(uint64_t step, uint64_t until, ByteMask wanted,
+ByteMask CellHistory::fill_back(uint64_t step, uint64_t until,
+                                const std::optional<Opening>& opening, ByteMask wanted,
                                 CellContent& content) const {
   Walk walk = walk_at(skip_of(step));
-  while (wanted != 0 && walk.read() && walk.step() < until) {
+  while (wanted != 0 && walk.has_next_ && walk.next_.step < until) {
+    if (opening && walk.next_.step >= opening->moment) walk.open(opening);
+    walk.read();
     if (walk.step() < step) continue;
-    const ByteMask found = wanted & walk.state().before.known;
+    const ByteMask found = wanted & walk.state().before.told;
     content.set(found, walk.state().before.value);
     wanted &= static_cast<ByteMask>(~(found | walk.changed()));
   }
   return wanted;
+}
+
+CellHistory::Found CellHistory::first_found(ByteMask wanted, uint64_t until) const {
+  Found out;
+  Walk walk = walk_at(0);
+  while (wanted != 0 && walk.read() && walk.step() < until) {
+    const ByteMask found = wanted & walk.state().before.known;
+    out.content.set(found, walk.state().before.value);
+    for (unsigned i = 0; i < kCellBytes; ++i)
+      if ((found >> i & 1) != 0) out.steps[i] = walk.step();
+    wanted &= static_cast<ByteMask>(~(found | walk.changed()));
+  }
+  return out;
+}
+
+std::optional<CellHistory::Told> CellHistory::last_told(uint64_t step, ByteMask byte) const {
+  for (size_t skip = skip_of(step) + 1; skip-- > 0;) {
+    std::optional<Told> found;
+    Walk walk = walk_at(skip);
+    for (size_t i = 0; i < kStepsPerSkip && walk.has_next_ && walk.next_.step < step; ++i) {
+      walk.read();
+      const bool left = (walk.told_left() & byte) != 0;
+      if (left || (walk.told_found() & byte) != 0) found = Told{walk.step(), left};
+    }
+    if (found) return found;
+  }
+  return std::nullopt;
 }
 
 std::optional<uint32_t> CellHistory::next(uint64_t from, ByteMask bytes, uint8_t kinds) const {

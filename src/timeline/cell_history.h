@@ -3,13 +3,15 @@
 //
 // Accesses of one step are taken in their order. What the first of them that touches a byte found
 // there is what it held before the step; what the last one left is what it held after. Bytes that
-// were stored beside an operand tell what memory held, and nothing more.
+// were stored beside an operand tell what memory held, and nothing more. What was told holds until
+// the next opening (openings.h); behind it, that something is as it was is news again.
 //
 //   if there are skips: u8 kHasSkips | kinds of access before the first one, varint skips · skips:
-//   u32 step before, u32 offset in the entries, u64 value, u8 known, u8 lost, u8 kinds until the
-//   next · entries: u8 head (see below), varint distance from the step before (the first entry is
-//   of the stream's first step, and has none), u8 range if it is told there (start | size - 1
-//   << 3), u8 sizes and bytes of old and new contents if there are any
+//   u32 step before, u32 offset in the entries, u64 value, u8 known, u8 lost, u8 told, u8 left by
+//   the step before, u8 kinds until the next · entries: u8 head (see below), varint distance from
+//   the step before (the first entry is of the stream's first step, and has none), u8 range if it
+//   is told there (start | size - 1 << 3), u8 sizes and bytes of old and new contents if there are
+//   any; a size of 15: they are what was known before the opening, and have no bytes
 //
 //   head: kind 0..1 (0 nearby, 1 read, 2 write, 3 both) · old stored 2 · new stored 3 · lost 4 ·
 //   range 5..6 (0 all, 1 low half, 2 high half, 3 told) · forgets 7, not of the first entry: since
@@ -25,75 +27,30 @@
 #include "base/bytes.h"
 #include "base/varint.h"
 #include "timeline/byte_chains.h"
+#include "timeline/cell_state.h"
+#include "timeline/openings.h"
 #include "timeline/stream_table.h"
 
 namespace tracewell::timeline {
-
-constexpr uint64_t kCellBytes = 8;
-
-/// Which bytes of a cell: bit i is the byte at address + i.
-using ByteMask = uint8_t;
-
-inline ByteMask byte_mask(unsigned start, unsigned size) {
-  return static_cast<ByteMask>(((1u << size) - 1) << start);
-}
-/// All bits of the bytes.
-uint64_t wide_mask(ByteMask bytes);
-
-/// What is known of a cell at one moment; little-endian, as in memory.
-struct CellContent {
-  uint64_t value = 0;  // zeros where not known
-  ByteMask known = 0;
-  ByteMask lost = 0;   // overwritten with nobody knows what
-
-  void set(ByteMask bytes, uint64_t from);
-  void lose(ByteMask bytes);
-};
-
-/// One access, or the part of it that lies in this cell.
-struct CellAccess {
-  enum Kind : uint8_t { kNearby = 0, kRead = 1, kWrite = 2, kBoth = 3 };
-
-  uint32_t step = 0;  // from where the segment begins
-  Kind kind = kRead;
-  uint8_t start = 0, size = 0;  // bytes
-  std::optional<uint64_t> old_value, new_value;  // of the bytes, at their places in the cell
-
-  ByteMask bytes() const { return byte_mask(start, size); }
-};
-
-/// The content of a cell as accesses pass by. Reader and writer both go by it.
-class CellState {
- public:
-  CellContent before;  // the step of the last access
-  CellContent after;   // the accesses so far
-
-  /// The bytes of an access that its step has not accessed before. (Nearby ones do not count.)
-  ByteMask fresh(const CellAccess& access) const {
-    const ByteMask touched = access.step == step_ ? touched_ : ByteMask{0};
-    return access.bytes() & static_cast<ByteMask>(~touched);
-  }
-  /// `lost`: it leaves nobody knows what.
-  void pass(const CellAccess& access, bool lost);
-  uint32_t step() const { return step_; }
-
- private:
-  uint32_t step_ = UINT32_MAX;  // of the last access
-  ByteMask touched_ = 0;
-};
 
 /// A history that grows.
 class CellLog {
  public:
   /// By ascending step. `loss`: from this step on, what was known before it does not hold.
-  void add(ByteChains& chains, const CellAccess& access, uint32_t loss = 0);
+  /// `opening`: the last one in front of the step.
+  void add(ByteChains& chains, const CellAccess& access, uint32_t loss = 0,
+           const std::optional<Opening>& opening = std::nullopt);
   /// Is there nothing to tell?
   bool empty() const { return chain_.first == 0; }
   uint32_t first() const { return first_step_; }
   /// Of a stream that begins with first(). Replaces what `out` holds. `scratch` is any vector.
-  void finish(ByteChains& chains, std::vector<uint8_t>& scratch, std::vector<uint8_t>& out);
+  /// `openings`: of the segment, all of those that add() was told.
+  void finish(ByteChains& chains, const SegmentOpenings& openings, std::vector<uint8_t>& scratch,
+              std::vector<uint8_t>& out);
 
  private:
+  void put(ByteChains& chains, const CellAccess& news, bool lost, bool forgets);
+
   ByteChains::Chain chain_;
   uint32_t first_step_ = 0, last_step_ = 0;
   CellState state_;
@@ -107,14 +64,31 @@ class CellHistory {
   explicit CellHistory(const Stream& stream);
 
   /// What is known or lost right before a step, by the accesses from step `since` up to there,
-  /// between which nothing was lost.
-  CellContent content_before(uint64_t step, uint64_t since) const;
-  /// Puts into `content` what `wanted` bytes held at that step, by what the next steps before
-  /// `until` that touch them found there. Returns those of which nothing was said; a later part of
-  /// the trace may.
-  ByteMask fill_back(uint64_t step, uint64_t until, ByteMask wanted, CellContent& content) const;
+  /// between which nothing was lost. `opening`: the last one that is not behind it. `own`: what the
+  /// step itself finds there is known.
+  CellContent content_before(uint64_t step, uint64_t since, const std::optional<Opening>& opening,
+                             bool own = true) const;
+  /// Puts into `content` what `wanted` bytes, which nobody has told since `opening`, held at that
+  /// step, by what the next steps before `until` that touch them found there; no opening lies
+  /// between. Returns those of which nothing was said; a later part of the trace may.
+  ByteMask fill_back(uint64_t step, uint64_t until, const std::optional<Opening>& opening,
+                     ByteMask wanted, CellContent& content) const;
+  /// What the steps before `until` were the first to find in `wanted` bytes, and which ones. What
+  /// was written first is not found.
+  struct Found {
+    CellContent content;
+    std::array<uint32_t, kCellBytes> steps = {};
+  };
+  Found first_found(ByteMask wanted, uint64_t until) const;
+  /// The last step before `step` that told what one of the bytes held, though it may have been told
+  /// again until the next opening. `left`: what the step left there, or what it found.
+  struct Told {
+    uint32_t step = 0;
+    bool left = false;
+  };
+  std::optional<Told> last_told(uint64_t step, ByteMask byte) const;
   /// The first step not less, or the last one less, with an access to one of the bytes of one of
-  /// the kinds (bits of CellAccess::Kind).
+  /// the kinds (bits of CellAccess::Kind, and kFoundChanged).
   std::optional<uint32_t> next(uint64_t from, ByteMask bytes, uint8_t kinds) const;
   std::optional<uint32_t> last(uint64_t before, ByteMask bytes, uint8_t kinds) const;
 
@@ -123,13 +97,25 @@ class CellHistory {
    public:
     /// To the next step that touches the cell; false when there is none.
     bool read();
+    /// The step that read() comes to, if it comes to one.
+    std::optional<uint32_t> next() const {
+      return has_next_ ? std::optional(next_.step) : std::nullopt;
+    }
+    /// The last opening in front of that.
+    void open(const std::optional<Opening>& opening) { state_.open(opening); }
     uint32_t step() const { return step_; }
     const CellState& state() const { return state_; }
     /// What the step changed, as far as anybody knows: contents, or that they are not known.
     ByteMask changed() const { return changed_; }
+    /// What it found otherwise than it was known to be.
+    ByteMask found_changed() const { return found_changed_; }
+    /// Of what it told what it found, and what it left.
+    ByteMask told_found() const { return told_found_; }
+    ByteMask told_left() const { return state_.left_; }
     bool touches(ByteMask bytes, uint8_t kinds) const {
       return ((kinds & CellAccess::kRead) != 0 && (read_ & bytes) != 0) ||
-             ((kinds & CellAccess::kWrite) != 0 && (written_ & bytes) != 0);
+             ((kinds & CellAccess::kWrite) != 0 && (written_ & bytes) != 0) ||
+             ((kinds & CellAccess::kFoundChanged) != 0 && (found_changed_ & bytes) != 0);
     }
 
    private:
@@ -139,7 +125,8 @@ class CellHistory {
     void decode(bool first);
     uint8_t kinds() const {
       return static_cast<uint8_t>((read_ != 0 ? CellAccess::kRead : 0) |
-                                  (written_ != 0 ? CellAccess::kWrite : 0));
+                                  (written_ != 0 ? CellAccess::kWrite : 0) |
+                                  (found_changed_ != 0 ? CellAccess::kFoundChanged : 0));
     }
     Cursor entries_{Bytes()};
     CellAccess next_;  // decoded, and not part of the step yet
@@ -147,7 +134,7 @@ class CellHistory {
     uint32_t step_ = 0;
     const uint8_t* next_at_ = nullptr;  // where next_ was decoded from
     CellState state_;
-    ByteMask changed_ = 0, read_ = 0, written_ = 0;
+    ByteMask changed_ = 0, read_ = 0, written_ = 0, found_changed_ = 0, told_found_ = 0;
   };
   Walk start() const { return walk_at(0); }
   /// Calls `visit(step)` for each step from `from` to before `end` with such an access; ascending.
@@ -168,7 +155,8 @@ class CellHistory {
   Walk walk_at(size_t skip) const;
   uint8_t kinds_of(size_t skip) const;
 
-  uint8_t first_kinds_ = CellAccess::kBoth;  // of the accesses before the first skip
+  // Of the accesses before the first skip.
+  uint8_t first_kinds_ = CellAccess::kBoth | CellAccess::kFoundChanged;
   uint32_t first_step_ = 0;
   size_t skip_count_ = 0;
   const uint8_t* skips_ = nullptr;

@@ -11,9 +11,9 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr std::string_view kMagic = "TWTIDX5\n";
+constexpr std::string_view kMagic = "TWTIDX6\n";
 constexpr uint32_t kSeed = 0x74696478;
-constexpr size_t kPlaceBytesMin = 3 + kParts + 3;
+constexpr size_t kPlaceBytesMin = 3 + kParts + 4;
 
 uint64_t hash_of_head(Bytes trace) {
   return index_hash(trace.first(std::min(trace.size(), TraceIdentity::kProbe)));
@@ -49,6 +49,7 @@ bool read_place(Cursor& in, Index& index, uint64_t& behind, Segment& segment) {
   segment.left_out = static_cast<uint8_t>(left_out);
   segment.wanted = index.wanted;
   segment.loss_end = in.varint();
+  segment.switched = in.varint() != 0;
   if (const uint64_t size = in.varint(); size != 0) {
     uint64_t at = in.varint();
     if (!take(index.bytes, at, size, segment.seams)) return false;
@@ -121,6 +122,7 @@ std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uin
     for (uint64_t one : place.sizes) put(one);
     put(place.left_out);
     put(place.loss_end);
+    put(place.switched ? 1 : 0);
     put(place.seams_bytes);
     if (place.seams_bytes == 0) continue;
     put(place.seams_offset);

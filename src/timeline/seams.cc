@@ -23,28 +23,43 @@ Result<const Step*> read(const StepIndex& steps, uint64_t seq, Batch& batch) {
 }  // namespace
 
 void Seams::begin_session(uint64_t session) {
-  if (session != session_) last_steps_.clear();
+  if (session != session_) {
+    last_steps_.clear();
+    last_.reset();
+  }
   session_ = session;
 }
 
-void Seams::take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
+bool Seams::take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
                  const std::optional<std::pair<uint32_t, uint32_t>>& losses) {
+  const auto before = last_;
+  bool switched = false;
   for (const SegmentBuilder::ThreadSpan& thread : threads) {
+    if (thread.first == 0) switched = before && before->second != thread.tid;
+    note_last(first + thread.last, thread.tid);
     const uint64_t next = first + thread.first;
-    const auto [before, is_new] = last_steps_.try_emplace(thread.tid, first + thread.last);
+    const auto [step, is_new] = last_steps_.try_emplace(thread.tid, first + thread.last);
     if (is_new) continue;
-    const bool lost = before->second < loss_end_ || (losses && losses->first <= thread.first);
-    seams_.push_back({before->second, next, lost});
-    before->second = first + thread.last;
+    const bool lost = step->second < loss_end_ || (losses && losses->first <= thread.first);
+    seams_.push_back({step->second, next, lost});
+    step->second = first + thread.last;
   }
   if (losses) loss_end_ = first + losses->second;
+  return switched;
+}
+
+void Seams::note_last(uint64_t step, uint64_t tid) {
+  if (!last_ || step >= last_->first) last_ = {step, tid};
 }
 
 void Seams::take_over(const Segment& segment) {
   segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
     const auto thread = read_thread(item.stream);
     const auto last = thread ? thread->steps.last(segment.count) : std::nullopt;
-    if (last) last_steps_[item.key] = segment.first + *last;
+    if (last) {
+      last_steps_[item.key] = segment.first + *last;
+      note_last(segment.first + *last, item.key);
+    }
     return true;
   });
   StreamTable(segment.seams).each(0, UINT32_MAX, [&](const StreamTable::Item& item) {

@@ -23,8 +23,9 @@ class Seams {
  public:
   /// Segments of one session have the same number; nothing of another session holds.
   void begin_session(uint64_t session);
-  /// A new segment. `losses`: as of a SegmentBuilder, steps from where it begins.
-  void take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
+  /// A new segment. `losses`: as of a SegmentBuilder, steps from where it begins. Returns whether
+  /// another thread begins it than that which did the session's step before.
+  bool take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
             const std::optional<std::pair<uint32_t, uint32_t>>& losses);
   /// One whose seams are known, as far as they do not lead to new ones.
   void take_over(const Segment& segment);
@@ -45,11 +46,13 @@ class Seams {
     uint32_t key = 0;
     auto operator<=>(const Change&) const = default;
   };
+  void note_last(uint64_t step, uint64_t tid);
   void compare(const Seam& seam, const Step& last, const Step& next, const Catalog& catalog);
 
   uint64_t session_ = UINT64_MAX;
   uint64_t loss_end_ = 0;                    // behind the last loss
   std::map<uint64_t, uint64_t> last_steps_;  // by thread
+  std::optional<std::pair<uint64_t, uint64_t>> last_;  // of all steps of the session; its thread
   std::vector<Seam> seams_;
   std::vector<Change> changes_;
 };

@@ -18,10 +18,12 @@ namespace {
 struct Moment {
   uint64_t from = 0;
   CellContent content;
+  ByteMask inferred = 0;
 };
-/// Steps before which something held; the end is excluded.
+/// Steps before which something held; the end is excluded. What some of its bytes rest on.
 struct Span {
   uint64_t begin = 0, end = 0;
+  bool inferred = false, kept = false;
 };
 
 /// A part of the pattern as it would stand in a cell.
@@ -48,7 +50,9 @@ CellPattern part_of(Bytes pattern, size_t offset, size_t cell) {
 std::vector<Span> common(const std::vector<Span>& a, const std::vector<Span>& b) {
   std::vector<Span> out;
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const Span both = {std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
+    Span both = {std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
+    both.inferred = a[i].inferred || b[j].inferred;
+    both.kept = a[i].kept || b[j].kept;
     if (both.begin < both.end) out.push_back(both);
     a[i].end < b[j].end ? ++i : ++j;
   }
@@ -61,7 +65,11 @@ class SessionSearch {
   /// `stretches`: as the timeline's.
   SessionSearch(std::span<const Segment> segments, std::span<const uint64_t> stretches,
                 uint64_t last_step, Bytes pattern)
-      : segments_(segments), stretches_(stretches), end_(last_step + 1), pattern_(pattern) {}
+      : segments_(segments),
+        openings_(segments),
+        stretches_(stretches),
+        end_(last_step + 1),
+        pattern_(pattern) {}
 
   /// False when `visit` did not want more.
   bool run(const std::function<bool(const BytesHit&)>& visit);
@@ -69,16 +77,31 @@ class SessionSearch {
  private:
   std::vector<uint64_t> cells() const;
   const std::vector<Moment>& history(uint64_t cell);
-  std::vector<Moment> read_history(uint64_t cell) const;
+  /// A step that touches a cell, with all that is known in front of it and behind it.
+  struct Touch {
+    uint64_t step;
+    CellContent before, after;
+    ByteMask changed, left;
+  };
+  std::vector<Touch> read_touches(uint64_t cell);
+  std::vector<Moment> read_history(uint64_t cell);
+  bool fill_gap(uint64_t from, uint64_t next, CellContent told, ByteMask left,
+                const CellContent& later, std::vector<Moment>& out);
+  std::optional<Opening> opening_before(uint64_t moment);
   std::vector<Span> times(uint64_t cell, const CellPattern& wanted);
+  std::vector<Span> joined(const std::vector<Span>& spans) const;
   /// The first and the last stretch that begin behind `from` and up to `to`.
   std::optional<std::pair<uint64_t, uint64_t>> borders(uint64_t from, uint64_t to) const;
 
   std::span<const Segment> segments_;
+  Openings openings_;
   std::span<const uint64_t> stretches_;
   uint64_t end_;
   Bytes pattern_;
   std::map<uint64_t, std::vector<Moment>> kept_;
+  /// What opening_before() found last holds from `since_` to before `until_`.
+  std::optional<Opening> opening_;
+  uint64_t since_ = 0, until_ = 0;
 };
 
 std::vector<uint64_t> SessionSearch::cells() const {
@@ -103,19 +126,25 @@ std::optional<std::pair<uint64_t, uint64_t>> SessionSearch::borders(uint64_t fro
   return std::pair(*first, behind[-1]);
 }
 
-/// Forwards: what held before and behind each step that touches it. Then backwards: what later
-/// steps found is put where nothing was known. Nothing reaches from a stretch into another.
-std::vector<Moment> SessionSearch::read_history(uint64_t cell) const {
-  struct Touch {
-    uint64_t step;
-    CellContent before, after;
-    ByteMask changed;
-  };
+/// The last one that is not behind a moment.
+std::optional<Opening> SessionSearch::opening_before(uint64_t moment) {
+  if (moment >= since_ && moment < until_) return opening_;
+  const uint64_t begin = segments_.front().first;
+  opening_ = openings_.last(moment, begin);
+  const auto next = openings_.next(moment, end_);
+  since_ = opening_ ? opening_->moment : begin;
+  until_ = next ? next->moment : end_;
+  return opening_;
+}
+
+/// Forwards: what held before and behind each step that touches the cell.
+std::vector<SessionSearch::Touch> SessionSearch::read_touches(uint64_t cell) {
   std::vector<Touch> touches;
   CellContent content;
   const auto add = [&](const CellContent& news) {
     CellContent out = content;
     out.set(news.known, news.value);
+    out.told = static_cast<ByteMask>((content.told & ~news.known) | news.told);
     out.lose(news.lost);
     return out;
   };
@@ -124,43 +153,86 @@ std::vector<Moment> SessionSearch::read_history(uint64_t cell) const {
     if (!stream) continue;
     CellHistory::Walk walk = CellHistory(*stream).start();
     CellContent last;
-    while (walk.read()) {
-      const uint64_t step = segment.first + walk.step();
+    while (const auto next = walk.next()) {
+      const uint64_t step = segment.first + *next;
+      const auto opening = opening_before(step);
+      const bool here = opening && opening->moment >= segment.first;
+      if (here) walk.open(Opening{opening->moment - segment.first, opening->within});
+      walk.read();
+      // What earlier segments told in front of the opening is only kept.
+      if (!touches.empty() && opening && opening->moment > touches.back().step) {
+        const bool stays = opening->within && opening->moment == touches.back().step + 1;
+        content.told = stays ? content.told & touches.back().left : 0;
+      }
       if (!touches.empty() && borders(touches.back().step, step)) content = {};
       last = walk.state().after;
-      touches.push_back({step, add(walk.state().before), add(last),
-                         walk.changed()});
+      touches.push_back({step, add(walk.state().before), add(last), walk.changed(),
+                         walk.told_left()});
     }
     content = add(last);
   }
+  return touches;
+}
+
+/// From `from`, behind a step that told something, to in front of `next`, which found `later`: that
+/// holds back to the last opening or border. False: there is one. `out`: latest first.
+bool SessionSearch::fill_gap(uint64_t from, uint64_t next, CellContent told, ByteMask left,
+                             const CellContent& later, std::vector<Moment>& out) {
+  const auto put = [&](uint64_t moment, CellContent held, const CellContent& found) {
+    const auto inferred = static_cast<ByteMask>(found.known & ~held.told);
+    held.set(inferred, found.value);
+    held.told &= static_cast<ByteMask>(~inferred);
+    out.push_back({moment, held, inferred});
+  };
+  auto last = opening_before(next);
+  if (last && last->moment < from) last.reset();
+  const auto border = from == 0 ? borders(0, next) : borders(from - 1, next);
+  if (!last && !border) {
+    put(from, told, later);
+    return true;
+  }
+  // What the step itself left stays told behind its own system call.
+  auto first = last ? openings_.next(from == 0 ? 0 : from - 1, next + 1) : std::nullopt;
+  if (first && first->moment == from && first->within) {
+    told.told &= left;
+    first = openings_.next(from, next + 1);
+  }
+  const auto held_at = [&](uint64_t moment) {
+    if (border && moment >= border->first) return CellContent();
+    CellContent held = told;
+    if (first && moment >= first->moment) held.told = 0;
+    return held;
+  };
+  const uint64_t floor = std::max(last ? last->moment : 0, border ? border->second : 0);
+  put(floor, held_at(floor), later);
+  uint64_t points[] = {border ? border->first : floor, first ? first->moment : floor};
+  std::ranges::sort(points, std::ranges::greater());
+  for (const uint64_t point : points)
+    if (point < floor) put(point, held_at(point), {});
+  put(from, held_at(from), {});
+  return false;
+}
+
+/// Backwards: what later steps found is put where nothing surer is known. Nothing reaches from a
+/// stretch into another.
+std::vector<Moment> SessionSearch::read_history(uint64_t cell) {
+  const std::vector<Touch> touches = read_touches(cell);
   std::vector<Moment> out;
   CellContent later;
-  const auto put = [&](uint64_t from, CellContent held) {
-    held.set(later.known & static_cast<ByteMask>(~held.known), later.value);
-    out.push_back({from, held});
-  };
   uint64_t next = end_ - 1;
   for (size_t i = touches.size(); i-- > 0;) {
     const Touch& touch = touches[i];
-    if (const auto between = borders(touch.step, next)) {
-      if (i + 1 != touches.size()) put(between->second, {});
-      later = {};
-      put(between->first, {});
-    }
+    if (!fill_gap(touch.step + 1, next, touch.after, touch.left, later, out)) later = {};
     next = touch.step;
-    put(touch.step + 1, touch.after);
-    CellContent found = later;
-    found.lose(touch.changed);
-    found.set(touch.before.known, touch.before.value);
-    later = found;
-    put(touch.step, touch.before);
+    later.lose(touch.changed);
+    later.set(touch.before.told, touch.before.value);
+    CellContent held = touch.before;
+    const auto inferred = static_cast<ByteMask>(later.known & ~held.told);
+    held.set(inferred, later.value);
+    held.told &= static_cast<ByteMask>(~inferred);
+    out.push_back({touch.step, held, inferred});
   }
-  const uint64_t begin = segments_.front().first;
-  if (const auto between = borders(begin, next)) {
-    put(between->second, {});
-    later = {};
-  }
-  put(begin, {});
+  fill_gap(segments_.front().first, next, {}, 0, later, out);
   std::reverse(out.begin(), out.end());
   return out;
 }
@@ -178,11 +250,26 @@ std::vector<Span> SessionSearch::times(uint64_t cell, const CellPattern& wanted)
     const uint64_t begin = moments[i].from;
     const uint64_t end = i + 1 < moments.size() ? moments[i + 1].from : end_;
     if (begin >= end || !wanted.matches(moments[i].content)) continue;
-    const bool goes_on = !out.empty() && out.back().end == begin;
-    if (goes_on && !std::ranges::binary_search(stretches_, begin))
-      out.back().end = end;
-    else
-      out.push_back({begin, end});
+    const CellContent& content = moments[i].content;
+    const ByteMask inferred = wanted.bytes & moments[i].inferred;
+    const auto kept = static_cast<ByteMask>(wanted.bytes & ~(content.told | inferred));
+    out.push_back({begin, end, inferred != 0, kept != 0});
+  }
+  return out;
+}
+
+/// Those that follow each other in one stretch become one.
+std::vector<Span> SessionSearch::joined(const std::vector<Span>& spans) const {
+  std::vector<Span> out;
+  for (const Span& span : spans) {
+    const bool goes_on = !out.empty() && out.back().end == span.begin;
+    if (!goes_on || std::ranges::binary_search(stretches_, span.begin)) {
+      out.push_back(span);
+      continue;
+    }
+    out.back().end = span.end;
+    out.back().inferred |= span.inferred;
+    out.back().kept |= span.kept;
   }
   return out;
 }
@@ -198,8 +285,10 @@ bool SessionSearch::run(const std::function<bool(const BytesHit&)>& visit) {
         if (!spans.empty())
           spans = common(spans, times(cell + i, part_of(pattern_, offset, i)));
       }
-      for (const Span& span : spans)
-        if (!visit({cell * kCellBytes + offset, span.begin, span.end - 1})) return false;
+      for (const Span& span : joined(spans))
+        if (!visit({cell * kCellBytes + offset, span.begin, span.end - 1, span.inferred,
+                    span.kept}))
+          return false;
     }
   }
   return true;

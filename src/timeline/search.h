@@ -15,6 +15,8 @@ namespace tracewell::timeline {
 struct BytesHit {
   uint64_t address = 0;
   uint64_t first = 0, last = 0;
+  /// In front of some of these steps, some of the bytes were only inferred, or kept (ByteState).
+  bool inferred = false, kept = false;
 };
 
 /// By session, then by address, then by step, until `visit` says false. `pattern` has one byte at

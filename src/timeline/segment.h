@@ -24,8 +24,9 @@ enum class Part : uint8_t {
   Threads,     // by thread: u8 bit 0: are there ThreadEnds, 1..2: their losses; these, the steps
   Cells,       // by address / 8: CellHistory
   Transfers,   // no table: calls and returns, where they arrive (transfers.h)
+  Openings,    // by OpeningKey (openings.h): the steps
 };
-constexpr size_t kParts = 5;
+constexpr size_t kParts = 6;
 
 /// By the instruction of a step; or by somebody else before a step, since its thread's last one.
 enum class ChangedBy : uint8_t { Instruction, Others };
@@ -57,6 +58,8 @@ struct Segment {
   /// The step, from where the segment begins, before which the trace has lost something last, and
   /// one more; 0 = it has not.
   uint64_t loss_end = 0;
+  /// Another thread than that of the session's step before it begins the segment.
+  bool switched = false;
   std::shared_ptr<const Sums> sums;  // of all parts; none = nobody can have changed them
   /// Parts that are not there, because the index would be too large with them: bit by Part. Who
   /// asks for one sets `wanted`.

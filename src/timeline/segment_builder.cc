@@ -34,6 +34,7 @@ void SegmentBuilder::add(const Event& event) {
   const Step& step = std::get<Step>(event.body);
   PlaceLog& here = place(step.pc, step.opcode);
   here.steps.add(chains_, count_);
+  look_for_switch(event.tid);
   const auto [found, first] = threads_.try_emplace(event.tid);
   ThreadLog& thread = found->second;
   if (first) thread.number = static_cast<uint32_t>(threads_.size() - 1);
@@ -50,7 +51,11 @@ void SegmentBuilder::add(const Event& event) {
   thread.after_known = step.after_known;
   thread.last_pc = step.pc;
   thread.last_flow = here.head.flow;
-  for (const Step::MemoryAccess& access : step.memory) take_access(access);
+  for (const Step::MemoryAccess& access : step.memory) take_access(access, here.leaves);
+  if (here.leaves) {
+    calls_.add(chains_, count_);
+    opening_ = {uint64_t{count_} + 1, true};
+  }
   ++count_;
 }
 
@@ -68,10 +73,20 @@ SegmentBuilder::PlaceLog& SegmentBuilder::place(uint64_t pc, Bytes opcode) {
     std::copy_n(opcode.data(), size, here.opcode.data());
     here.opcode_bytes = static_cast<uint8_t>(size);
     here.head.flow = decoder_.decode(opcode.first(size));
+    // What nobody told may have been a system call.
+    here.leaves = here.head.flow.leaves || here.head.flow.flow == machine::Flow::Unknown;
     if (here.head.flow.flow == machine::Flow::Unknown)
       here.head.flow = {here.opcode_bytes, machine::Flow::Onward};
   }
   return here;
+}
+
+void SegmentBuilder::look_for_switch(uint64_t tid) {
+  if (count_ != 0 && tid != tid_) {
+    switches_.add(chains_, count_);
+    opening_ = {count_, false};
+  }
+  tid_ = tid;
 }
 
 /// From the thread's last step to this one.
@@ -130,7 +145,7 @@ void SegmentBuilder::take_registers(ThreadLog& thread, const Step& step, bool fi
   }
 }
 
-void SegmentBuilder::take_access(const Step::MemoryAccess& access) {
+void SegmentBuilder::take_access(const Step::MemoryAccess& access, bool leaves) {
   const Bytes olds = access.old_bytes, news = access.new_bytes;
   uint64_t size = access.size;
   if (olds.size() != size && news.size() != size) size = std::min<uint64_t>(size, kAccessMax);
@@ -141,6 +156,7 @@ void SegmentBuilder::take_access(const Step::MemoryAccess& access) {
     CellAccess part;
     part.step = count_;
     part.kind = kind_of(access.kind);
+    part.leaves = leaves;
     part.start = static_cast<uint8_t>(address % kCellBytes);
     part.size = static_cast<uint8_t>(std::min<uint64_t>(kCellBytes - part.start, size - done));
     const auto at = [&](Bytes bytes) {
@@ -150,7 +166,7 @@ void SegmentBuilder::take_access(const Step::MemoryAccess& access) {
     if (news.size() == access.size) part.new_value = at(news);
     const auto [number, is_new] = cell_keys_.add(address / kCellBytes);
     if (is_new) cells_.emplace_back();
-    cells_[number].add(chains_, part, losses_ ? losses_->second : 0);
+    cells_[number].add(chains_, part, losses_ ? losses_->second : 0, opening_);
     done += part.size;
   }
 }
@@ -241,12 +257,30 @@ Pieces SegmentBuilder::finish_threads(bool ends) {
   return table.finish();
 }
 
-Pieces SegmentBuilder::finish_cells() {
+Pieces SegmentBuilder::finish_openings() {
+  StreamTableWriter table;
+  const auto add = [&](OpeningKey key, PostingList& list) {
+    if (list.count() == 0) return;
+    list.finish(chains_, scratch_, stream_);
+    table.add(static_cast<uint64_t>(key), {list.first(), stream_});
+  };
+  add(OpeningKey::Calls, calls_);
+  add(OpeningKey::Switches, switches_);
+  return table.finish();
+}
+
+Pieces SegmentBuilder::finish_cells(const Pieces& openings) {
+  std::vector<uint8_t> joined;
+  for (const std::vector<uint8_t>& piece : openings)
+    joined.insert(joined.end(), piece.begin(), piece.end());
+  Segment segment;
+  segment.parts[static_cast<size_t>(Part::Openings)] = joined;
+  const SegmentOpenings finished(segment);
   StreamTableWriter table(chains_.size_bytes());
   for (uint32_t number : sorted(cell_keys_.keys())) {
     CellLog& one = cells_[number];
     if (one.empty()) continue;
-    one.finish(chains_, scratch_, stream_);
+    one.finish(chains_, finished, scratch_, stream_);
     table.add(cell_keys_.keys()[number], {one.first(), stream_});
   }
   return table.finish();
@@ -269,8 +303,10 @@ std::vector<Pieces> SegmentBuilder::finish(bool ends) {
   out.push_back(finish_places());
   out.push_back(finish_registers());
   out.push_back(finish_threads(ends));
-  out.push_back(finish_cells());
+  Pieces openings = finish_openings();
+  out.push_back(finish_cells(openings));
   out.push_back(finish_transfers());
+  out.push_back(std::move(openings));
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include "timeline/byte_chains.h"
 #include "timeline/cell_history.h"
 #include "timeline/key_index.h"
+#include "timeline/openings.h"
 #include "timeline/postings.h"
 #include "timeline/segment.h"
 #include "timeline/stream_table.h"
@@ -60,6 +61,7 @@ class SegmentBuilder {
     PlaceHead head;
     std::array<uint8_t, 15> opcode = {};
     uint8_t opcode_bytes = 0;
+    bool leaves = false;  // as FlowInstruction, or nobody knows the instruction
   };
   struct ThreadLog {
     PostingList steps;
@@ -86,11 +88,13 @@ class SegmentBuilder {
   void change(uint32_t index, ChangedBy by);
   void change_late(uint32_t index, uint32_t step);
   void add_late(std::span<const LateChange> late, PostingList& list);
-  void take_access(const Step::MemoryAccess& access);
+  void look_for_switch(uint64_t tid);
+  void take_access(const Step::MemoryAccess& access, bool leaves);
   Pieces finish_places();
   Pieces finish_registers();
   Pieces finish_threads(bool ends);
-  Pieces finish_cells();
+  Pieces finish_openings();
+  Pieces finish_cells(const Pieces& openings);
   Pieces finish_transfers();
 
   const Catalog& catalog_;
@@ -107,6 +111,9 @@ class SegmentBuilder {
   std::map<uint64_t, ThreadLog> threads_;
   ThreadStates states_;  // by ThreadLog::number
   std::vector<std::pair<uint64_t, Transfer>> transfers_;  // with the thread's id
+  PostingList calls_, switches_;      // OpeningKey
+  uint64_t tid_ = 0;                  // of the step before
+  std::optional<Opening> opening_;    // the last one
   std::vector<uint8_t> scratch_, stream_;
 };
 

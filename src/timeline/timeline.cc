@@ -5,14 +5,10 @@
 #include <set>
 
 #include "base/check.h"
+#include "timeline/cell_content.h"
 
 namespace tracewell::timeline {
 namespace {
-
-/// A step of a segment, before which steps of it are meant: those before `step`, cut to its own.
-uint64_t within(const Segment& segment, uint64_t step) {
-  return step <= segment.first ? 0 : std::min(step - segment.first, segment.count);
-}
 
 /// The bytes of a range that lie in a cell.
 ByteMask bytes_in(const AddressRange& range, uint64_t cell) {
@@ -34,44 +30,6 @@ Postings change_list(const Segment& segment, uint32_t index, ChangedBy by, bool 
   const StreamTable table = seams ? StreamTable(segment.seams) : segment.table(Part::Registers);
   const auto stream = table.find(register_key(index, by));
   return stream ? Postings(*stream) : Postings();
-}
-
-/// The last that does not begin behind it. There is one at least.
-size_t segment_of(const Index& index, uint64_t step) {
-  const auto after = std::upper_bound(
-      index.segments.begin(), index.segments.end(), step,
-      [](uint64_t at, const Segment& segment) { return at < segment.first; });
-  return static_cast<size_t>(after - index.segments.begin()) - 1;
-}
-
-/// First what was told before, from here to the stretch's begin; then what is told later, up to its
-/// end.
-CellContent cell_content(const Index& index, std::pair<uint64_t, uint64_t> stretch, uint64_t at,
-                         uint64_t cell, ByteMask wanted) {
-  CellContent content;
-  const size_t here = segment_of(index, at < index.steps() ? at : at - 1);
-  const uint64_t session = index.segments[here].session;
-  ByteMask open = wanted;
-  for (size_t i = here + 1; open != 0 && i-- > 0;) {
-    const Segment& segment = index.segments[i];
-    if (segment.session != session || segment.end() <= stretch.first) break;
-    const auto stream = segment.table(Part::Cells).find(cell);
-    if (!stream) continue;
-    const CellContent told = CellHistory(*stream).content_before(within(segment, at),
-                                                                 within(segment, stretch.first));
-    content.set(open & told.known, told.value);
-    open &= static_cast<ByteMask>(~(told.known | told.lost));
-  }
-  ByteMask unknown = wanted & static_cast<ByteMask>(~content.known);
-  for (size_t i = here; unknown != 0 && i < index.segments.size(); ++i) {
-    const Segment& segment = index.segments[i];
-    if (segment.session != session || segment.first >= stretch.second) break;
-    const auto stream = segment.table(Part::Cells).find(cell);
-    if (stream)
-      unknown = CellHistory(*stream).fill_back(within(segment, at), within(segment, stretch.second),
-                                               unknown, content);
-  }
-  return content;
 }
 
 /// Some of a stretch of steps, which come in any order, and more than once.
@@ -110,7 +68,7 @@ std::optional<uint64_t> Timeline::next(uint64_t from, Find&& find) const {
   return keeper_->ask([&](const Index& index) -> std::optional<uint64_t> {
     for (size_t i = segment_of(index, from); i < index.segments.size(); ++i) {
       const Segment& segment = index.segments[i];
-      const std::optional<uint32_t> found = find(segment, within(segment, from));
+      const std::optional<uint32_t> found = find(index, segment, within(segment, from));
       if (found && *found < segment.count) return segment.first + *found;
     }
     return std::nullopt;
@@ -123,7 +81,7 @@ std::optional<uint64_t> Timeline::last(uint64_t before, Find&& find) const {
   return keeper_->ask([&](const Index& index) -> std::optional<uint64_t> {
     for (size_t i = segment_of(index, before - 1) + 1; i-- > 0;) {
       const Segment& segment = index.segments[i];
-      const std::optional<uint32_t> found = find(segment, within(segment, before));
+      const std::optional<uint32_t> found = find(index, segment, within(segment, before));
       if (found && *found < segment.count) return segment.first + *found;
     }
     return std::nullopt;
@@ -139,14 +97,14 @@ std::vector<uint64_t> Timeline::all(uint64_t from, uint64_t end, Find&& find) co
     for (size_t i = segment_of(index, from); i < index.segments.size(); ++i) {
       const Segment& segment = index.segments[i];
       if (segment.first >= end) break;
-      find(segment, within(segment, from), within(segment, end), found);
+      find(index, segment, within(segment, from), within(segment, end), found);
     }
     return found.ascending();
   });
 }
 
 std::optional<uint64_t> Timeline::next_execution(AddressRange pcs, uint64_t from) const {
-  return next(from, [&](const Segment& segment, uint64_t at) {
+  return next(from, [&](const Index&, const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best;
     segment.table(Part::Executions).each(pcs.first, pcs.last, [&](const StreamTable::Item& item) {
       if (const auto place = read_place(item.stream)) keep_least(best, place->steps.next(at));
@@ -157,7 +115,7 @@ std::optional<uint64_t> Timeline::next_execution(AddressRange pcs, uint64_t from
 }
 
 std::optional<uint64_t> Timeline::last_execution(AddressRange pcs, uint64_t before) const {
-  return last(before, [&](const Segment& segment, uint64_t at) {
+  return last(before, [&](const Index&, const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best;
     segment.table(Part::Executions).each(pcs.first, pcs.last, [&](const StreamTable::Item& item) {
       if (const auto place = read_place(item.stream)) keep_greatest(best, place->steps.last(at));
@@ -167,34 +125,56 @@ std::optional<uint64_t> Timeline::last_execution(AddressRange pcs, uint64_t befo
   });
 }
 
+static_assert(uint8_t{kOthers} == CellAccess::kFoundChanged);
+
+/// `visit(cell's history, its bytes)` for the cells of a range that a segment tells of, and
+/// `seam(step)` for changes that it takes earlier ones to see.
+template <class Visit, class Seam>
+void Timeline::each_cell(const Index& index, const Segment& segment, const AddressRange& range,
+                         uint8_t kinds, Visit&& visit, Seam&& seam) const {
+  const auto number = static_cast<size_t>(&segment - index.segments.data());
+  const bool seams = (kinds & kOthers) != 0 && number != 0;
+  const auto stretch = seams ? stretch_of(segment.first) : Stretch();
+  segment.table(Part::Cells)
+      .each(range.first / kCellBytes, range.last / kCellBytes, [&](const StreamTable::Item& one) {
+        const ByteMask bytes = bytes_in(range, one.key);
+        visit(CellHistory(one.stream), bytes);
+        if (seams) each_seam_change(index, number, stretch, one.key, bytes, seam);
+        return true;
+      });
+}
+
 std::optional<uint64_t> Timeline::next_access(AddressRange bytes, uint8_t kinds,
                                               uint64_t from) const {
-  return next(from, [&](const Segment& segment, uint64_t at) {
+  return next(from, [&](const Index& index, const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best;
-    segment.table(Part::Cells)
-        .each(bytes.first / kCellBytes, bytes.last / kCellBytes, [&](const StreamTable::Item& one) {
-          keep_least(best, CellHistory(one.stream).next(at, bytes_in(bytes, one.key), kinds));
-          return true;
-        });
+    each_cell(
+        index, segment, bytes, kinds,
+        [&](const CellHistory& cell, ByteMask part) {
+          keep_least(best, cell.next(at, part, kinds));
+        },
+        [&](uint32_t step) { if (step >= at) keep_least(best, step); });
     return best;
   });
 }
 
 std::optional<uint64_t> Timeline::last_access(AddressRange bytes, uint8_t kinds,
                                               uint64_t before) const {
-  return last(before, [&](const Segment& segment, uint64_t at) {
+  return last(before, [&](const Index& index, const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best;
-    segment.table(Part::Cells)
-        .each(bytes.first / kCellBytes, bytes.last / kCellBytes, [&](const StreamTable::Item& one) {
-          keep_greatest(best, CellHistory(one.stream).last(at, bytes_in(bytes, one.key), kinds));
-          return true;
-        });
+    each_cell(
+        index, segment, bytes, kinds,
+        [&](const CellHistory& cell, ByteMask part) {
+          keep_greatest(best, cell.last(at, part, kinds));
+        },
+        [&](uint32_t step) { if (step < at) keep_greatest(best, step); });
     return best;
   });
 }
 
 std::vector<uint64_t> Timeline::executions(AddressRange pcs, uint64_t from, uint64_t end) const {
-  return all(from, end, [&](const Segment& segment, uint64_t at, uint64_t behind, StepSet& found) {
+  return all(from, end, [&](const Index&, const Segment& segment, uint64_t at, uint64_t behind,
+                            StepSet& found) {
     segment.table(Part::Executions).each(pcs.first, pcs.last, [&](const StreamTable::Item& item) {
       if (const auto place = read_place(item.stream))
         found.add(place->steps, at, behind, segment.first);
@@ -205,18 +185,20 @@ std::vector<uint64_t> Timeline::executions(AddressRange pcs, uint64_t from, uint
 
 std::vector<uint64_t> Timeline::accesses(AddressRange bytes, uint8_t kinds, uint64_t from,
                                          uint64_t end) const {
-  return all(from, end, [&](const Segment& segment, uint64_t at, uint64_t behind, StepSet& found) {
-    segment.table(Part::Cells)
-        .each(bytes.first / kCellBytes, bytes.last / kCellBytes, [&](const StreamTable::Item& one) {
-          CellHistory(one.stream).each(at, behind, bytes_in(bytes, one.key), kinds,
-                                       [&](uint32_t step) { found.add(segment.first + step); });
-          return true;
-        });
+  return all(from, end, [&](const Index& index, const Segment& segment, uint64_t at,
+                            uint64_t behind, StepSet& found) {
+    each_cell(
+        index, segment, bytes, kinds,
+        [&](const CellHistory& cell, ByteMask part) {
+          cell.each(at, behind, part, kinds,
+                    [&](uint32_t step) { found.add(segment.first + step); });
+        },
+        [&](uint32_t step) { if (step >= at && step < behind) found.add(segment.first + step); });
   });
 }
 
 std::optional<uint64_t> Timeline::next_change(uint32_t index, ChangedBy by, uint64_t from) const {
-  return next(from, [&](const Segment& segment, uint64_t at) {
+  return next(from, [&](const Index&, const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best = change_list(segment, index, by, false).next(at);
     keep_least(best, change_list(segment, index, by, true).next(at));
     return best;
@@ -225,7 +207,7 @@ std::optional<uint64_t> Timeline::next_change(uint32_t index, ChangedBy by, uint
 
 std::optional<uint64_t> Timeline::last_change(uint32_t index, ChangedBy by,
                                               uint64_t before) const {
-  return last(before, [&](const Segment& segment, uint64_t at) {
+  return last(before, [&](const Index&, const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best = change_list(segment, index, by, false).last(at);
     keep_greatest(best, change_list(segment, index, by, true).last(at));
     return best;
@@ -233,7 +215,8 @@ std::optional<uint64_t> Timeline::last_change(uint32_t index, ChangedBy by,
 }
 
 std::vector<uint64_t> Timeline::changes(uint32_t index, uint64_t from, uint64_t end) const {
-  return all(from, end, [&](const Segment& segment, uint64_t at, uint64_t behind, StepSet& found) {
+  return all(from, end, [&](const Index&, const Segment& segment, uint64_t at, uint64_t behind,
+                            StepSet& found) {
     for (const ChangedBy by : {ChangedBy::Instruction, ChangedBy::Others})
       for (const bool seams : {false, true})
         found.add(change_list(segment, index, by, seams), at, behind, segment.first);
@@ -241,9 +224,9 @@ std::vector<uint64_t> Timeline::changes(uint32_t index, uint64_t from, uint64_t 
 }
 
 void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
-                      std::span<uint8_t> known) const {
+                      std::span<ByteState> states) const {
   std::fill(bytes.begin(), bytes.end(), uint8_t{0});
-  std::fill(known.begin(), known.end(), uint8_t{0});
+  std::fill(states.begin(), states.end(), ByteState::Unknown);
   if (steps() == 0 || at > steps()) return;
   const auto stretch = stretch_of(std::min(at, steps() - 1));
   for (size_t done = 0; done < bytes.size();) {
@@ -251,16 +234,47 @@ void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
     const auto first = static_cast<unsigned>(start % kCellBytes);
     const auto size = static_cast<unsigned>(std::min<uint64_t>(kCellBytes - first,
                                                                bytes.size() - done));
-    const CellContent content = keeper_->ask([&](const Index& index) {
-      return cell_content(index, stretch, at, start / kCellBytes, byte_mask(first, size));
+    const CellBytes content = keeper_->ask([&](const Index& index) {
+      return cell_bytes(index, stretch, at, start / kCellBytes, byte_mask(first, size));
     });
     for (unsigned i = 0; i < size; ++i) {
-      known[done + i] = (content.known >> (first + i)) & 1;
+      const auto is_in = [&](ByteMask mask) { return (mask >> (first + i) & 1) != 0; };
+      states[done + i] = is_in(content.told)       ? ByteState::Told
+                         : is_in(content.inferred) ? ByteState::Inferred
+                         : is_in(content.kept)     ? ByteState::Kept
+                                                   : ByteState::Unknown;
       bytes[done + i] = static_cast<uint8_t>(content.value >> (8 * (first + i)));
     }
     done += size;
     if (start + size < start) return;  // behind the last address of all
   }
+}
+
+std::vector<ChangeByOthers> Timeline::changes_by_others(uint64_t step, AddressRange bytes) const {
+  std::vector<ChangeByOthers> out;
+  if (step >= steps()) return out;
+  const auto stretch = stretch_of(step);
+  for (uint64_t cell = bytes.first / kCellBytes; cell <= bytes.last / kCellBytes; ++cell) {
+    const ByteMask part = bytes_in(bytes, cell);
+    const CellChange change = keeper_->ask([&](const Index& index) {
+      return cell_change(index, stretch, step, cell, part);
+    });
+    for (unsigned i = 0; i < kCellBytes; ++i) {
+      if ((change.bytes >> i & 1) == 0) continue;
+      const uint64_t address = cell * kCellBytes + i;
+      const ChangeTime time = keeper_->ask([&](const Index& index) {
+        return change_time(index, stretch, step, cell, byte_mask(i, 1));
+      });
+      const bool goes_on = !out.empty() && out.back().since == time.since &&
+                           out.back().until == time.until &&
+                           out.back().address + out.back().old_bytes.size() == address;
+      if (!goes_on) out.push_back({address, {}, {}, time.since, time.until});
+      out.back().old_bytes.push_back(static_cast<uint8_t>(change.old_value >> (8 * i)));
+      out.back().new_bytes.push_back(static_cast<uint8_t>(change.new_value >> (8 * i)));
+    }
+    if (cell == UINT64_MAX / kCellBytes) break;
+  }
+  return out;
 }
 
 std::pair<uint64_t, uint64_t> Timeline::stretch_of(uint64_t step) const {
@@ -296,7 +310,8 @@ uint64_t Timeline::thread_of(uint64_t step) const {
 }
 
 std::optional<uint64_t> Timeline::next_step_of(uint64_t tid, uint64_t from) const {
-  return next(from, [&](const Segment& segment, uint64_t at) -> std::optional<uint32_t> {
+  return next(from, [&](const Index&, const Segment& segment,
+                        uint64_t at) -> std::optional<uint32_t> {
     const auto stream = segment.table(Part::Threads).find(tid);
     const auto thread = stream ? read_thread(*stream) : std::nullopt;
     return thread ? thread->steps.next(at) : std::nullopt;
@@ -304,7 +319,8 @@ std::optional<uint64_t> Timeline::next_step_of(uint64_t tid, uint64_t from) cons
 }
 
 std::optional<uint64_t> Timeline::last_step_of(uint64_t tid, uint64_t before) const {
-  return last(before, [&](const Segment& segment, uint64_t at) -> std::optional<uint32_t> {
+  return last(before, [&](const Index&, const Segment& segment,
+                        uint64_t at) -> std::optional<uint32_t> {
     const auto stream = segment.table(Part::Threads).find(tid);
     const auto thread = stream ? read_thread(*stream) : std::nullopt;
     return thread ? thread->steps.last(at) : std::nullopt;

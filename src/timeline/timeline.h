@@ -26,8 +26,25 @@ struct AddressRange {
   uint64_t first = 0, last = 0;
 };
 
-/// Which accesses; bits.
-enum AccessKinds : uint8_t { kReads = 1, kWrites = 2, kAccesses = kReads | kWrites };
+/// Which accesses; bits. kOthers: steps that find bytes otherwise than they were known to be, also
+/// beside an access: others have changed them.
+enum AccessKinds : uint8_t { kReads = 1, kWrites = 2, kAccesses = kReads | kWrites, kOthers = 4 };
+
+/// How a byte of memory is known at a moment (docs/decisions/0015).
+enum class ByteState : uint8_t {
+  Unknown,
+  Kept,      // it was so in front of the last opening, behind which others may have written it
+  Inferred,  // a later step finds it so, and no opening lies between
+  Told,      // a step found or left it so, and no opening lies between
+};
+
+/// What a step finds otherwise than it was known to be.
+struct ChangeByOthers {
+  uint64_t address = 0;
+  std::vector<uint8_t> old_bytes, new_bytes;  // as many
+  /// It began in step `since` at the earliest, and was over before step `until`.
+  uint64_t since = 0, until = 0;
+};
 
 struct TimelineOptions {
   /// Of the trace's own file. "" = the index is kept in memory.
@@ -90,11 +107,12 @@ class Timeline {
   /// All by either, like executions().
   std::vector<uint64_t> changes(uint32_t index, uint64_t from, uint64_t end) const;
 
-  /// What memory held before step `at` (steps() = behind the last one). `known`: one byte for each,
-  /// 0 or 1; the bytes that are not known are 0. What nobody has told until then is filled in from
-  /// what the next access finds there. Nothing of this reaches across a loss.
+  /// What memory held before step `at` (steps() = behind the last one), and how each byte is known;
+  /// those that are not known are 0. Nothing of this reaches across a loss.
   void memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
-              std::span<uint8_t> known) const;
+              std::span<ByteState> states) const;
+  /// By ascending address. Takes time in proportion to the range.
+  std::vector<ChangeByOthers> changes_by_others(uint64_t step, AddressRange bytes) const;
 
   /// First step of the session that holds a step, and the one behind its last. There must be such a
   /// step.
@@ -134,6 +152,9 @@ class Timeline {
   std::optional<uint64_t> last(uint64_t before, Find&& find) const;
   template <class Find>
   std::vector<uint64_t> all(uint64_t from, uint64_t end, Find&& find) const;
+  template <class Visit, class Seam>
+  void each_cell(const Index& index, const Segment& segment, const AddressRange& range,
+                 uint8_t kinds, Visit&& visit, Seam&& seam) const;
 
   std::unique_ptr<IndexKeeper> keeper_;
   std::vector<uint64_t> stretches_;  // as StepIndex::stretches()

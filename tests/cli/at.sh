@@ -87,7 +87,7 @@ for place in '$rsp+4,2' '$rbx+$rcx*8+4,2' '$rsp-0x10+20,2' '$RSP+4,2'; do
   has '  0x7004  05 06 '
 done
 expect 0 at "$work/vectors.jsonl" 0 --mem '$rsp+4,2' --json
-has '"memory":[{"addr":"0x7004","bytes":"0506","expression":"$rsp+4"}]'
+has '"memory":[{"addr":"0x7004","bytes":"0506","states":"tt","expression":"$rsp+4"}]'
 expect 2 at "$work/vectors.jsonl" 0 --mem '$rdx,8'
 has 'rdx is not known there' err
 expect 2 at "$work/vectors.jsonl" 0 --mem '$nope'
@@ -96,14 +96,17 @@ for place in '$rsp+' '$rsp*' '$rsp+x' '$xmm1' '$'; do
   expect 2 at "$work/vectors.jsonl" 0 --mem "$place"
 done
 
-# What nobody has told yet is filled in from what is found later; the rest is not known.
+# What nobody has told yet is filled in from what is found later, but not from behind another
+# thread; the rest is not known.
 expect 0 at "$file" 0 --mem 0x7000,12
-has '  0x7000  ?? ?? ?? ?? ?? ?? ?? ?? 00 00 ?? ??             |????????..??|'
+has '  0x7000  ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ??             |????????????|'
+expect 0 at "$file" 3 --mem 0x7000,12
+has '  0x7000  2a<00?00?00?00?00?00?00??? ?? ?? ??             |*.......????|'
 expect 0 at "$file" 5 --mem 0x6ff8,24 --mem 0x1
-has '  0x6ff8  06 10 00 00 00 00 00 00 2b 00 00 00 00 00 00 00 |........+.......|'
-has '  0x7008  00 00 ?? ?? ?? ?? ?? ??'
+has '  0x6ff8  06<10<00<00<00<00<00<00<2b 00 00 00 00 00 00 00 |........+.......|'
+has '  0x7008  00<00<?? ?? ?? ?? ?? ??'
 has '  0x1  ?? ??'
-lines 4
+lines 5
 expect 0 at "$file" 9 --mem 0x7008,4
 has 'behind the last step, 8'
 has '  0x7008  68 69 ?? ??                                     |hi??|'
@@ -119,7 +122,8 @@ state = json.load(open(sys.argv[1]))
 assert (state["step"], state["tid"], state["pc"]) == (5, 7, "0x1101"), state
 assert state["registers"]["rsp"] == "0x6ff8" and state["registers"]["rcx"] is None
 assert state["memory"] == [
-    {"addr": "0x6ff8", "bytes": "06100000000000002b000000000000000000????????????"}
+    {"addr": "0x6ff8", "bytes": "06100000000000002b000000000000000000????????????",
+     "states": "iiiiiiiittttttttii??????"}
 ]
 PYTHON
 

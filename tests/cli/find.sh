@@ -72,7 +72,7 @@ assert hits == [
 ], hits
 PYTHON
 expect 0 find --json "$file" bytes 6869
-has '{"addr":"0x7008","first":7,"last":9,"written_by":{"step":6,"tid":7,"pc":"0x1106",'
+has '{"addr":"0x7008","first":7,"last":9,"inferred":false,"kept":false,"written_by":{"step":6,'
 # null where nobody knows the thread.
 sed 's/"tid":[0-9]*,//' "$file" >"$work/unknown.jsonl"
 expect 0 find --json "$work/unknown.jsonl" exec 0x1101

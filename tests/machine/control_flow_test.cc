@@ -54,6 +54,18 @@ TEST(ControlFlow, Wide) {
                          });
 }
 
+TEST(ControlFlow, LeavesTheProgram) {
+  const auto leaves = [](std::string_view machine, const char* code) {
+    return FlowDecoder(machine).decode(*from_hex(code)).leaves;
+  };
+  for (const char* code : {"0f05", "0f34", "cd80", "cd2e", "cc", "ff28", "48ff18"})
+    EXPECT_TRUE(leaves("x86-64", code)) << code;
+  for (const char* code : {"0f34", "cd80", "cd2e", "9a100040002300", "ea100040003300"})
+    EXPECT_TRUE(leaves("i386", code)) << code;
+  for (const char* code : {"90", "e80b000000", "c3", "eb10", "48a5", "ff20", "ffd3", "cb"})
+    EXPECT_FALSE(leaves("x86-64", code)) << code;
+}
+
 TEST(ControlFlow, Narrow) {
   expect_cases("i386", {
                            {"48", 1, Flow::Onward, "dec eax"},

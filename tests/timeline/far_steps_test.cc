@@ -102,10 +102,9 @@ TEST(FarSteps, AreAnsweredAsNearOnes) {
       EXPECT_EQ(timeline.thread_of(kFar + at), naive.tids_[at]);
       EXPECT_EQ(timeline.session_of(kFar + at).first, 0u);
     }
-    uint8_t byte = 0, known = 0;
-    timeline.memory(kFar + at, bytes.first, {&byte, 1}, {&known, 1});
-    EXPECT_EQ(known != 0, naive.byte(at, bytes.first).has_value());
-    EXPECT_EQ(byte, naive.byte(at, bytes.first).value_or(0));
+    NaiveByte byte;
+    timeline.memory(kFar + at, bytes.first, {&byte.value, 1}, {&byte.state, 1});
+    EXPECT_TRUE(byte == naive.byte(at, bytes.first));
   }
   // From the near end, across all that is quiet.
   same(naive.next_execution({0, UINT64_MAX}, 0), timeline.next_execution({0, UINT64_MAX}, 0));

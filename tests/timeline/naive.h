@@ -26,6 +26,7 @@ class Naive {
         ++stretch_;
         states_.clear();
         last_steps_.clear();
+        last_tid_.reset();
       }
       if (std::holds_alternative<Lost>(event.body)) {
         loss_ = steps();
@@ -77,8 +78,19 @@ class Naive {
     return before_[*next];
   }
 
-  std::optional<uint8_t> byte(uint64_t at, uint64_t address) const {
+  NaiveByte byte(uint64_t at, uint64_t address) const {
     return memory_.byte(at, stretches_[at < steps() ? at : at - 1], address);
+  }
+  std::optional<NaiveMemory::Change> change_by_others(uint64_t at, uint64_t address) const {
+    if (at >= steps()) return std::nullopt;
+    return memory_.change(at, stretches_[at], address);
+  }
+  /// Others than the recorded instructions may write in it, or behind it.
+  bool leaves(Bytes opcode) const {
+    static constexpr uint8_t kCalls[][2] = {{0x0f, 0x05}, {0x0f, 0x34}, {0xcd, 0x80}, {0xcd, 0x2e}};
+    for (const auto& call : kCalls)
+      if (std::ranges::equal(opcode, call)) return true;
+    return opcode.empty() || (opcode[0] == 0x06 && catalog_.machine == "x86-64");
   }
 
  private:
@@ -100,6 +112,9 @@ class Naive {
     return std::nullopt;
   }
   bool touches(uint64_t step, const AddressRange& bytes, uint8_t kinds) const {
+    const auto changed = found_changed_[step].lower_bound(bytes.first);
+    if ((kinds & kOthers) != 0 && changed != found_changed_[step].end() && *changed <= bytes.last)
+      return true;
     return std::any_of(accesses_[step].begin(), accesses_[step].end(), [&](const Access& one) {
       return (one.kinds & kinds) != 0 && one.first <= bytes.last && one.last >= bytes.first;
     });
@@ -112,6 +127,9 @@ class Naive {
     stretches_.push_back(stretch_);
     changes_.emplace_back();
     accesses_.emplace_back();
+    found_changed_.emplace_back();
+    if (last_tid_ && *last_tid_ != tid) memory_.open(seq, false);
+    last_tid_ = tid;
     const bool is_new = !states_.contains(tid);
     RegisterState& state = states_[tid];
     if (is_new) state.reset(catalog_.registers);
@@ -132,6 +150,11 @@ class Naive {
     after_known_.push_back(step.after_known);
     last_steps_[tid] = seq;
     for (const Step::MemoryAccess& access : step.memory) add_access(seq, access);
+    for (const Step::MemoryAccess& access : step.memory)
+      for (uint64_t i = 0; i < access.size; ++i)
+        if (memory_.change(seq, stretch_, access.address + i))
+          found_changed_[seq].insert(access.address + i);
+    if (leaves(step.opcode)) memory_.open(seq + 1, true);
   }
   /// The thread's last step, if what a register is found to be now is its doing: nobody saw what it
   /// left, nothing was lost since, and what was there before is known.
@@ -168,6 +191,8 @@ class Naive {
   uint64_t loss_ = 0;                        // before this step something was lost
   std::vector<std::set<std::pair<uint32_t, ChangedBy>>> changes_;
   std::vector<std::vector<Access>> accesses_;
+  std::vector<std::set<uint64_t>> found_changed_;
+  std::optional<uint64_t> last_tid_;
   NaiveMemory memory_;
 };
 

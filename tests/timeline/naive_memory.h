@@ -1,4 +1,4 @@
-// What memory held, by all that was ever told of each byte.
+// What memory held, and how that is known, by all that was ever told of each byte.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,20 @@
 #include <vector>
 
 #include "model/event.h"
+#include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {
 
+struct NaiveByte {
+  ByteState state = ByteState::Unknown;
+  uint8_t value = 0;
+  bool operator==(const NaiveByte&) const = default;
+};
+
 class NaiveMemory {
  public:
+  /// In front of a step others may have written. By ascending moment.
+  void open(uint64_t moment, bool within) { openings_.push_back({moment, within}); }
   /// By ascending step.
   void add(uint64_t step, unsigned stretch, const Step::MemoryAccess& access) {
     using Kind = Step::MemoryAccess::Kind;
@@ -27,36 +36,57 @@ class NaiveMemory {
       if (!access.new_bytes.empty()) {
         fact.after = access.new_bytes[i];
         fact.lost = false;
+        fact.left = true;
       } else if (writes && access.old_bytes.empty()) {
         fact.after = std::nullopt;
         fact.lost = true;
+        fact.left = false;
       }
       fact.touched |= access.kind != Kind::Nearby;
     }
   }
 
-  /// Before step `at`, which is of a stretch.
-  std::optional<uint8_t> byte(uint64_t at, unsigned stretch, uint64_t address) const {
+  /// In front of step `at`, which is of a stretch.
+  NaiveByte byte(uint64_t at, unsigned stretch, uint64_t address) const {
+    const auto found = bytes_.find(address);
+    if (found == bytes_.end()) return {};
+    const Known known = before(found->second, at, stretch);
+    for (const Fact& fact : found->second)
+      if (fact.stretch == stretch && fact.step == at && fact.before)
+        return {ByteState::Told, *fact.before};
+    if (known.value && !opening_behind(known, at)) return {ByteState::Told, *known.value};
+    for (const Fact& fact : found->second) {
+      if (fact.stretch != stretch || fact.step < at) continue;
+      if (any_opening(at + 1, fact.step)) break;
+      if (fact.before) return {ByteState::Inferred, *fact.before};
+      if (fact.lost || fact.after) break;
+    }
+    if (known.value) return {ByteState::Kept, *known.value};
+    return {};
+  }
+
+  /// What step `at` finds otherwise than it was known to be.
+  struct Change {
+    uint8_t old_byte = 0, new_byte = 0;
+    uint64_t since = 0, until = 0;
+    bool operator==(const Change&) const = default;
+  };
+  std::optional<Change> change(uint64_t at, unsigned stretch, uint64_t address) const {
     const auto found = bytes_.find(address);
     if (found == bytes_.end()) return std::nullopt;
-    std::optional<uint8_t> content;
+    const Known known = before(found->second, at, stretch);
     for (const Fact& fact : found->second) {
-      if (fact.stretch != stretch) continue;
-      if (fact.step < at) {
-        if (fact.before) content = fact.before;
-        if (fact.lost) content = std::nullopt;
-        if (fact.after) content = fact.after;
-      } else if (fact.step == at && fact.before) {
-        return fact.before;
-      } else if (content) {
-        return content;
-      } else if (fact.before) {
-        return fact.before;
-      } else if (fact.lost || fact.after) {
-        return std::nullopt;
-      }
+      if (fact.stretch != stretch || fact.step != at || !fact.before || !known.value ||
+          *known.value == *fact.before)
+        continue;
+      const auto first = opening_behind(known, at);
+      if (!first) return Change{*known.value, *fact.before, at - 1, at};
+      uint64_t last = *first;
+      for (const Opening& one : openings_)
+        if (one.moment <= at) last = std::max(last, one.moment);
+      return Change{*known.value, *fact.before, *first - 1, last};
     }
-    return content;
+    return std::nullopt;
   }
 
  private:
@@ -67,8 +97,44 @@ class NaiveMemory {
     std::optional<uint8_t> before, after;
     bool lost = false;     // overwritten with nobody knows what
     bool touched = false;  // by an access, not only beside one
+    bool left = false;     // the step told what it left
   };
+  struct Opening {
+    uint64_t moment = 0;
+    bool within = false;  // what the step in front of it left is there
+  };
+  struct Known {
+    std::optional<uint8_t> value;
+    uint64_t step = 0;  // that told it
+    bool left = false;
+  };
+
+  static Known before(const std::vector<Fact>& facts, uint64_t at, unsigned stretch) {
+    Known known;
+    for (const Fact& fact : facts) {
+      if (fact.stretch != stretch || fact.step >= at) continue;
+      if (fact.lost) known = {};
+      if (fact.after) known = {fact.after, fact.step, fact.left};
+    }
+    return known;
+  }
+  bool any_opening(uint64_t from, uint64_t to) const {
+    for (const Opening& one : openings_)
+      if (one.moment >= from && one.moment <= to) return true;
+    return false;
+  }
+  /// The first one between who told it and a moment.
+  std::optional<uint64_t> opening_behind(const Known& known, uint64_t at) const {
+    for (const Opening& one : openings_) {
+      if (one.moment <= known.step || one.moment > at) continue;
+      if (one.within && known.left && one.moment == known.step + 1) continue;
+      return one.moment;
+    }
+    return std::nullopt;
+  }
+
   std::map<uint64_t, std::vector<Fact>> bytes_;
+  std::vector<Opening> openings_;
 };
 
 }  // namespace tracewell::timeline::test

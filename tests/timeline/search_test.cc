@@ -14,26 +14,36 @@
 namespace tracewell::timeline::test {
 namespace {
 
-using Hits = std::set<std::tuple<uint64_t, uint64_t, uint64_t>>;
+/// Address, first and last step, inferred, kept.
+using Hits = std::set<std::tuple<uint64_t, uint64_t, uint64_t, bool, bool>>;
 
 /// By looking at each address at each step.
 Hits naive_hits(const Naive& naive, Bytes pattern, const std::set<uint64_t>& addresses) {
   Hits out;
   for (uint64_t address : addresses) {
     std::optional<uint64_t> begin;
+    bool inferred = false, kept = false;
     for (uint64_t at = 0; at <= naive.steps() + 1; ++at) {
       const auto stretch = [&](uint64_t step) {
         return naive.stretches_[std::min(step, naive.steps() - 1)];
       };
       const bool other = at > naive.steps() || (begin && stretch(*begin) != stretch(at));
-      bool holds = at <= naive.steps();
-      for (size_t i = 0; holds && i < pattern.size(); ++i)
-        holds = address + i >= address && naive.byte(at, address + i) == pattern[i];
-      if (begin && (!holds || other)) {
-        out.insert({address, *begin, at - 1});
-        begin.reset();
+      bool holds = at <= naive.steps(), inferred_here = false, kept_here = false;
+      for (size_t i = 0; holds && i < pattern.size(); ++i) {
+        const NaiveByte byte = address + i >= address ? naive.byte(at, address + i) : NaiveByte();
+        holds = byte.state != ByteState::Unknown && byte.value == pattern[i];
+        inferred_here |= byte.state == ByteState::Inferred;
+        kept_here |= byte.state == ByteState::Kept;
       }
-      if (holds && !begin) begin = at;
+      if (begin && (!holds || other)) {
+        out.insert({address, *begin, at - 1, inferred, kept});
+        begin.reset();
+        inferred = kept = false;
+      }
+      if (!holds) continue;
+      if (!begin) begin = at;
+      inferred |= inferred_here;
+      kept |= kept_here;
     }
   }
   return out;
@@ -45,7 +55,8 @@ TEST(Search, FindsBytesWithTheirLifetimes) {
     RandomSteps trace(seed, {.steps = 150 + seed * 10, .threads = 1 + seed % 3,
                              .is_64 = seed % 2 == 0,
                              .sessions_per_mille = seed % 4 == 3 ? 20u : 0,
-                             .losses_per_mille = seed % 3 == 1 ? 30u : 0});
+                             .losses_per_mille = seed % 3 == 1 ? 30u : 0,
+                             .calls_per_mille = seed % 2 == 0 ? 60u : 0});
     const Naive naive(trace.catalog, trace.events());
     tracewell::test::ListSource source(trace.catalog, trace.events());
     const auto store = *StepStore::read(source);
@@ -61,7 +72,8 @@ TEST(Search, FindsBytesWithTheirLifetimes) {
           std::vector<uint8_t>(11, 0)}) {
       Hits got;
       find_bytes(*timeline, pattern, [&](const BytesHit& hit) {
-        if (addresses.contains(hit.address)) got.insert({hit.address, hit.first, hit.last});
+        if (addresses.contains(hit.address))
+          got.insert({hit.address, hit.first, hit.last, hit.inferred, hit.kept});
         return true;
       });
       EXPECT_EQ(got, naive_hits(naive, pattern, addresses)) << seed;

@@ -62,10 +62,9 @@ class Sidecar : public testing::Test {
     ASSERT_EQ(timeline.steps(), steps);
     for (uint64_t at = 0; at <= steps; at += 7) {
       const uint64_t address = 0x7000 + at % 200;
-      uint8_t byte = 0, known = 0;
-      timeline.memory(at, address, {&byte, 1}, {&known, 1});
-      EXPECT_EQ(known != 0, naive.byte(at, address).has_value()) << at;
-      EXPECT_EQ(byte, naive.byte(at, address).value_or(0)) << at;
+      NaiveByte byte;
+      timeline.memory(at, address, {&byte.value, 1}, {&byte.state, 1});
+      EXPECT_TRUE(byte == naive.byte(at, address)) << at;
       const auto index = static_cast<uint32_t>(at % 18);
       for (const ChangedBy by : {ChangedBy::Instruction, ChangedBy::Others})
         EXPECT_EQ(timeline.next_change(index, by, at), naive.next_change(index, by, at)) << at;
@@ -76,7 +75,7 @@ class Sidecar : public testing::Test {
 
   std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
                                   ("tracewell-sidecar-" + std::to_string(::getpid()));
-  RandomSteps trace_{7, {.steps = 4000, .threads = 3}};
+  RandomSteps trace_{7, {.steps = 4000, .threads = 3, .calls_per_mille = 20}};
   TimelineOptions options_;
   std::vector<uint8_t> file_;
   uint64_t reads_ = 0;
@@ -284,7 +283,8 @@ TEST_F(Sidecar, DamagedSegmentsAreSurvived) {
   const auto whole = read_index(sound, nullptr);
   ASSERT_TRUE(whole);
   std::mt19937 random(3);
-  const size_t end = static_cast<size_t>(whole->segments.front().seams.data() - sound.data());
+  const Bytes sums = whole->segments.back().sums->sums();
+  const auto end = static_cast<size_t>(sums.data() + sums.size() - sound.data());
   for (int round = 0; round < 300; ++round) {
     // Exactly as large as it is, so that a step beyond is seen by the sanitizers.
     auto bytes = std::make_shared<std::vector<uint8_t>>(sound);
@@ -296,9 +296,12 @@ TEST_F(Sidecar, DamagedSegmentsAreSurvived) {
     if (round % 2 == 0)  // with sums it ends early; so half of them without
       for (Segment& segment : index->segments) segment.sums = nullptr;
     const Timeline timeline(*std::move(index));
-    std::vector<uint8_t> content(64), known(64);
+    std::vector<uint8_t> content(64);
+    std::vector<ByteState> states(64);
     for (uint64_t at = 0; at < 4000; at += 157) {
-      timeline.memory(at, 0x7000 + at % 300, content, known);
+      timeline.memory(at, 0x7000 + at % 300, content, states);
+      timeline.changes_by_others(at, {0x7000, 0x7080});
+      timeline.next_access({0x7000, 0x7100}, kOthers, at);
       timeline.next_access({0x7000, 0x7100}, kAccesses, at);
       timeline.last_access({0x7000, 0x7100}, kWrites, at);
       timeline.next_execution({0x401000, 0x401100}, at);

@@ -1,5 +1,7 @@
 #include "timeline/timeline.h"
 
+#include <array>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -34,11 +36,11 @@ struct World {
       return AddressRange{first, first + std::min(size - 1, UINT64_MAX - first)};
     };
     const AddressRange pcs = range(trace.some_pc()), bytes = range(trace.some_address());
-    const auto kinds = static_cast<uint8_t>(1 + trace.below(3));
+    const auto kinds = static_cast<uint8_t>(1 + trace.below(7));
     const auto index = static_cast<uint32_t>(trace.below(20));
     const ChangedBy by = trace.chance(50) ? ChangedBy::Instruction : ChangedBy::Others;
     const uint64_t tid = 100 * trace.below(7);
-    const uint64_t question = trace.below(12);
+    const uint64_t question = trace.below(14);
     SCOPED_TRACE(fmt::format("question {} step {} pc {:#x} at {:#x} size {} kinds {} register {}",
                              question, at, pcs.first, bytes.first, size, kinds, index));
     switch (question) {
@@ -56,18 +58,43 @@ struct World {
         EXPECT_EQ(timeline->thread_of(at), at < naive.steps() ? naive.tids_[at] : 0);
         return;
       case 9: return ask_registers(std::min(at, naive.steps()), tid);
+      case 10: return ask_changes(at, bytes);
+      case 11: return ask_accesses(bytes, kinds, at);
       default: return ask_memory(std::min(at, naive.steps()), bytes.first, size);
     }
   }
   void ask_memory(uint64_t at, uint64_t address, uint64_t size) {
-    std::vector<uint8_t> content(size), known(size);
-    timeline->memory(at, address, content, known);
+    std::vector<uint8_t> content(size);
+    std::vector<ByteState> states(size);
+    timeline->memory(at, address, content, states);
     for (uint64_t i = 0; i < size && address + i >= address; ++i) {
-      const std::optional<uint8_t> wanted = naive.byte(at, address + i);
-      EXPECT_EQ(known[i], wanted.has_value()) << at << " " << std::hex << address + i;
-      EXPECT_EQ(content[i], wanted.value_or(0)) << at << " " << std::hex << address + i;
-      told += wanted.has_value();
+      const NaiveByte wanted = naive.byte(at, address + i);
+      EXPECT_EQ(states[i], wanted.state) << at << " " << std::hex << address + i;
+      EXPECT_EQ(content[i], wanted.value) << at << " " << std::hex << address + i;
+      ++by_state[static_cast<size_t>(wanted.state)];
+      told += wanted.state != ByteState::Unknown;
     }
+  }
+  /// At a step that finds some, more often than not.
+  void ask_changes(uint64_t at, AddressRange bytes) {
+    at = timeline->next_access(bytes, kOthers, at).value_or(at);
+    std::map<uint64_t, NaiveMemory::Change> got, wanted;
+    for (const ChangeByOthers& one : timeline->changes_by_others(at, bytes))
+      for (size_t i = 0; i < one.old_bytes.size(); ++i)
+        got[one.address + i] = {one.old_bytes[i], one.new_bytes[i], one.since, one.until};
+    for (uint64_t address = bytes.first;; ++address) {
+      if (const auto change = naive.change_by_others(at, address)) wanted[address] = *change;
+      if (address == bytes.last) break;
+    }
+    EXPECT_TRUE(got == wanted) << at << " " << got.size() << " of " << wanted.size();
+    changes += wanted.size();
+  }
+  void ask_accesses(AddressRange bytes, uint8_t kinds, uint64_t at) {
+    std::vector<uint64_t> wanted;
+    for (auto one = naive.next_access(bytes, kinds, at); one && *one < at + 500;
+         one = naive.next_access(bytes, kinds, *one + 1))
+      wanted.push_back(*one);
+    EXPECT_EQ(timeline->accesses(bytes, kinds, at, at + 500), wanted);
   }
   void same(const Naive::Answer& wanted, const Naive::Answer& got) {
     EXPECT_EQ(wanted, got);
@@ -88,17 +115,20 @@ struct World {
   Naive naive;
   std::unique_ptr<StepStore> store;
   std::unique_ptr<Timeline> timeline;
-  uint64_t told = 0;
+  uint64_t told = 0, changes = 0;
+  std::array<uint64_t, 4> by_state = {};
 };
 
 TEST(Timeline, AnswersAsTheNaiveModelDoes) {
-  uint64_t told = 0;
+  uint64_t told = 0, changes = 0;
+  std::array<uint64_t, 4> by_state = {};
   for (uint32_t seed = 0; seed < 50; ++seed) {
     RandomOptions random;
     random.steps = seed % 5 == 0 ? 6000 : 1 + seed * 40;
     random.threads = 1 + seed % 5;
     random.is_64 = seed % 3 != 0;
     random.sessions_per_mille = seed % 4 == 3 ? 5 : 0;
+    random.calls_per_mille = seed % 3 == 0 ? 0 : seed % 3 * 30;
     random.losses_per_mille = seed % 6 == 2 ? 20 : 0;
     if (seed % 10 == 5) random.threads = 150;  // more than have their registers whole
     BuildOptions build;
@@ -109,9 +139,13 @@ TEST(Timeline, AnswersAsTheNaiveModelDoes) {
     ASSERT_EQ(world.timeline->steps(), world.naive.steps());
     for (int i = 0; i < 2000; ++i) world.ask();
     told += world.told;
+    changes += world.changes;
+    for (size_t i = 0; i < by_state.size(); ++i) by_state[i] += world.by_state[i];
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
   EXPECT_GT(told, 100000u);
+  EXPECT_GT(changes, 1000u);
+  for (const uint64_t bytes : by_state) EXPECT_GT(bytes, 10000u);
 }
 
 }  // namespace
