@@ -12,6 +12,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "cli/at_stack.h"
 #include "cli/command.h"
 #include "cli/place.h"
 #include "cli/register_values.h"
@@ -56,6 +57,8 @@ struct AtOptions {
   bool registers = false;
   std::vector<std::string> names;  // of registers
   std::vector<std::string> memory;
+  bool stack = false;
+  uint64_t frames = 64;
   bool json = false;
 };
 
@@ -100,10 +103,12 @@ class Report {
       TW_ASSIGN_OR_RETURN(memory[i],
                           parse_relative(options_.memory[i], trace_.catalog(), now));
     }
+    const bool alone = memory.empty() && !options_.stack;
     if (!options_.names.empty())
       TW_RETURN_IF_ERROR(named_registers());
-    else if (options_.registers || memory.empty())
-      TW_RETURN_IF_ERROR(registers(memory.empty()));
+    else if (options_.registers || alone)
+      TW_RETURN_IF_ERROR(registers(alone));
+    if (options_.stack) TW_RETURN_IF_ERROR(stack());
     for (const MemoryRange& range : memory) dump(range);
     return {};
   }
@@ -155,9 +160,9 @@ class Report {
     return timeline::registers_at(*trace_.source, *trace_.timeline, options_.step, tid_);
   }
 
-  /// Whose registers follow, where the header does not say it.
-  std::string thread_line() const {
-    if (!options_.thread) return "";
+  /// Whose registers and calls follow, where the header does not say it; once.
+  std::string thread_line() {
+    if (!options_.thread || std::exchange(thread_told_, true)) return "";
     const bool others = step_tid_ != 0 && step_tid_ != tid_;
     return fmt::format("  thread {}{}:\n", tid_, others ? ", which does not run this step" : "");
   }
@@ -225,6 +230,19 @@ class Report {
     return {};
   }
 
+  Status stack() {
+    timeline::CallStackOptions wanted;
+    wanted.tid = tid_;
+    wanted.most = options_.frames;
+    TW_ASSIGN_OR_RETURN(const timeline::CallStackAt stack,
+                        timeline::call_stack_at(*trace_.source, *trace_.timeline, options_.step,
+                                                wanted));
+    text_ += thread_line();
+    text_ += stack_text(stack, words_);
+    json_["stack"] = stack_json(stack, words_);
+    return {};
+  }
+
   void dump(const MemoryRange& range) {
     std::vector<uint8_t> bytes(range.size);
     std::vector<ByteState> states(range.size);
@@ -266,11 +284,13 @@ class Report {
   StepWords words_;
   uint64_t tid_ = 0;       // whose registers
   uint64_t step_tid_ = 0;  // who runs the step, with --thread; 0 = nobody knows, or there is none
+  bool thread_told_ = false;
   std::string text_;
   Json json_ = Json::object();
 };
 
 Result<int> at(const AtOptions& options) {
+  if (options.frames == 0) return {Errc::InvalidArgument, "--frames 0 shows nothing"};
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input, options.images));
   AddressNames names = std::move(trace.names);
   std::vector<MemoryRange> memory;
@@ -297,7 +317,8 @@ Run at_command(CLI::App& app) {
   add_input_options(app, options->input);
   add_number_option(app, "N", options->step, "the step; their number means behind the last one")
       ->required();
-  app.add_flag("--regs", options->registers, "registers; without --mem they are shown anyway");
+  app.add_flag("--regs", options->registers,
+               "registers; without --mem and --stack they are shown anyway");
   app.add_option("--reg", options->names,
                  "only these registers, parts or flags: rax,al,cs,ymm1,zf")
       ->type_name("NAME,...")
@@ -310,8 +331,13 @@ Run at_command(CLI::App& app) {
       ->type_name("ADDR[,LEN]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* const stack = app.add_flag(
+      "--stack", options->stack, "the calls that are open, the innermost one first");
+  add_number_option(app, "--frames", options->frames, "no more than N of these")
+      ->needs(stack)
+      ->capture_default_str();
   add_number_option(app, "--thread", options->thread,
-                    "whose registers, if not those of the thread that runs the step")
+                    "whose registers and calls, if not those of the thread that runs the step")
       ->type_name("ID");
   add_image_options(app, options->images,
                     "the names of functions, lines and data, and instructions that are not told");

@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "timeline/call_marks.h"
 #include "timeline/seams.h"
 #include "timeline/segment_builder.h"
 
@@ -25,6 +26,7 @@ constexpr unsigned kWorkersMax = 64;
 // rest is for sums and the directory.
 constexpr uint64_t kShare = 240;
 constexpr uint64_t kSmallTrace = 64 << 10;  // here nobody saves anything
+constexpr uint64_t kMarksShare = 4;  // of transfers' size their marks take a part of this at most
 
 /// A run of steps, for one worker.
 struct Task {
@@ -115,6 +117,8 @@ class IndexBuild {
     SegmentPlace place;
     std::vector<SegmentBuilder::ThreadSpan> threads;
     std::optional<std::pair<uint32_t, uint32_t>> losses;
+    std::vector<uint8_t> transfers;  // the table
+    uint64_t reserved = 0;           // bytes, for its call marks
   };
 
   void work();
@@ -123,8 +127,9 @@ class IndexBuild {
   Status read_into(SegmentBuilder& builder, Reading& reading, uint64_t end);
   Status put(SegmentBuilder& builder, uint64_t first, const Session& session);
   void tell(uint64_t steps);
-  void sew();
-  void leave_out(std::vector<Pieces>& parts, SegmentPlace& place);
+  Status sew();
+  Status put_marks(const Pieces& marks, SegmentPlace& place);
+  void leave_out(std::vector<Pieces>& parts, SegmentPlace& place, uint64_t reserved);
 
   const StepIndex& steps_;
   const Catalog& catalog_;
@@ -142,6 +147,7 @@ class IndexBuild {
   std::optional<uint64_t> room_;             // bytes, for all segments
   uint64_t used_ = 0, indexed_steps_ = 0;    // by those that are done
   Seams seams_;
+  CallMarksWriter call_marks_;
 };
 
 Status IndexBuild::run(std::vector<Task> tasks, unsigned workers) {
@@ -234,7 +240,9 @@ Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, const Session& s
   if (one.losses) one.place.loss_end = uint64_t{one.losses->second} + 1;
   std::vector<Pieces> parts = builder.finish(first + builder.count() == session.end);
   for (size_t i = 0; i < kParts; ++i) one.place.sizes[i] = size_of(parts[i]);
-  leave_out(parts, one.place);
+  one.transfers = joined(parts[static_cast<size_t>(Part::Transfers)]);
+  one.reserved = one.transfers.size() / kMarksShare;
+  leave_out(parts, one.place, one.reserved);
   SumWriter sums;
   Pieces pieces;
   for (Pieces& part : parts) std::move(part.begin(), part.end(), std::back_inserter(pieces));
@@ -243,16 +251,16 @@ Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, const Session& s
   const std::lock_guard lock(mutex_);
   one.place.offset = sink_.size();
   waiting_.emplace(first, std::move(one));
-  sew();
-  return append(sink_, pieces);
+  TW_RETURN_IF_ERROR(append(sink_, pieces));
+  return sew();
 }
 
 /// The largest ones, until there is room. Others that took less before make some.
-void IndexBuild::leave_out(std::vector<Pieces>& parts, SegmentPlace& place) {
+void IndexBuild::leave_out(std::vector<Pieces>& parts, SegmentPlace& place, uint64_t reserved) {
   const std::lock_guard lock(mutex_);
   const auto size = [&] {
     const uint64_t all = std::accumulate(place.sizes.begin(), place.sizes.end(), uint64_t{0});
-    return all + sums_size(all);
+    return all + sums_size(all) + reserved;
   };
   indexed_steps_ += place.count;
   while (room_) {
@@ -269,17 +277,35 @@ void IndexBuild::leave_out(std::vector<Pieces>& parts, SegmentPlace& place) {
 }
 
 /// Those whose turn it is.
-void IndexBuild::sew() {
+Status IndexBuild::sew() {
   while (!waiting_.empty()) {
     const auto next = waiting_.begin();
     const uint64_t end = places_.empty() ? 0 : places_.back().first + places_.back().count;
-    if (next->first != end) return;
+    if (next->first != end) return {};
     Finished& one = next->second;
     seams_.begin_session(one.place.session);
     one.place.switched = seams_.take(one.place.first, one.threads, one.losses);
+    call_marks_.begin_session(one.place.session);
+    const Pieces marks = call_marks_.take(one.place.first, one.threads, one.place.loss_end,
+                                          StreamTable(one.transfers));
+    used_ -= one.reserved;
+    TW_RETURN_IF_ERROR(put_marks(marks, one.place));
     places_.push_back(one.place);
     waiting_.erase(next);
   }
+  return {};
+}
+
+/// Without the transfers they are of no use.
+Status IndexBuild::put_marks(const Pieces& marks, SegmentPlace& place) {
+  if ((place.left_out >> static_cast<size_t>(Part::Transfers) & 1) != 0) return {};
+  place.marks_offset = sink_.size();
+  place.marks_bytes = size_of(marks);
+  used_ += place.marks_bytes + sums_size(place.marks_bytes);
+  SumWriter sums;
+  for (const std::vector<uint8_t>& piece : marks) sums.add(piece);
+  TW_RETURN_IF_ERROR(append(sink_, marks));
+  return append(sink_, sums.finish());
 }
 
 Status IndexBuild::take_over(const Segment& segment) {
@@ -296,6 +322,8 @@ Status IndexBuild::take_over(const Segment& segment) {
   }
   TW_RETURN_IF_ERROR(append(sink_, segment.sums->sums()));
   seams_.take_over(segment);
+  call_marks_.begin_session(segment.session);
+  TW_RETURN_IF_ERROR(put_marks(call_marks_.take_over(segment), place));
   places_.push_back(place);
   return {};
 }
@@ -330,8 +358,9 @@ Status build_index(const StepIndex& steps, const Catalog& catalog, const TraceId
     for (size_t i = 0; i + 1 < old->segments.size(); ++i) {
       const Segment& one = old->segments[i];
       if (one.sums && !one.sums->good()) break;
-      const bool threads = (one.left_out >> static_cast<size_t>(Part::Threads) & 1) == 0;
-      if (!threads || (one.left_out != 0 && !options.small)) break;
+      constexpr auto kNeeded = static_cast<uint8_t>(1u << static_cast<size_t>(Part::Threads) |
+                                                    1u << static_cast<size_t>(Part::Transfers));
+      if ((one.left_out & kNeeded) != 0 || (one.left_out != 0 && !options.small)) break;
       TW_RETURN_IF_ERROR(build.take_over(one));
       from = one.end();
     }

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "machine/call_stack.h"
+#include "timeline/call_marks.h"
 #include "timeline/transfers.h"
 
 namespace tracewell::timeline {
 namespace {
-
-using machine::Flow;
 
 struct Arrival {
   uint64_t tid = 0;
@@ -27,6 +27,7 @@ class CallTree {
     stacks_.clear();
     left_.clear();
     behind_.clear();
+    loss_ = 0;
   }
   void take(const Segment& segment);
 
@@ -38,38 +39,39 @@ class CallTree {
     std::vector<size_t> calls;
     machine::CallStack backs;
   };
-  std::map<uint64_t, Stack> stacks_;                // by thread
-  std::map<uint64_t, ThreadEnds> left_;             // how threads left the last segment
-  std::map<uint64_t, uint64_t> behind_;             // the step behind each thread's last
+  std::map<uint64_t, Stack> stacks_;      // by thread
+  std::map<uint64_t, ThreadEnds> left_;   // how threads left the last segment
+  std::map<uint64_t, uint64_t> behind_;   // the step behind each thread's last
+  uint64_t loss_ = 0;                     // the step behind the last loss
 };
 
 /// Those of the segment, and those that began in the one before it.
 std::vector<Arrival> CallTree::arrivals(const Segment& segment) {
-  std::vector<uint64_t> tids;
   std::vector<Arrival> out;
   segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
-    tids.push_back(item.key);
     const auto thread = read_thread(item.stream);
+    uint64_t behind = 0;
     if (const auto last = thread ? thread->steps.last(UINT64_MAX) : std::nullopt)
-      behind_[item.key] = segment.first + *last + 1;
+      behind = std::exchange(behind_[item.key], segment.first + *last + 1);
     const auto first = thread && thread->ends ? thread->steps.next(0) : std::nullopt;
     if (!first) return true;
     const ThreadEnds& now = *thread->ends;
     const auto before = left_.find(item.key);
-    machine::FlowInstruction flow = {0, Flow::Onward};
-    if (before != left_.end() && !before->second.lost_behind && !now.lost_before)
-      flow = before->second.last_flow;
-    if (flow.flow == Flow::Call || flow.flow == Flow::Return) {
-      const bool call = flow.flow == Flow::Call;
-      out.push_back({item.key, {*first, 0, !call, now.first_pc,
-                                call ? before->second.last_pc + flow.length : 0}});
-    }
+    if (before != left_.end() && behind > loss_)
+      if (const auto arrival = arrival_between(before->second, now, *first))
+        out.push_back({item.key, *arrival});
     left_[item.key] = now;
     return true;
   });
-  TransferReader reader(segment.parts[static_cast<size_t>(Part::Transfers)]);
-  for (Transfer one; reader.next(one);)
-    if (one.thread < tids.size()) out.push_back({tids[one.thread], one});
+  std::vector<Transfer> of_thread;
+  segment.table(Part::Transfers).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+    const Transfers transfers(item.stream);
+    of_thread.clear();
+    for (size_t i = 0; i < transfers.chunks() && transfers.read(i, of_thread); ++i) {}
+    for (const Transfer& one : of_thread) out.push_back({item.key, one});
+    return true;
+  });
+  if (segment.loss_end != 0) loss_ = segment.first + segment.loss_end - 1;
   std::sort(out.begin(), out.end(), [](const Arrival& a, const Arrival& b) {
     return a.transfer.step < b.transfer.step;
   });

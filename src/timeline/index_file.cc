@@ -11,7 +11,7 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr std::string_view kMagic = "TWTIDX6\n";
+constexpr std::string_view kMagic = "TWTIDX7\n";
 constexpr uint32_t kSeed = 0x74696478;
 constexpr size_t kPlaceBytesMin = 3 + kParts + 4;
 
@@ -54,6 +54,12 @@ bool read_place(Cursor& in, Index& index, uint64_t& behind, Segment& segment) {
     uint64_t at = in.varint();
     if (!take(index.bytes, at, size, segment.seams)) return false;
     if (in.varint() != index_hash(segment.seams)) return false;
+  }
+  if (const uint64_t size = in.varint(); size != 0) {
+    uint64_t at = in.varint();
+    if (!take(index.bytes, at, size, segment.call_marks)) return false;
+    if (!take(index.bytes, at, sums_size(size), sums)) return false;
+    segment.call_sums = std::make_shared<Sums>(segment.call_marks, sums, index.damaged);
   }
   return !in.bad() && segment.count > 0 && segment.count < UINT32_MAX;
 }
@@ -124,9 +130,12 @@ std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uin
     put(place.loss_end);
     put(place.switched ? 1 : 0);
     put(place.seams_bytes);
-    if (place.seams_bytes == 0) continue;
-    put(place.seams_offset);
-    put(place.seams_hash);
+    if (place.seams_bytes != 0) {
+      put(place.seams_offset);
+      put(place.seams_hash);
+    }
+    put(place.marks_bytes);
+    if (place.marks_bytes != 0) put(place.marks_offset);
   }
   for (uint64_t value : {notes_offset, uint64_t{notes.size()}, index_hash(notes)}) put(value);
   return out;

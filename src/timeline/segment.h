@@ -23,7 +23,7 @@ enum class Part : uint8_t {
   Registers,   // by register_key: the steps
   Threads,     // by thread: u8 bit 0: are there ThreadEnds, 1..2: their losses; these, the steps
   Cells,       // by address / 8: CellHistory
-  Transfers,   // no table: calls and returns, where they arrive (transfers.h)
+  Transfers,   // by thread: calls and returns, where they arrive (transfers.h)
   Openings,    // by OpeningKey (openings.h): the steps
 };
 constexpr size_t kParts = 6;
@@ -60,6 +60,9 @@ struct Segment {
   uint64_t loss_end = 0;
   /// Another thread than that of the session's step before it begins the segment.
   bool switched = false;
+  /// By thread: which calls are open where (call_marks.h). Nothing where Transfers are left out.
+  Bytes call_marks;
+  std::shared_ptr<const Sums> call_sums;  // of call_marks; none = nobody can have changed them
   std::shared_ptr<const Sums> sums;  // of all parts; none = nobody can have changed them
   /// Parts that are not there, because the index would be too large with them: bit by Part. Who
   /// asks for one sets `wanted`.
@@ -75,7 +78,7 @@ struct Segment {
   /// All of it is there, and agrees.
   bool good() const {
     if (left_out != 0) want();
-    return left_out == 0 && (!sums || sums->good());
+    return left_out == 0 && (!sums || sums->good()) && (!call_sums || call_sums->good());
   }
 
  private:

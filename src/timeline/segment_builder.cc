@@ -97,7 +97,7 @@ void SegmentBuilder::go_on(uint64_t tid, ThreadLog& thread, PlaceLog& here, uint
   const bool is_call = flow.flow == machine::Flow::Call;
   if (lost_behind(thread)) return;  // nobody saw where the call or return led
   if (is_call || flow.flow == machine::Flow::Return)
-    transfers_.push_back({tid, {count_, 0, !is_call, pc, is_call ? behind : 0}});
+    transfers_.push_back({tid, {count_, !is_call, pc, is_call ? behind : 0}});
 }
 
 void SegmentBuilder::change(uint32_t index, ChangedBy by) {
@@ -183,8 +183,18 @@ std::vector<SegmentBuilder::ThreadSpan> SegmentBuilder::thread_spans() const {
   std::vector<ThreadSpan> out;
   out.reserve(threads_.size());
   for (const auto& [tid, thread] : threads_)
-    out.push_back({tid, thread.steps.first(), thread.last_step});
+    out.push_back({tid, thread.steps.first(), thread.last_step, ends_of(thread)});
   return out;
+}
+
+ThreadEnds SegmentBuilder::ends_of(const ThreadLog& thread) const {
+  ThreadEnds ends;
+  ends.first_pc = thread.first_pc;
+  ends.last_pc = thread.last_pc;
+  ends.last_flow = thread.last_flow;
+  ends.lost_before = losses_ && losses_->first <= thread.first_step;
+  ends.lost_behind = lost_behind(thread);
+  return ends;
 }
 
 Pieces SegmentBuilder::finish_places() {
@@ -238,17 +248,17 @@ Pieces SegmentBuilder::finish_registers() {
   return table.finish();
 }
 
-Pieces SegmentBuilder::finish_threads(bool ends) {
+Pieces SegmentBuilder::finish_threads(bool session_ends) {
   StreamTableWriter table;
-  const bool whole = begins_ && ends;
+  const bool whole = begins_ && session_ends;
   for (auto& [tid, thread] : threads_) {
-    const bool lost_before = losses_ && losses_->first <= thread.first_step;
-    const int losses = (lost_before ? 2 : 0) | (lost_behind(thread) ? 4 : 0);
+    const ThreadEnds ends = ends_of(thread);
+    const int losses = (ends.lost_before ? 2 : 0) | (ends.lost_behind ? 4 : 0);
     std::vector<uint8_t> out = {static_cast<uint8_t>(whole ? 0 : 1 | losses)};
     if (!whole) {
-      append_varint(out, thread.first_pc);
-      append_varint(out, folded(thread.last_pc - thread.first_pc));
-      out.push_back(pack_flow(thread.last_flow));
+      append_varint(out, ends.first_pc);
+      append_varint(out, folded(ends.last_pc - ends.first_pc));
+      out.push_back(pack_flow(ends.last_flow));
     }
     thread.steps.finish(chains_, scratch_, stream_);
     out.insert(out.end(), stream_.begin(), stream_.end());
@@ -287,15 +297,17 @@ Pieces SegmentBuilder::finish_cells(const Pieces& openings) {
 }
 
 Pieces SegmentBuilder::finish_transfers() {
-  std::vector<uint8_t> out;
-  TransferWriter writer(out);
-  uint32_t number = 0;
-  for (auto& [tid, thread] : threads_) thread.number = number++;
-  for (auto& [tid, transfer] : transfers_) {
-    transfer.thread = threads_.at(tid).number;
-    writer.add(transfer);
+  std::ranges::stable_sort(transfers_, {}, &std::pair<uint64_t, Transfer>::first);
+  StreamTableWriter table;
+  std::vector<Transfer> of_thread;
+  for (size_t i = 0; i < transfers_.size(); ++i) {
+    of_thread.push_back(transfers_[i].second);
+    const uint64_t tid = transfers_[i].first;
+    if (i + 1 < transfers_.size() && transfers_[i + 1].first == tid) continue;
+    table.add(tid, {of_thread.front().step, transfer_stream(of_thread)});
+    of_thread.clear();
   }
-  return {std::move(out)};
+  return table.finish();
 }
 
 std::vector<Pieces> SegmentBuilder::finish(bool ends) {

@@ -35,6 +35,7 @@ class SegmentBuilder {
   struct ThreadSpan {
     uint64_t tid = 0;
     uint32_t first = 0, last = 0;
+    ThreadEnds ends;
   };
 
   /// `catalog` must outlive it. `begins`: a session, with the first step.
@@ -70,7 +71,7 @@ class SegmentBuilder {
     std::vector<uint32_t> to_unknown;   // registers that it changed, nobody knows to what
     uint64_t first_pc = 0, last_pc = 0;
     machine::FlowInstruction last_flow = {0, machine::Flow::Onward};
-    uint32_t number = 0;  // in the order in which they come; in the finished table, in the end
+    uint32_t number = 0;  // in the order in which they come
   };
   /// A change by an instruction that was not known to be one until later.
   struct LateChange {
@@ -83,6 +84,7 @@ class SegmentBuilder {
   bool lost_behind(const ThreadLog& thread) const {
     return losses_ && losses_->second > thread.last_step;
   }
+  ThreadEnds ends_of(const ThreadLog& thread) const;
   void go_on(uint64_t tid, ThreadLog& thread, PlaceLog& here, uint64_t pc);
   void take_registers(ThreadLog& thread, const Step& step, bool first);
   void change(uint32_t index, ChangedBy by);
@@ -92,7 +94,7 @@ class SegmentBuilder {
   void take_access(const Step::MemoryAccess& access, bool leaves);
   Pieces finish_places();
   Pieces finish_registers();
-  Pieces finish_threads(bool ends);
+  Pieces finish_threads(bool session_ends);
   Pieces finish_openings();
   Pieces finish_cells(const Pieces& openings);
   Pieces finish_transfers();

@@ -117,11 +117,16 @@ size_t StreamTable::read_group(uint64_t group, Item (&items)[kGroup]) const {
 }
 
 std::optional<Stream> StreamTable::find(uint64_t key) const {
+  const auto stream = find_unseen(key);
+  return stream && good(stream->bytes) ? stream : std::nullopt;
+}
+
+std::optional<Stream> StreamTable::find_unseen(uint64_t key) const {
   if (count_ == 0) return std::nullopt;
   Item items[kGroup];
   const size_t found = read_group(group_of(key), items);
   for (size_t i = 0; i < found; ++i)
-    if (items[i].key == key && good(items[i].stream.bytes)) return items[i].stream;
+    if (items[i].key == key) return items[i].stream;
   return std::nullopt;
 }
 

@@ -65,6 +65,8 @@ class StreamTable {
 
   uint64_t count() const { return count_; }
   std::optional<Stream> find(uint64_t key) const;
+  /// The same of a stream that is large: whether it agrees with its sums is left to who reads it.
+  std::optional<Stream> find_unseen(uint64_t key) const;
   /// Calls `visit(Item)` for keys from `from` to `to` (inclusive), ascending, until it says false.
   template <class Visit>
   void each(uint64_t from, uint64_t to, Visit&& visit) const {
@@ -85,7 +87,7 @@ class StreamTable {
   static constexpr size_t kGroup = 32, kOffsetBytes = 5, kGroupBytes = 8 + kOffsetBytes;
   uint64_t group_of(uint64_t key) const;
   size_t read_group(uint64_t group, Item (&items)[kGroup]) const;
-  bool good(Bytes part) const { return sums_ == nullptr || sums_->good(part); }
+  bool good(Bytes part) const { return timeline::good(sums_, part); }
 
   const Sums* sums_ = nullptr;
   uint64_t count_ = 0, groups_ = 0;

@@ -18,6 +18,7 @@
 #include "timeline/build.h"
 #include "timeline/cell_history.h"
 #include "timeline/index_keeper.h"
+#include "timeline/open_calls.h"
 
 namespace tracewell::timeline {
 
@@ -129,6 +130,9 @@ class Timeline {
   std::optional<uint64_t> last_step_of(uint64_t tid, uint64_t before) const;
   /// Ascending.
   std::vector<uint64_t> threads() const;
+
+  /// The calls that a thread is inside of at a step, of which there must be one (open_calls.h).
+  OpenCalls open_calls(uint64_t step, uint64_t tid, size_t most) const;
 
   /// How often each address was executed, ascending.
   struct Hits {

@@ -134,6 +134,77 @@ for step in 5 9; do
   has '"tid":null'
 done
 
+# The calls that are open: those of `calls` that have come and not ended.
+expect 0 at "$file" 5 --stack
+cmp - "$work/out" <<'TEXT' || fail "at --stack: $(cat "$work/out")"
+step 5  pc 0x1101  488b442408  mov rax, qword ptr [rsp+0x08]  thread 7
+  #0  0x1100  called at step 1 from 0x1001, back to 0x1006  sp 0x7000
+  ..  what was called before step 0, the first of thread 7, is not known
+TEXT
+expect 0 at "$file" 5 --stack --json
+has '"stack":{"depth":1,"frames":[{"depth":0,"first":2,"function":"0x1100","back":"0x1006",'
+has '"call":{"step":1,"pc":"0x1001"},"sp":"0x7000"}],"begin":0,"in_flight":false}}'
+expect 0 at "$file" 8 --stack --mem 0x7000,1
+lines 3
+expect 0 at "$file" 4 --stack --thread 7 --regs
+has '  #0  0x1100  called at step 1 '
+[ "$(grep -c 'thread 7, which does not run this step:' "$work/out")" = 1 ] || fail 'whose, once'
+expect 0 at "$file" 1 --stack --thread 8
+has '  no step of thread 8 is before this one: its calls are not known'
+expect 2 at "$file" 1 --frames 3
+expect 2 at "$file" 1 --stack --frames 0
+# Calls within calls, a hole, and a call that nobody has seen arrive.
+python3 - >"$work/stack.jsonl" <<'PYTHON'
+import json
+print('{"catalog":{"machine":"x86-64"}}')
+def step(pc, opcode):
+    print(json.dumps({"kind": "step", "tid": 7, "pc": hex(pc), "opcode": opcode}))
+for i in range(5):
+    step(0x1000 + 0x100 * i, "e8fb000000")
+print('{"kind":"lost","message":"gap"}')
+step(0x1500, "90")
+step(0x1501, "e8fb000000")
+PYTHON
+expect 0 at "$work/stack.jsonl" 5 --stack --frames 2
+tail -n +2 "$work/out" | cmp - <(cat <<'TEXT'
+  ..  something is lost before step 5: what was called and left then is not known
+  #0  0x1400  called at step 3 from 0x1300, back to 0x1305  sp not known
+  #1  0x1300  called at step 2 from 0x1200, back to 0x1205  sp not known
+  ..  2 more, the outer ones; --frames N shows so many
+TEXT
+) || fail "at --stack with a hole: $(cat "$work/out")"
+expect 0 at "$work/stack.jsonl" 5 --stack --json
+has '"frames":[{"depth":3,"first":4,'
+has '"sp":null,"lost":5}'
+expect 0 at "$work/stack.jsonl" 7 --stack
+has '  ..  the last instruction is a call or a return, and where it led is not known'
+sed 's/x86-64/aarch64/' "$work/stack.jsonl" >"$work/other.jsonl"
+expect 3 at "$work/other.jsonl" 5 --stack
+has 'calls and returns of aarch64 are not known' err
+# The same frames as the tree of calls, by the index of a file.
+python3 - "$tracewell" "$TRACEWELL_SOURCE/tests/formats/data/synthetic_threads_fixed.trace64" \
+  "$work/run.trace64" <<'PYTHON' || fail 'at --stack and calls'
+import json, shutil, subprocess, sys
+program, sample, trace = sys.argv[1:]
+shutil.copy(sample, trace)
+def ask(*words):
+    done = subprocess.run([program, *words, "--json"], stdout=subprocess.PIPE, check=False)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+calls = ask("calls", trace)
+end = max(one["last"] for one in calls)  # of the trace, for those that do not return
+steps = [min(max(0, one[key] + more), end) for one in calls for key in ("first", "last")
+         for more in (-1, 0, 1)]
+assert len(steps) > 8, steps
+for step in steps:
+    at, = ask("at", trace, str(step), "--stack")
+    open_calls = [one for one in calls
+                  if one["tid"] == at["tid"] and one["first"] <= step <= one["last"]]
+    assert at["stack"]["depth"] == len(open_calls), (step, at, open_calls)
+    for frame, call in zip(reversed(at["stack"]["frames"]), open_calls):
+        assert all(frame[key] == call[key] for key in ("first", "function", "back", "depth"))
+        assert frame["call"]["step"] == call["call"]["step"], (frame, call)
+PYTHON
+
 # From a pipe.
 "$tracewell" at - 5 --mem 0x7000,1 <"$file" >"$work/out" || fail 'standard input'
 has '  0x7000  2b '

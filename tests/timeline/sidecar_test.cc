@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "timeline/call_tree.h"
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
 #include "timeline/step_store.h"
@@ -294,7 +295,7 @@ TEST_F(Sidecar, DamagedSegmentsAreSurvived) {
     auto index = read_index(*bytes, bytes);
     ASSERT_TRUE(index);
     if (round % 2 == 0)  // with sums it ends early; so half of them without
-      for (Segment& segment : index->segments) segment.sums = nullptr;
+      for (Segment& segment : index->segments) segment.sums = segment.call_sums = nullptr;
     const Timeline timeline(*std::move(index));
     std::vector<uint8_t> content(64);
     std::vector<ByteState> states(64);
@@ -309,7 +310,9 @@ TEST_F(Sidecar, DamagedSegmentsAreSurvived) {
       timeline.last_change(3, ChangedBy::Instruction, at);
       timeline.next_change(3, ChangedBy::Others, at);
       timeline.thread_of(at);
+      EXPECT_LE(timeline.open_calls(at, 100 + at % 3 * 100, 50).calls.size(), 50u);
     }
+    call_tree(timeline);
     timeline.block_hits();
     timeline.address_hits();
   }
