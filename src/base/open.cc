@@ -243,8 +243,8 @@ Result<UniqueFd> open_at(const Place& place, int flags, std::string_view what) {
 }
 
 Result<UniqueFd> open_found_kind(const std::string& path, const FoundRules& rules,
-                                 FileFacts::Kind kind) {
-  TW_ASSIGN_OR_RETURN(const Place place, Walk(path, {rules}).go());
+                                 FileFacts::Kind kind, bool last_link = true) {
+  TW_ASSIGN_OR_RETURN(const Place place, Walk(path, {rules, false, last_link}).go());
   if (!place.at.valid()) {
     errno = ENOENT;
     return system_error(path);
@@ -301,7 +301,9 @@ Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
   if (!held.valid()) return system_error(path);
   FoundRules rules;
   rules.folder = held.get();
-  TW_ASSIGN_OR_RETURN(UniqueFd fd, open_found(path.substr(slash + 1), rules));
+  // Nobody writes through a link here, so that one says nothing of who made what it leads to.
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, open_found_kind(path.substr(slash + 1), rules,
+                                                   FileFacts::Kind::Regular, false));
   TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), path));
   const auto refuse = [&](const std::string& why) {
     return Error{Errc::InvalidArgument, fmt::format("{} {}", printable(path), why), {}};

@@ -96,6 +96,7 @@ Result<int> calls(const CallsOptions& options) {
   const StepWords words(trace.catalog(), std::move(names));
   uint64_t count = 0;
   const auto all = timeline::call_tree(*trace.timeline);
+  TW_RETURN_IF_ERROR(trace.answers_hold());
   for (const Call& call : all) {
     if (count == options.limit) break;
     if (!is_wanted(call, options)) continue;

@@ -59,6 +59,8 @@ std::vector<uint64_t> StepHistory::threads() {
 }
 
 Status StepHistory::before(uint64_t step, StepIndex::Moment& moment) {
+  // Who stops here has come by the index.
+  TW_RETURN_IF_ERROR(trace_.answers_hold());
   return trace_.source->steps()->state_before(step, moment);
 }
 
@@ -69,6 +71,7 @@ Status StepHistory::read_memory(uint64_t step, uint64_t address, std::span<uint8
   std::ranges::transform(states, known.begin(), [](timeline::ByteState state) {
     return static_cast<uint8_t>(state != timeline::ByteState::Unknown);
   });
+  TW_RETURN_IF_ERROR(trace_.answers_hold());
   TW_RETURN_IF_ERROR(read_next(step, address, into, known));
   return read_code(step, address, into, known);
 }

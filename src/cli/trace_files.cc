@@ -127,8 +127,9 @@ std::optional<Sidecar> sidecar_of(const InputFile& trace) {
   const auto there = open_beside(out.path, out.trace);
   if (there.ok() || there.error().code != Errc::InvalidArgument) return out;
   // One's own that others may write to, as a umask of 002 made it, is replaced.
-  const auto facts = facts_at(out.path);
-  const bool own = facts && facts->kind == FileFacts::Kind::Regular && facts->owner == ::geteuid();
+  const auto beside = place_beside(out.path);
+  const bool own = beside.ok() && beside->at.valid() && beside->facts.owner == ::geteuid() &&
+                   beside->facts.kind == FileFacts::Kind::Regular;
   fmt::print(stderr, "tracewell: {}; it is {}\n", printable(there.error().message),
              own ? "made anew" : "not used");
   if (!own) return std::nullopt;

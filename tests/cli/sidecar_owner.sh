@@ -65,12 +65,14 @@ if [ "$(id -u)" = 0 ]; then
   rm "$index"
   expect 0 find "$trace" exec 0x0,0xffffffffffff --limit 1
   [ "$(stat -c %u "$index")" = 65534 ] || fail "root's index belongs to $(stat -c %u "$index")"
-  # A link of another user's is no index of anybody's.
+  # A link is no index of anybody's, whoever made it.
   mv "$index" "$work/real"
   ln -s "$work/real" "$index"
-  chown -h 65533 "$index"
-  expect 0 find "$trace" exec 0x0,0xffffffffffff --limit 1
-  has 'symbolic link of user' err
+  for owner in 65533 0; do
+    chown -h "$owner" "$index"
+    expect 0 find "$trace" exec 0x0,0xffffffffffff --limit 1
+    has 'it is no regular file; it is not used' err
+  done
 else
   echo 'SKIPPED: other users'\'' files, which takes root'
 fi
