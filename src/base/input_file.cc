@@ -61,6 +61,9 @@ Result<std::vector<uint8_t>> read_all(int fd, const std::string& path,
   }
 }
 
+/// What was found is opened so that nobody waits for it (base/open.h); what was named is not.
+bool is_not_waited_for(int fd) { return (::fcntl(fd, F_GETFL) & O_NONBLOCK) != 0; }
+
 }  // namespace
 
 void UniqueFd::reset() {
@@ -109,6 +112,10 @@ Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string&
       --g_kept;
     return file;
   }
+  // Of a regular file that was found, its size is the bound: it has no end that is waited for. Only
+  // files of the kernel's have more in them than their size says, and only named ones are those.
+  if (file->facts_.kind == FileFacts::Kind::Regular && !here && is_not_waited_for(fd.get()))
+    return file;
   TW_ASSIGN_OR_RETURN(file->copy_, read_all(fd.get(), path, wanted));
   file->data_ = file->copy_.data();
   file->size_ = file->copy_.size();

@@ -9,9 +9,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -55,6 +57,33 @@ bool is_open_file_link(int link, int folder) {
   struct stat parent = {};
   return ::fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC &&
          ::fstat(folder, &parent) == 0 && parent.st_ino != kProcRoot;
+}
+
+/// The file systems of the kernel's own, whose "regular files" are none: they have no size, no end
+/// or one that is far, say a thing once to whoever is first, or act when they are read. The numbers
+/// of those that linux/magic.h does not know are in the kernel's source alone.
+constexpr decltype(statfs::f_type) kKernelSystems[] = {
+    PROC_SUPER_MAGIC, SYSFS_MAGIC, TRACEFS_MAGIC, DEBUGFS_MAGIC, CGROUP_SUPER_MAGIC,
+    CGROUP2_SUPER_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, BPF_FS_MAGIC,
+    PSTOREFS_MAGIC, EFIVARFS_MAGIC, DEVPTS_SUPER_MAGIC, BINFMTFS_MAGIC, NSFS_MAGIC,
+    ANON_INODE_FS_MAGIC, RDTGROUP_SUPER_MAGIC, XENFS_SUPER_MAGIC, OPENPROM_SUPER_MAGIC,
+    0x62656570,  // configfs
+    0x5a3c69f0,  // apparmorfs
+    0x65735543,  // fusectl
+    0x6e667364,  // nfsd
+    0x67596969,  // rpc_pipefs
+    0x19800202,  // mqueue
+};
+
+/// `fd` may be O_PATH. A found file is looked at before it is opened: to open these does things.
+Status check_not_of_kernel(int fd, std::string_view what) {
+  struct statfs system = {};
+  if (::fstatfs(fd, &system) != 0) return system_error(what);
+  if (std::ranges::find(kKernelSystems, system.f_type) == std::end(kKernelSystems)) return {};
+  return {Errc::InvalidArgument,
+          fmt::format("cannot open {}: it is a file of the kernel's (as in /proc and /sys), and "
+                      "none that was stored",
+                      printable(what))};
 }
 
 /// Of what somebody named, that it is not there is a failure like others.
@@ -253,6 +282,7 @@ Result<UniqueFd> open_found_kind(const std::string& path, const FoundRules& rule
   if (place.facts.kind != kind)
     return {Errc::InvalidArgument, fmt::format("cannot open {}: it is no {}", printable(path),
                                                folder ? "folder" : "regular file")};
+  if (!folder) TW_RETURN_IF_ERROR(check_not_of_kernel(place.at.get(), path));
   return open_at(place, O_RDONLY | O_NONBLOCK | (folder ? O_DIRECTORY : 0), path);
 }
 
@@ -327,6 +357,7 @@ Result<UniqueFd> open_held(int held, HeldUse use, std::string_view what) {
   if (facts.kind != FileFacts::Kind::Regular)
     return {Errc::InvalidArgument,
             fmt::format("cannot open {}: it is no regular file", printable(what))};
+  TW_RETURN_IF_ERROR(check_not_of_kernel(held, what));
   const std::string again = fmt::format("/proc/self/fd/{}", held);
   const int flags = (use == HeldUse::Read ? O_RDONLY : O_RDWR) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
   UniqueFd fd(::open(again.c_str(), flags));

@@ -92,6 +92,47 @@ TEST_F(Opening, FoundFilesAreRegular) {
     EXPECT_EQ(open_found(at(name)).error().code, Errc::InvalidArgument) << name;
 }
 
+/// They say that they are regular, and may have no end, or be read by one reader only.
+TEST_F(Opening, FoundFilesAreNoneOfTheKernels) {
+  link("/proc/self/pagemap", "pages");
+  link("/proc/self/status", "status");
+  link("/sys/kernel/uevent_seqnum", "number");
+  for (const char* name : {"/proc/self/pagemap", "/proc/version", "/sys/kernel/uevent_seqnum"}) {
+    if (!facts_at(name)) continue;  // a container hides it
+    const auto fd = open_found(name);
+    ASSERT_FALSE(fd.ok()) << name;
+    EXPECT_EQ(fd.error().code, Errc::InvalidArgument);
+    EXPECT_NE(fd.error().message.find("file of the kernel's"), std::string::npos);
+    EXPECT_TRUE(open_named(name).ok()) << name;
+  }
+  for (const char* name : {"pages", "status", "number"}) {
+    EXPECT_FALSE(open_found(at(name)).ok()) << name;
+    EXPECT_FALSE(InputFile::open_found(at(name)).ok()) << name;
+  }
+  const auto held = hold_behind("/proc/self/status");
+  ASSERT_TRUE(held.ok());
+  EXPECT_EQ(open_held(held->get(), HeldUse::Read, "it").error().code, Errc::InvalidArgument);
+}
+
+TEST_F(Opening, FoundFilesHaveNoMoreThanTheirSize) {
+  std::ofstream(at("empty"));
+  const auto empty = InputFile::open_found(at("empty"));
+  const auto found = InputFile::open_found(at("elsewhere/target"));
+  ASSERT_TRUE(empty.ok() && found.ok());
+  std::ofstream(at("empty"), std::ios::app) << "more";
+  std::ofstream(at("elsewhere/target"), std::ios::app) << "more";
+  EXPECT_EQ((*empty)->bytes().size(), 0u);
+  EXPECT_EQ((*found)->bytes().size(), 4u);
+  // Whatever leads to one that says 0 and has something: it is read to its end only when named.
+  constexpr char kEndless[] = "/proc/self/status";
+  const auto unsized = InputFile::of(UniqueFd(::open(kEndless, O_RDONLY | O_NONBLOCK)), "it");
+  ASSERT_TRUE(unsized.ok());
+  EXPECT_EQ((*unsized)->bytes().size(), 0u);
+  const auto named = InputFile::open(kEndless);
+  ASSERT_TRUE(named.ok());
+  EXPECT_NE((*named)->bytes().size(), 0u);
+}
+
 TEST_F(Opening, LinksBelowARootStayThere) {
   fs::create_directories(at("root/lib"));
   std::ofstream(at("root/lib/inside")) << "inside";
@@ -116,7 +157,9 @@ TEST_F(Opening, LinksThatStandForOpenFilesLeadOutOfNoRoot) {
   for (const char* name : {"/proc/self/exe", "/proc/self/root/etc/passwd", "/proc/self/cwd/x",
                            "/proc/thread-self/root/etc/passwd"})
     EXPECT_EQ(open_found(name, rules).error().code, Errc::InvalidArgument) << name;
-  EXPECT_TRUE(open_found("/proc/self/status", rules).ok());
+  // A file there is reached, and is none that may be opened.
+  EXPECT_NE(open_found("/proc/self/status", rules).error().message.find("file of the kernel's"),
+            std::string::npos);
 }
 
 TEST_F(Opening, WhatIsBehindALinkOfProcIsHeldAndThenOpened) {
