@@ -48,7 +48,7 @@ Result<int> rescue(const DeadOptions& options, const std::string& command) {
   const std::string path = options.path.empty() ? hooks::default_log() : options.path;
   TW_ASSIGN_OR_RETURN(hooks::DeadRings found, hooks::find_dead_rings(path));
   for (const std::string& why : found.left_out)
-    fmt::print(stderr, "tracewell: {}; it is left out\n", printable(why));
+    fmt::print(stderr, "tracewell: {}\n", printable(why));
   if (options.channel)
     std::erase_if(found.rings,
                   [&](const auto& one) { return one.head.channel != *options.channel; });

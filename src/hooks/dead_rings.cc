@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -81,10 +82,15 @@ void add(DeadRing ring, Known& known, std::vector<DeadRing>& out) {
   if (known.emplace(uuid, name_of(ring.head)).second) out.push_back(std::move(ring));
 }
 
+/// A sentence of an error's own.
+std::string left_out(const Error& error) { return error.text() + "; it is left out"; }
+
 Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
-  TW_ASSIGN_OR_RETURN(const symbols::CoreFile core, symbols::read_core_file(file->bytes()));
+  TW_ASSIGN_OR_RETURN(const symbols::CoreFile core,
+                      symbols::read_core_file(file->bytes(), kInRings));
   DeadRings out;
   out.of_core = true;
+  out.left_out = core.left_out;
   Known known;
   for (const symbols::CoreMemory& memory : core.memory)
     for (Bytes rest = memory.bytes; rest.size() >= sizeof(tracewell_ring);) {
@@ -97,11 +103,10 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
     }
   std::set<std::string_view> named;
   for (const symbols::CoreMapping& mapping : core.mappings) {
-    if (mapping.path.find(kInRings) == std::string_view::npos || !named.insert(mapping.path).second)
-      continue;
+    if (!named.insert(mapping.path).second) continue;
     auto found = InputFile::open_found(std::string(mapping.path));
     if (!found.ok() && found.error().code != Errc::NotFound)
-      out.left_out.push_back(found.error().text());
+      out.left_out.push_back(left_out(found.error()));
     if (!found.ok()) continue;
     if (auto ring = ring_of(*std::move(found))) add(*std::move(ring), known, out.rings);
   }
@@ -117,7 +122,7 @@ Result<DeadRings> rings_of_folder(const Folder& log) {
   for (const std::string& name : names) {
     auto file = rings->read(name, kRingBytesMax);
     if (!file.ok() && file.error().code != Errc::NotFound)
-      out.left_out.push_back(file.error().text());
+      out.left_out.push_back(left_out(file.error()));
     if (!file.ok()) continue;
     if (auto ring = ring_of(*std::move(file))) out.rings.push_back(*std::move(ring));
   }
@@ -130,29 +135,46 @@ Result<DeadRings> rings_of_folder(const Folder& log) {
   return out;
 }
 
-/// Does its program, if that is alive, have it mapped?
-bool in_use(const DeadRing& ring) {
-  if (ring.path.empty()) return false;
-  auto maps = InputFile::open(fmt::format("/proc/{}/maps", ring.head.pid));
-  const auto path = real_path(ring.path);
-  return maps.ok() && path &&
-         as_text((*maps)->bytes()).find(*path + "\n") != std::string_view::npos;
+/// Names of files that a process has mapped, as they stand in `maps`.
+std::set<std::string_view> mapped_names(std::string_view maps) {
+  std::set<std::string_view> out;
+  for (size_t at = 0; at < maps.size();) {
+    const std::string_view line = maps.substr(at, maps.find('\n', at) - at);
+    if (const size_t name = line.find('/'); name != line.npos) out.insert(line.substr(name));
+    at += line.size() + 1;
+  }
+  return out;
+}
+
+/// One that its program, if that is alive, has mapped. What is mapped is asked once of each program:
+/// rings may be many, and their programs large.
+const DeadRing* one_in_use(const std::vector<DeadRing>& rings) {
+  std::map<uint32_t, std::vector<const DeadRing*>> by_program;
+  for (const DeadRing& one : rings)
+    if (!one.path.empty()) by_program[one.head.pid].push_back(&one);
+  for (const auto& [pid, of_program] : by_program) {
+    const auto maps = InputFile::open(fmt::format("/proc/{}/maps", pid));
+    if (!maps.ok()) continue;
+    const std::set<std::string_view> names = mapped_names(as_text((*maps)->bytes()));
+    for (const DeadRing* one : of_program)
+      if (const auto path = real_path(one->path); path && names.contains(*path)) return one;
+  }
+  return nullptr;
 }
 
 Status check_rings(const std::vector<DeadRing>& rings) {
   if (rings.empty()) return {Errc::NotFound, "there are no rings of trace hooks in it"};
-  for (const DeadRing& one : rings) {
+  for (const DeadRing& one : rings)
     if (std::memcmp(one.head.uuid, rings[0].head.uuid, sizeof one.head.uuid) != 0)
       return {Errc::InvalidArgument,
               fmt::format("its rings are of several sessions, of channels {} and {}: choose one "
                           "(-0 to -7, or a ring by its file, such as {})",
                           rings[0].head.channel, one.head.channel,
                           one.path.empty() ? "LOG/.rings/PID-N" : printable(one.path))};
-    if (in_use(one))
-      return {Errc::InvalidArgument,
-              fmt::format("process {} still writes to {} (trcstop ends its trace)", one.head.pid,
-                          printable(one.path))};
-  }
+  if (const DeadRing* one = one_in_use(rings))
+    return {Errc::InvalidArgument,
+            fmt::format("process {} still writes to {} (trcstop ends its trace)", one->head.pid,
+                        printable(one->path))};
   return {};
 }
 

@@ -25,7 +25,9 @@ struct DeadRing {
 
 struct DeadRings {
   std::vector<DeadRing> rings;
-  std::vector<std::string> left_out;  // why, of each file that could be one and was not read
+  // Sentences: of each file that could be one and was not read, and of what is wrong with a core
+  // file.
+  std::vector<std::string> left_out;
   bool of_core = false;               // whoever wrote a core file chose the paths in it
 };
 

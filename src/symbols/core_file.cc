@@ -6,6 +6,9 @@
 #include <gelf.h>
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "symbols/elf_file.h"
@@ -14,16 +17,89 @@ namespace tracewell::symbols {
 namespace {
 
 constexpr size_t kPathMax = 4096;
+constexpr uint64_t kCorePage = 4096;
 
 Bytes piece(Bytes bytes, uint64_t offset, uint64_t size) {
   if (offset >= bytes.size()) return {};
   return bytes.subspan(offset, std::min<uint64_t>(size, bytes.size() - offset));
 }
 
-void read_files_note(Bytes note, const ElfFile& elf, std::vector<CoreMapping>& out) {
-  const uint32_t size = elf.address_bytes();
+/// What a header says, within the file.
+struct CoreSegment {
+  uint64_t address = 0;
+  uint64_t offset = 0, size = 0;
+};
+
+class CoreReader {
+ public:
+  CoreReader(Bytes bytes, std::string_view wanted) : bytes_(bytes), elf_(bytes), wanted_(wanted) {}
+
+  Result<CoreFile> read();
+
+ private:
+  void read_memory(std::vector<CoreSegment> segments);
+  void read_notes(std::vector<CoreSegment> segments);
+  void read_notes(Bytes segment);
+  void read_files_note(Bytes note);
+  void tell_shared(uint64_t count, uint64_t first, std::string_view what);
+
+  const Bytes bytes_;
+  const ElfFile elf_;
+  const std::string_view wanted_;
+  uint64_t too_many_ = 0;
+  CoreFile out_;
+};
+
+void CoreReader::tell_shared(uint64_t count, uint64_t first, std::string_view what) {
+  if (count == 0) return;
+  out_.left_out.push_back(fmt::format(
+      "the core file is damaged: {} of its segments of {} begin{} inside others, the first at offset "
+      "0x{:x}; what they share is looked at once",
+      count, what, count == 1 ? "s" : "", first));
+}
+
+/// What is left of a segment begins a page of it, as rings do.
+void CoreReader::read_memory(std::vector<CoreSegment> segments) {
+  std::ranges::stable_sort(segments, {}, &CoreSegment::offset);
+  uint64_t seen = 0, shared = 0, first = 0;
+  for (const CoreSegment& one : segments) {
+    const uint64_t end = one.offset + one.size;
+    uint64_t skipped = 0;
+    if (one.offset < seen) {
+      if (shared++ == 0) first = one.offset;
+      skipped = (seen - one.offset + kCorePage - 1) / kCorePage * kCorePage;
+    }
+    seen = std::max(seen, end);
+    if (skipped < one.size)
+      out_.memory.push_back(
+          {one.address + skipped, bytes_.subspan(one.offset + skipped, one.size - skipped)});
+  }
+  tell_shared(shared, first, "memory");
+}
+
+/// Where a note begins in what is left of a segment of notes, nobody knows.
+void CoreReader::read_notes(std::vector<CoreSegment> segments) {
+  std::ranges::stable_sort(segments, {}, &CoreSegment::offset);
+  uint64_t seen = 0, shared = 0, first = 0;
+  for (const CoreSegment& one : segments) {
+    if (one.offset < seen) {
+      if (shared++ == 0) first = one.offset;
+      continue;
+    }
+    seen = one.offset + one.size;
+    read_notes(bytes_.subspan(one.offset, one.size));
+  }
+  tell_shared(shared, first, "notes");
+  if (too_many_ != 0)
+    out_.left_out.push_back(fmt::format(
+        "the core file has {} mappings with \"{}\" in their names; the first {} are looked at",
+        kCoreMappingsMax + too_many_, printable(wanted_), kCoreMappingsMax));
+}
+
+void CoreReader::read_files_note(Bytes note) {
+  const uint32_t size = elf_.address_bytes();
   const auto number = [&](uint64_t index) {
-    return load_uint(note.data() + index * size, size, elf.endian());
+    return load_uint(note.data() + index * size, size, elf_.endian());
   };
   if (note.size() < 2 * size) return;
   const uint64_t count = number(0);
@@ -32,44 +108,55 @@ void read_files_note(Bytes note, const ElfFile& elf, std::vector<CoreMapping>& o
   for (uint64_t i = 0; i < count; ++i) {
     const auto path = text_at(note, at, kPathMax);
     if (!path) return;
-    out.push_back({number(2 + i * 3), number(3 + i * 3), *path});
     at += path->size() + 1;
+    if (path->find(wanted_) == std::string_view::npos) continue;
+    if (out_.mappings.size() < kCoreMappingsMax)
+      out_.mappings.push_back({number(2 + i * 3), number(3 + i * 3), *path});
+    else
+      ++too_many_;
   }
 }
 
 /// `segment` is one of notes, as it stands.
-void read_notes(Bytes segment, const ElfFile& elf, std::vector<CoreMapping>& out) {
+void CoreReader::read_notes(Bytes segment) {
   constexpr size_t kHead = 12;
   const auto padded = [](uint64_t size) { return (size + 3) & ~uint64_t{3}; };
   while (segment.size() >= kHead) {
-    const auto number = [&](size_t at) { return load_uint(segment.data() + at, 4, elf.endian()); };
+    const auto number = [&](size_t at) { return load_uint(segment.data() + at, 4, elf_.endian()); };
     const uint64_t name = padded(number(0)), data = number(4), type = number(8);
     if (name > segment.size() - kHead) return;
     const Bytes rest = segment.subspan(kHead + name);
-    if (type == NT_FILE) read_files_note(piece(rest, 0, data), elf, out);
+    if (type == NT_FILE) read_files_note(piece(rest, 0, data));
     segment = rest.subspan(std::min<uint64_t>(padded(data), rest.size()));
   }
 }
 
-}  // namespace
-
-Result<CoreFile> read_core_file(Bytes bytes) {
-  const ElfFile elf(bytes);
+Result<CoreFile> CoreReader::read() {
   GElf_Ehdr header;
-  if (elf.elf() == nullptr || gelf_getehdr(elf.elf(), &header) == nullptr ||
+  if (elf_.elf() == nullptr || gelf_getehdr(elf_.elf(), &header) == nullptr ||
       header.e_type != ET_CORE)
     return {Errc::Corrupt, "this is no core file"};
   size_t count = 0;
-  if (elf_getphdrnum(elf.elf(), &count) != 0) return {Errc::Corrupt, "it has no segments"};
-  CoreFile out;
+  if (elf_getphdrnum(elf_.elf(), &count) != 0) return {Errc::Corrupt, "it has no segments"};
+  std::vector<CoreSegment> memory, notes;
   for (size_t i = 0; i < count; ++i) {
     GElf_Phdr segment;
-    if (gelf_getphdr(elf.elf(), static_cast<int>(i), &segment) == nullptr) break;
-    const Bytes there = piece(bytes, segment.p_offset, segment.p_filesz);
-    if (segment.p_type == PT_LOAD && !there.empty()) out.memory.push_back({segment.p_vaddr, there});
-    if (segment.p_type == PT_NOTE) read_notes(there, elf, out.mappings);
+    if (gelf_getphdr(elf_.elf(), static_cast<int>(i), &segment) == nullptr) break;
+    const Bytes there = piece(bytes_, segment.p_offset, segment.p_filesz);
+    if (there.empty()) continue;
+    const CoreSegment one{segment.p_vaddr, segment.p_offset, there.size()};
+    if (segment.p_type == PT_LOAD) memory.push_back(one);
+    if (segment.p_type == PT_NOTE) notes.push_back(one);
   }
-  return out;
+  read_memory(std::move(memory));
+  read_notes(std::move(notes));
+  return std::move(out_);
+}
+
+}  // namespace
+
+Result<CoreFile> read_core_file(Bytes bytes, std::string_view wanted) {
+  return CoreReader(bytes, wanted).read();
 }
 
 }  // namespace tracewell::symbols

@@ -1,7 +1,9 @@
 // What a core file has of a process's memory: which bytes, and which files were mapped.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,12 +22,19 @@ struct CoreMapping {
   std::string_view path;  // as the kernel tells it; " (deleted)" at its end when the file was gone
 };
 
+/// So many mappings are kept: more than a process may have where nobody has raised
+/// vm.max_map_count.
+constexpr size_t kCoreMappingsMax = 65'536;
+
 struct CoreFile {
-  std::vector<CoreMemory> memory;
-  std::vector<CoreMapping> mappings;  // the note NT_FILE
+  std::vector<CoreMemory> memory;     // in the order of the file; no byte of it is in two of them
+  std::vector<CoreMapping> mappings;  // the notes NT_FILE
+  std::vector<std::string> left_out;  // sentences: what was not looked at, where, and why
 };
 
-/// Corrupt when this is no core file. Spans into `bytes`.
-Result<CoreFile> read_core_file(Bytes bytes);
+/// Of mappings, only those whose paths have `wanted` in them. Corrupt when this is no core file.
+/// Spans into `bytes`. Time is that of looking at each byte once; what it makes is bounded by the
+/// number of headers, and by kCoreMappingsMax.
+Result<CoreFile> read_core_file(Bytes bytes, std::string_view wanted);
 
 }  // namespace tracewell::symbols

@@ -1,0 +1,159 @@
+// Core files that are written by hand: what their headers share is looked at once, and what is kept
+// is bounded by the file and not by what it says.
+#include "symbols/core_file.h"
+
+#include <elf.h>
+
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace tracewell::symbols {
+namespace {
+
+constexpr std::string_view kWanted = "/.rings/";
+
+template <class Value>
+void append(std::vector<uint8_t>& out, const Value& value) {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(&value);
+  out.insert(out.end(), bytes, bytes + sizeof value);
+}
+
+struct Header {
+  uint32_t type = PT_LOAD;
+  uint64_t offset = 0;  // behind the headers
+  uint64_t size = 0;
+  uint64_t address = 0;
+};
+
+/// The headers, then `body`.
+std::vector<uint8_t> core_of(const std::vector<Header>& headers, const std::vector<uint8_t>& body) {
+  Elf64_Ehdr head = {};
+  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
+  head.e_ident[EI_CLASS] = ELFCLASS64;
+  head.e_ident[EI_DATA] = ELFDATA2LSB;
+  head.e_ident[EI_VERSION] = head.e_version = EV_CURRENT;
+  head.e_type = ET_CORE;
+  head.e_machine = EM_X86_64;
+  head.e_phoff = head.e_ehsize = sizeof head;
+  head.e_phentsize = sizeof(Elf64_Phdr);
+  head.e_phnum = static_cast<uint16_t>(headers.size());
+  std::vector<uint8_t> out;
+  append(out, head);
+  const uint64_t begin = sizeof head + headers.size() * sizeof(Elf64_Phdr);
+  for (const Header& one : headers) {
+    Elf64_Phdr header = {};
+    header.p_type = one.type;
+    header.p_offset = begin + one.offset;
+    header.p_filesz = header.p_memsz = one.size;
+    header.p_vaddr = one.address;
+    append(out, header);
+  }
+  out.insert(out.end(), body.begin(), body.end());
+  return out;
+}
+
+std::vector<uint8_t> note_of(const std::vector<std::string>& paths) {
+  std::vector<uint8_t> text;
+  append(text, uint64_t{paths.size()});
+  append(text, uint64_t{4096});
+  for (size_t i = 0; i < paths.size(); ++i)
+    for (const uint64_t number : {4096 * (i + 1), 4096 * (i + 2), size_t{0}}) append(text, number);
+  for (const std::string& path : paths)
+    text.insert(text.end(), path.c_str(), path.c_str() + path.size() + 1);
+  std::vector<uint8_t> out;
+  for (const size_t number : {size_t{5}, text.size(), size_t{NT_FILE}})
+    append(out, static_cast<uint32_t>(number));
+  constexpr char kName[8] = "CORE";
+  out.insert(out.end(), kName, kName + sizeof kName);
+  out.insert(out.end(), text.begin(), text.end());
+  out.resize((out.size() + 3) / 4 * 4);
+  return out;
+}
+
+uint64_t bytes_looked_at(const CoreFile& core) {
+  return std::accumulate(core.memory.begin(), core.memory.end(), uint64_t{0},
+                         [](uint64_t sum, const CoreMemory& one) { return sum + one.bytes.size(); });
+}
+
+TEST(CoreFiles, TellMemoryAndTheWantedMappings) {
+  std::vector<uint8_t> body = note_of({"/lib/a.so", "/log/.rings/1-0", "/log/.rings/1-1 (deleted)"});
+  const uint64_t note = body.size();
+  body.resize(note + 8192, 7);
+  const auto bytes = core_of({{PT_NOTE, 0, note}, {PT_LOAD, note, 4096, 0x1000},
+                              {PT_LOAD, note + 4096, 9999, 0x8000}},
+                             body);
+  const auto core = read_core_file(bytes, kWanted);
+  ASSERT_TRUE(core.ok());
+  ASSERT_EQ(core->mappings.size(), 2u);
+  EXPECT_EQ(core->mappings[0].path, "/log/.rings/1-0");
+  EXPECT_EQ(core->mappings[0].begin, 8192u);
+  EXPECT_EQ(core->mappings[1].path, "/log/.rings/1-1 (deleted)");
+  ASSERT_EQ(core->memory.size(), 2u);
+  EXPECT_EQ(core->memory[0].address, 0x1000u);
+  EXPECT_EQ(core->memory[0].bytes.size(), 4096u);
+  EXPECT_EQ(core->memory[1].bytes.size(), 4096u);  // the file is cut
+  EXPECT_TRUE(core->left_out.empty());
+  EXPECT_EQ(read_core_file(Bytes(bytes).first(40), kWanted).error().code, Errc::Corrupt);
+}
+
+TEST(CoreFiles, SegmentsThatShareBytesAreLookedAtOnce) {
+  constexpr size_t kHeaders = 60'000;
+  const auto bytes = core_of(std::vector<Header>(kHeaders, {PT_LOAD, 0, 1 << 20, 0x1000}),
+                             std::vector<uint8_t>(1 << 20));
+  const auto core = read_core_file(bytes, kWanted);
+  ASSERT_TRUE(core.ok());
+  EXPECT_EQ(core->memory.size(), 1u);
+  EXPECT_EQ(bytes_looked_at(*core), 1u << 20);
+  ASSERT_EQ(core->left_out.size(), 1u);
+  EXPECT_NE(core->left_out[0].find("59999 of its segments of memory begin inside others"),
+            std::string::npos);
+  EXPECT_NE(core->left_out[0].find(fmt::format("0x{:x}", 64 + kHeaders * 56)), std::string::npos);
+}
+
+TEST(CoreFiles, WhatIsLeftOfASegmentBeginsAPage) {
+  const std::vector<uint8_t> body(0x6000);
+  const auto bytes = core_of({{PT_LOAD, 0x1800, 0x4800, 0x20000},  // the file's order is another
+                              {PT_LOAD, 0, 0x2000, 0x10000},
+                              {PT_LOAD, 0x2000, 0x1000, 0x30000}},
+                             body);
+  const auto core = read_core_file(bytes, kWanted);
+  ASSERT_TRUE(core.ok());
+  ASSERT_EQ(core->memory.size(), 2u);
+  EXPECT_EQ(core->memory[0].address, 0x10000u);
+  EXPECT_EQ(core->memory[1].address, 0x21000u);
+  EXPECT_EQ(core->memory[1].bytes.size(), 0x3800u);
+  EXPECT_LE(bytes_looked_at(*core), body.size());
+  EXPECT_EQ(core->left_out.size(), 1u);
+}
+
+TEST(CoreFiles, NotesThatAreSharedAreReadOnce) {
+  const std::vector<uint8_t> note = note_of(std::vector<std::string>(1000, "/log/.rings/1-0"));
+  const auto bytes = core_of(std::vector<Header>(60'000, {PT_NOTE, 0, note.size()}), note);
+  const auto core = read_core_file(bytes, kWanted);
+  ASSERT_TRUE(core.ok());
+  EXPECT_EQ(core->mappings.size(), 1000u);
+  ASSERT_EQ(core->left_out.size(), 1u);
+  EXPECT_NE(core->left_out[0].find("59999 of its segments of notes begin inside others"),
+            std::string::npos);
+}
+
+TEST(CoreFiles, MappingsThatAreKeptAreBounded) {
+  std::vector<std::string> paths(kCoreMappingsMax + 5, "/l/.rings/1-0");
+  paths.resize(paths.size() + 100'000, "/lib/any.so");
+  const std::vector<uint8_t> note = note_of(paths);
+  const auto bytes = core_of({{PT_NOTE, 0, note.size()}}, note);
+  const auto core = read_core_file(bytes, kWanted);
+  ASSERT_TRUE(core.ok());
+  EXPECT_EQ(core->mappings.size(), kCoreMappingsMax);
+  ASSERT_EQ(core->left_out.size(), 1u);
+  EXPECT_NE(core->left_out[0].find("has 65541 mappings"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tracewell::symbols
