@@ -66,6 +66,7 @@ Status StepHistory::before(uint64_t step, StepIndex::Moment& moment) {
 
 Status StepHistory::read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
                                 std::span<uint8_t> known) {
+  // What is kept is likely, and without it no debugger would see a frame behind a system call.
   std::vector<timeline::ByteState> states(into.size());
   trace_.timeline->memory(step, address, into, states);
   std::ranges::transform(states, known.begin(), [](timeline::ByteState state) {
@@ -90,15 +91,24 @@ Status StepHistory::read_next(uint64_t step, uint64_t address, std::span<uint8_t
   return {};
 }
 
-/// The last time that an instruction was executed at `pc` until now, else the next time: in this
-/// session, because another one may be of another program.
-std::optional<uint64_t> StepHistory::nearest_execution(uint64_t pc, uint64_t step) const {
+/// The last time that an instruction was executed at `pc` until now, unless its bytes were written
+/// since; else the next time, if nobody can have written them in between. Its opcode, until the
+/// next question; nothing: nobody knows what was there.
+Result<Bytes> StepHistory::code_at(uint64_t pc, uint64_t step) {
   const timeline::Timeline& timeline = *trace_.timeline;
-  const auto [first, end] = timeline.session_of(std::min(step, timeline.steps() - 1));
-  const auto last = timeline.last_execution({pc, pc}, step + 1);
-  if (last && *last >= first) return last;
+  const auto [first, end] = timeline.stretch_of(std::min(step, timeline.steps() - 1));
+  if (const auto last = timeline.last_execution({pc, pc}, step + 1); last && *last >= first) {
+    TW_ASSIGN_OR_RETURN(const Event* event, trace_.step(*last));
+    const Bytes opcode = std::get<Step>(event->body).opcode;
+    const auto written = timeline.last_access(range(pc, opcode.size()), timeline::kWrites, step);
+    if (!written || *written < *last) return opcode;
+  }
   const auto next = timeline.next_execution({pc, pc}, step);
-  return next && *next < end ? next : std::nullopt;
+  if (!next || *next >= end || !timeline.sealed(step, *next)) return Bytes();
+  TW_ASSIGN_OR_RETURN(const Event* event, trace_.step(*next));
+  const Bytes opcode = std::get<Step>(event->body).opcode;
+  const auto written = timeline.next_access(range(pc, opcode.size()), timeline::kWrites, step);
+  return written && *written < *next ? Bytes() : opcode;
 }
 
 /// Fills in what is not known yet. Where instructions overlap, the one that begins later wins.
@@ -108,10 +118,7 @@ Status StepHistory::read_code(uint64_t step, uint64_t address, std::span<uint8_t
     if (known[i] != 0) continue;
     const uint64_t wanted = address + i;
     for (uint64_t back = 0; back < kOpcodeBytesMax && back <= wanted; ++back) {
-      const auto executed = nearest_execution(wanted - back, step);
-      if (!executed) continue;
-      TW_ASSIGN_OR_RETURN(const Event* event, trace_.step(*executed));
-      const Bytes opcode = std::get<Step>(event->body).opcode;
+      TW_ASSIGN_OR_RETURN(const Bytes opcode, code_at(wanted - back, step));
       if (opcode.size() <= back) continue;
       for (size_t at = back; at < opcode.size() && i + at - back < into.size(); ++at) {
         if (known[i + at - back] != 0) continue;

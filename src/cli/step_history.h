@@ -36,7 +36,7 @@ class StepHistory final : public target::History {
                                  Touch how);
   Status read_next(uint64_t step, uint64_t address, std::span<uint8_t> into,
                    std::span<uint8_t> known);
-  std::optional<uint64_t> nearest_execution(uint64_t pc, uint64_t step) const;
+  Result<Bytes> code_at(uint64_t pc, uint64_t step);
   Status read_code(uint64_t step, uint64_t address, std::span<uint8_t> into,
                    std::span<uint8_t> known);
 

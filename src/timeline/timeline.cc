@@ -250,6 +250,15 @@ void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
   }
 }
 
+bool Timeline::sealed(uint64_t from, uint64_t to) const {
+  if (std::ranges::upper_bound(stretches_, from) != std::ranges::upper_bound(stretches_, to))
+    return false;
+  return keeper_->ask([&](const Index& index) {
+    const auto next = Openings(index.segments).next(from, to + 1);
+    return !next || next->moment > to;
+  });
+}
+
 std::vector<ChangeByOthers> Timeline::changes_by_others(uint64_t step, AddressRange bytes) const {
   std::vector<ChangeByOthers> out;
   if (step >= steps()) return out;

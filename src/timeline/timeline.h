@@ -112,6 +112,8 @@ class Timeline {
   /// those that are not known are 0. Nothing of this reaches across a loss.
   void memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
               std::span<ByteState> states) const;
+  /// Can nobody but the recorded steps have written memory between the moments in front of two?
+  bool sealed(uint64_t from, uint64_t to) const;
   /// By ascending address. Takes time in proportion to the range.
   std::vector<ChangeByOthers> changes_by_others(uint64_t step, AddressRange bytes) const;
 
