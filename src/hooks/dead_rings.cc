@@ -146,8 +146,8 @@ std::set<std::string_view> mapped_names(std::string_view maps) {
   return out;
 }
 
-/// One that its program, if that is alive, has mapped. What is mapped is asked once of each program:
-/// rings may be many, and their programs large.
+/// One that its program, if that is alive, has mapped. Each program is asked once what it has
+/// mapped: rings may be many, and their programs large.
 const DeadRing* one_in_use(const std::vector<DeadRing>& rings) {
   std::map<uint32_t, std::vector<const DeadRing*>> by_program;
   for (const DeadRing& one : rings)

@@ -53,8 +53,8 @@ class CoreReader {
 void CoreReader::tell_shared(uint64_t count, uint64_t first, std::string_view what) {
   if (count == 0) return;
   out_.left_out.push_back(fmt::format(
-      "the core file is damaged: {} of its segments of {} begin{} inside others, the first at offset "
-      "0x{:x}; what they share is looked at once",
+      "the core file is damaged: {} of its segments of {} begin{} inside others, the first at "
+      "offset 0x{:x}; what they share is looked at once",
       count, what, count == 1 ? "s" : "", first));
 }
 

@@ -5,7 +5,6 @@
 #include <elf.h>
 
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,12 +76,14 @@ std::vector<uint8_t> note_of(const std::vector<std::string>& paths) {
 }
 
 uint64_t bytes_looked_at(const CoreFile& core) {
-  return std::accumulate(core.memory.begin(), core.memory.end(), uint64_t{0},
-                         [](uint64_t sum, const CoreMemory& one) { return sum + one.bytes.size(); });
+  uint64_t out = 0;
+  for (const CoreMemory& one : core.memory) out += one.bytes.size();
+  return out;
 }
 
 TEST(CoreFiles, TellMemoryAndTheWantedMappings) {
-  std::vector<uint8_t> body = note_of({"/lib/a.so", "/log/.rings/1-0", "/log/.rings/1-1 (deleted)"});
+  std::vector<uint8_t> body =
+      note_of({"/lib/a.so", "/log/.rings/1-0", "/log/.rings/1-1 (deleted)"});
   const uint64_t note = body.size();
   body.resize(note + 8192, 7);
   const auto bytes = core_of({{PT_NOTE, 0, note}, {PT_LOAD, note, 4096, 0x1000},

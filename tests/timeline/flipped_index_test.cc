@@ -53,10 +53,11 @@ Answers ask(const Timeline& timeline, int kind) {
         told.add(timeline.last_change(static_cast<uint32_t>(at % 18), by, at));
       }
     } else if (kind == 3) {
-      std::vector<uint8_t> bytes(64), known(64);
-      timeline.memory(at, 0x7000 + at % 200, bytes, known);
+      std::vector<uint8_t> bytes(64);
+      std::vector<ByteState> states(64);
+      timeline.memory(at, 0x7000 + at % 200, bytes, states);
       told.out.insert(told.out.end(), bytes.begin(), bytes.end());
-      told.out.insert(told.out.end(), known.begin(), known.end());
+      for (const ByteState state : states) told.out.push_back(static_cast<uint8_t>(state));
     } else if (kind == 4) {
       told.add(timeline.thread_of(at));
       told.add(timeline.next_step_of(200, at));
