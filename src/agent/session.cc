@@ -75,6 +75,12 @@ void Session::on_item(const rsp::Item& item) {
       notice("The connection carries something else than the remote protocol; closing it");
       finish();
       break;
+    case rsp::Item::Kind::TooSoon:
+      if (!no_ack_) output_ += '+';
+      send("E." + std::string(rsp::kTooSoonText));
+      notice("The connection begins with a packet that a web page can send; closing it");
+      finish();
+      break;
     case rsp::Item::Kind::Ack:
     case rsp::Item::Kind::Notification:
       break;

@@ -25,8 +25,9 @@ struct SessionOptions {
   /// --disable-packet: names of packets (without separator) to be unknown. Of stop
   /// replies, "Tstop" stands for all but the signal and "Tthread" for the thread.
   std::set<std::string, std::less<>> disabled;
-  /// A byte between packets that no debugger sends ends the connection: where others than debuggers
-  /// can connect, a browser for one. A noisy line is no reason.
+  /// Where others than debuggers can connect, a browser for one: the connection ends with a byte
+  /// that no debugger sends, and nothing is obeyed that a request may hold (rsp::Decoder). A noisy
+  /// line is no reason.
   bool refuse_junk = false;
   /// One line for the server's user ("Detaching from process 7"); may be empty.
   std::function<void(std::string_view)> notice;

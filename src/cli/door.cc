@@ -18,11 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// What a connection of a debugger begins with.
-bool begins_right(uint8_t byte) {
-  return byte == '+' || byte == '-' || byte == '$' || byte == '%' || byte == 0x03;
-}
-
 constexpr size_t kCallersAtOnce = 64;
 constexpr milliseconds kFarewell{2000};
 constexpr milliseconds kPause{1000};
@@ -73,7 +68,7 @@ Result<Connection> Door::accept() {
   take_callers();
   const auto now = Clock::now();
   for (Waiting& one : waiting_) {
-    if (!one.spoke) listen_to(one);
+    if (!one.spoke || one.decoder.in_doubt()) listen_to(one);
     if (one.gone || one.spoke || now < one.until) continue;
     one.gone = true;
     if (one.refusal.empty())
@@ -142,19 +137,32 @@ bool Door::make_room(bool refused) {
   return false;
 }
 
+/// In doubt, all that has come is looked at before somebody is let in.
 void Door::listen_to(Waiting& one) {
   uint8_t buffer[1 << 14];
-  const ssize_t size = ::recv(one.caller.fd.get(), buffer, sizeof buffer, MSG_DONTWAIT);
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (size <= 0) {
+  do {
+    const ssize_t size = ::recv(one.caller.fd.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (size <= 0) {
+      one.gone = size < 0 || !one.spoke;  // who has spoken may listen still
+      return;
+    }
+    if (one.told) return;
+    hear(one, {buffer, static_cast<size_t>(size)});
+  } while (!one.gone && !one.told && one.decoder.in_doubt());
+}
+
+void Door::hear(Waiting& one, Bytes bytes) {
+  if (!understand(one, bytes)) {
     one.gone = true;
-    return;
+    return say(fmt::format("{}: closed: it does not speak GDB's remote protocol", one.caller.name));
   }
-  if (one.told) return;
-  if (!understand(one, {buffer, static_cast<size_t>(size)})) {
-    one.gone = true;
-    say(fmt::format("{}: closed: it does not speak GDB's remote protocol", one.caller.name));
-  } else if (!one.refusal.empty() && one.spoke) {
+  if (one.too_soon && one.refusal.empty()) {
+    say(fmt::format("{}: closed: it begins with a packet that a web page can send",
+                    one.caller.name));
+    one.refusal = rsp::kTooSoonText;
+  }
+  if (!one.refusal.empty() && (one.spoke || one.too_soon)) {
     refuse(one);
     one.spoke = false;
     one.told = true;
@@ -165,16 +173,15 @@ void Door::listen_to(Waiting& one) {
 }
 
 /// A request of a browser is no debugger's, however it begins: what has come so far is looked at as
-/// a whole.
+/// a whole, and none of it is obeyed before.
 bool Door::understand(Waiting& one, Bytes bytes) {
-  if (one.early.empty() && !begins_right(bytes[0])) return false;
   one.early += as_text(bytes);
   one.decoder.feed(bytes);
   while (const auto item = one.decoder.next()) {
     using Kind = rsp::Item::Kind;
     if (item->kind == Kind::Junk) return false;
-    one.spoke |= item->kind != Kind::Ack && item->kind != Kind::Nak &&
-                 item->kind != Kind::Interrupt;
+    one.too_soon |= item->kind == Kind::TooSoon;
+    one.spoke |= item->kind == Kind::Packet || item->kind == Kind::Oversized;
   }
   return one.spoke || one.early.size() < kEarlyMax;
 }

@@ -39,6 +39,7 @@ class Door final : public Transport {
     std::string early;
     rsp::Decoder decoder{rsp::Sender::Client, kFirstPacketMax};
     bool spoke = false;  // a whole packet
+    bool too_soon = false;  // such a packet, as it was none to begin with
     bool told = false;   // the refusal, and only the end is waited for
     bool gone = false;
   };
@@ -52,7 +53,8 @@ class Door final : public Transport {
   bool make_room(bool refused);
   void enter(Caller caller);
   void listen_to(Waiting& one);
-  bool understand(Waiting& one, Bytes bytes);
+  void hear(Waiting& one, Bytes bytes);
+  static bool understand(Waiting& one, Bytes bytes);
   void refuse(Waiting& one) const;
   void set_timer();
   void say(std::string text);

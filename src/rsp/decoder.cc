@@ -1,5 +1,6 @@
 #include "rsp/framing.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/hex.h"
@@ -12,6 +13,19 @@ constexpr uint8_t kTelnetCommand = 0xff, kTelnetBreak = 0xf3;
 constexpr int kCountBias = 29;  // a repeat count of n is sent as the character n + 29
 constexpr uint8_t kCountMin = 32;
 constexpr uint8_t kCountMax = 126;
+
+/// Characters of packets that the method of a request cannot hold (RFC 9110, "Tokens").
+constexpr std::string_view kInNoMethod = ",:;=?";
+/// What debuggers say before the first packet that ends doubt, and what changes nothing but the
+/// connection.
+constexpr std::string_view kHarmless[] = {
+    "!", "QListThreadsInStopReply", "QStartNoAckMode", "QThreadSuffixSupported", "qAttached", "qC",
+    "qHostInfo", "qOffsets", "qSupported", "qTStatus", "vMustReplyEmpty"};
+
+bool is_harmless(std::string_view payload) {
+  return payload.starts_with("Hc") || payload.starts_with("Hg") ||
+         std::ranges::find(kHarmless, payload) != std::end(kHarmless);
+}
 
 }  // namespace
 
@@ -33,6 +47,11 @@ std::optional<Item> Decoder::next() {
 }
 
 bool Decoder::take(uint8_t byte, Item& item) {
+  if (in_doubt_ && is_foreign(byte)) {
+    state_ = State::Between;
+    item.kind = Item::Kind::Junk;
+    return true;
+  }
   // `$` never stands inside a packet, escaped or not: whoever sent it gave up the packet before.
   if (byte == '$' && state_ != State::Between) {
     begin(false);
@@ -49,6 +68,18 @@ bool Decoder::take(uint8_t byte, Item& item) {
     case State::SumLow: return finish(hex_digit(static_cast<char>(byte)), item);
   }
   return false;
+}
+
+/// A blank ends the method of a request, so none may come in doubt. Of a method's own characters
+/// few come before a debugger has said more.
+bool Decoder::is_foreign(uint8_t byte) {
+  const bool within = state_ != State::Between;
+  if (within && is_no_method_) return byte == '$';
+  if (++doubtful_bytes_ > kDoubtfulBytesMax) return true;
+  if (!within) return byte == '%' || byte == '\n' || byte == '\r';
+  is_no_method_ =
+      state_ == State::Body && kInNoMethod.find(static_cast<char>(byte)) != kInNoMethod.npos;
+  return byte <= ' ' || byte >= 0x7f || byte == '$';
 }
 
 bool Decoder::between(uint8_t byte, Item& item) {
@@ -75,7 +106,7 @@ void Decoder::begin(bool notification) {
   state_ = State::Body;
   skipped_ = 0;
   notification_ = notification;
-  oversized_ = malformed_ = false;
+  oversized_ = malformed_ = is_no_method_ = false;
   sum_ = 0;
   payload_.clear();
 }
@@ -115,8 +146,18 @@ void Decoder::append(size_t count, char c) {
 bool Decoder::finish(int low, Item& item) {
   state_ = State::Between;
   const bool digits = high_ >= 0 && low >= 0;
-  const bool sum_right = digits && (no_ack_ || (high_ << 4 | low) == sum_);
+  const bool unchecked = no_ack_ && !in_doubt_;
+  const bool sum_right = digits && (unchecked || (high_ << 4 | low) == sum_);
   const bool sound = sum_right && !malformed_;
+  if (in_doubt_) {
+    in_doubt_ = !(sound && is_no_method_);
+    const bool obeyed = sound && (is_no_method_ || is_harmless(payload_));
+    if (!obeyed) {
+      item.kind = sound ? Item::Kind::TooSoon : Item::Kind::Junk;
+      payload_.clear();
+      return true;
+    }
+  }
   if (notification_ && (!sound || oversized_)) return false;
   item.kind = !sound         ? Item::Kind::BadPacket
               : oversized_   ? Item::Kind::Oversized

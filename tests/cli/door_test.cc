@@ -120,10 +120,10 @@ TEST(Door, LetsInWhoeverSpeaksFirst) {
   EXPECT_FALSE(house.is_readable());
   const UniqueFd debugger = house.street->knock("debugger", user(kOwner));
   const UniqueFd root = house.street->knock("root", user(0));
-  say(debugger, "+$qSupported:x#6a");
+  say(debugger, "+$qSupported:x#e9");
   say(root, "$?#3f\n");
   EXPECT_EQ(house.next(), "debugger");
-  EXPECT_EQ(house.early, "+$qSupported:x#6a");
+  EXPECT_EQ(house.early, "+$qSupported:x#e9");
   EXPECT_TRUE(house.is_readable(60'000)) << "another one has spoken, and nothing else is to come";
   EXPECT_EQ(house.next(), "root");
   EXPECT_EQ(house.early, "$?#3f\n");
@@ -158,7 +158,7 @@ TEST(Door, RefusesWithAReason) {
   const UniqueFd ghost = house.street->knock("ghost", Error{Errc::NotFound, "gone", {}});
   EXPECT_EQ(house.next(), "");
   EXPECT_EQ(hear(stranger), "") << "GDB takes what comes before its first packet for junk";
-  say(stranger, "+$qSupported#37$vRun;2f#00");
+  say(stranger, "+$qSupported#37" + rsp::frame("vRun;2f", false));
   say(ghost, "$?#3f");
   EXPECT_EQ(house.next(), "");
   for (const UniqueFd* one : {&stranger, &ghost}) {
@@ -217,7 +217,9 @@ TEST(Door, KeepsWhoHasSpoken) {
 TEST(Door, ClosesWhatIsNoDebugger) {
   for (const std::string_view text :
        {"POST / HTTP/1.1\r\n\r\n$?#3f", "GET /$?#3f", "+ / HTTP/1.1\r\n\r\n$?#3f", "\n$?#3f",
-        " $?#3f", "$k#6b / HTTP/1.1\r\n$?#3f", "-%x#78$k#6bx"}) {
+        " $?#3f", "$k#6b / HTTP/1.1\r\n$?#3f", "-%x#78$k#6bx", "$Hc-1#09 / HTTP/1.1\r\n\r\n$?#3f",
+        "$QStartNoAckMode#b0$ / HTTP/1.1\r\nHost: x\r\n\r\n#00$?#3f", "$k#6b$ / HTTP/1.1\r\n\r\n#00",
+        "$?#00", "$$?#3f", "\x16\x03\x01\x02", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"}) {
     House house;
     const UniqueFd browser = house.street->knock("browser", user(kOwner));
     say(browser, text);
@@ -227,10 +229,96 @@ TEST(Door, ClosesWhatIsNoDebugger) {
   }
 }
 
+/// A request in as many pieces as there can be, each of which is looked at by itself. Only behind a
+/// whole packet of those that change nothing somebody may be let in; it is no whole request then.
+TEST(Door, ClosesARequestHoweverItIsCut) {
+  const std::string quiet = rsp::frame("QStartNoAckMode", false);
+  for (const std::string& method : {quiet + "$", std::string("$k#6b$"), std::string("+$k#6"),
+                                    std::string("$k"), std::string("$")}) {
+    const std::string request =
+        method + " /$?#3f HTTP/1.1\r\nHost: x\r\n\r\n#00$?#3f" + rsp::frame("vRun;2f", false);
+    for (size_t cut = 1; cut < request.size(); ++cut) {
+      House house;
+      const UniqueFd browser = house.street->knock("browser", user(kOwner));
+      say(browser, request.substr(0, cut));
+      const std::string who = house.next();
+      if (cut == quiet.size() && method.starts_with(quiet)) {
+        EXPECT_EQ(house.early, quiet);
+        continue;
+      }
+      if (cut == quiet.size() + 1 && method.starts_with(quiet)) continue;
+      EXPECT_EQ(who, "") << request.substr(0, cut);
+      (void)!::send(browser.get(), request.data() + cut, request.size() - cut, MSG_NOSIGNAL);
+      EXPECT_EQ(house.next(), "") << request.substr(0, cut);
+      (void)hear(browser);  // why
+      EXPECT_TRUE(is_over(browser)) << request.substr(0, cut);
+    }
+  }
+}
+
+/// All that has come counts, more than one look reads, and also while others are before it.
+TEST(Door, LooksAtAllThatHasCome) {
+  for (const std::string_view packet : {"$k#6b", "$Hc-1#09"}) {
+    for (const bool in_front : {false, true}) {
+      House house;
+      const UniqueFd browser = house.street->knock("browser", user(kOwner));
+      const std::string pad(16384 - packet.size(), '+');
+      say(browser, in_front ? pad + std::string(packet) : std::string(packet) + pad);
+      say(browser, " / HTTP/1.1\r\n\r\n$?#3f");
+      EXPECT_EQ(house.next(), "");
+      EXPECT_TRUE(is_over(browser));
+    }
+  }
+  House house;
+  const UniqueFd first = house.street->knock("first", user(kOwner));
+  const UniqueFd browser = house.street->knock("browser", user(kOwner));
+  say(first, "$?#3f");
+  say(browser, "$Hc-1#09");
+  EXPECT_EQ(house.next(), "first");
+  say(browser, " / HTTP/1.1\r\n\r\n$?#3f");
+  EXPECT_EQ(house.next(), "");
+  EXPECT_TRUE(is_over(browser));
+}
+
+TEST(Door, LetsDebuggersInHoweverTheirWordsAreCut) {
+  for (const std::string_view body : {"qSupported:swbreak+;xmlRegisters=i386", "qSupported", "Hc-1",
+                                      "?", "QStartNoAckMode", "vMustReplyEmpty", "m401000,4"}) {
+    const std::string text = "+" + rsp::frame(body, false);
+    for (size_t cut = 1; cut < text.size(); ++cut) {
+      House house;
+      const UniqueFd debugger = house.street->knock("debugger", user(kOwner));
+      say(debugger, text.substr(0, cut));
+      EXPECT_EQ(house.next(), "");
+      say(debugger, text.substr(cut));
+      EXPECT_EQ(house.next(), "debugger") << text;
+      EXPECT_EQ(house.early, text);
+      EXPECT_EQ(house.said, "");
+    }
+  }
+  House house;
+  UniqueFd brief = house.street->knock("brief", user(kOwner));
+  say(brief, "$Hc-1#09");
+  ::shutdown(brief.get(), SHUT_WR);
+  EXPECT_EQ(house.next(), "brief") << "who listens still";
+}
+
+TEST(Door, SaysHowToBegin) {
+  House house;
+  const UniqueFd script = house.street->knock("script", user(kOwner));
+  say(script, "$g#67");
+  EXPECT_EQ(house.next(), "");
+  const std::string reply = hear(script);
+  EXPECT_TRUE(reply.starts_with("+$E.")) << reply;
+  EXPECT_NE(reply.find("qSupported:"), std::string::npos) << reply;
+  EXPECT_EQ(house.said, "script: closed: it begins with a packet that a web page can send\n");
+  say(script, "$?#3f");
+  EXPECT_EQ(house.next(), "") << "that is too late";
+}
+
 TEST(Door, BoundsTheFirstPacket) {
   House house;
   const UniqueFd endless = house.street->knock("endless", user(kOwner));
-  say(endless, "$");
+  say(endless, "$m,");
   const std::string more(1 << 14, 'a');
   for (int i = 0; i < 1000 && !is_over(endless); ++i) {
     (void)!::send(endless.get(), more.data(), more.size(), MSG_NOSIGNAL);

@@ -27,6 +27,7 @@ class Client:
         self.socket = socket.create_connection((host, int(port)), timeout=60)
         self.bytes = b""
         self.say("QStartNoAckMode")
+        self.say("qSupported:")  # who says nothing but words may be a browser
 
     def send(self, body):
         self.socket.sendall(frame(body))
