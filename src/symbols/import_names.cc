@@ -4,11 +4,8 @@
 #include "symbols/import_names.h"
 
 #include <elf.h>
-#include <gelf.h>
-#include <libelf.h>
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +15,7 @@ namespace tracewell::symbols {
 namespace {
 
 constexpr size_t kImportNameMax = 65536;
+constexpr std::string_view kPlt = "@plt";
 constexpr uint64_t kPltEntryBytes = 16;
 constexpr int kOwnFunctionsMax = 4096;  // that are reached like others'; a C library has some 100
 constexpr size_t kJumpBytes = 6;  // ff 25, and ff a3, with 32 bits
@@ -42,73 +40,79 @@ Filled filled_by(uint16_t machine, uint64_t type) {
   return type == R_X86_64_IRELATIVE ? Filled::WithFunction : Filled::No;
 }
 
-/// The relocations of one section.
+/// The text that begins there, and all behind it that it may have.
+std::string_view text_from(Bytes texts, uint64_t at) {
+  if (at >= texts.size()) return {};
+  return as_text(texts.subspan(at)).substr(0, kImportNameMax + 1);
+}
+
+/// nullopt: no NUL ends it.
+std::optional<std::string_view> ended(std::string_view text) {
+  const size_t end = text.find('\0');
+  return end == std::string_view::npos ? std::nullopt : std::optional(text.substr(0, end));
+}
+
+bool begins(std::string_view text) { return !text.empty() && text[0] != '\0'; }
+
+/// The relocations of one section. Read where they stand: a library would copy tables that are not
+/// aligned, and any number of sections may hold the same ones.
 class Relocations {
  public:
-  Relocations(const ElfFile& file, const ElfFile::Section& section) : file_(file) {
-    has_addends_ = section.type == SHT_RELA;
-    const Elf_Type kind = has_addends_ ? ELF_T_RELA : ELF_T_REL;
-    const size_t one = gelf_fsize(file.elf(), kind, 1, EV_CURRENT);
-    if (section.link >= file.sections().size() || one == 0) return;
+  Relocations(const ElfFile& file, const ElfFile::Section& section)
+      : file_(file), word_(file.address_bytes()), has_addends_(section.type == SHT_RELA) {
+    table_ = section.bytes;
+    if (section.link >= file.sections().size()) table_ = {};
+    if (table_.empty()) return;
     const ElfFile::Section& symbols = file.sections()[section.link];
-    count_ = std::min<size_t>(section.bytes.size() / one, INT32_MAX);
-    if (count_ != 0)
-      data_ = elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(section.offset), count_ * one,
-                                   kind);
-    const size_t symbol = gelf_fsize(file.elf(), ELF_T_SYM, 1, EV_CURRENT);
-    if (symbols.link >= file.sections().size() || symbol == 0 || symbols.bytes.empty()) return;
+    if (symbols.link >= file.sections().size()) return;
+    symbols_ = symbols.bytes;
     texts_ = file.sections()[symbols.link].bytes;
-    symbol_count_ = std::min<size_t>(symbols.bytes.size() / symbol, INT32_MAX);
-    symbols_ = elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(symbols.offset),
-                                    symbol_count_ * symbol, ELF_T_SYM);
   }
 
-  size_t count() const { return data_ == nullptr ? 0 : count_; }
+  size_t count() const { return table_.size() / entry_bytes(); }
   struct One {
-    uint64_t place = 0, info = 0, addend = 0;
+    uint64_t place = 0, addend = 0;
+    uint32_t symbol = 0, type = 0;
   };
-  std::optional<One> at(size_t i) const {
-    const auto number = static_cast<int>(i);
-    GElf_Rela rela;
-    GElf_Rel rel;
-    if (has_addends_ && gelf_getrela(data_, number, &rela) != nullptr)
-      return One{rela.r_offset, rela.r_info, static_cast<uint64_t>(rela.r_addend)};
-    if (!has_addends_ && gelf_getrel(data_, number, &rel) != nullptr)
-      return One{rel.r_offset, rel.r_info, 0};
-    return std::nullopt;
+  One at(size_t i) const {
+    const Bytes entry = table_.subspan(i * entry_bytes(), entry_bytes());
+    const uint64_t info = load(entry, word_, word_);
+    One out = {load(entry, 0, word_), 0, static_cast<uint32_t>(info >> (word_ == 4 ? 8 : 32)),
+               static_cast<uint32_t>(word_ == 4 ? info & 0xff : info)};
+    if (has_addends_) out.addend = load(entry, size_t{2} * word_, word_);
+    return out;
   }
   /// A search among all sections, where it does not stand in the relocation.
   uint64_t addend(const One& one) const { return has_addends_ ? one.addend : word_at(one.place); }
-  std::string symbol(uint64_t info) const {
-    GElf_Sym entry;
-    const uint64_t number = GELF_R_SYM(info);
-    if (symbols_ == nullptr || number == 0 || number >= symbol_count_ ||
-        gelf_getsym(symbols_, static_cast<int>(number), &entry) == nullptr)
-      return "";
-    return std::string(text_at(texts_, entry.st_name, kImportNameMax).value_or(""));
+  std::string_view symbol(const One& one) const {
+    const uint64_t bytes = word_ == 4 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+    if (one.symbol == 0 || (one.symbol + uint64_t{1}) * bytes > symbols_.size()) return {};
+    return text_from(texts_, load(symbols_, one.symbol * bytes, 4));  // st_name is its head
   }
 
  private:
+  size_t entry_bytes() const { return size_t{word_} * (has_addends_ ? 3 : 2); }
   /// What the file has there: without addends it stands where the sum will be.
   uint64_t word_at(uint64_t address) const {
-    const uint32_t size = file_.address_bytes();
     for (const ElfFile::Section& section : file_.sections())
       if ((section.flags & SHF_ALLOC) != 0 && address >= section.address &&
-          address - section.address + size <= section.bytes.size())
-        return load(section.bytes, address - section.address, size);
+          address - section.address + word_ <= section.bytes.size())
+        return load(section.bytes, address - section.address, word_);
     return 0;
   }
 
   const ElfFile& file_;
-  bool has_addends_ = true;
-  size_t count_ = 0, symbol_count_ = 0;
-  Elf_Data* data_ = nullptr;
-  Elf_Data* symbols_ = nullptr;
-  Bytes texts_;
+  uint32_t word_;
+  bool has_addends_;
+  Bytes table_, symbols_, texts_;
 };
 
-std::string plt_name(std::string_view symbol) {
-  return symbol.empty() ? "" : demangled(symbol.substr(0, symbol.find('@', 1))) + "@plt";
+std::string_view without_version(std::string_view symbol) {
+  return symbol.substr(0, symbol.find('@', 1));
+}
+
+std::string_view without_ending(std::string_view library) {
+  return library.substr(0, library.rfind('.'));
 }
 
 /// Which word the jump at `at` goes through, if it is one. `got`: what ebx has on i386.
@@ -137,10 +141,38 @@ std::optional<uint64_t> pushed_number(Bytes entry, uint32_t address_bytes) {
 
 }  // namespace
 
+std::string ImportNames::Text::name() const {
+  const auto name = ended(name_);
+  const auto library = without_ending(ended(library_).value_or(""));
+  switch (kind_) {
+    case Kind::None: return "";
+    case Kind::Own: return demangled(without_version(name_)) + std::string(kPlt);
+    case Kind::Elf: return name ? demangled(without_version(*name)) + std::string(kPlt) : "";
+    case Kind::Pe: return name && !library.empty() ? fmt::format("{}!{}", library, *name) : "";
+    case Kind::PeNumber: return library.empty() ? "" : fmt::format("{}!#{}", library, number_);
+  }
+  return "";
+}
+
+/// Reads no more of the texts than `name` has before they can be it.
+bool ImportNames::Text::is(std::string_view name) const {
+  if (kind_ == Kind::None || name.empty()) return false;
+  if (kind_ == Kind::Elf || kind_ == Kind::Own) {
+    if (!name.ends_with(kPlt)) return false;
+    const std::string_view symbol = name.substr(0, name.size() - kPlt.size());
+    return (name_.starts_with("_Z") || name_.starts_with(symbol)) && this->name() == name;
+  }
+  const auto last = kind_ == Kind::Pe ? ended(name_.substr(0, name.size())) : name.substr(0, 0);
+  if (!last || !name.ends_with(*last)) return false;
+  const size_t before = kind_ == Kind::Pe ? name.size() - last->size() - 1 : name.rfind('!');
+  return before < name.size() && library_.starts_with(name.substr(0, before)) &&
+         this->name() == name;
+}
+
 void ImportNames::read(const ElfFile& file, const FunctionName& function_name) {
   if (!is_x86(file)) return;
   Slots slots;
-  std::vector<std::string> by_number;  // of the table of jumps
+  std::vector<Text> by_number;  // of the table of jumps
   int functions = kOwnFunctionsMax;
   for (const ElfFile::Section& section : file.sections()) {
     if (section.type != SHT_RELA && section.type != SHT_REL) continue;
@@ -149,13 +181,15 @@ void ImportNames::read(const ElfFile& file, const FunctionName& function_name) {
     const Relocations all(file, section);
     for (size_t i = 0; i < all.count() && left_ > 0; ++i, --left_) {
       const auto one = all.at(i);
-      if (!one) break;
-      const Filled filled = filled_by(file.machine(), GELF_R_TYPE(one->info));
-      std::string name;
-      if (filled == Filled::WithSymbol) name = all.symbol(one->info);
-      if (filled == Filled::WithFunction && functions-- > 0) name = function_name(all.addend(*one));
-      if (of_plt) by_number.push_back(name);
-      if (!name.empty()) slots.try_emplace(one->place, std::move(name));
+      const Filled filled = filled_by(file.machine(), one.type);
+      Text text;
+      if (const auto name = filled == Filled::WithSymbol ? all.symbol(one) : ""; begins(name))
+        text = Text::of_elf(name);
+      if (filled == Filled::WithFunction && functions-- > 0)
+        if (const auto name = function_name(all.addend(one)); begins(name))
+          text = Text::of_own(name);
+      if (of_plt) by_number.push_back(text);
+      if (!text.empty()) slots.try_emplace(one.place, text);
     }
   }
   for (const ElfFile::Section& section : file.sections())
@@ -166,7 +200,7 @@ void ImportNames::read(const ElfFile& file, const FunctionName& function_name) {
 }
 
 void ImportNames::read_plt(const ElfFile& file, const ElfFile::Section& section,
-                           const Slots& slots, const std::vector<std::string>& by_number) {
+                           const Slots& slots, const std::vector<Text>& by_number) {
   const ElfFile::Section* got = file.find(".got.plt");
   if (got == nullptr) got = file.find(".got");
   const uint64_t got_address = got == nullptr ? 0 : got->address;
@@ -174,27 +208,21 @@ void ImportNames::read_plt(const ElfFile& file, const ElfFile::Section& section,
   const uint64_t entry = stated == 8 || stated == 16 || stated == 32 ? stated : kPltEntryBytes;
   for (uint64_t at = 0; at < section.bytes.size() && left_ > 0; at += entry, --left_) {
     const Bytes code = section.bytes.subspan(at, std::min(entry, section.bytes.size() - at));
-    std::string name;
-    for (size_t i = 0; i < code.size() && name.empty(); ++i)
+    std::optional<Text> text;
+    for (size_t i = 0; i < code.size() && !text; ++i)
       if (const auto word = word_of_jump(code, i, section.address + at, file.address_bytes(),
                                          got_address))
-        if (const auto slot = slots.find(*word); slot != slots.end()) name = slot->second;
-    const auto number = name.empty() ? pushed_number(code, file.address_bytes()) : std::nullopt;
-    if (number && *number < by_number.size()) name = by_number[*number];
-    if (!name.empty())
-      places_.push_back({section.address + at, code.size(), plt_name(name), true});
+        if (const auto slot = slots.find(*word); slot != slots.end()) text = slot->second;
+    const auto number = text ? std::nullopt : pushed_number(code, file.address_bytes());
+    if (number && *number < by_number.size()) text = by_number[*number];
+    if (text && !text->empty()) places_.push_back({section.address + at, code.size(), *text, true});
   }
 }
 
 void ImportNames::read(const PeFile& file) {
   constexpr size_t kEntry = 20, kDelayedEntry = 32;
   Slots slots;
-  const auto library = [&](uint32_t rva) {
-    const std::string_view name =
-        text_at(file.from(rva), 0, kImportNameMax).value_or(std::string_view());
-    const size_t dot = name.rfind('.');
-    return std::string(name.substr(0, dot));
-  };
+  const auto library = [&](uint32_t rva) { return text_from(file.from(rva), 0); };
   const auto entries = [&](PeFile::Table which, size_t size, const auto& take) {
     const Bytes all = file.from(file.table(which).rva);
     if (file.table(which).size == 0) return;
@@ -216,10 +244,16 @@ void ImportNames::read(const PeFile& file) {
     if ((number(one, 0) & 1) != 0)
       read_table(file, library(number(one, 4)), number(one, 16), number(one, 12), slots);
   });
-  for (const auto& [address, name] : slots)
-    places_.push_back({address, file.address_bytes(), name, false});
-  for (const PeFile::Section& section : file.sections())
-    if (section.code()) read_thunks(file, section, slots);
+  for (const auto& [address, text] : slots)
+    places_.push_back({address, file.address_bytes(), text, false});
+  size_t left = file.file().size();  // sections may be stated to have the same bytes
+  for (const PeFile::Section& section : file.sections()) {
+    if (!section.code()) continue;
+    const Bytes code = section.bytes.first(
+        std::min({left, size_t{section.size}, section.bytes.size()}));
+    left -= code.size();
+    read_thunks(file, section, code, slots);
+  }
   index();
 }
 
@@ -229,26 +263,24 @@ void ImportNames::read_table(const PeFile& file, std::string_view library, uint3
   const uint32_t word = file.address_bytes();
   const uint64_t by_number = uint64_t{1} << (8 * word - 1);
   const Bytes all = file.from(names);
-  if (library.empty()) return;
+  if (!begins(library) || library[0] == '.') return;
   for (size_t at = 0; at + word <= all.size() && left_ > 0; at += word, --left_) {
     const uint64_t value = load(all, at, word);
     if (value == 0) return;
-    std::string name = fmt::format("#{}", value & 0xffff);
+    Text text = Text::of_pe(library, static_cast<uint16_t>(value));
     if ((value & by_number) == 0) {
-      const Bytes text = file.from(static_cast<uint32_t>(value & INT32_MAX));
-      if (text.size() < 2) continue;
-      name = text_at(text.subspan(2), 0, kImportNameMax).value_or(std::string_view());
+      const auto name = text_from(file.from(static_cast<uint32_t>(value & INT32_MAX)), 2);
+      if (!begins(name)) continue;
+      text = Text::of_pe(library, name);
     }
-    if (!name.empty())
-      slots.try_emplace(file.image_base() + words + at, fmt::format("{}!{}", library, name));
+    slots.try_emplace(file.image_base() + words + at, text);
   }
 }
 
 /// Jumps that compilers and linkers make for calls to what was not known to be another image's.
-void ImportNames::read_thunks(const PeFile& file, const PeFile::Section& section,
+void ImportNames::read_thunks(const PeFile& file, const PeFile::Section& section, Bytes code,
                               const Slots& slots) {
   if (slots.empty()) return;
-  const Bytes code = section.bytes.first(std::min<size_t>(section.size, section.bytes.size()));
   const uint64_t start = file.image_base() + section.rva;
   for (size_t at = 0; at + kJumpBytes <= code.size(); ++at) {
     if (code[at] != 0xff || code[at + 1] != 0x25) continue;

@@ -20,17 +20,46 @@ namespace tracewell::symbols {
 
 class ImportNames {
  public:
+  /// Where a name stands. Any number of entries may name one long text, or parts of it, so it is
+  /// neither copied nor looked through before somebody asks.
+  class Text {
+   public:
+    Text() = default;
+    static Text of_elf(std::string_view symbol) { return Text({}, symbol, 0, Kind::Elf); }
+    static Text of_own(std::string_view symbol) { return Text({}, symbol, 0, Kind::Own); }
+    static Text of_pe(std::string_view library, std::string_view name) {
+      return Text(library, name, 0, Kind::Pe);
+    }
+    static Text of_pe(std::string_view library, uint16_t number) {
+      return Text(library, {}, number, Kind::PeNumber);
+    }
+    bool empty() const { return kind_ == Kind::None; }
+    /// "snprintf@plt", "KERNEL32!CreateFileW"; a C++ name as people write it. "" = no NUL ends it.
+    std::string name() const;
+    /// name() == `name`, soon.
+    bool is(std::string_view name) const;
+
+   private:
+    enum class Kind : uint8_t { None, Elf, Own, Pe, PeNumber };
+    Text(std::string_view library, std::string_view name, uint16_t number, Kind kind)
+        : library_(library), name_(name), number_(number), kind_(kind) {}
+
+    std::string_view library_, name_;  // until a NUL, which may be missing; all of it if Own
+    uint16_t number_ = 0;
+    Kind kind_ = Kind::None;
+  };
   struct Place {
     uint64_t address = 0, size = 0;
-    std::string name;  // "snprintf@plt", "KERNEL32!CreateFileW"; a C++ name as people write it
+    Text text;
     bool code = false;
   };
 
   /// What a name is made of for functions of the image's own that it reaches like others' (ifunc):
-  /// the function's at exactly this address, "" = there is none.
-  using FunctionName = std::function<std::string(uint64_t address)>;
+  /// the function's at exactly this address, "" = there is none. It lives as long as the file.
+  using FunctionName = std::function<std::string_view(uint64_t address)>;
 
-  /// x86-64 and i386; what makes no sense is left out. One of the two, once.
+  /// x86-64 and i386; what makes no sense is left out. One of the two, once. The file's bytes must
+  /// outlive this.
   void read(const ElfFile& file, const FunctionName& function_name);
   void read(const PeFile& file);
 
@@ -39,12 +68,13 @@ class ImportNames {
   const std::vector<Place>& places() const { return places_; }
 
  private:
-  using Slots = std::map<uint64_t, std::string>;  // the word's address, what it leads to
+  using Slots = std::map<uint64_t, Text>;  // the word's address, what it leads to
   void read_plt(const ElfFile& file, const ElfFile::Section& section, const Slots& slots,
-                const std::vector<std::string>& by_number);
+                const std::vector<Text>& by_number);
   void read_table(const PeFile& file, std::string_view library, uint32_t names, uint32_t words,
                   Slots& slots);
-  void read_thunks(const PeFile& file, const PeFile::Section& section, const Slots& slots);
+  void read_thunks(const PeFile& file, const PeFile::Section& section, Bytes code,
+                   const Slots& slots);
   void index();
 
   size_t left_ = kEntriesMax;  // tables may be stated to overlap

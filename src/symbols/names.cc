@@ -50,9 +50,9 @@ std::shared_ptr<const Names> Names::read(std::shared_ptr<const Image> image,
   }
   names->read_all(debug_directory);
   // Debug files have no code, and their relocations are not those of the program.
-  names->imports_.read(ElfFile(names->image_->file()), [&](uint64_t address) -> std::string {
+  names->imports_.read(ElfFile(names->image_->file()), [&](uint64_t address) {
     const auto found = names->symbols_.find_function(address);
-    return found && found->offset == 0 ? std::string(found->name) : "";
+    return found && found->offset == 0 ? found->name : std::string_view();
   });
   return names;
 }
@@ -115,17 +115,22 @@ void Names::read_pe(Bytes bytes) {
   lines_.read(sections, code);
 }
 
+std::optional<SymbolPlace> Names::import_at(uint64_t address, bool code) const {
+  const ImportNames::Place* const found = imports_.find(address, code);
+  std::string name = found != nullptr ? found->text.name() : "";
+  if (name.empty()) return std::nullopt;
+  return SymbolPlace{std::move(name), address - found->address};
+}
+
 std::optional<SymbolPlace> Names::function_at(uint64_t address) const {
-  if (const auto* import = imports_.find(address, true))
-    return SymbolPlace{import->name, address - import->address};
+  if (auto import = import_at(address, true)) return import;
   const auto found = symbols_.find_function(address);
   if (!found) return std::nullopt;
   return SymbolPlace{demangled(found->name), found->offset};
 }
 
 std::optional<SymbolPlace> Names::object_at(uint64_t address) const {
-  if (const auto* import = imports_.find(address, false))
-    return SymbolPlace{import->name, address - import->address};
+  if (auto import = import_at(address, false)) return import;
   const auto found = symbols_.find_object(address);
   if (!found) return std::nullopt;
   return SymbolPlace{demangled(found->name), found->offset};
@@ -142,7 +147,7 @@ std::vector<NamedPlace> Names::find(std::string_view name) const {
   for (const SymbolTable::Named& one : symbols_.find_named(is_it))
     out.push_back({one.address, one.size_bytes});
   for (const ImportNames::Place& one : imports_.places())
-    if (one.name == name) out.push_back({one.address, one.size});
+    if (one.text.is(name)) out.push_back({one.address, one.size});
   // The largest of those that begin together.
   std::ranges::sort(out, [](const NamedPlace& a, const NamedPlace& b) {
     return a.address != b.address ? a.address < b.address : a.size_bytes > b.size_bytes;

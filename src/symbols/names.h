@@ -63,6 +63,7 @@ class Names {
   void read_from(Bytes file);
   void read_all(const std::string& debug_directory);
   void read_pe(Bytes file);
+  std::optional<SymbolPlace> import_at(uint64_t address, bool code) const;
 
   std::shared_ptr<const Image> image_;
   std::shared_ptr<const void> debug_file_;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "little_memory.h"
 #include "symbols/elf_builder.h"
 #include "symbols/names.h"
 #include "symbols/pe_builder.h"
@@ -129,6 +130,8 @@ TEST(ImportNames, OfWindows) {
     EXPECT_EQ(place_text(names->function_at(0x401015)), "KERNEL32!CreateFileW+5");
     EXPECT_EQ(place_text(names->function_at(0x401016)), "");
     ASSERT_EQ(names->find("KERNEL32!CreateFileW").size(), 2u);
+    EXPECT_EQ(names->find("KERNEL32!#115").size(), 1u);
+    EXPECT_TRUE(names->find("KERNEL32!#11").empty());
   }
 }
 
@@ -142,6 +145,83 @@ TEST(ImportNames, DamagedTablesAreSurvived) {
     if (auto image = Image::parse(*owner, owner, "test.exe"); image.ok())
       Names::read(*image, "")->function_at(0x401010);
   }
+}
+
+/// Relocations that all name one symbol, and an entry of the table of jumps for each.
+std::vector<uint8_t> elf_of_one_name(size_t count, const std::string& name) {
+  constexpr uint64_t kPlt = 0x10000, kWords = 0x400000;
+  TestElf elf;
+  elf.segments = {{0, 0x1000, PF_R, 0}};
+  std::vector<uint8_t> relocations, jumps, symbols(24), texts(1);
+  texts.insert(texts.end(), name.begin(), name.end());
+  texts.push_back(0);
+  ByteWriter symbol(symbols, Endian::Little);
+  symbol.uint(1, 4);
+  symbols.resize(48);
+  ByteWriter relocation(relocations, Endian::Little), jump(jumps, Endian::Little);
+  for (size_t i = 0; i < count; ++i) {
+    relocation.uint(kWords + 8 * i, 8);
+    relocation.uint(uint64_t{1} << 32 | R_X86_64_JUMP_SLOT, 8);
+    relocation.uint(0, 8);
+    jump.uint(0x25ff, 2);
+    jump.uint(kWords + 8 * i - (kPlt + 16 * i + 6), 4);
+    jumps.resize(jumps.size() + 10);
+  }
+  elf.sections = {{".rela.plt", SHT_RELA, SHF_ALLOC, 0, relocations, 2, 24},
+                  {".dynsym", SHT_DYNSYM, SHF_ALLOC, 0, symbols, 3, 24},
+                  {".dynstr", SHT_STRTAB, SHF_ALLOC, 0, texts},
+                  {".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, kPlt, jumps, 0, 16}};
+  return elf.build();
+}
+
+TEST(ImportNames, ManyOfOneLongNameTakeNoCopies) {
+  const size_t count = 10000;
+  const std::string name(60000, 'A');
+  auto owner = shared_bytes(elf_of_one_name(count, name));
+  const auto image = Image::parse(*owner, owner, "test.so");
+  ASSERT_TRUE(image) << image.error().text();
+  EXPECT_IN_MEMORY(64 << 20, {
+    const auto names = Names::read(*image, "");
+    EXPECT_EQ(place_text(names->function_at(0x10000)), name + "@plt+0");
+    EXPECT_EQ(place_text(names->function_at(0x10000 + 16 * (count - 1) + 3)), name + "@plt+3");
+    EXPECT_EQ(names->find(name + "@plt").size(), count);
+    EXPECT_TRUE(names->find(name.substr(1) + "@plt").empty());
+    EXPECT_TRUE(names->find(name + "A@plt").empty());
+  });
+}
+
+TEST(ImportNames, ManyOfOneLongNameOfWindowsTakeNoCopies) {
+  const size_t count = 10000;
+  const std::string name(60000, 'A');
+  TestPe pe;
+  pe.image_base = 0x400000;
+  std::vector<uint8_t> data(0x100);
+  put(data, 0x00, 0x2100, 4);                          // names
+  put(data, 0x0c, 0x2080, 4);                          // library
+  put(data, 0x10, 0x2100, 4);                          // words
+  put(data, 0x80, "KERNEL32.dll");
+  const uint64_t text = 0x2100 + 8 * (count + 1);
+  ByteWriter words(data, Endian::Little);
+  for (size_t i = 0; i < count; ++i) words.uint(text, 8);
+  words.uint(0, 8);
+  words.uint(0, 2);  // a hint
+  data.insert(data.end(), name.begin(), name.end());
+  data.push_back(0);
+  pe.sections = {{".text", 0x1000, TestPe::kText, std::vector<uint8_t>(0x100, 0x90)},
+                 {".idata", 0x2000, TestPe::kData, data}};
+  pe.tables[1] = {0x2000, 40};
+  auto owner = shared_bytes(pe.build());
+  const auto image = Image::parse(*owner, owner, "test.exe");
+  ASSERT_TRUE(image) << image.error().text();
+  EXPECT_IN_MEMORY(64 << 20, {
+    const auto names = Names::read(*image, "");
+    EXPECT_EQ(place_text(names->object_at(0x402100)), "KERNEL32!" + name + "+0");
+    EXPECT_EQ(place_text(names->object_at(0x402100 + 8 * (count - 1) + 1)),
+              "KERNEL32!" + name + "+1");
+    EXPECT_EQ(names->find("KERNEL32!" + name).size(), count);
+    EXPECT_TRUE(names->find("KERNEL3!" + name).empty());
+    EXPECT_TRUE(names->find(name).empty());
+  });
 }
 
 }  // namespace
