@@ -44,8 +44,8 @@ enum class Sender : uint8_t { Client, Stub };
 ///
 /// Where junk is told, others than debuggers may be the sender, and the stream is in doubt until a
 /// sound packet has come in which one of `,:;=?` stands with no blank before it. No request of
-/// HTTP/1 begins so: its method holds none of them, and a blank follows it. docs/protocol/framing.md
-/// has the rule.
+/// HTTP/1 begins so: its method holds none of them, and a blank follows it. The rule stands in
+/// docs/protocol/framing.md.
 class Decoder {
  public:
   static constexpr size_t kDefaultLimit = 1 << 20;
@@ -64,9 +64,9 @@ class Decoder {
   void set_no_ack(bool on) { no_ack_ = on; }
   bool no_ack() const { return no_ack_; }
   /// To be called before the first Item is taken. Junk between packets is an Item instead of being
-  /// skipped. Line ends and telnet's BREAK, which GDB sends for `set remote interrupt-sequence BREAK`
-  /// and `BREAK-g`, are skipped still. In doubt line ends are Junk, too, and so is what else a
-  /// debugger does not begin with: notifications, broken packets, blanks in packets.
+  /// skipped. Line ends and telnet's BREAK, which GDB sends for `set remote interrupt-sequence
+  /// BREAK` and `BREAK-g`, are skipped still. In doubt line ends are Junk, too, and so is what else
+  /// a debugger does not begin with: notifications, broken packets, blanks in packets.
   void tell_junk(bool on) { tell_junk_ = in_doubt_ = on; }
   /// May what has been taken so far be the beginning of a web page's request?
   bool in_doubt() const { return in_doubt_; }

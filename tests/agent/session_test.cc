@@ -62,7 +62,8 @@ TEST(Session, JunkEndsAConnectionThatOthersThanDebuggersMayMake) {
 TEST(Session, NothingOfARequestIsObeyed) {
   const std::string quiet = rsp::frame("QStartNoAckMode", false);
   for (const std::string& text :
-       {quiet + "$ / HTTP/1.1\r\n\r\n#00$k#6b", quiet + "$k#00", quiet + "$k#6b", std::string("$k#6b"),
+       {quiet + "$ / HTTP/1.1\r\n\r\n#00$k#6b", quiet + "$k#00", quiet + "$k#6b",
+        std::string("$k#6b"),
         quiet + "$x$k#6b", rsp::frame("Hc-1", false) + "\r\n$k#6b", quiet + "$c#63"}) {
     for (const size_t piece : {size_t{1}, text.size()}) {
       target::FakeTarget target;

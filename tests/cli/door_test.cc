@@ -218,7 +218,8 @@ TEST(Door, ClosesWhatIsNoDebugger) {
   for (const std::string_view text :
        {"POST / HTTP/1.1\r\n\r\n$?#3f", "GET /$?#3f", "+ / HTTP/1.1\r\n\r\n$?#3f", "\n$?#3f",
         " $?#3f", "$k#6b / HTTP/1.1\r\n$?#3f", "-%x#78$k#6bx", "$Hc-1#09 / HTTP/1.1\r\n\r\n$?#3f",
-        "$QStartNoAckMode#b0$ / HTTP/1.1\r\nHost: x\r\n\r\n#00$?#3f", "$k#6b$ / HTTP/1.1\r\n\r\n#00",
+        "$QStartNoAckMode#b0$ / HTTP/1.1\r\nHost: x\r\n\r\n#00$?#3f",
+        "$k#6b$ / HTTP/1.1\r\n\r\n#00",
         "$?#00", "$$?#3f", "\x16\x03\x01\x02", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"}) {
     House house;
     const UniqueFd browser = house.street->knock("browser", user(kOwner));

@@ -261,7 +261,8 @@ TEST(Framing, NothingOfARequestIsObeyed) {
                            frame("vFile:open:2f,601,1ff", false) + frame("k", false);
   for (const std::string& method : methods()) {
     const std::string text = method + " /" + evil + " HTTP/1.1\r\nHost: x\r\n\r\n" + evil;
-    for (const size_t piece : {size_t{1}, size_t{3}, method.size(), method.size() + 1, text.size()}) {
+    for (const size_t piece :
+         {size_t{1}, size_t{3}, method.size(), method.size() + 1, text.size()}) {
       if (piece == 0) continue;
       const Beginning one(text, piece);
       ASSERT_TRUE(one.junk) << method;
