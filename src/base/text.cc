@@ -99,7 +99,10 @@ size_t printable_length(std::string_view text) {
   return at;
 }
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view mapped) {
+  // A copy: a file may be written to meanwhile, and what is printed is what was looked at.
+  const std::string own(mapped);
+  std::string_view text = own;
   std::string out;
   while (!text.empty()) {
     const size_t safe = printable_length(text);

@@ -54,17 +54,16 @@ std::optional<Folder> hooklog_rings(const Folder& log) {
   return *std::move(rings);
 }
 
-HooklogPacket* HooklogPackets::add(uint32_t file, uint64_t offset, uint64_t room) {
-  const Bytes bytes = files[file]->bytes().subspan(offset);
-  const auto head = ring::read_hook_packet(bytes);
-  if (!head) return nullptr;
-  HooklogPacket packet{*head, file, offset, 0, head->content_bits == 0, false, 0};
-  uint64_t wanted = (packet.open ? head->packet_bits : head->content_bits) / 8;
+HooklogPacket& HooklogPackets::add(const tracewell_packet& head, uint32_t file, uint64_t offset,
+                                   uint64_t room) {
+  HooklogPacket packet{head, file, offset, 0, head.content_bits == 0, false, 0};
+  uint64_t wanted = (packet.open ? head.packet_bits : head.content_bits) / 8;
   wanted = std::min(wanted, room);
-  packet.bytes = static_cast<uint32_t>(std::min<uint64_t>(wanted, bytes.size()));
+  const uint64_t there = files[file]->bytes().size() - offset;
+  packet.bytes = static_cast<uint32_t>(std::min(wanted, there));
   packet.missing = static_cast<uint32_t>(wanted - packet.bytes);
   if (packet.open && packet.head.ticks_end == 0) packet.head.ticks_end = packet.head.ticks_begin;
-  return &streams[head->stream].packets.emplace_back(packet);
+  return streams[head.stream].packets.emplace_back(packet);
 }
 
 void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog& problems) {
@@ -72,8 +71,9 @@ void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog
   files.push_back(std::move(file));
   const Bytes bytes = files.back()->bytes();
   for (uint64_t at = 0; at < bytes.size();) {
-    if (const HooklogPacket* packet = add(index, at, UINT64_MAX)) {
-      at += packet->head.packet_bits / 8;
+    if (const auto head = ring::read_hook_packet(bytes.subspan(at))) {
+      add(*head, index, at, UINT64_MAX);
+      at += head->packet_bits / 8;
       continue;
     }
     // A file may be all holes: of those of a log, so much is searched together.
@@ -101,7 +101,7 @@ uint64_t HooklogPackets::add_whole_packets(std::shared_ptr<InputFile> file, uint
   while (from < bytes.size()) {
     const auto head = ring::read_hook_packet(bytes.subspan(from));
     if (!head || head->packet_bits / 8 > bytes.size() - from) break;
-    add(index, from, UINT64_MAX);
+    add(*head, index, from, UINT64_MAX);
     from += head->packet_bits / 8;
   }
   return from;
@@ -150,11 +150,10 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
                                 file->path(), head->number, slot)});
       continue;
     }
-    HooklogPacket* packet = add(index, at, ring.packet_bytes);
-    if (!packet) continue;
-    packet->in_ring = true;
-    packet->head.lost += ring.unfinished;
-    packet->head.overwritten += dropped;
+    HooklogPacket& packet = add(*head, index, at, ring.packet_bytes);
+    packet.in_ring = true;
+    packet.head.lost += ring.unfinished;
+    packet.head.overwritten += dropped;
   }
   const uint64_t stream = ring::hook_stream(ring);
   streams[stream].lost = std::max(streams[stream].lost, ring.lost + ring.unfinished);

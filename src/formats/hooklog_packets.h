@@ -72,8 +72,9 @@ struct HooklogPackets {
   uint64_t others_ = 0;  // rings of other sessions
   uint64_t searched_ = 0;  // bytes that were no packets
 
-  /// nullptr: there is none. The result lasts until the next one is added.
-  HooklogPacket* add(uint32_t file, uint64_t offset, uint64_t room);
+  /// `head` as it was read there and looked at: it may be another one by now. The result lasts
+  /// until the next one is added.
+  HooklogPacket& add(const tracewell_packet& head, uint32_t file, uint64_t offset, uint64_t room);
 };
 
 }  // namespace tracewell::formats

@@ -30,7 +30,9 @@ bool too_deep(std::string_view text) {
 
 }  // namespace
 
-std::optional<Json> parse(std::string_view text) {
+std::optional<Json> parse(std::string_view mapped) {
+  // A copy: the file may be written to meanwhile, and be deep only when it is read again.
+  const std::string text(mapped);
   if (too_deep(text)) return std::nullopt;
   Json document = Json::parse(text.begin(), text.end(), nullptr, false);
   if (document.is_discarded()) return std::nullopt;

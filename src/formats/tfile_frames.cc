@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/settled.h"
+
 namespace tracewell::formats {
 
 TfileKnownPcs::TfileKnownPcs(const std::vector<TracepointDef>& tracepoints) {
@@ -34,7 +36,7 @@ std::optional<TfileFrames::Place> TfileFrames::place_at(uint64_t offset) const {
   if (file.size() - offset < rsp::kFrameHeaderBytes) return std::nullopt;
   const uint8_t* header = file.data() + offset;
   Place place{offset, static_cast<int16_t>(load_uint(header, 2, endian)),
-              static_cast<uint32_t>(load_uint(header + 2, 4, endian))};
+              settled(static_cast<uint32_t>(load_uint(header + 2, 4, endian)))};
   if (place.tracepoint == 0 || place.size > file.size() - place.data()) return std::nullopt;
   return place;
 }
@@ -44,20 +46,23 @@ TfileFrames::Skim TfileFrames::skim(Bytes data) const {
   for (size_t at = 0; at < data.size();) {
     const size_t left = data.size() - at;
     const uint8_t* block = data.data() + at;
+    // Once: whoever has changed the file by the next look would get a block that has no room.
+    const uint8_t type = settled(*block);
     size_t need = SIZE_MAX;  // stays for an unknown type
-    if (*block == 'M' && left >= 11)
+    if (type == 'M' && left >= 11)
       need = 11 + load_uint(block + 9, 2, endian);
-    else if (*block == 'V')
+    else if (type == 'V')
       need = 13;
-    else if (*block == 'R')
+    else if (type == 'R')
       need = size_t{1} + register_block_bytes;
-    else if (*block == 'S' && left >= 3)
+    else if (type == 'S' && left >= 3)
       need = 3 + load_uint(block + 1, 2, endian);
+    need = settled(need);
     if (need > left) {
       out.sound = false;
       return out;
     }
-    if (*block == 'R' && out.registers == 0) out.registers = at + 1;
+    if (type == 'R' && out.registers == 0) out.registers = at + 1;
     at += need;
   }
   return out;

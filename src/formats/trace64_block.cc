@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/settled.h"
+
 namespace tracewell::formats::trace64 {
 namespace {
 
@@ -40,13 +42,13 @@ uint32_t changed_count(const uint8_t* flags, uint32_t count, bool roomy) {
   return changed;
 }
 
-Reading read_user_block(Bytes file, uint64_t offset, Block& out) {
+Reading read_user_block(Bytes file, uint64_t offset, uint8_t type, Block& out) {
   const Bytes rest = file.subspan(offset);
   out = {};
   out.offset = offset;
-  out.type = rest[0];
+  out.type = type;
   if (rest.size() < 5) return Reading::Cut;
-  const uint64_t size = load_uint(rest.data() + 1, 4, Endian::Little);
+  const uint64_t size = settled(load_uint(rest.data() + 1, 4, Endian::Little));
   if (size > rest.size() - 5) return Reading::Cut;
   out.size = 5 + size;
   out.user_data = rest.subspan(5, size);
@@ -64,12 +66,13 @@ bool positions_fit(const uint8_t* positions, uint32_t count, const Shape& shape,
 Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid, Block& out) {
   const uint8_t* const start = file.data() + offset;
   const uint64_t left = file.size() - offset;
-  if (start[0] >= kUserBlockMin) return read_user_block(file, offset, out);
-  if (start[0] != 0) return Reading::Bad;
+  const uint8_t type = settled(start[0]);
+  if (type >= kUserBlockMin) return read_user_block(file, offset, type, out);
+  if (type != 0) return Reading::Bad;
   if (left < 4) return Reading::Cut;
-  const uint32_t registers = start[1];
-  const uint32_t memory = start[2];
-  const uint8_t flags = start[3];
+  const uint32_t registers = settled(start[1]);
+  const uint32_t memory = settled(start[2]);
+  const uint8_t flags = settled(start[3]);
   const uint32_t opcode = flags & 15;
   if (registers > shape.words) return Reading::Bad;
   const bool roomy = left >= kBlockBytesMax;  // no block can reach beyond the end
@@ -115,7 +118,8 @@ bool lists_word(const Block& block, uint32_t word) {
 }
 
 uint64_t plain_block_size(const uint8_t* start, const Shape& shape) {
-  const uint32_t registers = start[1], memory = start[2], opcode = start[3];
+  const uint32_t registers = settled(start[1]), memory = settled(start[2]),
+                 opcode = settled(start[3]);
   // Type 0, no thread id, no reserved bits.
   if (start[0] != 0 || registers > kFew || memory > kFew || opcode - 1 >= 15) return 0;
   const uint32_t positions = 4 + opcode;

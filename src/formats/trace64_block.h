@@ -30,7 +30,10 @@ constexpr uint32_t kBlockBytesMin = 4;        // nothing is listed, and no opcod
 constexpr uint8_t kThreadFlag = 0x80;
 constexpr uint8_t kUserBlockMin = 0x80;
 
-/// One block, checked. Pointers are into the file.
+/// One block, checked. Pointers are into the file, which its author may write to meanwhile: sizes,
+/// counts and places of the parts hold, but what is in them may be something else each time that it
+/// is looked at. So whoever adds up the positions or counts the memory flags again checks each word
+/// against Shape::words, and what has changed against `new_count`.
 struct Block {
   uint64_t offset = 0;
   uint64_t size = 0;              // bytes, all of it

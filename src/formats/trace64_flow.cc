@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/settled.h"
+
 namespace tracewell::formats::trace64 {
 namespace {
 
@@ -91,9 +93,9 @@ bool FlowReader::read_any(Place& place) {
 
 bool FlowReader::read_plain(Place& place) {
   const uint8_t* at = bytes_.data() + at_;
-  const uint32_t registers = at[1], memory = at[2], size = at[3] & 15u;
+  const uint32_t registers = settled(at[1]), memory = settled(at[2]), flags = settled(at[3]);
   if (at[0] != 0 || registers > shape_.words) return false;
-  const uint32_t id_bytes = (at[3] & kThreadFlag) != 0 ? 4 : 0;
+  const uint32_t size = flags & 15u, id_bytes = (flags & kThreadFlag) != 0 ? 4 : 0;
   at += 4;
   if (id_bytes != 0) {
     std::memcpy(&tid_, at, 4);
@@ -116,10 +118,10 @@ bool FlowReader::read_plain(Place& place) {
     }
     break;
   }
-  const uint8_t* const flags = values + registers * shape_.word;
+  const uint8_t* const memory_flags = values + registers * shape_.word;
   uint32_t words = 2 * memory;
-  for (uint32_t i = 0; i < memory; ++i) words += (flags[i] & 1u) ^ 1u;
-  at_ += static_cast<uint64_t>(flags - (bytes_.data() + at_)) + memory + words * shape_.word;
+  for (uint32_t i = 0; i < memory; ++i) words += (memory_flags[i] & 1u) ^ 1u;
+  at_ += static_cast<uint64_t>(memory_flags - (bytes_.data() + at_)) + memory + words * shape_.word;
   place.pc = pc_;
   place.tid = tid_;
   place.seq = seq_++;

@@ -100,6 +100,7 @@ class Detective {
     uint32_t word = 0;
     for (uint32_t i = 0; i < block.register_count; ++i, ++word) {
       word += block.positions[i];
+      if (word >= shape_.words) break;  // somebody has changed the file
       listed.set(word);
       if (first || block.is_full(shape_)) continue;
       const uint64_t value =

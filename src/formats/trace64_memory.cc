@@ -14,9 +14,10 @@ MemoryReader::MemoryReader(const Shape& shape, const Block& block, const MemoryC
                            Batch& batch)
     : shape_(shape), block_(block), context_(context), instruction_(*context.instruction),
       batch_(batch) {
+  // The flags may have been others when their changes were counted.
   uint32_t at = 0;
   for (uint32_t i = 0; i < block.memory_count; ++i)
-    new_[i] = changed(i) ? block.new_words + shape.word * at++ : nullptr;
+    new_[i] = at < block.new_count && changed(i) ? block.new_words + shape.word * at++ : nullptr;
   static_assert(std::endian::native == std::endian::little);
   if (shape.wide)
     std::memcpy(addresses_.general.data(), context.state->dump.data(), 16 * 8);
@@ -431,7 +432,7 @@ bool MemoryEntries::same_as(const Shape& shape, const Block& block) const {
   if (count != block.memory_count || !std::equal(flags.begin(), flags.begin() + count,
                                                  block.memory_flags))
     return false;
-  const uint8_t* fresh = block.new_words;
+  uint32_t fresh = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t at = i * shape.word;
     if (load_uint(block.addresses + at, shape.word, Endian::Little) !=
@@ -439,8 +440,9 @@ bool MemoryEntries::same_as(const Shape& shape, const Block& block) const {
         load_uint(block.old_words + at, shape.word, Endian::Little) != old_word[i])
       return false;
     if ((flags[i] & 1) != 0) continue;
-    if (load_uint(fresh, shape.word, Endian::Little) != new_word[i]) return false;
-    fresh += shape.word;
+    if (fresh == block.new_count) return false;  // the flags have changed since they were counted
+    const uint8_t* const word = block.new_words + fresh++ * shape.word;
+    if (load_uint(word, shape.word, Endian::Little) != new_word[i]) return false;
   }
   return true;
 }

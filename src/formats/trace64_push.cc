@@ -68,7 +68,7 @@ void PushJudge::look(const Block& block) {
 void PushJudge::remember(const Block& block) {
   uint32_t fresh = 0;
   for (uint32_t i = 0; i < block.memory_count; ++i) {
-    const bool changed = (block.memory_flags[i] & 1) == 0;
+    const bool changed = fresh < block.new_count && (block.memory_flags[i] & 1) == 0;
     const uint64_t address = word_at(block.addresses, i);
     const uint64_t first = address < shape_.word ? 0 : address - shape_.word + 1;
     auto overlapping = memory_.lower_bound(first);

@@ -140,6 +140,7 @@ void RegisterTracker::apply(const Block& block, std::vector<uint32_t>& changed, 
   bool any = false;
   for (uint32_t i = 0; i < block.register_count; ++i, ++word) {
     word += block.positions[i];
+    if (word >= shape.words) break;  // somebody has changed the file
     uint8_t* const to = words_.dump.data() + word * shape.word;
     const uint64_t value = load_uint(block.values + i * shape.word, shape.word, Endian::Little);
     if (words_.valid[word] && load_uint(to, shape.word, Endian::Little) == value &&

@@ -44,6 +44,7 @@ void WordState::apply(const Block& block, const Shape& shape) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < block.register_count; ++i, ++at) {
     at += block.positions[i];
+    if (at >= shape.words) return;  // somebody has changed the file
     std::memcpy(dump.data() + at * shape.word, block.values + i * shape.word, shape.word);
     valid.set(at);
   }
@@ -436,6 +437,10 @@ bool Scan::recover(Bytes file, std::string why, bool zeros) {
   const uint64_t lead = own_blocks_in_front_of(file, *found, from);
   if (std::min(lead, doubt) < at_) drop_from(file, std::min(lead, doubt));
   const uint64_t to = lead > at_ ? lead : *found;
+  if (to <= at_) {  // somebody has changed the file: what was broken here is none any more
+    end_why_ = std::move(why);
+    return false;
+  }
   tell(broken_at, Problem::Severity::Damage, "broken-block",
        fmt::format("{}; {} bytes skipped to the next full dump, step {}", why, to - at_, count_));
   gaps_.push_back({at_, to, count_, std::move(why), false, zeros});

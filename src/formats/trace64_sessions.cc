@@ -61,7 +61,9 @@ struct Scan::Habit {
     std::bitset<kWordsMax> now;
     uint32_t word = 0;
     for (uint32_t i = 0; i < block.register_count; ++i, ++word) {
-      now.set(word += block.positions[i]);
+      word += block.positions[i];
+      if (word >= shape.words) break;  // somebody has changed the file
+      now.set(word);
       if (block.is_full(shape) || !state.valid[word]) continue;
       if (std::memcmp(state.dump.data() + word * shape.word, block.values + i * shape.word,
                       shape.word) == 0) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/settled.h"
+
 namespace tracewell::formats::trace64 {
 namespace {
 
@@ -15,7 +17,7 @@ void walk(const uint8_t* file, const Shape& shape, uint64_t safe_to, uint64_t to
   uint64_t offset = place.offset, seq = place.seq;
   for (; seq < to && offset < safe_to; ++seq) {
     const uint8_t* at = file + offset;
-    const uint32_t registers = at[1], memory = at[2], flags = at[3];
+    const uint32_t registers = settled(at[1]), memory = settled(at[2]), flags = settled(at[3]);
     if (at[0] != 0 || registers > words) break;
     const bool flagged = (flags & kThreadFlag) != 0;
     const uint8_t* const positions = at + 4 + (flagged ? 4 : 0) + (flags & 15);

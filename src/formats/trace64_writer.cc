@@ -465,6 +465,8 @@ bool Writer::reads_as_it_is(const machine::Instruction& instruction,
   block.addresses = bytes.data() + entries.count;
   block.old_words = block.addresses + entries.count * shape_.word;
   block.new_words = block.old_words + entries.count * shape_.word;
+  block.new_count =
+      static_cast<uint32_t>((bytes.data() + bytes.size() - block.new_words) / shape_.word);
   MemoryContext context;
   context.state = &state;
   context.instruction = &instruction;

@@ -62,12 +62,12 @@ class HeaderReader {
                                                        printable(word)));
       return false;
     }
-    if (!rows) take(word, *value, at);
+    if (!rows) take(word, std::string(*value), at);
     scan_.skip(',');
     return true;
   }
 
-  void take(const std::string& name, std::string_view text, size_t at) {
+  void take(const std::string& name, const std::string& text, size_t at) {
     const auto value = json::parse(text);
     if (!value) {
       problem(at, "bad-member", fmt::format("\"{}\" is not JSON; left out", printable(name)));
@@ -82,7 +82,7 @@ class HeaderReader {
     } else if (name == "reg_sizes") {
       take_sizes(*value, at);
     } else {
-      header_.catalog.extras.emplace_back(std::string(kTvtExtra) + name, std::string(text));
+      header_.catalog.extras.emplace_back(std::string(kTvtExtra) + name, text);
     }
   }
 

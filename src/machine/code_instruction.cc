@@ -3,6 +3,7 @@
 #include <Zydis/Zydis.h>
 
 #include "base/check.h"
+#include "machine/own_code.h"
 
 namespace tracewell::machine {
 namespace {
@@ -103,8 +104,9 @@ CodeInstruction decode_code(Bytes code, uint64_t pc) {
   CodeInstruction out;
   ZydisDecodedInstruction zydis;
   ZydisDecoderContext context;
-  if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder(), &context, code.data(), code.size(),
-                                                &zydis)))
+  const OwnCode own(code);
+  if (ZYAN_FAILED(
+          ZydisDecoderDecodeInstruction(&decoder(), &context, own.data(), own.size(), &zydis)))
     return out;
   out.length = zydis.length;
   out.flow = flow_of(zydis);

@@ -3,6 +3,7 @@
 #include <Zydis/Zydis.h>
 
 #include "base/check.h"
+#include "machine/own_code.h"
 
 namespace tracewell::machine {
 namespace {
@@ -60,8 +61,9 @@ FlowDecoder::~FlowDecoder() = default;
 FlowInstruction FlowDecoder::decode(Bytes code) const {
   ZydisDecodedInstruction instruction;
   ZydisDecoderContext context;
-  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, code.data(),
-                                                           code.size(), &instruction)))
+  const OwnCode own(code);
+  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, own.data(),
+                                                           own.size(), &instruction)))
     return {};
   return {instruction.length, flow_of(instruction.meta.category), leaves_program(instruction)};
 }
@@ -69,8 +71,9 @@ FlowInstruction FlowDecoder::decode(Bytes code) const {
 std::string_view FlowDecoder::mnemonic(Bytes code) const {
   ZydisDecodedInstruction instruction;
   ZydisDecoderContext context;
-  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, code.data(),
-                                                           code.size(), &instruction)))
+  const OwnCode own(code);
+  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, own.data(),
+                                                           own.size(), &instruction)))
     return {};
   return ZydisMnemonicGetString(instruction.mnemonic);
 }
@@ -87,7 +90,8 @@ bool FlowDecoder::is_relative(Bytes code) const {
 std::string FlowDecoder::text(Bytes code, uint64_t pc) const {
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeFull(&zydis_->decoder, code.data(), code.size(),
+  const OwnCode own(code);
+  if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeFull(&zydis_->decoder, own.data(), own.size(),
                                                     &instruction, operands)))
     return {};
   char text[kTextMax];

@@ -1,6 +1,7 @@
 #include "machine/operands.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -228,8 +229,13 @@ const Instruction& InstructionDecoder::decode(Bytes opcode) {
   const uint64_t hash = (key.low ^ key.high * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
   Tables::Slot& slot = tables_->slots[hash >> 32 & (kSlots - 1)];
   if (slot.key != key) {
+    // By the key, which stays what it is: the opcode may stand in a file that is written to.
+    std::array<uint8_t, 16> code;
+    std::memcpy(code.data(), &key.low, 8);
+    std::memcpy(code.data() + 8, &key.high, 8);
     slot.key = key;
-    slot.instruction = decode_with(tables_->decoder, opcode);
+    slot.instruction =
+        decode_with(tables_->decoder, Bytes(code).first(std::min<size_t>(opcode.size(), 15)));
   }
   return slot.instruction;
 }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <Zydis/Zydis.h>
 
+#include "machine/own_code.h"
+
 namespace tracewell::machine {
 namespace {
 
@@ -99,10 +101,11 @@ Usage usage_of(Bytes opcode, uint32_t address_bytes) {
   ZydisDecoder decoder;
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  const OwnCode own(opcode);
   if (ZYAN_FAILED(ZydisDecoderInit(&decoder, mode,
                                    is_64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32)) ||
       ZYAN_FAILED(
-          ZydisDecoderDecodeFull(&decoder, opcode.data(), opcode.size(), &instruction, operands)))
+          ZydisDecoderDecodeFull(&decoder, own.data(), own.size(), &instruction, operands)))
     return out;
   out.known = true;
   Uses uses(out, mode);

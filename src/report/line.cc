@@ -16,17 +16,16 @@ void TextBuffer::grow(size_t size) {
 }
 
 size_t put_outside(char* to, std::string_view text) {
-  char* const begin = to;
-  while (!text.empty()) {
-    const size_t safe = printable_length(text);
-    if (safe != 0) std::memcpy(to, text.data(), safe);
-    to += safe;
-    text.remove_prefix(safe);
-    if (text.empty()) break;
-    *to++ = '.';
-    text.remove_prefix(1);
+  if (text.empty()) return 0;
+  std::memcpy(to, text.data(), text.size());
+  // The copy is looked at: a file that the text stands in may be written to meanwhile.
+  std::string_view rest(to, text.size());
+  while (true) {
+    rest.remove_prefix(printable_length(rest));
+    if (rest.empty()) return text.size();
+    to[text.size() - rest.size()] = '.';
+    rest.remove_prefix(1);
   }
-  return static_cast<size_t>(to - begin);
 }
 
 namespace {
@@ -63,11 +62,14 @@ std::string_view Line::join(std::string_view text) {
 
 /// Of a character whose begin is the end of `text`.
 void Line::keep_part(std::string_view text) {
-  for (size_t back = 1; back <= std::min<size_t>(text.size(), 3); ++back) {
-    const char byte = text[text.size() - back];
+  char end[3];
+  const size_t size = std::min(text.size(), sizeof end);
+  std::memcpy(end, text.data() + text.size() - size, size);
+  for (size_t back = 1; back <= size; ++back) {
+    const char byte = end[size - back];
     if (continues(byte)) continue;
     if (character_bytes(byte) <= back) return;
-    std::memcpy(part_, text.data() + text.size() - back, back);
+    std::memcpy(part_, end + size - back, back);
     part_size_ = back;
     part_end_ = out_.size();
     return;

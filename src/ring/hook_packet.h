@@ -29,14 +29,14 @@ inline uint32_t hook_head_bytes(const tracewell_packet& head) {
 
 /// The head of a packet, if `bytes` begin with one of ours whose sizes are possible. What it says
 /// of sizes may still be more than there is. What an old head does not have is 0, but the ring,
-/// which is known.
+/// which is known. Looks once at each byte, which may be something else when it is looked at again.
 inline std::optional<tracewell_packet> read_hook_packet(PacketBytes bytes) {
   tracewell_packet head{};
   if (bytes.size() < TRACEWELL_PACKET_HEAD_2) return std::nullopt;
   std::memcpy(&head, bytes.data(), TRACEWELL_PACKET_HEAD_2);
-  const uint64_t first = hook_head_bytes(head);
+  const uint64_t first = hook_head_bytes(head), read = TRACEWELL_PACKET_HEAD_2;
   if (head.stream_id > TRACEWELL_PACKET_STREAM || bytes.size() < first) return std::nullopt;
-  std::memcpy(&head, bytes.data(), first);
+  std::memcpy(reinterpret_cast<uint8_t*>(&head) + read, bytes.data() + read, first - read);
   if (head.stream_id == 0) head.ring = static_cast<uint32_t>(head.stream);
   const uint64_t size = head.packet_bits / 8;
   if (head.magic != TRACEWELL_PACKET_MAGIC || head.packet_bits % 32 != 0 || size < first ||

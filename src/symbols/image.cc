@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "symbols/image_reader.h"
+#include "symbols/own_bytes.h"
 #include "symbols/pe_reader.h"
 
 namespace tracewell::symbols {
@@ -20,9 +21,9 @@ Result<std::shared_ptr<const Image>> Image::open_found(const std::string& path) 
 }
 
 Result<std::shared_ptr<const Image>> Image::of(std::shared_ptr<InputFile> file, std::string path) {
-  const Bytes bytes = file->bytes();
   const FileFacts facts = file->facts();
-  TW_ASSIGN_OR_RETURN(const auto image, make(bytes, std::move(file), std::move(path)));
+  auto [bytes, owner] = own_bytes(std::move(file));
+  TW_ASSIGN_OR_RETURN(const auto image, make(bytes, std::move(owner), std::move(path)));
   image->file_facts_ = facts;
   return std::shared_ptr<const Image>(image);
 }

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "symbols/demangle.h"
 #include "symbols/elf_file.h"
+#include "symbols/own_bytes.h"
 #include "symbols/pe_file.h"
 #include "symbols/range_index.h"
 #include "symbols/variable_sizes.h"
@@ -19,14 +20,17 @@
 namespace tracewell::symbols {
 namespace {
 
-/// The separate debug file, or nullptr.
-std::shared_ptr<InputFile> open_debug_file(const std::string& directory, const std::string& id) {
-  if (directory.empty() || id.size() < 4) return nullptr;
+/// The separate debug file's bytes, and what keeps them; nullptr = there is none.
+std::pair<Bytes, std::shared_ptr<const void>> open_debug_file(const std::string& directory,
+                                                              const std::string& id) {
+  if (directory.empty() || id.size() < 4) return {};
   const std::string path =
       directory + "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
   auto file = InputFile::open_found(path);
-  if (!file || ElfFile((*file)->bytes()).build_id() != id) return nullptr;
-  return *file;
+  if (!file) return {};
+  auto own = own_bytes(*std::move(file));
+  if (ElfFile(own.first).build_id() != id) return {};
+  return own;
 }
 
 RangeIndex code_of(const ElfFile& file) {
@@ -60,10 +64,10 @@ std::shared_ptr<const Names> Names::read(std::shared_ptr<const Image> image,
 void Names::read_all(const std::string& debug_directory) {
   read_from(image_->file());
   if (symbols_.whole() && !lines_.empty()) return;
-  auto file = open_debug_file(debug_directory, image_->facts().build_id);
-  if (file == nullptr) return;
-  debug_file_ = file;
-  read_from(file->bytes());
+  const auto [bytes, owner] = open_debug_file(debug_directory, image_->facts().build_id);
+  if (owner == nullptr) return;
+  debug_file_ = owner;
+  read_from(bytes);
 }
 
 /// Takes what is not there yet.

@@ -72,7 +72,7 @@ SegmentBuilder::PlaceLog& SegmentBuilder::place(uint64_t pc, Bytes opcode) {
       std::memcmp(here.opcode.data(), opcode.data(), size) != 0) {
     std::copy_n(opcode.data(), size, here.opcode.data());
     here.opcode_bytes = static_cast<uint8_t>(size);
-    here.head.flow = decoder_.decode(opcode.first(size));
+    here.head.flow = decoder_.decode(Bytes(here.opcode).first(size));
     // What nobody told may have been a system call.
     here.leaves = here.head.flow.leaves || here.head.flow.flow == machine::Flow::Unknown;
     if (here.head.flow.flow == machine::Flow::Unknown)
