@@ -21,6 +21,8 @@ struct Shared {
   volatile uint64_t counters[kCounters];
   volatile uint64_t site;
   volatile uint64_t pads, traps, at_endbr;  // traps: elsewhere than at an endbr64
+  volatile int64_t signal_code;  // of the signal that nobody expected, and where it came
+  volatile uint64_t signal_at;
   char text[2048];
 
   static Shared& get() {
@@ -42,6 +44,8 @@ inline void in_child(const std::function<std::string()>& work) {
   shared.pads = 0;
   shared.traps = 0;
   shared.at_endbr = 0;
+  shared.signal_code = 0;
+  shared.signal_at = 0;
   std::fflush(nullptr);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -53,8 +57,9 @@ inline void in_child(const std::function<std::string()>& work) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << " with a pad at 0x" << std::hex
-                                 << shared.site;
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", code " << shared.signal_code
+                                 << ", at 0x" << std::hex << shared.signal_at
+                                 << " with a pad at 0x" << shared.site;
   // The handlers of traps cannot do more than end it.
   EXPECT_TRUE(!WIFEXITED(status) || WEXITSTATUS(status) == 0)
       << "a trap that is none of ours, with a pad at 0x" << std::hex << shared.site;

@@ -9,6 +9,8 @@
 #include <ucontext.h>
 #include <x86intrin.h>
 
+#include "pad_runs/child.h"
+
 namespace tracewell::pads {
 namespace {
 
@@ -20,13 +22,21 @@ OnStep on_other = nullptr;  // for other traps: int3, and what is no instruction
 
 constexpr greg_t kTrapFlag = 0x100;
 
+/// Steps have TRAP_TRACE; TRAP_BRKPT where the kernel was not told what caused the trap: behind
+/// system calls, and now and then in virtual machines. An int3 has SI_KERNEL.
+inline bool is_step(const siginfo_t& info) {
+  return info.si_signo == SIGTRAP && (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT);
+}
+
 inline void on_trap(int, siginfo_t* info, void* context) {
   auto& now = *static_cast<ucontext_t*>(context);
-  if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE) {
+  if (is_step(*info)) {
     if (on_step != nullptr) on_step(now);
     return;
   }
   if (on_other != nullptr) return on_other(now);
+  Shared::get().signal_code = info->si_code;
+  Shared::get().signal_at = static_cast<uint64_t>(now.uc_mcontext.gregs[REG_RIP]);
   signal(info->si_signo, SIG_DFL);  // as if there were no handler
 }
 

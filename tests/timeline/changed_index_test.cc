@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +19,10 @@
 
 #include "base/file.h"
 #include "sanitized.h"
+#include "timeline/call_marks.h"
 #include "timeline/cell_history.h"
 #include "timeline/index_file.h"
+#include "timeline/openings.h"
 #include "timeline/random_steps.h"
 #include "timeline/step_store.h"
 #include "timeline/timeline.h"
@@ -85,16 +89,47 @@ void ask(const Postings& list) {
 void ask(const CellHistory& history) {
   CellContent content;
   for (const uint64_t at : {0, 150, 299}) {
-    static_cast<void>(history.content_before(at, 0));
-    static_cast<void>(history.fill_back(at, 300, 0xff, content));
+    for (const std::optional<Opening>& opening :
+         {std::optional<Opening>{}, std::optional<Opening>({150, true})}) {
+      static_cast<void>(history.content_before(at, 0, opening));
+      static_cast<void>(history.fill_back(at, 300, opening, 0xff, content));
+    }
     static_cast<void>(history.next(at, 0xff, CellAccess::kBoth));
     static_cast<void>(history.last(at, 0xff, CellAccess::kBoth));
   }
 }
 
+void ask(const SegmentOpenings& openings) {
+  for (const uint64_t at : {0, 150, 299}) {
+    static_cast<void>(openings.last(at));
+    static_cast<void>(openings.next(at));
+  }
+}
+
+uint64_t ask_chunks(const CallMarks& marks) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < marks.chunks(); ++i) {
+    CallMarks::Record record;
+    std::vector<Transfer> entries;
+    if (marks.read(i, record)) found += record.open.size();
+    if (marks.entries(i, entries)) found += entries.size();
+  }
+  return found;
+}
+
+std::vector<uint64_t> thread_ids(const Index& index) {
+  std::set<uint64_t> tids;
+  for (const Segment& segment : index.segments)
+    segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+      return tids.insert(item.key), true;
+    });
+  return {tids.begin(), tids.end()};
+}
+
 /// All of it; how many keys were found.
 uint64_t ask_all(const Index& index) {
   uint64_t found = 0;
+  static const std::vector<uint64_t> tids = thread_ids(index);  // it is whole at the first call
   const auto each = [&](const StreamTable& table, auto&& visit) {
     table.each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
       ++found;
@@ -113,8 +148,15 @@ uint64_t ask_all(const Index& index) {
       if (const auto thread = read_thread(stream)) ask(thread->steps);
     });
     each(segment.table(Part::Cells), [](const Stream& stream) { ask(CellHistory(stream)); });
-    TransferReader transfers(segment.parts[static_cast<size_t>(Part::Transfers)]);
-    for (Transfer one; transfers.next(one);) ++found;
+    each(segment.table(Part::Transfers), [&](const Stream& stream) {
+      const Transfers transfers(stream);
+      std::vector<Transfer> entries;
+      for (size_t i = 0; i < transfers.chunks(); ++i) transfers.read(i, entries);
+      found += entries.size();
+    });
+    each(segment.table(Part::Openings), [](const Stream& stream) { ask(Postings(stream)); });
+    ask(SegmentOpenings(segment));
+    for (const uint64_t tid : tids) found += ask_chunks(CallMarks(segment, tid));
   }
   return found;
 }
