@@ -21,11 +21,14 @@ Segment segment_of(ByteReader& in, uint64_t first) {
   Segment segment;
   segment.first = first;
   segment.count = kSteps;
-  for (size_t part = 0; part <= kParts; ++part) {
+  const auto piece = [&in] {
     const uint64_t wanted = in.uint(2).value_or(0);
-    const Bytes bytes = *in.take(wanted < in.left() ? wanted : in.left());
-    (part < kParts ? segment.parts[part] : segment.seams) = bytes;
-  }
+    return *in.take(wanted < in.left() ? wanted : in.left());
+  };
+  for (Bytes& part : segment.parts) part = piece();
+  segment.seams = piece();
+  segment.call_marks = piece();
+  segment.switched = in.uint(1).value_or(0) % 2 != 0;
   return segment;
 }
 
@@ -47,6 +50,7 @@ void ask(const Timeline& timeline, uint64_t at) {
   }
   timeline.next_step_of(timeline.thread_of(at), at);
   timeline.last_step_of(100, at);
+  timeline.open_calls(at, timeline.thread_of(at), 100);
 }
 
 }  // namespace

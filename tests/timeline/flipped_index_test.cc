@@ -1,5 +1,6 @@
 // An index of which any part has been damaged: whoever asks gets the right answer, or is told.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -136,8 +137,9 @@ class FlippedIndex : public testing::Test {
   /// All of the file, by what it is.
   void find_regions() {
     index_ = *read_index(sound_, nullptr);
-    static const char* const kNames[kParts] = {"executions", "registers", "threads", "cells",
-                                               "transfers"};
+    static constexpr const char* kNames[] = {"executions", "registers", "threads",
+                                             "cells",      "transfers", "openings"};
+    static_assert(std::size(kNames) == kParts);
     size_t end = kIndexHeaderBytes;
     add("header", Bytes(sound_).first(end), true);
     for (const Segment& one : index_.segments) {
@@ -178,7 +180,7 @@ TEST_F(FlippedIndex, IsAllRegions) {
     }
   }
   EXPECT_EQ(std::ranges::count(seen, false), 0);
-  EXPECT_EQ(regions_.size(), 12u);
+  EXPECT_EQ(regions_.size(), 13u);
 }
 
 TEST_F(FlippedIndex, IsNeverWrongInSilence) {
