@@ -16,8 +16,11 @@ bool is_tvt_member(std::string_view name) {
   return std::find(std::begin(kMembers), std::end(kMembers), name) != std::end(kMembers);
 }
 
+bool is_binary_tvt(Bytes head) { return as_text(head).starts_with("TVTR"); }
+
 /// Which member comes first is the writer's choice.
 bool sniff_tvt(Bytes head) {
+  if (is_binary_tvt(head)) return true;  // open_tvt() says what to do with it
   const std::string_view text = as_text(head);
   const size_t start = text.find_first_not_of(" \t\r\n");
   if (start == std::string_view::npos || text[start] != '{') return false;

@@ -13,6 +13,8 @@ constexpr std::string_view kTvtExtra = "tvt.";
 /// Is this a member of the object that means something here?
 bool is_tvt_member(std::string_view name);
 
+/// The viewer's binary form, whose layout nobody has published.
+bool is_binary_tvt(Bytes head);
 bool sniff_tvt(Bytes head);
 Result<std::unique_ptr<Source>> open_tvt(std::shared_ptr<InputFile> file,
                                          const OpenOptions& options, ProblemLog& problems);

@@ -219,6 +219,11 @@ class TvtReader final : public Source {
 
 Result<std::unique_ptr<Source>> open_tvt(std::shared_ptr<InputFile> file, const OpenOptions&,
                                          ProblemLog& problems) {
+  if (is_binary_tvt(file->bytes()))
+    return Error{Errc::Unsupported,
+                 "this is the viewer's binary form of .tvt (TVTR), which cannot be read; in the "
+                 "viewer, save the trace under a name that ends in .json, and open that file",
+                 {}};
   TW_ASSIGN_OR_RETURN(TvtHeader header, read_tvt_header(as_text(file->bytes()), problems));
   header.catalog.source_path = file->path();
   file->forget(0, file->bytes().size());  // the header's walk has touched all of it

@@ -180,9 +180,10 @@ has 'no trace runs on channel 0; the last one has ended: its control file' err
 end
 hooks 10
 
-# The log is moved: it is followed; threads that begin between two looks are counted.
+# The log is moved: it is followed; threads that begin between two looks are counted. The buffer
+# holds all of it, however late the collector comes.
 begin
-trace -a -o "$log" || fail trace
+trace -a -T 8m -o "$log" || fail trace
 fire 10
 rm -rf "$work/moved"
 mv "$log" "$work/moved"
