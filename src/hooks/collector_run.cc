@@ -90,14 +90,16 @@ class Rounds {
                   fmt::format("TRACE OFF channel {}, the log is full", number_));
     }
     const std::string control = printable(control_.path());
-    const Status status =
-        complete_log(control_, number_, folder_.folder(), Rest::Kept,
-                     fmt::format(", since its control file {} was removed", control));
+    Status why = complete_log(control_, number_, folder_.folder(), Rest::Kept,
+                              fmt::format(", since its control file {} was removed", control));
+    if (why.ok())
+      why = {Errc::Io, fmt::format("its control file {} was removed; {} is complete up to then",
+                                   control, printable(log_of(channel_)))};
     release_log(folder_.folder());
+    // Before the trace is over: who finds none asks why at once.
+    control_.note_why(number_, why.error().text());
     channel_.active = 0;
-    TW_RETURN_IF_ERROR(status);
-    return {Errc::Io, fmt::format("its control file {} was removed; {} is complete up to then",
-                                  control, printable(log_of(channel_)))};
+    return why;
   }
 
  private:
