@@ -43,10 +43,18 @@ bool ServerLoop::await_debugger() {
     if (link_.quitting() || link_.exhausted() || done_ || failed_) return false;
     if (alone_) watch_alone();
     else if (running_) run_unattended();
-    else link_.wait();
+    else wait_for_link();
   }
   notice(link_.peer());
   return true;
+}
+
+/// While no program runs, nobody waits for the target; threads that have to be let go are looked
+/// after meanwhile.
+void ServerLoop::wait_for_link() {
+  constexpr int kLookMs = 20;
+  target::Processes* const processes = target_.process_control();
+  link_.wait(processes != nullptr && processes->release_late() ? kLookMs : -1);
 }
 
 /// Ends early when the link has something new.
@@ -141,7 +149,7 @@ void ServerLoop::converse(agent::Session& session) {
     } while (session.proceed());
     if (session.finished() || link_.lost()) return;
     if (!session.running()) {
-      link_.wait();
+      wait_for_link();
       continue;
     }
     auto event = wait_watched();

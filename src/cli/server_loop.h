@@ -48,6 +48,7 @@ class ServerLoop {
   bool stays(const agent::Session& session, bool had_process) const;
   /// Was there a run that was told to do without a debugger? That it met nothing is news, too.
   bool traced_alone() const;
+  void wait_for_link();
   Result<std::optional<target::StopEvent>> wait_watched();
   void give_up(const Error& error);
   void run_unattended();

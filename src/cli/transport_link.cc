@@ -113,7 +113,7 @@ void Link::run() {
 }
 
 /// Polls once. Is there something new?
-bool Link::look(bool watching) {
+bool Link::look(bool watching, int most_ms) {
   struct pollfd fds[] = {{watching ? poke_read_.get() : -1, POLLIN, 0},
                          {quitting_ ? -1 : quit_fd_, POLLIN, 0},
                          {-1, POLLIN, 0}};
@@ -127,7 +127,7 @@ bool Link::look(bool watching) {
       fds[2].fd = connection_.input.get();
     }
   }
-  if (!at_once && ::poll(fds, 3, -1) < 0) return false;
+  if (!at_once && ::poll(fds, 3, most_ms) <= 0) return false;
   if (fds[0].revents != 0) {
     char sink[64];
     while (::read(poke_read_.get(), sink, sizeof sink) > 0) {

@@ -54,13 +54,14 @@ class Link {
   std::string take_input();
   /// False when the connection is lost.
   bool send(std::string_view bytes);
-  /// Blocks until something is new: a connection, input, a loss, the end. Or for no reason.
-  void wait() { look(false); }
+  /// Blocks until something is new: a connection, input, a loss, the end. Or for no reason, and no
+  /// longer than so many milliseconds; -1 = as long as it takes.
+  void wait(int most_ms = -1) { look(false, most_ms); }
 
  private:
   void watch(bool on);
   void run();
-  bool look(bool watching);
+  bool look(bool watching, int most_ms = -1);
   bool wants_connection() const { return open_ && !connected_ && !spent_; }
   bool accept();
   bool receive();

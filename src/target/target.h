@@ -104,6 +104,9 @@ class Processes {
   virtual Result<StopEvent> attach(Pid pid) = 0;
   /// Patches are taken out, the process runs on by itself.
   virtual Status detach(Pid pid) = 0;
+  /// Lets threads go that had not stopped when attach() gave up, if they have stopped since. True:
+  /// some have not yet. They stand still when they stop, until this, wait() or attach() is called.
+  virtual bool release_late() { return false; }
   /// The process is gone when this returns; no event follows.
   virtual Status kill(Pid pid) = 0;
   /// Which events are told. A child that is not told of is let go at once.

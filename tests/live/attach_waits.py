@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Attaching to a program one of whose threads cannot be stopped, since it is inside vfork(2): the
-server can be ended meanwhile, gives up by itself, and the program goes on as before."""
+server can be ended meanwhile, gives up by itself, and the program goes on as before, also under a
+server that goes on, too."""
 # timeout: 120
 
 import os
@@ -12,8 +13,9 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+import serve_client  # noqa: E402
 from rsp_client import status, wait_until  # noqa: E402
-from serve_common import TRACEWELL, Server, check, same  # noqa: E402
+from serve_common import TRACEWELL, Server, check, folder, same, server  # noqa: E402
 from trace_common import INFERIORS  # noqa: E402
 
 
@@ -55,9 +57,47 @@ def by_itself(server):
     return said
 
 
+def refused(where, client=None):
+    """The program that the server could not attach to, and the debugger that asked it to."""
+    program = subprocess.Popen([INFERIORS / "vforks"], stdout=subprocess.PIPE, text=True)
+    same(program.stdout.readline(), "ready\n", "the program")
+    wait_until(lambda: status(program.pid, "State").startswith("D"), "vfork")
+    client = client or serve_client.Client(f"unix:{where}")
+    client.say("!")
+    reply = client.say(f"vAttach;{program.pid:x}")
+    check(reply.startswith("E"), reply)
+    same(status(counting_thread(program.pid), "TracerPid"), "0", "the other thread is let go")
+    return program, client
+
+
+def goes_on(program):
+    os.kill(child_of(program.pid), signal.SIGUSR1)
+    same(program.wait(timeout=60), 7, "the program's own end")
+    program.stdout.close()
+
+
+def by_a_server_that_goes_on():
+    with folder() as work, server("--multi", f"unix:{work}/socket") as running:
+        where = f"{work}/socket"
+        wait_until(lambda: pathlib.Path(where).exists(), "the socket")
+        program, client = refused(where)
+        goes_on(program)  # while the debugger says nothing
+        program, client = refused(where, client)
+        client.vanish()
+        goes_on(program)  # while there is no debugger
+        program, client = refused(where)
+        os.kill(child_of(program.pid), signal.SIGUSR1)
+        check(client.say(f"vAttach;{program.pid:x}").startswith("T"), running.said())
+        client.say("D")
+        same(program.wait(timeout=60), 7, "the program's own end")
+        program.stdout.close()
+        client.vanish()
+
+
 def main():
     attaching(by_a_signal)
     attaching(by_itself)
+    by_a_server_that_goes_on()
 
 
 main()

@@ -24,7 +24,12 @@ class Client:
 
     def __init__(self, remote):
         host, port = remote.split(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=60)
+        if host == "unix":
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(60)
+            self.socket.connect(port)
+        else:
+            self.socket = socket.create_connection((host, int(port)), timeout=60)
         self.bytes = b""
         self.say("QStartNoAckMode")
         self.say("qSupported:")  # who says nothing but words may be a browser

@@ -60,7 +60,8 @@ Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> space) {
     found = false;
     for (const Tid tid : task_ids(pid)) {
       if (find(tid) != nullptr) continue;
-      if (trace(PTRACE_SEIZE, tid, 0, trace_options(false)) != 0) {
+      const bool ours = given_up_.erase(tid) != 0;  // it has not stopped since, and may now
+      if (!ours && trace(PTRACE_SEIZE, tid, 0, trace_options(false)) != 0) {
         const int why = errno;
         const auto task = proc_status(tid);
         if (why == ESRCH || !task || task->state == 'Z' || task->state == 'X') continue;
@@ -165,6 +166,7 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
   TW_RETURN_IF_ERROR(prepare());
   careful_ = has_foreign_children();
+  release_late();
   auto process = seize(pid, nullptr);
   if (!process.ok()) return std::move(process).error();
   const std::shared_ptr<AddressSpace> space = (*process)->space;

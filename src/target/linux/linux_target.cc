@@ -27,6 +27,7 @@ class LinuxProcesses final : public Processes {
   Result<StopEvent> attach(Pid pid) override { return tracer_.attach(pid); }
   Status detach(Pid pid) override { return tracer_.detach(pid); }
   Status kill(Pid pid) override { return tracer_.kill(pid); }
+  bool release_late() override { return tracer_.release_late(); }
   void report_forks(bool fork, bool vfork, bool exec) override {
     tracer_.tell_forks = fork;
     tracer_.tell_vforks = vfork;

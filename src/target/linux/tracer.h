@@ -59,8 +59,8 @@ class Tracer {
   Result<std::optional<StopEvent>> wait();
   void note(Tid tid, int status);
   void note_unborn(Tid tid, int status);
-  /// Blocks until this thread stands still or is gone.
-  bool await_stop(Tid tid);
+  bool await_stop(Tid tid);  // blocks until this thread stands still or is gone
+  bool release_late();       // Processes::release_late()
   void see_off();  // blocks until those that were killed as they were let go have ended
   void ring() { bell_.ring(); }
   Status prepare();

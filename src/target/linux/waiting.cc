@@ -123,6 +123,8 @@ bool Tracer::wait_carefully(bool block) {
       if (take_status(thread->tid) == Came::Status) return true;
     for (const Tid tid : dying_)
       if (take_status(tid) == Came::Status) return true;
+    for (const Tid tid : given_up_)
+      if (take_status(tid) == Came::Status) return true;
     if (bell_.pid() != 0 && take_status(bell_.pid()) == Came::Status) return true;
     if (!block) return false;
     const timespec pause{0, 1'000'000};
@@ -159,6 +161,12 @@ bool Tracer::await_stop(Tid tid) {
     const Came came = take_status(tid);
     if (came == Came::NotOurs || (came == Came::Nothing && !wait_once(true))) return false;
   }
+}
+
+bool Tracer::release_late() {
+  for (const Tid tid : std::vector<Tid>(given_up_.begin(), given_up_.end()))
+    if (take_status(tid) == Came::NotOurs) given_up_.erase(tid);
+  return !given_up_.empty();
 }
 
 /// They end in an order of their own, the leader of a process behind all others of it.
