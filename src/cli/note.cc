@@ -1,8 +1,5 @@
 // tracewell note FILE [N [TEXT]]: what people want to remember of steps.
-#include <sys/file.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/open.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/counted.h"
 #include "cli/notes_file.h"
+#include "cli/notes_turn.h"
 #include "cli/trace_files.h"
 #include "formats/jsonl.h"
 #include "timeline/step_store.h"
@@ -105,20 +102,10 @@ Status read_for_change(const std::string& path, const NotedTrace& noted, std::ve
   return {};
 }
 
-/// Who writes notes of the same trace at the same time waits until this is closed. The notes' file
-/// is another one each time, so it is the trace that is locked; which takes no right to write.
-UniqueFd take_turn(const std::string& trace) {
-  auto opened = open_named(trace);
-  UniqueFd fd = opened.ok() ? *std::move(opened) : UniqueFd();
-  while (fd.valid() && ::flock(fd.get(), LOCK_EX) != 0 && errno == EINTR) {
-  }
-  return fd;
-}
-
 Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, NotedTrace& noted) {
   const std::string path = notes_path(options.input.path);
   const InputFile& trace = *noted.trace.file;
-  const UniqueFd turn = take_turn(options.input.path);
+  TW_ASSIGN_OR_RETURN(const NotesTurn turn, NotesTurn::take(path));
   if (options.clear) {
     TW_RETURN_IF_ERROR(noted.own().empty() ? delete_notes(path) : write_notes(path, trace, {}));
     return static_cast<int>(kOk);

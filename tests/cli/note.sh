@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# timeout: 200
 # tracewell note: notes beside a trace, and what becomes of them.
 . "$(dirname "$0")/common.sh"
 data=$TRACEWELL_SOURCE/tests/formats/data
@@ -204,5 +205,49 @@ done
 wait
 expect 0 note "$work/many.trace64"
 lines 12
+[ -e "$work/many.trace64.notes.lock" ] && fail 'a lock is left'
+
+# Whoever may read a trace, or its notes, may lock them, and keeps nobody from noting.
+held=$work/held.trace64
+cp "$cases/data/synthetic_threads_fixed.trace64" "$held"
+timeout 60 flock -x "$held" "$tracewell" note "$held" 1 one || fail "a lock of the trace: $?"
+timeout 60 flock -x "$held.notes" "$tracewell" note "$held" 2 two || fail "a lock of notes: $?"
+expect 0 note "$held"
+lines 2
+
+# Who waits for another command says so in the end, and is ended by signals meanwhile.
+python3 - "$tracewell" "$held" <<'PYTHON' || fail 'waiting for a turn'
+import fcntl, os, signal, subprocess, sys
+tracewell, trace = sys.argv[1:]
+lock = trace + ".notes.lock"
+with open(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    note = [tracewell, "note", trace, "3", "three"]
+    ran = subprocess.run(note, capture_output=True, timeout=100)
+    assert ran.returncode == 4 and b"holds " + lock.encode() in ran.stderr, ran
+    for number in signal.SIGINT, signal.SIGTERM:
+        waits = subprocess.Popen(note)
+        files = f"/proc/{waits.pid}/fd/"
+
+        def opened():
+            for name in os.listdir(files):
+                try:
+                    yield os.readlink(files + name)
+                except FileNotFoundError:
+                    pass
+        while lock not in opened():
+            assert waits.poll() is None, waits.returncode
+        waits.send_signal(number)
+        assert waits.wait(100) == -number, waits.returncode
+PYTHON
+# One that is left is nobody's.
+expect 0 note "$held" 3 three
+[ -e "$held.notes.lock" ] && fail 'the lock is still there'
+mkdir "$held.notes.lock"
+expect 2 note "$held" 4 four
+has 'it is no regular file; the file is there while notes are written' err
+rmdir "$held.notes.lock"
+expect 0 note "$held"
+lines 3
 
 finish

@@ -1,0 +1,38 @@
+// Whose turn it is to write FILE.notes: two commands that change notes of one trace at the same
+// time must not lose what the other one wrote.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/result.h"
+
+namespace tracewell::cli {
+
+/// Holds the file FILE.notes.lock, beside the notes, and locks it (base/file_lock.h). Only its
+/// owner and root can open that file. A lock of the trace, or of its notes, would be anybody's who
+/// may read them.
+class NotesTurn {
+ public:
+  /// Waits for others of this user's, as long as they come to an end. `notes` is the path of the
+  /// notes. Io: one of them has been at it for kWaitSeconds, or nothing can be made in the folder.
+  /// InvalidArgument: the file is somebody else's, and has been there for kWaitSeconds.
+  static Result<NotesTurn> take(const std::string& notes);
+  static constexpr int kWaitSeconds = 10;
+
+  NotesTurn(NotesTurn&&) noexcept = default;
+  NotesTurn& operator=(NotesTurn&&) = delete;
+  /// The file goes. One that a command leaves which is killed is nobody's, and the next one takes
+  /// it.
+  ~NotesTurn();
+
+ private:
+  NotesTurn(Folder::Entry at, UniqueFd file) : at_(std::move(at)), file_(std::move(file)) {}
+
+  Folder::Entry at_;
+  UniqueFd file_;  // locked
+};
+
+}  // namespace tracewell::cli
