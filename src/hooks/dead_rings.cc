@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "hooks/collector.h"
 #include "hooks/control.h"
+#include "hooks/holes.h"
 #include "hooks/log_clock.h"
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
@@ -58,9 +59,10 @@ uint64_t bytes_of(const tracewell_ring& head) {
 }
 
 std::optional<DeadRing> ring_of(std::shared_ptr<InputFile> file) {
-  const Bytes bytes = file->bytes();
+  Bytes bytes = file->bytes();
   const auto head = ring_head(bytes);
   if (!head) return std::nullopt;
+  bytes = bytes.first(std::min<uint64_t>(bytes_of(*head), bytes.size()));
   std::string path = file->path();
   return DeadRing{*head, std::move(file), bytes, std::move(path)};
 }
@@ -102,12 +104,15 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
       rest = rest.subspan(std::min<uint64_t>(used, rest.size()));
     }
   std::set<std::string_view> named;
+  std::set<std::pair<uint64_t, uint64_t>> read;  // a file with many names, or heads, is one ring
   for (const symbols::CoreMapping& mapping : core.mappings) {
     if (!named.insert(mapping.path).second) continue;
     auto found = InputFile::open_found(std::string(mapping.path));
     if (!found.ok() && found.error().code != Errc::NotFound)
       out.left_out.push_back(left_out(found.error()));
     if (!found.ok()) continue;
+    const FileFacts& facts = (*found)->facts();
+    if (!read.emplace(facts.device, facts.inode).second) continue;
     if (auto ring = ring_of(*std::move(found))) add(*std::move(ring), known, out.rings);
   }
   return out;
@@ -208,32 +213,39 @@ Result<Folder> prepare_log(const tracewell_ring& head, const std::string& path,
   return log;
 }
 
-Status write_piece(int fd, Bytes piece, const std::string& path) {
-  while (!piece.empty()) {
-    const ssize_t done = ::write(fd, piece.data(), piece.size());
+Status write_at(int fd, uint64_t at, Bytes bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return errno_error("cannot write " + printable(path));
-    piece = piece.subspan(static_cast<size_t>(done));
+    at += static_cast<uint64_t>(done);
+    bytes = bytes.subspan(static_cast<size_t>(done));
   }
   return {};
 }
 
-/// A file in the log's folder of rings, as large as the ring was.
+/// A file in the log's folder of rings, as large as the ring was. Its pages of zeros are holes: a
+/// core file has most of them nowhere on the disk, and a small one may tell of more than fits.
 Status put_ring(const DeadRing& ring, const Folder& rings) {
-  const std::string name = name_of(ring.head);
+  const std::string name = name_of(ring.head), path = rings.path_of(name);
   const auto there = rings.facts_of_name(name);
   if (!ring.path.empty() && there && there->is_same(ring.file->facts())) return {};
   TW_ASSIGN_OR_RETURN(const UniqueFd fd, rings.open_own(name, Folder::Make::New));
   std::vector<uint8_t> piece;
+  uint64_t at = 0;
   for (Bytes rest = ring.bytes; !rest.empty(); rest = rest.subspan(piece.size())) {
     // A copy: what is cut off meanwhile reads as zeros, and cannot be written from where it is.
     const Bytes first = rest.first(std::min(rest.size(), kPieceBytes));
     piece.assign(first.begin(), first.end());
-    TW_RETURN_IF_ERROR(write_piece(fd.get(), piece, rings.path_of(name)));
+    for (Bytes left = piece; !left.empty();) {
+      const ZeroRun zeros = find_zeros(left, 1);
+      TW_RETURN_IF_ERROR(write_at(fd.get(), at, left.first(zeros.at), path));
+      at += zeros.at + zeros.bytes;
+      left = left.subspan(zeros.at + zeros.bytes);
+    }
   }
-  if (ring.bytes.size() < bytes_of(ring.head) &&
-      ::ftruncate(fd.get(), static_cast<off_t>(bytes_of(ring.head))) != 0)
-    return errno_error("cannot write " + printable(rings.path_of(name)));
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes_of(ring.head))) != 0)
+    return errno_error("cannot write " + printable(path));
   return {};
 }
 

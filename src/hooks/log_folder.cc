@@ -15,7 +15,9 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
+#include "base/open.h"
 #include "base/text.h"
+#include "hooks/holes.h"
 #include "ring/hook_packet.h"
 
 namespace tracewell::hooks {
@@ -52,6 +54,24 @@ Status write_all(int fd, Bytes head, Bytes rest, const Folder& folder, const std
     head = head.subspan(of_head);
     rest = rest.subspan(static_cast<size_t>(done) - of_head);
   }
+  return {};
+}
+
+/// The same at the end of a file that is open for appending. Of a packet out of a core file nearly
+/// all may be zeros that are nowhere on the disk: they are passed over, and so nowhere in the log.
+Status write_packet(int fd, Bytes head, Bytes records, const Folder& folder,
+                    const std::string& name) {
+  constexpr size_t kPagesMin = 4;  // a hole costs two system calls
+  do {
+    const ZeroRun zeros = find_zeros(records, kPagesMin);
+    TW_RETURN_IF_ERROR(write_all(fd, head, records.first(zeros.at), folder, name));
+    head = {};
+    records = records.subspan(zeros.at + zeros.bytes);
+    if (zeros.bytes == 0) break;
+    TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd, folder.path_of(name)));
+    if (::ftruncate(fd, static_cast<off_t>(facts.bytes + zeros.bytes)) != 0)
+      return errno_error("cannot write " + printable(folder.path_of(name)));
+  } while (!records.empty());
   return {};
 }
 
@@ -203,8 +223,8 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   if (!stream.part || stream.part->bytes + bytes > part_bytes_) begin_part(head, stream);
   TW_RETURN_IF_ERROR(open_part(head.stream, stream));
   TW_RETURN_IF_ERROR(
-      write_all(stream.file.get(), {reinterpret_cast<const uint8_t*>(&head), sizeof head}, records,
-                *folder_, stream.part->name));
+      write_packet(stream.file.get(), {reinterpret_cast<const uint8_t*>(&head), sizeof head},
+                   records, *folder_, stream.part->name));
   stream.part->bytes += bytes;
   stream.part->records += head.records;
   bytes_ += bytes;

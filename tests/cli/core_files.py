@@ -3,6 +3,9 @@
   core_files.py OUT names PATH...               one note with a mapping for each path
   core_files.py OUT notes HEADERS MAPPINGS      so many headers of one note of so many mappings
   core_files.py OUT segments HEADERS BYTES      so many headers of one segment: all of the file
+  core_files.py OUT rings COUNT [whole]         so many rings of 256 MiB, of one session: holes but
+                                                for their heads and, if `whole`, for those of
+                                                packets that say they are full of records
 """
 import struct
 import sys
@@ -10,6 +13,11 @@ import sys
 HEAD, ENTRY = 64, 56
 NT_FILE = 0x46494C45
 PT_LOAD, PT_NOTE = 1, 4
+# include/tracewell/hook_layout.h
+PAGE, SLOTS, PACKET_BYTES = 4096, 64, 4 << 20
+RING_BYTES = PAGE + SLOTS * PACKET_BYTES
+RING_MAGIC, RING_VERSION, PACKET_MAGIC, STREAM, WHOLE = 0x676E697268577754, 3, 0xC1FC1FC1, 1, 3
+UUID, PID, IDENTITY = b"U" * 16, 99999, 1
 
 
 def header(count):
@@ -30,9 +38,38 @@ def note(paths):
     return struct.pack("<III", 5, len(text), NT_FILE) + b"CORE\0\0\0\0" + text
 
 
+def ring_head(number):
+    return struct.pack("<Q11I", RING_MAGIC, RING_VERSION, PACKET_BYTES, SLOTS, 0, PID, number, 1,
+                       0, 0, 0, 0).ljust(64 + 8 * SLOTS, b"\0") + struct.pack(
+        "<QqqQ16sQQQII", 1, 1, 1, 10**9, UUID, 0, IDENTITY, 5000, 65536, 0)
+
+
+def packet_head(ring, number):
+    bits = 8 * PACKET_BYTES
+    return struct.pack("<I16sI8Q4I3Q6I", PACKET_MAGIC, UUID, STREAM, IDENTITY + ring, bits, bits, 1,
+                       1, 0, number, 0, PID, PID, 0, WHOLE, 0, IDENTITY, 5000, ring, 0, 65536, 0, 0,
+                       0)
+
+
+def write_rings(file, count, whole):
+    at = (HEAD + ENTRY * count + PAGE - 1) // PAGE * PAGE
+    places = [at + RING_BYTES * i for i in range(count)]
+    file.write(header(count) + b"".join(segment(PT_LOAD, at, RING_BYTES) for at in places))
+    for ring, at in enumerate(places):
+        file.seek(at)
+        file.write(ring_head(ring))
+        for slot in range(SLOTS if whole else 0):
+            file.seek(at + PAGE + slot * PACKET_BYTES)
+            file.write(packet_head(ring, slot))
+    file.truncate(at + RING_BYTES)
+
+
 def main():
     out, what, *words = sys.argv[1:]
     with open(out, "wb") as file:
+        if what == "rings":
+            write_rings(file, int(words[0]), "whole" in words)
+            return
         if what == "segments":
             count, size = map(int, words)
             file.write(header(count) + segment(PT_LOAD, 0, size) * count)

@@ -21,4 +21,27 @@ has 'the core file is damaged: 59999 of its segments of notes begin inside other
 hostile segments 60000 100000000
 has 'the core file is damaged: 59999 of its segments of memory begin inside others' err
 has 'the first at offset 0x0' err
+
+# What is holes in a core file is written nowhere: some KB of it told of gigabytes.
+written() {  # RINGS [whole]: they are put into a log, and less than a MiB goes out for that
+  rm -rf "$work/log"
+  python3 "$TRACEWELL_SOURCE/tests/cli/core_files.py" "$work/core" rings "$@" || fail 'no core file'
+  python3 - "$tracewell" trcdead -o "$work/log" "$work/core" >"$work/out" 2>&1 <<'PYTHON' ||
+import os, subprocess, sys
+ran = subprocess.Popen(sys.argv[1:])
+os.waitid(os.P_PID, ran.pid, os.WEXITED | os.WNOWAIT)
+with open(f"/proc/{ran.pid}/io") as file:  # it has ended, and says still what it did
+    written = int(next(line for line in file if line.startswith("wchar:")).split()[1])
+assert ran.wait() == 0, ran.returncode
+assert written < 1 << 20, written
+PYTHON
+    fail "trcdead of a core file of rings $*: $(tail -1 "$work/out")"
+}
+written 3
+has ' of 3 rings'
+written 1 whole
+has ' of 1 ring'
+# The log is nonetheless what the packets said.
+bytes=$(find "$work/log" -name '99999-*' -printf '%s\n' | awk '{sum += $1} END {print sum}')
+[ "$bytes" = $((64 * 4194304)) ] || fail "the log: $(ls -l "$work/log")"
 finish
