@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "agent/shown_text.h"
+
 namespace tracewell::agent {
 namespace {
 
@@ -151,7 +153,7 @@ void add_string(std::string& out, const Directive& one, uint64_t address,
                 const StringReader& read_string) {
   const size_t most = std::min<uint64_t>(one.precision.value_or(kStringBytesMax), kStringBytesMax);
   const std::string text = address == 0 ? "(null)" : read_string(address, most);
-  add_padded(out, one, "", std::string_view(text).substr(0, most), false);
+  add_padded(out, one, "", shown_text(std::string_view(text).substr(0, most)), false);
 }
 
 void add_value(std::string& out, const Directive& one, uint64_t value,
@@ -160,7 +162,7 @@ void add_value(std::string& out, const Directive& one, uint64_t value,
     case 's': return add_string(out, one, value, read_string);
     case 'c': {
       const char c = static_cast<char>(value);
-      return add_padded(out, one, "", {&c, 1}, false);
+      return add_padded(out, one, "", shown_text({&c, 1}), false);
     }
     case 'p': return add_padded(out, one, "", value ? fmt::format("{:#x}", value) : "(nil)", false);
     case 'd':

@@ -21,7 +21,9 @@ using StringReader = std::function<std::string(uint64_t address, size_t max)>;
 
 /// Directives: flags `-+ #0`, width, precision; hh h l ll z j t; d i u o x X c s p f F e E g G and
 /// %%. A floating-point value is the bits of a double. `\a \b \e \f \n \r \t \v \\ \" \NNN` are
-/// still two characters (or up to four) in `format`. A null %s is "(null)", a null %p "(nil)".
+/// still two characters (or up to four) in `format`. A null %s is "(null)", a null %p "(nil)". What
+/// %s and %c print is the program's: shown_text() of it, which is what a width counts. A precision
+/// counts the program's bytes.
 Result<std::string> format_text(std::string_view format, std::span<const uint64_t> arguments,
                                 const StringReader& read_string);
 

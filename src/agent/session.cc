@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/packets.h"
+#include "agent/shown_text.h"
 
 namespace tracewell::agent {
 
@@ -146,10 +147,12 @@ void Session::drain_waiting() {
 std::string Session::take_output() { return std::exchange(output_, {}); }
 
 void Session::console(std::string_view text) {
+  const std::string shown = shown_text(text);
   // A packet has room for its size in characters, and each byte takes two.
-  for (; !text.empty(); text.remove_prefix(std::min(text.size(), kPacketBytesMax / 4))) {
+  constexpr size_t kPieceBytes = kPacketBytesMax / 4;
+  for (size_t at = 0; at < shown.size(); at += kPieceBytes) {
     Reply out;
-    out.text("O").hex(as_bytes(text.substr(0, kPacketBytesMax / 4)));
+    out.text("O").hex(as_bytes(shown).subspan(at, std::min(kPieceBytes, shown.size() - at)));
     send(out.str());
   }
 }

@@ -137,6 +137,7 @@ class Session {
   void finish() { finished_ = true; }
   void finish_server() { finished_ = server_exit_ = true; }
   /// Console text for the debugger's user: only while it waits for a stop or a monitor command.
+  /// What could act on a terminal is escaped (agent/shown_text.h).
   void console(std::string_view text);
   void notice(std::string_view line) const;
   /// Did the user disable the packet of that name? A trailing separator does not count.

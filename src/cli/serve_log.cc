@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/shown_text.h"
 #include "base/named.h"
 #include "base/text.h"
 
@@ -47,10 +48,11 @@ bool ServeLog::set(std::string_view name, std::string_view value) {
 }
 
 void ServeLog::notice(std::string_view line) const {
+  const std::string shown = agent::shown_text(line);
   // Line by line, at once: scripts wait for these.
-  fmt::print(stderr, "{}\n", line);
+  fmt::print(stderr, "{}\n", shown);
   std::fflush(stderr);
-  if (debug && file_) print(line);
+  if (debug && file_) print(shown);
 }
 
 void ServeLog::packet(bool received, std::string_view packet) const {

@@ -83,6 +83,22 @@ TEST(FormatText, KnowsCharactersPointersAndEscapes) {
   EXPECT_EQ(formatted("100%%"), "100%");
 }
 
+/// What the program has in its memory must not act on a terminal; what the user typed may.
+TEST(FormatText, ShowsControlCharactersOfTheProgramEscaped) {
+  const StringReader reader = [](uint64_t address, size_t max) {
+    return std::string(address == 1 ? "\033]0;owned\007 \302\233\r\302\256\377 a\tb\n" : "\033[1m")
+        .substr(0, max);
+  };
+  EXPECT_EQ(formatted("%s|", {1}, reader),
+            "\\x1b]0;owned\\x07 \\xc2\\x9b\\x0d\302\256\\xff a\tb\n|");
+  EXPECT_EQ(formatted("%c%c%c%c|", {033, 0x9b, '\n', '\t'}), "\\x1b\\x9b\n\t|");
+  EXPECT_EQ(formatted("%c|", {0}), "\\x00|");
+  // A precision counts what is read, a width what is shown.
+  EXPECT_EQ(formatted("[%.1s][%9s][%-9s][%3c]", {2, 2, 2, 7}, reader),
+            "[\\x1b][ \\x1b[1m][\\x1b[1m ][\\x07]");
+  EXPECT_EQ(formatted(R"(\033[1m%s\e[0m)", {2}, reader), "\033[1m\\x1b[1m\033[0m");
+}
+
 TEST(FormatText, RefusesWhatItCannotDo) {
   for (const char* format : {"%", "%5", "%n", "%*d", "%1$d", "%ls", "%lc", "%Lf", "%S", "%hhn"})
     EXPECT_TRUE(formatted(format, {1, 2}).starts_with("error: ")) << format;

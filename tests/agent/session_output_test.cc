@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/session.h"
+#include "base/hex.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"
 
@@ -50,6 +51,13 @@ TEST_F(SessionOutput, PausesUntilItIsTakenAndLosesNothing) {
     taken += some;
   } while (session_->proceed());
   EXPECT_EQ(taken.size(), asked * once.size());
+}
+
+/// Remarks may have names in them that a program chose.
+TEST_F(SessionOutput, WhatGdbPrintsActsOnNoTerminal) {
+  session_->console("lib\033]0;x\007.so:\ta\n");
+  EXPECT_EQ(session_->take_output(),
+            rsp::frame("O" + to_hex(as_bytes("lib\\x1b]0;x\\x07.so:\ta\n")), false));
 }
 
 }  // namespace
