@@ -34,11 +34,8 @@ class FoldedWriter final : public Sink {
 
   Status begin(const Catalog& catalog) override {
     map_ = ModuleMap(catalog);
-    for (const Module& one : catalog.modules) {
-      std::string name = ModuleMap::short_name(one);
-      std::replace(name.begin(), name.end(), ';', ':');
-      names_.push_back(std::move(name));
-    }
+    names_ = ModuleMap::short_names(catalog, steps_);
+    for (std::string& name : names_) std::replace(name.begin(), name.end(), ';', ':');
     tree_.emplace(catalog.machine);
     return {};
   }

@@ -26,7 +26,7 @@ class ModoffWriter final : public Sink {
 
   Status begin(const Catalog& catalog) override {
     map_ = ModuleMap(catalog);
-    for (const Module& one : catalog.modules) names_.push_back(ModuleMap::short_name(one));
+    names_ = ModuleMap::short_names(catalog, steps_);
     offsets_.resize(names_.size());
     return {};
   }

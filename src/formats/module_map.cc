@@ -7,6 +7,16 @@
 #include "base/text.h"
 
 namespace tracewell::formats {
+namespace {
+
+/// Behind the last `/` or `\`.
+std::string_view file_name(const Module& module) {
+  const std::string_view path = module.path;
+  const size_t at = path.find_last_of("/\\");
+  return at == std::string_view::npos ? path : path.substr(at + 1);
+}
+
+}  // namespace
 
 ModuleMap::ModuleMap(const Catalog& catalog) {
   for (uint32_t i = 0; i < catalog.modules.size(); ++i)
@@ -37,9 +47,28 @@ std::optional<ModuleMap::Place> ModuleMap::find(uint64_t address) const {
 }
 
 std::string ModuleMap::short_name(const Module& module) {
-  const std::string_view path = module.path;
-  const size_t at = path.find_last_of("/\\");
-  return printable(at == std::string_view::npos ? path : path.substr(at + 1));
+  constexpr size_t kUtf8Max = 4;
+  const std::string_view name = file_name(module);
+  if (name.size() <= kShortNameBytesMax) return printable(name);
+  // Not in the middle of a character.
+  size_t end = kShortNameBytesMax;
+  while (end > kShortNameBytesMax - kUtf8Max && (static_cast<uint8_t>(name[end]) & 0xc0) == 0x80)
+    --end;
+  return printable(name.substr(0, end)) + "…";
+}
+
+std::vector<std::string> ModuleMap::short_names(const Catalog& catalog, StepsOnly& steps) {
+  std::vector<std::string> out;
+  uint64_t cut = 0;
+  for (const Module& one : catalog.modules) {
+    out.push_back(short_name(one));
+    cut += file_name(one).size() > kShortNameBytesMax;
+  }
+  if (cut != 0)
+    steps.count(fmt::format("module{{'s name is|s' names are}} cut after {} bytes",
+                            kShortNameBytesMax),
+                cut);
+  return out;
 }
 
 std::vector<std::string> ModuleMap::refuses(const Catalog& catalog) {
