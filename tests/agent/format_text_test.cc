@@ -94,7 +94,7 @@ TEST(FormatText, ShowsControlCharactersOfTheProgramEscaped) {
   EXPECT_EQ(formatted("%c%c%c%c|", {033, 0x9b, '\n', '\t'}), "\\x1b\\x9b\n\t|");
   EXPECT_EQ(formatted("%c|", {0}), "\\x00|");
   // A precision counts what is read, a width what is shown.
-  EXPECT_EQ(formatted("[%.1s][%9s][%-9s][%3c]", {2, 2, 2, 7}, reader),
+  EXPECT_EQ(formatted("[%.1s][%8s][%-8s][%3c]", {2, 2, 2, 7}, reader),
             "[\\x1b][ \\x1b[1m][\\x1b[1m ][\\x07]");
   EXPECT_EQ(formatted(R"(\033[1m%s\e[0m)", {2}, reader), "\033[1m\\x1b[1m\033[0m");
 }
