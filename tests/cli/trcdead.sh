@@ -97,7 +97,8 @@ expect 4 trcdead "$work/none"
 mkfifo "$work/fifo"
 trace -a -f -o "$work/live"
 "$work/dies" "cat '$work/fifo'" >/dev/null 2>&1 &
-until [ "$(find "$work/live/.rings" -type f | wc -l)" = 1 ]; do sleep 0.01; done
+# What makes the file a ring is written last.
+until grep -rqa TwWhring "$work/live/.rings"; do sleep 0.01; done
 rm -rf "$work/run/tracewell"
 expect 2 trcdead "$work/live"
 has 'still writes to' err
