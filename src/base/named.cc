@@ -5,10 +5,12 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/open.h"
+#include "base/planted.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -36,15 +38,28 @@ Error no_place(Error error) {
   return error;
 }
 
-/// What is there, which is no link any more.
-Result<UniqueFd> open_there(const Place& place, int flags, const std::string& path) {
-  UniqueFd fd;
-  if (place.folder.valid())
-    fd = UniqueFd(::openat(place.folder.get(), place.name.c_str(), flags | O_NOFOLLOW));
-  else
-    fd = UniqueFd(::open(fmt::format("/proc/self/fd/{}", place.at.get()).c_str(), flags));
+/// Where there is no /proc: by its name, which may be another file's by now.
+Result<UniqueFd> open_by_name(const Place& place, const NamedUse& use, const std::string& path) {
+  const int flags = (flags_of(use) & ~O_TRUNC) | O_NOFOLLOW;
+  UniqueFd fd(::openat(place.folder.get(), place.name.c_str(), flags));
   if (!fd.valid()) return failed_for("open", path);
-  return fd;
+  const auto facts = facts_of(fd.get(), path);
+  if (!facts.ok() || !facts->is_same(place.facts)) errno = EACCES;
+  else if (!use.truncate || ::ftruncate(fd.get(), 0) == 0) return fd;
+  return failed_for("open", path);
+}
+
+/// What is there, which is no link any more, and was looked at.
+Result<UniqueFd> open_there(const Place& place, const NamedUse& use, const std::string& path) {
+  if (Status allowed = check_not_planted(place, path); !allowed) {
+    errno = EACCES;
+    return std::move(allowed).error();
+  }
+  const std::string held = fmt::format("/proc/self/fd/{}", place.at.get());
+  UniqueFd fd(::open(held.c_str(), flags_of(use)));
+  if (fd.valid()) return fd;
+  if (errno == ENOENT && place.folder.valid()) return open_by_name(place, use, path);
+  return failed_for("open", path);
 }
 
 }  // namespace
@@ -62,7 +77,7 @@ Result<UniqueFd> open_named_for(const std::string& path, const NamedUse& use) {
     const bool there = place->at.valid();
     errno = there && use.create && use.exclusive ? EEXIST : !there && !use.create ? ENOENT : 0;
     if (errno != 0) return failed_for("open", path);
-    if (there) return open_there(*place, flags, path);
+    if (there) return open_there(*place, use, path);
     UniqueFd fd(::openat(place->folder.get(), place->name.c_str(),
                          flags | O_CREAT | O_EXCL | O_NOFOLLOW, use.mode));
     if (fd.valid()) return fd;

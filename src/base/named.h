@@ -19,8 +19,9 @@ struct NamedUse {
   uint32_t mode = 0666;  // of a new one, less the umask
 };
 
-/// Links are followed; where the file is written to, cut or made, only this user's and root's. On
-/// failure errno says why: EACCES for another user's link.
+/// Links are followed; where the file is written to, cut or made, only this user's and root's, and
+/// no file that base/planted.h refuses is opened. On failure errno says why: EACCES for another
+/// user's link or file.
 Result<UniqueFd> open_named_for(const std::string& path, const NamedUse& use);
 
 /// Removes a file, or a link itself. The same rule for links on the way, and for errno.

@@ -16,6 +16,7 @@
 #include "base/leftovers.h"
 #include "base/open.h"
 #include "base/patient.h"
+#include "base/planted.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -141,6 +142,7 @@ Result<OutputFile> OutputFile::create_at(Place place, const std::string& path, E
   if (there && place.facts.kind == FileFacts::Kind::Folder)
     return not_written(path, "it is a directory");
   if (there && (place.facts.kind != FileFacts::Kind::Regular || !place.folder.valid())) {
+    TW_RETURN_IF_ERROR(check_not_planted(place, path));
     file.fd_ = open_special(place);
     if (!file.fd_.valid()) return errno_error("cannot write " + printable(path));
     return file;

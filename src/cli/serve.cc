@@ -156,8 +156,8 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   ServeLog& log = settings.log;
   log.debug = !options.debug.empty();
   log.packets = options.remote_debug;
-  if (!options.debug_file.empty() && !log.set_file(options.debug_file))
-    return conventions.fail(errno_error("cannot write " + options.debug_file));
+  if (auto status = log.set_file(options.debug_file); !status)
+    return conventions.fail(std::move(status).error().within("--debug-file"));
   if (!log.set_format(options.debug_format))
     return conventions.fail({Errc::InvalidArgument, "--debug-format: none, timestamp or all", {}});
   settings.saves.set_overwrite(options.save_overwrite);

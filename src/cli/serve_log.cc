@@ -14,17 +14,19 @@ ServeLog::~ServeLog() {
   if (file_) std::fclose(file_);
 }
 
-bool ServeLog::set_file(const std::string& path) {
+Status ServeLog::set_file(const std::string& path) {
   std::FILE* file = nullptr;
   if (!path.empty()) {
-    auto fd = open_named_for(path,
-                             {.read = false, .write = true, .create = true, .truncate = true});
-    if (!fd || !(file = ::fdopen(fd->get(), "w"))) return false;
-    fd->release();
+    TW_ASSIGN_OR_RETURN(
+        UniqueFd fd,
+        open_named_for(path, {.read = false, .write = true, .create = true, .truncate = true}));
+    file = ::fdopen(fd.get(), "w");
+    if (!file) return errno_error("cannot write " + printable(path));
+    fd.release();
   }
   if (file_) std::fclose(file_);
   file_ = file;
-  return true;
+  return {};
 }
 
 bool ServeLog::set_format(std::string_view text) {
@@ -39,7 +41,11 @@ bool ServeLog::set_format(std::string_view text) {
 }
 
 bool ServeLog::set(std::string_view name, std::string_view value) {
-  if (name == "debug-file") return set_file(std::string(value));
+  if (name == "debug-file") {
+    const Status set = set_file(std::string(value));
+    if (!set) notice("debug-file: " + set.error().text());
+    return set.ok();
+  }
   if (name == "debug-format") return set_format(value);
   bool* flag = name == "debug" ? &debug : name == "remote-debug" ? &packets : nullptr;
   if (!flag || (value != "0" && value != "1")) return false;

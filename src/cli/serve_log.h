@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/result.h"
 
 namespace tracewell::cli {
 
@@ -19,11 +20,12 @@ class ServeLog {
   bool debug = false;
   bool packets = false;
   bool timestamps = false;
-  /// Where debugging output goes: a file that is made anew; "" = standard error. False: it cannot.
-  bool set_file(const std::string& path);
+  /// Where debugging output goes: a file that is made anew; "" = standard error.
+  Status set_file(const std::string& path);
   /// "all", "none", "timestamp", or several with commas.
   bool set_format(std::string_view text);
-  /// `monitor set NAME VALUE`.
+  /// `monitor set NAME VALUE`. False: there is no such setting or value, or, as a notice says, the
+  /// file cannot be written.
   bool set(std::string_view name, std::string_view value);
 
   /// One line on standard error.

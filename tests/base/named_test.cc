@@ -102,6 +102,46 @@ TEST_F(Named, LinksOfOthersAreOnlyReadThrough) {
   EXPECT_TRUE(remove_named(at("link")).ok()) << "the link itself is not followed";
 }
 
+/// As /tmp is. The kernel refuses it where it is told to, to those who would make a file.
+TEST_F(Named, WhatOthersPutIntoAStickyFolderIsNotWrittenTo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can make another user's file";
+  constexpr uid_t kOther = 65534, kFolders = 65533;
+  const auto own = [&](const std::string& path, uid_t owner) {
+    ASSERT_EQ(::chown(path.c_str(), owner, owner), 0);
+  };
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0666), 0);
+  const UniqueFd reader(::open(at("fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  fs::create_directory(at("folder"));
+  ASSERT_EQ(::chmod(folder_.c_str(), 01777), 0);
+  own(folder_, kFolders);
+  for (const char* name : {"file", "fifo", "folder"}) own(at(name), kOther);
+  for (const NamedUse& use : {kWrite, kMake, kAnew, NamedUse{.read = false, .write = true}}) {
+    EXPECT_EQ(open(at("file"), use), EACCES);
+    EXPECT_EQ(open(at("fifo"), use), EACCES);
+  }
+  const auto refused = open_named_for(at("fifo"), kWrite);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Errc::InvalidArgument);
+  EXPECT_NE(refused.error().message.find(at("fifo") + ": a FIFO of user "), std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(fs::file_size(at("file")), 4u);
+  EXPECT_EQ(open(at("folder"), kWrite), EISDIR);
+  EXPECT_EQ(open(at("file"), {}), 0) << "it may be read";
+  EXPECT_EQ(open(at("file"), kNew), EEXIST);
+  EXPECT_EQ(open("/proc/self/fd/" + std::to_string(reader.get()), kWrite), 0) << "open already";
+  for (const uid_t owner : {kFolders, uid_t{0}}) {
+    own(at("file"), owner);
+    EXPECT_EQ(open(at("file"), kMake), 0);
+  }
+  own(at("file"), kOther);
+  for (const mode_t mode : {0777u, 01755u}) {
+    ASSERT_EQ(::chmod(folder_.c_str(), mode), 0);
+    EXPECT_EQ(open(at("file"), kMake), 0);
+  }
+  ASSERT_EQ(::chmod(folder_.c_str(), 01775), 0);
+  EXPECT_EQ(open(at("file"), kMake), EACCES);
+}
+
 TEST_F(Named, ANamelessFileLeavesNothing) {
   auto fd = open_nameless(folder_);
   ASSERT_TRUE(fd.ok());

@@ -92,6 +92,39 @@ if [ "$(id -u)" = 0 ]; then
   done
   [ "$(cat "$work/precious")" = precious ] || fail 'a file was written through a link'
   [ ! -e "$work/new" ] && [ ! -e "$work/made.csv" ] || fail 'a file was made through a link'
+  # What somebody else put there first is not written to, be it that others may.
+  taken() {  # NAME ARGS…
+    local name=$1
+    shift
+    timeout 20 "$tracewell" "$@" >"$work/out" 2>"$work/err" </dev/null
+    [ $? = 2 ] || fail "$*: $(cat "$work/err")"
+    has "cannot write $work/sticky/$name: a ${name%.*} of user" err
+    has 'remove it, or name another file' err
+  }
+  mkfifo "$work/sticky/FIFO.jsonl" "$work/sticky/own.csv" "$work/other/FIFO.csv"
+  exec 7<>"$work/sticky/FIFO.jsonl"
+  echo kept >"$work/sticky/file.log"
+  chmod 666 "$work/sticky/FIFO.jsonl" "$work/sticky/file.log"
+  chown 65534 "$work"/sticky/FIFO.* "$work"/sticky/file.* "$work/other/FIFO.csv"
+  ln -s sticky/FIFO.jsonl "$work/to_it.jsonl"
+  taken FIFO.jsonl convert "$work/steps.jsonl" "$work/sticky/FIFO.jsonl"
+  taken FIFO.jsonl report -o "$work/sticky/FIFO.jsonl" "$work/steps.jsonl"
+  expect 2 convert "$work/steps.jsonl" "$work/to_it.jsonl"
+  has 'a FIFO of user' err
+  for name in FIFO.jsonl file.log; do
+    taken $name serve --debug --debug-file "$work/sticky/$name" localhost:0 /bin/true
+  done
+  [ "$(cat "$work/sticky/file.log")" = kept ] || fail 'another user'\''s file was written to'
+  dd iflag=nonblock bs=64k count=1 <&7 2>/dev/null | grep -q . &&
+    fail 'another user'\''s FIFO was written to'
+  exec 7>&-
+  # Where nobody else may put one, and one's own anywhere, they are meant.
+  for fifo in sticky/own.csv other/FIFO.csv; do
+    timeout 20 cat "$work/$fifo" >"$work/got" &
+    expect 0 convert "$work/steps.jsonl" "$work/$fifo"
+    wait
+    cmp -s "$work/got" "$work/self/wanted" || [ -s "$work/got" ] || fail "to $fifo"
+  done
   # To read what was named, links are followed whosever they are; what was found, is found.
   ln -s "$work/steps.jsonl" "$work/sticky/steps.jsonl"
   mkdir "$work/sticky/log"

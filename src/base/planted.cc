@@ -1,0 +1,36 @@
+#include "base/planted.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace tracewell {
+namespace {
+
+std::string_view kind_of(const Place& place) {
+  struct stat status = {};
+  if (place.facts.kind == FileFacts::Kind::Regular) return "file";
+  if (::fstat(place.at.get(), &status) == 0 && S_ISFIFO(status.st_mode)) return "FIFO";
+  return "special file";
+}
+
+}  // namespace
+
+Status check_not_planted(const Place& place, const std::string& path) {
+  if (!place.folder.valid() || !place.at.valid() || place.facts.kind == FileFacts::Kind::Folder)
+    return {};
+  const uint32_t owner = place.facts.owner;
+  if (owner == ::geteuid() || owner == 0) return {};
+  TW_ASSIGN_OR_RETURN(const FileFacts folder, facts_of(place.folder.get(), path));
+  const bool everybodys = (folder.mode & S_ISVTX) != 0 && (folder.mode & 0022) != 0;
+  if (!everybodys || owner == folder.owner) return {};
+  return {Errc::InvalidArgument,
+          fmt::format("cannot write {}: a {} of {} has that name, in a folder where others may put "
+                      "one first; remove it, or name another file",
+                      printable(path), kind_of(place), user_name(owner))};
+}
+
+}  // namespace tracewell
