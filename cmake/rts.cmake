@@ -3,7 +3,8 @@
 # programs of others. lib/ and lib32/ of the build folder.
 file(GLOB rts_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/inproc/*.c)
 set(rts_outputs "")
-set(rts_flags -std=gnu11 -D_GNU_SOURCE -O2 -g1 -fPIC -Wall -Wextra -Wshadow -fno-stack-protector)
+set(rts_flags -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O2 -g1 -fPIC
+  -Wall -Wextra -Wshadow -fno-stack-protector)
 
 try_compile(TRACEWELL_HAS_M32 ${CMAKE_BINARY_DIR}/has_m32
   SOURCES ${CMAKE_SOURCE_DIR}/cmake/empty.c

@@ -1,13 +1,11 @@
 #include "hooks/control.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -15,7 +13,6 @@
 
 #include "base/file_lock.h"
 #include "base/folder.h"
-#include "base/message.h"
 #include "base/open.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -27,16 +24,11 @@ namespace {
 constexpr uint64_t kCommandByte = TRACEWELL_CONTROL_BYTES;
 constexpr uint64_t kCollectorBytes = kCommandByte + 1;
 
-constexpr const char* kElsewhere = "$XDG_RUNTIME_DIR names the folder that it is in";
-
-bool is_alone(const FileFacts& facts) {
-  return facts.owner == ::geteuid() && (facts.mode & 0077) == 0;
-}
-
 Status check_ours(const std::string& path, const FileFacts& facts) {
   if (facts.owner != ::geteuid())
     return {Errc::Io, printable(path) + " belongs to somebody else"};
-  if (!is_alone(facts)) return {Errc::Io, printable(path) + " is open to others (chmod go= it)"};
+  if ((facts.mode & 0077) != 0)
+    return {Errc::Io, printable(path) + " is open to others (chmod go= it)"};
   return {};
 }
 
@@ -44,99 +36,17 @@ std::atomic_ref<uint32_t> state_word(uint8_t* data, unsigned channel) {
   return std::atomic_ref(reinterpret_cast<tracewell_control*>(data)->state[channel]);
 }
 
-constexpr char kTmp[] = "/tmp";
-
-/// Programs look for it in the same way (inproc/control.c).
-std::string usual_name() { return fmt::format("tracewell-{}", ::geteuid()); }
-
-bool is_ours(const Folder& tmp, const std::string& name) {
-  const auto facts = tmp.facts_of_name(name);
-  return facts && facts->kind == FileFacts::Kind::Folder && is_alone(*facts);
-}
-
-/// Of this user's whose names begin with the usual one and a dash, the first but `not_this`.
-std::optional<std::string> other_in_tmp(const Folder& tmp, const std::string& not_this = {}) {
-  const auto names = tmp.names();
-  if (!names.ok()) return std::nullopt;
-  const auto found = std::ranges::find_if(*names, [&](const std::string& name) {
-    return name.starts_with(usual_name() + "-") && name != not_this && is_ours(tmp, name);
-  });
-  if (found == names->end()) return std::nullopt;
-  return *found;
-}
-
-std::string name_in_tmp(const Folder& tmp) {
-  if (is_ours(tmp, usual_name())) return usual_name();
-  return other_in_tmp(tmp).value_or(usual_name());
-}
-
-Error with_hint(Error error, const std::string& path) {
-  return hinting(std::move(error), printable(path), fmt::format("({})", kElsewhere));
-}
-
 }  // namespace
 
-std::string folder_in_tmp() {
-  const auto tmp = Folder::named(kTmp);
-  return fmt::format("{}/{}", kTmp, tmp.ok() ? name_in_tmp(*tmp) : usual_name());
-}
-
-/// A program may do so at the same time: who finds another one takes its own away.
-Result<std::string> make_in_tmp() {
-  TW_ASSIGN_OR_RETURN(const Folder tmp, Folder::named(kTmp));
-  const std::string name = name_in_tmp(tmp);
-  if (is_ours(tmp, name)) return tmp.path_of(name);
-  auto made = tmp.make_inside(name, true);
-  if (made.ok()) return tmp.path_of(name);
-  if (!tmp.facts_of_name(name)) return with_hint(std::move(made).error(), tmp.path_of(name));
-  uint32_t random = 0;
-  static_cast<void>(!::getrandom(&random, sizeof random, 0));
-  const std::string other = fmt::format("{}-{}", usual_name(), random);
-  made = tmp.make_inside(other, true);
-  if (!made.ok()) return with_hint(std::move(made).error(), tmp.path_of(other));
-  const auto first = other_in_tmp(tmp, other);
-  if (!first) return tmp.path_of(other);
-  static_cast<void>(tmp.remove_folder(other));
-  return tmp.path_of(*first);
-}
-
-std::string control_folder() {
-  const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
-  if (runtime && runtime[0] == '/') return std::string(runtime) + "/tracewell";
-  const std::string usual = fmt::format("/run/user/{}", ::geteuid());
-  const auto facts = facts_at(usual);
-  if (facts && facts->owner == ::geteuid()) return usual + "/tracewell";
-  return folder_in_tmp();
-}
-
-std::optional<std::string> control_folder_trouble() {
-  return folder_trouble(control_folder());
-}
-
-std::optional<std::string> folder_trouble(const std::string& folder) {
-  const std::string usual = fmt::format("{}/{}", kTmp, usual_name());
-  if (!folder.starts_with(usual + "-")) return std::nullopt;
-  const auto tmp = Folder::named(kTmp);
-  const auto facts = tmp.ok() ? tmp->facts_of_name(usual_name()) : std::nullopt;
-  if (!facts) return std::nullopt;
-  return fmt::format("{} is not this user's alone (it belongs to {}), so {} is used instead", usual,
-                     user_name(facts->owner), folder);
-}
-
 Result<Control> Control::open() {
-  std::string path = control_folder();
-  if (path == folder_in_tmp()) {
-    TW_ASSIGN_OR_RETURN(path, make_in_tmp());
-  }
-  auto folder = Folder::make(path);
-  if (!folder.ok()) return with_hint(std::move(folder).error(), path);
-  TW_ASSIGN_OR_RETURN(const FileFacts about, folder->facts());
-  TW_RETURN_IF_ERROR(check_ours(path, about));
+  TW_ASSIGN_OR_RETURN(const Folder folder, make_control_folder());
+  TW_ASSIGN_OR_RETURN(const FileFacts about, folder.facts());
+  TW_RETURN_IF_ERROR(check_ours(folder.path(), about));
 
   Control control;
-  control.path_ = folder->path_of(TRACEWELL_CONTROL_NAME);
+  control.path_ = folder.path_of(TRACEWELL_CONTROL_NAME);
   TW_ASSIGN_OR_RETURN(UniqueFd fd,
-                      folder->open_own(TRACEWELL_CONTROL_NAME, Folder::Make::IfMissing));
+                      folder.open_own(TRACEWELL_CONTROL_NAME, Folder::Make::IfMissing));
   TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), control.path_));
   TW_RETURN_IF_ERROR(check_ours(control.path_, facts));
   if (const int wrong = ::posix_fallocate(fd.get(), 0, TRACEWELL_CONTROL_BYTES); wrong != 0)

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/mapping.h"
 #include "base/result.h"
 
@@ -23,12 +24,14 @@ Result<std::string> make_in_tmp();
 /// A sentence when `folder` is one that stands for the usual one.
 std::optional<std::string> folder_trouble(const std::string& folder);
 
-/// $XDG_RUNTIME_DIR/tracewell; /run/user/UID/tracewell where that variable is not set; and
-/// /tmp/tracewell-UID where there is no such folder; or, where somebody else has that name, this
-/// user's folder /tmp/tracewell-UID-NUMBER. Programs look in the same order.
+/// $XDG_RUNTIME_DIR/tracewell, /run/user/UID/tracewell or folder_in_tmp(): the first that is, or
+/// would be, no other user's. docs/decisions/0008-trace-hooks.md has the rule, by which programs
+/// look for it, too.
 std::string control_folder();
-/// The same of this one.
+/// A sentence when it stands for one before it.
 std::optional<std::string> control_folder_trouble();
+/// Makes it, if need be. It may be open to others.
+Result<Folder> make_control_folder();
 
 /// The mapped file. Programs see at once what is stored here.
 class Control {

@@ -24,7 +24,7 @@ static uint32_t parent_of(uint32_t process) {
   while (process / place >= 10) place *= 10;
   for (; place > 0; place /= 10) *at++ = (char)('0' + process / place % 10);
   *at++ = '/', *at++ = 's', *at++ = 't', *at++ = 'a', *at++ = 't', *at = 0;
-  fd = open_file(path, O_RDONLY, 0);
+  fd = open_file(AT_FDCWD, path, O_RDONLY, 0);
   if (fd < 0) return 0;
   got = call(SYS_read, fd, (long)text, STAT_BYTES, 0, 0, 0);
   close_file(fd);

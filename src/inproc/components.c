@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include <tracewell/aix/sys/ras_trace.h>
@@ -53,31 +52,31 @@ struct tracewell_component* component_at(unsigned slot) {
   return __atomic_load_n(&g_blocks[slot], __ATOMIC_ACQUIRE);
 }
 
-static int make_folder(const char* path) {
-  struct stat about;
-  if (mkdir(path, 0700) == 0) return 1;
-  return lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid();
-}
+/* The folder of components. */
+struct registry {
+  int held;
+  char path[PATH_MAX_BYTES - 64]; /* with a component's name behind it, it is a log's */
+};
 
-/* The folder of components, without a slash at its end. */
-static int components_folder(char* path) {
-  const size_t length = find_folder(path, PATH_MAX_BYTES - 64);
-  if (length == 0) return 0;
-  memcpy(path + length, TRACEWELL_COMPONENTS_NAME, sizeof TRACEWELL_COMPONENTS_NAME);
-  return make_folder(path);
+static int hold_registry(struct registry* registry) {
+  const int above = hold_meeting_place(
+      registry->path, sizeof registry->path - sizeof TRACEWELL_COMPONENTS_NAME - 1);
+  if (above < 0) return 0;
+  strcat(registry->path, "/" TRACEWELL_COMPONENTS_NAME);
+  registry->held = make_inside(above, TRACEWELL_COMPONENTS_NAME);
+  close_file(above);
+  return registry->held >= 0;
 }
 
 /* This process's file, PID-RANDOM: what an earlier process with its id has left stays. */
-static int open_components(const char* folder) {
-  char path[PATH_MAX_BYTES + 32];
+static int open_components(const struct registry* registry) {
   const uint32_t process = process_id();
   uint32_t random = (uint32_t)tracewell_ticks();
   int fd;
   if (g_owner == process) return g_file;
   call(SYS_getrandom, (long)&random, sizeof random, GRND_NONBLOCK, 0, 0, 0);
   snprintf(g_name, sizeof g_name, "%u-%u", process, random);
-  snprintf(path, sizeof path, "%s/%s", folder, g_name);
-  fd = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+  fd = open_file(registry->held, g_name, O_RDWR | O_CREAT | O_EXCL, 0600);
   if (fd < 0) return -1;
   g_file = fd;
   g_owner = process;
@@ -104,10 +103,16 @@ static void describe_rings(struct tracewell_component* block) {
   call(SYS_getrandom, (long)channel->uuid, sizeof channel->uuid, 0, 0, 0, 0);
 }
 
-static int make_rings_folder(const struct tracewell_component* block) {
-  char path[sizeof block->channel.log + 16];
-  snprintf(path, sizeof path, "%s/.rings", block->channel.log);
-  return make_folder(block->channel.log) && make_folder(path);
+/* `name`: of the component's own folder. */
+static int make_rings_folder(const struct registry* registry, const char* name) {
+  const int own = make_inside(registry->held, name);
+  int rings;
+  if (own < 0) return 0;
+  rings = make_inside(own, ".rings");
+  close_file(own);
+  if (rings < 0) return 0;
+  close_file(rings);
+  return 1;
 }
 
 static void settle(struct tracewell_component* block) {
@@ -153,17 +158,17 @@ static void obey_rule(struct tracewell_component* block, char* line) {
   while ((word = strtok_r(NULL, " \n", &rest)) != NULL) obey_word(block, word);
 }
 
-static void obey_file(struct tracewell_component* block, const char* path) {
+static void obey_file(struct tracewell_component* block, FILE* file) {
   char line[1024];
-  FILE* const file = fopen(path, "re");
   if (!file) return;
   while (fgets(line, sizeof line, file)) obey_rule(block, line);
   fclose(file);
 }
 
 /* Those that outlive a restart first, so that those of now are stronger. */
-static void obey_rules(struct tracewell_component* block, const char* folder) {
+static void obey_rules(struct tracewell_component* block, const struct registry* registry) {
   char path[PATH_MAX_BYTES + 32];
+  const int rules = open_file(registry->held, RULES_NAME, O_RDONLY, 0);
   const char* const named = secure_getenv("TRACEWELL_COMPONENTS");
   const char* const state = secure_getenv("XDG_STATE_HOME");
   const char* const home = secure_getenv("HOME");
@@ -175,9 +180,8 @@ static void obey_rules(struct tracewell_component* block, const char* folder) {
     snprintf(path, sizeof path, "%s/tracewell/components", state);
   else
     snprintf(path, sizeof path, "%s/.local/state/tracewell/components", home ? home : "");
-  obey_file(block, path);
-  snprintf(path, sizeof path, "%s/" RULES_NAME, folder);
-  obey_file(block, path);
+  obey_file(block, fopen(path, "re"));
+  if (rules >= 0) obey_file(block, fdopen(rules, "r"));
 }
 
 /* NULL: all are taken. The block is claimed then, and not yet used. */
@@ -204,8 +208,9 @@ static struct tracewell_component* claim(unsigned slot, int fd) {
 }
 
 static struct tracewell_component* fill(struct tracewell_component* block, unsigned slot,
-                                        const char* folder, const char* name, const char* alias,
-                                        const char* type) {
+                                        const struct registry* registry, const char* name,
+                                        const char* alias, const char* type) {
+  char own[sizeof g_name + 12];
   const uint32_t session = block->channel.session ? block->channel.session : process_id();
   memset(&block->slot, 0, sizeof *block - offsetof(struct tracewell_component, slot));
   block->slot = slot;
@@ -217,11 +222,11 @@ static struct tracewell_component* fill(struct tracewell_component* block, unsig
   snprintf(block->name, sizeof block->name, "%s", name);
   snprintf(block->alias, sizeof block->alias, "%s", alias ? alias : "");
   snprintf(block->type, sizeof block->type, "%s", type ? type : "");
-  obey_rules(block, folder);
+  obey_rules(block, registry);
   describe_rings(block);
-  snprintf(block->channel.log, sizeof block->channel.log, "%s/%s.%u", folder, g_name,
-           block->slot);
-  if (block->memory_mode != TRACEWELL_MEMORY_OFF && !make_rings_folder(block))
+  snprintf(own, sizeof own, "%s.%u", g_name, block->slot);
+  snprintf(block->channel.log, sizeof block->channel.log, "%s/%s", registry->path, own);
+  if (block->memory_mode != TRACEWELL_MEMORY_OFF && !make_rings_folder(registry, own))
     block->memory_mode = TRACEWELL_MEMORY_OFF;
   settle(block);
   __atomic_store_n(&block->used, TRACEWELL_COMPONENT_USED, __ATOMIC_RELEASE);
@@ -238,25 +243,34 @@ static int is_name(const char* text, size_t size) {
   return 1;
 }
 
-static ras_block_t add(unsigned first, unsigned last, const char* folder, int fd, const char* name,
-                       const char* alias, const char* type) {
+static ras_block_t add(unsigned first, unsigned last, const struct registry* registry, int fd,
+                       const char* name, const char* alias, const char* type) {
   unsigned slot;
   for (slot = first; slot < last; ++slot) {
     struct tracewell_component* const block = claim(slot, fd);
-    if (block) return fill(block, slot, folder, name, alias, type);
+    if (block) return fill(block, slot, registry, name, alias, type);
   }
   return RAS_BLOCK_NULL;
 }
 
-static ras_block_t enrol(const char* name, const char* alias, const char* type) {
-  char folder[PATH_MAX_BYTES];
-  int fd;
-  if (!components_folder(folder)) return RAS_BLOCK_NULL;
-  fd = open_components(folder);
+static ras_block_t enrol_in(const struct registry* registry, const char* name, const char* alias,
+                            const char* type) {
+  const unsigned common = TRACEWELL_COMPONENT_COMMON;
+  const unsigned rare = TRACEWELL_COMPONENT_RARE;
+  const int fd = open_components(registry);
   if (fd < 0) return RAS_BLOCK_NULL;
-  add(TRACEWELL_COMPONENT_COMMON, TRACEWELL_COMPONENT_COMMON + 1, folder, fd, "common", NULL, NULL);
-  add(TRACEWELL_COMPONENT_RARE, TRACEWELL_COMPONENT_RARE + 1, folder, fd, "rare", NULL, NULL);
-  return add(TRACEWELL_COMPONENT_RARE + 1, TRACEWELL_COMPONENTS_MAX, folder, fd, name, alias, type);
+  add(common, common + 1, registry, fd, "common", NULL, NULL);
+  add(rare, rare + 1, registry, fd, "rare", NULL, NULL);
+  return add(rare + 1, TRACEWELL_COMPONENTS_MAX, registry, fd, name, alias, type);
+}
+
+static ras_block_t enrol(const char* name, const char* alias, const char* type) {
+  struct registry registry;
+  ras_block_t block;
+  if (!hold_registry(&registry)) return RAS_BLOCK_NULL;
+  block = enrol_in(&registry, name, alias, type);
+  close_file(registry.held);
+  return block;
 }
 
 ras_block_t tracewell_component_register(const char* name, const char* alias, const char* type) {
@@ -283,16 +297,16 @@ void tracewell_component_unregister(ras_block_t block) {
 
 /* What is in buffers stays, for somebody to look at. */
 __attribute__((destructor)) static void leave(void) {
-  char folder[PATH_MAX_BYTES];
-  char path[PATH_MAX_BYTES + 32];
+  struct registry registry;
   unsigned slot;
-  if (g_file < 0 || g_owner != process_id() || !components_folder(folder)) return;
+  if (g_file < 0 || g_owner != process_id()) return;
   for (slot = 0; slot < TRACEWELL_COMPONENTS_MAX; ++slot) {
     const struct tracewell_component* const block = component_at(slot);
     if (block && block->pid == g_owner && block->memory_mode != TRACEWELL_MEMORY_OFF) return;
   }
-  snprintf(path, sizeof path, "%s/%s", folder, g_name);
-  remove_file(path);
+  if (!hold_registry(&registry)) return;
+  remove_file(registry.held, g_name, 0);
+  close_file(registry.held);
 }
 
 static uint32_t state_of(const struct tracewell_component* block) {

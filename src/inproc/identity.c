@@ -9,7 +9,7 @@
 
 /* Bytes that were read; 0 = none. */
 static long read_text(const char* path, char* text) {
-  const int fd = open_file(path, O_RDONLY, 0);
+  const int fd = open_file(AT_FDCWD, path, O_RDONLY, 0);
   long got;
   if (fd < 0) return 0;
   got = call(SYS_read, fd, (long)text, TEXT_BYTES, 0, 0, 0);

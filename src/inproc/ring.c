@@ -6,7 +6,8 @@
 #define PLACES_BYTES (sizeof(struct place) * THREADS_MAX)
 #define NAMES_TRIED 100000u
 #define IDENTITY_AT 2048u /* in the page behind the places */
-#define PATH_BYTES 2200
+#define PATH_BYTES 2200 /* of a log's, with what links add to it */
+#define NAME_BYTES 24   /* two numbers */
 #define PROGRAM_PATH_MAX 1024
 
 /* Before a thread's first hook. */
@@ -90,41 +91,59 @@ static char* put_number(char* at, uint32_t number) {
 }
 
 /* PID-NUMBER in the folder of rings; a number that an earlier process of this id has not used. */
-static int create_file(const struct tracewell_channel* channel, char* path, uint32_t* number) {
-  const uint32_t process = process_id();
-  const size_t length = strnlen(channel->log, sizeof channel->log);
+static int create_file(int rings, char* name, uint32_t* number) {
   uint32_t tries;
-  char* at;
-  memcpy(path, channel->log, length);
-  at = path + length;
-  memcpy(at, "/.rings/", 8);
-  at = put_number(at + 8, process);
+  char* at = put_number(name, process_id());
   *at++ = '-';
   for (tries = 0; tries < NAMES_TRIED; ++tries) {
     int fd;
     *number = __atomic_fetch_add(next_number(), 1, __ATOMIC_RELAXED);
     *put_number(at, *number) = 0;
-    fd = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    fd = open_file(rings, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd != -EEXIST) return fd;
   }
   return -1;
 }
 
-static struct tracewell_ring* make_ring(const struct tracewell_channel* channel, unsigned number) {
-  const uint32_t bytes = TRACEWELL_HOOK_PAGE + channel->slots * channel->packet_bytes;
+/* The log's folder of rings. The log may be in a folder of others, who may have put something else
+ * into its place. */
+static int hold_rings(const struct tracewell_channel* channel) {
   char path[PATH_BYTES];
-  uint32_t ring_number = 0;
+  const size_t length = strnlen(channel->log, sizeof channel->log);
+  int log;
+  int rings;
+  memcpy(path, channel->log, length);
+  path[length] = 0;
+  log = hold_folder(path, sizeof path);
+  if (log < 0) return log;
+  rings = hold_inside(log, ".rings");
+  close_file(log);
+  return rings;
+}
+
+/* A new file in it, with room for the ring. */
+static struct tracewell_ring* map_ring(int rings, uint32_t bytes, uint32_t* number) {
+  char name[NAME_BYTES];
   struct tracewell_ring* ring = NULL;
-  const struct identity* identity;
-  const int fd = create_file(channel, path, &ring_number);
+  const int fd = create_file(rings, name, number);
   if (fd < 0) return NULL;
   if (allocate_file(fd, bytes) == 0)
     ring = map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close_file(fd);
-  if (!ring) {
-    remove_file(path);
-    return NULL;
-  }
+  if (!ring) remove_file(rings, name, 0);
+  return ring;
+}
+
+static struct tracewell_ring* make_ring(const struct tracewell_channel* channel, unsigned number) {
+  const uint32_t bytes = TRACEWELL_HOOK_PAGE + channel->slots * channel->packet_bytes;
+  uint32_t ring_number = 0;
+  struct tracewell_ring* ring;
+  const struct identity* identity;
+  const int rings = hold_rings(channel);
+  if (rings < 0) return NULL;
+  ring = map_ring(rings, bytes, &ring_number);
+  close_file(rings);
+  if (!ring) return NULL;
   identity = identity_now();
   ring->version = TRACEWELL_RING_VERSION;
   ring->identity[0] = identity->boot;

@@ -45,8 +45,24 @@ HIDDEN void find_identity(struct identity* one);
 /* All but page 0 of the control file; zeros when there is none. */
 HIDDEN const uint8_t* control_pages(void);
 HIDDEN void count_failure(unsigned channel);
-/* The control file's folder with a slash behind it; its length, or 0. */
-HIDDEN size_t find_folder(char* path, size_t size);
+/* Folders are held by descriptors (O_PATH), which the caller closes. Something that is negative: it
+ * could not be held; SOMEBODY_ELSES: what is there, or leads there, is another user's than this one
+ * and root. */
+#define SOMEBODY_ELSES (-0x10000)
+/* What the absolute path leads to; links of this user and of root are followed. The path, in a
+ * buffer of `size` bytes, is used up, and so is what links make of it. */
+HIDDEN int hold_folder(char* path, size_t size);
+/* This user's folder of that name in it, which is no link; and the same, made if it is missing. */
+HIDDEN int hold_inside(int folder, const char* name);
+HIDDEN int make_inside(int folder, const char* name);
+struct stat;
+/* 0: it cannot be looked at. */
+HIDDEN int look_at(int fd, struct stat* about);
+/* Is it root's or this user's? */
+HIDDEN int is_trusted(uid_t owner);
+
+/* The control file's folder, held, where programs and commands meet; its name, in `path`. */
+HIDDEN int hold_meeting_place(char* path, size_t size);
 /* One that was registered. */
 HIDDEN struct tracewell_component* component_at(unsigned slot);
 /* What a session, or the buffers of a component, are described by. */

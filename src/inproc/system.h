@@ -37,15 +37,22 @@ static inline void release_signals(SignalMask before) {
   call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
 }
 
-static inline int open_file(const char* path, int flags, int mode) {
-  return (int)call(SYS_openat, AT_FDCWD, (long)path,
-                   flags | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE, mode, 0, 0);
+/* `name` is one in an open folder, or a path where that is AT_FDCWD. */
+static inline int open_file(int folder, const char* name, int flags, int mode) {
+  return (int)call(SYS_openat, folder, (long)name, flags | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE,
+                   mode, 0, 0);
 }
 
 static inline void close_file(int fd) { call(SYS_close, fd, 0, 0, 0, 0, 0); }
 
-static inline void remove_file(const char* path) {
-  call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+/* `flags`: of unlinkat(2). */
+static inline void remove_file(int folder, const char* name, int flags) {
+  call(SYS_unlinkat, folder, (long)name, flags, 0, 0, 0);
+}
+
+/* For this user alone. 0, or what is wrong. */
+static inline int make_folder(int folder, const char* name) {
+  return (int)call(SYS_mkdirat, folder, (long)name, 0700, 0, 0, 0);
 }
 
 /* Room on the disk for the first `bytes`, so that no store into a mapping ends in SIGBUS. Where

@@ -66,10 +66,18 @@ his=(XDG_RUNTIME_DIR="$work/his/run" XDG_STATE_HOME="$work/his/state")
 other "${his[@]}" "$work/tool" trace -a -o "$work/his/log" || fail "his trace"
 "$work/fire"
 other "${his[@]}" "$work/fire"
-# A control file that others may have written is none: not for us, either.
-XDG_RUNTIME_DIR=$work/his/run "$work/fire" || fail "our program that looks at his folder"
-XDG_RUNTIME_DIR=$work/his/run trcstop 2>"$work/err" && fail "our trcstop on his folder"
-has 'belongs to somebody else' err
+# A control file that others may have written is none: not for a third user, either, who meets his
+# own programs elsewhere. trace_places.sh
+third=65530
+[ -e /tmp/tracewell-$third ] || {
+  trap 'rm -rf "$work" /tmp/tracewell-$third' EXIT
+  user=(setpriv --reuid=$third --regid=$third --clear-groups)
+  chmod 711 "$work/his"
+  other "${his[@]}" "$work/fire" || fail "a third one's program that looks at his folder"
+  other "${his[@]}" "$work/tool" trcstop 2>"$work/err" && fail "a third one's trcstop on his folder"
+  has "$work/his/run belongs to user" err
+  user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+}
 other "${his[@]}" "$work/tool" trcstop || fail "his trcstop"
 hooks "$work/his/log" 1
 

@@ -1,0 +1,119 @@
+/* Folders that are held by a descriptor: what is made in one is made there, whatever has its name
+ * by then. Paths are walked name by name, as src/base/open.cc does it for commands, so that a link
+ * is looked at before it is followed. */
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "inproc/runtime.h"
+
+#define LINKS_MAX 40 /* as the system has it */
+#define PROC_ROOT 1  /* the inode of /proc itself */
+
+struct walk {
+  int at;     /* the folder that was reached */
+  char* rest; /* in `text` */
+  char* text;
+  size_t size;
+  int links;
+};
+
+int look_at(int fd, struct stat* about) {
+  const int before = errno;
+  const int failed = fstat(fd, about);
+  errno = before;
+  return failed == 0;
+}
+
+int is_trusted(uid_t owner) { return owner == geteuid() || owner == 0; }
+
+static int hold_root(void) { return open_file(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0); }
+
+/* A link of /proc that stands for an open file rather than for the name that it shows. Those in
+ * /proc itself, such as /proc/self, are plain ones. */
+static int is_open_file_link(int link, int folder) {
+  const int before = errno;
+  struct statfs system;
+  struct stat above;
+  const int is_one = fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC &&
+                     fstat(folder, &above) == 0 && above.st_ino != PROC_ROOT;
+  errno = before;
+  return is_one;
+}
+
+/* What the link says, and what stood behind its name: that is the rest of the way. */
+static int read_link(struct walk* walk, int link) {
+  const size_t behind = strlen(walk->rest) + 1;
+  char* const tail = walk->text + walk->size - behind;
+  const long room = tail - walk->text - 1;
+  long got;
+  if (room < 1) return -ENAMETOOLONG;
+  memmove(tail, walk->rest, behind);
+  got = call(SYS_readlinkat, link, (long)"", (long)walk->text, room, 0, 0);
+  if (got <= 0 || got == room) return -ENAMETOOLONG;
+  walk->text[got] = '/';
+  memmove(walk->text + got + 1, tail, behind);
+  walk->rest = walk->text;
+  return walk->text[0] == '/' ? hold_root() : walk->at;
+}
+
+/* `name` in the folder is no folder. Where the way goes on: there, or in another folder. */
+static int follow(struct walk* walk, const char* name) {
+  const int link = open_file(walk->at, name, O_PATH, 0);
+  struct stat about;
+  int to;
+  if (link < 0) return link;
+  if (!look_at(link, &about))
+    to = -EIO;
+  else if (!S_ISLNK(about.st_mode))
+    to = -ENOTDIR;
+  else if (!is_trusted(about.st_uid))
+    to = SOMEBODY_ELSES;
+  else if (++walk->links > LINKS_MAX)
+    to = -ELOOP;
+  else if (is_open_file_link(link, walk->at))
+    to = (int)call(SYS_openat, walk->at, (long)name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+  else
+    to = read_link(walk, link);
+  close_file(link);
+  return to;
+}
+
+int hold_folder(char* path, size_t size) {
+  struct walk walk = {hold_root(), path, path, size, 0};
+  while (walk.at >= 0) {
+    char* const name = walk.rest + strspn(walk.rest, "/");
+    char* const end = name + strcspn(name, "/");
+    int next;
+    if (name == end) return walk.at;
+    walk.rest = *end ? end + 1 : end;
+    *end = 0;
+    /* A folder that is mounted when somebody looks into it is mounted now. */
+    next = open_file(walk.at, name, O_PATH | O_DIRECTORY, 0);
+    if (next == -ENOTDIR || next == -ELOOP) next = follow(&walk, name);
+    if (next != walk.at) close_file(walk.at);
+    walk.at = next;
+  }
+  return walk.at;
+}
+
+int hold_inside(int folder, const char* name) {
+  const int fd = open_file(folder, name, O_PATH, 0);
+  struct stat about;
+  int wrong;
+  if (fd < 0) return fd;
+  if (!look_at(fd, &about))
+    wrong = -EIO;
+  else if (S_ISDIR(about.st_mode) && about.st_uid == geteuid())
+    return fd;
+  else
+    wrong = is_trusted(about.st_uid) ? -EACCES : SOMEBODY_ELSES;
+  close_file(fd);
+  return wrong;
+}
+
+int make_inside(int folder, const char* name) {
+  make_folder(folder, name);
+  return hold_inside(folder, name);
+}
