@@ -225,6 +225,8 @@ class Walk {
     struct stat status = {};
     if (!at.valid() || ::fstat(at.get(), &status) != 0) return system_error(whole_);
     if (must_be_folder_) {
+      // It is elsewhere: ".." behind it is not the folder of the link.
+      if (!rules_.found.in_root) folders_.clear();
       TW_RETURN_IF_ERROR(enter(std::move(at), status));
       return false;
     }

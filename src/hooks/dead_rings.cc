@@ -167,6 +167,14 @@ const DeadRing* one_in_use(const std::vector<DeadRing>& rings) {
   return nullptr;
 }
 
+Status check_not_in_use(const std::vector<DeadRing>& rings) {
+  const DeadRing* const one = one_in_use(rings);
+  if (one == nullptr) return {};
+  return {Errc::InvalidArgument,
+          fmt::format("process {} still writes to {} (trcstop ends its trace)", one->head.pid,
+                      printable(one->path))};
+}
+
 Status check_rings(const std::vector<DeadRing>& rings) {
   if (rings.empty()) return {Errc::NotFound, "there are no rings of trace hooks in it"};
   for (const DeadRing& one : rings)
@@ -176,11 +184,7 @@ Status check_rings(const std::vector<DeadRing>& rings) {
                           "(-0 to -7, or a ring by its file, such as {})",
                           rings[0].head.channel, one.head.channel,
                           one.path.empty() ? "LOG/.rings/PID-N" : printable(one.path))};
-  if (const DeadRing* one = one_in_use(rings))
-    return {Errc::InvalidArgument,
-            fmt::format("process {} still writes to {} (trcstop ends its trace)", one->head.pid,
-                        printable(one->path))};
-  return {};
+  return check_not_in_use(rings);
 }
 
 /// The folder, and metadata in it, if they are not there already. InvalidArgument when it is
@@ -224,13 +228,9 @@ Status write_at(int fd, uint64_t at, Bytes bytes, const std::string& path) {
   return {};
 }
 
-/// A file in the log's folder of rings, as large as the ring was. Its pages of zeros are holes: a
-/// core file has most of them nowhere on the disk, and a small one may tell of more than fits.
-Status put_ring(const DeadRing& ring, const Folder& rings) {
-  const std::string name = name_of(ring.head), path = rings.path_of(name);
-  const auto there = rings.facts_of_name(name);
-  if (!ring.path.empty() && there && there->is_same(ring.file->facts())) return {};
-  TW_ASSIGN_OR_RETURN(const UniqueFd fd, rings.open_own(name, Folder::Make::New));
+/// Its pages of zeros become holes: a core file has most of them nowhere on the disk, and a small
+/// one may tell of more than fits.
+Status write_ring(const DeadRing& ring, int fd, const std::string& path) {
   std::vector<uint8_t> piece;
   uint64_t at = 0;
   for (Bytes rest = ring.bytes; !rest.empty(); rest = rest.subspan(piece.size())) {
@@ -239,14 +239,45 @@ Status put_ring(const DeadRing& ring, const Folder& rings) {
     piece.assign(first.begin(), first.end());
     for (Bytes left = piece; !left.empty();) {
       const ZeroRun zeros = find_zeros(left, 1);
-      TW_RETURN_IF_ERROR(write_at(fd.get(), at, left.first(zeros.at), path));
+      TW_RETURN_IF_ERROR(write_at(fd, at, left.first(zeros.at), path));
       at += zeros.at + zeros.bytes;
       left = left.subspan(zeros.at + zeros.bytes);
     }
   }
-  if (::ftruncate(fd.get(), static_cast<off_t>(bytes_of(ring.head))) != 0)
+  if (::ftruncate(fd, static_cast<off_t>(bytes_of(ring.head))) != 0)
     return errno_error("cannot write " + printable(path));
   return {};
+}
+
+/// A file in the log's folder of rings, as large as the ring was. It has its name when it is whole:
+/// whoever fails half-way, or is killed, can be asked again.
+Status put_ring(const DeadRing& ring, const Folder& rings) {
+  const std::string name = name_of(ring.head);
+  if (const auto there = rings.facts_of_name(name)) {
+    if (!ring.path.empty() && there->is_same(ring.file->facts())) return {};
+    TW_ASSIGN_OR_RETURN(const auto file, rings.read(name, kRingBytesMax));
+    const Bytes has = file->bytes();
+    if (has.size() == bytes_of(ring.head) && std::ranges::equal(has.first(ring.bytes.size()),
+                                                                ring.bytes))
+      return {};  // an earlier rescue came so far
+    return {Errc::InvalidArgument,
+            fmt::format("{} is there already, and holds something else: collect that first "
+                        "(trcdead without -o), or name another log",
+                        printable(rings.path_of(name)))};
+  }
+  const std::string partial = name + ".part";
+  if (rings.facts_of_name(partial)) TW_RETURN_IF_ERROR(rings.remove(partial));
+  TW_ASSIGN_OR_RETURN(const UniqueFd fd, rings.open_own(partial, Folder::Make::New));
+  Status status = write_ring(ring, fd.get(), rings.path_of(partial));
+  if (status.ok()) status = rings.rename(partial, name);
+  if (!status.ok()) static_cast<void>(rings.remove(partial));
+  return status;
+}
+
+/// All rings of the log's session are collected, and removed, with those that were asked for.
+Status check_others_of_log(const Folder& log) {
+  TW_ASSIGN_OR_RETURN(const DeadRings there, rings_of_folder(log));
+  return check_not_in_use(there.rings);
 }
 
 /// The rings may be of a boot before, and so may their log: its clock tells the time of its marks.
@@ -299,6 +330,7 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
                           printable(path))};
   const tracewell_ring& head = rings[0].head;
   TW_ASSIGN_OR_RETURN(const Folder log, prepare_log(head, path, command));
+  TW_RETURN_IF_ERROR(check_others_of_log(log));
   {
     TW_ASSIGN_OR_RETURN(const Folder in, log.inside(kRingsName));
     for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, in));

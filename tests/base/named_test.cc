@@ -86,6 +86,15 @@ TEST_F(Named, LinksOfThisUserAreFollowed) {
   EXPECT_EQ(errno, EISDIR);
 }
 
+TEST_F(Named, WhatIsAboveAnOpenFolderIsAboveIt) {
+  fs::create_directory(at("inner"));
+  const int inner = ::open(at("inner").c_str(), O_PATH | O_DIRECTORY);
+  ASSERT_GE(inner, 0);
+  EXPECT_EQ(open("/proc/self/fd/" + std::to_string(inner) + "/../above", kMake), 0);
+  EXPECT_TRUE(fs::exists(at("above")));
+  ::close(inner);
+}
+
 TEST_F(Named, LinksOfOthersAreOnlyReadThrough) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can make another user's link";
   fs::create_symlink("file", at("link"));

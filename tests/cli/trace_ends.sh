@@ -113,15 +113,6 @@ hooks 7
 end
 
 # A collector that was killed: every command that looks says so, what buffers hold is not lost.
-kill_collector() {
-  local one pid
-  for one in /proc/[0-9]*; do
-    pid=${one#/proc/}
-    [ "$(cat "$one/comm" 2>/dev/null)" = tw-hooks ] || continue
-    grep -q "$work/run/tracewell/" "$one/maps" 2>/dev/null && kill -KILL "$pid" &&
-      wait_until "$pid lives" test ! -e "$one"
-  done
-}
 begin
 trace -a -o "$log" || fail trace
 fire 10

@@ -60,6 +60,12 @@ expect 1 trcdead -3 -o "$work/three" "$ring"
 trace -a -f -o "$work/other" && trcstop
 expect 2 trcdead -o "$work/other" "$ring"
 has 'is the log of another session' err
+# A rescue that could not write all of it is asked again.
+(ulimit -f 20; "$tracewell" trcdead -o "$work/small" "$ring" >/dev/null 2>"$work/err") &&
+  fail "it has written more than it may"
+has 'File too large' err
+expect 0 trcdead -o "$work/small" "$ring"
+numbers "$work/small" 150
 head -c 3000 "$ring" >"$work/short"
 expect 0 trcdead -o "$work/cut" "$work/short"
 
@@ -93,17 +99,24 @@ has 'is no log of trace hooks, no ring of theirs, and no core file' err
 expect 3 trcdead "$work/dies"
 expect 4 trcdead "$work/none"
 
-# A program that still writes to its ring.
+# A program that still writes to its ring, and one that has ended.
 mkfifo "$work/fifo"
 trace -a -f -o "$work/live"
+kill_collector  # or it takes the ring of who has ended
+"$work/dies" 2>/dev/null
 "$work/dies" "cat '$work/fifo'" >/dev/null 2>&1 &
 # What makes the file a ring is written last.
-until grep -rqa TwWhring "$work/live/.rings"; do sleep 0.01; done
+until [ "$(grep -rla TwWhring "$work/live/.rings" | wc -l)" = 2 ]; do sleep 0.01; done
 rm -rf "$work/run/tracewell"
 expect 2 trcdead "$work/live"
+has 'still writes to' err
+# Nor is its ring collected, and removed, with another one of its session.
+dead=$(cd "$work/live/.rings" && grep -la TwWhring ./* | while read -r one; do
+  kill -0 "$(basename "${one%%-*}")" 2>/dev/null || echo "$one"; done)
+expect 2 trcdead "$work/live/.rings/$dead"
 has 'still writes to' err
 echo >"$work/fifo"
 wait
 expect 0 trcdead "$work/live"
-numbers "$work/live" 150
+has ' of 2 rings'
 finish
