@@ -46,6 +46,8 @@ class Peeking final : public Source {
 };
 
 class StepFrames final : public Source {
+  static constexpr size_t kBatchBytes = 4 << 20;  // of registers: each frame has all of them
+
  public:
   StepFrames(std::unique_ptr<Source> source, std::vector<uint64_t> addresses, uint64_t first_pc,
              std::function<void()> forgets)
@@ -64,10 +66,14 @@ class StepFrames final : public Source {
 
   Result<bool> next(Batch& batch) override {
     batch.clear();
+    bytes_ = 0;
     while (batch.empty()) {
-      TW_ASSIGN_OR_RETURN(const bool more, source_->next(steps_));
-      if (!more) return false;
-      for (const Event& event : steps_.events()) take(event, batch);
+      if (used_ == steps_.size()) {
+        used_ = 0;
+        TW_ASSIGN_OR_RETURN(const bool more, source_->next(steps_));
+        if (!more) return false;
+      }
+      while (used_ < steps_.size() && bytes_ < kBatchBytes) take(steps_.events()[used_++], batch);
     }
     return true;
   }
@@ -128,6 +134,7 @@ class StepFrames final : public Source {
                  int32_t tracepoint, Batch& batch) {
     block_.resize(described_.layout().size_bytes);
     described_.copy(state, block_);
+    bytes_ += block_.size();
     blocks_.clear();
     blocks_.push_back({.kind = FrameBlock::Kind::Registers, .bytes = batch.copy(Bytes(block_))});
     blocks_.push_back({.kind = FrameBlock::Kind::Memory,
@@ -157,6 +164,8 @@ class StepFrames final : public Source {
   Catalog catalog_;
   machine::DescribedRegisters described_;
   Batch steps_;
+  size_t used_ = 0;   // of steps_
+  size_t bytes_ = 0;  // of the registers in the batch that is made
   ThreadRegisters threads_;
   std::vector<uint8_t> block_;
   std::vector<FrameBlock> blocks_;

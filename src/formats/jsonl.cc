@@ -17,6 +17,7 @@ constexpr std::string_view kExtensions[] = {"jsonl", "ndjson"};
 constexpr size_t kLossesHeld = 64;
 constexpr size_t kBatchEvents = 1024;
 constexpr size_t kBatchBytes = 1 << 20;  // of text; an event is a few times as large
+constexpr uint64_t kBatchValueBytes = 4 << 20;  // of registers: any number of times as large
 
 /// `{ "catalog" :` with blanks anywhere.
 bool sniff(Bytes head) {
@@ -50,8 +51,10 @@ class JsonlReader final : public Source {
   Result<bool> next(Batch& batch) override {
     batch.clear();
     const size_t begin = lines_.offset();
+    const uint64_t values = events_->value_bytes();
     while (!lines_.done() && batch.size() < kBatchEvents &&
-           (batch.empty() || lines_.offset() - begin < kBatchBytes)) {
+           (batch.empty() || (lines_.offset() - begin < kBatchBytes &&
+                              events_->value_bytes() - values < kBatchValueBytes))) {
       const size_t at = lines_.offset();
       const std::string_view line = lines_.take();
       if (line.empty()) continue;
@@ -63,6 +66,7 @@ class JsonlReader final : public Source {
         continue;
       }
       gap_->add();
+      if (batch.empty()) batch.clear();  // of what the line had put there before it failed
       problems_.add({at, Problem::Severity::Damage, "bad-event",
                      fmt::format("line {}: {}; left out", lines_.number(),
                                  read.error().message)});

@@ -16,7 +16,7 @@ namespace {
 
 using json::Json;
 constexpr uint32_t kRegisterBytesMax = 65536;
-constexpr uint64_t kLayoutBytesMax = 1 << 30;  // offsets have 32 bits
+using machine::kRegisterBlockBytesMax;
 
 /// Takes members of one object into fields; a member of the wrong type is a problem.
 class ObjectReader {
@@ -170,6 +170,22 @@ RunStatus read_status(const Json& item, ProblemLog& problems) {
   return out;
 }
 
+/// Registers behind the largest block go, with all that follow: their places would not be packed.
+void cut_layout(RegisterLayout& layout, ProblemLog& problems) {
+  for (Register& one : layout.registers) {
+    if (one.size_bytes > kRegisterBlockBytesMax - layout.size_bytes) {
+      problems.add({0, Problem::Severity::Warning, "bad-key",
+                    fmt::format("register \"{}\" and those behind it have no room in a block of {} "
+                                "bytes; left out",
+                                printable(one.name), kRegisterBlockBytesMax)});
+      layout.registers.resize(static_cast<size_t>(&one - layout.registers.data()));
+      return;
+    }
+    one.offset = layout.size_bytes;
+    layout.size_bytes += one.size_bytes;
+  }
+}
+
 /// As listed: by number, packed. Names are keys of events, so each is there once.
 RegisterLayout read_registers(const ObjectReader& in, ProblemLog& problems) {
   RegisterLayout layout;
@@ -190,30 +206,25 @@ RegisterLayout read_registers(const ObjectReader& in, ProblemLog& problems) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Register& a, const Register& b) { return a.number < b.number; });
   std::vector<std::string_view> names;
-  uint64_t total = 0;
   bool same_number = false;
   for (const Register& one : all) {
     same_number |= &one != &all[0] && (&one)[-1].number == one.number;
     names.push_back(one.name);
-    total += one.size_bytes;
   }
   std::sort(names.begin(), names.end());
   const bool same_name = std::adjacent_find(names.begin(), names.end()) != names.end();
-  if (same_name || same_number || total > kLayoutBytesMax) {
+  if (same_name || same_number) {
     in.complain("registers");
     return {};
   }
-  for (Register& one : all) {
-    one.offset = layout.size_bytes;
-    layout.size_bytes += one.size_bytes;
-  }
+  cut_layout(layout, problems);
   return layout;
 }
 
 void read_machine(const ObjectReader& in, Catalog& catalog, ProblemLog& problems) {
   in.text("target_description", catalog.target_description);
   if (!catalog.target_description.empty()) {
-    const auto target = machine::parse_tdesc(catalog.target_description, problems);
+    const auto target = machine::parse_tdesc(catalog.target_description, problems, 0);
     catalog.machine = target.machine;
     catalog.address_bytes = target.address_bytes;
     catalog.endian = target.endian;
@@ -235,6 +246,10 @@ void read_machine(const ObjectReader& in, Catalog& catalog, ProblemLog& problems
 
   uint32_t block_bytes = 0;
   in.number("register_block_bytes", block_bytes);
+  if (block_bytes > kRegisterBlockBytesMax) {
+    in.complain("register_block_bytes");
+    block_bytes = 0;
+  }
   catalog.registers.size_bytes = block_bytes;
   catalog.registers = in.get("registers") ? read_registers(in, problems) : implied_layout(catalog);
   if (block_bytes >= catalog.registers.size_bytes)

@@ -17,9 +17,6 @@ using Kind = FrameBlock::Kind;
 
 namespace {
 
-// A block is built anew for each line that names a register, however small the line.
-constexpr uint32_t kRegisterBlockMax = 1 << 20;
-
 Error bad(std::string_view key) {
   return Error{
       Errc::Corrupt, fmt::format("the value of \"{}\" makes no sense", printable(key)), {}};
@@ -56,7 +53,7 @@ bool number_into(const Json& value, std::span<uint8_t> to, Endian endian) {
 /// Reads one event's members into a batch.
 class EventBodyReader {
  public:
-  EventBodyReader(const EventReader& reader, const Json& line, Batch& batch)
+  EventBodyReader(EventReader& reader, const Json& line, Batch& batch)
       : reader_(reader), catalog_(reader.catalog_), line_(line), batch_(batch) {}
 
   Result<Frame> frame() {
@@ -180,8 +177,6 @@ class EventBodyReader {
     if (!registers) return {};
     if (!registers->is_object()) return bad("registers");
     const RegisterLayout& layout = catalog_.registers;
-    if (layout.size_bytes > kRegisterBlockMax)
-      return Error{Errc::Limit, "the register layout is too large", {}};
     std::vector<uint8_t> block(layout.size_bytes);
     mask.assign((layout.registers.size() + 7) / 8, 0);
     size_t count = 0;
@@ -201,9 +196,14 @@ class EventBodyReader {
     if (count == layout.registers.size()) mask.clear();  // all of them
     FrameBlock out;
     out.kind = Kind::Registers;
-    out.bytes = batch_.copy(Bytes(block));
+    out.bytes = keep(block);
     blocks.push_back(out);
     return {};
+  }
+
+  Bytes keep(Bytes bytes) {
+    reader_.value_bytes_ += bytes.size();
+    return batch_.copy(bytes);
   }
 
   Result<FrameBlock> memory_block(const Json& item) {
@@ -331,11 +331,9 @@ class EventBodyReader {
           out.push_back({found->second, {}});
           continue;
         }
-        if (size > kRegisterBlockMax)
-          return Error{Errc::Limit, "the register layout is too large", {}};
         std::vector<uint8_t> raw(size);
         if (!number_into(value, raw, catalog_.endian)) return bad(name);
-        out.push_back({found->second, batch_.copy(Bytes(raw))});
+        out.push_back({found->second, keep(raw)});
       }
     }
     return batch_.copy_array(std::span<const Step::RegisterChange>(out));
@@ -377,7 +375,7 @@ class EventBodyReader {
     return batch_.copy_array(std::span<const Step::MemoryAccess>(out));
   }
 
-  const EventReader& reader_;
+  EventReader& reader_;
   const Catalog& catalog_;
   const Json& line_;
   Batch& batch_;

@@ -9,8 +9,9 @@
 namespace tracewell::formats {
 namespace {
 
-/// Of threads beyond that, every value counts as news.
-constexpr size_t kThreadsMax = 4096;
+/// Of the registers of threads. Of those beyond that, every value counts as news.
+constexpr size_t kThreadBytesMax = 8 << 20;
+constexpr size_t kThreadCost = 128;  // of one, besides its registers
 
 /// Empty = not known.
 Bytes bytes_of(const RegisterLayout& layout, const ShownRow::Value& value, Bytes bytes) {
@@ -57,12 +58,17 @@ void ShownRows::tell_gap(uint64_t seq, Batch& batch) {
   event.body = Lost{std::exchange(gap_rows_, 0), batch.copy(std::string_view(gap_why_))};
 }
 
+size_t ShownRows::threads_max() const {
+  return 1 + kThreadBytesMax /
+                 (kThreadCost + layout_.size_bytes + layout_.registers.size() / 8);
+}
+
 /// Of what the row does not show, and somebody may believe to be known, nothing holds.
-void ShownRows::forget(const Thread* thread, ShownRow& row) const {
+void ShownRows::forget(const Thread& thread, ShownRow& row) const {
   std::vector<bool> shown(layout_.registers.size());
   for (const ShownRow::Value& value : row.values) shown[value.index] = true;
   for (uint32_t i = 0; i < shown.size(); ++i)
-    if (!shown[i] && (!thread || thread->registers.is_valid(i)))
+    if (!shown[i] && thread.registers.is_valid(i))
       row.values.push_back({i, ShownRow::Value::kUnknown});
 }
 
@@ -77,19 +83,32 @@ void ShownRows::drop_repeated(ShownRow& row) {
   std::reverse(row.values.begin(), row.values.end());
 }
 
+/// Nobody knows which registers threads have shown that are not kept: to say of each of them, in
+/// each row, that it is unknown would take far more than the rows do.
+void ShownRows::start_over() {
+  by_thread_.clear();
+  forgotten_ = 0;
+  overflown_ = false;
+  starts_over_ = true;
+}
+
 void ShownRows::keep_news(ShownRow& row) {
   drop_repeated(row);
   auto found = by_thread_.find(row.tid);
+  const bool is_one_more = found == by_thread_.end() && by_thread_.size() >= threads_max();
+  overflown_ |= is_one_more;
+  if (overflown_ && forgotten_ != 0) {
+    start_over();
+    found = by_thread_.end();
+  } else if (is_one_more) {
+    return;
+  }
   if (found == by_thread_.end()) {
-    if (by_thread_.size() >= kThreadsMax) {
-      if (forgotten_ != 0) forget(nullptr, row);
-      return;
-    }
     found = by_thread_.try_emplace(row.tid).first;
     found->second.registers.reset(layout_);
   }
   if (std::exchange(found->second.forgotten, forgotten_) != forgotten_)
-    forget(&found->second, row);
+    forget(found->second, row);
   RegisterState& state = found->second.registers;
   std::erase_if(row.values, [&](const ShownRow::Value& value) {
     const Bytes shown = bytes_of(layout_, value, row.bytes);
@@ -164,10 +183,15 @@ void ShownRows::deal_accesses(ShownRow& row, bool follows) {
 void ShownRows::add(ShownRow& row, Batch& batch) {
   show_pc(row);
   keep_news(row);
-  const bool follows = held_ && held_->tid == row.tid && gap_rows_ == 0;
+  const bool follows = held_ && held_->tid == row.tid && gap_rows_ == 0 && !starts_over_;
   if (told_ == AccessesTold::BehindStep) deal_accesses(row, follows);
   if (held_) emit(follows ? &row.values : nullptr, &row.bytes, batch);
   if (gap_rows_ != 0) tell_gap(row.seq, batch);
+  if (std::exchange(starts_over_, false)) {
+    Event& mark = batch.add();
+    mark.seq = row.seq;
+    mark.body = Mark{"behind a hole, with too many threads to go on", true};
+  }
   if (follows) row.values.clear();
   if (!held_) held_.emplace();
   std::swap(*held_, row);

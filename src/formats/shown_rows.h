@@ -46,7 +46,8 @@ struct ShownRow {
 enum class AccessesTold : uint8_t { WithStep, BehindStep };
 
 /// Finds out what each row's instruction changed: what the next row shows differently, if it is
-/// the same thread's. Holds one row back for that, and each thread's registers.
+/// the same thread's. Holds one row back for that, and the registers of as many threads as there is
+/// room for. Where something of other threads' registers became unknown, another session begins.
 class ShownRows {
  public:
   explicit ShownRows(const RegisterLayout& layout, AccessesTold told = AccessesTold::WithStep)
@@ -71,7 +72,9 @@ class ShownRows {
     uint64_t forgotten = 0;  // as it was at the thread's last row
   };
   void tell_gap(uint64_t seq, Batch& batch);
-  void forget(const Thread* thread, ShownRow& row) const;
+  size_t threads_max() const;
+  void forget(const Thread& thread, ShownRow& row) const;
+  void start_over();
   void drop_repeated(ShownRow& row);
   void show_pc(ShownRow& row) const;
   void keep_news(ShownRow& row);
@@ -90,6 +93,8 @@ class ShownRows {
   uint64_t gap_rows_ = 0;  // missing in front of the next row
   std::string gap_why_;    // of the first of them
   uint64_t forgotten_ = 0;  // times that what registers hold became unknown
+  bool overflown_ = false;  // there were threads that are not in by_thread_
+  bool starts_over_ = false;  // another session begins with the row that is added
 };
 
 }  // namespace tracewell::formats

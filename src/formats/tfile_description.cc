@@ -77,6 +77,7 @@ class DescriptionReader {
     if (word == "tp") return read_tracepoint(line, rest);
     if (word == "tsv") return read_variable(line, rest);
     if (word == "tdesc") {
+      if (out_.catalog.target_description.empty()) tdesc_offset_ = offset_;
       out_.catalog.target_description += rest;
       out_.catalog.target_description += '\n';
       return;
@@ -95,7 +96,7 @@ class DescriptionReader {
     const BlockSize read = block_size_as_gdb(text);
     block_size_ = read.bytes;
     block_size_text_ = read.digits;
-    block_size_offset_ = offset_;
+    out_.block_size_offset = offset_;
     if (read.bytes == 0 && !read.digits.empty())
       complain(Severity::Note, "no-registers",
                "the register block has no bytes; GDB does not open such a file");
@@ -169,7 +170,8 @@ class DescriptionReader {
   void read_target_description() {
     Catalog& catalog = out_.catalog;
     if (catalog.target_description.empty()) return;
-    auto target = machine::parse_tdesc(catalog.target_description, problems_);
+    auto target = machine::parse_tdesc(catalog.target_description, problems_, tdesc_offset_);
+    described_bytes_ = target.described_bytes;
     catalog.machine = target.machine;
     catalog.address_bytes = target.address_bytes;
     catalog.endian = target.endian;
@@ -178,7 +180,7 @@ class DescriptionReader {
   }
 
   void decide_block_size() {
-    const uint32_t described = out_.catalog.registers.size_bytes;
+    const uint32_t described = described_bytes_;
     if (!block_size_)
       complain(Severity::Warning, "no-R",
                "the size of the register block is not given; GDB does not open such a file");
@@ -196,13 +198,13 @@ class DescriptionReader {
     if (is_decimal && described == decimal) {
       out_.register_block_bytes = {decimal};
       out_.gdb_reads = false;
-      problems_.add({block_size_offset_, Severity::Warning, "decimal-R",
+      problems_.add({out_.block_size_offset, Severity::Warning, "decimal-R",
                      "the size of the register block is decimal; GDB will take it for hex"});
       return;
     }
     if (is_decimal) out_.register_block_bytes.push_back(decimal);
     if (described != 0)
-      problems_.add({block_size_offset_, Severity::Warning, "block-size",
+      problems_.add({out_.block_size_offset, Severity::Warning, "block-size",
                      fmt::format("the register block has {} bytes but the target description makes "
                                  "it {}",
                                  *block_size_, described)});
@@ -216,7 +218,8 @@ class DescriptionReader {
   std::unordered_map<uint32_t, size_t> variables_;  // number -> place in the catalog
   std::optional<uint32_t> block_size_;
   std::string_view block_size_text_;
-  uint64_t block_size_offset_ = 0;
+  uint64_t tdesc_offset_ = 0;
+  uint32_t described_bytes_ = 0;
   size_t unknown_lines_ = 0;
 };
 
@@ -233,6 +236,7 @@ void settle_tfile_layout(TfileDescription& description, Endian endian,
   RegisterLayout& layout = catalog.registers;
   catalog.endian = endian;
   description.register_block_bytes = {register_block_bytes};
+  register_block_bytes = std::min(register_block_bytes, machine::kRegisterBlockBytesMax);
   if (layout.empty() && endian == Endian::Little) {
     layout = machine::default_layout(register_block_bytes, catalog.machine);
     if (const auto* known = machine::find_machine(catalog.machine)) {
@@ -248,6 +252,14 @@ void settle_tfile_layout(TfileDescription& description, Endian endian,
   if (layout.pc_index >= layout.registers.size()) layout.pc_index.reset();
   if (layout.sp_index >= layout.registers.size()) layout.sp_index.reset();
   layout.size_bytes = register_block_bytes;
+}
+
+void tell_cut_block(uint64_t offset, uint32_t register_block_bytes, ProblemLog& problems) {
+  if (register_block_bytes <= machine::kRegisterBlockBytesMax) return;
+  problems.add({offset, Severity::Warning, "block-size",
+                fmt::format("the register block has {} bytes; those behind the first {} are left "
+                            "out",
+                            register_block_bytes, machine::kRegisterBlockBytesMax)});
 }
 
 }  // namespace tracewell::formats

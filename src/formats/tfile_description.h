@@ -30,6 +30,7 @@ struct TfileDescription {
   /// Of an R block. Usually one value; two when the line is hex or decimal for all we know, the
   /// likelier first.
   std::vector<uint32_t> register_block_bytes;
+  uint64_t block_size_offset = 0;  // of the line that says so, in the file; 0 = there is none
 };
 
 /// Reads the text, which ends before the empty line (its last line has its newline). `offset`: of
@@ -38,9 +39,13 @@ TfileDescription read_tfile_description(std::string_view text, uint64_t offset,
                                         ProblemLog& problems);
 
 /// Once R's size and the byte order are decided: cuts or fills the layout to the size, or takes
-/// GDB's default, which is a little-endian machine's.
+/// GDB's default, which is a little-endian machine's. Of a larger block than
+/// machine::kRegisterBlockBytesMax, the layout has as many of the first bytes.
 void settle_tfile_layout(TfileDescription& description, Endian endian,
                          uint32_t register_block_bytes);
+
+/// Tells of a block that is cut by that.
+void tell_cut_block(uint64_t offset, uint32_t register_block_bytes, ProblemLog& problems);
 
 /// The section as GDB would write it, without the empty line. Lines that GDB could not read are
 /// left out and told in `left_out`, one sentence each, if that is given.

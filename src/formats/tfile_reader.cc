@@ -110,6 +110,9 @@ void TfileReader::settle(TfileDescription& description, const OpenOptions& optio
                    "take it for hex"});
   }
   settle_tfile_layout(description, chosen.first, chosen.second);
+  tell_cut_block(description.block_size_offset, chosen.second, problems_);
+  // Frames are then handed out with smaller blocks than it says.
+  if (chosen.second != description.catalog.registers.size_bytes) description.gdb_reads = false;
   const RegisterLayout& layout = description.catalog.registers;
   if (const Register* pc = layout.pc(); pc && pc->size_bytes <= 8) {
     frames_.pc_index = layout.pc_index;
@@ -194,7 +197,9 @@ void TfileReader::add_frame(Batch& batch, const TfileFrames::Place& place) {
   blocks_.clear();
   Bytes registers;
   rsp::BlockWalker walker = frames_.walk(place);
-  while (const auto block = walker.next()) {
+  while (auto block = walker.next()) {
+    if (block->kind == FrameBlock::Kind::Registers)
+      block->bytes = block->bytes.first(catalog_.registers.size_bytes);
     if (block->kind == FrameBlock::Kind::Registers && registers.empty()) registers = block->bytes;
     blocks_.push_back(*block);
   }

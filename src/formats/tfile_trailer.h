@@ -61,10 +61,12 @@ class TfileTrailer {
 /// costs nothing and gets no trailer.
 class TfileTrailerWriter {
  public:
+  static constexpr size_t kMaskBytesMax = 64 << 20;
+
   /// `description`: what was written of the catalog for GDB.
   void begin(const Catalog& catalog, std::string_view description);
-  /// `derived_pc`: what a reader will find without our help. Limit when there are more than 2^32
-  /// different masks.
+  /// `derived_pc`: what a reader will find without our help. Limit when there are too many
+  /// different masks: kMaskBytesMax of them, which are in memory until render().
   Status add(const Event& event, const Frame& frame, std::optional<uint64_t> derived_pc);
   /// Empty = no trailer needed.
   std::vector<uint8_t> render() const;

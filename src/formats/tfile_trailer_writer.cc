@@ -36,7 +36,7 @@ Result<uint32_t> TfileTrailerWriter::mask_index(Bytes mask) {
   if (collected >= register_count_) return 0u;  // all of them: the same as no mask
   const auto found = mask_table_.find(padded);
   if (found != mask_table_.end()) return found->second;
-  if (mask_table_.size() >= UINT32_MAX - 1)
+  if (mask_table_.size() >= UINT32_MAX - 1 || masks_.size() + mask_bytes_ > kMaskBytesMax)
     return Error{Errc::Limit, "too many different register masks", {}};
   masks_.insert(masks_.end(), padded.begin(), padded.end());
   const auto index = static_cast<uint32_t>(mask_table_.size() + 1);

@@ -11,6 +11,7 @@
 #include "formats/tfile_points.h"
 #include "formats/tfile_trailer.h"
 #include "formats/tracebuffer.h"
+#include "machine/tdesc.h"
 #include "rsp/frames.h"
 
 namespace tracewell::formats {
@@ -72,7 +73,9 @@ void TracebufferReader::read_description() {
     catalog_ = std::move(read.catalog);
   }
   catalog_.endian = frames_.endian();
-  catalog_.registers.size_bytes = frames_.header().register_block_bytes;
+  const uint32_t block_bytes = frames_.header().register_block_bytes;
+  catalog_.registers.size_bytes = std::min(block_bytes, machine::kRegisterBlockBytesMax);
+  tell_cut_block(offsetof(ring::Header, register_block_bytes), block_bytes, problems_);
   catalog_.source_path = file_->path();
 }
 
@@ -183,7 +186,11 @@ void TracebufferReader::add_event(Batch& batch) {
   blocks_.clear();
   rsp::BlockWalker walker(batch.copy(data_), frames_.header().register_block_bytes,
                           frames_.endian());
-  while (const auto block = walker.next()) blocks_.push_back(*block);
+  while (auto block = walker.next()) {
+    if (block->kind == FrameBlock::Kind::Registers)
+      block->bytes = block->bytes.first(catalog_.registers.size_bytes);
+    blocks_.push_back(*block);
+  }
   Frame frame;
   frame.tracepoint = record->tracepoint;
   frame.pc = record->pc;

@@ -21,9 +21,15 @@ constexpr uint64_t kRegisterBitsMax = 8 * 65536;  // wider than any machine's wi
 constexpr uint64_t kNumberMax = 0xffff;           // an R mask or `reg` operand has 16 bits
 constexpr size_t kRegistersMax = 16384;
 
-void complain(ProblemLog& problems, Problem::Severity severity, std::string text) {
-  problems.add({std::nullopt, severity, "tdesc", std::move(text)});
-}
+/// Where the problems go, and where in the input the description is.
+struct Complaints {
+  ProblemLog& problems;
+  std::optional<uint64_t> offset;
+
+  void add(Problem::Severity severity, std::string text) const {
+    problems.add({offset, severity, "tdesc", std::move(text)});
+  }
+};
 
 /// Like strtoul with base 0 as far as anybody uses it: decimal or 0x.
 std::optional<uint64_t> attribute_number(pugi::xml_node node, const char* name) {
@@ -32,7 +38,7 @@ std::optional<uint64_t> attribute_number(pugi::xml_node node, const char* name) 
 
 class LayoutBuilder {
  public:
-  explicit LayoutBuilder(ProblemLog& problems) : problems_(problems) {}
+  explicit LayoutBuilder(const Complaints& complaints) : complaints_(complaints) {}
 
   void add(pugi::xml_node node) {
     const std::string name = node.attribute("name").value();
@@ -49,23 +55,37 @@ class LayoutBuilder {
       return bad(name, "is one too many");
     next_number_ = number + 1;
     const char* type = node.attribute("type").as_string("int");
-    registers_.push_back(
-        {name, static_cast<uint32_t>(number), 0, static_cast<uint32_t>((*bits + 7) / 8), type});
+    registers_.push_back({{name, static_cast<uint32_t>(number), 0,
+                           static_cast<uint32_t>((*bits + 7) / 8), type},
+                          node.offset_debug()});
   }
 
-  RegisterLayout finish() {
-    std::stable_sort(registers_.begin(), registers_.end(),
-                     [](const Register& a, const Register& b) { return a.number < b.number; });
+  /// `described_bytes` becomes the size of the block with all registers.
+  RegisterLayout finish(uint32_t& described_bytes) {
+    std::stable_sort(registers_.begin(), registers_.end(), [](const Read& a, const Read& b) {
+      return a.reg.number < b.reg.number;
+    });
     RegisterLayout layout;
     std::unordered_set<std::string> names;
-    for (Register& one : registers_) {
-      if (!layout.registers.empty() && layout.registers.back().number == one.number) {
+    std::optional<uint32_t> last_number;
+    for (auto& [one, place] : registers_) {
+      if (last_number == one.number) {
         bad(one.name, "has a number that is taken");
         continue;
       }
+      last_number = one.number;
+      const bool full = described_bytes != layout.size_bytes;
+      described_bytes += one.size_bytes;
+      if (full) continue;
+      if (described_bytes > kRegisterBlockBytesMax) {
+        bad(one.name, fmt::format("(at byte {} of the description) and those behind it have no "
+                                  "room in a block of {} bytes",
+                                  place, kRegisterBlockBytesMax));
+        continue;
+      }
       if (!names.insert(one.name).second) {  // names are keys elsewhere; its bytes stay
-        complain(problems_, Problem::Severity::Warning,
-                 fmt::format("two registers are called \"{}\"", printable(one.name)));
+        complaints_.add(Problem::Severity::Warning,
+                        fmt::format("two registers are called \"{}\"", printable(one.name)));
         one.name += fmt::format(".{}", one.number);
         names.insert(one.name);
       }
@@ -78,12 +98,16 @@ class LayoutBuilder {
 
  private:
   void bad(const std::string& name, std::string_view why) {
-    complain(problems_, Problem::Severity::Warning,
-             fmt::format("register \"{}\" {}; left out", printable(name), why));
+    complaints_.add(Problem::Severity::Warning,
+                    fmt::format("register \"{}\" {}; left out", printable(name), why));
   }
 
-  ProblemLog& problems_;
-  std::vector<Register> registers_;
+  struct Read {
+    Register reg;
+    ptrdiff_t place;  // in the text
+  };
+  const Complaints& complaints_;
+  std::vector<Read> registers_;
   uint64_t next_number_ = 0;
 };
 
@@ -94,13 +118,14 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
 }
 
-void read_architecture(TargetDescription& out, ProblemLog& problems) {
+void read_architecture(TargetDescription& out, const Complaints& complaints) {
   if (out.architecture.empty()) return;
   const Architecture* known = find_architecture(out.architecture);
   if (!known) {
-    complain(problems, Problem::Severity::Warning,
-             fmt::format("architecture \"{}\" is not known; taken as 64 bits, little endian",
-                         printable(out.architecture)));
+    complaints.add(
+        Problem::Severity::Warning,
+        fmt::format("architecture \"{}\" is not known; taken as 64 bits, little endian",
+                    printable(out.architecture)));
     return;
   }
   out.machine = known->machine;
@@ -111,25 +136,27 @@ void read_architecture(TargetDescription& out, ProblemLog& problems) {
 
 }  // namespace
 
-TargetDescription parse_tdesc(std::string_view xml, ProblemLog& problems) {
+TargetDescription parse_tdesc(std::string_view xml, ProblemLog& problems,
+                              std::optional<uint64_t> offset) {
+  const Complaints complaints{problems, offset};
   TargetDescription out;
   if (xml.size() > kXmlBytesMax) {
-    complain(problems, Problem::Severity::Damage, "the target description is too long; ignored");
+    complaints.add(Problem::Severity::Damage, "the target description is too long; ignored");
     return out;
   }
   pugi::xml_document document;
   const auto parsed = document.load_buffer(xml.data(), xml.size());
   pugi::xml_node target = document.child("target");
   if (!parsed)
-    complain(problems, Problem::Severity::Damage,
-             fmt::format("the target description is not well-formed at its byte {}: {}",
-                         parsed.offset, parsed.description()));
+    complaints.add(Problem::Severity::Damage,
+                   fmt::format("the target description is not well-formed at its byte {}: {}",
+                               parsed.offset, parsed.description()));
   if (!target) {
     if (parsed)
-      complain(problems, Problem::Severity::Damage, "the target description has no <target>");
+      complaints.add(Problem::Severity::Damage, "the target description has no <target>");
     return out;
   }
-  LayoutBuilder layout(problems);
+  LayoutBuilder layout(complaints);
   for (pugi::xml_node node : target.children()) {
     const std::string_view tag = node.name();
     if (tag == "architecture") {
@@ -139,14 +166,14 @@ TargetDescription parse_tdesc(std::string_view xml, ProblemLog& problems) {
     } else if (tag == "feature") {
       for (pugi::xml_node item : node.children("reg")) layout.add(item);
     } else if (tag == "xi:include") {
-      complain(problems, Problem::Severity::Warning,
-               fmt::format("the target description includes \"{}\", which is not part of it; its "
-                           "registers are missing",
-                           printable(node.attribute("href").value())));
+      complaints.add(Problem::Severity::Warning,
+                     fmt::format("the target description includes \"{}\", which is not part of "
+                                 "it; its registers are missing",
+                                 printable(node.attribute("href").value())));
     }
   }
-  read_architecture(out, problems);
-  out.registers = layout.finish();
+  read_architecture(out, complaints);
+  out.registers = layout.finish(out.described_bytes);
   mark_special_registers(out.registers, out.machine);
   return out;
 }

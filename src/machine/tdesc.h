@@ -2,6 +2,8 @@
 // back.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +13,10 @@
 
 namespace tracewell::machine {
 
+/// Of the register block of a file that is read: bytes at most. No machine has as many (an AArch64
+/// with the widest vectors and matrices has 75 KB), and readers keep a block for each thread.
+inline constexpr uint32_t kRegisterBlockBytesMax = 128 << 10;
+
 struct TargetDescription {
   std::string architecture;  // as the XML spells it; empty = not given
   std::string osabi;
@@ -19,12 +25,18 @@ struct TargetDescription {
   Endian endian = Endian::Little;
   bool either_endian = false;  // the architecture has both and the XML cannot tell
   RegisterLayout registers;
+  /// Of a block as described: more than registers.size_bytes where registers were left out because
+  /// there is no room for them.
+  uint32_t described_bytes = 0;
 };
 
-/// Reads a whole target.xml. Bad parts are left out and told to `problems` (offsets in `xml` are
-/// not passed on: the text may have come in pieces); an unusable text gives an empty layout and
-/// machine "unknown". Includes are never followed.
-TargetDescription parse_tdesc(std::string_view xml, ProblemLog& problems);
+/// Reads a whole target.xml. Bad parts are left out and told to `problems`; an unusable text gives
+/// an empty layout and machine "unknown". Includes are never followed. Of registers that a block of
+/// kRegisterBlockBytesMax has no room for, the first and all behind it are left out, which is told
+/// once. `offset`: where in the input the description begins; it is that of the problems, since the
+/// text may have come in pieces.
+TargetDescription parse_tdesc(std::string_view xml, ProblemLog& problems,
+                              std::optional<uint64_t> offset = std::nullopt);
 
 /// A description that makes GDB use exactly this layout: one feature that holds all registers, for
 /// layouts that came from elsewhere than a description. `machine` is Catalog::machine. Empty when

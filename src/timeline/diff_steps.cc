@@ -15,6 +15,16 @@ const Step::RegisterChange* change_of(std::span<const Step::RegisterChange> chan
   return found == changes.end() ? nullptr : &*found;
 }
 
+// Steps that name registers of thousands of bytes are few, unless somebody wants it so.
+constexpr size_t kBytesMax = 64 << 20;
+
+size_t bytes_of(const Step& step) {
+  size_t bytes = 0;
+  for (const auto changes : {step.before, step.registers})
+    for (const Step::RegisterChange& one : changes) bytes += sizeof one + one.value.size();
+  return bytes;
+}
+
 }  // namespace
 
 Result<LastSteps> LastSteps::read(const StepIndex& steps, uint64_t tid, uint64_t seq,
@@ -26,16 +36,40 @@ Result<LastSteps> LastSteps::read(const StepIndex& steps, uint64_t tid, uint64_t
     auto batch = std::make_unique<Batch>();
     TW_ASSIGN_OR_RETURN(const bool more, source->next(*batch));
     if (!more) break;
-    for (const Event& event : batch->events()) {
-      if (std::holds_alternative<Step>(event.body) && event.seq <= seq) {
-        out.all_.push_back(&event);
-        if (event.tid == tid) out.steps_.push_back(&event);
-      }
-      there |= event.seq >= seq && std::holds_alternative<Step>(event.body);
-    }
-    out.batches_.push_back(std::move(batch));
+    there = out.add(std::move(batch), tid, seq);
   }
   return out;
+}
+
+/// Is the step `seq` there, or one behind it?
+bool LastSteps::add(std::unique_ptr<Batch> batch, uint64_t tid, uint64_t seq) {
+  bool there = false;
+  Part part;
+  for (const Event& event : batch->events()) {
+    const auto* step = std::get_if<Step>(&event.body);
+    if (step == nullptr) continue;
+    there |= event.seq >= seq;
+    if (event.seq > seq) continue;
+    all_.push_back(&event);
+    ++part.all;
+    part.bytes += bytes_of(*step);
+    if (event.tid != tid) continue;
+    steps_.push_back(&event);
+    ++part.steps;
+  }
+  bytes_ += part.bytes;
+  part.batch = std::move(batch);
+  parts_.push_back(std::move(part));
+  while (bytes_ > kBytesMax && parts_.size() > 1) drop_oldest();
+  return there;
+}
+
+void LastSteps::drop_oldest() {
+  const Part& part = parts_.front();
+  steps_.erase(steps_.begin(), steps_.begin() + static_cast<ptrdiff_t>(part.steps));
+  all_.erase(all_.begin(), all_.begin() + static_cast<ptrdiff_t>(part.all));
+  bytes_ -= part.bytes;
+  parts_.pop_front();
 }
 
 Bytes LastSteps::register_before(size_t back, uint32_t index) const {

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "base/result.h"
 #include "model/batch.h"
@@ -17,7 +17,7 @@ namespace tracewell::timeline {
 class LastSteps {
  public:
   /// Steps of thread `tid` up to `seq`, which is one of them, beginning about `look_back` steps of
-  /// all threads before it.
+  /// all threads before it, or nearer where they take too much memory.
   static Result<LastSteps> read(const StepIndex& steps, uint64_t tid, uint64_t seq,
                                 size_t look_back);
 
@@ -35,9 +35,18 @@ class LastSteps {
   const Event* last_writer(size_t back, uint64_t address, uint64_t size) const;
 
  private:
-  std::vector<std::unique_ptr<Batch>> batches_;
-  std::vector<const Event*> steps_;
-  std::vector<const Event*> all_;  // of all threads
+  struct Part {
+    std::unique_ptr<Batch> batch;
+    size_t bytes = 0;           // of its values
+    size_t steps = 0, all = 0;  // of the lists below
+  };
+  bool add(std::unique_ptr<Batch> batch, uint64_t tid, uint64_t seq);
+  void drop_oldest();
+
+  std::deque<Part> parts_;
+  size_t bytes_ = 0;
+  std::deque<const Event*> steps_;
+  std::deque<const Event*> all_;  // of all threads
 };
 
 }  // namespace tracewell::timeline

@@ -6,19 +6,36 @@
 #include <variant>
 
 #include "timeline/diff_flow.h"
+#include "timeline/wide_values.h"
 
 namespace tracewell::timeline {
 namespace {
 
 constexpr uint64_t kKeyframeSteps = 512;
-constexpr size_t kStateEvery = 512;  // steps of one thread
+constexpr size_t kStateEvery = 512;  // steps of one thread, at least
+constexpr size_t kStateBytes = 8;    // that states take at most, for each step
 constexpr size_t kFlowPlaces = 4096;
 constexpr size_t kBatchEvents = 256;
+constexpr size_t kBatchBytes = 4 << 20;  // of registers; there may be that much in one event
 
 void put(const RegisterLayout& layout, std::span<const Step::RegisterChange> changes,
          RegisterState& state) {
-  for (const Step::RegisterChange& change : changes)
-    state.set(layout, change.index, change.value);
+  for (const Step::RegisterChange& change : changes) set_small(layout, change, state);
+}
+
+size_t state_bytes(const RegisterLayout& layout) {
+  return sizeof(RegisterState) + layout.size_bytes + layout.registers.size() / 8;
+}
+
+bool has_wide_values(const Batch& batch) {
+  return std::ranges::any_of(batch.events(), [](const Event& event) {
+    const auto* step = std::get_if<Step>(&event.body);
+    return step != nullptr && (has_wide(step->before) || has_wide(step->registers));
+  });
+}
+
+bool is_of_steps(const Event& event) {
+  return !std::holds_alternative<Frame>(event.body) && !std::holds_alternative<Hook>(event.body);
 }
 
 }  // namespace
@@ -26,22 +43,26 @@ void put(const RegisterLayout& layout, std::span<const Step::RegisterChange> cha
 Result<std::unique_ptr<StepStore>> StepStore::read(Source& source) {
   auto data = std::make_shared<Data>();
   data->catalog = source.catalog();
-  States states;
+  data->state_every = std::max(kStateEvery, state_bytes(data->catalog.registers) / kStateBytes);
+  Threads met;
   while (true) {
     auto batch = std::make_unique<Batch>();
     TW_ASSIGN_OR_RETURN(const bool more, source.next(*batch));
     if (!more) break;
-    for (const Event& event : batch->events()) {
-      if (std::holds_alternative<Frame>(event.body) || std::holds_alternative<Hook>(event.body))
-        return {Errc::Unsupported, "not a trace of executed instructions"};
-      add(*data, event, states);
+    if (!std::ranges::all_of(batch->events(), is_of_steps))
+      return {Errc::Unsupported, "not a trace of executed instructions"};
+    if (has_wide_values(*batch)) {
+      for (const Event& event : batch->events())
+        add(*data, data->small_events.emplace_back(small_event(event, data->small_values)), met);
+      continue;
     }
+    for (const Event& event : batch->events()) add(*data, event, met);
     data->batches.push_back(std::move(batch));
   }
   return std::unique_ptr<StepStore>(new StepStore(std::move(data)));
 }
 
-void StepStore::add(Data& data, const Event& event, States& states) {
+void StepStore::add(Data& data, const Event& event, Threads& met) {
   // Events that precede a step belong to it.
   const bool first = data.events.empty() || std::holds_alternative<Step>(data.events.back()->body);
   if (first) data.of_step.push_back(data.events.size());
@@ -49,7 +70,7 @@ void StepStore::add(Data& data, const Event& event, States& states) {
   const uint64_t seq = data.of_step.size() - 1;
   const auto* mark = std::get_if<Mark>(&event.body);
   if (mark != nullptr && mark->session) {
-    states.clear();
+    met.clear();
     if (data.sessions.empty() || data.sessions.back() != seq) data.sessions.push_back(seq);
   } else if (mark != nullptr) {
     data.catalog.notes.push_back({seq, std::string(mark->text)});
@@ -60,21 +81,17 @@ void StepStore::add(Data& data, const Event& event, States& states) {
   const bool session = data.sessions.back() == seq;
   if (session || data.lost) data.stretches.push_back(seq);
   data.lost = false;
-  const uint64_t distance = std::max<uint64_t>(kKeyframeSteps, 4 * states.size());
+  const uint64_t distance = std::max<uint64_t>(kKeyframeSteps, 4 * met.size());
   if (session || seq - data.keyframes.back() >= distance) data.keyframes.push_back(seq);
-  add_step(data, event, seq, states);
+  met.insert(event.tid);
+  add_step(data, event, seq);
 }
 
-void StepStore::add_step(Data& data, const Event& event, uint64_t seq, States& states) {
-  const auto [state, is_new] = states.try_emplace(event.tid);
-  if (is_new) state->second.reset(data.catalog.registers);
+void StepStore::add_step(Data& data, const Event& event, uint64_t seq) {
   ThreadSteps& thread = data.threads[event.tid];
-  if (!thread.steps.empty() && thread.steps.size() % kStateEvery == 0)
-    thread.states.push_back(state->second);
+  if (!thread.steps.empty() && thread.steps.size() % data.state_every == 0)
+    thread.states.push_back(data.state_of(thread, seq).value_or(RegisterState()));
   thread.steps.push_back(seq);
-  const Step& step = std::get<Step>(event.body);
-  put(data.catalog.registers, step.before, state->second);
-  put(data.catalog.registers, step.registers, state->second);
 }
 
 const Catalog& StepStore::catalog() const { return data_->catalog; }
@@ -100,24 +117,30 @@ uint64_t StepStore::Data::session_of(uint64_t seq) const {
 std::optional<RegisterState> StepStore::state_of(uint64_t tid, uint64_t seq) const {
   const auto found = data_->threads.find(tid);
   if (found == data_->threads.end()) return std::nullopt;
-  const std::vector<uint64_t>& steps = found->second.steps;
+  return data_->state_of(found->second, seq);
+}
+
+std::optional<RegisterState> StepStore::Data::state_of(const ThreadSteps& thread,
+                                                       uint64_t seq) const {
+  const std::vector<uint64_t>& steps = thread.steps;
   const auto number = [&](uint64_t step) {
     return static_cast<size_t>(std::ranges::lower_bound(steps, step) - steps.begin());
   };
-  const size_t first = number(data_->session_of(seq)), end = number(seq);
+  const size_t first = number(session_of(seq)), end = number(seq);
   if (first >= end) return std::nullopt;
   RegisterState state;
-  size_t at = end / kStateEvery * kStateEvery;
+  const size_t kept = std::min(end / state_every, thread.states.size());
+  size_t at = kept * state_every;
   if (at > first) {
-    state = found->second.states[at / kStateEvery - 1];
+    state = thread.states[kept - 1];
   } else {
-    state.reset(data_->catalog.registers);
+    state.reset(catalog.registers);
     at = first;
   }
   for (; at < end; ++at) {
-    const Step& step = std::get<Step>(data_->step_event(steps[at]).body);
-    put(data_->catalog.registers, step.before, state);
-    put(data_->catalog.registers, step.registers, state);
+    const Step& step = std::get<Step>(step_event(steps[at]).body);
+    put(catalog.registers, step.before, state);
+    put(catalog.registers, step.registers, state);
   }
   return state;
 }
@@ -184,24 +207,30 @@ std::unique_ptr<StepFlow> StepStore::flow_at(uint64_t seq) const {
 Result<bool> StepStore::next(Batch& batch) {
   batch.clear();
   batch.hold(data_);
-  for (size_t i = 0; i < kBatchEvents && at_ < data_->events.size(); ++i) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < kBatchEvents && bytes < kBatchBytes && at_ < data_->events.size(); ++i) {
     Event& event = batch.add();
     event = *data_->events[at_++];
     event.seq = next_seq_;
     const auto* mark = std::get_if<Mark>(&event.body);
     if (mark != nullptr && mark->session) skipped_ = false;
-    if (!std::holds_alternative<Step>(event.body)) continue;
-    if (skipped_ && told_.insert(event.tid).second) tell_everything(event, batch);
+    auto* step = std::get_if<Step>(&event.body);
+    if (step == nullptr) continue;
+    const RegisterLayout& layout = data_->catalog.registers;
+    const bool first = skipped_ && told_.insert(event.tid).second;
+    if (!first || !tell_everything(event, *step, batch, bytes))
+      step->before = with_whole_values(layout, step->before, batch, bytes);
+    step->registers = with_whole_values(layout, step->registers, batch, bytes);
     ++next_seq_;
   }
   return !batch.empty();
 }
 
-/// The first step of its thread since seek().
-void StepStore::tell_everything(Event& event, Batch& batch) {
+/// To the first step of its thread since seek(). false: nothing was known.
+bool StepStore::tell_everything(const Event& event, Step& step, Batch& batch,
+                                size_t& bytes) const {
   std::optional<RegisterState> state = state_of(event.tid, event.seq);
-  if (!state) return;
-  Step& step = std::get<Step>(event.body);
+  if (!state) return false;
   const RegisterLayout& layout = data_->catalog.registers;
   put(layout, step.before, *state);
   std::vector<Step::RegisterChange> all;
@@ -209,8 +238,10 @@ void StepStore::tell_everything(Event& event, Batch& batch) {
     if (!state->is_valid(i)) continue;
     const Register& one = layout.registers[i];
     all.push_back({i, batch.copy(Bytes(state->block).subspan(one.offset, one.size_bytes))});
+    bytes += one.size_bytes + sizeof(all[0]);
   }
   step.before = batch.copy_array(std::span<const Step::RegisterChange>(all));
+  return true;
 }
 
 }  // namespace tracewell::timeline

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,8 +18,9 @@
 
 namespace tracewell::timeline {
 
-/// Takes memory in proportion to the trace. Used by one thread at a time; what open_at() gives
-/// shares the events, which nobody changes any more.
+/// Takes memory in proportion to the trace's events, however many threads and however large
+/// registers there are. Used by one thread at a time; what open_at() gives shares the events, which
+/// nobody changes any more.
 class StepStore final : public Source, public StepIndex {
  public:
   /// Reads to the end. Unsupported when there is anything but steps, marks and losses.
@@ -42,33 +43,38 @@ class StepStore final : public Source, public StepIndex {
   Result<bool> refresh() override { return false; }
 
  private:
-  using States = std::map<uint64_t, RegisterState>;  // by thread
+  using Threads = std::unordered_set<uint64_t>;  // of a session
   /// What a thread's registers are at some step is worked out from its own steps alone, when
   /// somebody asks: to begin to read costs nothing for threads that nobody meets there.
   struct ThreadSteps {
     std::vector<uint64_t> steps;        // numbers, ascending
-    std::vector<RegisterState> states;  // before its steps kStateEvery, 2 * kStateEvery, …
+    /// Before its steps state_every, 2 * state_every, …; empty where its session begins.
+    std::vector<RegisterState> states;
   };
   struct Data {
     Catalog catalog;
     std::vector<std::unique_ptr<Batch>> batches;
+    std::deque<Event> small_events;  // of batches that had wide values
+    Batch small_values;              // theirs
     std::vector<const Event*> events;
     std::vector<size_t> of_step;  // where the events with its number begin
     std::vector<uint64_t> keyframes, sessions, stretches;
     bool lost = false;  // something, in front of the step that comes next
     std::unordered_map<uint64_t, ThreadSteps> threads;
+    size_t state_every = 0;  // steps of one thread
 
     const Event& step_event(uint64_t seq) const;
     uint64_t session_of(uint64_t seq) const;
+    /// In front of step `seq`, from the thread's steps in the same session; none = there are no
+    /// such steps.
+    std::optional<RegisterState> state_of(const ThreadSteps& thread, uint64_t seq) const;
   };
   class Flow;
   explicit StepStore(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
-  static void add(Data& data, const Event& event, States& states);
-  static void add_step(Data& data, const Event& event, uint64_t seq, States& states);
-  /// Of thread `tid` in front of step `seq`, from its steps in the same session; none = there are
-  /// no such steps.
+  static void add(Data& data, const Event& event, Threads& met);
+  static void add_step(Data& data, const Event& event, uint64_t seq);
   std::optional<RegisterState> state_of(uint64_t tid, uint64_t seq) const;
-  void tell_everything(Event& event, Batch& batch);
+  bool tell_everything(const Event& event, Step& step, Batch& batch, size_t& bytes) const;
 
   std::shared_ptr<const Data> data_;
   size_t at_ = 0;

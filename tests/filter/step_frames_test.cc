@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "little_memory.h"
+
 namespace tracewell::filter {
 namespace {
 
@@ -160,6 +162,38 @@ TEST(StepFrames, WhatHasNoStepsStaysAsItIs) {
   ASSERT_TRUE(same.ok());
   EXPECT_EQ(told(**same), std::vector<std::string>{"mark only this"});
   EXPECT_TRUE((*same)->catalog().tracepoints.empty());
+}
+
+/// Hands out its 1000 steps at once.
+class ManySteps final : public Source {
+ public:
+  ManySteps() {
+    catalog_.registers.registers = {{"a", 0, 0, 131072, "wide"}};
+    catalog_.registers.size_bytes = 131072;
+  }
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override {
+    batch.clear();
+    if (done_) return false;
+    for (int i = 0; i < 1000; ++i) batch.add().body = Step{};
+    return done_ = true;
+  }
+
+ private:
+  Catalog catalog_;
+  bool done_ = false;
+};
+
+TEST(StepFrames, ABatchHasFewLargeFrames) {
+  EXPECT_IN_MEMORY(32 << 20, {  // of 131 MB
+    auto frames = frames_of_steps(std::make_unique<ManySteps>(), {});
+    ASSERT_TRUE(frames.ok());
+    size_t count = 0;
+    Batch batch;
+    while (*(*frames)->next(batch))
+      for (const Event& event : batch.events()) EXPECT_EQ(event.seq, count++);
+    EXPECT_EQ(count, 1000u);
+  });
 }
 
 TEST(StepFrames, RegistersOfTooManyThreadsAreNotKnownRatherThanWrong) {

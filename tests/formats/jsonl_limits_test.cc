@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/support.h"
+#include "little_memory.h"
 
 namespace tracewell::formats::test {
 namespace {
@@ -16,7 +17,7 @@ bool is_lost(const Batch& batch) {
   return lost != nullptr && lost->count == 1;
 }
 
-TEST(JsonlLimits, ALayoutThatOverflowsIsRefused) {
+TEST(JsonlLimits, OfTooManyRegistersTheFirstOnesStay) {
   // 65537 registers of 65536 bytes: offsets of 32 bits would wrap into the block.
   std::string catalog = R"({"catalog":{"registers":[)";
   for (int i = 0; i <= 65536; ++i)
@@ -25,8 +26,13 @@ TEST(JsonlLimits, ALayoutThatOverflowsIsRefused) {
   ProblemLog problems;
   auto read = catalog_from_json(catalog, problems);
   ASSERT_TRUE(read.ok());
-  EXPECT_TRUE(read->registers.empty());
-  EXPECT_FALSE(problems.empty());
+  ASSERT_EQ(read->registers.registers.size(), 2u);
+  EXPECT_EQ(read->registers.registers[1].offset, 65536u);
+  EXPECT_EQ(read->registers.size_bytes, 131072u);
+  ASSERT_EQ(problems.count(), 2u);  // the other one: register 65536 has no number
+  EXPECT_EQ(problems.kept()[1].offset, 0u);
+  EXPECT_NE(problems.kept()[1].text.find("\"r2\" and those behind it"), std::string::npos)
+      << problems.kept()[1].text;
 }
 
 TEST(JsonlLimits, ALargeBlockIsNotMadeForASmallLine) {
@@ -34,10 +40,38 @@ TEST(JsonlLimits, ALargeBlockIsNotMadeForASmallLine) {
       "{\"catalog\":{\"register_block_bytes\":4000000000,\"registers\":[{\"name\":\"a\",\"size\":4}"
       "]}}\n{\"kind\":\"frame\",\"registers\":{\"a\":\"0x1\"}}\n");
   ASSERT_TRUE(opened.source);
+  EXPECT_EQ(opened.problems->count(Problem::Severity::Warning), 1u);
   Batch batch;
   ASSERT_TRUE(*opened.source->next(batch));
-  EXPECT_TRUE(is_lost(batch));
-  EXPECT_EQ(opened.problems->count(Problem::Severity::Damage), 1u);
+  ASSERT_EQ(batch.size(), 1u);
+  const auto& frame = std::get<Frame>(batch.events()[0].body);  // with a block of its registers
+  ASSERT_EQ(frame.blocks.size(), 1u);
+  EXPECT_EQ(frame.blocks[0].bytes.size(), 4u);
+  EXPECT_EQ(opened.problems->count(), 1u);
+}
+
+/// Two registers of 64 KiB, which few digits fill.
+constexpr std::string_view kWide =
+    R"({"catalog":{"registers":[{"name":"a","size":65536},{"name":"b","size":65536}]}})";
+
+size_t count_events(const std::string& text) {
+  size_t events = 0;
+  Opened opened(text);
+  Batch batch;
+  while (*opened.source->next(batch)) events += batch.size();
+  return events;
+}
+
+TEST(JsonlLimits, ABatchOfWideValuesHasFewOfThem) {
+  const std::pair<const char*, size_t> lines[] = {
+      {R"({"kind":"step","pc":1,"before":{"a":1,"b":1},"registers":{"a":2,"b":2}})", 1000},
+      {R"({"kind":"frame","registers":{"a":1}})", 1000},
+      {R"({"kind":"step","before":{"a":1,"b":1},"pc":"nowhere"})", 1}};  // 1: what is lost
+  for (const auto& [line, events] : lines) {
+    std::string text(kWide);
+    for (int i = 0; i < 1000; ++i) text += fmt::format("\n{}", line);
+    EXPECT_IN_MEMORY(32 << 20, EXPECT_EQ(count_events(text), events) << line);
+  }
 }
 
 TEST(JsonlLimits, RegistersOfAnySizeAndBothOrders) {

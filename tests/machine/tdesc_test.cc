@@ -72,6 +72,37 @@ TEST(Tdesc, BadPartsAreLeftOutAndTold) {
   }
 }
 
+TEST(Tdesc, WhatABlockHasNoRoomForIsLeftOutAndToldOnce) {
+  std::string text = "<target><feature>";
+  for (int i = 0; i < 1000; ++i)  // 60000 bytes each; the third has no room, nor has a small one
+    text += "<reg name='r" + std::to_string(i) + "' bitsize='" + (i < 3 ? "480000" : "8") + "'/>";
+  const size_t third = text.find("<reg name='r2'");
+  text += "</feature></target>";
+  ProblemLog problems;
+  const auto got = parse_tdesc(text, problems, 77);
+  ASSERT_EQ(got.registers.registers.size(), 2u);
+  EXPECT_EQ(got.registers.size_bytes, 120000u);
+  EXPECT_EQ(got.described_bytes, 180997u);
+  ASSERT_EQ(problems.count(), 1u);
+  EXPECT_EQ(problems.kept()[0].offset, 77u);
+  EXPECT_NE(problems.kept()[0].text.find("\"r2\""), std::string::npos);
+  EXPECT_NE(problems.kept()[0].text.find("at byte " + std::to_string(third + 1) + " "),
+            std::string::npos)
+      << problems.kept()[0].text;
+}
+
+TEST(Tdesc, ABlockMayBeAsLargeAsTheBound) {
+  const std::string wide = "<reg name='a' bitsize='524288'/><reg name='b' bitsize='524288'/>";
+  ProblemLog problems;
+  const auto full = parse("<target><feature>" + wide + "</feature></target>", problems);
+  EXPECT_EQ(full.registers.size_bytes, kRegisterBlockBytesMax);
+  EXPECT_TRUE(problems.empty());
+  const auto more = parse(
+      "<target><feature>" + wide + "<reg name='c' bitsize='1'/></feature></target>", problems);
+  EXPECT_EQ(more.registers.registers.size(), 2u);
+  EXPECT_EQ(problems.count(), 1u);
+}
+
 TEST(Tdesc, IncludesAreNotFollowed) {
   ProblemLog problems;
   const auto got =
