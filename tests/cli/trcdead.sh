@@ -113,7 +113,7 @@ has 'still writes to' err
 # Nor is its ring collected, and removed, with another one of its session.
 dead=$(cd "$work/live/.rings" && grep -la TwWhring ./* | while read -r one; do
   kill -0 "$(basename "${one%%-*}")" 2>/dev/null || echo "$one"; done)
-expect 2 trcdead "$work/live/.rings/$dead"
+expect 2 trcdead "$work/live/.rings/${dead#./}"
 has 'still writes to' err
 echo >"$work/fifo"
 wait
