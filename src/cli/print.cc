@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "cli/text_sink.h"
 #include "cli/trace_files.h"
+#include "cli/where_index.h"
 #include "filter/limit.h"
 #include "filter/step_notes.h"
 #include "filter/step_numbers.h"
@@ -75,9 +76,11 @@ Status check(const PrintOptions& options) {
 Result<int> print(const PrintOptions& options) {
   TW_RETURN_IF_ERROR(check(options));
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
+  auto index = index_for(trace, options.selection);
   TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.source, options.images));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, create_print_sink(options, names));
   TraceNotes notes = notes_of(trace, options.input.path);
+  leave_out_by_index(trace.source, std::move(index), options.selection, names);
   trace.source = filter::with_notes(filter::with_step_numbers(std::move(trace.source)),
                                     std::move(notes.notes), notes.beside);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,

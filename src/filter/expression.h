@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,11 @@ class Expression {
   /// `before`: the registers of the step's thread, with what it tells in Step::before; nullptr:
   /// those that it tells are all.
   bool matches(const Event& event, const RegisterState* before = nullptr) const;
+  /// It holds for nothing but steps and frames at these places; nullopt: for more, or nobody knows.
+  struct Places {
+    uint64_t first = 0, last = 0;  // inclusive
+  };
+  std::optional<std::vector<Places>> places() const;
   /// Does it ask for registers?
   bool names_registers() const;
   /// Or for modules?
@@ -142,6 +148,7 @@ class Expression {
   }
   /// Sets by_instruction and by_place.
   void classify(Node& node) const;
+  std::optional<std::vector<Places>> places_of(uint32_t node) const;
   bool holds(uint32_t node, const Asked& asked) const;
   bool comparison_holds(const Node& node, const Asked& asked) const;
   /// The same, asked once of each instruction. `question`: the number of the node.

@@ -94,6 +94,9 @@ class Noted {
   virtual ~Noted() = default;
   /// For OpenOptions::notes. The same of the same file; empty = there is nothing to tell.
   virtual std::vector<uint8_t> notes() const = 0;
+  /// Nothing is missing, odd or not known: to read all of it tells no problem that was not told
+  /// when it was opened, and a step that is read alone is what it is where all are read.
+  virtual bool is_sound() const { return false; }
 };
 
 #define FORMAT(name) const Format& name##_format();

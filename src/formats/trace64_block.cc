@@ -117,14 +117,21 @@ bool lists_word(const Block& block, uint32_t word) {
   return false;
 }
 
+bool has_odd_flags(const Block& block) {
+  return (block.flags & 0x70) != 0 ||
+         std::any_of(block.memory_flags, block.memory_flags + block.memory_count,
+                     [](uint8_t flags) { return flags > 1; });
+}
+
 uint64_t plain_block_size(const uint8_t* start, const Shape& shape) {
   const uint32_t registers = settled(start[1]), memory = settled(start[2]),
                  opcode = settled(start[3]);
-  // Type 0, no thread id, no reserved bits.
+  // Type 0, no thread id, no reserved bits, of accesses neither.
   if (start[0] != 0 || registers > kFew || memory > kFew || opcode - 1 >= 15) return 0;
   const uint32_t positions = 4 + opcode;
   const uint32_t memory_flags = positions + registers * (1 + shape.word);
   if (!positions_fit(start + positions, registers, shape, true)) return 0;
+  if ((first_few(start + memory_flags, memory) & ~kEachByte) != 0) return 0;
   const uint32_t changed = changed_count(start + memory_flags, memory, true);
   return memory_flags + memory + shape.word * (2 * memory + changed);
 }
@@ -148,11 +155,7 @@ uint32_t sum_of_positions(const Block& block) {
 
 bool is_plausible(const Block& block, const Shape& shape) {
   if (block.is_user()) return true;
-  if ((block.flags & 0x70) != 0) return false;
-  if (block.is_full(shape) && sum_of_positions(block) != 0) return false;
-  for (uint32_t i = 0; i < block.memory_count; ++i)
-    if (block.memory_flags[i] > 1) return false;
-  return true;
+  return !has_odd_flags(block) && (!block.is_full(shape) || sum_of_positions(block) == 0);
 }
 
 }  // namespace tracewell::formats::trace64

@@ -84,6 +84,9 @@ std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden
 /// The sum of a block's positions.
 uint32_t sum_of_positions(const Block& block);
 
+/// Reserved bits, of the block or of an access. Not of a user block.
+bool has_odd_flags(const Block& block);
+
 /// Whole, and with nothing in it that no recorder writes: reserved bits, a full dump that lists
 /// words twice. For guesses.
 bool is_plausible(const Block& block, const Shape& shape);

@@ -11,7 +11,7 @@
 namespace tracewell::formats::trace64 {
 namespace {
 
-constexpr std::string_view kNotesMagic = "T64N6";
+constexpr std::string_view kNotesMagic = "T64N7";
 
 }  // namespace
 
@@ -147,7 +147,7 @@ std::vector<uint8_t> Notes::write(const Contents& contents) {
   for (const uint64_t value :
        {uint64_t{scan.shape_.wide}, scan.blocks_at_, scan.at_, scan.count_, uint64_t{scan.tid_},
         uint64_t{scan.after_flagged_}, uint64_t{scan.announced_}, uint64_t{scan.has_unknown_},
-        scan.left_out_.count, scan.left_out_.bytes, scan.without_pc_})
+        scan.left_out_.count, scan.left_out_.bytes, scan.without_pc_, scan.odd_at_})
     out.number(value);
   out.text(scan.lost_end_);
   write_keyframes(out, scan.keyframes_);
@@ -207,6 +207,7 @@ bool Notes::read_places(Cursor& in, uint64_t file_bytes, Scan& scan) {
   scan.left_out_.count = in.varint();
   scan.left_out_.bytes = in.varint();
   scan.without_pc_ = in.varint();
+  scan.odd_at_ = in.varint();
   scan.lost_end_ = read_text(in);
   if (in.bad() || scan.at_ < blocks_at || scan.at_ > file_bytes) return false;
   return scan.count_ <= (scan.at_ - blocks_at) / kBlockBytesMin;

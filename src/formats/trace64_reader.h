@@ -44,6 +44,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   uint64_t thread_count() const override { return contents_->scan.threads().size(); }
   std::vector<std::pair<std::string, std::string>> facts() const override;
   std::vector<uint8_t> notes() const override;
+  bool is_sound() const override { return !refreshed_ && contents_->scan.is_sound(); }
 
  private:
   Reader(std::shared_ptr<Contents> contents, ProblemLog* problems);

@@ -247,6 +247,7 @@ void Scan::count_block(Bytes file, const Block& block) {
     keyframes_.back().listed = !user_blocks_.empty() && user_blocks_.back().offset >= lead_;
   }
   if (without_pc_ == count_ && !lists_word(block, shape_.pc_word)) ++without_pc_;
+  if (odd_at_ == 0 && has_odd_flags(block)) odd_at_ = block.offset;
   bases_.look_at(block, count_, tid_);
   ++count_;
   last_at_ = at_;
@@ -521,6 +522,7 @@ void Scan::forget_from(uint64_t offset) {
   ids_.forget();
   zeros_to_ = 0;
   without_pc_ = std::min(without_pc_, count_);
+  if (odd_at_ >= offset) odd_at_ = 0;
   bases_.drop_from(count_);
   while (!keyframes_.empty() && keyframes_.back().offset >= offset) keyframes_.pop_back();
   while (!hidden_.empty() && hidden_.back() >= offset) hidden_.pop_back();

@@ -51,6 +51,11 @@ class Scan {
   std::optional<uint64_t> sessions_told_from() const;
   /// Blocks of ours say that registers are not known though words of them are listed.
   bool has_unknown() const { return has_unknown_; }
+  /// Nothing is missing, odd or not known: who reads only some of the steps misses no problem, and
+  /// finds each as it is among all the others.
+  bool is_sound() const {
+    return gaps_.empty() && lost_end_.empty() && !has_unknown_ && odd_at_ == 0 && without_pc_ == 0;
+  }
   /// Why what was recorded last is not in the file; "" when it ends with a whole block.
   const std::string& lost_end() const { return lost_end_; }
   /// Offsets of blocks with a thread id that the flag denies.
@@ -150,6 +155,7 @@ class Scan {
   uint64_t user_cost_ = 0;   // of these
   LeftOut left_out_;
   bool has_unknown_ = false;
+  uint64_t odd_at_ = 0;      // the first block with reserved flags; 0 = there is none
   uint64_t without_pc_ = 0;  // steps at the beginning, in front of the first that tells its own
   std::vector<uint64_t> hidden_;
   std::vector<uint32_t> threads_;

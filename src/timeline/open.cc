@@ -154,6 +154,22 @@ std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int
   return KeptNotes{index->owner, index->notes, index->trace.size_bytes};
 }
 
+std::optional<Timeline> Timeline::find(const StepIndex& steps, Bytes trace,
+                                       const TimelineOptions& options) {
+  std::optional<Index> index = read_sidecar(options.sidecar, options.trace_file);
+  if (!index || index->trace != TraceIdentity::of(trace, options.trace_changed_ns) ||
+      index->steps() != steps.count() ||
+      !std::ranges::equal(options.build.notes, index->notes))
+    return std::nullopt;
+  for (const Segment& one : index->segments)
+    if (!one.has(Part::Executions) || !one.has(Part::Registers) || !one.has(Part::Threads))
+      return std::nullopt;
+  Timeline timeline(*std::move(index));
+  const std::span<const uint64_t> stretches = steps.stretches();
+  timeline.stretches_.assign(stretches.begin(), stretches.end());
+  return timeline;
+}
+
 Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, Bytes trace,
                                 const TimelineOptions& options) {
   const auto made = [&steps](Timeline timeline) {

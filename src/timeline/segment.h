@@ -75,6 +75,11 @@ struct Segment {
     if ((left_out >> static_cast<size_t>(part) & 1) != 0) want();
     return StreamTable(parts[static_cast<size_t>(part)], sums.get());
   }
+  /// A part is there, and agrees. Wants nothing.
+  bool has(Part part) const {
+    const auto number = static_cast<size_t>(part);
+    return (left_out >> number & 1) == 0 && timeline::good(sums.get(), parts[number]);
+  }
   /// All of it is there, and agrees.
   bool good() const {
     if (left_out != 0) want();

@@ -336,6 +336,19 @@ std::optional<uint64_t> Timeline::last_step_of(uint64_t tid, uint64_t before) co
   });
 }
 
+uint64_t Timeline::thread_runs(uint64_t most) const {
+  return keeper_->ask([&](const Index& index) {
+    uint64_t count = 0;
+    for (const Segment& segment : index.segments)
+      segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+        if (const auto thread = read_thread(item.stream))
+          thread->steps.runs(0, [&](uint64_t, uint64_t) { return ++count <= most; });
+        return count <= most;
+      });
+    return count;
+  });
+}
+
 std::vector<uint64_t> Timeline::threads() const {
   const auto all = keeper_->ask([](const Index& index) {
     std::set<uint64_t> out;

@@ -81,6 +81,11 @@ class Timeline {
   /// Errors are those of reading the trace and of writing the sidecar.
   static Result<Timeline> open(const StepIndex& steps, const Catalog& catalog, Bytes trace,
                                const TimelineOptions& options);
+  /// The index of the sidecar, if it is this trace's, and what it knows of executions, registers
+  /// and threads is there and sound. Nothing is made, written or told. Of memory, calls and what is
+  /// left out nothing is to be asked.
+  static std::optional<Timeline> find(const StepIndex& steps, Bytes trace,
+                                      const TimelineOptions& options);
   explicit Timeline(Index index) : keeper_(std::make_unique<IndexKeeper>(std::move(index))) {}
 
   uint64_t steps() const { return keeper_->now().steps(); }
@@ -132,6 +137,9 @@ class Timeline {
   std::optional<uint64_t> last_step_of(uint64_t tid, uint64_t before) const;
   /// Ascending.
   std::vector<uint64_t> threads() const;
+  /// How often a thread went on behind another's step, or begins a part of the index; if that is
+  /// more than `most`, some number that is more, too.
+  uint64_t thread_runs(uint64_t most) const;
 
   /// The calls that a thread is inside of at a step, of which there must be one (open_calls.h).
   OpenCalls open_calls(uint64_t step, uint64_t tid, size_t most) const;
