@@ -84,7 +84,9 @@ Run find_command(CLI::App& app) {
   app.footer(
       "bytes: at which addresses memory held them, and before which steps, all of them at once. "
       "value: registers and accessed memory with this number in them (-1 is 0xff, 0xffff, …; "
-      "segment registers are left out). Who wrote the byte at 0x7000 "
+      "segment registers are left out). write, access: also steps that find bytes otherwise than "
+      "they were known to be, though no instruction of the trace wrote them: 'changed by others "
+      "between steps A and B' says when. Who wrote the byte at 0x7000 "
       "that step 500 sees: find FILE write 0x7000 --to 499 --backward --limit 1. Exit status: 1 "
       "when there is none.");
   return [options](const Invocation&) {
