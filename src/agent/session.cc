@@ -15,10 +15,25 @@ Session::Session(target::Target& the_target, Trace* the_trace, SessionOptions th
       options(std::move(the_options)),
       decoder_(rsp::Sender::Client, kPacketBytesMax) {
   decoder_.tell_junk(options.refuse_junk);
+  in_doubt_ = decoder_.in_doubt();
+  if (!in_doubt_) begin();
+}
+
+/// What the debugger before has left is of no use any more.
+void Session::begin() {
   ask_for_nothing();
   if (!target.breakpoints()) return;
   if (!options.programs) options.programs = std::make_shared<BreakpointPrograms>(target, trace);
   options.programs->attend(options.notice, options.print);
+}
+
+void Session::end_doubt() {
+  in_doubt_ = false;
+  if (on_debugger) on_debugger();
+  threads_changed();
+  if (finished_) return;
+  begin();
+  if (std::exchange(asked_to_stop_, false)) on_interrupt();
 }
 
 /// What an earlier debugger wanted to be told of.
@@ -52,6 +67,8 @@ bool Session::proceed() {
 }
 
 void Session::on_item(const rsp::Item& item) {
+  if (in_doubt_ && !decoder_.in_doubt()) end_doubt();
+  if (finished_) return;
   switch (item.kind) {
     case rsp::Item::Kind::Packet:
       if (!no_ack_) output_ += '+';
@@ -74,13 +91,13 @@ void Session::on_item(const rsp::Item& item) {
       break;
     case rsp::Item::Kind::Junk:
       notice("The connection carries something else than the remote protocol; closing it");
-      finish();
+      break_off();
       break;
     case rsp::Item::Kind::TooSoon:
       if (!no_ack_) output_ += '+';
       send("E." + std::string(rsp::kTooSoonText));
       notice("The connection begins with a packet that a web page can send; closing it");
-      finish();
+      break_off();
       break;
     case rsp::Item::Kind::Ack:
     case rsp::Item::Kind::Notification:
@@ -91,6 +108,10 @@ void Session::on_item(const rsp::Item& item) {
 /// Between a stop reply and the next packet the debugger may be stepping by itself, so the request
 /// stands until the program runs again; unless it repeats the one that has just been answered.
 void Session::on_interrupt() {
+  if (in_doubt_) {
+    asked_to_stop_ = true;
+    return;
+  }
   const bool answered =
       !running_ && last_stop && last_stop->kind == target::StopEvent::Kind::Interrupted;
   if ((!answered || non_stop.on) && !target.processes().empty()) (void)target.interrupt();
@@ -109,7 +130,7 @@ void Session::on_packet(std::string packet) {
 /// The client breaks the protocol, and any reply would be taken for the stop's.
 void Session::cut_off() {
   notice("The debugger sends too much while the program runs; closing the connection");
-  finish();
+  break_off();
 }
 
 void Session::handle(std::string_view packet) {

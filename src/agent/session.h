@@ -69,10 +69,19 @@ class Session {
   /// Threads run, in non-stop mode. They are stopped unless this debugger asks for that, too.
   void inherit(std::map<target::Tid, target::StopEvent> stops);
 
+  /// Nothing has come yet that only a debugger says (SessionOptions::refuse_junk). The target may
+  /// run meanwhile, and is left alone.
+  bool in_doubt() const { return in_doubt_; }
+  /// Called once, when doubt ends and before that packet is obeyed: the target must stand still
+  /// behind it, or this session inherit(). May be empty.
+  std::function<void()> on_debugger;
+
   /// Do threads run, so that wait() is due?
   bool running() const;
   /// The debugger said goodbye (D of the last process, k, monitor exit), or broke the protocol.
   bool finished() const { return finished_; }
+  /// The latter.
+  bool broken() const { return broken_; }
   bool server_exit() const { return server_exit_; }  // `monitor exit`; k without extended mode
 
   // --- for packet files --------------------------------------------------------------------------
@@ -135,6 +144,7 @@ class Session {
   /// No acks and checksums from the next packet on.
   void set_no_ack() { no_ack_next_ = true; }
   void finish() { finished_ = true; }
+  void break_off() { finished_ = broken_ = true; }
   void finish_server() { finished_ = server_exit_ = true; }
   /// Console text for the debugger's user: only while it waits for a stop or a monitor command.
   /// What could act on a terminal is escaped (agent/shown_text.h).
@@ -151,6 +161,8 @@ class Session {
     uint32_t size;
     auto operator<=>(const Inserted&) const = default;
   };
+  void begin();
+  void end_doubt();
   void on_item(const rsp::Item& item);
   void on_packet(std::string packet);
   void on_interrupt();
@@ -176,7 +188,9 @@ class Session {
   std::set<Inserted> inserted_;
   mutable std::optional<std::vector<target::ThreadInfo>> threads_;
   bool no_ack_ = false, no_ack_next_ = false;
-  bool running_ = false, finished_ = false, server_exit_ = false;
+  bool in_doubt_ = false;
+  bool asked_to_stop_ = false;  // in doubt
+  bool running_ = false, finished_ = false, broken_ = false, server_exit_ = false;
   bool told_end_ = false;  // of the recording, and nothing has moved since
 };
 

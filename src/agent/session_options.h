@@ -26,8 +26,8 @@ struct SessionOptions {
   /// replies, "Tstop" stands for all but the signal and "Tthread" for the thread.
   std::set<std::string, std::less<>> disabled;
   /// Where others than debuggers can connect, a browser for one: the connection ends with a byte
-  /// that no debugger sends, and nothing is obeyed that a request may hold (rsp::Decoder). A noisy
-  /// line is no reason.
+  /// that no debugger sends, and nothing is obeyed that a request may hold (rsp::Decoder). What has
+  /// not shown to be a debugger changes nothing (Session::in_doubt()). A noisy line is no reason.
   bool refuse_junk = false;
   /// One line for the server's user ("Detaching from process 7"); may be empty.
   std::function<void(std::string_view)> notice;

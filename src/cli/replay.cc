@@ -103,7 +103,7 @@ Run replay_command(CLI::App& app) {
       ->required();
   add_image_options(app, options->images, "read-only memory and symbols");
   add_allow_users(app, options->allow_users);
-  app.add_flag("--once", options->once, "end after the first connection");
+  app.add_flag("--once", options->once, "end after the first debugger's connection");
   app.add_flag("--remote-debug", options->remote_debug, "show the packets");
   return [options](const Invocation&) {
     const auto status = replay(*options);

@@ -144,7 +144,8 @@ Status serve_recorded(Transport& transport, Opening& opening, agent::SessionOpti
     TW_ASSIGN_OR_RETURN(const bool next, converse(*connection, recording->target(), session,
                                                   quit_fd, std::move(early)));
     session.on_disconnect(false);
-    if (!next || last) return {};
+    // Who was none uses up nobody's turn.
+    if (!next || (last && !session.in_doubt())) return {};
   }
 }
 

@@ -72,7 +72,7 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), version()));
   app.add_flag("--attach", options.attach, "Attach to the running process PID");
   app.add_flag("--multi", options.multi, "Start without a program, and stay until told to end");
-  app.add_flag("--once", options.once, "End when the first connection does");
+  app.add_flag("--once", options.once, "End when the first debugger's connection does");
   app.add_flag("--wrapper", options.wrapper_follows,
                "Start programs through the command that follows, up to a lone --");
   auto& launch = options.launch;

@@ -41,12 +41,16 @@ bool ServerLoop::await_debugger() {
   link_.open();
   while (!link_.connected()) {
     if (link_.quitting() || link_.exhausted() || done_ || failed_) return false;
-    if (alone_) watch_alone();
-    else if (running_) run_unattended();
-    else wait_for_link();
+    wait_without_debugger();
   }
   notice(link_.peer());
   return true;
+}
+
+void ServerLoop::wait_without_debugger() {
+  if (alone_) watch_alone();
+  else if (running_) run_unattended();
+  else wait_for_link();
 }
 
 /// While no program runs, nobody waits for the target; threads that have to be let go are looked
@@ -129,25 +133,43 @@ void ServerLoop::stop_target() {
   }
 }
 
+/// Who connects may be none. Until that is known, the program does what it does without one.
 void ServerLoop::serve_debugger() {
-  if (!alone_) stop_target();
+  if (!options_.session.refuse_junk && !alone_) stop_target();
   if (failed_) return;
-  const bool had_process = !target_.processes().empty();
   agent::Session session(target_, trace_, options_.session);
+  if (session.in_doubt()) {
+    if (!running_) session.last_stop = last_stop_;
+    session.on_debugger = [&] { meet(session); };
+  } else {
+    meet(session);
+  }
+  converse(session);
+  if (failed_) return;
+  if (session.in_doubt()) turn_away();
+  else part(session);
+}
+
+void ServerLoop::meet(agent::Session& session) {
+  if (!alone_) stop_target();
+  if (failed_) return session.finish();
+  had_process_ = !target_.processes().empty();
   session.last_stop = std::exchange(last_stop_, {});
   if (std::exchange(alone_, false)) session.inherit(std::exchange(stops_, {}));
-  converse(session);
-  part(session, had_process);
 }
 
 void ServerLoop::converse(agent::Session& session) {
-  while (!link_.quitting()) {
+  while (!link_.quitting() && !done_ && !failed_) {
     if (const std::string input = link_.take_input(); !input.empty())
       session.feed(as_bytes(input));
     do {
       if (!link_.send(session.take_output())) return;
     } while (session.proceed());
     if (session.finished() || link_.lost()) return;
+    if (session.in_doubt()) {
+      wait_without_debugger();
+      continue;
+    }
     if (!session.running()) {
       wait_for_link();
       continue;
@@ -158,17 +180,26 @@ void ServerLoop::converse(agent::Session& session) {
   }
 }
 
+/// It was no debugger, or did not get so far: all is as if it had never come.
+void ServerLoop::turn_away() {
+  if (link_.quitting() || done_) return;
+  link_.close();
+  if (const std::string again = link_.announcement(); !again.empty()) notice(again);
+}
+
 /// After the last word: what becomes of the program, and whether there is a next debugger.
-void ServerLoop::part(agent::Session& session, bool had_process) {
+void ServerLoop::part(agent::Session& session) {
   const bool done = session.server_exit() || options_.once;
-  const bool vanished = !session.finished() && !done && !link_.quitting();
+  const bool said_goodbye = session.finished() && !session.broken();
+  const bool vanished = !said_goodbye && !done && !link_.quitting();
   const bool non_stop = session.non_stop.on;
   if (non_stop && vanished) leave_alone(session);
   else if (non_stop) (void)session.set_non_stop(false);
   running_ = !alone_ && session.running();
   if (link_.quitting()) return;
   if (vanished && !non_stop) {
-    // Gone without a word. A program that ran goes on; one that stood waits for the next debugger.
+    // Gone without a word, or with nonsense. A program that ran goes on; one that stood waits for
+    // the next debugger.
     const bool ran = running_;
     stop_target();
     session.stopped();
@@ -181,7 +212,7 @@ void ServerLoop::part(agent::Session& session, bool had_process) {
   options_.session.launch = session.options.launch;
   options_.session.programs = session.options.programs;
   link_.close();
-  if (done || !stays(session, had_process)) done_ = true;
+  if (done || !stays(session)) done_ = true;
   else if (!session.finished())
     notice("Remote side has terminated connection.  GDBserver will reopen the connection.");
   if (done_) return;
@@ -190,9 +221,9 @@ void ServerLoop::part(agent::Session& session, bool had_process) {
 
 /// Without a process there is nothing to come back for; except, once, for the frames and the status
 /// of a trace that was told to do without a debugger, and whose program ended by itself.
-bool ServerLoop::stays(const agent::Session& session, bool had_process) const {
+bool ServerLoop::stays(const agent::Session& session) const {
   if (options_.multi || session.extended || !target_.processes().empty()) return true;
-  const bool ended_alone = had_process && session.last_stop && is_end(*session.last_stop);
+  const bool ended_alone = had_process_ && session.last_stop && is_end(*session.last_stop);
   return ended_alone && traced_alone();
 }
 

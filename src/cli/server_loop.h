@@ -18,7 +18,7 @@ enum class ServerEnd : uint8_t {
 };
 
 struct ServerOptions {
-  bool once = false;   // end when the first connection does
+  bool once = false;   // end when the first debugger's connection does
   bool multi = false;  // stay without a process
   /// At the end: was the server killed? A trace that was to do without a debugger then leaves its
   /// program running. May be empty.
@@ -43,14 +43,17 @@ class ServerLoop {
  private:
   bool await_debugger();
   void serve_debugger();
+  void meet(agent::Session& session);
   void converse(agent::Session& session);
-  void part(agent::Session& session, bool had_process);
-  bool stays(const agent::Session& session, bool had_process) const;
+  void turn_away();
+  void part(agent::Session& session);
+  bool stays(const agent::Session& session) const;
   /// Was there a run that was told to do without a debugger? That it met nothing is news, too.
   bool traced_alone() const;
   void wait_for_link();
   Result<std::optional<target::StopEvent>> wait_watched();
   void give_up(const Error& error);
+  void wait_without_debugger();
   void run_unattended();
   void witness(const target::StopEvent& event) const;
   void pass_by(const target::StopEvent& event);
@@ -68,6 +71,7 @@ class ServerLoop {
   ServerOptions options_;
   std::optional<target::StopEvent> last_stop_;
   bool running_ = false;  // the target runs, and no session knows
+  bool had_process_ = false;  // when this debugger came
   /// Non-stop: the debugger is gone, who ran runs on, and why the others stand still.
   bool alone_ = false;
   std::map<target::Tid, target::StopEvent> stops_;

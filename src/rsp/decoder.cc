@@ -20,7 +20,7 @@ constexpr std::string_view kInNoMethod = ",:;=?";
 /// connection.
 constexpr std::string_view kHarmless[] = {
     "!", "QListThreadsInStopReply", "QStartNoAckMode", "QThreadSuffixSupported", "qAttached", "qC",
-    "qHostInfo", "qOffsets", "qSupported", "qTStatus", "vMustReplyEmpty"};
+    "qHostInfo", "qOffsets", "qSupported", "qTStatus", "qTfV", "qTsV", "vMustReplyEmpty"};
 
 bool is_harmless(std::string_view payload) {
   return payload.starts_with("Hc") || payload.starts_with("Hg") ||

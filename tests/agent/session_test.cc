@@ -101,5 +101,74 @@ TEST(Session, APacketThatComesTooSoonIsAnsweredWithTheReason) {
   EXPECT_TRUE(session.finished());
 }
 
+/// A target without a debugger, whose breakpoint commands go on; and one who is none.
+TEST(Session, WhoIsNoDebuggerChangesNothing) {
+  for (const std::string_view end : {" / HTTP/1.1\r\n\r\n", "$k#6b", ""}) {
+    target::FakeTarget target;
+    ASSERT_TRUE(target.describe("process 7").ok());
+    ASSERT_TRUE(target.describe("mem 7 401136 5548").ok());
+    SessionOptions options;
+    options.refuse_junk = true;
+    {
+      Session debugger(target, nullptr, options);
+      debugger.feed(as_bytes(rsp::frame("QCatchSyscalls:1", false)));
+      debugger.feed(as_bytes(
+          rsp::frame("Z0,401136,1;cmds:1,Xd,22002200340000046f6e650027", false)));
+      debugger.on_disconnect(true);
+      ASSERT_TRUE(debugger.commands_alone());
+      options.programs = debugger.options.programs;
+    }
+    (void)target.take_calls();
+    size_t debuggers = 0;
+    Session stranger(target, nullptr, options);
+    stranger.on_debugger = [&] { ++debuggers; };
+    for (const std::string_view word : {"QStartNoAckMode", "qSupported", "qC", "Hg0", "!"})
+      stranger.feed(as_bytes(rsp::frame(word, false)));
+    stranger.feed(as_bytes("\x03"));
+    EXPECT_NE(stranger.take_output().find("$QC"), std::string::npos);
+    stranger.feed(as_bytes(end));
+    EXPECT_EQ(stranger.finished(), !end.empty());
+    EXPECT_EQ(stranger.broken(), !end.empty());
+    EXPECT_TRUE(stranger.in_doubt());
+    EXPECT_EQ(debuggers, 0u);
+    EXPECT_EQ(target.take_calls(), std::vector<std::string>());
+    EXPECT_TRUE(options.programs->any_persists());
+  }
+}
+
+/// What the one before has left is taken away, and only then the first packet is obeyed.
+TEST(Session, DoubtEndsBeforeTheFirstPacketIsObeyed) {
+  target::FakeTarget target;
+  ASSERT_TRUE(target.describe("process 7").ok());
+  ASSERT_TRUE(target.describe("mem 7 401136 5548").ok());
+  SessionOptions options;
+  options.refuse_junk = true;
+  Session debugger(target, nullptr, options);
+  std::string order;
+  debugger.on_debugger = [&] {
+    for (const std::string& call : target.take_calls()) order += call + "|";
+    order += "here|";
+  };
+  debugger.feed(as_bytes("\x03" + rsp::frame("Hc-1", false)));
+  EXPECT_EQ(order, "");
+  debugger.feed(as_bytes(rsp::frame("Z0,401136,1", false) + rsp::frame("?", false)));
+  for (const std::string& call : target.take_calls()) order += call + "|";
+  EXPECT_EQ(order, "here|interrupt|insert 7 software 401136 1|");
+  EXPECT_FALSE(debugger.in_doubt());
+}
+
+/// Nobody is obeyed whose target could not be stopped.
+TEST(Session, WhoIsTurnedAwayAsDoubtEndsIsNotObeyed) {
+  target::FakeTarget target;
+  ASSERT_TRUE(target.describe("process 7").ok());
+  SessionOptions options;
+  options.refuse_junk = true;
+  Session debugger(target, nullptr, options);
+  debugger.on_debugger = [&] { debugger.finish(); };
+  debugger.feed(as_bytes(rsp::frame("vKill;7", false)));
+  EXPECT_EQ(target.processes().size(), 1u);
+  EXPECT_EQ(target.take_calls(), std::vector<std::string>());
+}
+
 }  // namespace
 }  // namespace tracewell::agent

@@ -228,6 +228,7 @@ TEST(Framing, DebuggersAreToldFromPages) {
            say({"qSupported", "Hc-1", "qC", "qOffsets", "?", "g"}),              // 6.8
            say({"Hc-1", "qC", "qOffsets", "?", "k"}),                            // 5.3
            say({"vMustReplyEmpty", "QStartNoAckMode", "Hgp0.0", "?", "g"}),
+           say({"vMustReplyEmpty", "Hg0", "qTStatus", "qTfV", "qTsV", "?"}),  // without qSupported
            say({"QStartNoAckMode", gdb, "QThreadSuffixSupported", "qProcessInfo"}),  // LLDB
            say({"?", "vFile:open:2f,0,0", "vFile:pwrite:5,0,a b\r\n"}),
            say({"X401000,3:a\n ", "c"}), "\x03" + say({"?", "g"}), "\xff\xf3g" + say({gdb, "g"}),
