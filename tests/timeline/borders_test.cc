@@ -116,7 +116,8 @@ void expect_truth(const Opened& opened, uint64_t switched) {
   EXPECT_EQ(opened.known(kWritten),
             times(switched - 2, "?00 ") + times(2, "taa ") + times(3, "ibb ") +
                 times(kTurnSteps + 1 - found, "tbb "));
-  EXPECT_EQ(opened.known(kLeft), times(switched, "?00 ") + times(kTurnSteps + 1 - switched, "kcc "));
+  EXPECT_EQ(opened.known(kLeft),
+            times(switched, "?00 ") + times(kTurnSteps + 1 - switched, "kcc "));
   EXPECT_EQ(opened.known(kFound),
             times(switched, "?00 ") + times(3, "idd ") + times(kTurnSteps + 1 - found, "tdd "));
   EXPECT_TRUE(timeline.sealed(0, switched - 1));
