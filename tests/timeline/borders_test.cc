@@ -25,6 +25,7 @@ namespace {
 constexpr uint64_t kTurnSteps = 160, kSegmentSteps = 40;
 constexpr uint64_t kWritten = 0x7000;  // aa, by the first thread; the second one finds bb there
 constexpr uint64_t kLeft = 0x7100;     // cc, by the first thread's step in front of the switch
+constexpr uint64_t kBoth = 0x7300;     // ab, by that step, too; the second one finds cd there
 constexpr uint64_t kFound = 0x7200;    // dd, which the second one finds there
 
 /// Thread 1 up to a step, thread 2 from there on. The last step in front may be a system call.
@@ -40,10 +41,14 @@ struct TwoThreads {
       step.opcode = call && i + 1 == switched ? Bytes(kSyscall) : Bytes(kNop);
       std::vector<Step::MemoryAccess> accesses;
       if (i + 3 == switched) accesses.push_back(write(kWritten, 0xaa));
-      if (i + 1 == switched) accesses.push_back(write(kLeft, 0xcc));
+      if (i + 1 == switched) {
+        accesses.push_back(write(kLeft, 0xcc));
+        accesses.push_back(write(kBoth, 0xab));
+      }
       if (i == switched + 3) {
         accesses.push_back(read(kWritten, 0xbb));
         accesses.push_back(read(kFound, 0xdd));
+        accesses.push_back(read(kBoth, 0xcd));
       }
       step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(accesses));
       Event& event = batch.add();
@@ -124,12 +129,14 @@ void expect_truth(const Opened& opened, uint64_t switched) {
   EXPECT_FALSE(timeline.sealed(switched - 1, switched));
   EXPECT_TRUE(timeline.sealed(switched, kTurnSteps - 1));
   EXPECT_FALSE(timeline.sealed(0, kTurnSteps - 1));
-  const AddressRange byte = {kWritten, kWritten};
-  EXPECT_EQ(timeline.next_access(byte, kOthers, 0), std::optional(found));
-  const auto changes = timeline.changes_by_others(found, byte);
-  ASSERT_EQ(changes.size(), 1u);
-  EXPECT_EQ(changes[0].since, switched - 1);
-  EXPECT_EQ(changes[0].until, switched);
+  for (const uint64_t address : {kWritten, kBoth}) {
+    const AddressRange byte = {address, address};
+    EXPECT_EQ(timeline.next_access(byte, kOthers, 0), std::optional(found));
+    const auto changes = timeline.changes_by_others(found, byte);
+    ASSERT_EQ(changes.size(), 1u);
+    EXPECT_EQ(changes[0].since, switched - 1);
+    EXPECT_EQ(changes[0].until, switched);
+  }
   std::string hits;
   for (const uint8_t one : {0xaa, 0xcc, 0xdd})
     find_bytes(timeline, std::vector<uint8_t>{one}, [&](const BytesHit& hit) {
