@@ -34,7 +34,7 @@ for bad in "$work/none" "$0" "$tracewell@1" "$tracewell@zz"; do
   fi
 done
 printf '\x7fTRACE0\nR 7fffffff\nstatus 0;tnotrun:0;tframes:0\n\n\0\0\0\0' > "$work/huge.tf"
-refused 3 'register blocks of 2147483647 bytes' "$work/huge.tf" -
+refused 3 'register blocks of 131072 bytes' "$work/huge.tf" -
 refused 4 'cannot open' "$work/none.tf" -
 printf 'not a trace' > "$work/text"
 refused 3 'not a trace' "$work/text" -

@@ -4,7 +4,7 @@
 printf 'TVTR\x01\0\0\0{}' >"$work/run.tvt"
 cp "$work/run.tvt" "$work/other.name"
 for name in run.tvt other.name; do
-  expect 2 print "$work/$name"
+  expect 3 print "$work/$name"
   has "binary form of .tvt" err
   has "ends in .json" err
 done
