@@ -96,7 +96,7 @@ Status StepHistory::read_next(uint64_t step, uint64_t address, std::span<uint8_t
 /// next question; nothing: nobody knows what was there.
 Result<Bytes> StepHistory::code_at(uint64_t pc, uint64_t step) {
   const timeline::Timeline& timeline = *trace_.timeline;
-  const auto [first, end] = timeline.stretch_of(std::min(step, timeline.steps() - 1));
+  const auto [first, end] = timeline.stretch_of(std::min(step, timeline.steps()));
   if (const auto last = timeline.last_execution({pc, pc}, step + 1); last && *last >= first) {
     TW_ASSIGN_OR_RETURN(const Event* event, trace_.step(*last));
     const Bytes opcode = std::get<Step>(event->body).opcode;

@@ -25,10 +25,35 @@ Flow flow_of(ZydisInstructionCategory category) {
 }
 
 bool leaves_program(const ZydisDecodedInstruction& instruction) {
-  const bool returns = instruction.meta.category == ZYDIS_CATEGORY_RET;
+  // The decoder does not call iret a far branch, which it is.
+  const bool comes_back = instruction.mnemonic == ZYDIS_MNEMONIC_IRET ||
+                          instruction.mnemonic == ZYDIS_MNEMONIC_IRETD ||
+                          instruction.mnemonic == ZYDIS_MNEMONIC_IRETQ;
   return instruction.meta.category == ZYDIS_CATEGORY_SYSCALL ||
-         instruction.meta.category == ZYDIS_CATEGORY_INTERRUPT ||
-         (instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR && !returns);
+         instruction.meta.category == ZYDIS_CATEGORY_INTERRUPT || comes_back ||
+         instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+}
+
+/// Nothing where an operand-size prefix cuts the target: processors differ in 64-bit code.
+std::optional<int32_t> distance_of(const ZydisDecodedInstruction& instruction) {
+  const auto& immediate = instruction.raw.imm[0];
+  const bool is_near = instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT ||
+                       instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR;
+  const bool cut = (instruction.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) != 0;
+  if (!is_near || !immediate.is_relative || cut) return std::nullopt;
+  return static_cast<int32_t>(immediate.value.s);
+}
+
+FlowInstruction flow_instruction(const ZydisDecodedInstruction& instruction) {
+  FlowInstruction out;
+  out.length = instruction.length;
+  out.flow = flow_of(instruction.meta.category);
+  out.leaves = leaves_program(instruction);
+  out.repeats = (instruction.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+                                           ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+  out.conditional = instruction.meta.category == ZYDIS_CATEGORY_COND_BR;
+  out.distance = distance_of(instruction);
+  return out;
 }
 
 }  // namespace
@@ -42,6 +67,7 @@ FlowDecoder::FlowDecoder(std::string_view machine) {
   const bool wide = machine == "x86-64";
   if (!wide && machine != "i386") return;
   zydis_ = std::make_unique<Zydis>();
+  address_bytes_ = wide ? 8 : 4;
   TW_CHECK(ZYAN_SUCCESS(ZydisDecoderInit(
       &zydis_->decoder, wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
       wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32)));
@@ -65,7 +91,7 @@ FlowInstruction FlowDecoder::decode(Bytes code) const {
   if (!zydis_ || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&zydis_->decoder, &context, own.data(),
                                                            own.size(), &instruction)))
     return {};
-  return {instruction.length, flow_of(instruction.meta.category), leaves_program(instruction)};
+  return flow_instruction(instruction);
 }
 
 std::string_view FlowDecoder::mnemonic(Bytes code) const {

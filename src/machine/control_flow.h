@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,9 +25,15 @@ struct FlowInstruction {
   uint8_t length = 0;  // bytes; 0 = Unknown
   Flow flow = Flow::Unknown;
   /// Whoever else runs before the next instruction of its thread may write the program's memory: a
-  /// system call, an interrupt, a far jump or call (by which 32-bit programs of 64-bit Windows get
-  /// to their system calls).
+  /// system call, an interrupt, a far jump, call or return (by which 32-bit programs of 64-bit
+  /// Windows get to their system calls, and others into code that their debugger does not see).
   bool leaves = false;
+  /// A string instruction that may be done again: it goes on behind itself, or at itself.
+  bool repeats = false;
+  /// A Jump that is not always taken.
+  bool conditional = false;
+  /// Where a Jump or Call leads that says so itself: bytes from behind the instruction.
+  std::optional<int32_t> distance = std::nullopt;
 };
 
 /// Decodes the instructions of one machine. Used by one thread at a time.
@@ -38,6 +45,8 @@ class FlowDecoder {
   FlowDecoder(const FlowDecoder&) = delete;
   FlowDecoder& operator=(const FlowDecoder&) = delete;
 
+  /// Of an address: 8 or 4, 0 for another machine.
+  uint32_t address_bytes() const { return address_bytes_; }
   /// `code` begins with the instruction.
   FlowInstruction decode(Bytes code) const;
   /// Its name alone, without prefixes; empty when it is Unknown.
@@ -50,6 +59,7 @@ class FlowDecoder {
  private:
   struct Zydis;
   std::unique_ptr<Zydis> zydis_;  // nullptr = another machine
+  uint32_t address_bytes_ = 0;
 };
 
 }  // namespace tracewell::machine

@@ -216,8 +216,10 @@ Status IndexBuild::read_into(SegmentBuilder& builder, Reading& reading, uint64_t
     }
     tell(reading.next_seq - before);
     const bool stopped = options_.stop != nullptr && *options_.stop;
-    if (reading.next_seq == end || failed_ || stopped || builder.size_bytes() >= memory_each_)
-      return {};
+    if (failed_ || stopped) return {};
+    // Behind the last step of all, something may be lost.
+    const bool at_end = reading.next_seq == steps_.count() && reading.used == reading.batch.size();
+    if (!at_end && (reading.next_seq == end || builder.size_bytes() >= memory_each_)) return {};
     TW_ASSIGN_OR_RETURN(const bool more, reading.source->next(reading.batch));
     reading.used = 0;
     if (!more) return {};
@@ -284,7 +286,7 @@ Status IndexBuild::sew() {
     if (next->first != end) return {};
     Finished& one = next->second;
     seams_.begin_session(one.place.session);
-    one.place.switched = seams_.take(one.place.first, one.threads, one.losses);
+    one.place.opened = seams_.take(one.place.first, one.threads, one.losses);
     call_marks_.begin_session(one.place.session);
     const Pieces marks = call_marks_.take(one.place.first, one.threads, one.place.loss_end,
                                           StreamTable(one.transfers));
@@ -311,7 +313,7 @@ Status IndexBuild::put_marks(const Pieces& marks, SegmentPlace& place) {
 Status IndexBuild::take_over(const Segment& segment) {
   SegmentPlace place{segment.first, segment.count, segment.session, sink_.size()};
   place.loss_end = segment.loss_end;
-  place.switched = segment.switched;
+  place.opened = segment.opened;
   place.left_out = segment.left_out;
   indexed_steps_ += segment.count;
   seams_.begin_session(segment.session);
@@ -331,6 +333,7 @@ Status IndexBuild::take_over(const Segment& segment) {
 Status IndexBuild::finish(const TraceIdentity& trace) {
   TW_RETURN_IF_ERROR(seams_.look(steps_, catalog_));
   for (SegmentPlace& place : places_) {
+    place.opened |= seams_.led_elsewhere(place.first);
     const std::vector<uint8_t> seams = joined(seams_.table(place.first, place.first + place.count));
     place.seams_offset = sink_.size();
     place.seams_bytes = seams.size();

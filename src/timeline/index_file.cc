@@ -49,7 +49,7 @@ bool read_place(Cursor& in, Index& index, uint64_t& behind, Segment& segment) {
   segment.left_out = static_cast<uint8_t>(left_out);
   segment.wanted = index.wanted;
   segment.loss_end = in.varint();
-  segment.switched = in.varint() != 0;
+  segment.opened = in.varint() != 0;
   if (const uint64_t size = in.varint(); size != 0) {
     uint64_t at = in.varint();
     if (!take(index.bytes, at, size, segment.seams)) return false;
@@ -128,7 +128,7 @@ std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uin
     for (uint64_t one : place.sizes) put(one);
     put(place.left_out);
     put(place.loss_end);
-    put(place.switched ? 1 : 0);
+    put(place.opened ? 1 : 0);
     put(place.seams_bytes);
     if (place.seams_bytes != 0) {
       put(place.seams_offset);

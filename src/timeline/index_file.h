@@ -7,7 +7,7 @@
 //   directory, all of it varints: segments · for each: steps, sessions since the one before, offset
 //   as a signed distance from behind that one, sizes of its parts (segment.h), which stand one
 //   behind the other, and their sums (sums.h) behind them · parts that are left out (a bit each;
-//   they have no bytes) · Segment::loss_end · Segment::switched · size of its seams, and if there
+//   they have no bytes) · Segment::loss_end · Segment::opened · size of its seams, and if there
 //   are any offset, hash of these · size of its call marks, and if there are any their offset;
 //   their sums stand behind them · offset, size, hash of the notes of who reads it
 #pragma once
@@ -66,7 +66,7 @@ struct SegmentPlace {
   std::array<uint64_t, kParts> sizes = {};
   uint8_t left_out = 0;  // parts, as in Segment
   uint64_t loss_end = 0;
-  bool switched = false;
+  bool opened = false;
   uint64_t seams_offset = 0, seams_bytes = 0, seams_hash = 0;
   uint64_t marks_offset = 0, marks_bytes = 0;
 };

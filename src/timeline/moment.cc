@@ -32,7 +32,7 @@ Result<RegisterState> registers_at(Source& source, const Timeline& timeline, uin
   if (timeline.steps() == 0 || at > timeline.steps())
     return {Errc::InvalidArgument, "there is no such step"};
   if (at < timeline.steps() && timeline.thread_of(at) == tid) return state_before(source, at);
-  const auto [begin, end] = timeline.stretch_of(at < timeline.steps() ? at : at - 1);
+  const auto [begin, end] = timeline.stretch_of(at);
   const auto last = timeline.last_step_of(tid, at);
   if (!last || *last < begin) return nothing;
   Batch batch;

@@ -175,6 +175,9 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
   const auto made = [&steps](Timeline timeline) {
     const std::span<const uint64_t> stretches = steps.stretches();
     timeline.stretches_.assign(stretches.begin(), stretches.end());
+    const std::vector<Segment>& segments = timeline.keeper_->now().segments;
+    if (!segments.empty() && segments.back().loss_end == segments.back().count + 1)
+      timeline.stretches_.push_back(segments.back().end());
     return timeline;
   };
   const TraceIdentity identity = TraceIdentity::of(trace, options.trace_changed_ns);

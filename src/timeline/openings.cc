@@ -4,36 +4,36 @@
 
 namespace tracewell::timeline {
 
-SegmentOpenings::SegmentOpenings(const Segment& segment) : switched_(segment.switched) {
+SegmentOpenings::SegmentOpenings(const Segment& segment) : opened_(segment.opened) {
   const StreamTable table = segment.table(Part::Openings);
   if (table.count() == 0) return;
-  if (const auto calls = table.find(static_cast<uint64_t>(OpeningKey::Calls))) {
-    calls_ = Postings(*calls);
-    has_calls_ = true;
+  if (const auto within = table.find(static_cast<uint64_t>(OpeningKey::Within))) {
+    within_ = Postings(*within);
+    has_within_ = true;
   }
-  if (const auto switches = table.find(static_cast<uint64_t>(OpeningKey::Switches))) {
-    switches_ = Postings(*switches);
-    has_switches_ = true;
+  if (const auto between = table.find(static_cast<uint64_t>(OpeningKey::Between))) {
+    between_ = Postings(*between);
+    has_between_ = true;
   }
 }
 
 std::optional<Opening> SegmentOpenings::last(uint64_t at) const {
   std::optional<Opening> out;
-  if (switched_) out = Opening{0, false};
-  if (has_switches_)
-    if (const auto step = switches_.last(at + 1)) out = Opening{*step, false};
-  if (has_calls_)
-    if (const auto step = calls_.last(at); step && (!out || out->moment <= *step))
+  if (opened_) out = Opening{0, false};
+  if (has_between_)
+    if (const auto step = between_.last(at + 1)) out = Opening{*step, false};
+  if (has_within_)
+    if (const auto step = within_.last(at); step && (!out || out->moment <= *step))
       out = Opening{uint64_t{*step} + 1, true};
   return out;
 }
 
 std::optional<Opening> SegmentOpenings::next(uint64_t at) const {
   std::optional<Opening> out;
-  if (has_calls_)
-    if (const auto step = calls_.next(at)) out = Opening{uint64_t{*step} + 1, true};
-  if (has_switches_)
-    if (const auto step = switches_.next(at + 1); step && (!out || *step <= out->moment))
+  if (has_within_)
+    if (const auto step = within_.next(at)) out = Opening{uint64_t{*step} + 1, true};
+  if (has_between_)
+    if (const auto step = between_.next(at + 1); step && (!out || *step <= out->moment))
       out = Opening{*step, false};
   return out;
 }
@@ -60,13 +60,13 @@ std::optional<Opening> Openings::next(uint64_t at, uint64_t until) const {
   for (size_t i = segment_of(at); i < segments_.size(); ++i) {
     const Segment& segment = segments_[i];
     if (segment.first >= until) break;
-    if (i != 0 && segment.switched && segment.first > at) return Opening{segment.first, false};
+    if (i != 0 && segment.opened && segment.first > at) return Opening{segment.first, false};
     const auto found = SegmentOpenings(segment).next(at < segment.first ? 0 : at - segment.first);
     if (!found) continue;
-    // Behind its last step another thread may go on.
+    // Behind its last step there may be one that takes two segments to see.
     const bool last = found->moment == segment.count && i + 1 < segments_.size();
     return Opening{segment.first + found->moment,
-                   found->within && !(last && segments_[i + 1].switched)};
+                   found->within && !(last && segments_[i + 1].opened)};
   }
   return std::nullopt;
 }

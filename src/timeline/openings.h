@@ -20,14 +20,15 @@ struct Opening {
   bool within = false;
 };
 
-/// Streams of Part::Openings: steps.
+/// Streams of Part::Openings: steps, but for the last.
 enum class OpeningKey : uint64_t {
-  Calls,     // that lead out of the program (machine::FlowInstruction::leaves)
-  Switches,  // of another thread than the step before
+  Within,   // others wrote while they were done
+  Between,  // others wrote in front of them, behind the step before
+  Large,    // large_accesses.h
 };
 
-/// Of a segment, whose steps count from 0 here. A switch that it begins with is not in its table,
-/// because it takes two segments to see it (Segment::switched).
+/// Of a segment, whose steps count from 0 here. One in front of its first step is not in its table,
+/// because it takes two segments to see it (Segment::opened).
 class SegmentOpenings {
  public:
   explicit SegmentOpenings(const Segment& segment);
@@ -38,8 +39,8 @@ class SegmentOpenings {
   std::optional<Opening> next(uint64_t at) const;
 
  private:
-  Postings calls_, switches_;
-  bool has_calls_ = false, has_switches_ = false, switched_ = false;
+  Postings within_, between_;
+  bool has_within_ = false, has_between_ = false, opened_ = false;
 };
 
 /// Of a run of segments, which outlive it; steps are numbered as in the trace.

@@ -75,16 +75,27 @@ void Seams::take_over(const Segment& segment) {
 
 Status Seams::look(const StepIndex& steps, const Catalog& catalog) {
   Batch here, there;
+  const machine::FlowDecoder decoder(catalog.machine);
   for (const Seam& seam : seams_) {
     TW_ASSIGN_OR_RETURN(const Step* const last, read(steps, seam.last, here));
     TW_ASSIGN_OR_RETURN(const Step* const next, read(steps, seam.next, there));
     compare(seam, *last, *next, catalog);
+    look_for_opening(seam, *last, *next, decoder);
   }
   seams_.clear();
   std::ranges::sort(changes_);
   const auto same = std::ranges::unique(changes_);
   changes_.erase(same.begin(), same.end());
   return {};
+}
+
+/// As SegmentBuilder does where it sees both. Between steps that do not follow each other another
+/// thread ran, which it sees.
+void Seams::look_for_opening(const Seam& seam, const Step& last, const Step& next,
+                             const machine::FlowDecoder& decoder) {
+  if (seam.last + 1 != seam.next) return;
+  const Successors successors(decoder.decode(last.opcode), last, decoder.address_bytes());
+  if (!successors.contains(next.pc)) led_elsewhere_.insert(seam.next);
 }
 
 /// As SegmentBuilder does where it sees both. Each step, being the first that was read, tells in

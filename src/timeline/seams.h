@@ -1,10 +1,11 @@
-// Seams: changes of registers that no segment shows by itself, because they fell between a thread's
-// last step in one and its first in another.
+// Seams: changes of registers, and openings, that no segment shows by itself, because they fell
+// between a thread's last step in one and its first in another.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ class Seams {
   Status look(const StepIndex& steps, const Catalog& catalog);
   /// After that: the table for a segment (Segment::seams); empty when there is nothing to tell.
   Pieces table(uint64_t first, uint64_t end) const;
+  /// And whether a segment begins where the step before, of the same thread, does not lead.
+  bool led_elsewhere(uint64_t first) const { return led_elsewhere_.contains(first); }
 
  private:
   /// A thread's last step in a segment, and the next one in another.
@@ -48,6 +51,8 @@ class Seams {
   };
   void note_last(uint64_t step, uint64_t tid);
   void compare(const Seam& seam, const Step& last, const Step& next, const Catalog& catalog);
+  void look_for_opening(const Seam& seam, const Step& last, const Step& next,
+                        const machine::FlowDecoder& decoder);
 
   uint64_t session_ = UINT64_MAX;
   uint64_t loss_end_ = 0;                    // behind the last loss
@@ -55,6 +60,7 @@ class Seams {
   std::optional<std::pair<uint64_t, uint64_t>> last_;  // of all steps of the session; its thread
   std::vector<Seam> seams_;
   std::vector<Change> changes_;
+  std::set<uint64_t> led_elsewhere_;  // steps
 };
 
 }  // namespace tracewell::timeline

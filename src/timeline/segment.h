@@ -24,7 +24,7 @@ enum class Part : uint8_t {
   Threads,     // by thread: u8 bit 0: are there ThreadEnds, 1..2: their losses; these, the steps
   Cells,       // by address / 8: CellHistory
   Transfers,   // by thread: calls and returns, where they arrive (transfers.h)
-  Openings,    // by OpeningKey (openings.h): the steps
+  Openings,    // by OpeningKey (openings.h)
 };
 constexpr size_t kParts = 6;
 
@@ -58,8 +58,10 @@ struct Segment {
   /// The step, from where the segment begins, before which the trace has lost something last, and
   /// one more; 0 = it has not.
   uint64_t loss_end = 0;
-  /// Another thread than that of the session's step before it begins the segment.
-  bool switched = false;
+  /// An opening that is not within a step lies in front of its first one: another thread than that
+  /// of the session's step before begins the segment, or the thread goes on where that step does
+  /// not lead.
+  bool opened = false;
   /// By thread: which calls are open where (call_marks.h). Nothing where Transfers are left out.
   Bytes call_marks;
   std::shared_ptr<const Sums> call_sums;  // of call_marks; none = nobody can have changed them

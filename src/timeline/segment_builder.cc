@@ -18,6 +18,12 @@ std::vector<uint32_t> sorted(const std::vector<uint64_t>& keys) {
   return order;
 }
 
+/// Larger than what the histories take of it?
+bool is_cut(const Step::MemoryAccess& access) {
+  return access.size > SegmentBuilder::kAccessMax && access.old_bytes.size() != access.size &&
+         access.new_bytes.size() != access.size;
+}
+
 CellAccess::Kind kind_of(Step::MemoryAccess::Kind kind) {
   switch (kind) {
     case Step::MemoryAccess::Kind::Read: return CellAccess::kRead;
@@ -34,7 +40,7 @@ void SegmentBuilder::add(const Event& event) {
   const Step& step = std::get<Step>(event.body);
   PlaceLog& here = place(step.pc, step.opcode);
   here.steps.add(chains_, count_);
-  look_for_switch(event.tid);
+  look_for_opening(event.tid, step.pc);
   const auto [found, first] = threads_.try_emplace(event.tid);
   ThreadLog& thread = found->second;
   if (first) thread.number = static_cast<uint32_t>(threads_.size() - 1);
@@ -51,9 +57,12 @@ void SegmentBuilder::add(const Event& event) {
   thread.after_known = step.after_known;
   thread.last_pc = step.pc;
   thread.last_flow = here.head.flow;
-  for (const Step::MemoryAccess& access : step.memory) take_access(access, here.leaves);
-  if (here.leaves) {
-    calls_.add(chains_, count_);
+  successors_ = here.known ? Successors(here.head.flow, step, decoder_.address_bytes())
+                           : Successors();
+  const bool leaves = others_write_within(here, step);
+  for (const Step::MemoryAccess& access : step.memory) take_access(access, leaves);
+  if (leaves) {
+    within_.add(chains_, count_);
     opening_ = {uint64_t{count_} + 1, true};
   }
   ++count_;
@@ -73,20 +82,31 @@ SegmentBuilder::PlaceLog& SegmentBuilder::place(uint64_t pc, Bytes opcode) {
     std::copy_n(opcode.data(), size, here.opcode.data());
     here.opcode_bytes = static_cast<uint8_t>(size);
     here.head.flow = decoder_.decode(Bytes(here.opcode).first(size));
+    here.known = here.head.flow.flow != machine::Flow::Unknown;
     // What nobody told may have been a system call.
-    here.leaves = here.head.flow.leaves || here.head.flow.flow == machine::Flow::Unknown;
-    if (here.head.flow.flow == machine::Flow::Unknown)
-      here.head.flow = {here.opcode_bytes, machine::Flow::Onward};
+    here.leaves = here.head.flow.leaves || !here.known;
+    if (!here.known) here.head.flow = {here.opcode_bytes, machine::Flow::Onward};
   }
   return here;
 }
 
-void SegmentBuilder::look_for_switch(uint64_t tid) {
-  if (count_ != 0 && tid != tid_) {
-    switches_.add(chains_, count_);
+/// In front of the step. Behind a step of the same thread there is one where it does not lead here.
+void SegmentBuilder::look_for_opening(uint64_t tid, uint64_t pc) {
+  if (count_ != 0 && (tid != tid_ || !successors_.contains(pc))) {
+    between_.add(chains_, count_);
     opening_ = {count_, false};
   }
   tid_ = tid;
+}
+
+/// What the step itself writes and nobody told counts as well.
+bool SegmentBuilder::others_write_within(const PlaceLog& here, const Step& step) {
+  if (here.leaves) return true;
+  for (const Step::MemoryAccess& one : step.memory)
+    if (is_cut(one) && (kind_of(one.kind) & CellAccess::kWrite) != 0) return true;
+  if (!step.memory_incomplete) return false;
+  if (!operands_) operands_.emplace(decoder_.address_bytes() == 8);
+  return may_write_untold(operands_->decode(step.opcode), step.memory);
 }
 
 /// From the thread's last step to this one.
@@ -148,7 +168,10 @@ void SegmentBuilder::take_registers(ThreadLog& thread, const Step& step, bool fi
 void SegmentBuilder::take_access(const Step::MemoryAccess& access, bool leaves) {
   const Bytes olds = access.old_bytes, news = access.new_bytes;
   uint64_t size = access.size;
-  if (olds.size() != size && news.size() != size) size = std::min<uint64_t>(size, kAccessMax);
+  if (is_cut(access)) {
+    take_rest(access);
+    size = kAccessMax;
+  }
   // The last byte of all is behind UINT64_MAX - address others.
   if (size > 0) size = std::min(size - 1, UINT64_MAX - access.address) + 1;
   for (uint64_t done = 0; done < size;) {
@@ -171,11 +194,19 @@ void SegmentBuilder::take_access(const Step::MemoryAccess& access, bool leaves) 
   }
 }
 
+void SegmentBuilder::take_rest(const Step::MemoryAccess& access) {
+  const uint64_t last = access.address + std::min<uint64_t>(access.size - 1,
+                                                            UINT64_MAX - access.address);
+  if (last - access.address >= kAccessMax)
+    large_.push_back({count_, kind_of(access.kind), access.address + kAccessMax, last});
+}
+
 size_t SegmentBuilder::size_bytes() const {
   constexpr size_t kMapNode = 48;
   return chains_.size_bytes() + place_keys_.size_bytes() + cell_keys_.size_bytes() +
          threads_.size() * (sizeof(ThreadLog) + kMapNode) + states_.size_bytes() +
          places_.size() * sizeof(PlaceLog) + cells_.size() * sizeof(CellLog) +
+         large_.capacity() * sizeof(large_[0]) +
          transfers_.capacity() * sizeof(transfers_[0]) + late_.capacity() * sizeof(late_[0]);
 }
 
@@ -274,8 +305,11 @@ Pieces SegmentBuilder::finish_openings() {
     list.finish(chains_, scratch_, stream_);
     table.add(static_cast<uint64_t>(key), {list.first(), stream_});
   };
-  add(OpeningKey::Calls, calls_);
-  add(OpeningKey::Switches, switches_);
+  add(OpeningKey::Within, within_);
+  add(OpeningKey::Between, between_);
+  if (!large_.empty())
+    table.add(static_cast<uint64_t>(OpeningKey::Large),
+              {large_.front().step, large_accesses_stream(large_)});
   return table.finish();
 }
 

@@ -11,15 +11,18 @@
 #include <utility>
 #include <vector>
 
+#include "machine/operands.h"
 #include "model/catalog.h"
 #include "model/event.h"
 #include "timeline/byte_chains.h"
 #include "timeline/cell_history.h"
 #include "timeline/key_index.h"
+#include "timeline/large_accesses.h"
 #include "timeline/openings.h"
 #include "timeline/postings.h"
 #include "timeline/segment.h"
 #include "timeline/stream_table.h"
+#include "timeline/successors.h"
 #include "timeline/thread_states.h"
 #include "timeline/transfers.h"
 
@@ -27,8 +30,8 @@ namespace tracewell::timeline {
 
 class SegmentBuilder {
  public:
-  /// Of an access whose bytes are not known no more than this is taken in: nobody touches as much
-  /// at once (XSAVE with tiles stores 11 KiB).
+  /// Of an access whose bytes are not known, no more than this goes into the histories: nobody
+  /// touches as much at once (XSAVE with tiles stores 11 KiB). For the rest see large_accesses.h.
   static constexpr uint32_t kAccessMax = 16384;
 
   /// Where a thread comes in, and where it leaves: steps, from where the segment begins.
@@ -62,6 +65,7 @@ class SegmentBuilder {
     PlaceHead head;
     std::array<uint8_t, 15> opcode = {};
     uint8_t opcode_bytes = 0;
+    bool known = false;   // the instruction
     bool leaves = false;  // as FlowInstruction, or nobody knows the instruction
   };
   struct ThreadLog {
@@ -90,7 +94,9 @@ class SegmentBuilder {
   void change(uint32_t index, ChangedBy by);
   void change_late(uint32_t index, uint32_t step);
   void add_late(std::span<const LateChange> late, PostingList& list);
-  void look_for_switch(uint64_t tid);
+  void look_for_opening(uint64_t tid, uint64_t pc);
+  bool others_write_within(const PlaceLog& here, const Step& step);
+  void take_rest(const Step::MemoryAccess& access);
   void take_access(const Step::MemoryAccess& access, bool leaves);
   Pieces finish_places();
   Pieces finish_registers();
@@ -101,6 +107,7 @@ class SegmentBuilder {
 
   const Catalog& catalog_;
   const machine::FlowDecoder decoder_;
+  std::optional<machine::InstructionDecoder> operands_;  // once somebody asks
   const bool begins_;
   uint32_t count_ = 0;  // the step being taken, once it is
   std::optional<std::pair<uint32_t, uint32_t>> losses_;
@@ -113,8 +120,10 @@ class SegmentBuilder {
   std::map<uint64_t, ThreadLog> threads_;
   ThreadStates states_;  // by ThreadLog::number
   std::vector<std::pair<uint64_t, Transfer>> transfers_;  // with the thread's id
-  PostingList calls_, switches_;      // OpeningKey
+  PostingList within_, between_;      // OpeningKey
+  std::vector<LargeAccess> large_;
   uint64_t tid_ = 0;                  // of the step before
+  Successors successors_;             // of the step before
   std::optional<Opening> opening_;    // the last one
   std::vector<uint8_t> scratch_, stream_;
 };

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "timeline/cell_content.h"
+#include "timeline/large_accesses.h"
 
 namespace tracewell::timeline {
 namespace {
@@ -128,10 +129,11 @@ std::optional<uint64_t> Timeline::last_execution(AddressRange pcs, uint64_t befo
 static_assert(uint8_t{kOthers} == CellAccess::kFoundChanged);
 
 /// `visit(cell's history, its bytes)` for the cells of a range that a segment tells of, and
-/// `seam(step)` for changes that it takes earlier ones to see.
-template <class Visit, class Seam>
+/// `other(step)` for accesses that no history has, and for changes that it takes earlier segments
+/// to see.
+template <class Visit, class Other>
 void Timeline::each_cell(const Index& index, const Segment& segment, const AddressRange& range,
-                         uint8_t kinds, Visit&& visit, Seam&& seam) const {
+                         uint8_t kinds, Visit&& visit, Other&& other) const {
   const auto number = static_cast<size_t>(&segment - index.segments.data());
   const bool seams = (kinds & kOthers) != 0 && number != 0;
   const auto stretch = seams ? stretch_of(segment.first) : Stretch();
@@ -139,9 +141,10 @@ void Timeline::each_cell(const Index& index, const Segment& segment, const Addre
       .each(range.first / kCellBytes, range.last / kCellBytes, [&](const StreamTable::Item& one) {
         const ByteMask bytes = bytes_in(range, one.key);
         visit(CellHistory(one.stream), bytes);
-        if (seams) each_seam_change(index, number, stretch, one.key, bytes, seam);
+        if (seams) each_seam_change(index, number, stretch, one.key, bytes, other);
         return true;
       });
+  each_large_access(segment, range.first, range.last, kinds, other);
 }
 
 std::optional<uint64_t> Timeline::next_access(AddressRange bytes, uint8_t kinds,
@@ -228,7 +231,7 @@ void Timeline::memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
   std::fill(bytes.begin(), bytes.end(), uint8_t{0});
   std::fill(states.begin(), states.end(), ByteState::Unknown);
   if (steps() == 0 || at > steps()) return;
-  const auto stretch = stretch_of(std::min(at, steps() - 1));
+  const auto stretch = stretch_of(at);
   for (size_t done = 0; done < bytes.size();) {
     const uint64_t start = address + done;
     const auto first = static_cast<unsigned>(start % kCellBytes);
@@ -287,7 +290,7 @@ std::vector<ChangeByOthers> Timeline::changes_by_others(uint64_t step, AddressRa
 }
 
 std::pair<uint64_t, uint64_t> Timeline::stretch_of(uint64_t step) const {
-  TW_CHECK(step < steps());
+  TW_CHECK(step <= steps());
   const auto behind = std::ranges::upper_bound(stretches_, step);
   return {behind == stretches_.begin() ? 0 : behind[-1],
           behind == stretches_.end() ? steps() : std::min(*behind, steps())};

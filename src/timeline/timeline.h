@@ -125,10 +125,11 @@ class Timeline {
   /// First step of the session that holds a step, and the one behind its last. There must be such a
   /// step.
   std::pair<uint64_t, uint64_t> session_of(uint64_t step) const;
-  /// The same of stretches: what is known of memory in one says nothing of another. There must be
-  /// such a step.
+  /// The same of stretches: what is known of memory in one says nothing of another. The moment
+  /// behind the last step (steps()) is of that one's, or, where something is lost behind it, of an
+  /// empty one.
   std::pair<uint64_t, uint64_t> stretch_of(uint64_t step) const;
-  /// Steps behind a loss, and those that sessions begin with.
+  /// Steps behind a loss, and those that sessions begin with. The last one may be steps().
   std::span<const uint64_t> stretches() const { return stretches_; }
 
   /// 0 = none, or not known.
@@ -166,12 +167,13 @@ class Timeline {
   std::optional<uint64_t> last(uint64_t before, Find&& find) const;
   template <class Find>
   std::vector<uint64_t> all(uint64_t from, uint64_t end, Find&& find) const;
-  template <class Visit, class Seam>
+  template <class Visit, class Other>
   void each_cell(const Index& index, const Segment& segment, const AddressRange& range,
-                 uint8_t kinds, Visit&& visit, Seam&& seam) const;
+                 uint8_t kinds, Visit&& visit, Other&& other) const;
 
   std::unique_ptr<IndexKeeper> keeper_;
-  std::vector<uint64_t> stretches_;  // as StepIndex::stretches()
+  /// As StepIndex::stretches(), and steps() where something is lost behind the last one.
+  std::vector<uint64_t> stretches_;
 };
 
 }  // namespace tracewell::timeline

@@ -1,6 +1,7 @@
 #include "machine/control_flow.h"
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -58,12 +59,31 @@ TEST(ControlFlow, LeavesTheProgram) {
   const auto leaves = [](std::string_view machine, const char* code) {
     return FlowDecoder(machine).decode(*from_hex(code)).leaves;
   };
-  for (const char* code : {"0f05", "0f34", "cd80", "cd2e", "cc", "ff28", "48ff18"})
+  for (const char* code : {"0f05", "0f34", "cd80", "cd2e", "cc", "ff28", "48ff18", "cb", "48cb",
+                           "ca0800", "cf", "48cf"})
     EXPECT_TRUE(leaves("x86-64", code)) << code;
-  for (const char* code : {"0f34", "cd80", "cd2e", "9a100040002300", "ea100040003300"})
+  for (const char* code : {"0f34", "cd80", "cd2e", "9a100040002300", "ea100040003300", "cb", "cf"})
     EXPECT_TRUE(leaves("i386", code)) << code;
-  for (const char* code : {"90", "e80b000000", "c3", "eb10", "48a5", "ff20", "ffd3", "cb"})
+  for (const char* code : {"90", "e80b000000", "c3", "eb10", "48a5", "ff20", "ffd3", "c20800"})
     EXPECT_FALSE(leaves("x86-64", code)) << code;
+}
+
+TEST(ControlFlow, SaysWhereItLeads) {
+  const auto decode = [](const char* code) { return FlowDecoder("i386").decode(*from_hex(code)); };
+  for (const auto& [code, distance] : std::vector<std::pair<const char*, int32_t>>{
+           {"eb10", 16}, {"75f6", -10}, {"e2fe", -2}, {"e80b000000", 11}, {"e9fbffffff", -5},
+           {"0f8500000080", INT32_MIN}, {"c7f805000000", 5}})
+    EXPECT_EQ(decode(code).distance, distance) << code;
+  for (const char* code : {"90", "ff20", "ffd3", "c3", "9a100040002300", "66e90000", "66e80000"})
+    EXPECT_EQ(decode(code).distance, std::nullopt) << code;
+  for (const char* code : {"75f6", "e2fe", "e300", "c7f805000000"})
+    EXPECT_TRUE(decode(code).conditional) << code;
+  for (const char* code : {"eb10", "e80b000000", "90", "c3"})
+    EXPECT_FALSE(decode(code).conditional) << code;
+  for (const char* code : {"f3a5", "f3aa", "f2ae", "f3a6", "f36c"})
+    EXPECT_TRUE(decode(code).repeats) << code;
+  for (const char* code : {"a5", "f390", "f3c3", "f30f10c0", "f20f10c0"})
+    EXPECT_FALSE(decode(code).repeats) << code;
 }
 
 TEST(ControlFlow, Narrow) {

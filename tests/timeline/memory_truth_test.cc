@@ -1,5 +1,7 @@
-// Programs whose memory others write in system calls, where another thread goes on, and in gaps:
-// what is shown as told or inferred is what was there, and who is said to have changed it has.
+// Programs whose memory others write in system calls, in calls that are stepped over, where faults
+// are delivered, where another thread goes on, in steps that do not tell all their accesses, and in
+// gaps, also behind the last step: what is shown as told or inferred is what was there, and who is
+// said to have changed it has.
 #include <array>
 #include <memory>
 #include <vector>
@@ -22,6 +24,9 @@ struct HonestWorld {
                      .sessions_per_mille = seed % 5 == 4 ? 5u : 0,
                      .losses_per_mille = seed % 3 == 1 ? 15u : 0,
                      .calls_per_mille = seed % 4 == 3 ? 0 : 10 + seed % 4 * 20,
+                     .incomplete_per_mille = seed % 4 * 15,
+                     .lost_at_end = seed % 3 == 2,
+                     .large = seed % 3 == 0,
                      .honest = true}) {
     tracewell::test::ListSource source(trace.catalog, trace.events());
     store = *StepStore::read(source);

@@ -11,6 +11,7 @@
 
 #include "model/catalog.h"
 #include "model/event.h"
+#include "timeline/naive_flow.h"
 #include "timeline/naive_memory.h"
 #include "timeline/timeline.h"
 
@@ -69,7 +70,7 @@ class Naive {
 
   /// nullopt: nobody knows anything.
   std::optional<RegisterState> registers(uint64_t at, uint64_t tid) const {
-    const unsigned stretch = stretches_[at < steps() ? at : at - 1];
+    const unsigned stretch = stretch_at(at);
     if (at < steps() && tids_[at] == tid) return before_[at];
     const Answer last = last_step_of(tid, at), next = next_step_of(tid, at);
     if (!last || stretches_[*last] != stretch) return std::nullopt;
@@ -78,21 +79,16 @@ class Naive {
     return before_[*next];
   }
 
+  /// Behind the last step, too.
+  unsigned stretch_at(uint64_t at) const { return at < steps() ? stretches_[at] : stretch_; }
+
   NaiveByte byte(uint64_t at, uint64_t address) const {
-    return memory_.byte(at, stretches_[at < steps() ? at : at - 1], address);
+    return memory_.byte(at, stretch_at(at), address);
   }
   std::optional<NaiveMemory::Change> change_by_others(uint64_t at, uint64_t address) const {
     if (at >= steps()) return std::nullopt;
     return memory_.change(at, stretches_[at], address);
   }
-  /// Others than the recorded instructions may write in it, or behind it.
-  bool leaves(Bytes opcode) const {
-    static constexpr uint8_t kCalls[][2] = {{0x0f, 0x05}, {0x0f, 0x34}, {0xcd, 0x80}, {0xcd, 0x2e}};
-    for (const auto& call : kCalls)
-      if (std::ranges::equal(opcode, call)) return true;
-    return opcode.empty() || (opcode[0] == 0x06 && catalog_.machine == "x86-64");
-  }
-
  private:
   struct Access {
     uint64_t first = 0, last = 0;
@@ -128,8 +124,10 @@ class Naive {
     changes_.emplace_back();
     accesses_.emplace_back();
     found_changed_.emplace_back();
-    if (last_tid_ && *last_tid_ != tid) memory_.open(seq, false);
+    if (last_tid_ && (*last_tid_ != tid || !leads_to(last_step_, step.pc, is_64())))
+      memory_.open(seq, false);
     last_tid_ = tid;
+    last_step_ = step;
     const bool is_new = !states_.contains(tid);
     RegisterState& state = states_[tid];
     if (is_new) state.reset(catalog_.registers);
@@ -154,8 +152,9 @@ class Naive {
       for (uint64_t i = 0; i < access.size; ++i)
         if (memory_.change(seq, stretch_, access.address + i))
           found_changed_[seq].insert(access.address + i);
-    if (leaves(step.opcode)) memory_.open(seq + 1, true);
+    if (is_open_within(step, is_64())) memory_.open(seq + 1, true);
   }
+  bool is_64() const { return catalog_.machine == "x86-64"; }
   /// The thread's last step, if what a register is found to be now is its doing: nobody saw what it
   /// left, nothing was lost since, and what was there before is known.
   Answer by_itself(uint64_t tid, uint32_t index) const {
@@ -193,6 +192,7 @@ class Naive {
   std::vector<std::vector<Access>> accesses_;
   std::vector<std::set<uint64_t>> found_changed_;
   std::optional<uint64_t> last_tid_;
+  Step last_step_;
   NaiveMemory memory_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/event.h"
+#include "timeline/naive_flow.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {
@@ -25,7 +26,8 @@ class NaiveMemory {
   void add(uint64_t step, unsigned stretch, const Step::MemoryAccess& access) {
     using Kind = Step::MemoryAccess::Kind;
     const bool writes = access.kind == Kind::Write || access.kind == Kind::ReadWrite;
-    for (uint64_t i = 0; i < access.size && access.address + i >= access.address; ++i) {
+    const uint64_t size = is_large_write(access) ? kLarge : access.size;
+    for (uint64_t i = 0; i < size && access.address + i >= access.address; ++i) {
       std::vector<Fact>& facts = bytes_[access.address + i];
       if (facts.empty() || facts.back().step != step) facts.push_back({step, stretch, {}, {}});
       Fact& fact = facts.back();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/batch.h"
+#include "timeline/naive_flow.h"
 #include "timeline/true_memory.h"
 
 namespace tracewell::timeline::test {
@@ -19,8 +20,12 @@ struct RandomOptions {
   unsigned sessions_per_mille = 0;  // of steps
   unsigned losses_per_mille = 0;    // of steps
   unsigned calls_per_mille = 0;     // system calls, of steps
-  /// Others write memory in system calls, where another thread goes on, and in gaps, and nowhere
-  /// else.
+  unsigned incomplete_per_mille = 0;  // of steps, accesses of which are left out
+  bool lost_at_end = false;           // something behind the last step
+  bool large = false;                 // some accesses are
+  /// Others write memory in system calls, where another thread goes on, or the thread where no
+  /// instruction has led it, and in gaps, and nowhere else. What nobody tells of instructions is by
+  /// others, too.
   bool honest = false;
 };
 
@@ -65,7 +70,9 @@ class RandomAccesses {
 
   void add_memory(uint64_t seq, Step& step) {
     std::vector<Step::MemoryAccess> accesses;
-    for (uint64_t i = chance(60) ? 1 + below(2) : 0; i > 0; --i) {
+    const bool is_large = options_.large && below(300) == 0;
+    if (is_large) accesses.push_back(large(seq));
+    for (uint64_t i = !is_large && chance(60) ? 1 + below(2) : 0; i > 0; --i) {
       Step::MemoryAccess access;
       // Sometimes where the last one was.
       access.address = accesses.empty() || chance(70) ? some_address()
@@ -91,6 +98,17 @@ class RandomAccesses {
       accesses.push_back(access);
     }
     step.memory = batch_.copy_array(std::span<const Step::MemoryAccess>(accesses));
+  }
+  /// It ends behind where most accesses are, and what is too much for any instruction begins there.
+  Step::MemoryAccess large(uint64_t seq) {
+    Step::MemoryAccess access;
+    access.address = 0x7000 - kLarge + below(300);
+    access.size = static_cast<uint32_t>(kLarge + 1 + below(300));
+    access.kind = chance(70) ? Step::MemoryAccess::Kind::Write : Step::MemoryAccess::Kind::Read;
+    if (writes_memory(access) && options_.honest)
+      for (uint64_t i = 0x7000; i < access.address + access.size; ++i)
+        memory_.put(seq + 1, i, static_cast<uint8_t>(below(256)));
+    return access;
   }
   Bytes content(uint64_t address, uint32_t size) {
     std::vector<uint8_t> bytes(size);

@@ -24,10 +24,8 @@ Hits naive_hits(const Naive& naive, Bytes pattern, const std::set<uint64_t>& add
     std::optional<uint64_t> begin;
     bool inferred = false, kept = false;
     for (uint64_t at = 0; at <= naive.steps() + 1; ++at) {
-      const auto stretch = [&](uint64_t step) {
-        return naive.stretches_[std::min(step, naive.steps() - 1)];
-      };
-      const bool other = at > naive.steps() || (begin && stretch(*begin) != stretch(at));
+      const bool other = at > naive.steps() ||
+                         (begin && naive.stretch_at(*begin) != naive.stretch_at(at));
       bool holds = at <= naive.steps(), inferred_here = false, kept_here = false;
       for (size_t i = 0; holds && i < pattern.size(); ++i) {
         const NaiveByte byte = address + i >= address ? naive.byte(at, address + i) : NaiveByte();
@@ -56,7 +54,9 @@ TEST(Search, FindsBytesWithTheirLifetimes) {
                              .is_64 = seed % 2 == 0,
                              .sessions_per_mille = seed % 4 == 3 ? 20u : 0,
                              .losses_per_mille = seed % 3 == 1 ? 30u : 0,
-                             .calls_per_mille = seed % 2 == 0 ? 60u : 0});
+                             .calls_per_mille = seed % 2 == 0 ? 60u : 0,
+                             .incomplete_per_mille = seed % 4 == 1 ? 40u : 0,
+                             .lost_at_end = seed % 4 == 2});
     const Naive naive(trace.catalog, trace.events());
     tracewell::test::ListSource source(trace.catalog, trace.events());
     const auto store = *StepStore::read(source);

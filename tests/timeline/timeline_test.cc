@@ -130,6 +130,9 @@ TEST(Timeline, AnswersAsTheNaiveModelDoes) {
     random.sessions_per_mille = seed % 4 == 3 ? 5 : 0;
     random.calls_per_mille = seed % 3 == 0 ? 0 : seed % 3 * 30;
     random.losses_per_mille = seed % 6 == 2 ? 20 : 0;
+    random.incomplete_per_mille = seed % 4 == 0 ? 0 : seed % 4 * 20;
+    random.lost_at_end = seed % 3 == 2;
+    random.large = seed % 5 == 2;
     if (seed % 10 == 5) random.threads = 150;  // more than have their registers whole
     BuildOptions build;
     build.workers = 1 + seed % 3;
