@@ -45,8 +45,8 @@ Successors::Successors(const machine::FlowInstruction& flow, const Step& step,
     places_ = {behind, flow.repeats ? step.pc : behind};
     return;
   }
-  // A call that goes on behind itself had its callee done in between. Who can lead there by itself
-  // says so.
+  // A call that goes on behind itself had its callee done in between, unless that is where it is
+  // known to lead.
   if (flow.flow == Flow::Call) but_ = behind;
   std::optional<uint64_t> target;
   if (flow.distance)

@@ -75,7 +75,7 @@ lines 1
 if grep -qF 'others' "$work/out"; then fail 'a read is one of the step itself'; fi
 
 # So is it where another thread goes on, and where the instruction is not known.
-sed 's/"0f05"/"90"/' "$file" >"$work/nop.jsonl"
+sed 's/"0f05"/"6690"/' "$file" >"$work/nop.jsonl"
 file=$work/nop.jsonl
 bytes 0 0x7000,8 6b65793d34320a00 iiiiiiii
 bytes 8 0x7010,1 bb t
@@ -98,10 +98,78 @@ bytes 2 0x7000,8 '????????????????' '????????'
 bytes 3 0x7000,8 6b65793d34320a00 iiiiiiii
 expect 0 find "$file" write 0x7010
 has 'changed by others between steps 2 and 3'
-for call in cd2e cd80 0f34 9a000000003300 ea000000003300; do
+for call in cd2e cd80 0f34 9a000000003300 ea000000003300 cb cf; do
   sed "s/x86-64/i386/; s/0f05/$call/" "$work/read.jsonl" >"$work/narrow.jsonl"
   file=$work/narrow.jsonl
   bytes 2 0x7000,8 '????????????????' '????????'
   bytes 3 0x7000,8 6b65793d34320a00 iiiiiiii
+done
+
+# Behind a call that was stepped over, and where a fault was delivered: a handler looks at what the
+# kernel has left for it.
+cat >"$work/hidden.jsonl" <<END
+{"catalog":{"machine":"x86-64"}}
+{"kind":"step","tid":7,"pc":"0x1000","opcode":"90",\
+"memory":[{"addr":"0x9000","size":1,"access":"write","new":"11"}]}
+{"kind":"step","tid":7,"pc":"0x1001","opcode":"e8fa0f0000"}
+{"kind":"step","tid":7,"pc":"0x1006","opcode":"90",\
+"memory":[{"addr":"0x9001","size":1,"access":"read","old":"44"}]}
+{"kind":"step","tid":7,"pc":"0x1007","opcode":"90",\
+"memory":[{"addr":"0x9000","size":1,"access":"read","old":"22"}]}
+{"kind":"step","tid":7,"pc":"0x1008","opcode":"488b00"}
+{"kind":"step","tid":7,"pc":"0x5000","opcode":"90",\
+"memory":[{"addr":"0x9000","size":1,"access":"read","old":"33"}]}
+END
+for file in hidden.jsonl hidden.trace64; do
+  [ $file = hidden.jsonl ] || expect 0 convert "$work/hidden.jsonl" "$work/$file"
+  file=$work/$file
+  bytes 1 0x9000,2 '11??' 't?'
+  bytes 2 0x9000,2 2244 it
+  bytes 4 0x9000,2 2244 tt
+  bytes 5 0x9000,2 3344 tk
+  expect 0 find "$file" write 0x9000
+  has 'finds 0x9000,1  11 -> 22  (changed by others between steps 1 and 2)'
+  has 'finds 0x9000,1  22 -> 33  (changed by others between steps 4 and 5)'
+done
+
+# Not all of what a step writes was recorded.
+cat >"$work/saves.jsonl" <<END
+{"catalog":{"machine":"x86-64"}}
+{"kind":"step","tid":7,"pc":"0x1000","opcode":"90",\
+"memory":[{"addr":"0x9000","size":2,"access":"read","old":"1111"}]}
+{"kind":"step","tid":7,"pc":"0x1001","opcode":"480fae26","memory_incomplete":true,\
+"memory":[{"addr":"0x9000","size":1,"access":"write","new":"22"}]}
+{"kind":"step","tid":7,"pc":"0x1005","opcode":"90"}
+{"kind":"step","tid":7,"pc":"0x1006","opcode":"90",\
+"memory":[{"addr":"0x5000","size":20481,"access":"write"}]}
+{"kind":"step","tid":7,"pc":"0x1007","opcode":"90"}
+END
+file=$work/saves.jsonl
+bytes 1 0x9000,2 1111 tt
+bytes 2 0x9000,2 2211 tk
+expect 0 find "$file" write 0xa000
+lines 1
+has 'step 3  pc 0x1006'
+expect 1 find "$file" write 0xa001
+
+# What is lost behind the last step leaves nothing known there.
+cat >"$work/cut.jsonl" <<END
+{"catalog":{"machine":"x86-64"}}
+{"kind":"step","tid":7,"pc":"0x1000","opcode":"e8fb000000","before":{"rax":"0x5"},\
+"memory":[{"addr":"0x9000","size":1,"access":"write","new":"11"}]}
+{"kind":"step","tid":7,"pc":"0x1100","opcode":"90"}
+{"kind":"lost","count":100,"why":"x"}
+END
+file=$work/cut.jsonl
+for n in 1 2; do  # the second time from its index
+  bytes 1 0x9000,1 11 t
+  bytes 2 0x9000,1 '??' '?'
+  expect 0 find "$file" bytes 11
+  lines 1
+  has '0x9000  before step 1, written by step 0'
+  expect 1 at "$file" 2
+  grep -qF 'nobody knows the registers behind the last step' "$work/err" || fail 'no registers'
+  expect 0 at "$file" 2 --stack
+  has 'something is lost before step 2: what was called and left then is not known'
 done
 finish

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "base/hex.h"
 #include "list_source.h"
 #include "machine/x86.h"
 #include "model/batch.h"
