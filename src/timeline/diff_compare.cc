@@ -115,19 +115,20 @@ class ThreadComparer {
 /// Goes on to where the runs part, or to where both end.
 Status ThreadComparer::compare() {
   while (true) {
-    TW_ASSIGN_OR_RETURN(const std::span<const Place> a, a_.ahead(kStretch));
-    TW_ASSIGN_OR_RETURN(const std::span<const Place> b, b_.ahead(kStretch));
+    TW_ASSIGN_OR_RETURN(std::span<const Place> a, a_.ahead(kStretch));
+    TW_ASSIGN_OR_RETURN(std::span<const Place> b, b_.ahead(kStretch));
     size_t count = std::min(a.size(), b.size());
     Behind behind = Behind::Unknown;
-    if (count != 0 && !holes_.over()) {
-      const size_t hole = holes_.next(a, b);
-      if (hole == 0) {
-        TW_ASSIGN_OR_RETURN(behind, resync());
-        if (done_) return {};
-        if (behind == Behind::Elsewhere) continue;
-      }
-      count = hole == 0 ? 1 : hole;
-      if (hole == 0) forget();
+    if (count != 0 && !holes_.over()) count = holes_.next(a, b);
+    if (count == 0 && !a.empty() && !b.empty()) {
+      TW_ASSIGN_OR_RETURN(behind, resync());
+      if (done_) return {};
+      if (behind == Behind::Elsewhere) continue;
+      forget();
+      // It has looked further ahead, so the places may have moved.
+      TW_ASSIGN_OR_RETURN(a, a_.ahead(1));
+      TW_ASSIGN_OR_RETURN(b, b_.ahead(1));
+      count = 1;
     }
     const size_t same = same_steps(a.first(count), b.first(count));
     if (stretch_ == same && same != 0) stretch_from_ = {a[0].seq, b[0].seq};

@@ -37,7 +37,8 @@ class FlowThreads {
 
   explicit FlowThreads(const StepIndex& steps) : steps_(steps) {}
   const StepIndex& steps() const { return steps_; }
-  /// The thread with that number, reading on until it is known; nullptr when there is none.
+  /// The thread with that number, reading on until it is known; nullptr when there is none. Until
+  /// somebody reads on, through this or a ThreadFlow.
   Result<const Thread*> thread(size_t number);
   /// How many there are; reads on to the end.
   Result<size_t> count();
@@ -76,9 +77,10 @@ class ThreadFlow {
   static Result<ThreadFlow> open(FlowThreads& threads, size_t number, uint64_t from,
                                  Reading reading = Reading::Here);
 
-  /// At least `wanted` places from here, unless there are no more. Until the next call.
+  /// At least `wanted` places from here, unless there are no more. Until the next call, whoever
+  /// makes it: the places move when more are read. advance() and go_back() move none.
   Result<std::span<const Place>> ahead(size_t wanted);
-  /// The last places before here, up to kBack of them and sometimes more.
+  /// The last places before here, up to kBack of them and sometimes more. Until the next ahead().
   std::span<const Place> back() const {
     return all().first(at_).last(std::min(at_, 4 * kBack));
   }

@@ -58,6 +58,7 @@ Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, size_
   const uint64_t parted = rest.empty() ? back.back().seq : rest.back().seq;
   const uint64_t end = loop.far_last.value_or(parted);
   TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* thread, threads.thread(number));
+  const uint64_t first = thread->first;  // who reads may find more threads, and these move then
   Count count{near.count(), false, near.since()};
   for (uint64_t far = kLookBackMax / 64; far <= kLookBackMax && !count.exact; far *= 8) {
     const uint64_t from = parted > far ? parted - far : 0;
@@ -72,8 +73,8 @@ Result<RoundCounter::Count> RoundCounter::count_side(FlowThreads& threads, size_
       arrivals.see(places);
       again.advance(places.size());
     }
-    count = {arrivals.count(), arrivals.entered() || from <= thread->first, arrivals.since()};
-    if (from <= thread->first) break;
+    count = {arrivals.count(), arrivals.entered() || from <= first, arrivals.since()};
+    if (from <= first) break;
   }
   return count;
 }
