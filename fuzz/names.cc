@@ -41,7 +41,8 @@ void ask_lines(const uint8_t* data, size_t size) {
   sections.line = sections.texts = sections.line_texts = {data, size};
   sections.endian = size % 2 == 0 ? Endian::Little : Endian::Big;
   symbols::LineTable lines;
-  lines.read(sections, code);
+  symbols::Work work(symbols::LineTable::kWorkMax);
+  lines.read(sections, code, work);
   for (uint64_t i = 0; i < kProbes; ++i) lines.find(i * i * i);
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cli/image_code.h"
+#include "cli/interrupt.h"
 #include "symbols/names.h"
 
 namespace tracewell::cli {
@@ -118,7 +119,11 @@ class ImageNames {
 
   const symbols::Names& names_of(const symbols::MappedImage& mapped) {
     auto& names = names_[mapped.image.get()];
-    if (names == nullptr) names = symbols::Names::read(mapped.image);
+    // What an image's author made to take long does not keep a command from ending: the signal that
+    // an InterruptGuard has remembered leaves the rest of the names out, and then ends it.
+    if (names == nullptr)
+      names = symbols::Names::read(mapped.image, symbols::Names::kDebugDirectory,
+                                   [] { return interrupted() != 0; });
     return *names;
   }
 

@@ -11,6 +11,7 @@ namespace tracewell::symbols {
 namespace {
 
 constexpr size_t kFileNameMax = 4096;
+constexpr size_t kNameWork = 16;  // bytes of a name that are as much work as a row
 
 // DWARF 5, 7.22 and 7.5.6.
 enum Standard : uint8_t {
@@ -47,8 +48,9 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 /// Decodes the header of one unit; `in` has the rest of the unit, behind the version.
 class HeaderReader {
  public:
-  HeaderReader(ByteReader in, uint64_t version, size_t offset_bytes, const LineSections& sections)
-      : in_(in), version_(version), offset_bytes_(offset_bytes), sections_(sections) {}
+  HeaderReader(ByteReader in, uint64_t version, size_t offset_bytes, const LineSections& sections,
+               Work& work)
+      : in_(in), version_(version), offset_bytes_(offset_bytes), sections_(sections), work_(work) {}
 
   bool read(LineProgram& program) {
     program.endian = sections_.endian;
@@ -89,7 +91,7 @@ class HeaderReader {
   std::optional<std::string_view> text() {
     const Bytes rest = *ByteReader(in_).take(in_.left());
     const auto found = text_at(rest, 0, kFileNameMax);
-    if (!found || !in_.take(found->size() + 1)) return std::nullopt;
+    if (!found || !in_.take(found->size() + 1) || !work_.take()) return std::nullopt;
     return found;
   }
 
@@ -154,8 +156,11 @@ class HeaderReader {
         const auto offset = in_.uint(offset_bytes_);
         if (!offset) return false;
         const Bytes texts = form == kStrp ? sections_.texts : sections_.line_texts;
-        if (name != nullptr) *name = base_name(text_at(texts, *offset, kFileNameMax).value_or(""));
-        return true;
+        if (name == nullptr) return true;
+        // Four bytes here name some thousand elsewhere, and so do the next four.
+        const auto found = text_at(texts, *offset, kFileNameMax);
+        *name = base_name(found.value_or(""));
+        return work_.take(1 + (found ? found->size() : kFileNameMax) / kNameWork);
       }
       case kUdata:
         return uleb(in_).has_value();
@@ -188,12 +193,15 @@ class HeaderReader {
   uint64_t version_;
   size_t offset_bytes_;
   const LineSections& sections_;
+  Work& work_;
 };
 
 }  // namespace
 
-bool read_line_program(ByteReader& in, const LineSections& sections, LineProgram& program) {
+bool read_line_program(ByteReader& in, const LineSections& sections, LineProgram& program,
+                       Work& work) {
   program = {};
+  if (!work.take()) return false;
   size_t offset_bytes = 4;
   auto length = in.uint(4);
   if (length && *length == UINT32_MAX) {
@@ -206,7 +214,7 @@ bool read_line_program(ByteReader& in, const LineSections& sections, LineProgram
   const auto version = reader.uint(2);
   if (!version || *version < 2 || *version > 5) return true;
   LineProgram found;
-  if (HeaderReader(reader, *version, offset_bytes, sections).read(found)) program = found;
+  if (HeaderReader(reader, *version, offset_bytes, sections, work).read(found)) program = found;
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/endian.h"
+#include "symbols/work.h"
 
 namespace tracewell::symbols {
 
@@ -53,7 +54,9 @@ struct LineProgram {
 };
 
 /// Reads the unit at the head of `in`, and moves on to the next one whatever this one is. False
-/// when there is none any more. A unit of a version or kind that is not known has no code.
-bool read_line_program(ByteReader& in, const LineSections& sections, LineProgram& program);
+/// when there is none any more. A unit of a version or kind that is not known has no code. The unit
+/// and each name in it takes one of `work`, and long names more; behind its end there are no units.
+bool read_line_program(ByteReader& in, const LineSections& sections, LineProgram& program,
+                       Work& work);
 
 }  // namespace tracewell::symbols

@@ -6,13 +6,13 @@ namespace tracewell::symbols {
 
 using Outcome = LineProgram::Outcome;
 
-void LineTable::read(const LineSections& sections, const RangeIndex& code) {
+void LineTable::read(const LineSections& sections, const RangeIndex& code, Work& work) {
   ByteReader in(sections.line, sections.endian);
   LineProgram program;
-  while (read_line_program(in, sections, program)) {
+  while (read_line_program(in, sections, program, work)) {
     const size_t before = parts_.size();
     programs_.push_back(std::move(program));
-    run(static_cast<uint32_t>(programs_.size() - 1), code);
+    run(static_cast<uint32_t>(programs_.size() - 1), code, work);
     if (parts_.size() == before) programs_.pop_back();
   }
   index_.build();
@@ -20,14 +20,14 @@ void LineTable::read(const LineSections& sections, const RangeIndex& code) {
 
 /// Cuts the program's sequences into parts. Addresses only grow inside of a sequence (DWARF 5,
 /// 6.2.5); one where they do not is left alone from there on.
-void LineTable::run(uint32_t number, const RangeIndex& code) {
+void LineTable::run(uint32_t number, const RangeIndex& code, Work& work) {
   const LineProgram& program = programs_[number];
   LineState state;
   std::optional<Part> part;  // the one that is under way
   size_t rows = 0;           // in it
   uint64_t last = 0;
   bool begins = true;
-  while (true) {
+  while (work.take()) {
     const Outcome outcome = program.step(state);
     if (outcome == Outcome::Over) return;
     if (begins && code.find(state.address)) part = Part{number, state};

@@ -18,6 +18,8 @@ namespace tracewell::symbols {
 class LineTable {
  public:
   static constexpr size_t kRowsPerPart = 128;
+  /// A row takes a byte at least, so 500 megabytes of them do not come to this.
+  static constexpr uint64_t kWorkMax = uint64_t{1} << 30;
 
   struct Found {
     std::string_view file;  // without its folder
@@ -25,8 +27,9 @@ class LineTable {
   };
 
   /// Programs that make no sense are left out, and so is what lies outside of `code`: lines of
-  /// functions that the linker dropped claim to be at address 0 or so.
-  void read(const LineSections& sections, const RangeIndex& code);
+  /// functions that the linker dropped claim to be at address 0 or so. A program, each of its names
+  /// and each of its rows takes from `work`; what is behind its end is left out.
+  void read(const LineSections& sections, const RangeIndex& code, Work& work);
   bool empty() const { return parts_.empty(); }
   std::optional<Found> find(uint64_t address) const;
 
@@ -35,7 +38,7 @@ class LineTable {
     uint32_t program;
     LineState state;  // at its first row
   };
-  void run(uint32_t number, const RangeIndex& code);
+  void run(uint32_t number, const RangeIndex& code, Work& work);
   void add_part(const Part& part, uint64_t end);
 
   std::vector<LineProgram> programs_;

@@ -45,14 +45,16 @@ RangeIndex code_of(const ElfFile& file) {
 }  // namespace
 
 std::shared_ptr<const Names> Names::read(std::shared_ptr<const Image> image,
-                                         const std::string& debug_directory) {
+                                         const std::string& debug_directory,
+                                         const Stop& stop) {
   std::shared_ptr<Names> names(new Names);
   names->image_ = std::move(image);
   if (names->image_->facts().format == ImageFacts::Format::Pe) {
-    names->read_pe(names->image_->file());
+    names->read_pe(names->image_->file(), stop);
     return names;
   }
-  names->read_all(debug_directory);
+  names->read_all(debug_directory, stop);
+  if (stop && stop()) return names;
   // Debug files have no code, and their relocations are not those of the program.
   names->imports_.read(ElfFile(names->image_->file()), [&](uint64_t address) {
     const auto found = names->symbols_.find_function(address);
@@ -61,24 +63,24 @@ std::shared_ptr<const Names> Names::read(std::shared_ptr<const Image> image,
   return names;
 }
 
-void Names::read_all(const std::string& debug_directory) {
-  read_from(image_->file());
-  if (symbols_.whole() && !lines_.empty()) return;
+void Names::read_all(const std::string& debug_directory, const Stop& stop) {
+  read_from(image_->file(), stop);
+  if ((symbols_.whole() && !lines_.empty()) || (stop && stop())) return;
   const auto [bytes, owner] = open_debug_file(debug_directory, image_->facts().build_id);
   if (owner == nullptr) return;
   debug_file_ = owner;
-  read_from(bytes);
+  read_from(bytes, stop);
 }
 
 /// Takes what is not there yet.
-void Names::read_from(Bytes bytes) {
+void Names::read_from(Bytes bytes, const Stop& stop) {
   const ElfFile file(bytes);
   if (!symbols_.whole()) {
     SymbolTable found;
     found.read(file);
     if (!found.empty()) symbols_ = std::move(found);
   }
-  if (!lines_.empty()) return;
+  if (!lines_.empty() || (stop && stop())) return;
   LineSections sections;
   sections.endian = file.endian();
   sections.address_bytes = file.address_bytes();
@@ -89,10 +91,11 @@ void Names::read_from(Bytes bytes) {
     if (const ElfFile::Section* section = file.find(name))
       *into = file.contents(*section, *store++);
   lines_ = {};
-  lines_.read(sections, code_of(file));
+  Work work(LineTable::kWorkMax, stop);
+  lines_.read(sections, code_of(file), work);
 }
 
-void Names::read_pe(Bytes bytes) {
+void Names::read_pe(Bytes bytes, const Stop& stop) {
   const auto file = PeFile::parse(bytes);
   if (!file) return;
   const auto contents = [&](std::string_view name) {
@@ -102,7 +105,9 @@ void Names::read_pe(Bytes bytes) {
   };
   const DebugSections debug = {contents(".debug_info"), contents(".debug_abbrev"),
                                contents(".debug_addr"), Endian::Little};
-  symbols_.read(*file, variable_sizes(debug));
+  Work of_sizes(kVariableWorkMax, stop);
+  symbols_.read(*file, variable_sizes(debug, of_sizes));
+  if (stop && stop()) return;
   imports_.read(*file);
   RangeIndex code;
   for (const PeFile::Section& section : file->sections()) {
@@ -116,7 +121,8 @@ void Names::read_pe(Bytes bytes) {
                                    std::pair(".debug_line_str", &sections.line_texts),
                                    std::pair(".debug_str", &sections.texts)})
     *into = contents(name);
-  lines_.read(sections, code);
+  Work of_lines(LineTable::kWorkMax, stop);
+  lines_.read(sections, code, of_lines);
 }
 
 std::optional<SymbolPlace> Names::import_at(uint64_t address, bool code) const {

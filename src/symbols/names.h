@@ -12,6 +12,7 @@
 #include "symbols/import_names.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
+#include "symbols/work.h"
 
 namespace tracewell::symbols {
 
@@ -44,8 +45,12 @@ class Names {
   static constexpr const char* kDebugDirectory = "/usr/lib/debug";
 
   /// What is damaged is not there: this has no errors, only less to tell. "" = no debug files.
+  /// Where `stop` says so, what has not been read by then is not there either. Debug information
+  /// is read up to a bound, for its author may have made it so that it never ends
+  /// (LineTable::kWorkMax, kVariableWorkMax).
   static std::shared_ptr<const Names> read(std::shared_ptr<const Image> image,
-                                           const std::string& debug_directory = kDebugDirectory);
+                                           const std::string& debug_directory = kDebugDirectory,
+                                           const Stop& stop = {});
 
   /// The function that holds the address.
   std::optional<SymbolPlace> function_at(uint64_t address) const;
@@ -60,9 +65,9 @@ class Names {
 
  private:
   Names() = default;
-  void read_from(Bytes file);
-  void read_all(const std::string& debug_directory);
-  void read_pe(Bytes file);
+  void read_from(Bytes file, const Stop& stop);
+  void read_all(const std::string& debug_directory, const Stop& stop);
+  void read_pe(Bytes file, const Stop& stop);
   std::optional<SymbolPlace> import_at(uint64_t address, bool code) const;
 
   std::shared_ptr<const Image> image_;

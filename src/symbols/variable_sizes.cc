@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 namespace tracewell::symbols {
 namespace debug_info {
@@ -30,9 +32,8 @@ enum DataForm : uint64_t {
 constexpr uint8_t kOpAddr = 0x03, kOpAddrx = 0xa1, kOpGnuAddrIndex = 0xfb;
 constexpr size_t kTypesDeep = 64;  // a typedef of a const array of …
 constexpr uint64_t kSizeMax = uint64_t{1} << 47;
-/// Units may share their tables and be as small as a byte each, and an entry of a byte may have any
-/// number of attributes. Debug information of 500 megabytes has some 200 million of them.
-constexpr uint64_t kWorkMax = uint64_t{1} << 28;
+/// Abbreviations and their forms that are kept at once: tables may begin anywhere in each other.
+constexpr uint64_t kKeptMax = uint64_t{1} << 20;
 constexpr size_t kFormsMax = 256, kEntriesOfUnitMax = size_t{1} << 20,
                  kVariablesMax = size_t{1} << 22;
 
@@ -59,10 +60,10 @@ struct Abbreviation {
 };
 using Abbreviations = std::unordered_map<uint64_t, Abbreviation>;
 
-/// The table that begins at the head of `in`; each of its forms takes from `work`.
-Abbreviations read_abbreviations(ByteReader in, uint64_t& work) {
+/// The table that begins at the head of `in`; it and each of its forms takes from `work`.
+Abbreviations read_abbreviations(ByteReader in, Work& work) {
   Abbreviations out;
-  while (work > 0) {
+  while (work.take()) {
     const auto code = leb_of(in, false);
     if (!code || *code == 0) return out;
     Abbreviation one;
@@ -74,13 +75,12 @@ Abbreviations read_abbreviations(ByteReader in, uint64_t& work) {
       const auto attribute = leb_of(in, false), form = leb_of(in, false);
       if (!attribute || !form) return out;
       if (*attribute == 0 && *form == 0) break;
-      if (--work == 0 || one.forms.size() == kFormsMax) return out;
+      if (!work.take() || one.forms.size() == kFormsMax) return out;
       const auto constant = *form == kImplicitConst ? leb_of(in, true) : 0;
       if (!constant) return out;
       one.forms.push_back({*attribute, *form, *constant});
     }
     out.try_emplace(*code, std::move(one));
-    --work;
   }
   return out;
 }
@@ -101,8 +101,8 @@ struct Entry {
 
 class UnitReader {
  public:
-  UnitReader(const DebugSections& sections, std::vector<VariableSize>& out)
-      : sections_(sections), out_(out) {}
+  UnitReader(const DebugSections& sections, Work& work, std::vector<VariableSize>& out)
+      : sections_(sections), work_(work), out_(out) {}
 
   /// `unit`: all of it, its length included; `in` stands behind that.
   void read(Bytes unit, ByteReader in, size_t offset_bytes) {
@@ -134,7 +134,7 @@ class UnitReader {
     address_base_ = 0;
     walk(unit, in);
     for (const uint64_t one : variables_)
-      if (const auto found = entries_.find(one); found != entries_.end()) tell(found->second);
+      if (const Entry* found = entry_at(one); found != nullptr) tell(*found);
   }
 
  private:
@@ -143,17 +143,28 @@ class UnitReader {
     constexpr size_t kTablesMax = 64;
     const auto known = tables_.find(offset);
     if (known != tables_.end()) return known->second;
-    if (tables_.size() >= kTablesMax) tables_.clear();
-    return tables_[offset] = read_abbreviations(
-               ByteReader(sections_.abbreviations.subspan(offset), sections_.endian), work_);
+    if (tables_.size() >= kTablesMax || kept_ > kKeptMax) {
+      tables_.clear();
+      kept_ = 0;
+    }
+    const uint64_t before = work_.done();
+    const ByteReader in(sections_.abbreviations.subspan(offset), sections_.endian);
+    const Abbreviations& out = tables_[offset] = read_abbreviations(in, work_);
+    kept_ += work_.done() - before;
+    return out;
+  }
+
+  /// nullptr: there is none that was kept.
+  Entry* entry_at(uint64_t offset) {
+    const auto found = std::ranges::lower_bound(entries_, offset, {}, &Placed::first);
+    return found != entries_.end() && found->first == offset ? &found->second : nullptr;
   }
 
   void walk(Bytes unit, ByteReader in) {
     std::vector<uint64_t> parents;  // of open entries; 0 = one that does not matter
     bool first = true;
-    while (in.left() > 0 && work_ > 0 && entries_.size() < kEntriesOfUnitMax &&
-           out_.size() < kVariablesMax) {
-      --work_;
+    while (in.left() > 0 && entries_.size() < kEntriesOfUnitMax && out_.size() < kVariablesMax &&
+           work_.take()) {
       const uint64_t at = unit.size() - in.left();
       const auto code = leb_of(in, false);
       if (!code) return;
@@ -170,15 +181,15 @@ class UnitReader {
       if (entry.tag == kSubrange && !parents.empty()) count(parents.back(), entry);
       if (entry.place) variables_.push_back(at);
       if (entry.size || entry.type || entry.origin || entry.tag == kArray)
-        entries_.try_emplace(at, entry);
+        entries_.emplace_back(at, entry);
       if (found->second.children) parents.push_back(entry.tag == kArray ? at : 0);
     }
   }
 
   void count(uint64_t array, const Entry& subrange) {
-    const auto found = entries_.find(array);
-    if (array == 0 || found == entries_.end()) return;
-    Entry& whole = found->second;
+    Entry* const found = array == 0 ? nullptr : entry_at(array);
+    if (found == nullptr) return;
+    Entry& whole = *found;
     const bool sound = subrange.counted && subrange.count <= kSizeMax &&
                        (subrange.count == 0 || whole.count <= kSizeMax / subrange.count);
     whole.count = sound ? whole.count * subrange.count : 0;
@@ -190,8 +201,7 @@ class UnitReader {
     std::optional<uint64_t> upper, count;
     for (const AbbreviationForm& one : abbreviation.forms) {
       Value value;
-      if (work_ == 0 || !read_value(in, one, value)) return false;
-      --work_;
+      if (!work_.take() || !read_value(in, one, value)) return false;
       switch (one.attribute) {
         case kByteSize: entry.size = value.number; break;
         case kType: entry.type = value.reference; break;
@@ -304,7 +314,7 @@ class UnitReader {
   void tell(const Entry& variable) {
     const Entry* at = &variable;
     uint64_t times = 1;
-    for (size_t deep = 0; deep < kTypesDeep; ++deep) {
+    for (size_t deep = 0; deep < kTypesDeep && work_.take(); ++deep) {
       if (at->tag != kVariable && at->tag != kMember && at->size) {
         if (*at->size == 0 || *at->size > kSizeMax / times) return;
         out_.push_back({*variable.place, *at->size * times});
@@ -315,31 +325,35 @@ class UnitReader {
         times *= at->count;
       }
       const auto next = at->type ? at->type : at->origin;
-      const auto found = next ? entries_.find(*next) : entries_.end();
-      if (found == entries_.end()) return;
-      at = &found->second;
+      at = next ? entry_at(*next) : nullptr;
+      if (at == nullptr) return;
     }
   }
 
+  using Placed = std::pair<uint64_t, Entry>;  // by offset in the unit
+  // A unit's entries are forgotten at no cost, however many there were in the one before it.
+  static_assert(std::is_trivially_destructible_v<Placed>);
+
   const DebugSections& sections_;
+  Work& work_;
   std::vector<VariableSize>& out_;
-  uint64_t work_ = kWorkMax;
   std::map<uint64_t, Abbreviations> tables_;
+  uint64_t kept_ = 0;  // abbreviations and forms in them
   const Abbreviations* abbreviations_ = nullptr;
   size_t offset_bytes_ = 4;
   uint64_t version_ = 4, address_bytes_ = 8, address_base_ = 0;
-  std::unordered_map<uint64_t, Entry> entries_;  // by offset in the unit
+  std::vector<Placed> entries_;  // as they stand in the unit, so ascending
   std::vector<uint64_t> variables_;
 };
 
 }  // namespace
 }  // namespace debug_info
 
-std::vector<VariableSize> variable_sizes(const DebugSections& sections) {
+std::vector<VariableSize> variable_sizes(const DebugSections& sections, Work& work) {
   std::vector<VariableSize> out;
-  debug_info::UnitReader reader(sections, out);
+  debug_info::UnitReader reader(sections, work, out);
   Bytes rest = sections.info;
-  while (!rest.empty()) {
+  while (!rest.empty() && work.take()) {
     ByteReader in(rest, sections.endian);
     constexpr uint64_t kWide = 0xffffffff, kReserved = 0xfffffff0;
     auto length = in.uint(4);

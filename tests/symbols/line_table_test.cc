@@ -103,7 +103,8 @@ LineTable read(const std::vector<uint8_t>& store, Endian endian = Endian::Little
   LineSections sections;
   sections.line = store;
   sections.endian = endian;
-  table.read(sections, code());
+  Work work(LineTable::kWorkMax);
+  table.read(sections, code(), work);
   return table;
 }
 
@@ -271,6 +272,56 @@ TEST(LineTable, HostileUnits) {
   padded.code.insert(padded.code.begin(), 100, 0x80);
   padded.code.insert(padded.code.begin(), 2);
   EXPECT_EQ(seen(padded), "");
+}
+
+/// Programs, rows, and names by the bytes that have to be looked at: whoever makes a file can have
+/// thousands of these for four of his own.
+TEST(LineTable, WhatIsReadIsCountedAndBounded) {
+  constexpr size_t kRows = 1000, kNames = 1000, kLong = 4000;
+  Unit unit;
+  unit.version = 5;
+  // Names in .debug_line_str, all at its begin.
+  unit.tables = {0, 0, 1, 1, 0x1f, (kNames & 0x7f) | 0x80, kNames >> 7};
+  unit.tables.resize(unit.tables.size() + 4 * kNames);
+  unit.set_address(0x2000);
+  for (size_t i = 0; i < kRows; ++i) {
+    unit.advance(1);
+    unit.copy();
+  }
+  unit.end();
+  const std::vector<uint8_t> bytes = unit.build();
+  std::vector<uint8_t> text(kLong, 'a');
+  const auto work_of = [&](size_t name_bytes, uint64_t most) {
+    text[name_bytes] = 0;
+    LineSections sections;
+    sections.line = bytes;
+    sections.line_texts = Bytes(text).first(name_bytes + 1);
+    Work work(most);
+    LineTable table;
+    table.read(sections, code(), work);
+    EXPECT_EQ(table.empty(), most != UINT64_MAX);
+    EXPECT_EQ(work.over(), most != UINT64_MAX);
+    return work.done();
+  };
+  const uint64_t long_names = work_of(kLong - 1, UINT64_MAX);
+  EXPECT_LE(work_of(kLong - 1, kNames), kNames + kLong) << "it ends where there is no more";
+  const uint64_t short_names = work_of(1, UINT64_MAX);
+  EXPECT_GE(short_names, kRows + kNames);
+  EXPECT_LE(short_names, kRows + kNames + 10);
+  EXPECT_GE(long_names, short_names + kNames * kLong / 20);
+}
+
+/// Units of four bytes, which are nothing.
+TEST(LineTable, AStopIsAskedForWhileUnitsGoBy) {
+  const std::vector<uint8_t> bytes(size_t{4} << 17, 0);
+  LineSections sections;
+  sections.line = bytes;
+  unsigned asked = 0;
+  Work work(LineTable::kWorkMax, [&] { return ++asked == 3; });
+  LineTable table;
+  table.read(sections, code(), work);
+  EXPECT_EQ(asked, 3u);
+  EXPECT_EQ(work.done(), 3 * Work::kAskedEach);
 }
 
 TEST(LineTable, DamagedSectionsAreSurvived) {

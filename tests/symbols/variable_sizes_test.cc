@@ -30,9 +30,10 @@ TEST(VariableSizes, AgreeWithTheSymbolTable) {
       const ElfFile::Section* const section = file.find(name);
       return section == nullptr ? Bytes() : file.contents(*section, store);
     };
+    Work work(kVariableWorkMax);
     const auto sizes = variable_sizes({contents(".debug_info", stores[0]),
                                        contents(".debug_abbrev", stores[1]),
-                                       contents(".debug_addr", stores[2]), Endian::Little});
+                                       contents(".debug_addr", stores[2]), Endian::Little}, work);
     std::map<uint64_t, uint64_t> stated;
     const ElfFile::Section* const table = file.find(SHT_SYMTAB);
     ASSERT_NE(table, nullptr);
@@ -98,6 +99,90 @@ TEST(VariableSizes, LimitTheNamesOfPeFiles) {
   EXPECT_FALSE(names->object_at(0x402012)) << "a name reaches beyond its variable";
   ASSERT_EQ(names->find("counter").size(), 1u);
   EXPECT_EQ(names->find("counter")[0].size_bytes, 10u);
+}
+
+/// DWARF 2 of 64 bits, with its entries.
+void add_unit(std::vector<uint8_t>& info, const std::string& entries) {
+  ByteWriter to(info, Endian::Little);
+  to.uint(7 + entries.size(), 4);
+  to.uint(2, 2);
+  to.uint(0, 4);
+  to.uint(8, 1);
+  info.insert(info.end(), entries.begin(), entries.end());
+}
+
+/// What one reads of `info` by these abbreviations, up to `work`.
+size_t sizes_in(const std::vector<uint8_t>& info, const std::string& abbreviations, Work& work) {
+  return variable_sizes({info, as_bytes(abbreviations), {}, Endian::Little}, work).size();
+}
+
+/// As few as eleven bytes each, behind one with as many entries as a unit may have.
+TEST(VariableSizes, UnitsAreCounted) {
+  constexpr size_t kUnits = 100'000, kEntries = 100'000;
+  const std::string abbreviations("\x01\x24\x00\x0b\x0b\x00\x00\x00", 8);  // a type: its size
+  std::vector<uint8_t> info;
+  std::string entries;
+  for (size_t i = 0; i < kEntries; ++i) entries += "\x01\x04";
+  add_unit(info, entries);
+  for (size_t i = 0; i < kUnits; ++i) add_unit(info, "");
+  Work all(UINT64_MAX);
+  sizes_in(info, abbreviations, all);
+  EXPECT_GE(all.done(), kUnits + 2 * kEntries);
+  EXPECT_LE(all.done(), kUnits + 2 * kEntries + 10);
+  Work some(2 * kEntries + 1000);
+  sizes_in(info, abbreviations, some);
+  EXPECT_TRUE(some.over());
+  EXPECT_LE(some.done(), 2 * kEntries + 1001);
+  unsigned asked = 0;
+  Work stopped(UINT64_MAX, [&] { return ++asked == 16; });
+  sizes_in(info, abbreviations, stopped);
+  EXPECT_EQ(asked, 16u) << "while units go by";
+  EXPECT_EQ(stopped.done(), 16 * Work::kAskedEach);
+}
+
+/// A type that is its own, and many variables of it.
+TEST(VariableSizes, StepsFromTypeToTypeAreCounted) {
+  constexpr size_t kVariables = 1000;
+  const std::string abbreviations =
+      std::string("\x01\x16\x00\x49\x11\x00\x00", 7) +  // another name: its type, in a byte
+      std::string("\x02\x34\x00\x49\x11\x02\x0a\x00\x00\x00", 10);  // a variable: type, place
+  std::string entries = "\x01\x0b";
+  for (size_t i = 0; i < kVariables; ++i)
+    entries += std::string("\x02\x0b\x09\x03\0\0\0\0\0\0\0\0", 12);
+  std::vector<uint8_t> info;
+  add_unit(info, entries);
+  Work all(UINT64_MAX);
+  EXPECT_EQ(sizes_in(info, abbreviations, all), 0u);
+  EXPECT_GE(all.done(), 64 * kVariables);
+  Work some(10 * kVariables);
+  sizes_in(info, abbreviations, some);
+  EXPECT_LE(some.done(), 10 * kVariables + 2 * kVariables);
+}
+
+/// Tables that begin in each other are not all kept, and all that is read of them counts.
+TEST(VariableSizes, TablesInTablesAreCounted) {
+  constexpr size_t kTables = 50, kCodes = 10'000;
+  std::string abbreviations;
+  for (size_t i = 0; i < kCodes; ++i) abbreviations += std::string("\x01\x24\x00\x00\x00", 5);
+  std::vector<uint8_t> info;
+  for (size_t i = 0; i < kTables; ++i) {
+    add_unit(info, "");
+    info[info.size() - 5] = static_cast<uint8_t>(5 * i);
+  }
+  Work all(UINT64_MAX);
+  sizes_in(info, abbreviations, all);
+  EXPECT_GE(all.done(), kTables * (kCodes - kTables));
+}
+
+/// Who reads the names of a file whose author wants that to last is asked whether he still waits.
+TEST(VariableSizes, NamesLookWhetherSomebodyWaits) {
+  auto owner = shared_bytes(with_array().build());
+  auto image = Image::parse(*owner, owner, "test.exe");
+  ASSERT_TRUE(image);
+  unsigned asked = 0;
+  const auto names = Names::read(*image, "", [&] { return ++asked != 0; });
+  EXPECT_EQ(asked, 1u) << "nothing more is read";
+  EXPECT_TRUE(names->object_at(0x402008)) << "what was there by then";
 }
 
 TEST(VariableSizes, DamageIsSurvived) {
