@@ -75,7 +75,9 @@ Run find_command(CLI::App& app) {
                  "value: a number, or LOW..LAST; numbers are decimal or 0x…")
       ->required();
   add_number_option(app, "--from", options->from, "begin with step N");
-  add_number_option(app, "--to", options->to, "end with step N");
+  add_number_option(app, "--to", options->to,
+                    "end with step N; what others had changed in memory by then, too, whoever "
+                    "finds it later");
   add_number_option(app, "--limit", options->limit, "end after N hits");
   app.add_flag("--backward", options->backward, "begin with the last one (not of bytes)");
   add_image_options(app, options->images,
@@ -86,9 +88,9 @@ Run find_command(CLI::App& app) {
       "value: registers and accessed memory with this number in them (-1 is 0xff, 0xffff, …; "
       "segment registers are left out). write, access: also steps that find bytes otherwise than "
       "they were known to be, though no instruction of the trace wrote them: 'changed by others "
-      "between steps A and B' says when. Who wrote the byte at 0x7000 "
-      "that step 500 sees: find FILE write 0x7000 --to 499 --backward --limit 1. Exit status: 1 "
-      "when there is none.");
+      "between steps A and B' says when. Who wrote the byte at 0x7000 that step 500 sees: "
+      "find FILE write 0x7000 --to 499 --backward --limit 1; that others changed it is told "
+      "whichever step finds it. Exit status: 1 when there is none.");
   return [options](const Invocation&) {
     const auto status = find(*options);
     return status.ok() ? *status : fail(status.error());

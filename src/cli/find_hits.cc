@@ -141,11 +141,12 @@ std::vector<AddressRange> told_bytes(const Step& step, const AddressRange& wante
   return out;
 }
 
-/// What the step finds changed.
+/// What the step finds changed; of that, what was over before step `until_max`.
 bool print_changes_by_others(const StepTrace& trace, const Event& event, const AddressRange& bytes,
-                             HitPrinter& hits) {
+                             uint64_t until_max, HitPrinter& hits) {
   for (const AddressRange& part : told_bytes(std::get<Step>(event.body), bytes))
     for (const timeline::ChangeByOthers& one : trace.timeline->changes_by_others(event.seq, part)) {
+      if (one.until > until_max) continue;
       const std::string old_bytes = to_hex(one.old_bytes), new_bytes = to_hex(one.new_bytes);
       Json more = {{"by", "others"},
                    {"addr", hex_number(one.address)},
@@ -167,27 +168,84 @@ bool print_changes_by_others(const StepTrace& trace, const Event& event, const A
 
 }  // namespace
 
+namespace {
+
+/// The steps that access the bytes so.
+timeline::StepWalk::Question accesses(const timeline::Timeline& index, const AddressRange& bytes,
+                                      uint8_t kinds) {
+  return {[=, &index](uint64_t from) { return index.next_access(bytes, kinds, from); },
+          [=, &index](uint64_t before) { return index.last_access(bytes, kinds, before); },
+          [=, &index](uint64_t from, uint64_t end) {
+            return index.accesses(bytes, kinds, from, end);
+          }};
+}
+
+/// Steps behind --to that find what others had changed by then: what memory was inferred to be in
+/// front of the step behind --to rests on these. Ascending.
+Result<std::vector<uint64_t>> later_finders(StepTrace& trace, const FindOptions& options) {
+  std::vector<uint64_t> out;
+  const timeline::Timeline& index = *trace.timeline;
+  if (options.to >= index.steps()) return out;
+  FindOptions behind = options;
+  behind.from = options.to + 1;
+  behind.to = UINT64_MAX;
+  behind.backward = false;
+  TW_RETURN_IF_ERROR(each_step(
+      behind, accesses(index, options.range, timeline::kOthers),
+      [&](uint64_t seq) -> Result<bool> {
+        // Where others may have written since, the step tells of that.
+        if (!index.sealed(behind.from, seq)) return false;
+        TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(seq));
+        const auto was_before = [&](const AddressRange& part) {
+          return std::ranges::any_of(
+              index.changes_by_others(seq, part),
+              [&](const timeline::ChangeByOthers& one) { return one.until <= behind.from; });
+        };
+        if (std::ranges::any_of(told_bytes(std::get<Step>(event->body), options.range), was_before))
+          out.push_back(seq);
+        return true;
+      }));
+  return out;
+}
+
+/// Forwards they come last. False when there have been enough.
+Result<bool> print_later_finders(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
+  TW_ASSIGN_OR_RETURN(std::vector<uint64_t> finders, later_finders(trace, options));
+  if (options.backward) std::ranges::reverse(finders);
+  for (const uint64_t seq : finders) {
+    TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(seq));
+    if (!print_changes_by_others(trace, *event, options.range, options.to + 1, hits)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Status find_accesses(StepTrace& trace, const FindOptions& options, HitPrinter& hits) {
   const AddressRange& bytes = options.range;
   const bool others = options.what != "read";
+  if (others && options.backward) {
+    TW_ASSIGN_OR_RETURN(const bool more, print_later_finders(trace, options, hits));
+    if (!more) return {};
+  }
   const auto kinds = static_cast<uint8_t>(
       !others                    ? timeline::kReads
       : options.what == "write"  ? timeline::kWrites | timeline::kOthers
                                  : timeline::kAccesses | timeline::kOthers);
-  const timeline::Timeline& index = *trace.timeline;
-  return each_step(
-      options,
-      {[&](uint64_t from) { return index.next_access(bytes, kinds, from); },
-       [&](uint64_t before) { return index.last_access(bytes, kinds, before); },
-       [&](uint64_t from, uint64_t end) { return index.accesses(bytes, kinds, from, end); }},
+  TW_RETURN_IF_ERROR(each_step(
+      options, accesses(*trace.timeline, bytes, kinds),
       [&](uint64_t seq) -> Result<bool> {
         TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(seq));
         const auto by_others = [&] {
-          return !others || print_changes_by_others(trace, *event, bytes, hits);
+          return !others || print_changes_by_others(trace, *event, bytes, UINT64_MAX, hits);
         };
         const auto by_itself = [&] { return print_accesses(*event, bytes, kinds, hits); };
         return options.backward ? by_itself() && by_others() : by_others() && by_itself();
-      });
+      }));
+  if (!others || options.backward || hits.enough()) return {};
+  TW_ASSIGN_OR_RETURN(const bool more, print_later_finders(trace, options, hits));
+  static_cast<void>(more);
+  return {};
 }
 
 namespace {
@@ -292,15 +350,74 @@ Status find_changes(StepTrace& trace, const FindOptions& options, HitPrinter& hi
 
 namespace {
 
+/// Of the bytes of a hit: where they are, and what they are.
+struct HitBytes {
+  AddressRange range;
+  Bytes pattern;  // as far as there are addresses
+};
+
+HitBytes bytes_of(const timeline::BytesHit& hit, Bytes pattern) {
+  const uint64_t reach = std::min<uint64_t>(pattern.size() - 1, UINT64_MAX - hit.address);
+  return {{hit.address, hit.address + reach}, pattern.first(reach + 1)};
+}
+
+/// Did the step leave the bytes of the hit that it wrote as they are in front of the next step? Of
+/// what it wrote without a value, and of what is known from later steps alone, only a place where
+/// nobody else can have written in between says that.
+bool made(const timeline::Timeline& timeline, const Event& event, const HitBytes& hit) {
+  using Kind = Step::MemoryAccess::Kind;
+  using timeline::ByteState;
+  std::vector<uint8_t> found(hit.pattern.size());
+  std::vector<ByteState> states(found.size());
+  timeline.memory(event.seq + 1, hit.range.first, found, states);
+  const bool alone = timeline.sealed(event.seq, event.seq + 1);
+  // A later access of the step overwrites an earlier one.
+  std::vector<std::optional<bool>> is_made(found.size());
+  for (const Step::MemoryAccess& access : std::get<Step>(event.body).memory) {
+    if (access.kind != Kind::Write && access.kind != Kind::ReadWrite) continue;
+    for (size_t i = 0; i < found.size(); ++i) {
+      const uint64_t at = hit.range.first + i - access.address;
+      if (at >= access.size) continue;
+      const bool told = at < access.new_bytes.size();
+      if (told && access.new_bytes[at] != hit.pattern[i])
+        is_made[i] = false;
+      else
+        is_made[i] = alone || (told && states[i] != ByteState::Inferred);
+    }
+  }
+  return std::ranges::none_of(is_made, [](const auto& one) { return one == false; });
+}
+
 /// The step whose write made the bytes what they are; nullptr when it was another moment, or nobody
 /// knows. Until the next question.
-Result<const Event*> writer_of(StepTrace& trace, const timeline::BytesHit& hit, size_t size) {
+Result<const Event*> writer_of(StepTrace& trace, const timeline::BytesHit& hit, Bytes pattern) {
+  const timeline::Timeline& index = *trace.timeline;
   if (hit.first == 0) return nullptr;
-  const uint64_t reach = std::min<uint64_t>(size - 1, UINT64_MAX - hit.address);
-  const auto last = trace.timeline->last_access({hit.address, hit.address + reach},
-                                                timeline::kWrites, hit.first);
+  const HitBytes bytes = bytes_of(hit, pattern);
+  const auto last = index.last_access(bytes.range, timeline::kWrites, hit.first);
   if (!last || *last + 1 != hit.first) return nullptr;
-  return trace.step(*last);
+  if (hit.first < index.steps() && index.stretch_of(hit.first).first > *last) return nullptr;
+  TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(*last));
+  return made(index, *event, bytes) ? event : nullptr;
+}
+
+/// When others made the bytes what they are, if that is known: of all that they changed then.
+struct Times {
+  uint64_t since = 0, until = 0;
+};
+std::optional<Times> changed_by_others(const timeline::Timeline& index,
+                                       const timeline::BytesHit& hit, size_t size) {
+  const uint64_t reach = std::min<uint64_t>(size - 1, UINT64_MAX - hit.address);
+  const AddressRange range = {hit.address, hit.address + reach};
+  std::optional<Times> out;
+  // The steps that find it have found the whole hit; behind an opening they say nothing of it.
+  for (auto finder = index.next_access(range, timeline::kOthers, hit.first);
+       finder && *finder <= hit.last && index.sealed(hit.first, *finder);
+       finder = index.next_access(range, timeline::kOthers, *finder + 1))
+    for (const timeline::ChangeByOthers& one : index.changes_by_others(*finder, range))
+      if (one.until == hit.first)
+        out = Times{std::min(one.since, out ? out->since : one.since), one.until};
+  return out;
 }
 
 }  // namespace
@@ -333,7 +450,7 @@ Status find_bytes(StepTrace& trace, const FindOptions& options, HitPrinter& hits
   Status done;
   timeline::find_bytes(*trace.timeline, *pattern, [&](const timeline::BytesHit& hit) {
     if (hit.last < options.from || hit.first > options.to) return true;
-    const auto writer = writer_of(trace, hit, pattern->size());
+    const auto writer = writer_of(trace, hit, *pattern);
     if (!writer) {
       done = writer.error();
       return false;
@@ -352,6 +469,13 @@ Status find_bytes(StepTrace& trace, const FindOptions& options, HitPrinter& hits
       text += ", written by " + hits.words().line(**writer);
       whole["written_by"] = hits.words().object(**writer);
       hits.add_notes((*writer)->seq, text, whole["written_by"]);
+    }
+    if (const auto times = changed_by_others(*trace.timeline, hit, pattern->size())) {
+      text += fmt::format(", changed by others between steps {} and {}", times->since,
+                          times->until);
+      whole["by"] = "others";
+      whole["since"] = times->since;
+      whole["until"] = times->until;
     }
     return hits.line(text, whole);
   });

@@ -107,6 +107,51 @@ has 'nothing is in this range' err
 expect 2 find "$file" value 0xffffffffffffffff..-1
 file=$steps_file
 
+# Others change what a step wrote: the step that finds it stands behind, and wrote nothing.
+cat >"$work/others.jsonl" <<END
+{"catalog":{"endian":"little","machine":"x86-64"}}
+{"kind":"step","tid":7,"pc":"0x10","opcode":"90",\
+"memory":[{"addr":"0x1000","size":2,"access":"write","new":"aaaa"}]}
+{"kind":"step","tid":8,"pc":"0x90","opcode":"90","memory":[]}
+{"kind":"step","tid":8,"pc":"0x91","opcode":"90","memory":[]}
+{"kind":"step","tid":8,"pc":"0x92","opcode":"90",\
+"memory":[{"addr":"0x1000","size":2,"access":"read","old":"bbbb"}]}
+{"kind":"step","tid":8,"pc":"0x93","opcode":"90",\
+"memory":[{"addr":"0x1000","size":1,"access":"write","new":"cc"}]}
+{"kind":"step","tid":8,"pc":"0x94","opcode":"90",\
+"memory":[{"addr":"0x1001","size":1,"access":"write"}]}
+{"kind":"step","tid":8,"pc":"0x95","opcode":"90",\
+"memory":[{"addr":"0x1000","size":2,"access":"read","old":"ccdd"}]}
+{"kind":"step","tid":7,"pc":"0x11","opcode":"90",\
+"memory":[{"addr":"0x1000","size":2,"access":"read","old":"ccee"}]}
+END
+file=$work/others.jsonl
+expect 0 find "$file" bytes bbbb
+lines 1
+has '0x1000  before steps 1 to 4, in part inferred, changed by others between steps 0 and 1'
+expect 0 find --json "$file" bytes bbbb
+has '"first":1,"last":4,"inferred":true,"kept":false,"by":"others","since":0,"until":1}'
+expect 0 find "$file" bytes ccbb
+has 'before steps 5 to 5, written by step 4  pc 0x93'
+# What was written without a value, and found by a later step of the same thread.
+expect 0 find "$file" bytes ccdd
+has 'written by step 5  pc 0x94'
+expect 0 find "$file" bytes ccee
+has 'changed by others between steps 6 and 7'
+grep -q 'written by' "$work/out" && fail 'a step wrote what others did'
+# Who wrote what a step sees: also where a later step finds it.
+found write 0x1000 --to 1 --backward --limit 1 -- 3
+has 'finds 0x1000,1  aa -> bb  (changed by others between steps 0 and 1)'
+found write 0x1000 --to 0 --backward -- 3 0
+found write 0x1000 --to 1 -- 0 3
+found access 0x1000 --to 2 --limit 1 -- 0
+found write 0x1000 --to 3 --backward --limit 1 -- 3
+found write 0x1000 --to 4 --backward --limit 1 -- 4
+found write 0x1001 --to 5 --backward --limit 1 -- 5
+found write 0x1001 --to 6 --backward --limit 1 -- 7
+found read 0x1000 --to 2 --
+file=$steps_file
+
 # Who forgets the 0x, and who finds nothing.
 expect 1 find "$file" exec 1101
 has 'nothing found; is 1101 hexadecimal? Then it is 0x1101' err
