@@ -5,6 +5,13 @@
 #include <cstring>
 
 namespace tracewell::formats::trace64 {
+namespace {
+
+// Of what a repeated instruction did in one step, beyond its first element: a block of a few bytes
+// can claim any length.
+constexpr uint64_t kRestBytesMax = 16 << 10;
+
+}  // namespace
 
 using machine::Instruction;
 using machine::MemoryOperand;
@@ -29,11 +36,14 @@ MemoryReader::MemoryReader(const Shape& shape, const Block& block, const MemoryC
     idle_ = addresses_.general[1] << (64 - bits) == 0;
   }
   const bool here = context.state->valid[shape.pc_word];
-  if (here && context.next_pc && instruction_.length != 0 && !instruction_.branches) {
+  if (here && context.behind.pc && instruction_.length != 0 && !instruction_.branches) {
     const uint64_t pc = addresses_.pc;
-    faulted_ = *context.next_pc != cut(pc + instruction_.length) &&
-               !(instruction_.repeats && *context.next_pc == pc);
+    faulted_ = *context.behind.pc != cut(pc + instruction_.length) &&
+               !(instruction_.repeats && *context.behind.pc == pc);
   }
+  // (Who handles a fault may have other registers.)
+  if (instruction_.repeats && instruction_.count != 0 && !faulted_)
+    run_ = find_string_run(shape, instruction_, *context.state, context.behind);
 }
 
 uint64_t MemoryReader::address(uint32_t entry) const {
@@ -114,7 +124,43 @@ void MemoryReader::put(Place place, Kind kind, uint32_t size) {
     access.old_bytes = {};
   if (kind != Kind::Read || !same) access.new_bytes = after;
   out_->push_back(access);
+  if (size > stored) out_->push_back({cut(access.address + stored), kind, size - stored, {}, {}});
   if (size < stored) put_tail(place, size);
+}
+
+/// The entry is of the first element. The others were accessed as well if it was one step for all.
+void MemoryReader::put_repeated(Place place, Kind kind, const MemoryOperand& operand) {
+  const uint32_t element = operand.size;
+  if (!run_) {
+    incomplete_ |= operand.writes;
+    return put(place, kind, element);
+  }
+  // Where that is as many bytes as there are addresses, it is no run.
+  const uint64_t most = UINT64_MAX >> (64 - operand.address_bits);
+  const uint64_t elements = std::max<uint64_t>(run_->elements, 1);
+  if (elements > most / element) {
+    incomplete_ = true;
+    return put(place, kind, element);
+  }
+  const uint64_t size = elements * element, at = address(place.entry);
+  const uint64_t first = run_->down ? element : std::min<uint64_t>(size, shape_.word);
+  put(place, kind, static_cast<uint32_t>(first));
+  if (size == first) return;
+  const auto base = static_cast<size_t>(operand.base);
+  const uint64_t from = (known(operand) ? addresses_.general[base] : at) & most;
+  if (run_->down ? size - element > from : size - 1 > most - from)
+    incomplete_ = true;  // goes on at the other end of all addresses
+  else
+    put_rest(run_->down ? at : cut(at + first), kind, size - first, run_->down);
+}
+
+/// Beyond a run's first bytes, of unknown contents. `address`: where it begins; `down`: in front of
+/// which it ends.
+void MemoryReader::put_rest(uint64_t address, Kind kind, uint64_t size, bool down) {
+  if (size > kRestBytesMax) incomplete_ = true;
+  size = std::min(size, kRestBytesMax);
+  if (down) address = cut(address - size);
+  out_->push_back({address, kind, static_cast<uint32_t>(size), {}, {}});
 }
 
 /// What stands in the last entry behind the operand. Where the operand has several, the recorder
@@ -203,9 +249,28 @@ bool MemoryReader::stack_operand(const MemoryOperand& operand) {
       missing(operand, below(top, operand.size));
       return true;
     }
+    case Stack::Other:
+      return operand.writes && far_call(operand);
     default:
       return false;
   }
+}
+
+/// Two slots. Recorded is [sp], or, by recorders that see no hidden operands, the upper slot.
+bool MemoryReader::far_call(const MemoryOperand& operand) {
+  const uint32_t word = shape_.word;
+  const uint32_t entries = (operand.size + word - 1) / word;
+  const std::optional<uint64_t> top = sp(0);
+  MemoryOperand rest = operand;
+  if (top && is_row({used_, 1}, cut(*top - word))) {
+    const uint32_t size = std::min(operand.size, word);
+    put_push(used_, size, context_.push_old);
+    rest.size -= size;
+  } else if (top && is_row({used_, entries}, *top)) {
+    put_nearby({used_, entries});
+  }
+  if (rest.size != 0) missing(rest, top ? std::optional(*top - operand.size) : std::nullopt);
+  return true;
 }
 
 bool MemoryReader::operand(const MemoryOperand& operand) {
@@ -229,7 +294,7 @@ bool MemoryReader::operand(const MemoryOperand& operand) {
     put_nearby(place);
     return true;
   }
-  if (operand.vector_index) {
+  if (operand.vector_index || operand.size == 0) {  // nobody knows how much of what
     put_nearby(place);
     incomplete_ = true;
     return true;
@@ -253,7 +318,10 @@ bool MemoryReader::operand(const MemoryOperand& operand) {
     return true;
   }
   const Kind kind = !operand.writes ? Kind::Read : operand.reads ? Kind::ReadWrite : Kind::Write;
-  put(place, kind, operand.size);
+  if (instruction_.repeats && moves_along(operand))
+    put_repeated(place, kind, operand);
+  else
+    put(place, kind, operand.size);
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "formats/trace64_block.h"
 #include "formats/trace64_push.h"
+#include "formats/trace64_repeats.h"
 #include "formats/trace64_scan.h"
 #include "formats/trace64_seen.h"
 #include "machine/operands.h"
@@ -20,7 +21,7 @@ namespace tracewell::formats::trace64 {
 struct MemoryContext {
   const WordState* state = nullptr;             // before it
   const machine::Instruction* instruction = nullptr;
-  std::optional<uint64_t> next_pc;              // where its thread went on, if that is known
+  Behind behind;                                // where its thread went on, if that is known
   PushOld push_old = PushOld::Slot;             // of pushes and calls
 };
 
@@ -45,9 +46,12 @@ class MemoryReader {
   bool known(const machine::MemoryOperand& operand) const;
   bool operand(const machine::MemoryOperand& operand);
   bool stack_operand(const machine::MemoryOperand& operand);
+  bool far_call(const machine::MemoryOperand& operand);
   void own_stack_entry();
   void missing(const machine::MemoryOperand& operand, std::optional<uint64_t> address);
   void put(Place place, Kind kind, uint32_t size);
+  void put_repeated(Place place, Kind kind, const machine::MemoryOperand& operand);
+  void put_rest(uint64_t address, Kind kind, uint64_t size, bool down);
   void put_tail(Place place, uint32_t size);
   void put_push(uint32_t entry, uint32_t size, PushOld old);
   void put_nearby(Place place);
@@ -65,6 +69,7 @@ class MemoryReader {
   std::array<const uint8_t*, kMemoryMax> new_;  // of the block's entries; nullptr: not changed
   machine::AddressState addresses_;
   uint32_t used_ = 0;  // entries
+  std::optional<StringRun> run_;  // of a repeated instruction
   bool faulted_ = false;
   bool idle_ = false;  // a repeated instruction whose counter is zero: touches nothing
   bool incomplete_ = false;

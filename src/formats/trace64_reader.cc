@@ -436,16 +436,8 @@ void Reader::add_memory(Batch& batch, Step& step, const Block* next) {
   context.state = &tracker_.words();
   context.instruction = &instruction;
   context.push_old = push_old_;
-  if (next) {
-    context.next_pc = tracker_.words().word(shape_.pc_word, shape_);
-    uint32_t word = 0;
-    for (uint32_t i = 0; i < next->register_count; ++i, ++word) {
-      word += next->positions[i];
-      if (word == shape_.pc_word)
-        context.next_pc =
-            load_uint(next->values + i * shape_.word, shape_.word, Endian::Little);
-    }
-  }
+  if (next)
+    context.behind = look_behind(shape_, tracker_.words(), *next, instruction.repeats);
   MemoryReader memory(shape_, block_, context, batch);
   memory.read(accesses_);
   step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(accesses_));

@@ -25,7 +25,8 @@ class SeenMemory {
     uint8_t known = 0;  // a bit a byte
   };
   static constexpr size_t kCellsMax = 1 << 18;  // then it begins anew
-  void put(uint64_t address, const uint8_t* byte);
+  void put(uint64_t address, uint8_t byte);
+  void forget(uint64_t address, uint64_t size);
 
   std::unordered_map<uint64_t, Cell> cells_;  // by address / 8
 };

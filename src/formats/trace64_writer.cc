@@ -296,7 +296,7 @@ Status Writer::add(const Event& event, const Step& step) {
   thread.dump.valid.set(shape_.pc_word);
   if (pending_ && pending_->tid != tid && pending_->tells) untold_.insert(pending_->tid);
   if (!untold_.empty()) untold_.erase(tid);
-  TW_RETURN_IF_ERROR(put_pending(&thread.dump, tid));
+  TW_RETURN_IF_ERROR(put_pending(&thread, tid));
   TW_RETURN_IF_ERROR(put_extras(event.seq));
   TW_RETURN_IF_ERROR(put_lost());
   TW_RETURN_IF_ERROR(put_notes());
@@ -445,8 +445,8 @@ Status Writer::put_unknown(const Words& words) {
 }
 
 /// Will a reader find the step's accesses in these entries by itself?
-bool Writer::reads_as_it_is(const machine::Instruction& instruction,
-                            std::optional<uint64_t> next_pc, const MemoryEntries& entries) {
+bool Writer::reads_as_it_is(const machine::Instruction& instruction, const Behind& behind,
+                            const MemoryEntries& entries) {
   if (entries.count == 0 && instruction.count == 0)  // looked at no further
     return pending_->accesses.empty() && !pending_->incomplete;
   WordState state;
@@ -470,7 +470,7 @@ bool Writer::reads_as_it_is(const machine::Instruction& instruction,
   MemoryContext context;
   context.state = &state;
   context.instruction = &instruction;
-  context.next_pc = next_pc;
+  context.behind = behind;
   context.push_old = pushes_->old();
   Batch batch;
   MemoryReader reader(shape_, block, context, batch);
@@ -481,7 +481,7 @@ bool Writer::reads_as_it_is(const machine::Instruction& instruction,
 }
 
 /// Finds the entries of the pending step, and says what they do not say.
-Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entries) {
+Status Writer::put_accesses(const Behind& behind, MemoryEntries& entries) {
   using Stack = machine::Instruction::Stack;
   const PendingBlock& one = *pending_;
   const machine::Instruction& instruction = decoder_->decode(one.opcode);
@@ -492,7 +492,7 @@ Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entr
     entries = *one.stored;
   else
     entries.fill(shape_, one.accesses, push, seen);
-  const bool good = reads_as_it_is(instruction, next_pc, entries);
+  const bool good = reads_as_it_is(instruction, behind, entries);
   std::vector<uint8_t> data;
   if (!good) {
     uint32_t lost = render_told(shape_, entries, one.accesses, one.incomplete, data);
@@ -513,8 +513,19 @@ Status Writer::put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entr
   return {};
 }
 
-Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
+/// What a reader will find in a step's block.
+Behind Writer::behind_of(const Thread& thread) const {
+  const auto word = [&](uint32_t word) -> std::optional<uint64_t> {
+    const uint32_t index = map_->register_of_first_word(word);
+    if (!thread.dump.valid[word] || (maskable_[index] && !thread.known[index])) return std::nullopt;
+    return load_uint(thread.dump.bytes.data() + word * shape_.word, shape_.word, Endian::Little);
+  };
+  return {word(shape_.pc_word), word(kCountWord), word(kSourceWord), word(kTargetWord)};
+}
+
+Status Writer::put_pending(const Thread* next_thread, uint32_t next_tid) {
   if (!pending_) return {};
+  const Dump* const next = next_thread ? &next_thread->dump : nullptr;
   const PendingBlock& one = *pending_;
   const bool full = in_session_ % kFullDumpEvery == 0;
   Words words = listed(full, next);
@@ -522,11 +533,9 @@ Status Writer::put_pending(const Dump* next, uint32_t next_tid) {
   TW_RETURN_IF_ERROR(put_session(words));
   TW_RETURN_IF_ERROR(put_unknown(words));
   MemoryEntries entries;
-  std::optional<uint64_t> next_pc;
-  if (next && next_tid == one.tid)
-    next_pc = load_uint(next->bytes.data() + shape_.pc_word * shape_.word, shape_.word,
-                        Endian::Little);
-  TW_RETURN_IF_ERROR(put_accesses(next_pc, entries));
+  Behind behind;
+  if (next && next_tid == one.tid) behind = behind_of(*next_thread);
+  TW_RETURN_IF_ERROR(put_accesses(behind, entries));
   // Where every word is listed readers take it for a full dump, which has an id.
   bool with_tid = words.count() == shape_.words || !last_tid_ || *last_tid_ != one.tid;
   if (!minimal_ && (next ? next_tid != one.tid : (one.flags & kThreadFlag) != 0)) with_tid = true;

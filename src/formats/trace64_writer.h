@@ -77,13 +77,14 @@ class Writer final : public Sink {
   void set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& groups);
   void keep_accesses(const Step& step);
   void take_stored(Bytes stored);
-  Status put_pending(const Dump* next, uint32_t next_tid);
+  Status put_pending(const Thread* next, uint32_t next_tid);
   Words listed(bool full, const Dump* next);
   Status put_extras(uint64_t seq);
   void take_mark(const Mark& mark);
   Status put_notes();
-  Status put_accesses(std::optional<uint64_t> next_pc, MemoryEntries& entries);
-  bool reads_as_it_is(const machine::Instruction& instruction, std::optional<uint64_t> next_pc,
+  Behind behind_of(const Thread& thread) const;
+  Status put_accesses(const Behind& behind, MemoryEntries& entries);
+  bool reads_as_it_is(const machine::Instruction& instruction, const Behind& behind,
                       const MemoryEntries& entries);
   void list_what_is_known_again(Words& words) const;
   Status put_unknown(const Words& words);

@@ -159,8 +159,9 @@ TEST(Trace64, Case33VectorStore) {
 TEST(Trace64, Case34StateSaveIsIncomplete) {
   const OneStep one("0fae00", {{0, 0x4000}}, {{0x4000, 0, 0x37f, 0}});
   EXPECT_TRUE(one.step().memory_incomplete);
-  ASSERT_EQ(one.step().memory.size(), 1u);
+  ASSERT_EQ(one.step().memory.size(), 2u);
   EXPECT_EQ(one.step().memory[0].size, 8u) << "what is known of it";
+  EXPECT_TRUE(one.step().memory[1].new_bytes.empty()) << "the rest, without its contents";
 }
 
 TEST(Trace64, Case35SegmentBase) {
