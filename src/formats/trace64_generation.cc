@@ -191,7 +191,7 @@ std::vector<std::pair<std::string, std::string>> reading_facts(const Generation&
       {"sessions", fmt::format("{}", scan.sessions().size())},
       {"reading", scan.hidden().empty() ? "as written" : "repaired"},
       {"repairs", fmt::format("{}", scan.hidden().size())}};
-  const auto zeros = std::ranges::count_if(scan.gaps(), &Gap::zeros);
+  const auto zeros = std::ranges::count_if(scan.gaps(), &Gap::zeros) + scan.ends_in_zeros(file);
   if (zeros != 0)
     out.emplace_back("zero_pages", fmt::format("taken for gaps in {} place{}", zeros,
                                                zeros == 1 ? "" : "s"));

@@ -17,6 +17,9 @@ constexpr uint64_t kLookBackBytes = 24 << 10;  // for a full dump that broken bl
 constexpr size_t kWhyBytesMax = 256;
 constexpr uint64_t kOwnBlocksBytes = 256 << 10;  // of user blocks in front of a full dump
 constexpr uint64_t kPageBytes = 4096;
+// Less at the end of the file are steps, wherever its last page begins: 15 in a row.
+constexpr uint64_t kTailBytesMin = 64;
+constexpr std::string_view kNeverWritten = "the rest of the file was never written";
 constexpr size_t kThreadsMax = 1 << 16;       // counted
 constexpr size_t kToldMax = 4096;             // told again beyond
 // How near to the end rewind() goes back to: in front of all that looking ahead reaches.
@@ -174,7 +177,8 @@ bool Scan::step(Bytes file) {
 }
 
 /// Zeros are steps that tell nothing, and have no opcode. But a whole page of the file that is zero
-/// was never written. nullopt: there is none here; false: the file ends with it.
+/// was never written, and the last page is whole where the file ends. nullopt: there is none here;
+/// false: the file ends with it.
 std::optional<bool> Scan::pass_zeros(Bytes file) {
   if (at_ < zeros_to_ || file.size() - at_ < kBlockBytesMin ||
       load_uint(file.data() + at_, kBlockBytesMin, Endian::Little) != 0)
@@ -184,7 +188,9 @@ std::optional<bool> Scan::pass_zeros(Bytes file) {
   while (from > least && at_ - from < kPageBytes && file[from - 1] == 0) --from;
   while (to < file.size() && file[to] == 0) ++to;
   const uint64_t page = (from + kPageBytes - 1) / kPageBytes * kPageBytes;
-  if (to < page || to - page < kPageBytes) {
+  const bool whole = to >= page && to - page >= kPageBytes;
+  const bool tail = to == file.size() && page < to && to - at_ >= kTailBytesMin;
+  if (!whole && !tail) {
     // Behind them it has to go on, or they are damage as well.
     const uint64_t behind = at_ + (to - at_) / kBlockBytesMin * kBlockBytesMin;
     bool met_end = false;
@@ -196,6 +202,7 @@ std::optional<bool> Scan::pass_zeros(Bytes file) {
   }
   if (to == file.size()) {
     end_why_ = "";
+    if (!whole) leave_open();  // with more behind them, they are steps
     drop_half_written(file);
     return false;
   }
@@ -535,6 +542,10 @@ void Scan::forget_from(uint64_t offset) {
   last.listed = !user_blocks_.empty() && user_blocks_.back().offset >= last.lead;
 }
 
+bool Scan::ends_in_zeros(Bytes file) const {
+  return lost_end_ == kNeverWritten && file.size() - at_ >= kBlockBytesMin;
+}
+
 void Scan::tell_end(Bytes file) {
   lost_end_.clear();
   if (at_ == file.size()) {
@@ -543,7 +554,7 @@ void Scan::tell_end(Bytes file) {
   }
   const uint64_t left = file.size() - at_;
   if (end_why_.empty()) {
-    lost_end_ = "the rest of the file was never written";
+    lost_end_ = kNeverWritten;
     tell(at_, Problem::Severity::Warning, "zero-tail",
          fmt::format("the last {} bytes are zero: they were never written", left));
   } else if (end_reading_ == Reading::Cut && left > kBlockBytesMax) {

@@ -58,6 +58,8 @@ class Scan {
   }
   /// Why what was recorded last is not in the file; "" when it ends with a whole block.
   const std::string& lost_end() const { return lost_end_; }
+  /// Zeros at the end of `file` were taken for bytes that nobody has written, and not for steps.
+  bool ends_in_zeros(Bytes file) const;
   /// Offsets of blocks with a thread id that the flag denies.
   const std::vector<uint64_t>& hidden() const { return hidden_; }
   const std::vector<uint32_t>& threads() const { return threads_; }

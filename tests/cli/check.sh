@@ -36,6 +36,17 @@ printf '\177TRACE9\n\n' >"$work/future.tf"
 expect 3 check "$work/future.tf"
 has 'version' err
 
+# Zeros that nobody has written, up to somewhere in the file's last page.
+sample=$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64
+cp "$sample" "$work/padded.trace64"
+truncate -s $(($(stat -c %s "$sample") / 4096 * 4096 + 4096 + 1000)) "$work/padded.trace64"
+expect 1 check "$work/padded.trace64"
+has 'warning zero-tail at 0x'
+expect 0 info "$work/padded.trace64"
+has 'zero_pages taken for gaps in 1 place'
+expect 1 repair "$work/padded.trace64" "$work/cut.trace64"
+expect 0 check "$work/cut.trace64"
+
 # Odd, but whole.
 cp "$file" "$work/tail.tf"
 echo trailing >>"$work/tail.tf"

@@ -188,6 +188,7 @@ TEST(Trace64AsWritten, APageOfZerosIsAGapAndFewerAreSteps) {
     EXPECT_TRUE(got.lost.empty());
     EXPECT_EQ(fact(got.opened, "reading"), "as written");
     EXPECT_EQ(fact(got.opened, "zero_pages"), "");
+    if (all > to_page) continue;
     EXPECT_EQ(ReadBack(front + std::string(all, '\0')).steps.size(), steps + all / 4);
   }
   for (const size_t zeros : {to_page + 4096, to_page + 9001, size_t{70000}}) {
@@ -201,6 +202,54 @@ TEST(Trace64AsWritten, APageOfZerosIsAGapAndFewerAreSteps) {
     const ReadBack tail(front + std::string(zeros, '\0'));
     EXPECT_EQ(tail.steps.size(), steps);
     EXPECT_EQ(tail.problems("zero-tail"), 1u);
+    EXPECT_EQ(fact(tail.opened, "zero_pages"), "taken for gaps in 1 place");
+  }
+}
+
+/// Up to a little in front of the file's second page.
+std::string up_to_page(const RawBlock& last) {
+  std::string out = kHead64 + full_block(4, {{16, 0x401000}}).bytes();
+  while (out.size() < 4096 - 44) out += RawBlock{}.bytes();
+  return out + last.bytes();
+}
+
+TEST(Trace64AsWritten, TheLastPageIsWholeWhereTheFileEnds) {
+  const std::string front = up_to_page({});
+  const uint64_t steps = ReadBack(front).steps.size();
+  const size_t to_page = 4096 - front.size();
+  ASSERT_LT(to_page, 60u);
+  // Up to the page; and a little further, as a recorder may have written it.
+  for (const size_t zeros : {to_page / 4 * 4, size_t{60}}) {
+    const ReadBack got(front + std::string(zeros, '\0'));
+    EXPECT_EQ(got.steps.size(), steps + zeros / 4);
+    EXPECT_EQ(got.bad(), 0u);
+    EXPECT_EQ(fact(got.opened, "zero_pages"), "");
+  }
+  for (const size_t zeros : {size_t{64}, size_t{1000}, size_t{4000}}) {
+    SCOPED_TRACE(zeros);
+    const ReadBack got(front + std::string(zeros, '\0'));
+    EXPECT_EQ(got.steps.size(), steps);
+    EXPECT_EQ(got.problems("zero-tail"), 1u);
+    EXPECT_EQ(got.lost, std::vector<uint64_t>{steps});
+    EXPECT_EQ(fact(got.opened, "reading"), "as written");
+    EXPECT_EQ(fact(got.opened, "zero_pages"), "taken for gaps in 1 place");
+  }
+}
+
+TEST(Trace64AsWritten, ZerosThatTheFileGoesOnBehindAreSteps) {
+  RawBlock ends_in_zeros;
+  ends_in_zeros.words = {{0, 0}};
+  for (const RawBlock& last : {RawBlock{}, ends_in_zeros}) {
+    const std::string front = up_to_page(last), zeros(1000, '\0');
+    const uint64_t steps = ReadBack(front).steps.size();
+    const Opened opened(front + zeros, "trace64");
+    StepIndex& index = *opened.source->steps();
+    EXPECT_EQ(index.count(), steps - last.words.size()) << "of that, a part may be missing";
+    write_file(opened.folder->file("input"), front + zeros + RawBlock{}.bytes());
+    ASSERT_TRUE(index.refresh().ok());
+    EXPECT_EQ(index.count(), steps + zeros.size() / 4 + 1);
+    EXPECT_EQ(fact(opened, "zero_pages"), "");
+    EXPECT_EQ(ReadBack(front + zeros + RawBlock{}.bytes()).steps.size(), index.count());
   }
 }
 
