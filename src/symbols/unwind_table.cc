@@ -166,7 +166,7 @@ uint64_t unwind_table_of(Bytes header, uint64_t address) {
   return reader.pointer(encoding, address).value_or(0);
 }
 
-std::vector<uint64_t> read_handlers(Bytes table, uint64_t address, uint64_t start) {
+std::vector<uint64_t> read_handlers(Bytes table, uint64_t address, uint64_t start, Work& work) {
   std::vector<uint64_t> handlers;
   Reader reader(table, address);
   uint64_t base = start;
@@ -177,7 +177,7 @@ std::vector<uint64_t> read_handlers(Bytes table, uint64_t address, uint64_t star
   const uint64_t length = reader.uleb();
   const uint64_t end = reader.address() + length;
   if (reader.raw().bad() || length > reader.raw().left()) return handlers;
-  while (reader.address() < end) {
+  while (reader.address() < end && work.take()) {
     reader.number(form);  // the calls: from where, how many bytes
     reader.number(form);
     const auto handler = reader.number(form);

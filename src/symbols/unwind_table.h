@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "symbols/work.h"
 
 namespace tracewell::symbols {
 
@@ -25,7 +26,8 @@ std::vector<UnwindRange> read_unwind_table(Bytes section, uint64_t address);
 uint64_t unwind_table_of(Bytes header, uint64_t address);
 
 /// The places to which exceptions lead that pass through the function at `start`. `table` begins at
-/// `address`, UnwindRange::handlers. What makes no sense is left out.
-std::vector<uint64_t> read_handlers(Bytes table, uint64_t address, uint64_t start);
+/// `address`, UnwindRange::handlers. What makes no sense is left out. Any number of functions may
+/// name one table, so each call in it takes one of `work`; where that is over, some are missing.
+std::vector<uint64_t> read_handlers(Bytes table, uint64_t address, uint64_t start, Work& work);
 
 }  // namespace tracewell::symbols

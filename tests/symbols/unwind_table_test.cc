@@ -28,6 +28,11 @@ Table table_of(const char* path) {
   return table;
 }
 
+std::vector<uint64_t> handlers_in(Bytes table, uint64_t address, uint64_t start) {
+  Work work(UINT64_MAX);
+  return read_handlers(table, address, start, work);
+}
+
 TEST(UnwindTable, AgreesWithLibdw) {
   for (const char* path : {"/lib/x86_64-linux-gnu/libc.so.6", "/proc/self/exe"}) {
     const Table table = table_of(path);
@@ -77,11 +82,24 @@ TEST(UnwindTable, Handlers) {
   // No landing base, no types; numbers in ULEB128: three calls, the second without a handler.
   const uint8_t bytes[] = {0xff, 0xff, 0x01, 12, 0x10, 5, 0x90, 0x01, 1,
                            0x20, 5,    0,    0,  0x30, 5, 0x40, 0,    99};
-  EXPECT_EQ(read_handlers(bytes, 0x5000, 0x1000), (std::vector<uint64_t>{0x1090, 0x1040}));
-  EXPECT_TRUE(read_handlers(Bytes(bytes).first(10), 0x5000, 0x1000).empty());
+  EXPECT_EQ(handlers_in(bytes, 0x5000, 0x1000), (std::vector<uint64_t>{0x1090, 0x1040}));
+  EXPECT_TRUE(handlers_in(Bytes(bytes).first(10), 0x5000, 0x1000).empty());
   // With types, and numbers of four bytes.
   const uint8_t wide[] = {0xff, 0x9b, 0x15, 0x03, 13, 0, 0, 0, 0, 4, 0, 0, 0, 8, 1, 0, 0, 0};
-  EXPECT_EQ(read_handlers(wide, 0x5000, 0x1000), (std::vector<uint64_t>{0x1108}));
+  EXPECT_EQ(handlers_in(wide, 0x5000, 0x1000), (std::vector<uint64_t>{0x1108}));
+}
+
+/// Any number of functions may name one table.
+TEST(UnwindTable, CallsOfHandlersAreCounted) {
+  const uint8_t bytes[] = {0xff, 0xff, 0x01, 12, 0x10, 5, 0x90, 0x01, 1,
+                           0x20, 5,    0,    0,  0x30, 5, 0x40, 0,    99};
+  Work work(10);
+  size_t found = 0;
+  for (uint64_t i = 0; i < 100; ++i)
+    found += read_handlers(bytes, 0x5000, 0x1000 + i, work).size();
+  EXPECT_TRUE(work.over());
+  EXPECT_EQ(work.done(), 10u);
+  EXPECT_EQ(found, 2u * 3) << "two of three calls have one; what is behind the end is missing";
 }
 
 TEST(UnwindTable, ThisProgramHasHandlers) {
@@ -94,7 +112,7 @@ TEST(UnwindTable, ThisProgramHasHandlers) {
     ASSERT_GE(range.handlers, handlers->address);
     ASSERT_LT(range.handlers, handlers->address + handlers->size);
     const Bytes bytes = handlers->bytes.subspan(range.handlers - handlers->address);
-    for (const uint64_t handler : read_handlers(bytes, range.handlers, range.start)) {
+    for (const uint64_t handler : handlers_in(bytes, range.handlers, range.start)) {
       // In the function, or in its part for what seldom happens.
       EXPECT_LT(std::max(handler, range.start) - std::min(handler, range.start), 1u << 24);
       ++count;
@@ -114,7 +132,7 @@ TEST(UnwindTable, DamageIsLeftOut) {
     for (int k = 0; k < 5 && !damaged.empty(); ++k)
       damaged[random() % damaged.size()] = static_cast<uint8_t>(random());
     for (const auto& range : read_unwind_table(damaged, 0x1000)) EXPECT_LT(range.start, range.end);
-    read_handlers(damaged, 0x1000, 0x2000);
+    handlers_in(damaged, 0x1000, 0x2000);
     unwind_table_of(damaged, 0x1000);
   }
 }

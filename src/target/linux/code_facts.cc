@@ -28,7 +28,7 @@ class ImageFacts {
   ImageFacts(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code)
       : space_(space), code_(code), data_(space, maps, code) {}
 
-  CodeFacts take() {
+  Result<CodeFacts> take() {
     std::vector<uint8_t> code(code_.end - code_.start);
     code.resize(space_.read(code_.start, code));
     facts_.input.code = area(code_.start, std::move(code));
@@ -39,7 +39,7 @@ class ImageFacts {
     take_sequences();
     if (data_.start() != 0) {
       facts_.made_by_go = made_by_go(space_, data_.start(), data_.bias());
-      take_functions(data_.unwind_index());
+      TW_RETURN_IF_ERROR(take_functions(data_.unwind_index()));
     }
     return std::move(facts_);
   }
@@ -81,18 +81,25 @@ class ImageFacts {
     facts_.input.kept = found.ranges();
     facts_.input.kept_ends = found.starts();
   }
-  void take_functions(pads::Range index) {
+  /// Each function has its own handlers, so there are no more of them than bytes; an image that
+  /// says otherwise wants this to last. Where handlers are missing, nobody knows what is entered.
+  Status take_functions(pads::Range index) {
     const Bytes header = at(index.start);
-    if (header.empty()) return;
+    if (header.empty()) return {};
+    symbols::Work work(kDataMax);
     const uint64_t table = symbols::unwind_table_of(
         header.first(std::min<size_t>(header.size(), index.end - index.start)), index.start);
     for (const symbols::UnwindRange& one : symbols::read_unwind_table(at(table), table)) {
       if (one.start < code_.start || one.end > code_.end) continue;
       facts_.input.functions.push_back({one.start, one.end});
       if (one.handlers == 0) continue;
-      const auto handlers = symbols::read_handlers(at(one.handlers), one.handlers, one.start);
+      const auto handlers =
+          symbols::read_handlers(at(one.handlers), one.handlers, one.start, work);
+      if (work.over() || work.done() > kDataMax - left_)
+        return {Errc::Unsupported, "the unwind table of the image names more handlers than it has"};
       facts_.input.entries.insert(facts_.input.entries.end(), handlers.begin(), handlers.end());
     }
+    return {};
   }
 
   const AddressSpace& space_;
