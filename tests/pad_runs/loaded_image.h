@@ -76,13 +76,14 @@ inline LoadedImage image_around(uint64_t address) {
       if (table < area.address || table >= end) continue;
       image.functions = symbols::read_unwind_table(memory_at(table, end), table);
     }
+    symbols::Work work(UINT64_MAX);
     for (const auto& function : image.functions)
       for (const Area& area : image.data)
         if (function.handlers >= area.address &&
             function.handlers < area.address + area.bytes.size())
           for (const uint64_t handler : symbols::read_handlers(
                    memory_at(function.handlers, area.address + area.bytes.size()),
-                   function.handlers, function.start))
+                   function.handlers, function.start, work))
             image.handlers.push_back(handler);
     mine.found = std::move(image);
     return 1;
