@@ -37,10 +37,8 @@ bool leaves_program(const ZydisDecodedInstruction& instruction) {
 /// Nothing where an operand-size prefix cuts the target: processors differ in 64-bit code.
 std::optional<int32_t> distance_of(const ZydisDecodedInstruction& instruction) {
   const auto& immediate = instruction.raw.imm[0];
-  const bool is_near = instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT ||
-                       instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR;
   const bool cut = (instruction.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) != 0;
-  if (!is_near || !immediate.is_relative || cut) return std::nullopt;
+  if (!immediate.is_relative || cut) return std::nullopt;
   return static_cast<int32_t>(immediate.value.s);
 }
 

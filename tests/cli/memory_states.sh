@@ -166,8 +166,8 @@ for n in 1 2; do  # the second time from its index
   bytes 2 0x9000,1 '??' '?'
   expect 0 find "$file" bytes 11
   lines 1
-  has '0x9000  before step 1, written by step 0'
-  expect 1 at "$file" 2
+  has '0x9000  before steps 1 to 1, written by step 0'
+  expect 2 at "$file" 2
   grep -qF 'nobody knows the registers behind the last step' "$work/err" || fail 'no registers'
   expect 0 at "$file" 2 --stack
   has 'something is lost before step 2: what was called and left then is not known'

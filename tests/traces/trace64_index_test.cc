@@ -129,7 +129,7 @@ TEST(Trace64Index, MemoryDoesNotReachAcrossALoss) {
   std::vector<Moment> moments(7);
   for (size_t i = 0; i < moments.size(); ++i) {
     moments[i].words.assign(172, 0);
-    moments[i].words[16] = 0x401000 + i;
+    moments[i].words[16] = 0x401000 + i + (i > 1 ? 2 : 0) + (i > 4 ? 2 : 0);
     moments[i].words[3] = 0x5000;
     moments[i].opcode = "\x90";
   }
