@@ -37,7 +37,7 @@ struct TwoThreads {
     catalog.registers = machine::x86_64_layout({});
     for (uint64_t i = 0; i < kTurnSteps; ++i) {
       Step step;
-      step.pc = 0x401000 + i % 20;
+      step.pc = 0x401000 + i;
       step.opcode = call && i + 1 == switched ? Bytes(kSyscall) : Bytes(kNop);
       std::vector<Step::MemoryAccess> accesses;
       if (i + 3 == switched) accesses.push_back(write(kWritten, 0xaa));
