@@ -28,7 +28,7 @@ Segment segment_of(ByteReader& in, uint64_t first) {
   for (Bytes& part : segment.parts) part = piece();
   segment.seams = piece();
   segment.call_marks = piece();
-  segment.switched = in.uint(1).value_or(0) % 2 != 0;
+  segment.opened = in.uint(1).value_or(0) % 2 != 0;
   return segment;
 }
 
