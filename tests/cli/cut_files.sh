@@ -44,6 +44,7 @@ for original in "$work"/in/*; do
   [ "$size" -gt $((2 * page)) ] || fail "$file: too small to be cut"
   # In the middle, and within the last page, where no access fails.
   for bytes in $((size / 2 / page * page)) $((size - 10)); do
+    [ -z "$sanitized" ] || [[ $file == *.trace64 ]] || [ "$bytes" != $((size - 10)) ] || continue
     [ $((size % page)) -gt 10 ] || [ $((size - bytes)) != 10 ] || continue
     for command in info check print repair 'convert'; do
       cp "$original" "$file"

@@ -16,7 +16,7 @@ import tempfile
 TRACEWELL = pathlib.Path(os.environ["TRACEWELL_BIN"]) / "tracewell"
 INFERIORS = pathlib.Path(os.environ["TRACEWELL_BIN"]) / "../inferiors"
 ROUNDS = int(os.environ.get("TRACEWELL_ROUNDS", "1"))
-PROCESSES = 2000 * ROUNDS
+PROCESSES = (500 if os.environ.get("TRACEWELL_SANITIZED") else 2000) * ROUNDS
 IDS = 12
 
 
