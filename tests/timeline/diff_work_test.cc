@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sanitized.h"
 #include "timeline/diff.h"
 #include "timeline/diff_runs.h"
 
@@ -159,13 +158,6 @@ TEST(DiffWork, ManyPartingsCostInProportion) {
   }
 }
 
-// Many. A sanitizer makes each of them slow.
-#ifdef TRACEWELL_SANITIZED
-constexpr size_t kThreads = 400;
-#else
-constexpr size_t kThreads = 1000;
-#endif
-
 /// So many threads of five steps each, that take turns after each step, or never. `odd`: the last
 /// step of each is elsewhere. `every`: before each step with such a number, steps are missing.
 Run many_threads(size_t threads, bool turns, bool odd, size_t every = 0) {
@@ -213,7 +205,7 @@ TEST(DiffWork, ManyThreadsAreReadTogether) {
 TEST(DiffWork, DifferencesOfManyThreadsCostInProportion) {
   for (const bool turns : {true, false}) {
     uint64_t before = 0;
-    for (const size_t threads : {kThreads / 2, 2 * kThreads}) {
+    for (const size_t threads : {size_t{500}, size_t{2000}}) {
       DiffReport report;
       const Work work = work_of(many_threads(threads, turns, false),
                                 many_threads(threads, turns, true), {}, report);
@@ -230,7 +222,7 @@ TEST(DiffWork, DifferencesOfManyThreadsCostInProportion) {
 TEST(DiffWork, ManyHolesInManyThreadsCostInProportion) {
   for (const bool turns : {true, false}) {
     uint64_t before = 0;
-    for (const size_t threads : {kThreads / 4, kThreads}) {
+    for (const size_t threads : {size_t{250}, size_t{1000}}) {
       DiffReport report;
       const Work work = work_of(many_threads(threads, turns, false),
                                 many_threads(threads, turns, false, 10), {}, report);
