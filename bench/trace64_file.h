@@ -96,7 +96,7 @@ class Trace64File {
       case 3: return plain("\x48\x89\xc2"sv, Rdx, now_[Rax]);
       case 4: return store("\x48\x89\x14\x0b"sv, now_[Rbx] + now_[Rcx], now_[Rdx]);
       case 5: now_[Rsp] -= 8; return store("\x50"sv, now_[Rsp], now_[Rax]);  // push rax
-      case 6: now_[Rsp] -= 8; return store("\xe8\x00\x00\x00\x00"sv, now_[Rsp], now_[Rip] + 5);
+      case 6: now_[Rsp] -= 8; return store("\xe8\x0b\x00\x00\x00"sv, now_[Rsp], now_[Rip] + 5);
       case 7: return plain("\x48\x83\xc1\x08"sv, Rcx, (now_[Rcx] + 8) & kMask);
       case 8: return plain("\x48\x8d\x76\x01"sv, Rsi, now_[Rsi] + 1);
       case 9: return plain("\x48\x31\xff"sv, Rdi, 0);
@@ -106,7 +106,7 @@ class Trace64File {
       case 12: return plain("\x48\x85\xc0"sv, Rflags, 0x202 | (seed >> 59 & 0x44));
       case 13: return {"\x74\x02"sv, false, {}};  // jz
       case 14: return plain("\x48\xff\xc5"sv, Rbp, now_[Rbp] + 1);
-      default: return {"\xeb\xd5"sv, false, {}};  // jmp, to the loop's start
+      default: return {"\xeb\xe1"sv, false, {}};  // jmp, to the loop's start
     }
   }
 
@@ -116,9 +116,10 @@ class Trace64File {
     const auto before = now_;
     const Effect effect = execute();
     place_ = place_ == 15 ? 1 : place_ + 1;
-    // By their lengths: a program counter that does not follow is looked at more closely.
-    static constexpr uint8_t kOffsets[] = {0,  7,  11, 14, 17, 21, 22, 27,
-                                           31, 35, 38, 39, 40, 43, 45, 48};
+    // By their lengths, with the function that 6 calls (7 to 10) behind the loop: a program counter
+    // that does not follow is looked at more closely.
+    static constexpr uint8_t kOffsets[] = {0,  7,  11, 14, 17, 21, 22, 38,
+                                           42, 46, 49, 27, 28, 31, 33, 36};
     now_[Rip] = image_ + kOffsets[place_];
     ++count_;
     put(before, effect);
