@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "symbols/elf_file.h"
+#include "symbols/leb128.h"
 
 namespace tracewell::symbols {
 namespace {
@@ -25,23 +26,6 @@ enum Form : uint64_t {
   kBlock = 0x09, kBlock1 = 0x0a, kData1 = 0x0b, kStrp = 0x0e, kUdata = 0x0f, kData16 = 0x1e,
   kLineStrp = 0x1f,
 };
-
-/// Both kinds of LEB128. nullopt when the bytes end, or the number does not after sixteen of them;
-/// what does not fit 64 bits is cut.
-std::optional<uint64_t> leb(ByteReader& in, bool is_signed) {
-  uint64_t value = 0;
-  for (unsigned shift = 0; shift < 16 * 7; shift += 7) {
-    const auto byte = in.uint(1);
-    if (!byte) return std::nullopt;
-    if (shift < 64) value |= (*byte & 0x7f) << shift;
-    if ((*byte & 0x80) != 0) continue;
-    if (is_signed && (*byte & 0x40) != 0 && shift + 7 < 64) value |= UINT64_MAX << (shift + 7);
-    return value;
-  }
-  return std::nullopt;
-}
-
-std::optional<uint64_t> uleb(ByteReader& in) { return leb(in, false); }
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -108,7 +92,7 @@ class HeaderReader {
       if (name->empty()) return true;
       program.files.push_back(base_name(*name));
       for (int i = 0; i < 3; ++i)
-        if (!uleb(in_)) return false;
+        if (!leb128(in_)) return false;
     }
   }
 
@@ -125,12 +109,12 @@ class HeaderReader {
     const auto column_count = in_.uint(1);
     if (!column_count) return false;
     for (uint64_t i = 0; i < *column_count; ++i) {
-      const auto content = uleb(in_);
-      const auto form = uleb(in_);
+      const auto content = leb128(in_);
+      const auto form = leb128(in_);
       if (!content || !form) return false;
       columns.push_back({*content, *form});
     }
-    const auto count = uleb(in_);
+    const auto count = leb128(in_);
     if (!count) return false;
     if (columns.empty()) return true;
     // Each row takes bytes, so this ends with the header if not before.
@@ -163,9 +147,9 @@ class HeaderReader {
         return work_.take(1 + (found ? found->size() : kFileNameMax) / kNameWork);
       }
       case kUdata:
-        return uleb(in_).has_value();
+        return leb128(in_).has_value();
       case kBlock:
-        return block(uleb(in_));
+        return block(leb128(in_));
       case kBlock1:
         return block(in_.uint(1));
       case kBlock2:
@@ -251,7 +235,7 @@ LineProgram::Outcome LineProgram::step(LineState& state) const {
 }
 
 bool LineProgram::extended(ByteReader& in, LineState& state, bool& end) const {
-  const auto size = uleb(in);
+  const auto size = leb128(in);
   if (!size || *size == 0) return false;
   const auto operation = in.take(*size);
   if (!operation) return false;
@@ -269,17 +253,17 @@ bool LineProgram::standard(uint8_t opcode, ByteReader& in, LineState& state) con
     case kCopy:
       return true;
     case kAdvancePc: {
-      const auto by = uleb(in);
+      const auto by = leb128(in);
       advance(state, by.value_or(0));
       return by.has_value();
     }
     case kAdvanceLine: {
-      const auto by = leb(in, true);
+      const auto by = leb128(in, true);
       state.line += static_cast<uint32_t>(by.value_or(0));
       return by.has_value();
     }
     case kSetFile: {
-      const auto file = uleb(in);
+      const auto file = leb128(in);
       state.file = static_cast<uint32_t>(file.value_or(0));
       return file.has_value();
     }
@@ -293,7 +277,7 @@ bool LineProgram::standard(uint8_t opcode, ByteReader& in, LineState& state) con
     }
     default:
       for (int i = 0; i < operand_counts[opcode - 1]; ++i)
-        if (!uleb(in)) return false;
+        if (!leb128(in)) return false;
       return true;
   }
 }

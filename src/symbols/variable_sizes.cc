@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "symbols/leb128.h"
+
 namespace tracewell::symbols {
 namespace debug_info {
 namespace {
@@ -37,19 +39,6 @@ constexpr uint64_t kKeptMax = uint64_t{1} << 20;
 constexpr size_t kFormsMax = 256, kEntriesOfUnitMax = size_t{1} << 20,
                  kVariablesMax = size_t{1} << 22;
 
-std::optional<uint64_t> leb_of(ByteReader& in, bool is_signed) {
-  uint64_t value = 0;
-  for (unsigned shift = 0; shift < 16 * 7; shift += 7) {
-    const auto byte = in.uint(1);
-    if (!byte) return std::nullopt;
-    if (shift < 64) value |= (*byte & 0x7f) << shift;
-    if ((*byte & 0x80) != 0) continue;
-    if (is_signed && (*byte & 0x40) != 0 && shift + 7 < 64) value |= UINT64_MAX << (shift + 7);
-    return value;
-  }
-  return std::nullopt;
-}
-
 struct AbbreviationForm {
   uint64_t attribute = 0, form = 0, constant = 0;
 };
@@ -64,19 +53,19 @@ using Abbreviations = std::unordered_map<uint64_t, Abbreviation>;
 Abbreviations read_abbreviations(ByteReader in, Work& work) {
   Abbreviations out;
   while (work.take()) {
-    const auto code = leb_of(in, false);
+    const auto code = leb128(in);
     if (!code || *code == 0) return out;
     Abbreviation one;
-    const auto tag = leb_of(in, false), children = in.uint(1);
+    const auto tag = leb128(in), children = in.uint(1);
     if (!tag || !children) return out;
     one.tag = *tag;
     one.children = *children != 0;
     while (true) {
-      const auto attribute = leb_of(in, false), form = leb_of(in, false);
+      const auto attribute = leb128(in), form = leb128(in);
       if (!attribute || !form) return out;
       if (*attribute == 0 && *form == 0) break;
       if (!work.take() || one.forms.size() == kFormsMax) return out;
-      const auto constant = *form == kImplicitConst ? leb_of(in, true) : 0;
+      const auto constant = *form == kImplicitConst ? leb128(in, true) : 0;
       if (!constant) return out;
       one.forms.push_back({*attribute, *form, *constant});
     }
@@ -166,7 +155,7 @@ class UnitReader {
     while (in.left() > 0 && entries_.size() < kEntriesOfUnitMax && out_.size() < kVariablesMax &&
            work_.take()) {
       const uint64_t at = unit.size() - in.left();
-      const auto code = leb_of(in, false);
+      const auto code = leb128(in);
       if (!code) return;
       if (*code == 0) {
         if (parents.empty()) return;
@@ -234,7 +223,7 @@ class UnitReader {
       return in.left() == 0 ? address : std::nullopt;
     }
     if (operation != kOpAddrx && operation != kOpGnuAddrIndex) return std::nullopt;
-    const auto number = leb_of(in, false);
+    const auto number = leb128(in);
     if (!number || in.left() != 0 || *number > UINT32_MAX) return std::nullopt;
     const uint64_t at = address_base_ + *number * address_bytes_;
     if (at > sections_.addresses.size() || sections_.addresses.size() - at < address_bytes_)
@@ -256,7 +245,7 @@ class UnitReader {
   bool read_value(ByteReader& in, const AbbreviationForm& one, Value& value) const {
     uint64_t form = one.form;
     for (int turns = 0; form == kIndirect; ++turns) {
-      const auto stated = leb_of(in, false);
+      const auto stated = leb128(in);
       if (!stated || turns > 4 || *stated == kImplicitConst) return false;
       form = *stated;
     }
@@ -265,13 +254,13 @@ class UnitReader {
       case kBlock1: return take_block(in, in.uint(1), value);
       case kBlock2: return take_block(in, in.uint(2), value);
       case kBlock4: return take_block(in, in.uint(4), value);
-      case kBlock: case kExprloc: return take_block(in, leb_of(in, false), value);
+      case kBlock: case kExprloc: return take_block(in, leb128(in), value);
       case kData1: return take_number(in, 1, value.number);
       case kData2: return take_number(in, 2, value.number);
       case kData4: return take_number(in, 4, value.number);
       case kData8: return take_number(in, 8, value.number);
       case kSdata: case kUdata:
-        value.number = leb_of(in, form == kSdata);
+        value.number = leb128(in, form == kSdata);
         return value.number.has_value();
       case kImplicitConst: value.number = one.constant; return true;
       case kSecOffset: return take_number(in, offset_bytes_, value.number);
@@ -280,7 +269,7 @@ class UnitReader {
       case kRef4: return take_number(in, 4, value.reference);
       case kRef8: return take_number(in, 8, value.reference);
       case kRefUdata:
-        value.reference = leb_of(in, false);
+        value.reference = leb128(in);
         return value.reference.has_value();
       default: return skip(in, form);
     }
@@ -305,7 +294,7 @@ class UnitReader {
         return bytes(offset_bytes_);
       case kStrx: case kAddrx: case kLoclistx: case kRnglistx: case kGnuAddrIndex:
       case kGnuStrIndex:
-        return leb_of(in, false).has_value();
+        return leb128(in).has_value();
       default: return false;
     }
   }
