@@ -78,9 +78,9 @@ class Session {
 
   /// Do threads run, so that wait() is due?
   bool running() const;
-  /// The debugger said goodbye (D of the last process, k, monitor exit), or broke the protocol.
+  /// The debugger said goodbye (D of the last process, k, monitor exit), or this is broken().
   bool finished() const { return finished_; }
-  /// The latter.
+  /// It broke the protocol, or the target failed and there is no reply to say so in.
   bool broken() const { return broken_; }
   bool server_exit() const { return server_exit_; }  // `monitor exit`; k without extended mode
 

@@ -142,7 +142,7 @@ void Session::on_target_error(const Error& error) {
   threads_changed();
   if (non_stop.on) {  // there is no reply to say it in
     notice(error.text());
-    return finish();
+    return break_off();
   }
   Reply reply;
   reply.error(error);

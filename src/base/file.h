@@ -117,6 +117,7 @@ class InputFile {
 
  private:
   InputFile();
+  Result<UniqueFd> reopened() const;
   std::string path_;
   uint64_t id_;
   FileFacts facts_;

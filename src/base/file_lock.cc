@@ -49,9 +49,4 @@ bool byte_is_locked(int fd, uint64_t at) { return is_taken(fd, one_byte(at)); }
 
 bool file_is_locked(int fd) { return is_taken(fd, whole_file()); }
 
-bool file_is_locked(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  return fd.valid() && file_is_locked(fd.get());
-}
-
 }  // namespace tracewell

@@ -26,7 +26,5 @@ bool byte_is_locked(int fd, uint64_t at);
 /// Does anybody hold it who has opened the file elsewhere than `fd` was? `fd` may be open for
 /// reading.
 bool file_is_locked(int fd);
-/// Does anybody, this process included, hold it? False also when the file cannot be opened.
-bool file_is_locked(const std::string& path);
 
 }  // namespace tracewell

@@ -149,17 +149,27 @@ std::vector<LostFile> InputFile::all_lost() {
 }
 
 bool InputFile::is_locked() const {
-  return fd_.valid() ? file_is_locked(fd_.get()) : file_is_locked(path_);
+  if (fd_.valid()) return file_is_locked(fd_.get());
+  const auto fd = reopened();
+  return fd.ok() && file_is_locked(fd->get());
+}
+
+/// By its name, where its descriptor was not kept. What has the name by now is looked at before it
+/// is opened: to open a FIFO waits, and to open a device does things.
+Result<UniqueFd> InputFile::reopened() const {
+  TW_ASSIGN_OR_RETURN(const UniqueFd held, hold_behind(path_));
+  TW_ASSIGN_OR_RETURN(const FileFacts now, facts_of(held.get(), path_));
+  if (!now.is_same(facts_))
+    return {Errc::Io, fmt::format("{} is another file by now", printable(path_))};
+  return open_held(held.get(), HeldUse::Read, path_);
 }
 
 Result<std::shared_ptr<InputFile>> InputFile::again() const {
   UniqueFd fd(fd_.valid() ? fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0) : -1);
   if (!fd.valid()) {
-    TW_ASSIGN_OR_RETURN(fd, open_named(path_));
+    TW_ASSIGN_OR_RETURN(fd, reopened());
   }
-  TW_ASSIGN_OR_RETURN(auto file, of(std::move(fd), path_));
-  if (file->facts_.is_same(facts_)) return file;
-  return Error{Errc::Io, fmt::format("{} is another file by now", printable(path_)), {}};
+  return of(std::move(fd), path_);
 }
 
 /// Pages that were wholly cut off are known by the access that failed; of the last page that is

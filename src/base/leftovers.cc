@@ -12,19 +12,19 @@
 namespace tracewell {
 namespace {
 
-constexpr size_t kFilesMax = 16;
-
 struct Leftover {
   std::atomic<bool> used = false;
   int folder = -1;
   std::array<char, PATH_MAX> path = {};
+  Leftover* next = nullptr;
 };
-std::array<Leftover, kFilesMax> leftovers;
+// Used ones and free ones. A signal may come at any moment, so none is ever taken out.
+std::atomic<Leftover*> first = nullptr;
 std::mutex mutex;  // of who changes them; a signal does not ask
 
 void remove_and_end(int number) {
-  for (Leftover& one : leftovers)
-    if (one.used) ::unlinkat(one.folder, one.path.data(), 0);
+  for (Leftover* one = first; one != nullptr; one = one->next)
+    if (one->used) ::unlinkat(one->folder, one->path.data(), 0);
   ::signal(number, SIG_DFL);
   ::raise(number);
 }
@@ -43,20 +43,24 @@ void watch_signals() {
 void remember_leftover(int folder, const std::string& path) {
   if (path.size() >= PATH_MAX) return;
   const std::lock_guard lock(mutex);
-  for (Leftover& one : leftovers) {
-    if (one.used) continue;
-    one.folder = folder;
-    std::memcpy(one.path.data(), path.c_str(), path.size() + 1);
-    one.used = true;
-    watch_signals();
-    return;
+  Leftover* place = first;
+  while (place != nullptr && place->used) place = place->next;
+  const bool is_new = place == nullptr;
+  if (is_new) {
+    place = new Leftover;
+    place->next = first;
   }
+  place->folder = folder;
+  std::memcpy(place->path.data(), path.c_str(), path.size() + 1);
+  place->used = true;
+  if (is_new) first = place;
+  watch_signals();
 }
 
 void forget_leftover(int folder, const std::string& path) {
   const std::lock_guard lock(mutex);
-  for (Leftover& one : leftovers)
-    if (one.used && folder == one.folder && path == one.path.data()) one.used = false;
+  for (Leftover* one = first; one != nullptr; one = one->next)
+    if (one->used && folder == one->folder && path == one->path.data()) one->used = false;
 }
 
 }  // namespace tracewell

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "agent/session.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/images.h"
 #include "cli/replay_loop.h"
 #include "cli/replay_recording.h"
+#include "cli/serve_log.h"
 #include "cli/trace_files.h"
 #include "cli/transport.h"
 
@@ -29,17 +29,12 @@ struct ReplayOptions {
   bool remote_debug = false;
 };
 
-void tell_line(std::string_view line) { fmt::print(stderr, "{}\n", line); }
-
-agent::SessionOptions session_options(const ReplayOptions& options) {
+agent::SessionOptions session_options(const ServeLog& log) {
   agent::SessionOptions session;
   // Whoever looks at a trace sees the files that belong to it, and no others of this machine.
   session.files = agent::SessionOptions::Files::Listed;
-  session.notice = tell_line;
-  if (options.remote_debug)
-    session.log_packet = [](bool received, std::string_view packet) {
-      tell_line(fmt::format("{} {}", received ? "->" : "<-", printable(packet)));
-    };
+  session.notice = [&log](std::string_view line) { log.notice(line); };
+  session.log_packet = [&log](bool received, std::string_view text) { log.packet(received, text); };
   return session;
 }
 
@@ -65,22 +60,25 @@ int ended_by(const UniqueFd& signals) {
 
 Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(const Comm comm, parse_comm(options.comm));
+  ServeLog log;
+  log.packets = options.remote_debug;
   DoorRules rules;
-  rules.notice = tell_line;
+  rules.notice = [&log](std::string_view line) { log.notice(line); };
   TW_ASSIGN_OR_RETURN(rules.admission, Admission::parse(options.allow_users));
   if (comm.kind == Comm::Kind::Stdio && options.input.path == "-")
     return {Errc::InvalidArgument, "standard input cannot be both the trace and the connection"};
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
+  log.quit_fd = quit.get();
   // Nobody is told to come to what cannot be opened. What takes longer is seen while they come.
   TW_RETURN_IF_ERROR(is_openable(options.input));
   TW_RETURN_IF_ERROR(are_openable(options.images));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm, rules));
-  if (const std::string text = transport->announcement(); !text.empty()) tell_line(text);
+  if (const std::string text = transport->announcement(); !text.empty()) log.notice(text);
   if (const std::string text = transport->warning(); !text.empty())
-    tell_line("tracewell: " + text);
+    log.notice("tracewell: " + text);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Opening> opening,
                       Opening::start(options.input, options.images));
-  const Status served = serve_recorded(*transport, *opening, session_options(options),
+  const Status served = serve_recorded(*transport, *opening, session_options(log),
                                        options.once, quit.get());
   transport.reset();  // its socket goes, however we end
   const int status = served.ok() ? ended_by(quit) : exit_status(served.error());

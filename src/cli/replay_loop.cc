@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "rsp/framing.h"
+
 namespace tracewell::cli {
 namespace {
 
@@ -54,6 +56,18 @@ Result<Awaited> await(const Connection& connection, const Opening& opening, int 
     ended = size == 0;
     early.append(reinterpret_cast<const char*>(buffer), static_cast<size_t>(size));
   }
+}
+
+/// Has it said what only a debugger says (Session::in_doubt())?
+bool is_a_debuggers(const std::string& early) {
+  rsp::Decoder decoder(rsp::Sender::Client);
+  decoder.tell_junk(true);
+  decoder.feed(early);
+  while (decoder.in_doubt()) {
+    const auto item = decoder.next();
+    if (!item || item->kind == rsp::Item::Kind::Junk) return false;
+  }
+  return true;
 }
 
 /// A while of what was resumed.
@@ -134,7 +148,8 @@ Status serve_recorded(Transport& transport, Opening& opening, agent::SessionOpti
     std::string early = std::exchange(connection->early, {});
     TW_ASSIGN_OR_RETURN(const Awaited awaited, await(*connection, opening, quit_fd, early));
     if (awaited == Awaited::Quit) return {};
-    if (awaited == Awaited::Gone && !last) continue;
+    const bool others_may_come = transport.listen_fd() >= 0;
+    if (awaited == Awaited::Gone && others_may_come && !(last && is_a_debuggers(early))) continue;
     // If nobody was there at all, somebody may want to know what is wrong with the trace.
     if (awaited == Awaited::Gone) return early.empty() ? opening.outcome(quit_fd) : Status();
     TW_ASSIGN_OR_RETURN(Recording* const recording, opening.result());

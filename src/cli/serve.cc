@@ -182,6 +182,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   options.launch.keep_stdio_free = comm->kind == Comm::Kind::Stdio;
   become_guarded();
   catch_quit_signals();
+  log.quit_fd = quit_pipe[0];
   watch_face();
   auto transport = Transport::open(*comm, std::move(rules));
   if (!transport) return conventions.fail(transport.error());

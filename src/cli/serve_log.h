@@ -1,7 +1,9 @@
 // What the server prints: notices for its user, and with --debug and --remote-debug what goes on.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,8 @@ class ServeLog {
   bool debug = false;
   bool packets = false;
   bool timestamps = false;
+  /// Readable when the server is to end: no line waits any longer then. -1 = never.
+  int quit_fd = -1;
   /// Where debugging output goes: a file that is made anew; "" = standard error.
   Status set_file(const std::string& path);
   /// "all", "none", "timestamp", or several with commas.
@@ -28,13 +32,18 @@ class ServeLog {
   /// file cannot be written.
   bool set(std::string_view name, std::string_view value);
 
-  /// One line on standard error.
+  /// One line on standard error. Where nobody reads that, the server goes on without: the line
+  /// counts as missing, and the next one that can be written says so. Any thread.
   void notice(std::string_view line) const;
-  /// Debugging output, when it is on.
+  /// Debugging output, when it is on. Waits until it is read.
   void packet(bool received, std::string_view packet) const;
 
  private:
   void print(std::string_view line) const;
+  void to_stderr(std::string line, int patience_ms) const;
+  bool has_room(int patience_ms) const;
+  mutable std::mutex mutex_;       // of standard error, and what follows
+  mutable uint64_t left_out_ = 0;  // lines, since the last that was written
   std::FILE* file_ = nullptr;  // nullptr: standard error
 };
 

@@ -25,6 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool is_in_use(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.valid() && file_is_locked(fd.get());
+}
+
 BufferFile file_at(const std::string& path) {
   auto file = BufferFile::create(path);
   EXPECT_TRUE(file.ok()) << file.error().text();
@@ -50,10 +55,10 @@ TEST(BufferFile, IsForItsOwnerAndGoesWithItsKeeper) {
     ASSERT_EQ(stat(path.c_str(), &about), 0);
     EXPECT_EQ(about.st_mode & 0777, 0600u);
     EXPECT_NE(fcntl(file.fd(), F_GETFD) & FD_CLOEXEC, 0) << "traced programs would inherit it";
-    EXPECT_TRUE(file_is_locked(path));
+    EXPECT_TRUE(is_in_use(path));
   }
   EXPECT_FALSE(fs::exists(path));
-  EXPECT_FALSE(file_is_locked(path));
+  EXPECT_FALSE(is_in_use(path));
 }
 
 TEST(BufferFile, TakesNobodysPlace) {
@@ -89,7 +94,7 @@ TEST(BufferFile, KeptFilesAreNoLongerInUse) {
     buffer.abandon();
   }
   EXPECT_TRUE(fs::exists(path));
-  EXPECT_FALSE(file_is_locked(path));
+  EXPECT_FALSE(is_in_use(path));
   EXPECT_EQ(header_of(content(path)).abandoned, 1u);
   fs::remove(path);
 }

@@ -170,5 +170,21 @@ TEST(Session, WhoIsTurnedAwayAsDoubtEndsIsNotObeyed) {
   EXPECT_EQ(target.take_calls(), std::vector<std::string>());
 }
 
+/// There is no reply to say it in; and the debugger has not said goodbye.
+TEST(Session, ATargetThatFailsInNonStopIsNoGoodbye) {
+  target::FakeTarget target;
+  ASSERT_TRUE(target.describe("process 7").ok());
+  SessionOptions options;
+  std::string said;
+  options.notice = [&](std::string_view line) { said += line; };
+  Session session(target, nullptr, options);
+  session.feed(as_bytes(rsp::frame("QNonStop:1", false)));
+  ASSERT_TRUE(session.non_stop.on);
+  session.on_target_error({Errc::Target, "no way", {}});
+  EXPECT_EQ(said, "no way");
+  EXPECT_TRUE(session.finished());
+  EXPECT_TRUE(session.broken());
+}
+
 }  // namespace
 }  // namespace tracewell::agent

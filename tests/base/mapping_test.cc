@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -16,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "sanitized.h"
 
 namespace tracewell {
@@ -103,6 +105,28 @@ TEST_F(Mappings, AFileIsOpenedAgainWhateverBecameOfItsName) {
   auto again = (*file)->again();
   ASSERT_TRUE(again.ok());
   EXPECT_EQ((*again)->bytes().size(), 3 * kPage + 4);
+}
+
+// Of those whose descriptors were not kept, the name is all there is to open them again by.
+TEST_F(Mappings, AFileOfManyIsOpenedAgainUnlessItsNameLeadsElsewhere) {
+  std::vector<std::shared_ptr<InputFile>> files;
+  for (int i = 0; i < 300; ++i) files.push_back(*InputFile::open(path_));
+  ASSERT_TRUE(lock_file(fd_.get()).ok());
+  for (const auto& file : files) {
+    EXPECT_TRUE(file->is_locked());
+    EXPECT_TRUE(file->again().ok());
+  }
+  const std::string elsewhere = path_ + ".elsewhere";
+  ASSERT_EQ(::rename(path_.c_str(), elsewhere.c_str()), 0);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);  // to open it for reading would wait
+  EXPECT_TRUE(files.front()->again().ok());
+  EXPECT_TRUE(files.front()->is_locked());
+  const auto again = files.back()->again();
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().text(), path_ + " is another file by now");
+  EXPECT_FALSE(files.back()->is_locked());
+  ASSERT_EQ(::rename(elsewhere.c_str(), path_.c_str()), 0);
+  EXPECT_TRUE(files.back()->is_locked());
 }
 
 TEST_F(Mappings, SharedOnesGoOnBeingWritten) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -126,6 +127,25 @@ TEST_P(OutputFiles, LeaveNothingBehindASignal) {
     EXPECT_EQ(WTERMSIG(status), number);
     EXPECT_EQ(files(), 0u);
   }
+}
+
+TEST_P(OutputFiles, HoweverManyAtATimeLeaveNothingBehindASignal) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::vector<Result<OutputFile>> all;
+    for (int i = 0; i < 40; ++i) {
+      all.push_back(OutputFile::create(path_ + std::to_string(i), Existing::Replace, GetParam()));
+      if (!all.back()) _exit(1);
+      if (i % 3 == 0 && !all[static_cast<size_t>(i)]->commit().ok()) _exit(1);
+    }
+    raise(SIGTERM);
+    _exit(2);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status)) << status;
+  EXPECT_EQ(files(), 14u);
 }
 
 // Who has something else to do on a signal, does that.

@@ -121,6 +121,22 @@ def one_that_leaves_does_not_matter(work):
     replay.ended(128 + signal.SIGTERM)
 
 
+def a_stranger_uses_up_nobodys_turn(work):
+    """Whatever it said, unless only a debugger says that."""
+    replay = Replay(work, "--once")
+    for said in (serve_client.frame("qSupported"), serve_client.frame("!")):
+        stranger = socket.create_connection(replay.address)
+        stranger.sendall(said)
+        common.same(stranger.recv(1), b"+", "patience")
+        stranger.close()
+        replay.said("Remote debugging from")
+    replay.tell(STEPS)
+    client = serve_client.Client("localhost:%d" % replay.address[1])
+    common.check(client.say("?").startswith("T05"), "the debugger is served")
+    client.vanish()
+    replay.ended(0)
+
+
 def an_interrupt_ends_the_wait(work):
     """Also while standard input is read, and nothing is left."""
     replay = Replay(work)
@@ -146,6 +162,7 @@ def main():
     with common.folder() as work:
         an_interrupt_ends_the_wait(work)
         one_that_leaves_does_not_matter(work)
+        a_stranger_uses_up_nobodys_turn(work)
         what_is_no_trace_ends_it(work)
         gdb_waits(work)
 
