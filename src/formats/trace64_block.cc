@@ -131,9 +131,10 @@ uint64_t plain_block_size(const uint8_t* start, const Shape& shape) {
   const uint32_t positions = 4 + opcode;
   const uint32_t memory_flags = positions + registers * (1 + shape.word);
   if (!positions_fit(start + positions, registers, shape, true)) return 0;
-  if ((first_few(start + memory_flags, memory) & ~kEachByte) != 0) return 0;
-  const uint32_t changed = changed_count(start + memory_flags, memory, true);
-  return memory_flags + memory + shape.word * (2 * memory + changed);
+  const uint64_t flags = first_few(start + memory_flags, memory);
+  if ((flags & ~kEachByte) != 0) return 0;
+  const auto unchanged = static_cast<uint32_t>(flags * kEachByte >> 56);
+  return memory_flags + memory + shape.word * (3 * memory - unchanged);
 }
 
 std::string why_bad(Bytes file, uint64_t offset, const Shape& shape, bool hidden_tid) {

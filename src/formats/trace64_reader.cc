@@ -386,12 +386,10 @@ std::span<const Step::RegisterChange> Reader::values(Batch& batch,
                                                      const std::vector<uint32_t>& which,
                                                      bool unknown_too) {
   const std::span<Step::RegisterChange> out = batch.array<Step::RegisterChange>(which.size());
-  const Bytes block(tracker_.registers().block);
   size_t count = 0;
   for (const uint32_t index : which) {
-    const Register& one = catalog_.registers.registers[index];
     if (tracker_.registers().is_valid(index))
-      out[count++] = {index, batch.copy(block.subspan(one.offset, one.size_bytes))};
+      out[count++] = {index, batch.copy(tracker_.value(index))};
     else if (unknown_too)
       out[count++] = {index, {}};
   }
@@ -410,7 +408,7 @@ void Reader::store(Batch& batch, Step& step, char tag, Bytes bytes) {
 }
 
 void Reader::tell_oddities(const Block& block) {
-  if (!problems_ || block.offset < odd_to_) return;
+  if (block.offset < odd_to_) return;
   odd_to_ = block.offset + 1;
   if ((block.flags & 0x70) != 0)
     problems_->add({block.offset + 3, Problem::Severity::Warning, "reserved-flags",
@@ -559,9 +557,9 @@ Result<bool> Reader::next(Batch& batch) {
     Step& step = event.body.emplace<Step>();
     step.pc = tracker_.words().word(shape_.pc_word, shape_);
     step.opcode = block_.opcode;
-    step.before = values(batch, before_, false);
+    if (!before_.empty()) step.before = values(batch, before_, false);
     if (seq_ >= base_until_) tell_segment_base(batch, step);
-    tell_oddities(block_);
+    if (problems_) tell_oddities(block_);
     uint64_t gap = BlockChain::kNoGap;
     const Border border = chain_.find_behind(block_, seq_, next, gap);
     const bool follows = border == Border::None && (!next.has_tid || next.tid == tid_);

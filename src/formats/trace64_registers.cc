@@ -90,8 +90,8 @@ void RegisterTracker::update_rest(uint8_t groups, std::vector<uint32_t>& changed
 void RegisterTracker::set_first_word(uint32_t word, uint64_t value,
                                      std::vector<uint32_t>& changed) {
   const uint32_t index = map_.register_of_first_word(word);
-  store_uint(registers_.block.data() + map_.layout().registers[index].offset, value,
-             map_.shape().word, Endian::Little);
+  store_uint(registers_.block.data() + map_.extent(index).offset, value, map_.shape().word,
+             Endian::Little);
   registers_.valid[index / 8] |= static_cast<uint8_t>(1u << (index % 8));
   changed.push_back(index);
 }

@@ -26,6 +26,11 @@ class RegisterTracker {
 
   const WordState& words() const { return words_; }
   const RegisterState& registers() const { return registers_; }
+  /// Of a register that is known.
+  Bytes value(uint32_t index) const {
+    const WordMap::Extent& at = map_.extent(index);
+    return Bytes(registers_.block).subspan(at.offset, at.size);
+  }
   /// Words that the last block listed without need, if it is no full dump: a recorder does that
   /// where the instruction is about to change them.
   const std::vector<uint16_t>& repeated() const { return repeated_; }

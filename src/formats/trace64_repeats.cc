@@ -10,11 +10,13 @@ constexpr uint64_t kDirectionFlag = 1 << 10;
 /// Of one of the first words.
 std::optional<uint64_t> word_behind(const Shape& shape, const WordState& before, const Block& next,
                                     uint32_t word) {
-  const WordMap& map = WordMap::of(shape);
-  const uint32_t index = map.register_of_first_word(word);
-  if (index / 8 < next.unknown.size() && (next.unknown[index / 8] >> (index % 8) & 1) != 0 &&
-      map.may_be_unknown(index))
-    return std::nullopt;
+  if (!next.unknown.empty()) {
+    const WordMap& map = WordMap::of(shape);
+    const uint32_t index = map.register_of_first_word(word);
+    if (index / 8 < next.unknown.size() && (next.unknown[index / 8] >> (index % 8) & 1) != 0 &&
+        map.may_be_unknown(index))
+      return std::nullopt;
+  }
   uint32_t at = 0;
   for (uint32_t i = 0; i < next.register_count; ++i, ++at) {
     at += next.positions[i];

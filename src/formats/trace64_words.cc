@@ -76,6 +76,8 @@ WordMap::WordMap(const Shape& shape) : shape_(shape) {
   describe();
   add_fields();
   derive_index();
+  for (uint32_t word = 0; word <= shape_.pc_word; ++word)
+    first_words_[word] = registers_of_[word].front();
 }
 
 void WordMap::add_registers() {
@@ -97,6 +99,8 @@ void WordMap::add_registers() {
   rest_index_ = static_cast<uint32_t>(layout_.registers.size());
   add("x64dbg_rest", shape_.dump_bytes(), "uint8");
   fields_.resize(layout_.registers.size());
+  for (const Register& one : layout_.registers)
+    extents_.push_back({one.offset, one.size_bytes});
 }
 
 /// GDB's description, without the system (these are Windows programs, and GDB would look for

@@ -35,8 +35,13 @@ class WordMap {
   /// GDB's XML of all registers but x64dbg_rest.
   const std::string& target_description() const { return description_; }
   uint32_t rest_index() const { return rest_index_; }
+  /// Where a register's value stands in a RegisterState's block.
+  struct Extent {
+    uint32_t offset = 0, size = 0;
+  };
+  const Extent& extent(uint32_t index) const { return extents_[index]; }
   /// The first words, up to the program counter's, are one register each.
-  uint16_t register_of_first_word(uint32_t word) const { return registers_of_[word][0]; }
+  uint16_t register_of_first_word(uint32_t word) const { return first_words_[word]; }
 
   /// Registers (by index, without x64dbg_rest) that may change when `word` does.
   std::span<const uint16_t> registers_of(uint32_t word) const { return registers_of_[word]; }
@@ -88,6 +93,8 @@ class WordMap {
   uint32_t rest_index_ = 0;
   uint32_t st0_index_ = 0;
   std::vector<Field> fields_;  // by register
+  std::vector<Extent> extents_;
+  std::array<uint16_t, 17> first_words_ = {};
   std::array<std::vector<uint16_t>, kWordsMax> registers_of_;
   std::vector<std::vector<uint16_t>> words_of_;
   std::array<uint8_t, kWordsMax> groups_of_word_ = {};

@@ -1,22 +1,6 @@
 #include "timeline/cell_state.h"
 
-#include <array>
-
 namespace tracewell::timeline {
-namespace {
-
-constexpr std::array<uint64_t, 256> wide_masks() {
-  std::array<uint64_t, 256> masks = {};
-  for (unsigned bytes = 0; bytes < 256; ++bytes)
-    for (unsigned i = 0; i < kCellBytes; ++i)
-      if (((bytes >> i) & 1) != 0) masks[bytes] |= uint64_t{0xff} << (8 * i);
-  return masks;
-}
-constexpr std::array<uint64_t, 256> kWideMasks = wide_masks();
-
-}  // namespace
-
-uint64_t wide_mask(ByteMask bytes) { return kWideMasks[bytes]; }
 
 ByteMask differing(const CellContent& one, const CellContent& other) {
   const auto both = static_cast<ByteMask>(one.known & other.known);
@@ -25,14 +9,6 @@ ByteMask differing(const CellContent& one, const CellContent& other) {
   for (unsigned i = 0; bits != 0 && i < kCellBytes; ++i)
     if ((bits >> (8 * i) & 0xff) != 0) out |= static_cast<ByteMask>(1u << i);
   return out;
-}
-
-void CellContent::set(ByteMask bytes, uint64_t from) {
-  const uint64_t mask = wide_mask(bytes);
-  value = (value & ~mask) | (from & mask);
-  known |= bytes;
-  told |= bytes;
-  lost &= static_cast<ByteMask>(~bytes);
 }
 
 void CellContent::lose(ByteMask bytes) {

@@ -1,6 +1,7 @@
 // CellState: what is known of eight bytes of memory, and what accesses tell of them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,8 +18,16 @@ using ByteMask = uint8_t;
 inline ByteMask byte_mask(unsigned start, unsigned size) {
   return static_cast<ByteMask>(((1u << size) - 1) << start);
 }
+inline constexpr std::array<uint64_t, 256> kWideMasks = [] {
+  std::array<uint64_t, 256> masks = {};
+  for (unsigned bytes = 0; bytes < 256; ++bytes)
+    for (unsigned i = 0; i < kCellBytes; ++i)
+      if (((bytes >> i) & 1) != 0) masks[bytes] |= uint64_t{0xff} << (8 * i);
+  return masks;
+}();
+
 /// All bits of the bytes.
-uint64_t wide_mask(ByteMask bytes);
+inline uint64_t wide_mask(ByteMask bytes) { return kWideMasks[bytes]; }
 
 /// What is known of a cell at one moment; little-endian, as in memory.
 struct CellContent {
@@ -27,7 +36,13 @@ struct CellContent {
   ByteMask told = 0;   // of these, since the last opening: the others were so in front of it
   ByteMask lost = 0;   // overwritten with nobody knows what
 
-  void set(ByteMask bytes, uint64_t from);
+  void set(ByteMask bytes, uint64_t from) {
+    const uint64_t mask = wide_mask(bytes);
+    value = (value & ~mask) | (from & mask);
+    known |= bytes;
+    told |= bytes;
+    lost &= static_cast<ByteMask>(~bytes);
+  }
   void lose(ByteMask bytes);
 };
 

@@ -59,7 +59,9 @@ void SegmentBuilder::add(const Event& event) {
   thread.last_flow = here.head.flow;
   successors_ = here.known ? Successors(here.head.flow, step, decoder_.address_bytes())
                            : Successors();
-  const bool leaves = others_write_within(here, step);
+  // Most steps touch no memory: those are not looked at any closer.
+  const bool leaves = here.leaves || ((!step.memory.empty() || step.memory_incomplete) &&
+                                      others_write_within(step));
   for (const Step::MemoryAccess& access : step.memory) take_access(access, leaves);
   if (leaves) {
     within_.add(chains_, count_);
@@ -100,8 +102,7 @@ void SegmentBuilder::look_for_opening(uint64_t tid, uint64_t pc) {
 }
 
 /// What the step itself writes and nobody told counts as well.
-bool SegmentBuilder::others_write_within(const PlaceLog& here, const Step& step) {
-  if (here.leaves) return true;
+bool SegmentBuilder::others_write_within(const Step& step) {
   for (const Step::MemoryAccess& one : step.memory)
     if (is_cut(one) && (kind_of(one.kind) & CellAccess::kWrite) != 0) return true;
   if (!step.memory_incomplete) return false;

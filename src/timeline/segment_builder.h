@@ -95,7 +95,7 @@ class SegmentBuilder {
   void change_late(uint32_t index, uint32_t step);
   void add_late(std::span<const LateChange> late, PostingList& list);
   void look_for_opening(uint64_t tid, uint64_t pc);
-  bool others_write_within(const PlaceLog& here, const Step& step);
+  bool others_write_within(const Step& step);
   void take_rest(const Step::MemoryAccess& access);
   void take_access(const Step::MemoryAccess& access, bool leaves);
   Pieces finish_places();

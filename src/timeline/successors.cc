@@ -35,8 +35,8 @@ bool is_told(const machine::MemoryOperand& operand, std::span<const Step::Memory
 
 }  // namespace
 
-Successors::Successors(const machine::FlowInstruction& flow, const Step& step,
-                       uint32_t address_bytes) {
+void Successors::find(const machine::FlowInstruction& flow, const Step& step,
+                      uint32_t address_bytes) {
   if (flow.flow == Flow::Unknown || address_bytes == 0) return;
   if (address_bytes == 4) mask_ = UINT32_MAX;
   const uint64_t behind = step.pc + flow.length;

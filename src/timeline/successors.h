@@ -19,7 +19,15 @@ class Successors {
   /// Anywhere: nobody knows the instruction.
   Successors() = default;
   /// Of a step of a machine whose addresses have `address_bytes` (FlowDecoder::address_bytes()).
-  Successors(const machine::FlowInstruction& flow, const Step& step, uint32_t address_bytes);
+  Successors(const machine::FlowInstruction& flow, const Step& step, uint32_t address_bytes) {
+    if (flow.flow == machine::Flow::Onward && address_bytes == 8) {  // what most are
+      anywhere_ = false;
+      places_[0] = step.pc + flow.length;
+      places_[1] = flow.repeats ? step.pc : places_[0];
+    } else {
+      find(flow, step, address_bytes);
+    }
+  }
 
   bool contains(uint64_t pc) const {
     if (anywhere_) return !but_ || ((pc ^ *but_) & mask_) != 0;
@@ -27,6 +35,8 @@ class Successors {
   }
 
  private:
+  void find(const machine::FlowInstruction& flow, const Step& step, uint32_t address_bytes);
+
   bool anywhere_ = true;
   std::optional<uint64_t> but_;  // of anywhere: not there
   std::array<uint64_t, 2> places_ = {};
