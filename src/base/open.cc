@@ -3,22 +3,20 @@
 #include "base/open.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <pwd.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <iterator>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/kernel_files.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -59,27 +57,10 @@ bool is_open_file_link(int link, int folder) {
          ::fstat(folder, &parent) == 0 && parent.st_ino != kProcRoot;
 }
 
-/// The file systems of the kernel's own, whose "regular files" are none: they have no size, no end
-/// or one that is far, say a thing once to whoever is first, or act when they are read. The numbers
-/// of those that linux/magic.h does not know are in the kernel's source alone.
-constexpr decltype(statfs::f_type) kKernelSystems[] = {
-    PROC_SUPER_MAGIC, SYSFS_MAGIC, TRACEFS_MAGIC, DEBUGFS_MAGIC, CGROUP_SUPER_MAGIC,
-    CGROUP2_SUPER_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, BPF_FS_MAGIC,
-    PSTOREFS_MAGIC, EFIVARFS_MAGIC, DEVPTS_SUPER_MAGIC, BINFMTFS_MAGIC, NSFS_MAGIC,
-    ANON_INODE_FS_MAGIC, RDTGROUP_SUPER_MAGIC, XENFS_SUPER_MAGIC, OPENPROM_SUPER_MAGIC,
-    0x62656570,  // configfs
-    0x5a3c69f0,  // apparmorfs
-    0x65735543,  // fusectl
-    0x6e667364,  // nfsd
-    0x67596969,  // rpc_pipefs
-    0x19800202,  // mqueue
-};
-
 /// `fd` may be O_PATH. A found file is looked at before it is opened: to open these does things.
 Status check_not_of_kernel(int fd, std::string_view what) {
-  struct statfs system = {};
-  if (::fstatfs(fd, &system) != 0) return system_error(what);
-  if (std::ranges::find(kKernelSystems, system.f_type) == std::end(kKernelSystems)) return {};
+  TW_ASSIGN_OR_RETURN(const bool kernels, is_of_kernel(fd, what));
+  if (!kernels) return {};
   return {Errc::InvalidArgument,
           fmt::format("cannot open {}: it is a file of the kernel's (as in /proc and /sys), and "
                       "none that was stored",

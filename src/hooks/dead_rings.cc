@@ -31,6 +31,8 @@ namespace {
 constexpr std::string_view kInRings = "/.rings/";
 constexpr char kMetadata[] = "metadata";
 constexpr size_t kPieceBytes = 1 << 20;
+constexpr size_t kRingsMax = 1 << 15;  // of a folder; each is mapped
+constexpr size_t kCutToldMax = 64;     // one by one
 
 /// nullopt: no ring begins here.
 std::optional<tracewell_ring> ring_head(Bytes bytes) {
@@ -84,6 +86,12 @@ void add(DeadRing ring, Known& known, std::vector<DeadRing>& out) {
   if (known.emplace(uuid, name_of(ring.head)).second) out.push_back(std::move(ring));
 }
 
+/// A file with many names, or heads, is one ring.
+using Read = std::set<std::pair<uint64_t, uint64_t>>;
+bool is_new(const FileFacts& facts, Read& read) {
+  return read.emplace(facts.device, facts.inode).second;
+}
+
 /// A sentence of an error's own.
 std::string left_out(const Error& error) { return error.text() + "; it is left out"; }
 
@@ -104,15 +112,14 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
       rest = rest.subspan(std::min<uint64_t>(used, rest.size()));
     }
   std::set<std::string_view> named;
-  std::set<std::pair<uint64_t, uint64_t>> read;  // a file with many names, or heads, is one ring
+  Read read;
   for (const symbols::CoreMapping& mapping : core.mappings) {
     if (!named.insert(mapping.path).second) continue;
     auto found = InputFile::open_found(std::string(mapping.path));
     if (!found.ok() && found.error().code != Errc::NotFound)
       out.left_out.push_back(left_out(found.error()));
     if (!found.ok()) continue;
-    const FileFacts& facts = (*found)->facts();
-    if (!read.emplace(facts.device, facts.inode).second) continue;
+    if (!is_new((*found)->facts(), read)) continue;
     if (auto ring = ring_of(*std::move(found))) add(*std::move(ring), known, out.rings);
   }
   return out;
@@ -124,11 +131,17 @@ Result<DeadRings> rings_of_folder(const Folder& log) {
   if (!rings.ok() && rings.error().code == Errc::NotFound) return out;
   if (!rings.ok()) return rings.error();
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, rings->names());
+  Read read;
   for (const std::string& name : names) {
+    if (out.rings.size() >= kRingsMax) {
+      out.left_out.push_back(fmt::format("{}/{} has more than {} rings; the others are left out",
+                                         printable(log.path()), kRingsName, kRingsMax));
+      break;
+    }
     auto file = rings->read(name, kRingBytesMax);
     if (!file.ok() && file.error().code != Errc::NotFound)
       out.left_out.push_back(left_out(file.error()));
-    if (!file.ok()) continue;
+    if (!file.ok() || !is_new((*file)->facts(), read)) continue;
     if (auto ring = ring_of(*std::move(file))) out.rings.push_back(*std::move(ring));
   }
   // Those that the log can take, where there are some: others may have come into its folder.
@@ -286,13 +299,26 @@ Status tell_of_ring(const tracewell_ring& head, const Folder& log, std::string_v
   return add_mark(log, ring_uuid(head), text, ticks);
 }
 
-/// What was not there any more when the ring was read.
-Status tell_cut(const DeadRing& ring, const Folder& log) {
-  if (ring.bytes.size() >= bytes_of(ring.head) && !ring.file->lost()) return {};
-  return tell_of_ring(ring.head, log,
-                      fmt::format("0 records lost: the end of the buffer {} is missing, with what "
-                                  "was in it",
-                                  name_of(ring.head)));
+/// What was not there any more when the rings were read. Each mark looks at those before it.
+Status tell_cut(const std::vector<DeadRing>& rings, const Folder& log) {
+  size_t told = 0, more = 0;
+  for (const DeadRing& ring : rings) {
+    if (ring.bytes.size() >= bytes_of(ring.head) && !ring.file->lost()) continue;
+    if (told == kCutToldMax) {
+      ++more;
+      continue;
+    }
+    ++told;
+    const std::string text = fmt::format(
+        "0 records lost: the end of the buffer {} is missing, with what was in it",
+        name_of(ring.head));
+    TW_RETURN_IF_ERROR(tell_of_ring(ring.head, log, text));
+  }
+  if (more == 0) return {};
+  return tell_of_ring(rings.front().head, log,
+                      fmt::format("0 records lost: the ends of {} more buffers are missing, with "
+                                  "what was in them",
+                                  more));
 }
 
 }  // namespace
@@ -338,7 +364,7 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
   Collector collector(log, folder, ring_uuid(head), clock_of(ring_start(head), head.hertz));
   TW_RETURN_IF_ERROR(collector.finish());
-  for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(tell_cut(one, log));
+  TW_RETURN_IF_ERROR(tell_cut(rings, log));
   TW_RETURN_IF_ERROR(
       tell_of_ring(head, log, fmt::format("{} rings collected by trcdead", rings.size())));
   release_log(log);

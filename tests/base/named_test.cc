@@ -159,5 +159,20 @@ TEST_F(Named, ANamelessFileLeavesNothing) {
   EXPECT_FALSE(open_nameless(at("none")).ok());
 }
 
+TEST_F(Named, ANameThatAProgramMayHaveToldOpensNoDevice) {
+  constexpr NamedUse kTold = {.told = true, .wait = false};
+  fs::create_symlink("/dev/zero", at("device"));
+  fs::create_symlink("/proc/kmsg", at("kernels"));
+  fs::create_symlink("file", at("link"));
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
+  EXPECT_EQ(open(at("device"), kTold), EACCES);
+  EXPECT_EQ(open(at("kernels"), kTold), EACCES);
+  EXPECT_EQ(open("/dev/null", kTold), EACCES);
+  EXPECT_EQ(open(at("nowhere"), kTold), ENOENT);
+  EXPECT_EQ(open(at("link"), kTold), 0);
+  EXPECT_EQ(open(at("fifo"), kTold), 0);
+  EXPECT_EQ(open("/proc/self/maps", kTold), 0);
+}
+
 }  // namespace
 }  // namespace tracewell

@@ -45,6 +45,13 @@ expect 0 trcdead "$log"
 has ' of 1 ring'
 [ -e "$log/.rings" ] && fail "rings are left"
 numbers "$log" 150
+# A ring with many names is one.
+cp -r "$work/copy" "$work/names"
+ring=$(ls "$work/names/.rings")
+for i in $(seq 300); do ln "$work/names/.rings/$ring" "$work/names/.rings/$i-0"; done
+expect 0 trcdead "$work/names"
+has ' of 1 ring'
+numbers "$work/names" 150
 babeltrace2 "$log" >"$work/out" 2>"$work/err" || fail "babeltrace2"
 [ -s "$work/err" ] && fail "babeltrace2 complains: $(head -3 "$work/err")"
 expect 1 trcdead "$log"

@@ -1,7 +1,8 @@
 // Lies about its libraries. argv[1]: what about; argv[2]: a file.
 //   many     65 536 more, all of that name and nowhere in memory, then as many at one place
 //   symbols  65 000 more, each with one hash table of symbols that has no end
-//   names    some more in one place, with names that XML cannot hold or has to spell otherwise
+//   names    some more in one place, with names that XML cannot hold or has to spell otherwise, or
+//            that lead to no file; and one that is nowhere in memory
 // build: -D_GNU_SOURCE
 #include <fcntl.h>
 #include <link.h>
@@ -55,6 +56,9 @@ int main(int argc, char **argv) {
     add("/<&\"'>.so", here);
     add("/line\nend\ttab.so", here);
     add("/gr\xc3\xbc\xc3\x9f.so", here);
+    add("/dev/zero", here);
+    add("/proc/self/maps", here);
+    add("/nowhere.so", (void *)8);
   }
   lied();
   for (;;) pause();

@@ -154,6 +154,21 @@ TEST(LinuxFiles, NamesOfLibrariesAreXml) {
     EXPECT_NE(list.find("name=\"" + name + "\""), std::string::npos) << name << "\n" << list;
 }
 
+/// A debugger opens what the list names.
+TEST(LinuxFiles, LibrariesAreFilesInMemory) {
+  OpenFolder folder;
+  const std::string mapped = folder.take("debuggee");
+  const OtherProgram program({folder.take("liar"), "names", mapped});
+  ASSERT_EQ(program.said(), "lied");
+  Debuggee one;
+  one.attach(program.pid());
+  const std::string list = *one.target->facts()->libraries_svr4(one.pid);
+  for (const std::string name : {"/dev/zero", "/proc/self/maps", "/nowhere.so"})
+    EXPECT_EQ(list.find("\"" + name + "\""), std::string::npos) << list;
+  EXPECT_NE(list.find("name=\"" + mapped + "\""), std::string::npos) << list;
+  EXPECT_NE(list.find("libc.so"), std::string::npos) << list;
+}
+
 TEST(LinuxFiles, SharedMemoryIsSomewhereElseEachTime) {
   std::set<uint64_t> places;
   for (int i = 0; i < 4; ++i) {

@@ -26,6 +26,8 @@ std::optional<NamedUse> use_of(uint64_t flags, uint64_t mode) {
   use.exclusive = (flags & kExclusive) != 0;
   // Opening a pipe or a terminal must not hang the server.
   use.wait = false;
+  // GDB asks for whatever the program's list of libraries names, by itself.
+  use.told = !use.write && !use.create && !use.truncate;
   use.mode = static_cast<uint32_t>(mode & 0777);
   return use;
 }

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/kernel_files.h"
 #include "base/open.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -65,6 +66,22 @@ class Extents {
   std::vector<Mapping> maps_;  // by address, as the kernel shows them
   std::unordered_map<std::string, Extent> by_path_;
 };
+
+/// Something is there, and it is no regular file, or the kernel's.
+bool leads_to_no_file(const std::string& name) {
+  const auto held = hold_behind(name);
+  if (!held) return false;
+  const auto facts = facts_of(held->get(), name);
+  const auto kernels = is_of_kernel(held->get(), name);
+  return !facts || facts->kind != FileFacts::Kind::Regular || !kernels || *kernels;
+}
+
+/// "" = it has none that a debugger may open.
+std::string_view shown_name(const LoadedObject& object, const Mapping* home) {
+  if (home == nullptr) return {};
+  if (!leads_to_no_file(object.name)) return object.name;
+  return home->path.starts_with('/') ? std::string_view(home->path) : std::string_view();
+}
 
 }  // namespace
 
@@ -158,18 +175,22 @@ Result<std::vector<uint8_t>> Facts::read_module(Pid pid, const Module& module,
   return out;
 }
 
+/// As with modules(): what is nowhere in memory is no library. GDB opens what the list names, so a
+/// name that leads to no file that somebody stored gives way to that of the file that is mapped.
 Result<std::string> Facts::libraries_svr4(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
+  const Thread* thread = tracer_.first_thread(pid);
+  const Extents extents(mappings(thread != nullptr ? thread->tid : pid));
   // An empty list would be believed; told of an error, GDB looks for itself.
   if (!all.has_list) return {Errc::NotFound, "the program has no list of its libraries"};
   std::string libraries, main;
   for (const LoadedObject& object : all.objects) {
     if (object.dynamic == all.program.dynamic) {
       main = fmt::format(" main-lm=\"0x{:x}\"", object.at);
-    } else if (!object.name.empty()) {
+    } else if (const auto name = shown_name(object, extents.find(object.dynamic)); !name.empty()) {
       libraries += fmt::format(
           "<library name=\"{}\" lm=\"0x{:x}\" l_addr=\"0x{:x}\" l_ld=\"0x{:x}\" lmid=\"0x{:x}\"/>",
-          escape_xml(object.name), object.at, object.bias, object.dynamic, object.name_space);
+          escape_xml(name), object.at, object.bias, object.dynamic, object.name_space);
     }
   }
   const std::string head = "<library-list-svr4 version=\"1.0\"" + main;
