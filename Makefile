@@ -7,7 +7,7 @@ BUILD := build/release
 export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all help deps configure build demo test suite deep bench install fuzz tidy clean
+.PHONY: all help deps configure build demo test suite deep long bench install fuzz tidy clean
 
 all: build ## install what is missing, build into build/release (bin/, lib/)
 
@@ -41,6 +41,10 @@ suite: build ## GDB's own testsuite against our server and gdbserver (long)
 deep: ## second compiler, sanitizers, header checks, each fuzz target for 10 s (longer)
 	@tools/install_deps deep
 	@tools/deep
+
+long: configure ## tests whose number of cases is a matter of patience, with many more (hours)
+	@cmake --build $(BUILD) -j $(JOBS)
+	@tools/long $(BUILD)
 
 bench: configure ## run bench/, print lines `bench NAME ours=… peer=… ratio=…`
 	@tools/install_deps bench

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # timeout: 200
-"""A minute of nonsense at a server with a live program: whole sessions of real packets, cut,
+"""Nonsense at a server with a live program: whole sessions of real packets, cut,
 joined, mutated, out of order, too long or without an end. It must answer, live, stay small, and
 leave nothing behind. Packets that reach beyond the program (files, other processes) are left out.
 
-  packet_storm.py [SECONDS [SEED]]
+  packet_storm.py [SECONDS [SEED]]     (20 seconds; `make long`: a minute and more)
 """
 
 import os
@@ -161,7 +161,7 @@ def one_program(storm):
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else int.from_bytes(os.urandom(4), "little")
     print(f"seed {seed}", flush=True)
     storm = Storm(seconds, seed)
