@@ -22,27 +22,44 @@ uint64_t hash_of_tail(Bytes trace) {
   return index_hash(trace.last(std::min(trace.size(), TraceIdentity::kProbe)));
 }
 
-/// A part of the file; `at` moves behind it.
-bool take(Bytes file, uint64_t& at, uint64_t size, Bytes& out) {
-  if (at > file.size() || size > file.size() - at) return false;
-  out = file.subspan(at, size);
-  at += size;
-  return true;
-}
+/// What must not be looked at before it is known that no two parts lie in the same bytes: a few of
+/// these would be hashed, and copied, as often as somebody says.
+struct Claims {
+  std::vector<Bytes> parts;
+  std::vector<std::pair<Bytes, uint64_t>> hashed;  // and their hash
+
+  bool take(Bytes file, uint64_t& at, uint64_t size, Bytes& out) {
+    if (at > file.size() || size > file.size() - at) return false;
+    out = file.subspan(at, size);
+    at += size;
+    if (size != 0) parts.push_back(out);
+    return true;
+  }
+  bool hold() {
+    std::ranges::sort(parts, {}, &Bytes::data);
+    for (size_t i = 1; i < parts.size(); ++i)
+      if (parts[i].data() < parts[i - 1].data() + parts[i - 1].size()) return false;
+    return std::ranges::all_of(
+        hashed, [](const auto& one) { return index_hash(one.first) == one.second; });
+  }
+};
 
 /// `behind`: where the segment before it ends in the file.
-bool read_place(Cursor& in, Index& index, uint64_t& behind, Segment& segment) {
+bool read_place(Cursor& in, Index& index, uint64_t& behind, Claims& claims, Segment& segment) {
   const bool is_first = index.segments.empty();
   segment.first = index.steps();
   segment.count = in.varint();
   segment.session = in.varint() + (is_first ? 0 : index.segments.back().session);
   const uint64_t offset = behind + unfolded(in.varint());
   behind = offset;
+  const auto take = [&](uint64_t& at, uint64_t size, Bytes& out) {
+    return claims.take(index.bytes, at, size, out);
+  };
   for (Bytes& part : segment.parts)
-    if (!take(index.bytes, behind, in.varint(), part)) return false;
+    if (!take(behind, in.varint(), part)) return false;
   const Bytes all = index.bytes.subspan(offset, behind - offset);
   Bytes sums;
-  if (!take(index.bytes, behind, sums_size(all.size()), sums)) return false;
+  if (!take(behind, sums_size(all.size()), sums)) return false;
   segment.sums = std::make_shared<Sums>(all, sums, index.damaged);
   const uint64_t left_out = in.varint();
   if (left_out >> kParts != 0) return false;
@@ -52,16 +69,17 @@ bool read_place(Cursor& in, Index& index, uint64_t& behind, Segment& segment) {
   segment.opened = in.varint() != 0;
   if (const uint64_t size = in.varint(); size != 0) {
     uint64_t at = in.varint();
-    if (!take(index.bytes, at, size, segment.seams)) return false;
-    if (in.varint() != index_hash(segment.seams)) return false;
+    if (!take(at, size, segment.seams)) return false;
+    claims.hashed.emplace_back(segment.seams, in.varint());
   }
   if (const uint64_t size = in.varint(); size != 0) {
     uint64_t at = in.varint();
-    if (!take(index.bytes, at, size, segment.call_marks)) return false;
-    if (!take(index.bytes, at, sums_size(size), sums)) return false;
+    if (!take(at, size, segment.call_marks)) return false;
+    if (!take(at, sums_size(size), sums)) return false;
     segment.call_sums = std::make_shared<Sums>(segment.call_marks, sums, index.damaged);
   }
-  return !in.bad() && segment.count > 0 && segment.count < UINT32_MAX;
+  return !in.bad() && segment.count > 0 && segment.count < UINT32_MAX &&
+         segment.loss_end <= segment.count + 1;
 }
 
 }  // namespace
@@ -87,8 +105,10 @@ std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner) 
   index.trace.head_hash = head.uint(8);
   index.trace.tail_hash = head.uint(8);
   const uint64_t offset = head.uint(8), size = head.uint(8);
-  if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
-  const Bytes directory = bytes.subspan(offset, size);
+  Claims claims;
+  Bytes directory;
+  uint64_t directory_end = offset;
+  if (!claims.take(bytes, directory_end, size, directory)) return std::nullopt;
   const std::vector<uint8_t> header = make_header(index.trace, offset, directory);
   if (!std::equal(header.begin(), header.end(), bytes.begin())) return std::nullopt;
   Cursor in(directory);
@@ -97,14 +117,13 @@ std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner) 
   uint64_t behind = kIndexHeaderBytes;
   for (uint64_t i = 0; i < count; ++i) {
     Segment segment;
-    if (!read_place(in, index, behind, segment)) return std::nullopt;
+    if (!read_place(in, index, behind, claims, segment)) return std::nullopt;
     index.segments.push_back(segment);
   }
-  const uint64_t notes_at = in.varint(), notes_size = in.varint(), notes_hash = in.varint();
-  if (in.bad() || notes_at > bytes.size() || notes_size > bytes.size() - notes_at)
-    return std::nullopt;
-  index.notes = bytes.subspan(notes_at, notes_size);
-  if (index_hash(index.notes) != notes_hash) return std::nullopt;
+  uint64_t notes_at = in.varint();
+  if (!claims.take(bytes, notes_at, in.varint(), index.notes)) return std::nullopt;
+  claims.hashed.emplace_back(index.notes, in.varint());
+  if (in.bad() || !claims.hold()) return std::nullopt;
   index.owner = std::move(owner);
   return index;
 }
