@@ -1,5 +1,7 @@
 #include "timeline/postings.h"
 
+#include <algorithm>
+
 #include "timeline/skips.h"
 
 namespace tracewell::timeline {
@@ -8,6 +10,14 @@ namespace {
 constexpr size_t kSkipBytes = 12;
 
 }  // namespace
+
+void PostingList::add_run(ByteChains& chains, uint32_t first, uint32_t end) {
+  if (count_ != 0) first = std::max(first, end_);
+  if (first >= end) return;
+  add(chains, first);
+  count_ += end - end_;
+  end_ = end;
+}
 
 void PostingList::flush(ByteChains& chains) {
   if (begin_ == end_) return;

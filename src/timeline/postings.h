@@ -38,6 +38,8 @@ class PostingList {
     }
     ++count_;
   }
+  /// The same of a run, from `first` to before `end`; what of it was added is left out.
+  void add_run(ByteChains& chains, uint32_t first, uint32_t end);
   uint64_t count() const { return count_; }
   uint32_t first() const { return first_; }
   /// Ends the list, of which there is something; replaces what `out` holds: of a stream that begins

@@ -20,6 +20,20 @@ Result<const Step*> read(const StepIndex& steps, uint64_t seq, Batch& batch) {
   }
 }
 
+using Run = std::pair<uint32_t, uint32_t>;
+
+/// Those that a table has, of a segment of `count` steps.
+void add_runs(Bytes table, uint64_t count, std::map<uint32_t, std::vector<Run>>& keys) {
+  StreamTable(table).each(0, UINT32_MAX, [&](const StreamTable::Item& item) {
+    Postings(item.stream).runs(0, [&](uint64_t begin, uint64_t end) {
+      if (begin >= count) return false;
+      keys[static_cast<uint32_t>(item.key)].emplace_back(begin, std::min(end, count));
+      return true;
+    });
+    return true;
+  });
+}
+
 }  // namespace
 
 void Seams::begin_session(uint64_t session) {
@@ -62,14 +76,7 @@ void Seams::take_over(const Segment& segment) {
     }
     return true;
   });
-  StreamTable(segment.seams).each(0, UINT32_MAX, [&](const StreamTable::Item& item) {
-    Postings(item.stream).runs(0, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t i = begin; i < std::min(end, segment.count); ++i)
-        changes_.push_back({segment.first + i, static_cast<uint32_t>(item.key)});
-      return true;
-    });
-    return true;
-  });
+  if (!segment.seams.empty()) known_[segment.first] = {segment.count, segment.seams};
   if (segment.loss_end != 0) loss_end_ = segment.first + segment.loss_end - 1;
 }
 
@@ -127,17 +134,25 @@ void Seams::compare(const Seam& seam, const Step& last, const Step& next,
 }
 
 Pieces Seams::table(uint64_t first, uint64_t end) const {
-  std::map<uint32_t, std::vector<uint32_t>> keys;  // steps, ascending
+  std::map<uint32_t, std::vector<Run>> keys;
   for (auto at = std::ranges::lower_bound(changes_, first, {}, &Change::step);
-       at != changes_.end() && at->step < end; ++at)
-    keys[at->key].push_back(static_cast<uint32_t>(at->step - first));
+       at != changes_.end() && at->step < end; ++at) {
+    const auto step = static_cast<uint32_t>(at->step - first);
+    keys[at->key].push_back({step, step + 1});
+  }
+  if (const auto known = known_.find(first); known != known_.end()) {
+    const Bytes there = known->second.table;
+    if (keys.empty()) return {std::vector<uint8_t>(there.begin(), there.end())};
+    add_runs(there, known->second.count, keys);
+  }
   if (keys.empty()) return {};
   std::vector<uint8_t> scratch, stream;
   StreamTableWriter table;
-  for (const auto& [key, steps] : keys) {
+  for (auto& [key, runs] : keys) {
     ByteChains chains;
     PostingList list;
-    for (const uint32_t step : steps) list.add(chains, step);
+    std::ranges::sort(runs);
+    for (const auto& [begin, behind] : runs) list.add_run(chains, begin, behind);
     list.finish(chains, scratch, stream);
     table.add(key, {list.first(), stream});
   }

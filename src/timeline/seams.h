@@ -28,7 +28,7 @@ class Seams {
   /// another thread begins it than that which did the session's step before.
   bool take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
             const std::optional<std::pair<uint32_t, uint32_t>>& losses);
-  /// One whose seams are known, as far as they do not lead to new ones.
+  /// One whose seams are known, as far as they do not lead to new ones. Its bytes must outlive this.
   void take_over(const Segment& segment);
 
   /// Reads on both sides of all seams.
@@ -49,6 +49,12 @@ class Seams {
     uint32_t key = 0;
     auto operator<=>(const Change&) const = default;
   };
+  /// Of a segment that was taken over: a few bytes may say of each step that it changed each
+  /// register, so that what they say is not spelled out.
+  struct Known {
+    uint64_t count = 0;  // of steps
+    Bytes table;
+  };
   void note_last(uint64_t step, uint64_t tid);
   void compare(const Seam& seam, const Step& last, const Step& next, const Catalog& catalog);
   void look_for_opening(const Seam& seam, const Step& last, const Step& next,
@@ -60,6 +66,7 @@ class Seams {
   std::optional<std::pair<uint64_t, uint64_t>> last_;  // of all steps of the session; its thread
   std::vector<Seam> seams_;
   std::vector<Change> changes_;
+  std::map<uint64_t, Known> known_;  // by the segment's first step
   std::set<uint64_t> led_elsewhere_;  // steps
 };
 
