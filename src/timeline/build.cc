@@ -8,6 +8,7 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -100,14 +101,19 @@ class IndexBuild {
  public:
   IndexBuild(const StepIndex& steps, const Catalog& catalog, const BuildOptions& options,
              uint64_t trace_bytes, IndexSink& sink)
-      : steps_(steps), catalog_(catalog), options_(options), sink_(sink) {
+      : steps_(steps),
+        catalog_(catalog),
+        options_(options),
+        trace_bytes_(trace_bytes),
+        sink_(sink) {
     if (options.small && trace_bytes >= kSmallTrace)
       room_ = trace_bytes / 1000 * kShare - std::min<uint64_t>(trace_bytes / 5,
                                                                options.notes.size());
   }
 
-  /// Segments of which the rest is the continuation; first of all.
-  Status take_over(const Segment& segment);
+  /// The segments of which the rest is the continuation; first of all. `damaged` is told by them.
+  /// False: nobody has built them, and nothing can go on behind them.
+  Result<bool> take_over(std::span<const Segment> segments, const std::atomic<bool>& damaged);
   Status run(std::vector<Task> tasks, unsigned workers);
   /// Seams, notes and directory.
   Status finish(const TraceIdentity& trace);
@@ -121,6 +127,10 @@ class IndexBuild {
     uint64_t reserved = 0;           // bytes, for its call marks
   };
 
+  bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+  static Error stopped_error() {
+    return {Errc::InvalidArgument, "the index was not finished: stopped", {}};
+  }
   void work();
   Status do_task(const Task& task);
   Status go_to(Reading& reading, uint64_t seq, bool begins);
@@ -129,11 +139,13 @@ class IndexBuild {
   void tell(uint64_t steps);
   Status sew();
   Status put_marks(const Pieces& marks, SegmentPlace& place);
+  Status put_over(const Segment& segment, const Pieces& marks);
   void leave_out(std::vector<Pieces>& parts, SegmentPlace& place, uint64_t reserved);
 
   const StepIndex& steps_;
   const Catalog& catalog_;
   const BuildOptions& options_;
+  const uint64_t trace_bytes_;
   IndexSink& sink_;
   std::vector<Task> tasks_;
   std::atomic<size_t> next_ = 0;
@@ -182,8 +194,7 @@ Status IndexBuild::do_task(const Task& task) {
     TW_RETURN_IF_ERROR(go_to(reading, first, begins));
     TW_RETURN_IF_ERROR(read_into(builder, reading, std::min(task.end, session.end)));
     const uint64_t count = builder.count();
-    if (options_.stop != nullptr && *options_.stop)
-      return Error{Errc::InvalidArgument, "the index was not finished: stopped", {}};
+    if (stopped()) return stopped_error();
     if (count == 0 && !failed_)
       return Error{Errc::Corrupt, "the trace ends before its last step", {}};
     if (count != 0) TW_RETURN_IF_ERROR(put(builder, first, session));
@@ -215,8 +226,7 @@ Status IndexBuild::read_into(SegmentBuilder& builder, Reading& reading, uint64_t
       ++reading.next_seq;
     }
     tell(reading.next_seq - before);
-    const bool stopped = options_.stop != nullptr && *options_.stop;
-    if (failed_ || stopped) return {};
+    if (failed_ || stopped()) return {};
     // Behind the last step of all, something may be lost.
     const bool at_end = reading.next_seq == steps_.count() && reading.used == reading.batch.size();
     if (!at_end && (reading.next_seq == end || builder.size_bytes() >= memory_each_)) return {};
@@ -288,10 +298,11 @@ Status IndexBuild::sew() {
     seams_.begin_session(one.place.session);
     one.place.opened = seams_.take(one.place.first, one.threads, one.losses);
     call_marks_.begin_session(one.place.session);
-    const Pieces marks = call_marks_.take(one.place.first, one.threads, one.place.loss_end,
-                                          StreamTable(one.transfers));
+    const auto marks = call_marks_.take(one.place.first, one.threads, one.place.loss_end,
+                                        StreamTable(one.transfers));
+    TW_CHECK(marks);
     used_ -= one.reserved;
-    TW_RETURN_IF_ERROR(put_marks(marks, one.place));
+    TW_RETURN_IF_ERROR(put_marks(*marks, one.place));
     places_.push_back(one.place);
     waiting_.erase(next);
   }
@@ -310,22 +321,40 @@ Status IndexBuild::put_marks(const Pieces& marks, SegmentPlace& place) {
   return append(sink_, sums.finish());
 }
 
-Status IndexBuild::take_over(const Segment& segment) {
+/// All is looked at before any of it is written. What there is of marks is small.
+Result<bool> IndexBuild::take_over(std::span<const Segment> segments,
+                                   const std::atomic<bool>& damaged) {
+  std::vector<Pieces> marks;
+  uint64_t size = 0;
+  for (const Segment& segment : segments) {
+    for (const Bytes& part : segment.parts) size += part.size();
+    seams_.begin_session(segment.session);
+    seams_.take_over(segment);
+    call_marks_.begin_session(segment.session);
+    auto own = call_marks_.take_over(segment);
+    if (!own) return false;
+    size += size_of(*own);
+    marks.push_back(*std::move(own));
+    if (stopped()) return stopped_error();
+  }
+  if (damaged || (room_ && size > trace_bytes_ / 4)) return false;
+  for (size_t i = 0; i < marks.size(); ++i) TW_RETURN_IF_ERROR(put_over(segments[i], marks[i]));
+  return true;
+}
+
+Status IndexBuild::put_over(const Segment& segment, const Pieces& marks) {
   SegmentPlace place{segment.first, segment.count, segment.session, sink_.size()};
   place.loss_end = segment.loss_end;
   place.opened = segment.opened;
   place.left_out = segment.left_out;
   indexed_steps_ += segment.count;
-  seams_.begin_session(segment.session);
   for (size_t i = 0; i < kParts; ++i) {
     place.sizes[i] = segment.parts[i].size();
     used_ += place.sizes[i];
     TW_RETURN_IF_ERROR(append(sink_, segment.parts[i]));
   }
   TW_RETURN_IF_ERROR(append(sink_, segment.sums->sums()));
-  seams_.take_over(segment);
-  call_marks_.begin_session(segment.session);
-  TW_RETURN_IF_ERROR(put_marks(call_marks_.take_over(segment), place));
+  TW_RETURN_IF_ERROR(put_marks(marks, place));
   places_.push_back(place);
   return {};
 }
@@ -348,6 +377,20 @@ Status IndexBuild::finish(const TraceIdentity& trace) {
   return sink_.rewrite_head(make_header(trace, offset, directory));
 }
 
+/// What can be taken over of an index of the trace when it was shorter: never the last segment,
+/// whose last steps know more now.
+std::span<const Segment> sound_begin(const Index& old, bool small) {
+  constexpr auto kNeeded = static_cast<uint8_t>(1u << static_cast<size_t>(Part::Threads) |
+                                                1u << static_cast<size_t>(Part::Transfers));
+  size_t count = 0;
+  for (; count + 1 < old.segments.size(); ++count) {
+    const Segment& one = old.segments[count];
+    if (one.sums && !one.sums->good()) break;
+    if ((one.left_out & kNeeded) != 0 || (one.left_out != 0 && !small)) break;
+  }
+  return std::span(old.segments).first(count);
+}
+
 }  // namespace
 
 Status build_index(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
@@ -355,21 +398,21 @@ Status build_index(const StepIndex& steps, const Catalog& catalog, const TraceId
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const unsigned workers = std::min(options.workers != 0 ? options.workers : cores, kWorkersMax);
   TW_RETURN_IF_ERROR(sink.append(std::vector<uint8_t>(kIndexHeaderBytes)));
-  IndexBuild build(steps, catalog, options, trace.size_bytes, sink);
+  std::optional<IndexBuild> build;
+  build.emplace(steps, catalog, options, trace.size_bytes, sink);
   uint64_t from = 0;
-  if (old != nullptr && !old->segments.empty() && old->steps() <= steps.count())
-    for (size_t i = 0; i + 1 < old->segments.size(); ++i) {
-      const Segment& one = old->segments[i];
-      if (one.sums && !one.sums->good()) break;
-      constexpr auto kNeeded = static_cast<uint8_t>(1u << static_cast<size_t>(Part::Threads) |
-                                                    1u << static_cast<size_t>(Part::Transfers));
-      if ((one.left_out & kNeeded) != 0 || (one.left_out != 0 && !options.small)) break;
-      TW_RETURN_IF_ERROR(build.take_over(one));
-      from = one.end();
+  if (old != nullptr && old->steps() <= steps.count())
+    if (const std::span<const Segment> sound = sound_begin(*old, options.small); !sound.empty()) {
+      old->damaged->store(false);  // that is behind them
+      TW_ASSIGN_OR_RETURN(const bool taken, build->take_over(sound, *old->damaged));
+      if (taken)
+        from = sound.back().end();
+      else
+        build.emplace(steps, catalog, options, trace.size_bytes, sink);
     }
   TW_RETURN_IF_ERROR(
-      build.run(plan(steps, from, workers, options.segment_steps), workers));
-  return build.finish(trace);
+      build->run(plan(steps, from, workers, options.segment_steps), workers));
+  return build->finish(trace);
 }
 
 }  // namespace tracewell::timeline

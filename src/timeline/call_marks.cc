@@ -32,12 +32,42 @@ void CallMarksWriter::begin_session(uint64_t session) {
   session_ = session;
 }
 
-Pieces CallMarksWriter::take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
-                             uint64_t loss_end, const StreamTable& transfers) {
+/// All of the stream but its head; `bytes` are all that `own` has. Its first step, if `own` is what
+/// a segment has.
+std::optional<uint32_t> CallMarksWriter::write_records(Thread& thread, uint64_t first,
+                                                       const std::optional<Transfer>& arrival,
+                                                       const Transfers& own, size_t bytes,
+                                                       std::vector<uint8_t>& out) {
+  const size_t chunks = std::max<size_t>(own.chunks(), 1);
+  append_varint(out, chunks);
+  std::vector<Transfer> entries;
+  std::vector<uint8_t> records;
+  ByteWriter offsets(out, Endian::Little);
+  uint32_t begin = 0;
+  for (size_t i = 0; i < chunks; ++i) {
+    entries.clear();
+    if (i == 0 && arrival) entries.push_back(*arrival);
+    if (i < own.chunks() && !own.read(i, entries)) return std::nullopt;
+    // Each has a byte at least, and no other one has that.
+    if (entries.empty() || entries.size() > bytes + 1) return std::nullopt;
+    bytes -= std::min(entries.size(), bytes);
+    if (i == 0)
+      begin = entries.front().step;
+    else
+      offsets.uint(records.size(), kOffsetBytes);
+    write_record(thread, first, entries, records);
+  }
+  out.insert(out.end(), records.begin(), records.end());
+  return begin;
+}
+
+std::optional<Pieces> CallMarksWriter::take(uint64_t first,
+                                            std::span<const SegmentBuilder::ThreadSpan> threads,
+                                            uint64_t loss_end, const StreamTable& transfers) {
   StreamTableWriter table;
   bool any = false;
-  std::vector<Transfer> entries;
-  std::vector<uint8_t> out, records;
+  size_t left = transfers.streams_max();
+  std::vector<uint8_t> out;
   for (const SegmentBuilder::ThreadSpan& span : threads) {
     const auto [found, is_new] = threads_.try_emplace(span.tid);
     Thread& thread = found->second;
@@ -48,34 +78,23 @@ Pieces CallMarksWriter::take(uint64_t first, std::span<const SegmentBuilder::Thr
     thread.ends = span.ends;
     const auto stream = transfers.find(span.tid);
     const Transfers own = stream ? Transfers(*stream) : Transfers();
+    const size_t bytes = stream ? stream->bytes.size() : 0;
+    if (bytes > left || (stream && own.chunks() == 0)) return std::nullopt;
+    left -= bytes;
     if (!arrival && own.chunks() == 0) continue;
     out.assign({static_cast<uint8_t>(!arrival ? 0 : arrival->is_return ? 3 : 1)});
     if (arrival) append_varint(out, arrival->to);
     if (arrival && !arrival->is_return) append_varint(out, folded(arrival->back - arrival->to));
-    const size_t chunks = std::max<size_t>(own.chunks(), 1);
-    append_varint(out, chunks);
-    records.clear();
-    ByteWriter offsets(out, Endian::Little);
-    uint32_t begin = 0;
-    for (size_t i = 0; i < chunks; ++i) {
-      entries.clear();
-      if (i == 0 && arrival) entries.push_back(*arrival);
-      if (i < own.chunks()) own.read(i, entries);
-      if (i == 0)
-        begin = entries.front().step;
-      else
-        offsets.uint(records.size(), kOffsetBytes);
-      write_record(thread, first, entries, records);
-    }
-    out.insert(out.end(), records.begin(), records.end());
-    table.add(span.tid, {begin, out});
+    const auto begin = write_records(thread, first, arrival, own, bytes, out);
+    if (!begin) return std::nullopt;
+    table.add(span.tid, {*begin, out});
     any = true;
   }
   if (loss_end != 0) loss_ = first + loss_end - 1;
   return any ? table.finish() : Pieces();
 }
 
-Pieces CallMarksWriter::take_over(const Segment& segment) {
+std::optional<Pieces> CallMarksWriter::take_over(const Segment& segment) {
   std::vector<SegmentBuilder::ThreadSpan> threads;
   segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
     const auto thread = read_thread(item.stream);
@@ -85,6 +104,7 @@ Pieces CallMarksWriter::take_over(const Segment& segment) {
       threads.push_back({item.key, *first, *last, thread->ends.value_or(ThreadEnds())});
     return true;
   });
+  if (threads.size() > segment.count) return std::nullopt;
   return take(segment.first, threads, segment.loss_end, segment.table(Part::Transfers));
 }
 
@@ -168,14 +188,20 @@ bool CallMarks::read(size_t chunk, Record& record) const {
     if (distance == 0 || distance > from) return false;
     record.beneath_step = from - distance;
   }
-  uint64_t number = 0;
-  for (uint64_t left = in.varint(); left > 0 && !in.bad(); --left) {
+  // Of as many entries as a chunk has, and the arrival.
+  const auto count = [&](uint64_t& left) {
+    left = in.varint();
+    return !in.bad() && left <= Transfers::kChunk + 1;
+  };
+  uint64_t number = 0, left = 0;
+  if (!count(left)) return false;
+  for (; left > 0 && !in.bad(); --left) {
     number += in.varint();
     if (number > Transfers::kChunk) return false;
     record.open.push_back(static_cast<uint32_t>(number));
   }
-  for (uint64_t left = in.varint(); left > 0 && !in.bad(); --left)
-    record.ended.push_back(in.varint());
+  if (!count(left)) return false;
+  for (; left > 0 && !in.bad(); --left) record.ended.push_back(in.varint());
   return !in.bad();
 }
 

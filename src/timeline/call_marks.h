@@ -42,11 +42,12 @@ class CallMarksWriter {
   /// Segments of one session have the same number; nothing of another session holds.
   void begin_session(uint64_t session);
   /// The table of the next segment, which begins with step `first`. `threads` by id, `loss_end` as
-  /// Segment::loss_end, `transfers` its table. Empty when there is nothing to tell.
-  Pieces take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
-              uint64_t loss_end, const StreamTable& transfers);
-  /// The same of one that is there, with nothing left out.
-  Pieces take_over(const Segment& segment);
+  /// Segment::loss_end, `transfers` its table. Empty when there is nothing to tell; nullopt when
+  /// the table is none that a segment has.
+  std::optional<Pieces> take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
+                             uint64_t loss_end, const StreamTable& transfers);
+  /// The same of one that is there, with nothing left out, though nobody vouches for it.
+  std::optional<Pieces> take_over(const Segment& segment);
 
  private:
   struct Thread {
@@ -55,6 +56,10 @@ class CallMarksWriter {
     uint64_t last = 0;            // step
     ThreadEnds ends;              // of the last segment
   };
+  std::optional<uint32_t> write_records(Thread& thread, uint64_t first,
+                                        const std::optional<Transfer>& arrival,
+                                        const Transfers& own, size_t bytes,
+                                        std::vector<uint8_t>& out);
   void write_record(Thread& thread, uint64_t first, std::span<const Transfer> entries,
                     std::vector<uint8_t>& out);
 

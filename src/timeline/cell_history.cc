@@ -234,10 +234,16 @@ size_t CellHistory::skip_of(uint64_t step) const {
                      [&](uint64_t behind) { return behind >= step; });
 }
 
-CellHistory::Walk CellHistory::walk_at(size_t skip) const {
+CellHistory::Walk CellHistory::walk_within(size_t skip) const {
+  if (skip == skip_count_) return walk_at(skip);
+  return walk_at(skip, load_uint(skips_ + skip * kCellSkipBytes + 4, 4, Endian::Little));
+}
+
+CellHistory::Walk CellHistory::walk_at(size_t skip, uint64_t end) const {
   Walk walk;
+  const Bytes entries = entries_.first(std::min<uint64_t>(end, entries_.size()));
   if (skip == 0) {
-    walk.begin(entries_, first_step_);
+    walk.begin(entries, first_step_);
     return walk;
   }
   const uint8_t* at = skips_ + (skip - 1) * kCellSkipBytes;
@@ -250,7 +256,7 @@ CellHistory::Walk CellHistory::walk_at(size_t skip) const {
   content.told = at[18] & at[16];
   walk.state_.left_ = at[19];
   walk.state_.step_ = walk.step_;
-  if (offset <= entries_.size()) walk.entries_ = Cursor(entries_.subspan(offset));
+  if (offset <= entries.size()) walk.entries_ = Cursor(entries.subspan(offset));
   walk.decode(false);
   return walk;
 }
@@ -303,7 +309,7 @@ CellHistory::Found CellHistory::first_found(ByteMask wanted, uint64_t until) con
 std::optional<CellHistory::Told> CellHistory::last_told(uint64_t step, ByteMask byte) const {
   for (size_t skip = skip_of(step) + 1; skip-- > 0;) {
     std::optional<Told> found;
-    Walk walk = walk_at(skip);
+    Walk walk = walk_within(skip);
     for (size_t i = 0; i < kStepsPerSkip && walk.has_next_ && walk.next_.step < step; ++i) {
       walk.read();
       const bool left = (walk.told_left() & byte) != 0;
@@ -317,7 +323,7 @@ std::optional<CellHistory::Told> CellHistory::last_told(uint64_t step, ByteMask 
 std::optional<uint32_t> CellHistory::next(uint64_t from, ByteMask bytes, uint8_t kinds) const {
   for (size_t skip = skip_of(from); skip <= skip_count_; ++skip) {
     if ((kinds_of(skip) & kinds) == 0) continue;
-    Walk walk = walk_at(skip);
+    Walk walk = walk_within(skip);
     for (size_t i = 0; i < kStepsPerSkip && walk.read(); ++i)
       if (walk.step() >= from && walk.touches(bytes, kinds)) return walk.step();
   }
@@ -328,7 +334,7 @@ std::optional<uint32_t> CellHistory::last(uint64_t before, ByteMask bytes, uint8
   for (size_t skip = skip_of(before) + 1; skip-- > 0;) {
     if ((kinds_of(skip) & kinds) == 0) continue;
     std::optional<uint32_t> found;
-    Walk walk = walk_at(skip);
+    Walk walk = walk_within(skip);
     for (size_t i = 0; i < kStepsPerSkip && walk.read() && walk.step() < before; ++i)
       if (walk.touches(bytes, kinds)) found = walk.step();
     if (found) return found;

@@ -142,7 +142,7 @@ class CellHistory {
   void each(uint64_t from, uint64_t end, ByteMask bytes, uint8_t kinds, Visit&& visit) const {
     for (size_t skip = skip_of(from); skip <= skip_count_; ++skip) {
       if ((kinds_of(skip) & kinds) == 0) continue;
-      Walk walk = walk_at(skip);
+      Walk walk = walk_within(skip);
       for (size_t i = 0; i < kStepsPerSkip && walk.read(); ++i) {
         if (walk.step() >= end) return;
         if (walk.step() >= from && walk.touches(bytes, kinds)) visit(walk.step());
@@ -152,7 +152,11 @@ class CellHistory {
 
  private:
   size_t skip_of(uint64_t step) const;
-  Walk walk_at(size_t skip) const;
+  Walk walk_at(size_t skip) const { return walk_at(skip, entries_.size()); }
+  Walk walk_at(size_t skip, uint64_t end) const;
+  /// Not into what stands behind the next skip: who looks behind many of them reads each entry
+  /// once.
+  Walk walk_within(size_t skip) const;
   uint8_t kinds_of(size_t skip) const;
 
   // Of the accesses before the first skip.

@@ -37,7 +37,9 @@ class Walk {
       marks_.emplace(index_.segments[i], tid_);
       if (!marks_->any() || marks_->first(0) > step) continue;
       chunk_ = marks_->chunk_of(step);
-      return true;
+      // So that the way back leads over each segment once.
+      damaged_ |= marks_->first(chunk_) >= index_.segments[i].end();
+      return !damaged_;
     }
     return false;
   }

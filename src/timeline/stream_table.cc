@@ -73,19 +73,37 @@ StreamTable::StreamTable(Bytes table, const Sums* sums) : sums_(sums) {
   count_ = count;
 }
 
-/// The last group that does not begin behind the key, or the first one.
-uint64_t StreamTable::group_of(uint64_t key) const {
-  uint64_t low = 0, high = groups_;
-  while (high - low > 1) {
-    const uint64_t middle = low + (high - low) / 2;
+void StreamTable::torn() const {
+  if (sums_ != nullptr) sums_->tell_damage();
+}
+
+/// The last group that does not begin behind the key, or the first one. Whatever way two searches
+/// part, what one of them finds ends in front of what the other one finds: so a few bytes are not
+/// the streams of many keys.
+StreamTable::Group StreamTable::group_of(uint64_t key) const {
+  Group low = {0, 0, bodies_.size()};
+  for (uint64_t high = groups_; high - low.number > 1;) {
+    const uint64_t middle = low.number + (high - low.number) / 2;
     const uint8_t* head = heads_ + middle * kGroupBytes;
     if (!good({head, kGroupBytes})) return low;
-    (load_uint(head, 8, Endian::Little) <= key ? low : high) = middle;
+    const uint64_t start = load_uint(head + 8, kOffsetBytes, Endian::Little);
+    if (start < low.begin || start > low.end) {
+      torn();
+      return low;
+    }
+    if (load_uint(head, 8, Endian::Little) <= key) {
+      low = {middle, start, low.end};
+    } else {
+      high = middle;
+      low.end = start;
+    }
   }
   return low;
 }
 
-size_t StreamTable::read_group(uint64_t group, Item (&items)[kGroup]) const {
+/// `begin`: nothing of it lies in front of that; then where it ends.
+size_t StreamTable::read_group(uint64_t group, uint64_t& begin, uint64_t end,
+                               Item (&items)[kGroup]) const {
   uint64_t key = 0, start = 0;
   if (groups_ > 1) {
     const uint8_t* head = heads_ + group * kGroupBytes;
@@ -93,8 +111,11 @@ size_t StreamTable::read_group(uint64_t group, Item (&items)[kGroup]) const {
     key = load_uint(head, 8, Endian::Little);
     start = load_uint(head + 8, kOffsetBytes, Endian::Little);
   }
-  if (start > bodies_.size()) return 0;
-  const Bytes from = bodies_.subspan(start);
+  if (start < begin || start > end) {
+    torn();
+    return 0;
+  }
+  const Bytes from = bodies_.subspan(start, end - start);
   const size_t wanted = std::min<uint64_t>(kGroup, count_ - group * kGroup);
   if (!good(from.first(std::min(from.size(), kVarintMax + wanted * kEntryBytesMax)))) return 0;
   Cursor in(from);
@@ -102,17 +123,24 @@ size_t StreamTable::read_group(uint64_t group, Item (&items)[kGroup]) const {
   uint64_t sizes[kGroup];
   for (size_t i = 0; i < wanted; ++i) {
     const uint64_t distance = i != 0 || group == 0 ? in.varint() : 0;
+    const uint64_t before = key;
     key = i != 0 ? key + distance : group == 0 ? distance : key;
     sizes[i] = in.varint();
     const uint64_t first = least + in.varint();
-    if (in.bad() || (i != 0 && distance == 0) || first > UINT32_MAX) return 0;
+    if (in.bad() || (i != 0 && key <= before) || first > UINT32_MAX) {
+      torn();
+      return 0;
+    }
     items[i].key = key;
     items[i].stream.first = static_cast<uint32_t>(first);
   }
   for (size_t i = 0; i < wanted; ++i) {
     items[i].stream.bytes = in.take(sizes[i]);
-    if (in.bad()) return i;
+    if (!in.bad()) continue;
+    torn();
+    return 0;
   }
+  begin = end - in.left();
   return wanted;
 }
 
@@ -124,7 +152,8 @@ std::optional<Stream> StreamTable::find(uint64_t key) const {
 std::optional<Stream> StreamTable::find_unseen(uint64_t key) const {
   if (count_ == 0) return std::nullopt;
   Item items[kGroup];
-  const size_t found = read_group(group_of(key), items);
+  Group group = group_of(key);
+  const size_t found = read_group(group.number, group.begin, group.end, items);
   for (size_t i = 0; i < found; ++i)
     if (items[i].key == key) return items[i].stream;
   return std::nullopt;

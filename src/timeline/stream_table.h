@@ -51,8 +51,9 @@ class StreamTableWriter {
   std::vector<uint8_t> streams_;   // of it
 };
 
-/// Over bytes that nobody vouches for: whatever they are, what is found lies inside them. Where
-/// there are sums, nothing is found in bytes that do not agree with these.
+/// Over bytes that nobody vouches for: whatever they are, what is found lies inside them, and no
+/// two streams in the same bytes. Where there are sums, nothing is found in bytes that do not agree
+/// with these.
 class StreamTable {
  public:
   struct Item {
@@ -64,6 +65,8 @@ class StreamTable {
   explicit StreamTable(Bytes table, const Sums* sums = nullptr);
 
   uint64_t count() const { return count_; }
+  /// All streams together are no larger.
+  size_t streams_max() const { return bodies_.size(); }
   std::optional<Stream> find(uint64_t key) const;
   /// The same of a stream that is large: whether it agrees with its sums is left to who reads it.
   std::optional<Stream> find_unseen(uint64_t key) const;
@@ -71,10 +74,14 @@ class StreamTable {
   template <class Visit>
   void each(uint64_t from, uint64_t to, Visit&& visit) const {
     if (count_ == 0) return;
-    for (uint64_t group = group_of(from); group < groups_; ++group) {
+    Group group = group_of(from);
+    std::optional<uint64_t> last;
+    for (; group.number < groups_; ++group.number) {
       Item items[kGroup];
-      const size_t found = read_group(group, items);
+      const size_t found = read_group(group.number, group.begin, bodies_.size(), items);
+      if (found != 0 && last && items[0].key <= *last) return torn();
       for (size_t i = 0; i < found; ++i) {
+        last = items[i].key;
         if (items[i].key > to) return;
         if (items[i].key < from || !good(items[i].stream.bytes)) continue;
         if (!visit(items[i])) return;
@@ -85,8 +92,14 @@ class StreamTable {
  private:
   friend class StreamTableWriter;
   static constexpr size_t kGroup = 32, kOffsetBytes = 5, kGroupBytes = 8 + kOffsetBytes;
-  uint64_t group_of(uint64_t key) const;
-  size_t read_group(uint64_t group, Item (&items)[kGroup]) const;
+  /// Its bytes in the bodies lie between the two.
+  struct Group {
+    uint64_t number = 0, begin = 0, end = 0;
+  };
+  Group group_of(uint64_t key) const;
+  size_t read_group(uint64_t group, uint64_t& begin, uint64_t end, Item (&items)[kGroup]) const;
+  /// Whoever has made the sums has not made a table: it counts as damage.
+  void torn() const;
   bool good(Bytes part) const { return timeline::good(sums_, part); }
 
   const Sums* sums_ = nullptr;

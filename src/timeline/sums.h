@@ -42,6 +42,8 @@ class Sums {
   /// Do these, which are a part of the bytes, agree with their sums?
   bool good(Bytes part) const;
   bool good() const { return good(bytes_); }
+  /// Something is wrong that sums do not show.
+  void tell_damage() const { damaged_->store(true, std::memory_order_relaxed); }
   Bytes sums() const { return sums_; }
 
  private:

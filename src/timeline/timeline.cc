@@ -41,12 +41,19 @@ class StepSet {
   void add(uint64_t step) {
     bits_[(step - from_) / 64] |= uint64_t{1} << ((step - from_) % 64);
   }
-  /// Those of a list from `at` to before `behind`, which are counted from `base`.
-  void add(const Postings& list, uint64_t at, uint64_t behind, uint64_t base) {
-    list.runs(at, [&](uint64_t first, uint64_t end) {
-      for (uint64_t i = std::max(first, at); i < std::min(end, behind); ++i) add(base + i);
+  /// Those of a list from `at` to before `behind`, which are counted from `base`; they are taken
+  /// off `most`. False: there are more, and some are missing.
+  bool add(const Postings& list, uint64_t at, uint64_t behind, uint64_t base, uint64_t& most) {
+    bool all = true;
+    list.runs(at, [&](uint64_t begin, uint64_t end) {
+      const uint64_t from = std::max(begin, at), to = std::max(from, std::min(end, behind));
+      all = to - from <= most;
+      if (!all) return false;
+      most -= to - from;
+      for (uint64_t i = from; i < to; ++i) add(base + i);
       return end < behind;
     });
+    return all;
   }
   std::vector<uint64_t> ascending() const {
     std::vector<uint64_t> out;
@@ -176,12 +183,14 @@ std::optional<uint64_t> Timeline::last_access(AddressRange bytes, uint8_t kinds,
 }
 
 std::vector<uint64_t> Timeline::executions(AddressRange pcs, uint64_t from, uint64_t end) const {
-  return all(from, end, [&](const Index&, const Segment& segment, uint64_t at, uint64_t behind,
-                            StepSet& found) {
+  return all(from, end, [&](const Index& index, const Segment& segment, uint64_t at,
+                            uint64_t behind, StepSet& found) {
+    uint64_t most = behind - at;  // each step executes one instruction
     segment.table(Part::Executions).each(pcs.first, pcs.last, [&](const StreamTable::Item& item) {
-      if (const auto place = read_place(item.stream))
-        found.add(place->steps, at, behind, segment.first);
-      return true;
+      const auto place = read_place(item.stream);
+      if (!place || found.add(place->steps, at, behind, segment.first, most)) return true;
+      index.damaged->store(true, std::memory_order_relaxed);
+      return false;
     });
   });
 }
@@ -221,8 +230,10 @@ std::vector<uint64_t> Timeline::changes(uint32_t index, uint64_t from, uint64_t 
   return all(from, end, [&](const Index&, const Segment& segment, uint64_t at, uint64_t behind,
                             StepSet& found) {
     for (const ChangedBy by : {ChangedBy::Instruction, ChangedBy::Others})
-      for (const bool seams : {false, true})
-        found.add(change_list(segment, index, by, seams), at, behind, segment.first);
+      for (const bool seams : {false, true}) {
+        uint64_t most = behind - at;
+        found.add(change_list(segment, index, by, seams), at, behind, segment.first, most);
+      }
   });
 }
 
