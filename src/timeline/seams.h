@@ -28,7 +28,7 @@ class Seams {
   /// another thread begins it than that which did the session's step before.
   bool take(uint64_t first, std::span<const SegmentBuilder::ThreadSpan> threads,
             const std::optional<std::pair<uint32_t, uint32_t>>& losses);
-  /// One whose seams are known, as far as they do not lead to new ones. Its bytes must outlive this.
+  /// One whose seams are known, as far as they do not lead to new ones. Its bytes outlive this.
   void take_over(const Segment& segment);
 
   /// Reads on both sides of all seams.
