@@ -13,7 +13,7 @@ Json problems_json(const ProblemLog& log) {
   for (const Problem& problem : log.kept())
     out.push_back({{"offset", problem.offset ? Json(*problem.offset) : Json()},
                    {"severity", severity_name(problem.severity)},
-                   {"code", problem.code},
+                   {"code", printable(problem.code)},
                    {"text", printable(problem.text)}});
   return out;
 }

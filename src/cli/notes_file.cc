@@ -151,7 +151,7 @@ TraceNotes notes_of(const OpenTrace& trace, const std::string& path,
   ProblemLog problems;
   auto file = read_notes(beside, *trace.file, problems);
   if (!file) {
-    fmt::print(stderr, "tracewell: {}; its notes are not used\n", file.error().text());
+    fmt::print(stderr, "tracewell: {}; its notes are not used\n", printable(file.error().text()));
     return {own, false};
   }
   for (const Problem& problem : problems.kept())

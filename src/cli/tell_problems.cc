@@ -56,7 +56,7 @@ std::string lost_text(const LostBytes& lost) {
 
 std::string problem_line(const Problem& problem) {
   const std::string place = problem.offset ? fmt::format(" at {:#x}", *problem.offset) : "";
-  return fmt::format("{} {}{}: {}", severity_name(problem.severity), problem.code, place,
+  return fmt::format("{} {}{}: {}", severity_name(problem.severity), printable(problem.code), place,
                      printable(problem.text));
 }
 
@@ -117,7 +117,8 @@ void tell_problems(const OpenTrace& trace, const std::string& path) {
     if (kind.count == kind.told) continue;
     const auto counted = counted_as(kind.code);
     const std::string what =
-        counted == kCounted.end() ? fmt::format("{} more of {}", kind.count - kind.told, kind.code)
+        counted == kCounted.end() ? fmt::format("{} more of {}", kind.count - kind.told,
+                                                printable(kind.code))
                                   : fmt::format("{} {}", kind.count,
                                                 kind.count == 1 ? counted->one : counted->many);
     fmt::print(stderr, "tracewell: {}: {}; 'tracewell check {}' lists them\n", name, what, name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,15 +82,36 @@ bool read_severity(uint64_t value, Problem::Severity& severity) {
   return value <= static_cast<uint64_t>(Problem::Severity::Damage);
 }
 
+/// Codes are words of ours, and there are few: who wrote others wrote these notes by hand.
+class Codes {
+ public:
+  bool take(Cursor& in, std::string& out) {
+    const auto is_of_word = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    };
+    const uint64_t size = in.varint();
+    if (size == 0 || size > kCodeBytesMax) return false;
+    out = as_text(in.take(size));
+    if (in.bad() || !std::ranges::all_of(out, is_of_word)) return false;
+    seen_.insert(out);
+    return seen_.size() <= kCodesMax;
+  }
+
+ private:
+  static constexpr size_t kCodeBytesMax = 40, kCodesMax = 64;
+  std::set<std::string> seen_;
+};
+
 bool read_log(Cursor& in, ProblemLog& log) {
   uint64_t count;
+  Codes codes;
   if (!read_count(in, count)) return false;
   for (uint64_t i = 0; i < count; ++i) {
     Problem one;
     const uint64_t head = in.varint();
     if (!read_severity(head >> 1, one.severity)) return false;
     if ((head & 1) != 0) one.offset = in.varint();
-    one.code = read_text(in);
+    if (!codes.take(in, one.code)) return false;
     one.text = read_text(in);
     if (in.bad()) return false;
     log.add(std::move(one));
@@ -97,7 +119,7 @@ bool read_log(Cursor& in, ProblemLog& log) {
   if (!read_count(in, count)) return false;
   for (uint64_t i = 0; i < count; ++i) {
     ProblemLog::Beyond one;
-    one.code = read_text(in);
+    if (!codes.take(in, one.code)) return false;
     if (!read_severity(in.varint(), one.severity)) return false;
     one.count = in.varint();
     if (in.bad()) return false;

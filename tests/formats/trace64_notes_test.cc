@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/varint.h"
 #include "formats/trace64_model.h"
 #include "sanitized.h"
 
@@ -169,6 +170,50 @@ TEST(Trace64Notes, OfSomethingElseAreRefused) {
     Again again(bytes, notes, noted);
     EXPECT_TRUE(again.refused);
     EXPECT_EQ(told_by(again.opened), told_by(fresh));
+  }
+}
+
+/// Notes that end without a problem, with problems of these codes, kept or counted.
+std::vector<uint8_t> with_codes(std::vector<uint8_t> notes, const std::vector<std::string>& codes,
+                                bool kept) {
+  EXPECT_EQ(std::vector<uint8_t>(notes.end() - 2, notes.end()), (std::vector<uint8_t>{0, 0}));
+  notes.resize(notes.size() - 2);
+  if (!kept) notes.push_back(0);
+  append_varint(notes, codes.size());
+  for (const std::string& code : codes) {
+    if (kept) notes.push_back(2);  // a warning without a place
+    append_varint(notes, code.size());
+    notes.insert(notes.end(), code.begin(), code.end());
+    if (kept) append_varint(notes, 0);
+    if (!kept) notes.insert(notes.end(), {1, 7});
+  }
+  if (kept) notes.push_back(0);
+  return notes;
+}
+
+// Who prints a code does not expect it to hold controls, and who counts codes expects a few.
+TEST(Trace64Notes, CodesAreWordsAndFew) {
+  RandomProgram program(1, false, 1, 0);
+  const std::string bytes = head(kJson32) + record(program.run(100), {false, false});
+  const auto sound = notes_of(Opened(bytes, "trace64"));
+  std::vector<std::string> many;
+  for (int i = 0; i < 1000; ++i) many.push_back(fmt::format("code-{}", i));
+  const std::vector<std::string> few(many.begin(), many.begin() + 20);
+  for (const bool kept : {true, false}) {
+    SCOPED_TRACE(kept);
+    Again fine(bytes, with_codes(sound, few, kept), bytes.size());
+    EXPECT_FALSE(fine.refused);
+    EXPECT_EQ(fine.opened.problems->count(), kept ? 20u : 140u);
+    std::vector<std::vector<std::string>> refused = {many};
+    for (const std::string& code : {std::string("x\x1b[31m"), std::string("a b"), std::string(),
+                                    std::string("\xc2\x9b"), std::string("a\n"),
+                                    std::string(41, 'a')})
+      refused.push_back({code});
+    for (const std::vector<std::string>& codes : refused) {
+      Again again(bytes, with_codes(sound, codes, kept), bytes.size());
+      EXPECT_TRUE(again.refused) << codes[0];
+      EXPECT_TRUE(again.opened.problems->empty());
+    }
   }
 }
 
