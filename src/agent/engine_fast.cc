@@ -131,6 +131,9 @@ void Engine::on_still() {
   if (change_ == FastTrace::Change::Ticks)
     tell("A thread of the program may not read the time stamp counter (PR_SET_TSC): tracepoints "
          "are traps from now on");
+  if (change_ == FastTrace::Change::Inside)
+    tell("A thread of the program cannot be led out of the code of the trace: it waits in the "
+         "kernel, or the program has changed that code. Tracepoints are traps from now on");
   const auto change = std::exchange(change_, FastTrace::Change::None);
   if (change == FastTrace::Change::None) return;
   insert_anew(change == FastTrace::Change::Code ? &fast_->gone() : nullptr);

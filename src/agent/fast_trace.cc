@@ -449,6 +449,10 @@ FastTrace::Change FastTrace::look() {
     forbidden_ = "a thread may not read the time stamp counter (PR_SET_TSC)";
     return Change::Ticks;
   }
+  if (now.stays_inside) {
+    forbidden_ = "a thread cannot be led out of the code of the trace";
+    return Change::Inside;
+  }
   gone_ = now.gone;
   if (!gone_.empty()) return Change::Code;
   if (!now.faults_do_harm || processor_.faults_do_harm) return Change::None;

@@ -90,6 +90,7 @@ class FastTrace {
     Faults,   // it would notice loads that fault: all that are there are to be inserted again
     Filters,  // it filters system calls: all that are there are to be traps
     Ticks,    // a thread may not read the time stamp counter: the same
+    Inside,   // a thread cannot be led out of placed code: the same
     Code,     // some code is not what it was: those of gone() are to be inserted again
   };
   /// Looks at some of its threads, others each time; what was told is not told again.

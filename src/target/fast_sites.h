@@ -49,6 +49,7 @@ class FastSites {
   struct Conduct {
     bool filters_calls = false;   // system calls other than its own may end it
     bool faults_do_harm = false;  // as of Processor
+    bool stays_inside = false;    // a thread cannot be led out of placed code
     std::vector<uint64_t> gone;   // sites whose code is not what we made of it: to be removed
   };
   /// Registers as code in the process has found them.

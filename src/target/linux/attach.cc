@@ -220,6 +220,7 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
     if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*thread));
   }
   see_off();
+  fast.await_half_way(*space);
   for (const Tid tid : waiting)  // their children run freely now
     if (await_stop(tid)) go(*find(tid));
 }

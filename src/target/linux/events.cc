@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <utility>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,18 @@
 namespace tracewell::target::live {
 
 Decision Tracer::decide(Thread& thread, bool parking) {
+  if (thread.half_way && thread.process->space->fast) {
+    const bool decided = !thread.half_way->undecided;
+    if (!fast.leave(thread)) return {};
+    if (decided) return {std::exchange(thread.deferred_signal, 0), {}};
+  }
+  Decision decision = meaning_of(thread, parking);
+  if (!thread.half_way) return decision;
+  thread.half_way->undecided = true;  // it could not be led out of code of ours
+  return {};
+}
+
+Decision Tracer::meaning_of(Thread& thread, bool parking) {
   const int told = stop_event(thread.status);
   // All of these come in the middle of a system call, whose entry may not have been watched.
   if (told != 0 && told != kEventStop) thread.inside_call = true;

@@ -100,6 +100,8 @@ pads::Plan FastCode::prepare(Segment& segment, uint64_t address, const Map& map)
 Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps,
                         const Map& map) {
   TW_CHECK(slot.size() <= FastSites::kSlotBytesMax && !slots_.contains(address));
+  if (stays_inside)
+    return {Errc::Unsupported, "a thread cannot be led out of the code of the trace"};
   TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, maps));
   if (!is_as_known(*segment, address)) {
     const pads::Range range = segment->code.range();
@@ -157,6 +159,7 @@ void FastCode::take_out(const Segment& segment, const pads::Plan& plan) {
     originals_.erase(write.address);
   }
   for (const uint64_t guard : plan.guards) guards_.erase(guard);
+  if (stays_inside) return;  // and has to be found there
   for (const uint64_t pad : pads_of_[plan.site]) pads_.erase(pad);
   pads_of_.erase(plan.site);
 }
@@ -166,6 +169,7 @@ void FastCode::remove(uint64_t address) {
   if (segment == nullptr || slots_.erase(address) == 0) return;
   const pads::Patches::Removal removal = segment->patches.remove(address);
   for (const pads::Plan& plan : removal.gone) take_out(*segment, plan);
+  if (stays_inside) return;  // where a pad has its slot still, hits of it are nobody's
   for (const uint64_t changed : removal.changed) (void)write_pads(*segment, changed);
 }
 
@@ -199,10 +203,22 @@ std::vector<uint64_t> FastCode::sites_around(uint64_t address, uint64_t bytes) c
   return all;
 }
 
-void FastCode::add_code(uint64_t start, uint64_t bytes, std::span<const FastSites::Load> loads) {
-  Placed placed{start, start + bytes, {}};
+void FastCode::add_code(uint64_t start, Bytes code, std::span<const FastSites::Load> loads) {
+  Placed placed{start, start + code.size(), {code.begin(), code.end()}, {}};
   for (const FastSites::Load& one : loads) placed.loads[start + one.load] = start + one.resume;
   placed_.push_back(std::move(placed));
+}
+
+bool FastCode::is_ours(uint64_t pc) const {
+  const auto is_as_written = [&](uint64_t start, Bytes code) {
+    std::vector<uint8_t> now(code.size());
+    now.resize(space_.read_raw(start, now));
+    return std::ranges::equal(now, code);
+  };
+  for (const Placed& placed : placed_)
+    if (pc >= placed.start && pc < placed.end) return is_as_written(placed.start, placed.code);
+  const pads::Pad* const pad = pad_at(pc);
+  return pad != nullptr && is_as_written(pad->address, pad->code);
 }
 
 const pads::Pad* FastCode::pad_at(uint64_t pc) const {

@@ -49,7 +49,9 @@ class FastCode {
   std::vector<uint64_t> sites_around(uint64_t address, uint64_t bytes) const;
 
   /// Code of ours that was placed by itself.
-  void add_code(uint64_t start, uint64_t bytes, std::span<const FastSites::Load> loads);
+  void add_code(uint64_t start, Bytes code, std::span<const FastSites::Load> loads);
+  /// Is what stands there still what was written?
+  bool is_ours(uint64_t pc) const;
 
   /// What a place in a pad or in placed code means.
   struct Place {
@@ -83,6 +85,9 @@ class FastCode {
   std::vector<Mapped> mapped;
   Mapped room;
   bool unwanted = false;  // to go when threads stand still
+  /// A thread may be inside that could not be led out. What it runs stays as it is: sites go by the
+  /// program's own bytes alone, and there can be no more of them.
+  bool stays_inside = false;
 
  private:
   struct Segment {
@@ -94,6 +99,7 @@ class FastCode {
   };
   struct Placed {
     uint64_t start = 0, end = 0;
+    std::vector<uint8_t> code;
     std::map<uint64_t, uint64_t> loads;  // addresses
   };
   Result<Segment*> segment_at(uint64_t address, const std::vector<Mapping>& maps);

@@ -26,11 +26,9 @@ namespace tracewell::target::live {
 namespace {
 
 constexpr uint64_t kMapBytes = 4096;
-constexpr uint64_t kMaskBytes = 8;
 constexpr int64_t kErrnoMax = 4095;
 constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 constexpr uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE, of Linux 5.14
-constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
 
 uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
 
@@ -77,6 +75,11 @@ bool has_room_for(Pid pid, uint64_t bytes) {
   return bytes <= (most.rlim_cur - std::min<uint64_t>(most.rlim_cur, used)) / kShare;
 }
 
+bool may_go_on(const Thread& thread) {
+  return thread.run == Run::Running || thread.run == Run::Listening ||
+         thread.run == Run::Starting;
+}
+
 bool filters_calls(const std::string& status) {
   constexpr std::string_view kName = "Seccomp:\t";
   const size_t at = status.find(kName);
@@ -101,6 +104,7 @@ bool forbids_faults(const std::string& status) {
 
 LiveFastSites::Still::Still(Tracer& all) : tracer(all) {
   if (tracer.fast.held_++ == 0) tracer.one_by_one.hold_all();
+  tracer.fast.note_those_inside();
 }
 LiveFastSites::Still::~Still() {
   if (--tracer.fast.held_ == 0) tracer.one_by_one.let_on();
@@ -150,7 +154,10 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   Conduct out;
   Process* const process = tracer_.find_process(pid);
   if (process == nullptr) return out;
-  if (process->space->fast) out.gone = process->space->fast->gone();
+  if (process->space->fast) {
+    out.gone = process->space->fast->gone();
+    out.stays_inside = process->space->fast->stays_inside;
+  }
   const auto& threads = process->threads;
   for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {
     const Tid tid = threads[looked_++ % threads.size()];
@@ -166,6 +173,7 @@ void LiveFastSites::stand_still(const std::function<void()>& what) {
   tracer_.await_all_stopped();
   for (Thread* thread : tracer_.all_threads())
     if (thread->run == Run::Stopped) tracer_.settle(*thread);
+  note_those_inside();
   what();
   --held_;
   tracer_.start_resumed();
@@ -190,6 +198,13 @@ void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {
 void LiveFastSites::hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) {
   if (const Process* process = tracer_.find_process(pid))
     process->space->hide_patches(address, bytes);
+}
+
+/// One that waits in the kernel and cannot be stopped may come back to code of ours at any time.
+void LiveFastSites::note_those_inside() {
+  for (const Thread* thread : tracer_.all_threads())
+    if (may_go_on(*thread) && !thread->process->leaving && thread->process->space->fast)
+      thread->process->space->fast->stays_inside = true;
 }
 
 FastCode& LiveFastSites::code_of(Process& process) {
@@ -318,7 +333,7 @@ Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& c
   const std::vector<uint8_t> made = code(address);
   TW_CHECK(made.size() == bytes);
   TW_RETURN_IF_ERROR(process->space->write_raw(address, made));
-  fast.add_code(address, bytes, loads);
+  fast.add_code(address, made, loads);
   const uint64_t used = std::min((bytes + kAlign - 1) / kAlign * kAlign, fast.room.bytes);
   fast.room.start += used;
   fast.room.bytes -= used;
@@ -358,21 +373,20 @@ bool LiveFastSites::is_as_before(Pid pid, uint64_t address) {
   return process != nullptr && process->space->fast && process->space->fast->is_as_before(address);
 }
 
-/// Threads are outside of it: all have been stopped since they may have been inside.
+/// Threads are outside of it: all have been stopped since they may have been inside. Of one that
+/// cannot be stopped nobody knows: the program's own bytes come back, what it may be in stays.
 void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   if (!space->fast) return;
   space->fast->unwanted = true;
   bool inside = false;
   // A stop that nobody has decided about yet is as good as running.
   for (const Thread* thread : tracer_.all_threads())
-    if (thread->process->space == space &&
-        (thread->run == Run::Running || thread->run == Run::Listening ||
-         thread->run == Run::Starting || thread->fresh))
-      return;
+    if (thread->process->space == space && (may_go_on(*thread) || thread->fresh)) inside = true;
+  if (inside && !space->fast->stays_inside) return;
   for (Thread* thread : tracer_.all_threads()) {
-    if (thread->process->space != space || thread->run != Run::Stopped) continue;
+    if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
     tracer_.settle(*thread);
-    inside |= thread->run == Run::Stopped && space->fast->inside(tracer_.regs(*thread).rip);
+    inside |= thread->run != Run::Stopped || space->fast->inside(tracer_.regs(*thread).rip);
   }
   space->fast->remove_all();
   Thread* const thread = inside ? nullptr : tracer_.injectable(*space);
@@ -403,10 +417,12 @@ void LiveFastSites::release_unwanted() {
 }
 
 void LiveFastSites::abandon(Process& process) {
+  constexpr int64_t kPatienceNs = 2'000'000'000;
   for (Thread* thread : tracer_.threads_of(process)) {
     if (thread->run != Run::Running && thread->run != Run::Listening) continue;
     tracer_.ask_to_stop(*thread);
-    (void)tracer_.await_stop(thread->tid);
+    (void)await_within(thread->tid, kPatienceNs);
+    process.space->fast->stays_inside |= may_go_on(*thread);
   }
   process.space->fast->remove_all();
   process.space->fast->unwanted = true;
@@ -428,63 +444,6 @@ void LiveFastSites::make_way(Process& process, uint64_t address) {
   const Still still(tracer_);
   for (const uint64_t site : sites) fast->remove(site);
   for (const uint64_t site : sites) (void)tracer_.insert_site(process.pid, site);
-}
-
-/// Steps a thread to the next place where its registers are the program's. Signals wait until then,
-/// but for those that the instructions themselves may cause; the one that it is about to get is its
-/// again at the end. False: it is gone.
-bool LiveFastSites::leave(Thread& thread) {
-  if (tracer_.handler != nullptr) tracer_.handler->on_leave(thread.tid);
-  const FastCode& fast = *thread.process->space->fast;
-  const int status = thread.status;
-  siginfo_t info{};
-  const bool has_signal = is_signal_stop(status) &&
-                          trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) == 0;
-  uint64_t blocked = 0;
-  trace(PTRACE_GETSIGMASK, thread.tid, kMaskBytes, &blocked);
-  uint64_t wait = ~uint64_t{0};
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE})
-    wait &= ~(uint64_t{1} << (signal - 1));
-  wait |= blocked;
-  trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &wait);
-  std::vector<int> sent;  // by somebody, meanwhile
-  bool left_group_stop = is_group_stop(status);
-  for (bool there = false; !there;) {
-    (void)tracer_.flush_regs(thread);
-    thread.run = Run::Running;
-    thread.regs_state = Thread::Registers::Unknown;
-    thread.asked = true;
-    trace(PTRACE_SINGLESTEP, thread.tid, 0, uint64_t{0});
-    if (!tracer_.await_stop(thread.tid)) return false;
-    thread.fresh = false;
-    left_group_stop |= is_group_stop(thread.status);
-    if (!is_signal_stop(thread.status)) continue;
-    const uint64_t pc = tracer_.regs(thread).rip;
-    const int signal = stop_signal(thread.status);
-    siginfo_t what{};
-    const bool caused =
-        trace(PTRACE_GETSIGINFO, thread.tid, 0, &what) == 0 && what.si_code > 0;
-    if (!caused) {
-      sent.push_back(signal);
-      continue;
-    }
-    if (signal != SIGTRAP) {
-      const auto next = fast.redirected(signal, pc);
-      if (!next) break;  // such as a stack without room for us
-      tracer_.set_pc(thread, *next);
-      continue;
-    }
-    const auto place = fast.place_of(pc);
-    there = !place || place->exact;
-  }
-  for (const int signal : sent) tgkill(thread.process->pid, thread.tid, signal);
-  trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &blocked);
-  if (has_signal) trace(PTRACE_SETSIGINFO, thread.tid, 0, &info);
-  thread.left_group_stop = left_group_stop;
-  // Out of a group stop it stands as one that was interrupted.
-  thread.status = thread.left_group_stop ? kInterruptedStatus : status;
-  thread.asked = false;
-  return true;
 }
 
 /// A thread in a pad stands where the program would: at an instruction whose slot has run, or

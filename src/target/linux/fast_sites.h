@@ -44,7 +44,14 @@ class LiveFastSites final : public FastSites {
   void make_way(Process& process, uint64_t address);
   /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.
   void settle(Thread& thread);
+  /// Of a thread that was started for a moment.
+  enum class Waited : uint8_t { Stands, Moves, Gone };
+  Waited await_within(Tid tid, int64_t ns);
+  /// false: it is gone, or stays inside: see FastCode::stays_inside.
   bool leave(Thread& thread);
+  /// Threads that were left half way, since they waited for others that stood still, have some time
+  /// to come out, now that the others run.
+  void await_half_way(const AddressSpace& space);
   void stop_ticks() { ticker_.stop(); }
   /// Does this while all threads stand still, where they would without us; they run on then.
   void stand_still(const std::function<void()>& what);
@@ -60,6 +67,12 @@ class LiveFastSites final : public FastSites {
     Pid pid = 0;
     tracewell::Mapping memory;
   };
+  bool ends_soon() const;
+  Waited step_on(Thread& thread);
+  bool look_at_step(Thread& thread);
+  void begin_leaving(Thread& thread);
+  void end_leaving(Thread& thread);
+  void note_those_inside();
   FastCode& code_of(Process& process);
   Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);
   Result<int64_t> make_memory(Thread& thread);

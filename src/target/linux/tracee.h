@@ -39,6 +39,19 @@ struct HandlerReturn {
   uint32_t system_calls_left = 0;  // the handler may also never return
 };
 
+/// A thread that is being led out of code of ours: what it is to have again behind it.
+struct LeavingCode {
+  int status = 0;
+  bool has_signal = false;
+  siginfo_t signal{};
+  uint64_t blocked = 0;
+  std::vector<int> sent;  // by somebody, meanwhile
+  bool left_group_stop = false;
+  bool sleeps = false;      // in a step, and was interrupted there
+  bool has_waited = false;  // as long as it may for what others have to do
+  bool undecided = false;   // nobody has decided about `status`
+};
+
 struct Thread {
   enum class Registers : uint8_t { Unknown, Clean, PcChanged, Changed };
   using Action = ResumeAction::Kind;
@@ -77,6 +90,7 @@ struct Thread {
   bool pushes_flags = false;      // the instruction being stepped would show the trap flag
   bool own_trap_flag = false;     // the program had set it before that instruction
   std::optional<uint64_t> replaces_flags;  // pc of that instruction, if it may set it
+  std::optional<LeavingCode> half_way;  // out of code of ours
   bool program_trap = false;      // the int3 at the pc is the program's own
   std::optional<uint64_t> skip;     // counted already: pass the site at this pc
   uint64_t stepped_from = 0;        // where the program was before the step

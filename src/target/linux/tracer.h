@@ -1,6 +1,6 @@
 // The engine: threads, their stops, and what is done about each, in the files that are named below.
-// A stop is collected by note() (nothing is decided), then looked at once by decide(): the debugger
-// is told, or the thread goes on. park() does the same for stops that came too late to be told.
+// A stop is collected by note(), then looked at once by decide(): the debugger is told, or the
+// thread goes on. park() does the same for stops that came too late to be told.
 #pragma once
 
 #include <bitset>
@@ -78,7 +78,7 @@ class Tracer {
   void detach_thread(Thread& thread, int signal);
 
   // --- what stops mean (events.cc)
-  Decision decide(Thread& thread, bool parking);
+  Decision decide(Thread& thread, bool parking), meaning_of(Thread& thread, bool parking);
   Decision on_signal(Thread& thread, int signal);
   bool passes(const Thread& thread, int signal) const;
   Decision on_trap(Thread& thread, bool parking);

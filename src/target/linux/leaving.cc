@@ -1,0 +1,190 @@
+// Leading threads out of code of ours, by single steps, while all others stand still. A step may
+// wait for one of those: a page that is read may be another thread's to supply (userfaultfd(2)),
+// and the program may have written over our code so that there is no way out. So each wait has a
+// bound, and so have all steps together.
+//
+// A wait that can be interrupted is one for a page: the load is taken for one that fails, the value
+// is missing in the hit, which says so, and the thread goes on. Where it cannot be (state D) the
+// thread is left as it is, and led out when it comes back; what it runs until then stays there.
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <utility>
+
+#include <sched.h>
+
+#include "target/linux/fast_code.h"
+#include "target/linux/fast_sites.h"
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr uint64_t kMaskBytes = 8;
+constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kForOthersNs = kSecondNs / 4;  // who supplies pages may be held by nobody
+constexpr int64_t kAgainNs = kSecondNs / 50;
+constexpr int64_t kStepNs = 5 * kSecondNs, kLeavingNs = 20 * kSecondNs, kAtEndNs = kSecondNs / 2;
+/// The longest hits: expressions with loops (ax::kBudget), and copies that step byte by byte.
+constexpr uint32_t kStepsMax = 1 << 22, kStepsAtEnd = 1 << 16, kStepsPerLook = 1 << 12;
+
+int64_t ns_now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
+}
+
+}  // namespace
+
+bool LiveFastSites::ends_soon() const { return tracer_.gives_up && tracer_.gives_up(); }
+
+/// As Tracer::await_stop(), but not for ever.
+LiveFastSites::Waited LiveFastSites::await_within(Tid tid, int64_t ns) {
+  constexpr int kYields = 64;
+  constexpr int64_t kPauseMinNs = 20'000, kPauseMaxNs = 2'000'000;
+  int64_t until = 0, pause = kPauseMinNs;
+  for (int tries = 0;; ++tries) {
+    const Thread* const thread = tracer_.find(tid);
+    if (thread == nullptr || thread->run == Run::Exiting) return Waited::Gone;
+    if (thread->run == Run::Stopped) return Waited::Stands;
+    const Came came = tracer_.take_status(tid);
+    if (came == Came::NotOurs) return Waited::Gone;
+    if (came == Came::Status) continue;
+    if (tries < kYields) {
+      sched_yield();
+      continue;
+    }
+    const int64_t now = ns_now();
+    if (until == 0) until = now + ns;
+    if (now > until) return Waited::Moves;
+    const timespec rest{0, std::exchange(pause, std::min(2 * pause, kPauseMaxNs))};
+    nanosleep(&rest, nullptr);
+    while (tracer_.wait_once(false)) {
+    }
+  }
+}
+
+/// Signals wait until it is out, but for those that the instructions themselves may cause.
+void LiveFastSites::begin_leaving(Thread& thread) {
+  LeavingCode& out = thread.half_way.emplace();
+  out.status = thread.status;
+  out.left_group_stop = is_group_stop(thread.status);
+  out.has_signal = is_signal_stop(thread.status) &&
+                   trace(PTRACE_GETSIGINFO, thread.tid, 0, &out.signal) == 0;
+  trace(PTRACE_GETSIGMASK, thread.tid, kMaskBytes, &out.blocked);
+  uint64_t wait = ~uint64_t{0};
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE})
+    wait &= ~(uint64_t{1} << (signal - 1));
+  wait |= out.blocked;
+  trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &wait);
+}
+
+/// The signal that it was about to get is its again.
+void LiveFastSites::end_leaving(Thread& thread) {
+  LeavingCode out = *std::exchange(thread.half_way, std::nullopt);
+  for (const int signal : out.sent) tgkill(thread.process->pid, thread.tid, signal);
+  trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &out.blocked);
+  if (out.has_signal) trace(PTRACE_SETSIGINFO, thread.tid, 0, &out.signal);
+  thread.left_group_stop = out.left_group_stop;
+  // Out of a group stop it stands as one that was interrupted.
+  if (out.left_group_stop) thread.status = kInterruptedStatus;
+  else if (is_signal_stop(thread.status)) thread.status = out.status;
+  thread.asked = false;
+}
+
+LiveFastSites::Waited LiveFastSites::step_on(Thread& thread) {
+  (void)tracer_.flush_regs(thread);
+  thread.run = Run::Running;
+  thread.regs_state = Thread::Registers::Unknown;
+  thread.asked = true;
+  trace(PTRACE_SINGLESTEP, thread.tid, 0, uint64_t{0});
+  LeavingCode& out = *thread.half_way;
+  const int64_t begin = ns_now();
+  Waited waited =
+      await_within(thread.tid, out.has_waited || ends_soon() ? kAgainNs : kForOthersNs);
+  for (bool interrupted = false; waited == Waited::Moves;) {
+    if (ns_now() - begin > (ends_soon() ? kAtEndNs : kStepNs)) break;
+    const auto status = proc_status(thread.tid);
+    if (!interrupted && status && (status->state == 'S' || status->state == 'D')) {
+      interrupted = out.has_waited = true;
+      out.sleeps = status->state == 'S';
+      trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
+    }
+    waited = await_within(thread.tid, kAgainNs);
+  }
+  if (waited == Waited::Stands) thread.fresh = false;
+  return waited;
+}
+
+/// Is it out?
+bool LiveFastSites::look_at_step(Thread& thread) {
+  const FastCode& code = *thread.process->space->fast;
+  LeavingCode& out = *thread.half_way;
+  out.left_group_stop |= is_group_stop(thread.status);
+  const bool has_slept = std::exchange(out.sleeps, false);
+  const uint64_t pc = tracer_.regs(thread).rip;
+  if (!is_signal_stop(thread.status)) {
+    const auto next = has_slept ? code.redirected(SIGSEGV, pc) : std::nullopt;
+    if (next) tracer_.set_pc(thread, *next);
+    return false;
+  }
+  const int signal = stop_signal(thread.status);
+  siginfo_t what{};
+  const bool caused = trace(PTRACE_GETSIGINFO, thread.tid, 0, &what) == 0 && what.si_code > 0;
+  if (!caused) {
+    out.sent.push_back(signal);
+    return false;
+  }
+  if (signal != SIGTRAP) {
+    const auto next = code.redirected(signal, pc);
+    if (!next) return true;  // such as a stack without room for us
+    tracer_.set_pc(thread, *next);
+    return false;
+  }
+  const auto place = code.place_of(pc);
+  return !place || place->exact;
+}
+
+/// Steps a thread to the next place where its registers are the program's.
+bool LiveFastSites::leave(Thread& thread) {
+  if (tracer_.handler != nullptr) tracer_.handler->on_leave(thread.tid);
+  FastCode& code = *thread.process->space->fast;
+  bool is_out = false;
+  if (thread.half_way) is_out = look_at_step(thread);
+  else begin_leaving(thread);
+  const int64_t begin = ns_now();
+  for (uint32_t steps = 0; !is_out; ++steps) {
+    if (steps % kStepsPerLook == 0 && (steps != 0 || code.stays_inside)) {
+      const bool ends = ends_soon();
+      if (steps >= (ends || code.stays_inside ? kStepsAtEnd : kStepsMax) ||
+          ns_now() - begin > (ends ? kAtEndNs : kLeavingNs) ||
+          !code.is_ours(tracer_.regs(thread).rip)) {
+        code.stays_inside = true;
+        end_leaving(thread);
+        return false;
+      }
+    }
+    const Waited waited = step_on(thread);
+    if (waited == Waited::Moves) code.stays_inside = true;
+    if (waited == Waited::Gone) thread.half_way.reset();
+    if (waited != Waited::Stands) return false;
+    is_out = look_at_step(thread);
+  }
+  end_leaving(thread);
+  return true;
+}
+
+void LiveFastSites::await_half_way(const AddressSpace& space) {
+  std::vector<Tid> waiting;
+  for (const Thread* thread : tracer_.all_threads())
+    if (thread->process->space.get() == &space && thread->half_way) waiting.push_back(thread->tid);
+  for (const Tid tid : waiting) {
+    if (await_within(tid, kAtEndNs) != Waited::Stands) continue;
+    Thread& thread = *tracer_.find(tid);
+    thread.fresh = false;
+    tracer_.go(thread, tracer_.decide(thread, true).signal);
+  }
+}
+
+}  // namespace tracewell::target::live
