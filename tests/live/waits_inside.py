@@ -73,6 +73,13 @@ class Run:
         check(self.client.socket_has_data(30), "no answer to Ctrl-C")
         return self.client.receive()
 
+    def missing(self):
+        """The trace has ended with a value that could not be read."""
+        status = self.client.ask("qTStatus", None)
+        reason = re.search(r"terror:(\w+):", status)
+        check(reason and "memory access error" in bytes.fromhex(reason[1]).decode(), status)
+        check("tframes:1;" in status, status)
+
     def ends(self):
         self.server.process.send_signal(signal.SIGTERM)
         try:
@@ -96,10 +103,7 @@ def in_a_hit():
 def it_is_interrupted():
     run = in_a_hit()
     check(run.interrupt().startswith("T02"), "Ctrl-C")
-    status = run.client.ask("qTStatus", None)
-    reason = re.search(r"terror:(\w+):", status)
-    check(reason and "memory access error" in bytes.fromhex(reason[1]).decode(), status)
-    check("tframes:1;" in status, status)
+    run.missing()
     run.client.send("vCont;c")
     run.to_its_end()
     check(run.client.receive().startswith("W00"), "the end is told")
@@ -142,7 +146,36 @@ def the_server_of_such_ends():
     same(run.program.poll(), None, "the program runs")
 
 
-PARTS = (it_is_interrupted, the_server_ends, it_is_written_over, the_server_of_such_ends)
+def a_trap_reads_it():
+    """The page is supplied while the hit waits, or by a thread that waits for us itself: then what
+    the hit collects is missing."""
+    run = Run("none", "userfaults", "kernel")
+    run.client.ask("QTinit")
+    run.trace("look", f"M{RDI:x},0,8")
+    run.client.ask("QTStart")
+    run.client.send("vCont;c")
+    run.to_its_end()
+    check(run.client.receive().startswith("W00"), "the end is told")
+    frames = run.client.ask("qTBuffer:0,1000", None)
+    same(frames.count("0800" + "05" + 14 * "0"), 16, f"hits {frames}")
+    run.ends()
+
+    run = Run("none", "userfaults", "pass")
+    run.client.ask("QTinit")
+    run.trace("look", f"M{RDI:x},0,8")
+    run.trace("passing", f"R{1 << RDI:x}")
+    run.client.ask("QTStart")
+    run.client.send("vCont;c")
+    run.line()
+    check(run.client.socket_has_data(30), "no answer")
+    check(run.client.receive().startswith("W00"), "the end is told")
+    run.missing()
+    run.to_its_end()
+    run.ends()
+
+
+PARTS = (it_is_interrupted, the_server_ends, it_is_written_over, the_server_of_such_ends,
+         a_trap_reads_it)
 
 
 def main():

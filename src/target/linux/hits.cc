@@ -4,8 +4,6 @@
 #include <array>
 #include <cerrno>
 
-#include <sys/uio.h>
-
 #include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
@@ -25,6 +23,7 @@ class Hit final : public HitContext {
 
  private:
   void read_some(std::span<Range> ranges);
+  void read_rest(Range& range);
 
   Tracer& tracer_;
   Thread& thread_;
@@ -52,32 +51,42 @@ Bytes Hit::registers() {
   return block;
 }
 
-/// One system call reads them all, up to the first byte that cannot be read. That range's prefix is
-/// settled by the memory file, which also reads what the program itself may not; then on with the
-/// next.
+/// The memory file also reads what the program itself may not, and waits for no thread of the
+/// program. Ranges that are in one page, as variables of a function mostly are, are read at once.
 void Hit::read_some(std::span<Range> ranges) {
-  constexpr size_t kBatch = 64;
-  std::array<iovec, kBatch> local, remote;
+  constexpr uint64_t kPage = 4096;
+  std::array<uint8_t, kPage> bytes;
+  const AddressSpace& space = *thread_.process->space;
   while (!ranges.empty()) {
-    const size_t count = std::min(ranges.size(), kBatch);
-    for (size_t i = 0; i < count; ++i) {
-      local[i] = {ranges[i].into.data(), ranges[i].into.size()};
-      remote[i] = {reinterpret_cast<void*>(ranges[i].address), ranges[i].into.size()};
+    const uint64_t page = ranges[0].address / kPage * kPage;
+    uint64_t begin = kPage, end = 0;  // in the page
+    size_t count = 0;
+    for (; count < ranges.size(); ++count) {
+      const uint64_t at = ranges[count].address - page, size = ranges[count].into.size();
+      if (at >= kPage || size > kPage - at) break;
+      begin = std::min(begin, at);
+      end = std::max(end, at + size);
     }
-    const ssize_t got = process_vm_readv(static_cast<pid_t>(thread_.tid), local.data(), count,
-                                         remote.data(), count, 0);
-    size_t left = got > 0 ? static_cast<size_t>(got) : 0;
-    size_t done = 0;
-    for (; done < count && left >= ranges[done].into.size(); ++done) {
-      ranges[done].got = ranges[done].into.size();
-      left -= ranges[done].got;
+    if (count < 2) {
+      ranges[0].got = space.read_raw(ranges[0].address, ranges[0].into);
+      count = 1;
+    } else {
+      const size_t got = space.read_raw(page + begin, std::span(bytes).first(end - begin));
+      for (Range& range : ranges.first(count)) {
+        const uint64_t at = range.address - page - begin;
+        range.got = std::min(range.into.size(), got - std::min(got, at));
+        std::copy_n(bytes.begin() + static_cast<ptrdiff_t>(at), range.got, range.into.begin());
+      }
     }
-    if (done < count) {
-      ranges[done].got = thread_.process->space->read_raw(ranges[done].address, ranges[done].into);
-      ++done;
-    }
-    ranges = ranges.subspan(done);
+    for (Range& range : ranges.first(count)) read_rest(range);
+    ranges = ranges.subspan(count);
   }
+}
+
+void Hit::read_rest(Range& range) {
+  if (range.got == range.into.size()) return;
+  range.got += tracer_.late_pages_.read(thread_.tid, range.address + range.got,
+                                        range.into.subspan(range.got));
 }
 
 void Hit::read_memory(std::span<Range> ranges) {

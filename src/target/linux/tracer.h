@@ -16,6 +16,7 @@
 
 #include "target/linux/bell.h"
 #include "target/linux/fast_sites.h"
+#include "target/linux/late_pages.h"
 #include "target/linux/linux_target.h"
 #include "target/linux/one_by_one.h"
 #include "target/linux/ptrace.h"
@@ -111,8 +112,7 @@ class Tracer {
   bool steps_into_caught_call(Thread& thread);
 
   // --- sites and their copies (sites.cc); mapping memory into the program (inject.cc)
-  Status insert_site(Pid pid, uint64_t address);
-  Status remove_site(Pid pid, uint64_t address);
+  Status insert_site(Pid pid, uint64_t address), remove_site(Pid pid, uint64_t address);
   void prepare_copy(Thread& thread, uint64_t address, Patch& patch);
   Result<int64_t> remote_system_call(Thread& thread, const uint64_t (&call)[7]);
   Arena* arena_near(Thread& thread, uint64_t address);
@@ -136,8 +136,7 @@ class Tracer {
   HitHandler* handler = nullptr;
   BreakpointFilter* filter = nullptr;
   std::function<bool()> gives_up;  // is what takes long to be left off?
-  std::bitset<65> pass_signals;
-  std::bitset<65> program_signals = std::bitset<65>().set().reset(SIGTRAP).reset(SIGINT);
+  std::bitset<65> pass_signals, program_signals = ~std::bitset<65>().set(SIGTRAP).set(SIGINT);
   bool tell_forks = false, tell_vforks = false, tell_execs = false, tell_threads = false;
   uint64_t trace_options(bool launched) const;
 
@@ -179,6 +178,7 @@ class Tracer {
   RegisterMap registers_64_{RegisterMap::Program::Bits64};
   RegisterMap registers_32_{RegisterMap::Program::Bits32};
   Bell bell_;
+  LatePages late_pages_;
   Terminal terminal_;
   std::map<Pid, std::unique_ptr<Process>> processes_;
   std::unordered_map<Tid, std::unique_ptr<Thread>> threads_;

@@ -1,0 +1,72 @@
+#include "target/linux/late_pages.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+#include <sys/uio.h>
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr std::chrono::milliseconds kForPages(200);
+
+}  // namespace
+
+/// Lives on in the thread that waits, whatever becomes of us.
+struct LatePages::Read {
+  Tid tid = 0;
+  uint64_t address = 0;
+  std::vector<uint8_t> bytes;
+  size_t got = 0;
+  bool is_done = false;
+  std::mutex mutex;
+  std::condition_variable done;
+
+  void run() {
+    const iovec here{bytes.data(), bytes.size()};
+    const iovec there{reinterpret_cast<void*>(address), bytes.size()};
+    const ssize_t some = process_vm_readv(static_cast<pid_t>(tid), &here, 1, &there, 1, 0);
+    const std::lock_guard lock(mutex);
+    got = some > 0 ? static_cast<size_t>(some) : 0;
+    is_done = true;
+    done.notify_one();
+  }
+};
+
+LatePages::LatePages() = default;
+LatePages::~LatePages() = default;
+
+size_t LatePages::read(Tid tid, uint64_t address, std::span<uint8_t> into) {
+  if (before_) {
+    const std::lock_guard lock(before_->mutex);
+    if (!before_->is_done) return 0;
+  }
+  const auto now = before_ = std::make_shared<Read>();
+  now->tid = tid;
+  now->address = address;
+  now->bytes.resize(into.size());
+  // Signals are for the thread that traces.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([now] { now->run(); }).detach();
+  } catch (const std::system_error&) {
+    before_.reset();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!before_) return 0;
+  std::unique_lock lock(now->mutex);
+  if (!now->done.wait_for(lock, kForPages, [&] { return now->is_done; })) return 0;
+  std::copy_n(now->bytes.begin(), now->got, into.begin());
+  return now->got;
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,29 @@
+// Memory that is not there at once: a page that a thread or a process supplies when it is asked for
+// (userfaultfd(2)). /proc/PID/mem does not ask for it; process_vm_readv(2) does, and waits for it
+// in a way that nothing ends but the page, or the end of the thread that waits. Who is to supply it
+// may itself wait for us to look at a stop of it. So another thread waits, and we do so for long
+// enough for those who can supply it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "target/target.h"
+
+namespace tracewell::target::live {
+
+class LatePages {
+ public:
+  LatePages();
+  ~LatePages();
+  /// Bytes read: what has come of them meanwhile. 0 as long as a read of before waits.
+  size_t read(Tid tid, uint64_t address, std::span<uint8_t> into);
+
+ private:
+  struct Read;
+  std::shared_ptr<Read> before_;
+};
+
+}  // namespace tracewell::target::live
