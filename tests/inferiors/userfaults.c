@@ -3,7 +3,7 @@
 //   user     faults of user mode alone, which needs no right
 //   kernel   those of system calls, too
 //   pass     the same; the handler calls passing() before it answers
-//   jump     the main thread jumps by what is in such a page
+//   step     faults of user mode, all answered at once; nothing is read from standard input
 // Exits with 0 when all was read right; with 77 where there is no such thing.
 // build: -D_GNU_SOURCE
 #include <fcntl.h>
@@ -31,6 +31,10 @@ static long filler[kPageBytes / sizeof(long)];
 
 __attribute__((noinline, noclone)) long look(const long *at) { return (long)(uintptr_t)at; }
 __attribute__((noinline, noclone)) void passing(long n) { filler[1] = n; }
+
+/* What is at its argument, by its first instruction. */
+long take(const volatile long *at);
+__asm__(".globl take\n.type take, @function\ntake: mov (%rdi), %rax\nret\n.size take, . - take");
 
 static void *answer(void *unused) {
   (void)unused;
@@ -64,18 +68,19 @@ static int begin(int flags) {
 
 int main(int argc, char **argv) {
   const char *const what = argc > 1 ? argv[1] : "user";
-  passes = !strcmp(what, "pass");
-  const int failed = begin(strcmp(what, "user") ? 0 : UFFD_USER_MODE_ONLY);
+  const int asks = strcmp(what, "step");
+  passes = !strcmp(what, "pass") || !asks;
+  const int failed = begin(!strcmp(what, "user") || !asks ? UFFD_USER_MODE_ONLY : 0);
   if (failed) return failed;
   printf("ready\n");
   fflush(stdout);
   char line[16];
-  if (!fgets(line, sizeof line, stdin)) return 3;
+  if (asks && !fgets(line, sizeof line, stdin)) return 3;
   long sum = 0;
   for (int i = 0; i < kPages; ++i) {
     const volatile long *const at = (const volatile long *)(pages + i * kPageBytes);
     look((const long *)at);
-    sum += *at;
+    sum += take(at);
   }
   printf("sum %ld\n", sum);
   fflush(stdout);

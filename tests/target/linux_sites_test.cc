@@ -273,6 +273,18 @@ TEST_P(LinuxSites, SandboxedProgram) {
   EXPECT_EQ(one.handler.hits[work], 10u);
 }
 
+TEST_P(LinuxSites, WaitsForAnotherThread) {
+  Debuggee one(options());
+  one.launch({"userfaults", "step"});
+  const uint64_t take = one.symbol("take");
+  one.site(take);
+  const StopEvent end = one.go();
+  EXPECT_EQ(end.kind, Kind::Exited);
+  if (end.exit_code == 77) GTEST_SKIP() << "no userfaultfd here";
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(one.handler.hits[take], 16u);
+}
+
 INSTANTIATE_TEST_SUITE_P(, LinuxSites, testing::Bool(), [](const auto& param) {
   return param.param ? "Copies" : "InPlace";
 });

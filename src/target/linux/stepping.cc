@@ -10,6 +10,13 @@ namespace {
 
 constexpr size_t kReturnsMax = 16;
 constexpr uint32_t kHandlerSystemCalls = 4096;
+constexpr int64_t kInPlaceNs = 20'000'000, kCallNs = 10'000'000'000;
+
+/// Or does it wait in the kernel?
+bool may_run(Tid tid) {
+  const auto status = proc_status(tid);
+  return status && status->state != 'S' && status->state != 'D';
+}
 
 /// What the kernel shows at a system call's exit when it will restart it, unless a handler runs.
 /// The library never sees these numbers.
@@ -39,7 +46,9 @@ Side system_call_side(Tid tid) {
 
 }  // namespace
 
-/// The others must not run past the address while the original is there.
+/// The others must not run past the address while the original is there. Nor may they stand still
+/// for long: what the instruction reads may be for one of them to supply (userfaultfd(2)). It waits
+/// on then, and finds the trap when it is read again.
 void Tracer::step_in_place(Thread& thread, uint64_t address) {
   (void)regs(thread);
   if (!wants_step(thread) && pop_flags(thread)) return start(thread, false, 0);
@@ -48,9 +57,12 @@ void Tracer::step_in_place(Thread& thread, uint64_t address) {
   if (thread.run != Run::Stopped) return;
   (void)space->expose(address, true);
   start(thread, true, 0);
-  const bool stopped = await_stop(thread.tid);
+  LiveFastSites::Waited waited = fast.await_within(thread.tid, kInPlaceNs);
+  while (waited == LiveFastSites::Waited::Moves && may_run(thread.tid) && !(gives_up && gives_up()))
+    waited = fast.await_within(thread.tid, kInPlaceNs);
   (void)space->expose(address, false);
-  if (!stopped) return;
+  if (waited == LiveFastSites::Waited::Moves) thread.skip = address;
+  if (waited != LiveFastSites::Waited::Stands) return;
   const uint64_t pc = regs(thread).rip;
   if (pc == address) thread.skip = address;
   const Patch* patch = space->find(address);
@@ -70,9 +82,9 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   (void)space->expose(address, true);
   thread.in_system_call = true;
   start(thread, false, 0);
-  const bool stopped = await_stop(thread.tid);
+  const auto waited = fast.await_within(thread.tid, kCallNs);
   (void)space->expose(address, false);
-  if (!stopped) return;
+  if (waited != LiveFastSites::Waited::Stands) return;
   if (stop_event(thread.status) != 0 || stop_signal(thread.status) != kSyscallStop) {
     thread.in_system_call = false;  // something else came first
     if (regs(thread).rip == address) thread.skip = address;
