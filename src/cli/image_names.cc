@@ -1,6 +1,8 @@
 #include "cli/image_names.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "cli/image_code.h"
 #include "cli/interrupt.h"
 #include "symbols/names.h"
@@ -20,10 +23,10 @@ namespace {
 
 constexpr size_t kKeptBytesMax = size_t{16} << 20;
 constexpr size_t kEntryBytes = 64;  // of a text that is kept, roughly, without what it says
+/// A trace may come to a name at each step, and print it: no real one is as long as this.
+constexpr size_t kShownMax = size_t{16} << 10;
 
-std::string symbol_text(const symbols::SymbolPlace& place) {
-  return place.offset == 0 ? place.name : fmt::format("{}+{}", place.name, place.offset);
-}
+bool is_within_letter(char c) { return (static_cast<uint8_t>(c) & 0xc0) == 0x80; }
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
@@ -71,22 +74,26 @@ class ImageNames {
   std::string symbol(uint64_t address) {
     const symbols::MappedImage* mapped = images_.find(address);
     if (mapped == nullptr) return "";
-    const auto symbol = names_of(*mapped).function_at(mapped->link_address(address));
-    return symbol ? symbol_text(*symbol) : "";
+    Known& known = known_of(*mapped);
+    const auto symbol = known.names->function_at(mapped->link_address(address), known.demangler);
+    return symbol ? symbol_text(*mapped->image, *symbol, known) : "";
   }
 
   std::string source(uint64_t address) {
     const symbols::MappedImage* mapped = images_.find(address);
     if (mapped == nullptr) return "";
-    const auto line = names_of(*mapped).line_at(mapped->link_address(address));
-    return line ? fmt::format("{}:{}", line->file, line->line) : "";
+    Known& known = known_of(*mapped);
+    auto line = known.names->line_at(mapped->link_address(address));
+    if (!line) return "";
+    return fmt::format("{}:{}", shown(*mapped->image, std::move(line->file), known), line->line);
   }
 
   std::string data(uint64_t address) {
     const symbols::MappedImage* mapped = images_.find(address);
     if (mapped == nullptr) return "";
-    const auto symbol = names_of(*mapped).object_at(mapped->link_address(address));
-    return symbol ? symbol_text(*symbol) : "";
+    Known& known = known_of(*mapped);
+    const auto symbol = known.names->object_at(mapped->link_address(address), known.demangler);
+    return symbol ? symbol_text(*mapped->image, *symbol, known) : "";
   }
 
   /// A name may hold a ! itself: that of an import, or of an operator.
@@ -99,15 +106,50 @@ class ImageNames {
   }
 
  private:
+  struct Known {
+    std::shared_ptr<const symbols::Names> names;
+    symbols::Demangler demangler;
+    bool told_of_cut = false, told_of_end = false;
+  };
+
   /// `module`: of its images alone; "" = of all.
   std::vector<symbols::NamedPlace> places_in(std::string_view module, std::string_view name) {
     std::vector<symbols::NamedPlace> out;
     for (const symbols::MappedImage& mapped : images_.images()) {
       if (!module.empty() && !is_called(*mapped.image, module)) continue;
-      for (const symbols::NamedPlace& one : names_of(mapped).find(name))
+      Known& known = known_of(mapped);
+      for (const symbols::NamedPlace& one : known.names->find(name, known.demangler))
         out.push_back({mapped.at(one.address), one.size_bytes});
+      tell_when_over(*mapped.image, known);
     }
     return out;
+  }
+
+  std::string symbol_text(const symbols::Image& image, symbols::SymbolPlace place, Known& known) {
+    tell_when_over(image, known);
+    const std::string name = shown(image, std::move(place.name), known);
+    return place.offset == 0 ? name : fmt::format("{}+{}", name, place.offset);
+  }
+
+  static std::string shown(const symbols::Image& image, std::string name, Known& known) {
+    if (name.size() <= kShownMax) return name;
+    if (!std::exchange(known.told_of_cut, true))
+      fmt::print(stderr, "tracewell: {}: names longer than {} characters are shown up to there\n",
+                 printable(image.path()), kShownMax);
+    size_t end = kShownMax;
+    while (end > kShownMax - 4 && is_within_letter(name[end])) --end;
+    name.resize(end);
+    return name + "…";
+  }
+
+  /// A symbol's name is always there, but it may not be what is searched for.
+  static void tell_when_over(const symbols::Image& image, Known& known) {
+    if (!known.demangler.over() || interrupted() != 0 || std::exchange(known.told_of_end, true))
+      return;
+    fmt::print(stderr,
+               "tracewell: {}: its C++ names unfold to far more text than such a file has; further "
+               "ones are shown, and found, as the file spells them\n",
+               printable(image.path()));
   }
 
   std::string code_text(uint64_t address) {
@@ -117,18 +159,20 @@ class ImageNames {
     return text;
   }
 
-  const symbols::Names& names_of(const symbols::MappedImage& mapped) {
-    auto& names = names_[mapped.image.get()];
+  Known& known_of(const symbols::MappedImage& mapped) {
+    const auto found = known_.find(mapped.image.get());
+    if (found != known_.end()) return found->second;
     // What an image's author made to take long does not keep a command from ending: the signal that
     // an InterruptGuard has remembered leaves the rest of the names out, and then ends it.
-    if (names == nullptr)
-      names = symbols::Names::read(mapped.image, symbols::Names::kDebugDirectory,
-                                   [] { return interrupted() != 0; });
-    return *names;
+    const symbols::Stop stop = [] { return interrupted() != 0; };
+    auto names = symbols::Names::read(mapped.image, symbols::Names::kDebugDirectory, stop);
+    symbols::Demangler demangler = names->demangler(stop);
+    return known_.emplace(mapped.image.get(), Known{std::move(names), std::move(demangler)})
+        .first->second;
   }
 
   symbols::ImageMap images_;
-  std::map<const symbols::Image*, std::shared_ptr<const symbols::Names>> names_;
+  std::map<const symbols::Image*, Known> known_;
   std::unordered_map<uint64_t, std::string> kept_;
   size_t kept_bytes_ = 0;
 };

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,7 +25,15 @@ namespace tracewell::symbols {
 namespace {
 
 constexpr size_t kMangledMax = 4096;
+/// Of what is known before: real names unfold to far less than this says of them.
 constexpr size_t kUnfoldedMax = size_t{4} << 20;
+/// What the demangler does for a letter that it reads, in letters that it writes.
+constexpr uint64_t kReadCost = 16;
+/// So much every name may cost.
+constexpr uint64_t kFreeEach = 8192;
+/// Above that, all names of an image together: some, and so much for each of its bytes.
+constexpr uint64_t kWorkBase = uint64_t{16} << 20, kWorkEach = 64;
+constexpr size_t kNamesKeptBytes = size_t{16} << 20;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -189,15 +198,54 @@ std::optional<std::string> demangle(std::string_view name) {
   return text ? std::optional(shortened.put_back(*text)) : std::nullopt;
 }
 
-}  // namespace
+bool is_mangled(std::string_view name) {
+  return name.starts_with("_Z") && name.size() <= kMangledMax;
+}
 
-std::string demangled(std::string_view name) {
-  if (!name.starts_with("_Z") || name.size() > kMangledMax) return std::string(name);
+/// `letters`: of what it unfolds to, also where that is too much.
+std::string unfolded(std::string_view name, size_t& letters) {
+  if (!is_mangled(name)) return std::string(name);
   // The compiler's copies of a function are match.isra.0, match.cold, ….
   const size_t end = std::min(name.find('.'), name.size());
   const auto text = demangle(name.substr(0, end));
-  if (!text) return std::string(name);
+  letters = text ? text->size() : 0;
+  if (!text || letters > kWrittenMax) return std::string(name);
   return end == name.size() ? *text : fmt::format("{} [clone {}]", *text, name.substr(end));
+}
+
+}  // namespace
+
+std::string demangled(std::string_view name) {
+  size_t letters = 0;
+  return unfolded(name, letters);
+}
+
+Demangler::Demangler(uint64_t image_bytes, Stop stop)
+    : work_(kWorkBase + kWorkEach * std::min(image_bytes, UINT64_MAX / kWorkEach / 2),
+            std::move(stop)) {}
+
+std::string Demangler::written(std::string_view name) {
+  if (!is_mangled(name)) return std::string(name);
+  std::string key(name);
+  const auto found = kept_.find(key);
+  if (found != kept_.end()) return found->second;
+  std::string text = written_once(name);
+  kept_bytes_ += key.size() + text.size();
+  if (kept_bytes_ > kNamesKeptBytes) {
+    kept_.clear();
+    kept_bytes_ = key.size() + text.size();
+  }
+  kept_.emplace(std::move(key), text);
+  return text;
+}
+
+std::string Demangler::written_once(std::string_view name) {
+  if (!is_mangled(name) || !work_.take()) return std::string(name);
+  size_t letters = 0;
+  std::string text = unfolded(name, letters);
+  const uint64_t cost = letters + kReadCost * name.size();
+  if (cost > kFreeEach) work_.take(cost - kFreeEach);
+  return text;
 }
 
 }  // namespace tracewell::symbols

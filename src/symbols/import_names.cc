@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "symbols/demangle.h"
 
 namespace tracewell::symbols {
 namespace {
@@ -141,13 +140,14 @@ std::optional<uint64_t> pushed_number(Bytes entry, uint32_t address_bytes) {
 
 }  // namespace
 
-std::string ImportNames::Text::name() const {
+std::string ImportNames::Text::name(Demangler& demangler) const {
   const auto name = ended(name_);
   const auto library = without_ending(ended(library_).value_or(""));
   switch (kind_) {
     case Kind::None: return "";
-    case Kind::Own: return demangled(without_version(name_)) + std::string(kPlt);
-    case Kind::Elf: return name ? demangled(without_version(*name)) + std::string(kPlt) : "";
+    case Kind::Own: return demangler.written(without_version(name_)) + std::string(kPlt);
+    case Kind::Elf:
+      return name ? demangler.written(without_version(*name)) + std::string(kPlt) : "";
     case Kind::Pe: return name && !library.empty() ? fmt::format("{}!{}", library, *name) : "";
     case Kind::PeNumber: return library.empty() ? "" : fmt::format("{}!#{}", library, number_);
   }
@@ -155,18 +155,18 @@ std::string ImportNames::Text::name() const {
 }
 
 /// Reads no more of the texts than `name` has before they can be it.
-bool ImportNames::Text::is(std::string_view name) const {
+bool ImportNames::Text::is(std::string_view name, Demangler& demangler) const {
   if (kind_ == Kind::None || name.empty()) return false;
   if (kind_ == Kind::Elf || kind_ == Kind::Own) {
     if (!name.ends_with(kPlt)) return false;
     const std::string_view symbol = name.substr(0, name.size() - kPlt.size());
-    return (name_.starts_with("_Z") || name_.starts_with(symbol)) && this->name() == name;
+    return (name_.starts_with("_Z") || name_.starts_with(symbol)) && this->name(demangler) == name;
   }
   const auto last = kind_ == Kind::Pe ? ended(name_.substr(0, name.size())) : name.substr(0, 0);
   if (!last || !name.ends_with(*last)) return false;
   const size_t before = kind_ == Kind::Pe ? name.size() - last->size() - 1 : name.rfind('!');
   return before < name.size() && library_.starts_with(name.substr(0, before)) &&
-         this->name() == name;
+         this->name(demangler) == name;
 }
 
 void ImportNames::read(const ElfFile& file, const FunctionName& function_name) {

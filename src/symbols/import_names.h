@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "symbols/demangle.h"
 #include "symbols/elf_file.h"
 #include "symbols/pe_file.h"
 
@@ -35,9 +36,9 @@ class ImportNames {
     }
     bool empty() const { return kind_ == Kind::None; }
     /// "snprintf@plt", "KERNEL32!CreateFileW"; a C++ name as people write it. "" = no NUL ends it.
-    std::string name() const;
+    std::string name(Demangler& demangler) const;
     /// name() == `name`, soon.
-    bool is(std::string_view name) const;
+    bool is(std::string_view name, Demangler& demangler) const;
 
    private:
     enum class Kind : uint8_t { None, Elf, Own, Pe, PeNumber };

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/file.h"
-#include "symbols/demangle.h"
 #include "symbols/elf_file.h"
 #include "symbols/own_bytes.h"
 #include "symbols/pe_file.h"
@@ -19,6 +18,9 @@
 
 namespace tracewell::symbols {
 namespace {
+
+/// More than any name of a file has.
+constexpr size_t kSourceNameMax = 65536;
 
 /// The separate debug file's bytes, and what keeps them; nullptr = there is none.
 std::pair<Bytes, std::shared_ptr<const void>> open_debug_file(const std::string& directory,
@@ -69,6 +71,7 @@ void Names::read_all(const std::string& debug_directory, const Stop& stop) {
   const auto [bytes, owner] = open_debug_file(debug_directory, image_->facts().build_id);
   if (owner == nullptr) return;
   debug_file_ = owner;
+  debug_file_bytes_ = bytes.size();
   read_from(bytes, stop);
 }
 
@@ -125,39 +128,59 @@ void Names::read_pe(Bytes bytes, const Stop& stop) {
   lines_.read(sections, code, of_lines);
 }
 
-std::optional<SymbolPlace> Names::import_at(uint64_t address, bool code) const {
+Demangler Names::demangler(const Stop& stop) const {
+  return Demangler(image_->file().size() + debug_file_bytes_, stop);
+}
+
+std::optional<SymbolPlace> Names::import_at(uint64_t address, bool code,
+                                            Demangler& demangler) const {
   const ImportNames::Place* const found = imports_.find(address, code);
-  std::string name = found != nullptr ? found->text.name() : "";
+  std::string name = found != nullptr ? found->text.name(demangler) : "";
   if (name.empty()) return std::nullopt;
   return SymbolPlace{std::move(name), address - found->address};
 }
 
-std::optional<SymbolPlace> Names::function_at(uint64_t address) const {
-  if (auto import = import_at(address, true)) return import;
+std::optional<SymbolPlace> Names::function_at(uint64_t address, Demangler& demangler) const {
+  if (auto import = import_at(address, true, demangler)) return import;
   const auto found = symbols_.find_function(address);
   if (!found) return std::nullopt;
-  return SymbolPlace{demangled(found->name), found->offset};
+  return SymbolPlace{demangler.written(found->name), found->offset};
+}
+
+std::optional<SymbolPlace> Names::function_at(uint64_t address) const {
+  Demangler own = demangler();
+  return function_at(address, own);
+}
+
+std::optional<SymbolPlace> Names::object_at(uint64_t address, Demangler& demangler) const {
+  if (auto import = import_at(address, false, demangler)) return import;
+  const auto found = symbols_.find_object(address);
+  if (!found) return std::nullopt;
+  return SymbolPlace{demangler.written(found->name), found->offset};
 }
 
 std::optional<SymbolPlace> Names::object_at(uint64_t address) const {
-  if (auto import = import_at(address, false)) return import;
-  const auto found = symbols_.find_object(address);
-  if (!found) return std::nullopt;
-  return SymbolPlace{demangled(found->name), found->offset};
+  Demangler own = demangler();
+  return object_at(address, own);
 }
 
 std::vector<NamedPlace> Names::find(std::string_view name) const {
+  Demangler own = demangler();
+  return find(name, own);
+}
+
+std::vector<NamedPlace> Names::find(std::string_view name, Demangler& demangler) const {
   std::vector<NamedPlace> out;
   const auto is_it = [&](std::string_view one) {
     if (one == name) return true;
-    const std::string written = demangled(one);
+    const std::string written = demangler.written_once(one);
     if (!written.starts_with(name) || name.empty()) return false;
     return written.size() == name.size() || written[name.size()] == '(';
   };
   for (const SymbolTable::Named& one : symbols_.find_named(is_it))
     out.push_back({one.address, one.size_bytes});
   for (const ImportNames::Place& one : imports_.places())
-    if (one.text.is(name)) out.push_back({one.address, one.size});
+    if (one.text.is(name, demangler)) out.push_back({one.address, one.size});
   // The largest of those that begin together.
   std::ranges::sort(out, [](const NamedPlace& a, const NamedPlace& b) {
     return a.address != b.address ? a.address < b.address : a.size_bytes > b.size_bytes;
@@ -170,7 +193,7 @@ std::vector<NamedPlace> Names::find(std::string_view name) const {
 std::optional<SourcePlace> Names::line_at(uint64_t address) const {
   const auto found = lines_.find(address);
   if (!found) return std::nullopt;
-  return SourcePlace{std::string(found->file), found->line};
+  return SourcePlace{std::string(found->file.substr(0, kSourceNameMax)), found->line};
 }
 
 }  // namespace tracewell::symbols

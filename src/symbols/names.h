@@ -1,6 +1,7 @@
 // Names: what the addresses of an image are called in its source.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "symbols/demangle.h"
 #include "symbols/image.h"
 #include "symbols/import_names.h"
 #include "symbols/line_table.h"
@@ -52,13 +54,20 @@ class Names {
                                            const std::string& debug_directory = kDebugDirectory,
                                            const Stop& stop = {});
 
+  /// What writes this image's names, for whoever asks for many: each thread has its own.
+  Demangler demangler(const Stop& stop = {}) const;
+
   /// The function that holds the address.
+  std::optional<SymbolPlace> function_at(uint64_t address, Demangler& demangler) const;
   std::optional<SymbolPlace> function_at(uint64_t address) const;
   /// The variable or constant that holds it.
+  std::optional<SymbolPlace> object_at(uint64_t address, Demangler& demangler) const;
   std::optional<SymbolPlace> object_at(uint64_t address) const;
   /// The functions and variables of this name, as the file spells it or as people write it, with or
   /// without a function's parameters, and what leads to others' ("snprintf@plt"); each place once,
-  /// by address.
+  /// by address. Not those of whose names the demangler, when it is over, has not said how people
+  /// write them.
+  std::vector<NamedPlace> find(std::string_view name, Demangler& demangler) const;
   std::vector<NamedPlace> find(std::string_view name) const;
   /// The line that the instruction is from.
   std::optional<SourcePlace> line_at(uint64_t address) const;
@@ -68,10 +77,11 @@ class Names {
   void read_from(Bytes file, const Stop& stop);
   void read_all(const std::string& debug_directory, const Stop& stop);
   void read_pe(Bytes file, const Stop& stop);
-  std::optional<SymbolPlace> import_at(uint64_t address, bool code) const;
+  std::optional<SymbolPlace> import_at(uint64_t address, bool code, Demangler& demangler) const;
 
   std::shared_ptr<const Image> image_;
   std::shared_ptr<const void> debug_file_;
+  size_t debug_file_bytes_ = 0;
   std::vector<uint8_t> unfolded_[3];  // sections that are compressed in their file
   SymbolTable symbols_;
   ImportNames imports_;

@@ -307,6 +307,50 @@ TEST(Demangle, HostileNames) {
   EXPECT_EQ(demangled(packs), packs);
 }
 
+/// Each back reference doubles it: few letters, and harmless, but megabytes of text.
+std::string unfolding_name(int doublings, const std::string& end) {
+  std::string name = "880" + std::string(880, 'x');
+  std::string last = "_";
+  for (int i = 0; i < doublings; ++i) {
+    name = "PFv" + name + "S" + last + "E";
+    last = std::string(1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[2 * i + 1]) + "_";
+  }
+  return "_Z1f" + name + end;
+}
+
+TEST(Demangle, NamesThatUnfoldToFarTooMuchStayAsTheyAre) {
+  const std::string some = unfolding_name(4, "");
+  EXPECT_GT(demangled(some).size(), 10 * some.size());
+  EXPECT_LT(demangled(some).size(), kWrittenMax);
+  const std::string much = unfolding_name(12, "");
+  EXPECT_EQ(demangled(much), much);
+}
+
+// An image of any number of such names costs what its size allows, and no more.
+TEST(Demangle, AnImageHasSoMuchText) {
+  Demangler demangler(1000);
+  int unfolded = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = unfolding_name(12, "A" + std::to_string(i + 1) + "_i");
+    EXPECT_EQ(demangler.written(name), name);
+    unfolded += demangler.over() ? 0 : 1;
+  }
+  EXPECT_LT(unfolded, 10);
+  EXPECT_TRUE(demangler.over());
+  EXPECT_EQ(demangler.written("_ZN4book5matchEi"), "_ZN4book5matchEi");
+  // One name alone is unfolded once; others cost nothing.
+  Demangler again(1000);
+  for (int i = 0; i < 1000; ++i) again.written(unfolding_name(12, ""));
+  for (int i = 0; i < 100000; ++i) again.written_once("_ZN4book5matchEi");
+  EXPECT_FALSE(again.over());
+  EXPECT_EQ(again.written("_ZN4book5matchEi"), "book::match(int)");
+  EXPECT_EQ(again.written("match"), "match");
+  // Nobody waits any more.
+  Demangler stopped(1000, [] { return true; });
+  for (int i = 0; i < 10; ++i) stopped.written_once(unfolding_name(12, ""));
+  EXPECT_TRUE(stopped.over());
+}
+
 /// Where this program was loaded.
 uint64_t own_bias() {
   uint64_t bias = 0;
