@@ -1,7 +1,9 @@
 #include "cli/report_rows.h"
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,14 +38,27 @@ std::vector<report::Field> fields_of(const report::ReportRow& row) {
   return {row.fields.begin(), row.fields.end()};
 }
 
+/// Any number of them: the map itself would look through all for each.
+Json as_object(const std::vector<report::Field>& fields) {
+  Json::object_t out;
+  std::unordered_map<std::string_view, size_t> places;
+  for (const report::Field& field : fields) {
+    const auto [place, is_new] = places.try_emplace(field.name, out.size());
+    if (is_new)
+      out.emplace_back(field.name, field.value);
+    else
+      (out.begin() + static_cast<ptrdiff_t>(place->second))->second = field.value;
+  }
+  return out;
+}
+
 Json number_or_null(bool known, int64_t number) {
   return known ? Json(number) : Json();
 }
 
 std::string to_line(const report::ReportRow& row) {
   const report::Entry& entry = row.entry;
-  Json fields = Json::object();
-  for (const report::Field& field : fields_of(row)) fields[field.name] = field.value;
+  const Json fields = as_object(fields_of(row));
   const Json out = {
       {"log", row.log},
       {"id", fmt::format("{:04X}", entry.hook)},

@@ -35,6 +35,7 @@ class ReportRun {
         rows_(output_, task.format == "jsonl", task.csv_safe) {
     // Files that are reported one after the other are strangers to each other.
     options_.once = options_.once && task.merge;
+    options_.stop = [] { return interrupted() != 0; };
   }
 
   Result<int> all();
@@ -73,6 +74,8 @@ Status ReportRun::round(report::Report& report, filter::Merge& merge,
                         std::span<ReportLog> logs) {
   filter::Merge::Item item;
   while (!report.stopped() && merge.next(item)) {
+    // Its source is asked for a thousand events at once, and a template may take long for each.
+    if (interrupted() != 0) return {Errc::Io, "interrupted"};
     if (!begun_) begin(report, logs, item.event->time_ns);
     TW_RETURN_IF_ERROR(report.take(item.source, *item.event));
   }

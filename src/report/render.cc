@@ -11,6 +11,15 @@ namespace {
 // Rounds of loops, and calls, that an event may take: what the entry's bytes can need, and some
 // for loops that read nothing. A count out of damaged data ends there.
 constexpr uint64_t kRoundsBase = 16384, kRoundsPerByte = 8;
+// A round, or what is called, may be as long as a template. So many instructions for each round,
+// and once all that there are: templates without loops and calls never have too many.
+constexpr uint64_t kWorkPerRound = 64;
+// More bytes than entries have: what is counted with them stays within its type.
+constexpr uint64_t kBytesMax = uint64_t{1} << 48;
+// Instructions between two looks at what is left, and at whether somebody still waits.
+constexpr int kStretch = 128;
+// Bytes of a text that an instruction may look at, or print, for the price of another one.
+constexpr uint64_t kBytesPerWork = 64;
 
 template <class... Args>
 void fault(Context& context, fmt::format_string<Args...> format, Args&&... args) {
@@ -31,8 +40,10 @@ Outcome Renderer::render(const Entry& entry, uint32_t indent) {
 Outcome Renderer::render(const Entry& entry, uint32_t indent, const TemplateInfo& info) {
   begin(entry, indent, info);
   const Instruction* const code = templates_.program().code.data();
-  while (step(code[at_++]) == Next::Go) {
-  }
+  int left = 0;
+  do {
+    for (left = kStretch; left != 0 && step(code[at_++]) == Next::Go;) --left;
+  } while (left == 0 && !spent());
   if (outcome_ == Outcome::Skipped) context_.line.drop();
   return outcome_;
 }
@@ -46,7 +57,9 @@ void Renderer::begin(const Entry& entry, uint32_t indent, const TemplateInfo& in
   slots_used_ = info.slots;
   at_ = info.begin;
   depth_ = loop_depth_ = frame_depth_ = 0;
-  rounds_left_ = kRoundsBase + kRoundsPerByte * entry.buffer.size();
+  rounds_left_ = kRoundsBase + kRoundsPerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax);
+  work_left_ =
+      static_cast<int64_t>(kWorkPerRound * rounds_left_ + templates_.program().code.size());
   outcome_ = Outcome::Printed;
 }
 
@@ -196,7 +209,9 @@ void Renderer::moves(const Instruction& it) {
 
 void Renderer::push_code(const Instruction& it) {
   Value value;
-  if (read_code(context_, it.use, value) && value.missing != 0) {
+  const bool read = read_code(context_, it.use, value);
+  work_left_ -= static_cast<int64_t>(value.text.size() / kBytesPerWork);
+  if (read && value.missing != 0) {
     context_.read_failed = true;
     fault(context_, "{} reads {} bytes behind the entry", code_info(it.use.code).name,
           value.missing);
@@ -232,6 +247,7 @@ void Renderer::prints(const Instruction& it) {
     value = pop();
     failed = context_.failed;
   }
+  work_left_ -= static_cast<int64_t>(value.text.size() / kBytesPerWork);
   if (!failed) {
     switch (it.op) {
       case Op::PrintPlain:
@@ -345,8 +361,24 @@ bool Renderer::tired() {
     return true;
   }
   --rounds_left_;
+  return too_long();
+}
+
+bool Renderer::too_long() {
   if (context_.line.size() <= kTextMax) return false;
   fault(context_, "more than {} bytes of text", kTextMax);
+  return true;
+}
+
+/// Behind a stretch of instructions: whether the event has had its share, or nobody waits for it.
+bool Renderer::spent() {
+  if (stop_ && stop_()) {
+    outcome_ = Outcome::Skipped;
+    return true;
+  }
+  work_left_ -= kStretch;
+  if (work_left_ >= 0) return too_long();
+  fault(context_, "too many instructions for {} bytes", context_.entry->buffer.size());
   return true;
 }
 

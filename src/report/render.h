@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "report/context.h"
 #include "report/entry.h"
@@ -18,15 +20,17 @@ enum class Outcome : uint8_t {
 };
 
 /// One report's state: timers live as long as it does. Once it is warm, an event allocates nothing.
-/// Whatever the data say, an event costs time in proportion to its template and its bytes, and
-/// makes at most about kTextMax bytes. One thread at a time.
+/// Whatever the data and the templates say, an event costs time in proportion to the templates and
+/// its bytes, and makes at most about kTextMax bytes. One thread at a time.
 class Renderer {
  public:
   static constexpr size_t kTextMax = 1 << 20;
+  /// Asked now and then: true = nobody waits for the event any more. May be empty.
+  using Stop = std::function<bool()>;
 
   /// Borrows all three, which must not change meanwhile. Text is appended to `out`.
-  Renderer(const Templates& templates, const LogFacts& facts, TextBuffer& out)
-      : templates_(templates), context_(facts, out) {}
+  Renderer(const Templates& templates, const LogFacts& facts, TextBuffer& out, Stop stop = {})
+      : templates_(templates), context_(facts, out), stop_(std::move(stop)) {}
 
   /// What comes now is of another log, whose facts are borrowed too.
   void use(const LogFacts& facts) { context_.facts = &facts; }
@@ -34,7 +38,8 @@ class Renderer {
   void note_literals(std::vector<TextSpan>* literals) { context_.line.note_literals(literals); }
 
   /// The text of one event, without columns: the label and what its template prints, or the raw
-  /// form; no newline at its end. Lines behind the first begin with `indent` blanks.
+  /// form; no newline at its end. Lines behind the first begin with `indent` blanks. When nobody
+  /// waits, nothing: Skipped.
   Outcome render(const Entry& entry, uint32_t indent);
   /// The same by a template of the caller's choice.
   Outcome render(const Entry& entry, uint32_t indent, const TemplateInfo& info);
@@ -67,6 +72,8 @@ class Renderer {
   Next leave();
   void timer(const Instruction& it);
   bool tired();
+  bool too_long();
+  bool spent();
   template <class Key>
   uint32_t target_of(const Switch<Key>& table, const auto& value) {
     return take_failed() ? table.end : table.target(value);
@@ -91,6 +98,8 @@ class Renderer {
   std::array<Frame, kCallsMax> frames_ = {};
   uint32_t at_ = 0, slots_used_ = 0, depth_ = 0, loop_depth_ = 0, frame_depth_ = 0;
   uint64_t rounds_left_ = 0;
+  int64_t work_left_ = 0;  // in instructions
+  Stop stop_;
   Outcome outcome_ = Outcome::Printed;
 };
 

@@ -1,0 +1,98 @@
+// What an event may cost, whatever templates and data say.
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "rendering.h"
+
+namespace tracewell::report {
+namespace {
+
+constexpr const char* kEntry = "8000000801000000000000007fffffff";
+
+std::string repeated(std::string_view text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+struct Rendered {
+  Outcome outcome = Outcome::Printed;
+  std::string text;
+};
+
+Rendered render_with(const std::string& source, const OwnedEntry& owned, Renderer::Stop stop = {}) {
+  const Compiled compiled(source);
+  EXPECT_EQ(compiled.errors(), 0u) << compiled.all();
+  const LogFacts facts;
+  TextBuffer out;
+  Renderer renderer(compiled.templates, facts, out, std::move(stop));
+  const Outcome outcome = renderer.render(owned.entry, 0);
+  return {outcome, std::string(out.text())};
+}
+
+// Within the bound of rounds, but a trace of some kilobytes took hours of such events.
+TEST(ReportBudget, LongRoundsEnd) {
+  const std::string source = fmt::format(
+      "010 1.0 \"x\" {{{{ $n = 16000 }}}} LOOP $n {{ {} }} \"tail\"", repeated("G0 ", 30000));
+  EXPECT_EQ(render_with(source, OwnedEntry(kEntry)).text,
+            "x *** too many instructions for 16 bytes");
+}
+
+TEST(ReportBudget, LongCalledTemplatesEnd) {
+  const std::string source =
+      fmt::format("010 1.0 \"x\" {{{{ $n = 16000 }}}} LOOP $n {{ $011 }}\n011 1.0 \"\" {}\n",
+                  repeated("G0 ", 30000));
+  EXPECT_EQ(render_with(source, OwnedEntry(kEntry)).text,
+            "x *** too many instructions for 16 bytes");
+}
+
+// Neither loops nor calls: all of it is run, however long it is.
+TEST(ReportBudget, WhatRunsOnceIsRun) {
+  const std::string source =
+      fmt::format("010 1.0 \"x\" {} \"tail\"", repeated("G0 ", 100000));
+  EXPECT_EQ(render_with(source, OwnedEntry(kEntry)).text, "x tail");
+}
+
+// A template may print, or search, all bytes of an entry again and again.
+TEST(ReportBudget, LongTextsAreCounted) {
+  const std::string hex = "c00100000100000000000000000f4240" + repeated("6162", 32000);
+  const OwnedEntry owned(hex, 64, true);
+  const std::string printed =
+      render_with("010 1.0 \"\" " + repeated("G16 A64000 ", 3000), owned).text;
+  EXPECT_LT(printed.size(), 16u << 20);
+  EXPECT_TRUE(printed.ends_with("*** more than 1048576 bytes of text"));
+  const std::string searched =
+      render_with("010 1.0 \"\" {{ $n = 300000 }} LOOP $n { G16 A64000, \"b\" \"c\" }", owned).text;
+  EXPECT_EQ(searched, "*** too many instructions for 64016 bytes");
+}
+
+// Conforming loops over the data have far more than they need.
+TEST(ReportBudget, LoopsOverTheDataGoToTheirEnd) {
+  const std::string hex = "c00100000100000000000000000f4240" + repeated("0a", 60000);
+  const std::string source =
+      "010 1.0 \"\" G16 LOOP $HL { {{ $a = 1 }} {{ $b = $a + 2 * 3 }} {{ $c = $b - $a }} X1, 0A "
+      "\"\", \\* \"no\" BITFLAGS $c, 1 \"\", 2 \"\", 4 \"\" }";
+  const Rendered rendered = render_with(source, OwnedEntry(hex, 64, true));
+  EXPECT_EQ(rendered.text.find("***"), std::string::npos) << rendered.text.substr(0, 200);
+}
+
+TEST(ReportBudget, NobodyWaits) {
+  const std::string source = "010 1.0 \"x\" {{ $n = 16000 }} LOOP $n { G0 }";
+  int asked = 0;
+  const Rendered waited = render_with(source, OwnedEntry(kEntry), [&] {
+    ++asked;
+    return false;
+  });
+  EXPECT_EQ(waited.text, "x");
+  EXPECT_GT(asked, 100);
+  const Rendered left = render_with(source, OwnedEntry(kEntry), [] { return true; });
+  EXPECT_EQ(left.outcome, Outcome::Skipped);
+  EXPECT_EQ(left.text, "");
+}
+
+}  // namespace
+}  // namespace tracewell::report
