@@ -1,6 +1,6 @@
 // Where a debugger comes from: gdbserver's COMM argument, and what it opens.
 //
-//   HOST:PORT  [IPv6]:PORT  :PORT   TCP; without a host, on loopback. Port 0: any free one
+//   HOST:PORT  [IPv6]:PORT  :PORT   TCP; without a host, on 127.0.0.1 and ::1. Port 0: any free one
 //   unix:PATH                       a socket that only its owner may use
 //   /dev/…                          a serial device, raw
 //   - or stdio                      standard input and output

@@ -29,7 +29,9 @@ class Listener {
   virtual Result<Caller> accept() = 0;
 };
 
-/// Listens on the first address that the host's name has, IPv4 before IPv6.
+/// Listens at 127.0.0.1 and ::1 without a host and for a name that means loopback, otherwise at the
+/// first address that the name has, IPv4 before IPv6. Io when somebody else has the port at one of
+/// the name's addresses.
 Result<std::unique_ptr<Listener>> listen_tcp(const Comm& comm);
 
 /// Makes the socket, for its owner only or `for_others`, too. One of this user's that nobody

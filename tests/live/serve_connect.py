@@ -49,7 +49,8 @@ def tcp(work):
         port = running.wait_for(r"port (\d+)").group(1)
         command = ["ss", "-Hltn", f"sport = :{port}"]
         listening = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        check("127.0.0.1:" in listening, f"only loopback is listened on: {listening!r}")
+        where = {line.split()[3].rsplit(":", 1)[0] for line in listening.splitlines()}
+        check("127.0.0.1" in where <= {"127.0.0.1", "[::1]"}, f"not only loopback: {listening!r}")
         debug(work, f":{port}", "TCP without a host")
     with socket.socket(socket.AF_INET6) as probe:
         try:
