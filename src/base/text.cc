@@ -99,6 +99,29 @@ size_t printable_length(std::string_view text) {
   return at;
 }
 
+void append_plain_json(std::string& out, std::string_view json) {
+  size_t told = 0;
+  for (size_t at = 0; at < json.size();) {
+    if (static_cast<uint8_t>(json[at]) < 0x7f) {
+      ++at;
+      continue;
+    }
+    const size_t length = utf8_length(json.substr(at));
+    const uint32_t code = length == 0 ? 0xfffd : code_point(json.substr(at, length));
+    const size_t next = at + std::max<size_t>(length, 1);
+    if (length == 0 || is_control(code)) {
+      out += json.substr(told, at - told);
+      told = next;
+      if (code > 0xffff)  // as two halves, which is how JSON has it
+        out += fmt::format("\\u{:04x}\\u{:04x}", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+      else
+        out += fmt::format("\\u{:04x}", code);
+    }
+    at = next;
+  }
+  out += json.substr(told);
+}
+
 std::string printable(std::string_view mapped) {
   // A copy: a file may be written to meanwhile, and what is printed is what was looked at.
   const std::string own(mapped);

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/at_stack.h"
 #include "cli/command.h"
+#include "cli/json_document.h"
 #include "cli/place.h"
 #include "cli/register_values.h"
 #include "cli/step_text.h"
@@ -114,7 +115,7 @@ class Report {
   }
   void print() const {
     if (options_.json)
-      fmt::print("{}\n", json_.dump(-1, ' ', false, Json::error_handler_t::replace));
+      fmt::print("{}\n", json_document(json_));
     else
       fmt::print("{}", text_);
   }

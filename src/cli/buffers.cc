@@ -9,6 +9,7 @@
 #include "cli/buffer_files.h"
 #include "cli/command.h"
 #include "cli/counted.h"
+#include "cli/json_document.h"
 #include "cli/text_sink.h"
 
 namespace tracewell::cli {
@@ -33,7 +34,7 @@ std::string as_json(const std::vector<FoundBuffer>& buffers) {
                    {"bytes", one.bytes},
                    {"start_time_us", one.start_time_us},
                    {"problem", printable(one.problem)}});
-  return out.dump(2) + "\n";
+  return json_document(out, 2) + "\n";
 }
 
 std::string text_of(const FoundBuffer& one) {

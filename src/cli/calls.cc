@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/images.h"
+#include "cli/json_document.h"
 #include "cli/step_trace.h"
 #include "cli/step_words.h"
 #include "timeline/call_tree.h"
@@ -62,7 +63,7 @@ void print(const Call& call, const Event* caller, const StepWords& words, bool j
                   {"depth", call.depth}, {"returned", call.returned}};
     if (!name.empty()) whole["name"] = name;
     if (caller != nullptr) whole["call"] = words.object(*caller);
-    fmt::print("{}\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", json_document(whole));
     return;
   }
   std::string text(2 * size_t{std::min(call.depth, kIndentedMax)}, ' ');

@@ -12,6 +12,7 @@
 #include "cli/image_code.h"
 #include "cli/images.h"
 #include "cli/info_report.h"
+#include "cli/json_document.h"
 #include "cli/lost_events.h"
 #include "cli/trace_files.h"
 
@@ -90,7 +91,7 @@ void tell_json(const OpenTrace& trace, uint64_t events, const LostEvents& lost, 
                                 {"problem_count", problems.count()},
                                 {"lost", lost_json(lost.places())}};
   if (strict && !sound) out["records"] = nullptr;
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}\n", json_document(out, 2));
 }
 
 Result<int> check(const CheckOptions& options) {

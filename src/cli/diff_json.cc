@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/diff_report.h"
+#include "cli/json_document.h"
 #include "cli/step_words.h"
 
 namespace tracewell::cli {
@@ -122,7 +123,7 @@ std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog
       out["moved"].push_back({{"from", address(range.from)},
                               {"to", address(range.to)},
                               {"in_b", address(range.from + range.distance)}});
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_document(out, 2) + "\n";
 }
 
 }  // namespace tracewell::cli

@@ -12,6 +12,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "cli/json_document.h"
 #include "formats/jsonl.h"
 #include "machine/usage.h"
 #include "timeline/moment.h"
@@ -50,7 +51,7 @@ bool HitPrinter::print(std::string_view hit) {
 
 std::string HitPrinter::rendered(std::string_view text, const Json& whole) const {
   if (!options_.json) return std::string(text);
-  return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_document(whole);
 }
 
 std::string HitPrinter::rendered(const Event& event, std::string_view text,

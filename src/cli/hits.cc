@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/images.h"
+#include "cli/json_document.h"
 #include "cli/step_trace.h"
 #include "cli/step_words.h"
 
@@ -57,7 +58,7 @@ void print(const Timeline::BlockHits& one, const std::string& name, const std::s
     }
     if (!disassembly.empty()) whole["disassembly"] = disassembly;
     if (!name.empty()) whole["name"] = name;
-    fmt::print("{}\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", json_document(whole));
     return;
   }
   std::string text = fmt::format("{:>12}  {:#x}", one.count, one.address);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cli/info_report.h"
+#include "cli/json_document.h"
 #include "formats/jsonl.h"
 
 namespace tracewell::cli {
@@ -56,7 +57,7 @@ std::string info_json(const TraceInfo& info) {
   for (const Note& note : info.notes)
     out["notes"].push_back({{"step", note.step}, {"text", note.text}});
   for (const auto& [name, value] : info.facts) out["facts"][name] = printable(value);
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_document(out, 2) + "\n";
 }
 
 }  // namespace tracewell::cli

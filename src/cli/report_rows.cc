@@ -11,6 +11,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "cli/json_document.h"
 #include "formats/csv.h"
 
 namespace tracewell::cli {
@@ -74,7 +75,7 @@ std::string to_line(const report::ReportRow& row) {
       {"fields", fields},
       {"text", row.text},
   };
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_document(out) + "\n";
 }
 
 /// A name or a value in the cell of fields: a backslash stands before what separates those.

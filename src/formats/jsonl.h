@@ -24,7 +24,8 @@ void append_event_json(std::string& out, const Catalog& catalog, const Event& ev
 /// What an access's kind is called, by its number.
 constexpr std::string_view kAccessNames[] = {"read", "write", "read-write", "nearby"};
 
-/// A JSON string, quoted and escaped. Text that is not UTF-8 becomes `{"hex":"…"}`.
+/// A JSON string, quoted, with all escaped that may not be shown as it is. Text that is not UTF-8
+/// becomes `{"hex":"…"}`.
 void append_json_text(std::string& out, std::string_view text);
 
 /// Calls `take(register, value)` for each register of a frame that was collected, by `block`.

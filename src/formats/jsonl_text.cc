@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/hex.h"
+#include "base/message.h"
 #include "formats/jsonl.h"
 
 namespace tracewell::formats {
@@ -47,6 +48,7 @@ void append_json_text(std::string& out, std::string_view text) {
     out += "\"}";
     return;
   }
+  const size_t begin = out.size();
   out += '"';
   for (const char c : text) {
     switch (c) {
@@ -66,13 +68,18 @@ void append_json_text(std::string& out, std::string_view text) {
         out += "\\r";
         break;
       default:
-        if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f)
+        if (static_cast<uint8_t>(c) < 0x20)
           out += fmt::format("\\u{:04x}", static_cast<uint8_t>(c));
         else
           out += c;
     }
   }
   out += '"';
+  const std::string_view quoted = std::string_view(out).substr(begin);
+  if (printable_length(quoted) == quoted.size()) return;
+  const std::string whole(quoted);
+  out.resize(begin);
+  append_plain_json(out, whole);
 }
 
 std::string register_value_hex(Bytes value, Endian endian) {

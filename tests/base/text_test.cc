@@ -46,5 +46,36 @@ TEST(Printable, EscapesWhatShowsTextOtherThanItIs) {
     EXPECT_EQ(printable(one), one);
 }
 
+TEST(PlainJson, EscapesWhatPrintableEscapes) {
+  const auto plain = [](std::string_view json) {
+    std::string out = "<";
+    append_plain_json(out, json);
+    return out.substr(1);
+  };
+  EXPECT_EQ(plain(""), "");
+  EXPECT_EQ(plain("{\n \"a\\n\": \"ä ö 日本 😀\"}"), "{\n \"a\\n\": \"ä ö 日本 😀\"}");
+  EXPECT_EQ(plain("\"\x7f\xc2\x9b" "31m\""), "\"\\u007f\\u009b31m\"");
+  EXPECT_EQ(plain("\"\xe2\x80\xae\xe2\x80\xa8\xef\xbb\xbf\""), "\"\\u202e\\u2028\\ufeff\"");
+  EXPECT_EQ(plain("\"\xf3\xa0\x81\x81x\""), "\"\\udb40\\udc41x\"") << "two halves";
+  EXPECT_EQ(plain("\"\x9b\""), "\"\\ufffd\"") << "no UTF-8";
+  std::string all;
+  for (uint32_t code = 0x20; code < 0x10000; ++code) {
+    if (code >= 0xd800 && code < 0xe000) continue;
+    if (code < 0x80) {
+      all += static_cast<char>(code);
+    } else if (code < 0x800) {
+      all += static_cast<char>(0xc0 | code >> 6);
+      all += static_cast<char>(0x80 | (code & 0x3f));
+    } else {
+      all += static_cast<char>(0xe0 | code >> 12);
+      all += static_cast<char>(0x80 | (code >> 6 & 0x3f));
+      all += static_cast<char>(0x80 | (code & 0x3f));
+    }
+  }
+  const std::string safe = plain(all);
+  EXPECT_LT(printable_length(all), all.size());
+  EXPECT_EQ(printable_length(safe), safe.size());
+}
+
 }  // namespace
 }  // namespace tracewell
