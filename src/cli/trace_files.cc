@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <utility>
 #include <variant>
@@ -138,6 +140,18 @@ std::optional<Sidecar> sidecar_of(const InputFile& trace) {
 
 namespace {
 
+/// Says the first time that a text was not searched to its end.
+std::function<void(size_t, size_t)> tells_cut_searches() {
+  return [told = false](size_t bytes, size_t searched) mutable {
+    if (std::exchange(told, true)) return;
+    fmt::print(stderr,
+               "tracewell: --where: a text has {} bytes, and a pattern as large as this one is "
+               "looked for in the first {}; what stands behind those is not found, nor in other "
+               "such texts\n",
+               bytes, searched);
+  };
+}
+
 /// The folder was named; what is in it is found.
 Result<std::shared_ptr<InputFile>> metadata_in(const std::string& path) {
   TW_ASSIGN_OR_RETURN(const Folder folder, Folder::named(path));
@@ -208,11 +222,12 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               filter::AddressWords words) {
   TW_RETURN_IF_ERROR(check_range(selection.from, selection.to));
   filter::Selection wanted{selection.from, selection.to, std::nullopt, selection.tells_gaps,
-                           selection.gaps, tells_forgotten()};
+                           selection.gaps, tells_forgotten(), [] { return interrupted() != 0; }};
   if (!selection.where.empty()) {
     TW_ASSIGN_OR_RETURN(wanted.where,
                         filter::Expression::parse(selection.where, source->catalog(),
                                                   std::move(words)));
+    wanted.where->watch({wanted.stop, tells_cut_searches()});
     selection.asked->numbers = wanted.where->spelled_numbers();
     if (wanted.where->names_modules())
       for (const Module& one : source->catalog().modules)

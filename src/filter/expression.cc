@@ -191,7 +191,7 @@ bool Expression::compares(const Node& node, const Asked& asked) const {
            !compares({Op::Equal, node.left, node.right}, asked);
   return any(operands_[node.left], asked, [&](const Value& left) {
     if (node.op == Op::Like)
-      return left.there && left.is_text && right.pattern->found_in(left.text);
+      return left.there && left.is_text && is_found(*right.pattern, left.text);
     if (node.op == Op::In)
       return left.there && !left.is_text && !left.negative && left.number >= right.number &&
              left.number <= right.last;
@@ -288,6 +288,13 @@ Expression::Value Expression::register_value(const Operand& operand, const Asked
   if (operand.bytes != 0 && operand.bytes < kNumberBytesMax)
     number &= (uint64_t{1} << (8 * operand.bytes)) - 1;
   return {true, false, false, number, {}};
+}
+
+bool Expression::is_found(const Pattern& pattern, std::string_view text) const {
+  if (watch_.stop && watch_.stop()) return false;
+  const size_t most = pattern.searched_max();
+  if (text.size() > most && watch_.cut) watch_.cut(text.size(), most);
+  return pattern.found_in(text);
 }
 
 bool Expression::compare(Op op, const Value& left, const Value& right) const {

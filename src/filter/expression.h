@@ -20,12 +20,14 @@
 // instruction: je and jz.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -42,6 +44,14 @@ struct AddressWords {
   std::function<std::string(uint64_t)> module, symbol;
 };
 
+/// For whoever waits for answers. Both may be empty.
+struct SearchWatch {
+  /// Asked before each search: true = nobody waits any more. Answers then mean nothing.
+  std::function<bool()> stop;
+  /// Of a text of `bytes` only the first `searched` were searched.
+  std::function<void(size_t bytes, size_t searched)> cut;
+};
+
 /// Used by one thread at a time.
 class Expression {
  public:
@@ -50,6 +60,7 @@ class Expression {
   static Result<Expression> parse(std::string_view text, const Catalog& catalog,
                                   AddressWords words = {});
 
+  void watch(SearchWatch watch) { watch_ = std::move(watch); }
   /// `before`: the registers of the step's thread, with what it tells in Step::before; nullptr:
   /// those that it tells are all.
   bool matches(const Event& event, const RegisterState* before = nullptr) const;
@@ -162,6 +173,7 @@ class Expression {
   Value field_value(Field field, const Event& event) const;
   Value place_value(Field field, const Event& event) const;
   bool compare(Op op, const Value& left, const Value& right) const;
+  bool is_found(const Pattern& pattern, std::string_view text) const;
 
   std::vector<Node> nodes_;
   std::vector<Operand> operands_;
@@ -170,6 +182,7 @@ class Expression {
   std::vector<Module> modules_;
   Endian endian_ = Endian::Little;
   AddressWords words_;
+  SearchWatch watch_;
   std::shared_ptr<const machine::FlowDecoder> decoder_;
   mutable AnswerCache answers_;
   mutable uint64_t decoded_ = 0;

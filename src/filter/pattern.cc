@@ -18,6 +18,9 @@ constexpr int64_t kMemoryBytes = int64_t{1} << 20;
 /// States of the engine, at most: at worst it looks at each of them at each byte of a text. What is
 /// written out needs about one for a character.
 constexpr int kStatesMax = 4096;
+/// States times bytes of a search, at most. Nothing stops one before it has ended, so that it must
+/// end soon.
+constexpr size_t kSearchMax = size_t{64} << 20;
 
 /// Texts are in any encoding, and in none, and a byte is a byte. The engine is told of each as of
 /// the letter with its number: its own mode for bytes (Latin-1) gets lost where it takes out what
@@ -94,15 +97,24 @@ Result<Pattern> Pattern::compile(const std::string& text) {
   return out;
 }
 
-bool Pattern::found_in_letters(std::string_view text) const {
-  return compiled_->engine.Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
+bool Pattern::found_in_letters(std::string_view text, size_t end) const {
+  return compiled_->engine.Match(text, 0, end, RE2::UNANCHORED, nullptr, 0);
+}
+
+size_t Pattern::searched_max() const {
+  return kSearchMax / static_cast<size_t>(std::max(compiled_->engine.ProgramSize(), 1));
 }
 
 bool Pattern::found_in(std::string_view text) const {
+  const size_t end = std::min(text.size(), searched_max());
+  text = text.substr(0, end + 1);
   const bool plain =
       std::ranges::all_of(text, [](char c) { return static_cast<uint8_t>(c) < 0x80; });
-  if (!plain) return found_in_letters(as_letters(text));
-  return found_in_letters(text);
+  if (plain) return found_in_letters(text, end);
+  std::string letters = as_letters(text.substr(0, end));
+  const size_t letters_end = letters.size();
+  letters += as_letters(text.substr(end));
+  return found_in_letters(letters, letters_end);
 }
 
 }  // namespace tracewell::filter

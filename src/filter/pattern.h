@@ -1,6 +1,7 @@
 // Pattern: a regular expression, as grep -E and -i take it (pattern_syntax.h).
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,12 +17,17 @@ class Pattern {
 
   /// InvalidArgument, with the pattern, why it is none or takes too much memory, and what to do.
   static Result<Pattern> compile(const std::string& text);
-  /// Is it anywhere in `text`? In time proportional to its length.
+  /// Is it anywhere in `text`? In time proportional to its length. What of a longer text stands
+  /// behind searched_max() bytes is not looked at.
   bool found_in(std::string_view text) const;
+  /// Megabytes, but of a pattern with thousands of states, for which each byte of a text may take
+  /// so many steps, kilobytes.
+  size_t searched_max() const;
 
  private:
-  /// Of bytes below 0x80, and others in UTF-8 as letters of these numbers.
-  bool found_in_letters(std::string_view text) const;
+  /// Of bytes below 0x80, and others in UTF-8 as letters of these numbers. Up to `end`; what stands
+  /// behind it tells whether a word, or the text, ends there.
+  bool found_in_letters(std::string_view text, size_t end) const;
 
   struct Compiled;
   std::shared_ptr<const Compiled> compiled_;

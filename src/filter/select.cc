@@ -31,7 +31,12 @@ class SelectSource final : public Source {
                            std::holds_alternative<Lost>(last.body);
       if (seekable_ && (last.seq > selection_.to || (last.seq == selection_.to && !is_mark)))
         done_ = true;
-      pick(batch);
+      // Whoever asks for the next batch may wait for it until the end of the trace.
+      if (!pick(batch) || stopped()) {
+        done_ = true;
+        batch.clear();
+        return {Errc::Io, "interrupted"};
+      }
       if (!batch.empty()) return true;
     }
     done_ = true;
@@ -50,12 +55,16 @@ class SelectSource final : public Source {
     return seekable->seek(std::min(selection_.from, seekable->count()));
   }
 
-  void pick(Batch& batch) {
+  bool stopped() const { return selection_.stop && selection_.stop(); }
+
+  /// False: nobody waits for it.
+  bool pick(Batch& batch) {
     bring_back(batch);
     keep_.clear();
     told_.clear();
     const RegisterLayout& layout = catalog().registers;
     for (Event& event : batch.events()) {
+      if (selection_.where && stopped()) return false;
       const bool is_step = std::holds_alternative<Step>(event.body);
       if (is_step && is_full(event)) forget();
       const bool keep = wanted(event);
@@ -76,6 +85,7 @@ class SelectSource final : public Source {
     size_t at = 0;
     batch.keep_if([&](const Event&) { return keep_[at++]; });
     tell(batch);
+    return true;
   }
 
   /// In front of a step that stays: of the steps that do not, the last session that began, and what

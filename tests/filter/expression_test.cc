@@ -133,5 +133,25 @@ TEST_F(ExpressionTest, StepsAndHooks) {
   EXPECT_FALSE(holds("$rax == 5 || pc == 16"));
 }
 
+TEST_F(ExpressionTest, SearchesAreWatched) {
+  const std::string text(400000, 'a');
+  event_.body = Mark{.text = text};
+  auto expression =
+      *Expression::parse("text =~ 'b' || text =~ 'a[ab]{990}c' || text =~ 'a'", catalog_);
+  EXPECT_TRUE(expression.matches(event_));
+  std::vector<size_t> cut;
+  bool stops = false;
+  expression.watch({[&] { return stops; },
+                    [&](size_t bytes, size_t searched) { cut = {bytes, searched}; }});
+  EXPECT_TRUE(expression.matches(event_));
+  ASSERT_EQ(cut.size(), 2u);
+  EXPECT_EQ(cut[0], text.size());
+  EXPECT_LT(cut[1], 100000u);
+  cut.clear();
+  stops = true;
+  EXPECT_FALSE(expression.matches(event_));
+  EXPECT_TRUE(cut.empty());
+}
+
 }  // namespace
 }  // namespace tracewell::filter

@@ -199,5 +199,32 @@ TEST(Pattern, AnExpressionSaysWhichPatternIsWrong) {
   EXPECT_TRUE(has(one.error().message, "smaller numbers")) << one.error().message;
 }
 
+// A search cannot be stopped, so it has an end that depends on the pattern.
+TEST(Pattern, LongTextsAreSearchedUpToABound) {
+  const auto small = *Pattern::compile("ab");
+  EXPECT_GT(small.searched_max(), 1u << 20);
+  const auto large = *Pattern::compile("a[ab]{990}c|q$|r\\b|^(st)+$");
+  const size_t most = large.searched_max();
+  EXPECT_GT(most, 10000u);
+  EXPECT_LT(most, 200000u);
+  const auto found = [&](const std::string& end, const std::string& behind, bool others = false) {
+    std::string text(most - end.size(), ' ');
+    if (others) text.replace(0, 4, "\xe4\xf6\xfc\xff");
+    return large.found_in(text + end + behind);
+  };
+  for (const bool others : {false, true}) {
+    EXPECT_TRUE(found("q", "", others));
+    EXPECT_FALSE(found("q", "x", others));   // it is not the text's end
+    EXPECT_FALSE(found("", "q", others));    // it is not looked at
+    EXPECT_TRUE(found("r", " x", others));
+    EXPECT_FALSE(found("r", "x", others));   // nor a word's
+    EXPECT_TRUE(found("r", "\xe4", others));
+  }
+  std::string repeated;
+  while (repeated.size() < most) repeated += "st";
+  EXPECT_TRUE(large.found_in(repeated.substr(0, most / 2 * 2)));
+  EXPECT_FALSE(large.found_in(repeated + "st"));
+}
+
 }  // namespace
 }  // namespace tracewell::filter

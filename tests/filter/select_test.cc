@@ -127,5 +127,24 @@ TEST(Select, SessionsAndLossesStandInFrontOfStepsThatStay) {
   EXPECT_EQ(picked("kind == \"lost\""), "15 a; 0 b; 45 b; 60 b; ");
 }
 
+// Where nothing is found, the first batch is there when the trace has ended.
+TEST(Select, EndsWhenNobodyWaits) {
+  for (const bool has_where : {true, false}) {
+    auto source = std::make_unique<CountingSource>(1000, false);
+    const CountingSource& counter = *source;
+    Selection selection;
+    if (has_where) selection.where = *Expression::parse("seq == 5000", source->catalog());
+    selection.from = has_where ? 0 : 5000;
+    int asked = 0;
+    selection.stop = [&] { return ++asked > 3; };
+    auto selected = select(std::move(source), std::move(selection));
+    Batch batch;
+    EXPECT_FALSE(selected->next(batch).ok());
+    EXPECT_TRUE(batch.empty());
+    EXPECT_EQ(counter.read, has_where ? 10u : 40u);
+    EXPECT_FALSE(*selected->next(batch));
+  }
+}
+
 }  // namespace
 }  // namespace tracewell::filter
