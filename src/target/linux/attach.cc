@@ -35,15 +35,8 @@ Error why_not(Pid pid, int why) {
   return error;
 }
 
-constexpr int64_t kNano = 1'000'000'000;
-constexpr int64_t kPatienceNs = 10 * kNano;  // with a thread that cannot stop
+constexpr int64_t kPatienceNs = 10 * kSecond;  // with a thread that cannot stop
 constexpr int64_t kPauseMaxNs = 2'000'000;
-
-int64_t monotonic_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return int64_t{time.tv_sec} * kNano + time.tv_nsec;
-}
 
 }  // namespace
 

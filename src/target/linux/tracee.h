@@ -30,6 +30,9 @@ enum class Run : uint8_t {
 /// What was there when a thread's wait status was asked for.
 enum class Came : uint8_t { Nothing, Status, NotOurs };
 
+/// How a wait with a bound ended.
+enum class Waited : uint8_t { Stopped, Gone, GaveUp };
+
 /// A signal handler was started while the thread stood at a site whose hit had been counted. When
 /// the handler returns there, the hit is not a new one.
 struct HandlerReturn {

@@ -18,6 +18,7 @@
 #include "target/linux/fast_sites.h"
 #include "target/linux/linux_target.h"
 #include "target/linux/one_by_one.h"
+#include "target/linux/patience.h"
 #include "target/linux/ptrace.h"
 #include "target/linux/registers.h"
 #include "target/linux/terminal.h"
@@ -60,6 +61,9 @@ class Tracer {
   void note(Tid tid, int status);
   void note_unborn(Tid tid, int status);
   bool await_stop(Tid tid);  // blocks until this thread stands still or is gone
+  /// The same with a bound: it has neither stopped nor ended for so long, or for a moment when we
+  /// are to end (gives_up). It may do so later.
+  Waited await_within(Tid tid, int64_t patience_ns);
   bool release_late();       // Processes::release_late()
   void see_off();  // blocks until those that were killed as they were let go have ended
   void ring() { bell_.ring(); }
@@ -179,6 +183,7 @@ class Tracer {
   RegisterMap registers_64_{RegisterMap::Program::Bits64};
   RegisterMap registers_32_{RegisterMap::Program::Bits32};
   Bell bell_;
+  Nudger nudger_{bell_};
   Terminal terminal_;
   std::map<Pid, std::unique_ptr<Process>> processes_;
   std::unordered_map<Tid, std::unique_ptr<Thread>> threads_;

@@ -163,6 +163,21 @@ bool Tracer::await_stop(Tid tid) {
   }
 }
 
+Waited Tracer::await_within(Tid tid, int64_t patience_ns) {
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(patience_ns, gives_up);
+  for (;;) {
+    const Thread* thread = find(tid);
+    if (thread == nullptr || thread->run == Run::Exiting) return Waited::Gone;
+    if (thread->run == Run::Stopped) return Waited::Stopped;
+    const Came came = take_status(tid);
+    if (came == Came::Status) continue;
+    if (came == Came::NotOurs) return Waited::Gone;
+    if (patience.over()) return Waited::GaveUp;
+    if (!wait_once(true)) return Waited::Gone;
+  }
+}
+
 bool Tracer::release_late() {
   for (const Tid tid : std::vector<Tid>(given_up_.begin(), given_up_.end()))
     if (take_status(tid) == Came::NotOurs) given_up_.erase(tid);
