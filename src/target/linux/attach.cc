@@ -36,6 +36,8 @@ Error why_not(Pid pid, int why) {
 }
 
 constexpr int64_t kPatienceNs = 10 * kSecond;  // with a thread that cannot stop
+constexpr int64_t kVforkNs = kSecond;          // with children of vfork that run freely
+constexpr int64_t kKillNs = 10 * kSecond, kKillAtEndNs = 2 * kSecond;
 constexpr int64_t kPauseMaxNs = 2'000'000;
 
 }  // namespace
@@ -53,7 +55,7 @@ Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> space) {
     found = false;
     for (const Tid tid : task_ids(pid)) {
       if (find(tid) != nullptr) continue;
-      const bool ours = given_up_.erase(tid) != 0;  // it has not stopped since, and may now
+      const bool ours = late.take_back(tid);  // it has not stopped since, and may now
       if (!ours && trace(PTRACE_SEIZE, tid, 0, trace_options(false)) != 0) {
         const int why = errno;
         const auto task = proc_status(tid);
@@ -65,7 +67,7 @@ Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> space) {
         auto own = AddressSpace::open(tid);
         if (!own.ok()) {
           trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-          given_up_.insert(tid);
+          late.let_go(tid);
           return std::move(own).error();
         }
         space = *std::move(own);
@@ -132,14 +134,14 @@ Status Tracer::await_seized(const AddressSpace& space) {
   }
 }
 
-/// All of them run on, those that have not stopped yet once they have.
-void Tracer::give_up_attaching(const AddressSpace& space) {
+/// All of this memory run on, those that have not stopped yet once they have.
+void Tracer::give_up_threads(const AddressSpace& space) {
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space) continue;
     if (thread->run == Run::Stopped)
       detach_thread(*thread, signal_for_detach(*thread));
     else if (thread->run != Run::Exiting)
-      given_up_.insert(thread->tid);
+      late.let_go(*thread);
   }
   std::vector<Pid> gone;
   for (const auto& [pid, process] : processes_)
@@ -159,13 +161,13 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
   TW_RETURN_IF_ERROR(prepare());
   careful_ = has_foreign_children();
-  release_late();
+  late.release();
   auto process = seize(pid, nullptr);
   if (!process.ok()) return std::move(process).error();
   const std::shared_ptr<AddressSpace> space = (*process)->space;
   const auto stop = [&]() -> Status {
     if (Status stopped = await_seized(*space); !stopped) {
-      give_up_attaching(*space);
+      give_up_threads(*space);
       return stopped;
     }
     one_by_one.on() ? one_by_one.hold_all() : stop_all();
@@ -200,11 +202,14 @@ int Tracer::signal_for_detach(Thread& thread) {
   return program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
 }
 
-/// Nobody debugs this memory any more: everything of ours goes, all its processes run on.
+/// Nobody debugs this memory any more: everything of ours goes, all its processes run on. Those
+/// inside vfork mostly come out soon, since their children run freely now; whoever does not is let
+/// go once it stops, or by the kernel when we end. Code that it may come back into stays.
 void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
   fast.release(space);
   space->remove_all();
-  if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
+  if (!late.may_return_into_ours(*space))
+    if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
   std::vector<Tid> waiting;
   for (Thread* thread : all_threads()) {
     if (thread->process->space != space) continue;
@@ -213,8 +218,12 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
     if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*thread));
   }
   see_off();
-  for (const Tid tid : waiting)  // their children run freely now
-    if (await_stop(tid)) go(*find(tid));
+  const Nudger::Wait nudged(nudger_);
+  for (Patience patience(kVforkNs, gives_up); const Tid tid : waiting) {
+    patience.over();
+    if (await_within(tid, kVforkNs - patience.waited_ns()) == Waited::Stopped) go(*find(tid));
+  }
+  give_up_threads(*space);
 }
 
 /// Children that share memory with nobody who is debugged.
@@ -278,8 +287,14 @@ Status Tracer::kill(Pid pid) {
   careful_ = has_foreign_children();
   if (::kill(static_cast<pid_t>(pid), SIGKILL) != 0)
     return errno_error(fmt::format("kill process {}", pid), Errc::Target);
-  while (find_process(pid) == process)
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(kKillNs, gives_up, kKillAtEndNs);
+  while (find_process(pid) == process) {
+    if (patience.over())
+      return {Errc::Target,
+              fmt::format("process {} was killed, but does not end: it waits in the kernel", pid)};
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
+  }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   one_by_one.forget_ends();
   return {};

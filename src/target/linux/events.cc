@@ -8,6 +8,8 @@
 namespace tracewell::target::live {
 
 Decision Tracer::decide(Thread& thread, bool parking) {
+  if (std::exchange(thread.unlisted, false) && handler != nullptr && thread.process->space->fast)
+    handler->on_thread(fast.base_of(thread));
   const int told = stop_event(thread.status);
   // All of these come in the middle of a system call, whose entry may not have been watched.
   if (told != 0 && told != kEventStop) thread.inside_call = true;

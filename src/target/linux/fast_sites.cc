@@ -30,6 +30,7 @@ constexpr uint64_t kMaskBytes = 8;
 constexpr int64_t kErrnoMax = 4095;
 constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 constexpr uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE, of Linux 5.14
+constexpr int64_t kAbandonNs = 2 * kSecond;
 constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
 
 uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
@@ -287,7 +288,10 @@ std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
     return one.pid == pid || (process != nullptr && one.beside && one.space == process->space);
   };
   for (Thread* const thread : tracer_.all_threads())
-    if (in_it(*thread->process) && thread->run == Run::Stopped) out.push_back(base_of(*thread));
+    if (in_it(*thread->process) && thread->run != Run::Exiting) {
+      thread->unlisted = thread->run != Run::Stopped;
+      if (!thread->unlisted) out.push_back(base_of(*thread));
+    }
   return out;
 }
 
@@ -362,7 +366,7 @@ bool LiveFastSites::is_as_before(Pid pid, uint64_t address) {
 void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   if (!space->fast) return;
   space->fast->unwanted = true;
-  bool inside = false;
+  bool inside = tracer_.late.may_return_into_ours(*space);
   // A stop that nobody has decided about yet is as good as running.
   for (const Thread* thread : tracer_.all_threads())
     if (thread->process->space == space &&
@@ -406,7 +410,8 @@ void LiveFastSites::abandon(Process& process) {
   for (Thread* thread : tracer_.threads_of(process)) {
     if (thread->run != Run::Running && thread->run != Run::Listening) continue;
     tracer_.ask_to_stop(*thread);
-    (void)tracer_.await_stop(thread->tid);
+    if (tracer_.await_within(thread->tid, kAbandonNs) == Waited::GaveUp)
+      tracer_.late.give_up(*thread, '?');
   }
   process.space->fast->remove_all();
   process.space->fast->unwanted = true;

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kNudgePeriod{20};
 constexpr int kIdleRounds = 50;  // without a wait, until the thread sleeps
-constexpr int64_t kQuitNs = 500 * kMilli;
 
 }  // namespace
 
@@ -70,7 +69,7 @@ bool Patience::over() {
   if (start_ == 0) start_ = now_;
   if (!quitting_ && quits_ && quits_()) {
     quitting_ = true;
-    ns_ = std::min(ns_, now_ - start_ + kQuitNs);
+    ns_ = std::min(ns_, now_ - start_ + quit_ns_);
   }
   return now_ - start_ >= ns_;
 }

@@ -57,7 +57,9 @@ class Nudger {
 /// A bound of time, which a signal to quit makes short.
 class Patience {
  public:
-  Patience(int64_t ns, const std::function<bool()>& quits) : quits_(quits), ns_(ns) {}
+  static constexpr int64_t kQuitNs = 500 * kMilli;
+  Patience(int64_t ns, const std::function<bool()>& quits, int64_t quit_ns = kQuitNs)
+      : quits_(quits), ns_(ns), quit_ns_(quit_ns) {}
   /// The first call sets the clock going.
   bool over();
   /// Since the first call.
@@ -66,7 +68,7 @@ class Patience {
 
  private:
   const std::function<bool()>& quits_;
-  int64_t ns_, start_ = 0, now_ = 0;
+  int64_t ns_, quit_ns_, start_ = 0, now_ = 0;
   bool quitting_ = false;
 };
 

@@ -37,6 +37,9 @@ Side system_call_side(Tid tid) {
   return info[0] == 1 ? Side::Entry : info[0] == 2 ? Side::Exit : Side::Unknown;
 }
 
+/// A system call is entered at once, unless its code cannot even be fetched.
+constexpr int64_t kEntryNs = 2 * kSecond;
+
 }  // namespace
 
 /// The others must not run past the address while the original is there.
@@ -70,9 +73,14 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   (void)space->expose(address, true);
   thread.in_system_call = true;
   start(thread, false, 0);
-  const bool stopped = await_stop(thread.tid);
+  const Waited waited = await_within(thread.tid, kEntryNs);
   (void)space->expose(address, false);
-  if (!stopped) return;
+  if (waited == Waited::Gone) return;
+  if (waited == Waited::GaveUp) {  // such as where the code cannot be fetched
+    thread.in_system_call = false;
+    thread.skip = address;
+    return late.give_up(thread, '?');
+  }
   if (stop_event(thread.status) != 0 || stop_signal(thread.status) != kSyscallStop) {
     thread.in_system_call = false;  // something else came first
     if (regs(thread).rip == address) thread.skip = address;

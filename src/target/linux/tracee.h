@@ -24,6 +24,7 @@ enum class Run : uint8_t {
   Running,
   Listening,  // stopped by job control; tells when that ends (PTRACE_LISTEN)
   VforkWait,  // in the kernel until its vfork child runs another program; cannot be stopped
+  Late,       // asked to stop, but waits in the kernel: see late.h
   Exiting,    // past its last instruction; a leader may stay so for long
 };
 
@@ -53,6 +54,7 @@ struct Thread {
   bool fresh = false;  // nobody has looked at `status` yet
   bool begun = false;  // its first stop is behind it
   bool asked = false;  // to stop, since its last stop
+  bool unlisted = false;  // FastSites::threads() did not tell of it
   bool left_group_stop = false;  // by us, for a moment: to be led back
 
   user_regs_struct regs{};

@@ -16,9 +16,9 @@
 
 #include "target/linux/bell.h"
 #include "target/linux/fast_sites.h"
+#include "target/linux/late.h"
 #include "target/linux/linux_target.h"
 #include "target/linux/one_by_one.h"
-#include "target/linux/patience.h"
 #include "target/linux/ptrace.h"
 #include "target/linux/registers.h"
 #include "target/linux/terminal.h"
@@ -61,11 +61,9 @@ class Tracer {
   void note(Tid tid, int status);
   void note_unborn(Tid tid, int status);
   bool await_stop(Tid tid);  // blocks until this thread stands still or is gone
-  /// The same with a bound: it has neither stopped nor ended for so long, or for a moment when we
-  /// are to end (gives_up). It may do so later.
+  /// With a bound, which is a moment when we are to end (gives_up). It may stop later.
   Waited await_within(Tid tid, int64_t patience_ns);
-  bool release_late();       // Processes::release_late()
-  void see_off();  // blocks until those that were killed as they were let go have ended
+  void see_off();  // waits until those that were killed as they were let go have ended
   void ring() { bell_.ring(); }
   Status prepare();
 
@@ -128,6 +126,7 @@ class Tracer {
   Status remove_hardware(Process& process, Breakpoints::Kind kind, uint64_t at, uint32_t size);
   void load_debug_registers(Thread& thread);
   void clear_debug_registers(Thread& thread);
+  void renew_debug_registers(Thread& thread);
 
   // --- beginning and end (launch.cc, attach.cc)
   Result<StopEvent> launch(const Processes::LaunchOptions& options);
@@ -137,6 +136,7 @@ class Tracer {
 
   OneByOne one_by_one{*this};  // non-stop
   LiveFastSites fast{*this};
+  Late late{*this};
   HitHandler* handler = nullptr;
   BreakpointFilter* filter = nullptr;
   std::function<bool()> gives_up;  // is what takes long to be left off?
@@ -147,6 +147,7 @@ class Tracer {
 
  private:
   friend class Hit;
+  friend class Late;
   friend class LiveFastSites;
   friend class OneByOne;
   Came take_status(Tid tid);
@@ -176,7 +177,7 @@ class Tracer {
   Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> space);
   bool seize_sharers(Pid pid, std::set<Pid>& refused);
   Status await_seized(const AddressSpace& space);
-  void give_up_attaching(const AddressSpace& space);
+  void give_up_threads(const AddressSpace& space);
   int signal_for_detach(Thread& thread);
 
   LinuxOptions options_;
@@ -193,7 +194,6 @@ class Tracer {
   std::map<Tid, int> early_;          // stops of children whose birth was not told yet
   std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::set<Tid> dying_;               // killed as they were let go: their end is still to come
-  std::set<Tid> given_up_;            // let go once they stop, which may be never
   std::vector<Pid> let_go_;           // our own children that we do not trace any more
   std::vector<uint8_t> xsave_, block_;
   bool interrupt_wanted_ = false, last_gone_32_bit_ = false;
