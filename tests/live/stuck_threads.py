@@ -107,6 +107,4 @@ def main():
         it_is_detached(how)
 
 
-if True:
-    import faulthandler; faulthandler.dump_traceback_later(12)
 main()

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/seize.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -39,6 +40,17 @@ constexpr int64_t kPatienceNs = 10 * kSecond;  // with a thread that cannot stop
 constexpr int64_t kVforkNs = kSecond;          // with children of vfork that run freely
 constexpr int64_t kKillNs = 10 * kSecond, kKillAtEndNs = 2 * kSecond;
 constexpr int64_t kPauseMaxNs = 2'000'000;
+constexpr int kTries = 10;  // in the moment when exec changes who has the process's id
+
+void pause_for(int64_t ns) {
+  const timespec time{0, ns};
+  nanosleep(&time, nullptr);
+}
+
+bool is_free(Pid pid) {
+  const auto status = proc_status(pid);
+  return status && status->tracer == 0 && status->state != 'Z' && status->state != 'X';
+}
 
 }  // namespace
 
@@ -48,32 +60,57 @@ uint64_t Tracer::trace_options(bool launched) const {
          (launched ? PTRACE_O_EXITKILL : 0);
 }
 
-/// All threads of a process, whose memory is `space`, or its own if that is null.
-Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> space) {
-  Process* process = nullptr;
+/// One that the process had before it called exec, whose id the caller of that has now. We are not
+/// told, since we did not trace that one.
+bool Tracer::is_replaced(const Thread& leader) {
+  return leader.run == Run::Exiting && leader.tid == leader.process->pid && is_free(leader.tid);
+}
+
+/// 0, or why not. What happens to those that we have already is taken note of while it waits.
+int Tracer::seize_patiently(Tid tid, Patience& patience) {
+  for (;;) {
+    const int why = seize_thread(nudger_, tid, trace_options(false));
+    if (why != EINTR || patience.over()) return why;
+    while (wait_once(false)) {
+    }
+  }
+}
+
+/// All threads of a process, whose memory is `shared`, or its own if that is null.
+Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> shared, Patience& patience) {
+  int refused = ESRCH;
+  std::optional<Error> unreadable;
   for (bool found = true; found;) {  // threads may start others meanwhile
     found = false;
     for (const Tid tid : task_ids(pid)) {
-      if (find(tid) != nullptr) continue;
+      if (const Thread* known = find(tid)) {
+        if (!is_replaced(*known)) continue;
+        remove_process(pid);
+      }
       const bool ours = late.take_back(tid);  // it has not stopped since, and may now
-      if (!ours && trace(PTRACE_SEIZE, tid, 0, trace_options(false)) != 0) {
-        const int why = errno;
+      const int why = ours ? 0 : seize_patiently(tid, patience);
+      Process* process = find_process(pid);
+      if (why == EINTR) {
+        if (process != nullptr) give_up_threads(*process->space);
+        return {Errc::Target,
+                fmt::format("cannot attach to process {}: it is about to run another program "
+                            "(exec), and does not get there", pid)};
+      }
+      if (why != 0) {
         const auto task = proc_status(tid);
         if (why == ESRCH || !task || task->state == 'Z' || task->state == 'X') continue;
-        if (process == nullptr) return why_not(pid, why);
-        continue;  // a new thread, attached with the one that started it
-      }
-      if (!space) {
-        auto own = AddressSpace::open(tid);
-        if (!own.ok()) {
-          trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-          late.let_go(tid);
-          return std::move(own).error();
-        }
-        space = *std::move(own);
+        refused = why;
+        continue;  // a new thread, attached with the one that started it; or all are refused
       }
       if (process == nullptr) {
-        process = &add_process(pid, space);
+        auto space = shared ? Result(shared) : AddressSpace::open(tid);
+        if (!space.ok()) {
+          trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
+          late.let_go(tid);
+          unreadable = std::move(space).error();  // it ends; another one may not
+          continue;
+        }
+        process = &add_process(pid, *std::move(space));
         process->attached = true;
       }
       Thread& thread = add_thread(*process, tid);
@@ -81,15 +118,16 @@ Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> space) {
       thread.begun = true;
       found = true;
     }
+    if (found && patience.over() && patience.quitting()) break;
   }
-  if (process == nullptr) return why_not(pid, ESRCH);
-  return process;
+  if (Process* process = find_process(pid)) return process;
+  return unreadable ? *unreadable : why_not(pid, refused);
 }
 
 /// Processes that share the memory of one that stands still: they run its patched code. True: look
 /// again once they stand still, for what they have started before. A child is left alone until its
 /// parent stands: it may be inside vfork, and stand only when the child is through.
-bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused) {
+bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused, Patience& patience) {
   const Thread* first = first_thread(pid);
   if (first == nullptr) return false;
   std::map<Pid, Pid> parents;
@@ -100,7 +138,7 @@ bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused) {
   }
   for (const auto& [other, parent] : parents) {
     if (parents.contains(parent)) continue;
-    auto sharer = seize(other, first->process->space);
+    auto sharer = seize(other, first->process->space, patience);
     if (sharer.ok()) (*sharer)->hidden = true;
     else refused.insert(other);
   }
@@ -127,8 +165,7 @@ Status Tracer::await_seized(const AddressSpace& space) {
               fmt::format("cannot attach to process {}: its thread {} waits in the kernel and "
                           "cannot be stopped (state D), as inside vfork(2) until the child goes on",
                           moving->process->pid, moving->tid)};
-    const timespec time{0, pause};
-    nanosleep(&time, nullptr);
+    pause_for(pause);
     while (wait_once(false)) {
     }
   }
@@ -140,13 +177,48 @@ void Tracer::give_up_threads(const AddressSpace& space) {
     if (thread->process->space.get() != &space) continue;
     if (thread->run == Run::Stopped)
       detach_thread(*thread, signal_for_detach(*thread));
-    else if (thread->run != Run::Exiting)
+    else if (thread->run != Run::Exiting) {
+      ask_to_stop(*thread);
       late.let_go(*thread);
+    }
   }
   std::vector<Pid> gone;
   for (const auto& [pid, process] : processes_)
     if (process->space.get() == &space) gone.push_back(pid);
   for (const Pid pid : gone) remove_process(pid);
+}
+
+/// It may run another program meanwhile.
+Status Tracer::seize_and_stop(Pid pid) {
+  Patience patience(kPatienceNs, gives_up);
+  const auto stop = [&]() -> Status {
+    const Process* process = find_process(pid);
+    const auto space = process != nullptr ? process->space : nullptr;
+    if (!space) return {};
+    if (Status stopped = await_seized(*space); !stopped) {
+      give_up_threads(*space);
+      return stopped;
+    }
+    one_by_one.on() ? one_by_one.hold_all() : stop_all();
+    return {};
+  };
+  int left = kTries;
+  do {
+    auto seized = seize(pid, nullptr, patience);
+    for (; !seized.ok() && (late.is_leaving(pid) || is_free(pid)) && left > 0; --left) {
+      if (patience.over()) break;
+      pause_for(kPauseMaxNs);
+      while (wait_once(false)) {
+      }
+      seized = seize(pid, nullptr, patience);
+    }
+    TW_RETURN_IF_ERROR(seized);
+    TW_RETURN_IF_ERROR(stop());
+    // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
+    for (std::set<Pid> refused; seize_sharers(pid, refused, patience);) TW_RETURN_IF_ERROR(stop());
+    if (first_thread(pid) != nullptr) return {};
+  } while (find(pid) != nullptr && is_replaced(*find(pid)) && !patience.over());
+  return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
 }
 
 Result<StopEvent> Tracer::attach(Pid pid) {
@@ -162,22 +234,12 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   TW_RETURN_IF_ERROR(prepare());
   careful_ = has_foreign_children();
   late.release();
-  auto process = seize(pid, nullptr);
-  if (!process.ok()) return std::move(process).error();
-  const std::shared_ptr<AddressSpace> space = (*process)->space;
-  const auto stop = [&]() -> Status {
-    if (Status stopped = await_seized(*space); !stopped) {
-      give_up_threads(*space);
-      return stopped;
-    }
-    one_by_one.on() ? one_by_one.hold_all() : stop_all();
-    return {};
-  };
-  TW_RETURN_IF_ERROR(stop());
-  // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
-  for (std::set<Pid> refused; seize_sharers(pid, refused);) TW_RETURN_IF_ERROR(stop());
+  if (Status stopped = seize_and_stop(pid); !stopped) {
+    std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+    return stopped.error();
+  }
+  std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   Thread* first = first_thread(pid);
-  if (first == nullptr) return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
   last_told_ = first->tid;
   if (one_by_one.on()) {  // it runs on until it is asked to stop

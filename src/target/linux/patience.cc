@@ -29,7 +29,11 @@ Nudger::~Nudger() {
   thread_.join();
 }
 
-void Nudger::begin() {
+void Nudger::begin(bool knocked) {
+  if (knocked) {
+    waiter_ = pthread_self();
+    knocks_ = true;
+  }
   if (waits_++ > 0) return;
   waiting_ = true;
   if (!thread_.joinable()) {
@@ -45,7 +49,8 @@ void Nudger::begin() {
   changed_.notify_one();
 }
 
-void Nudger::end() {
+void Nudger::end(bool knocked) {
+  if (knocked) knocks_ = false;
   if (--waits_ == 0) waiting_ = false;
 }
 
@@ -59,7 +64,8 @@ void Nudger::run() {
       idle = 0;
     }
     if (changed_.wait_for(lock, kNudgePeriod, [this] { return ended_; })) return;
-    if (waiting_) bell_.nudge();
+    if (knocks_) pthread_kill(waiter_, kKnock);
+    else if (waiting_) bell_.nudge();
     idle = waiting_ ? 0 : idle + 1;
   }
 }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -21,9 +22,12 @@ constexpr int64_t kSecond = 1000 * kMilli;
 
 int64_t monotonic_ns();
 
-/// While one of its Waits lives, wait_once(true) returns every few milliseconds.
+/// While one of its Waits lives, wait_once(true) returns every few milliseconds, and the waiting
+/// thread gets a signal if it is to be knocked.
 class Nudger {
  public:
+  static constexpr int kKnock = SIGURG;  // which does nothing where nobody has a handler
+
   explicit Nudger(Bell& bell) : bell_(bell) {}
   ~Nudger();
   Nudger(const Nudger&) = delete;
@@ -31,23 +35,27 @@ class Nudger {
 
   class Wait {
    public:
-    explicit Wait(Nudger& nudger) : nudger_(nudger) { nudger_.begin(); }
-    ~Wait() { nudger_.end(); }
+    explicit Wait(Nudger& nudger, bool knocked = false) : nudger_(nudger), knocked_(knocked) {
+      nudger_.begin(knocked_);
+    }
+    ~Wait() { nudger_.end(knocked_); }
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
 
    private:
     Nudger& nudger_;
+    bool knocked_;
   };
 
  private:
-  void begin();
-  void end();
+  void begin(bool knocked);
+  void end(bool knocked);
   void run();
 
   Bell& bell_;
   int waits_ = 0;
-  std::atomic<bool> waiting_{false}, asleep_{false};
+  std::atomic<bool> waiting_{false}, knocks_{false}, asleep_{false};
+  pthread_t waiter_{};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;

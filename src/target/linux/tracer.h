@@ -174,8 +174,11 @@ class Tracer {
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans();
   void release_unborn(const AddressSpace& parent);
-  Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> space);
-  bool seize_sharers(Pid pid, std::set<Pid>& refused);
+  static bool is_replaced(const Thread& leader);
+  int seize_patiently(Tid tid, Patience& patience);
+  Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared, Patience& patience);
+  bool seize_sharers(Pid pid, std::set<Pid>& refused, Patience& patience);
+  Status seize_and_stop(Pid pid);
   Status await_seized(const AddressSpace& space);
   void give_up_threads(const AddressSpace& space);
   int signal_for_detach(Thread& thread);
