@@ -78,10 +78,21 @@ bool has_room_for(Pid pid, uint64_t bytes) {
   return bytes <= (most.rlim_cur - std::min<uint64_t>(most.rlim_cur, used)) / kShare;
 }
 
+/// The signals of a set, such as SigCgt.
+uint64_t signals_of(const std::string& status, std::string_view name) {
+  const size_t at = status.find(name);
+  return at == std::string::npos ? 0
+                                 : std::strtoull(status.c_str() + at + name.size(), nullptr, 16);
+}
+
+constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
+
+/// By seccomp; or by Syscall User Dispatch, which no file shows, but who uses it handles SIGSYS.
 bool filters_calls(const std::string& status) {
   constexpr std::string_view kName = "Seccomp:\t";
   const size_t at = status.find(kName);
-  return at != std::string::npos && status[at + kName.size()] != '0';
+  if (at != std::string::npos && status[at + kName.size()] != '0') return true;
+  return (signals_of(status, "SigCgt:") & bit_of(SIGSYS)) != 0;
 }
 
 /// The kernel resets the handler of a fault's signal that a thread blocks or ignores; one that has
@@ -89,13 +100,8 @@ bool filters_calls(const std::string& status) {
 /// that blocks it does so no more after a fault. That is little, and much is blocked for a moment:
 /// the C library does it whenever it makes a thread or a process.
 bool forbids_faults(const std::string& status) {
-  uint64_t held = 0;
-  for (const std::string_view name : {"SigIgn:", "SigCgt:"}) {
-    const size_t at = status.find(name);
-    if (at != std::string::npos)
-      held |= std::strtoull(status.c_str() + at + name.size(), nullptr, 16);
-  }
-  return (held & (uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1))) != 0;
+  const uint64_t held = signals_of(status, "SigIgn:") | signals_of(status, "SigCgt:");
+  return (held & (bit_of(SIGSEGV) | bit_of(SIGBUS))) != 0;
 }
 
 }  // namespace
@@ -133,8 +139,8 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   FastSites::Processor out;
   for (const Tid tid : task_ids(pid)) {
     const auto status = read_proc(tid, "status");
-    if (status && filters_calls(*status))
-      return {Errc::Unsupported, "its system calls are filtered (seccomp)"};
+    if ((status && filters_calls(*status)) || call_dispatch(tid))
+      return {Errc::Unsupported, "its system calls are filtered (seccomp, SIGSYS)"};
     out.faults_do_harm |= status && forbids_faults(*status);
   }
   out.time_stamps = has_even_time_stamps();

@@ -49,7 +49,11 @@ void Late::tell(const std::string& text) {
   tracer_.options_.notice(last ? "more threads do not stop, which is not told any more" : text);
 }
 
-void Late::taken_in(Thread& thread) { tracer_.renew_debug_registers(thread); }
+bool Late::take_in(Thread& thread, int status) {
+  if (thread.lent && !tracer_.take_back(thread, status)) return false;
+  tracer_.renew_debug_registers(thread);
+  return true;
+}
 
 void Late::look_again(Thread& thread) {
   if (thread.run != Run::Late || tracer_.take_status(thread.tid) != Came::Status) return;

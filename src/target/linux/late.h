@@ -29,8 +29,8 @@ class Late {
   bool look(Patience& patience, const std::function<bool(const Thread&)>& waited_for);
   /// It becomes Run::Late: nobody waits for it, and it is taken in again once it stops.
   void give_up(Thread& thread, char state);
-  /// A stop of one that was given up, before anybody looks at it.
-  void taken_in(Thread& thread);
+  /// A stop of one that was given up, before anybody looks at it. False: it goes on to another.
+  bool take_in(Thread& thread, int status);
   /// If it has stopped since, while everything stands still, it stands like the others.
   void look_again(Thread& thread);
   struct Place {

@@ -17,6 +17,7 @@
 namespace tracewell::target::live {
 
 struct Process;
+struct Lent;
 
 enum class Run : uint8_t {
   Starting,   // new, its first stop is still to come
@@ -89,6 +90,7 @@ struct Thread {
   /// The debugger's breakpoint at `skip` or `restart` was hit too, and is not to be told.
   bool decided = false;
   std::vector<HandlerReturn> returns;
+  std::shared_ptr<Lent> lent;  // runs a system call for us: what it is to have again
 
   bool watches_system_calls() const;
 };

@@ -117,6 +117,7 @@ class Tracer {
   Status remove_site(Pid pid, uint64_t address);
   void prepare_copy(Thread& thread, uint64_t address, Patch& patch);
   Result<int64_t> remote_system_call(Thread& thread, const uint64_t (&call)[7]);
+  bool take_back(Thread& thread, int status);
   Arena* arena_near(Thread& thread, uint64_t address);
   void unmap_arenas(Thread& thread);
   Thread* injectable(AddressSpace& space);
@@ -173,6 +174,9 @@ class Tracer {
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans();
+  Status lend(Thread& thread);
+  bool run_lent(Thread& thread);
+  void give_back(Thread& thread);
   void release_unborn(const AddressSpace& parent);
   static bool is_replaced(const Thread& leader);
   int seize_patiently(Tid tid, Patience& patience);

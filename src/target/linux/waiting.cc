@@ -94,7 +94,9 @@ void Tracer::note(Tid tid, int status) {
     trace(PTRACE_CONT, tid, 0, uint64_t{0});
     return;
   }
-  if (std::exchange(thread->run, Run::Stopped) == Run::Late) late.taken_in(*thread);
+  if (thread->run == Run::Late && !late.take_in(*thread, status)) return;
+  thread->run = Run::Stopped;
+  thread->regs_state = Thread::Registers::Unknown;
   thread->status = status;
   thread->fresh = true;
   ready_.push_back(tid);
