@@ -52,7 +52,39 @@ bool is_free(Pid pid) {
   return status && status->tracer == 0 && status->state != 'Z' && status->state != 'X';
 }
 
+/// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
+/// has decided about.
+int signal_for_detach(const Tracer& tracer, Thread& thread) {
+  if (!is_signal_stop(thread.status)) {
+    if (thread.deferred_signal != 0)
+      tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
+    return 0;
+  }
+  if (thread.deferred_signal != 0) return thread.deferred_signal;
+  int signal = stop_signal(thread.status);
+  if (thread.pending)
+    signal = thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
+  return tracer.program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
+}
+
 }  // namespace
+
+/// What attaching to one process takes.
+class Attaching {
+ public:
+  explicit Attaching(Tracer& tracer) : tracer_(tracer), patience_(kPatienceNs, tracer.gives_up) {}
+  Status seize_and_stop(Pid pid);
+
+ private:
+  static bool is_replaced(const Thread& leader);
+  int seize_patiently(Tid tid);
+  Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared);
+  bool seize_sharers(Pid pid, std::set<Pid>& refused);
+  Status await_seized(const AddressSpace& space);
+
+  Tracer& tracer_;
+  Patience patience_;
+};
 
 uint64_t Tracer::trace_options(bool launched) const {
   return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
@@ -62,36 +94,36 @@ uint64_t Tracer::trace_options(bool launched) const {
 
 /// One that the process had before it called exec, whose id the caller of that has now. We are not
 /// told, since we did not trace that one.
-bool Tracer::is_replaced(const Thread& leader) {
+bool Attaching::is_replaced(const Thread& leader) {
   return leader.run == Run::Exiting && leader.tid == leader.process->pid && is_free(leader.tid);
 }
 
 /// 0, or why not. What happens to those that we have already is taken note of while it waits.
-int Tracer::seize_patiently(Tid tid, Patience& patience) {
+int Attaching::seize_patiently(Tid tid) {
   for (;;) {
-    const int why = seize_thread(nudger_, tid, trace_options(false));
-    if (why != EINTR || patience.over()) return why;
-    while (wait_once(false)) {
+    const int why = seize_thread(tracer_.nudger_, tid, tracer_.trace_options(false));
+    if (why != EINTR || patience_.over()) return why;
+    while (tracer_.wait_once(false)) {
     }
   }
 }
 
 /// All threads of a process, whose memory is `shared`, or its own if that is null.
-Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> shared, Patience& patience) {
+Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared) {
   int refused = ESRCH;
   std::optional<Error> unreadable;
   for (bool found = true; found;) {  // threads may start others meanwhile
     found = false;
     for (const Tid tid : task_ids(pid)) {
-      if (const Thread* known = find(tid)) {
+      if (const Thread* known = tracer_.find(tid)) {
         if (!is_replaced(*known)) continue;
-        remove_process(pid);
+        tracer_.remove_process(pid);
       }
-      const bool ours = late.take_back(tid);  // it has not stopped since, and may now
-      const int why = ours ? 0 : seize_patiently(tid, patience);
-      Process* process = find_process(pid);
+      const bool ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
+      const int why = ours ? 0 : seize_patiently(tid);
+      Process* process = tracer_.find_process(pid);
       if (why == EINTR) {
-        if (process != nullptr) give_up_threads(*process->space);
+        if (process != nullptr) tracer_.give_up_threads(*process->space);
         return {Errc::Target,
                 fmt::format("cannot attach to process {}: it is about to run another program "
                             "(exec), and does not get there", pid)};
@@ -106,39 +138,39 @@ Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> shared, Pa
         auto space = shared ? Result(shared) : AddressSpace::open(tid);
         if (!space.ok()) {
           trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-          late.let_go(tid);
+          tracer_.late.let_go(tid);
           unreadable = std::move(space).error();  // it ends; another one may not
           continue;
         }
-        process = &add_process(pid, *std::move(space));
+        process = &tracer_.add_process(pid, *std::move(space));
         process->attached = true;
       }
-      Thread& thread = add_thread(*process, tid);
+      Thread& thread = tracer_.add_thread(*process, tid);
       if (thread.run == Run::Starting) thread.run = Run::Running;
       thread.begun = true;
       found = true;
     }
-    if (found && patience.over() && patience.quitting()) break;
+    if (found && patience_.over() && patience_.quitting()) break;
   }
-  if (Process* process = find_process(pid)) return process;
+  if (Process* process = tracer_.find_process(pid)) return process;
   return unreadable ? *unreadable : why_not(pid, refused);
 }
 
 /// Processes that share the memory of one that stands still: they run its patched code. True: look
 /// again once they stand still, for what they have started before. A child is left alone until its
 /// parent stands: it may be inside vfork, and stand only when the child is through.
-bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused, Patience& patience) {
-  const Thread* first = first_thread(pid);
+bool Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
+  const Thread* first = tracer_.first_thread(pid);
   if (first == nullptr) return false;
   std::map<Pid, Pid> parents;
   for (const Pid other : process_ids()) {
-    if (find_process(other) != nullptr || refused.contains(other)) continue;
+    if (tracer_.find_process(other) != nullptr || refused.contains(other)) continue;
     if (syscall(SYS_kcmp, first->tid, other, KCMP_VM, 0, 0) != 0) continue;
     if (const auto status = proc_status(other)) parents[other] = status->parent;
   }
   for (const auto& [other, parent] : parents) {
     if (parents.contains(parent)) continue;
-    auto sharer = seize(other, first->process->space, patience);
+    auto sharer = seize(other, first->process->space);
     if (sharer.ok()) (*sharer)->hidden = true;
     else refused.insert(other);
   }
@@ -148,17 +180,18 @@ bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused, Patience& patience) 
 /// Until all threads of this memory have stopped. One that waits in the kernel and cannot be
 /// interrupted (inside vfork, or for a file system that does not answer) stops when that is over,
 /// which another user may have in hand.
-Status Tracer::await_seized(const AddressSpace& space) {
+Status Attaching::await_seized(const AddressSpace& space) {
   const int64_t until = monotonic_ns() + kPatienceNs;
   for (int64_t pause = 20'000;; pause = std::min(2 * pause, kPauseMaxNs)) {
     const Thread* moving = nullptr;
-    for (Thread* thread : all_threads()) {
+    for (Thread* thread : tracer_.all_threads()) {
       if (thread->process->space.get() != &space) continue;
-      if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
-      if (thread->run != Run::Stopped && thread->run != Run::Exiting) moving = thread;
+      const Run run = thread->run;
+      if (run == Run::Running || run == Run::Listening) tracer_.ask_to_stop(*thread);
+      if (run != Run::Stopped && run != Run::Exiting && run != Run::Late) moving = thread;
     }
     if (moving == nullptr) return {};
-    if (gives_up && gives_up()) return {Errc::Target, "the server is to end"};
+    if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
     const auto status = monotonic_ns() > until ? proc_status(moving->tid) : std::nullopt;
     if (status && status->state == 'D')
       return {Errc::Target,
@@ -166,9 +199,41 @@ Status Tracer::await_seized(const AddressSpace& space) {
                           "cannot be stopped (state D), as inside vfork(2) until the child goes on",
                           moving->process->pid, moving->tid)};
     pause_for(pause);
-    while (wait_once(false)) {
+    while (tracer_.wait_once(false)) {
     }
   }
+}
+
+/// It may run another program meanwhile.
+Status Attaching::seize_and_stop(Pid pid) {
+  const auto stop = [&]() -> Status {
+    const Process* process = tracer_.find_process(pid);
+    const auto space = process != nullptr ? process->space : nullptr;
+    if (!space) return {};
+    if (Status stopped = await_seized(*space); !stopped) {
+      tracer_.give_up_threads(*space);
+      return stopped;
+    }
+    tracer_.one_by_one.on() ? tracer_.one_by_one.hold_all() : tracer_.stop_all();
+    return {};
+  };
+  int left = kTries;
+  do {
+    auto seized = seize(pid, nullptr);
+    for (; !seized.ok() && (tracer_.late.is_leaving(pid) || is_free(pid)) && left > 0; --left) {
+      if (patience_.over()) break;
+      pause_for(kPauseMaxNs);
+      while (tracer_.wait_once(false)) {
+      }
+      seized = seize(pid, nullptr);
+    }
+    TW_RETURN_IF_ERROR(seized);
+    TW_RETURN_IF_ERROR(stop());
+    // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
+    for (std::set<Pid> refused; seize_sharers(pid, refused);) TW_RETURN_IF_ERROR(stop());
+    if (tracer_.first_thread(pid) != nullptr) return {};
+  } while (tracer_.find(pid) != nullptr && is_replaced(*tracer_.find(pid)) && !patience_.over());
+  return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
 }
 
 /// All of this memory run on, those that have not stopped yet once they have.
@@ -176,7 +241,7 @@ void Tracer::give_up_threads(const AddressSpace& space) {
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space) continue;
     if (thread->run == Run::Stopped)
-      detach_thread(*thread, signal_for_detach(*thread));
+      detach_thread(*thread, signal_for_detach(*this, *thread));
     else if (thread->run != Run::Exiting) {
       ask_to_stop(*thread);
       late.let_go(*thread);
@@ -186,39 +251,6 @@ void Tracer::give_up_threads(const AddressSpace& space) {
   for (const auto& [pid, process] : processes_)
     if (process->space.get() == &space) gone.push_back(pid);
   for (const Pid pid : gone) remove_process(pid);
-}
-
-/// It may run another program meanwhile.
-Status Tracer::seize_and_stop(Pid pid) {
-  Patience patience(kPatienceNs, gives_up);
-  const auto stop = [&]() -> Status {
-    const Process* process = find_process(pid);
-    const auto space = process != nullptr ? process->space : nullptr;
-    if (!space) return {};
-    if (Status stopped = await_seized(*space); !stopped) {
-      give_up_threads(*space);
-      return stopped;
-    }
-    one_by_one.on() ? one_by_one.hold_all() : stop_all();
-    return {};
-  };
-  int left = kTries;
-  do {
-    auto seized = seize(pid, nullptr, patience);
-    for (; !seized.ok() && (late.is_leaving(pid) || is_free(pid)) && left > 0; --left) {
-      if (patience.over()) break;
-      pause_for(kPauseMaxNs);
-      while (wait_once(false)) {
-      }
-      seized = seize(pid, nullptr, patience);
-    }
-    TW_RETURN_IF_ERROR(seized);
-    TW_RETURN_IF_ERROR(stop());
-    // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
-    for (std::set<Pid> refused; seize_sharers(pid, refused, patience);) TW_RETURN_IF_ERROR(stop());
-    if (first_thread(pid) != nullptr) return {};
-  } while (find(pid) != nullptr && is_replaced(*find(pid)) && !patience.over());
-  return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
 }
 
 Result<StopEvent> Tracer::attach(Pid pid) {
@@ -234,7 +266,7 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   TW_RETURN_IF_ERROR(prepare());
   careful_ = has_foreign_children();
   late.release();
-  if (Status stopped = seize_and_stop(pid); !stopped) {
+  if (Status stopped = Attaching(*this).seize_and_stop(pid); !stopped) {
     std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
     return stopped.error();
   }
@@ -247,21 +279,6 @@ Result<StopEvent> Tracer::attach(Pid pid) {
     one_by_one.let_on();
   }
   return event;
-}
-
-/// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
-/// has decided about.
-int Tracer::signal_for_detach(Thread& thread) {
-  if (!is_signal_stop(thread.status)) {
-    if (thread.deferred_signal != 0)
-      tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
-    return 0;
-  }
-  if (thread.deferred_signal != 0) return thread.deferred_signal;
-  int signal = stop_signal(thread.status);
-  if (thread.pending)
-    signal = thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
-  return program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
 }
 
 /// Nobody debugs this memory any more: everything of ours goes, all its processes run on. Those
@@ -277,7 +294,7 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
     if (thread->process->space != space) continue;
     thread->process->leaving = true;
     if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
-    if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*thread));
+    if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*this, *thread));
   }
   see_off();
   const Nudger::Wait nudged(nudger_);
@@ -333,7 +350,7 @@ Status Tracer::detach(Pid pid) {
       release(space);
     } else {
       for (Thread* thread : threads_of(*process))
-        if (thread->run == Run::Stopped) go(*thread, signal_for_detach(*thread));
+        if (thread->run == Run::Stopped) go(*thread, signal_for_detach(*this, *thread));
     }
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/lent.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -50,7 +51,7 @@ void Late::tell(const std::string& text) {
 }
 
 bool Late::take_in(Thread& thread, int status) {
-  if (thread.lent && !tracer_.take_back(thread, status)) return false;
+  if (thread.lent && !Lent::take_back(tracer_, thread, status)) return false;
   tracer_.renew_debug_registers(thread);
   return true;
 }

@@ -71,7 +71,8 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   if (decision.event) {
     tracer_.settle(thread);
     // The child may be looked at, or told to run, as soon as it is known.
-    if (decision.event->child_pid != 0) (void)tracer_.await_within(decision.event->child_pid, kBirthNs);
+    if (decision.event->child_pid != 0)
+      (void)tracer_.await_within(decision.event->child_pid, kBirthNs);
     if (thread.resumed) return stopped(thread, *std::move(decision.event));
     thread.pending = std::move(decision.event);  // it was told to stand still already
     return std::nullopt;

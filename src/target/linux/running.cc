@@ -14,20 +14,20 @@ namespace {
 // how long for those). One that is about to run on a busy machine stops at once, then.
 constexpr int64_t kStopNs = 10 * kSecond, kStopAtEndNs = 5 * kSecond;
 
+/// A signal can be handed over only where one was about to be delivered. Elsewhere it is sent, and
+/// passed when it comes back as a stop: the result is 0 then.
+int deliverable(Thread& thread, int signal) {
+  if (signal == 0 || is_signal_stop(thread.status)) return signal;
+  thread.injected = signal;
+  tgkill(thread.process->pid, thread.tid, signal);
+  return 0;
+}
+
 }  // namespace
 
 bool Tracer::wants_step(const Thread& thread) const {
   return thread.trace_step ||
          (thread.resumed && thread.action != ResumeAction::Kind::Continue);
-}
-
-/// A signal can be handed over only where one was about to be delivered. Elsewhere it is sent, and
-/// passed when it comes back as a stop: the result is 0 then.
-int Tracer::deliverable(Thread& thread, int signal) {
-  if (signal == 0 || is_signal_stop(thread.status)) return signal;
-  thread.injected = signal;
-  tgkill(thread.process->pid, thread.tid, signal);
-  return 0;
 }
 
 /// An interrupt overtakes the SIGTRAP of an int3 or of a step that has just happened: the pc is

@@ -53,16 +53,14 @@ class Tracer {
   Status read_block(Thread& thread, std::span<uint8_t> block);
   Status write_block(Thread& thread, Bytes block);
   const RegisterMap& register_map(const Process& process) const;
-  /// Of a process that is gone: that of the last one.
-  const RegisterMap& register_map(Pid pid);
+  const RegisterMap& register_map(Pid pid);  // of one that is gone: that of the last one
 
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
   void note(Tid tid, int status);
   void note_unborn(Tid tid, int status);
   bool await_stop(Tid tid);  // blocks until this thread stands still or is gone
-  /// With a bound, which is a moment when we are to end (gives_up). It may stop later.
-  Waited await_within(Tid tid, int64_t patience_ns);
+  Waited await_within(Tid tid, int64_t patience_ns);  // which is a moment when we are to end
   void see_off();  // waits until those that were killed as they were let go have ended
   void ring() { bell_.ring(); }
   Status prepare();
@@ -117,7 +115,6 @@ class Tracer {
   Status remove_site(Pid pid, uint64_t address);
   void prepare_copy(Thread& thread, uint64_t address, Patch& patch);
   Result<int64_t> remote_system_call(Thread& thread, const uint64_t (&call)[7]);
-  bool take_back(Thread& thread, int status);
   Arena* arena_near(Thread& thread, uint64_t address);
   void unmap_arenas(Thread& thread);
   Thread* injectable(AddressSpace& space);
@@ -147,10 +144,12 @@ class Tracer {
   uint64_t trace_options(bool launched) const;
 
  private:
+  friend class Attaching;
   friend class Hit;
   friend class Late;
   friend class LiveFastSites;
   friend class OneByOne;
+  friend struct Lent;
   Came take_status(Tid tid);
   bool wait_once(bool block);
   void collect_ready();
@@ -169,23 +168,12 @@ class Tracer {
   void await_all_stopped();
   void start_resumed();
   bool wants_step(const Thread& thread) const;
-  int deliverable(Thread& thread, int signal);
   void system_call_left(Thread& thread);
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans();
-  Status lend(Thread& thread);
-  bool run_lent(Thread& thread);
-  void give_back(Thread& thread);
   void release_unborn(const AddressSpace& parent);
-  static bool is_replaced(const Thread& leader);
-  int seize_patiently(Tid tid, Patience& patience);
-  Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared, Patience& patience);
-  bool seize_sharers(Pid pid, std::set<Pid>& refused, Patience& patience);
-  Status seize_and_stop(Pid pid);
-  Status await_seized(const AddressSpace& space);
   void give_up_threads(const AddressSpace& space);
-  int signal_for_detach(Thread& thread);
 
   LinuxOptions options_;
   RegisterMap registers_64_{RegisterMap::Program::Bits64};
