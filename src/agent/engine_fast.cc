@@ -127,7 +127,8 @@ void Engine::on_still() {
   catch_up();
   if (!running_ || !fast_) return;
   if (change_ == FastTrace::Change::Filters)
-    tell("The program filters its system calls (seccomp): tracepoints are traps from now on");
+    tell("The program filters its system calls (seccomp, SIGSYS): tracepoints are traps from now "
+         "on");
   if (change_ == FastTrace::Change::Ticks)
     tell("A thread of the program may not read the time stamp counter (PR_SET_TSC): tracepoints "
          "are traps from now on");

@@ -442,7 +442,7 @@ FastTrace::Change FastTrace::look() {
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   if (now.filters_calls) {
     std::atomic_ref(area.confined).store(1);
-    forbidden_ = "its system calls are filtered (seccomp)";
+    forbidden_ = "its system calls are filtered (seccomp, SIGSYS)";
     return Change::Filters;
   }
   if (std::atomic_ref(area.ticks_denied).load() != 0) {

@@ -187,7 +187,9 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   auto transport = Transport::open(*comm, std::move(rules));
   if (!transport) return conventions.fail(transport.error());
 
-  const auto target = target::make_linux_target();
+  const auto target = target::make_linux_target({.notice = [&log](std::string_view line) {
+    log.notice(fmt::format("tracewell: {}", line));
+  }});
   target->facts()->give_up = [] { return quit_signal != 0; };
   auto first = first_process(*target, options, log);
   if (!first) return conventions.fail(first.error());

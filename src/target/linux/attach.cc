@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/seize.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -35,17 +36,55 @@ Error why_not(Pid pid, int why) {
   return error;
 }
 
-constexpr int64_t kNano = 1'000'000'000;
-constexpr int64_t kPatienceNs = 10 * kNano;  // with a thread that cannot stop
+constexpr int64_t kPatienceNs = 10 * kSecond;  // with a thread that cannot stop
+constexpr int64_t kVforkNs = kSecond;          // with children of vfork that run freely
+constexpr int64_t kKillNs = 10 * kSecond, kKillAtEndNs = 2 * kSecond;
 constexpr int64_t kPauseMaxNs = 2'000'000;
+constexpr int kTries = 10;  // in the moment when exec changes who has the process's id
 
-int64_t monotonic_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return int64_t{time.tv_sec} * kNano + time.tv_nsec;
+void pause_for(int64_t ns) {
+  const timespec time{0, ns};
+  nanosleep(&time, nullptr);
+}
+
+bool is_free(Pid pid) {
+  const auto status = proc_status(pid);
+  return status && status->tracer == 0 && status->state != 'Z' && status->state != 'X';
+}
+
+/// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
+/// has decided about.
+int signal_for_detach(const Tracer& tracer, Thread& thread) {
+  if (!is_signal_stop(thread.status)) {
+    if (thread.deferred_signal != 0)
+      tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
+    return 0;
+  }
+  if (thread.deferred_signal != 0) return thread.deferred_signal;
+  int signal = stop_signal(thread.status);
+  if (thread.pending)
+    signal = thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
+  return tracer.program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
 }
 
 }  // namespace
+
+/// What attaching to one process takes.
+class Attaching {
+ public:
+  explicit Attaching(Tracer& tracer) : tracer_(tracer), patience_(kPatienceNs, tracer.gives_up) {}
+  Status seize_and_stop(Pid pid);
+
+ private:
+  static bool is_replaced(const Thread& leader);
+  int seize_patiently(Tid tid);
+  Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared);
+  bool seize_sharers(Pid pid, std::set<Pid>& refused);
+  Status await_seized(const AddressSpace& space);
+
+  Tracer& tracer_;
+  Patience patience_;
+};
 
 uint64_t Tracer::trace_options(bool launched) const {
   return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
@@ -53,53 +92,79 @@ uint64_t Tracer::trace_options(bool launched) const {
          (launched ? PTRACE_O_EXITKILL : 0);
 }
 
-/// All threads of a process, whose memory is `space`, or its own if that is null.
-Result<Process*> Tracer::seize(Pid pid, std::shared_ptr<AddressSpace> space) {
-  Process* process = nullptr;
+/// One that the process had before it called exec, whose id the caller of that has now. We are not
+/// told, since we did not trace that one.
+bool Attaching::is_replaced(const Thread& leader) {
+  return leader.run == Run::Exiting && leader.tid == leader.process->pid && is_free(leader.tid);
+}
+
+/// 0, or why not. What happens to those that we have already is taken note of while it waits.
+int Attaching::seize_patiently(Tid tid) {
+  for (;;) {
+    const int why = seize_thread(tracer_.nudger_, tid, tracer_.trace_options(false));
+    if (why != EINTR || patience_.over()) return why;
+    while (tracer_.wait_once(false)) {
+    }
+  }
+}
+
+/// All threads of a process, whose memory is `shared`, or its own if that is null.
+Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared) {
+  int refused = ESRCH;
+  std::optional<Error> unreadable;
   for (bool found = true; found;) {  // threads may start others meanwhile
     found = false;
     for (const Tid tid : task_ids(pid)) {
-      if (find(tid) != nullptr) continue;
-      const bool ours = given_up_.erase(tid) != 0;  // it has not stopped since, and may now
-      if (!ours && trace(PTRACE_SEIZE, tid, 0, trace_options(false)) != 0) {
-        const int why = errno;
+      if (const Thread* known = tracer_.find(tid)) {
+        if (!is_replaced(*known)) continue;
+        tracer_.remove_process(pid);
+      }
+      const bool ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
+      const int why = ours ? 0 : seize_patiently(tid);
+      Process* process = tracer_.find_process(pid);
+      if (why == EINTR) {
+        if (process != nullptr) tracer_.give_up_threads(*process->space);
+        return {Errc::Target,
+                fmt::format("cannot attach to process {}: it is about to run another program "
+                            "(exec), and does not get there", pid)};
+      }
+      if (why != 0) {
         const auto task = proc_status(tid);
         if (why == ESRCH || !task || task->state == 'Z' || task->state == 'X') continue;
-        if (process == nullptr) return why_not(pid, why);
-        continue;  // a new thread, attached with the one that started it
-      }
-      if (!space) {
-        auto own = AddressSpace::open(tid);
-        if (!own.ok()) {
-          trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-          given_up_.insert(tid);
-          return std::move(own).error();
-        }
-        space = *std::move(own);
+        refused = why;
+        continue;  // a new thread, attached with the one that started it; or all are refused
       }
       if (process == nullptr) {
-        process = &add_process(pid, space);
+        auto space = shared ? Result(shared) : AddressSpace::open(tid);
+        if (!space.ok()) {
+          trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
+          tracer_.late.let_go(tid);
+          unreadable = std::move(space).error();  // it ends; another one may not
+          continue;
+        }
+        process = &tracer_.add_process(pid, *std::move(space));
         process->attached = true;
       }
-      Thread& thread = add_thread(*process, tid);
+      Thread& thread = tracer_.add_thread(*process, tid);
       if (thread.run == Run::Starting) thread.run = Run::Running;
       thread.begun = true;
       found = true;
     }
+    if (found && patience_.over() && patience_.quitting()) break;
   }
-  if (process == nullptr) return why_not(pid, ESRCH);
-  return process;
+  if (Process* process = tracer_.find_process(pid)) return process;
+  return unreadable ? *unreadable : why_not(pid, refused);
 }
 
 /// Processes that share the memory of one that stands still: they run its patched code. True: look
 /// again once they stand still, for what they have started before. A child is left alone until its
 /// parent stands: it may be inside vfork, and stand only when the child is through.
-bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused) {
-  const Thread* first = first_thread(pid);
+bool Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
+  const Thread* first = tracer_.first_thread(pid);
   if (first == nullptr) return false;
   std::map<Pid, Pid> parents;
   for (const Pid other : process_ids()) {
-    if (find_process(other) != nullptr || refused.contains(other)) continue;
+    if (tracer_.find_process(other) != nullptr || refused.contains(other)) continue;
     if (syscall(SYS_kcmp, first->tid, other, KCMP_VM, 0, 0) != 0) continue;
     if (const auto status = proc_status(other)) parents[other] = status->parent;
   }
@@ -115,38 +180,72 @@ bool Tracer::seize_sharers(Pid pid, std::set<Pid>& refused) {
 /// Until all threads of this memory have stopped. One that waits in the kernel and cannot be
 /// interrupted (inside vfork, or for a file system that does not answer) stops when that is over,
 /// which another user may have in hand.
-Status Tracer::await_seized(const AddressSpace& space) {
+Status Attaching::await_seized(const AddressSpace& space) {
   const int64_t until = monotonic_ns() + kPatienceNs;
   for (int64_t pause = 20'000;; pause = std::min(2 * pause, kPauseMaxNs)) {
     const Thread* moving = nullptr;
-    for (Thread* thread : all_threads()) {
+    for (Thread* thread : tracer_.all_threads()) {
       if (thread->process->space.get() != &space) continue;
-      if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
-      if (thread->run != Run::Stopped && thread->run != Run::Exiting) moving = thread;
+      const Run run = thread->run;
+      if (run == Run::Running || run == Run::Listening) tracer_.ask_to_stop(*thread);
+      if (run != Run::Stopped && run != Run::Exiting && run != Run::Late) moving = thread;
     }
     if (moving == nullptr) return {};
-    if (gives_up && gives_up()) return {Errc::Target, "the server is to end"};
+    if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
     const auto status = monotonic_ns() > until ? proc_status(moving->tid) : std::nullopt;
     if (status && status->state == 'D')
       return {Errc::Target,
               fmt::format("cannot attach to process {}: its thread {} waits in the kernel and "
                           "cannot be stopped (state D), as inside vfork(2) until the child goes on",
                           moving->process->pid, moving->tid)};
-    const timespec time{0, pause};
-    nanosleep(&time, nullptr);
-    while (wait_once(false)) {
+    pause_for(pause);
+    while (tracer_.wait_once(false)) {
     }
   }
 }
 
-/// All of them run on, those that have not stopped yet once they have.
-void Tracer::give_up_attaching(const AddressSpace& space) {
+/// It may run another program meanwhile.
+Status Attaching::seize_and_stop(Pid pid) {
+  const auto stop = [&]() -> Status {
+    const Process* process = tracer_.find_process(pid);
+    const auto space = process != nullptr ? process->space : nullptr;
+    if (!space) return {};
+    if (Status stopped = await_seized(*space); !stopped) {
+      tracer_.give_up_threads(*space);
+      return stopped;
+    }
+    tracer_.one_by_one.on() ? tracer_.one_by_one.hold_all() : tracer_.stop_all();
+    return {};
+  };
+  int left = kTries;
+  do {
+    auto seized = seize(pid, nullptr);
+    for (; !seized.ok() && (tracer_.late.is_leaving(pid) || is_free(pid)) && left > 0; --left) {
+      if (patience_.over()) break;
+      pause_for(kPauseMaxNs);
+      while (tracer_.wait_once(false)) {
+      }
+      seized = seize(pid, nullptr);
+    }
+    TW_RETURN_IF_ERROR(seized);
+    TW_RETURN_IF_ERROR(stop());
+    // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
+    for (std::set<Pid> refused; seize_sharers(pid, refused);) TW_RETURN_IF_ERROR(stop());
+    if (tracer_.first_thread(pid) != nullptr) return {};
+  } while (tracer_.find(pid) != nullptr && is_replaced(*tracer_.find(pid)) && !patience_.over());
+  return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
+}
+
+/// All of this memory run on, those that have not stopped yet once they have.
+void Tracer::give_up_threads(const AddressSpace& space) {
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space) continue;
     if (thread->run == Run::Stopped)
-      detach_thread(*thread, signal_for_detach(*thread));
-    else if (thread->run != Run::Exiting)
-      given_up_.insert(thread->tid);
+      detach_thread(*thread, signal_for_detach(*this, *thread));
+    else if (thread->run != Run::Exiting) {
+      ask_to_stop(*thread);
+      late.let_go(*thread);
+    }
   }
   std::vector<Pid> gone;
   for (const auto& [pid, process] : processes_)
@@ -166,23 +265,13 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
   TW_RETURN_IF_ERROR(prepare());
   careful_ = has_foreign_children();
-  release_late();
-  auto process = seize(pid, nullptr);
-  if (!process.ok()) return std::move(process).error();
-  const std::shared_ptr<AddressSpace> space = (*process)->space;
-  const auto stop = [&]() -> Status {
-    if (Status stopped = await_seized(*space); !stopped) {
-      give_up_attaching(*space);
-      return stopped;
-    }
-    one_by_one.on() ? one_by_one.hold_all() : stop_all();
-    return {};
-  };
-  TW_RETURN_IF_ERROR(stop());
-  // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
-  for (std::set<Pid> refused; seize_sharers(pid, refused);) TW_RETURN_IF_ERROR(stop());
+  late.release();
+  if (Status stopped = Attaching(*this).seize_and_stop(pid); !stopped) {
+    std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+    return stopped.error();
+  }
+  std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   Thread* first = first_thread(pid);
-  if (first == nullptr) return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
   last_told_ = first->tid;
   if (one_by_one.on()) {  // it runs on until it is asked to stop
@@ -192,37 +281,29 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   return event;
 }
 
-/// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
-/// has decided about.
-int Tracer::signal_for_detach(Thread& thread) {
-  if (!is_signal_stop(thread.status)) {
-    if (thread.deferred_signal != 0)
-      tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
-    return 0;
-  }
-  if (thread.deferred_signal != 0) return thread.deferred_signal;
-  int signal = stop_signal(thread.status);
-  if (thread.pending)
-    signal = thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
-  return program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
-}
-
-/// Nobody debugs this memory any more: everything of ours goes, all its processes run on.
+/// Nobody debugs this memory any more: everything of ours goes, all its processes run on. Those
+/// inside vfork mostly come out soon, since their children run freely now; whoever does not is let
+/// go once it stops, or by the kernel when we end. Code that it may come back into stays.
 void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
   fast.release(space);
   space->remove_all();
-  if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
+  if (!late.may_return_into_ours(*space))
+    if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
   std::vector<Tid> waiting;
   for (Thread* thread : all_threads()) {
     if (thread->process->space != space) continue;
     thread->process->leaving = true;
     if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
-    if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*thread));
+    if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*this, *thread));
   }
   see_off();
   fast.await_half_way(*space);
-  for (const Tid tid : waiting)  // their children run freely now
-    if (await_stop(tid)) go(*find(tid));
+  const Nudger::Wait nudged(nudger_);
+  for (Patience patience(kVforkNs, gives_up); const Tid tid : waiting) {
+    patience.over();
+    if (await_within(tid, kVforkNs - patience.waited_ns()) == Waited::Stopped) go(*find(tid));
+  }
+  give_up_threads(*space);
 }
 
 /// Children that share memory with nobody who is debugged.
@@ -270,7 +351,7 @@ Status Tracer::detach(Pid pid) {
       release(space);
     } else {
       for (Thread* thread : threads_of(*process))
-        if (thread->run == Run::Stopped) go(*thread, signal_for_detach(*thread));
+        if (thread->run == Run::Stopped) go(*thread, signal_for_detach(*this, *thread));
     }
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
@@ -286,8 +367,14 @@ Status Tracer::kill(Pid pid) {
   careful_ = has_foreign_children();
   if (::kill(static_cast<pid_t>(pid), SIGKILL) != 0)
     return errno_error(fmt::format("kill process {}", pid), Errc::Target);
-  while (find_process(pid) == process)
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(kKillNs, gives_up, kKillAtEndNs);
+  while (find_process(pid) == process) {
+    if (patience.over())
+      return {Errc::Target,
+              fmt::format("process {} was killed, but does not end: it waits in the kernel", pid)};
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
+  }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   one_by_one.forget_ends();
   return {};

@@ -48,6 +48,10 @@ Bell::~Bell() {
 
 void Bell::strike() {
   rung_ = true;
+  nudge();
+}
+
+void Bell::nudge() {
   if (const Pid pid = pid_; pid != 0) ::kill(static_cast<pid_t>(pid), SIGURG);
 }
 

@@ -28,6 +28,8 @@ class Bell {
     tick_ = true;
     strike();
   }
+  /// Ends a blocking waitpid(), and means nothing else.
+  void nudge();
   Pid pid() const { return pid_.load(); }
   /// Rung since the last call?
   /// `take_wake` and `take_tick` then say why.

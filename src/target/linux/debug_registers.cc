@@ -74,6 +74,9 @@ void Tracer::clear_debug_registers(Thread& thread) {
   if (in_use(thread.process->hardware)) load(thread.tid, {});
 }
 
+/// They may have changed while nobody could reach the thread.
+void Tracer::renew_debug_registers(Thread& thread) { load(thread.tid, thread.process->hardware); }
+
 Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_t size) {
   std::array<HardwareSlot, 4> slots = process.hardware;
   if (size == 0 && kind != Kind::Hardware) return {Errc::InvalidArgument, "nothing to watch"};

@@ -9,6 +9,8 @@
 namespace tracewell::target::live {
 
 Decision Tracer::decide(Thread& thread, bool parking) {
+  if (std::exchange(thread.unlisted, false) && handler != nullptr && thread.process->space->fast)
+    handler->on_thread(fast.base_of(thread));
   if (thread.half_way && thread.process->space->fast) {
     const bool decided = !thread.half_way->undecided;
     if (!fast.leave(thread)) return {};

@@ -29,6 +29,7 @@ constexpr uint64_t kMapBytes = 4096;
 constexpr int64_t kErrnoMax = 4095;
 constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 constexpr uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE, of Linux 5.14
+constexpr int64_t kAbandonNs = 2 * kSecond;
 
 uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
 
@@ -80,10 +81,21 @@ bool may_go_on(const Thread& thread) {
          thread.run == Run::Starting;
 }
 
+/// The signals of a set, such as SigCgt.
+uint64_t signals_of(const std::string& status, std::string_view name) {
+  const size_t at = status.find(name);
+  return at == std::string::npos ? 0
+                                 : std::strtoull(status.c_str() + at + name.size(), nullptr, 16);
+}
+
+constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
+
+/// By seccomp; or by Syscall User Dispatch, which no file shows, but who uses it handles SIGSYS.
 bool filters_calls(const std::string& status) {
   constexpr std::string_view kName = "Seccomp:\t";
   const size_t at = status.find(kName);
-  return at != std::string::npos && status[at + kName.size()] != '0';
+  if (at != std::string::npos && status[at + kName.size()] != '0') return true;
+  return (signals_of(status, "SigCgt:") & bit_of(SIGSYS)) != 0;
 }
 
 /// The kernel resets the handler of a fault's signal that a thread blocks or ignores; one that has
@@ -91,13 +103,8 @@ bool filters_calls(const std::string& status) {
 /// that blocks it does so no more after a fault. That is little, and much is blocked for a moment:
 /// the C library does it whenever it makes a thread or a process.
 bool forbids_faults(const std::string& status) {
-  uint64_t held = 0;
-  for (const std::string_view name : {"SigIgn:", "SigCgt:"}) {
-    const size_t at = status.find(name);
-    if (at != std::string::npos)
-      held |= std::strtoull(status.c_str() + at + name.size(), nullptr, 16);
-  }
-  return (held & (uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1))) != 0;
+  const uint64_t held = signals_of(status, "SigIgn:") | signals_of(status, "SigCgt:");
+  return (held & (bit_of(SIGSEGV) | bit_of(SIGBUS))) != 0;
 }
 
 }  // namespace
@@ -136,8 +143,8 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   FastSites::Processor out;
   for (const Tid tid : task_ids(pid)) {
     const auto status = read_proc(tid, "status");
-    if (status && filters_calls(*status))
-      return {Errc::Unsupported, "its system calls are filtered (seccomp)"};
+    if ((status && filters_calls(*status)) || call_dispatch(tid))
+      return {Errc::Unsupported, "its system calls are filtered (seccomp, SIGSYS)"};
     out.faults_do_harm |= status && forbids_faults(*status);
   }
   out.time_stamps = has_even_time_stamps();
@@ -202,9 +209,13 @@ void LiveFastSites::hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) {
 
 /// One that waits in the kernel and cannot be stopped may come back to code of ours at any time.
 void LiveFastSites::note_those_inside() {
-  for (const Thread* thread : tracer_.all_threads())
-    if (may_go_on(*thread) && !thread->process->leaving && thread->process->space->fast)
-      thread->process->space->fast->stays_inside = true;
+  for (const Thread* thread : tracer_.all_threads()) {
+    AddressSpace& space = *thread->process->space;
+    if (thread->process->leaving || !space.fast || space.fast->stays_inside) continue;
+    space.fast->stays_inside =
+        may_go_on(*thread) ||
+        (thread->run == Run::Late && tracer_.late.may_return_into_ours(space));
+  }
 }
 
 FastCode& LiveFastSites::code_of(Process& process) {
@@ -302,7 +313,10 @@ std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
     return one.pid == pid || (process != nullptr && one.beside && one.space == process->space);
   };
   for (Thread* const thread : tracer_.all_threads())
-    if (in_it(*thread->process) && thread->run == Run::Stopped) out.push_back(base_of(*thread));
+    if (in_it(*thread->process) && thread->run != Run::Exiting) {
+      thread->unlisted = thread->run != Run::Stopped;
+      if (!thread->unlisted) out.push_back(base_of(*thread));
+    }
   return out;
 }
 
@@ -383,6 +397,7 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   for (const Thread* thread : tracer_.all_threads())
     if (thread->process->space == space && (may_go_on(*thread) || thread->fresh)) inside = true;
   if (inside && !space->fast->stays_inside) return;
+  if (tracer_.late.may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
   for (Thread* thread : tracer_.all_threads()) {
     if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
     tracer_.settle(*thread);
@@ -417,13 +432,13 @@ void LiveFastSites::release_unwanted() {
 }
 
 void LiveFastSites::abandon(Process& process) {
-  constexpr int64_t kPatienceNs = 2'000'000'000;
   for (Thread* thread : tracer_.threads_of(process)) {
     if (thread->run != Run::Running && thread->run != Run::Listening) continue;
     tracer_.ask_to_stop(*thread);
-    (void)await_within(thread->tid, kPatienceNs);
-    process.space->fast->stays_inside |= may_go_on(*thread);
+    if (tracer_.await_within(thread->tid, kAbandonNs) == Waited::GaveUp)
+      tracer_.late.give_up(*thread, '?');
   }
+  process.space->fast->stays_inside |= tracer_.late.may_return_into_ours(*process.space);
   process.space->fast->remove_all();
   process.space->fast->unwanted = true;
 }

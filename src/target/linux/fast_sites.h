@@ -44,9 +44,6 @@ class LiveFastSites final : public FastSites {
   void make_way(Process& process, uint64_t address);
   /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.
   void settle(Thread& thread);
-  /// Of a thread that was started for a moment.
-  enum class Waited : uint8_t { Stands, Moves, Gone };
-  Waited await_within(Tid tid, int64_t ns);
   /// false: it is gone, or stays inside: see FastCode::stays_inside.
   bool leave(Thread& thread);
   /// Threads that were left half way, since they waited for others that stood still, have some time

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "target/linux/compat32.h"
+#include "target/linux/lent.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -18,7 +19,6 @@ namespace {
 constexpr uint64_t kReach = 0x7ff00000;  // of a 32-bit displacement, with a margin
 constexpr uint64_t kLowest = 0x10000;
 constexpr uint64_t kEnd32 = uint64_t{1} << 32;
-constexpr uint64_t kSignalSetBytes = 8;
 
 bool is_system_call(const AddressSpace& space, uint64_t at) {
   uint8_t code[2] = {};
@@ -101,52 +101,29 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
     space.system_call_at = find_system_call(space, thread.tid);
   if (space.system_call_at == 0) return {Errc::Target, "no system call instruction found"};
-  const uint64_t options = trace_options(!thread.process->attached);
-  const auto status = proc_status(thread.tid);
-  const bool filtered = !status || status->seccomp != 0;
-  if (filtered && trace(PTRACE_SETOPTIONS, thread.tid, 0, options | PTRACE_O_SUSPEND_SECCOMP) != 0)
-    return errno_error("system calls are filtered (seccomp)", Errc::Target);
-
-  const user_regs_struct saved = regs(thread);
-  uint64_t blocked = 0;
-  const uint64_t all = ~uint64_t{0};
-  trace(PTRACE_GETSIGMASK, thread.tid, kSignalSetBytes, &blocked);
-  trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, const_cast<uint64_t*>(&all));
+  TW_RETURN_IF_ERROR(Lent::lend(*this, thread));
   user_regs_struct& regs_now = thread.regs;
   regs_now.rip = space.system_call_at;
   set_system_call(regs_now, call, space.is_32_bit);
   trace(PTRACE_SETREGS, thread.tid, 0, &regs_now);
-
-  const auto run_on = [&](int request) {
-    thread.run = Run::Running;
-    thread.regs_state = Thread::Registers::Unknown;
-    thread.asked = false;
-    if (request == PTRACE_CONT) trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
-    trace(request, thread.tid, 0, uint64_t{0});
-    const bool stopped = await_stop(thread.tid);
-    thread.fresh = false;
-    return stopped;
-  };
-  int64_t result = -ENOSYS;
-  bool alive = true, entered = false;
-  for (int tries = 0; alive && !entered && tries < 8; ++tries) {  // job control may come between
-    alive = run_on(PTRACE_SYSCALL);
-    entered = alive && stop_event(thread.status) == 0 && stop_signal(thread.status) == kSyscallStop;
-  }
-  if (entered) {
-    alive = run_on(PTRACE_SYSCALL);
-    if (alive) result = system_call_result(regs(thread), space.is_32_bit);
-  }
-  if (alive) {
-    thread.regs = saved;
-    thread.regs_state = Thread::Registers::Changed;
-    (void)flush_regs(thread);
-    trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, &blocked);
-    if (filtered) trace(PTRACE_SETOPTIONS, thread.tid, 0, options);
-    alive = run_on(PTRACE_CONT);  // to a stop that has no system call behind it
-  }
-  if (!alive) return {Errc::Target, fmt::format("thread {} is gone", thread.tid)};
-  if (!entered) return {Errc::Target, "a system call could not be run in the program"};
+  Result<int64_t> result = Error{Errc::Target, "a system call could not be run in the program", {}};
+  if (Lent::run(*this, thread) && Lent::run(*this, thread))
+    result = system_call_result(regs(thread), space.is_32_bit);
+  if (thread.run != Run::Stopped)
+    return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
+  Lent::give_back(*this, thread);
+  // To a stop that has no system call behind it.
+  thread.run = Run::Running;
+  thread.regs_state = Thread::Registers::Unknown;
+  thread.asked = true;
+  trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
+  trace(PTRACE_CONT, thread.tid, 0, uint64_t{0});
+  const Waited waited = await_within(thread.tid, Lent::kCallNs);
+  if (waited == Waited::GaveUp) late.give_up(thread, '?');
+  if (waited != Waited::Stopped)
+    return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
+  thread.fresh = false;
+  thread.asked = false;
   return result;
 }
 

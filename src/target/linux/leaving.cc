@@ -8,10 +8,7 @@
 // thread is left as it is, and led out when it comes back; what it runs until then stays there.
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <utility>
-
-#include <sched.h>
 
 #include "target/linux/fast_code.h"
 #include "target/linux/fast_sites.h"
@@ -22,48 +19,15 @@ namespace {
 
 constexpr uint64_t kMaskBytes = 8;
 constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
-constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr int64_t kForOthersNs = kSecondNs / 4;  // who supplies pages may be held by nobody
-constexpr int64_t kAgainNs = kSecondNs / 50;
-constexpr int64_t kStepNs = 5 * kSecondNs, kLeavingNs = 20 * kSecondNs, kAtEndNs = kSecondNs / 2;
+constexpr int64_t kForOthersNs = kSecond / 4;  // who supplies pages may be held by nobody
+constexpr int64_t kAgainNs = kSecond / 50;
+constexpr int64_t kStepNs = 5 * kSecond, kLeavingNs = 20 * kSecond, kAtEndNs = kSecond / 2;
 /// The longest hits: expressions with loops (ax::kBudget), and copies that step byte by byte.
 constexpr uint32_t kStepsMax = 1 << 22, kStepsAtEnd = 1 << 16, kStepsPerLook = 1 << 12;
-
-int64_t ns_now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
-}
 
 }  // namespace
 
 bool LiveFastSites::ends_soon() const { return tracer_.gives_up && tracer_.gives_up(); }
-
-/// As Tracer::await_stop(), but not for ever.
-LiveFastSites::Waited LiveFastSites::await_within(Tid tid, int64_t ns) {
-  constexpr int kYields = 64;
-  constexpr int64_t kPauseMinNs = 20'000, kPauseMaxNs = 2'000'000;
-  int64_t until = 0, pause = kPauseMinNs;
-  for (int tries = 0;; ++tries) {
-    const Thread* const thread = tracer_.find(tid);
-    if (thread == nullptr || thread->run == Run::Exiting) return Waited::Gone;
-    if (thread->run == Run::Stopped) return Waited::Stands;
-    const Came came = tracer_.take_status(tid);
-    if (came == Came::NotOurs) return Waited::Gone;
-    if (came == Came::Status) continue;
-    if (tries < kYields) {
-      sched_yield();
-      continue;
-    }
-    const int64_t now = ns_now();
-    if (until == 0) until = now + ns;
-    if (now > until) return Waited::Moves;
-    const timespec rest{0, std::exchange(pause, std::min(2 * pause, kPauseMaxNs))};
-    nanosleep(&rest, nullptr);
-    while (tracer_.wait_once(false)) {
-    }
-  }
-}
 
 /// Signals wait until it is out, but for those that the instructions themselves may cause.
 void LiveFastSites::begin_leaving(Thread& thread) {
@@ -93,27 +57,27 @@ void LiveFastSites::end_leaving(Thread& thread) {
   thread.asked = false;
 }
 
-LiveFastSites::Waited LiveFastSites::step_on(Thread& thread) {
+Waited LiveFastSites::step_on(Thread& thread) {
   (void)tracer_.flush_regs(thread);
   thread.run = Run::Running;
   thread.regs_state = Thread::Registers::Unknown;
   thread.asked = true;
   trace(PTRACE_SINGLESTEP, thread.tid, 0, uint64_t{0});
   LeavingCode& out = *thread.half_way;
-  const int64_t begin = ns_now();
+  const int64_t begin = monotonic_ns();
   Waited waited =
-      await_within(thread.tid, out.has_waited || ends_soon() ? kAgainNs : kForOthersNs);
-  for (bool interrupted = false; waited == Waited::Moves;) {
-    if (ns_now() - begin > (ends_soon() ? kAtEndNs : kStepNs)) break;
+      tracer_.await_within(thread.tid, out.has_waited || ends_soon() ? kAgainNs : kForOthersNs);
+  for (bool interrupted = false; waited == Waited::GaveUp;) {
+    if (monotonic_ns() - begin > (ends_soon() ? kAtEndNs : kStepNs)) break;
     const auto status = proc_status(thread.tid);
     if (!interrupted && status && (status->state == 'S' || status->state == 'D')) {
       interrupted = out.has_waited = true;
       out.sleeps = status->state == 'S';
       trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
     }
-    waited = await_within(thread.tid, kAgainNs);
+    waited = tracer_.await_within(thread.tid, kAgainNs);
   }
-  if (waited == Waited::Stands) thread.fresh = false;
+  if (waited == Waited::Stopped) thread.fresh = false;
   return waited;
 }
 
@@ -153,12 +117,12 @@ bool LiveFastSites::leave(Thread& thread) {
   bool is_out = false;
   if (thread.half_way) is_out = look_at_step(thread);
   else begin_leaving(thread);
-  const int64_t begin = ns_now();
+  const int64_t begin = monotonic_ns();
   for (uint32_t steps = 0; !is_out; ++steps) {
     if (steps % kStepsPerLook == 0 && (steps != 0 || code.stays_inside)) {
       const bool ends = ends_soon();
       if (steps >= (ends || code.stays_inside ? kStepsAtEnd : kStepsMax) ||
-          ns_now() - begin > (ends ? kAtEndNs : kLeavingNs) ||
+          monotonic_ns() - begin > (ends ? kAtEndNs : kLeavingNs) ||
           !code.is_ours(tracer_.regs(thread).rip)) {
         code.stays_inside = true;
         end_leaving(thread);
@@ -166,9 +130,9 @@ bool LiveFastSites::leave(Thread& thread) {
       }
     }
     const Waited waited = step_on(thread);
-    if (waited == Waited::Moves) code.stays_inside = true;
+    if (waited == Waited::GaveUp) code.stays_inside = true;
     if (waited == Waited::Gone) thread.half_way.reset();
-    if (waited != Waited::Stands) return false;
+    if (waited != Waited::Stopped) return false;
     is_out = look_at_step(thread);
   }
   end_leaving(thread);
@@ -180,7 +144,7 @@ void LiveFastSites::await_half_way(const AddressSpace& space) {
   for (const Thread* thread : tracer_.all_threads())
     if (thread->process->space.get() == &space && thread->half_way) waiting.push_back(thread->tid);
   for (const Tid tid : waiting) {
-    if (await_within(tid, kAtEndNs) != Waited::Stands) continue;
+    if (tracer_.await_within(tid, kAtEndNs) != Waited::Stopped) continue;
     Thread& thread = *tracer_.find(tid);
     thread.fresh = false;
     tracer_.go(thread, tracer_.decide(thread, true).signal);

@@ -27,7 +27,7 @@ class LinuxProcesses final : public Processes {
   Result<StopEvent> attach(Pid pid) override { return tracer_.attach(pid); }
   Status detach(Pid pid) override { return tracer_.detach(pid); }
   Status kill(Pid pid) override { return tracer_.kill(pid); }
-  bool release_late() override { return tracer_.release_late(); }
+  bool release_late() override { return tracer_.late.release(); }
   void report_forks(bool fork, bool vfork, bool exec) override {
     tracer_.tell_forks = fork;
     tracer_.tell_vforks = vfork;
@@ -184,6 +184,11 @@ class LinuxTarget final : public Target {
   }
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;
+  std::vector<uint8_t> known_registers(Tid tid) override {
+    const Thread* thread = tracer_.find(tid);
+    if (thread == nullptr || thread->run != Run::Late) return {};
+    return tracer_.late.known_registers(*thread);
+  }
   size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override {
     Process* process = tracer_.find_process(pid);
     return process == nullptr ? 0 : process->space->read(address, into);
@@ -249,6 +254,8 @@ Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
   Thread* thread = tracer_.find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
   if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
+  tracer_.late.look_again(*thread);
+  if (thread->run == Run::Late) return tracer_.late.read_block(*thread, block);
   return tracer_.read_block(*thread, block);
 }
 

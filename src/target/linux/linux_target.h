@@ -5,7 +5,9 @@
 // waitpid() without a race.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string_view>
 
 #include "target/target.h"
 
@@ -15,6 +17,8 @@ struct LinuxOptions {
   /// May memory be mapped into the traced processes? Without it instructions under a patch are
   /// stepped in place, with the other threads stopped meanwhile: slower, and nothing is added.
   bool map_memory = true;
+  /// Told in words: what the user is to know of threads that cannot be stopped. From inside calls.
+  std::function<void(std::string_view)> notice = {};
 };
 
 /// Dropping it detaches from processes that were attached to, and kills those that were launched.

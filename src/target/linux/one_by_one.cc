@@ -5,6 +5,8 @@
 namespace tracewell::target::live {
 namespace {
 
+constexpr int64_t kBirthNs = 10 * kSecond;
+
 bool is_moving(const Thread& thread) {
   return thread.run == Run::Running || thread.run == Run::Listening;
 }
@@ -69,7 +71,8 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   if (decision.event) {
     tracer_.settle(thread);
     // The child may be looked at, or told to run, as soon as it is known.
-    if (decision.event->child_pid != 0) (void)tracer_.await_stop(decision.event->child_pid);
+    if (decision.event->child_pid != 0)
+      (void)tracer_.await_within(decision.event->child_pid, kBirthNs);
     if (thread.resumed) return stopped(thread, *std::move(decision.event));
     thread.pending = std::move(decision.event);  // it was told to stand still already
     return std::nullopt;
@@ -102,8 +105,8 @@ std::optional<StopEvent> OneByOne::take_pending() {
   for (Thread* thread : tracer_.all_threads()) {
     if (!thread->resumed || !tracer_.seen(*thread->process)) continue;
     if (thread->pending) return stopped(*thread, *std::exchange(thread->pending, std::nullopt));
-    // Inside vfork it cannot be stopped, but it does nothing either.
-    const bool stands = thread->run == Run::VforkWait ||
+    // In the kernel, as inside vfork, it cannot be stopped, but it does nothing either.
+    const bool stands = thread->run == Run::VforkWait || thread->run == Run::Late ||
                         (thread->run == Run::Stopped && !thread->fresh);
     if (thread->stop_wanted && stands)
       return stopped(*thread, event_of(*thread->stop_wanted, *thread));

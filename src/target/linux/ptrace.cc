@@ -51,6 +51,19 @@ bool trap_is_pending(Tid tid) {
   return false;
 }
 
+std::optional<CallDispatch> call_dispatch(Tid tid) {
+  constexpr int kGetDispatch = 0x4211;  // PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
+  CallDispatch found;
+  if (trace(kGetDispatch, tid, sizeof found, &found) != 0 || found.mode == 0) return std::nullopt;
+  return found;
+}
+
+bool set_call_dispatch(Tid tid, const CallDispatch& dispatch) {
+  constexpr int kSetDispatch = 0x4210;
+  CallDispatch copy = dispatch;
+  return trace(kSetDispatch, tid, sizeof copy, &copy) == 0;
+}
+
 int tgkill(Pid pid, Tid tid, int signal) {
   return static_cast<int>(syscall(SYS_tgkill, pid, tid, signal));
 }

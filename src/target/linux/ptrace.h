@@ -39,6 +39,15 @@ inline bool is_leaving(const siginfo_t& info) {
 /// comes at once when the thread goes on, before any instruction.
 bool trap_is_pending(Tid tid);
 
+/// Syscall User Dispatch of a stopped thread (prctl(2), PR_SET_SYSCALL_USER_DISPATCH): its system
+/// calls become SIGSYS, as Wine has it. nullopt: it has none, or the kernel cannot tell (before
+/// Linux 6.4).
+struct CallDispatch {
+  uint64_t mode = 0, selector = 0, offset = 0, length = 0;
+};
+std::optional<CallDispatch> call_dispatch(Tid tid);
+bool set_call_dispatch(Tid tid, const CallDispatch& dispatch);
+
 constexpr uint64_t kTrapFlag = 0x100;  // in eflags: a trap after each instruction
 
 int tgkill(Pid pid, Tid tid, int signal);

@@ -8,19 +8,26 @@
 #include "target/linux/trap_flag.h"
 
 namespace tracewell::target::live {
+namespace {
 
-bool Tracer::wants_step(const Thread& thread) const {
-  return thread.trace_step ||
-         (thread.resumed && thread.action != ResumeAction::Kind::Continue);
-}
+// Until a thread is given up that neither stops nor waits in the kernel for something (Late has
+// how long for those). One that is about to run on a busy machine stops at once, then.
+constexpr int64_t kStopNs = 10 * kSecond, kStopAtEndNs = 5 * kSecond;
 
 /// A signal can be handed over only where one was about to be delivered. Elsewhere it is sent, and
 /// passed when it comes back as a stop: the result is 0 then.
-int Tracer::deliverable(Thread& thread, int signal) {
+int deliverable(Thread& thread, int signal) {
   if (signal == 0 || is_signal_stop(thread.status)) return signal;
   thread.injected = signal;
   tgkill(thread.process->pid, thread.tid, signal);
   return 0;
+}
+
+}  // namespace
+
+bool Tracer::wants_step(const Thread& thread) const {
+  return thread.trace_step ||
+         (thread.resumed && thread.action != ResumeAction::Kind::Continue);
 }
 
 /// An interrupt overtakes the SIGTRAP of an int3 or of a step that has just happened: the pc is
@@ -148,6 +155,11 @@ void Tracer::await_all_stopped() {
     return thread.run == Run::Starting || thread.run == Run::Running ||
            thread.run == Run::Listening;
   };
+  const auto waited_for = [&](const Thread& thread) {
+    return moving(thread) && !thread.process->leaving;
+  };
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(kStopNs, gives_up, kStopAtEndNs);
   for (;;) {
     while (!ready_.empty()) {
       Thread* thread = find(ready_.front());
@@ -161,6 +173,7 @@ void Tracer::await_all_stopped() {
       waits |= moving(*thread);
     }
     if (!waits) return;
+    if (late.look(patience, waited_for)) continue;
     if (!wait_once(true)) return;
   }
 }
@@ -178,6 +191,8 @@ void Tracer::quiesce(Thread& but) {
     return &thread != &but && thread.run == Run::Running &&
            thread.process->space == but.process->space;
   };
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(kStopNs, gives_up, kStopAtEndNs);
   for (;;) {
     bool waits = false;
     for (Thread* thread : all_threads()) {
@@ -185,7 +200,9 @@ void Tracer::quiesce(Thread& but) {
       waits = true;
       ask_to_stop(*thread);
     }
-    if (!waits || but.run == Run::Exiting || !wait_once(true)) return;
+    if (!waits || but.run == Run::Exiting) return;
+    if (late.look(patience, in_the_way)) continue;
+    if (!wait_once(true)) return;
   }
 }
 
@@ -202,7 +219,9 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
   for (const ResumeAction& action : actions) {
     Thread* thread = is_there(action) ? find(action.tid) : nullptr;
     if (thread == nullptr) continue;
-    if (thread->run != Run::Stopped && thread->run != Run::VforkWait) continue;
+    late.look_again(*thread);
+    if (thread->run != Run::Stopped && thread->run != Run::VforkWait && thread->run != Run::Late)
+      continue;
     if (one_by_one.runs(*thread)) continue;
     thread->resumed = true;
     thread->action = action.kind;
@@ -282,11 +301,13 @@ std::optional<StopEvent> Tracer::interrupted_event() {
     if (thread->resumed && seen(*thread->process)) running.push_back(thread->tid);
   stop_all();
   Thread* told = nullptr;
+  int best = -1;
   for (Thread* thread : all_threads()) {
     if (!seen(*thread->process) || thread->run == Run::Exiting) continue;
     const bool ran = std::find(running.begin(), running.end(), thread->tid) != running.end();
-    if (told == nullptr || ran) told = thread;
-    if (ran) break;
+    const int worth = (thread->run == Run::Late ? 0 : 2) + (ran ? 1 : 0);
+    if (worth > best) told = thread;
+    best = std::max(best, worth);
   }
   if (told == nullptr) return std::nullopt;
   last_told_ = told->tid;

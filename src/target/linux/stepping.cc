@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kReturnsMax = 16;
 constexpr uint32_t kHandlerSystemCalls = 4096;
-constexpr int64_t kInPlaceNs = 20'000'000, kCallNs = 10'000'000'000;
+constexpr int64_t kInPlaceNs = 20 * kMilli;
 
 /// Or does it wait in the kernel?
 bool may_run(Tid tid) {
@@ -44,6 +44,9 @@ Side system_call_side(Tid tid) {
   return info[0] == 1 ? Side::Entry : info[0] == 2 ? Side::Exit : Side::Unknown;
 }
 
+/// A system call is entered at once, unless its code cannot even be fetched.
+constexpr int64_t kEntryNs = 2 * kSecond;
+
 }  // namespace
 
 /// The others must not run past the address while the original is there. Nor may they stand still
@@ -57,12 +60,12 @@ void Tracer::step_in_place(Thread& thread, uint64_t address) {
   if (thread.run != Run::Stopped) return;
   (void)space->expose(address, true);
   start(thread, true, 0);
-  LiveFastSites::Waited waited = fast.await_within(thread.tid, kInPlaceNs);
-  while (waited == LiveFastSites::Waited::Moves && may_run(thread.tid) && !(gives_up && gives_up()))
-    waited = fast.await_within(thread.tid, kInPlaceNs);
+  Waited waited = await_within(thread.tid, kInPlaceNs);
+  while (waited == Waited::GaveUp && may_run(thread.tid) && !(gives_up && gives_up()))
+    waited = await_within(thread.tid, kInPlaceNs);
   (void)space->expose(address, false);
-  if (waited == LiveFastSites::Waited::Moves) thread.skip = address;
-  if (waited != LiveFastSites::Waited::Stands) return;
+  if (waited == Waited::GaveUp) thread.skip = address;
+  if (waited != Waited::Stopped) return;
   const uint64_t pc = regs(thread).rip;
   if (pc == address) thread.skip = address;
   const Patch* patch = space->find(address);
@@ -82,9 +85,14 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   (void)space->expose(address, true);
   thread.in_system_call = true;
   start(thread, false, 0);
-  const auto waited = fast.await_within(thread.tid, kCallNs);
+  const Waited waited = await_within(thread.tid, kEntryNs);
   (void)space->expose(address, false);
-  if (waited != LiveFastSites::Waited::Stands) return;
+  if (waited == Waited::Gone) return;
+  if (waited == Waited::GaveUp) {  // such as where the code cannot be fetched
+    thread.in_system_call = false;
+    thread.skip = address;
+    return late.give_up(thread, '?');
+  }
   if (stop_event(thread.status) != 0 || stop_signal(thread.status) != kSyscallStop) {
     thread.in_system_call = false;  // something else came first
     if (regs(thread).rip == address) thread.skip = address;

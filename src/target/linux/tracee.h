@@ -17,6 +17,7 @@
 namespace tracewell::target::live {
 
 struct Process;
+struct Lent;
 
 enum class Run : uint8_t {
   Starting,   // new, its first stop is still to come
@@ -24,11 +25,15 @@ enum class Run : uint8_t {
   Running,
   Listening,  // stopped by job control; tells when that ends (PTRACE_LISTEN)
   VforkWait,  // in the kernel until its vfork child runs another program; cannot be stopped
+  Late,       // asked to stop, but waits in the kernel: see late.h
   Exiting,    // past its last instruction; a leader may stay so for long
 };
 
 /// What was there when a thread's wait status was asked for.
 enum class Came : uint8_t { Nothing, Status, NotOurs };
+
+/// How a wait with a bound ended.
+enum class Waited : uint8_t { Stopped, Gone, GaveUp };
 
 /// A signal handler was started while the thread stood at a site whose hit had been counted. When
 /// the handler returns there, the hit is not a new one.
@@ -63,6 +68,7 @@ struct Thread {
   bool fresh = false;  // nobody has looked at `status` yet
   bool begun = false;  // its first stop is behind it
   bool asked = false;  // to stop, since its last stop
+  bool unlisted = false;  // FastSites::threads() did not tell of it
   bool left_group_stop = false;  // by us, for a moment: to be led back
 
   user_regs_struct regs{};
@@ -98,6 +104,7 @@ struct Thread {
   /// The debugger's breakpoint at `skip` or `restart` was hit too, and is not to be told.
   bool decided = false;
   std::vector<HandlerReturn> returns;
+  std::shared_ptr<Lent> lent;  // runs a system call for us: what it is to have again
 
   bool watches_system_calls() const;
 };

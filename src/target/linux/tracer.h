@@ -16,6 +16,7 @@
 
 #include "target/linux/bell.h"
 #include "target/linux/fast_sites.h"
+#include "target/linux/late.h"
 #include "target/linux/late_pages.h"
 #include "target/linux/linux_target.h"
 #include "target/linux/one_by_one.h"
@@ -53,16 +54,15 @@ class Tracer {
   Status read_block(Thread& thread, std::span<uint8_t> block);
   Status write_block(Thread& thread, Bytes block);
   const RegisterMap& register_map(const Process& process) const;
-  /// Of a process that is gone: that of the last one.
-  const RegisterMap& register_map(Pid pid);
+  const RegisterMap& register_map(Pid pid);  // of one that is gone: that of the last one
 
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
   void note(Tid tid, int status);
   void note_unborn(Tid tid, int status);
   bool await_stop(Tid tid);  // blocks until this thread stands still or is gone
-  bool release_late();       // Processes::release_late()
-  void see_off();  // blocks until those that were killed as they were let go have ended
+  Waited await_within(Tid tid, int64_t patience_ns);  // which is a moment when we are to end
+  void see_off();  // waits until those that were killed as they were let go have ended
   void ring() { bell_.ring(); }
   Status prepare();
 
@@ -124,6 +124,7 @@ class Tracer {
   Status remove_hardware(Process& process, Breakpoints::Kind kind, uint64_t at, uint32_t size);
   void load_debug_registers(Thread& thread);
   void clear_debug_registers(Thread& thread);
+  void renew_debug_registers(Thread& thread);
 
   // --- beginning and end (launch.cc, attach.cc)
   Result<StopEvent> launch(const Processes::LaunchOptions& options);
@@ -133,6 +134,7 @@ class Tracer {
 
   OneByOne one_by_one{*this};  // non-stop
   LiveFastSites fast{*this};
+  Late late{*this};
   HitHandler* handler = nullptr;
   BreakpointFilter* filter = nullptr;
   std::function<bool()> gives_up;  // is what takes long to be left off?
@@ -141,9 +143,12 @@ class Tracer {
   uint64_t trace_options(bool launched) const;
 
  private:
+  friend class Attaching;
   friend class Hit;
+  friend class Late;
   friend class LiveFastSites;
   friend class OneByOne;
+  friend struct Lent;
   Came take_status(Tid tid);
   bool wait_once(bool block);
   void collect_ready();
@@ -162,23 +167,19 @@ class Tracer {
   void await_all_stopped();
   void start_resumed();
   bool wants_step(const Thread& thread) const;
-  int deliverable(Thread& thread, int signal);
   void system_call_left(Thread& thread);
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans();
   void release_unborn(const AddressSpace& parent);
-  Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> space);
-  bool seize_sharers(Pid pid, std::set<Pid>& refused);
-  Status await_seized(const AddressSpace& space);
-  void give_up_attaching(const AddressSpace& space);
-  int signal_for_detach(Thread& thread);
+  void give_up_threads(const AddressSpace& space);
 
   LinuxOptions options_;
   RegisterMap registers_64_{RegisterMap::Program::Bits64};
   RegisterMap registers_32_{RegisterMap::Program::Bits32};
   Bell bell_;
   LatePages late_pages_;
+  Nudger nudger_{bell_};
   Terminal terminal_;
   std::map<Pid, std::unique_ptr<Process>> processes_;
   std::unordered_map<Tid, std::unique_ptr<Thread>> threads_;
@@ -188,7 +189,6 @@ class Tracer {
   std::map<Tid, int> early_;          // stops of children whose birth was not told yet
   std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::set<Tid> dying_;               // killed as they were let go: their end is still to come
-  std::set<Tid> given_up_;            // let go once they stop, which may be never
   std::vector<Pid> let_go_;           // our own children that we do not trace any more
   std::vector<uint8_t> xsave_, block_;
   bool interrupt_wanted_ = false, last_gone_32_bit_ = false;

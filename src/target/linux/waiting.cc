@@ -17,6 +17,7 @@ namespace tracewell::target::live {
 namespace {
 
 constexpr int kOurs = __WALL | __WNOTHREAD;
+constexpr int64_t kDeathNs = 5 * kSecond;
 
 std::string own_children() {
   const auto fd = open_named("/proc/thread-self/children");
@@ -70,11 +71,7 @@ void Tracer::note(Tid tid, int status) {
     if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, uint64_t{0}) == 0) dying_.erase(tid);
     return;
   }
-  if (given_up_.contains(tid)) {
-    const uint64_t signal = is_signal_stop(status) ? stop_signal(status) : 0;
-    if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, signal) == 0) given_up_.erase(tid);
-    return;
-  }
+  if (late.is_leaving(tid)) return late.on_status(tid, status);
   if (WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC) exec_happened(tid);
   Thread* thread = find(tid);
   if (thread == nullptr) return note_unborn(tid, status);
@@ -97,7 +94,9 @@ void Tracer::note(Tid tid, int status) {
     trace(PTRACE_CONT, tid, 0, uint64_t{0});
     return;
   }
+  if (thread->run == Run::Late && !late.take_in(*thread, status)) return;
   thread->run = Run::Stopped;
+  thread->regs_state = Thread::Registers::Unknown;
   thread->status = status;
   thread->fresh = true;
   ready_.push_back(tid);
@@ -123,8 +122,7 @@ bool Tracer::wait_carefully(bool block) {
       if (take_status(thread->tid) == Came::Status) return true;
     for (const Tid tid : dying_)
       if (take_status(tid) == Came::Status) return true;
-    for (const Tid tid : given_up_)
-      if (take_status(tid) == Came::Status) return true;
+    if (late.release_one()) return true;
     if (bell_.pid() != 0 && take_status(bell_.pid()) == Came::Status) return true;
     if (!block) return false;
     const timespec pause{0, 1'000'000};
@@ -163,18 +161,35 @@ bool Tracer::await_stop(Tid tid) {
   }
 }
 
-bool Tracer::release_late() {
-  for (const Tid tid : std::vector<Tid>(given_up_.begin(), given_up_.end()))
-    if (take_status(tid) == Came::NotOurs) given_up_.erase(tid);
-  return !given_up_.empty();
+Waited Tracer::await_within(Tid tid, int64_t patience_ns) {
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(patience_ns, gives_up);
+  for (;;) {
+    const Thread* thread = find(tid);
+    if (thread == nullptr || thread->run == Run::Exiting) return Waited::Gone;
+    if (thread->run == Run::Stopped) return Waited::Stopped;
+    const Came came = take_status(tid);
+    if (came == Came::Status) continue;
+    if (came == Came::NotOurs) return Waited::Gone;
+    if (patience.over()) return Waited::GaveUp;
+    if (!wait_once(true)) return Waited::Gone;
+  }
 }
 
-/// They end in an order of their own, the leader of a process behind all others of it.
+/// They end in an order of their own, the leader of a process behind all others of it; one that
+/// cannot be killed yet is left alone.
 void Tracer::see_off() {
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(kDeathNs, gives_up);
   while (!dying_.empty()) {
     const Tid tid = *dying_.begin();
     const Came came = take_status(tid);
-    if (came == Came::NotOurs || (came == Came::Nothing && !wait_once(true))) dying_.erase(tid);
+    if (came == Came::Status) continue;
+    if (came == Came::Nothing && patience.over()) {
+      for (const Tid one : dying_) late.let_go(one);
+      return dying_.clear();
+    }
+    if (came == Came::NotOurs || !wait_once(true)) dying_.erase(tid);
   }
 }
 
@@ -209,6 +224,10 @@ std::optional<StopEvent> Tracer::handle_next() {
   ready_.pop_front();
   if (thread == nullptr || !thread->fresh || thread->run != Run::Stopped) return std::nullopt;
   if (let_trap_come(*thread)) return std::nullopt;
+  if (!one_by_one.on() && !thread->resumed && seen(*thread->process)) {
+    park(*thread);  // back from where nobody waited for it: it was not told to go on
+    return std::nullopt;
+  }
   thread->fresh = false;
   Decision decision = decide(*thread, false);
   if (one_by_one.on()) return one_by_one.tell(*thread, std::move(decision));

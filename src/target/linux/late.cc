@@ -1,0 +1,153 @@
+#include "target/linux/late.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+
+#include <sys/wait.h>
+
+#include <fmt/format.h>
+
+#include "target/linux/lent.h"
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+// In state D, and in it when we are to end.
+constexpr int64_t kAsleepNs = kSecond, kAsleepAtEndNs = 300 * kMilli;
+constexpr int kToldMax = 20;  // a program may have as many such threads, and times, as it likes
+
+}  // namespace
+
+bool Late::look(Patience& patience, const std::function<bool(const Thread&)>& waited_for) {
+  const bool over = patience.over();
+  const int64_t enough = patience.quitting() ? kAsleepAtEndNs : kAsleepNs;
+  if (!over && patience.waited_ns() < enough) return false;
+  bool some = false;
+  for (Thread* thread : tracer_.all_threads()) {
+    if (!waited_for(*thread)) continue;
+    const auto status = proc_status(thread->tid);
+    if (!over && (!status || status->state != 'D')) continue;
+    give_up(*thread, status ? status->state : '?');
+    some = true;
+  }
+  return some;
+}
+
+void Late::give_up(Thread& thread, char state) {
+  tracer_.ask_to_stop(thread);
+  thread.run = Run::Late;
+  thread.regs_state = Thread::Registers::Unknown;
+  tell(fmt::format("thread {} of process {} does not stop (state {}): it is left as it is, and "
+                   "taken in again once it stops",
+                   thread.tid, thread.process->pid, state));
+}
+
+void Late::tell(const std::string& text) {
+  if (!tracer_.options_.notice || told_ > kToldMax) return;
+  const bool last = told_++ == kToldMax;
+  tracer_.options_.notice(last ? "more threads do not stop, which is not told any more" : text);
+}
+
+bool Late::take_in(Thread& thread, int status) {
+  if (thread.lent && !Lent::take_back(tracer_, thread, status)) return false;
+  tracer_.renew_debug_registers(thread);
+  return true;
+}
+
+void Late::look_again(Thread& thread) {
+  if (thread.run != Run::Late || tracer_.take_status(thread.tid) != Came::Status) return;
+  if (thread.run == Run::Stopped && thread.fresh) tracer_.park(thread);
+}
+
+/// proc(5): the call and its arguments, or -1, before these two; or "running".
+std::optional<Late::Place> Late::place_of(Tid tid) {
+  const auto text = read_proc(tid, "syscall");
+  if (!text) return std::nullopt;
+  Place place;
+  const size_t pc_at = text->rfind(' ');
+  const size_t sp_at = pc_at == std::string::npos || pc_at == 0 ? std::string::npos
+                                                                : text->rfind(' ', pc_at - 1);
+  if (sp_at == std::string::npos) return std::nullopt;
+  unsigned long sp = 0, pc = 0;
+  if (std::sscanf(text->c_str() + sp_at, " %lx %lx", &sp, &pc) != 2) return std::nullopt;
+  place.sp = sp;
+  place.pc = pc;
+  return place;
+}
+
+Status Late::read_block(const Thread& thread, std::span<uint8_t> block) const {
+  const RegisterLayout& layout = tracer_.register_map(*thread.process).layout();
+  if (block.size() != layout.size_bytes)
+    return {Errc::InvalidArgument, "a register block of another size"};
+  const auto place = place_of(thread.tid);
+  if (!place || !layout.pc_index || !layout.sp_index)
+    return {Errc::NotFound, fmt::format("thread {} waits in the kernel", thread.tid)};
+  std::ranges::fill(block, uint8_t{0});
+  const auto put = [&](uint32_t index, uint64_t value) {
+    const Register& one = layout.registers[index];
+    store_uint(block.data() + one.offset, value, one.size_bytes, Endian::Little);
+  };
+  put(*layout.pc_index, place->pc);
+  put(*layout.sp_index, place->sp);
+  return {};
+}
+
+std::vector<uint8_t> Late::known_registers(const Thread& thread) const {
+  const RegisterLayout& layout = tracer_.register_map(*thread.process).layout();
+  std::vector<uint8_t> known((layout.registers.size() + 7) / 8);
+  for (const auto index : {layout.pc_index, layout.sp_index})
+    if (index) known[*index / 8] |= static_cast<uint8_t>(1u << (*index % 8));
+  return known;
+}
+
+bool Late::may_return_into_ours(const AddressSpace& space) const {
+  for (const Thread* thread : tracer_.all_threads()) {
+    if (thread->process->space.get() != &space || thread->run != Run::Late) continue;
+    const auto place = place_of(thread->tid);
+    if (!place || space.copy_at(place->pc) != nullptr) return true;
+    if (space.fast && space.fast->inside(place->pc)) return true;
+  }
+  return false;
+}
+
+void Late::let_go(const Thread& thread) {
+  const auto& slots = thread.process->hardware;
+  Leaving& leaving = leaving_[thread.tid];
+  leaving.has_traps = thread.stepping || thread.half_way ||
+                      std::ranges::any_of(slots, [](const auto& slot) { return slot.users > 0; });
+  if (thread.half_way) leaving.mask = thread.half_way->blocked;
+  if (thread.deferred_signal != 0)
+    tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
+}
+
+/// A trap of a debug register or of a step of ours is none of the program's.
+void Late::on_status(Tid tid, int status) {
+  uint64_t signal = is_signal_stop(status) ? static_cast<uint64_t>(stop_signal(status)) : 0;
+  Leaving& leaving = leaving_[tid];
+  if (WIFSTOPPED(status) && leaving.mask)
+    trace(PTRACE_SETSIGMASK, tid, sizeof *leaving.mask, &*leaving.mask);
+  if (WIFSTOPPED(status) && leaving.has_traps) {
+    siginfo_t info{};
+    if (signal == SIGTRAP && trace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 && info.si_code > 0)
+      signal = 0;
+    trace(PTRACE_POKEUSER, tid, offsetof(user, u_debugreg) + 7 * sizeof(long), uint64_t{0});
+  }
+  if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, signal) == 0) leaving_.erase(tid);
+}
+
+bool Late::release() {
+  const std::map<Tid, Leaving> now = leaving_;
+  for (const auto& [tid, leaving] : now)
+    if (tracer_.take_status(tid) == Came::NotOurs) leaving_.erase(tid);
+  return !leaving_.empty();
+}
+
+bool Late::release_one() {
+  return std::ranges::any_of(leaving_, [this](const auto& one) {
+    return tracer_.take_status(one.first) == Came::Status;
+  });
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,100 @@
+#include "target/linux/lent.h"
+
+#include <cerrno>
+#include <csignal>
+
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr uint64_t kSignalSetBytes = 8;
+
+}  // namespace
+
+void Lent::give_back(Tracer& tracer, Thread& thread) {
+  const std::shared_ptr<Lent> lent = std::move(thread.lent);
+  thread.regs = lent->regs;
+  thread.regs_state = Thread::Registers::Changed;
+  (void)tracer.flush_regs(thread);
+  trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, &lent->blocked);
+  if (lent->options) trace(PTRACE_SETOPTIONS, thread.tid, 0, *lent->options);
+  if (lent->dispatch) (void)set_call_dispatch(thread.tid, *lent->dispatch);
+  for (const int signal : lent->sent) tgkill(thread.process->pid, thread.tid, signal);
+}
+
+bool Lent::take_back(Tracer& tracer, Thread& thread, int status) {
+  if (stop_event(status) == 0 && stop_signal(status) == kSyscallStop && !thread.lent->skipped) {
+    thread.regs_state = Thread::Registers::Unknown;
+    if (static_cast<int64_t>(tracer.regs(thread).rax) == -ENOSYS) {  // at the entry
+      thread.lent->skipped = true;
+      thread.regs.orig_rax = ~uint64_t{0};
+      thread.regs_state = Thread::Registers::Changed;
+      (void)tracer.flush_regs(thread);
+      trace(PTRACE_SYSCALL, thread.tid, 0, uint64_t{0});
+      return false;
+    }
+  }
+  give_back(tracer, thread);
+  return true;
+}
+
+/// Job control may come between, and signals from somewhere; what the instruction itself causes is
+/// the end of it, since it was no call then.
+bool Lent::run(Tracer& tracer, Thread& thread) {
+  constexpr int kTriesMax = 64;
+  bool asked = false;
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    thread.run = Run::Running;
+    thread.regs_state = Thread::Registers::Unknown;
+    thread.asked = false;
+    trace(PTRACE_SYSCALL, thread.tid, 0, uint64_t{0});
+    Waited waited = tracer.await_within(thread.tid, kCallNs);
+    if (waited == Waited::GaveUp) {
+      asked = true;
+      trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
+      waited = tracer.await_within(thread.tid, kCallNs);
+    }
+    if (waited == Waited::GaveUp) tracer.late.give_up(thread, '?');
+    if (waited != Waited::Stopped) return false;
+    thread.fresh = false;
+    if (stop_event(thread.status) == 0 && stop_signal(thread.status) == kSyscallStop) return true;
+    if (asked) return false;  // it runs through something else
+    if (!is_signal_stop(thread.status)) continue;
+    siginfo_t info{};
+    if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || info.si_code > 0) return false;
+    thread.lent->sent.push_back(stop_signal(thread.status));
+  }
+  return false;
+}
+
+/// Filters and dispatchers of system calls are the program's, and not for ours.
+Status Lent::lend(Tracer& tracer, Thread& thread) {
+  auto lent = std::make_shared<Lent>();
+  const uint64_t options = tracer.trace_options(!thread.process->attached);
+  const auto status = proc_status(thread.tid);
+  lent->dispatch = call_dispatch(thread.tid);
+  if (lent->dispatch && !set_call_dispatch(thread.tid, {}))
+    return errno_error("system calls are dispatched (PR_SET_SYSCALL_USER_DISPATCH)", Errc::Target);
+  if (!status || status->seccomp != 0) {
+    lent->options = options;
+    if (trace(PTRACE_SETOPTIONS, thread.tid, 0, options | PTRACE_O_SUSPEND_SECCOMP) != 0) {
+      const Error error = errno_error("system calls are filtered (seccomp)", Errc::Target);
+      if (lent->dispatch) (void)set_call_dispatch(thread.tid, *lent->dispatch);
+      return error;
+    }
+  }
+  lent->regs = tracer.regs(thread);
+  // Signals wait; but for those that an instruction causes: the kernel takes the handler of one
+  // that is blocked away.
+  trace(PTRACE_GETSIGMASK, thread.tid, kSignalSetBytes, &lent->blocked);
+  uint64_t wait = ~uint64_t{0};
+  for (const int signal : {SIGSYS, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE})
+    wait &= ~(uint64_t{1} << (signal - 1));
+  wait |= lent->blocked;
+  trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, &wait);
+  thread.lent = std::move(lent);
+  return {};
+}
+
+}  // namespace tracewell::target::live

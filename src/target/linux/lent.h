@@ -1,0 +1,36 @@
+// A thread of the program that makes a system call for us, and what it is to have again behind it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <sys/user.h>
+
+#include "target/linux/ptrace.h"
+
+namespace tracewell::target::live {
+
+class Tracer;
+struct Thread;
+
+struct Lent {
+  static constexpr int64_t kCallNs = 5'000'000'000;  // for calls of ours, which wait for nothing
+
+  user_regs_struct regs{};
+  uint64_t blocked = 0;
+  std::optional<uint64_t> options;  // set for its time
+  std::optional<CallDispatch> dispatch;
+  bool skipped = false;   // the call is not to be made any more
+  std::vector<int> sent;  // signals that came meanwhile, of somebody's
+
+  static Status lend(Tracer& tracer, Thread& thread);
+  /// On to the entry or the exit of the call: true.
+  static bool run(Tracer& tracer, Thread& thread);
+  static void give_back(Tracer& tracer, Thread& thread);
+  /// One that was given up in the middle of it has stopped after all. False: it is not through yet.
+  static bool take_back(Tracer& tracer, Thread& thread, int status);
+};
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,83 @@
+#include "target/linux/patience.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr std::chrono::milliseconds kNudgePeriod{20};
+constexpr int kIdleRounds = 50;  // without a wait, until the thread sleeps
+
+}  // namespace
+
+int64_t monotonic_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return int64_t{time.tv_sec} * kSecond + time.tv_nsec;
+}
+
+Nudger::~Nudger() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Nudger::begin(bool knocked) {
+  if (knocked) {
+    waiter_ = pthread_self();
+    knocks_ = true;
+  }
+  if (waits_++ > 0) return;
+  waiting_ = true;
+  if (!thread_.joinable()) {
+    // Signals are for the thread that traces.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  if (!asleep_) return;
+  const std::lock_guard lock(mutex_);
+  changed_.notify_one();
+}
+
+void Nudger::end(bool knocked) {
+  if (knocked) knocks_ = false;
+  if (--waits_ == 0) waiting_ = false;
+}
+
+void Nudger::run() {
+  std::unique_lock lock(mutex_);
+  for (int idle = 0; !ended_;) {
+    if (idle == kIdleRounds) {
+      asleep_ = true;
+      changed_.wait(lock, [this] { return ended_ || waiting_; });
+      asleep_ = false;
+      idle = 0;
+    }
+    if (changed_.wait_for(lock, kNudgePeriod, [this] { return ended_; })) return;
+    if (knocks_) pthread_kill(waiter_, kKnock);
+    else if (waiting_) bell_.nudge();
+    idle = waiting_ ? 0 : idle + 1;
+  }
+}
+
+bool Patience::over() {
+  now_ = monotonic_ns();
+  if (start_ == 0) start_ = now_;
+  if (!quitting_ && quits_ && quits_()) {
+    quitting_ = true;
+    ns_ = std::min(ns_, now_ - start_ + quit_ns_);
+  }
+  return now_ - start_ >= ns_;
+}
+
+}  // namespace tracewell::target::live
