@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static char stack[65536];
@@ -15,6 +16,7 @@ static int untraced;
 
 static int waits(void *unused) {
   (void)unused;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (;;) pause();
   return 0;
 }
@@ -26,7 +28,7 @@ static void *goes_in(void *unused) {
   if (untraced)
     clone(waits, stack + sizeof stack - 64, CLONE_VM | CLONE_VFORK | CLONE_UNTRACED | SIGCHLD, 0);
   else if (vfork() == 0)
-    for (;;) pause();
+    waits(0);
   back = 1;
   return 0;
 }

@@ -71,7 +71,7 @@ def stuck(how, *options, traced=False):
 def stops_are_told():
     with stuck("untraced") as it:
         it.stops()
-        check("does not stop (state D)" in it.running.said(), it.running.said())
+        it.running.wait_for(r"does not stop \(state D\)")
         known = it.registers()
         check("x" in known and known.replace("x", ""), f"only where it is is known: {known}")
         it.client.send("vCont;c")
