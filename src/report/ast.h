@@ -1,7 +1,12 @@
-// A template as it was written: what the grammar makes, and the compiler reads.
+// A template as it was written: what the grammar makes, and the compiler reads. There is an item
+// for each few bytes of it, so an item is small: words are those of the text, and what few kinds
+// have stands apart.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +19,7 @@ namespace tracewell::report {
 /// `X4`, `A10.16`, `HT`; as a datum, behind a `%`, or a move.
 struct CodeText {
   Place place;
-  std::string letters;
+  std::string_view letters;
   std::optional<uint64_t> bytes;  // what stands before the dot
   std::optional<uint64_t> bits;   // and behind it
 };
@@ -22,13 +27,13 @@ struct CodeText {
 /// A number as it was written: a case's, a flag's, a mask's. Its base depends on what it is for.
 struct Literal {
   Place place;
-  std::string text;
+  std::string_view text;
 };
 
 /// A code, or a macro with or without a cast; either with or without a mask.
 struct Datum {
   Place place;
-  std::string macro;  // without the $; empty = a code
+  std::string_view macro;  // without the $; empty = a code
   std::optional<CodeText> code;
   std::optional<Literal> mask;
 };
@@ -81,13 +86,13 @@ struct Item {
   Kind kind = Kind::Text;
   Place place;
   std::string text;            // Text, Word; Assign: the macro's name without the $
-  CodeText move;               // Move
-  Datum datum;                 // Print, Switch, Loop, BitFlags
+  std::unique_ptr<CodeText> move;  // Move
+  std::unique_ptr<Datum> datum;    // Print, Switch, Loop, BitFlags
   std::vector<Item> items;     // Quote, Loop
   std::vector<Case> cases;     // Switch, at least one
   std::vector<Flag> flags;     // BitFlags, at least one
-  std::optional<Expr> expr;    // Assign (none = a declaration), timers
-  std::optional<Expr> second;  // timers
+  std::unique_ptr<Expr> expr;    // Assign (none = a declaration), timers
+  std::unique_ptr<Expr> second;  // timers
 };
 
 struct TemplateText {
@@ -102,7 +107,12 @@ struct TemplateText {
   Place end;
 };
 
-/// Parses a file of templates. One that cannot be parsed is reported and left out.
-std::vector<TemplateText> parse_templates(std::string_view text, Diagnostics& diagnostics);
+/// Of a template, in bytes.
+inline constexpr size_t kTemplateMax = size_t{1} << 20;
+
+/// Parses a file of templates and hands out one after the other; they borrow the text. One that
+/// cannot be parsed, or is longer than kTemplateMax, is reported and left out.
+void parse_templates(std::string_view text, Diagnostics& diagnostics,
+                     const std::function<void(const TemplateText&)>& take);
 
 }  // namespace tracewell::report

@@ -34,7 +34,7 @@ struct Sizes {
 };
 
 bool is_error(const Item& item) {
-  return item.kind == Item::Kind::Print && item.datum.macro == "ERROR";
+  return item.kind == Item::Kind::Print && item.datum->macro == "ERROR";
 }
 
 /// Words of a template, which may come from somebody else, too: as data, but for its blanks.
@@ -171,7 +171,7 @@ void Compiler::item(const Item& item) {
     case Item::Kind::Move:
       return move(item);
     case Item::Kind::Print:
-      return print(item.datum);
+      return print(*item.datum);
     case Item::Kind::Switch:
       return choice(item);
     case Item::Kind::Loop:
@@ -209,7 +209,7 @@ void Compiler::quote(const Item& quote) {
 }
 
 void Compiler::move(const Item& item) {
-  const CodeText& code = item.move;
+  const CodeText& code = *item.move;
   if (code.bytes.value_or(0) > kMoveMax || code.bits.value_or(0) > UINT16_MAX) {
     diagnostics_.error(code.place, "move", "no entry is that long");
     return;
@@ -224,7 +224,7 @@ void Compiler::move(const Item& item) {
 }
 
 void Compiler::loop(const Item& item) {
-  if (!push_number(item.datum, "a count")) return;
+  if (!push_number(*item.datum, "a count")) return;
   const size_t loop = program_.code.size();
   emit(Op::Loop);
   const uint32_t body = here();

@@ -112,15 +112,15 @@ std::string Compiler::text_case(const Case& it, const Source& source) {
 
 void Compiler::choice(const Item& item) {
   Source source;
-  if (!resolve(item.datum, source)) return;
+  if (!resolve(*item.datum, source)) return;
   const bool wide = source.use && source.use->code == Code::X && source.use->bytes > 8;
   if (source.role == Role::Call || source.role == Role::Act || source.base == Base::Real || wide) {
-    diagnostics_.error(item.datum.place, "switch",
+    diagnostics_.error(item.datum->place, "switch",
                        "a switch is over a number of up to 8 bytes, or over a text");
     return;
   }
   if (source.base == Base::Text && source.role != Role::Code && source.use) {
-    diagnostics_.error(item.datum.place, "switch", "a switch cannot be over %S");
+    diagnostics_.error(item.datum->place, "switch", "a switch cannot be over %S");
     return;
   }
   push(source);
@@ -134,7 +134,7 @@ void Compiler::choice(const Item& item) {
 }
 
 void Compiler::bit_flags(const Item& item) {
-  const auto source = push_number(item.datum, "what BITFLAGS looks at");
+  const auto source = push_number(*item.datum, "what BITFLAGS looks at");
   if (!source) return;
   const size_t guard = program_.code.size();
   emit(Op::Guard);
@@ -227,7 +227,7 @@ void Compiler::check_fits(const Literal& literal, uint64_t number, const Source&
 /// Flags are hex whatever the datum is, which surprises where it is octal.
 void Compiler::check_octal(const Literal& literal, const Source& source) {
   const bool octal = source.use && source.use->code == Code::o;
-  const std::string& text = literal.text;
+  const std::string_view text = literal.text;
   if (!octal || text.size() < 2 || text[0] != '0') return;
   if (text.find_first_not_of("01234567") != std::string::npos) return;
   diagnostics_.warning(literal.place, "octal-flag",

@@ -21,7 +21,8 @@ std::string Diagnostic::show() const {
                                   place.column, grade, printable(text), code);
   std::string source = line;
   std::replace(source.begin(), source.end(), '\t', ' ');
-  const size_t at = std::min<size_t>(place.column == 0 ? 0 : place.column - 1, source.size());
+  const size_t column = place.column == 0 ? 0 : place.column - 1;
+  const size_t at = std::min<size_t>(column - std::min<size_t>(column, before_line), source.size());
   const size_t begin = at > kShownBefore ? at - kShownBefore : 0;
   const std::string before = printable(source.substr(begin, at - begin));
   const std::string after = printable(source.substr(at, kShownAfter));
@@ -36,8 +37,10 @@ void Diagnostics::add(Diagnostic::Severity severity, Place place, std::string_vi
 
 Diagnostic Diagnostics::make(Diagnostic::Severity severity, Place place, std::string_view code,
                              std::string text) const {
-  return {severity,          std::string(file_), place,
-          std::string(code), std::move(text),    std::string(line_at(place.line))};
+  size_t begin = 0;
+  const std::string_view line = part_of_line(place, begin);
+  return {severity,        std::string(file_), place, std::string(code),
+          std::move(text), std::string(line),  static_cast<uint32_t>(begin)};
 }
 
 void Diagnostics::find_lines() {
@@ -47,12 +50,17 @@ void Diagnostics::find_lines() {
     lines_.push_back(end + 1);
 }
 
-std::string_view Diagnostics::line_at(uint32_t line) const {
-  if (line == 0 || line > lines_.size()) return {};
-  std::string_view found = text_.substr(lines_[line - 1]);
-  found = found.substr(0, found.find('\n'));
-  if (found.ends_with('\r')) found.remove_suffix(1);
-  return found;
+/// What is shown of its line; `begin`: where in the line that begins. A template may be one line of
+/// megabytes, and have something wrong at any number of places.
+std::string_view Diagnostics::part_of_line(Place place, size_t& begin) const {
+  if (place.line == 0 || place.line > lines_.size()) return {};
+  const size_t from = lines_[place.line - 1];
+  const size_t to = place.line < lines_.size() ? lines_[place.line] - 1 : text_.size();
+  std::string_view line = text_.substr(from, to - from);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const size_t at = std::min<size_t>(place.column == 0 ? 0 : place.column - 1, line.size());
+  begin = at > kShownBefore ? at - kShownBefore : 0;
+  return line.substr(begin, at - begin + kShownAfter);
 }
 
 std::vector<Diagnostic> Diagnostics::take() {

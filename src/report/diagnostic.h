@@ -23,7 +23,8 @@ struct Diagnostic {
   Place place;
   std::string code;  // stable, kebab-case: "syntax", "unreachable-case"
   std::string text;  // what is wrong, and what was expected
-  std::string line;  // of the file, as it stands there
+  std::string line;  // of the file, as it stands there; of a long one what is around the place
+  uint32_t before_line = 0;  // how many bytes of the line stand in front of that
 
   /// FILE:LINE:COLUMN: error: TEXT [CODE], the line, and a caret under the place. Safe to print.
   std::string show() const;
@@ -55,7 +56,7 @@ class Diagnostics {
 
  private:
   void add(Diagnostic::Severity severity, Place place, std::string_view code, std::string text);
-  std::string_view line_at(uint32_t line) const;
+  std::string_view part_of_line(Place place, size_t& begin) const;
   void find_lines();
 
   std::string_view file_, text_;

@@ -2,6 +2,8 @@
 // it costs seconds to compile.
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -126,7 +128,7 @@ Datum to_datum(const Node& node) {
     if (child->kind == Kind::Code || child->kind == Kind::Cast) datum.code = to_code(*child);
     if (child->kind == Kind::Mask) {
       const Node& literal = *child->children.at(0);
-      datum.mask = Literal{literal.place(), std::string(literal.text())};
+      datum.mask = Literal{literal.place(), literal.text()};
     }
   }
   return datum;
@@ -173,7 +175,7 @@ Item to_quote(const Node& node) {
       quote.items.back().text += child->text();
     } else if (child->kind == Kind::Datum) {
       quote.items.push_back(plain(Item::Kind::Print, *child));
-      quote.items.back().datum = to_datum(*child);
+      quote.items.back().datum = std::make_unique<Datum>(to_datum(*child));
     } else {
       quote.items.push_back(
           plain(child->kind == Kind::Tab ? Item::Kind::Tab : Item::Kind::NewLine, *child));
@@ -207,9 +209,9 @@ Flag to_flag(const Node& node) {
   for (const auto& child : node.children) {
     if (child->kind == Kind::Mask) {
       const Node& literal = *child->children.at(0);
-      flag.mask = Literal{literal.place(), std::string(literal.text())};
+      flag.mask = Literal{literal.place(), literal.text()};
     } else if (child->kind == Kind::Literal) {
-      flag.value = {child->place(), std::string(child->text())};
+      flag.value = {child->place(), child->text()};
     } else if (texts++ == 0) {
       flag.when_set = to_text(*child);
     } else {
@@ -221,7 +223,7 @@ Flag to_flag(const Node& node) {
 
 Item to_choice(const Node& node) {
   Item item = plain(node.children.size() > 1 ? Item::Kind::Switch : Item::Kind::Print, node);
-  item.datum = to_datum(*node.children.at(0));
+  item.datum = std::make_unique<Datum>(to_datum(*node.children.at(0)));
   for (size_t i = 1; i < node.children.size(); ++i)
     item.cases.push_back(to_case(*node.children[i]));
   return item;
@@ -231,20 +233,20 @@ Item to_assign(const Node& node) {
   Item item = plain(Item::Kind::Assign, node);
   const Node& macro = *node.children.at(0);
   item.text = macro.children.at(0)->text();
-  if (const Node* expr = node.find(Kind::Expr)) item.expr = to_expr(*expr);
+  if (const Node* expr = node.find(Kind::Expr)) item.expr = std::make_unique<Expr>(to_expr(*expr));
   return item;
 }
 
 Item to_timer(Item::Kind kind, const Node& node) {
   Item item = plain(kind, node);
-  item.expr = to_expr(*node.children.at(0));
-  item.second = to_expr(*node.children.at(1));
+  item.expr = std::make_unique<Expr>(to_expr(*node.children.at(0)));
+  item.second = std::make_unique<Expr>(to_expr(*node.children.at(1)));
   return item;
 }
 
 Item to_bit_flags(const Node& node) {
   Item item = plain(Item::Kind::BitFlags, node);
-  item.datum = to_datum(*node.children.at(0));
+  item.datum = std::make_unique<Datum>(to_datum(*node.children.at(0)));
   for (size_t i = 1; i < node.children.size(); ++i)
     item.flags.push_back(to_flag(*node.children[i]));
   return item;
@@ -278,12 +280,12 @@ Item to_item(const Node& node) {
       return to_text_item(Item::Kind::Word, node, std::string(node.text()));
     case Kind::Move: {
       Item item = plain(Item::Kind::Move, node);
-      item.move = to_code(node);
+      item.move = std::make_unique<CodeText>(to_code(node));
       return item;
     }
     case Kind::Loop: {
       Item item = plain(Item::Kind::Loop, node);
-      item.datum = to_datum(*node.children.at(0));
+      item.datum = std::make_unique<Datum>(to_datum(*node.children.at(0)));
       item.items = to_items(*node.children.at(1));
       return item;
     }
@@ -294,6 +296,7 @@ Item to_item(const Node& node) {
 
 std::vector<Item> to_items(const Node& node) {
   std::vector<Item> items;
+  items.reserve(node.children.size());
   for (const auto& child : node.children) items.push_back(to_item(*child));
   return items;
 }
@@ -372,6 +375,23 @@ bool is_readable(std::string_view text, Diagnostics& diagnostics) {
   return true;
 }
 
+/// Is the template that begins there one to be read? Otherwise it is behind it then.
+bool is_small(Input& in, Diagnostics& diagnostics) {
+  const auto begin = in.iterator();
+  // Few are as long as the rest of a file.
+  if (in.size() <= kTemplateMax) return true;
+  pegtl::parse<rules::Skip>(in);
+  const auto bytes = static_cast<size_t>(in.current() - begin.data);
+  if (bytes <= kTemplateMax) {
+    in.iterator() = begin;
+    return true;
+  }
+  diagnostics.error({static_cast<uint32_t>(begin.line), static_cast<uint32_t>(begin.column)},
+                    "size",
+                    fmt::format("the template has {} bytes, at most {}", bytes, kTemplateMax));
+  return false;
+}
+
 void warn_of_slips(const Slips& slips, Diagnostics& diagnostics) {
   for (const auto& [line, place] : slips.blanks)
     diagnostics.warning(place, "blanks-behind-backslash",
@@ -388,18 +408,19 @@ void warn_of_slips(const Slips& slips, Diagnostics& diagnostics) {
 
 }  // namespace
 
-std::vector<TemplateText> parse_templates(std::string_view text, Diagnostics& diagnostics) {
-  std::vector<TemplateText> templates;
-  if (!is_readable(text, diagnostics)) return templates;
+void parse_templates(std::string_view text, Diagnostics& diagnostics,
+                     const std::function<void(const TemplateText&)>& take) {
+  if (!is_readable(text, diagnostics)) return;
   Input in(text.data(), text.data() + text.size(), "");
   while (!in.empty()) {
     if (pegtl::parse<rules::Between>(in)) continue;
-    Slips slips;
     const auto begin = in.iterator();
+    if (!is_small(in, diagnostics)) continue;
+    Slips slips;
     try {
       const auto root =
           pegtl::parse_tree::parse<rules::Template, Node, Kept, Action, Control>(in, slips);
-      if (root) templates.push_back(to_template(*root));
+      if (root) take(to_template(*root));
     } catch (const pegtl::parse_error& error) {
       report_error(error, text, diagnostics);
       in.iterator() = begin;
@@ -407,7 +428,6 @@ std::vector<TemplateText> parse_templates(std::string_view text, Diagnostics& di
     }
     warn_of_slips(slips, diagnostics);
   }
-  return templates;
 }
 
 }  // namespace tracewell::report

@@ -9,6 +9,8 @@
 namespace tracewell::report {
 namespace {
 constexpr uint16_t kUndefined = 0x0070, kDefault = 0x0080;
+/// What templates are compiled to takes many times their bytes. AIX's own file has less than half.
+constexpr size_t kTemplateFileMax = size_t{4} << 20;
 }  // namespace
 
 std::string_view take_byte_order_mark(std::string_view& text) {
@@ -42,10 +44,17 @@ void Templates::add_raw(uint16_t hook, std::string_view label) {
 std::vector<Diagnostic> Templates::add(std::string_view file, std::string_view text) {
   take_byte_order_mark(text);
   Diagnostics diagnostics(file, text);
-  for (const TemplateText& source : parse_templates(text, diagnostics)) {
+  if (text.size() > kTemplateFileMax) {
+    diagnostics.error({1, 1}, "size",
+                      fmt::format("the file has {} bytes, and {} is the most that a file of "
+                                  "templates may have: write several",
+                                  text.size(), kTemplateFileMax));
+    return diagnostics.take();
+  }
+  parse_templates(text, diagnostics, [&](const TemplateText& source) {
     Compiler compiler(program_, diagnostics);
     if (auto info = compiler.compile(source)) put(*std::move(info), diagnostics);
-  }
+  });
   return diagnostics.take();
 }
 
@@ -70,7 +79,7 @@ std::vector<Diagnostic> Templates::link() {
     const TemplateInfo* callee = find(call.hook);
     call.begin = callee ? static_cast<int32_t>(callee->begin) : -1;
     call.slots = callee ? callee->slots : 0;
-    if (!callee) missing.push_back(call.missing);
+    if (!callee && missing.size() < Diagnostics::kKeptMax) missing.push_back(call.missing);
   }
   return missing;
 }

@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -92,6 +93,45 @@ TEST(ReportBudget, NobodyWaits) {
   const Rendered left = render_with(source, OwnedEntry(kEntry), [] { return true; });
   EXPECT_EQ(left.outcome, Outcome::Skipped);
   EXPECT_EQ(left.text, "");
+}
+
+size_t kept_bytes(const std::vector<Diagnostic>& said) {
+  size_t bytes = 0;
+  for (const Diagnostic& one : said) bytes += one.line.size() + one.file.size() + one.text.size();
+  return bytes;
+}
+
+// Each warning kept its whole line, which may be all of a template: gigabytes.
+TEST(ReportBudget, WarningsKeepWhatIsShownOfALongLine) {
+  const Compiled words("010 1.0 \"x\" " + repeated("zz ", 30000));
+  ASSERT_EQ(words.said.size(), Diagnostics::kKeptMax);
+  EXPECT_LT(kept_bytes(words.said), 500 * Diagnostics::kKeptMax);
+  const std::string shown = words.said[500].show();
+  EXPECT_NE(shown.find(fmt::format("\n  {}{}\n  {:>91}\n", repeated("zz ", 30),
+                                   repeated("zz ", 20), "^")),
+            std::string::npos)
+      << shown;
+  const Compiled calls("010 1.0 \"x\" " + repeated("$011 ", 5000));
+  ASSERT_EQ(calls.said.size(), Diagnostics::kKeptMax);
+  EXPECT_LT(kept_bytes(calls.said), 500 * Diagnostics::kKeptMax);
+}
+
+TEST(ReportBudget, TemplatesAndTheirFilesHaveASize) {
+  const std::string small = "011 1.0 \"small\"\n";
+  const Compiled large("010 1.0 \"x\" \\\n" + repeated("G0 G0 G0 \\\n", 100000) + "\"y\"\n" +
+                       small);
+  ASSERT_EQ(large.said.size(), 1u);
+  EXPECT_EQ(large.said[0].code, "size");
+  EXPECT_EQ(large.said[0].place.line, 1u);
+  ASSERT_NE(large.first(), nullptr);
+  EXPECT_EQ(large.first()->label, "small");
+  // Many small ones may be as long.
+  const Compiled many(repeated("# a comment that is not read\n" + small, 50000));
+  EXPECT_EQ(many.errors(), 0u);
+  const Compiled file(repeated(small, 300000));
+  ASSERT_EQ(file.said.size(), 1u);
+  EXPECT_EQ(file.said[0].code, "size");
+  EXPECT_EQ(file.first(), nullptr);
 }
 
 }  // namespace
