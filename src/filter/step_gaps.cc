@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/begin_anew.h"
+
 namespace tracewell::filter {
 namespace {
 
@@ -19,7 +21,7 @@ void merge(const RegisterLayout& layout, std::span<const Step::RegisterChange> c
 }  // namespace
 
 void StepGaps::clear() {
-  by_thread_.clear();
+  begin_anew(by_thread_);
   told_.clear();
 }
 

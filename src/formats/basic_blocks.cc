@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/begin_anew.h"
+
 namespace tracewell::formats {
 
 void BasicBlocks::close(Open& open) {
@@ -25,7 +27,7 @@ void BasicBlocks::step(uint64_t tid, const Step& step) {
 
 void BasicBlocks::gap() {
   for (auto& [tid, open] : by_thread_) close(open);
-  by_thread_.clear();
+  begin_anew(by_thread_);
 }
 
 }  // namespace tracewell::formats

@@ -1,5 +1,7 @@
 #include "formats/call_tree.h"
 
+#include <utility>
+
 namespace tracewell::formats {
 
 using machine::Flow;
@@ -38,6 +40,7 @@ void CallTree::leave(Thread& thread, uint64_t tid, uint64_t to) {
 
 void CallTree::step(uint64_t tid, const Step& step) {
   Thread& thread = threads_[tid];
+  if (std::exchange(thread.gaps, gaps_) != gaps_) thread.last = Flow::Onward;
   if (thread.nodes.empty())
     thread.nodes.push_back(node(node(kNoParent, tid), step.pc));
   else if (thread.last == Flow::Call)
@@ -50,10 +53,6 @@ void CallTree::step(uint64_t tid, const Step& step) {
   if (instruction.length == 0) ++undecoded_;
   thread.last = instruction.flow;
   thread.behind_last = step.pc + instruction.length;
-}
-
-void CallTree::gap() {
-  for (auto& [tid, thread] : threads_) thread.last = Flow::Onward;
 }
 
 }  // namespace tracewell::formats

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/begin_anew.h"
 #include "machine/call_stack.h"
 #include "machine/control_flow.h"
 #include "model/event.h"
@@ -30,9 +31,9 @@ class CallTree {
   explicit CallTree(std::string_view machine) : decoder_(machine) {}
   void step(uint64_t tid, const Step& step);
   /// Instructions are missing here: the next step of a thread does not follow its last one.
-  void gap();
+  void gap() { ++gaps_; }
   /// A new recording begins: nobody is inside of anything.
-  void restart() { threads_.clear(); }
+  void restart() { begin_anew(threads_); }
 
   const std::vector<Node>& nodes() const { return nodes_; }
   /// Calls whose instructions are counted as their caller's, because kDepthMax or kNodesMax was
@@ -46,6 +47,7 @@ class CallTree {
     std::vector<uint32_t> nodes;  // of the lowest level, and of each call that it is inside of
     machine::CallStack calls{kDepthMax - 1};
     machine::Flow last = machine::Flow::Onward;
+    uint64_t gaps = 0;  // those before its last step
     uint64_t behind_last = 0;
   };
   struct Key {
@@ -66,6 +68,7 @@ class CallTree {
   std::vector<Node> nodes_;
   std::unordered_map<Key, uint32_t, Hash> index_;
   std::unordered_map<uint64_t, Thread> threads_;
+  uint64_t gaps_ = 0;
   uint64_t cut_ = 0;
   uint64_t undecoded_ = 0;
 };

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/begin_anew.h"
+
 namespace tracewell::formats::trace64 {
 namespace {
 
@@ -21,8 +23,8 @@ void ThreadsAhead::reset(const BlockChain& chain) {
 }
 
 void ThreadsAhead::forget() {
-  threads_.clear();
-  left_.clear();
+  begin_anew(threads_);
+  begin_anew(left_);
   left_bytes_ = 0;
 }
 

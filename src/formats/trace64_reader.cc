@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/begin_anew.h"
 #include "base/hex.h"
 #include "formats/trace64_flow.h"
 #include "formats/trace64_modules.h"
@@ -283,8 +284,8 @@ Error Reader::other_file() const {
 void Reader::begin(Batch& batch) {
   begun_ = true;
   batch_steps_ = kFirstSteps;
-  told_.clear();
-  bases_.clear();
+  begin_anew(told_);
+  begin_anew(bases_);
   base_until_ = 0;
   tracker_.reset();
   ahead_.reset(chain_);
@@ -516,8 +517,8 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
   const uint64_t next_tid = next.has_tid ? next.tid : tid_;
   if (border == Border::Session) {
     store_last_words(batch, step);
-    told_.clear();
-    bases_.clear();
+    begin_anew(told_);
+    begin_anew(bases_);
     tracker_.reset();
     tracker_.apply(next, changed_, next.unknown);
     before_ = changed_;

@@ -7,13 +7,14 @@
 #include <span>
 #include <unordered_map>
 
+#include "base/begin_anew.h"
 #include "model/event.h"
 
 namespace tracewell::formats::trace64 {
 
 class SeenMemory {
  public:
-  void clear() { cells_.clear(); }
+  void clear() { begin_anew(cells_); }
   /// What a step's accesses leave behind.
   void add(std::span<const Step::MemoryAccess> accesses);
   /// The byte at `address`; false: nobody has seen it.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/begin_anew.h"
 #include "base/varint.h"
 
 namespace tracewell::formats::trace64 {
@@ -48,9 +49,9 @@ std::vector<uint8_t> without_zeros(const std::vector<uint8_t>& flat) {
 }  // namespace
 
 void WrittenThreads::clear() {
-  open_.clear();
+  begin_anew(open_);
   order_.clear();
-  packed_.clear();
+  begin_anew(packed_);
   oldest_ = 0;
   packed_bytes_ = 0;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/begin_anew.h"
 #include "base/hex.h"
 #include "base/text.h"
 #include "formats/trace64_header.h"
@@ -182,7 +183,7 @@ void Writer::tell_untold() {
     others_.count("{last step of a thread does|last steps of threads do} not tell what {it|they} "
                   "changed, because only a next one would",
                   untold_.size());
-  untold_.clear();
+  begin_anew(untold_);
 }
 
 /// What is behind it begins with a full dump. Registers stay: who was told them before is not told
@@ -254,7 +255,8 @@ Status Writer::lose(const Lost& lost) {
   seen_.clear();
   const bool counted = lost.count != 0 && (!lost_ || lost_count_ != 0);
   lost_count_ = counted ? (lost_ ? lost_count_ : 0) + lost.count : 0;
-  lost_ = lost_ ? fmt::format("{}; {}", *lost_, lost.why) : std::string(lost.why);
+  if (!lost_) lost_.emplace();
+  if (!options_.compat) lost_->add(lost.why, others_);
   tells_from_ = 0;
   if (options_.compat) {
     others_.count("time{|s} instructions are missing and only a full dump shows it, because a "
@@ -267,7 +269,7 @@ Status Writer::lose(const Lost& lost) {
 
 Status Writer::put_lost() {
   if (!lost_) return {};
-  const std::string why = missing_text(lost_count_, *std::exchange(lost_, std::nullopt));
+  const std::string why = missing_text(lost_count_, std::exchange(lost_, std::nullopt)->text());
   return options_.compat ? Status() : put_own(OwnKind::Missing, as_bytes(why));
 }
 

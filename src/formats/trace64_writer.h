@@ -11,6 +11,7 @@
 #include "formats/steps_only.h"
 #include "formats/trace64_memory.h"
 #include "formats/trace64_pushes.h"
+#include "formats/trace64_reasons.h"
 #include "formats/trace64_seen.h"
 #include "formats/trace64_threads.h"
 #include "formats/trace64_user.h"
@@ -111,7 +112,7 @@ class Writer final : public Sink {
   Dump last_;                    // as the blocks so far tell it
   Words changed_before_;
   std::optional<WrittenPushes> pushes_;
-  std::optional<std::string> lost_;  // why, in front of the step that comes next
+  std::optional<Reasons> lost_;      // why, in front of the step that comes next
   uint64_t lost_count_ = 0;          // 0 = not known
   uint64_t steps_ = 0;              // so far
   std::unordered_set<uint32_t> untold_;  // threads whose last step's values no block has

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "base/begin_anew.h"
 #include "model/registers.h"
 
 namespace tracewell {
@@ -28,7 +29,7 @@ class ThreadRegisters {
     if (is_new) found->second.reset(layout);
     return found->second;
   }
-  void clear() { states_.clear(); }
+  void clear() { begin_anew(states_); }
 
  private:
   static constexpr size_t kCost = 128;  // of one, besides its bytes

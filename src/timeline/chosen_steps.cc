@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/begin_anew.h"
 #include "timeline/moment.h"
 
 namespace tracewell::timeline {
@@ -45,7 +46,7 @@ class ChosenSteps final : public Source, public Seekable {
     marks_.clear();
     if (session_ != session) {
       session_ = session;
-      last_.clear();
+      begin_anew(last_);
       if (session >= from_) TW_RETURN_IF_ERROR(read_marks(session));
     }
     TW_RETURN_IF_ERROR(read_step(*source_, seq, batch));

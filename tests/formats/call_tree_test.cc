@@ -1,4 +1,6 @@
 // Random calls and returns against a stack of their own; and the bounds.
+#include <time.h>
+
 #include <map>
 #include <random>
 #include <string>
@@ -80,6 +82,20 @@ TEST(CallTree, SteppedOverAndBehindGaps) {
   run(tree, 1, 100, kReturn);
   run(tree, 1, 60, kNop);
   EXPECT_EQ(stacks_of(tree), (std::map<std::string, uint64_t>{{"1;50", 3}, {"1;60", 1}}));
+}
+
+/// What the threads of a trace make of each event would be hours for some megabytes.
+TEST(CallTree, AGapOfManyThreadsIsOne) {
+  constexpr uint64_t kThreads = 50'000, kGaps = 400'000;
+  CallTree tree("x86-64");
+  for (uint64_t tid = 1; tid <= kThreads; ++tid) run(tree, tid, 50, kCall);
+  std::timespec before = {}, after = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+  for (uint64_t i = 0; i < kGaps; ++i) tree.gap();
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+  EXPECT_LT(after.tv_sec - before.tv_sec, 5);
+  for (uint64_t tid = 1; tid <= kThreads; ++tid) run(tree, tid, 60, kNop);
+  EXPECT_EQ(tree.nodes().size(), 2 * kThreads) << "behind a gap nothing was called";
 }
 
 TEST(CallTree, DeepRecursionIsCutAndComesBack) {

@@ -64,6 +64,53 @@ TEST(Trace64, AGapIsASessionToThoseBeforeUserBlocks) {
   EXPECT_EQ(after.bad(), 0u);
 }
 
+/// Steps of jsonl with such reasons between the two, as trace64.
+struct Rewritten {
+  explicit Rewritten(const std::vector<std::string>& reasons) {
+    const std::string step =
+        R"({"kind":"step","tid":1,"pc":"0x1000","opcode":"90","before":{"rip":"0x1000"}})";
+    std::string text = "{\"catalog\":{\"machine\":\"x86-64\"}}\n" + step + "\n";
+    for (const std::string& one : reasons)
+      text += R"({"kind":"lost","why":")" + one + "\"}\n";
+    Opened opened(text + step + "\n", "jsonl");
+    EXPECT_TRUE(opened.source) << opened.error;
+    TempFolder folder;
+    auto sink = find_format("trace64")->create(*OutputFile::create(folder.file("out")), {});
+    EXPECT_TRUE(pump(*opened.source, **sink).ok());
+    bytes = read_file(folder.file("out"));
+    left_out = (*sink)->left_out();
+  }
+  std::string bytes;
+  std::vector<std::string> left_out;
+};
+
+TEST(Trace64, ReasonsOfOnePlaceAreToldOnceAndBounded) {
+  const Rewritten few({"", "one", "two", "one", "", "three; four", "two"});
+  Opened opened(few.bytes, "trace64");
+  EXPECT_EQ(losses(*opened.source), std::vector<std::string>{"1 one; two; three; four"});
+  EXPECT_TRUE(few.left_out.empty());
+  std::vector<std::string> reasons;
+  for (int i = 0; i < 20'000; ++i) reasons.push_back("reason number " + std::to_string(i));
+  const Rewritten many(reasons);
+  Opened bounded(many.bytes, "trace64");
+  const auto told = losses(*bounded.source);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].starts_with("1 reason number 0; reason number 1; "));
+  EXPECT_LT(told[0].size(), 2000u);
+  ASSERT_EQ(many.left_out.size(), 1u);
+  // What the file says; its readers show less of a long text.
+  const size_t begin = many.bytes.find("reason number 0; ");
+  const std::string text = many.bytes.substr(begin);
+  EXPECT_LT(text.size(), 4000u) << "and a step; all of them have 500 KB";
+  uint64_t said = 0;
+  for (size_t at = text.find("reason "); at != text.npos; at = text.find("reason ", at + 1)) ++said;
+  EXPECT_EQ(many.left_out[0].substr(0, many.left_out[0].find(',')),
+            std::to_string(20'000 - said) +
+                " reasons why instructions are missing are left out");
+  const std::string long_one(5000, 'x');
+  EXPECT_NE(Rewritten({long_one, "y"}).bytes.find(long_one), std::string::npos) << "as a whole";
+}
+
 TEST(Trace64, ALossAtTheEndIsWrittenToo) {
   const std::string bytes = kHead64 + full_block(1, {{16, 0x10}}).bytes() + "\x05" +
                             std::string(40, '\x11');
