@@ -18,10 +18,8 @@ std::vector<uint32_t> sorted(const std::vector<uint64_t>& keys) {
   return order;
 }
 
-/// Larger than what the histories take of it?
-bool is_cut(const Step::MemoryAccess& access) {
-  return access.size > SegmentBuilder::kAccessMax && access.old_bytes.size() != access.size &&
-         access.new_bytes.size() != access.size;
+bool is_untold(const Step::MemoryAccess& access) {
+  return access.old_bytes.size() != access.size && access.new_bytes.size() != access.size;
 }
 
 CellAccess::Kind kind_of(Step::MemoryAccess::Kind kind) {
@@ -60,6 +58,7 @@ void SegmentBuilder::add(const Event& event) {
   successors_ = here.known ? Successors(here.head.flow, step, decoder_.address_bytes())
                            : Successors();
   // Most steps touch no memory: those are not looked at any closer.
+  if (!step.memory.empty()) access_max_ = room_for_untold(step);
   const bool leaves = here.leaves || ((!step.memory.empty() || step.memory_incomplete) &&
                                       others_write_within(step));
   for (const Step::MemoryAccess& access : step.memory) take_access(access, leaves);
@@ -99,6 +98,24 @@ void SegmentBuilder::look_for_opening(uint64_t tid, uint64_t pc) {
     opening_ = {count_, false};
   }
   tid_ = tid;
+}
+
+/// How much of each access without content goes into the histories: all of the step's or, where
+/// that is too much for what the trace has of steps, little of each.
+uint32_t SegmentBuilder::room_for_untold(const Step& step) {
+  uint64_t cells = 0;
+  for (const Step::MemoryAccess& one : step.memory)
+    if (one.size > kScarceAccessMax && is_untold(one))
+      cells += std::min(one.size, kAccessMax) / kCellBytes;
+  if (cells == 0) return kAccessMax;
+  if (untold_cells_ + cells > kUntoldCells + kUntoldCellsOfStep * count_) return kScarceAccessMax;
+  untold_cells_ += cells;
+  return kAccessMax;
+}
+
+/// Larger than what the histories take of it?
+bool SegmentBuilder::is_cut(const Step::MemoryAccess& access) const {
+  return access.size > access_max_ && is_untold(access);
 }
 
 /// What the step itself writes and nobody told counts as well.
@@ -171,7 +188,7 @@ void SegmentBuilder::take_access(const Step::MemoryAccess& access, bool leaves) 
   uint64_t size = access.size;
   if (is_cut(access)) {
     take_rest(access);
-    size = kAccessMax;
+    size = access_max_;
   }
   // The last byte of all is behind UINT64_MAX - address others.
   if (size > 0) size = std::min(size - 1, UINT64_MAX - access.address) + 1;
@@ -198,8 +215,8 @@ void SegmentBuilder::take_access(const Step::MemoryAccess& access, bool leaves) 
 void SegmentBuilder::take_rest(const Step::MemoryAccess& access) {
   const uint64_t last = access.address + std::min<uint64_t>(access.size - 1,
                                                             UINT64_MAX - access.address);
-  if (last - access.address >= kAccessMax)
-    large_.push_back({count_, kind_of(access.kind), access.address + kAccessMax, last});
+  if (last - access.address >= access_max_)
+    large_.push_back({count_, kind_of(access.kind), access.address + access_max_, last});
 }
 
 size_t SegmentBuilder::size_bytes() const {

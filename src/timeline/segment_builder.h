@@ -33,6 +33,11 @@ class SegmentBuilder {
   /// Of an access whose bytes are not known, no more than this goes into the histories: nobody
   /// touches as much at once (XSAVE with tiles stores 11 KiB). For the rest see large_accesses.h.
   static constexpr uint32_t kAccessMax = 16384;
+  /// Such accesses take a few bytes of a trace each, whatever they say that they touch. So many
+  /// cells, and some for each step, may be of those that are larger than a register; from then on
+  /// a step's accesses are no larger in the histories than this.
+  static constexpr uint64_t kUntoldCells = 1 << 16, kUntoldCellsOfStep = 2;
+  static constexpr uint32_t kScarceAccessMax = 64;
 
   /// Where a thread comes in, and where it leaves: steps, from where the segment begins.
   struct ThreadSpan {
@@ -95,6 +100,8 @@ class SegmentBuilder {
   void change_late(uint32_t index, uint32_t step);
   void add_late(std::span<const LateChange> late, PostingList& list);
   void look_for_opening(uint64_t tid, uint64_t pc);
+  uint32_t room_for_untold(const Step& step);
+  bool is_cut(const Step::MemoryAccess& access) const;
   bool others_write_within(const Step& step);
   void take_rest(const Step::MemoryAccess& access);
   void take_access(const Step::MemoryAccess& access, bool leaves);
@@ -122,6 +129,8 @@ class SegmentBuilder {
   std::vector<std::pair<uint64_t, Transfer>> transfers_;  // with the thread's id
   PostingList within_, between_;      // OpeningKey
   std::vector<LargeAccess> large_;
+  uint64_t untold_cells_ = 0;         // entries of accesses of which no content is told
+  uint32_t access_max_ = kAccessMax;  // of these, in the step being taken
   uint64_t tid_ = 0;                  // of the step before
   Successors successors_;             // of the step before
   std::optional<Opening> opening_;    // the last one

@@ -14,6 +14,7 @@
 #include "model/batch.h"
 #include "timeline/moment.h"
 #include "timeline/search.h"
+#include "timeline/segment_builder.h"
 #include "timeline/step_store.h"
 #include "timeline/timeline.h"
 
@@ -85,6 +86,12 @@ class Recorded {
     TimelineOptions options;
     options.build.segment_steps = segment_steps;
     return std::make_unique<Timeline>(*Timeline::open(*store(), catalog_, {}, options));
+  }
+  /// While it is built.
+  size_t bytes_of_index() const {
+    SegmentBuilder builder(catalog_, true);
+    for (const Event& event : batch_.events()) builder.add(event);
+    return builder.size_bytes();
   }
   std::unique_ptr<StepStore> store() const {
     tracewell::test::ListSource source(catalog_, batch_.events());
@@ -251,6 +258,45 @@ TEST(Openings, AccessesThatAreTooLargeForHistories) {
   const auto timeline = end.open(1000);
   EXPECT_EQ(timeline->next_access({UINT64_MAX, UINT64_MAX}, kWrites, 0), 0u);
   EXPECT_EQ(timeline->next_access({0, 0}, kWrites, 0), std::nullopt);
+}
+
+/// A few bytes of a trace say that some KB were touched, step after step: they do not take as much.
+TEST(Openings, LargeAccessesWithoutContentAreBounded) {
+  constexpr uint32_t kBytes = 16384, kSteps = 2000;
+  Recorded trace;
+  trace.step("90", {found(0x6000, kOne)});
+  const auto address = [](uint64_t i) { return 0x10'0000 + i * 0x10000; };
+  for (uint64_t i = 1; i < kSteps; ++i)
+    trace.step("90", {{address(i), i % 2 == 0 ? Kind::Read : Kind::Write, kBytes, {}, {}},
+                      {address(i) + 0x8000, Kind::Read, 65536 - 0x8000, {}, {}}});
+  trace.step("90");
+  EXPECT_LT(trace.bytes_of_index(), size_t{64} << 20);
+  // All of them are found, the first and the last byte of each.
+  const auto timeline = trace.open(10'000);
+  for (const uint64_t i : {1u, 2u, 15u, 16u, 500u, kSteps - 2, kSteps - 1}) {
+    const uint8_t kinds = i % 2 == 0 ? kReads : kWrites;
+    for (const uint64_t at : {0u, 63u, 64u, 8191u, kBytes - 1}) {
+      const AddressRange byte = {address(i) + at, address(i) + at};
+      EXPECT_EQ(timeline->accesses(byte, kAccesses, 0, kSteps), std::vector<uint64_t>{i}) << at;
+      EXPECT_EQ(timeline->next_access(byte, kinds, 0), i);
+      EXPECT_EQ(timeline->last_access(byte, kinds, kSteps), i);
+    }
+    const AddressRange behind = {address(i) + kBytes, address(i) + 0x7fff};
+    EXPECT_EQ(timeline->next_access(behind, kAccesses, 0), std::nullopt);
+    const AddressRange other = {address(i) + 0xffff, address(i) + 0xffff};
+    EXPECT_EQ(timeline->accesses(other, kAccesses, 0, kSteps), std::vector<uint64_t>{i});
+  }
+  // What a step wrote that nobody told is not known to be as it was.
+  Recorded one;
+  one.step("90", {left(0x9000, kOne)});
+  for (uint64_t i = 1; i < 200; ++i) one.step("90", {{address(i), Kind::Write, kBytes, {}, {}}});
+  one.step("90", {{0x8f00, Kind::Write, kBytes, {}, {}}}).step("90");
+  for (const uint64_t segment_steps : {1000, 100, 1}) {
+    const std::string states = one.states(0x9000, segment_steps);
+    EXPECT_EQ(states.substr(0, 20), "?ttttttttttttttttttt");
+    EXPECT_EQ(states.size(), 203u);
+    EXPECT_EQ(states.substr(201).find('t'), std::string::npos) << states.substr(201);
+  }
 }
 
 TEST(Openings, LossBehindTheLastStep) {
