@@ -1,6 +1,6 @@
-// One thread is inside vfork(2), with a child that waits for a minute; others are inside fork most of
-// the time, since there is much memory to be copied. Not often: the ids of processes are for others,
-// too. Ends by itself.
+// One thread is inside vfork(2), with a child that waits for a minute; others are inside fork most
+// of the time, since there is much memory to be copied. Not often: the ids of processes are for
+// others, too. Ends by itself.
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
