@@ -94,43 +94,10 @@ def by_a_server_that_goes_on():
         client.vanish()
 
 
-def tracers(pid):
-    """Of the threads that are not inside vfork, and of their children."""
-    found = set()
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        if int(tid) == pid:
-            continue
-        children = pathlib.Path(f"/proc/{pid}/task/{tid}/children").read_text().split()
-        found |= {status(one, "TracerPid") for one in (tid, *children)}
-    return found - {""}
-
-
-def those_who_are_born_meanwhile():
-    """A child that a thread has just made is traced, too, though nobody has told of it yet."""
-    with folder() as work, server("--multi", f"unix:{work}/socket"):
-        wait_until(lambda: pathlib.Path(f"{work}/socket").exists(), "the socket")
-        program = subprocess.Popen([INFERIORS / "vforks_and_forks"], stdout=subprocess.PIPE,
-                                   text=True, start_new_session=True)
-        try:
-            same(program.stdout.readline(), "ready\n", "the program")
-            wait_until(lambda: status(program.pid, "State").startswith("D"), "vfork")
-            client = serve_client.Client(f"unix:{work}/socket")
-            client.say("!")
-            reply = client.say(f"vAttach;{program.pid:x}")
-            check(reply.startswith("E"), reply)
-            wait_until(lambda: tracers(program.pid) == {"0"}, "all are let go")
-            client.vanish()
-        finally:
-            os.killpg(program.pid, signal.SIGKILL)
-            program.wait(timeout=60)
-            program.stdout.close()
-
-
 def main():
     attaching(by_a_signal)
     attaching(by_itself)
     by_a_server_that_goes_on()
-    those_who_are_born_meanwhile()
 
 
 main()

@@ -37,8 +37,6 @@ Error why_not(Pid pid, int why) {
 }
 
 constexpr int64_t kPatienceNs = 10 * kSecond;  // with a thread that cannot stop
-constexpr int64_t kBusyNs = 30 * kSecond;      // with one that could, on a machine that is busy
-constexpr int64_t kEndedLookNs = kMilli;
 constexpr int64_t kVforkNs = kSecond;          // with children of vfork that run freely
 constexpr int64_t kKillNs = 10 * kSecond, kKillAtEndNs = 2 * kSecond;
 constexpr int64_t kPauseMaxNs = 2'000'000;
@@ -52,11 +50,6 @@ void pause_for(int64_t ns) {
 bool is_free(Pid pid) {
   const auto status = proc_status(pid);
   return status && status->tracer == 0 && status->state != 'Z' && status->state != 'X';
-}
-
-bool has_ended(Tid tid) {
-  const auto status = proc_status(tid);
-  return !status || status->state == 'Z' || status->state == 'X';
 }
 
 /// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
@@ -188,32 +181,23 @@ bool Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
 /// interrupted (inside vfork, or for a file system that does not answer) stops when that is over,
 /// which another user may have in hand.
 Status Attaching::await_seized(const AddressSpace& space) {
-  const int64_t begin = monotonic_ns();
+  const int64_t until = monotonic_ns() + kPatienceNs;
   for (int64_t pause = 20'000;; pause = std::min(2 * pause, kPauseMaxNs)) {
     const Thread* moving = nullptr;
     for (Thread* thread : tracer_.all_threads()) {
       if (thread->process->space.get() != &space) continue;
-      // A leader that had ended when it was seized has no stop to come, and no more to tell until
-      // all others have ended.
-      const bool may_have_ended = thread->tid == thread->process->pid && pause > kEndedLookNs;
-      if (may_have_ended && thread->run == Run::Running && has_ended(thread->tid))
-        thread->run = Run::Exiting;
       const Run run = thread->run;
       if (run == Run::Running || run == Run::Listening) tracer_.ask_to_stop(*thread);
       if (run != Run::Stopped && run != Run::Exiting && run != Run::Late) moving = thread;
     }
     if (moving == nullptr) return {};
     if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
-    const int64_t waited = monotonic_ns() - begin;
-    const auto status = waited > kPatienceNs ? proc_status(moving->tid) : std::nullopt;
+    const auto status = monotonic_ns() > until ? proc_status(moving->tid) : std::nullopt;
     if (status && status->state == 'D')
       return {Errc::Target,
               fmt::format("cannot attach to process {}: its thread {} waits in the kernel and "
                           "cannot be stopped (state D), as inside vfork(2) until the child goes on",
                           moving->process->pid, moving->tid)};
-    if (waited > kBusyNs)
-      return {Errc::Target, fmt::format("cannot attach to process {}: its thread {} does not stop",
-                                        moving->process->pid, moving->tid)};
     pause_for(pause);
     while (tracer_.wait_once(false)) {
     }
@@ -256,8 +240,6 @@ Status Attaching::seize_and_stop(Pid pid) {
 void Tracer::give_up_threads(const AddressSpace& space) {
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space) continue;
-    if (thread->run == Run::Stopped && thread->fresh)
-      late.let_child_go(thread->tid, thread->status);
     if (thread->run == Run::Stopped)
       detach_thread(*thread, signal_for_detach(*this, *thread));
     else if (thread->run != Run::Exiting) {
