@@ -3,7 +3,6 @@
 are missing once somebody does, and can be ended."""
 # timeout: 120
 
-import fcntl
 import os
 import signal
 import socket
@@ -24,7 +23,6 @@ class Unread:
 
     def __init__(self, *words):
         self.reading, self.writing = os.pipe()
-        fcntl.fcntl(self.writing, fcntl.F_SETPIPE_SZ, 4096)
         self.process = subprocess.Popen([BIN / "tracewell", *words], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=self.writing)
         said = b""
