@@ -65,8 +65,8 @@ def it_attaches_then():
         check(server.stop() != 0, "the exit status")
 
 
-def it_does_so_all_the_time():
-    program = subprocess.Popen([INFERIORS / "becomes_again"])
+def it_does_so_all_the_time(name):
+    program = subprocess.Popen([INFERIORS / name])
     end = time.monotonic() + SECONDS
     attached = 0
     try:
@@ -87,7 +87,8 @@ def it_does_so_all_the_time():
 def main():
     it_is_ended()
     it_attaches_then()
-    it_does_so_all_the_time()
+    it_does_so_all_the_time("becomes_again")
+    it_does_so_all_the_time("leader_ends")
 
 
 main()

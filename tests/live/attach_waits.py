@@ -19,8 +19,13 @@ from serve_common import TRACEWELL, Server, check, folder, same, server  # noqa:
 from trace_common import INFERIORS  # noqa: E402
 
 
+def children_of(pid):
+    return [int(one) for one in
+            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def child_of(pid):
-    return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+    return children_of(pid)[0]
 
 
 def counting_thread(pid):
@@ -57,9 +62,9 @@ def by_itself(server):
     return said
 
 
-def refused(where, client=None):
+def refused(where, client=None, *words):
     """The program that the server could not attach to, and the debugger that asked it to."""
-    program = subprocess.Popen([INFERIORS / "vforks"], stdout=subprocess.PIPE, text=True)
+    program = subprocess.Popen([INFERIORS / "vforks", *words], stdout=subprocess.PIPE, text=True)
     same(program.stdout.readline(), "ready\n", "the program")
     wait_until(lambda: status(program.pid, "State").startswith("D"), "vfork")
     client = client or serve_client.Client(f"unix:{where}")
@@ -85,19 +90,55 @@ def by_a_server_that_goes_on():
         program, client = refused(where, client)
         client.vanish()
         goes_on(program)  # while there is no debugger
-        program, client = refused(where)
+        program, client = refused(where, None, "stays")
         os.kill(child_of(program.pid), signal.SIGUSR1)
-        check(client.say(f"vAttach;{program.pid:x}").startswith("T"), running.said())
+        reply = client.say(f"vAttach;{program.pid:x}")
+        check(reply.startswith("T"), f"{reply}: {running.said()}")
         client.say("D")
+        os.kill(program.pid, signal.SIGUSR1)
         same(program.wait(timeout=60), 7, "the program's own end")
         program.stdout.close()
         client.vanish()
+
+
+def tracers(pid):
+    """Of the threads that are not inside vfork, and of their children."""
+    found = set()
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        if int(tid) == pid:
+            continue
+        children = pathlib.Path(f"/proc/{pid}/task/{tid}/children").read_text().split()
+        found |= {status(one, "TracerPid") for one in (tid, *children)}
+    return found - {""}
+
+
+def those_who_are_born_meanwhile():
+    """A child that a thread has just made is traced, too, though nobody has told of it yet."""
+    with folder() as work, server("--multi", f"unix:{work}/socket"):
+        wait_until(lambda: pathlib.Path(f"{work}/socket").exists(), "the socket")
+        program = subprocess.Popen([INFERIORS / "vforks_and_forks"], stdout=subprocess.PIPE,
+                                   text=True, start_new_session=True)
+        try:
+            same(program.stdout.readline(), "ready\n", "the program")
+            wait_until(lambda: children_of(program.pid) and
+                       status(program.pid, "State").startswith("D"), "vfork")
+            client = serve_client.Client(f"unix:{work}/socket")
+            client.say("!")
+            reply = client.say(f"vAttach;{program.pid:x}")
+            check(reply.startswith("E"), reply)
+            wait_until(lambda: tracers(program.pid) == {"0"}, "all are let go")
+            client.vanish()
+        finally:
+            os.killpg(program.pid, signal.SIGKILL)
+            program.wait(timeout=60)
+            program.stdout.close()
 
 
 def main():
     attaching(by_a_signal)
     attaching(by_itself)
     by_a_server_that_goes_on()
+    those_who_are_born_meanwhile()
 
 
 main()

@@ -37,6 +37,8 @@ Error why_not(Pid pid, int why) {
 }
 
 constexpr int64_t kPatienceNs = 10 * kSecond;  // with a thread that cannot stop
+constexpr int64_t kBusyNs = 30 * kSecond;      // with one that could, on a machine that is busy
+constexpr int64_t kEndedLookNs = kMilli;
 constexpr int64_t kVforkNs = kSecond;          // with children of vfork that run freely
 constexpr int64_t kKillNs = 10 * kSecond, kKillAtEndNs = 2 * kSecond;
 constexpr int64_t kPauseMaxNs = 2'000'000;
@@ -50,6 +52,11 @@ void pause_for(int64_t ns) {
 bool is_free(Pid pid) {
   const auto status = proc_status(pid);
   return status && status->tracer == 0 && status->state != 'Z' && status->state != 'X';
+}
+
+bool has_ended(Tid tid) {
+  const auto status = proc_status(tid);
+  return !status || status->state == 'Z' || status->state == 'X';
 }
 
 /// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
@@ -77,6 +84,7 @@ class Attaching {
 
  private:
   static bool is_replaced(const Thread& leader);
+  static bool is_ours(Tid tid);
   int seize_patiently(Tid tid);
   Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared);
   bool seize_sharers(Pid pid, std::set<Pid>& refused);
@@ -108,6 +116,13 @@ int Attaching::seize_patiently(Tid tid) {
   }
 }
 
+/// The kernel may find a thread that calls exec, wait for that, and attach to it then: it has the
+/// leader's id now, and there is nobody of its own. Nor is anybody told.
+bool Attaching::is_ours(Tid tid) {
+  const auto status = proc_status(tid);
+  return status && status->tracer == gettid();
+}
+
 /// All threads of a process, whose memory is `shared`, or its own if that is null.
 Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared) {
   int refused = ESRCH;
@@ -120,7 +135,13 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         tracer_.remove_process(pid);
       }
       const bool ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
-      const int why = ours ? 0 : seize_patiently(tid);
+      int why = ours ? 0 : seize_patiently(tid);
+      if (why == 0 && !is_ours(tid)) {
+        tracer_.remove_process(pid);  // what was known is of the old program
+        found = true;
+        break;
+      }
+      if (why == EPERM && tid == pid && tracer_.find(tid) == nullptr && is_ours(tid)) why = 0;
       Process* process = tracer_.find_process(pid);
       if (why == EINTR) {
         if (process != nullptr) tracer_.give_up_threads(*process->space);
@@ -153,7 +174,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
     if (found && patience_.over() && patience_.quitting()) break;
   }
   if (Process* process = tracer_.find_process(pid)) return process;
-  return unreadable ? *unreadable : why_not(pid, refused);
+  return unreadable && !has_ended(pid) ? *unreadable : why_not(pid, refused);
 }
 
 /// Processes that share the memory of one that stands still: they run its patched code. True: look
@@ -181,23 +202,32 @@ bool Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
 /// interrupted (inside vfork, or for a file system that does not answer) stops when that is over,
 /// which another user may have in hand.
 Status Attaching::await_seized(const AddressSpace& space) {
-  const int64_t until = monotonic_ns() + kPatienceNs;
+  const int64_t begin = monotonic_ns();
   for (int64_t pause = 20'000;; pause = std::min(2 * pause, kPauseMaxNs)) {
     const Thread* moving = nullptr;
     for (Thread* thread : tracer_.all_threads()) {
       if (thread->process->space.get() != &space) continue;
+      // A leader that had ended when it was seized has no stop to come, and no more to tell until
+      // all others have ended.
+      const bool may_have_ended = thread->tid == thread->process->pid && pause > kEndedLookNs;
+      if (may_have_ended && thread->run == Run::Running && has_ended(thread->tid))
+        thread->run = Run::Exiting;
       const Run run = thread->run;
       if (run == Run::Running || run == Run::Listening) tracer_.ask_to_stop(*thread);
       if (run != Run::Stopped && run != Run::Exiting && run != Run::Late) moving = thread;
     }
     if (moving == nullptr) return {};
     if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
-    const auto status = monotonic_ns() > until ? proc_status(moving->tid) : std::nullopt;
+    const int64_t waited = monotonic_ns() - begin;
+    const auto status = waited > kPatienceNs ? proc_status(moving->tid) : std::nullopt;
     if (status && status->state == 'D')
       return {Errc::Target,
               fmt::format("cannot attach to process {}: its thread {} waits in the kernel and "
                           "cannot be stopped (state D), as inside vfork(2) until the child goes on",
                           moving->process->pid, moving->tid)};
+    if (waited > kBusyNs)
+      return {Errc::Target, fmt::format("cannot attach to process {}: its thread {} does not stop",
+                                        moving->process->pid, moving->tid)};
     pause_for(pause);
     while (tracer_.wait_once(false)) {
     }
@@ -240,6 +270,8 @@ Status Attaching::seize_and_stop(Pid pid) {
 void Tracer::give_up_threads(const AddressSpace& space) {
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space) continue;
+    if (thread->run == Run::Stopped && thread->fresh)
+      late.let_child_go(thread->tid, thread->status);
     if (thread->run == Run::Stopped)
       detach_thread(*thread, signal_for_detach(*this, *thread));
     else if (thread->run != Run::Exiting) {

@@ -122,8 +122,22 @@ void Late::let_go(const Thread& thread) {
     tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
 }
 
+/// It is traced from its beginning, and would stand in its first stop for as long as we live.
+void Late::let_child_go(Tid tid, int status) {
+  const int event = WIFSTOPPED(status) ? stop_event(status) : 0;
+  if (event != PTRACE_EVENT_FORK && event != PTRACE_EVENT_VFORK && event != PTRACE_EVENT_CLONE)
+    return;
+  unsigned long message = 0;
+  if (trace(PTRACE_GETEVENTMSG, tid, 0, &message) != 0 || message == 0) return;
+  const auto child = static_cast<Tid>(message);
+  if (tracer_.find(child) != nullptr) return;
+  if (tracer_.early_.erase(child) == 0) let_go(child);
+  else trace(PTRACE_DETACH, child, 0, uint64_t{0});
+}
+
 /// A trap of a debug register or of a step of ours is none of the program's.
 void Late::on_status(Tid tid, int status) {
+  let_child_go(tid, status);
   uint64_t signal = is_signal_stop(status) ? static_cast<uint64_t>(stop_signal(status)) : 0;
   Leaving& leaving = leaving_[tid];
   if (WIFSTOPPED(status) && leaving.mask)

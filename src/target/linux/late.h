@@ -47,6 +47,8 @@ class Late {
   /// Lets it go once it stops, which may be never. Its process is to be removed.
   void let_go(const Thread& thread);
   void let_go(Tid tid) { leaving_[tid] = {}; }
+  /// And the child whose birth the stop of `tid` tells of, before anybody has looked at it.
+  void let_child_go(Tid tid, int status);
   bool is_leaving(Tid tid) const { return leaving_.contains(tid); }
   /// Is it wanted again? It has not stopped since, and may now.
   bool take_back(Tid tid) { return leaving_.erase(tid) != 0; }
