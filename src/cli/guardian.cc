@@ -9,19 +9,53 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/open.h"
 
 namespace tracewell::cli {
 namespace {
 
 pid_t face = 0;                       // in the child
 volatile std::sig_atomic_t child = 0;  // in the face
+volatile std::sig_atomic_t told_to_end = 0;   // in the face: the child is to end
+
+// Longer than the child waits for anything when it is to end.
+constexpr int kHeldSeconds = 20;
 
 void hand_on(int number) {
   if (child != 0) ::kill(child, number);
+  told_to_end = 1;
+  ::alarm(1);
+}
+
+/// Inside a call that no signal ends, SIGKILL included (proc(5): state D)?
+bool child_is_held() {
+  const std::string path = fmt::format("/proc/{}/stat", static_cast<int>(child));
+  const auto fd = open_named(path);
+  char text[512];
+  const ssize_t got = fd.ok() ? ::read(fd->get(), text, sizeof text) : -1;
+  const std::string_view stat(text, got > 0 ? static_cast<size_t>(got) : 0);
+  const size_t name_end = stat.rfind(") ");
+  return name_end != std::string_view::npos && stat.substr(name_end + 2, 1) == "D";
+}
+
+/// Once a second, while the child is to end: the number of seconds that it is held already.
+void look_at_child(int& held) {
+  held = child_is_held() ? held + 1 : 0;
+  ::alarm(1);
+  if (held < kHeldSeconds) return;
+  fmt::print(stderr,
+             "tracewell: the process that traces ({}) is held in the kernel, most likely by memory "
+             "of the program whose file system does not answer (FUSE, NFS). No signal ends it. It "
+             "lets go of the program and ends once the file system answers or is unmounted "
+             "(umount -f)\n",
+             static_cast<int>(child));
+  std::fflush(stderr);
+  std::_Exit(EXIT_FAILURE);
 }
 
 /// The connection may be standard input and output: its ends must close with the child's.
@@ -35,9 +69,11 @@ void let_go_of_standard_streams() {
 
 [[noreturn]] void be_the_face() {
   let_go_of_standard_streams();
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
+  int status = 0, held = 0;
+  while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) std::_Exit(EXIT_FAILURE);
+    if (told_to_end != 0) look_at_child(held);
+  }
   if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
   fmt::print(stderr,
              "tracewell: the process that traces was killed by signal {}; programs that it was "
@@ -71,6 +107,9 @@ void become_guarded() {
     action.sa_handler = hand_on;
     action.sa_flags = SA_RESTART;
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+    action.sa_handler = [](int) {};
+    action.sa_flags = 0;  // it interrupts the wait
+    ::sigaction(SIGALRM, &action, nullptr);
   }
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   if (born > 0) be_the_face();

@@ -4,6 +4,9 @@
 // as it would have otherwise: what it attached to goes on without a patch left in its code. The
 // child has a name of its own (`tw-tracer`), for those who kill by name.
 //
+// A child that is to end and cannot, since a call of the kernel's holds it that no signal ends, is
+// left behind after a while, which the face says.
+//
 // The other way round there is little to be done: with the tracing process the kernel lets go of
 // every program at once, patches and all, and only one process can trace. What was started dies
 // with it (PTRACE_O_EXITKILL).
