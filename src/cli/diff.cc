@@ -117,7 +117,8 @@ Run diff_command(CLI::App& app) {
                                           "in the same places");
   app.add_flag("--json", command->json, "as JSON");
   app.footer("Exit status: 0 if the runs went the same way, 1 if they differ, or nobody can tell "
-             "because steps are missing.");
+             "because steps are missing, be it in both: the last line, and \"undecided\" in JSON, "
+             "say which.");
   return [command](const Invocation&) {
     command->b.format = command->a.format;
     command->b.strict = command->a.strict;

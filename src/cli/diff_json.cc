@@ -111,8 +111,11 @@ std::string diff_json(const timeline::DiffReport& report, const Catalog& catalog
                       const DiffWords& words) {
   Json out = {{"same", report.same()},
               {"undecided", report.undecided()},
+              {"missing", nullptr},
               {"threads", Json::array()},
               {"moved", Json::array()}};
+  if (report.missing_a || report.missing_b)
+    out["missing"] = {{"a", hole_json(report.missing_a)}, {"b", hole_json(report.missing_b)}};
   for (const ThreadDiff& thread : report.threads)
     out["threads"].push_back(thread_json(thread, catalog, words));
   if (const auto& left_out = report.left_out)

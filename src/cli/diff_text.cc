@@ -110,6 +110,20 @@ std::string missing_text(const Difference& one) {
   return out;
 }
 
+/// " (A lacks 3 steps, the first of them in front of step 40; B lacks steps, …)"
+std::string lacks_text(const timeline::DiffReport& report) {
+  std::string out;
+  const auto add = [&](const std::optional<timeline::Hole>& hole, char side) {
+    if (!hole) return;
+    out += fmt::format("{}{} lacks {}, the first of them in front of step {}",
+                       out.empty() ? " (" : "; ", side,
+                       hole->count == 0 ? "steps" : counted(hole->count, "step"), hole->seq);
+  };
+  add(report.missing_a, 'A');
+  add(report.missing_b, 'B');
+  return out.empty() ? out : out + ")";
+}
+
 /// `number`: where others refer to it, "1. "; "" else.
 std::string difference_text(const Difference& one, const std::string& number,
                             const Catalog& catalog, const DiffWords& words) {
@@ -210,7 +224,7 @@ std::string diff_text(const timeline::DiffReport& report, const Catalog& catalog
       out += fmt::format("{:#x}-{:#x} of A is at {:#x} in B\n", range.from, range.to,
                          range.from + range.distance);
   return out + (report.same()        ? "the same\n"
-                : report.undecided() ? "not known: steps are missing\n"
+                : report.undecided() ? "not known: steps are missing" + lacks_text(report) + "\n"
                                      : "different\n");
 }
 

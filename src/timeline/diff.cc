@@ -55,16 +55,28 @@ bool is_same(const ThreadDiff& one) {
          one.differing_code == 0;
 }
 
+/// No more than missing steps may explain.
+bool may_be_same(const ThreadDiff& one) {
+  const bool alone = !one.tid_a || !one.tid_b;
+  return one.differing_code == 0 && one.undecided == one.differences.size() + one.untold &&
+         (!alone || one.undecided != 0);
+}
+
+/// Whoever wants the first difference has it.
+bool has_first(const ThreadDiff& one) {
+  return !is_same(one) &&
+         (!one.tid_a || !one.tid_b || one.differing_code != 0 ||
+          std::ranges::any_of(one.differences, [](const Difference& it) { return it.a || it.b; }));
+}
+
 }  // namespace
 
-bool DiffReport::same() const { return std::ranges::all_of(threads, is_same); }
+bool DiffReport::same() const {
+  return !missing_a && !missing_b && std::ranges::all_of(threads, is_same);
+}
 
 bool DiffReport::undecided() const {
-  return !same() && std::all_of(threads.begin(), threads.end(), [](const ThreadDiff& one) {
-    const bool alone = !one.tid_a || !one.tid_b;
-    return one.differing_code == 0 && one.undecided == one.differences.size() + one.untold &&
-           (!alone || one.undecided != 0);
-  });
+  return !same() && std::ranges::all_of(threads, may_be_same);
 }
 
 Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions& options) {
@@ -89,13 +101,17 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
     TW_ASSIGN_OR_RETURN(const std::optional<ThreadNumbers> numbers, pairs.next());
     if (!numbers) break;
     ThreadDiff thread;
-    if (options.first && !report.threads.empty() && !is_same(report.threads.back())) {
+    if (options.first && !report.threads.empty() && has_first(report.threads.back())) {
       TW_RETURN_IF_ERROR(name_threads(in_a, in_b, *numbers, thread));
       report.left_out = DiffReport::LeftOut{thread.tid_a, thread.tid_b};
       break;
     }
     TW_RETURN_IF_ERROR(compare_threads(in_a, in_b, bounded, *numbers, bases, thread));
     report.threads.push_back(std::move(thread));
+  }
+  if (std::ranges::all_of(report.threads, may_be_same)) {
+    TW_ASSIGN_OR_RETURN(report.missing_a, in_a.holes.find(std::nullopt, std::nullopt));
+    TW_ASSIGN_OR_RETURN(report.missing_b, in_b.holes.find(std::nullopt, std::nullopt));
   }
   report.bases = bases.ranges();
   return report;

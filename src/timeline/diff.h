@@ -100,7 +100,7 @@ struct ThreadDiff {
   std::vector<Difference> differences;
   uint64_t untold = 0;                   // differences beyond DiffOptions::most
   uint64_t undecided = 0;                // differences, told or not, that are Kind::Missing
-  bool both_cut = false;                 // the end of both is missing, and what is there the same
+  bool both_cut = false;                 // the end of both is missing: one of the differences
   bool given_up = false;                 // the runs did not meet again
   uint64_t given_up_after = 0;           // steps of each that were looked at; 0 = all there are
 };
@@ -113,6 +113,10 @@ struct DiffReport {
   std::vector<ThreadDiff> threads;
   std::optional<LeftOut> left_out;  // DiffOptions::first: those that come next
   std::vector<Bases::Range> bases;
+  /// All that is missing in each, unless the runs surely differ: where the first of it is, and how
+  /// many steps.
+  std::optional<Hole> missing_a, missing_b;
+  /// Nothing is missing in either, and all that is there is the same.
   bool same() const;
   /// Not the same, but no more than missing steps may explain.
   bool undecided() const;

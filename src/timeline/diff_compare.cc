@@ -405,7 +405,8 @@ Status ThreadComparer::part() {
   return {};
 }
 
-/// All that is there is the same, and one of the traces lacks steps where the other one does not.
+/// All that is there is the same, and steps are missing: in both traces they may not be the same
+/// ones, be they missing at the same place and as many.
 Status ThreadComparer::tell_lone_holes() {
   Difference difference;
   difference.kind = Difference::Kind::Missing;
@@ -419,7 +420,6 @@ Status ThreadComparer::tell_lone_holes() {
     TW_ASSIGN_OR_RETURN(difference.hole_a, at_end(in_a_.holes, a_));
     TW_ASSIGN_OR_RETURN(difference.hole_b, at_end(in_b_.holes, b_));
     out_.both_cut = difference.hole_a && difference.hole_b;
-    if (out_.both_cut) return {};
   }
   if (difference.hole_a || difference.hole_b) tell(std::move(difference));
   return {};

@@ -121,8 +121,8 @@ void LoneHoles::see(std::span<const Place> a, std::span<const Place> b) {
     if (!next_a && !next_b) return;
     const bool is_a = next_a && (!next_b || *next_a <= *next_b);
     const bool is_b = next_b && (!next_a || *next_b <= *next_a);
-    if (is_a && !is_b && !in_a_) in_a_ = Lone{a_.first(), a[*next_a].seq};
-    if (is_b && !is_a && !in_b_) in_b_ = Lone{b_.first(), b[*next_b].seq};
+    if (is_a && !in_a_) in_a_ = Lone{a_.first(), a[*next_a].seq};
+    if (is_b && !in_b_) in_b_ = Lone{b_.first(), b[*next_b].seq};
     if (is_a) a_.pass(a[*next_a].seq);
     if (is_b) b_.pass(b[*next_b].seq);
   }

@@ -77,8 +77,9 @@ class Holes {
   size_t at_ = 0;
 };
 
-/// Holes that only one of two runs has while the runs seem to be the same. From there on, steps are
-/// compared that are not each other's: until the runs meet anew, nothing tells that they differ.
+/// Holes of two runs that seem to be the same. From there on, steps may be compared that are not
+/// each other's: until the runs meet anew, nothing tells that they differ. That holds also where
+/// both lack steps in front of the same one: nobody knows that these are the same, or as many.
 class LoneHoles {
  public:
   LoneHoles(const HoleList& a, const HoleList& b) : a_(a.behind()), b_(b.behind()) {}
@@ -89,7 +90,7 @@ class LoneHoles {
     uint64_t to = 0;     // the thread's step behind it
   };
 
-  /// These are the same. What is missing in both in front of the same step is, too.
+  /// These are the same.
   void see(std::span<const Place> a, std::span<const Place> b);
   bool over() const { return a_.over() && b_.over(); }
   /// Numbers of places with a hole in front of them, ascending.

@@ -131,8 +131,31 @@ head -c 2500 "$whole" >"$work/early.trace64"
 expect 1 diff "$whole" "$work/early.trace64"
 has ': cannot tell whether it ran there'
 has 'not known: steps are missing'
-expect 0 diff "$work/early.trace64" "$work/early.trace64"
+expect 1 diff "$work/early.trace64" "$work/early.trace64"
 has 'what comes then is missing in both'
+has 'not known: steps are missing (A lacks steps, the first of them in front of step '
+# So is what both lack in their midst: nobody knows that these are the same steps.
+expect 1 diff "$work/hole.jsonl" "$work/hole.jsonl"
+has '93 steps are the same'
+has '7 steps are missing in A in front of step 30, 7 steps are missing in B in front of step 30: c'
+has '; all that is there is the same'
+has 'not known: steps are missing (A lacks 7 steps, the first of them in front of step 30; B lacks'
+if grep -q '^the same' "$work/out"; then fail 'nobody knows that'; fi
+expect 1 diff --json "$work/hole.jsonl" "$work/hole.jsonl"
+has '"same": false'
+has '"undecided": true'
+[ "$(grep -c '"before_step": 30' "$work/out")" = 4 ] || fail "in the whole, and in the thread"
+for damaged in hole.trace64 hole.jsonl; do
+  expect 1 diff "$work/hole.trace64" "$work/$damaged"
+  has 'not known: steps are missing'
+done
+# A trace64 whose midst is gone, of threads, without any difference in what is left.
+{ head -c 2500 "$whole"; tail -c +3001 "$whole"; } >"$work/midst.trace64"
+expect 1 diff "$work/midst.trace64" "$work/midst.trace64"
+has 'not known: steps are missing'
+if grep -q '^the same\|^different' "$work/out"; then fail 'a trace that lacks steps'; fi
+expect 1 diff --first "$work/midst.trace64" "$work/midst.trace64"
+has 'not known: steps are missing'
 # A cut file, a padded one, and what was made of them lack steps at their end.
 whole=$TRACEWELL_SOURCE/tests/formats/data/synthetic_single.trace64
 head -c 100000 "$whole" >"$work/cut.trace64"

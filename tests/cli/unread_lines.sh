@@ -78,7 +78,8 @@ sed 3d "$work/run.jsonl" >"$work/whole.jsonl"
 expect 1 diff "$work/run.jsonl" "$work/whole.jsonl"
 has '1 step is missing in A in front of step 1: cannot tell whether the runs differ; all that is'
 has 'not known: steps are missing'
-expect 0 diff "$work/run.jsonl" "$work/run.jsonl"
+expect 1 diff "$work/run.jsonl" "$work/run.jsonl"
+has "not known: steps are missing (A lacks 1 step"
 
 # What is made of it, and of that again.
 expect 0 convert "$work/run.jsonl" "$work/run.trace64"

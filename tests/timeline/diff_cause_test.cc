@@ -240,12 +240,14 @@ TEST(DiffCause, NothingIsClaimedAcrossMissingSteps) {
   const auto report = diff({*a, a->catalog()}, {*b, b->catalog()}, {});
   ASSERT_TRUE(report.ok());
   ASSERT_EQ(report->threads.at(0).differences.size(), 3u);
-  for (const Difference& one : report->threads[0].differences)
-    for (const Cause& cause : one.causes)
-      if (cause.earlier) {
-        EXPECT_EQ(cause.earlier->difference, 1u) << "the only one behind the hole";
-      }
-  EXPECT_FALSE(origin_of(*report, 1).earlier);
+  const auto& differences = report->threads[0].differences;
+  EXPECT_EQ(differences[0].kind, Difference::Kind::Parts);
+  EXPECT_EQ(differences[1].kind, Difference::Kind::Missing) << "both lack steps in front of it";
+  EXPECT_TRUE(differences[1].causes.empty());
+  EXPECT_EQ(differences[2].kind, Difference::Kind::Parts) << "the runs have met anew";
+  EXPECT_FALSE(differences[2].causes.empty());
+  for (const Difference& one : differences)
+    for (const Cause& cause : one.causes) EXPECT_FALSE(cause.earlier);
 }
 
 TEST(InstructionUsage, ReadsAndWrites) {

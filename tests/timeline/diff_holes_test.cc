@@ -135,9 +135,63 @@ TEST(DiffHoles, ALoneHoleBehindTheEndIsSaid) {
     EXPECT_EQ((in_a ? one.hole_a : one.hole_b)->seq, 400u);
   }
   const DiffReport both = diffed(*cut, *cut);
-  EXPECT_TRUE(both.same());
+  EXPECT_TRUE(both.undecided()) << "who knows how they went on?";
   EXPECT_TRUE(both.threads.at(0).both_cut);
   EXPECT_FALSE(diffed(*whole, *whole).threads.at(0).both_cut);
+}
+
+/// Both lack steps at the same place, be it as many: nobody knows that they are the same ones.
+TEST(DiffHoles, HolesOfBothAreNotTheSame) {
+  Items items;
+  for (uint64_t i = 0; i < 500; ++i) items.push_back({kHoledBases[0] + 3 * i, &nop()});
+  for (const size_t from : {0u, 1u, 200u, 499u, 500u})
+    for (const uint64_t told : {0u, 7u})
+      for (const uint64_t other : {7u, 9u}) {
+        SCOPED_TRACE(std::to_string(from) + ": " + std::to_string(told) + " | " +
+                     std::to_string(other));
+        const size_t count = from == 500 ? 1 : std::min<size_t>(40, 500 - from);
+        const auto a = with_hole(items, from, count, told, 300);
+        const auto b = with_hole(items, from, count, other, 300);
+        const DiffReport report = diffed(*a, *b);
+        EXPECT_FALSE(report.same());
+        EXPECT_TRUE(report.undecided());
+        ASSERT_TRUE(report.missing_a && report.missing_b);
+        EXPECT_EQ(report.missing_a->seq, from);
+        EXPECT_EQ(report.missing_a->count, told);
+        EXPECT_EQ(report.missing_b->seq, from);
+        EXPECT_EQ(report.missing_b->count, other);
+        uint64_t same = 0, told_of = 0;
+        for (const ThreadDiff& thread : report.threads) {
+          same += thread.same;
+          for (const Difference& one : thread.differences) {
+            EXPECT_EQ(one.kind, Difference::Kind::Missing);
+            EXPECT_FALSE(one.a || one.b) << "all that is there is the same";
+            told_of += one.hole_a && one.hole_b;
+          }
+        }
+        EXPECT_EQ(same, a->count());
+        EXPECT_GE(told_of, 1u);
+      }
+}
+
+/// --first goes on where all that is there is the same.
+TEST(DiffHoles, TheFirstDifferenceIsNoHoleOfBoth) {
+  Items items, other;
+  for (uint64_t i = 0; i < 500; ++i) {
+    items.push_back({kHoledBases[0] + 3 * i, &nop()});
+    other.push_back({kHoledBases[0] + 3 * i + (i >= 420 ? 0x100000 : 0), &nop()});
+  }
+  // The hole is thread 1's, and thread 2 parts.
+  const auto a = with_hole(items, 200, 40, 7, 400), b = with_hole(other, 200, 40, 7, 400);
+  DiffOptions options;
+  options.first = true;
+  const auto report = diff({*a, a->catalog()}, {*b, b->catalog()}, options);
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->threads.size(), 2u);
+  EXPECT_FALSE(report->left_out);
+  EXPECT_TRUE(report->undecided()) << "the beginning of thread 2 may be missing";
+  ASSERT_EQ(report->threads[1].differences.size(), 1u);
+  EXPECT_TRUE(report->threads[1].differences[0].a && report->threads[1].differences[0].b);
 }
 
 /// A thread that had not begun where the trace was cut may have come later.

@@ -162,6 +162,7 @@ void compare(const std::string& bytes, uint32_t seed, Seen& seen) {
       SCOPED_TRACE(swapped ? "cut against whole" : "whole against cut");
       const DiffReport report = swapped ? diffed(one, whole) : diffed(whole, one);
       EXPECT_TRUE(report.same() || report.undecided());
+      EXPECT_EQ(report.same(), of_one.lost.empty());
       EXPECT_GE(same_steps(report) + of_one.lost.size(), of_one.keys.size());
       for (const auto& thread : report.threads) seen.holes += thread.differences.size() != 0;
     }
@@ -170,6 +171,11 @@ void compare(const std::string& bytes, uint32_t seed, Seen& seen) {
     SCOPED_TRACE("cut against cut");
     const DiffReport report = diffed(one, other);
     EXPECT_TRUE(report.same() || report.undecided());
+    EXPECT_EQ(report.same(), of_one.lost.empty() && of_other.lost.empty());
+  }
+  if (!of_one.lost.empty()) {
+    SCOPED_TRACE("cut against itself");
+    EXPECT_FALSE(diffed(one, one).same());
   }
 }
 
