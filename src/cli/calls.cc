@@ -93,6 +93,7 @@ Result<int> calls(const CallsOptions& options) {
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input, options.images));
   TW_RETURN_IF_ERROR(check_steps(trace, options.from, options.to));
   if (options.thread) TW_RETURN_IF_ERROR(check_thread(trace, *options.thread));
+  tell_missing_steps(trace.trace, options.input.path);
   AddressNames names = std::move(trace.names);
   const StepWords words(trace.catalog(), std::move(names));
   uint64_t count = 0;

@@ -253,6 +253,7 @@ Result<int> convert(const ConvertOptions& options) {
   });
   const Status done = pump(wanted, *sink);
   tell_problems(trace, options.input.path);
+  tell_losses(trace, options.selection, options.input.path);
   if (!done.ok()) return done.error();
   tell_left_out(*sink, options.output);
   if (selection.asked->steps) note_count.tell(options.output);

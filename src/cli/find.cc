@@ -39,6 +39,7 @@ Result<int> find(const FindOptions& asked) {
   if (asked.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(asked.input, asked.images));
   TW_RETURN_IF_ERROR(check_steps(trace, asked.from, asked.to));
+  tell_missing_steps(trace.trace, asked.input.path);
   AddressNames names = std::move(trace.names);
   FindOptions options = asked;
   if (search->has_range) {

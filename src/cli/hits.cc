@@ -74,6 +74,7 @@ void print(const Timeline::BlockHits& one, const std::string& name, const std::s
 Result<int> hits(const HitsOptions& options) {
   if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 shows nothing"};
   TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input, options.images));
+  tell_missing_steps(trace.trace, options.input.path);
   AddressNames names = std::move(trace.names);
   const StepWords words(trace.catalog(), std::move(names));
   std::vector<Timeline::BlockHits> all = count(*trace.timeline, options.blocks);

@@ -32,6 +32,8 @@ class ObservedSource final : public SourceOver {
       if (asked_->steps && std::holds_alternative<Mark>(event.body)) continue;
       asked_->last = std::max(asked_->last.value_or(0), event.seq);
     }
+    for (const Event& event : batch.events())
+      if (event.seq >= asked_->from && event.seq <= asked_->to) asked_->lost.look_at(event);
     return more;
   }
 

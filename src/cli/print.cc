@@ -92,6 +92,7 @@ Result<int> print(const PrintOptions& options) {
   const InterruptGuard guard;
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
+  tell_losses(trace, options.selection, options.input.path);
   tell_left_out(*sink, options.format);
   if (!done.ok()) return done.error();
   if (options.selection.selects() && counted.count() == 0)

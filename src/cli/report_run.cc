@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/lost_events.h"
 #include "cli/report_follow.h"
 #include "cli/report_rows.h"
 #include "filter/merge.h"
@@ -49,12 +51,17 @@ class ReportRun {
   Status round(report::Report& report, filter::Merge& merge, std::span<ReportLog> logs);
   void begin(report::Report& report, std::span<ReportLog> logs, std::optional<int64_t> first_ns);
   void tell_damage(report::Report& report, const ReportLog& log);
+  /// Some events are left out: losses may be, and what was lost may be of the others.
+  bool chooses() const {
+    return !options_.filter.everything() || options_.from_ns || options_.to_ns;
+  }
 
   const ReportTask& task_;
   const report::Templates& templates_;
   report::ReportOptions options_;
   OutputFile output_;
   ReportRows rows_;
+  std::vector<LostEvents> lost_;  // by log
   bool begun_ = false;  // of the part that is at work
   bool stopped_ = false, damaged_ = false;
   int not_opened_ = kOk, not_read_ = kOk;  // what the last such file ends with, if it is alone
@@ -77,6 +84,7 @@ Status ReportRun::round(report::Report& report, filter::Merge& merge,
     // Its source is asked for a thousand events at once, and a template may take long for each.
     if (interrupted() != 0) return {Errc::Io, "interrupted"};
     if (!begun_) begin(report, logs, item.event->time_ns);
+    lost_[item.source].look_at(*item.event);
     TW_RETURN_IF_ERROR(report.take(item.source, *item.event));
   }
   return {};
@@ -124,6 +132,7 @@ Status ReportRun::part(std::span<ReportLog> logs,
     report.add_log(log.source->catalog(), std::move(facts));
   }
   filter::Merge merge;
+  lost_.assign(logs.size(), {});
   begun_ = false;
   const Status written = events(report, logs, merge, follows);
   begin(report, logs, std::nullopt);
@@ -133,7 +142,10 @@ Status ReportRun::part(std::span<ReportLog> logs,
     tell_damage(report, log);
   }
   TW_RETURN_IF_ERROR(report.finish());
-  for (const ReportLog& log : logs) tell_problems(log.trace, log.path);
+  for (size_t i = 0; i < logs.size(); ++i) {
+    tell_problems(logs[i].trace, logs[i].path);
+    if (chooses()) tell_lost_events(lost_[i], logs[i].path);
+  }
   printed_ += report.printed();
   stopped_ = report.stopped();
   TW_RETURN_IF_ERROR(written);

@@ -95,6 +95,46 @@ int tell_lost_files(int status) {
   return status == kOk || status == kNothing ? static_cast<int>(kBadInput) : status;
 }
 
+void tell_missing_steps(const OpenTrace& trace, const std::string& path) {
+  constexpr std::string_view kCode = "missing-steps";
+  uint64_t count = 0;
+  const Problem* first = nullptr;
+  for (const Problem& problem : trace.problems->kept()) {
+    if (problem.code != kCode) continue;
+    if (first == nullptr) first = &problem;
+    ++count;
+  }
+  if (first == nullptr) return;
+  for (const ProblemLog::Beyond& more : trace.problems->beyond())
+    if (more.code == kCode) count += more.count;
+  const std::string name = printable(path);
+  fmt::print(stderr, "tracewell: {}: {}; nobody knows whether they would be in this answer\n", name,
+             problem_line(*first));
+  if (count > 1)
+    fmt::print(stderr, "tracewell: {}: {} more of {}; 'tracewell check {}' lists them\n", name,
+               count - 1, kCode, name);
+}
+
+void tell_lost_events(const LostEvents& lost, const std::string& path) {
+  const std::vector<LostPlace> places = lost.places();
+  if (places.empty()) return;
+  const std::string name = printable(path);
+  for (size_t i = 0; i < std::min<size_t>(kToldOfEach, places.size()); ++i)
+    fmt::print(stderr, "tracewell: {}: lost {}\n", name, lost_place_text(places[i]));
+  if (places.size() > kToldOfEach)
+    fmt::print(stderr, "tracewell: {}: lost at {} more places; 'tracewell check {}' lists them\n",
+               name, places.size() - kToldOfEach, name);
+  fmt::print(stderr, "tracewell: {}: nobody knows whether what is lost would be in this answer\n",
+             name);
+}
+
+void tell_losses(const OpenTrace& trace, const SelectionOptions& selection,
+                 const std::string& path) {
+  if (selection.where.empty()) return;
+  tell_missing_steps(trace, path);
+  tell_lost_events(selection.asked->lost, path);
+}
+
 void tell_problems(const OpenTrace& trace, const std::string& path) {
   note_lost_bytes(trace);
   const std::string name = printable(path);

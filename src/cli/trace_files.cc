@@ -233,6 +233,8 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
       for (const Module& one : source->catalog().modules)
         if (!one.is_placed()) selection.asked->unplaced.push_back(one.path);
   }
+  selection.asked->from = selection.from;
+  selection.asked->to = selection.to;
   if (selection.selects()) source = observed(std::move(source), selection.asked);
   return std::unique_ptr<Source>(std::make_unique<WatchedSource>(
       filter::select(std::move(source), std::move(wanted)), problems, strict, what));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "cli/lost_events.h"
 #include "filter/expression.h"
 #include "formats/format.h"
 #include "model/problem.h"
@@ -41,6 +42,8 @@ struct AskedEvents {
   bool steps = false;            // the events are executed instructions
   std::vector<filter::Expression::Spelled> numbers;  // of --where
   std::vector<std::string> unplaced;  // modules, if --where asks for some
+  uint64_t from = 0, to = UINT64_MAX;
+  LostEvents lost;  // between these
 };
 
 struct SelectionOptions {
@@ -133,6 +136,13 @@ class CountingSource final : public Source {
 
 /// To standard error: the first few of each kind, and how many there are of it (tell_problems.cc).
 void tell_problems(const OpenTrace& trace, const std::string& path);
+/// Also those notes that say that steps are missing: an answer may be among these.
+void tell_missing_steps(const OpenTrace& trace, const std::string& path);
+/// What a trace has lost of events that might have been chosen: the first few places.
+void tell_lost_events(const LostEvents& lost, const std::string& path);
+/// Both, where --where chooses.
+void tell_losses(const OpenTrace& trace, const SelectionOptions& selection,
+                 const std::string& path);
 /// Adds to the problems what files lack that they had when they were opened (InputFile::lost()):
 /// the trace, its index, images. For when all was read; tell_problems() does it, too.
 void note_lost_bytes(const OpenTrace& trace);

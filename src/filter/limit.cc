@@ -71,15 +71,13 @@ class LimitedSource final : public Source {
   void cut(Batch& batch) {
     const std::span<const Event> events = batch.events();
     counts_.assign(events.size(), true);
-    std::optional<uint64_t> step;  // the next event that is no aside, if it is one
+    std::optional<uint64_t> next;  // that is no aside
     for (size_t at = events.size(); at-- > 0;) {
       const auto* mark = std::get_if<Mark>(&events[at].body);
       if (is_aside(events[at]))
-        counts_[at] = !(mark && mark->session) && step != events[at].seq;
-      else if (std::holds_alternative<Step>(events[at].body))
-        step = events[at].seq;
+        counts_[at] = !(mark && mark->session) && next != events[at].seq;
       else
-        step.reset();
+        next = events[at].seq;
     }
     size_t end = 0;
     for (; end < events.size() && left_ != 0; ++end)

@@ -27,9 +27,8 @@ class SelectSource final : public Source {
       if (!more) return tell_lost_end(batch);
       // Only seekable sources promise that numbers ascend. A mark may have its step's number.
       const Event& last = batch.events().back();
-      const bool is_mark = std::holds_alternative<Mark>(last.body) ||
-                           std::holds_alternative<Lost>(last.body);
-      if (seekable_ && (last.seq > selection_.to || (last.seq == selection_.to && !is_mark)))
+      if (seekable_ &&
+          (last.seq > selection_.to || (last.seq == selection_.to && !is_aside(last))))
         done_ = true;
       // Whoever asks for the next batch may wait for it until the end of the trace.
       if (!pick(batch) || stopped()) {
@@ -73,7 +72,7 @@ class SelectSource final : public Source {
         gaps_.dropped(layout, event);
         continue;
       }
-      if (is_step) tell_borders(event, batch);
+      if (!is_aside(event)) tell_borders(event, batch);
       if (is_step && std::exchange(forgot_, false))
         told_.push_back({event.seq, Mark{"registers of too many threads are forgotten", true}});
       const uint64_t missing = gaps_.kept(layout, event, batch);
@@ -88,16 +87,16 @@ class SelectSource final : public Source {
     return true;
   }
 
-  /// In front of a step that stays: of the steps that do not, the last session that began, and what
-  /// is missing.
-  void tell_borders(const Event& step, Batch& batch) {
+  /// In front of an event that stays: of those that do not, what is missing and, of steps, the last
+  /// session that began.
+  void tell_borders(const Event& event, Batch& batch) {
     stays_ = true;
     for (Border& one : borders_) {
       const std::string_view text = batch.copy(std::string_view(one.text));
       if (one.session)
-        told_.push_back({step.seq, Mark{text, true}});
+        told_.push_back({event.seq, Mark{text, true}});
       else
-        told_.push_back({step.seq, Lost{one.lost, text}});
+        told_.push_back({event.seq, Lost{one.lost, text}, one.tid, one.pid, one.time_ns});
     }
     borders_.clear();
   }
@@ -106,20 +105,24 @@ class SelectSource final : public Source {
     const auto* lost = std::get_if<Lost>(&event.body);
     if (lost == nullptr) {
       std::erase_if(borders_, [](const Border& one) { return one.session; });
-      borders_.push_back({true, 0, std::string(std::get<Mark>(event.body).text), event.seq});
+      const std::string_view text = std::get<Mark>(event.body).text;
+      borders_.push_back({true, 0, std::string(text), event.seq, 0, 0, {}});
       return;
     }
     const auto before = std::ranges::find(borders_, false, &Border::session);
     if (before == borders_.end()) {
-      borders_.push_back({false, lost->count, std::string(lost->why), event.seq});
+      borders_.push_back({false, lost->count, std::string(lost->why), event.seq, event.tid,
+                          event.pid, event.time_ns});
       return;
     }
+    if (before->tid != event.tid) before->tid = before->pid = 0;
+    before->time_ns = event.time_ns;
     before->lost = before->lost == 0 || lost->count == 0 ? 0 : before->lost + lost->count;
     before->seq = event.seq;
     if (before->text != lost->why && !before->text.ends_with(kMore)) before->text += kMore;
   }
 
-  /// What is missing behind the last step that stays.
+  /// What is missing behind the last event that stays.
   bool tell_lost_end(Batch& batch) {
     done_ = true;
     batch.clear();
@@ -127,6 +130,9 @@ class SelectSource final : public Source {
     if (!stays_ || lost == borders_.end()) return false;
     Event& event = batch.add();
     event.seq = lost->seq;
+    event.tid = lost->tid;
+    event.pid = lost->pid;
+    event.time_ns = lost->time_ns;
     event.body = Lost{lost->lost, batch.copy(std::string_view(lost->text))};
     return true;
   }
@@ -144,7 +150,7 @@ class SelectSource final : public Source {
     if (selection_.forgets) selection_.forgets();
   }
 
-  /// What stands in front of steps that stay, and of what is noted at them: of gaps, those behind
+  /// What stands in front of events that stay, and of what is noted at steps: of gaps, those behind
   /// them.
   void tell(Batch& batch) {
     size_t from = batch.size();
@@ -152,7 +158,7 @@ class SelectSource final : public Source {
     const std::span<Event> events = batch.events();
     for (size_t to = events.size(); !told_.empty();) {
       events[--to] = events[--from];
-      if (!std::holds_alternative<Step>(events[to].body)) continue;
+      if (is_aside(events[to])) continue;
       const uint64_t seq = events[to].seq;
       if (told_.back().seq != seq) continue;
       while (from > 0 && is_note(events[from - 1]) && events[from - 1].seq == seq)
@@ -161,12 +167,18 @@ class SelectSource final : public Source {
         Event& one = events[--to];
         one = Event();
         one.seq = seq;
+        one.tid = told_.back().tid;
+        one.pid = told_.back().pid;
+        one.time_ns = told_.back().time_ns;
         std::visit([&](const auto& body) { one.body = body; }, told_.back().body);
         told_.pop_back();
       }
     }
   }
 
+  static bool is_aside(const Event& event) {
+    return std::holds_alternative<Mark>(event.body) || std::holds_alternative<Lost>(event.body);
+  }
   static bool is_note(const Event& event) {
     const auto* mark = std::get_if<Mark>(&event.body);
     return mark && !mark->session;
@@ -200,8 +212,8 @@ class SelectSource final : public Source {
     held_.clear();
   }
 
-  /// That a session began or something is missing is seldom an answer to `where`, but steps that
-  /// come after it cannot do without.
+  /// That a session began or something is missing is seldom an answer to `where`, but what comes
+  /// after it cannot do without: nobody knows whether what is missing would have been an answer.
   bool wanted(const Event& event) {
     const bool inside = event.seq >= selection_.from && event.seq <= selection_.to;
     const auto* mark = std::get_if<Mark>(&event.body);
@@ -216,7 +228,8 @@ class SelectSource final : public Source {
       return answers;
     }
     const auto* step = std::get_if<Step>(&event.body);
-    if (!step && !mark) borders_.clear();  // of a trace of other events, each stands for itself
+    if (!step && !mark)  // sessions are of steps alone
+      std::erase_if(borders_, [](const Border& one) { return one.session; });
     if (!step || !selection_.where->names_registers())
       return inside && selection_.where->matches(event);
     const RegisterLayout& layout = catalog().registers;
@@ -234,6 +247,9 @@ class SelectSource final : public Source {
     uint64_t lost = 0;
     std::string text;
     uint64_t seq = 0;
+    uint64_t tid = 0;  // of what is missing; 0 = not known, or of several
+    uint32_t pid = 0;
+    std::optional<int64_t> time_ns;
   };
   struct Held {
     Event event;
@@ -243,13 +259,16 @@ class SelectSource final : public Source {
   Selection selection_;
   StepGaps gaps_;
   struct Told {
-    uint64_t seq = 0;  // of the step behind it
+    uint64_t seq = 0;  // of the event behind it
     std::variant<Mark, Lost> body;
+    uint64_t tid = 0;
+    uint32_t pid = 0;
+    std::optional<int64_t> time_ns = {};
   };
   std::vector<bool> keep_;
   std::vector<Told> told_;  // in the batch
-  std::vector<Border> borders_;  // since the last step that stays: a session and a loss at most
-  bool stays_ = false;           // some step did
+  std::vector<Border> borders_;  // since the last event that stays: a session and a loss at most
+  bool stays_ = false;           // some event did
   std::vector<Held> held_;  // notes at the end of a batch, of which nobody knows yet
   ThreadRegisters threads_;
   bool forgot_ = false;  // and has not said so

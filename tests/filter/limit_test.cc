@@ -36,9 +36,12 @@ class LetterSource final : public Source {
     if (letter == 's') event.body = Step();
     if (letter == 'f') event.body = Frame();
     if (letter == 'n' || letter == 'N') event.body = Mark{kept};
-    if (letter == 'l') event.body = Lost{1, kept};
+    if (letter == 'l' || letter == 'L') event.body = Lost{1, kept};
     if (letter == '|') event.body = Mark{kept, true};
-    if (letter == 's' || letter == 'f' || letter == 'N') ++steps_;
+    // Where there are no steps, each event has a number of its own, but what stands for losses
+    // among events that were left out.
+    const bool counts = letters_.find('s') == std::string::npos && letter != 'L';
+    if (letter == 's' || letter == 'N' || counts) ++steps_;
   }
 
   Catalog catalog_;
@@ -81,6 +84,7 @@ TEST(Limit, OfOtherTracesEachEventCounts) {
   EXPECT_EQ(first(3, "|lfnf"), "|lfn");
   EXPECT_EQ(first(2, "nnn"), "nn");
   EXPECT_EQ(first(2, "f|f|f"), "f|f");
+  EXPECT_EQ(first(2, "LfLfLf"), "LfLf");
 }
 
 TEST(Limit, NotesOfStepsThatAreNotShownCount) {

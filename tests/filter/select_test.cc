@@ -127,6 +127,58 @@ TEST(Select, SessionsAndLossesStandInFrontOfStepsThatStay) {
   EXPECT_EQ(picked("kind == \"lost\""), "15 a; 0 b; 45 b; 60 b; ");
 }
 
+/// Hooks of two threads, and what they have lost, each with a number of its own.
+class LossyHooks final : public Source {
+ public:
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override {
+    batch.clear();
+    if (at_ == 12) return false;
+    Event& event = batch.add();
+    event.seq = at_;
+    event.tid = 1 + at_ / 4 % 2;
+    event.time_ns = static_cast<int64_t>(100 + at_);
+    if (at_ % 4 < 2)
+      event.body = Hook();
+    else
+      event.body = Lost{at_, "no room"};
+    ++at_;
+    return true;
+  }
+
+ private:
+  Catalog catalog_;
+  uint64_t at_ = 0;
+};
+
+std::string picked_hooks(const char* where) {
+  auto source = std::make_unique<LossyHooks>();
+  Selection selection;
+  selection.where = *Expression::parse(where, source->catalog());
+  auto selected = select(std::move(source), std::move(selection));
+  std::string out;
+  Batch batch;
+  while (*selected->next(batch))
+    for (const Event& event : batch.events()) {
+      out += std::to_string(event.seq);
+      if (const auto* lost = std::get_if<Lost>(&event.body))
+        out += ": " + std::to_string(lost->count) + " of " + std::to_string(event.tid) + " at " +
+               std::to_string(event.time_ns.value_or(0));
+      out += "; ";
+    }
+  return out;
+}
+
+/// Nobody knows whether what is lost would have been an answer.
+TEST(Select, LossesOfHooksStandInFrontOfEventsThatStay) {
+  EXPECT_EQ(picked_hooks("kind == \"hook\" && seq == 4"),
+            "4: 5 of 1 at 103; 4; 11: 34 of 0 at 111; ");
+  EXPECT_EQ(picked_hooks("kind == \"hook\" && tid == 1"),
+            "0; 1; 8: 18 of 0 at 107; 8; 9; 11: 21 of 1 at 111; ");
+  EXPECT_EQ(picked_hooks("kind == \"hook\" && seq == 100"), "");
+  EXPECT_EQ(picked_hooks("kind == \"lost\" && tid == 2"), "6: 6 of 2 at 106; 7: 7 of 2 at 107; ");
+}
+
 // Where nothing is found, the first batch is there when the trace has ended.
 TEST(Select, EndsWhenNobodyWaits) {
   for (const bool has_where : {true, false}) {
