@@ -93,8 +93,8 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
   bounded.window = std::clamp<size_t>(options.window, 16, DiffOptions::kWindowMax);
   DiffReport report;
   Trace in_a(a), in_b(b);
-  TW_RETURN_IF_ERROR(in_a.holes.look_at_sessions());
-  TW_RETURN_IF_ERROR(in_b.holes.look_at_sessions());
+  TW_RETURN_IF_ERROR(in_a.holes.look_at_borders());
+  TW_RETURN_IF_ERROR(in_b.holes.look_at_borders());
   Bases bases;
   ThreadPairs pairs(in_a.threads, in_a.holes, in_b.threads, in_b.holes);
   while (true) {

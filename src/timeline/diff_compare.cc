@@ -59,9 +59,13 @@ class ThreadComparer {
   enum class Behind : uint8_t { Unknown, Here, Elsewhere };  // a hole, the runs go on
   Result<Behind> resync();
   size_t resync_window() const;
+  uint64_t most_resync_work() const {
+    return kResyncFree + kResyncTimes * (a_.done() + b_.done());
+  }
   HoledRun holed_run(const Trace& trace, ThreadFlow& flow, std::vector<size_t> holes,
                      std::span<const Place> places) const;
   void meet(const Difference& difference, bool sure);
+  Result<bool> is_sure(const Difference& difference);
   Status go_on_at(const HoledRun& a, const HoledRun& b, const Resync& place);
   bool is_bitten(const Place& a, const Place& b) const {
     return in_a_.holes.is_in_front_of_hole(a.seq) || in_b_.holes.is_in_front_of_hole(b.seq);
@@ -281,8 +285,8 @@ Status ThreadComparer::skip(ThreadFlow& flow, uint64_t count) {
 }
 
 size_t ThreadComparer::resync_window() const {
-  const uint64_t most = kResyncFree + kResyncTimes * (a_.done() + b_.done());
-  return std::min(options_.window, resync_work_ > most ? kResyncNear : kResyncWindow);
+  const bool near = resync_work_ > most_resync_work();
+  return std::min(options_.window, near ? kResyncNear : kResyncWindow);
 }
 
 HoledRun ThreadComparer::holed_run(const Trace& trace, ThreadFlow& flow, std::vector<size_t> holes,
@@ -291,6 +295,8 @@ HoledRun ThreadComparer::holed_run(const Trace& trace, ThreadFlow& flow, std::ve
   // The very last step may be one that something has bitten into.
   const bool sure = stretch_ > 1 && !holes_.in_a() && !holes_.in_b();
   if (sure) out.last = flow.back()[flow.back().size() - 2].seq;
+  const uint64_t end = places.back().seq;
+  out.bitten_end = end + 1 == trace.side.steps.count() && trace.holes.is_in_front_of_hole(end);
   return out;
 }
 
@@ -343,8 +349,29 @@ Status ThreadComparer::go_on_at(const HoledRun& a, const HoledRun& b, const Resy
   return {};
 }
 
+/// Behind a hole, the same places alone do not prove that the runs have met, for the program may
+/// come there many times: where registers are known, they are the same, too.
+Result<bool> ThreadComparer::is_sure(const Difference& difference) {
+  const bool doubt = difference.kind == Difference::Kind::Missing || holes_.in_a() || holes_.in_b();
+  if (!doubt) return true;
+  if (resync_work_ > most_resync_work()) return false;
+  const uint64_t read = resyncer_.steps_read();
+  TW_ASSIGN_OR_RETURN(const std::span<const Place> a, a_.ahead(1));
+  TW_ASSIGN_OR_RETURN(const std::span<const Place> b, b_.ahead(1));
+  TW_ASSIGN_OR_RETURN(const std::optional<bool> same,
+                      resyncer_.same_moment(holed_run(in_a_, a_, {}, a),
+                                            holed_run(in_b_, b_, {}, b),
+                                            difference.meet_a->seq, difference.meet_b->seq));
+  resync_work_ += resyncer_.steps_read() - read;
+  return same.value_or(true);
+}
+
 void ThreadComparer::meet(const Difference& difference, bool sure) {
-  holes_.meet(difference.meet_a->seq, difference.meet_b->seq, sure);
+  const uint64_t seq_a = difference.meet_a->seq, seq_b = difference.meet_b->seq;
+  if (sure)
+    holes_.meet(seq_a, seq_b);
+  else
+    holes_.meet_in_doubt(seq_a, seq_b, difference.hole_a, difference.hole_b);
   if (difference.kind == Difference::Kind::Missing) forget();
   stretch_ = unseen_ = 0;
   trial_ = UINT64_MAX;
@@ -393,12 +420,13 @@ Status ThreadComparer::part() {
     if (out_.given_up && !(parting.all_a && parting.all_b))
       out_.given_up_after = options_.window;
   } else {
+    TW_ASSIGN_OR_RETURN(const bool sure, is_sure(difference));
     TW_RETURN_IF_ERROR(skip(a_, meeting->a));
     TW_RETURN_IF_ERROR(skip(b_, meeting->b));
     const bool is_told = told && !ignored;
     met_.push_back({stretch_ - std::min(unseen_, stretch_), meeting->a, meeting->b,
                     is_told ? std::optional(out_.differences.size()) : std::nullopt});
-    meet(difference, true);
+    meet(difference, sure);
     if (options_.first && !ignored) done_ = true;
   }
   if (!ignored) tell(std::move(difference));
@@ -410,8 +438,11 @@ Status ThreadComparer::part() {
 Status ThreadComparer::tell_lone_holes() {
   Difference difference;
   difference.kind = Difference::Kind::Missing;
-  TW_ASSIGN_OR_RETURN(difference.hole_a, size_of(in_a_.holes, holes_.in_a()));
-  TW_ASSIGN_OR_RETURN(difference.hole_b, size_of(in_b_.holes, holes_.in_b()));
+  const auto untold = [](const std::optional<LoneHoles::Lone>& lone) {
+    return lone && !lone->told ? lone : std::nullopt;
+  };
+  TW_ASSIGN_OR_RETURN(difference.hole_a, size_of(in_a_.holes, untold(holes_.in_a())));
+  TW_ASSIGN_OR_RETURN(difference.hole_b, size_of(in_b_.holes, untold(holes_.in_b())));
   if (out_.differences.empty() && out_.untold == 0 && !difference.hole_a && !difference.hole_b) {
     TW_ASSIGN_OR_RETURN(difference.hole_a, size_of(in_a_.holes, holes_.settled_in_a()));
     TW_ASSIGN_OR_RETURN(difference.hole_b, size_of(in_b_.holes, holes_.settled_in_b()));

@@ -47,7 +47,7 @@ HoleList::HoleList(const StepIndex& steps) : steps_(steps) {
   unknown_.resize(places_.size() + 1);
 }
 
-Status HoleList::look_at_sessions() {
+Status HoleList::look_at_borders() {
   std::vector<uint64_t> more;
   for (const uint64_t seq : steps_.sessions()) {
     if (seq >= steps_.count()) continue;
@@ -58,6 +58,9 @@ Status HoleList::look_at_sessions() {
   const size_t before = behind_.size();
   behind_.insert(behind_.end(), more.begin(), more.end());
   std::ranges::inplace_merge(behind_, behind_.begin() + static_cast<ptrdiff_t>(before));
+  if (steps_.count() == 0) return {};
+  TW_ASSIGN_OR_RETURN(const std::optional<Hole> end, find(steps_.count() - 1, std::nullopt));
+  misses_end_ = end.has_value();
   return {};
 }
 
@@ -121,8 +124,8 @@ void LoneHoles::see(std::span<const Place> a, std::span<const Place> b) {
     if (!next_a && !next_b) return;
     const bool is_a = next_a && (!next_b || *next_a <= *next_b);
     const bool is_b = next_b && (!next_a || *next_b <= *next_a);
-    if (is_a && !in_a_) in_a_ = Lone{a_.first(), a[*next_a].seq};
-    if (is_b && !in_b_) in_b_ = Lone{b_.first(), b[*next_b].seq};
+    if (is_a && !in_a_) in_a_ = Lone{a_.first(), a[*next_a].seq, false};
+    if (is_b && !in_b_) in_b_ = Lone{b_.first(), b[*next_b].seq, false};
     if (is_a) a_.pass(a[*next_a].seq);
     if (is_b) b_.pass(b[*next_b].seq);
   }
@@ -137,10 +140,18 @@ std::vector<size_t> LoneHoles::ahead(Holes holes, std::span<const Place> places)
   return out;
 }
 
-void LoneHoles::meet(uint64_t seq_a, uint64_t seq_b, bool sure) {
+void LoneHoles::meet(uint64_t seq_a, uint64_t seq_b) {
   in_a_ = in_b_ = std::nullopt;
-  if (!sure && !a_.over() && a_.first() <= seq_a) in_a_ = Lone{a_.first(), seq_a};
-  if (!sure && !b_.over() && b_.first() <= seq_b) in_b_ = Lone{b_.first(), seq_b};
+  a_.pass(seq_a);
+  b_.pass(seq_b);
+}
+
+void LoneHoles::meet_in_doubt(uint64_t seq_a, uint64_t seq_b, const std::optional<Hole>& hole_a,
+                              const std::optional<Hole>& hole_b) {
+  if (!in_a_ && hole_a) in_a_ = Lone{hole_a->seq, std::max(hole_a->seq, seq_a), true};
+  if (!in_b_ && hole_b) in_b_ = Lone{hole_b->seq, std::max(hole_b->seq, seq_b), true};
+  if (hole_a) in_a_->told = true;
+  if (hole_b) in_b_->told = true;
   a_.pass(seq_a);
   b_.pass(seq_b);
 }

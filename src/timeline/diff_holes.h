@@ -20,15 +20,16 @@ namespace tracewell::timeline {
 class HoleList {
  public:
   explicit HoleList(const StepIndex& steps);
-  /// Looks for holes in front of sessions. Call it first.
-  Status look_at_sessions();
+  /// Looks for holes in front of sessions, and at the end. Call it first.
+  Status look_at_borders();
 
   const StepIndex& steps() const { return steps_; }
   /// The steps behind holes, ascending.
   std::span<const uint64_t> behind() const { return behind_; }
   /// What has eaten the steps behind that one may have bitten into it.
   bool is_in_front_of_hole(uint64_t seq) const {
-    return std::ranges::binary_search(behind_, seq + 1);
+    return std::ranges::binary_search(behind_, seq + 1) ||
+           (misses_end_ && seq + 1 == steps_.count());
   }
   /// What is missing behind step `after` (none: from the beginning on) and in front of step `to`
   /// (none: up to the trace's end), all of it counted; none = nothing is.
@@ -42,6 +43,7 @@ class HoleList {
 
   const StepIndex& steps_;
   std::vector<uint64_t> behind_;
+  bool misses_end_ = false;
   /// Places that may lack something in front of them: where stretches begin, and the end.
   std::vector<uint64_t> places_;
   // Of each place, and one behind them: itself, or one nearer to the next that has not been read,
@@ -88,6 +90,7 @@ class LoneHoles {
   struct Lone {
     uint64_t first = 0;  // the step behind the hole, of any thread
     uint64_t to = 0;     // the thread's step behind it
+    bool told = false;   // a difference has told of it
   };
 
   /// These are the same.
@@ -102,8 +105,11 @@ class LoneHoles {
     return std::min({count, a_.next(a.first(count)).value_or(count),
                      b_.next(b.first(count)).value_or(count)});
   }
-  /// The runs have met anew, with these; surely, or as far as anybody can tell behind holes.
-  void meet(uint64_t seq_a, uint64_t seq_b, bool sure = true);
+  /// The runs have met anew, with these: all is settled.
+  void meet(uint64_t seq_a, uint64_t seq_b);
+  /// So it seems, as far as anybody can tell behind these holes, of which a difference tells.
+  void meet_in_doubt(uint64_t seq_a, uint64_t seq_b, const std::optional<Hole>& hole_a,
+                     const std::optional<Hole>& hole_b);
   /// What was passed by is known to have changed nothing: the runs are where they seem to be.
   void settle();
   /// That is so, but for the size of what is missing: the first such hole of each.

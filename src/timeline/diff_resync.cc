@@ -156,7 +156,9 @@ Resyncer::Way Resyncer::common_way(const HoledRun& a, const HoledRun& b, size_t 
                                    size_t most) const {
   const auto to_hole = [](const HoledRun& run, size_t at) {
     const auto hole = std::ranges::upper_bound(run.holes, at);
-    return hole == run.holes.end() ? run.places.size() - at : std::max<size_t>(*hole - at, 2) - 1;
+    if (hole == run.holes.end() && !run.bitten_end) return run.places.size() - at;
+    const size_t end = hole == run.holes.end() ? run.places.size() : *hole;
+    return std::max<size_t>(end - at, 2) - 1;
   };
   most = std::min({most, to_hole(a, at_a), to_hole(b, at_b)});
   for (size_t i = 0; i < most; ++i)
@@ -193,15 +195,34 @@ Result<std::vector<size_t>> Resyncer::find_others(const HoledRun& holed, const H
   return out;
 }
 
+Status Resyncer::learn(const HoledRun& a, const HoledRun& b, Known& known) {
+  if (!a.last || !b.last) return {};
+  TW_ASSIGN_OR_RETURN(StateWalk last_a, StateWalk::open(a.side, a.tid, *a.last));
+  TW_ASSIGN_OR_RETURN(StateWalk last_b, StateWalk::open(b.side, b.tid, *b.last));
+  TW_ASSIGN_OR_RETURN(const RegisterState* of_a, last_a.at(*a.last));
+  TW_ASSIGN_OR_RETURN(const RegisterState* of_b, last_b.at(*b.last));
+  if (of_a != nullptr && of_b != nullptr) known.learn(*of_a, *of_b);
+  return {};
+}
+
+Result<std::optional<bool>> Resyncer::same_moment(const HoledRun& a, const HoledRun& b,
+                                                  uint64_t seq_a, uint64_t seq_b) {
+  Known known(a.side.catalog, b.side.catalog, bases_);
+  TW_RETURN_IF_ERROR(learn(a, b, known));
+  TW_ASSIGN_OR_RETURN(StateWalk walk_a, StateWalk::open(a.side, a.tid, seq_a));
+  TW_ASSIGN_OR_RETURN(StateWalk walk_b, StateWalk::open(b.side, b.tid, seq_b));
+  TW_ASSIGN_OR_RETURN(const RegisterState* of_a, walk_a.at(seq_a));
+  TW_ASSIGN_OR_RETURN(const RegisterState* of_b, walk_b.at(seq_b));
+  steps_read_ += walk_a.steps() + walk_b.steps();
+  if (of_a == nullptr || of_b == nullptr || !known.enough(*of_a, true) ||
+      !known.enough(*of_b, false))
+    return std::optional<bool>();
+  return std::optional(known.same(*of_a, *of_b));
+}
+
 Result<std::optional<Resync>> Resyncer::find(const HoledRun& a, const HoledRun& b, size_t window) {
   Known known(a.side.catalog, b.side.catalog, bases_);
-  if (a.last && b.last) {
-    TW_ASSIGN_OR_RETURN(StateWalk last_a, StateWalk::open(a.side, a.tid, *a.last));
-    TW_ASSIGN_OR_RETURN(StateWalk last_b, StateWalk::open(b.side, b.tid, *b.last));
-    TW_ASSIGN_OR_RETURN(const RegisterState* of_a, last_a.at(*a.last));
-    TW_ASSIGN_OR_RETURN(const RegisterState* of_b, last_b.at(*b.last));
-    if (of_a != nullptr && of_b != nullptr) known.learn(*of_a, *of_b);
-  }
+  TW_RETURN_IF_ERROR(learn(a, b, known));
   std::optional<Resync> best;
   for (const bool in_a : {true, false}) {
     const HoledRun& holed = in_a ? a : b;

@@ -22,6 +22,7 @@ struct HoledRun {
   std::span<const Place> places;
   std::vector<size_t> holes;     // numbers of places with a hole in front of them, ascending
   std::optional<uint64_t> last;  // a step that is surely the same in both runs
+  bool bitten_end = false;       // the last place is in front of the hole at the trace's end
 };
 
 /// Steps until both are in the same place with the same registers.
@@ -41,6 +42,10 @@ class Resyncer {
   /// more events are read. Registers that differ as modules and stacks do are the same, and so are
   /// those that were different already. None: nothing is the same, or no registers are known.
   Result<std::optional<Resync>> find(const HoledRun& a, const HoledRun& b, size_t window);
+  /// Are two steps, which the places say to be the same, of one moment by their registers? None:
+  /// nobody knows these.
+  Result<std::optional<bool>> same_moment(const HoledRun& a, const HoledRun& b, uint64_t seq_a,
+                                          uint64_t seq_b);
   /// How many steps of all threads were read with their registers.
   uint64_t steps_read() const { return steps_read_; }
 
@@ -54,6 +59,7 @@ class Resyncer {
   };
   Way common_way(const HoledRun& a, const HoledRun& b, size_t at_a, size_t at_b,
                  size_t most) const;
+  Status learn(const HoledRun& a, const HoledRun& b, Known& known);
   Result<std::vector<size_t>> find_others(const HoledRun& holed, const HoledRun& other, size_t at,
                                           bool holed_is_a, size_t window, Known& known);
 

@@ -216,6 +216,19 @@ TEST(DiffHoles, AThreadMayBeInWhatIsMissing) {
   EXPECT_FALSE(diffed(*shorter, *whole).undecided());
 }
 
+/// What has eaten the end may have made up the thread of the last step that is there.
+TEST(DiffHoles, AThreadOfTheLastStepInFrontOfTheEndProvesNothing) {
+  Items items;
+  for (uint64_t i = 0; i < 500; ++i) items.push_back({kHoledBases[0] + 3 * i, &nop()});
+  const auto whole = with_hole(items, 0, 0, 0);
+  const auto cut = with_hole(items, 400, 100, 0, 399), ends = with_hole(items, 0, 0, 0, 499);
+  for (const bool in_a : {true, false}) {
+    const DiffReport report = in_a ? diffed(*cut, *whole) : diffed(*whole, *cut);
+    EXPECT_TRUE(report.undecided());
+    EXPECT_FALSE((in_a ? diffed(*ends, *whole) : diffed(*whole, *ends)).undecided());
+  }
+}
+
 /// What has eaten steps may have bitten into the one in front of them.
 TEST(DiffHoles, TheStepInFrontOfAHoleProvesNothing) {
   Items items;
