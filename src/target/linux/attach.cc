@@ -129,19 +129,18 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
   std::optional<Error> unreadable;
   for (bool found = true; found;) {  // threads may start others meanwhile
     found = false;
-    for (const Tid tid : task_ids(pid)) {
+    for (Tid tid : task_ids(pid)) {
       if (const Thread* known = tracer_.find(tid)) {
         if (!is_replaced(*known)) continue;
         tracer_.remove_process(pid);
       }
       const bool ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
-      int why = ours ? 0 : seize_patiently(tid);
+      const int why = ours ? 0 : seize_patiently(tid);
       if (why == 0 && !is_ours(tid)) {
         tracer_.remove_process(pid);  // what was known is of the old program
-        found = true;
-        break;
+        shared = nullptr;
+        tid = pid;
       }
-      if (why == EPERM && tid == pid && tracer_.find(tid) == nullptr && is_ours(tid)) why = 0;
       Process* process = tracer_.find_process(pid);
       if (why == EINTR) {
         if (process != nullptr) tracer_.give_up_threads(*process->space);
@@ -195,6 +194,7 @@ bool Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
     if (sharer.ok()) (*sharer)->hidden = true;
     else refused.insert(other);
   }
+  tracer_.release_orphans();  // one may have run another program just then
   return !parents.empty();
 }
 
