@@ -60,8 +60,8 @@ class Tracer {
   Result<std::optional<StopEvent>> wait();
   void note(Tid tid, int status);
   void note_unborn(Tid tid, int status);
-  bool await_stop(Tid tid);  // blocks until this thread stands still or is gone
-  Waited await_within(Tid tid, int64_t patience_ns);  // which is a moment when we are to end
+  /// Until this thread stands still or is gone; for a moment when we are to end.
+  Waited await_within(Tid tid, int64_t patience_ns);
   void see_off();  // waits until those that were killed as they were let go have ended
   void ring() { bell_.ring(); }
   Status prepare();

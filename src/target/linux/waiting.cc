@@ -151,16 +151,6 @@ Came Tracer::take_status(Tid tid) {
 
 /// Whatever comes is noted, also of other threads: when a process is killed, the end of its leader
 /// is only told once all others have been waited for, and nobody but us can do that.
-bool Tracer::await_stop(Tid tid) {
-  for (;;) {
-    const Thread* thread = find(tid);
-    if (thread == nullptr || thread->run == Run::Exiting) return false;
-    if (thread->run == Run::Stopped) return true;
-    const Came came = take_status(tid);
-    if (came == Came::NotOurs || (came == Came::Nothing && !wait_once(true))) return false;
-  }
-}
-
 Waited Tracer::await_within(Tid tid, int64_t patience_ns) {
   const Nudger::Wait nudged(nudger_);
   Patience patience(patience_ns, gives_up);
