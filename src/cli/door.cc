@@ -58,10 +58,8 @@ bool Door::watch(int fd) {
 void Door::ignore(int fd) const { (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, fd, nullptr); }
 
 /// Others decide how often there is something to say.
-void Door::say(std::string text) {
-  if (!rules_.notice || notices_ > kNoticesMax) return;
-  if (++notices_ > kNoticesMax) text = "No more is said of connections that are closed";
-  rules_.notice(text);
+void Door::say(const std::string& text) {
+  if (rules_.notice) notices_.say(text, rules_.notice, Clock::now());
 }
 
 Result<Connection> Door::accept() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/notice_limit.h"
 #include "cli/transport_socket.h"
 #include "rsp/framing.h"
 
@@ -46,6 +47,7 @@ class Door final : public Transport {
   static constexpr size_t kFirstPacketMax = 1 << 16;
   static constexpr size_t kEarlyMax = 4 * kFirstPacketMax;
   static constexpr int kNoticesMax = 200;
+  static constexpr std::chrono::minutes kNoticesPeriod{10};
 
   Door(std::unique_ptr<Listener> listener, DoorRules rules)
       : listener_(std::move(listener)), rules_(std::move(rules)) {}
@@ -57,7 +59,7 @@ class Door final : public Transport {
   static bool understand(Waiting& one, Bytes bytes);
   void refuse(Waiting& one) const;
   void set_timer();
-  void say(std::string text);
+  void say(const std::string& text);
   bool watch(int fd);
   void ignore(int fd) const;
 
@@ -67,7 +69,7 @@ class Door final : public Transport {
   std::list<Waiting> waiting_;  // in the order in which they came
   Clock::time_point pause_until_{};  // the system cannot give us more connections
   bool paused_ = false;
-  int notices_ = 0;
+  NoticeLimit notices_{kNoticesMax, kNoticesPeriod};
 };
 
 }  // namespace tracewell::cli
