@@ -245,6 +245,7 @@ bool Notes::read_keyframes(Cursor& in, Scan& scan) {
     if (steps >= scan.count_ - one.seq || bytes >= scan.at_ - one.offset) return false;
     if (i == 0 ? steps != 0 || bytes < scan.blocks_at_ : steps == 0 || bytes < kBlockBytesMin)
       return false;
+    if (steps > Scan::kCheckpointEvery) return false;  // who jumps would read more than that
     one.seq += steps;
     one.offset += bytes;
     one.full = (bits & kFull) != 0;
@@ -261,6 +262,7 @@ bool Notes::read_keyframes(Cursor& in, Scan& scan) {
     scan.keyframes_.push_back(one);
     scan.keyframe_steps_.push_back(one.seq);
   }
+  if (count != 0 && scan.count_ - one.seq > Scan::kCheckpointEvery) return false;
   const uint64_t checkpoints = in.varint();
   const uint32_t dump_bytes = scan.shape_.dump_bytes(), words = scan.shape_.words;
   if (in.bad() || checkpoints > in.left() / dump_bytes) return false;

@@ -63,11 +63,17 @@ std::vector<Arrival> CallTree::arrivals(const Segment& segment) {
     left_[item.key] = now;
     return true;
   });
+  const size_t most = out.size() + segment.count;
   std::vector<Transfer> of_thread;
   segment.table(Part::Transfers).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
     const Transfers transfers(item.stream);
     of_thread.clear();
-    for (size_t i = 0; i < transfers.chunks() && transfers.read(i, of_thread); ++i) {}
+    // No step has more than one: so a few bytes do not become many calls.
+    for (size_t i = 0; i < transfers.chunks() && out.size() + of_thread.size() < most; ++i)
+      if (!transfers.read(i, of_thread)) {
+        item.stream.tell_damage();
+        break;
+      }
     for (const Transfer& one : of_thread) out.push_back({item.key, one});
     return true;
   });
@@ -111,15 +117,19 @@ void CallTree::arrive(uint64_t base, const Arrival& arrival) {
 }  // namespace
 
 std::vector<Call> call_tree(const Timeline& timeline) {
-  CallTree tree;
-  uint64_t session = 0;
-  for (const Segment& segment : timeline.whole_index().segments) {
-    if (segment.session != session) tree.end_session();
-    session = segment.session;
-    tree.take(segment);
-  }
-  tree.end_session();
-  return std::move(tree.calls);
+  std::vector<Call> out;
+  timeline.whole_index([&](const Index& index) {
+    CallTree tree;
+    uint64_t session = 0;
+    for (const Segment& segment : index.segments) {
+      if (segment.session != session) tree.end_session();
+      session = segment.session;
+      tree.take(segment);
+    }
+    tree.end_session();
+    out = std::move(tree.calls);
+  });
+  return out;
 }
 
 }  // namespace tracewell::timeline

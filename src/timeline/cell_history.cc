@@ -115,7 +115,9 @@ void CellLog::finish(ByteChains& chains, const SegmentOpenings& openings,
   const auto end_part = [&] { (skips.empty() ? first_kinds : skips.back()) = kinds; };
   std::optional<Opening> opening;
   uint64_t next_opening = 0;
-  for (size_t steps = 1; walk.has_next_; ++steps) {
+  size_t steps = 0;  // since the last skip
+  const uint8_t* part = scratch.data();
+  while (walk.has_next_) {
     const uint32_t next = walk.next_.step;
     if (next >= next_opening) {
       opening = openings.last(next);
@@ -125,12 +127,17 @@ void CellLog::finish(ByteChains& chains, const SegmentOpenings& openings,
     walk.open(opening);
     walk.read();
     kinds |= walk.kinds();
-    if (steps % CellHistory::kStepsPerSkip != 0 || !walk.has_next_) continue;
+    const uint8_t* const here = walk.has_next_ ? walk.next_at_ : walk.entries_.position();
+    const bool is_large = static_cast<size_t>(here - part) >= CellHistory::kPartBytes;
+    const bool is_full = ++steps == CellHistory::kStepsPerSkip && walk.has_next_;
+    if (!is_full && !is_large) continue;
+    steps = 0;
+    part = here;
     end_part();
     kinds = 0;
     const CellContent& content = walk.state().after;
     writer.uint(walk.step(), 4);
-    writer.uint(static_cast<uint64_t>(walk.next_at_ - scratch.data()), 4);
+    writer.uint(static_cast<uint64_t>(here - scratch.data()), 4);
     writer.uint(content.value, 8);
     const ByteMask left = walk.state().left_;
     for (uint8_t value : {content.known, content.lost, content.told, left, uint8_t{0}})
@@ -149,6 +156,7 @@ void CellLog::finish(ByteChains& chains, const SegmentOpenings& openings,
 
 void CellHistory::Walk::begin(Bytes entries, uint32_t first) {
   entries_ = Cursor(entries);
+  begin_ = entries.data();
   next_.step = first;
   decode(true);
 }
@@ -158,8 +166,14 @@ void CellHistory::Walk::decode(bool first) {
   has_next_ = false;
   if (entries_.at_end()) return;
   next_at_ = entries_.position();
+  has_next_ = decode_entry(first) && !entries_.bad();
+  if (!has_next_) stream_.tell_damage();
+}
+
+bool CellHistory::Walk::decode_entry(bool first) {
   const uint8_t head = entries_.byte();
-  const uint64_t step = next_.step + (first ? 0 : entries_.varint());
+  const uint64_t distance = first ? 0 : entries_.varint();
+  const uint64_t step = next_.step + std::min<uint64_t>(distance, uint64_t{UINT32_MAX} + 1);
   const uint8_t code = head >> kRangeShift & kRangeBits;
   Range range = {0, 0};
   if (code < kRangeTold) {
@@ -168,7 +182,8 @@ void CellHistory::Walk::decode(bool first) {
     const uint8_t told = entries_.byte();
     range = {static_cast<uint8_t>(told & 7), static_cast<uint8_t>((told >> 3 & 7) + 1)};
   }
-  if (step > UINT32_MAX || code > kRangeTold || range.start + range.size > int{kCellBytes}) return;
+  if (step > limit_ || code > kRangeTold || range.start + range.size > int{kCellBytes})
+    return false;
   next_.step = static_cast<uint32_t>(step);
   next_.kind = static_cast<CellAccess::Kind>(head & kKindBits);
   next_.start = range.start;
@@ -191,9 +206,9 @@ void CellHistory::Walk::decode(bool first) {
     };
     if (!take(sizes & 15, (head & kOldBit) != 0, next_.old_value, next_.old_holds) ||
         !take(sizes >> 4, (head & kNewBit) != 0, next_.new_value, next_.new_holds))
-      return;
+      return false;
   }
-  has_next_ = !entries_.bad();
+  return true;
 }
 
 bool CellHistory::Walk::read() {
@@ -215,12 +230,15 @@ bool CellHistory::Walk::read() {
   return true;
 }
 
-CellHistory::CellHistory(const Stream& stream) : first_step_(stream.first) {
+CellHistory::CellHistory(const Stream& stream) : stream_(stream) {
   Cursor in(stream.bytes);
   if (!stream.bytes.empty() && (stream.bytes[0] & kHasSkips) != 0) {
     const uint8_t kinds = in.byte() & kAllKinds;
     const uint64_t skips = in.varint();
-    if (in.bad() || skips > in.left() / kCellSkipBytes) return;
+    if (in.bad() || skips > in.left() / kCellSkipBytes) {
+      stream.tell_damage();
+      return;
+    }
     first_kinds_ = kinds;
     skip_count_ = skips;
     skips_ = in.take(skips * kCellSkipBytes).data();
@@ -234,21 +252,36 @@ size_t CellHistory::skip_of(uint64_t step) const {
                      [&](uint64_t behind) { return behind >= step; });
 }
 
-CellHistory::Walk CellHistory::walk_within(size_t skip) const {
-  if (skip == skip_count_) return walk_at(skip);
-  return walk_at(skip, load_uint(skips_ + skip * kCellSkipBytes + 4, 4, Endian::Little));
+std::optional<CellHistory::Part> CellHistory::part_of(size_t skip) const {
+  Part part;
+  part.skip = skip;
+  part.before = stream_.first;
+  part.end = entries_.size();
+  const auto read = [&](size_t number, uint32_t& step, uint64_t& offset) {
+    const uint8_t* const at = skips_ + number * kCellSkipBytes;
+    step = static_cast<uint32_t>(load_uint(at, 4, Endian::Little));
+    offset = load_uint(at + 4, 4, Endian::Little);
+  };
+  if (skip != 0) read(skip - 1, part.before, part.begin);
+  if (skip != skip_count_) read(skip, part.last, part.end);
+  const bool steps = skip == 0 ? part.before <= part.last : part.before < part.last;
+  const bool bytes = part.begin < part.end || (skip == skip_count_ && part.begin == part.end);
+  if (steps && bytes && part.end <= entries_.size()) return part;
+  stream_.tell_damage();
+  return std::nullopt;
 }
 
-CellHistory::Walk CellHistory::walk_at(size_t skip, uint64_t end) const {
+CellHistory::Walk CellHistory::walk_within(const Part& part) const {
   Walk walk;
-  const Bytes entries = entries_.first(std::min<uint64_t>(end, entries_.size()));
-  if (skip == 0) {
-    walk.begin(entries, first_step_);
+  walk.stream_ = stream_;
+  walk.limit_ = part.last;
+  const Bytes entries = entries_.subspan(part.begin, part.end - part.begin);
+  if (part.skip == 0) {
+    walk.begin(entries, part.before);
     return walk;
   }
-  const uint8_t* at = skips_ + (skip - 1) * kCellSkipBytes;
-  walk.step_ = walk.next_.step = static_cast<uint32_t>(load_uint(at, 4, Endian::Little));
-  const uint64_t offset = load_uint(at + 4, 4, Endian::Little);
+  const uint8_t* const at = skips_ + (part.skip - 1) * kCellSkipBytes;
+  walk.step_ = walk.next_.step = part.before;
   CellContent& content = walk.state_.after;
   content.value = load_uint(at + 8, 8, Endian::Little);
   content.known = at[16];
@@ -256,9 +289,30 @@ CellHistory::Walk CellHistory::walk_at(size_t skip, uint64_t end) const {
   content.told = at[18] & at[16];
   walk.state_.left_ = at[19];
   walk.state_.step_ = walk.step_;
-  if (offset <= entries.size()) walk.entries_ = Cursor(entries.subspan(offset));
+  walk.entries_ = Cursor(entries);
+  walk.begin_ = entries.data();
   walk.decode(false);
+  if (walk.has_next_ && walk.next_.step == part.before) walk.has_next_ = stream_.tell_damage();
   return walk;
+}
+
+CellHistory::Walk CellHistory::walk_on(size_t skip) const {
+  auto part = part_of(skip);
+  if (!part) return {};
+  part->end = entries_.size();
+  part->last = UINT32_MAX;
+  return walk_within(*part);
+}
+
+bool CellHistory::go_to(uint64_t step, const std::optional<Opening>& opening, Walk& walk) const {
+  for (size_t i = 0; walk.has_next_ && walk.next_.step < step; ++i) {
+    if (i == kStepsPerSkip) return stream_.tell_damage();
+    if (opening && walk.next_.step >= opening->moment) walk.open(opening);
+    walk.read();
+    // Behind that much there is a skip, from which nobody who asks for a later step reads it.
+    if (walk.used() >= kPartBytes) return stream_.tell_damage();
+  }
+  return true;
 }
 
 uint8_t CellHistory::kinds_of(size_t skip) const {
@@ -267,12 +321,17 @@ uint8_t CellHistory::kinds_of(size_t skip) const {
 
 CellContent CellHistory::content_before(uint64_t step, uint64_t since,
                                         const std::optional<Opening>& opening, bool own) const {
-  Walk walk = walk_at(skip_of(step));
-  while (walk.has_next_ && walk.next_.step < step + (own ? 1 : 0)) {
-    if (opening && walk.next_.step >= opening->moment) walk.open(opening);
+  const auto part = part_of(skip_of(step));
+  if (!part) return {};
+  Walk walk = walk_within(*part);
+  if (!go_to(step, opening, walk)) return {};
+  if (own && walk.has_next_ && walk.next_.step == step) {
+    if (opening && step >= opening->moment) walk.open(opening);
     walk.read();
-    if (walk.step() == step) return walk.state().before;
+    return walk.state().before;
   }
+  // The step that a skip stands behind is in front of that.
+  if (!walk.has_next_ && part->skip != skip_count_) stream_.tell_damage();
   if (walk.step() < since) return {};
   walk.open(opening);
   return walk.state().after;
@@ -281,11 +340,11 @@ CellContent CellHistory::content_before(uint64_t step, uint64_t since,
 ByteMask CellHistory::fill_back(uint64_t step, uint64_t until,
                                 const std::optional<Opening>& opening, ByteMask wanted,
                                 CellContent& content) const {
-  Walk walk = walk_at(skip_of(step));
+  Walk walk = walk_on(skip_of(step));
+  if (!go_to(std::min(step, until), opening, walk)) return wanted;
   while (wanted != 0 && walk.has_next_ && walk.next_.step < until) {
     if (opening && walk.next_.step >= opening->moment) walk.open(opening);
     walk.read();
-    if (walk.step() < step) continue;
     const ByteMask found = wanted & walk.state().before.told;
     content.set(found, walk.state().before.value);
     wanted &= static_cast<ByteMask>(~(found | walk.changed()));
@@ -295,7 +354,7 @@ ByteMask CellHistory::fill_back(uint64_t step, uint64_t until,
 
 CellHistory::Found CellHistory::first_found(ByteMask wanted, uint64_t until) const {
   Found out;
-  Walk walk = walk_at(0);
+  Walk walk = walk_on(0);
   while (wanted != 0 && walk.read() && walk.step() < until) {
     const ByteMask found = wanted & walk.state().before.known;
     out.content.set(found, walk.state().before.value);
@@ -308,8 +367,10 @@ CellHistory::Found CellHistory::first_found(ByteMask wanted, uint64_t until) con
 
 std::optional<CellHistory::Told> CellHistory::last_told(uint64_t step, ByteMask byte) const {
   for (size_t skip = skip_of(step) + 1; skip-- > 0;) {
+    const auto part = part_of(skip);
+    if (!part) break;
     std::optional<Told> found;
-    Walk walk = walk_within(skip);
+    Walk walk = walk_within(*part);
     for (size_t i = 0; i < kStepsPerSkip && walk.has_next_ && walk.next_.step < step; ++i) {
       walk.read();
       const bool left = (walk.told_left() & byte) != 0;
@@ -322,8 +383,10 @@ std::optional<CellHistory::Told> CellHistory::last_told(uint64_t step, ByteMask 
 
 std::optional<uint32_t> CellHistory::next(uint64_t from, ByteMask bytes, uint8_t kinds) const {
   for (size_t skip = skip_of(from); skip <= skip_count_; ++skip) {
+    const auto part = part_of(skip);
+    if (!part) break;
     if ((kinds_of(skip) & kinds) == 0) continue;
-    Walk walk = walk_within(skip);
+    Walk walk = walk_within(*part);
     for (size_t i = 0; i < kStepsPerSkip && walk.read(); ++i)
       if (walk.step() >= from && walk.touches(bytes, kinds)) return walk.step();
   }
@@ -332,9 +395,11 @@ std::optional<uint32_t> CellHistory::next(uint64_t from, ByteMask bytes, uint8_t
 
 std::optional<uint32_t> CellHistory::last(uint64_t before, ByteMask bytes, uint8_t kinds) const {
   for (size_t skip = skip_of(before) + 1; skip-- > 0;) {
+    const auto part = part_of(skip);
+    if (!part) break;
     if ((kinds_of(skip) & kinds) == 0) continue;
     std::optional<uint32_t> found;
-    Walk walk = walk_within(skip);
+    Walk walk = walk_within(*part);
     for (size_t i = 0; i < kStepsPerSkip && walk.read() && walk.step() < before; ++i)
       if (walk.touches(bytes, kinds)) found = walk.step();
     if (found) return found;

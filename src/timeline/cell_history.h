@@ -6,6 +6,9 @@
 // were stored beside an operand tell what memory held, and nothing more. What was told holds until
 // the next opening (openings.h); behind it, that something is as it was is news again.
 //
+// There is a skip behind each kStepsPerSkip steps of the cell, if more follow; and behind a step
+// with which the entries since the last skip are kPartBytes or more, as by thousands of accesses.
+//
 //   if there are skips: u8 kHasSkips | kinds of access before the first one, varint skips · skips:
 //   u32 step before, u32 offset in the entries, u64 value, u8 known, u8 lost, u8 told, u8 left by
 //   the step before, u8 kinds until the next · entries: u8 head (see below), varint distance from
@@ -56,10 +59,13 @@ class CellLog {
   CellState state_;
 };
 
-/// Reads a history in place. Damage ends it.
+/// Reads a history in place. Damage ends it, and is told. What no build makes is damage: skips and
+/// entries that do not ascend, and more between two skips than there can be. So a question about a
+/// moment reads a few entries, and one that goes on reads each once.
 class CellHistory {
  public:
   static constexpr size_t kStepsPerSkip = 64;
+  static constexpr size_t kPartBytes = 4096;
 
   explicit CellHistory(const Stream& stream);
 
@@ -123,12 +129,20 @@ class CellHistory {
     friend class CellLog;
     void begin(Bytes entries, uint32_t first);
     void decode(bool first);
+    bool decode_entry(bool first);
+    /// Bytes in front of what was not read yet.
+    size_t used() const {
+      return static_cast<size_t>((has_next_ ? next_at_ : entries_.position()) - begin_);
+    }
     uint8_t kinds() const {
       return static_cast<uint8_t>((read_ != 0 ? CellAccess::kRead : 0) |
                                   (written_ != 0 ? CellAccess::kWrite : 0) |
                                   (found_changed_ != 0 ? CellAccess::kFoundChanged : 0));
     }
+    Stream stream_;
     Cursor entries_{Bytes()};
+    const uint8_t* begin_ = nullptr;
+    uint32_t limit_ = UINT32_MAX;  // no step behind it
     CellAccess next_;  // decoded, and not part of the step yet
     bool has_next_ = false, lost_ = false, forgets_ = false;
     uint32_t step_ = 0;
@@ -136,13 +150,15 @@ class CellHistory {
     CellState state_;
     ByteMask changed_ = 0, read_ = 0, written_ = 0, found_changed_ = 0, told_found_ = 0;
   };
-  Walk start() const { return walk_at(0); }
+  Walk start() const { return walk_on(0); }
   /// Calls `visit(step)` for each step from `from` to before `end` with such an access; ascending.
   template <class Visit>
   void each(uint64_t from, uint64_t end, ByteMask bytes, uint8_t kinds, Visit&& visit) const {
     for (size_t skip = skip_of(from); skip <= skip_count_; ++skip) {
+      const auto part = part_of(skip);
+      if (!part) return;
       if ((kinds_of(skip) & kinds) == 0) continue;
-      Walk walk = walk_within(skip);
+      Walk walk = walk_within(*part);
       for (size_t i = 0; i < kStepsPerSkip && walk.read(); ++i) {
         if (walk.step() >= end) return;
         if (walk.step() >= from && walk.touches(bytes, kinds)) visit(walk.step());
@@ -151,17 +167,26 @@ class CellHistory {
   }
 
  private:
+  /// The entries from a skip to the next one.
+  struct Part {
+    size_t skip = 0;
+    uint64_t begin = 0, end = 0;           // bytes of the entries
+    uint32_t before = 0, last = UINT32_MAX;  // steps; of the last part, the last one is not known
+  };
   size_t skip_of(uint64_t step) const;
-  Walk walk_at(size_t skip) const { return walk_at(skip, entries_.size()); }
-  Walk walk_at(size_t skip, uint64_t end) const;
-  /// Not into what stands behind the next skip: who looks behind many of them reads each entry
-  /// once.
-  Walk walk_within(size_t skip) const;
+  /// nullopt at damage. Parts that follow each other have no bytes and no steps in common.
+  std::optional<Part> part_of(size_t skip) const;
+  Walk walk_within(const Part& part) const;
+  /// From there on, to the end of all.
+  Walk walk_on(size_t skip) const;
+  /// Reads what `walk`, which began behind the last skip in front of `step`, has in front of it.
+  /// False at damage.
+  bool go_to(uint64_t step, const std::optional<Opening>& opening, Walk& walk) const;
   uint8_t kinds_of(size_t skip) const;
 
   // Of the accesses before the first skip.
   uint8_t first_kinds_ = CellAccess::kBoth | CellAccess::kFoundChanged;
-  uint32_t first_step_ = 0;
+  Stream stream_;
   size_t skip_count_ = 0;
   const uint8_t* skips_ = nullptr;
   Bytes entries_;

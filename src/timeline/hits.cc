@@ -28,25 +28,11 @@ void note_entries(const Segment& segment, std::map<uint64_t, ThreadEnds>& left, 
   });
 }
 
-}  // namespace
-
-std::vector<Timeline::Hits> Timeline::address_hits() const {
-  std::map<uint64_t, uint64_t> counts;
-  for (const Segment& segment : whole_index().segments)
-    segment.table(Part::Executions).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
-      if (const auto place = read_place(item.stream)) counts[item.key] += place->steps.count();
-      return true;
-    });
-  std::vector<Hits> out;
-  for (const auto& [address, count] : counts) out.push_back({address, count});
-  return out;
-}
-
-std::vector<Timeline::BlockHits> Timeline::block_hits() const {
+PlaceMap executed_places(const Index& index) {
   PlaceMap places;
   std::map<uint64_t, ThreadEnds> left;
   uint64_t session = 0;
-  for (const Segment& segment : whole_index().segments) {
+  for (const Segment& segment : index.segments) {
     if (segment.session != session) left.clear();
     session = segment.session;
     segment.table(Part::Executions).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
@@ -60,6 +46,29 @@ std::vector<Timeline::BlockHits> Timeline::block_hits() const {
     });
     note_entries(segment, left, places);
   }
+  return places;
+}
+
+}  // namespace
+
+std::vector<Timeline::Hits> Timeline::address_hits() const {
+  std::map<uint64_t, uint64_t> counts;
+  whole_index([&](const Index& index) {
+    counts.clear();
+    for (const Segment& segment : index.segments)
+      segment.table(Part::Executions).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+        if (const auto place = read_place(item.stream)) counts[item.key] += place->steps.count();
+        return true;
+      });
+  });
+  std::vector<Hits> out;
+  for (const auto& [address, count] : counts) out.push_back({address, count});
+  return out;
+}
+
+std::vector<Timeline::BlockHits> Timeline::block_hits() const {
+  PlaceMap places;
+  whole_index([&](const Index& index) { places = executed_places(index); });
   std::vector<BlockHits> out;
   bool ended = true;
   for (const auto& [address, seen] : places) {

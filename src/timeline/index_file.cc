@@ -11,7 +11,7 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr std::string_view kMagic = "TWTIDX8\n";
+constexpr std::string_view kMagic = "TWTIDX9\n";
 constexpr uint32_t kSeed = 0x74696478;
 constexpr size_t kPlaceBytesMin = 3 + kParts + 4;
 

@@ -33,12 +33,14 @@ bool IndexKeeper::replace(const Index& index) {
   return true;
 }
 
-const Index& IndexKeeper::whole() {
+const Index& IndexKeeper::whole(const std::function<void(const Index&)>& look) {
   const Index* out = nullptr;
   ask([&](const Index& index) {
     out = &index;
-    return std::all_of(index.segments.begin(), index.segments.end(),
-                       [](const Segment& one) { return one.good(); });
+    const bool good = std::all_of(index.segments.begin(), index.segments.end(),
+                                  [](const Segment& one) { return one.good(); });
+    if (look) look(index);
+    return good;
   });
   return *out;
 }

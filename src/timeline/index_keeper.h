@@ -35,8 +35,9 @@ class IndexKeeper {
       if (good || !replace(index)) return answer;
     }
   }
-  /// All of it is there and sound, if that can be had.
-  const Index& whole();
+  /// All of it is there and sound, if that can be had; also for `look`, which reads it: what that
+  /// found in an index that turned out to be damaged is found anew.
+  const Index& whole(const std::function<void(const Index&)>& look = {});
 
  private:
   /// `index` was now(), and is damaged or not enough. False: it has to do, damaged.

@@ -42,6 +42,13 @@ class MemorySink final : public IndexSink {
   std::vector<uint8_t>& bytes_;
 };
 
+/// A question may go over all segments, and those of a session are long as a rule. So there are no
+/// more than there can be, by far: who forges an index would make them of a few bytes each.
+bool has_few_segments(const Index& index, const StepIndex& steps) {
+  constexpr uint64_t kMost = 256, kShortest = 128;
+  return index.segments.size() <= kMost + steps.sessions().size() + index.steps() / kShortest;
+}
+
 std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trace) {
   if (path.empty()) return std::nullopt;
   auto file = InputFile::open_beside(path, trace);
@@ -158,7 +165,7 @@ std::optional<Timeline> Timeline::find(const StepIndex& steps, Bytes trace,
                                        const TimelineOptions& options) {
   std::optional<Index> index = read_sidecar(options.sidecar, options.trace_file);
   if (!index || index->trace != TraceIdentity::of(trace, options.trace_changed_ns) ||
-      index->steps() != steps.count() ||
+      index->steps() != steps.count() || !has_few_segments(*index, steps) ||
       !std::ranges::equal(options.build.notes, index->notes))
     return std::nullopt;
   for (const Segment& one : index->segments)
@@ -186,6 +193,7 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
     return made(Timeline(std::move(index)));
   }
   std::optional<Index> old = read_sidecar(options.sidecar, options.trace_file);
+  if (old && !has_few_segments(*old, steps)) old.reset();
   Makers make = makers(steps, identity, options);
   const bool same = old && old->trace == identity && old->steps() == steps.count();
   const Bytes notes = options.build.notes;

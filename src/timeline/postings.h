@@ -56,7 +56,8 @@ class PostingList {
   uint32_t begin_ = 0, end_ = 0;  // of the run that is not
 };
 
-/// Reads a list in place. Damage ends it.
+/// Reads a list in place. Damage ends it, and is told. What no build makes is damage: so a question
+/// reads a few pairs, whatever skips say.
 class Postings {
  public:
   static constexpr size_t kPairsPerSkip = 64;
@@ -65,6 +66,8 @@ class Postings {
   explicit Postings(const Stream& stream);
 
   uint64_t count() const { return skip_count_ != 0 ? count_ : counted(); }
+  /// Comes across all damage that questions may come across.
+  void look_over() const;
   /// The first number that is not less.
   std::optional<uint32_t> next(uint64_t from) const;
   /// The last number that is less.
@@ -73,23 +76,27 @@ class Postings {
   /// Calls `visit(first, behind)` for each run, until it says false.
   template <class Visit>
   void runs(uint64_t from, Visit&& visit) const {
-    Walk walk = start(from);
-    while (read(walk))
-      if (walk.end > from && !visit(walk.begin, walk.end)) return;
+    Walk walk = go_to(from);
+    while (walk.found) {
+      if (!visit(walk.begin, walk.end)) return;
+      walk.found = read(walk);
+    }
   }
 
  private:
   struct Walk {
     Cursor pairs{Bytes()};
     uint64_t begin = 0, end = 0;
+    bool found = false;
   };
   size_t skip_of(uint64_t number) const;
   Walk walk_at(size_t skip) const;
-  Walk start(uint64_t number) const { return walk_at(skip_of(number)); }
-  static bool read(Walk& walk);
+  /// To the first pair that ends behind a number, if one is found.
+  Walk go_to(uint64_t number) const;
+  bool read(Walk& walk) const;
   uint64_t counted() const;
 
-  uint32_t first_ = 0;
+  Stream stream_;
   uint64_t count_ = 0;
   size_t skip_count_ = 0;
   const uint8_t* skips_ = nullptr;

@@ -294,11 +294,26 @@ bool SessionSearch::run(const std::function<bool(const BytesHit&)>& visit) {
   return true;
 }
 
+/// What is told to `visit` cannot be taken back: so damage is to be come across before.
+void read_through(const Index& index) {
+  for (const Segment& segment : index.segments) {
+    segment.table(Part::Cells).each(0, UINT64_MAX, [](const StreamTable::Item& item) {
+      CellHistory::Walk walk = CellHistory(item.stream).start();
+      while (walk.read()) {}
+      return true;
+    });
+    const StreamTable openings = segment.table(Part::Openings);
+    for (const OpeningKey key : {OpeningKey::Within, OpeningKey::Between})
+      if (const auto stream = openings.find(static_cast<uint64_t>(key)))
+        Postings(*stream).look_over();
+  }
+}
+
 }  // namespace
 
 void find_bytes(const Timeline& timeline, Bytes pattern,
                 const std::function<bool(const BytesHit&)>& visit) {
-  const std::vector<Segment>& all = timeline.whole_index().segments;
+  const std::vector<Segment>& all = timeline.whole_index(read_through).segments;
   for (size_t i = 0; i < all.size();) {
     size_t end = i;
     while (end < all.size() && all[end].session == all[i].session) ++end;

@@ -8,7 +8,7 @@ machine::FlowInstruction unpack_flow(uint8_t bits) {
 }
 
 Stream rest_of(const Stream& stream, size_t from) {
-  return {stream.first, stream.bytes.subspan(from)};
+  return {stream.first, stream.bytes.subspan(from), stream.sums};
 }
 
 }  // namespace

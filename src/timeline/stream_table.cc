@@ -132,7 +132,7 @@ size_t StreamTable::read_group(uint64_t group, uint64_t& begin, uint64_t end,
       return 0;
     }
     items[i].key = key;
-    items[i].stream.first = static_cast<uint32_t>(first);
+    items[i].stream = {static_cast<uint32_t>(first), {}, sums_};
   }
   for (size_t i = 0; i < wanted; ++i) {
     items[i].stream.bytes = in.take(sizes[i]);

@@ -26,6 +26,13 @@ uint64_t size_of(const Pieces& pieces);
 struct Stream {
   uint32_t first = 0;  // step
   Bytes bytes;
+  const Sums* sums = nullptr;  // told when the bytes are not what a build makes; may be null
+
+  /// Returns false.
+  bool tell_damage() const {
+    if (sums != nullptr) sums->tell_damage();
+    return false;
+  }
 };
 
 class StreamTableWriter {

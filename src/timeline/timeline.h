@@ -89,8 +89,10 @@ class Timeline {
   explicit Timeline(Index index) : keeper_(std::make_unique<IndexKeeper>(std::move(index))) {}
 
   uint64_t steps() const { return keeper_->now().steps(); }
-  /// All of it, looked over for damage.
-  const Index& whole_index() const { return keeper_->whole(); }
+  /// All of it, looked over for damage, also by `look`: its last call was with what is returned.
+  const Index& whole_index(const std::function<void(const Index&)>& look = {}) const {
+    return keeper_->whole(look);
+  }
   /// There was damage, and the index could not be made anew: answers may be wrong.
   bool damaged() const { return keeper_->now().damaged->load(std::memory_order_relaxed); }
 

@@ -84,6 +84,7 @@ bool Transfers::read(size_t chunk, std::vector<Transfer>& out) const {
     const bool is_return = (head & 1) != 0;
     const uint64_t back = is_return ? 0 : to + unfolded(in.varint());
     if (in.bad() || (head >> 1) > UINT32_MAX || step > UINT32_MAX) return false;
+    if (i != 0 && head >> 1 == 0) return false;  // a thread arrives once in a step
     out.push_back({static_cast<uint32_t>(step), is_return, to, back});
   }
   return in.at_end();

@@ -126,6 +126,40 @@ TEST(Trace64Notes, CheckpointsWithoutFullDumps) {
   expect_same(bytes, notes_of(opened), bytes.size(), true);
 }
 
+// With fewer keyframes than there are, whoever jumps would read the file from its begin.
+TEST(Trace64Notes, WithoutKeyframesAreRefused) {
+  std::string bytes = head(kJson64) + full_block(4, {{0, 1}}).bytes();
+  RawBlock block;
+  for (uint64_t i = 0; i < 5000; ++i) {
+    block.words = {{static_cast<uint32_t>(i % 30), i}};
+    bytes += block.bytes();
+  }
+  const Opened fresh(bytes, "trace64");
+  ASSERT_EQ(fresh.source->steps()->keyframes().size(), 2u);
+  const auto sound = notes_of(fresh);
+  Cursor in{Bytes(sound).subspan(5)};
+  for (int i = 0; i < 12; ++i) in.varint();
+  in.take(in.varint());
+  const size_t count_at = sound.size() - in.left();
+  ASSERT_EQ(in.varint(), 2u);
+  const auto pass_keyframe = [&] {
+    const uint64_t bits = in.varint();
+    for (int i = 0; i < 2; ++i) in.varint();
+    for (const uint64_t bit : {4, 8, 32})
+      if ((bits & bit) != 0) in.varint();
+  };
+  pass_keyframe();
+  const size_t second_at = sound.size() - in.left();
+  pass_keyframe();
+  auto forged = sound;
+  forged.erase(forged.begin() + static_cast<ptrdiff_t>(second_at),
+               forged.end() - static_cast<ptrdiff_t>(in.left()));
+  forged[count_at] = 1;
+  Again again(bytes, forged, bytes.size());
+  EXPECT_TRUE(again.refused);
+  EXPECT_EQ(told_by(again.opened), told_by(fresh));
+}
+
 // Whatever the end looked like, the noted part of a file that has grown reads as if it had always
 // been so long, and most of it is not looked at again.
 TEST(Trace64Notes, HoldForAFileThatHasGrown) {

@@ -19,9 +19,11 @@
 
 #include "base/varint.h"
 #include "timeline/call_marks.h"
+#include "timeline/call_tree.h"
 #include "timeline/cell_history.h"
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
+#include "timeline/search.h"
 #include "timeline/step_store.h"
 #include "timeline/timeline.h"
 
@@ -101,9 +103,9 @@ class ForgedIndex : public testing::Test {
   }
   ~ForgedIndex() override { std::filesystem::remove_all(folder_); }
 
-  /// Of the trace, when it was 100 bytes shorter.
+  /// Of the trace, when it was shorter.
   TraceIdentity identity() const {
-    return TraceIdentity::of(Bytes(file_).first(file_.size() - 100), 0);
+    return TraceIdentity::of(Bytes(file_).first(file_.size() - shorter_by_), 0);
   }
   Stuff finished(Stuff bytes, const std::vector<SegmentPlace>& places) const {
     const Stuff directory = make_directory(places, bytes.size(), {});
@@ -166,6 +168,7 @@ class ForgedIndex : public testing::Test {
   std::unique_ptr<StepStore> store_;
   TimelineOptions options_;
   Stuff file_;
+  size_t shorter_by_ = 100;
 };
 
 long most_memory_mb() {
@@ -229,6 +232,51 @@ TEST_F(ForgedIndex, IsNotCopiedManyTimes) {
   std::vector<SegmentPlace> places(kSteps, place);
   expect_right(open(finished(bytes, places)));
   EXPECT_LE(std::filesystem::file_size(options_.sidecar), file_.size() * 40);
+}
+
+// A few bytes each: there are as many as steps, and a question goes over all of them.
+TEST_F(ForgedIndex, SegmentsOfOneStep) {
+  ForgedSegment one;
+  one.count = 1;
+  expect_right(open(forge(std::vector<ForgedSegment>(kSteps, one))));
+  const auto made = InputFile::open(options_.sidecar);
+  ASSERT_TRUE(made.ok());
+  EXPECT_LT(read_index((*made)->bytes(), nullptr)->segments.size(), 50u);
+}
+
+// Whoever reads all of the index comes across what is wrong while reading; or before it tells
+// somebody what cannot be taken back.
+TEST_F(ForgedIndex, SkipsAreDamageToThoseWhoReadAll) {
+  shorter_by_ = 0;
+  Stuff misled = varints({1, 50});
+  misled.resize(misled.size() + 12, 0xff);
+  misled.insert(misled.end(), {2, 2});
+  const Stuff thread = in_one({{0}, misled}), cell = {0x80, 1, 9, 9};
+  const auto made = open({});
+  ASSERT_TRUE(made.ok());
+  const auto seen = [](const Timeline& timeline) {
+    std::vector<uint64_t> out;
+    for (const Call& one : call_tree(timeline)) out.insert(out.end(), {one.tid, one.first});
+    for (const Timeline::BlockHits& one : timeline.block_hits())
+      out.insert(out.end(), {one.address, one.count});
+    find_bytes(timeline, Stuff(2, 0), [&](const BytesHit& hit) {
+      out.insert(out.end(), {hit.address, hit.first});
+      return true;
+    });
+    return out;
+  };
+  const std::vector<uint64_t> wanted = seen(*made);
+  for (const Part part : {Part::Threads, Part::Cells, Part::Openings}) {
+    ForgedSegment one;
+    one.count = kSteps;
+    one.set(part, table_of({0, 100, 0x401000}, part == Part::Cells ? cell : thread));
+    const auto opened = open(forge(std::vector{one}));
+    ASSERT_TRUE(opened.ok());
+    if (part == Part::Cells || part == Part::Openings)
+      find_bytes(*opened, Stuff(2, 0), [](const BytesHit&) { return true; });
+    EXPECT_EQ(seen(*opened), wanted);
+    EXPECT_FALSE(opened->damaged());
+  }
 }
 
 TEST_F(ForgedIndex, TransfersWithoutAnEntry) {
