@@ -1,7 +1,9 @@
 // trcupdate FILE: changes a template file by a list of changes, FILE.trc, and writes the list that
 // takes them back, FILE.undo.trc.
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -12,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/hook_session.h"
 #include "cli/report_logs.h"
+#include "cli/terminal.h"
 #include "hooks/defaults.h"
 #include "report/compile.h"
 #include "report/template_update.h"
@@ -36,6 +39,18 @@ Result<std::string> read_templates(const std::string& path, bool must_be_there) 
   return std::string(text);
 }
 
+/// For a terminal, whose controls a label may hold; a list that goes elsewhere stays as it stands.
+std::string shown(std::string_view list) {
+  std::string out;
+  while (!list.empty()) {
+    const size_t plain = std::min(list.find_first_of("\n\t"), list.size());
+    out += printable(list.substr(0, plain));
+    if (plain < list.size()) out += list[plain];
+    list.remove_prefix(std::min(plain + 1, list.size()));
+  }
+  return out;
+}
+
 Result<int> extract(const std::string& path, const std::string& list) {
   TW_ASSIGN_OR_RETURN(const std::string text, read_templates(path, true));
   std::vector<uint16_t> hooks;
@@ -47,7 +62,7 @@ Result<int> extract(const std::string& path, const std::string& list) {
     hooks.push_back(*hook);
   }
   TW_ASSIGN_OR_RETURN(const std::string out, report::extract_templates(text, hooks));
-  fmt::print("{}", out);
+  fmt::print("{}", output_is_terminal() ? shown(out) : out);
   return static_cast<int>(kOk);
 }
 

@@ -1,28 +1,19 @@
-// A template file is taken as lines, so that whatever is not changed stays as it stands: comments,
-// blanks, the lack of a last line's end.
 #include "report/template_update.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/template_lines.h"
 #include "report/templates.h"
 
 namespace tracewell::report {
 namespace {
-
-using Lines = std::vector<std::string>;
-using Version = std::pair<uint64_t, uint64_t>;
-
-/// Lines of a template in its file.
-struct Extent {
-  size_t begin = 0, end = 0;
-  std::optional<uint16_t> hook;  // nullopt: what stands there is no template
-  Version version;
-};
 
 struct Change {
   enum class Kind : uint8_t { Put, Delete };
@@ -32,82 +23,6 @@ struct Change {
   std::optional<size_t> at;   // line, from 1
   Version version;
 };
-
-/// Without a byte order mark.
-Lines lines_of(std::string_view text) {
-  take_byte_order_mark(text);
-  Lines out;
-  for (const std::string_view line : split(text, '\n')) out.emplace_back(line);
-  return out;
-}
-
-std::string text_of(const Lines& lines) {
-  std::string out;
-  for (size_t i = 0; i < lines.size(); ++i) out.append(i == 0 ? "" : "\n").append(lines[i]);
-  return out;
-}
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
-
-/// A backslash is the last that stands in it.
-bool is_continued(std::string_view line) {
-  const size_t last = line.find_last_not_of(" \t\r");
-  return last != std::string_view::npos && line[last] == '\\';
-}
-
-bool begins_with_mask(std::string_view line) {
-  const size_t first = line.find_first_not_of(" \t");
-  return first != std::string_view::npos && line[first] == '&';
-}
-
-/// Behind the last line of the template that begins at `at`.
-size_t template_end(const Lines& lines, size_t at) {
-  bool continued = is_continued(lines[at]);
-  for (++at; at < lines.size(); ++at) {
-    if (continued && lines[at].starts_with('#')) continue;
-    if (!continued && !begins_with_mask(lines[at])) break;
-    continued = is_continued(lines[at]);
-  }
-  return std::min(at, lines.size());
-}
-
-std::string_view take_word(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  const std::string_view word = text.substr(0, text.find_first_of(" \t\r\\"));
-  text.remove_prefix(word.size());
-  return word;
-}
-
-Version parse_version(std::string_view text) {
-  const std::string_view major = take_until(text, '.');
-  return {parse_number(major).value_or(0), parse_number(text).value_or(0)};
-}
-
-Extent extent_at(const Lines& lines, size_t at) {
-  Extent out{at, template_end(lines, at), std::nullopt, {}};
-  std::string head;
-  for (size_t i = at; i < out.end; ++i) head += lines[i] + " ";
-  std::ranges::replace(head, '\\', ' ');
-  std::string_view rest = head;
-  out.hook = parse_hook(take_word(rest));
-  out.version = parse_version(take_word(rest));
-  return out;
-}
-
-std::vector<Extent> extents_of(const Lines& lines) {
-  std::vector<Extent> out;
-  for (size_t at = 0; at < lines.size();) {
-    if (is_blank(lines[at]) || lines[at].starts_with('#')) {
-      ++at;
-      continue;
-    }
-    out.push_back(extent_at(lines, at));
-    at = out.back().end;
-  }
-  return out;
-}
 
 Error wrong(std::string_view name, size_t line, std::string_view text, std::string_view what) {
   return {Errc::Corrupt,
@@ -210,85 +125,58 @@ class UpdateReader {
 class Updater {
  public:
   Updater(std::string_view text, bool ignore_versions)
-      : mark_(take_byte_order_mark(text)),
-        lines_(lines_of(text)),
-        ignore_versions_(ignore_versions) {}
+      : mark_(take_byte_order_mark(text)), items_(text), ignore_versions_(ignore_versions) {}
 
   void apply(const Change& change) {
     if (change.kind == Change::Kind::Delete) return remove(change.hook);
-    if (change.at) return insert(change, std::min(*change.at - 1, lines_.size()));
-    std::optional<Extent> old;
-    size_t place = lines_.size();
-    bool found_place = false;
-    for (const Extent& one : extents_of(lines_)) {
-      if (one.hook == change.hook) old = one;  // of several the last one counts
-      if (!found_place && one.hook && *one.hook > change.hook) {
-        place = above_comments(one.begin);
-        found_place = true;
-      }
-    }
-    if (old) return replace(change, *old);
-    // Behind the last line there is, not behind its end.
-    if (!found_place && !lines_.empty() && lines_.back().empty()) --place;
-    insert(change, place);
+    if (change.at) return insert(change, items_.at_line(*change.at - 1));
+    if (const auto old = items_.last_of(change.hook)) return replace(change, *old);
+    insert(change, items_.place_for(change.hook));
   }
 
   TemplateUpdate take() {
     std::string undo = std::string(kUpdateHead) + "\n";
     for (auto one = undo_.rbegin(); one != undo_.rend(); ++one) undo += *one;
-    return {mark_ + text_of(lines_), std::move(undo), std::move(notes_)};
+    return {mark_ + items_.text(), std::move(undo), std::move(notes_)};
   }
 
  private:
-  /// Comments right above a template are its own.
-  size_t above_comments(size_t at) const {
-    while (at > 0 && lines_[at - 1].starts_with('#')) --at;
-    return at;
+  static TemplateItem item_of(const Change& change) {
+    return {change.lines, true, change.hook, change.version};
   }
 
-  static std::string put_text(size_t at, const Lines& lines) {
-    return fmt::format("@ {}\n+ {}\n", at + 1, text_of(lines));
-  }
-
-  void insert(const Change& change, size_t at) {
-    lines_.insert(lines_.begin() + static_cast<ptrdiff_t>(at), change.lines.begin(),
-                  change.lines.end());
+  void insert(const Change& change, TemplateItems::Place place) {
+    items_.insert(place, item_of(change));
     undo_.push_back(fmt::format("- {:04X}\n", change.hook));
     notes_.push_back(fmt::format("{:04X} added", change.hook));
   }
 
-  void replace(const Change& change, const Extent& old) {
+  void replace(const Change& change, TemplateItems::Place place) {
+    const TemplateItem& old = items_[place];
     if (!ignore_versions_ && change.version < old.version) {
       notes_.push_back(fmt::format("{:04X} not replaced: version {}.{} is there, {}.{} is lower",
                                    change.hook, old.version.first, old.version.second,
                                    change.version.first, change.version.second));
       return;
     }
-    const auto begin = lines_.begin() + static_cast<ptrdiff_t>(old.begin);
-    const auto end = lines_.begin() + static_cast<ptrdiff_t>(old.end);
-    const Lines before(begin, end);
-    const auto at = lines_.erase(begin, end);
-    lines_.insert(at, change.lines.begin(), change.lines.end());
-    undo_.push_back(fmt::format("+ {}\n", text_of(before)));
+    undo_.push_back(fmt::format("+ {}\n", text_of(old.lines)));
+    items_.replace(place, item_of(change));
     notes_.push_back(fmt::format("{:04X} replaced", change.hook));
   }
 
   void remove(uint16_t hook) {
     bool any = false;
-    const std::vector<Extent> extents = extents_of(lines_);
-    for (auto one = extents.rbegin(); one != extents.rend(); ++one) {
-      if (one->hook != hook) continue;
-      const auto begin = lines_.begin() + static_cast<ptrdiff_t>(one->begin);
-      const auto end = lines_.begin() + static_cast<ptrdiff_t>(one->end);
-      undo_.push_back(put_text(one->begin, {begin, end}));
-      lines_.erase(begin, end);
+    while (const auto place = items_.last_of(hook)) {
+      undo_.push_back(fmt::format("@ {}\n+ {}\n", items_.line_of(*place) + 1,
+                                  text_of(items_[*place].lines)));
+      items_.remove(*place);
       any = true;
     }
     notes_.push_back(fmt::format("{:04X} {}", hook, any ? "deleted" : "was not there"));
   }
 
   std::string mark_;  // that the file begins with
-  Lines lines_;
+  TemplateItems items_;
   bool ignore_versions_;
   std::vector<std::string> undo_, notes_;
 };
@@ -306,17 +194,19 @@ Result<TemplateUpdate> update_templates(std::string_view text, std::string_view 
 
 Result<std::string> extract_templates(std::string_view text, const std::vector<uint16_t>& hooks) {
   const Lines lines = lines_of(text);
-  const std::vector<Extent> extents = extents_of(lines);
+  std::map<uint16_t, std::vector<Extent>> templates;
+  for (const Extent& one : extents_of(lines))
+    if (one.hook) templates[*one.hook].push_back(one);
   std::string out = std::string(kUpdateHead) + "\n";
+  std::set<uint16_t> done;
   for (const uint16_t hook : hooks) {
-    bool any = false;
-    for (const Extent& one : extents) {
-      if (one.hook != hook) continue;
+    const auto found = templates.find(hook);
+    if (found == templates.end())
+      return {Errc::NotFound, fmt::format("hook {:04X} has no template there", hook)};
+    if (!done.insert(hook).second) continue;
+    for (const Extent& one : found->second)
       out += "+ " + text_of({lines.begin() + static_cast<ptrdiff_t>(one.begin),
                              lines.begin() + static_cast<ptrdiff_t>(one.end)}) + "\n";
-      any = true;
-    }
-    if (!any) return {Errc::NotFound, fmt::format("hook {:04X} has no template there", hook)};
   }
   return out;
 }

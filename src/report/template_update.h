@@ -24,8 +24,8 @@ struct TemplateUpdate {
 ///   + TEMPLATE          replaces the templates of its hook where its version is not lower, or adds
 ///                       it: before the first one of a higher hook, or at the end
 ///   - HOOK              deletes the templates of the hook
-///   @ LINE              the next + puts its template before this line of the file, whatever is
-///                       there (ours, for `undo`)
+///   @ LINE              the next + puts its template before this line of the file, or before the
+///                       template that it is part of (ours, for `undo`)
 /// Lines that are empty or begin with # mean nothing.
 /// Corrupt, with FILE:LINE:COLUMN and the line, when the list or a template in it is wrong; then
 /// nothing is to be changed. `name` is that of the list.

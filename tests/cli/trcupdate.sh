@@ -110,4 +110,33 @@ expect 0 trcupdate -t "$work/marked" -o "$work/marks.undo"
 cmp "$work/before" "$work/marked" || fail "undo behind a byte order mark"
 printf '\x1f\x9d\x90' >"$work/compressed"
 expect 3 trcupdate -t "$work/compressed" "$work/some"
+
+# What a terminal would obey is escaped there, and nowhere else. A template's lines stay lines.
+printf '066 1.0 "a\tb\033]0;c\a" \\\n  $D1\n' >"$work/evil"
+expect 0 trcupdate -t "$work/evil" -x 066
+cmp "$work/out" <(printf '* /etc/trcfmt\n+ 066 1.0 "a\tb\033]0;c\a" \\\n  $D1\n') || fail "raw"
+script -qec "$tracewell trcupdate -t $work/evil -x 066" /dev/null </dev/null | tr -d '\r' \
+  >"$work/out"
+cmp "$work/out" <(printf '* /etc/trcfmt\n+ 066 1.0 "a\tb\\x1b]0;c\\x07" \\\n  $D1\n') ||
+  fail "on a terminal: $(cat -v "$work/out")"
+
+# Lists and files of tens of thousands of templates took minutes.
+{
+  echo '* /etc/trcfmt'
+  for i in {4096..45055}; do printf '+ %04X 1.0 L=APPL "t%d" "x"\n' "$i" "$i"; done
+} >"$work/many.trc"
+sed -n 's/^+ //p' "$work/many.trc" | sed 's/t4096"/first"/' >"$work/templates"
+sed -n 's/^+ \(....\) .*/- \1/p' "$work/many.trc" | sed '1i* /etc/trcfmt' >"$work/none.trc"
+cp "$work/templates" "$work/before"
+: >"$work/empty"
+for file in empty templates; do
+  timeout 20 "$tracewell" trcupdate -t "$work/$file" "$work/many" || fail "many into $file"
+done
+cmp "$work/empty" "$work/templates" || fail "many templates"
+timeout 20 "$tracewell" trcupdate -o -t "$work/templates" "$work/many.undo" || fail "taken back"
+cmp "$work/before" "$work/templates" || fail "many taken back to the byte"
+timeout 20 "$tracewell" trcupdate -t "$work/templates" "$work/none" || fail "many deleted"
+[ -s "$work/templates" ] && fail "some of many are left"
+timeout 20 "$tracewell" trcupdate -o -t "$work/templates" "$work/none.undo" || fail "many put back"
+cmp "$work/before" "$work/templates" || fail "many put back to the byte"
 finish
