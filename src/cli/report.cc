@@ -29,6 +29,7 @@ struct ReportArguments {
   std::vector<std::string> templates;
   std::string color = "auto";
   std::string components;  // of component_logs()
+  uint64_t template_work = report::Renderer::kCommonWork / 1'000'000;
   bool check = false, list = false, list_groups = false, raw = false;
   ReportWords words;
 };
@@ -133,6 +134,7 @@ Result<int> report_events(ReportArguments& arguments) {
   }
   TW_ASSIGN_OR_RETURN(report::ReportOptions options, parse_report_words(arguments.words));
   TW_RETURN_IF_ERROR(choose_form(arguments, options));
+  options.common_work = arguments.template_work * 1'000'000;
   report::Templates templates;
   TW_RETURN_IF_ERROR(load(arguments, templates));
   if (arguments.list) {
@@ -156,6 +158,11 @@ void add_forms(CLI::App& app, ReportArguments& arguments) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"text", "jsonl", "csv"}));
   add_csv_safe(app, task.csv_safe);
+  app.add_option("--template-work", arguments.template_work,
+                 "a trace's events have so many million instructions of templates in common, "
+                 "beside those that each has by its bytes; 250 without it")
+      ->type_name("MILLIONS")
+      ->check(CLI::Range(uint64_t{0}, report::Renderer::kCommonWorkMax / 1'000'000));
   app.add_flag("--follow", task.follow,
                "go on with what is logged from now on, until the trace or Ctrl-C ends it");
   app.add_option("--color", arguments.color,

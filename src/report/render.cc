@@ -14,6 +14,9 @@ constexpr uint64_t kRoundsBase = 16384, kRoundsPerByte = 8;
 // A round, or what is called, may be as long as a template. So many instructions for each round,
 // and once all that there are: templates without loops and calls never have too many.
 constexpr uint64_t kWorkPerRound = 64;
+// Many events that each need that much would take hours: so an event's own share is what templates
+// need as a rule, and what is more comes out of what all events have in common.
+constexpr uint64_t kShareBase = 4096, kSharePerByte = kWorkPerRound * kRoundsPerByte;
 // More bytes than entries have: what is counted with them stays within its type.
 constexpr uint64_t kBytesMax = uint64_t{1} << 48;
 // Instructions between two looks at what is left, and at whether somebody still waits.
@@ -45,6 +48,7 @@ Outcome Renderer::render(const Entry& entry, uint32_t indent, const TemplateInfo
     for (left = kStretch; left != 0 && step(code[at_++]) == Next::Go;) --left;
   } while (left == 0 && !spent());
   if (outcome_ == Outcome::Skipped) context_.line.drop();
+  take_from_common();
   return outcome_;
 }
 
@@ -58,8 +62,13 @@ void Renderer::begin(const Entry& entry, uint32_t indent, const TemplateInfo& in
   at_ = info.begin;
   depth_ = loop_depth_ = frame_depth_ = 0;
   rounds_left_ = kRoundsBase + kRoundsPerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax);
-  work_left_ =
+  const auto most =
       static_cast<int64_t>(kWorkPerRound * rounds_left_ + templates_.program().code.size());
+  work_share_ = static_cast<int64_t>(
+      kShareBase + kSharePerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax));
+  work_given_ = std::min(most, work_share_ + common_work_);
+  common_ended_ = work_given_ < most;
+  work_left_ = work_given_;
   outcome_ = Outcome::Printed;
 }
 
@@ -378,8 +387,16 @@ bool Renderer::spent() {
   }
   work_left_ -= kStretch;
   if (work_left_ >= 0) return too_long();
-  fault(context_, "too many instructions for {} bytes", context_.entry->buffer.size());
+  if (common_ended_)
+    fault(context_, "too many instructions for all events");
+  else
+    fault(context_, "too many instructions for {} bytes", context_.entry->buffer.size());
   return true;
+}
+
+void Renderer::take_from_common() {
+  const int64_t more = work_given_ - work_left_ - work_share_;
+  if (more > 0) common_work_ -= std::min(more, common_work_);
 }
 
 }  // namespace tracewell::report

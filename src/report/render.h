@@ -1,6 +1,7 @@
 // Runs templates over entries.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -21,16 +22,24 @@ enum class Outcome : uint8_t {
 
 /// One report's state: timers live as long as it does. Once it is warm, an event allocates nothing.
 /// Whatever the data and the templates say, an event costs time in proportion to the templates and
-/// its bytes, and makes at most about kTextMax bytes. One thread at a time.
+/// its bytes, and makes at most about kTextMax bytes. All events together cost time in proportion
+/// to their number and bytes, and a fixed time besides. One thread at a time.
 class Renderer {
  public:
   static constexpr size_t kTextMax = 1 << 20;
+  static constexpr uint64_t kCommonWork = 250'000'000;  // instructions: some seconds
+  static constexpr uint64_t kCommonWorkMax = uint64_t{1} << 60;
   /// Asked now and then: true = nobody waits for the event any more. May be empty.
   using Stop = std::function<bool()>;
 
-  /// Borrows all three, which must not change meanwhile. Text is appended to `out`.
-  Renderer(const Templates& templates, const LogFacts& facts, TextBuffer& out, Stop stop = {})
-      : templates_(templates), context_(facts, out), stop_(std::move(stop)) {}
+  /// Borrows the first three, which must not change meanwhile. Text is appended to `out`.
+  /// `common_work`: instructions for those events together whose own share is not enough.
+  Renderer(const Templates& templates, const LogFacts& facts, TextBuffer& out, Stop stop = {},
+           uint64_t common_work = kCommonWork)
+      : templates_(templates),
+        context_(facts, out),
+        common_work_(static_cast<int64_t>(std::min(common_work, kCommonWorkMax))),
+        stop_(std::move(stop)) {}
 
   /// What comes now is of another log, whose facts are borrowed too.
   void use(const LogFacts& facts) { context_.facts = &facts; }
@@ -74,6 +83,7 @@ class Renderer {
   bool tired();
   bool too_long();
   bool spent();
+  void take_from_common();
   template <class Key>
   uint32_t target_of(const Switch<Key>& table, const auto& value) {
     return take_failed() ? table.end : table.target(value);
@@ -99,6 +109,9 @@ class Renderer {
   uint32_t at_ = 0, slots_used_ = 0, depth_ = 0, loop_depth_ = 0, frame_depth_ = 0;
   uint64_t rounds_left_ = 0;
   int64_t work_left_ = 0;  // in instructions
+  int64_t work_given_ = 0, work_share_ = 0;  // to the event; of that, what is not from common_work_
+  bool common_ended_ = false;  // it would have been given more
+  int64_t common_work_;  // what is left for events whose share is not enough
   Stop stop_;
   Outcome outcome_ = Outcome::Printed;
 };

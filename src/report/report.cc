@@ -42,7 +42,7 @@ Report::Report(const Templates& templates, ReportOptions options, Write write, R
       columns_(options_.columns),
       width_(columns_.width()),
       filters_(!options_.filter.everything()),
-      renderer_(templates_, no_facts_, out_, options_.stop) {
+      renderer_(templates_, no_facts_, out_, options_.stop, options_.common_work) {
   if (options_.form == Form::Rows) renderer_.note_literals(&literals_);
   if (options_.form == Form::Counts) counts_.resize(65536);
 }

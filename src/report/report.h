@@ -42,6 +42,7 @@ struct ReportOptions {
   bool count_cpus = false;  // a last line says how many processors the events were on
   ReportFilter filter;
   std::optional<int64_t> from_ns, to_ns;  // of the time since the first event, both inclusive
+  uint64_t common_work = Renderer::kCommonWork;  // of a Renderer
   Renderer::Stop stop;  // then the event at work is left out, and none should be taken any more
 };
 

@@ -52,4 +52,17 @@ timeout 10 "$tracewell" report --format jsonl -t "$work/fields.fmt" "$work/two.j
 lines 2
 grep -q '"fields":{"a":"3E80","a_2":"3E80",.*"a_128000":"3E80 ,"}' "$work/out" ||
   fail "rows of many fields: $(head -c 500 "$work/out")"
+
+# Each of many events within its bound: together they have another one, which can be raised.
+printf '010 1.0 L=APPL "x" {{ $n = 16000 }} LOOP $n { %s}\n' "$(printf 'G0 %.0s' {1..60})" \
+  >"$work/loops.fmt"
+timeout 30 "$tracewell" report -t "$work/loops.fmt" --template-work 20 "$work/hooks.jsonl" \
+  >"$work/out" 2>"$work/err" || fail "many events: $? $(cat "$work/err")"
+[ "$(grep -c ' x$' "$work/out")" -lt 50 ] || fail 'more than 20 million instructions'
+[ "$(grep -c 'x \*\*\* too many instructions for all events$' "$work/out")" -gt 900 ] ||
+  fail "many events: $(tail -c 500 "$work/out")"
+head -40 "$work/hooks.jsonl" >"$work/some.jsonl"
+expect 0 report -t "$work/loops.fmt" "$work/some.jsonl"
+grep -q 'too many' "$work/out" && fail 'what is there without an option is not enough for 40 events'
+expect 2 report -t "$work/loops.fmt" --template-work x "$work/some.jsonl"
 finish

@@ -51,6 +51,33 @@ TEST(ReportBudget, LongCalledTemplatesEnd) {
             "x *** too many instructions for 16 bytes");
 }
 
+// Each event within its bound, but a trace of a megabyte took minutes of such events. When what all
+// have in common is used up, each still has its own share.
+TEST(ReportBudget, ManyEventsHaveACommonOne) {
+  const std::string source =
+      fmt::format("010 1.0 \"x\" {{{{ $n = 16000 }}}} LOOP $n {{ {} }} \"tail\"\n"
+                  "011 1.0 \"y\" {{{{ $n = 60 }}}} LOOP $n {{ {} }} \"tail\"",
+                  repeated("G0 ", 61), repeated("G0 ", 60));
+  const Compiled compiled(source);
+  ASSERT_EQ(compiled.errors(), 0u) << compiled.all();
+  const LogFacts facts;
+  TextBuffer out;
+  Renderer renderer(compiled.templates, facts, out, {}, 100'000'000);
+  const OwnedEntry costly(kEntry), cheap("8000000801100000000000007fffffff");
+  const auto text_of_one = [&](const Entry& entry) {
+    const size_t before = out.text().size();
+    renderer.render(entry, 0);
+    return std::string(out.text().substr(before));
+  };
+  EXPECT_EQ(text_of_one(costly.entry), "x tail");
+  size_t whole = 1;
+  while (whole < 300 && text_of_one(costly.entry) == "x tail") ++whole;
+  EXPECT_GT(whole, 90u);
+  EXPECT_LT(whole, 130u);
+  EXPECT_EQ(text_of_one(costly.entry), "x *** too many instructions for all events");
+  EXPECT_EQ(text_of_one(cheap.entry), "y tail");
+}
+
 // Neither loops nor calls: all of it is run, however long it is.
 TEST(ReportBudget, WhatRunsOnceIsRun) {
   const std::string source =
