@@ -17,6 +17,9 @@ namespace tracewell::formats {
 namespace {
 
 constexpr std::string_view kExtensions[] = {"folded"};
+// Of a stack's names. Each stack is written with all of its callers, and there may be as many as
+// calls: a small trace would become thousands of times its size.
+constexpr size_t kStackMax = 16 << 10;
 
 class FoldedWriter final : public Sink {
  public:
@@ -77,9 +80,21 @@ class FoldedWriter final : public Sink {
     return fmt::format("{}+{:#x}", names_[place->module], place->offset);
   }
 
+  /// Of each node and all below it.
+  static std::vector<uint64_t> all_steps(const std::vector<CallTree::Node>& nodes) {
+    std::vector<uint64_t> out(nodes.size());
+    for (size_t i = nodes.size(); i-- > 0;) {  // callees come behind their callers
+      out[i] += nodes[i].steps;
+      if (nodes[i].parent != CallTree::kNoParent) out[nodes[i].parent] += out[i];
+    }
+    return out;
+  }
+
   /// Depth first, callees by ascending address.
   Status write_stacks() {
     const std::vector<CallTree::Node>& nodes = tree_->nodes();
+    const std::vector<uint64_t> all = all_steps(nodes);
+    uint64_t cut = 0;
     std::vector<uint32_t> order(nodes.size());
     std::iota(order.begin(), order.end(), 0u);
     // Those without a parent come last, the callees of each node in one run.
@@ -113,8 +128,15 @@ class FoldedWriter final : public Sink {
       line += name(nodes[index]);
       if (nodes[index].steps != 0)
         TW_RETURN_IF_ERROR(file_.write(fmt::format("{} {}\n", line, nodes[index].steps)));
-      levels.push_back(callees(index, line.size()));
+      if (line.size() < kStackMax) {
+        levels.push_back(callees(index, line.size()));
+      } else if (const uint64_t below = all[index] - nodes[index].steps; below != 0) {
+        TW_RETURN_IF_ERROR(file_.write(fmt::format("{};… {}\n", line, below)));
+        ++cut;
+      }
     }
+    steps_.count("stack{ is|s are} cut behind 16 KiB of names: what they call is one frame, …",
+                 cut);
     return {};
   }
 

@@ -24,6 +24,9 @@ namespace {
 using Kind = Step::MemoryAccess::Kind;
 
 constexpr uint32_t kNumberBytesMax = 8;
+// More than machines have. Each row has all of them, whatever a step changes: tens of thousands
+// would make gigabytes of a few megabytes.
+constexpr size_t kColumnsMax = 1024;
 /// By Step::MemoryAccess::Kind. One that is both shows what it wrote.
 constexpr std::string_view kAccessWords[] = {"READ", "WRITE", "WRITE"};
 
@@ -50,6 +53,8 @@ class TvtWriter final : public Sink {
     });
     if (wide != 0)
       out.push_back(fmt::format("{} registers of more than 64 bits are left out", wide));
+    if (registers.size() > kColumnsMax + static_cast<size_t>(wide))
+      out.push_back(fmt::format("registers behind the first {} are left out", kColumnsMax));
     return out;
   }
 
@@ -123,6 +128,7 @@ Status TvtWriter::begin(const Catalog& catalog) {
   put(",\"pointer_size\":{},\"regs\":{{", catalog.address_bytes);
   for (uint32_t i = 0; i < layout_.registers.size(); ++i) {
     const Register& one = layout_.registers[i];
+    if (columns_.size() == kColumnsMax) break;
     if (one.size_bytes == 0 || one.size_bytes > kNumberBytesMax || one.name.empty()) continue;
     if (!columns_.empty()) line_ += ',';
     append_json_text(line_, printable(one.name));

@@ -146,5 +146,20 @@ TEST(TfileTrailer, MasksThatFitNoMemoryAreRefused) {
   EXPECT_EQ(status.error().code, Errc::Limit);
 }
 
+// Each row of the viewer's has all registers: 30000 steps and 60000 registers took gigabytes.
+TEST(WideBlocks, OfATvtRowsHaveSomeRegisters) {
+  std::string catalog = R"({"catalog":{"machine":"x86-64","registers":[)";
+  for (int i = 0; i < 3000; ++i)
+    catalog += fmt::format(R"({}{{"name":"r{}","number":{},"size":2}})", i == 0 ? "" : ",", i, i);
+  catalog += "]}}\n";
+  catalog += R"({"kind":"step","tid":1,"pc":"0x1","opcode":"90","registers":{"r2999":"0x1"}})" "\n";
+  std::string told;
+  const std::string text = converted(catalog, "tvt", &told);
+  EXPECT_NE(text.find(R"("r1023":1023})"), std::string::npos);
+  EXPECT_EQ(text.find("r1024"), std::string::npos);
+  EXPECT_LT(text.size(), 30'000u);
+  EXPECT_NE(told.find("registers behind the first 1024 are left out"), std::string::npos) << told;
+}
+
 }  // namespace
 }  // namespace tracewell::formats::test
