@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "target/linux/lent.h"
+#include "target/linux/seccomp_filter.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -147,6 +148,12 @@ void Late::on_status(Tid tid, int status) {
     if (signal == SIGTRAP && trace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 && info.si_code > 0)
       signal = 0;
     trace(PTRACE_POKEUSER, tid, offsetof(user, u_debugreg) + 7 * sizeof(long), uint64_t{0});
+  }
+  user_regs_struct regs{};
+  if (WIFSTOPPED(status) && trace(PTRACE_GETREGS, tid, 0, &regs) == 0 &&
+      restart_is_forbidden(tid, regs)) {
+    begin_call_anew(regs);
+    trace(PTRACE_SETREGS, tid, 0, &regs);
   }
   if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, signal) == 0) leaving_.erase(tid);
 }

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "target/linux/compat32.h"
+#include "target/linux/seccomp_filter.h"
 #include "target/linux/tracer.h"
 #include "target/linux/trap_flag.h"
 
@@ -21,6 +22,15 @@ int deliverable(Thread& thread, int signal) {
   thread.injected = signal;
   tgkill(thread.process->pid, thread.tid, signal);
   return 0;
+}
+
+/// Before a thread leaves a stop that may have interrupted a call.
+void avoid_forbidden_restart(Tracer& tracer, Thread& thread) {
+  if (!is_signal_stop(thread.status) && stop_event(thread.status) != kEventStop) return;
+  user_regs_struct& regs = tracer.regs(thread);
+  if (!restart_is_forbidden(thread.tid, regs)) return;
+  begin_call_anew(regs);
+  thread.regs_state = Thread::Registers::Changed;
 }
 
 }  // namespace
@@ -95,6 +105,7 @@ void Tracer::start(Thread& thread, bool step, int signal) {
   const FastCode* const code = thread.process->space->fast.get();
   if (step && (code == nullptr || !code->inside(thread.regs.rip)))
     thread.stepped_from = thread.regs.rip;
+  avoid_forbidden_restart(*this, thread);
   (void)flush_regs(thread);  // fails when it was killed, as does the next
   int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
   if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;
@@ -321,6 +332,7 @@ std::optional<StopEvent> Tracer::interrupted_event() {
 void Tracer::detach_thread(Thread& thread, int signal) {
   clear_debug_registers(thread);
   if (thread.stepping) (void)regs(thread);  // without our trap flag
+  avoid_forbidden_restart(*this, thread);
   (void)flush_regs(thread);
   if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)
     dying_.insert(thread.tid);
