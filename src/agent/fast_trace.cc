@@ -441,7 +441,6 @@ FastTrace::Change FastTrace::look() {
   const target::FastSites::Conduct now = sites_.conduct(pid_);
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   if (now.filters_calls) {
-    std::atomic_ref(area.confined).store(1);
     forbidden_ = "its system calls are filtered (seccomp, SIGSYS)";
     return Change::Filters;
   }

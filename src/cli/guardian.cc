@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -25,28 +27,40 @@ volatile std::sig_atomic_t told_to_end = 0;   // in the face: the child is to en
 
 // Longer than the child waits for anything when it is to end.
 constexpr int kHeldSeconds = 20;
+// The name of a child that stays behind, which tells the face of it.
+constexpr char kStaysName[] = "tw-stays";
 
 void hand_on(int number) {
   if (child != 0) ::kill(child, number);
   told_to_end = 1;
-  ::alarm(1);
+  // Again and again: one that comes while nobody waits is lost.
+  const itimerval each_second{{1, 0}, {1, 0}};
+  ::setitimer(ITIMER_REAL, &each_second, nullptr);
 }
 
-/// Inside a call that no signal ends, SIGKILL included (proc(5): state D)?
-bool child_is_held() {
+struct ChildState {
+  bool held = false;
+  bool stays = false;
+};
+
+/// Held: inside a call that no signal ends, SIGKILL included (proc(5): state D). State Z is that of
+/// a child whose first thread has ended, while another one is held.
+ChildState look() {
   const std::string path = fmt::format("/proc/{}/stat", static_cast<int>(child));
   const auto fd = open_named(path);
   char text[512];
   const ssize_t got = fd.ok() ? ::read(fd->get(), text, sizeof text) : -1;
   const std::string_view stat(text, got > 0 ? static_cast<size_t>(got) : 0);
   const size_t name_end = stat.rfind(") ");
-  return name_end != std::string_view::npos && stat.substr(name_end + 2, 1) == "D";
+  const std::string_view state = stat.substr(name_end == stat.npos ? stat.size() : name_end + 2, 1);
+  return {state == "D" || state == "Z", stat.find(fmt::format("({})", kStaysName)) != stat.npos};
 }
 
 /// Once a second, while the child is to end: the number of seconds that it is held already.
 void look_at_child(int& held) {
-  held = child_is_held() ? held + 1 : 0;
-  ::alarm(1);
+  const ChildState state = look();
+  if (state.stays) std::_Exit(EXIT_FAILURE);  // it has said why
+  held = told_to_end != 0 && state.held ? held + 1 : 0;
   if (held < kHeldSeconds) return;
   fmt::print(stderr,
              "tracewell: the process that traces ({}) is held in the kernel, most likely by memory "
@@ -72,7 +86,7 @@ void let_go_of_standard_streams() {
   int status = 0, held = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) std::_Exit(EXIT_FAILURE);
-    if (told_to_end != 0) look_at_child(held);
+    look_at_child(held);
   }
   if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
   fmt::print(stderr,
@@ -119,6 +133,13 @@ void watch_face() {
   if (face == 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (face_is_gone()) ::raise(SIGTERM);
+}
+
+bool stay_behind() {
+  if (face == 0) return false;
+  ::prctl(PR_SET_NAME, kStaysName);
+  if (!face_is_gone()) ::kill(face, SIGALRM);
+  return true;
 }
 
 int server_pid() { return face != 0 ? face : ::getpid(); }

@@ -21,6 +21,9 @@ void become_guarded();
 /// In the child: from now on the face's end is a SIGTERM to us; at once, if it has ended already.
 void watch_face();
 
+/// In the child: it is to be left behind, by a face that ends. False: there is no face.
+bool stay_behind();
+
 /// The process that the user started.
 int server_pid();
 

@@ -151,6 +151,20 @@ agent::BufferHome buffer_home(const std::string& path, const ServeLog& log) {
       .server_pid = server_pid()};
 }
 
+/// Borrowed until the target has gone.
+target::LinuxOptions target_options(const ServeLog& log, std::unique_ptr<Transport>& transport) {
+  const auto tell = [&log](std::string_view line) {
+    log.notice(fmt::format("tracewell: {}", line));
+  };
+  const auto stay = [&transport, tell](const std::string& why) {
+    transport.reset();
+    tell(fmt::format("{}: the process that traces ({}) stays behind until it does", why,
+                     ::getpid()));
+    return stay_behind();
+  };
+  return {.notice = tell, .stay = stay};
+}
+
 int serve(ServeOptions& options, const Conventions& conventions) {
   Settings settings;
   ServeLog& log = settings.log;
@@ -187,9 +201,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   auto transport = Transport::open(*comm, std::move(rules));
   if (!transport) return conventions.fail(transport.error());
 
-  const auto target = target::make_linux_target({.notice = [&log](std::string_view line) {
-    log.notice(fmt::format("tracewell: {}", line));
-  }});
+  const auto target = target::make_linux_target(target_options(log, *transport));
   target->facts()->give_up = [] { return quit_signal != 0; };
   auto first = first_process(*target, options, log);
   if (!first) return conventions.fail(first.error());

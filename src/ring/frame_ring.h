@@ -107,7 +107,6 @@ struct tracewell_area {
   /* The tracer's clock, for who reads the time: Unix microseconds at `clock_ticks` of the time
    * stamp counter, and how many, times 2^32, each tick is. Odd sequence: it is being set. */
   uint64_t clock_sequence, clock_ticks, clock_us, clock_rate;
-  uint32_t confined; /* 1: the program filters system calls: nobody waits by one */
   /* The numbers of trace_timestamp, trace_thread and trace_cpu. */
   uint32_t timestamp_number, thread_number, processor_number;
   uint32_t vector_part_count; /* 0: vector state is told as a whole each time */

@@ -10,7 +10,7 @@
 #include "inproc/collect/collect.h"
 
 enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
-enum { kNanosleep = 35, kGetTid = 186, kGetCpu = 309, kProcessVmReadv = 310 };
+enum { kGetTid = 186, kGetCpu = 309, kProcessVmReadv = 310 };
 
 uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes);
 uint64_t copy_text_loads(uint8_t* to, uint64_t from, uint64_t max);
@@ -104,9 +104,10 @@ static ALWAYS_INLINE int32_t ring_of_thread(struct tracewell_area* area) {
   return search_ring(area, key, at);
 }
 
-enum { kWaitNs = 1000000, kWaitsMax = 2000, kWaitTicks = 2500000, kPausesMax = 100000 };
+enum { kWaitsMax = 2000, kWaitTicks = 2500000, kPausesMax = 100000 };
 
-/* By the counter in place of a system call: a good millisecond on processors of today. */
+/* By the counter, a good millisecond on processors of today. A system call may kill the program,
+ * which may have begun to filter its calls (seccomp) a moment ago. */
 static void wait_awake(struct tracewell_area* area) {
   const uint64_t begin = read_ticks(area);
   for (int i = 0; i < kPausesMax && read_ticks(area) - begin < kWaitTicks; ++i)
@@ -115,19 +116,13 @@ static void wait_awake(struct tracewell_area* area) {
 
 /* For the reader to make room. 0: it does not, or nothing is to be recorded any more. */
 static NOINLINE int wait_for_room(struct tracewell_area* area, struct tracewell_frame_ring* ring) {
-  const struct {
-    int64_t seconds, nanoseconds;
-  } time = {0, kWaitNs};
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
   for (int i = 0; i < kWaitsMax; ++i) {
     if (__atomic_load_n(&area->closed, __ATOMIC_RELAXED) ||
         __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED))
       return 0;
     if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
-    if (UNLIKELY(__atomic_load_n(&area->confined, __ATOMIC_RELAXED)))
-      wait_awake(area);
-    else
-      call(kNanosleep, (long)&time, 0, 0, 0, 0, 0);
+    wait_awake(area);
   }
   __atomic_store_n(&ring->impatient, 1, __ATOMIC_SEQ_CST);
   if (LIKELY(__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == tail)) return 0;

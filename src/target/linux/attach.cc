@@ -423,6 +423,7 @@ Tracer::~Tracer() {
     } else {
       (void)kill(pid);
     }
+  late.stay_for_lent();
 }
 
 }  // namespace tracewell::target::live

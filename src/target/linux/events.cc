@@ -78,6 +78,10 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
     return {};
   }
   settle(thread);
+  // Such as a stack without room for us. A handler may supply it, and comes back here.
+  FastCode* const code = thread.process->space->fast.get();
+  if (caused && code != nullptr && code->is_ours(thread.regs.rip))
+    code->stays_inside = code->has_handler = true;
   // The kernel's word for the instruction that failed is where it stood in its copy.
   const bool fault = signal == SIGFPE || signal == SIGILL || signal == SIGTRAP ||
                      signal == SIGSEGV || signal == SIGBUS;

@@ -88,6 +88,9 @@ class FastCode {
   /// A thread may be inside that could not be led out. What it runs stays as it is: sites go by the
   /// program's own bytes alone, and there can be no more of them.
   bool stays_inside = false;
+  /// A handler of signals was started from inside and may return there, however much later: the
+  /// memory is left to the program.
+  bool has_handler = false;
 
  private:
   struct Segment {

@@ -392,7 +392,7 @@ bool LiveFastSites::is_as_before(Pid pid, uint64_t address) {
 void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   if (!space->fast) return;
   space->fast->unwanted = true;
-  bool inside = false;
+  bool inside = space->fast->has_handler;
   // A stop that nobody has decided about yet is as good as running.
   for (const Thread* thread : tracer_.all_threads())
     if (thread->process->space == space && (may_go_on(*thread) || thread->fresh)) inside = true;

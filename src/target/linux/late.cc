@@ -118,7 +118,9 @@ void Late::let_go(const Thread& thread) {
   Leaving& leaving = leaving_[thread.tid];
   leaving.has_traps = thread.stepping || thread.half_way ||
                       std::ranges::any_of(slots, [](const auto& slot) { return slot.users > 0; });
-  if (thread.half_way) leaving.mask = thread.half_way->blocked;
+  leaving.pid = thread.process->pid;
+  leaving.half_way = thread.half_way;
+  leaving.lent = thread.lent;
   if (thread.deferred_signal != 0)
     tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
 }
@@ -136,13 +138,21 @@ void Late::let_child_go(Tid tid, int status) {
   else trace(PTRACE_DETACH, child, 0, uint64_t{0});
 }
 
+void Late::give_back(Tid tid, const Leaving& leaving) {
+  if (!leaving.half_way) return;
+  trace(PTRACE_SETSIGMASK, tid, sizeof leaving.half_way->blocked,
+        const_cast<uint64_t*>(&leaving.half_way->blocked));
+  for (const int signal : leaving.half_way->sent) tgkill(leaving.pid, tid, signal);
+}
+
 /// A trap of a debug register or of a step of ours is none of the program's.
 void Late::on_status(Tid tid, int status) {
   let_child_go(tid, status);
   uint64_t signal = is_signal_stop(status) ? static_cast<uint64_t>(stop_signal(status)) : 0;
   Leaving& leaving = leaving_[tid];
-  if (WIFSTOPPED(status) && leaving.mask)
-    trace(PTRACE_SETSIGMASK, tid, sizeof *leaving.mask, &*leaving.mask);
+  if (WIFSTOPPED(status) && leaving.lent && !leaving.lent->take_back(leaving.pid, tid, status))
+    return;
+  if (WIFSTOPPED(status)) give_back(tid, leaving);
   if (WIFSTOPPED(status) && leaving.has_traps) {
     siginfo_t info{};
     if (signal == SIGTRAP && trace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 && info.si_code > 0)
@@ -163,6 +173,25 @@ bool Late::release() {
   for (const auto& [tid, leaving] : now)
     if (tracer_.take_status(tid) == Came::NotOurs) leaving_.erase(tid);
   return !leaving_.empty();
+}
+
+void Late::stay_for_lent() {
+  const auto has_ours = [](const auto& one) { return one.second.lent || one.second.half_way; };
+  constexpr timespec kPause{0, 20 * kMilli};
+  constexpr int64_t kUnguardedNs = 2 * kSecond;
+  const int64_t begin = monotonic_ns();
+  for (bool stays = false; std::ranges::any_of(leaving_, has_ours);) {
+    if (!stays && monotonic_ns() - begin > kUnguardedNs) {
+      const auto& [tid, leaving] = *std::ranges::find_if(leaving_, has_ours);
+      stays = tracer_.options_.stay &&
+              tracer_.options_.stay(fmt::format("thread {} of process {} is in the middle of what "
+                                                "tracing made it do, and does not stop",
+                                                tid, leaving.pid));
+      if (!stays) return;
+    }
+    (void)release();
+    nanosleep(&kPause, nullptr);
+  }
 }
 
 bool Late::release_one() {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,13 +55,19 @@ class Late {
   bool take_back(Tid tid) { return leaving_.erase(tid) != 0; }
   void on_status(Tid tid, int status);
   bool release();  // Processes::release_late()
+  /// Before we end: waits for those that have something of ours in place of what is theirs. Ending
+  /// would leave them with that, and mostly kill the program.
+  void stay_for_lent();
   bool release_one();
 
  private:
   struct Leaving {
-    bool has_traps = false;        // of ours, which are not the program's
-    std::optional<uint64_t> mask;  // its own, where ours stands instead (LeavingCode)
+    Pid pid = 0;
+    bool has_traps = false;               // of ours, which are not the program's
+    std::optional<LeavingCode> half_way;  // its own mask of signals stands there, and signals for it
+    std::shared_ptr<Lent> lent;           // its own registers, too
   };
+  static void give_back(Tid tid, const Leaving& leaving);
   void tell(const std::string& text);
   Tracer& tracer_;
   std::map<Tid, Leaving> leaving_;

@@ -12,15 +12,36 @@ constexpr uint64_t kSignalSetBytes = 8;
 
 }  // namespace
 
+/// All but the registers.
+void Lent::give_rest_back(Pid pid, Tid tid) const {
+  uint64_t mask = blocked;
+  trace(PTRACE_SETSIGMASK, tid, kSignalSetBytes, &mask);
+  if (options) trace(PTRACE_SETOPTIONS, tid, 0, *options);
+  if (dispatch) (void)set_call_dispatch(tid, *dispatch);
+  for (const int signal : sent) tgkill(pid, tid, signal);
+}
+
+bool Lent::take_back(Pid pid, Tid tid, int status) {
+  user_regs_struct now{};
+  if (stop_event(status) == 0 && stop_signal(status) == kSyscallStop && !skipped &&
+      trace(PTRACE_GETREGS, tid, 0, &now) == 0 && static_cast<int64_t>(now.rax) == -ENOSYS) {
+    skipped = true;  // at the entry
+    now.orig_rax = ~uint64_t{0};
+    trace(PTRACE_SETREGS, tid, 0, &now);
+    trace(PTRACE_SYSCALL, tid, 0, uint64_t{0});
+    return false;
+  }
+  trace(PTRACE_SETREGS, tid, 0, &regs);
+  give_rest_back(pid, tid);
+  return true;
+}
+
 void Lent::give_back(Tracer& tracer, Thread& thread) {
   const std::shared_ptr<Lent> lent = std::move(thread.lent);
   thread.regs = lent->regs;
   thread.regs_state = Thread::Registers::Changed;
   (void)tracer.flush_regs(thread);
-  trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, &lent->blocked);
-  if (lent->options) trace(PTRACE_SETOPTIONS, thread.tid, 0, *lent->options);
-  if (lent->dispatch) (void)set_call_dispatch(thread.tid, *lent->dispatch);
-  for (const int signal : lent->sent) tgkill(thread.process->pid, thread.tid, signal);
+  lent->give_rest_back(thread.process->pid, thread.tid);
 }
 
 bool Lent::take_back(Tracer& tracer, Thread& thread, int status) {

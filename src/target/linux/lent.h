@@ -31,6 +31,11 @@ struct Lent {
   static void give_back(Tracer& tracer, Thread& thread);
   /// One that was given up in the middle of it has stopped after all. False: it is not through yet.
   static bool take_back(Tracer& tracer, Thread& thread, int status);
+  /// The same for one that nobody traces any more.
+  bool take_back(Pid pid, Tid tid, int status);
+
+ private:
+  void give_rest_back(Pid pid, Tid tid) const;
 };
 
 }  // namespace tracewell::target::live

@@ -19,6 +19,9 @@ struct LinuxOptions {
   bool map_memory = true;
   /// Told in words: what the user is to know of threads that cannot be stopped. From inside calls.
   std::function<void(std::string_view)> notice = {};
+  /// Asked in the destructor when this process must live on until a thread of the program stops,
+  /// for the reason that is given, since the program would break. False: it is left to break.
+  std::function<bool(const std::string&)> stay = {};
 };
 
 /// Dropping it detaches from processes that were attached to, and kills those that were launched.

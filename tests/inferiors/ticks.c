@@ -1,0 +1,26 @@
+// Prints the address of tick() and calls it all the time, until SIGUSR1 comes: status 7.
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t ends;
+static volatile unsigned long count;
+
+static void on_signal(int number) {
+  (void)number;
+  ends = 1;
+}
+
+__attribute__((noinline)) void tick(long number) {
+  __asm__ volatile("nop;nop;nop;nop;nop;nop;nop;nop" : : "r"(number) : "memory");
+  ++count;
+}
+
+int main(void) {
+  signal(SIGUSR1, on_signal);
+  printf("%lx\n", (unsigned long)tick);
+  fflush(stdout);
+  alarm(90);
+  for (long number = 0; !ends; ++number) tick(number);
+  return count > 0 ? 7 : 8;
+}

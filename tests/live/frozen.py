@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""A program that is frozen (cgroup freezer, as `docker pause`) while a trace begins: whatever lets
+go of it meanwhile, it goes on unharmed when it is thawed."""
+# timeout: 180
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+
+import rsp_client  # noqa: E402
+from rsp_client import status, wait_until  # noqa: E402
+from serve_common import TRACEWELL, Server, check, same  # noqa: E402
+from trace_common import INFERIORS  # noqa: E402
+
+FREEZER = pathlib.Path("/sys/fs/cgroup/freezer")
+
+
+@contextlib.contextmanager
+def group(pid):
+    folder = FREEZER / f"tracewell-{pid}"
+    folder.mkdir()
+    try:
+        (folder / "cgroup.procs").write_text(str(pid))
+        yield folder
+    finally:
+        (folder / "freezer.state").write_text("THAWED")
+        with contextlib.suppress(ProcessLookupError):
+            (FREEZER / "cgroup.procs").write_text(str(pid))
+        wait_until(lambda: not (folder / "cgroup.procs").read_text(), "the group is empty")
+        folder.rmdir()
+
+
+@contextlib.contextmanager
+def frozen():
+    """The program, frozen since its debugger asked for a trace to begin, and its server."""
+    program = subprocess.Popen([INFERIORS / "ticks"], stdout=subprocess.PIPE, text=True)
+    address = int(program.stdout.readline(), 16)
+    with group(program.pid) as folder:
+        server = Server([*TRACEWELL, "--attach", "localhost:0", str(program.pid)])
+        client = rsp_client.Client(int(server.wait_for(r"Listening on port (\d+)").group(1)))
+        client.ask("?", None)
+        client.ask("QTinit")
+        client.ask(f"QTDP:1:{address:016x}:E:0:0-")
+        client.ask(f"QTDP:-1:{address:016x}:R03")
+        (folder / "freezer.state").write_text("FROZEN")
+        client.ask("QTStart", None)  # however that ends
+        yield program, server, client
+        (folder / "freezer.state").write_text("THAWED")
+        wait_until(lambda: status(program.pid, "TracerPid") == "0", "it is let go")
+        program.send_signal(signal.SIGUSR1)
+        same(program.wait(timeout=60), 7, f"the program's own end: {server.said()}")
+    program.stdout.close()
+
+
+def it_is_detached():
+    with frozen() as (_, server, client):
+        client.ask("D", None)
+        client.vanish()
+    server.stop()
+
+
+def the_server_ends():
+    with frozen() as (program, server, client):
+        tracer = int(status(program.pid, "TracerPid"))
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(timeout=60)
+        check(status(tracer, "State") != "", "what traces has not ended")
+        check("stays behind" in server.said(), server.said())
+    wait_until(lambda: status(tracer, "State")[:1] in ("", "Z"), "what traced ends")
+
+
+def main():
+    if os.getuid() != 0 or not os.access(FREEZER / "cgroup.procs", os.W_OK):
+        print("skipped: it takes root and the freezer of cgroup v1")
+        sys.exit()
+    it_is_detached()
+    the_server_ends()
+
+
+main()
