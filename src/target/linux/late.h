@@ -64,7 +64,7 @@ class Late {
   struct Leaving {
     Pid pid = 0;
     bool has_traps = false;               // of ours, which are not the program's
-    std::optional<LeavingCode> half_way;  // its own mask of signals stands there, and signals for it
+    std::optional<LeavingCode> half_way;  // its own mask of signals, and signals for it
     std::shared_ptr<Lent> lent;           // its own registers, too
   };
   static void give_back(Tid tid, const Leaving& leaving);
