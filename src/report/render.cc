@@ -12,11 +12,14 @@ namespace {
 // for loops that read nothing. A count out of damaged data ends there.
 constexpr uint64_t kRoundsBase = 16384, kRoundsPerByte = 8;
 // A round, or what is called, may be as long as a template. So many instructions for each round,
-// and once all that there are: templates without loops and calls never have too many.
+// and once all that there are.
 constexpr uint64_t kWorkPerRound = 64;
 // Many events that each need that much would take hours: so an event's own share is what templates
-// need as a rule, and what is more comes out of what all events have in common.
+// need as a rule, and what is more comes out of what all events have in common. All instructions
+// that there are, once, belong to its own share, so that templates without loops and calls are
+// never cut; but only up to a number that a million events have in some minutes.
 constexpr uint64_t kShareBase = 4096, kSharePerByte = kWorkPerRound * kRoundsPerByte;
+constexpr uint64_t kShareOnce = 32768;
 // More bytes than entries have: what is counted with them stays within its type.
 constexpr uint64_t kBytesMax = uint64_t{1} << 48;
 // Instructions between two looks at what is left, and at whether somebody still waits.
@@ -62,10 +65,11 @@ void Renderer::begin(const Entry& entry, uint32_t indent, const TemplateInfo& in
   at_ = info.begin;
   depth_ = loop_depth_ = frame_depth_ = 0;
   rounds_left_ = kRoundsBase + kRoundsPerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax);
-  const auto most =
-      static_cast<int64_t>(kWorkPerRound * rounds_left_ + templates_.program().code.size());
+  const uint64_t once = templates_.program().code.size();
+  const auto most = static_cast<int64_t>(kWorkPerRound * rounds_left_ + once);
   work_share_ = static_cast<int64_t>(
-      kShareBase + kSharePerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax));
+      kShareBase + kSharePerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax) +
+      std::min(once, kShareOnce));
   work_given_ = std::min(most, work_share_ + common_work_);
   common_ended_ = work_given_ < most;
   work_left_ = work_given_;
@@ -388,7 +392,7 @@ bool Renderer::spent() {
   work_left_ -= kStretch;
   if (work_left_ >= 0) return too_long();
   if (common_ended_)
-    fault(context_, "too many instructions for all events");
+    fault(context_, "the instruction limit for all events together is used up (--template-work)");
   else
     fault(context_, "too many instructions for {} bytes", context_.entry->buffer.size());
   return true;

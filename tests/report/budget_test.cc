@@ -74,7 +74,8 @@ TEST(ReportBudget, ManyEventsHaveACommonOne) {
   while (whole < 300 && text_of_one(costly.entry) == "x tail") ++whole;
   EXPECT_GT(whole, 90u);
   EXPECT_LT(whole, 130u);
-  EXPECT_EQ(text_of_one(costly.entry), "x *** too many instructions for all events");
+  EXPECT_EQ(text_of_one(costly.entry),
+            "x *** the instruction limit for all events together is used up (--template-work)");
   EXPECT_EQ(text_of_one(cheap.entry), "y tail");
 }
 
@@ -83,6 +84,34 @@ TEST(ReportBudget, WhatRunsOnceIsRun) {
   const std::string source =
       fmt::format("010 1.0 \"x\" {} \"tail\"", repeated("G0 ", 100000));
   EXPECT_EQ(render_with(source, OwnedEntry(kEntry)).text, "x tail");
+}
+
+/// How many of `events` events of the template run to its "tail", without instructions in common.
+size_t whole_events(const std::string& source, size_t events) {
+  const Compiled compiled(source);
+  EXPECT_EQ(compiled.errors(), 0u) << compiled.all();
+  const LogFacts facts;
+  TextBuffer out;
+  Renderer renderer(compiled.templates, facts, out, {}, 0);
+  const OwnedEntry owned("8000000801000000");
+  size_t whole = 0;
+  for (size_t i = 0; i < events; ++i) {
+    const size_t before = out.text().size();
+    renderer.render(owned.entry, 0);
+    whole += out.text().substr(before) == "x tail" ? 1 : 0;
+  }
+  return whole;
+}
+
+// ... and in each event: what events have in common may be used up.
+TEST(ReportBudget, WhatRunsOnceIsRunInAllEvents) {
+  EXPECT_EQ(whole_events("010 1.0 \"x\" " + repeated("G0 ", 32000) + "\"tail\"", 500), 500u);
+}
+
+// A longer one would cost a small trace too much time.
+TEST(ReportBudget, WhatRunsOnceHasASizeInAllEvents) {
+  const std::string source = "010 1.0 \"x\" " + repeated("G0 ", 60000) + "\"tail\"";
+  EXPECT_EQ(whole_events(source, 10), 0u);
 }
 
 // A template may print, or search, all bytes of an entry again and again.
