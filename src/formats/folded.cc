@@ -2,6 +2,7 @@
 // distinct stack. The count is that of instructions executed in the innermost function itself.
 // Written only; docs/formats/folded.md
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -20,6 +21,10 @@ constexpr std::string_view kExtensions[] = {"folded"};
 // Of a stack's names. Each stack is written with all of its callers, and there may be as many as
 // calls: a small trace would become thousands of times its size.
 constexpr size_t kStackMax = 16 << 10;
+// Of all whole stacks: deep ones of few bytes each, by the ten thousand, would make as much.
+constexpr uint64_t kTextBase = 64 << 20, kTextPerStep = 64;
+// Of an innermost function whose callers are left out. A longer one shows as its address.
+constexpr size_t kShortNameMax = 64;
 
 class FoldedWriter final : public Sink {
  public:
@@ -94,6 +99,7 @@ class FoldedWriter final : public Sink {
   Status write_stacks() {
     const std::vector<CallTree::Node>& nodes = tree_->nodes();
     const std::vector<uint64_t> all = all_steps(nodes);
+    for (const CallTree::Node& node : nodes) text_left_ += kTextPerStep * node.steps;
     uint64_t cut = 0;
     std::vector<uint32_t> order(nodes.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -115,6 +121,7 @@ class FoldedWriter final : public Sink {
                    static_cast<size_t>(high - order.begin()), prefix};
     };
     std::string line;
+    uint32_t thread = 0;
     std::vector<Level> levels = {callees(CallTree::kNoParent, 0)};
     while (!levels.empty()) {
       Level& level = levels.back();
@@ -124,19 +131,57 @@ class FoldedWriter final : public Sink {
         continue;
       }
       const uint32_t index = order[level.next++];
+      const uint64_t steps = nodes[index].steps, below = all[index] - steps;
+      if (levels.size() == 1) thread = index;
       if (!line.empty()) line += ';';
       line += name(nodes[index]);
-      if (nodes[index].steps != 0)
-        TW_RETURN_IF_ERROR(file_.write(fmt::format("{} {}\n", line, nodes[index].steps)));
-      if (line.size() < kStackMax) {
+      if (steps != 0 && !has_room(line))
+        shorten(thread, nodes[index]);
+      else if (steps != 0)
+        TW_RETURN_IF_ERROR(file_.write(fmt::format("{} {}\n", line, steps)));
+      if (below == 0) continue;
+      if (line.size() < kStackMax || !has_room(line)) {
         levels.push_back(callees(index, line.size()));
-      } else if (const uint64_t below = all[index] - nodes[index].steps; below != 0) {
+      } else {
         TW_RETURN_IF_ERROR(file_.write(fmt::format("{};… {}\n", line, below)));
         ++cut;
       }
     }
     steps_.count("stack{ is|s are} cut behind 16 KiB of names: what they call is one frame, …",
                  cut);
+    return write_short();
+  }
+
+  /// Takes the room of a line of these names. Once there is none, there is none for further ones.
+  bool has_room(const std::string& names) {
+    constexpr size_t kCount = 32;  // and what else stands there
+    if (text_left_ < names.size() + kCount) text_left_ = 0;
+    text_left_ -= std::min<uint64_t>(text_left_, names.size() + kCount);
+    return text_left_ != 0;
+  }
+
+  void shorten(uint32_t thread, const CallTree::Node& node) {
+    const bool is_thread = node.parent == CallTree::kNoParent;
+    short_[{thread, is_thread ? std::nullopt : std::optional(node.address)}] += node.steps;
+    ++shortened_;
+  }
+
+  /// Stacks for which there was no room, those of one thread and innermost function together.
+  Status write_short() {
+    for (const auto& [place, steps] : short_) {
+      const auto& [thread, function] = place;
+      const std::string first = name(tree_->nodes()[thread]);
+      if (!function) {
+        TW_RETURN_IF_ERROR(file_.write(fmt::format("{} {}\n", first, steps)));
+        continue;
+      }
+      std::string last = name({.parent = thread, .address = *function, .steps = 0});
+      if (last.size() > kShortNameMax) last = fmt::format("{:#x}", *function);
+      TW_RETURN_IF_ERROR(file_.write(fmt::format("{};…;{} {}\n", first, last, steps)));
+    }
+    steps_.count("stack{ is|s are} without the frames in the middle, which are one frame, …: the "
+                 "text has 64 MiB and 64 bytes for each instruction",
+                 shortened_);
     return {};
   }
 
@@ -145,6 +190,10 @@ class FoldedWriter final : public Sink {
   StepsOnly steps_;
   std::vector<std::string> names_;
   std::optional<CallTree> tree_;
+  uint64_t text_left_ = kTextBase;  // of whole stacks
+  uint64_t shortened_ = 0;
+  /// Steps in the function, or in the thread outside of any.
+  std::map<std::pair<uint32_t, std::optional<uint64_t>>, uint64_t> short_;
 };
 
 }  // namespace

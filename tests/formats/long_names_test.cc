@@ -1,11 +1,14 @@
 // Names that a format repeats in each line: what is longer than any file's is cut, once told; and
-// so are stacks of many.
+// so are stacks of many, and the text of all of them.
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "formats/module_map.h"
 #include "formats/support.h"
 
@@ -42,6 +45,46 @@ TEST(LongModuleNames, AreCutInEachFrame) {
       << told;
   EXPECT_NE(text.find(';' + std::string(kShortNameBytesMax, 'n') + "…+0x0 1\n"), std::string::npos);
   EXPECT_NE(told.find("left out: 1 module's name is cut after 1024 bytes\n"), std::string::npos)
+      << told;
+}
+
+/// The counts of all lines together, and how many of the lines have a frame "…".
+struct Lines {
+  uint64_t steps = 0, shortened = 0;
+};
+Lines lines_in(std::string_view text) {
+  Lines out;
+  for (std::string_view line : split(text, '\n')) {
+    if (line.empty()) continue;
+    out.steps += parse_number(line.substr(line.rfind(' ') + 1)).value_or(0);
+    out.shortened += line.find(";…;") != line.npos ? 1 : 0;
+  }
+  return out;
+}
+
+// Each line within its bound, but a megabyte of steps made a hundred times as much of them.
+TEST(DeepStacks, HaveATextOfBoundedSize) {
+  constexpr uint64_t kLeaves = 6000;
+  std::string trace = calls_in(std::string(140, 'n'));
+  for (uint64_t i = 0; i < kLeaves; ++i)
+    trace += fmt::format(R"({{"kind":"step","tid":1,"pc":"{:#x}","opcode":"e800000000"}})"
+                         "\n"
+                         R"({{"kind":"step","tid":1,"pc":"{:#x}","opcode":"c3"}})"
+                         "\n",
+                         0x1000 + kCalls * 16 + i * 5, 0x200000 + i);
+  constexpr uint64_t kSteps = kCalls + 2 * kLeaves, kMost = (64 << 20) + 64 * kSteps;
+  std::string told;
+  const std::string text = converted(trace, "folded", &told);
+  EXPECT_LE(text.size(), kMost + kLeaves * 64);
+  EXPECT_GT(text.size(), kMost - (1 << 20)) << "there is room for more";
+  const Lines lines = lines_in(text);
+  EXPECT_EQ(lines.steps, kSteps);
+  EXPECT_GT(lines.shortened, kLeaves / 10);
+  EXPECT_TRUE(text.ends_with(fmt::format("\nthread 1;…;{:#x} 1\n", 0x200000 + kLeaves - 1)))
+      << text.substr(text.size() - 100);
+  EXPECT_NE(told.find(fmt::format("left out: {} stacks are without the frames in the middle",
+                                  lines.shortened)),
+            std::string::npos)
       << told;
 }
 
