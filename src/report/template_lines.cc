@@ -15,11 +15,6 @@ bool is_continued(std::string_view line) {
   return last != std::string_view::npos && line[last] == '\\';
 }
 
-bool begins_with_mask(std::string_view line) {
-  const size_t first = line.find_first_not_of(" \t");
-  return first != std::string_view::npos && line[first] == '&';
-}
-
 Version parse_version(std::string_view text) {
   const std::string_view major = take_until(text, '.');
   return {parse_number(major).value_or(0), parse_number(text).value_or(0)};
@@ -42,6 +37,11 @@ std::string text_of(const Lines& lines) {
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+bool begins_with_mask(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t");
+  return first != std::string_view::npos && line[first] == '&';
 }
 
 std::string_view take_word(std::string_view& text) {
@@ -192,6 +192,12 @@ void TemplateItems::insert(Place place, TemplateItem item) {
   second.items.assign(std::make_move_iterator(middle), std::make_move_iterator(block.items.end()));
   block.items.erase(middle, block.items.end());
   blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(place.block) + 1, std::move(second));
+}
+
+void TemplateItems::insert_whole(TemplateItem item) {
+  const Place first;
+  if (has_one() && (*this)[first].lines == Lines{""}) return replace(first, std::move(item));
+  insert(first, std::move(item));
 }
 
 void TemplateItems::replace(Place place, TemplateItem item) {

@@ -20,6 +20,8 @@ using Version = std::pair<uint64_t, uint64_t>;
 Lines lines_of(std::string_view text);
 std::string text_of(const Lines& lines);
 bool is_blank(std::string_view line);
+/// Behind a template, such a line is part of it.
+bool begins_with_mask(std::string_view line);
 std::string_view take_word(std::string_view& text);
 
 /// Lines of a template in its file.
@@ -67,8 +69,13 @@ class TemplateItems {
   /// The item that begins with a line, or that this is part of; or the end.
   Place at_line(size_t line) const;
   size_t line_of(Place place) const;
+  bool is_end(Place place) const { return place.item == blocks_[place.block].items.size(); }
+  /// The only item; a last line's end is another one.
+  bool has_one() const { return blocks_.size() == 1 && blocks_[0].items.size() == 1; }
 
   void insert(Place place, TemplateItem item);  // before what is there
+  /// Without an end of its line where there is nothing else; else before what is there.
+  void insert_whole(TemplateItem item);
   void replace(Place place, TemplateItem item);
   void remove(Place place);
   std::string text() const;

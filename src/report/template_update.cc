@@ -15,12 +15,16 @@
 namespace tracewell::report {
 namespace {
 
+// Behind @: the template becomes all of an empty file, and its last line has no end.
+constexpr std::string_view kWhole = "whole";
+
 struct Change {
   enum class Kind : uint8_t { Put, Delete };
   Kind kind = Kind::Put;
   uint16_t hook = 0;
   Lines lines;                // of the template, without the +
-  std::optional<size_t> at;   // line, from 1
+  std::optional<size_t> at;   // line, from 1; 0: the whole file
+  size_t place_line = 0;      // of the list, where that stands
   Version version;
 };
 
@@ -64,11 +68,12 @@ class UpdateReader {
 
   Status read_place() {
     std::string_view rest = std::string_view(lines_[at_]).substr(1);
-    const auto number = parse_number(take_word(rest));
-    if (!number || *number == 0)
+    const std::string_view word = take_word(rest);
+    const auto number = word == kWhole ? std::optional<uint64_t>(0) : parse_number(word);
+    if (!number || (*number == 0 && word != kWhole))
       return wrong(name_, at_, lines_[at_], "expected the number of a line behind @");
     place_ = static_cast<size_t>(*number);
-    ++at_;
+    place_line_ = at_++;
     return {};
   }
 
@@ -77,7 +82,7 @@ class UpdateReader {
     const auto hook = parse_hook(take_word(rest));
     if (!hook || !is_blank(rest))
       return wrong(name_, at_, lines_[at_], "expected a hook of 3 or 4 hex digits behind -");
-    changes_.push_back({Change::Kind::Delete, *hook, {}, std::nullopt, {}});
+    changes_.push_back({Change::Kind::Delete, *hook, {}, std::nullopt, 0, {}});
     ++at_;
     return {};
   }
@@ -88,7 +93,7 @@ class UpdateReader {
     const Extent extent = extent_at(lines_, at_);
     if (!extent.hook)
       return wrong(name_, at_, lines_[at_], "expected a hook of 3 or 4 hex digits behind +");
-    Change change{Change::Kind::Put, *extent.hook, {}, place_, extent.version};
+    Change change{Change::Kind::Put, *extent.hook, {}, place_, place_line_, extent.version};
     change.lines.assign(lines_.begin() + static_cast<ptrdiff_t>(at_),
                         lines_.begin() + static_cast<ptrdiff_t>(end));
     std::string& first = change.lines[0];
@@ -118,6 +123,7 @@ class UpdateReader {
   std::string_view name_;
   size_t at_ = 0;
   std::optional<size_t> place_;
+  size_t place_line_ = 0;
   std::vector<Change> changes_;
   std::vector<std::pair<size_t, size_t>> put_lines_;
 };
@@ -127,11 +133,17 @@ class Updater {
   Updater(std::string_view text, bool ignore_versions)
       : mark_(take_byte_order_mark(text)), items_(text), ignore_versions_(ignore_versions) {}
 
-  void apply(const Change& change) {
-    if (change.kind == Change::Kind::Delete) return remove(change.hook);
-    if (change.at) return insert(change, items_.at_line(*change.at - 1));
-    if (const auto old = items_.last_of(change.hook)) return replace(change, *old);
-    insert(change, items_.place_for(change.hook));
+  /// `name` is that of the list.
+  Status apply(const Change& change, std::string_view name) {
+    if (change.kind == Change::Kind::Delete)
+      remove(change.hook);
+    else if (change.at)
+      return put_at(change, name);
+    else if (const auto old = items_.last_of(change.hook))
+      replace(change, *old);
+    else
+      insert(change, items_.place_for(change.hook));
+    return {};
   }
 
   TemplateUpdate take() {
@@ -145,10 +157,30 @@ class Updater {
     return {change.lines, true, change.hook, change.version};
   }
 
+  Status put_at(const Change& change, std::string_view name) {
+    if (*change.at == 0) {
+      items_.insert_whole(item_of(change));
+      note_added(change.hook);
+      return {};
+    }
+    const TemplateItems::Place place = items_.at_line(*change.at - 1);
+    if (!items_.is_end(place) && begins_with_mask(items_[place].lines[0]))
+      return wrong(name, change.place_line, fmt::format("@ {}", *change.at),
+                   fmt::format("line {} of the template file begins with &, and would become part "
+                               "of template {:04X}",
+                               items_.line_of(place) + 1, change.hook));
+    insert(change, place);
+    return {};
+  }
+
   void insert(const Change& change, TemplateItems::Place place) {
     items_.insert(place, item_of(change));
-    undo_.push_back(fmt::format("- {:04X}\n", change.hook));
-    notes_.push_back(fmt::format("{:04X} added", change.hook));
+    note_added(change.hook);
+  }
+
+  void note_added(uint16_t hook) {
+    undo_.push_back(fmt::format("- {:04X}\n", hook));
+    notes_.push_back(fmt::format("{:04X} added", hook));
   }
 
   void replace(const Change& change, TemplateItems::Place place) {
@@ -167,8 +199,9 @@ class Updater {
   void remove(uint16_t hook) {
     bool any = false;
     while (const auto place = items_.last_of(hook)) {
-      undo_.push_back(fmt::format("@ {}\n+ {}\n", items_.line_of(*place) + 1,
-                                  text_of(items_[*place].lines)));
+      const std::string at = items_.has_one() ? std::string(kWhole)
+                                              : fmt::format("{}", items_.line_of(*place) + 1);
+      undo_.push_back(fmt::format("@ {}\n+ {}\n", at, text_of(items_[*place].lines)));
       items_.remove(*place);
       any = true;
     }
@@ -188,7 +221,7 @@ Result<TemplateUpdate> update_templates(std::string_view text, std::string_view 
   UpdateReader reader(update, name);
   TW_ASSIGN_OR_RETURN(const std::vector<Change> changes, reader.read());
   Updater updater(text, ignore_versions);
-  for (const Change& one : changes) updater.apply(one);
+  for (const Change& one : changes) TW_RETURN_IF_ERROR(updater.apply(one, name));
   return updater.take();
 }
 

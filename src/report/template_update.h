@@ -25,10 +25,12 @@ struct TemplateUpdate {
 ///                       it: before the first one of a higher hook, or at the end
 ///   - HOOK              deletes the templates of the hook
 ///   @ LINE              the next + puts its template before this line of the file, or before the
-///                       template that it is part of (ours, for `undo`)
+///                       template that it is part of (ours, for `undo`); `@ whole`: the file is
+///                       empty, and the template becomes all of it, without a newline at its end
 /// Lines that are empty or begin with # mean nothing.
-/// Corrupt, with FILE:LINE:COLUMN and the line, when the list or a template in it is wrong; then
-/// nothing is to be changed. `name` is that of the list.
+/// Corrupt, with FILE:LINE:COLUMN and the line, when the list or a template in it is wrong, or
+/// @ LINE would make a line of the file part of the new template; then nothing is to be changed.
+/// `name` is that of the list.
 Result<TemplateUpdate> update_templates(std::string_view text, std::string_view update,
                                         std::string_view name, bool ignore_versions);
 

@@ -108,6 +108,30 @@ expect 0 trcupdate -t "$work/marked" "$work/marks"
 cmp "$work/marked" <(printf '\xef\xbb\xbf066 1.1 "second"\n') || fail "a byte order mark"
 expect 0 trcupdate -t "$work/marked" -o "$work/marks.undo"
 cmp "$work/before" "$work/marked" || fail "undo behind a byte order mark"
+# A file that is one template and no more, with and without an end of its last line.
+for end in '' '\n'; do
+  printf "066 1.0 \"only\"$end" >"$work/only"
+  cp "$work/only" "$work/before"
+  printf '* /etc/trcfmt\n- 066\n' >"$work/gone.trc"
+  expect 0 trcupdate -t "$work/only" "$work/gone"
+  [ -s "$work/only" ] && fail "what is left of one template: $(cat "$work/only")"
+  expect 0 trcupdate -t "$work/only" -o "$work/gone.undo"
+  cmp "$work/before" "$work/only" || fail "undo of the deletion of all"
+  expect 0 trcupdate -t "$work/only" -o "$work/gone.undo.undo"
+  expect 0 trcupdate -t "$work/only" -o "$work/gone.undo.undo.undo"
+  cmp "$work/before" "$work/only" || fail "undo of the undo's undo of the deletion of all"
+done
+# What follows a template and begins with & is part of it.
+printf '010 1.0 "x"\n\n& 0 "mask"\n' >"$work/orphan"
+cp "$work/orphan" "$work/before"
+printf '* /etc/trcfmt\n\n@ 3\n+ 020 1.0 "y"\n' >"$work/adopts.trc"
+expect 3 trcupdate -t "$work/orphan" "$work/adopts"
+has 'adopts.trc:3:1: line 3 of the template file begins with &' err
+cmp "$work/before" "$work/orphan" || fail "a refused change"
+sed -i 's/@ 3/@ 2/' "$work/adopts.trc"
+expect 0 trcupdate -t "$work/orphan" "$work/adopts"
+expect 0 trcupdate -t "$work/orphan" -o "$work/adopts.undo"
+cmp "$work/before" "$work/orphan" || fail "undo in front of a line with &"
 printf '\x1f\x9d\x90' >"$work/compressed"
 expect 3 trcupdate -t "$work/compressed" "$work/some"
 
