@@ -62,9 +62,14 @@ void Door::say(const std::string& text) {
   if (rules_.notice) notices_.say(text, rules_.notice, Clock::now());
 }
 
+Door::~Door() {
+  if (rules_.notice) notices_.tell_left_out(rules_.notice);
+}
+
 Result<Connection> Door::accept() {
   take_callers();
   const auto now = Clock::now();
+  if (const auto due = notices_.due(); due && now >= *due) notices_.tell_left_out(rules_.notice);
   for (Waiting& one : waiting_) {
     if (!one.spoke || one.decoder.in_doubt()) listen_to(one);
     if (one.gone || one.spoke || now < one.until) continue;
@@ -192,12 +197,14 @@ void Door::refuse(Waiting& one) const {
   ::shutdown(one.caller.fd.get(), SHUT_WR);
 }
 
-/// To be woken when patience ends; at once, if somebody's turn has come.
+/// To be woken when patience ends, or notices that were left out are to be told; at once, if
+/// somebody's turn has come.
 void Door::set_timer() {
   auto next = Clock::time_point::max();
   for (const Waiting& one : waiting_)
     next = std::min(next, one.spoke ? Clock::time_point::min() : one.until);
   if (paused_) next = std::min(next, pause_until_);
+  if (const auto due = notices_.due()) next = std::min(next, *due);
   struct itimerspec when {};
   if (next != Clock::time_point::max()) {
     const auto left = next == Clock::time_point::min()

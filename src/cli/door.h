@@ -19,10 +19,14 @@ class Door final : public Transport {
   /// So many may wait, of those who are admitted and of the others. Then the one who has said
   /// nothing for longest loses its place.
   static constexpr size_t kWaitingMax = 32;
+  /// So many notices are listed in each period.
+  static constexpr int kNoticesMax = 200;
 
   /// InvalidArgument when the listener cannot know users, and some are to be allowed.
   static Result<std::unique_ptr<Transport>> open(std::unique_ptr<Listener> listener,
                                                  DoorRules rules);
+  /// Tells how many notices were left out.
+  ~Door() override;
 
   std::string announcement() const override { return listener_->announcement(); }
   std::string warning() const override;
@@ -46,8 +50,6 @@ class Door final : public Transport {
   };
   static constexpr size_t kFirstPacketMax = 1 << 16;
   static constexpr size_t kEarlyMax = 4 * kFirstPacketMax;
-  static constexpr int kNoticesMax = 200;
-  static constexpr std::chrono::minutes kNoticesPeriod{10};
 
   Door(std::unique_ptr<Listener> listener, DoorRules rules)
       : listener_(std::move(listener)), rules_(std::move(rules)) {}
@@ -69,7 +71,7 @@ class Door final : public Transport {
   std::list<Waiting> waiting_;  // in the order in which they came
   Clock::time_point pause_until_{};  // the system cannot give us more connections
   bool paused_ = false;
-  NoticeLimit notices_{kNoticesMax, kNoticesPeriod};
+  NoticeLimit notices_{kNoticesMax, rules_.notice_period};
 };
 
 }  // namespace tracewell::cli

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace tracewell::cli {
@@ -19,6 +20,10 @@ class NoticeLimit {
 
   /// Says `text`, unless the period that began with an earlier one has had its number.
   void say(const std::string& text, const Say& say, Clock::time_point now);
+  /// When tell_left_out() is to be called: the end of a period with notices that were left out.
+  std::optional<Clock::time_point> due() const;
+  /// Says how many notices were left out since this was said last, if any.
+  void tell_left_out(const Say& say);
 
  private:
   int most_;

@@ -43,6 +43,8 @@ struct DoorRules {
   std::function<void(std::string_view)> notice;  // may be empty
   /// So long a caller may take for the first packet.
   std::chrono::milliseconds patience{30'000};
+  /// Of so long a time, only the first notices are listed, and the others counted.
+  std::chrono::milliseconds notice_period{600'000};
 };
 
 /// An open COMM.

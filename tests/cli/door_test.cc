@@ -65,13 +65,15 @@ class Street final : public Listener {
 };
 
 struct House {
-  explicit House(std::chrono::milliseconds patience = std::chrono::hours(1)) {
+  explicit House(std::chrono::milliseconds patience = std::chrono::hours(1),
+                 std::chrono::milliseconds notice_period = std::chrono::hours(1)) {
     auto listener = std::make_unique<Street>();
     street = listener.get();
     DoorRules rules;
     rules.admission.pretend(kOwner, "");
     rules.admission.pretend_unmapped(false);
     rules.patience = patience;
+    rules.notice_period = notice_period;
     rules.notice = [this](std::string_view line) { said += std::string(line) + "\n"; };
     auto opened = Door::open(std::move(listener), rules);
     EXPECT_TRUE(opened.ok());
@@ -170,6 +172,36 @@ TEST(Door, RefusesWithAReason) {
   }
   EXPECT_NE(house.said.find("stranger: refused: "), std::string::npos);
   EXPECT_NE(house.said.find("ghost: refused: "), std::string::npos);
+}
+
+/// So many strangers, who are refused.
+std::vector<UniqueFd> crowd_at(House& house, int many) {
+  std::vector<UniqueFd> crowd;
+  for (int i = 0; i < many; ++i) {
+    crowd.push_back(house.street->knock("stranger", user(kStranger)));
+    if (i % 32 == 31 || i + 1 == many) EXPECT_EQ(house.next(), "");
+  }
+  return crowd;
+}
+
+TEST(Door, TellsHowManyItHasNotListed) {
+  House house(std::chrono::hours(1), std::chrono::milliseconds(3000));
+  const std::vector<UniqueFd> crowd = crowd_at(house, Door::kNoticesMax + 5);
+  EXPECT_EQ(house.said.find("more connections"), std::string::npos);
+  while (house.said.find("5 more connections were closed and not listed") == std::string::npos) {
+    ASSERT_TRUE(house.is_readable(60'000)) << "nobody is woken";
+    EXPECT_EQ(house.next(), "");
+  }
+  EXPECT_FALSE(house.is_readable());
+}
+
+TEST(Door, TellsHowManyItHasNotListedWhenItEnds) {
+  House house;
+  const std::vector<UniqueFd> crowd = crowd_at(house, Door::kNoticesMax + 3);
+  EXPECT_EQ(house.said.find("more connections"), std::string::npos);
+  house.door.reset();
+  EXPECT_TRUE(house.said.ends_with("\n3 more connections were closed and not listed here\n"))
+      << house.said.substr(house.said.rfind('\n', house.said.size() - 2));
 }
 
 TEST(Door, AsksNobodyWhereUsersCannotBeKnown) {
