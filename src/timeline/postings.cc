@@ -164,8 +164,13 @@ std::optional<uint32_t> Postings::last(uint64_t before) const {
   for (size_t back = 0; back <= std::min<size_t>(skip, 1); ++back) {
     std::optional<uint32_t> found;
     Walk walk = walk_at(skip - back);
-    for (size_t i = 0; i < kPairsPerSkip && read(walk) && walk.begin < before; ++i)
+    for (size_t i = 0; read(walk) && walk.begin < before; ++i) {
+      if (i == kPairsPerSkip) {  // a skip is missing, or leads too far
+        stream_.tell_damage();
+        break;
+      }
       found = static_cast<uint32_t>(std::min(walk.end, before) - 1);
+    }
     if (found) return found;
   }
   if (skip != 0) stream_.tell_damage();

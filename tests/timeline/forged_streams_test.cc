@@ -197,20 +197,25 @@ TEST(ForgedPostingSkips, LeadBehindAllPairs) {
 TEST(ForgedPostingSkips, AreNone) {
   constexpr size_t kPairs = 300000;
   const StreamBytes pairs(kPairs, 2);
-  for (const size_t skips : {0, 1}) {
-    const Forged forged(postings_of(skips, UINT32_MAX, kPairs, pairs));
-    const Postings list(forged.stream());
-    EXPECT_LT(time_of([&] {
-                for (uint64_t i = 0; i < 20000; ++i) {
-                  list.next(2 * kPairs - 10 + i % 8);
-                  list.last(2 * kPairs - 10);
-                  list.runs(2 * kPairs - 10, [](uint64_t, uint64_t) { return false; });
-                  if (skips == 0) list.count();
-                }
-              }),
-              kSoon);
-    EXPECT_TRUE(forged.damaged());
-  }
+  const std::vector<std::function<void(const Postings&, uint64_t)>> questions = {
+      [](const Postings& list, uint64_t i) { list.next(2 * kPairs - 10 + i % 8); },
+      [](const Postings& list, uint64_t) { list.last(2 * kPairs - 10); },
+      [](const Postings& list, uint64_t) {
+        list.runs(2 * kPairs - 10, [](uint64_t, uint64_t) { return false; });
+      },
+      [](const Postings& list, uint64_t) { list.count(); },
+  };
+  for (const size_t skips : {0, 1})
+    for (size_t which = 0; which < questions.size(); ++which) {
+      if (skips == 1 && which == 3) continue;  // the count reads no more than the skips
+      const Forged forged(postings_of(skips, UINT32_MAX, kPairs, pairs));
+      const Postings list(forged.stream());
+      EXPECT_LT(time_of([&] {
+                  for (uint64_t i = 0; i < 20000; ++i) questions[which](list, i);
+                }),
+                kSoon);
+      EXPECT_TRUE(forged.damaged()) << skips << " skips, question " << which;
+    }
 }
 
 TEST(ForgedTransfers, ManyInOneStep) {
