@@ -14,6 +14,7 @@ struct Context {
 
   void fault(std::string_view what) {
     failed = true;
+    ++faults;
     line.fault(what);
   }
 
@@ -23,6 +24,8 @@ struct Context {
   Line line;
   /// A read or a calculation of the datum in hand failed, and its line says so.
   bool failed = false;
+  /// Since the renderer looked last.
+  int64_t faults = 0;
   /// A read failed since the innermost loop's round began.
   bool read_failed = false;
 };

@@ -17,9 +17,10 @@ constexpr uint64_t kWorkPerRound = 64;
 // Many events that each need that much would take hours: so an event's own share is what templates
 // need as a rule, and what is more comes out of what all events have in common. All instructions
 // that there are, once, belong to its own share, so that templates without loops and calls are
-// never cut; but only up to a number that a million events have in some minutes.
-constexpr uint64_t kShareBase = 4096, kSharePerByte = kWorkPerRound * kRoundsPerByte;
-constexpr uint64_t kShareOnce = 32768;
+// not cut; but only up to a number that a million events have in half a minute.
+constexpr uint64_t kShareBase = 256, kSharePerByte = 32, kShareOnce = 1024;
+// What an instruction that fails costs beside: it says so in the line.
+constexpr int64_t kFaultWork = 15;
 // More bytes than entries have: what is counted with them stays within its type.
 constexpr uint64_t kBytesMax = uint64_t{1} << 48;
 // Instructions between two looks at what is left, and at whether somebody still waits.
@@ -60,6 +61,7 @@ void Renderer::begin(const Entry& entry, uint32_t indent, const TemplateInfo& in
   context_.cursor.begin(entry);
   context_.line.begin(indent);
   context_.failed = context_.read_failed = false;
+  context_.faults = 0;
   std::fill_n(slots_.begin(), info.slots, 0);
   slots_used_ = info.slots;
   at_ = info.begin;
@@ -80,6 +82,7 @@ Renderer::Next Renderer::step(const Instruction& it) {
   switch (it.op) {
     case Op::Text:
       context_.line.literal({templates_.program().texts.data() + it.index, it.count});
+      work_left_ -= static_cast<int64_t>(it.count / kBytesPerWork);
       if (it.owes) context_.line.owe();
       return Next::Go;
     case Op::PrintWord:
@@ -389,7 +392,7 @@ bool Renderer::spent() {
     outcome_ = Outcome::Skipped;
     return true;
   }
-  work_left_ -= kStretch;
+  work_left_ -= kStretch + kFaultWork * std::exchange(context_.faults, 0);
   if (work_left_ >= 0) return too_long();
   if (common_ended_)
     fault(context_, "the instruction limit for all events together is used up (--template-work)");

@@ -1,4 +1,5 @@
 // What an event may cost, whatever templates and data say.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,7 +57,7 @@ TEST(ReportBudget, LongCalledTemplatesEnd) {
 TEST(ReportBudget, ManyEventsHaveACommonOne) {
   const std::string source =
       fmt::format("010 1.0 \"x\" {{{{ $n = 16000 }}}} LOOP $n {{ {} }} \"tail\"\n"
-                  "011 1.0 \"y\" {{{{ $n = 60 }}}} LOOP $n {{ {} }} \"tail\"",
+                  "011 1.0 \"y\" {{{{ $n = 10 }}}} LOOP $n {{ {} }} \"tail\"",
                   repeated("G0 ", 61), repeated("G0 ", 60));
   const Compiled compiled(source);
   ASSERT_EQ(compiled.errors(), 0u) << compiled.all();
@@ -105,13 +106,27 @@ size_t whole_events(const std::string& source, size_t events) {
 
 // ... and in each event: what events have in common may be used up.
 TEST(ReportBudget, WhatRunsOnceIsRunInAllEvents) {
-  EXPECT_EQ(whole_events("010 1.0 \"x\" " + repeated("G0 ", 32000) + "\"tail\"", 500), 500u);
+  EXPECT_EQ(whole_events("010 1.0 \"x\" " + repeated("G0 ", 1000) + "\"tail\"", 500), 500u);
 }
 
 // A longer one would cost a small trace too much time.
 TEST(ReportBudget, WhatRunsOnceHasASizeInAllEvents) {
-  const std::string source = "010 1.0 \"x\" " + repeated("G0 ", 60000) + "\"tail\"";
+  const std::string source = "010 1.0 \"x\" " + repeated("G0 ", 2000) + "\"tail\"";
   EXPECT_EQ(whole_events(source, 10), 0u);
+}
+
+// Those that fail, and say so, take several times as long as others.
+TEST(ReportBudget, FailuresCostMore) {
+  EXPECT_EQ(whole_events("010 1.0 \"x\" {{ $a = 1 }} " + repeated("{{ $a = 2 }} ", 500) +
+                             "\"tail\"", 10), 10u);
+  const std::string failing = "010 1.0 \"x\" {{ $a = 0 }} " + repeated("{{ $b = 1 / $a }} ", 300);
+  const Compiled compiled(failing);
+  ASSERT_EQ(compiled.errors(), 0u) << compiled.all();
+  const LogFacts facts;
+  TextBuffer out;
+  Renderer renderer(compiled.templates, facts, out, {}, 0);
+  renderer.render(OwnedEntry("8000000801000000").entry, 0);
+  EXPECT_LT(std::ranges::count(out.text(), '*'), 3 * 200);
 }
 
 // A template may print, or search, all bytes of an entry again and again.
