@@ -1,9 +1,11 @@
 #include "formats/jsonl.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
+#include "base/begin_anew.h"
 #include "base/text.h"
 #include "formats/jsonl_event_read.h"
 #include "formats/jsonl_gap.h"
@@ -62,7 +64,7 @@ class JsonlReader final : public Source {
       if (read.ok()) {
         next_seq_ = batch.events().back().seq + 1;
         note_loss(at, batch.events().back());
-        gap_->tell(batch);
+        gap_->tell(batch, events_->told_before());
         continue;
       }
       gap_->add();
@@ -118,7 +120,7 @@ class JsonlWriter final : public Sink {
   Status write(const Batch& batch) override {
     for (const Event& event : batch.events()) {
       line_.clear();
-      append_event_json(line_, catalog_, event);
+      append_event_json(line_, catalog_, event, needs_before(event));
       line_ += '\n';
       TW_RETURN_IF_ERROR(file_.write(line_));
     }
@@ -128,11 +130,25 @@ class JsonlWriter final : public Sink {
   Status finish() override { return file_.commit(); }
 
  private:
+  static constexpr size_t kThreadsMax = 1 << 16;  // of more, each step tells it
+
   explicit JsonlWriter(OutputFile file) : file_(std::move(file)) {}
+
+  /// Is it the first step of its thread behind a loss? It has to say that all else still holds.
+  bool needs_before(const Event& event) {
+    if (std::holds_alternative<Lost>(event.body)) {
+      begin_anew(since_loss_);
+      lost_ = true;
+    }
+    if (!lost_ || !std::holds_alternative<Step>(event.body)) return false;
+    return since_loss_.size() >= kThreadsMax || since_loss_.insert(event.tid).second;
+  }
 
   OutputFile file_;
   Catalog catalog_;
   std::string line_;
+  std::unordered_set<uint64_t> since_loss_;  // threads with steps
+  bool lost_ = false;                        // something, so far
 };
 
 }  // namespace

@@ -18,8 +18,9 @@ std::string catalog_to_json(const Catalog& catalog);
 /// out and told.
 Result<Catalog> catalog_from_json(std::string_view line, ProblemLog& problems);
 
-/// Appends one event, without a newline.
-void append_event_json(std::string& out, const Catalog& catalog, const Event& event);
+/// Appends one event, without a newline. `with_before`: a step has that key even if it is empty.
+void append_event_json(std::string& out, const Catalog& catalog, const Event& event,
+                       bool with_before = false);
 
 /// What an access's kind is called, by its number.
 constexpr std::string_view kAccessNames[] = {"read", "write", "read-write", "nearby"};

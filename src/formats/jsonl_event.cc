@@ -14,7 +14,8 @@ using Kind = FrameBlock::Kind;
 
 class EventWriter {
  public:
-  EventWriter(std::string& out, const Catalog& catalog) : out_(out), catalog_(catalog) {}
+  EventWriter(std::string& out, const Catalog& catalog, bool with_before)
+      : out_(out), catalog_(catalog), with_before_(with_before) {}
 
   void write(const Event& event) {
     put("{{\"seq\":{}", event.seq);
@@ -212,7 +213,7 @@ class EventWriter {
   void write_body(const Step& step) {
     put(",\"pc\":\"{:#x}\"", step.pc);
     put_bytes("opcode", step.opcode);
-    if (!step.before.empty()) write_changes("before", step.before);
+    if (with_before_ || !step.before.empty()) write_changes("before", step.before);
     write_changes("registers", step.registers);
     if (!step.after_known) out_ += ",\"after_known\":false";
     out_ += ",\"memory\":[";
@@ -273,13 +274,15 @@ class EventWriter {
 
   std::string& out_;
   const Catalog& catalog_;
+  bool with_before_ = false;
   std::vector<uint8_t> scratch_;
 };
 
 }  // namespace
 
-void append_event_json(std::string& out, const Catalog& catalog, const Event& event) {
-  EventWriter(out, catalog).write(event);
+void append_event_json(std::string& out, const Catalog& catalog, const Event& event,
+                       bool with_before) {
+  EventWriter(out, catalog, with_before).write(event);
 }
 
 }  // namespace tracewell::formats

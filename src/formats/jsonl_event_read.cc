@@ -438,6 +438,7 @@ EventReader::EventReader(const Catalog& catalog) : catalog_(catalog) {
 Status EventReader::read(std::string_view line, uint64_t seq, Batch& batch) {
   const auto document = json::parse(line);
   if (!document || !document->is_object()) return Error{Errc::Corrupt, "not a JSON object", {}};
+  told_before_ = json::member(*document, "before") != nullptr;
   EventBodyReader body(*this, *document, batch);
   auto event = read_event(*document, seq, body);
   if (!event.ok()) return std::move(event).error();

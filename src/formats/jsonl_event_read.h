@@ -22,6 +22,9 @@ class EventReader {
   /// batch has no new event, and the error says what is wrong with the line.
   Status read(std::string_view line, uint64_t seq, Batch& batch);
 
+  /// Does the last line that was read have a `before`?
+  bool told_before() const { return told_before_; }
+
   /// What values of registers have taken in batches until now, those of lines that failed as well.
   /// A short number may be that of a long register.
   uint64_t value_bytes() const { return value_bytes_; }
@@ -31,6 +34,7 @@ class EventReader {
   const Catalog& catalog_;
   std::unordered_map<std::string_view, uint32_t> register_index_;
   uint64_t value_bytes_ = 0;
+  bool told_before_ = false;
 };
 
 }  // namespace tracewell::formats

@@ -19,31 +19,51 @@ void JsonlGap::put(Event& event, uint64_t seq) {
   ++gaps_;
 }
 
-void JsonlGap::tell(Batch& batch) {
+/// Behind a hole, where not all that was told is known to have been.
+void JsonlGap::begin_anew(Batch& batch, size_t at, uint64_t seq) {
+  if (!std::exchange(overflown_, false)) return;
+  Event& mark = batch.insert(at);
+  mark.seq = seq;
+  mark.body = Mark{"behind a hole, with too many threads to go on", true};
+  threads_.clear();
+  told_ = 0;
+}
+
+void JsonlGap::tell(Batch& batch, bool tells_before) {
   if (lines_ != 0) {
     const uint64_t seq = batch.events().back().seq;
     put(batch.insert(batch.size() - 1), seq);
-    if (std::exchange(overflown_, false)) {
-      Event& mark = batch.insert(batch.size() - 1);
-      mark.seq = seq;
-      mark.body = Mark{"behind a hole, with too many threads to go on", true};
-      threads_.clear();
-      told_ = 0;
-    }
+    begin_anew(batch, batch.size() - 1, seq);
   }
   Event& event = batch.events().back();
-  if (auto* step = std::get_if<Step>(&event.body)) look(event, *step, batch);
+  if (std::holds_alternative<Lost>(event.body)) {
+    lose(event.tid);
+    begin_anew(batch, batch.size(), event.seq);
+  } else if (auto* step = std::get_if<Step>(&event.body)) {
+    look(event, *step, batch, tells_before);
+  }
 }
 
-void JsonlGap::look(Event& event, Step& step, Batch& batch) {
+/// 0: of any thread.
+void JsonlGap::lose(uint64_t tid) {
+  if (tid == 0)
+    ++losses_;
+  else if (const auto found = threads_.find(tid); found != threads_.end())
+    found->second.lost = true;
+}
+
+void JsonlGap::look(Event& event, Step& step, Batch& batch, bool tells_before) {
   auto found = threads_.find(event.tid);
   if (found == threads_.end()) {
     overflown_ |= threads_.size() >= kThreadsMax;
     if (overflown_) return;
-    found = threads_.try_emplace(event.tid, Known{gaps_, {}}).first;
+    found = threads_.try_emplace(event.tid, Known{gaps_, losses_, false, {}}).first;
   }
   Known& known = found->second;
-  if (std::exchange(known.gaps, gaps_) != gaps_) forget(known, step, batch);
+  const bool any_lost = std::exchange(known.losses, losses_) != losses_;
+  const bool own_lost = std::exchange(known.lost, false);
+  const bool behind_gap = std::exchange(known.gaps, gaps_) != gaps_;
+  if (behind_gap || ((any_lost || own_lost) && !tells_before)) forget(known, step, batch);
   for (const auto changes : {step.before, step.registers})
     for (const Step::RegisterChange& one : changes) {
       if (one.value.empty())

@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kAnchors = 8;     // holes of each run behind which they may meet
 constexpr size_t kFirstLook = 16;  // places that have to be the same before registers are read
 constexpr size_t kFewRegisters = 4;  // as few of them as this prove nothing
+constexpr size_t kMomentSteps = 16;  // behind a moment whose registers may tell of it
 constexpr size_t kTwins = 64;      // moments with the same registers that are looked at
 constexpr uint64_t kLowestPointer = 0x10000;  // what is below is none
 
@@ -29,19 +30,31 @@ class StateWalk {
   /// no such step.
   Result<const RegisterState*> at(uint64_t seq) {
     while (true) {
+      TW_ASSIGN_OR_RETURN(const RegisterState* const state, next());
+      if (state == nullptr || place_.seq == seq) return state;
+      if (place_.seq > seq) return static_cast<const RegisterState*>(nullptr);
+    }
+  }
+  /// In front of the thread's next step; nullptr: there is none.
+  Result<const RegisterState*> next() {
+    take(left_);
+    left_ = {};
+    while (true) {
       const auto events = batch_->events();
       for (; next_ < events.size(); ++next_) {
         const Event& event = events[next_];
+        lost_ |= std::holds_alternative<Lost>(event.body);
         const auto* mark = std::get_if<Mark>(&event.body);
         if (mark != nullptr && mark->session) state_.reset(layout_);
         const auto* step = std::get_if<Step>(&event.body);
         if (step == nullptr) continue;
-        if (event.seq > seq) return static_cast<const RegisterState*>(nullptr);
         ++steps_;
         if (event.tid != tid_) continue;
+        ++next_;
+        place_ = place_of(event.tid, event.seq, *step);
         take(step->before);
-        if (event.seq == seq) return static_cast<const RegisterState*>(&state_);
-        take(step->registers);
+        left_ = step->registers;
+        return static_cast<const RegisterState*>(&state_);
       }
       next_ = 0;
       TW_ASSIGN_OR_RETURN(const bool more, source_->next(*batch_));
@@ -49,6 +62,10 @@ class StateWalk {
     }
   }
   uint64_t steps() const { return steps_; }
+  /// Of the step that the last state is in front of.
+  const Place& place() const { return place_; }
+  /// Was something lost in front of it, since the last call?
+  bool take_lost() { return std::exchange(lost_, false); }
 
  private:
   StateWalk(const RegisterLayout& layout, uint64_t tid) : layout_(layout), tid_(tid) {
@@ -64,6 +81,9 @@ class StateWalk {
   std::unique_ptr<Batch> batch_ = std::make_unique<Batch>();
   size_t next_ = 0;
   RegisterState state_;
+  std::span<const Step::RegisterChange> left_;  // by the last step, in batch_
+  Place place_;
+  bool lost_ = false;
   uint64_t steps_ = 0;
 };
 
@@ -123,14 +143,15 @@ struct Resyncer::Known {
         pair.compared = false;
     }
   }
-  bool same(const RegisterState& a, const RegisterState& b) const {
+  /// None: nothing is known to differ, and too little to be the same.
+  std::optional<bool> same(const RegisterState& a, const RegisterState& b) const {
     size_t count = 0;
     for (const Pair& pair : pairs) {
       if (!pair.compared || !a.is_valid(pair.index_a) || !b.is_valid(pair.index_b)) continue;
       if (!same_value(value(a, *pair.a), value(b, *pair.b))) return false;
       ++count;
     }
-    return count > kFewRegisters;
+    return count > kFewRegisters ? std::optional(true) : std::nullopt;
   }
 
   /// Do they say anything?
@@ -189,7 +210,8 @@ Result<std::vector<size_t>> Resyncer::find_others(const HoledRun& holed, const H
   for (const size_t i : alike) {
     TW_ASSIGN_OR_RETURN(const RegisterState* state, walk.at(other.places[i].seq));
     if (state == nullptr || out.size() == kTwins) break;
-    if (holed_is_a ? known.same(*own, *state) : known.same(*state, *own)) out.push_back(i);
+    const auto same = holed_is_a ? known.same(*own, *state) : known.same(*state, *own);
+    if (same.value_or(false)) out.push_back(i);
   }
   steps_read_ += walk.steps();
   return out;
@@ -213,11 +235,20 @@ Result<std::optional<bool>> Resyncer::same_moment(const HoledRun& a, const Holed
   TW_ASSIGN_OR_RETURN(StateWalk walk_b, StateWalk::open(b.side, b.tid, seq_b));
   TW_ASSIGN_OR_RETURN(const RegisterState* of_a, walk_a.at(seq_a));
   TW_ASSIGN_OR_RETURN(const RegisterState* of_b, walk_b.at(seq_b));
+  walk_a.take_lost();
+  walk_b.take_lost();
+  std::optional<bool> same;
+  // A trace may tell registers only after each step: right behind a hole none is known then.
+  for (size_t i = 0; i < kMomentSteps && of_a != nullptr && of_b != nullptr; ++i) {
+    same = known.same(*of_a, *of_b);
+    if (same) break;
+    TW_ASSIGN_OR_RETURN(of_a, walk_a.next());
+    TW_ASSIGN_OR_RETURN(of_b, walk_b.next());
+    const bool lost_a = walk_a.take_lost(), lost_b = walk_b.take_lost();
+    if (lost_a || lost_b || !same_place(walk_a.place(), walk_b.place())) break;
+  }
   steps_read_ += walk_a.steps() + walk_b.steps();
-  if (of_a == nullptr || of_b == nullptr || !known.enough(*of_a, true) ||
-      !known.enough(*of_b, false))
-    return std::optional<bool>();
-  return std::optional(known.same(*of_a, *of_b));
+  return same;
 }
 
 Result<std::optional<Resync>> Resyncer::find(const HoledRun& a, const HoledRun& b, size_t window) {

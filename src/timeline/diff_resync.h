@@ -42,8 +42,9 @@ class Resyncer {
   /// more events are read. Registers that differ as modules and stacks do are the same, and so are
   /// those that were different already. None: nothing is the same, or no registers are known.
   Result<std::optional<Resync>> find(const HoledRun& a, const HoledRun& b, size_t window);
-  /// Are two steps, which the places say to be the same, of one moment by their registers? None:
-  /// nobody knows these.
+  /// Are two steps, which the places say to be the same, of one moment by the registers in front of
+  /// them, and of the steps behind them? None: none of those that are known in both runs differs,
+  /// and they are too few to prove anything.
   Result<std::optional<bool>> same_moment(const HoledRun& a, const HoledRun& b, uint64_t seq_a,
                                           uint64_t seq_b);
   /// How many steps of all threads were read with their registers.
