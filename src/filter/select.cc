@@ -54,6 +54,8 @@ class SelectSource final : public Source {
     return seekable->seek(std::min(selection_.from, seekable->count()));
   }
 
+  /// The event that is looked at now.
+  size_t at() const { return keep_.size() - 1; }
   bool stopped() const { return selection_.stop && selection_.stop(); }
 
   /// False: nobody waits for it.
@@ -72,33 +74,40 @@ class SelectSource final : public Source {
         gaps_.dropped(layout, event);
         continue;
       }
-      if (!is_aside(event)) tell_borders(event, batch);
+      const bool is_lost = std::holds_alternative<Lost>(event.body);
+      if (is_lost || !is_aside(event)) tell_borders(event, batch);
       if (is_step && std::exchange(forgot_, false))
-        told_.push_back({event.seq, Mark{"registers of too many threads are forgotten", true}});
+        told_.push_back(
+            {at(), event.seq, Mark{"registers of too many threads are forgotten", true}});
       const uint64_t missing = gaps_.kept(layout, event, batch);
       if (missing != 0 && selection_.gaps) ++*selection_.gaps;
       if (missing != 0 && selection_.tells_gaps)
-        told_.push_back({event.seq, Lost{missing, "left out"}});
+        told_.push_back({at(), event.seq, Lost{missing, "left out"}});
     }
     keep_notes(batch);
-    size_t at = 0;
-    batch.keep_if([&](const Event&) { return keep_[at++]; });
+    kept_.clear();
+    for (size_t i = 0; i < keep_.size(); ++i)
+      if (keep_[i]) kept_.push_back(i);
+    size_t next = 0;
+    batch.keep_if([&](const Event&) { return keep_[next++]; });
     tell(batch);
     return true;
   }
 
   /// In front of an event that stays: of those that do not, what is missing and, of steps, the last
-  /// session that began.
+  /// session that began. A loss says nothing of registers, so sessions wait for the next step.
   void tell_borders(const Event& event, Batch& batch) {
     stays_ = true;
+    const bool is_lost = std::holds_alternative<Lost>(event.body);
     for (Border& one : borders_) {
+      if (one.session && is_lost) continue;
       const std::string_view text = batch.copy(std::string_view(one.text));
       if (one.session)
-        told_.push_back({event.seq, Mark{text, true}});
+        told_.push_back({at(), event.seq, Mark{text, true}});
       else
-        told_.push_back({event.seq, Lost{one.lost, text}, one.tid, one.pid, one.time_ns});
+        told_.push_back({at(), event.seq, Lost{one.lost, text}, one.tid, one.pid, one.time_ns});
     }
-    borders_.clear();
+    std::erase_if(borders_, [&](const Border& one) { return !one.session || !is_lost; });
   }
 
   void hold_border(const Event& event) {
@@ -109,7 +118,10 @@ class SelectSource final : public Source {
       borders_.push_back({true, 0, std::string(text), event.seq, 0, 0, {}});
       return;
     }
-    const auto before = std::ranges::find(borders_, false, &Border::session);
+    // A number that is known is not given up for one that is not.
+    const auto before = std::ranges::find_if(borders_, [&](const Border& one) {
+      return !one.session && (one.lost == 0) == (lost->count == 0);
+    });
     if (before == borders_.end()) {
       borders_.push_back({false, lost->count, std::string(lost->why), event.seq, event.tid,
                           event.pid, event.time_ns});
@@ -117,7 +129,7 @@ class SelectSource final : public Source {
     }
     if (before->tid != event.tid) before->tid = before->pid = 0;
     before->time_ns = event.time_ns;
-    before->lost = before->lost == 0 || lost->count == 0 ? 0 : before->lost + lost->count;
+    before->lost += lost->count;
     before->seq = event.seq;
     if (before->text != lost->why && !before->text.ends_with(kMore)) before->text += kMore;
   }
@@ -126,15 +138,17 @@ class SelectSource final : public Source {
   bool tell_lost_end(Batch& batch) {
     done_ = true;
     batch.clear();
-    const auto lost = std::ranges::find(borders_, false, &Border::session);
-    if (!stays_ || lost == borders_.end()) return false;
-    Event& event = batch.add();
-    event.seq = lost->seq;
-    event.tid = lost->tid;
-    event.pid = lost->pid;
-    event.time_ns = lost->time_ns;
-    event.body = Lost{lost->lost, batch.copy(std::string_view(lost->text))};
-    return true;
+    if (!stays_) return false;
+    for (const Border& one : borders_) {
+      if (one.session) continue;
+      Event& event = batch.add();
+      event.seq = one.seq;
+      event.tid = one.tid;
+      event.pid = one.pid;
+      event.time_ns = one.time_ns;
+      event.body = Lost{one.lost, batch.copy(std::string_view(one.text))};
+    }
+    return !batch.empty();
   }
 
   bool is_full(const Event& event) const {
@@ -158,12 +172,12 @@ class SelectSource final : public Source {
     const std::span<Event> events = batch.events();
     for (size_t to = events.size(); !told_.empty();) {
       events[--to] = events[--from];
-      if (is_aside(events[to])) continue;
+      const size_t at = kept_[from];
+      if (told_.back().at != at) continue;
       const uint64_t seq = events[to].seq;
-      if (told_.back().seq != seq) continue;
       while (from > 0 && is_note(events[from - 1]) && events[from - 1].seq == seq)
         events[--to] = events[--from];
-      while (!told_.empty() && told_.back().seq == seq) {
+      while (!told_.empty() && told_.back().at == at) {
         Event& one = events[--to];
         one = Event();
         one.seq = seq;
@@ -259,15 +273,18 @@ class SelectSource final : public Source {
   Selection selection_;
   StepGaps gaps_;
   struct Told {
-    uint64_t seq = 0;  // of the event behind it
+    size_t at = 0;     // the event behind it, in the batch as it was read
+    uint64_t seq = 0;  // its number
     std::variant<Mark, Lost> body;
     uint64_t tid = 0;
     uint32_t pid = 0;
     std::optional<int64_t> time_ns = {};
   };
   std::vector<bool> keep_;
+  std::vector<size_t> kept_;  // numbers of events in the batch as it was read
   std::vector<Told> told_;  // in the batch
-  std::vector<Border> borders_;  // since the last event that stays: a session and a loss at most
+  /// Since the last event that stays: at most a session, a loss with a number, and one without.
+  std::vector<Border> borders_;
   bool stays_ = false;           // some event did
   std::vector<Held> held_;  // notes at the end of a batch, of which nobody knows yet
   ThreadRegisters threads_;
