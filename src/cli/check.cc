@@ -48,7 +48,7 @@ constexpr Problem::Severity kBad = Problem::Severity::Warning;
 std::string tell_lost(const LostEvents& lost) {
   const std::vector<LostPlace> places = lost.places();
   if (places.empty()) return "";
-  for (const LostPlace& place : places) fmt::print("lost {}\n", lost_place_text(place));
+  for (const LostPlace& place : places) fmt::print("{}\n", lost_place_line(place));
   return fmt::format("; lost: {}", lost_count_text(places));
 }
 

@@ -74,14 +74,26 @@ std::string lost_count_text(const std::vector<LostPlace>& places) {
   return count_text(count, uncounted);
 }
 
-std::string lost_place_text(const LostPlace& place) {
-  std::string out = count_text(place.count, place.uncounted);
+namespace {
+
+std::string place_text(const LostPlace& place, std::string_view verb) {
+  std::string out = place.count == 0 ? "an unknown number of events"
+                                     : count_text(place.count, place.uncounted);
   if (place.thread != 0) out += fmt::format(" of thread {}", place.thread);
+  if (place.count == 0) out += verb;
   if (!place.why.empty()) out += fmt::format(" ({})", printable(place.why));
   out += place.first == place.last ? fmt::format(": event {}", place.first)
                                    : fmt::format(": events {} to {}", place.first, place.last);
   if (place.time_ns) out += fmt::format(", {}", time_text(*place.time_ns));
   return out;
+}
+
+}  // namespace
+
+std::string lost_place_text(const LostPlace& place) { return place_text(place, ""); }
+
+std::string lost_place_line(const LostPlace& place) {
+  return (place.count == 0 ? "" : "lost ") + place_text(place, " lost");
 }
 
 }  // namespace tracewell::cli

@@ -46,5 +46,7 @@ class LostEvents {
 std::string lost_count_text(const std::vector<LostPlace>& places);
 /// "1200 of thread 7 (no room in the thread's ring): events 12 to 400, from 2026-01-31 …"
 std::string lost_place_text(const LostPlace& place);
+/// "lost 1200 of thread 7 …", "an unknown number of events of thread 5 lost (full): event 2"
+std::string lost_place_line(const LostPlace& place);
 
 }  // namespace tracewell::cli

@@ -120,7 +120,7 @@ void tell_lost_events(const LostEvents& lost, const std::string& path) {
   if (places.empty()) return;
   const std::string name = printable(path);
   for (size_t i = 0; i < std::min<size_t>(kToldOfEach, places.size()); ++i)
-    fmt::print(stderr, "tracewell: {}: lost {}\n", name, lost_place_text(places[i]));
+    fmt::print(stderr, "tracewell: {}: {}\n", name, lost_place_line(places[i]));
   if (places.size() > kToldOfEach)
     fmt::print(stderr, "tracewell: {}: lost at {} more places; 'tracewell check {}' lists them\n",
                name, places.size() - kToldOfEach, name);

@@ -62,7 +62,7 @@ bool may_be_same(const ThreadDiff& one) {
          (!alone || one.undecided != 0);
 }
 
-/// Whoever wants the first difference has it.
+/// True if a difference to report with `--first` has been found.
 bool has_first(const ThreadDiff& one) {
   return !is_same(one) &&
          (!one.tid_a || !one.tid_b || one.differing_code != 0 ||

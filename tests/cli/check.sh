@@ -66,7 +66,7 @@ losses=$cases/hooklog/losses/input.hooks
 expect 0 check "$losses"
 has 'lost 9 of thread 1235 (dropped from the thread'"'"'s ring, which is circular): event 0'
 has 'lost 5 of thread 1235 (no room in the thread'"'"'s ring): events 2 to 6'
-has 'lost not known how many of thread 1235 (packets are missing): event 4'
+has 'an unknown number of events of thread 1235 lost (packets are missing): event 4'
 has 'input.hooks: sound, 3 events; lost: 14 and more'
 expect 0 info "$losses"
 has 'lost       14 and more'

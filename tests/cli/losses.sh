@@ -51,6 +51,14 @@ cat >"$work/hooks.jsonl" <<'END'
 {"kind":"mark","text":"4 records lost: full","time_ns":2003874400}
 END
 hooks=$work/hooks.jsonl
+sed 's/"count":3,"why":"no room"/"count":0,"why":"full"/' "$hooks" >"$work/unknown.jsonl"
+expect 0 print "$work/unknown.jsonl" --where 'tid == 5'
+[ "$(grep -n '^lost' "$work/out" | cut -d' ' -f1-4)" = $'2:lost 2  12\n3:lost 2  full' ] ||
+  fail "losses in their order: $(cat "$work/out")"
+expect 0 print "$work/unknown.jsonl" --where 'id == 0x220'
+has '12 events  no room'
+has 'full'
+has 'unknown.jsonl: an unknown number of events of thread 5 lost (full): event 2' err
 expect 0 print "$hooks" --where 'id == 0x220'
 [ "$(grep -c . "$work/out")" = 2 ] || fail "a hook and what was lost: $(cat "$work/out")"
 has 'lost 3  15 events  no room'
