@@ -7,10 +7,13 @@
 
 #include "base/text.h"
 #include "cli/text_sink.h"
+#include "model/lost_count.h"
 #include "report/mark_text.h"
 
 namespace tracewell::cli {
 namespace {
+
+constexpr uint64_t kSumMax = uint64_t{1} << 62;  // of many
 
 std::string count_text(uint64_t count, bool uncounted) {
   if (count == 0) return "not known how many";
@@ -30,8 +33,9 @@ void LostEvents::add(const Event& event, uint64_t thread, uint64_t count, std::s
     place.in_front = thread != 0 && !threads_.contains(thread);
   }
   place.last = event.seq;
-  place.count += count;
-  place.uncounted |= count == 0;
+  const uint64_t known = lost_count(count);
+  place.count = std::min(place.count + known, kSumMax);
+  place.uncounted |= known == 0;
 }
 
 void LostEvents::look_at(const Event& event) {
@@ -68,7 +72,7 @@ std::string lost_count_text(const std::vector<LostPlace>& places) {
   uint64_t count = 0;
   bool uncounted = false;
   for (const LostPlace& place : places) {
-    count += place.count;
+    count = std::min(count + place.count, kSumMax);
     uncounted |= place.uncounted;
   }
   return count_text(count, uncounted);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "filter/step_gaps.h"
+#include "model/lost_count.h"
 #include "model/thread_registers.h"
 
 namespace tracewell::filter {
@@ -118,18 +119,19 @@ class SelectSource final : public Source {
       borders_.push_back({true, 0, std::string(text), event.seq, 0, 0, {}});
       return;
     }
+    const uint64_t count = lost_count(lost->count);
     // A number that is known is not given up for one that is not.
     const auto before = std::ranges::find_if(borders_, [&](const Border& one) {
-      return !one.session && (one.lost == 0) == (lost->count == 0);
+      return !one.session && (one.lost == 0) == (count == 0);
     });
     if (before == borders_.end()) {
-      borders_.push_back({false, lost->count, std::string(lost->why), event.seq, event.tid,
+      borders_.push_back({false, count, std::string(lost->why), event.seq, event.tid,
                           event.pid, event.time_ns});
       return;
     }
     if (before->tid != event.tid) before->tid = before->pid = 0;
     before->time_ns = event.time_ns;
-    before->lost += lost->count;
+    before->lost = lost_together(before->lost, count);
     before->seq = event.seq;
     if (before->text != lost->why && !before->text.ends_with(kMore)) before->text += kMore;
   }

@@ -14,6 +14,7 @@
 #include "formats/trace64_stored.h"
 #include "formats/trace64_told.h"
 #include "formats/trace64_user.h"
+#include "model/lost_count.h"
 
 namespace tracewell::formats::trace64 {
 namespace {
@@ -253,8 +254,7 @@ Status Writer::put_correction() {
 Status Writer::lose(const Lost& lost) {
   TW_RETURN_IF_ERROR(end_session());
   seen_.clear();
-  const bool counted = lost.count != 0 && (!lost_ || lost_count_ != 0);
-  lost_count_ = counted ? (lost_ ? lost_count_ : 0) + lost.count : 0;
+  lost_count_ = lost_ ? lost_together(lost_count_, lost.count) : lost_count(lost.count);
   if (!lost_) lost_.emplace();
   if (!options_.compat) lost_->add(lost.why, others_);
   tells_from_ = 0;

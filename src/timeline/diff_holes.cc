@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "model/batch.h"
+#include "model/lost_count.h"
 
 namespace tracewell::timeline {
 namespace {
@@ -24,9 +25,9 @@ Status add_losses(const StepIndex& steps, uint64_t seq, std::optional<Hole>& hol
       const auto* lost = std::get_if<Lost>(&event.body);
       if (lost != nullptr && event.seq == seq) {
         if (!hole)
-          hole = Hole{seq, lost->count};
+          hole = Hole{seq, lost_count(lost->count)};
         else
-          hole->count = hole->count == 0 || lost->count == 0 ? 0 : hole->count + lost->count;
+          hole->count = lost_together(hole->count, lost->count);
       }
       if (std::holds_alternative<Step>(event.body) && event.seq >= seq) return {};
     }

@@ -89,4 +89,16 @@ for choice in '-d 022' '-k 010' '-T 5' '-p 7'; do
 done
 expect 0 report "$hooks"
 if grep -q 'lost 12' "$work/err"; then fail 'the report shows them all'; fi
+
+# Numbers that nobody believes, and whose sum would be a small one.
+{
+  echo '{"catalog":{"endian":"little","machine":"x86-64"}}'
+  echo '{"kind":"hook","id":"0100","words":["0x1"]}'
+  echo '{"kind":"lost","count":18446744073709551615,"why":"a"}'
+  echo '{"kind":"lost","count":6,"why":"b"}'
+  echo '{"kind":"hook","id":"0200","words":["0x2"]}'
+} >"$work/huge.jsonl"
+expect 0 print "$work/huge.jsonl" --where 'id == 0x0200'
+has '6 events'
+if grep -q '5 events' "$work/out" "$work/err"; then fail 'a sum that wrapped'; fi
 finish

@@ -1,4 +1,5 @@
 #include "filter/select.h"
+#include "model/lost_count.h"
 
 #include <memory>
 #include <string>
@@ -48,6 +49,15 @@ std::vector<uint64_t> numbers(bool seekable, uint64_t from, uint64_t to, const c
   EXPECT_FALSE(*selected->next(batch));
   if (read) *read = counter.read;
   return out;
+}
+
+TEST(LostCounts, AreNotBelievedBeyondAllMeasure) {
+  EXPECT_EQ(lost_count(7), 7u);
+  EXPECT_EQ(lost_count(UINT64_MAX), 0u);
+  EXPECT_EQ(lost_together(7, 5), 12u);
+  EXPECT_EQ(lost_together(7, 0), 0u);
+  EXPECT_EQ(lost_together(UINT64_MAX, 6), 0u);
+  EXPECT_EQ(lost_together(kLostCountMax, 1), 0u);
 }
 
 TEST(Select, RangesAreInclusive) {
