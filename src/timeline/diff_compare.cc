@@ -350,7 +350,7 @@ Status ThreadComparer::go_on_at(const HoledRun& a, const HoledRun& b, const Resy
 }
 
 /// Behind a hole, the same places alone do not prove that the runs have met, for the program may
-/// come there many times: where registers are known, they are the same, too.
+/// come there many times. Registers do, where enough are known and the same.
 Result<bool> ThreadComparer::is_sure(const Difference& difference) {
   const bool doubt = difference.kind == Difference::Kind::Missing || holes_.in_a() || holes_.in_b();
   if (!doubt) return true;
@@ -363,7 +363,7 @@ Result<bool> ThreadComparer::is_sure(const Difference& difference) {
                                             holed_run(in_b_, b_, {}, b),
                                             difference.meet_a->seq, difference.meet_b->seq));
   resync_work_ += resyncer_.steps_read() - read;
-  return same.value_or(true);
+  return same.value_or(false);
 }
 
 void ThreadComparer::meet(const Difference& difference, bool sure) {

@@ -100,8 +100,9 @@ TEST(DiffHoles, NoHoleOfAnyRunIsCalledADifference) {
   EXPECT_EQ(sure, 0u) << "nor is anything behind the hole";
 }
 
-/// Where runs part in front of a hole, or long behind it, they do part.
-TEST(DiffHoles, APartingElsewhereIsOne) {
+/// Where runs part in front of a hole they do part. Behind it, nobody knows without registers: the
+/// steps may be of another round.
+TEST(DiffHoles, APartingInFrontIsOne) {
   Items items, other;
   for (uint64_t i = 0; i < 3000; ++i) {
     items.push_back({kHoledBases[0] + 3 * i, &nop()});
@@ -109,12 +110,13 @@ TEST(DiffHoles, APartingElsewhereIsOne) {
   }
   for (const size_t from : {500u, 2500u}) {
     const DiffReport report = diffed(*with_hole(items, from, 40, 0), *with_hole(other, 0, 0, 0));
-    EXPECT_FALSE(report.undecided());
-    ASSERT_EQ(report.threads[0].differences.size(), 2u);
-    EXPECT_EQ(report.threads[0].undecided, 1u);
     const bool behind = from == 500;
-    EXPECT_EQ(report.threads[0].differences[behind ? 1 : 0].kind, Difference::Kind::Parts);
-    EXPECT_EQ(report.threads[0].differences[behind ? 0 : 1].kind, Difference::Kind::Missing);
+    EXPECT_EQ(report.undecided(), behind);
+    ASSERT_EQ(report.threads[0].differences.size(), 2u);
+    EXPECT_EQ(report.threads[0].undecided, behind ? 2u : 1u);
+    EXPECT_EQ(report.threads[0].differences[0].kind,
+              behind ? Difference::Kind::Missing : Difference::Kind::Parts);
+    EXPECT_EQ(report.threads[0].differences[1].kind, Difference::Kind::Missing);
   }
 }
 
