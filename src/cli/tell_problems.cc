@@ -2,6 +2,7 @@
 // have the same fault at dozens of places: a line each would bury the answer.
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,30 @@ Kind& kind_of(std::vector<Kind>& kinds, std::string_view code) {
 }
 
 /// By InputFile::id(): of which lost bytes were told, and which are traces. A process has one
-/// command.
-struct FilesToldOf {
-  std::set<uint64_t> told, traces;
+/// command, which may open two traces at once.
+class FilesToldOf {
+ public:
+  void add_trace(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    traces_.insert(id);
+  }
+  bool is_trace(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    return traces_.contains(id);
+  }
+  bool has_traces() {
+    const std::lock_guard lock(mutex_);
+    return !traces_.empty();
+  }
+  /// False: it was told before.
+  bool tell(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    return told_.insert(id).second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<uint64_t> told_, traces_;
 };
 FilesToldOf& files_told_of() {
   static FilesToldOf known;
@@ -60,13 +82,13 @@ std::string problem_line(const Problem& problem) {
                      printable(problem.text));
 }
 
-void note_trace_file(const InputFile& file) { files_told_of().traces.insert(file.id()); }
+void note_trace_file(const InputFile& file) { files_told_of().add_trace(file.id()); }
 
 void note_lost_bytes(const OpenTrace& trace) {
   FilesToldOf& known = files_told_of();
   for (const LostFile& file : InputFile::all_lost()) {
     const bool own = trace.file && file.id == trace.file->id();
-    if ((!own && known.traces.contains(file.id)) || !known.told.insert(file.id).second) continue;
+    if ((!own && known.is_trace(file.id)) || !known.tell(file.id)) continue;
     std::string text = lost_text(file.lost);
     if (!own) text = fmt::format("{}, from {:#x}: {}", file.path, file.lost.first, text);
     trace.problems->add({own ? std::optional(file.lost.first) : std::nullopt,
@@ -83,10 +105,10 @@ Status no_lost_files() {
 int tell_lost_files(int status) {
   FilesToldOf& known = files_told_of();
   // What writes logs cuts what was half written in them, and has that mapped.
-  if (known.traces.empty()) return status;
+  if (!known.has_traces()) return status;
   bool told = false;
   for (const LostFile& file : InputFile::all_lost()) {
-    if (!known.told.insert(file.id).second) continue;
+    if (!known.tell(file.id)) continue;
     told = true;
     fmt::print(stderr, "tracewell: {}: damage file-shrank at {:#x}: {}\n", printable(file.path),
                file.lost.first, lost_text(file.lost));

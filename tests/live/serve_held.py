@@ -26,8 +26,10 @@ def skip(what):
     sys.exit()
 
 
-def reads_memory(tracer):
-    return pathlib.Path(f"/proc/{tracer}/syscall").read_text().startswith("17 ")  # pread64
+def reads_page(tracer, page):
+    """Its number, descriptor, buffer, size and offset."""
+    call = pathlib.Path(f"/proc/{tracer}/syscall").read_text().split()
+    return call[0] == "17" and int(call[4], 16) == int(page, 16)  # pread64
 
 
 def main():
@@ -48,7 +50,7 @@ def main():
             face = server.process.pid
             tracer = int(pathlib.Path(f"/proc/{face}/task/{face}/children").read_text())
             client.send(f"m{page},8")
-            wait_until(lambda: reads_memory(tracer), "it is held")
+            wait_until(lambda: reads_page(tracer, page), "it is held")
             server.process.send_signal(signal.SIGTERM)
             same(server.process.wait(timeout=60), 1, "exit status")
             check(status(tracer, "State").startswith("D"), "it is held still")

@@ -1,0 +1,32 @@
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "cli/trace_files.h"
+
+namespace tracewell::cli {
+namespace {
+
+// `diff` opens both of its traces at once.
+TEST(TraceFiles, AreNotedByTwoThreadsAtOnce) {
+  const std::string path = testing::TempDir() + "noted";
+  std::ofstream(path) << "x";
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < 5000; ++n) {
+        const auto file = InputFile::open(path);
+        ASSERT_TRUE(file.ok());
+        note_trace_file(**file);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(tell_lost_files(0), 0);
+}
+
+}  // namespace
+}  // namespace tracewell::cli
