@@ -1,9 +1,11 @@
 // Properties of the formats of executed instructions: what they can carry comes back.
 #include <algorithm>
+#include <random>
 #include <regex>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/endian.h"
@@ -55,6 +57,40 @@ TEST(StepsProperty, Tenet) {
     wanted.registers.assign(names.begin(), names.end() - 1);
     expect_same_through(RandomSteps(seed, wanted), "tenet");
   }
+}
+
+/// A line of accesses that overlap, touch and repeat each other.
+std::string tenet_accesses(std::mt19937& random) {
+  const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
+  constexpr std::string_view kWords[] = {"mr", "mw", "mrw"};
+  std::string line;
+  for (uint32_t n = below(7); n != 0; --n) {
+    const uint32_t size = 1U << below(5);
+    line += fmt::format(",{}={:#x}:", kWords[below(3)], 0x1000 + below(6) * 4 + below(2));
+    for (uint32_t i = 0; i < size; ++i) line += fmt::format("{:02x}", below(3));
+  }
+  return line;
+}
+
+TEST(StepsProperty, TenetIsTheSameEverAfterItWasWrittenOnce) {
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    std::string log;
+    for (int i = 0; i < 4; ++i) log += fmt::format("rip={:#x}{}\n", i, tenet_accesses(random));
+    const std::string once = converted(log, "tenet");
+    ASSERT_EQ(converted(once, "tenet"), once) << log;
+  }
+}
+
+/// What an instruction read where it also wrote, and beside that.
+TEST(StepsProperty, TenetKeepsReadsOfWhatTheirInstructionWrote) {
+  const std::string log =
+      "rip=0x1\n"
+      "rip=0x2,mr=0x1008:0102030405060708,mr=0x2000:01,mw=0x100c:05060708,mr=0x2000:01\n";
+  EXPECT_TRUE(converted(log, "tenet")
+                  .ends_with("\nrip=0x2,mr=0x1008:0102030405060708,mr=0x2000:01,mw=0x100c:05060708,"
+                             "mr=0x2000:01\n"));
 }
 
 TEST(StepsProperty, Tvt) {
