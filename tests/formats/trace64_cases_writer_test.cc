@@ -11,6 +11,7 @@
 #include "formats/trace64_model.h"
 #include "formats/trace64_scan.h"
 #include "formats/trace64_sums.h"
+#include "sanitized.h"
 
 namespace tracewell::formats::test {
 namespace {
@@ -75,11 +76,12 @@ double seconds_to_read(const std::string& bytes) {
 TEST(Trace64, Case45HostileFilesTakeLinearTime) {
   // Each of these makes a careless reader look at everything once for every byte.
   const std::string start = head(kJson64) + full_block(1, {{16, 0x10}}).bytes();
+  constexpr size_t kBytes = (size_t{4} << 20) / tracewell::test::kEach;
   std::string dumps;  // heads of full dumps that are none
-  while (dumps.size() < (4 << 20)) dumps += std::string("\0\xac\0\x81", 4).append(200, '\0');
+  while (dumps.size() < kBytes) dumps += std::string("\0\xac\0\x81", 4).append(200, '\0');
   std::string flags;  // each block might hide an id
-  while (flags.size() < (1 << 20)) flags += std::string("\0\0\0\x81", 4) + le(4, 4) + "\x90";
-  for (const std::string& body : {std::string(4 << 20, '\1'), std::string(4 << 20, '\xac'), dumps,
+  while (flags.size() < kBytes / 4) flags += std::string("\0\0\0\x81", 4) + le(4, 4) + "\x90";
+  for (const std::string& body : {std::string(kBytes, '\1'), std::string(kBytes, '\xac'), dumps,
                                   flags, "\x80" + le(0xfffffff0, 4) + dumps}) {
     const double all = seconds_to_read(start + body);
     const double part = seconds_to_read(start + body.substr(0, body.size() / 8));

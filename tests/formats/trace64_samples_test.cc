@@ -182,11 +182,13 @@ TEST(Trace64Samples, ACutLosesOnlyWhatWasCut) {
     const uint64_t blocks_at = starts[0];
     const size_t first = bytes.size() - 65536;
     size_t complete = 0;
+    size_t grown = 0;
     trace64::Scan before(trace64::kX64, blocks_at), all(trace64::kX64, blocks_at);
     all.extend(as_bytes(bytes), nullptr, {});
-    for (size_t size = first; size < bytes.size(); ++size) {
+    for (size_t size = first; size < bytes.size(); size += tracewell::test::kEach) {
       while (starts[complete + 1] <= size) ++complete;
-      if (size % 1024 == 0) before.extend(as_bytes(bytes).first(starts[complete]), nullptr, {});
+      if (size / 1024 != grown) before.extend(as_bytes(bytes).first(starts[complete]), nullptr, {});
+      grown = size / 1024;
       // Mostly as a file that has grown to here; now and then from its beginning.
       trace64::Scan scan = size % 128 == 0 ? trace64::Scan(trace64::kX64, blocks_at) : before;
       const size_t repaired = scan.hidden().size();
@@ -272,7 +274,7 @@ TEST(Trace64Samples, BehindADamagedPageNothingIsDifferent) {
     const uint64_t blocks_at = borders(bytes)[0];
     Opened opened(bytes);
     const std::vector<Known> whole = all_steps(*opened.source);
-    for (uint64_t at = blocks_at; at < blocks_at + 4096; at += 61) {
+    for (uint64_t at = blocks_at; at < blocks_at + 4096; at += 61 * tracewell::test::kEach) {
       SCOPED_TRACE(fmt::format("{} byte {}", name, at));
       bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
       Opened damaged(bytes);

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "rendering.h"
+#include "sanitized.h"
 
 namespace tracewell::report {
 namespace {
@@ -60,14 +61,16 @@ size_t end_of_token(std::string_view text, size_t at) {
   return at + (two == "{{" || two == "}}" || two.starts_with('\\') ? two.size() : 1);
 }
 
+using tracewell::test::kEach;
+
 class Trial {
  public:
   void all_of(const std::string& source) {
-    for (size_t size = 0; size < source.size(); ++size) one(source.substr(0, size));
+    for (size_t size = 0; size < source.size(); size += kEach) one(source.substr(0, size));
     for (size_t at = 0; at < source.size();) {
       const size_t end = end_of_token(source, at);
       ASSERT_GT(end, at);
-      one(source.substr(0, at) + source.substr(end));
+      if (tokens_++ % kEach == 0) one(source.substr(0, at) + source.substr(end));
       at = end;
     }
   }
@@ -75,6 +78,8 @@ class Trial {
   uint64_t errors = 0, reports = 0;
 
  private:
+  size_t tokens_ = 0;
+
   void one(const std::string& source) {
     const Compiled compiled(source);
     errors += compiled.errors() != 0;
@@ -111,8 +116,8 @@ TEST(ReportDamagedTemplates, TheGivenOnes) {
   const std::string cases = read_file(kSource / "tests/report/trcfmt-cases.json");
   for (const auto& it : nlohmann::json::parse(cases))
     trial.all_of(it["template"]);
-  EXPECT_GT(trial.errors, 1000u);
-  EXPECT_GT(trial.reports, 1500u);
+  EXPECT_GT(trial.errors, 1000u / kEach);
+  EXPECT_GT(trial.reports, 1500u / kEach);
 }
 
 TEST(ReportDamagedTemplates, ThoseOfTheExamples) {
@@ -124,8 +129,8 @@ TEST(ReportDamagedTemplates, ThoseOfTheExamples) {
     EXPECT_FALSE(all.empty()) << path;
     for (const std::string& source : all) trial.all_of(source);
   }
-  EXPECT_GT(trial.errors, 1000u);
-  EXPECT_GT(trial.reports, 1500u);
+  EXPECT_GT(trial.errors, 1000u / kEach);
+  EXPECT_GT(trial.reports, 1500u / kEach);
 }
 
 }  // namespace
