@@ -1,6 +1,7 @@
 // How much of the traces is read to compare them: in proportion to what there is, and no time is
 // measured for that.
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
