@@ -5,6 +5,10 @@
 #include <csignal>
 #include <ctime>
 
+#include <unistd.h>
+
+#include "target/linux/ptrace.h"
+
 namespace tracewell::target::live {
 namespace {
 
@@ -30,10 +34,7 @@ Nudger::~Nudger() {
 }
 
 void Nudger::begin(bool knocked) {
-  if (knocked) {
-    waiter_ = pthread_self();
-    knocks_ = true;
-  }
+  if (knocked) knocked_ = gettid();
   if (waits_++ > 0) return;
   waiting_ = true;
   if (!thread_.joinable()) {
@@ -50,7 +51,7 @@ void Nudger::begin(bool knocked) {
 }
 
 void Nudger::end(bool knocked) {
-  if (knocked) knocks_ = false;
+  if (knocked) knocked_ = 0;
   if (--waits_ == 0) waiting_ = false;
 }
 
@@ -64,7 +65,7 @@ void Nudger::run() {
       idle = 0;
     }
     if (changed_.wait_for(lock, kNudgePeriod, [this] { return ended_; })) return;
-    if (knocks_) pthread_kill(waiter_, kKnock);
+    if (const Tid tid = knocked_; tid != 0) tgkill(getpid(), tid, kKnock);
     else if (waiting_) bell_.nudge();
     idle = waiting_ ? 0 : idle + 1;
   }

@@ -11,8 +11,6 @@
 #include <mutex>
 #include <thread>
 
-#include <pthread.h>
-
 #include "target/linux/bell.h"
 
 namespace tracewell::target::live {
@@ -54,8 +52,8 @@ class Nudger {
 
   Bell& bell_;
   int waits_ = 0;
-  std::atomic<bool> waiting_{false}, knocks_{false}, asleep_{false};
-  pthread_t waiter_{};
+  std::atomic<bool> waiting_{false}, asleep_{false};
+  std::atomic<Tid> knocked_{0};  // 0: nobody is to be
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
