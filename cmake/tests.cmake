@@ -1,6 +1,8 @@
 # Tests by directory scan:
-#   tests/<folder>/*_test.cc   one gtest program test_<folder>, one ctest unit_<folder>. A folder
-#                              with a room's name links what that room may see, another one all.
+#   tests/<folder>/*_test.cc   one gtest program test_<folder>, one ctest unit_<folder>; of a folder
+#                              with many files some, unit_<folder>_<N>, each with a part of its
+#                              tests. A folder with a room's name links what that room may see,
+#                              another one all.
 #   tests/<folder>/**/*.sh|py  one ctest each, <folder>_<name>; executable files only, so that a
 #                              helper to be sourced is not mistaken for a test.
 # Scripts get TRACEWELL_BIN, TRACEWELL_SOURCE and TRACEWELL_INFERIORS. What a test needs,
@@ -14,6 +16,7 @@ set(test_definitions
   TRACEWELL_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
   TRACEWELL_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
   TRACEWELL_INFERIORS_DIR="${TRACEWELL_INFERIORS_DIR}")
+set(files_of_a_shard 15)
 # Of a build without sanitizers, on a quiet machine; others may be several times as slow.
 set(timeout_times 1)
 set(test_options "")
@@ -66,10 +69,25 @@ function(add_unit_test folder sources)
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()
-  add_test(NAME unit_${folder} COMMAND test_${folder})
+  # So that the longest ones are run on several cores.
+  list(LENGTH sources files)
+  math(EXPR shards "(${files} + ${files_of_a_shard} - 1) / ${files_of_a_shard}")
+  set(tests unit_${folder})
+  if(shards GREATER 1)
+    set(tests "")
+    foreach(shard RANGE 1 ${shards})
+      list(APPEND tests unit_${folder}_${shard})
+    endforeach()
+  endif()
   # COST: the long ones begin first, also where no run before this one told how long they take.
-  set_tests_properties(unit_${folder} PROPERTIES TIMEOUT 900 COST 900 LABELS unit
-    ENVIRONMENT "${test_environment}")
+  math(EXPR cost "900 + ${files}")
+  set(shard 0)
+  foreach(test IN LISTS tests)
+    add_test(NAME ${test} COMMAND test_${folder})
+    set_tests_properties(${test} PROPERTIES TIMEOUT 900 COST ${cost} LABELS unit ENVIRONMENT
+      "${test_environment};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
+    math(EXPR shard "${shard} + 1")
+  endforeach()
   add_dependencies(test_${folder} inferiors)
   add_dependencies(unit_tests test_${folder})
   # Those that see everything may also run the program.
@@ -88,7 +106,7 @@ function(add_unit_test folder sources)
   endforeach()
   if(threaded)
     add_dependencies(threaded_tests test_${folder})
-    set_property(TEST unit_${folder} APPEND PROPERTY LABELS threads)
+    set_property(TEST ${tests} APPEND PROPERTY LABELS threads)
   endif()
 endfunction()
 

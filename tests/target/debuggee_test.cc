@@ -11,6 +11,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -205,6 +206,8 @@ Pid start_untraced(std::vector<std::string> argv, int out_fd) {
   words.push_back(nullptr);
   const pid_t child = fork();
   if (child != 0) return child;
+  // A test that a sanitizer ends lets its programs go, which would keep ctest's pipe open.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (out_fd >= 0) dup2(out_fd, STDOUT_FILENO);
   execv(words[0], words.data());
   _exit(126);
