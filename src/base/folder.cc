@@ -208,6 +208,15 @@ Status Folder::rename(const std::string& from, const std::string& to) const {
   return {};
 }
 
+/// rename(2): with a slash behind it, only a folder is renamed; and that replaces no file, and no
+/// folder with something in it.
+Status Folder::rename_folder(const std::string& from, const std::string& to) const {
+  if (!is_plain(from) || !is_plain(to)) return no_name(path_of(is_plain(from) ? to : from));
+  if (::renameat(fd(), (from + "/").c_str(), fd(), to.c_str()) != 0)
+    return failed("rename", path_of(from));
+  return {};
+}
+
 Status Folder::sync() const {
   return sync_folder(fd(), path_);
 }

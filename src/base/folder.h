@@ -63,6 +63,8 @@ class Folder {
   Status remove(const std::string& name) const;
   Status remove_folder(const std::string& name) const;
   Status rename(const std::string& from, const std::string& to) const;
+  /// What has the name `to` stays, unless it is an empty folder.
+  Status rename_folder(const std::string& from, const std::string& to) const;
   /// What was made, renamed and removed in it stays so when the machine stops now (fsync).
   Status sync() const;
 

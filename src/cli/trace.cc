@@ -23,6 +23,7 @@
 #include "cli/trace_foreground.h"
 #include "hooks/defaults.h"
 #include "hooks/log_use.h"
+#include "hooks/own_process.h"
 #include "hooks/session.h"
 
 namespace tracewell::cli {
@@ -136,18 +137,12 @@ Status add_numbers(const std::string& text, const char* option, std::vector<uint
 /// A trace sees programs of its own user only. Those that are not there are nobody's.
 Status check_ours(const std::vector<uint32_t>& numbers, const char* option) {
   for (const uint32_t number : numbers) {
-    const auto status = InputFile::open(fmt::format("/proc/{}/status", number));
-    if (!status.ok()) continue;
-    // proc(5): real, effective, saved, and that of the file system.
-    std::string_view ids = as_text((*status)->bytes());
-    ids.remove_prefix(std::min(ids.find("\nUid:\t"), ids.size()));
-    const auto words = split(ids.substr(0, ids.find('\n', 1)), '\t');
-    const auto user = words.size() > 2 ? parse_number(words[2]) : std::nullopt;
-    if (user && *user != ::geteuid())
+    const auto users = hooks::users_of_process(fmt::format("/proc/{}", number));
+    if (users && users->effective != ::geteuid())
       return {Errc::InvalidArgument,
               fmt::format("{}: {} is another user's (user {}); a trace sees programs of user {} "
                           "only, who runs it",
-                          option, number, *user, ::geteuid())};
+                          option, number, users->effective, ::geteuid())};
   }
   return {};
 }

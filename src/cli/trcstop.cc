@@ -14,9 +14,11 @@ Run trcstop_command(CLI::App& app) {
   app.add_flag("--discard", *discard,
                "what is still in buffers goes; the log says how many hooks that were");
   return on_channel([discard](hooks::Control& control, unsigned channel) {
+    const Status status = hooks::stop_session(
+        control, channel, *discard ? hooks::Rest::Discarded : hooks::Rest::Kept);
+    // Later: no look at other programs is to keep the trace from its end.
     tell_unseen_programs();
-    return hooks::stop_session(control, channel,
-                               *discard ? hooks::Rest::Discarded : hooks::Rest::Kept);
+    return status;
   }, app);
 }
 

@@ -123,6 +123,9 @@ Status run_collector(Control& control, unsigned number, const std::function<void
   tracewell_channel& channel = control.channel(number);
   TW_ASSIGN_OR_RETURN(const UniqueFd alive, control.lock_collector(number));
   TW_ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::open(log_of(channel)));
+  // Nothing is written to what somebody put into its place.
+  if (!is_claimed_by(folder.folder(), control.path()))
+    return {Errc::Io, fmt::format("{} was removed", printable(log_of(channel)))};
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(folder.folder()));
   TW_RETURN_IF_ERROR(lock_file(lock.get()));
   control.note_collector(number);

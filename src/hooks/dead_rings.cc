@@ -20,6 +20,7 @@
 #include "hooks/log_clock.h"
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
+#include "hooks/own_process.h"
 #include "hooks/ring_file.h"
 #include "hooks/session.h"
 #include "ring/hook_packet.h"
@@ -164,6 +165,15 @@ std::set<std::string_view> mapped_names(std::string_view maps) {
   return out;
 }
 
+/// Where nobody may see what its program has mapped (own_process.h): it is alive, and that of the
+/// ring's owner.
+bool may_be_in_use(const DeadRing& ring) {
+  const auto users = users_of_process(fmt::format("/proc/{}", ring.head.pid));
+  if (!users || users->effective != ring.file->facts().owner) return false;
+  const bool old = ring.head.version == TRACEWELL_RING_VERSION_OLD;
+  return process_lives(ring.head.pid, old ? 0 : ring.head.start);
+}
+
 /// One that its program, if that is alive, has mapped. Each program is asked once what it has
 /// mapped: rings may be many, and their programs large.
 const DeadRing* one_in_use(const std::vector<DeadRing>& rings) {
@@ -171,9 +181,13 @@ const DeadRing* one_in_use(const std::vector<DeadRing>& rings) {
   for (const DeadRing& one : rings)
     if (!one.path.empty()) by_program[one.head.pid].push_back(&one);
   for (const auto& [pid, of_program] : by_program) {
-    const auto maps = InputFile::open(fmt::format("/proc/{}/maps", pid));
-    if (!maps.ok()) continue;
-    const std::set<std::string_view> names = mapped_names(as_text((*maps)->bytes()));
+    const auto maps = own_maps(pid);
+    if (!maps) {
+      for (const DeadRing* one : of_program)
+        if (may_be_in_use(*one)) return one;
+      continue;
+    }
+    const std::set<std::string_view> names = mapped_names(as_text(maps->bytes()));
     for (const DeadRing* one : of_program)
       if (const auto path = real_path(one->path); path && names.contains(*path)) return one;
   }

@@ -28,11 +28,6 @@ constexpr uint64_t kPartBytesMax = 256 << 20;
 constexpr std::string_view kMarksName = "0-0.0";
 constexpr size_t kOpenMax = 64;  // files; a program may have thousands of threads
 
-bool is_stream_file(std::string_view name) {
-  return name != kMarksName && name[0] >= '0' && name[0] <= '9' &&
-         name.find_first_not_of("0123456789-.") == std::string_view::npos;
-}
-
 /// One system call, where the file takes it all: what is behind `head` may be a large packet.
 Status write_all(int fd, Bytes head, Bytes rest, const Folder& folder, const std::string& name) {
   std::vector<uint8_t> copied;
@@ -96,6 +91,10 @@ Result<std::shared_ptr<InputFile>> read_again(const UniqueFd& fd, const std::str
   return InputFile::of(std::move(again), path);
 }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
 /// A file that may not grow further (ulimit -f) is followed by another one.
 uint64_t part_bytes(uint64_t log_bytes) {
   struct rlimit one {};
@@ -105,6 +104,13 @@ uint64_t part_bytes(uint64_t log_bytes) {
 }
 
 }  // namespace
+
+bool is_stream_name(std::string_view name) {
+  const size_t dot = name.find('.');
+  if (dot == std::string_view::npos || !is_number(name.substr(dot + 1))) return false;
+  const auto numbers = split(name.substr(0, dot), '-');
+  return (numbers.size() == 2 || numbers.size() == 3) && std::ranges::all_of(numbers, is_number);
+}
 
 LogFolder::LogFolder(const Folder& folder, const Limits& limits)
     : folder_(&folder),
@@ -116,7 +122,7 @@ Result<LogFolder> LogFolder::open(const Folder& folder, const Limits& limits) {
   LogFolder out(folder, limits);
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, folder.names());
   for (const std::string& name : names)
-    if (is_stream_file(name)) TW_RETURN_IF_ERROR(out.look_at(name));
+    if (name != kMarksName && is_stream_name(name)) TW_RETURN_IF_ERROR(out.look_at(name));
   return out;
 }
 

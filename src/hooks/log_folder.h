@@ -38,11 +38,13 @@ Result<Folder> open_own_log(const std::string& path);
 /// Makes the folder, with one for rings in it. A log of this user's that is there already goes, or
 /// is renamed to `old`, a name beside it, in place of a log of that name; one that was not even
 /// begun when its maker died goes, too. An error is anything else of that name, a symbolic link
-/// too; a log that a session writes to; one with rings that nobody has collected, which would go;
-/// and, for root, a parent that others write to.
+/// too; a log that a session writes to; one with rings that nobody has collected, or with anything
+/// else in it, which would go; and, for root, a parent that others write to.
 Result<Folder> make_log_folder(const std::string& path, const std::string& old = {});
-/// All of it. It is one of ours, and has no folder but that of rings.
-Status remove_log_folder(const std::string& path);
+/// One that make_log_folder() made just now: its files; and it, where its path leads to it still.
+Status remove_log_folder(const Folder& log);
+/// Is it that of a file of packets: PID-RING-PROCESS.PART, or, by releases before, PID-RING.PART?
+bool is_stream_name(std::string_view name);
 /// Is it, by its metadata, that of the session with this UUID of 16 bytes?
 bool is_log_of(const Folder& log, std::span<const uint8_t> session);
 /// Are there rings in it that nobody has collected?

@@ -52,11 +52,12 @@ bool log_is_there(const Result<Folder>& log, const Control& control) {
 
 /// Somebody may remove a log that is being written, and somebody else make it anew. One that was
 /// moved is followed by the collector, which looks now and then.
-Status check_log_is_there(const Control& control, unsigned number, const char* what_now) {
+/// The result is what is to be written to: its name may lead elsewhere at any time.
+Result<Folder> find_log(const Control& control, unsigned number, const char* what_now) {
   const tracewell_channel& channel = control.channel(number);
   for (long ns = 0;; ns += kLookAgainNs) {
-    const auto log = open_own_log(log_of(channel));
-    if (log_is_there(log, control)) return {};
+    auto log = open_own_log(log_of(channel));
+    if (log_is_there(log, control)) return log;
     if (!log.ok() && log.error().code == Errc::InvalidArgument) return log.error();
     if (ns < kFollowNs && control.has_collector(number)) {
       wait_ns(kLookAgainNs);
@@ -192,7 +193,7 @@ Status start_session(Control& control, const SessionOptions& options) {
   if (status.ok()) return {};
   // Nothing was recorded, and what is left would be in the way of the next try.
   channel.active = 0;
-  static_cast<void>(remove_log_folder(options.log));
+  static_cast<void>(remove_log_folder(log));
   return status;
 }
 
@@ -203,17 +204,14 @@ Status switch_tracing(Control& control, unsigned number, bool on) {
   const uint32_t before = control.state(number);
   const uint32_t after = on ? before | TRACEWELL_STATE_ON : before & ~TRACEWELL_STATE_ON;
   if (after == before) return {};
-  if (on)
-    TW_RETURN_IF_ERROR(check_log_is_there(control, number, "It goes nowhere: trcstop ends it."));
   // The mark's time is outside of what was traced.
-  const auto mark = [&](const char* what) -> Status {
-    TW_ASSIGN_OR_RETURN(const Folder log, open_own_log(log_of(channel)));
-    return tell(channel, log, fmt::format("TRACE {} channel {}", what, number));
-  };
-  if (on) TW_RETURN_IF_ERROR(mark("ON"));
-  control.set_state(number, after);
-  if (!on) TW_RETURN_IF_ERROR(check_log_is_there(control, number, "It is off now."));
-  if (!on) TW_RETURN_IF_ERROR(mark("OFF"));
+  if (!on) control.set_state(number, after);
+  TW_ASSIGN_OR_RETURN(const Folder log,
+                      find_log(control, number, on ? "It goes nowhere: trcstop ends it."
+                                                   : "It is off now."));
+  TW_RETURN_IF_ERROR(
+      tell(channel, log, fmt::format("TRACE {} channel {}", on ? "ON" : "OFF", number)));
+  if (on) control.set_state(number, after);
   return {};
 }
 
@@ -225,8 +223,7 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest) {
   // But for a session whose control file was removed: it has ended that.
   if (control.channel(number).active == 0)
     return {Errc::Io, "the trace has ended: " + control.why(number)};
-  TW_RETURN_IF_ERROR(check_log_is_there(control, number, "The trace has ended."));
-  TW_ASSIGN_OR_RETURN(const Folder log, open_own_log(log_of(control.channel(number))));
+  TW_ASSIGN_OR_RETURN(const Folder log, find_log(control, number, "The trace has ended."));
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(log));
   TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
   const Status status = complete_log(control, number, log, rest);

@@ -16,6 +16,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "hooks/control.h"
+#include "hooks/own_process.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -33,9 +34,10 @@ std::optional<UnseenProgram> look_at(uint32_t pid, std::string_view maps,
   const std::string start = folder + "/" + std::string(common_name());
   std::optional<UnseenProgram> out;
   for (const std::string_view line : split(maps, '\n')) {
-    const size_t at = line.find(start);
-    if (at == std::string_view::npos) continue;
-    std::string_view name = line.substr(at + folder.size() + 1);
+    // All of the file's path: another folder may have a name that ends like this one's.
+    const std::string_view path = line.substr(std::min(line.find('/'), line.size()));
+    if (!path.starts_with(start)) continue;
+    std::string_view name = path.substr(folder.size() + 1);
     const bool removed = name.ends_with(kDeleted);
     if (removed) name.remove_suffix(kDeleted.size());
     // One that has ours, too, is a command that is at work, or seen.
@@ -62,9 +64,10 @@ std::vector<UnseenProgram> unseen_programs() {
     const auto pid = parse_number(name);
     if (!pid || *pid > INT32_MAX) continue;
     const std::string process = proc->path_of(name);
-    const auto maps = InputFile::open(process + "/maps");
-    if (!maps.ok()) continue;
-    auto found = look_at(static_cast<uint32_t>(*pid), as_text((*maps)->bytes()), *folder);
+    // Only this user's: no others have hooks for a trace of this user's.
+    const auto maps = own_maps(static_cast<uint32_t>(*pid));
+    if (!maps) continue;
+    auto found = look_at(static_cast<uint32_t>(*pid), as_text(maps->bytes()), *folder);
     if (!found || is_of_ours(process)) continue;
     const auto exe = link_text(process + "/exe");
     found->path = exe.value_or("");

@@ -15,7 +15,8 @@ struct UnseenProgram {
   bool removed = false;  // that file is there no more; else it is of another layout
 };
 
-/// Of this user's processes that can be looked at, by pid. Who ended meanwhile is left out.
+/// Of this user's processes that can be looked at, by pid. Who ended meanwhile is left out. Those
+/// of others are not looked at (own_process.h).
 std::vector<UnseenProgram> unseen_programs();
 
 }  // namespace tracewell::hooks

@@ -59,6 +59,31 @@ wait "$pid" || fail "his process"
 trcstop || fail "trcstop"
 hooks "$log" 1
 
+# Nobody is told of his processes, whatever they have mapped. (others_test.cc: nor looked at.)
+cat >"$work/maps.py" <<'PY'
+import mmap, os, signal, sys
+file = open(sys.argv[1], "w+b")
+file.truncate(4096)
+memory = mmap.mmap(file.fileno(), 4096)
+os.setresuid(*[int(sys.argv[2])] * 3)
+print("mapped", flush=True)
+signal.pause()
+PY
+for who in 0 65534; do
+  python3 "$work/maps.py" "$work/run/tracewell/hooks-9" $who >"$work/said" &
+  pid=$!
+  wait_until "nothing is mapped" grep -q mapped "$work/said"
+  trace -a -o "$log" 2>"$work/err" || fail "trace beside a process of $who"
+  trcstop 2>/dev/null || fail trcstop
+  if [ $who = 0 ]; then
+    has "(process $pid) is not traced: its librts is of another version (hooks-9" err
+  else
+    [ -s "$work/err" ] && fail "his process is told: $(cat "$work/err")"
+  fi
+  kill $pid
+  wait $pid 2>/dev/null
+done
+
 # He has traces of his own, with the same log for a name as we have not.
 mkdir -m 700 "$work/his/run"
 chown 65534:65534 "$work/his/run"

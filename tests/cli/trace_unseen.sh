@@ -50,6 +50,16 @@ has "$work/older (process $pid) is not traced: its librts is of another version 
 has 'Start it with the librts of this tracewell' err
 trcstop 2>"$work/err" || fail "trcstop beside older"
 has "$work/older (process $pid) is not traced" err
+# The trace ends first: also when nobody can be told.
+trace -a -o "$log" 2>"$work/err" || fail "trace beside older"
+python3 - "$tracewell" <<'PY'
+import os, subprocess, sys
+read, write = os.pipe()
+os.close(read)
+subprocess.call([sys.argv[1], "trcstop"], stderr=write)
+PY
+trcstop 2>"$work/err" && fail "the trace runs when trcstop cannot tell"
+has 'no trace runs' err
 end
 trace -a -o "$log" 2>"$work/err" && trcstop
 [ -s "$work/err" ] && fail "who has ended is told"
@@ -61,6 +71,24 @@ has "$work/waits (process $pid) is not traced: the file hooks-" err
 has 'was removed. Start it anew' err
 trcstop 2>/dev/null
 end
+
+# A file whose folder has a name that only ends like that of control files.
+mkdir -p "$work/mine$work/run/tracewell"
+python3 - "$work/mine$work/run/tracewell/hooks-9" <<'PY' >"$work/said" &
+import mmap, signal, sys
+file = open(sys.argv[1], "w+b")
+file.truncate(4096)
+memory = mmap.mmap(file.fileno(), 4096)
+print("mapped", flush=True)
+signal.pause()
+PY
+pid=$!
+wait_until "nothing is mapped" grep -q mapped "$work/said"
+trace -a -o "$log" 2>"$work/err" || fail "trace beside a file of the user's"
+trcstop 2>>"$work/err" || fail trcstop
+[ -s "$work/err" ] && fail "a file of the user's: $(cat "$work/err")"
+kill "$pid"
+wait "$pid" 2>/dev/null
 
 # The log goes while it is written: each command says so, and the trace ends.
 for way in -a -al -af; do

@@ -1,0 +1,52 @@
+#include "hooks/own_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/folder.h"
+#include "base/open.h"
+#include "base/text.h"
+
+namespace tracewell::hooks {
+namespace {
+
+bool is_own(const std::string& process) {
+  const auto users = users_of_process(process);
+  return users && users->real == ::geteuid() && users->effective == ::geteuid();
+}
+
+}  // namespace
+
+/// proc(5): real, effective, saved, and that of the file system.
+std::optional<ProcessUsers> users_of_process(const std::string& process) {
+  const auto status = InputFile::open(process + "/status");
+  if (!status.ok()) return std::nullopt;
+  std::string_view ids = as_text((*status)->bytes());
+  if (ids.find("\nState:\tZ") != std::string_view::npos) return std::nullopt;
+  ids.remove_prefix(std::min(ids.find("\nUid:\t"), ids.size()));
+  const auto words = split(ids.substr(0, ids.find('\n', 1)), '\t');
+  if (words.size() < 3) return std::nullopt;
+  const auto real = parse_number(words[1]), effective = parse_number(words[2]);
+  if (!real || !effective) return std::nullopt;
+  return ProcessUsers{static_cast<uint32_t>(*real), static_cast<uint32_t>(*effective)};
+}
+
+/// Its folder is held, so that it is the same process all the time. Which memory is read is decided
+/// when `maps` is opened; it was this user's if the process was so before and is so after that.
+std::shared_ptr<InputFile> own_maps(uint32_t pid) {
+  const auto folder = Folder::named(fmt::format("/proc/{}", pid));
+  if (!folder.ok()) return nullptr;
+  const std::string process = fmt::format("/proc/self/fd/{}", folder->fd());
+  if (!is_own(process)) return nullptr;
+  auto maps = open_named(process + "/maps");
+  if (!maps.ok() || !is_own(process)) return nullptr;
+  auto file = InputFile::of(*std::move(maps), folder->path_of("maps"));
+  return file.ok() ? *std::move(file) : nullptr;
+}
+
+}  // namespace tracewell::hooks

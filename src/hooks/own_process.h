@@ -1,0 +1,29 @@
+// Whose a process is, and what it has mapped. Another user can make a look at the mappings of their
+// process (/proc/PID/maps, cmdline, environ, mem: whatever takes the lock of its memory) wait for
+// ever, where no signal ends it: by holding that lock in a page of a file system of their own
+// (FUSE). /proc/PID/status and stat do not take it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+
+namespace tracewell::hooks {
+
+struct ProcessUsers {
+  uint32_t real = 0;
+  uint32_t effective = 0;  // by whom a program chooses its control file (src/inproc/meeting.c)
+};
+/// `process` is its folder in /proc, or that of a thread. The owner of that folder is not asked: it
+/// is root where a process may not be dumped. nullopt: it has ended, or only its parent does not
+/// know that yet.
+std::optional<ProcessUsers> users_of_process(const std::string& process);
+
+/// What it has mapped, as /proc/PID/maps says. nullptr where it has ended, or is not this user's by
+/// both its users: a set-uid program may still hold files of whoever started it.
+std::shared_ptr<InputFile> own_maps(uint32_t pid);
+
+}  // namespace tracewell::hooks
