@@ -46,22 +46,35 @@ bool is_called(const symbols::Image& image, std::string_view module) {
   return wanted == lower_case(file) || wanted == lower_case(stem);
 }
 
+/// A traced place comes again and again, so what is said of it is kept.
+class KeptTexts {
+ public:
+  template <class Make>
+  std::string of(uint64_t address, const Make& make) {
+    const auto found = kept_.find(address);
+    if (found != kept_.end()) return found->second;
+    std::string text = make(address);
+    const size_t more = kEntryBytes + text.size();
+    if (bytes_ + more > kKeptBytesMax) {
+      kept_.clear();
+      bytes_ = 0;
+    }
+    bytes_ += more;
+    kept_.emplace(address, text);
+    return text;
+  }
+
+ private:
+  std::unordered_map<uint64_t, std::string> kept_;
+  size_t bytes_ = 0;
+};
+
 class ImageNames {
  public:
   explicit ImageNames(symbols::ImageMap images) : images_(std::move(images)) {}
 
-  /// A traced place comes again and again, so texts are kept.
   std::string code(uint64_t address) {
-    const auto found = kept_.find(address);
-    if (found != kept_.end()) return found->second;
-    std::string text = code_text(address);
-    kept_bytes_ += kEntryBytes + text.size();
-    if (kept_bytes_ > kKeptBytesMax) {
-      kept_.clear();
-      kept_bytes_ = 0;
-    }
-    kept_.emplace(address, text);
-    return text;
+    return codes_.of(address, [this](uint64_t one) { return code_text(one); });
   }
 
   std::string module(uint64_t address) const {
@@ -80,12 +93,7 @@ class ImageNames {
   }
 
   std::string source(uint64_t address) {
-    const symbols::MappedImage* mapped = images_.find(address);
-    if (mapped == nullptr) return "";
-    Known& known = known_of(*mapped);
-    auto line = known.names->line_at(mapped->link_address(address));
-    if (!line) return "";
-    return fmt::format("{}:{}", shown(*mapped->image, std::move(line->file), known), line->line);
+    return sources_.of(address, [this](uint64_t one) { return source_text(one); });
   }
 
   std::string data(uint64_t address) {
@@ -152,9 +160,18 @@ class ImageNames {
                printable(image.path()));
   }
 
+  std::string source_text(uint64_t address) {
+    const symbols::MappedImage* mapped = images_.find(address);
+    if (mapped == nullptr) return "";
+    Known& known = known_of(*mapped);
+    auto line = known.names->line_at(mapped->link_address(address));
+    if (!line) return "";
+    return fmt::format("{}:{}", shown(*mapped->image, std::move(line->file), known), line->line);
+  }
+
   std::string code_text(uint64_t address) {
     std::string text = symbol(address);
-    if (const std::string line = source(address); !line.empty())
+    if (const std::string line = source_text(address); !line.empty())
       text += (text.empty() ? "" : " at ") + line;
     return text;
   }
@@ -173,8 +190,7 @@ class ImageNames {
 
   symbols::ImageMap images_;
   std::map<const symbols::Image*, Known> known_;
-  std::unordered_map<uint64_t, std::string> kept_;
-  size_t kept_bytes_ = 0;
+  KeptTexts codes_, sources_;
 };
 
 }  // namespace

@@ -67,11 +67,13 @@ Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(rules.admission, Admission::parse(options.allow_users));
   if (comm.kind == Comm::Kind::Stdio && options.input.path == "-")
     return {Errc::InvalidArgument, "standard input cannot be both the trace and the connection"};
-  TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
-  log.quit_fd = quit.get();
   // Nobody is told to come to what cannot be opened. What takes longer is seen while they come.
+  // There is nothing to end cleanly yet: until here a signal ends us at once, also where a file is
+  // a pipe that nobody writes to, or was made to take long.
   TW_RETURN_IF_ERROR(is_openable(options.input));
   TW_RETURN_IF_ERROR(are_openable(options.images));
+  TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
+  log.quit_fd = quit.get();
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm, rules));
   if (const std::string text = transport->announcement(); !text.empty()) log.notice(text);
   if (const std::string text = transport->warning(); !text.empty())

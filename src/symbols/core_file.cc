@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "symbols/elf_file.h"
+#include "symbols/notes.h"
 
 namespace tracewell::symbols {
 namespace {
@@ -119,16 +120,9 @@ void CoreReader::read_files_note(Bytes note) {
 
 /// `segment` is one of notes, as it stands.
 void CoreReader::read_notes(Bytes segment) {
-  constexpr size_t kHead = 12;
-  const auto padded = [](uint64_t size) { return (size + 3) & ~uint64_t{3}; };
-  while (segment.size() >= kHead) {
-    const auto number = [&](size_t at) { return load_uint(segment.data() + at, 4, elf_.endian()); };
-    const uint64_t name = padded(number(0)), data = number(4), type = number(8);
-    if (name > segment.size() - kHead) return;
-    const Bytes rest = segment.subspan(kHead + name);
-    if (type == NT_FILE) read_files_note(piece(rest, 0, data));
-    segment = rest.subspan(std::min<uint64_t>(padded(data), rest.size()));
-  }
+  NoteReader reader(segment, elf_.endian(), 4);
+  while (const auto note = reader.next())
+    if (note->type == NT_FILE) read_files_note(note->data);
 }
 
 Result<CoreFile> CoreReader::read() {

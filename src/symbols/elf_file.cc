@@ -1,6 +1,5 @@
 #include "symbols/elf_file.h"
 
-#include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <libelf.h>
 
@@ -8,8 +7,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "base/hex.h"
 #include "symbols/image.h"
+#include "symbols/notes.h"
 
 namespace tracewell::symbols {
 namespace {
@@ -56,6 +55,34 @@ std::vector<uint8_t> file_of_one_section(Bytes bytes, uint32_t address_bytes, En
   return out;
 }
 
+class UnfoldedSection {
+ public:
+  UnfoldedSection(Bytes bytes, uint32_t address_bytes, Endian endian)
+      : file_(file_of_one_section(bytes, address_bytes, endian)), elf_(open_elf(file_)) {}
+  UnfoldedSection(const UnfoldedSection&) = delete;
+  UnfoldedSection& operator=(const UnfoldedSection&) = delete;
+  ~UnfoldedSection() {
+    if (elf_ != nullptr) elf_end(elf_);
+  }
+
+  /// Empty when that is nothing, damaged, or more than `most` bytes.
+  Bytes unfold(uint64_t most) {
+    Elf_Scn* const one = elf_ == nullptr ? nullptr : elf_getscn(elf_, 1);
+    GElf_Chdr header;
+    // libelf itself refuses sizes that no compression could have come from.
+    if (one == nullptr || gelf_getchdr(one, &header) == nullptr || header.ch_size > most ||
+        elf_compress(one, 0, 0) != 1)
+      return {};
+    const Elf_Data* const data = elf_rawdata(one, nullptr);
+    if (data == nullptr || data->d_buf == nullptr || data->d_size > most) return {};
+    return {static_cast<const uint8_t*>(data->d_buf), data->d_size};
+  }
+
+ private:
+  std::vector<uint8_t> file_;
+  ::Elf* elf_;
+};
+
 }  // namespace
 
 std::optional<std::string_view> text_at(Bytes strings, uint64_t offset, size_t length_max) {
@@ -66,7 +93,10 @@ std::optional<std::string_view> text_at(Bytes strings, uint64_t offset, size_t l
   return rest.substr(0, end);
 }
 
-ElfFile::ElfFile(Bytes bytes) : bytes_(bytes), elf_(open_elf(bytes)) {
+ElfFile::ElfFile(Bytes bytes)
+    : bytes_(bytes),
+      room_(std::min(kUnfoldedMax, kUnfoldedFree + kUnfoldedEach * bytes.size())),
+      elf_(open_elf(bytes)) {
   GElf_Ehdr header;
   if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || gelf_getehdr(elf_, &header) == nullptr)
     return;
@@ -122,31 +152,18 @@ const ElfFile::Section* ElfFile::find(uint32_t type) const {
 }
 
 /// libelf unfolds a section in place: it writes to the section header, which is in the caller's
-/// memory, and that is a file mapped read-only. So it gets a file with this section alone.
-Bytes ElfFile::contents(const Section& section, std::vector<uint8_t>& store) const {
+/// memory, and that is a file mapped read-only. So it gets a file with this section alone, which
+/// stays open: a copy of what it has unfolded would be as large again.
+Bytes ElfFile::contents(const Section& section, std::shared_ptr<const void>& owner) {
   if ((section.flags & SHF_COMPRESSED) == 0) return section.bytes;
-  store.clear();
-  std::vector<uint8_t> file = file_of_one_section(section.bytes, address_bytes_, endian_);
-  ::Elf* elf = open_elf(file);
-  Elf_Scn* one = elf == nullptr ? nullptr : elf_getscn(elf, 1);
-  GElf_Chdr header;
-  // libelf itself refuses sizes that no compression could have come from.
-  if (one != nullptr && gelf_getchdr(one, &header) != nullptr && header.ch_size <= kUnfoldedMax &&
-      elf_compress(one, 0, 0) == 1) {
-    const Elf_Data* data = elf_rawdata(one, nullptr);
-    if (data != nullptr && data->d_buf != nullptr) {
-      const auto* begin = static_cast<const uint8_t*>(data->d_buf);
-      store.assign(begin, begin + data->d_size);
-    }
-  }
-  if (elf != nullptr) elf_end(elf);
-  return store;
+  const auto unfolded =
+      std::make_shared<UnfoldedSection>(section.bytes, address_bytes_, endian_);
+  const Bytes bytes = unfolded->unfold(room_);
+  room_ -= bytes.size();
+  if (!bytes.empty()) owner = unfolded;
+  return bytes;
 }
 
-std::string ElfFile::build_id() const {
-  const void* id = nullptr;
-  const ssize_t size = elf_ == nullptr ? 0 : dwelf_elf_gnu_build_id(elf_, &id);
-  return size > 0 ? to_hex({static_cast<const uint8_t*>(id), static_cast<size_t>(size)}) : "";
-}
+std::string ElfFile::build_id() const { return gnu_build_id(elf_, bytes_); }
 
 }  // namespace tracewell::symbols

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,8 +23,11 @@ std::optional<std::string_view> text_at(Bytes strings, uint64_t offset, size_t l
 
 class ElfFile {
  public:
-  /// Of what a compressed section says that it unfolds to.
-  static constexpr uint64_t kUnfoldedMax = uint64_t{512} << 20;
+  /// What all compressed sections of a file may unfold to: kUnfoldedEach bytes for each of its own
+  /// and kUnfoldedFree more, but no more than kUnfoldedMax. Debug information shrinks to a half or
+  /// a fifth, zeros to a thousandth; and headers may name the same bytes again and again.
+  static constexpr uint64_t kUnfoldedFree = uint64_t{32} << 20, kUnfoldedEach = 16,
+                            kUnfoldedMax = uint64_t{1} << 30;
 
   struct Section {
     std::string_view name;
@@ -47,9 +51,9 @@ class ElfFile {
   const std::vector<Section>& sections() const { return sections_; }
   const Section* find(std::string_view name) const;
   const Section* find(uint32_t type) const;
-  /// What the section holds: its bytes or, when they are compressed, what they unfold to. That is
-  /// then in `store`.
-  Bytes contents(const Section& section, std::vector<uint8_t>& store) const;
+  /// What the section holds: its bytes or, when they are compressed, what they unfold to, which
+  /// lives as long as `owner`. Empty when there is no more room for it.
+  Bytes contents(const Section& section, std::shared_ptr<const void>& owner);
 
   Endian endian() const { return endian_; }
   uint32_t address_bytes() const { return address_bytes_; }
@@ -61,6 +65,7 @@ class ElfFile {
   void read_sections();
 
   Bytes bytes_;
+  uint64_t room_;  // for what is unfolded
   ::Elf* elf_ = nullptr;
   Endian endian_ = Endian::Little;
   uint32_t address_bytes_ = 8;

@@ -1,5 +1,7 @@
 #include "symbols/image_map.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,18 +53,53 @@ Status ImageMap::add(std::shared_ptr<const Image> image, std::optional<uint64_t>
   return {};
 }
 
+/// What is covered already stays what it is; the gaps in between are the new one's. What is looked
+/// at for that becomes one, so that it is not looked at again.
+void FirstRangeIndex::add(uint64_t first, uint64_t last, size_t value) {
+  uint64_t begin = first, end = last;
+  auto next = covered_.upper_bound(first);
+  if (next != covered_.begin() && std::prev(next)->second >= first) --next;
+  uint64_t gap = first;
+  bool full = false;
+  while (next != covered_.end() && next->first <= last) {
+    if (gap < next->first) pieces_[gap] = {next->first - 1, value};
+    begin = std::min(begin, next->first);
+    end = std::max(end, next->second);
+    full = next->second >= last;
+    gap = next->second + 1;  // wraps only where it is full
+    next = covered_.erase(next);
+  }
+  if (!full) pieces_[gap] = {last, value};
+  covered_[begin] = end;
+}
+
+std::optional<size_t> FirstRangeIndex::find(uint64_t address) const {
+  const auto next = pieces_.upper_bound(address);
+  if (next == pieces_.begin()) return std::nullopt;
+  const Piece& piece = std::prev(next)->second;
+  return address <= piece.last ? std::optional(piece.value) : std::nullopt;
+}
+
 void ImageMap::add_at_bias(std::shared_ptr<const Image> image, uint64_t bias) {
+  const ImageFacts& facts = image->facts();
   const uint64_t wrapped = wrap(bias, *image);
+  const bool narrow = facts.address_bytes == 4;
+  const uint64_t highest = narrow ? UINT32_MAX : UINT64_MAX;
+  const uint64_t span = facts.span_bytes;
+  const size_t number = images_.size();
   images_.push_back({std::move(image), wrapped});
+  if (span == 0) return;
+  FirstRangeIndex& index = narrow ? narrow_ : wide_;
+  const uint64_t first = images_.back().start(), last = (first + (span - 1)) & highest;
+  if (span - 1 <= highest - first) return index.add(first, last, number);
+  index.add(first, highest, number);
+  index.add(0, last, number);
 }
 
 const MappedImage* ImageMap::find(uint64_t address) const {
-  for (const MappedImage& mapped : images_) {
-    const ImageFacts& facts = mapped.image->facts();
-    const uint64_t link = mapped.link_address(address);
-    if (link >= facts.link_base && link - facts.link_base < facts.span_bytes) return &mapped;
-  }
-  return nullptr;
+  const auto wide = wide_.find(address), narrow = narrow_.find(address & UINT32_MAX);
+  if (!wide && !narrow) return nullptr;
+  return &images_[wide && narrow ? std::min(*wide, *narrow) : wide ? *wide : *narrow];
 }
 
 size_t ImageMap::read(uint64_t address, std::span<uint8_t> into) const {

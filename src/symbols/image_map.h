@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,7 +34,24 @@ struct MappedImage {
   uint64_t link_address(uint64_t address) const;  // the way back
 };
 
-/// Reads cost a look at each image; there are few.
+/// Which of many address ranges was added first, of those that hold an address. An add() and a
+/// find() take a logarithmic time, however they overlap.
+class FirstRangeIndex {
+ public:
+  /// Both ends included.
+  void add(uint64_t first, uint64_t last, size_t value);
+  std::optional<size_t> find(uint64_t address) const;
+
+ private:
+  struct Piece {
+    uint64_t last;
+    size_t value;
+  };
+  std::map<uint64_t, Piece> pieces_;      // by where they begin; apart
+  std::map<uint64_t, uint64_t> covered_;  // first to last; apart, and as large as can be
+};
+
+/// A find() takes a logarithmic time; reads cost a look at each image.
 class ImageMap {
  public:
   /// At a load address; without one, where the file itself wants to be. InvalidArgument when an
@@ -52,6 +70,8 @@ class ImageMap {
 
  private:
   std::vector<MappedImage> images_;
+  // Spans, of those of 32 bits by the low half of an address.
+  FirstRangeIndex wide_, narrow_;
 };
 
 }  // namespace tracewell::symbols

@@ -3,7 +3,6 @@
 // orders.
 #include "symbols/image_reader.h"
 
-#include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <libelf.h>
 
@@ -14,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "symbols/notes.h"
 
 namespace tracewell::symbols {
 namespace {
@@ -50,7 +49,7 @@ Status ImageReader::read() {
   TW_RETURN_IF_ERROR(read_segments());
   TW_RETURN_IF_ERROR(read_sections());
   merge_ranges();
-  read_build_id();
+  image_.facts_.build_id = gnu_build_id(elf_, bytes_);
   return {};
 }
 
@@ -191,12 +190,6 @@ void ImageReader::merge_ranges() {
     }
     out.push_back(range);
   }
-}
-
-void ImageReader::read_build_id() {
-  const void* id = nullptr;
-  const ssize_t size = dwelf_elf_gnu_build_id(elf_, &id);
-  if (size > 0) image_.facts_.build_id = to_hex({static_cast<const uint8_t*>(id), size_t(size)});
 }
 
 }  // namespace tracewell::symbols

@@ -29,7 +29,6 @@ class ImageReader {
   Status read_interpreter(uint64_t offset, uint64_t size);
   Status read_sections();
   void read_dynamic_flags(uint64_t offset, uint64_t size);
-  void read_build_id();
   void find_program_headers(uint64_t file_offset);
   void merge_ranges();
   /// Corrupt when it is not wholly inside the file.

@@ -27,7 +27,8 @@ void LineTable::run(uint32_t number, const RangeIndex& code, Work& work) {
   size_t rows = 0;           // in it
   uint64_t last = 0;
   bool begins = true;
-  while (work.take()) {
+  size_t before = 0;  // where the row begins that is under way
+  while (work.take(1 + (state.next - std::exchange(before, state.next)) / kRowWork)) {
     const Outcome outcome = program.step(state);
     if (outcome == Outcome::Over) return;
     if (begins && code.find(state.address)) part = Part{number, state};
@@ -41,7 +42,7 @@ void LineTable::run(uint32_t number, const RangeIndex& code, Work& work) {
       const size_t next = state.next;
       state = {};
       state.next = next;
-    } else if (part && ++rows > kRowsPerPart) {
+    } else if (part && (++rows > kRowsPerPart || state.next - part->state.next > kBytesPerPart)) {
       add_part(*part, state.address);
       part = Part{number, state};
       rows = 1;

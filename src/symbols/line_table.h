@@ -14,10 +14,13 @@ namespace tracewell::symbols {
 
 /// A program's table may have millions of rows, and few are ever asked for. So each line program is
 /// run once, and what is kept is where in it each stretch of kRowsPerPart rows begins, and in which
-/// state; a find() runs one stretch again.
+/// state; a find() runs one stretch again. A row may be preceded by much that changes nothing, so a
+/// stretch that has kBytesPerPart of a program is no longer than that and one more row.
 class LineTable {
  public:
   static constexpr size_t kRowsPerPart = 128;
+  static constexpr size_t kBytesPerPart = 4096;  // compilers write 3 to 5 for a row
+  static constexpr size_t kRowWork = 16;  // bytes of a program that are as much work as a row
   /// A row takes a byte at least, so 500 megabytes of them do not come to this.
   static constexpr uint64_t kWorkMax = uint64_t{1} << 30;
 
@@ -28,7 +31,8 @@ class LineTable {
 
   /// Programs that make no sense are left out, and so is what lies outside of `code`: lines of
   /// functions that the linker dropped claim to be at address 0 or so. A program, each of its names
-  /// and each of its rows takes from `work`; what is behind its end is left out.
+  /// and each of its rows takes from `work`, more if it is long; what is behind its end is left
+  /// out.
   void read(const LineSections& sections, const RangeIndex& code, Work& work);
   bool empty() const { return parts_.empty(); }
   std::optional<Found> find(uint64_t address) const;

@@ -77,7 +77,7 @@ void Names::read_all(const std::string& debug_directory, const Stop& stop) {
 
 /// Takes what is not there yet.
 void Names::read_from(Bytes bytes, const Stop& stop) {
-  const ElfFile file(bytes);
+  ElfFile file(bytes);
   if (!symbols_.whole()) {
     SymbolTable found;
     found.read(file);
@@ -87,15 +87,18 @@ void Names::read_from(Bytes bytes, const Stop& stop) {
   LineSections sections;
   sections.endian = file.endian();
   sections.address_bytes = file.address_bytes();
-  std::vector<uint8_t>* store = unfolded_;
+  std::shared_ptr<const void>* owner = unfolded_;
   for (const auto& [name, into] : {std::pair(".debug_line", &sections.line),
                                    std::pair(".debug_line_str", &sections.line_texts),
-                                   std::pair(".debug_str", &sections.texts)})
+                                   std::pair(".debug_str", &sections.texts)}) {
+    if (stop && stop()) return;
     if (const ElfFile::Section* section = file.find(name))
-      *into = file.contents(*section, *store++);
+      *into = file.contents(*section, *owner++);
+  }
   lines_ = {};
   Work work(LineTable::kWorkMax, stop);
   lines_.read(sections, code_of(file), work);
+  if (lines_.empty()) std::ranges::fill(unfolded_, nullptr);
 }
 
 void Names::read_pe(Bytes bytes, const Stop& stop) {

@@ -82,7 +82,7 @@ class Names {
   std::shared_ptr<const Image> image_;
   std::shared_ptr<const void> debug_file_;
   size_t debug_file_bytes_ = 0;
-  std::vector<uint8_t> unfolded_[3];  // sections that are compressed in their file
+  std::shared_ptr<const void> unfolded_[3];  // sections that are compressed in their file
   SymbolTable symbols_;
   ImportNames imports_;
   LineTable lines_;

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -80,6 +84,59 @@ TEST(ImageMap, BiasOf32BitFilesWraps) {
   EXPECT_EQ(map.images()[0].start(), 0x1000u);
   EXPECT_EQ(map.images()[0].at(0x8000200), 0x1200u);
   EXPECT_EQ(map.images()[0].link_address(0x1200), 0x8000200u);
+}
+
+TEST(ImageMap, TheFirstImageHasAnAddress) {
+  ImageMap map;
+  ASSERT_TRUE(map.add(image(pie(1)), 0x10000));  // up to 0x12010
+  ASSERT_TRUE(map.add(image(pie(2)), 0x11000));
+  ASSERT_TRUE(map.add(image(pie(3)), 0x10000));
+  EXPECT_EQ(map.find(0x12000), &map.images()[0]);
+  EXPECT_EQ(map.find(0x12010), &map.images()[1]);
+  EXPECT_EQ(map.find(0x1300f), &map.images()[1]);
+  EXPECT_EQ(map.find(0x13010), nullptr);
+}
+
+// Around the end of the address space, and beside those of 64 bits, which have an address more.
+TEST(ImageMap, SpansOf32BitFilesWrap) {
+  TestElf small = pie(1);
+  small.is_64 = false;
+  ImageMap map;
+  map.add_at_bias(image(small), 0xfffff000);
+  map.add_at_bias(image(pie(2)), 0x100000000);
+  EXPECT_EQ(map.find(0xffffefff), nullptr);
+  EXPECT_EQ(map.find(0xfffff000), &map.images()[0]);
+  EXPECT_EQ(map.find(0), &map.images()[0]);
+  EXPECT_EQ(map.find(0x100f), &map.images()[0]);
+  EXPECT_EQ(map.find(0x1010), nullptr);
+  EXPECT_EQ(map.find(0x10000100f), &map.images()[0]);
+  EXPECT_EQ(map.find(0x100001010), &map.images()[1]);
+  map.add_at_bias(image(pie(3)), 0xfffffffffffff000);
+  EXPECT_EQ(map.find(UINT64_MAX), &map.images()[0]) << "of which the low half is an address of it";
+  EXPECT_EQ(map.find(0x1010), nullptr);
+}
+
+TEST(FirstRangeIndex, AgreesWithAWalk) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    struct Range {
+      uint64_t first, last;
+    };
+    std::vector<Range> all;
+    FirstRangeIndex index;
+    const uint64_t base = round % 2 == 0 ? 0 : UINT64_MAX - 31;
+    for (size_t i = 0; i < random() % 12; ++i) {
+      const uint64_t one = base + random() % 32, other = base + random() % 32;
+      all.push_back({std::min(one, other), std::max(one, other)});
+      index.add(all.back().first, all.back().last, i);
+    }
+    for (uint64_t i = 0; i < 32; ++i) {
+      std::optional<size_t> expected;
+      for (size_t k = all.size(); k-- > 0;)
+        if (all[k].first <= base + i && base + i <= all[k].last) expected = k;
+      ASSERT_EQ(index.find(base + i), expected) << "round " << round << ", address " << i;
+    }
+  }
 }
 
 }  // namespace

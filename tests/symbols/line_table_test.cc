@@ -3,6 +3,7 @@
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <time.h>
 
 #include <initializer_list>
 #include <memory>
@@ -183,6 +184,50 @@ TEST(LineTable, LongSequences) {
   EXPECT_EQ(at(table, 0x2000 + 8000), "");
 }
 
+/// Opcodes that change nothing stand before each row.
+Unit with_idle_rows(int rows, size_t idle_bytes, int advance) {
+  Unit unit;
+  unit.set_address(0x2000);
+  for (int i = 0; i < rows; ++i) {
+    unit.code.insert(unit.code.end(), idle_bytes, 6);
+    unit.line(1);
+    unit.copy();
+    unit.advance(advance);
+  }
+  unit.advance(1);
+  unit.end();
+  return unit;
+}
+
+TEST(LineTable, LongRows) {
+  for (const size_t idle_bytes : {30u, 40u, 1000u, 4000u}) {
+    const auto bytes = with_idle_rows(300, idle_bytes, 2).build();
+    const LineTable table = read(bytes);
+    EXPECT_EQ(at(table, 0x1fff), "");
+    for (uint64_t i = 0; i < 600; ++i)
+      ASSERT_EQ(at(table, 0x2000 + i), fmt::format("a.c:{}", 2 + i / 2)) << idle_bytes;
+    EXPECT_EQ(at(table, 0x2000 + 601), "");
+  }
+}
+
+uint64_t cpu_nanoseconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Half a megabyte before the last row of a stretch: it would be run for each address again.
+TEST(LineTable, ALookUpRunsLittleOfAProgram) {
+  constexpr int kLookUps = 200;
+  const auto bytes = with_idle_rows(127, 4080, 0).build();
+  const uint64_t begin = cpu_nanoseconds();
+  const LineTable table = read(bytes);
+  const uint64_t has_read = cpu_nanoseconds();
+  for (int i = 0; i < kLookUps; ++i) ASSERT_EQ(at(table, 0x2000), "a.c:128");
+  const uint64_t of_look_ups = cpu_nanoseconds() - has_read;
+  EXPECT_LT(of_look_ups, (has_read - begin) * kLookUps / 4);
+}
+
 // The linker leaves lines of functions that it dropped, at address 0 or 1.
 TEST(LineTable, OnlyWhereCodeIs) {
   Unit unit;
@@ -309,6 +354,17 @@ TEST(LineTable, WhatIsReadIsCountedAndBounded) {
   EXPECT_GE(short_names, kRows + kNames);
   EXPECT_LE(short_names, kRows + kNames + 10);
   EXPECT_GE(long_names, short_names + kNames * kLong / 20);
+}
+
+TEST(LineTable, BytesOfRowsAreCounted) {
+  const auto bytes = with_idle_rows(100, 4000, 1).build();
+  LineSections sections;
+  sections.line = bytes;
+  Work work(LineTable::kWorkMax);
+  LineTable table;
+  table.read(sections, code(), work);
+  EXPECT_GE(work.done(), bytes.size() / 20);
+  EXPECT_LE(work.done(), bytes.size() / 10);
 }
 
 /// Units of four bytes, which are nothing.

@@ -24,16 +24,16 @@ TEST(VariableSizes, AgreeWithTheSymbolTable) {
   for (const std::string program : {"daily", "debuggee", "hammer", "families"}) {
     const auto image = Image::open(std::string(TRACEWELL_INFERIORS_DIR) + "/" + program);
     ASSERT_TRUE(image.ok());
-    const ElfFile file((*image)->file());
-    std::vector<uint8_t> stores[3];
-    const auto contents = [&](std::string_view name, std::vector<uint8_t>& store) {
+    ElfFile file((*image)->file());
+    std::shared_ptr<const void> owners[3];
+    const auto contents = [&](std::string_view name, std::shared_ptr<const void>& owner) {
       const ElfFile::Section* const section = file.find(name);
-      return section == nullptr ? Bytes() : file.contents(*section, store);
+      return section == nullptr ? Bytes() : file.contents(*section, owner);
     };
     Work work(kVariableWorkMax);
-    const auto sizes = variable_sizes({contents(".debug_info", stores[0]),
-                                       contents(".debug_abbrev", stores[1]),
-                                       contents(".debug_addr", stores[2]), Endian::Little}, work);
+    const auto sizes = variable_sizes({contents(".debug_info", owners[0]),
+                                       contents(".debug_abbrev", owners[1]),
+                                       contents(".debug_addr", owners[2]), Endian::Little}, work);
     std::map<uint64_t, uint64_t> stated;
     const ElfFile::Section* const table = file.find(SHT_SYMTAB);
     ASSERT_NE(table, nullptr);

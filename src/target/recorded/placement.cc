@@ -3,6 +3,9 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +21,11 @@ namespace {
 using symbols::Image;
 
 constexpr uint64_t kPageBytes = 4096;
+
+// Of what the trace names. Programs have some hundred libraries, seldom a thousand; and the names
+// of an image take a multiple of what its file has.
+constexpr size_t kFoundFilesMax = 1024, kFoundPlacesMax = 4096;
+constexpr uint64_t kFoundBytesMax = uint64_t{4} << 30;
 
 /// Windows separates by backslashes, which are ordinary characters here.
 std::string_view file_name(std::string_view path, bool windows) {
@@ -61,47 +69,113 @@ std::string absolute_name(const std::string& path) {
   return here ? *here + "/" + path : path;
 }
 
-Status place_named(const Catalog& catalog, const symbols::ImageSpec& spec, ImagePlacement& out) {
+class Placer {
+ public:
+  Placer(const Catalog& catalog, ImagePlacement& out) : catalog_(catalog), out_(out) {}
+
+  Status place_named(const symbols::ImageSpec& spec);
+  void place_modules();
+
+ private:
+  void place_module(const Module& module);
+  std::shared_ptr<const Image> open_module(const Module& module);
+  Result<std::shared_ptr<const Image>> found_image(std::shared_ptr<InputFile> file,
+                                                   const std::string& path);
+  void remember_last();
+
+  const Catalog& catalog_;
+  ImagePlacement& out_;
+  std::set<std::pair<std::string, uint64_t>> placed_;  // build-ids and paths, each with its bias
+  // By device and inode: a trace may name one file again and again, and in many spellings.
+  std::map<std::pair<uint64_t, uint64_t>, Result<std::shared_ptr<const Image>>> found_;
+  uint64_t found_bytes_ = 0;
+  size_t found_places_ = 0, left_out_ = 0;
+};
+
+void Placer::remember_last() {
+  const symbols::MappedImage& last = out_.images.images().back();
+  placed_.emplace(last.image->facts().build_id, last.bias);
+  placed_.emplace(last.image->path(), last.bias);
+}
+
+Status Placer::place_named(const symbols::ImageSpec& spec) {
   TW_ASSIGN_OR_RETURN(auto file, InputFile::open(spec.path));
   TW_ASSIGN_OR_RETURN(auto image, Image::of(std::move(file), absolute_name(spec.path)));
   if (!spec.base && image->facts().relocatable) {
-    if (const auto bias = recorded_bias(catalog, *image)) {
-      out.images.add_at_bias(std::move(image), *bias);
+    if (const auto bias = recorded_bias(catalog_, *image)) {
+      out_.images.add_at_bias(std::move(image), *bias);
+      remember_last();
       return {};
     }
-    out.notes.push_back(fmt::format(
+    out_.notes.push_back(fmt::format(
         "{} could have been anywhere, and the trace does not say where; its symbols stay at the "
         "file's own addresses. {}@BASE gives its load address.",
         printable(spec.path), printable(spec.path)));
   }
-  return out.images.add(std::move(image), spec.base);
+  TW_RETURN_IF_ERROR(out_.images.add(std::move(image), spec.base));
+  remember_last();
+  return {};
+}
+
+/// nullptr = there is no more room for it.
+Result<std::shared_ptr<const Image>> Placer::found_image(std::shared_ptr<InputFile> file,
+                                                         const std::string& path) {
+  const std::pair key(file->facts().device, file->facts().inode);
+  const auto known = found_.find(key);
+  if (known != found_.end()) return known->second;
+  const uint64_t size = file->bytes().size();
+  if (found_.size() >= kFoundFilesMax || size > kFoundBytesMax - found_bytes_)
+    return std::shared_ptr<const Image>();
+  found_bytes_ += size;
+  return found_.emplace(key, Image::of(std::move(file), path)).first->second;
 }
 
 /// nullptr = nothing to do or not usable; a note then says why.
-std::shared_ptr<const Image> open_module(const Module& module, ImagePlacement& out) {
+std::shared_ptr<const Image> Placer::open_module(const Module& module) {
   auto refuse = [&](std::string_view why) {
-    out.notes.push_back(
+    out_.notes.push_back(
         fmt::format("{} of the trace is not used: {}.", printable(module.path), why));
     return nullptr;
   };
   if (module.build_id.empty()) return refuse("it has no recorded build-id to compare");
-  auto image = Image::open_found(module.path);
-  if (!image && image.error().code == Errc::NotFound) return refuse("no such file here");
+  auto file = InputFile::open_found(module.path);
+  if (!file && file.error().code == Errc::NotFound) return refuse("no such file here");
+  if (!file) return refuse(printable(file.error().text()));
+  auto image = found_image(*std::move(file), module.path);
   if (!image) return refuse(printable(image.error().text()));
+  if (*image == nullptr) {
+    ++left_out_;
+    return nullptr;
+  }
   if ((*image)->facts().build_id != module.build_id) return refuse("the file here is another");
   return *image;
 }
 
-void place_module(const Module& module, ImagePlacement& out) {
+void Placer::place_module(const Module& module) {
   // The vdso has no file, and what the user named is there already.
   if (!module.path.starts_with('/')) return;
-  for (const symbols::MappedImage& mapped : out.images.images()) {
-    const symbols::Image& image = *mapped.image;
-    const bool same =
-        image.facts().build_id == module.build_id || image.path() == module.path;
-    if (same && mapped.bias == module.bias) return;
+  if (placed_.contains({module.build_id, module.bias}) ||
+      placed_.contains({module.path, module.bias}))
+    return;
+  if (found_places_ >= kFoundPlacesMax) {
+    ++left_out_;
+    return;
   }
-  if (auto image = open_module(module, out)) out.images.add_at_bias(std::move(image), module.bias);
+  auto image = open_module(module);
+  if (image == nullptr) return;
+  out_.images.add_at_bias(std::move(image), module.bias);
+  remember_last();
+  ++found_places_;
+}
+
+void Placer::place_modules() {
+  for (const Module& module : catalog_.modules) place_module(module);
+  if (left_out_ != 0)
+    out_.notes.push_back(fmt::format(
+        "{} of the trace's modules {} not used: no more than {} files, of {} GiB together and at "
+        "{} places, are opened for a trace. --image FILE@BASE names the ones that matter.",
+        left_out_, left_out_ == 1 ? "is" : "are", kFoundFilesMax, kFoundBytesMax >> 30,
+        kFoundPlacesMax));
 }
 
 /// Catches the usual mistake: a base that is not the recorded one.
@@ -120,10 +194,9 @@ void note_if_no_tracepoint_is_covered(const Catalog& catalog, ImagePlacement& ou
 Result<ImagePlacement> place_images(const Catalog& catalog,
                                     std::span<const symbols::ImageSpec> named, bool from_trace) {
   ImagePlacement out;
-  for (const symbols::ImageSpec& spec : named)
-    TW_RETURN_IF_ERROR(place_named(catalog, spec, out));
-  if (from_trace)
-    for (const Module& module : catalog.modules) place_module(module, out);
+  Placer placer(catalog, out);
+  for (const symbols::ImageSpec& spec : named) TW_RETURN_IF_ERROR(placer.place_named(spec));
+  if (from_trace) placer.place_modules();
   note_if_no_tracepoint_is_covered(catalog, out);
   return out;
 }
