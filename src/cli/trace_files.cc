@@ -152,6 +152,19 @@ std::function<void(size_t, size_t)> tells_cut_searches() {
   };
 }
 
+/// Says the first time that names were not searched to their end because of all those before.
+std::function<void(size_t, size_t)> tells_spent_searches() {
+  return [told = false](size_t bytes, size_t searched) mutable {
+    if (std::exchange(told, true)) return;
+    fmt::print(stderr,
+               "tracewell: --where: the names of addresses are so long, and a pattern is so large, "
+               "that searches took more work than so short a trace has for them; of a name of {} "
+               "bytes the first {} are searched, and so of others from here on; a smaller pattern "
+               "finds more\n",
+               bytes, searched);
+  };
+}
+
 /// The folder was named; what is in it is found.
 Result<std::shared_ptr<InputFile>> metadata_in(const std::string& path) {
   TW_ASSIGN_OR_RETURN(const Folder folder, Folder::named(path));
@@ -227,7 +240,7 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
     TW_ASSIGN_OR_RETURN(wanted.where,
                         filter::Expression::parse(selection.where, source->catalog(),
                                                   std::move(words)));
-    wanted.where->watch({wanted.stop, tells_cut_searches()});
+    wanted.where->watch({wanted.stop, tells_cut_searches(), tells_spent_searches()});
     selection.asked->numbers = wanted.where->spelled_numbers();
     if (wanted.where->names_modules())
       for (const Module& one : source->catalog().modules)

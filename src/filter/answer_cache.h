@@ -1,5 +1,5 @@
-// Answers that depend on an instruction alone: a trace of a hundred million steps has some thousand
-// different ones.
+// Answers that depend on an instruction alone, or on its address: a trace of a hundred million
+// steps has some thousand different ones.
 #pragma once
 
 #include <array>

@@ -44,6 +44,19 @@ bool Expression::names_modules() const {
   });
 }
 
+bool Expression::is_mnemonic(const Operand& one) {
+  return one.kind == Operand::Kind::Field && one.field == Field::Mnemonic;
+}
+
+bool Expression::is_disassembly(const Operand& one) {
+  return one.kind == Operand::Kind::Field && one.field == Field::Disassembly;
+}
+
+bool Expression::is_address_word(const Operand& one) {
+  return one.kind == Operand::Kind::Field &&
+         (one.field == Field::Module || one.field == Field::Symbol);
+}
+
 bool Expression::holds_text(const Operand& one) {
   if (one.kind == Operand::Kind::Text) return true;
   if (one.kind != Operand::Kind::Field) return false;
@@ -84,7 +97,9 @@ bool Expression::holds(uint32_t node, const Asked& asked) const {
     case Op::Not:
       return !holds(one.left, asked);
     default:
-      return one.by_instruction ? remembered(node, asked) : comparison_holds(one, asked);
+      return one.by_instruction ? remembered(node, asked)
+             : one.by_address   ? remembered_at(node, asked)
+                                : comparison_holds(one, asked);
   }
 }
 
@@ -100,10 +115,14 @@ void Expression::classify(Node& node) const {
     using Kind = Operand::Kind;
     node.by_place |= is_disassembly(one);
     node.by_instruction |= is_disassembly(one) || is_mnemonic(one);
+    node.by_address |= is_address_word(one);
     constant &= one.kind == Kind::Number || one.kind == Kind::Text || one.kind == Kind::Range ||
-                one.kind == Kind::Pattern || is_disassembly(one) || is_mnemonic(one);
+                one.kind == Kind::Pattern || is_disassembly(one) || is_mnemonic(one) ||
+                is_address_word(one);
   }
-  node.by_instruction &= constant;
+  const bool both = node.by_instruction && node.by_address;
+  node.by_instruction &= constant && !both;
+  node.by_address &= constant && !both;
 }
 
 bool Expression::remembered(uint32_t question, const Asked& asked) const {
@@ -120,6 +139,20 @@ bool Expression::remembered(uint32_t question, const Asked& asked) const {
     key = AnswerCache::key(2 * question + 1, step->opcode, step->pc);
     answer = answers_.find(key);
   }
+  if (answer == Answer::Unknown)
+    answers_.put(key, answer = comparison_holds(node, asked) ? Answer::Yes : Answer::No);
+  return answer == Answer::Yes;
+}
+
+bool Expression::remembered_at(uint32_t question, const Asked& asked) const {
+  using Answer = AnswerCache::Answer;
+  const Node& node = nodes_[question];
+  const auto* step = std::get_if<Step>(&asked.event.body);
+  const auto* frame = std::get_if<Frame>(&asked.event.body);
+  if (!step && !(frame && frame->pc)) return comparison_holds(node, asked);
+  budget_.asked();
+  const AnswerCache::Key key = AnswerCache::key(2 * question, {}, step ? step->pc : *frame->pc);
+  Answer answer = answers_.find(key);
   if (answer == Answer::Unknown)
     answers_.put(key, answer = comparison_holds(node, asked) ? Answer::Yes : Answer::No);
   return answer == Answer::Yes;
@@ -191,7 +224,8 @@ bool Expression::compares(const Node& node, const Asked& asked) const {
            !compares({Op::Equal, node.left, node.right}, asked);
   return any(operands_[node.left], asked, [&](const Value& left) {
     if (node.op == Op::Like)
-      return left.there && left.is_text && is_found(*right.pattern, left.text);
+      return left.there && left.is_text &&
+             is_found(*right.pattern, left.text, is_address_word(operands_[node.left]));
     if (node.op == Op::In)
       return left.there && !left.is_text && !left.negative && left.number >= right.number &&
              left.number <= right.last;
@@ -290,11 +324,13 @@ Expression::Value Expression::register_value(const Operand& operand, const Asked
   return {true, false, false, number, {}};
 }
 
-bool Expression::is_found(const Pattern& pattern, std::string_view text) const {
+bool Expression::is_found(const Pattern& pattern, std::string_view text, bool of_address) const {
   if (watch_.stop && watch_.stop()) return false;
-  const size_t most = pattern.searched_max();
-  if (text.size() > most && watch_.cut) watch_.cut(text.size(), most);
-  return pattern.found_in(text);
+  const size_t most = std::min(text.size(), pattern.searched_max());
+  if (most < text.size() && watch_.cut) watch_.cut(text.size(), most);
+  const size_t searched = of_address ? budget_.take(most, pattern.states()) : most;
+  if (searched < most && watch_.spent) watch_.spent(text.size(), searched);
+  return pattern.found_in(text, searched);
 }
 
 bool Expression::compare(Op op, const Value& left, const Value& right) const {

@@ -33,6 +33,7 @@
 #include "base/result.h"
 #include "filter/answer_cache.h"
 #include "filter/pattern.h"
+#include "filter/search_budget.h"
 #include "machine/control_flow.h"
 #include "model/catalog.h"
 #include "model/event.h"
@@ -44,12 +45,14 @@ struct AddressWords {
   std::function<std::string(uint64_t)> module, symbol;
 };
 
-/// For whoever waits for answers. Both may be empty.
+/// For whoever waits for answers. All may be empty.
 struct SearchWatch {
   /// Asked before each search: true = nobody waits any more. Answers then mean nothing.
   std::function<bool()> stop;
   /// Of a text of `bytes` only the first `searched` were searched.
   std::function<void(size_t bytes, size_t searched)> cut;
+  /// The same, of what an address is called: these searches have a budget together.
+  std::function<void(size_t bytes, size_t searched)> spent;
 };
 
 /// Used by one thread at a time.
@@ -136,6 +139,7 @@ class Expression {
     uint32_t left = 0, right = 0;  // nodes for Or, And, Not; else operands
     bool by_instruction = false;   // no other word than mnemonic and disassembly is in it
     bool by_place = false;         // nor does that tell without the address
+    bool by_address = false;       // no other word than module and symbol is in it
   };
   /// What an operand has come to.
   struct Value {
@@ -150,20 +154,19 @@ class Expression {
     const Event& event;
     const RegisterState* before = nullptr;
   };
-  static bool is_mnemonic(const Operand& one) {
-    return one.kind == Operand::Kind::Field && one.field == Field::Mnemonic;
-  }
+  static bool is_mnemonic(const Operand& one);
   static bool holds_text(const Operand& one);
-  static bool is_disassembly(const Operand& one) {
-    return one.kind == Operand::Kind::Field && one.field == Field::Disassembly;
-  }
-  /// Sets by_instruction and by_place.
+  static bool is_disassembly(const Operand& one);
+  static bool is_address_word(const Operand& one);
+  /// Sets by_instruction, by_place and by_address.
   void classify(Node& node) const;
   std::optional<std::vector<Places>> places_of(uint32_t node) const;
   bool holds(uint32_t node, const Asked& asked) const;
   bool comparison_holds(const Node& node, const Asked& asked) const;
   /// The same, asked once of each instruction. `question`: the number of the node.
   bool remembered(uint32_t question, const Asked& asked) const;
+  /// The same, asked once of each address.
+  bool remembered_at(uint32_t question, const Asked& asked) const;
   bool exists(const Operand& operand, const Asked& asked) const;
   bool compares(const Node& node, const Asked& asked) const;
   /// Until `holds(value)` is true of one.
@@ -173,7 +176,7 @@ class Expression {
   Value field_value(Field field, const Event& event) const;
   Value place_value(Field field, const Event& event) const;
   bool compare(Op op, const Value& left, const Value& right) const;
-  bool is_found(const Pattern& pattern, std::string_view text) const;
+  bool is_found(const Pattern& pattern, std::string_view text, bool of_address) const;
 
   std::vector<Node> nodes_;
   std::vector<Operand> operands_;
@@ -186,6 +189,7 @@ class Expression {
   std::shared_ptr<const machine::FlowDecoder> decoder_;
   mutable AnswerCache answers_;
   mutable uint64_t decoded_ = 0;
+  mutable SearchBudget budget_;
 };
 
 }  // namespace tracewell::filter

@@ -101,12 +101,14 @@ bool Pattern::found_in_letters(std::string_view text, size_t end) const {
   return compiled_->engine.Match(text, 0, end, RE2::UNANCHORED, nullptr, 0);
 }
 
-size_t Pattern::searched_max() const {
-  return kSearchMax / static_cast<size_t>(std::max(compiled_->engine.ProgramSize(), 1));
+size_t Pattern::states() const {
+  return static_cast<size_t>(std::max(compiled_->engine.ProgramSize(), 1));
 }
 
-bool Pattern::found_in(std::string_view text) const {
-  const size_t end = std::min(text.size(), searched_max());
+size_t Pattern::searched_max() const { return kSearchMax / states(); }
+
+bool Pattern::found_in(std::string_view text, size_t most) const {
+  const size_t end = std::min({text.size(), searched_max(), most});
   text = text.substr(0, end + 1);
   const bool plain =
       std::ranges::all_of(text, [](char c) { return static_cast<uint8_t>(c) < 0x80; });

@@ -46,10 +46,17 @@ class Splitter {
   }
   std::vector<Field> take() {
     flush();
-    std::map<std::string, unsigned> seen;
+    // All names that the template has count as taken, also those of later fields. A taken name
+    // stops one counter once, so that the whole is linear.
+    std::map<std::string, unsigned> numbers;  // the last one that was given to each name
+    for (const Field& field : fields_) numbers.try_emplace(field.name, 0);
     for (Field& field : fields_) {
-      const unsigned count = ++seen[field.name];
-      if (count > 1) field.name += fmt::format("_{}", count);
+      unsigned& number = numbers[field.name];
+      if (++number == 1) continue;
+      std::string name = fmt::format("{}_{}", field.name, number);
+      while (!numbers.try_emplace(name, 0).second)
+        name = fmt::format("{}_{}", field.name, ++number);
+      field.name = std::move(name);
     }
     return std::move(fields_);
   }
