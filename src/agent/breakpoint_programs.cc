@@ -38,6 +38,13 @@ uint64_t program_bytes(const BreakpointPrograms::Program& program) {
   return bytes;
 }
 
+Error too_many() {
+  return {Errc::Limit,
+          fmt::format("there are {} breakpoints with conditions or commands already",
+                      BreakpointPrograms::kEntriesMax),
+          {}};
+}
+
 }  // namespace
 
 /// What an expression may do here; see ax/interpret.h. There is no frame to record into.
@@ -144,9 +151,14 @@ Status BreakpointPrograms::set(target::Pid pid, Kind kind, uint64_t address, Pro
     TW_RETURN_IF_ERROR(check(code, ax::Purpose::Condition));
   for (const Code& code : program.commands) TW_RETURN_IF_ERROR(check(code, ax::Purpose::Action));
   const auto old = entries_.find({pid, kind, address});
-  const uint64_t before = old != entries_.end() ? program_bytes(old->second.program) : 0;
+  // A debugger sends the same again for each process that it learns of.
+  if (old != entries_.end() && *old->second.program == program) {
+    old->second.complained = false;
+    return {};
+  }
+  const uint64_t others = old != entries_.end() ? bytes_without(old->second) : bytes_;
   const uint64_t now = program_bytes(program);
-  if (now > before && bytes_ - before + now > kBytesMax)
+  if (others + now > kBytesMax)
     return Error{Errc::Limit,
                  fmt::format("conditions and commands of breakpoints are kept up to {} MiB, all "
                              "together",
@@ -156,44 +168,51 @@ Status BreakpointPrograms::set(target::Pid pid, Kind kind, uint64_t address, Pro
     remove(pid, kind, address);
     return {};
   }
-  bytes_ += now - before;
-  entries_[{pid, kind, address}] = {std::move(program), false};
+  if (old == entries_.end() && entries_.size() >= kEntriesMax) return too_many();
+  bytes_ = others + now;
+  entries_[{pid, kind, address}] = {std::make_shared<const Program>(std::move(program)), false};
   return {};
+}
+
+/// What is left of the bytes when it goes: another process may have the same program.
+uint64_t BreakpointPrograms::bytes_without(const Entry& entry) const {
+  return entry.program.use_count() > 1 ? bytes_ : bytes_ - program_bytes(*entry.program);
 }
 
 void BreakpointPrograms::remove(target::Pid pid, Kind kind, uint64_t address) {
   const auto found = entries_.find({pid, kind, address});
   if (found == entries_.end()) return;
-  bytes_ -= program_bytes(found->second.program);
+  bytes_ = bytes_without(found->second);
   entries_.erase(found);
 }
 
 void BreakpointPrograms::forget(target::Pid pid) {
   std::erase_if(entries_, [&](const auto& entry) {
     const bool gone = std::get<0>(entry.first) == pid;
-    if (gone) bytes_ -= program_bytes(entry.second.program);
+    if (gone) bytes_ = bytes_without(entry.second);
     return gone;
   });
 }
 
-void BreakpointPrograms::copy(target::Pid parent, target::Pid child) {
+Status BreakpointPrograms::copy(target::Pid parent, target::Pid child) {
   std::map<Key, Entry> copies;
   for (const auto& [key, entry] : entries_)
     if (std::get<0>(key) == parent && std::get<1>(key) == Kind::Software)
       copies[{child, std::get<1>(key), std::get<2>(key)}] = entry;
-  for (auto& [key, entry] : copies)
-    if (entries_.try_emplace(key, entry).second) bytes_ += program_bytes(entry.program);
+  if (entries_.size() + copies.size() > kEntriesMax) return too_many();
+  entries_.merge(copies);
+  return {};
 }
 
 bool BreakpointPrograms::persists(target::Pid pid, Kind kind, uint64_t address) const {
   const auto found = entries_.find({pid, kind, address});
-  return found != entries_.end() && found->second.program.persist &&
-         !found->second.program.commands.empty();
+  return found != entries_.end() && found->second.program->persist &&
+         !found->second.program->commands.empty();
 }
 
 bool BreakpointPrograms::any_persists() const {
   return std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) {
-    return entry.second.program.persist && !entry.second.program.commands.empty();
+    return entry.second.program->persist && !entry.second.program->commands.empty();
   });
 }
 
@@ -206,13 +225,13 @@ bool BreakpointPrograms::tell(target::HitContext& hit, Kind kind) {
   if (found == entries_.end()) return attended_;
   Entry& entry = found->second;
   if (!holds(entry, hit)) return false;
-  if (entry.program.commands.empty()) return attended_;
+  if (entry.program->commands.empty()) return attended_;
   run_commands(entry, hit);
   return false;
 }
 
 bool BreakpointPrograms::holds(const Entry& entry, target::HitContext& hit) {
-  for (const Code& code : entry.program.conditions) {
+  for (const Code& code : entry.program->conditions) {
     Host host(*this, hit);
     const ax::Outcome outcome = ax::run(code, host);
     if (!outcome.ok())
@@ -220,12 +239,12 @@ bool BreakpointPrograms::holds(const Entry& entry, target::HitContext& hit) {
                       host.trouble(outcome)));
     if (!outcome.ok() || (outcome.has_value && outcome.value != 0)) return true;
   }
-  return entry.program.conditions.empty();
+  return entry.program->conditions.empty();
 }
 
 /// After a fault the other commands are still run.
 void BreakpointPrograms::run_commands(Entry& entry, target::HitContext& hit) {
-  for (const Code& code : entry.program.commands) {
+  for (const Code& code : entry.program->commands) {
     Host host(*this, hit);
     const ax::Outcome outcome = ax::run(code, host);
     const std::string trouble = host.trouble(outcome);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -24,14 +25,17 @@ namespace tracewell::agent {
 /// Outlives the session that filled it: commands may persist while no debugger is there.
 class BreakpointPrograms final : public target::BreakpointFilter {
  public:
-  /// Conditions and commands of all breakpoints.
+  /// Conditions and commands of all breakpoints; those that a fork's child has, too, count once.
   static constexpr uint64_t kBytesMax = 16 << 20;
+  /// Breakpoints that have any.
+  static constexpr size_t kEntriesMax = 65536;
   using Code = std::vector<uint8_t>;
   using Kind = target::Breakpoints::Kind;
   struct Program {
     std::vector<Code> conditions;
     std::vector<Code> commands;
     bool persist = false;  // the commands are for the time without a debugger, too
+    bool operator==(const Program&) const = default;
   };
 
   /// Becomes the filter of the target's breakpoints, which it must have. `trace` has the trace
@@ -53,8 +57,8 @@ class BreakpointPrograms final : public target::BreakpointFilter {
   Status set(target::Pid pid, Kind kind, uint64_t address, Program program);
   void remove(target::Pid pid, Kind kind, uint64_t address);
   void forget(target::Pid pid);
-  /// A fork's child has its parent's breakpoints.
-  void copy(target::Pid parent, target::Pid child);
+  /// A fork's child has its parent's breakpoints. Limit: they would be too many, and it has none.
+  Status copy(target::Pid parent, target::Pid child);
   bool persists(target::Pid pid, Kind kind, uint64_t address) const;
   bool any_persists() const;
 
@@ -66,9 +70,10 @@ class BreakpointPrograms final : public target::BreakpointFilter {
   class Host;
   using Key = std::tuple<target::Pid, Kind, uint64_t>;
   struct Entry {
-    Program program;
+    std::shared_ptr<const Program> program;
     bool complained = false;  // of its commands; once is enough
   };
+  uint64_t bytes_without(const Entry& entry) const;
   bool holds(const Entry& entry, target::HitContext& hit);
   void run_commands(Entry& entry, target::HitContext& hit);
   void say(std::string_view line) const;

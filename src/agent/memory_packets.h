@@ -22,6 +22,9 @@ std::optional<MemoryRange> parse_range(std::string_view text, char separator = '
 std::optional<std::vector<uint8_t>> read_memory(const Session& session, uint64_t address,
                                                 size_t size);
 
+/// What is read at once of a range that may be as long as the address space.
+constexpr uint64_t kWindowBytes = 1 << 20;
+
 /// The whole packet's work once it is parsed. Nothing is written while a frame is selected.
 void write_memory(Session& session, uint64_t address, Bytes bytes, Reply& reply);
 

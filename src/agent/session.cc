@@ -13,9 +13,12 @@ Session::Session(target::Target& the_target, Trace* the_trace, SessionOptions th
     : target(the_target),
       trace(the_trace),
       options(std::move(the_options)),
-      decoder_(rsp::Sender::Client, kPacketBytesMax) {
-  decoder_.tell_junk(options.refuse_junk);
-  in_doubt_ = decoder_.in_doubt();
+      inbox_(kPacketBytesMax, options.look_up, [this] {
+        target::ProcessFacts* const facts = target.facts();
+        return facts != nullptr && facts->gives_up();
+      }) {
+  inbox_.decoder.tell_junk(options.refuse_junk);
+  in_doubt_ = inbox_.decoder.in_doubt();
   if (!in_doubt_) begin();
 }
 
@@ -53,13 +56,13 @@ Session::~Session() {
 }
 
 void Session::feed(Bytes bytes) {
-  decoder_.feed(bytes);
+  inbox_.feed(bytes);
   (void)proceed();
 }
 
 bool Session::proceed() {
   while (!finished_ && output_.size() < kOutputBytesMax) {
-    auto item = decoder_.next();
+    auto item = inbox_.next();
     if (!item) break;
     on_item(*item);
   }
@@ -67,7 +70,7 @@ bool Session::proceed() {
 }
 
 void Session::on_item(const rsp::Item& item) {
-  if (in_doubt_ && !decoder_.in_doubt()) end_doubt();
+  if (in_doubt_ && !inbox_.decoder.in_doubt()) end_doubt();
   if (finished_) return;
   switch (item.kind) {
     case rsp::Item::Kind::Packet:
@@ -142,7 +145,7 @@ void Session::handle(std::string_view packet) {
   if (!reply.silent()) send(reply.str());
   if (no_ack_next_) {
     no_ack_ = true;
-    decoder_.set_no_ack(true);
+    inbox_.decoder.set_no_ack(true);
   }
 }
 

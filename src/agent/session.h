@@ -19,13 +19,13 @@
 #include <vector>
 
 #include "agent/client_features.h"
+#include "agent/inbox.h"
 #include "agent/non_stop.h"
 #include "agent/reply.h"
 #include "agent/session_options.h"
 #include "agent/trace.h"
 #include "base/bytes.h"
 #include "rsp/breakpoint.h"
-#include "rsp/framing.h"
 #include "rsp/thread_id.h"
 #include "target/target.h"
 
@@ -138,6 +138,7 @@ class Session {
   /// Are there breakpoint commands that shall?
   bool commands_alone() const;
   std::string stop_reply(const target::StopEvent& event);
+  Status go_on(uint64_t bytes) { return inbox_.go_on(bytes); }  // see there
   /// Inserts or removes, and remembers what is to be removed should the debugger vanish.
   Status set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request);
   void forget_breakpoints(target::Pid pid);
@@ -180,7 +181,7 @@ class Session {
   void remove_breakpoints();
   void inherit_breakpoints(const target::StopEvent& event);
 
-  rsp::Decoder decoder_;
+  Inbox inbox_;
   std::deque<std::string> waiting_;
   std::string output_;
   std::string last_frame_;  // for a Nak
@@ -188,8 +189,7 @@ class Session {
   std::set<Inserted> inserted_;
   mutable std::optional<std::vector<target::ThreadInfo>> threads_;
   bool no_ack_ = false, no_ack_next_ = false;
-  bool in_doubt_ = false;
-  bool asked_to_stop_ = false;  // in doubt
+  bool in_doubt_ = false, asked_to_stop_ = false;  // the latter in doubt
   bool running_ = false, finished_ = false, broken_ = false, server_exit_ = false;
   bool told_end_ = false;  // of the recording, and nothing has moved since
 };

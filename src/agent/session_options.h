@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct SessionOptions {
   std::function<void(bool received, std::string_view packet)> log_packet;
   /// QTSave: writes the trace to a file of that name, or says why not; may be empty.
   std::function<Status(std::string_view name)> save;
+  /// For a packet that takes long to answer: what the debugger has sent since, or nothing of it
+  /// where `more` is false. nullopt: it is gone, or the server is to end. May be empty.
+  std::function<std::optional<std::string>(bool more)> look_up;
   /// Takes what breakpoint commands print; may be empty.
   std::function<void(std::string_view text)> print;
   /// Conditions and commands of breakpoints; made by the first session, to be handed to the next

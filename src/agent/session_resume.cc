@@ -11,6 +11,23 @@ namespace tracewell::agent {
 
 using target::StopEvent;
 
+namespace {
+
+bool is_unknown(const StopEvent& event, const ClientFeatures& client) {
+  using Kind = StopEvent::Kind;
+  return (event.kind == Kind::Fork && !client.fork_events) ||
+         (event.kind == Kind::Vfork && !client.vfork_events) ||
+         (event.kind == Kind::VforkDone && !client.vfork_events) ||
+         (event.kind == Kind::Exec && !client.exec_events);
+}
+
+Error too_many_breakpoints() {
+  return {Errc::Limit, fmt::format("there are {} breakpoints already", Session::kBreakpointsMax),
+          {}};
+}
+
+}  // namespace
+
 Status Session::resume(std::vector<target::ResumeAction> actions) {
   if (selected_frame)
     return Error{Errc::InvalidArgument, "a trace frame is selected; leave it first", {}};
@@ -100,7 +117,7 @@ void Session::on_event(const StopEvent& told) {
   const bool gone = event.kind == StopEvent::Kind::Exited ||
                     event.kind == StopEvent::Kind::Signalled || event.kind == StopEvent::Kind::Exec;
   if (gone) forget_breakpoints(event.pid);
-  if (event.child_pid != 0) inherit_breakpoints(event);
+  if (event.child_pid != 0 && !is_unknown(event, client)) inherit_breakpoints(event);
   if (absorb(event)) return;
   if (non_stop.on) return on_event_alone(event);
   last_stop = event;
@@ -113,12 +130,7 @@ void Session::on_event(const StopEvent& told) {
 /// Forks, and programs that replace themselves, are not told to a client that does not know of
 /// them: it sees the parent run on, and the child is let go.
 bool Session::absorb(const StopEvent& event) {
-  using Kind = StopEvent::Kind;
-  const bool unknown = (event.kind == Kind::Fork && !client.fork_events) ||
-                       (event.kind == Kind::Vfork && !client.vfork_events) ||
-                       (event.kind == Kind::VforkDone && !client.vfork_events) ||
-                       (event.kind == Kind::Exec && !client.exec_events);
-  if (!unknown) return false;
+  if (!is_unknown(event, client)) return false;
   if (event.child_pid != 0)
     if (auto* processes = target.process_control()) (void)processes->detach(event.child_pid);
   if (event.child_pid != 0) forget_breakpoints(event.child_pid);
@@ -186,7 +198,7 @@ Status Session::set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& re
     return breakpoints->remove(key.pid, key.kind, key.address, key.size);
   }
   if (known == inserted_.end() && inserted_.size() >= kBreakpointsMax)
-    return Error{Errc::Limit, fmt::format("there are {} breakpoints already", kBreakpointsMax), {}};
+    return too_many_breakpoints();
   TW_RETURN_IF_ERROR(
       options.programs->set(key.pid, key.kind, key.address,
                             {request.conditions, request.commands, request.persist}));
@@ -198,18 +210,30 @@ Status Session::set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& re
   return status;
 }
 
-/// A fork's copy of the memory has its parent's breakpoints in it.
+/// A fork's copy of the memory has its parent's breakpoints in it. They are taken out of it where
+/// they would be too many. After vfork the memory is the parent's, and they stay.
 void Session::inherit_breakpoints(const StopEvent& event) {
   if (!options.programs) return;
-  options.programs->copy(event.pid, event.child_pid);
-  if (event.kind != StopEvent::Kind::Fork) return;  // else the memory is the parent's
   std::vector<Inserted> copies;
   for (Inserted copy : inserted_) {
+    if (event.kind != StopEvent::Kind::Fork) break;
     if (copy.pid != event.pid || copy.kind != target::Breakpoints::Kind::Software) continue;
     copy.pid = event.child_pid;
     copies.push_back(copy);
   }
-  inserted_.insert(copies.begin(), copies.end());
+  const bool fit = inserted_.size() + copies.size() <= kBreakpointsMax;
+  const Status status = fit ? options.programs->copy(event.pid, event.child_pid)
+                            : Status(too_many_breakpoints());
+  if (status) return inserted_.insert(copies.begin(), copies.end());
+  for (const Inserted& copy : copies)
+    (void)target.breakpoints()->remove(copy.pid, copy.kind, copy.address, copy.size);
+  const std::string line = fmt::format(
+      "Process {}, a child of {}, has {}: {}", event.child_pid, event.pid,
+      event.kind == StopEvent::Kind::Fork ? "none of its breakpoints"
+                                          : "its breakpoints without conditions and commands",
+      status.error().text());
+  notice(line);
+  if (!non_stop.on) console(line + "\n");
 }
 
 void Session::forget_breakpoints(target::Pid pid) {

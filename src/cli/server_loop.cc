@@ -18,7 +18,9 @@ bool is_end(const StopEvent& event) {
 
 ServerLoop::ServerLoop(target::Target& target, agent::Trace* trace, Link& link,
                        ServerOptions options)
-    : target_(target), trace_(trace), link_(link), options_(std::move(options)) {}
+    : target_(target), trace_(trace), link_(link), options_(std::move(options)) {
+  options_.session.look_up = [this](bool more) { return look_up(more); };
+}
 
 void ServerLoop::notice(std::string_view line) const {
   if (options_.session.notice) options_.session.notice(line);
@@ -178,6 +180,13 @@ void ServerLoop::converse(agent::Session& session) {
     if (!event) session.on_target_error(event.error());
     else if (*event) session.on_event(**event);
   }
+}
+
+/// While a session takes long to answer.
+std::optional<std::string> ServerLoop::look_up(bool more) {
+  link_.wait(0);
+  if (link_.quitting() || link_.lost()) return std::nullopt;
+  return more ? link_.take_input() : std::string();
 }
 
 /// It was no debugger, or did not get so far: all is as if it had never come.

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "agent/session.h"
 #include "cli/transport_link.h"
@@ -45,6 +47,7 @@ class ServerLoop {
   void serve_debugger();
   void meet(agent::Session& session);
   void converse(agent::Session& session);
+  std::optional<std::string> look_up(bool more);
   void turn_away();
   void part(agent::Session& session);
   bool stays(const agent::Session& session) const;

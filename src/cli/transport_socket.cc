@@ -268,7 +268,9 @@ class UnixListener final : public Listener {
   /// False: what has the name is not what was bound to it.
   bool is_there() {
     made_ = folder_.facts_of_name(name_);
-    return made_ && made_->kind == FileFacts::Kind::Other && made_->owner == ::geteuid();
+    if (!made_ || made_->kind != FileFacts::Kind::Other || made_->owner != ::geteuid())
+      made_.reset();
+    return made_.has_value();
   }
   std::string announcement() const override { return "Listening on unix:" + path_; }
   int fd() const override { return fd_.get(); }
@@ -290,11 +292,30 @@ class UnixListener final : public Listener {
   std::optional<FileFacts> made_;
 };
 
+/// The kernel takes a path to a socket, and follows links in it, whoever may have put them there
+/// since it was looked at. A link of /proc is the open file or folder itself, and leads nowhere
+/// else. Where there is no /proc, `path` has to do. nullopt: it is too long.
+std::optional<sockaddr_un> address_behind(int fd, const std::string& rest,
+                                          const std::string& path) {
+  const std::string held = fmt::format("/proc/self/fd/{}", fd);
+  const auto meant = facts_of(fd, path);
+  const auto led_to = facts_at(held);
+  const bool leads_there = meant.ok() && led_to && led_to->is_same(*meant);
+  const std::string name = leads_there ? held + rest : path;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (name.size() >= sizeof address.sun_path) return std::nullopt;
+  std::memcpy(address.sun_path, name.c_str(), name.size() + 1);
+  return address;
+}
+
 /// Does the socket still have an owner? Asked by a socket of another type, which is turned away
 /// before the owner hears of it: a connection would be taken for a debugger.
-bool has_owner(const sockaddr_un& address) {
+bool has_owner(const Place& place, const std::string& path) {
+  const auto address = address_behind(place.at.get(), "", path);
   const UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+  return !address ||
+         ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0 ||
          errno != ECONNREFUSED;
 }
 
@@ -334,21 +355,18 @@ Result<std::unique_ptr<Listener>> listen_tcp(const Comm& comm) {
 }
 
 Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, bool for_others) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    return Error{Errc::InvalidArgument, "the socket's path is too long: " + path, {}};
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-
   // No link of somebody else's leads to it, and what has its name is known by the folder.
   TW_ASSIGN_OR_RETURN(const Place place, place_beside(path));
   TW_ASSIGN_OR_RETURN(Folder folder, Folder::named(parent_of(path)));
   TW_ASSIGN_OR_RETURN(const FileFacts opened, folder.facts());
   TW_ASSIGN_OR_RETURN(const FileFacts placed, facts_of(place.folder.get(), path));
   if (!opened.is_same(placed)) return cannot_bind(path, EAGAIN);
+  const auto address = address_behind(folder.fd(), "/" + place.name, path);
+  if (!address)
+    return Error{Errc::InvalidArgument, "the socket's path is too long: " + path, {}};
   if (place.at.valid()) {
     if (!is_socket(place.at.get())) return cannot_bind(path, EEXIST);
-    if (has_owner(address)) return cannot_bind(path, EADDRINUSE);
+    if (has_owner(place, path)) return cannot_bind(path, EADDRINUSE);
     if (place.facts.owner != ::geteuid())
       return Error{Errc::InvalidArgument,
                    fmt::format("{}: Can't bind address: {} left a socket there; remove it, or take "
@@ -361,9 +379,9 @@ Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, bool for_
   if (!fd.valid()) return errno_error("Can't open socket");
   // bind(2) gives the name the socket's own mode: at no time can others use it.
   const mode_t mode = for_others ? 0666 : 0600, before = ::umask(0777 & ~mode);
-  const int bound = ::fchmod(fd.get(), mode) != 0
-                        ? -1
-                        : ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+  const auto* const name = reinterpret_cast<const sockaddr*>(&*address);
+  const int bound =
+      ::fchmod(fd.get(), mode) != 0 ? -1 : ::bind(fd.get(), name, sizeof *address);
   const int bind_errno = errno;
   ::umask(before);
   if (bound != 0) return cannot_bind(path, bind_errno);

@@ -22,8 +22,6 @@ constexpr std::array<uint32_t, 256> kCrcTable = [] {
   return table;
 }();
 
-constexpr uint64_t kChunkBytes = 1 << 16;
-
 }  // namespace
 
 void on_qCRC(Session& session, std::string_view body, Reply& reply) {
@@ -31,7 +29,9 @@ void on_qCRC(Session& session, std::string_view body, Reply& reply) {
   if (!range) return reply.error(1);
   uint32_t crc = 0xffffffff;
   while (range->size > 0) {
-    auto bytes = read_memory(session, range->address, std::min(range->size, kChunkBytes));
+    const uint64_t wanted = std::min(range->size, kWindowBytes);
+    if (const Status status = session.go_on(wanted); !status) return reply.error(status.error());
+    const auto bytes = read_memory(session, range->address, wanted);
     if (!bytes) return reply.error(1);
     for (uint8_t byte : *bytes) crc = (crc << 8) ^ kCrcTable[(crc >> 24) ^ byte];
     range->address += bytes->size();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "agent/memory_packets.h"
 #include "agent/packets.h"
@@ -11,24 +12,26 @@
 namespace tracewell::agent {
 namespace {
 
-constexpr size_t kWindowBytes = 1 << 20;
-
 /// Pieces overlap by the pattern's length less one, so that no match is cut. nullopt: some of it
-/// cannot be read.
-std::optional<std::string> search(const Session& session, MemoryRange range, Bytes pattern) {
+/// cannot be read. memmem() takes no longer for a long pattern, as std::search() does in zeros.
+Result<std::optional<std::string>> search(Session& session, MemoryRange range, Bytes pattern) {
   while (range.size >= pattern.size()) {
     const size_t wanted = std::min<uint64_t>(range.size, kWindowBytes + pattern.size());
-    auto bytes = read_memory(session, range.address, wanted);
-    if (!bytes) return std::nullopt;
-    auto found = std::search(bytes->begin(), bytes->end(), pattern.begin(), pattern.end());
-    if (found != bytes->end())
-      return fmt::format("1,{:x}", range.address + static_cast<size_t>(found - bytes->begin()));
-    if (bytes->size() < wanted) return std::nullopt;
+    TW_RETURN_IF_ERROR(session.go_on(wanted));
+    const auto bytes = read_memory(session, range.address, wanted);
+    if (!bytes) return std::optional<std::string>();
+    const void* const found =
+        ::memmem(bytes->data(), bytes->size(), pattern.data(), pattern.size());
+    if (found != nullptr)
+      return std::optional(fmt::format(
+          "1,{:x}", range.address + static_cast<size_t>(static_cast<const uint8_t*>(found) -
+                                                        bytes->data())));
+    if (bytes->size() < wanted) return std::optional<std::string>();
     const size_t step = wanted - pattern.size() + 1;
     range.address += step;
     range.size -= step;
   }
-  return "0";
+  return std::optional<std::string>("0");
 }
 
 }  // namespace
@@ -40,8 +43,9 @@ void on_qSearch_memory(Session& session, std::string_view body, Reply& reply) {
   auto pattern = rsp::unescape(in.take_rest());
   if (!address || !size || !pattern || pattern->empty()) return reply.error(1);
   if (*size != 0 && *size - 1 > UINT64_MAX - *address) return reply.error(1);
-  auto answer = search(session, {*address, *size}, *pattern);
-  if (answer) reply.text(*answer);
+  const auto answer = search(session, {*address, *size}, *pattern);
+  if (!answer) reply.error(answer.error());
+  else if (*answer) reply.text(**answer);
   else reply.error(1);
 }
 

@@ -20,6 +20,9 @@ std::string marker_text(const Marker& marker) {
 }
 
 void on_qTfSTM(Session& session, std::string_view, Reply& reply) {
+  // The files of the process are read for it.
+  if (const Status wanted = session.go_on(Inbox::kLookBytes); !wanted)
+    return reply.error(wanted.error());
   TraceControl* const control = session.trace->control();
   const auto pid = session.current_pid();
   std::vector<std::string> pieces;
