@@ -28,13 +28,18 @@ def runs_32_bit_programs():
         return False
 
 
-def need_fast_tracepoints():
-    """For a test with `# skips`. Pads read the base of fs, which the kernel must allow (AT_HWCAP2;
+def has_fast_tracepoints():
+    """Pads read the base of fs, which the kernel must allow (AT_HWCAP2;
     Documentation/arch/x86/x86_64/fsgs.rst); some hypervisors do not."""
     vector = subprocess.run(["/bin/true"], env={"LD_SHOW_AUXV": "1"}, capture_output=True,
                             text=True)
     facts = re.search(r"AT_HWCAP2: +(0x)?([0-9a-f]+)", vector.stdout)
-    if facts is None or not int(facts[2], 16) & 2:
+    return facts is not None and int(facts[2], 16) & 2 != 0
+
+
+def need_fast_tracepoints():
+    """For a test with `# skips`."""
+    if not has_fast_tracepoints():
         print("skipped: no fast tracepoints where programs may not read the base of fs")
         sys.exit(0)
 

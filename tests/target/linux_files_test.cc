@@ -123,6 +123,7 @@ TEST(LinuxFiles, AListWithLiesIsAnsweredSoon) {
   EXPECT_LT(modules.size(), 20u);
   facts.give_up = [] { return true; };
   EXPECT_FALSE(facts.modules(one.pid).ok());
+  EXPECT_FALSE(facts.libraries_svr4(one.pid).ok());
 }
 
 TEST(LinuxFiles, SymbolsWithoutEndAreAnsweredSoon) {

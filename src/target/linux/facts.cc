@@ -19,6 +19,7 @@
 #include "target/linux/build_id.h"
 #include "target/linux/link_map.h"
 #include "target/linux/mapped_files.h"
+#include "target/linux/patience.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -76,10 +77,13 @@ bool leads_to_no_file(const std::string& name) {
   return !facts || facts->kind != FileFacts::Kind::Regular || !kernels || *kernels;
 }
 
+/// Each name leads through as many links and folders as the program likes.
+constexpr int64_t kNamesNs = 2 * kSecond;
+
 /// "" = it has none that a debugger may open.
-std::string_view shown_name(const LoadedObject& object, const Mapping* home) {
+std::string_view shown_name(const LoadedObject& object, const Mapping* home, bool may_look) {
   if (home == nullptr) return {};
-  if (!leads_to_no_file(object.name)) return object.name;
+  if (may_look && !leads_to_no_file(object.name)) return object.name;
   return home->path.starts_with('/') ? std::string_view(home->path) : std::string_view();
 }
 
@@ -184,10 +188,14 @@ Result<std::string> Facts::libraries_svr4(Pid pid) {
   // An empty list would be believed; told of an error, GDB looks for itself.
   if (!all.has_list) return {Errc::NotFound, "the program has no list of its libraries"};
   std::string libraries, main;
+  Patience patience(kNamesNs, tracer_.gives_up, 0);
   for (const LoadedObject& object : all.objects) {
+    if (gives_up()) return {Errc::Target, "the server is to end"};
     if (object.dynamic == all.program.dynamic) {
       main = fmt::format(" main-lm=\"0x{:x}\"", object.at);
-    } else if (const auto name = shown_name(object, extents.find(object.dynamic)); !name.empty()) {
+    } else if (const auto name = shown_name(object, extents.find(object.dynamic),
+                                          !patience.over());
+               !name.empty()) {
       libraries += fmt::format(
           "<library name=\"{}\" lm=\"0x{:x}\" l_addr=\"0x{:x}\" l_ld=\"0x{:x}\" lmid=\"0x{:x}\"/>",
           escape_xml(name), object.at, object.bias, object.dynamic, object.name_space);

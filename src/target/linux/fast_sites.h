@@ -65,6 +65,8 @@ class LiveFastSites final : public FastSites {
     tracewell::Mapping memory;
   };
   bool ends_soon() const;
+  int64_t leaves_until(int64_t begin_ns);
+  uint32_t steps_left(const FastCode& code) const;
   Waited step_on(Thread& thread);
   bool look_at_step(Thread& thread);
   void begin_leaving(Thread& thread);
@@ -79,6 +81,7 @@ class LiveFastSites final : public FastSites {
   Ticker ticker_;  // while a process has fast sites
   int held_ = 0;   // how many want all threads to stand still
   size_t looked_ = 0;  // of conduct(): at so many threads
+  int64_t end_ns_ = 0;  // at the end: then no thread is led out any more
   std::vector<Here> here_;
 };
 

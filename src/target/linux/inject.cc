@@ -107,10 +107,11 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   set_system_call(regs_now, call, space.is_32_bit);
   trace(PTRACE_SETREGS, thread.tid, 0, &regs_now);
   Result<int64_t> result = Error{Errc::Target, "a system call could not be run in the program", {}};
-  if (Lent::run(*this, thread) && Lent::run(*this, thread))
+  if (Lent::make_call(*this, thread, call))
     result = system_call_result(regs(thread), space.is_32_bit);
   if (thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
+  const auto sequence = thread.lent->sequence;
   Lent::give_back(*this, thread);
   // To a stop that has no system call behind it.
   thread.run = Run::Running;
@@ -124,6 +125,7 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
   thread.fresh = false;
   thread.asked = false;
+  if (sequence) return_into(*sequence, thread.tid);
   return result;
 }
 

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <optional>
 
 #include <fcntl.h>
 #include <sys/personality.h>
@@ -148,16 +150,31 @@ struct Pipe {
   }
 };
 
-/// Runs the child through its execs, to a clean stop at the program's first instruction. Returns
-/// its last wait status.
-int run_to_program(pid_t child, int execs, uint64_t options) {
-  for (;;) {
+// A program may be another user's, who keeps exec from getting on (a lease on the file), and what
+// runs in front of it the client's. Other programs that we trace wait until this one has started.
+constexpr int64_t kStartNs = 300 * kSecond, kStartBesideOthersNs = 10 * kSecond;
+constexpr int64_t kPauseMinNs = 20'000, kPauseMaxNs = 2 * kMilli;
+
+/// Its next status; 0 if it has none, nothing if it takes too long.
+std::optional<int> next_status(pid_t child, Patience& patience) {
+  for (int64_t pause = kPauseMinNs;; pause = std::min(2 * pause, kPauseMaxNs)) {
     int status = 0;
-    if (waitpid(child, &status, __WALL) < 0) {
-      if (errno == EINTR) continue;
-      return 0;
-    }
-    if (!WIFSTOPPED(status)) return status;
+    const pid_t got = waitpid(child, &status, __WALL | WNOHANG);
+    if (got == child) return status;
+    if (got < 0 && errno != EINTR) return 0;
+    if (patience.over()) return std::nullopt;
+    const timespec time{0, pause};
+    nanosleep(&time, nullptr);
+  }
+}
+
+/// Runs the child through its execs, to a clean stop at the program's first instruction. Returns
+/// its last wait status, or nothing if it does not get there.
+std::optional<int> run_to_program(pid_t child, int execs, uint64_t options, Patience& patience) {
+  for (;;) {
+    const auto next = next_status(child, patience);
+    if (!next || !WIFSTOPPED(*next)) return next;
+    const int status = *next;
     int signal = 0;
     if (stop_event(status) == PTRACE_EVENT_EXEC && --execs == 0) {
       trace(PTRACE_SETOPTIONS, child, 0, options);
@@ -207,7 +224,18 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   terminal_.lend(child, !options.keep_stdio_free);
   const char byte = 1;
   (void)!write(go_ahead.write_end.get(), &byte, 1);
-  const int status = run_to_program(child, plan.execs, trace_options(true));
+  Patience patience(processes_.empty() ? kStartNs : kStartBesideOthersNs, gives_up);
+  const auto reached = run_to_program(child, plan.execs, trace_options(true), patience);
+  if (!reached) {
+    ::kill(child, SIGKILL);
+    dying_.insert(child);
+    see_off();
+    terminal_.take_back();
+    return {Errc::Target, fmt::format("{} does not start: it was killed after {} s in front of "
+                                      "its first instruction", options.argv[0],
+                                      patience.waited_ns() / kSecond)};
+  }
+  const int status = *reached;
   if (!WIFSTOPPED(status)) {
     terminal_.take_back();
     return not_started(options, status, report.read_end.get());

@@ -21,13 +21,27 @@ constexpr uint64_t kMaskBytes = 8;
 constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
 constexpr int64_t kForOthersNs = kSecond / 4;  // who supplies pages may be held by nobody
 constexpr int64_t kAgainNs = kSecond / 50;
-constexpr int64_t kStepNs = 5 * kSecond, kLeavingNs = 20 * kSecond, kAtEndNs = kSecond / 2;
+constexpr int64_t kStepNs = 5 * kSecond, kLeavingNs = 20 * kSecond, kAtEndNs = kSecond / 2,
+                  kAllAtEndNs = 2 * kSecond;
 /// The longest hits: expressions with loops (ax::kBudget), and copies that step byte by byte.
 constexpr uint32_t kStepsMax = 1 << 22, kStepsAtEnd = 1 << 16, kStepsPerLook = 1 << 12;
 
 }  // namespace
 
 bool LiveFastSites::ends_soon() const { return tracer_.gives_up && tracer_.gives_up(); }
+
+/// When does the time end that a thread has which begins now? At the end, all have one together.
+int64_t LiveFastSites::leaves_until(int64_t begin_ns) {
+  if (!ends_soon()) return begin_ns + kLeavingNs;
+  if (end_ns_ == 0) end_ns_ = begin_ns + kAllAtEndNs;
+  return std::min(end_ns_, begin_ns + kAtEndNs);
+}
+
+/// Those that are taken in vain are counted, for there may be many threads that do not get out.
+uint32_t LiveFastSites::steps_left(const FastCode& code) const {
+  if (!ends_soon() && !code.stays_inside) return kStepsMax;
+  return code.steps_in_vain < kStepsAtEnd ? kStepsAtEnd : kStepsPerLook;
+}
 
 /// Signals wait until it is out, but for those that the instructions themselves may cause.
 void LiveFastSites::begin_leaving(Thread& thread) {
@@ -119,12 +133,11 @@ bool LiveFastSites::leave(Thread& thread) {
   else begin_leaving(thread);
   const int64_t begin = monotonic_ns();
   for (uint32_t steps = 0; !is_out; ++steps) {
-    if (steps % kStepsPerLook == 0 && (steps != 0 || code.stays_inside)) {
-      const bool ends = ends_soon();
-      if (steps >= (ends || code.stays_inside ? kStepsAtEnd : kStepsMax) ||
-          monotonic_ns() - begin > (ends ? kAtEndNs : kLeavingNs) ||
+    if (steps % kStepsPerLook == 0 && (steps != 0 || code.stays_inside || end_ns_ != 0)) {
+      if (steps >= steps_left(code) || monotonic_ns() > leaves_until(begin) ||
           !code.is_ours(tracer_.regs(thread).rip)) {
         code.stays_inside = true;
+        code.steps_in_vain += steps;
         end_leaving(thread);
         return false;
       }

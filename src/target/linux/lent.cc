@@ -2,7 +2,11 @@
 
 #include <cerrno>
 #include <csignal>
+#include <iterator>
 
+#include <linux/audit.h>
+
+#include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -12,7 +16,7 @@ constexpr uint64_t kSignalSetBytes = 8;
 
 }  // namespace
 
-/// All but the registers.
+/// All but the registers and the sequence.
 void Lent::give_rest_back(Pid pid, Tid tid) const {
   uint64_t mask = blocked;
   trace(PTRACE_SETSIGMASK, tid, kSignalSetBytes, &mask);
@@ -33,6 +37,7 @@ bool Lent::take_back(Pid pid, Tid tid, int status) {
   }
   trace(PTRACE_SETREGS, tid, 0, &regs);
   give_rest_back(pid, tid);
+  if (sequence) return_into(*sequence, tid);
   return true;
 }
 
@@ -56,7 +61,9 @@ bool Lent::take_back(Tracer& tracer, Thread& thread, int status) {
       return false;
     }
   }
+  const auto sequence = thread.lent->sequence;
   give_back(tracer, thread);
+  if (sequence) return_into(*sequence, thread.tid);
   return true;
 }
 
@@ -89,6 +96,27 @@ bool Lent::run(Tracer& tracer, Thread& thread) {
   return false;
 }
 
+bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) {
+  const uint64_t from = thread.regs.rip;
+  if (!run(tracer, thread)) return false;
+  const bool is_32_bit = thread.process->space->is_32_bit;
+  const uint64_t word = is_32_bit ? ~uint32_t{0} : ~uint64_t{0};
+  const auto entered = call_stop(thread.tid);
+  bool ours = entered && entered->side == CallStop::Side::Entry &&
+              entered->arch == (is_32_bit ? AUDIT_ARCH_I386 : AUDIT_ARCH_X86_64) &&
+              entered->pc == from + sizeof system_calls(is_32_bit).instruction;
+  for (size_t i = 0; ours && i < std::size(call); ++i)
+    ours = ((entered->call[i] ^ call[i]) & word) == 0;
+  if (!ours && entered && entered->side == CallStop::Side::Entry) {
+    (void)tracer.regs(thread);
+    thread.regs.orig_rax = ~uint64_t{0};
+    trace(PTRACE_SETREGS, thread.tid, 0, &thread.regs);
+    thread.lent->skipped = true;
+    (void)run(tracer, thread);
+  }
+  return ours && run(tracer, thread);
+}
+
 /// Filters and dispatchers of system calls are the program's, and not for ours.
 Status Lent::lend(Tracer& tracer, Thread& thread) {
   auto lent = std::make_shared<Lent>();
@@ -114,6 +142,7 @@ Status Lent::lend(Tracer& tracer, Thread& thread) {
     wait &= ~(uint64_t{1} << (signal - 1));
   wait |= lent->blocked;
   trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, &wait);
+  lent->sequence = leave_sequence(thread.tid);
   thread.lent = std::move(lent);
   return {};
 }

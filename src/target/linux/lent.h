@@ -22,12 +22,15 @@ struct Lent {
   uint64_t blocked = 0;
   std::optional<uint64_t> options;  // set for its time
   std::optional<CallDispatch> dispatch;
+  std::optional<Sequence> sequence;
   bool skipped = false;   // the call is not to be made any more
   std::vector<int> sent;  // signals that came meanwhile, of somebody's
 
   static Status lend(Tracer& tracer, Thread& thread);
-  /// On to the entry or the exit of the call: true.
-  static bool run(Tracer& tracer, Thread& thread);
+  /// To the exit of the call, whose registers are set: true. The program may have had the thread
+  /// led elsewhere, or others write over the instruction: no other call than ours is let through.
+  static bool make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]);
+  /// All but the sequence, which is the caller's to return into.
   static void give_back(Tracer& tracer, Thread& thread);
   /// One that was given up in the middle of it has stopped after all. False: it is not through yet.
   static bool take_back(Tracer& tracer, Thread& thread, int status);
@@ -35,6 +38,8 @@ struct Lent {
   bool take_back(Pid pid, Tid tid, int status);
 
  private:
+  /// On to the entry or the exit of a call: true.
+  static bool run(Tracer& tracer, Thread& thread);
   void give_rest_back(Pid pid, Tid tid) const;
 };
 

@@ -39,16 +39,26 @@ bool is_signal_stop(int status) {
   return stop_event(status) == 0 && stop_signal(status) != kSyscallStop;
 }
 
+/// The kernel goes through the queue from its beginning for each signal that it shows, and whoever
+/// may send the thread signals makes the queue long: only the first ones are looked at. Behind
+/// them any SIGTRAP is taken for one, which comes next in any case.
 bool trap_is_pending(Tid tid) {
   constexpr size_t kAtOnce = 8;
+  constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
   siginfo_t infos[kAtOnce];
   __ptrace_peeksiginfo_args from{0, 0, kAtOnce};
-  for (long got = 0; (got = trace(PTRACE_PEEKSIGINFO, tid, reinterpret_cast<uint64_t>(&from),
-                                  infos)) > 0;
-       from.off += static_cast<uint64_t>(got))
-    for (long i = 0; i < got; ++i)
-      if (infos[i].si_signo == SIGTRAP && infos[i].si_code > 0) return true;
-  return false;
+  const long got = trace(PTRACE_PEEKSIGINFO, tid, reinterpret_cast<uint64_t>(&from), infos);
+  bool found = false;
+  for (long i = 0; i < got && !found; ++i)
+    found = infos[i].si_signo == SIGTRAP && infos[i].si_code > 0;
+  if (!found && got == static_cast<long>(kAtOnce)) {
+    const auto status = proc_status(tid);
+    found = status && (status->pending & kTrap) != 0;
+  }
+  // The kernel unblocks its own: one that is blocked was sent by the program, and does not come.
+  uint64_t blocked = 0;
+  return found && trace(PTRACE_GETSIGMASK, tid, sizeof blocked, &blocked) == 0 &&
+         (blocked & kTrap) == 0;
 }
 
 std::optional<CallDispatch> call_dispatch(Tid tid) {
@@ -62,6 +72,34 @@ bool set_call_dispatch(Tid tid, const CallDispatch& dispatch) {
   constexpr int kSetDispatch = 0x4210;
   CallDispatch copy = dispatch;
   return trace(kSetDispatch, tid, sizeof copy, &copy) == 0;
+}
+
+std::optional<CallStop> call_stop(Tid tid) {
+  constexpr int kGetSyscallInfo = 0x420e;
+  CallStop found;
+  if (trace(kGetSyscallInfo, tid, sizeof found, &found) <= 0) return std::nullopt;
+  return found;
+}
+
+std::optional<Sequence> leave_sequence(Tid tid) {
+  constexpr int kGetRseqConfiguration = 0x420f;
+  constexpr uint64_t kDescriptorOffset = 8;
+  struct {
+    uint64_t area = 0;
+    uint32_t bytes = 0, signature = 0, flags = 0, unused = 0;
+  } found;
+  if (trace(kGetRseqConfiguration, tid, sizeof found, &found) <= 0 || found.area == 0)
+    return std::nullopt;
+  Sequence sequence{found.area + kDescriptorOffset, 0};
+  errno = 0;
+  sequence.descriptor = static_cast<uint64_t>(trace(PTRACE_PEEKDATA, tid, sequence.at));
+  if (errno != 0 || sequence.descriptor == 0) return std::nullopt;
+  trace(PTRACE_POKEDATA, tid, sequence.at, uint64_t{0});
+  return sequence;
+}
+
+void return_into(const Sequence& sequence, Tid tid) {
+  trace(PTRACE_POKEDATA, tid, sequence.at, sequence.descriptor);
 }
 
 int tgkill(Pid pid, Tid tid, int signal) {
@@ -107,6 +145,7 @@ std::optional<ProcStatus> proc_status(Tid tid) {
     if (key == "PPid") result.parent = std::strtol(value.c_str(), nullptr, 10);
     if (key == "TracerPid") result.tracer = std::strtol(value.c_str(), nullptr, 10);
     if (key == "Seccomp") result.seccomp = std::atoi(value.c_str());
+    if (key == "SigPnd") result.pending = std::strtoul(value.c_str(), nullptr, 16);
   }
   return result;
 }

@@ -48,6 +48,28 @@ struct CallDispatch {
 std::optional<CallDispatch> call_dispatch(Tid tid);
 bool set_call_dispatch(Tid tid, const CallDispatch& dispatch);
 
+/// PTRACE_GET_SYSCALL_INFO of a thread that stands at a system call (Linux 5.3). Nothing else tells
+/// for sure which side of the call it is, and whose numbers the call means.
+struct CallStop {
+  enum class Side : uint8_t { None, Entry, Exit };
+  Side side = Side::None;
+  uint8_t unused[3] = {};
+  uint32_t arch = 0;  // AUDIT_ARCH_…
+  uint64_t pc = 0, sp = 0;
+  uint64_t call[7] = {};  // at the entry: number and arguments
+};
+std::optional<CallStop> call_stop(Tid tid);
+
+/// A restartable sequence (rseq(2)) that a thread is in, by its own word. The kernel forgets it
+/// when the thread runs elsewhere, and moves a thread that runs inside.
+struct Sequence {
+  uint64_t at = 0;  // where that is written
+  uint64_t descriptor = 0;
+};
+/// The thread is in none then. Nothing where it was in none already, and before Linux 5.13.
+std::optional<Sequence> leave_sequence(Tid tid);
+void return_into(const Sequence& sequence, Tid tid);
+
 constexpr uint64_t kTrapFlag = 0x100;  // in eflags: a trap after each instruction
 
 int tgkill(Pid pid, Tid tid, int signal);
@@ -63,6 +85,7 @@ struct ProcStatus {
   Pid parent = 0;
   Pid tracer = 0;
   int seccomp = 0;
+  uint64_t pending = 0;  // signals of the thread alone, as a mask
 };
 std::optional<ProcStatus> proc_status(Tid tid);
 

@@ -35,15 +35,6 @@ bool is_sigreturn(const user_regs_struct& regs, const AddressSpace& space) {
   return number == numbers.rt_sigreturn || (number == numbers.sigreturn && number >= 0);
 }
 
-enum class Side : uint8_t { Unknown, Entry, Exit };
-
-Side system_call_side(Tid tid) {
-  constexpr int kGetSyscallInfo = 0x420e;
-  uint8_t info[128] = {};
-  if (trace(kGetSyscallInfo, tid, sizeof info, info) <= 0) return Side::Unknown;
-  return info[0] == 1 ? Side::Entry : info[0] == 2 ? Side::Exit : Side::Unknown;
-}
-
 /// A system call is entered at once, unless its code cannot even be fetched.
 constexpr int64_t kEntryNs = 2 * kSecond;
 
@@ -118,11 +109,12 @@ void Tracer::system_call_left(Thread& thread) {
 }
 
 Decision Tracer::on_system_call(Thread& thread) {
-  const Side side = system_call_side(thread.tid);
+  const auto stop = call_stop(thread.tid);
+  const CallStop::Side side = stop ? stop->side : CallStop::Side::None;
   // A new thread returns from the call that its creator made.
-  const bool newborn = side != Side::Entry && !thread.inside_call;
-  thread.inside_call = side == Side::Entry;
-  if (side == Side::Entry) {
+  const bool newborn = side != CallStop::Side::Entry && !thread.inside_call;
+  thread.inside_call = side == CallStop::Side::Entry;
+  if (side == CallStop::Side::Entry) {
     thread.restart.reset();
     thread.sigreturn = is_sigreturn(regs(thread), *thread.process->space);
     if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)

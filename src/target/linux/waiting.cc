@@ -154,9 +154,11 @@ Came Tracer::take_status(Tid tid) {
 Waited Tracer::await_within(Tid tid, int64_t patience_ns) {
   const Nudger::Wait nudged(nudger_);
   Patience patience(patience_ns, gives_up);
+  const Thread* const awaited = find(tid);
   for (;;) {
+    // Who calls exec becomes another thread, also where it keeps the id.
     const Thread* thread = find(tid);
-    if (thread == nullptr || thread->run == Run::Exiting) return Waited::Gone;
+    if (thread == nullptr || thread != awaited || thread->run == Run::Exiting) return Waited::Gone;
     if (thread->run == Run::Stopped) return Waited::Stopped;
     const Came came = take_status(tid);
     if (came == Came::Status) continue;
