@@ -52,7 +52,7 @@ struct SearchWatch {
   /// Of a text of `bytes` only the first `searched` were searched.
   std::function<void(size_t bytes, size_t searched)> cut;
   /// The same, of what an address is called: these searches have a budget together.
-  std::function<void(size_t bytes, size_t searched)> spent;
+  std::function<void(size_t bytes, size_t searched)> spent = {};
 };
 
 /// Used by one thread at a time.

@@ -87,6 +87,7 @@ class Attaching {
   static bool is_ours(Tid tid);
   int seize_patiently(Tid tid);
   Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared);
+  Error in_the_middle(Pid pid, Tid tid);
   bool seize_sharers(Pid pid, std::set<Pid>& refused);
   Status await_seized(const AddressSpace& space);
 
@@ -123,6 +124,14 @@ bool Attaching::is_ours(Tid tid) {
   return status && status->tracer == gettid();
 }
 
+/// Its own registers would be lost.
+Error Attaching::in_the_middle(Pid pid, Tid tid) {
+  if (Process* process = tracer_.find_process(pid)) tracer_.give_up_threads(*process->space);
+  return {Errc::Target,
+          fmt::format("cannot attach to process {}: its thread {} is still in the middle of what "
+                      "tracing made it do before, and does not stop", pid, tid)};
+}
+
 /// All threads of a process, whose memory is `shared`, or its own if that is null.
 Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared) {
   int refused = ESRCH;
@@ -134,7 +143,9 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         if (!is_replaced(*known)) continue;
         tracer_.remove_process(pid);
       }
-      const bool ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
+      if (tracer_.late.has_ours(tid)) (void)tracer_.take_status(tid);
+      if (tracer_.late.has_ours(tid)) return in_the_middle(pid, tid);
+      const auto ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
       const int why = ours ? 0 : seize_patiently(tid);
       if (why == 0 && !is_ours(tid)) {
         tracer_.remove_process(pid);  // what was known is of the old program
@@ -168,6 +179,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
       Thread& thread = tracer_.add_thread(*process, tid);
       if (thread.run == Run::Starting) thread.run = Run::Running;
       thread.begun = true;
+      thread.armed = ours.value_or(false);
       found = true;
     }
     if (found && patience_.over() && patience_.quitting()) break;
@@ -244,6 +256,8 @@ Status Attaching::seize_and_stop(Pid pid) {
       tracer_.give_up_threads(*space);
       return stopped;
     }
+    for (Thread* thread : tracer_.all_threads())
+      if (thread->armed && thread->run == Run::Stopped) tracer_.renew_debug_registers(*thread);
     tracer_.one_by_one.on() ? tracer_.one_by_one.hold_all() : tracer_.stop_all();
     return {};
   };

@@ -49,13 +49,15 @@ std::vector<Piece> pieces(Kind kind, uint64_t address, uint32_t size) {
   return result;
 }
 
-bool load(Tid tid, const std::array<HardwareSlot, 4>& slots) {
+bool load(Thread& thread, const std::array<HardwareSlot, 4>& slots) {
+  const Tid tid = thread.tid;
   if (trace(PTRACE_POKEUSER, tid, debug_register(7), uint64_t{0}) != 0) return false;
   bool good = true;
   for (size_t i = 0; i < slots.size(); ++i)
     if (slots[i].users > 0)
       good &= trace(PTRACE_POKEUSER, tid, debug_register(i), slots[i].address) == 0;
   const uint64_t dr7 = control(slots);
+  thread.armed = dr7 != 0;
   if (dr7 != 0) good &= trace(PTRACE_POKEUSER, tid, debug_register(7), dr7) == 0;
   return good;
 }
@@ -67,15 +69,18 @@ bool in_use(const std::array<HardwareSlot, 4>& slots) {
 }  // namespace
 
 void Tracer::load_debug_registers(Thread& thread) {
-  if (in_use(thread.process->hardware)) load(thread.tid, thread.process->hardware);
+  if (in_use(thread.process->hardware)) renew_debug_registers(thread);
 }
 
+/// What is armed may have been removed since, while nobody could reach the thread.
 void Tracer::clear_debug_registers(Thread& thread) {
-  if (in_use(thread.process->hardware)) load(thread.tid, {});
+  if (thread.armed || in_use(thread.process->hardware)) (void)load(thread, {});
 }
 
 /// They may have changed while nobody could reach the thread.
-void Tracer::renew_debug_registers(Thread& thread) { load(thread.tid, thread.process->hardware); }
+void Tracer::renew_debug_registers(Thread& thread) {
+  (void)load(thread, thread.process->hardware);
+}
 
 Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_t size) {
   std::array<HardwareSlot, 4> slots = process.hardware;
@@ -92,9 +97,9 @@ Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_
     *found = {kind, piece.address, piece.size, found->users + 1};
   }
   for (Thread* thread : threads_of(process)) {
-    if (thread->run != Run::Stopped || load(thread->tid, slots) || errno == ESRCH) continue;
+    if (thread->run != Run::Stopped || load(*thread, slots) || errno == ESRCH) continue;
     const int why = errno;
-    for (Thread* other : threads_of(process)) load(other->tid, process.hardware);
+    for (Thread* other : threads_of(process)) load(*other, process.hardware);
     return errno_error(why, fmt::format("debug registers for 0x{:x}", at), Errc::Target);
   }
   process.hardware = slots;
@@ -108,7 +113,7 @@ Status Tracer::remove_hardware(Process& process, Kind kind, uint64_t at, uint32_
           slot.size == piece.size)
         --slot.users;
   for (Thread* thread : threads_of(process))
-    if (thread->run == Run::Stopped) load(thread->tid, process.hardware);
+    if (thread->run == Run::Stopped) load(*thread, process.hardware);
   return {};
 }
 

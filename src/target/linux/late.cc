@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -113,16 +114,57 @@ bool Late::may_return_into_ours(const AddressSpace& space) const {
   return false;
 }
 
+std::optional<bool> Late::take_back(Tid tid) {
+  const auto it = leaving_.find(tid);
+  if (it == leaving_.end()) return std::nullopt;
+  const bool traps = it->second.has_traps;
+  leaving_.erase(it);
+  return traps;
+}
+
+bool Late::has_ours(Tid tid) const {
+  const auto it = leaving_.find(tid);
+  return it != leaving_.end() && (it->second.lent || it->second.half_way);
+}
+
+/// The caller has the leader's id from now on, and the new program's registers.
+void Late::exec_happened(Tid leader) {
+  unsigned long message = 0;
+  if (trace(PTRACE_GETEVENTMSG, leader, 0, &message) != 0) return;
+  const auto caller = static_cast<Tid>(message);
+  const auto it = leaving_.find(caller);
+  if (it == leaving_.end()) return;
+  Leaving leaving = std::move(it->second);
+  leaving.lent.reset();
+  leaving_.erase(it);
+  if (tracer_.find(leader) == nullptr) leaving_[leader] = std::move(leaving);
+}
+
 void Late::let_go(const Thread& thread) {
-  const auto& slots = thread.process->hardware;
   Leaving& leaving = leaving_[thread.tid];
-  leaving.has_traps = thread.stepping || thread.half_way ||
-                      std::ranges::any_of(slots, [](const auto& slot) { return slot.users > 0; });
+  leaving.has_traps = thread.stepping || thread.half_way || thread.armed;
   leaving.pid = thread.process->pid;
   leaving.half_way = thread.half_way;
   leaving.lent = thread.lent;
   if (thread.deferred_signal != 0)
     tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
+}
+
+void Late::let_go(Tid tid) {
+  const auto status = proc_status(tid);
+  leaving_[tid] = {};
+  leaving_[tid].pid = status ? status->tgid : 0;
+}
+
+/// Nobody has this id any more: it has ended, or has its leader's by now, which exec gave to it
+/// before it tells of that.
+void Late::follow(Tid gone, Pid pid) {
+  const auto status = pid != 0 && pid != gone ? proc_status(pid) : std::nullopt;
+  if (status && status->tracer == gettid() && tracer_.find(pid) == nullptr) {
+    leaving_[pid] = {};
+    leaving_[pid].pid = pid;
+  }
+  leaving_.erase(gone);
 }
 
 /// It is traced from its beginning, and would stand in its first stop for as long as we live.
@@ -171,7 +213,7 @@ void Late::on_status(Tid tid, int status) {
 bool Late::release() {
   const std::map<Tid, Leaving> now = leaving_;
   for (const auto& [tid, leaving] : now)
-    if (tracer_.take_status(tid) == Came::NotOurs) leaving_.erase(tid);
+    if (tracer_.take_status(tid) == Came::NotOurs) follow(tid, leaving.pid);
   return !leaving_.empty();
 }
 

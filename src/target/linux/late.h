@@ -47,12 +47,16 @@ class Late {
 
   /// Lets it go once it stops, which may be never. Its process is to be removed.
   void let_go(const Thread& thread);
-  void let_go(Tid tid) { leaving_[tid] = {}; }
+  void let_go(Tid tid);
   /// And the child whose birth the stop of `tid` tells of, before anybody has looked at it.
   void let_child_go(Tid tid, int status);
   bool is_leaving(Tid tid) const { return leaving_.contains(tid); }
-  /// Is it wanted again? It has not stopped since, and may now.
-  bool take_back(Tid tid) { return leaving_.erase(tid) != 0; }
+  /// Is it wanted again? It has not stopped since, and may now; true: traps of ours may be armed.
+  std::optional<bool> take_back(Tid tid);
+  /// It has something of ours in place of its own, which it is to get back before anything else.
+  bool has_ours(Tid tid) const;
+  /// A program that nobody traces any more, or will, was replaced by another one (exec).
+  void exec_happened(Tid leader);
   void on_status(Tid tid, int status);
   bool release();  // Processes::release_late()
   /// Before we end: waits for those that have something of ours in place of what is theirs. Ending
@@ -68,6 +72,7 @@ class Late {
     std::shared_ptr<Lent> lent;           // its own registers, too
   };
   static void give_back(Tid tid, const Leaving& leaving);
+  void follow(Tid gone, Pid pid);
   void tell(const std::string& text);
   Tracer& tracer_;
   std::map<Tid, Leaving> leaving_;

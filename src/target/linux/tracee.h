@@ -86,6 +86,7 @@ struct Thread {
 
   // What it is in the middle of.
   bool stepping = false;          // the last start was a single step
+  bool armed = false;             // its debug registers
   bool trace_step = false;        // while-stepping
   bool entering_handler = false;  // single step with a signal: stops at the handler's start
   bool in_system_call = false;    // at a site: between the entry and the exit stop

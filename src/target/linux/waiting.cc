@@ -56,6 +56,7 @@ bool Tracer::has_foreign_children() {
 /// must not be left in its last stop: the leader's end waits for it.
 void Tracer::note_unborn(Tid tid, int status) {
   std::erase(let_go_, tid);
+  early_.erase(tid);
   if (!WIFSTOPPED(status)) return;
   early_[tid] = status;
   if (stop_event(status) != PTRACE_EVENT_EXIT) return;
@@ -71,8 +72,10 @@ void Tracer::note(Tid tid, int status) {
     if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, uint64_t{0}) == 0) dying_.erase(tid);
     return;
   }
+  const bool executes = WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC;
+  if (executes) late.exec_happened(tid);
   if (late.is_leaving(tid)) return late.on_status(tid, status);
-  if (WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC) exec_happened(tid);
+  if (executes) exec_happened(tid);
   Thread* thread = find(tid);
   if (thread == nullptr) return note_unborn(tid, status);
   if (!WIFSTOPPED(status)) {
