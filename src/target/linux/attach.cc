@@ -129,7 +129,7 @@ Error Attaching::in_the_middle(Pid pid, Tid tid) {
   if (Process* process = tracer_.find_process(pid)) tracer_.give_up_threads(*process->space);
   return {Errc::Target,
           fmt::format("cannot attach to process {}: its thread {} is still in the middle of what "
-                      "tracing made it do before, and does not stop", pid, tid)};
+                      "tracing made it do before, and does not stop", pid, tid), {}};
 }
 
 /// All threads of a process, whose memory is `shared`, or its own if that is null.
