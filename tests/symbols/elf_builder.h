@@ -27,7 +27,7 @@ struct TestSection {
   uint32_t type = SHT_PROGBITS;
   uint64_t flags = 0;
   uint64_t address = 0;
-  std::vector<uint8_t> bytes;
+  std::vector<uint8_t> bytes = {};
   uint32_t link = 0;
   uint64_t entry_bytes = 0;
   uint64_t size = 0;  // when not 0, what the header says instead of bytes.size()
