@@ -33,6 +33,7 @@ class Run:
             self.attach(program, fast)
         else:
             same(program.wait(timeout=60), 77, f"{way}: the program's own word")
+            print("skipped: no restartable sequences here")
 
     def attach(self, program, fast):
         self.program = program

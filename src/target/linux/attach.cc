@@ -41,13 +41,7 @@ constexpr int64_t kBusyNs = 30 * kSecond;      // with one that could, on a mach
 constexpr int64_t kEndedLookNs = kMilli;
 constexpr int64_t kVforkNs = kSecond;          // with children of vfork that run freely
 constexpr int64_t kKillNs = 10 * kSecond, kKillAtEndNs = 2 * kSecond;
-constexpr int64_t kPauseMaxNs = 2'000'000;
 constexpr int kTries = 10;  // in the moment when exec changes who has the process's id
-
-void pause_for(int64_t ns) {
-  const timespec time{0, ns};
-  nanosleep(&time, nullptr);
-}
 
 bool is_free(Pid pid) {
   const auto status = proc_status(pid);
@@ -215,7 +209,7 @@ bool Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
 /// which another user may have in hand.
 Status Attaching::await_seized(const AddressSpace& space) {
   const int64_t begin = monotonic_ns();
-  for (int64_t pause = 20'000;; pause = std::min(2 * pause, kPauseMaxNs)) {
+  for (int64_t pause = kPauseMinNs;; pause = std::min(2 * pause, kPauseMaxNs)) {
     const Thread* moving = nullptr;
     for (Thread* thread : tracer_.all_threads()) {
       if (thread->process->space.get() != &space) continue;

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <optional>
 
 #include <fcntl.h>
@@ -17,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "target/linux/patience.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -153,7 +153,6 @@ struct Pipe {
 // A program may be another user's, who keeps exec from getting on (a lease on the file), and what
 // runs in front of it the client's. Other programs that we trace wait until this one has started.
 constexpr int64_t kStartNs = 300 * kSecond, kStartBesideOthersNs = 10 * kSecond;
-constexpr int64_t kPauseMinNs = 20'000, kPauseMaxNs = 2 * kMilli;
 
 /// Its next status; 0 if it has none, nothing if it takes too long.
 std::optional<int> next_status(pid_t child, Patience& patience) {
@@ -163,8 +162,7 @@ std::optional<int> next_status(pid_t child, Patience& patience) {
     if (got == child) return status;
     if (got < 0 && errno != EINTR) return 0;
     if (patience.over()) return std::nullopt;
-    const timespec time{0, pause};
-    nanosleep(&time, nullptr);
+    pause_for(pause);
   }
 }
 

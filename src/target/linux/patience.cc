@@ -23,6 +23,11 @@ int64_t monotonic_ns() {
   return int64_t{time.tv_sec} * kSecond + time.tv_nsec;
 }
 
+void pause_for(int64_t ns) {
+  const timespec time{0, ns};
+  nanosleep(&time, nullptr);
+}
+
 Nudger::~Nudger() {
   if (!thread_.joinable()) return;
   {

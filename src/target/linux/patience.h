@@ -19,6 +19,8 @@ constexpr int64_t kMilli = 1'000'000;
 constexpr int64_t kSecond = 1000 * kMilli;
 
 int64_t monotonic_ns();
+void pause_for(int64_t ns);
+constexpr int64_t kPauseMinNs = 20'000, kPauseMaxNs = 2 * kMilli;  // between looks at a thread
 
 /// While one of its Waits lives, wait_once(true) returns every few milliseconds, and the waiting
 /// thread gets a signal if it is to be knocked.
