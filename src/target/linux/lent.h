@@ -40,6 +40,8 @@ struct Lent {
  private:
   /// On to the entry or the exit of a call: true.
   static bool run(Tracer& tracer, Thread& thread);
+  /// At the entry of this call, made by the instruction in front of `pc`.
+  static bool stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint64_t (&call)[7]);
   void give_rest_back(Pid pid, Tid tid) const;
 };
 
