@@ -157,10 +157,10 @@ std::function<void(size_t, size_t)> tells_spent_searches() {
   return [told = false](size_t bytes, size_t searched) mutable {
     if (std::exchange(told, true)) return;
     fmt::print(stderr,
-               "tracewell: --where: the names of addresses are so long, and a pattern is so large, "
-               "that searches took more work than so short a trace has for them; of a name of {} "
-               "bytes the first {} are searched, and so of others from here on; a smaller pattern "
-               "finds more\n",
+               "tracewell: --where: a pattern is so hard to search, and the names of addresses are "
+               "so long, that searches have used up the time that they have for so short a trace; "
+               "of a name of {} bytes the first {} are searched, and so of others from here on; a "
+               "simpler pattern finds more\n",
                bytes, searched);
   };
 }

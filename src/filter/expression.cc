@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <ctime>
 #include <iterator>
 #include <utility>
 
@@ -324,13 +325,25 @@ Expression::Value Expression::register_value(const Operand& operand, const Asked
   return {true, false, false, number, {}};
 }
 
+int64_t thread_processor_ns() {
+  constexpr int64_t kSecondNs = 1'000'000'000;
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
+}
+
 bool Expression::is_found(const Pattern& pattern, std::string_view text, bool of_address) const {
   if (watch_.stop && watch_.stop()) return false;
   const size_t most = std::min(text.size(), pattern.searched_max());
   if (most < text.size() && watch_.cut) watch_.cut(text.size(), most);
-  const size_t searched = of_address ? budget_.take(most, pattern.states()) : most;
+  if (!of_address) return pattern.found_in(text, most);
+  const size_t searched = budget_.allowed(most, pattern.states());
   if (searched < most && watch_.spent) watch_.spent(text.size(), searched);
-  return pattern.found_in(text, searched);
+  if (!SearchBudget::is_timed(searched, pattern.states())) return pattern.found_in(text, searched);
+  const int64_t begin = watch_.processor_ns();
+  const bool found = pattern.found_in(text, searched);
+  budget_.spend(watch_.processor_ns() - begin);
+  return found;
 }
 
 bool Expression::compare(Op op, const Value& left, const Value& right) const {

@@ -45,7 +45,10 @@ struct AddressWords {
   std::function<std::string(uint64_t)> module, symbol;
 };
 
-/// For whoever waits for answers. All may be empty.
+/// What the calling thread has had of a processor.
+int64_t thread_processor_ns();
+
+/// For whoever waits for answers. All but the clock may be empty.
 struct SearchWatch {
   /// Asked before each search: true = nobody waits any more. Answers then mean nothing.
   std::function<bool()> stop;
@@ -53,6 +56,7 @@ struct SearchWatch {
   std::function<void(size_t bytes, size_t searched)> cut;
   /// The same, of what an address is called: these searches have a budget together.
   std::function<void(size_t bytes, size_t searched)> spent = {};
+  std::function<int64_t()> processor_ns = thread_processor_ns;  // that budget's clock
 };
 
 /// Used by one thread at a time.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -28,12 +29,14 @@ class AddressQuestions : public testing::Test {
     };
     auto expression = Expression::parse(text, catalog, {name, name});
     EXPECT_TRUE(expression.ok()) << text;
-    expression->watch({{},
-                       [this](size_t, size_t) { ++cut_; },
-                       [this](size_t bytes, size_t searched) {
-                         ++spent_;
-                         missed_ += bytes - searched;
-                       }});
+    SearchWatch watch;
+    watch.cut = [this](size_t, size_t) { ++cut_; };
+    watch.spent = [this](size_t bytes, size_t searched) {
+      ++spent_;
+      missed_ += bytes - searched;
+    };
+    if (step_ns_ != 0) watch.processor_ns = [this] { return clock_ns_ += step_ns_; };
+    expression->watch(std::move(watch));
     return *std::move(expression);
   }
   static bool ask(const Expression& expression, uint64_t pc, bool frame = false) {
@@ -52,6 +55,7 @@ class AddressQuestions : public testing::Test {
 
   std::string front_, back_;
   size_t named_ = 0, cut_ = 0, spent_ = 0, missed_ = 0;
+  int64_t step_ns_ = 0, clock_ns_ = 0;  // what a long search takes, and all of them; 0 = as it is
 };
 
 TEST_F(AddressQuestions, EachAddressIsNamedOnceForEachQuestion) {
@@ -75,17 +79,18 @@ TEST_F(AddressQuestions, WhatElseIsAskedIsNotRememberedWithThem) {
 
 TEST_F(AddressQuestions, LongNamesHaveABudgetForAllOfThem) {
   back_ = std::string(16000, 'z') + "end";
+  step_ns_ = 25'000'000;
   const Expression one = parsed(kLarge);
-  constexpr size_t kSteps = 1000, kAllowed = SearchBudget::kFirst + kSteps * SearchBudget::kEach;
-  size_t bytes = 0, found = 0;
-  for (size_t i = 0; i < kSteps; ++i) {
-    found += ask(one, i) ? 1 : 0;
-    bytes += std::to_string(i).size() + back_.size();
-  }
-  EXPECT_LE((bytes - missed_) * kLargeStates, kAllowed);
-  EXPECT_GT(found, 50U);  // before it was spent
+  constexpr size_t kSteps = 1000;
+  size_t found = 0;
+  for (size_t i = 0; i < kSteps; ++i) found += ask(one, i) ? 1 : 0;
+  // A search is begun while something is left.
+  const int64_t first = SearchBudget::kFirstNs / step_ns_;
+  EXPECT_GE(found, size_t(first));
+  EXPECT_LE(found, size_t(first + SearchBudget::kEachNs * int64_t{kSteps} / step_ns_ + 1));
   EXPECT_EQ(found + spent_, kSteps);  // what was not searched was said
   EXPECT_EQ(cut_, 0U);
+  EXPECT_GE(missed_, spent_ * (16000 - SearchBudget::kShort / kLargeStates));
   // What has an answer keeps it, and a short name is searched as ever.
   EXPECT_TRUE(ask(one, 0));
   front_ = "begin";
@@ -96,12 +101,32 @@ TEST_F(AddressQuestions, LongNamesHaveABudgetForAllOfThem) {
 
 TEST_F(AddressQuestions, ALongTraceBringsMoreOfIt) {
   back_ = std::string(16000, 'z') + "end";
+  step_ns_ = SearchBudget::kFirstNs;
   const Expression one = parsed(kLarge);
   uint64_t pc = 0;
   while (spent_ == 0) ask(one, ++pc);
   EXPECT_FALSE(ask(one, ++pc));
-  for (int i = 0; i < 2000; ++i) EXPECT_TRUE(ask(one, 1));
+  for (int64_t i = 0; i < SearchBudget::kFirstNs / SearchBudget::kEachNs + 1; ++i)
+    EXPECT_TRUE(ask(one, 1));
   EXPECT_TRUE(ask(one, ++pc));
+}
+
+// As nested templates have them: what is asked for stands at the end.
+TEST_F(AddressQuestions, LongNamesThatAreSearchedFastAreAllSearched) {
+  while (front_.size() < 2000) front_ += "std::tuple<boost::fusion::cons<rule_definition<tag_7, ";
+  front_ += ">::parse_rule_";
+  const Expression one = parsed("symbol =~ 'tuple<.*fusion::cons<.*rule_definition<.*"
+                                "::parse_rule_[0-9]{1,6}([+][0-9]{1,4})?$'");
+  constexpr uint64_t kSteps = 50000 / tracewell::test::kEach;
+  for (uint64_t i = 0; i < kSteps; ++i) ASSERT_TRUE(ask(one, i)) << i;
+  EXPECT_EQ(spent_ + cut_, 0U);
+}
+
+// The clock that is there when nobody gives one goes on with what the thread does.
+TEST(SearchBudgetClock, CountsTheWorkOfTheThread) {
+  const int64_t begin = thread_processor_ns();
+  while (thread_processor_ns() == begin) continue;
+  EXPECT_GT(thread_processor_ns(), begin);
 }
 
 // Some hundred thousand addresses, more than are remembered.
