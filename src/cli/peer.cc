@@ -62,8 +62,15 @@ struct Request {
   inet_diag_req_v2 body{};
 };
 
+/// What the kernel says of one end of a connection.
+struct Entry {
+  uint8_t state = 0;
+  uint32_t inode = 0, user = 0;
+  bool is_held() const { return inode != 0; }  // by a process
+};
+
 /// nullopt: ask otherwise.
-std::optional<Result<uint32_t>> answer_of(const std::vector<uint8_t>& reply, const End& from,
+std::optional<Result<Entry>> answer_of(const std::vector<uint8_t>& reply, const End& from,
                                           const End& to) {
   nlmsghdr head;
   inet_diag_msg body;
@@ -84,12 +91,11 @@ std::optional<Result<uint32_t>> answer_of(const std::vector<uint8_t>& reply, con
   };
   const bool same = end(body.id.idiag_src, body.id.idiag_sport) == from &&
                     end(body.id.idiag_dst, body.id.idiag_dport) == to;
-  if (!same || body.idiag_state != TCP_ESTABLISHED || body.idiag_inode == 0)
-    return Result<uint32_t>(nobody());
-  return Result<uint32_t>(body.idiag_uid);
+  if (!same) return Result<Entry>(nobody());
+  return Result<Entry>(Entry{body.idiag_state, body.idiag_inode, body.idiag_uid});
 }
 
-std::optional<Result<uint32_t>> ask_kernel(const End& from, const End& to) {
+std::optional<Result<Entry>> ask_kernel(const End& from, const End& to) {
   const UniqueFd fd(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!fd.valid()) return std::nullopt;
   const timeval patience{.tv_sec = 2, .tv_usec = 0};
@@ -102,7 +108,7 @@ std::optional<Result<uint32_t>> ask_kernel(const End& from, const End& to) {
   request.head.nlmsg_flags = NLM_F_REQUEST;
   request.body.sdiag_family = ipv4 ? AF_INET : AF_INET6;
   request.body.sdiag_protocol = IPPROTO_TCP;
-  request.body.idiag_states = 1u << TCP_ESTABLISHED;
+  request.body.idiag_states = ~0u;  // asked for one socket, the kernel does not look at it
   inet_diag_sockid& id = request.body.id;
   std::memcpy(id.idiag_src, from.address.data() + 16 - size, size);
   std::memcpy(id.idiag_dst, to.address.data() + 16 - size, size);
@@ -195,13 +201,27 @@ Result<uint32_t> tcp_peer_user(int fd) {
       ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
     return errno_error("whose connection it is cannot be told");
   const End from = end_of(peer), to = end_of(own);
-  auto told = ask_kernel(from, to);
+  const auto told = ask_kernel(from, to);
   // That it is not there and that nobody answers such questions is one error. Our own end is there.
-  if (!told && ask_kernel(to, from)) told = nobody();
-  Result<uint32_t> user = told ? *told : user_in_tables(peer, own);
+  const bool has_answers = told || ask_kernel(to, from);
+  Result<uint32_t> user = nobody();
+  if (!has_answers) user = user_in_tables(peer, own);
+  else if (told && *told && (*told)->state == TCP_ESTABLISHED && (*told)->is_held())
+    user = (*told)->user;
   // The other end may be gone by now, and its address be somebody else's: then ours is gone, too.
   if (user && !is_established(fd)) return nobody();
   return user;
+}
+
+bool tcp_peer_is_gone(int fd) {
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof own, peer_size = sizeof peer;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
+    return errno == ENOTCONN;
+  if (own.ss_family != AF_INET && own.ss_family != AF_INET6) return false;
+  const auto told = ask_kernel(end_of(peer), end_of(own));
+  return told && *told && !(*told)->is_held();
 }
 
 Result<uint32_t> unix_peer_user(int fd) {

@@ -15,6 +15,10 @@ namespace tracewell::cli {
 /// NotFound when there is none such, as for a peer elsewhere.
 Result<uint32_t> tcp_peer_user(int fd);
 
+/// Over TCP, of a peer of this machine that has ended its side: no process holds that any more, so
+/// that nobody reads what is sent. false where this cannot be told.
+bool tcp_peer_is_gone(int fd);
+
 /// Over a Unix socket: who connected.
 Result<uint32_t> unix_peer_user(int fd);
 

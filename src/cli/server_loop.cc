@@ -182,10 +182,10 @@ void ServerLoop::converse(agent::Session& session) {
   }
 }
 
-/// While a session takes long to answer.
+/// While a session takes long to answer. Who has sent everything may wait for the answers.
 std::optional<std::string> ServerLoop::look_up(bool more) {
   link_.wait(0);
-  if (link_.quitting() || link_.lost()) return std::nullopt;
+  if (link_.quitting() || link_.unheard()) return std::nullopt;
   return more ? link_.take_input() : std::string();
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cli/peer.h"
 
 namespace tracewell::cli {
 namespace {
@@ -64,6 +65,14 @@ bool Link::connected() const {
 bool Link::lost() const {
   const std::lock_guard lock(mutex_);
   return lost_ && inbox_.empty();
+}
+
+bool Link::unheard() const {
+  const std::lock_guard lock(mutex_);
+  if (!connected_) return true;
+  pollfd one{connection_.write_fd(), 0, 0};
+  if (::poll(&one, 1, 0) > 0 && (one.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return true;
+  return lost_ && tcp_peer_is_gone(connection_.write_fd());
 }
 
 bool Link::exhausted() const {

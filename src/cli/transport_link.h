@@ -44,8 +44,10 @@ class Link {
   void close();
 
   bool connected() const;
-  /// The debugger went away, and what it sent before has been taken.
+  /// The debugger sends nothing more, and what it sent before has been taken. It may still listen.
   bool lost() const;
+  /// Nobody reads what is sent, as far as can be told.
+  bool unheard() const;
   /// There never will be another connection.
   bool exhausted() const;
   bool quitting() const { return quitting_; }

@@ -5,6 +5,8 @@ whoever wants it to end them, or to end itself."""
 
 import pathlib
 import signal
+import socket
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -13,6 +15,7 @@ import serve_client  # noqa: E402
 from serve_common import Server, TRACEWELL, check, same  # noqa: E402
 
 SIZE = 1 << 40
+SOME = 1 << 24  # several looks at the connection long
 NORESERVE = 0x4022  # MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
 PROGRAM = f"""
 import mmap, os, signal
@@ -72,9 +75,28 @@ def misses_its_client(talk):
     check(talk.client.say("qC").startswith("QC"), "the next one is served")
 
 
+def has_sent_all(talk):
+    """Who ends its side of the connection may listen on: `nc -N`, and packets from a pipe."""
+    some = f"qCRC:{int(talk.packet[5:].split(',')[0], 16):x},{SOME:x}"
+    talk.client.socket.sendall(serve_client.frame(some))
+    talk.client.socket.shutdown(socket.SHUT_WR)
+    check(talk.client.receive().startswith("C"), some)
+    same(talk.client.socket.recv(1), b"", "and that is the end")
+    talk.client = serve_client.Client(talk.remote)
+
+
 def ends(talk):
     talk.ask()
     same(talk.running.stop(), 128 + signal.SIGTERM, "status")
+
+
+def from_a_pipe():
+    """What does little work takes a look as well (qTfSTM), and so may every packet behind it."""
+    packets = [b"qSupported:multiprocess+", b"qTfSTM", b"qC", b"qTfSTM", b"qC", b"k"]
+    sent = b"+" + b"".join(serve_client.frame(packet.decode()) + b"+" for packet in packets)
+    done = subprocess.run([*TRACEWELL, "-", "sleep", "60"], input=sent, capture_output=True,
+                          timeout=60)
+    check(b"E." not in done.stdout and done.stdout.count(b"$QC") == 2, done.stdout)
 
 
 def main():
@@ -83,10 +105,13 @@ def main():
         try:
             hears_ctrl_c(talk)
             misses_its_client(talk)
+            if kind == "qCRC":
+                has_sent_all(talk)
             ends(talk)
         finally:
             talk.running.process.kill()
             talk.running.process.wait()
+    from_a_pipe()
 
 
 main()
