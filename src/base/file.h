@@ -109,6 +109,8 @@ class InputFile {
   uint64_t id() const { return id_; }
   /// Has another process locked it (base/file_lock.h)?
   bool is_locked() const;
+  /// Does any process write to it (base/file_lock.h, has_writer())?
+  std::optional<bool> has_writer() const;
   /// The same file as it is now, once more: it may have grown.
   Result<std::shared_ptr<InputFile>> again() const;
   /// Tells the kernel that the pages of this range are not needed for now, so that walking a file

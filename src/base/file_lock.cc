@@ -1,8 +1,11 @@
 #include "base/file_lock.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "base/file.h"
 
@@ -48,5 +51,18 @@ Status wait_and_lock_byte(int fd, uint64_t at) { return wait_and_take(fd, one_by
 bool byte_is_locked(int fd, uint64_t at) { return is_taken(fd, one_byte(at)); }
 
 bool file_is_locked(int fd) { return is_taken(fd, whole_file()); }
+
+/// A lease for reading is given only where there is no writer (fcntl(2)). Who opens the file for
+/// writing while we have it is told of by a signal, which would end this process were it SIGIO. What
+/// is mapped on an overlay is another file, of which the overlay knows nothing.
+std::optional<bool> has_writer(int fd) {
+  struct statfs system = {};
+  if (::fstatfs(fd, &system) != 0 || system.f_type == OVERLAYFS_SUPER_MAGIC) return std::nullopt;
+  if (::fcntl(fd, F_SETSIG, SIGURG) != 0) return std::nullopt;
+  if (::fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
+    return errno == EAGAIN ? std::optional(true) : std::nullopt;
+  (void)::fcntl(fd, F_SETLEASE, F_UNLCK);
+  return false;
+}
 
 }  // namespace tracewell

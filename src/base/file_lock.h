@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -26,5 +27,10 @@ bool byte_is_locked(int fd, uint64_t at);
 /// Does anybody hold it who has opened the file elsewhere than `fd` was? `fd` may be open for
 /// reading.
 bool file_is_locked(int fd);
+
+/// Has any process the file open for writing, or mapped so? `fd` is open for reading. nullopt where
+/// it cannot be told: the file belongs to somebody else, and it is not root who asks, or its file
+/// system does not say.
+std::optional<bool> has_writer(int fd);
 
 }  // namespace tracewell

@@ -154,6 +154,12 @@ bool InputFile::is_locked() const {
   return fd.ok() && file_is_locked(fd->get());
 }
 
+std::optional<bool> InputFile::has_writer() const {
+  if (fd_.valid()) return tracewell::has_writer(fd_.get());
+  const auto fd = reopened();
+  return fd.ok() ? tracewell::has_writer(fd->get()) : std::nullopt;
+}
+
 /// By its name, where its descriptor was not kept. What has the name by now is looked at before it
 /// is opened: to open a FIFO waits, and to open a device does things.
 Result<UniqueFd> InputFile::reopened() const {
