@@ -81,12 +81,13 @@ class Attaching {
   static bool is_ours(Tid tid);
   int seize_patiently(Tid tid);
   Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared);
-  Error in_the_middle(Pid pid, Tid tid);
-  bool seize_sharers(Pid pid, std::set<Pid>& refused);
+  Error give_up(Pid pid, std::string_view why);
+  Result<bool> seize_sharers(Pid pid, std::set<Pid>& refused);
   Status await_seized(const AddressSpace& space);
 
   Tracer& tracer_;
   Patience patience_;
+  bool gave_up_ = false;  // everything that was attached
 };
 
 uint64_t Tracer::trace_options(bool launched) const {
@@ -118,12 +119,13 @@ bool Attaching::is_ours(Tid tid) {
   return status && status->tracer == gettid();
 }
 
-/// Its own registers would be lost.
-Error Attaching::in_the_middle(Pid pid, Tid tid) {
-  if (Process* process = tracer_.find_process(pid)) tracer_.give_up_threads(*process->space);
-  return {Errc::Target,
-          fmt::format("cannot attach to process {}: its thread {} is still in the middle of what "
-                      "tracing made it do before, and does not stop", pid, tid), {}};
+/// With all that share its memory.
+Error Attaching::give_up(Pid pid, std::string_view why) {
+  if (Process* process = tracer_.find_process(pid)) {
+    tracer_.give_up_threads(*process->space);
+    gave_up_ = true;
+  }
+  return {Errc::Target, fmt::format("cannot attach to process {}: {}", pid, why), {}};
 }
 
 /// All threads of a process, whose memory is `shared`, or its own if that is null.
@@ -138,7 +140,9 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         tracer_.remove_process(pid);
       }
       if (tracer_.late.has_ours(tid)) (void)tracer_.take_status(tid);
-      if (tracer_.late.has_ours(tid)) return in_the_middle(pid, tid);
+      if (tracer_.late.has_ours(tid))  // its own registers would be lost
+        return give_up(pid, fmt::format("its thread {} is still in the middle of what tracing made "
+                                        "it do before, and does not stop", tid));
       const auto ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
       const int why = ours ? 0 : seize_patiently(tid);
       if (why == 0 && !is_ours(tid)) {
@@ -147,12 +151,8 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         tid = pid;
       }
       Process* process = tracer_.find_process(pid);
-      if (why == EINTR) {
-        if (process != nullptr) tracer_.give_up_threads(*process->space);
-        return {Errc::Target,
-                fmt::format("cannot attach to process {}: it is about to run another program "
-                            "(exec), and does not get there", pid)};
-      }
+      if (why == EINTR)
+        return give_up(pid, "it is about to run another program (exec), and does not get there");
       if (why != 0) {
         const auto task = proc_status(tid);
         if (why == ESRCH || !task || task->state == 'Z' || task->state == 'X') continue;
@@ -185,7 +185,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
 /// Processes that share the memory of one that stands still: they run its patched code. True: look
 /// again once they stand still, for what they have started before. A child is left alone until its
 /// parent stands: it may be inside vfork, and stand only when the child is through.
-bool Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
+Result<bool> Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
   const Thread* first = tracer_.first_thread(pid);
   if (first == nullptr) return false;
   std::map<Pid, Pid> parents;
@@ -197,6 +197,7 @@ bool Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
   for (const auto& [other, parent] : parents) {
     if (parents.contains(parent)) continue;
     auto sharer = seize(other, first->process->space);
+    if (gave_up_) return sharer.error();
     if (sharer.ok()) (*sharer)->hidden = true;
     else refused.insert(other);
   }
@@ -268,7 +269,11 @@ Status Attaching::seize_and_stop(Pid pid) {
     TW_RETURN_IF_ERROR(seized);
     TW_RETURN_IF_ERROR(stop());
     // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
-    for (std::set<Pid> refused; seize_sharers(pid, refused);) TW_RETURN_IF_ERROR(stop());
+    for (std::set<Pid> refused;;) {
+      TW_ASSIGN_OR_RETURN(const bool more, seize_sharers(pid, refused));
+      if (!more) break;
+      TW_RETURN_IF_ERROR(stop());
+    }
     if (tracer_.first_thread(pid) != nullptr) return {};
   } while (tracer_.find(pid) != nullptr && is_replaced(*tracer_.find(pid)) && !patience_.over());
   return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};

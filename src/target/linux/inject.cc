@@ -111,7 +111,6 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
     result = system_call_result(regs(thread), space.is_32_bit);
   if (thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
-  const auto sequence = thread.lent->sequence;
   Lent::give_back(*this, thread);
   // To a stop that has no system call behind it.
   thread.run = Run::Running;
@@ -125,7 +124,6 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
   thread.fresh = false;
   thread.asked = false;
-  if (sequence) return_into(*sequence, thread.tid);
   return result;
 }
 

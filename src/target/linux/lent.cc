@@ -17,12 +17,14 @@ constexpr uint64_t kSignalSetBytes = 8;
 
 }  // namespace
 
-/// All but the registers and the sequence.
+/// All but the registers. The sequence is aborted where the thread returns to the program, which is
+/// behind a stop that it was asked for.
 void Lent::give_rest_back(Pid pid, Tid tid) const {
   uint64_t mask = blocked;
   trace(PTRACE_SETSIGMASK, tid, kSignalSetBytes, &mask);
   if (options) trace(PTRACE_SETOPTIONS, tid, 0, *options);
   if (dispatch) (void)set_call_dispatch(tid, *dispatch);
+  if (sequence) return_into(*sequence, tid);
   for (const int signal : sent) tgkill(pid, tid, signal);
 }
 
@@ -38,7 +40,6 @@ bool Lent::take_back(Pid pid, Tid tid, int status) {
   }
   trace(PTRACE_SETREGS, tid, 0, &regs);
   give_rest_back(pid, tid);
-  if (sequence) return_into(*sequence, tid);
   return true;
 }
 
@@ -62,9 +63,7 @@ bool Lent::take_back(Tracer& tracer, Thread& thread, int status) {
       return false;
     }
   }
-  const auto sequence = thread.lent->sequence;
   give_back(tracer, thread);
-  if (sequence) return_into(*sequence, thread.tid);
   return true;
 }
 

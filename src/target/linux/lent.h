@@ -30,7 +30,6 @@ struct Lent {
   /// To the exit of the call, whose registers are set: true. The program may have had the thread
   /// led elsewhere, or others write over the instruction: no other call than ours is let through.
   static bool make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]);
-  /// All but the sequence, which is the caller's to return into.
   static void give_back(Tracer& tracer, Thread& thread);
   /// One that was given up in the middle of it has stopped after all. False: it is not through yet.
   static bool take_back(Tracer& tracer, Thread& thread, int status);
