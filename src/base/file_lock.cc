@@ -52,9 +52,9 @@ bool byte_is_locked(int fd, uint64_t at) { return is_taken(fd, one_byte(at)); }
 
 bool file_is_locked(int fd) { return is_taken(fd, whole_file()); }
 
-/// A lease for reading is given only where there is no writer (fcntl(2)). Who opens the file for
-/// writing while we have it is told of by a signal, which would end this process were it SIGIO. What
-/// is mapped on an overlay is another file, of which the overlay knows nothing.
+/// A lease for reading is given only where there is no writer (fcntl(2)). A signal tells of whoever
+/// opens the file for writing while we have it, and SIGIO would end this process. What is mapped on
+/// an overlay is another file, of which the overlay knows nothing.
 std::optional<bool> has_writer(int fd) {
   struct statfs system = {};
   if (::fstatfs(fd, &system) != 0 || system.f_type == OVERLAYFS_SUPER_MAGIC) return std::nullopt;

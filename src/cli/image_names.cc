@@ -184,6 +184,11 @@ class ImageNames {
     const symbols::Stop stop = [] { return interrupted() != 0; };
     auto names = symbols::Names::read(mapped.image, symbols::Names::kDebugDirectory, stop);
     symbols::Demangler demangler = names->demangler(stop);
+    if (!names->left_out().empty())
+      fmt::print(stderr,
+                 "tracewell: {}: no lines, or no names of their files: its compressed section {} "
+                 "is damaged, or unfolds to more than such a file may have\n",
+                 printable(mapped.image->path()), fmt::join(names->left_out(), ", "));
     return known_.emplace(mapped.image.get(), Known{std::move(names), std::move(demangler)})
         .first->second;
   }

@@ -165,8 +165,9 @@ std::set<std::string_view> mapped_names(std::string_view maps) {
   return out;
 }
 
-/// Where nobody may see what its program has mapped (own_process.h): it is alive, that of the ring's
-/// owner, and somebody writes to the ring, or may do so. A copy of a log has rings that nobody has.
+/// Where nobody may see what its program has mapped (own_process.h): it is alive, that of the
+/// ring's owner, and somebody writes to the ring, or may do so. A copy of a log has rings that
+/// nobody has.
 bool may_be_in_use(const DeadRing& ring) {
   if (!ring.file->has_writer().value_or(true)) return false;
   const auto users = users_of_process(fmt::format("/proc/{}", ring.head.pid));

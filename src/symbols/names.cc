@@ -88,12 +88,15 @@ void Names::read_from(Bytes bytes, const Stop& stop) {
   sections.endian = file.endian();
   sections.address_bytes = file.address_bytes();
   std::shared_ptr<const void>* owner = unfolded_;
+  left_out_.clear();
   for (const auto& [name, into] : {std::pair(".debug_line", &sections.line),
                                    std::pair(".debug_line_str", &sections.line_texts),
                                    std::pair(".debug_str", &sections.texts)}) {
     if (stop && stop()) return;
-    if (const ElfFile::Section* section = file.find(name))
-      *into = file.contents(*section, *owner++);
+    const ElfFile::Section* const section = file.find(name);
+    if (section == nullptr) continue;
+    *into = file.contents(*section, *owner++);
+    if (into->empty() && !section->bytes.empty()) left_out_.emplace_back(name);
   }
   lines_ = {};
   Work work(LineTable::kWorkMax, stop);

@@ -71,6 +71,8 @@ class Names {
   std::vector<NamedPlace> find(std::string_view name) const;
   /// The line that the instruction is from.
   std::optional<SourcePlace> line_at(uint64_t address) const;
+  /// Compressed sections that the lines lack: they are damaged, or there was no room for them.
+  const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
   Names() = default;
@@ -86,6 +88,7 @@ class Names {
   SymbolTable symbols_;
   ImportNames imports_;
   LineTable lines_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace tracewell::symbols

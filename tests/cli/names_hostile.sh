@@ -56,3 +56,13 @@ has "<$unfolding>" out
 has '<book::match(int)>' out
 [ -s "$work/err" ] && fail "one such name: $(cat "$work/err")"
 finish
+
+# 40 MiB of zeros in some kilobytes: more than is unfolded for so small a file.
+printf '.text\nnop\n.section .debug_line_str,"",@progbits\n.zero 41943040\n' >"$work/folded.s"
+as "$work/folded.s" -o "$work/folded.o"
+objcopy --compress-debug-sections "$work/folded.o"
+ld -Ttext 0x401000 -e 0x401000 "$work/folded.o" --compress-debug-sections=zlib -o "$work/folded"
+printf '%s\n' '{"catalog":{"endian":"little","machine":"x86-64"}}' \
+  '{"kind":"step","tid":1,"pc":"0x401000","opcode":"90"}' >"$work/folded.jsonl"
+expect 0 print --image "$work/folded" "$work/folded.jsonl"
+has 'its compressed section .debug_line_str is damaged, or unfolds to more than such' err

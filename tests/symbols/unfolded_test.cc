@@ -1,6 +1,7 @@
 // Compressed debug sections: what they unfold to is bounded for all of a file, and not kept twice.
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -73,6 +74,17 @@ TEST(Unfolded, DamageIsNoRoomLost) {
   std::shared_ptr<const void> owner;
   EXPECT_TRUE(file.contents(*file.find(".debug_line"), owner).empty());
   EXPECT_EQ(file.contents(*file.find(".debug_line_str"), owner).size(), 30 * kMiB);
+}
+
+TEST(Unfolded, WhatIsLeftOutIsTold) {
+  const auto left_out = [](std::vector<uint8_t> bytes) {
+    auto owner = shared_bytes(std::move(bytes));
+    const auto image = Image::parse(*owner, owner, "test");
+    return Names::read(*image, "")->left_out();
+  };
+  using Sections = std::vector<std::string>;
+  EXPECT_EQ(left_out(elf_of_debug(20 * kMiB, 25 * kMiB, 10 * kMiB)), Sections{".debug_line_str"});
+  EXPECT_EQ(left_out(elf_of_debug(kMiB, kMiB, kMiB)), Sections());
 }
 
 void read_names(std::vector<uint8_t> bytes) {

@@ -40,8 +40,8 @@ bool is_signal_stop(int status) {
 }
 
 /// The kernel goes through the queue from its beginning for each signal that it shows, and whoever
-/// may send the thread signals makes the queue long: only the first ones are looked at. Behind
-/// them any SIGTRAP is taken for one, which comes next in any case.
+/// may send the thread signals makes the queue long: only the first ones are looked at. Where
+/// there are more, any SIGTRAP is taken for one: it comes before all but SIGILL in any case.
 bool trap_is_pending(Tid tid) {
   constexpr size_t kAtOnce = 8;
   constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
