@@ -25,21 +25,21 @@ FILE = INFERIORS / "defies"
 class Run:
     """A program that defies, and a server that has attached to it."""
 
-    def __init__(self, way, fast="none"):
+    def __init__(self, way, fast="none", **more):
         program = subprocess.Popen([FILE, way], stdout=subprocess.PIPE, text=True)
         atexit.register(program.kill)
         self.can = program.stdout.readline() == "ready\n"
         if self.can:
-            self.attach(program, fast)
+            self.attach(program, fast, more)
         else:
             same(program.wait(timeout=60), 77, f"{way}: the program's own word")
             print("skipped: no restartable sequences here")
 
-    def attach(self, program, fast):
+    def attach(self, program, fast, more):
         self.program = program
         begin = time.monotonic()
         self.server = Server([*TRACEWELL, "--fast-tracepoints", fast, "--attach", "localhost:0",
-                              str(self.program.pid)])
+                              str(self.program.pid)], **more)
         port = self.server.wait_for(r"Listening on port (\d+)").group(1)
         self.attached_s = time.monotonic() - begin
         self.client = Client(port)
@@ -69,6 +69,22 @@ def a_call_is_not_made_another():
     same(run.client.receive()[:3], "W00", f"nothing was opened: {run.server.said()}")
     check("tframes:" in run.client.ask("qTStatus", None), "the run")
     run.ends()
+
+
+def filters_stay_on():
+    """But inside the tracer's own calls, from their entry on: a call of the vsyscall page stops at
+    no entry."""
+    watching = {**os.environ, "LD_PRELOAD": str(INFERIORS / "watches_filters")}
+    run = Run("diverts", env=watching)
+    if not run.can:
+        return
+    run.trace_hits()
+    run.client.send("vCont;c")
+    check(run.client.socket_has_data(60), "the program's end")
+    run.ends()
+    said = run.server.said()
+    check("filters are off in a call" in said, f"no call was made: {said}")
+    check("filters are off in the program" not in said, said)
 
 
 def exec_in_a_step():
@@ -159,8 +175,9 @@ def a_start_that_gets_nowhere():
 
 
 def main():
-    for part in (a_call_is_not_made_another, exec_in_a_step, many_in_long_hits,
-                 many_signals_wait, a_trap_that_never_comes, a_start_that_gets_nowhere):
+    for part in (a_call_is_not_made_another, filters_stay_on, exec_in_a_step,
+                 many_in_long_hits, many_signals_wait, a_trap_that_never_comes,
+                 a_start_that_gets_nowhere):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

@@ -1,5 +1,6 @@
 // qThreadExtraInfo,<thread-id>: what a person may want to read about a thread, in hex: its name.
 #include "agent/packets.h"
+#include "base/text.h"
 
 namespace tracewell::agent {
 
@@ -7,7 +8,7 @@ void on_qThreadExtraInfo(Session& session, std::string_view body, Reply& reply) 
   auto id = rsp::parse_thread_id(body);
   const target::ThreadInfo* thread = id && id->tid > 0 ? session.find_thread(*id) : nullptr;
   if (!thread) return reply.error(1);
-  reply.hex(as_bytes(thread->name));
+  reply.hex(as_bytes(printable(thread->name)));
 }
 
 }  // namespace tracewell::agent

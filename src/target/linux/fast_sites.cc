@@ -57,10 +57,7 @@ bool may_read_segment_bases() {
 
 /// How many there are behind a name of /proc/PID/status.
 size_t words_of(const std::string& status, std::string_view name) {
-  const size_t at = status.find(name);
-  if (at == std::string::npos) return 0;
-  const size_t begin = at + name.size();
-  std::istringstream line(status.substr(begin, status.find('\n', at) - begin));
+  std::istringstream line{std::string(status_value(status, name))};
   using Words = std::istream_iterator<std::string>;
   return static_cast<size_t>(std::distance(Words(line), Words()));
 }
@@ -83,19 +80,16 @@ bool may_go_on(const Thread& thread) {
 
 /// The signals of a set, such as SigCgt.
 uint64_t signals_of(const std::string& status, std::string_view name) {
-  const size_t at = status.find(name);
-  return at == std::string::npos ? 0
-                                 : std::strtoull(status.c_str() + at + name.size(), nullptr, 16);
+  return std::strtoull(std::string(status_value(status, name)).c_str(), nullptr, 16);
 }
 
 constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
 
 /// By seccomp; or by Syscall User Dispatch, which no file shows, but who uses it handles SIGSYS.
 bool filters_calls(const std::string& status) {
-  constexpr std::string_view kName = "Seccomp:\t";
-  const size_t at = status.find(kName);
-  if (at != std::string::npos && status[at + kName.size()] != '0') return true;
-  return (signals_of(status, "SigCgt:") & bit_of(SIGSYS)) != 0;
+  const std::string_view filters = status_value(status, "Seccomp");
+  return (!filters.empty() && filters != "0") ||
+         (signals_of(status, "SigCgt") & bit_of(SIGSYS)) != 0;
 }
 
 /// The kernel resets the handler of a fault's signal that a thread blocks or ignores; one that has
@@ -103,7 +97,7 @@ bool filters_calls(const std::string& status) {
 /// that blocks it does so no more after a fault. That is little, and much is blocked for a moment:
 /// the C library does it whenever it makes a thread or a process.
 bool forbids_faults(const std::string& status) {
-  const uint64_t held = signals_of(status, "SigIgn:") | signals_of(status, "SigCgt:");
+  const uint64_t held = signals_of(status, "SigIgn") | signals_of(status, "SigCgt");
   return (held & (bit_of(SIGSEGV) | bit_of(SIGBUS))) != 0;
 }
 
@@ -131,14 +125,11 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (!tracer_.options_.map_memory) return {Errc::Unsupported, "no memory is to be mapped into it"};
   const auto text = read_proc(pid, "status");
   if (!text) return {Errc::Target, "its status cannot be read"};
-  const size_t features = text->find("x86_Thread_features:");
-  if (features != std::string::npos &&
-      text->substr(features, text->find('\n', features) - features).find("shstk") !=
-          std::string::npos)
+  if (status_value(*text, "x86_Thread_features").find("shstk") != std::string_view::npos)
     return {Errc::Unsupported, "it has a shadow stack"};
-  if (words_of(*text, "NSpid:") > 1)
+  if (words_of(*text, "NSpid") > 1)
     return {Errc::Unsupported, "it is in a PID namespace of its own"};
-  if (text->find("VmLck:\t       0 kB") == std::string::npos)
+  if (status_value(*text, "VmLck") != "0 kB")
     return {Errc::Unsupported, "its memory is locked (mlock)"};
   FastSites::Processor out;
   for (const Tid tid : task_ids(pid)) {

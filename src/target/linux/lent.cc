@@ -22,19 +22,35 @@ constexpr uint64_t kSignalSetBytes = 8;
 void Lent::give_rest_back(Pid pid, Tid tid) const {
   uint64_t mask = blocked;
   trace(PTRACE_SETSIGMASK, tid, kSignalSetBytes, &mask);
-  if (options) trace(PTRACE_SETOPTIONS, tid, 0, *options);
+  if (filtered) trace(PTRACE_SETOPTIONS, tid, 0, options);
   if (dispatch) (void)set_call_dispatch(tid, *dispatch);
   if (sequence) return_into(*sequence, tid);
   for (const int signal : sent) tgkill(pid, tid, signal);
+}
+
+/// No call is made, and the filters do not see it: they might end the program for it.
+void Lent::cancel_call(Tid tid, user_regs_struct& now) {
+  skipped = true;
+  now.orig_rax = ~uint64_t{0};
+  trace(PTRACE_SETREGS, tid, 0, &now);
+  if (filtered) (void)suspend_filters(tid);
+}
+
+bool Lent::suspend_filters(Tid tid) const {
+  return trace(PTRACE_SETOPTIONS, tid, 0, options | PTRACE_O_SUSPEND_SECCOMP) == 0;
+}
+
+/// Not where the entry of a call cannot be told for sure.
+bool Lent::can_suspend_filters(Tid tid) const {
+  if (!call_stop(tid) || !suspend_filters(tid)) return false;
+  return trace(PTRACE_SETOPTIONS, tid, 0, options) == 0;
 }
 
 bool Lent::take_back(Pid pid, Tid tid, int status) {
   user_regs_struct now{};
   if (stop_event(status) == 0 && stop_signal(status) == kSyscallStop && !skipped &&
       trace(PTRACE_GETREGS, tid, 0, &now) == 0 && static_cast<int64_t>(now.rax) == -ENOSYS) {
-    skipped = true;  // at the entry
-    now.orig_rax = ~uint64_t{0};
-    trace(PTRACE_SETREGS, tid, 0, &now);
+    cancel_call(tid, now);  // at the entry
     trace(PTRACE_SYSCALL, tid, 0, uint64_t{0});
     return false;
   }
@@ -55,10 +71,7 @@ bool Lent::take_back(Tracer& tracer, Thread& thread, int status) {
   if (stop_event(status) == 0 && stop_signal(status) == kSyscallStop && !thread.lent->skipped) {
     thread.regs_state = Thread::Registers::Unknown;
     if (static_cast<int64_t>(tracer.regs(thread).rax) == -ENOSYS) {  // at the entry
-      thread.lent->skipped = true;
-      thread.regs.orig_rax = ~uint64_t{0};
-      thread.regs_state = Thread::Registers::Changed;
-      (void)tracer.flush_regs(thread);
+      thread.lent->cancel_call(thread.tid, thread.regs);
       trace(PTRACE_SYSCALL, thread.tid, 0, uint64_t{0});
       return false;
     }
@@ -96,8 +109,7 @@ bool Lent::run(Tracer& tracer, Thread& thread) {
   return false;
 }
 
-/// Whose numbers a call means is not told before Linux 5.3: it may be another call than it seems to
-/// be then, which matters where a filter would have to see it.
+/// Before Linux 5.3 it is not told whose numbers a call means, and registers have to do.
 bool Lent::stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint64_t (&call)[7]) {
   const bool is_32_bit = thread.process->space->is_32_bit;
   const auto stop = call_stop(thread.tid);
@@ -107,7 +119,7 @@ bool Lent::stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint
     set_system_call(ours, call, is_32_bit);
     ours.orig_rax = call[0];
     ours.rax = now.rax;
-    return !thread.lent->options && now.rip == pc && std::memcmp(&ours, &now, sizeof now) == 0;
+    return !thread.lent->filtered && now.rip == pc && std::memcmp(&ours, &now, sizeof now) == 0;
   }
   const uint64_t word = is_32_bit ? ~uint32_t{0} : ~uint64_t{0};
   bool same = stop->side == CallStop::Side::Entry && stop->pc == pc &&
@@ -117,16 +129,18 @@ bool Lent::stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint
   return same;
 }
 
+/// On the way to the call's entry the program's own code may run, if it has the thread led there:
+/// so filters are left out only from the entry on. They come behind it, as of Linux 4.8.
 bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) {
   const bool is_32_bit = thread.process->space->is_32_bit;
   const uint64_t pc = thread.regs.rip + sizeof system_calls(is_32_bit).instruction;
   if (!run(tracer, thread)) return false;
-  const bool ours = stands_before(tracer, thread, pc, call);
+  const Lent& lent = *thread.lent;
+  const bool ours = stands_before(tracer, thread, pc, call) &&
+                    (!lent.filtered || lent.suspend_filters(thread.tid));
   if (!ours) {
     (void)tracer.regs(thread);
-    thread.regs.orig_rax = ~uint64_t{0};
-    trace(PTRACE_SETREGS, thread.tid, 0, &thread.regs);
-    thread.lent->skipped = true;
+    thread.lent->cancel_call(thread.tid, thread.regs);
     (void)run(tracer, thread);
   }
   return ours && run(tracer, thread);
@@ -135,19 +149,14 @@ bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) 
 /// Filters and dispatchers of system calls are the program's, and not for ours.
 Status Lent::lend(Tracer& tracer, Thread& thread) {
   auto lent = std::make_shared<Lent>();
-  const uint64_t options = tracer.trace_options(!thread.process->attached);
+  lent->options = tracer.trace_options(!thread.process->attached);
   const auto status = proc_status(thread.tid);
+  lent->filtered = !status || status->seccomp != 0;
+  if (lent->filtered && !lent->can_suspend_filters(thread.tid))
+    return errno_error("system calls are filtered (seccomp)", Errc::Target);
   lent->dispatch = call_dispatch(thread.tid);
   if (lent->dispatch && !set_call_dispatch(thread.tid, {}))
     return errno_error("system calls are dispatched (PR_SET_SYSCALL_USER_DISPATCH)", Errc::Target);
-  if (!status || status->seccomp != 0) {
-    lent->options = options;
-    if (trace(PTRACE_SETOPTIONS, thread.tid, 0, options | PTRACE_O_SUSPEND_SECCOMP) != 0) {
-      const Error error = errno_error("system calls are filtered (seccomp)", Errc::Target);
-      if (lent->dispatch) (void)set_call_dispatch(thread.tid, *lent->dispatch);
-      return error;
-    }
-  }
   lent->regs = tracer.regs(thread);
   // Signals wait; but for those that an instruction causes: the kernel takes the handler of one
   // that is blocked away.

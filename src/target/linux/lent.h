@@ -20,7 +20,8 @@ struct Lent {
 
   user_regs_struct regs{};
   uint64_t blocked = 0;
-  std::optional<uint64_t> options;  // set for its time
+  uint64_t options = 0;             // of ptrace, the thread's own
+  bool filtered = false;            // its system calls (seccomp)
   std::optional<CallDispatch> dispatch;
   std::optional<Sequence> sequence;
   bool skipped = false;   // the call is not to be made any more
@@ -41,6 +42,9 @@ struct Lent {
   static bool run(Tracer& tracer, Thread& thread);
   /// At the entry of this call, made by the instruction in front of `pc`.
   static bool stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint64_t (&call)[7]);
+  bool suspend_filters(Tid tid) const;
+  bool can_suspend_filters(Tid tid) const;
+  void cancel_call(Tid tid, user_regs_struct& now);
   void give_rest_back(Pid pid, Tid tid) const;
 };
 

@@ -132,21 +132,29 @@ std::optional<int64_t> last_processor(Tid tid) {
   return std::strtoll(field.c_str(), nullptr, 10);
 }
 
+std::string_view status_value(std::string_view status, std::string_view name) {
+  while (!status.empty()) {
+    std::string_view line = take_until(status, '\n');
+    if (take_until(line, ':') != name) continue;
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    return line;
+  }
+  return {};
+}
+
 std::optional<ProcStatus> proc_status(Tid tid) {
   const auto text = read_proc(tid, "status");
   if (!text) return std::nullopt;
+  const auto number = [&](std::string_view name, int base) {
+    return std::strtoul(std::string(status_value(*text, name)).c_str(), nullptr, base);
+  };
   ProcStatus result;
-  for (std::string_view line : split(*text, '\n')) {
-    const std::string_view key = take_until(line, ':');
-    while (!line.empty() && (line.front() == '\t' || line.front() == ' ')) line.remove_prefix(1);
-    const std::string value(line);
-    if (key == "State" && !value.empty()) result.state = value[0];
-    if (key == "Tgid") result.tgid = std::strtol(value.c_str(), nullptr, 10);
-    if (key == "PPid") result.parent = std::strtol(value.c_str(), nullptr, 10);
-    if (key == "TracerPid") result.tracer = std::strtol(value.c_str(), nullptr, 10);
-    if (key == "Seccomp") result.seccomp = std::atoi(value.c_str());
-    if (key == "SigPnd") result.pending = std::strtoul(value.c_str(), nullptr, 16);
-  }
+  if (const auto state = status_value(*text, "State"); !state.empty()) result.state = state[0];
+  result.tgid = static_cast<Pid>(number("Tgid", 10));
+  result.parent = static_cast<Pid>(number("PPid", 10));
+  result.tracer = static_cast<Pid>(number("TracerPid", 10));
+  result.seccomp = static_cast<int>(number("Seccomp", 10));
+  result.pending = number("SigPnd", 16);
   return result;
 }
 

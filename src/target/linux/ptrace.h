@@ -88,6 +88,9 @@ struct ProcStatus {
   uint64_t pending = 0;  // signals of the thread alone, as a mask
 };
 std::optional<ProcStatus> proc_status(Tid tid);
+/// What /proc/TID/status, which is `status`, has in the line of this name; "" = it has none. A
+/// thread's name may look like one.
+std::string_view status_value(std::string_view status, std::string_view name);
 
 /// A line of /proc/PID/maps.
 struct Mapping {
