@@ -68,6 +68,21 @@ int signal_for_detach(const Tracer& tracer, Thread& thread) {
   return tracer.program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
 }
 
+/// Its id may be another one's by now: it has ended without our being told, where a thread that we
+/// did not trace had called exec. ESRCH then.
+int send_kill(const Process& process) {
+  if (process.itself.valid()) {
+    if (syscall(SYS_pidfd_send_signal, process.itself.get(), SIGKILL, nullptr, 0) == 0) return 0;
+    return errno;
+  }
+  const auto is_traced = [](Tid tid) {
+    const auto status = proc_status(tid);
+    return status && status->tracer == gettid();
+  };
+  if (std::ranges::none_of(process.threads, is_traced)) return ESRCH;
+  return ::kill(static_cast<pid_t>(process.pid), SIGKILL) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 /// What attaching to one process takes.
@@ -81,6 +96,7 @@ class Attaching {
   static bool is_ours(Tid tid);
   int seize_patiently(Tid tid);
   Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared);
+  bool is_of(Tid tid, Pid pid, const AddressSpace* shared) const;
   Error give_up(Pid pid, std::string_view why);
   Result<bool> seize_sharers(Pid pid, std::set<Pid>& refused);
   Status await_seized(const AddressSpace& space);
@@ -119,6 +135,18 @@ bool Attaching::is_ours(Tid tid) {
   return status && status->tracer == gettid();
 }
 
+/// An id that was found may be another one's by the time that it is seized; from then on it is
+/// not, and we are told of exec. `shared`: the thread's process has this memory, if it is not null.
+bool Attaching::is_of(Tid tid, Pid pid, const AddressSpace* shared) const {
+  const auto status = proc_status(tid);
+  if (!status || status->tgid != pid) return false;
+  if (shared == nullptr) return true;
+  for (const Thread* other : tracer_.all_threads())
+    if (other->process->space.get() == shared && other->run == Run::Stopped)
+      return syscall(SYS_kcmp, other->tid, tid, KCMP_VM, 0, 0) == 0;
+  return false;
+}
+
 /// With all that share its memory.
 Error Attaching::give_up(Pid pid, std::string_view why) {
   if (Process* process = tracer_.find_process(pid)) {
@@ -151,6 +179,11 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         tid = pid;
       }
       Process* process = tracer_.find_process(pid);
+      if (why == 0 && !is_of(tid, pid, process != nullptr ? nullptr : shared.get())) {
+        trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
+        tracer_.late.let_go(tid);
+        continue;
+      }
       if (why == EINTR)
         return give_up(pid, "it is about to run another program (exec), and does not get there");
       if (why != 0) {
@@ -410,8 +443,10 @@ Status Tracer::kill(Pid pid) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   careful_ = has_foreign_children();
-  if (::kill(static_cast<pid_t>(pid), SIGKILL) != 0)
-    return errno_error(fmt::format("kill process {}", pid), Errc::Target);
+  const int refused = send_kill(*process);
+  if (refused == ESRCH) remove_process(pid);
+  else if (refused != 0)
+    return errno_error(refused, fmt::format("kill process {}", pid), Errc::Target);
   const Nudger::Wait nudged(nudger_);
   Patience patience(kKillNs, gives_up, kKillAtEndNs);
   while (find_process(pid) == process) {

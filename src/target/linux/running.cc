@@ -13,6 +13,7 @@ namespace {
 
 // Until a thread is given up that neither stops nor waits in the kernel for something (Late has
 // how long for those). One that is about to run on a busy machine stops at once, then.
+constexpr int64_t kNoStopNs = 2 * kSecond, kNoStopAtEndNs = 300 * kMilli;
 constexpr int64_t kStopNs = 10 * kSecond, kStopAtEndNs = 5 * kSecond;
 
 /// A signal can be handed over only where one was about to be delivered. Elsewhere it is sent, and
@@ -320,7 +321,16 @@ std::optional<StopEvent> Tracer::interrupted_event() {
     if (worth > best) told = thread;
     best = std::max(best, worth);
   }
-  if (told == nullptr) return std::nullopt;
+  if (told == nullptr) {
+    // A leader stays on its way out for as long as a thread lives that nobody traces.
+    if (no_stop_ns_ == 0) no_stop_ns_ = monotonic_ns();
+    const int64_t enough = gives_up && gives_up() ? kNoStopAtEndNs : kNoStopNs;
+    if (monotonic_ns() - no_stop_ns_ < enough) return std::nullopt;
+    for (Thread* thread : all_threads())
+      if (seen(*thread->process)) told = thread;
+    if (told == nullptr) return std::nullopt;
+  }
+  no_stop_ns_ = 0;
   last_told_ = told->tid;
   interrupt_wanted_ = false;
   StopEvent event = event_of(StopEvent::Kind::Interrupted, *told);

@@ -125,6 +125,7 @@ struct Process {
   bool hidden = false;   // shares its parent's memory until exec or exit; nobody is told of it
   bool beside = false;   // shares its parent's memory, and runs at the same time as that
   bool leaving = false;  // an unwanted child: let go at its first stop
+  UniqueFd itself;       // a pidfd; none before Linux 5.3
   std::shared_ptr<AddressSpace> space;
   std::vector<Tid> threads;  // in order of their creation
   std::array<HardwareSlot, 4> hardware;

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <elf.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -27,6 +29,7 @@ Process* Tracer::find_process(Pid pid) {
 Process& Tracer::add_process(Pid pid, std::shared_ptr<AddressSpace> space) {
   auto process = std::make_unique<Process>();
   process->pid = pid;
+  process->itself = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   process->space = std::move(space);
   return *(processes_[pid] = std::move(process));
 }

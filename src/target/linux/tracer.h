@@ -129,8 +129,7 @@ class Tracer {
   // --- beginning and end (launch.cc, attach.cc)
   Result<StopEvent> launch(const Processes::LaunchOptions& options);
   Result<StopEvent> attach(Pid pid);
-  Status detach(Pid pid);
-  Status kill(Pid pid);
+  Status detach(Pid pid), kill(Pid pid);
 
   OneByOne one_by_one{*this};  // non-stop
   LiveFastSites fast{*this};
@@ -192,6 +191,7 @@ class Tracer {
   std::vector<Pid> let_go_;           // our own children that we do not trace any more
   std::vector<uint8_t> xsave_, block_;
   bool interrupt_wanted_ = false, last_gone_32_bit_ = false;
+  int64_t no_stop_ns_ = 0;  // since when all threads are on their way out, and one is to stop
   bool something_pending_ = false;    // some thread may have an event to be told
   bool careful_ = false;              // children that are not ours may be waited for by others
   Tid last_told_ = 0;

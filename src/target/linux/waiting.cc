@@ -314,6 +314,8 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     if (!anything_runs() && (!one_by_one.on() || one_by_one.take_ends()))
       return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
     if (!may_wait) continue;
+    std::optional<Nudger::Wait> nudged;
+    if (interrupt_wanted_) nudged.emplace(nudger_);
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
     if (threads_.size() > 1) collect_ready();
   }
