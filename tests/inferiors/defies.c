@@ -30,7 +30,7 @@
 
 enum { kChunk = 0x10000, kKeepers = 3, kSignals = 60000 };
 
-volatile long hits, aborts;
+volatile long hits, aborts, rounds;
 char path[] = "/etc/hostname";
 char program[] = "/bin/sleep", minute[] = "60";
 char *arguments[] = {program, minute, NULL}, *nothing[] = {NULL};
@@ -60,7 +60,8 @@ __asm__(
     "1: jmp 1b\n"
     "  .data\n"
     "waits_for_steps:\n"
-    "2: pushf\n"
+    "2: incq (%rcx)\n"
+    "  pushf\n"
     "  pop %rax\n"
     "  test $0x100, %eax\n"
     "  jz 2b\n"
@@ -138,7 +139,7 @@ static int execs(void) {
   fflush(stdout);
   __asm__ volatile("jmp *%%rbx"
                    :
-                   : "b"(code + 0x200), "D"(program), "S"(arguments), "d"(nothing)
+                   : "b"(code + 0x200), "c"(&rounds), "D"(program), "S"(arguments), "d"(nothing)
                    : "rax", "memory");
   return 0;
 }

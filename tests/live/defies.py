@@ -14,7 +14,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from rsp_client import Client, bias, status, symbols, wait_until  # noqa: E402
+from rsp_client import Client, bias, code, status, symbols, wait_until  # noqa: E402
 from serve_client import Client as Speaker  # noqa: E402
 from serve_common import TRACEWELL, Server, check, folder, same, server  # noqa: E402
 from trace_common import INFERIORS, has_fast_tracepoints  # noqa: E402
@@ -35,11 +35,11 @@ class Run:
             same(program.wait(timeout=60), 77, f"{way}: the program's own word")
             print("skipped: no restartable sequences here")
 
-    def attach(self, program, fast, more):
+    def attach(self, program, fast, more=None):
         self.program = program
         begin = time.monotonic()
         self.server = Server([*TRACEWELL, "--fast-tracepoints", fast, "--attach", "localhost:0",
-                              str(self.program.pid)], **more)
+                              str(self.program.pid)], **(more or {}))
         port = self.server.wait_for(r"Listening on port (\d+)").group(1)
         self.attached_s = time.monotonic() - begin
         self.client = Client(port)
@@ -95,6 +95,8 @@ def exec_in_a_step():
     run.trace_hits()
     run.client.send("vCont;c")
     same(run.program.stdout.readline(), "inside\n", "the program")
+    rounds = bias(run.program.pid, FILE) + symbols(FILE)["rounds"]
+    wait_until(lambda: code(run.program.pid, rounds, 8) != bytes(8), "it is inside")
     run.client.socket.sendall(b"\x03")
     check(run.client.socket_has_data(60), "no answer to Ctrl-C")
     check(run.client.receive()[:1] in ("T", "S"), "a stop")

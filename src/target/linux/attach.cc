@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -302,9 +303,12 @@ Status Attaching::seize_and_stop(Pid pid) {
     TW_RETURN_IF_ERROR(seized);
     TW_RETURN_IF_ERROR(stop());
     // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
+    Patience sharers(kBusyNs, tracer_.gives_up);
     for (std::set<Pid> refused;;) {
       TW_ASSIGN_OR_RETURN(const bool more, seize_sharers(pid, refused));
       if (!more) break;
+      if (sharers.over())
+        return give_up(pid, "processes that share its memory begin again and again");
       TW_RETURN_IF_ERROR(stop());
     }
     if (tracer_.first_thread(pid) != nullptr) return {};
@@ -394,8 +398,11 @@ void Tracer::release_orphans() {
     });
     if (!kept) orphans.push_back(process.get());
   }
+  std::vector<Process*> with_code;
+  std::ranges::copy_if(orphans, std::back_inserter(with_code),
+                       [](const Process* process) { return process->space->fast != nullptr; });
+  fast.abandon(with_code);
   for (Process* process : orphans) {
-    if (process->space->fast) fast.abandon(*process);
     process->space->remove_all();
     process->leaving = true;
     for (Thread* thread : threads_of(*process)) {

@@ -422,16 +422,28 @@ void LiveFastSites::release_unwanted() {
   want_ticks();
 }
 
-void LiveFastSites::abandon(Process& process) {
-  for (Thread* thread : tracer_.threads_of(process)) {
-    if (thread->run != Run::Running && thread->run != Run::Listening) continue;
-    tracer_.ask_to_stop(*thread);
-    if (tracer_.await_within(thread->tid, kAbandonNs) == Waited::GaveUp)
-      tracer_.late.give_up(*thread, '?');
+void LiveFastSites::abandon(std::span<Process* const> processes) {
+  std::vector<Tid> moving;
+  for (const Process* process : processes)
+    for (Thread* thread : tracer_.threads_of(*process)) {
+      if (thread->run != Run::Running && thread->run != Run::Listening) continue;
+      tracer_.ask_to_stop(*thread);
+      moving.push_back(thread->tid);
+    }
+  const int64_t begin = monotonic_ns();
+  for (const Tid tid : moving) {
+    const int64_t left = begin + (ends_soon() ? Patience::kQuitNs : kAbandonNs) - monotonic_ns();
+    if (left > 0 && tracer_.await_within(tid, left) != Waited::GaveUp) continue;
+    Thread* const thread = tracer_.find(tid);
+    const bool moves = thread != nullptr && thread->run != Run::Stopped &&
+                       thread->run != Run::Exiting && thread->run != Run::Late;
+    if (moves) tracer_.late.give_up(*thread, '?');
   }
-  process.space->fast->stays_inside |= tracer_.late.may_return_into_ours(*process.space);
-  process.space->fast->remove_all();
-  process.space->fast->unwanted = true;
+  for (const Process* process : processes) {
+    process->space->fast->stays_inside |= tracer_.late.may_return_into_ours(*process->space);
+    process->space->fast->remove_all();
+    process->space->fast->unwanted = true;
+  }
 }
 
 void LiveFastSites::want_ticks() {

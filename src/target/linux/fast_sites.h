@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/mapping.h"
@@ -39,7 +40,7 @@ class LiveFastSites final : public FastSites {
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_unwanted();
   /// The program's own bytes are back; what threads may still be inside of stays.
-  void abandon(Process& process);
+  void abandon(std::span<Process* const> processes);
   /// Somebody is about to put a trap there.
   void make_way(Process& process, uint64_t address);
   /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.

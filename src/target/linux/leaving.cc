@@ -156,8 +156,11 @@ void LiveFastSites::await_half_way(const AddressSpace& space) {
   std::vector<Tid> waiting;
   for (const Thread* thread : tracer_.all_threads())
     if (thread->process->space.get() == &space && thread->half_way) waiting.push_back(thread->tid);
+  const int64_t end = monotonic_ns() + kAllAtEndNs;
   for (const Tid tid : waiting) {
-    if (tracer_.await_within(tid, kAtEndNs) != Waited::Stopped) continue;
+    const int64_t left = std::min(end - monotonic_ns(), kAtEndNs);
+    if (left <= 0) return;
+    if (tracer_.await_within(tid, left) != Waited::Stopped) continue;
     Thread& thread = *tracer_.find(tid);
     thread.fresh = false;
     tracer_.go(thread, tracer_.decide(thread, true).signal);
