@@ -2,6 +2,7 @@
 //   execs   a thread that nobody traces (CLONE_UNTRACED) runs another program, which ends
 //   lives   the first thread ends, and one that nobody traces lives on
 //   shares  a process beside it has the same memory, and runs another program at SIGUSR1
+//   lends   its child, which is not traced, runs the same code in shared memory
 //   takes   nothing: a process with the id argv[2] begins, whose own program this is
 // build: -D_GNU_SOURCE
 // Says "ready"; the first two go on when they read something.
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -88,6 +90,25 @@ static int shares(char **words) {
   for (;; usleep(1000)) hit();
 }
 
+/* Ends with what ended its child. */
+static int lends(char **words) {
+  static const unsigned char code[] = {0x48, 0x8d, 0x87, 0x34, 0x12, 0, 0,  /* lea 0x1234(%rdi) */
+                                       0x48, 0x8d, 0x87, 0x34, 0x12, 0, 0, 0xc3};
+  void *const place = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  (void)words;
+  if (place == MAP_FAILED) return 3;
+  memcpy(place, code, sizeof code);
+  const pid_t child = fork();
+  if (child == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  else ready((long)place);
+  for (int status = 0;; usleep(1000)) {
+    ((long (*)(long))place)(1);
+    if (child != 0 && waitpid(child, &status, WNOHANG) == child)
+      return WIFSIGNALED(status) ? WTERMSIG(status) : 1;
+  }
+}
+
 /* 77: only root may choose. */
 static int takes(char **words) {
   const pid_t wanted = (pid_t)atoi(words[2]);
@@ -111,7 +132,7 @@ int main(int count, char **words) {
   static const struct {
     const char *name;
     int (*run)(char **);
-  } ways[] = {{"execs", execs}, {"lives", lives}, {"shares", shares}, {"takes", takes}};
+  } ways[] = {{"execs", execs}, {"lives", lives}, {"shares", shares}, {"lends", lends}, {"takes", takes}};
   for (size_t i = 0; count > 1 && i < sizeof ways / sizeof ways[0]; ++i)
     if (!strcmp(words[1], ways[i].name)) return ways[i].run(words);
   return 9;

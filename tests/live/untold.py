@@ -29,8 +29,8 @@ def begun(*words):
     return program, int(line[1]) if line else None
 
 
-def attached(pid, **more):
-    server = Server([*TRACEWELL, "--once", "--fast-tracepoints", "none", "--attach", "localhost:0",
+def attached(pid, fast="none", **more):
+    server = Server([*TRACEWELL, "--once", "--fast-tracepoints", fast, "--attach", "localhost:0",
                      str(pid)], **more)
     atexit.register(server.process.kill)
     port = server.wait_for(r"Listening on port (\d+)").group(1)
@@ -98,9 +98,25 @@ def another_program_in_its_place():
     program.kill()
 
 
+def code_that_others_run():
+    for fast in ("none", "all"):
+        program, place = begun("lends")
+        server, client = attached(program.pid, fast)
+        client.say("?")
+        client.say("QTinit")
+        client.say(f"QTDP:1:{place:x}:E:0:0{':F7' if fast == 'all' else ''}-")
+        said = client.say("QTStart")
+        while said.startswith("O") and said != "OK":  # that it is not fast
+            said = client.receive()
+        check("other processes may share" in said, f"QTStart: {said}")
+        same(client.say("D"), "OK", "let go")
+        same(server.ended(), 0, server.said())
+        program.kill()
+
+
 def main():
     for part in (a_process_that_has_the_id_now, nobody_is_left_to_stop,
-                 another_program_in_its_place):
+                 another_program_in_its_place, code_that_others_run):
         print(part.__name__, flush=True)
         part()
 

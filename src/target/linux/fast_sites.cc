@@ -354,6 +354,8 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
   if (process->space->has_patch(address - kAround, 2 * kAround))
     return {Errc::Limit, "a breakpoint or another tracepoint is in its way"};
+  const std::vector<Mapping> maps = mappings(thread->tid);
+  if (is_shared(maps, address)) return {Errc::Unsupported, "other processes may share its code"};
   const auto map = [&](uint64_t start, uint64_t bytes) {
     const auto mapped = tracer_.remote_system_call(
         *thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
@@ -362,7 +364,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     code_of(*process).mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
     return static_cast<uint64_t>(*mapped) == start;
   };
-  TW_RETURN_IF_ERROR(code_of(*process).insert(address, slot, mappings(thread->tid), map));
+  TW_RETURN_IF_ERROR(code_of(*process).insert(address, slot, maps, map));
   process->space->was_code.insert(address);
   return {};
 }

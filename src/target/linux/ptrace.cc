@@ -185,6 +185,13 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
 
 }  // namespace
 
+/// The kernel lets nobody write to shared memory that its program must not write to itself.
+bool is_shared(const std::vector<Mapping>& maps, uint64_t address) {
+  return std::ranges::any_of(maps, [&](const Mapping& one) {
+    return one.shared && one.writable && address >= one.start && address < one.end;
+  });
+}
+
 std::vector<Mapping> mappings(Tid tid) {
   std::vector<Mapping> result;
   const auto text = read_proc(tid, "maps");

@@ -103,6 +103,8 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 std::vector<Mapping> mappings(Tid tid);
+/// Is this in memory that other processes may have, too? What is written there is for all of them.
+bool is_shared(const std::vector<Mapping>& maps, uint64_t address);
 
 /// Thread ids under /proc/PID/task.
 std::vector<Tid> task_ids(Pid pid);

@@ -55,6 +55,10 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   // instruction makes another of it.
   if (map != maps.end() && !map->executable && !space.was_code.contains(address))
     return {Errc::Unsupported, fmt::format("there is no code at {:#x}", address)};
+  if (is_shared(maps, address))
+    return {Errc::Unsupported,
+            fmt::format("the code at {:#x} is in memory that other processes may share, and they "
+                        "would run into it, too", address)};
   if (space.fast && space.fast->splits_instruction(address))
     return {Errc::Unsupported, fmt::format("no instruction begins at {:#x}", address)};
   if (in_restartable_sequence(space, maps, address))
