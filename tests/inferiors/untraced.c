@@ -132,7 +132,11 @@ int main(int count, char **words) {
   static const struct {
     const char *name;
     int (*run)(char **);
-  } ways[] = {{"execs", execs}, {"lives", lives}, {"shares", shares}, {"lends", lends}, {"takes", takes}};
+  } ways[] = {{"execs", execs},
+              {"lives", lives},
+              {"shares", shares},
+              {"lends", lends},
+              {"takes", takes}};
   for (size_t i = 0; count > 1 && i < sizeof ways / sizeof ways[0]; ++i)
     if (!strcmp(words[1], ways[i].name)) return ways[i].run(words);
   return 9;
