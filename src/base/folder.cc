@@ -141,9 +141,9 @@ Result<Folder> Folder::inside(const std::string& name) const {
   return Folder(std::move(fd), path_of(name));
 }
 
-Result<Folder> Folder::make_inside(const std::string& name, bool is_new) const {
+Result<Folder> Folder::make_inside(const std::string& name, bool is_new, uint32_t mode) const {
   if (!is_plain(name)) return no_name(path_of(name));
-  if (::mkdirat(fd(), name.c_str(), 0700) != 0 && (is_new || errno != EEXIST))
+  if (::mkdirat(fd(), name.c_str(), mode) != 0 && (is_new || errno != EEXIST))
     return failed("make", path_of(name));
   return inside(name);
 }

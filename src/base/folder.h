@@ -45,8 +45,10 @@ class Folder {
 
   /// A folder in it that is no link.
   Result<Folder> inside(const std::string& name) const;
-  /// Made when it is not there, with mode 0700. `is_new`: an error when it is there.
-  Result<Folder> make_inside(const std::string& name, bool is_new = false) const;
+  /// Made when it is not there, with `mode` but for what the umask takes away; what is there keeps
+  /// its own. `is_new`: an error when it is there.
+  Result<Folder> make_inside(const std::string& name, bool is_new = false,
+                             uint32_t mode = 0700) const;
   /// For reading: open_found().
   Result<UniqueFd> open(const std::string& name) const;
   /// Limit when it has more than `bytes_max`.

@@ -9,12 +9,29 @@
 #include <optional>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "base/folder.h"
 #include "base/open.h"
+#include "base/text.h"
 
 namespace tracewell {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// What root makes stays where it was made: nobody else may move it, or put another into its place.
+Status check_place_of_roots(const Folder& folder) {
+  if (::geteuid() != 0) return {};
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, folder.facts());
+  const bool open = (facts.mode & 0022) != 0 && (facts.mode & S_ISVTX) == 0;
+  if (facts.owner == 0 && !open) return {};
+  return {Errc::InvalidArgument, fmt::format("others may write to {}: root makes no folder there",
+                                             printable(folder.path()))};
+}
+
+}  // namespace
 
 std::string absolute_path(const std::string& path) {
   std::error_code failed;
@@ -71,12 +88,12 @@ Status make_folders(const std::string& path) {
   const std::string plain = path.substr(0, name + 1);
   if (const std::string above = parent_of(plain); above != plain)
     TW_RETURN_IF_ERROR(make_folders(above));
-  TW_ASSIGN_OR_RETURN(const Folder made, Folder::make(plain));
-  TW_ASSIGN_OR_RETURN(const FileFacts facts, made.facts());
-  // As mkdir(1) makes it, unless somebody else was first.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (facts.owner == ::geteuid()) ::fchmod(made.fd(), 0777 & ~mask);
+  if (is_folder(plain)) return {};  // "made/.."
+  TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::around(plain));
+  TW_RETURN_IF_ERROR(check_place_of_roots(place.folder));
+  // The kernel takes the umask away. No mode is set afterwards: by then another folder of this
+  // user's may have the name.
+  TW_RETURN_IF_ERROR(place.folder.make_inside(place.name, false, 0777));
   return {};
 }
 

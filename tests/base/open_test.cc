@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -272,6 +273,18 @@ TEST_F(Opening, FoldersAreNotMadeThroughALinkOfAnother) {
   link_of_other("elsewhere", "theirs");
   EXPECT_EQ(make_folders(at("theirs/made")).error().code, Errc::InvalidArgument);
   EXPECT_FALSE(fs::exists(at("elsewhere/made")));
+}
+
+TEST_F(Opening, RootMakesNoFoldersWhereOthersMayExchangeThem) {
+  if (!is_root()) GTEST_SKIP() << "only root can be root";
+  for (const auto& [name, owner, mode] :
+       {std::tuple("theirs", kOther, 0700u), {"open", 0u, 0777u}, {"sticky", 0u, 01777u}}) {
+    fs::create_directory(at(name));
+    ASSERT_EQ(::chown(at(name).c_str(), owner, owner), 0);
+    ASSERT_EQ(::chmod(at(name).c_str(), mode), 0);
+    EXPECT_EQ(make_folders(at(name) + "/new/inside").ok(), mode == 01777u) << name;
+    EXPECT_EQ(fs::exists(at(name) + "/new"), mode == 01777u) << name;
+  }
 }
 
 TEST_F(Opening, NamesInAFolderAreNoPaths) {

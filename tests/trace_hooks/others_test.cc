@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/open.h"
 #include "base/paths.h"
 #include "hooks/dead_rings.h"
 #include "hooks/log_folder.h"
@@ -168,6 +169,28 @@ TEST_F(Shared, LogThatIsReplaced) {
 
 TEST_F(Shared, LogThatIsMade) {
   try_each("log", false, [&] { static_cast<void>(make_log_folder(path("log"))); });
+}
+
+/// A folder that only this user may look into gets the name that is to be made.
+TEST_F(Shared, FolderOnTheWayThatIsMade) {
+  for (unsigned nth = 1;; ++nth) {
+    SCOPED_TRACE(fmt::format("before call {} that says it", nth));
+    make(false);
+    fs::permissions(path("data"), fs::perms(0700));
+    unsigned count = 0;
+    before_call = [&](std::string_view said) {
+      if (file_name_of(std::string(said)) == "new" && ++count == nth)
+        static_cast<void>(::rename(path("data").c_str(), path("new").c_str()));
+    };
+    static_cast<void>(make_folders(path("new")));
+    before_call = nullptr;
+    EXPECT_TRUE(data_is_whole());
+    const auto private_one = facts_at(path(count < nth ? "data" : "new"));
+    ASSERT_TRUE(private_one);
+    EXPECT_EQ(private_one->mode, 0700u);
+    if (count < nth) break;
+    ASSERT_LT(nth, 100u);
+  }
 }
 
 TEST_F(Shared, SessionThatFails) {
