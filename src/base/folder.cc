@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/owners.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -40,7 +41,7 @@ bool is_plain(const std::string& name) {
 Status check_own(int fd, const std::string& path) {
   TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd, path));
   if (facts.kind != FileFacts::Kind::Regular) return refused(path, "it is no regular file");
-  if (facts.owner != ::geteuid())
+  if (!is_own_user(facts.owner))
     return refused(path, fmt::format("it belongs to {}", user_name(facts.owner)));
   if (facts.links != 1)
     return refused(path, fmt::format("it has {} names (hard links)", facts.links));

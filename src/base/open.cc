@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/kernel_files.h"
+#include "base/owners.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -173,7 +174,8 @@ class Walk {
   }
 
   bool is_trusted(uint32_t owner) const {
-    return owner == ::geteuid() || owner == 0 || owner == rules_.found.also;
+    return is_own_user(owner) || owner == 0 ||
+           (rules_.found.also && is_same_user(owner, *rules_.found.also));
   }
 
   /// Whether it stands for an open file; that is entered, or is `opened_` when it is none.
@@ -321,7 +323,7 @@ Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
   const auto refuse = [&](const std::string& why) {
     return Error{Errc::InvalidArgument, fmt::format("{} {}", printable(path), why), {}};
   };
-  if (facts.owner != ::geteuid() && facts.owner != 0 && facts.owner != other.owner)
+  if (!is_own_user(facts.owner) && facts.owner != 0 && !is_same_user(facts.owner, other.owner))
     return refuse(fmt::format("belongs to {}, who does not own the trace",
                               user_name(facts.owner)));
   if ((facts.mode & 0022) != 0)

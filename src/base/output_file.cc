@@ -15,6 +15,7 @@
 #include "base/folder.h"
 #include "base/leftovers.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/patient.h"
 #include "base/planted.h"
 #include "base/text.h"
@@ -53,7 +54,7 @@ mode_t default_mode() {
 mode_t mode_of_new(const FileFacts* replaced) {
   if (replaced == nullptr) return default_mode();
   const mode_t mode = replaced->mode & 0777;
-  return replaced->owner == geteuid() ? mode : mode & default_mode();
+  return is_own_user(replaced->owner) ? mode : mode & default_mode();
 }
 
 /// A temporary name beside `name`, for this user alone: whoever opens it before it has its mode

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/owners.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -23,10 +24,10 @@ Status check_not_planted(const Place& place, const std::string& path) {
   if (!place.folder.valid() || !place.at.valid() || place.facts.kind == FileFacts::Kind::Folder)
     return {};
   const uint32_t owner = place.facts.owner;
-  if (owner == ::geteuid() || owner == 0) return {};
+  if (is_own_user(owner) || owner == 0) return {};
   TW_ASSIGN_OR_RETURN(const FileFacts folder, facts_of(place.folder.get(), path));
   const bool everybodys = (folder.mode & S_ISVTX) != 0 && (folder.mode & 0022) != 0;
-  if (!everybodys || owner == folder.owner) return {};
+  if (!everybodys || is_same_user(owner, folder.owner)) return {};
   return {Errc::InvalidArgument,
           fmt::format("cannot write {}: a {} of {} has that name, in a folder where others may put "
                       "one first; remove it, or name another file",

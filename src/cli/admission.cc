@@ -11,26 +11,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/text.h"
 
 namespace tracewell::cli {
 namespace {
 
 constexpr uint32_t kRoot = 0;
-constexpr uint32_t kUnmapped = 65534;  // /proc/sys/kernel/overflowuid, which nobody changes
-
-/// Do some users of the machine have no number in this user namespace?
-bool some_users_are_unmapped() {
-  const auto map = InputFile::open("/proc/self/uid_map");
-  if (!map) return true;
-  std::string_view text = as_text((*map)->bytes());
-  std::vector<std::string_view> words;
-  for (const std::string_view word : split(take_until(text, '\n'), ' '))
-    if (!word.empty()) words.push_back(word);
-  return words.size() != 3 || words[0] != "0" || words[1] != "0" || words[2] != "4294967295";
-}
 
 std::optional<uint32_t> user_number(const std::string& name) {
   if (const auto number = parse_number(name)) {
@@ -91,7 +79,7 @@ Result<Admission> Admission::parse(std::string_view text) {
 
 Status Admission::admits(const Result<uint32_t>& user) const {
   if (any_) return {};
-  const bool known = user.ok() && !(*user == kUnmapped && some_unmapped_);
+  const bool known = user.ok() && !(*user == kUnmappedUser && some_unmapped_);
   if (known && (*user == own_ || *user == kRoot ||
                 std::find(more_.begin(), more_.end(), *user) != more_.end()))
     return {};

@@ -9,6 +9,7 @@
 
 #include "base/file_lock.h"
 #include "base/folder.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/guardian.h"
@@ -25,9 +26,10 @@ constexpr int kNamesTried = 10'000;
 /// /tmp is everybody's: a folder of that name may be a trap.
 Status check_folder(const Folder& folder) {
   TW_ASSIGN_OR_RETURN(const FileFacts facts, folder.facts());
-  const char* wrong = facts.owner != ::geteuid()  ? "belongs to somebody else"
-                      : (facts.mode & 0077) != 0 ? "is open to others (chmod 700 it)"
-                                                 : nullptr;
+  const char* wrong = !is_own_user(facts.owner) ? "belongs to somebody else"
+                      : (facts.mode & 0077) != 0
+                          ? "is open to others (chmod 700 it)"
+                          : nullptr;
   if (wrong) return {Errc::Io, fmt::format("{} {}", printable(folder.path()), wrong)};
   return {};
 }

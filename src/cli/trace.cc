@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/message.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -138,7 +139,7 @@ Status add_numbers(const std::string& text, const char* option, std::vector<uint
 Status check_ours(const std::vector<uint32_t>& numbers, const char* option) {
   for (const uint32_t number : numbers) {
     const auto users = hooks::users_of_process(fmt::format("/proc/{}", number));
-    if (users && users->effective != ::geteuid())
+    if (users && !is_own_user(users->effective))
       return {Errc::InvalidArgument,
               fmt::format("{}: {} is another user's (user {}); a trace sees programs of user {} "
                           "only, who runs it",

@@ -14,6 +14,7 @@
 
 #include "base/folder.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
@@ -130,7 +131,7 @@ std::optional<Sidecar> sidecar_of(const InputFile& trace) {
   if (there.ok() || there.error().code != Errc::InvalidArgument) return out;
   // One's own that others may write to, as a umask of 002 made it, is replaced.
   const auto beside = place_beside(out.path);
-  const bool own = beside.ok() && beside->at.valid() && beside->facts.owner == ::geteuid() &&
+  const bool own = beside.ok() && beside->at.valid() && is_own_user(beside->facts.owner) &&
                    beside->facts.kind == FileFacts::Kind::Regular;
   fmt::print(stderr, "tracewell: {}; it is {}\n", printable(there.error().message),
              own ? "made anew" : "not used");

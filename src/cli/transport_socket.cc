@@ -21,6 +21,7 @@
 
 #include "base/folder.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "cli/peer.h"
 
@@ -367,7 +368,7 @@ Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, bool for_
   if (place.at.valid()) {
     if (!is_socket(place.at.get())) return cannot_bind(path, EEXIST);
     if (has_owner(place, path)) return cannot_bind(path, EADDRINUSE);
-    if (place.facts.owner != ::geteuid())
+    if (!is_own_user(place.facts.owner))
       return Error{Errc::InvalidArgument,
                    fmt::format("{}: Can't bind address: {} left a socket there; remove it, or take "
                                "another name",

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/mapping.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "hooks/defaults.h"
@@ -50,7 +51,7 @@ std::optional<Folder> open_components_folder() {
   auto folder = Folder::found(components_folder());
   if (!folder.ok()) return std::nullopt;
   const auto facts = folder->facts();
-  if (!facts.ok() || facts->owner != ::geteuid()) return std::nullopt;
+  if (!facts.ok() || !is_own_user(facts->owner)) return std::nullopt;
   return *std::move(folder);
 }
 

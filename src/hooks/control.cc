@@ -14,6 +14,7 @@
 #include "base/file_lock.h"
 #include "base/folder.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 
@@ -25,7 +26,7 @@ constexpr uint64_t kCommandByte = TRACEWELL_CONTROL_BYTES;
 constexpr uint64_t kCollectorBytes = kCommandByte + 1;
 
 Status check_ours(const std::string& path, const FileFacts& facts) {
-  if (facts.owner != ::geteuid())
+  if (!is_own_user(facts.owner))
     return {Errc::Io, printable(path) + " belongs to somebody else"};
   if ((facts.mode & 0077) != 0)
     return {Errc::Io, printable(path) + " is open to others (chmod go= it)"};

@@ -17,6 +17,7 @@
 #include "base/folder.h"
 #include "base/message.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "hooks/control.h"
@@ -31,7 +32,7 @@ std::string usual_name() { return fmt::format("tracewell-{}", ::geteuid()); }
 
 bool is_ours(const Folder& tmp, const std::string& name) {
   const auto facts = tmp.facts_of_name(name);
-  return facts && facts->kind == FileFacts::Kind::Folder && facts->owner == ::geteuid() &&
+  return facts && facts->kind == FileFacts::Kind::Folder && is_own_user(facts->owner) &&
          (facts->mode & 0077) == 0;
 }
 
@@ -55,7 +56,7 @@ Error with_hint(Error error, const std::string& path) {
   return hinting(std::move(error), printable(path), fmt::format("({})", kElsewhere));
 }
 
-bool is_trusted(uint32_t owner) { return owner == ::geteuid() || owner == 0; }
+bool is_trusted(uint32_t owner) { return is_own_user(owner) || owner == 0; }
 
 Error refused(const std::string& path, const std::string& why) {
   return {Errc::InvalidArgument, fmt::format("{} {}", printable(path), why), {}};
@@ -96,7 +97,7 @@ std::vector<std::string> places() {
   if (runtime && runtime[0] == '/') out.push_back(std::string(runtime) + "/tracewell");
   const std::string usual = fmt::format("/run/user/{}", ::geteuid());
   const auto facts = facts_at(usual);
-  if (facts && facts->owner == ::geteuid()) out.push_back(usual + "/tracewell");
+  if (facts && is_own_user(facts->owner)) out.push_back(usual + "/tracewell");
   return out;
 }
 
@@ -126,6 +127,9 @@ std::string folder_in_tmp() {
 
 /// A program may do so at the same time: who finds another one takes its own away.
 Result<std::string> make_in_tmp() {
+  if (!is_own_user(::geteuid()))
+    return refused(kTmp, fmt::format("has no folder of this user's: in this user namespace {} "
+                                     "stands for others, too", user_name(::geteuid())));
   TW_ASSIGN_OR_RETURN(const Folder tmp, Folder::named(kTmp));
   const std::string name = name_in_tmp(tmp);
   if (is_ours(tmp, name)) return tmp.path_of(name);

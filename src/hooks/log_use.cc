@@ -10,6 +10,7 @@
 
 #include "base/file_lock.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 
@@ -22,7 +23,7 @@ constexpr char kLockName[] = ".lock";
 bool is_own(const Result<UniqueFd>& fd) {
   if (!fd.ok()) return false;
   const auto facts = facts_of(fd->get(), kLockName);
-  return facts.ok() && facts->owner == ::geteuid();
+  return facts.ok() && is_own_user(facts->owner);
 }
 
 /// What the lock's file says; empty when it says nothing.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/owners.h"
 #include "base/text.h"
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
@@ -78,7 +79,7 @@ Error exchanged(const Folder& parent, const std::string& name) {
 Status check_alone(const Folder& log) {
   TW_ASSIGN_OR_RETURN(const FileFacts facts, log.facts());
   const std::string path = printable(log.path());
-  if (facts.owner != ::geteuid())
+  if (!is_own_user(facts.owner))
     return {Errc::InvalidArgument,
             fmt::format("{} is somebody else's log (it belongs to {}): nothing is written to it; "
                         "-o names another one",

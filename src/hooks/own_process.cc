@@ -10,6 +10,7 @@
 
 #include "base/folder.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/text.h"
 
 namespace tracewell::hooks {
@@ -17,7 +18,7 @@ namespace {
 
 bool is_own(const std::string& process) {
   const auto users = users_of_process(process);
-  return users && users->real == ::geteuid() && users->effective == ::geteuid();
+  return users && is_own_user(users->real) && is_own_user(users->effective);
 }
 
 }  // namespace

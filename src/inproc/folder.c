@@ -10,6 +10,7 @@
 
 #define LINKS_MAX 40 /* as the system has it */
 #define PROC_ROOT 1  /* the inode of /proc itself */
+#define UNMAPPED_USER 65534 /* /proc/sys/kernel/overflowuid, which nobody changes */
 
 struct walk {
   int at;     /* the folder that was reached */
@@ -26,7 +27,24 @@ int look_at(int fd, struct stat* about) {
   return failed == 0;
 }
 
-int is_trusted(uid_t owner) { return owner == geteuid() || owner == 0; }
+/* One line, as the kernel writes it where each user has a number. Else, or where there is no /proc,
+ * one number may stand for many users. user_namespaces(7) */
+static int some_users_are_unmapped(void) {
+  static const char all[] = "         0          0 4294967295\n";
+  char text[sizeof all];
+  const int fd = open_file(AT_FDCWD, "/proc/self/uid_map", O_RDONLY, 0);
+  long got;
+  if (fd < 0) return 1;
+  got = call(SYS_read, fd, (long)text, sizeof text, 0, 0, 0);
+  close_file(fd);
+  return got != (long)sizeof all - 1 || memcmp(text, all, sizeof all - 1) != 0;
+}
+
+int is_own_user(uid_t owner) {
+  return owner == geteuid() && !(owner == UNMAPPED_USER && some_users_are_unmapped());
+}
+
+int is_trusted(uid_t owner) { return is_own_user(owner) || owner == 0; }
 
 static int hold_root(void) { return open_file(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0); }
 
@@ -105,7 +123,7 @@ int hold_inside(int folder, const char* name) {
   if (fd < 0) return fd;
   if (!look_at(fd, &about))
     wrong = -EIO;
-  else if (S_ISDIR(about.st_mode) && about.st_uid == geteuid())
+  else if (S_ISDIR(about.st_mode) && is_own_user(about.st_uid))
     return fd;
   else
     wrong = is_trusted(about.st_uid) ? -EACCES : SOMEBODY_ELSES;

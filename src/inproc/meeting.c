@@ -139,6 +139,7 @@ int hold_meeting_place(char* path, size_t size) {
   const char* const end = path + size - 1;
   const char* const runtime = secure_getenv("XDG_RUNTIME_DIR");
   int fd = SOMEBODY_ELSES;
+  if (!is_own_user(geteuid())) return fd;
   if (runtime && runtime[0] == '/') fd = hold_in(path, put_text(path, end, runtime), end, 0);
   if (fd == SOMEBODY_ELSES)
     fd = hold_in(path, put_number(put_text(path, end, "/run/user/"), end, geteuid()), end, 1);

@@ -58,6 +58,8 @@ HIDDEN int make_inside(int folder, const char* name);
 struct stat;
 /* 0: it cannot be looked at. */
 HIDDEN int look_at(int fd, struct stat* about);
+/* Is it this user's? Nobody's is a number that stands for several users of the machine. */
+HIDDEN int is_own_user(uid_t owner);
 /* Is it root's or this user's? */
 HIDDEN int is_trusted(uid_t owner);
 

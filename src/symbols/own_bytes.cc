@@ -1,4 +1,5 @@
 #include "symbols/own_bytes.h"
+#include "base/owners.h"
 
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ class Copy {
 
 bool others_write(const FileFacts& facts) {
   constexpr uint32_t kOthersWrite = 0022;
-  const bool trusted = facts.owner == 0 || facts.owner == ::geteuid();
+  const bool trusted = facts.owner == 0 || is_own_user(facts.owner);
   return facts.kind == FileFacts::Kind::Regular &&
          (!trusted || (facts.mode & kOthersWrite) != 0);
 }

@@ -128,6 +128,27 @@ for runtime in "$work/none" "$work"; do
   [ -e "$elsewhere" ] && fail "$runtime: a folder elsewhere"
 done
 
+# In a user namespace where this user has the number that stands for all others, too, nothing is
+# known to be this user's: nobody meets anywhere, and nothing is made, each time anew.
+mkdir -m 1777 "$work/tmp"
+mkdir -m 700 "$work/tmp/run"
+cp "$work/fires" "$work/tool" "$work/tmp"
+in_namespace() {  # COMMAND…: $work/tmp is its /tmp
+  unshare -m sh -c 'mount --make-rprivate / && mount --bind "$1/tmp" /tmp && cd / && shift &&
+    exec unshare -U env "$@"' in "$work" "$@"
+}
+if in_namespace true 2>/dev/null; then
+  for runtime in XDG_RUNTIME_DIR=/tmp/run XDG_RUNTIME_DIR=; do
+    in_namespace $runtime /tmp/fires || fail "a program in a namespace"
+    in_namespace $runtime /tmp/tool trace -af -o /tmp/log 2>"$work/err" && fail "trace in one"
+    has 'in this user namespace user' err
+  done
+  made=$(find "$work/tmp" -mindepth 1 ! -name run ! -name fires ! -name tool)
+  [ -z "$made" ] || fail "in a namespace: $made is made"
+else
+  echo "not tested: no user namespace can be made"
+fi
+
 # A log in another user's folder, who puts something else into its place while it is written.
 runtime=$mine/run
 log=$his/log

@@ -1,0 +1,17 @@
+// Whose is a file, a process or a connection, by the number that the kernel says? In a user
+// namespace one number stands for all users of the machine who have none there (user_namespaces(7),
+// "Unmapped user and group IDs"); it may be this user's, too. It tells nothing of whose it is.
+#pragma once
+
+#include <cstdint>
+
+namespace tracewell {
+
+constexpr uint32_t kUnmappedUser = 65534;  // /proc/sys/kernel/overflowuid, which nobody changes
+/// Does it stand for some? True, too, where that cannot be known (there is no /proc).
+bool some_users_are_unmapped();
+/// Is it this user's, the effective one of this process?
+bool is_own_user(uint32_t owner);
+bool is_same_user(uint32_t one, uint32_t other);
+
+}  // namespace tracewell
