@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/counted.h"
 #include "cli/notes_file.h"
+#include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "filter/step_notes.h"
 
@@ -50,13 +51,13 @@ Result<int> repair(const RepairOptions& options) {
       select_events(std::move(trace.source), {}, problems, options.input.strict, "repairing"));
   formats::SaveOptions save = options.save;
   save.sound = true;
+  // The trace itself may go where reports go.
+  std::FILE* const report = is_output(options.output) ? stderr : stdout;
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(format, options.output, save));
   tell_other_name(options.output, format, source->catalog().machine);
   TW_RETURN_IF_ERROR(pump(*source, *sink));
   note_lost_bytes(trace);
   tell_left_out(*sink, options.output);
-  // The trace itself may have gone where reports go.
-  std::FILE* const report = options.output == "-" ? stderr : stdout;
   for (const Problem& problem : problems.kept()) fmt::print(report, "{}\n", problem_line(problem));
   if (problems.count() > problems.kept().size())
     fmt::print(report, "… and {} more\n", problems.count() - problems.kept().size());

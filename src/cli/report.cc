@@ -112,9 +112,10 @@ Status choose_form(const ReportArguments& arguments, report::ReportOptions& opti
     return {Errc::InvalidArgument, "--format, -r and -O hist=on: one of them is enough"};
   if (rows) options.form = report::Form::Rows;
   if (arguments.raw) options.form = report::Form::Raw;
-  if (arguments.raw && task.output == "-" && output_is_terminal())
+  if (arguments.raw && is_output(task.output) && output_is_terminal())
     return {Errc::InvalidArgument, "-r: entries are binary; not written to a terminal"};
-  const bool to_terminal = arguments.color == "auto" && task.output == "-" && output_has_color();
+  const bool to_terminal =
+      arguments.color == "auto" && is_output(task.output) && output_has_color();
   options.columns.color = to_terminal || arguments.color == "always";
   options.column_heads = !task.no_heading;
   return {};

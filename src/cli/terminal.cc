@@ -8,10 +8,19 @@
 
 #include <fmt/format.h>
 
+#include "base/open.h"
+
 namespace tracewell::cli {
 
 bool output_is_terminal() {
   return isatty(STDOUT_FILENO) != 0;
+}
+
+bool is_output(const std::string& path) {
+  if (path == "-") return true;
+  const auto named = facts_at(path);
+  const auto output = facts_of(STDOUT_FILENO, "standard output");
+  return named && output.ok() && named->is_same(*output);
 }
 
 bool output_has_color() {

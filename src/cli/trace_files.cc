@@ -304,7 +304,7 @@ Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const s
                                           const formats::SaveOptions& options) {
   if (!format.create)
     return Error{Errc::Unsupported, fmt::format("format {} cannot be written", format.name), {}};
-  if (format.binary && path == "-" && output_is_terminal())
+  if (format.binary && is_output(path) && output_is_terminal())
     return Error{Errc::InvalidArgument,
                  fmt::format("{} is binary; not written to a terminal", format.description),
                  {}};

@@ -37,6 +37,17 @@ done
 has 'damage broken-block' err
 cmp "$work/piped.trace64" "$work/saved.trace64" || fail 'a pipe gets another file'
 
+# So it does where a name means standard output.
+for name in /dev/stdout /proc/self/fd/1 "$work/named.trace64"; do
+  "$tracewell" repair "$work/broken.trace64" "$name" >"$work/named.trace64" 2>"$work/err"
+  [ $? = 1 ] || fail "to $name"
+  has 'damage broken-block' err
+  has 'has what could be saved' err
+  cmp "$work/named.trace64" "$work/saved.trace64" || fail "$name gets another file"
+done
+"$tracewell" repair "$work/broken.trace64" /dev/stdout 2>/dev/null | cmp - "$work/saved.trace64" ||
+  fail 'a pipe that is named gets another file'
+
 # Whole or not at all, and never over what it was made from.
 cp "$work/broken.trace64" "$work/kept.trace64"
 ln -s broken.trace64 "$work/link.trace64"
