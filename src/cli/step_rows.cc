@@ -74,14 +74,15 @@ class StepRows final : public Sink {
     for (const Event& event : batch.events()) {
       line_.clear();
       if (const auto* step = std::get_if<Step>(&event.body)) {
+        TW_RETURN_IF_ERROR(write_held(false));
+        any_step_ = true;
         options_.json ? write_object(event, *step) : write_row(event, *step);
         note_.clear();
-      } else if (const auto* mark = std::get_if<Mark>(&event.body);
-                 mark && !mark->session && has_notes_) {
-        if (!note_.empty()) note_ += '\n';
-        note_ += mark->text;
+      } else if (may_be_held(event)) {
+        hold(event);
         continue;
       } else {
+        TW_RETURN_IF_ERROR(write_held(true));
         write_other(event);
       }
       TW_RETURN_IF_ERROR(end_line());
@@ -90,6 +91,7 @@ class StepRows final : public Sink {
   }
 
   Status finish() override {
+    TW_RETURN_IF_ERROR(write_held(!any_step_));
     if (!note_.empty()) {  // behind the last step
       line_ = options_.json ? "{\"step\":null,\"note\":" : "-- ";
       if (options_.json) {
@@ -104,6 +106,40 @@ class StepRows final : public Sink {
   }
 
  private:
+  /// A mark that says when it was made, or by whom, would lose that in a step's column.
+  static bool is_note(const Event& event) {
+    const auto* mark = std::get_if<Mark>(&event.body);
+    return mark && !mark->session && !event.time_ns && event.tid == 0 && event.cpu < 0 &&
+           event.pid == 0;
+  }
+
+  /// A step may follow, whose note it is or is in front of.
+  bool may_be_held(const Event& event) const {
+    if (has_notes_ && is_note(event)) return true;
+    return !held_.empty() && (std::holds_alternative<Mark>(event.body) ||
+                              std::holds_alternative<Lost>(event.body));
+  }
+
+  void hold(const Event& event) {
+    const bool note = is_note(event);
+    if (note && !note_.empty()) note_ += '\n';
+    if (note) note_ += std::get<Mark>(event.body).text;
+    write_other(event);
+    held_.push_back({std::exchange(line_, {}), note});
+  }
+
+  /// `notes`: no step has them, so that they have lines of their own, too.
+  Status write_held(bool notes) {
+    for (Held& one : std::exchange(held_, {})) {
+      if (one.is_note && !notes) continue;
+      line_ = std::move(one.line);
+      TW_RETURN_IF_ERROR(end_line());
+    }
+    if (notes) note_.clear();
+    line_.clear();
+    return {};
+  }
+
   Status end_line() {
     if (!options_.json) line_.erase(line_.find_last_not_of(' ') + 1);
     line_ += '\n';
@@ -253,7 +289,13 @@ class StepRows final : public Sink {
   std::optional<machine::FlowDecoder> decoder_;
   std::optional<OutputFile> file_;
   bool has_notes_ = false;
+  bool any_step_ = false;
   std::string note_;  // for the next step
+  struct Held {
+    std::string line;
+    bool is_note;
+  };
+  std::vector<Held> held_;  // what was written since that began
   std::string line_;
 };
 

@@ -23,8 +23,8 @@ struct StepRowsOptions {
   std::vector<int> columns;  // empty = all
   bool json = false;
 };
-/// Writes to standard output. In a table, what is no step has a line of its own, and notes stand in
-/// their column if that is there; in JSON, what is no step is as in the format jsonl.
+/// Writes to standard output. What is no step has a line of its own, in JSON that of the format
+/// jsonl; but notes of steps stand in their column, if that is there.
 std::unique_ptr<Sink> step_rows(StepRowsOptions options, AddressNames names);
 
 }  // namespace tracewell::cli

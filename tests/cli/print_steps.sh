@@ -40,6 +40,39 @@ head -1 "$work/out" | grep -qx '{"pc":"0x1000","step":0}' || fail "$(head -1 "$w
 expect 0 print "$cases/tfile/gdb-tsave/input.tf" --json --to 0
 has '"kind":"frame"'
 
+# Nothing of it is lost, nor its order, where there are no instructions; marks are some.
+hooks=$work/hooks.jsonl
+{ head -1 "$TRACEWELL_SOURCE/tests/cli/hooks.jsonl"
+  echo '{"kind":"mark","text":"TRACE ON channel 0","time_ns":1003800000}'
+  tail -n +2 "$TRACEWELL_SOURCE/tests/cli/hooks.jsonl" | head -2
+  echo '{"kind":"mark","text":"process 50: /usr/bin/first","tid":5,"cpu":0,"time_ns":1003800001}'
+  echo '{"kind":"mark","text":"TRACE OFF channel 0","time_ns":2003874300}'; } >"$hooks"
+printf '%s\n' '{"catalog":{"machine":"x86-64"}}' '{"kind":"mark","text":"on"}' \
+  '{"kind":"lost","count":1,"why":"full"}' '{"kind":"mark","text":"a"}' \
+  '{"kind":"mark","text":"b"}' \
+  >"$work/marks.jsonl"
+for one in "$hooks" "$work/marks.jsonl"; do
+  expect 0 print "$one" --format jsonl
+  tail -n +2 "$work/out" >"$work/as_jsonl"
+  expect 0 print "$one" --json
+  cmp "$work/out" "$work/as_jsonl" || fail "print --json $one"
+  expect 0 print "$one" --json --where 'kind == "mark"'
+  grep '"kind":"mark"' "$work/as_jsonl" | cmp - "$work/out" ||
+    fail "marks of $one: $(cat "$work/out")"
+  expect 0 print "$one" --columns step,note
+  lines $(($(wc -l <"$work/as_jsonl") + 1))
+done
+has '-- 0 on'
+has '-- 1 lost: full'
+# What nobody says when is noted at the step behind it; that of a time is no step's.
+printf '%s\n' '{"catalog":{"machine":"x86-64"}}' '{"kind":"mark","text":"at 0"}' \
+  '{"kind":"mark","text":"timed","time_ns":5}' '{"kind":"mark","text":"also"}' \
+  '{"kind":"step","pc":"0x10","opcode":"90"}' '{"kind":"mark","text":"behind"}' >"$work/mixed.jsonl"
+expect 0 print "$work/mixed.jsonl" --json --columns step,note
+printf '%s\n' '{"step":0,"note":"at 0\nalso"}' '{"step":null,"note":"behind"}' >"$work/wanted"
+grep '"step":' "$work/out" | cmp - "$work/wanted" || fail "$(cat "$work/out")"
+has '"text":"timed"'
+
 # chosen NUMBERS EXPR: which steps are left, in the table and in a written trace.
 sample=$work/sample.trace64  # an index comes to stand beside it
 cp "$TRACEWELL_SOURCE/tests/formats/data/synthetic_threads_fixed.trace64" "$sample"
