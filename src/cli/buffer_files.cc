@@ -60,6 +60,14 @@ bool is_buffer_name(std::string_view name) {
          name[0] != '.';
 }
 
+/// As find_buffers() has it: of its path or name, or of the number alone.
+std::string name_in(const Folder& folder, const std::string& named) {
+  const std::string before = folder.path_of("");
+  std::string out = named.starts_with(before) ? named.substr(before.size()) : named;
+  if (!out.ends_with(kSuffix)) out += kSuffix;
+  return out;
+}
+
 uint64_t number_of(const Catalog& catalog, std::string_view key) {
   for (const auto& [name, value] : catalog.extras)
     if (name == key) return parse_number(value).value_or(0);
@@ -123,16 +131,17 @@ Result<std::vector<FoundBuffer>> find_buffers() {
   return out;
 }
 
-Status delete_buffer(const std::string& name) {
+Status delete_buffer(const std::string& named) {
   const auto none = [&] {
-    return Error{Errc::NotFound,
-                 fmt::format("there is no trace buffer {} in {}", printable(name), buffer_folder()),
+    return Error{Errc::NotFound, fmt::format("there is no trace buffer {} in {}", printable(named),
+                                             printable(buffer_folder())),
                  {}};
   };
-  if (!is_buffer_name(name)) return none();
   const auto folder = folder_of_buffers();
   if (!folder && folder.error().code == Errc::NotFound) return none();
   if (!folder) return folder.error();
+  const std::string name = name_in(*folder, named);
+  if (!is_buffer_name(name)) return none();
   if (!folder->is_link(name)) {
     const auto fd = folder->open(name);
     if (!fd && fd.error().code == Errc::NotFound) return none();

@@ -70,7 +70,8 @@ Status buffers(const BuffersOptions& options) {
 Run buffers_command(CLI::App& app) {
   auto options = std::make_shared<BuffersOptions>();
   app.add_option("--delete", options->doomed,
-                 "delete this one, which no server uses any more; may be given more than once")
+                 "delete this one (its path, name or number), which no server uses any more; may "
+                 "be given more than once")
       ->type_name("NAME");
   app.add_flag("--json", options->json, "as JSON");
   app.footer(

@@ -43,9 +43,16 @@ has 'sound, 3 events'
 for name in notes.txt ../tracewell/1234.twb /etc/passwd . ''; do
   expect 1 buffers --delete "$name"
 done
-expect 0 buffers --delete 1234.twb --delete 99.twb
+[ -e "$folder/1234.twb" ] || fail "deleted by a name that is not listed"
+# As it is listed, by name, and by number.
+cp "$folder/1234.twb" "$folder/5.twb"
+expect 0 buffers --delete "$folder/1234.twb" --delete 99.twb --delete 5
 lines 0
-[ -e "$folder/1234.twb" ] && fail "not deleted"
+for name in 1234 99 5; do
+  [ -e "$folder/$name.twb" ] && fail "$name: not deleted"
+done
+expect 1 buffers --delete "$folder/1234.twb"
+has "no trace buffer $folder/1234.twb in $folder" err
 [ -e "$folder/notes.txt" ] || fail "deleted what is no buffer"
 
 # A folder that others can write to may hold anything.
