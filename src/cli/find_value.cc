@@ -115,14 +115,13 @@ class Piece {
   }
 
   /// A reader that begins anywhere tells everything at a thread's first step. What has been so
-  /// since an earlier step was told there; but for what a step left that another thread followed,
-  /// where it could not tell that itself.
+  /// since an earlier step was told there; but for what a step left and did not tell itself, as
+  /// where another thread follows it.
   bool is_news(const Event& event, uint32_t index) {
     if (timeline_.next_change(index, ChangedBy::Others, event.seq) == event.seq) return true;
     const auto last = timeline_.last_step_of(event.tid, event.seq);
     if (!last || *last < timeline_.session_of(event.seq).first) return true;
-    return *last + 1 != event.seq &&
-           timeline_.next_change(index, ChangedBy::Instruction, *last) == *last &&
+    return timeline_.next_change(index, ChangedBy::Instruction, *last) == *last &&
            !tells(*last, index);
   }
 
