@@ -35,8 +35,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   static Clock system_clock();
   /// Before the first run. Without one the buffer is memory of this process.
   void keep_buffer_in(BufferHome home) { home_ = std::move(home); }
-  /// The server ends. When a program ends GDB's connection does, so that nobody could look at its
-  /// last frames: their file stays.
+  /// The server ends: the frames of a program whose end took GDB's connection stay in their file.
   void keep_unseen();
 
   // Trace
@@ -46,6 +45,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::optional<TracepointDef::Usage> usage(uint32_t number, uint64_t address) const override;
   std::optional<int64_t> variable(uint32_t number) const override;
   FrameStore& frames() override { return buffer_; }
+  std::string description() override;
   bool read_only(target::Pid pid, uint64_t address, uint64_t size) override;
   TraceControl* control() override { return this; }
 

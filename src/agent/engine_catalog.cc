@@ -46,6 +46,10 @@ Catalog Engine::catalog() {
   return known_catalog();
 }
 
+std::string Engine::description() {
+  return buffer_.count() == 0 ? std::string() : machine_.target_description;
+}
+
 /// Asks nobody.
 Catalog Engine::known_catalog() const {
   Catalog catalog = machine_;

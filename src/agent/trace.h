@@ -91,6 +91,9 @@ class Trace {
   /// The current value; nullopt = no such variable (or none was kept).
   virtual std::optional<int64_t> variable(uint32_t number) const = 0;
   virtual FrameStore& frames() = 0;
+  /// The target description that the registers in the frames go by, for a debugger that comes when
+  /// their process has gone. "": there are no frames, or nobody knows.
+  virtual std::string description() { return {}; }
   /// May a read of this range be served from live (or the executable's) memory while a frame is
   /// selected?
   virtual bool read_only(target::Pid pid, uint64_t address, uint64_t size) = 0;
