@@ -24,7 +24,7 @@ struct Entry {
   bool generic = false;
   bool facility = true;          // hooks 000 to 00F are the facility's own
   uint16_t hook = 0;             // four hex digits: 0x0100 is hook 010
-  uint16_t subhook = 0;          // the hook data; of a generic 32-bit entry the length
+  uint16_t subhook = 0;          // as the program gave it
   uint16_t type = 0x8000;        // 32: the type's four bits; 64: the flags
   uint32_t data_bytes = 0;       // of the data words; generic: of the variable bytes alone
   uint64_t stored_hookword = 0;  // as the log has it, for the raw form
@@ -35,6 +35,11 @@ struct Entry {
   uint64_t log_offset = 0;                     // of the entry in its log, in bytes
   std::string_view process_path, system_call;  // "" = not known
 
+  /// The other half of the hook word: the subhook, but for generic 32-bit entries, which have their
+  /// length there.
+  uint16_t hook_data() const {
+    return environment_bits == 32 && generic ? static_cast<uint16_t>(data_bytes) : subhook;
+  }
   size_t word_bytes() const { return environment_bits == 32 ? 4 : 8; }
   /// Where the data pointer begins, in bytes.
   size_t first_byte() const { return environment_bits == 64 ? 6 : generic ? 4 : 2; }

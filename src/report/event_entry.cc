@@ -80,11 +80,11 @@ void EventEntry::finish() {
     store_uint(buffer_.data() + index * 2, number, 2, catalog_.endian);
   };
   if (word == 4) {
-    if (entry_.generic) entry_.subhook = static_cast<uint16_t>(entry_.data_bytes);
     half(0, (entry_.hook & 0xfff0) | (entry_.type & 0xf));
-    half(1, entry_.subhook);
+    half(1, entry_.hook_data());
     entry_.stored_hookword =
-        uint64_t{entry_.hook & 0xfff0u} << 16 | uint64_t{entry_.type & 0xfu} << 16 | entry_.subhook;
+        uint64_t{entry_.hook & 0xfff0u} << 16 | uint64_t{entry_.type & 0xfu} << 16 |
+        entry_.hook_data();
   } else {
     const uint64_t length = std::min<uint64_t>(size_ - word, 0xffff);
     const uint64_t stored = std::min<uint64_t>(length + kStoredBehind, 0xffff);

@@ -47,7 +47,7 @@ void print_raw(Context& context) {
         entry.type);
   }
   line.new_line();
-  put(line, "hookdata {:04X}", entry.subhook);
+  put(line, "hookdata {:04X}", entry.hook_data());
   size_t words = 0;
   const size_t word = entry.word_bytes();
   for (size_t offset = word; offset < entry.buffer.size(); offset += word, ++words) {

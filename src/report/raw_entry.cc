@@ -45,7 +45,7 @@ void put_raw_entry(const Entry& entry, TextBuffer& out) {
     put(entry.subhook, 2);
   } else {
     put((entry.hook & 0xfff0u) | (entry.type & 0xfu), 2);
-    put(entry.subhook, 2);
+    put(entry.hook_data(), 2);
   }
   out.append(as_text(stored.data));
   out.append('\0', stored.padding);

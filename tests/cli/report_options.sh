@@ -93,6 +93,21 @@ expect 0 report b.jsonl -h -O timestamp=3 -t mine -k 022:2,00C
 lines 5
 expect 2 report b.jsonl -d 022:x
 has '010:0001 with a subhook' err
+# A generic hook of a 32-bit program: its template sees the length as $HD, those who choose do not.
+cat >generic32.jsonl <<'END'
+{"catalog":{"endian":"little"}}
+{"kind":"hook","id":"0100","subhook":2,"env":32,"generic":true,"words":["0x7"],"data":"6e6f206d6f7265"}
+END
+echo '010 1.0 "" $HD%U2' >length
+expect 0 report generic32.jsonl -t length -d 010:2 -O timestamp=3
+has '010                   7'
+expect 1 report generic32.jsonl -t length -d 010:7
+has 'nothing was to be printed' err
+expect 1 report generic32.jsonl -t length -k 010:2
+expect 0 report generic32.jsonl -t length --format jsonl
+has '"id":"0100","subhook":2,'
+expect 0 report generic32.jsonl -t length --format csv
+has ',0100,2,'
 cat >groups <<'END'
 # ours
 mine - hooks of mine (user) "022,010"
