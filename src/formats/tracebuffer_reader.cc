@@ -37,6 +37,11 @@ Result<std::unique_ptr<Source>> TracebufferReader::open(std::shared_ptr<InputFil
   std::unique_ptr<TracebufferReader> reader(
       new TracebufferReader(std::move(file), std::move(frames), problems));
   reader->in_use_ = live;
+  if (const uint64_t whole = reader->frames_.whole_bytes(); whole != 0) {
+    const uint64_t there = reader->file_->bytes().size();
+    problems.add({there, Severity::Damage, "file-cut",
+                  fmt::format("the file was cut: {} of {} bytes are there", there, whole)});
+  }
   reader->read_description();
   reader->look_at_frames(options);
   reader->finish_status();
@@ -105,6 +110,19 @@ void TracebufferReader::finish_status() {
   catalog_.extras.emplace_back(kTracebufferInUse, in_use_ ? "yes" : "no");
 }
 
+/// Of a file that was cut: the number of the first frame from there whose record is in it.
+uint64_t TracebufferReader::skip_cut_off(uint64_t number) {
+  uint64_t behind = 0;
+  while (number != frames_.next() && frames_.is_cut_off(number, behind)) {
+    problems_.add({file_->bytes().size(), Severity::Damage, "records-cut",
+                   fmt::format("{} records from that of frame {} on were cut off; these frames are "
+                               "lost",
+                               behind - number, number)});
+    number = behind;
+  }
+  return number;
+}
+
 void TracebufferReader::look_at_frames(const OpenOptions& options) {
   if (frames_.too_many())
     problems_.add({offsetof(ring::Header, first), Severity::Damage, "record-count",
@@ -113,6 +131,11 @@ void TracebufferReader::look_at_frames(const OpenOptions& options) {
   std::optional<uint64_t> end;  // of the frame before, when that was good
   uint64_t bad_in_a_row = 0;
   for (uint64_t number = frames_.first(); number != frames_.next(); ++number) {
+    if (const uint64_t there = skip_cut_off(number); there != number) {
+      end.reset();
+      number = there;
+      if (number == frames_.next()) break;
+    }
     const auto record = frames_.record(number);
     if (!record && in_use_ && frames_.overwritten(number)) {
       end.reset();
@@ -140,6 +163,12 @@ void TracebufferReader::look_at_frames(const OpenOptions& options) {
 
 void TracebufferReader::look_at_blocks(uint64_t number, const ring::FrameRecord& record) {
   frames_.data(record, data_);
+  if (data_.size() < record.size) {
+    problems_.add({frames_.record_offset(number), Severity::Damage, "frame-cut",
+                   fmt::format("frame {}: the file has {} of its {} bytes", number, data_.size(),
+                               record.size)});
+    return;
+  }
   rsp::BlockWalker walker(data_, frames_.header().register_block_bytes, frames_.endian());
   while (walker.next()) continue;
   if (!walker.failed() || (in_use_ && frames_.overwritten(number))) return;
@@ -195,7 +224,8 @@ void TracebufferReader::add_event(Batch& batch) {
   frame.tracepoint = record->tracepoint;
   frame.pc = record->pc;
   frame.blocks = batch.copy_array(std::span<const FrameBlock>(blocks_));
-  if (record->masked != 0) frame.registers_valid = batch.copy(Bytes(record->mask));
+  if (record->masked != 0 && find_block(frame, FrameBlock::Kind::Registers) != nullptr)
+    frame.registers_valid = batch.copy(Bytes(record->mask));
   event.time_ns = record->time_ns;
   event.tid = static_cast<uint64_t>(static_cast<uint32_t>(record->tid));
   event.body = frame;

@@ -38,6 +38,7 @@ class TracebufferReader final : public Source, public FrameIndex, public Summari
       : file_(std::move(file)), frames_(std::move(frames)), problems_(problems) {}
   void read_description();
   void finish_status();
+  uint64_t skip_cut_off(uint64_t number);
   void look_at_frames(const OpenOptions& options);
   void look_at_blocks(uint64_t number, const ring::FrameRecord& record);
   uint64_t number_of(uint64_t seq) const;

@@ -96,8 +96,9 @@ has '010:0001 with a subhook' err
 # A generic hook of a 32-bit program: its template sees the length as $HD, those who choose do not.
 cat >generic32.jsonl <<'END'
 {"catalog":{"endian":"little"}}
-{"kind":"hook","id":"0100","subhook":2,"env":32,"generic":true,"words":["0x7"],"data":"6e6f206d6f7265"}
+HOOK32,"words":["0x7"],"data":"6e6f206d6f7265"}
 END
+sed -i 's/^HOOK32/{"kind":"hook","id":"0100","subhook":2,"env":32,"generic":true/' generic32.jsonl
 echo '010 1.0 "" $HD%U2' >length
 expect 0 report generic32.jsonl -t length -d 010:2 -O timestamp=3
 has '010                   7'

@@ -44,6 +44,7 @@ class Buffer:
         self.text = text.encode()
         self.version, self.record_bytes, self.records_offset = 1, RECORD.size, PAGE
         self.magic = b"TWbuffer"
+        self.cut = None  # so many bytes are left of the file
 
     def add(self, data, pc=0x1000, mask=None, **wrong):
         frame = struct.pack("<hI", wrong.get("tracepoint", 1), len(data)) + data
@@ -71,7 +72,7 @@ class Buffer:
         header += struct.pack("<IIQQ", 0, 0, self.first, self.next)
         assert len(header) == 144
         out = header.ljust(self.records_offset, b"\0") + self.records + self.data
-        return out.ljust(text_offset, b"\0") + self.text
+        return (out.ljust(text_offset, b"\0") + self.text)[:self.cut]
 
 
 def changed(buffer, **more):
@@ -103,6 +104,11 @@ CASES = {
     "no-description": some(text=""),
     "version-2": changed(some(), version=2),
     "records-outside": changed(some(), slots=1 << 61),
+    "cut-records": changed(some(), cut=PAGE + 2 * RECORD.size),
+    "cut-frames": changed(some(), cut=2 * PAGE + 23 + 6 + 5),
+    "cut-wrapped": changed(Buffer(64).add(registers(1, 0x1000)).add(registers(2, 0x1000)).add(
+        registers(3, 0x1000)), cut=2 * PAGE + 30),
+    "cut-text": changed(some(), cut=3 * PAGE + len(TEXT % STOPPED) - 20),
     "large-records": changed(some(), record_bytes=80),
 }
 
