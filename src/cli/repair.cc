@@ -1,4 +1,4 @@
-// tracewell repair IN OUT: write what can be saved, say what was lost.
+// tracewell repair FILE OUT: write what can be saved, say what was lost.
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -77,11 +77,13 @@ Run repair_command(CLI::App& app) {
   auto options = std::make_shared<RepairOptions>();
   add_input_options(app, options->input);
   app.add_option("OUT", options->output,
-                 "where to write, in the format of IN; - is standard output")
+                 "where to write, in the format of FILE; - is standard output")
       ->required();
   app.add_flag("--compat", options->save.compat,
                "write so that older readers open it (trace64: no user blocks, a small header)");
-  app.footer("Exit status: 0 sound, 1 damaged and saved, 3 not a trace at all.");
+  app.footer("Logs of trace hooks and the files of trace buffers (.twb) are read only: convert "
+             "these. Exit status: 0 sound, 1 damaged and saved, 3 not a trace at all, or one that "
+             "is read only.");
   return [options](const Invocation&) {
     const auto status = repair(*options);
     return status.ok() ? *status : fail(status.error());

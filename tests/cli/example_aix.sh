@@ -6,6 +6,12 @@ export XDG_RUNTIME_DIR=$work/run
 mkdir -m 700 "$work/run"
 "$TRACEWELL_SOURCE/examples/aix/run" >"$work/out" 2>"$work/err" || fail "run: $(cat "$work/err")"
 [ -s "$work/err" ] && fail "run complains: $(head -3 "$work/err")"
+# Without Tracewell it says what is missing, and not the linker.
+for wrong in "TRACEWELL_PREFIX=$work/none" "TRACEWELL_BIN=$work/none"; do
+  env "$wrong" "$TRACEWELL_SOURCE/examples/aix/run" >"$work/none.out" 2>&1 && fail "$wrong: it ran"
+  [ "$(cat "$work/none.out")" = "no tracewell in $work/none: run make, or set TRACEWELL_PREFIX to \
+where it is installed" ] || fail "$wrong: $(head -3 "$work/none.out")"
+done
 # By the command lines that AIX has for it: only -I and -L are added.
 for line in 'trace -aj 010 ; ./a.out ; trcstop' 'trcrpt' 'trcrpt -t mytrace'; do
   grep -qxF "$line" "$TRACEWELL_SOURCE/examples/aix/run" || fail "no line: $line"

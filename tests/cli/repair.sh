@@ -65,6 +65,15 @@ expect 3 repair --strict "$work/broken.trace64" "$work/strict.trace64"
 [ ! -e "$work/strict.trace64" ] || fail '--strict wrote something'
 [ "$(find "$work" -name '*.tmp*' | wc -l)" = 0 ] || fail 'something is left behind'
 
+# What is read only is refused, and the help says so in these words.
+expect 0 repair --help
+has 'in the format of FILE'
+tr -s ' \n' ' ' <"$work/out" >"$work/words"
+has 'Logs of trace hooks and the files of trace buffers (.twb) are read only' words
+expect 3 repair "$cases/tracebuffer/two-frames/input.twb" "$work/no.twb"
+expect 3 repair "$(ls -d "$cases"/hooklog/*/input.hooks | head -1)" "$work/no.hooks"
+[ ! -e "$work/no.twb" ] && [ ! -e "$work/no.hooks" ] || fail 'something was written'
+
 # GDB's trace files as well.
 expect 0 repair "$cases/tfile/gdb-tsave/input.tf" "$work/same.tf"
 cmp "$work/same.tf" "$cases/tfile/gdb-tsave/input.tf" || fail 'a sound trace file was changed'
