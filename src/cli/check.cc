@@ -58,7 +58,22 @@ struct CheckOptions {
   bool json = false;
 };
 
-void tell(const OpenTrace& trace, uint64_t events, const LostEvents& lost,
+struct Counts {
+  uint64_t events = 0;  // the records of `info`
+  uint64_t marks = 0;   // beside these; none in a trace of steps, whose numbers they have
+  bool steps = false;
+
+  void look_at(const Event& event) {
+    steps |= std::holds_alternative<Step>(event.body);
+    if (std::holds_alternative<Mark>(event.body))
+      ++marks;
+    else if (!std::holds_alternative<Lost>(event.body))
+      ++events;
+  }
+  std::string text() const { return counted(events, "event") + and_marks(steps ? 0 : marks); }
+};
+
+void tell(const OpenTrace& trace, const Counts& counts, const LostEvents& lost,
           const InputOptions& input) {
   const ProblemLog& problems = *trace.problems;
   const std::string path = printable(input.path);
@@ -71,12 +86,12 @@ void tell(const OpenTrace& trace, uint64_t events, const LostEvents& lost,
   const std::string_view how =
       problems.count(Problem::Severity::Damage) == 0 ? "faulty" : "damaged";
   if (bad == 0)
-    fmt::print("{}: sound, {}{}\n", path, counted(events, "event"), lost_text);
+    fmt::print("{}: sound, {}{}\n", path, counts.text(), lost_text);
   else if (input.strict)
     fmt::print("{}: {}; the rest was not looked at\n", path, how);
   else
     fmt::print("{}: {}, {}; {} can be read{}\n", path, how, counted(bad, "problem"),
-               counted(events, "event"), lost_text);
+               counts.text(), lost_text);
 }
 
 /// The keys are those of `info --json`. A search that ended early has counted no records.
@@ -112,7 +127,7 @@ Result<int> check(const CheckOptions& options) {
       std::unique_ptr<Source> source,
       select_events(std::move(trace.source), {}, problems, false, "checking"));
   Batch batch;
-  uint64_t events = 0;
+  Counts counts;
   const auto enough = [&] { return options.input.strict && problems.count(kBad) > 0; };
   while (!enough()) {
     TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
@@ -120,14 +135,12 @@ Result<int> check(const CheckOptions& options) {
     for (const Event& event : batch.events()) {
       invariants.look_at(event);
       lost.look_at(event);
-      // The records of `info`.
-      if (!std::holds_alternative<Mark>(event.body) && !std::holds_alternative<Lost>(event.body))
-        ++events;
+      counts.look_at(event);
     }
   }
   note_lost_bytes(trace);
-  options.json ? tell_json(trace, events, lost, options.input.strict)
-               : tell(trace, events, lost, options.input);
+  options.json ? tell_json(trace, counts.events, lost, options.input.strict)
+               : tell(trace, counts, lost, options.input);
   return static_cast<int>(problems.count(kBad) == 0 ? kOk : kNothing);
 }
 

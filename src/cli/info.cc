@@ -26,6 +26,7 @@ struct InfoOptions {
 Status count_events(Source& source, TraceInfo& info) {
   std::unordered_set<uint64_t> threads;
   LostEvents lost;
+  bool steps = false;  // then a mark has the number of the step behind it
   Batch batch;
   while (true) {
     TW_ASSIGN_OR_RETURN(const bool more, source.next(batch));
@@ -33,10 +34,13 @@ Status count_events(Source& source, TraceInfo& info) {
     for (const Event& event : batch.events()) {
       if (event.tid != 0) threads.insert(event.tid);
       lost.look_at(event);
+      steps |= std::holds_alternative<Step>(event.body);
+      if (std::holds_alternative<Mark>(event.body)) ++info.marks;
       if (!std::holds_alternative<Mark>(event.body) && !std::holds_alternative<Lost>(event.body))
         ++info.records;
     }
   }
+  if (steps) info.marks = 0;
   info.threads = threads.size();
   info.lost = lost.places();
   return {};

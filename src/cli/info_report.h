@@ -19,6 +19,7 @@ struct TraceInfo {
   std::string_view format, format_description;
   Catalog catalog;
   uint64_t records = 0;  // steps, frames and hooks
+  uint64_t marks = 0;    // beside these, with numbers of their own
   uint64_t threads = 0;  // that events name; 0 = none does
   std::vector<std::pair<std::string, std::string>> facts;  // what else its format knows
   std::vector<LostPlace> lost;

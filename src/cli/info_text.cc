@@ -24,7 +24,7 @@ class InfoWriter {
     line("format", "{}, {}", info_.format, info_.format_description);
     line("machine", "{}, {} endian, {}-bit addresses", printable(catalog_.machine),
          catalog_.endian == Endian::Little ? "little" : "big", catalog_.address_bytes * 8);
-    line("records", "{}", info_.records);
+    line("records", "{}{}", info_.records, and_marks(info_.marks));
     if (info_.threads != 0) line("threads", "{}", info_.threads);
     for (const auto& [name, value] : info_.facts) line(name, "{}", printable(value));
     write_lost();

@@ -28,6 +28,11 @@ class ObservedSource final : public SourceOver {
     auto more = source_->next(batch);
     for (const Event& event : batch.events()) {
       asked_->steps |= std::holds_alternative<Step>(event.body);
+      asked_->frames |= std::holds_alternative<Frame>(event.body);
+      asked_->hooks |= std::holds_alternative<Hook>(event.body);
+      asked_->tid |= event.tid != 0;
+      asked_->cpu |= event.cpu >= 0;
+      asked_->time_ns |= event.time_ns.has_value();
       // What is noted behind the last step has a number that no step has.
       if (asked_->steps && std::holds_alternative<Mark>(event.body)) continue;
       asked_->last = std::max(asked_->last.value_or(0), event.seq);
@@ -40,6 +45,45 @@ class ObservedSource final : public SourceOver {
  private:
   std::shared_ptr<AskedEvents> asked_;
 };
+
+/// Of which events a word is.
+struct WordOf {
+  std::string_view word;
+  bool steps, frames, hooks;
+};
+constexpr WordOf kSomeWords[] = {
+    {"read", true, false, false},       {"write", true, false, false},
+    {"access", true, false, false},     {"mnemonic", true, false, false},
+    {"disassembly", true, false, false}, {"pc", true, true, false},
+    {"module", true, true, false},      {"symbol", true, true, false},
+    {"tracepoint", false, true, false}, {"id", false, false, true},
+    {"subhook", false, false, true}};
+constexpr std::string_view kCommonWords[] = {"tid", "cpu", "time_ns"};
+
+std::string kinds_text(bool steps, bool frames, bool hooks) {
+  std::string out;
+  const auto add = [&](bool is, std::string_view kind) {
+    if (is) out += (out.empty() ? "" : " and ") + std::string(kind);
+  };
+  add(steps, "executed instructions");
+  add(frames, "frames");
+  add(hooks, "hooks");
+  return out;
+}
+
+/// Of a word that none of the events has: nothing that compares it can be true.
+std::string word_hint(const std::string& word, const AskedEvents& asked) {
+  const bool told = word == "tid" ? asked.tid : word == "cpu" ? asked.cpu : asked.time_ns;
+  if (std::ranges::find(kCommonWords, word) != std::end(kCommonWords))
+    return told ? "" : fmt::format("; no event of this trace has a {}", word);
+  const auto* const of = std::ranges::find(kSomeWords, word, &WordOf::word);
+  const std::string there = kinds_text(asked.steps, asked.frames, asked.hooks);
+  if (of == std::end(kSomeWords) || there.empty() || (of->steps && asked.steps) ||
+      (of->frames && asked.frames) || (of->hooks && asked.hooks))
+    return "";
+  return fmt::format("; `{}` is of {}; this trace has {}", word,
+                     kinds_text(of->steps, of->frames, of->hooks), there);
+}
 
 std::string number_hint(const Spelled& one) {
   std::string digits = one.text.substr(one.text.starts_with("0x") ? 2 : 0);
@@ -60,6 +104,14 @@ std::string asked_text(const SelectionOptions& selection) {
 
 }  // namespace
 
+void note_words(const filter::Expression& where, AskedEvents& asked) {
+  const auto note = [&](std::string_view word) {
+    if (where.names(word)) asked.words.emplace_back(word);
+  };
+  for (const WordOf& one : kSomeWords) note(one.word);
+  for (const std::string_view one : kCommonWords) note(one);
+}
+
 std::unique_ptr<Source> observed(std::unique_ptr<Source> source,
                                  std::shared_ptr<AskedEvents> asked) {
   return std::make_unique<ObservedSource>(std::move(source), std::move(asked));
@@ -78,6 +130,13 @@ std::string why_nothing(const SelectionOptions& selection, std::string_view more
   if (selection.from > *asked.last)
     return fmt::format("--from {} is behind the last {}, {}", selection.from, what, *asked.last);
   std::string out = fmt::format("no {} fits{}{}", what, asked_text(selection), more);
+  for (const std::string& one : asked.words)
+    if (const std::string hint = word_hint(one, asked); !hint.empty()) return out + hint;
+  if (asked.untold != 0)
+    out += fmt::format("; {} not told what a step left in a register, though its thread's next "
+                       "step may tell it: ask for that one's $….before",
+                       asked.untold == 1 ? "once it is"
+                                         : fmt::format("{} times it is", asked.untold));
   for (const Spelled& one : asked.numbers)
     if (const std::string hint = number_hint(one); !hint.empty()) return out + hint;
   if (asked.unplaced.empty()) return out;

@@ -241,9 +241,13 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
     TW_ASSIGN_OR_RETURN(wanted.where,
                         filter::Expression::parse(selection.where, source->catalog(),
                                                   std::move(words)));
-    wanted.where->watch({wanted.stop, tells_cut_searches(), tells_spent_searches()});
+    wanted.where->watch({.stop = wanted.stop,
+                         .cut = tells_cut_searches(),
+                         .spent = tells_spent_searches(),
+                         .untold = [asked = selection.asked] { ++asked->untold; }});
     selection.asked->numbers = wanted.where->spelled_numbers();
-    if (wanted.where->names_modules())
+    note_words(*wanted.where, *selection.asked);
+    if (wanted.where->names("module"))
       for (const Module& one : source->catalog().modules)
         if (!one.is_placed()) selection.asked->unplaced.push_back(one.path);
   }

@@ -42,6 +42,10 @@ struct AskedEvents {
   bool steps = false;            // the events are executed instructions
   std::vector<filter::Expression::Spelled> numbers;  // of --where
   std::vector<std::string> unplaced;  // modules, if --where asks for some
+  std::vector<std::string> words;     // of --where, that not all events have
+  bool frames = false, hooks = false;              // there are some
+  bool tid = false, cpu = false, time_ns = false;  // some event has it
+  uint64_t untold = 0;  // times that a step did not tell what it left in a register of --where
   uint64_t from = 0, to = UINT64_MAX;
   LostEvents lost;  // between these
 };
@@ -114,6 +118,8 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                                               std::string_view what,
                                               filter::AddressWords words = {});
 
+/// Which words --where has that not all events have.
+void note_words(const filter::Expression& where, AskedEvents& asked);
 /// The same events; what goes by is noted (no_answer.cc).
 std::unique_ptr<Source> observed(std::unique_ptr<Source> source,
                                  std::shared_ptr<AskedEvents> asked);

@@ -39,12 +39,6 @@ bool Expression::names_registers() const {
   });
 }
 
-bool Expression::names_modules() const {
-  return std::ranges::any_of(operands_, [](const Operand& one) {
-    return one.kind == Operand::Kind::Field && one.field == Field::Module;
-  });
-}
-
 bool Expression::is_mnemonic(const Operand& one) {
   return one.kind == Operand::Kind::Field && one.field == Field::Mnemonic;
 }
@@ -308,15 +302,19 @@ Expression::Value Expression::register_value(const Operand& operand, const Asked
       return {};
     bytes = block->bytes.subspan(one.offset, one.size_bytes);
   } else if (const auto* step = std::get_if<Step>(&asked.event.body)) {
-    if (operand.before || step->after_known) {
+    bool told = operand.before || step->after_known;
+    if (told) {
       if (asked.before && asked.before->is_valid(operand.index))
         bytes = Bytes(asked.before->block).subspan(one.offset, one.size_bytes);
       for (const Step::RegisterChange& change : step->before)
         if (change.index == operand.index) bytes = change.value;
     }
-    if (!operand.before)
-      for (const Step::RegisterChange& change : step->registers)
-        if (change.index == operand.index) bytes = change.value;
+    for (const Step::RegisterChange& change : step->registers) {
+      if (operand.before || change.index != operand.index) continue;
+      bytes = change.value;
+      told = true;
+    }
+    if (!told && watch_.untold) watch_.untold();
   }
   if (bytes.empty() || bytes.size() > kNumberBytesMax) return {};
   uint64_t number = load_uint(bytes.data(), bytes.size(), endian_) >> (8 * operand.first_byte);

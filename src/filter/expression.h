@@ -57,6 +57,8 @@ struct SearchWatch {
   /// The same, of what an address is called: these searches have a budget together.
   std::function<void(size_t bytes, size_t searched)> spent = {};
   std::function<int64_t()> processor_ns = thread_processor_ns;  // that budget's clock
+  /// A step does not tell what it left in a register, though its thread's next one may.
+  std::function<void()> untold = {};
 };
 
 /// Used by one thread at a time.
@@ -76,10 +78,9 @@ class Expression {
     uint64_t first = 0, last = 0;  // inclusive
   };
   std::optional<std::vector<Places>> places() const;
-  /// Does it ask for registers?
+  /// Does it ask for registers, or for this word, such as "module"?
   bool names_registers() const;
-  /// Or for modules?
-  bool names_modules() const;
+  bool names(std::string_view word) const;
   /// A number as it stands in the text, of those that are compared with what is mostly written in
   /// hexadecimal: places, contents, ids of hooks.
   struct Spelled {

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -16,12 +20,23 @@ bool is_word(char c) {
 /// Recursive descent, one function a rule.
 class ExpressionParser {
  public:
+  using Field = Expression::Field;
+  static constexpr std::pair<std::string_view, Field> kFields[] = {
+      {"step", Field::Seq},          {"seq", Field::Seq},
+      {"tid", Field::Tid},
+      {"cpu", Field::Cpu},           {"time_ns", Field::TimeNs},
+      {"tracepoint", Field::Tracepoint}, {"pc", Field::Pc},
+      {"kind", Field::Kind},         {"id", Field::Id},
+      {"subhook", Field::Subhook},   {"mnemonic", Field::Mnemonic},
+      {"disassembly", Field::Disassembly}, {"module", Field::Module},
+      {"symbol", Field::Symbol},     {"text", Field::Text}};
+
   ExpressionParser(std::string_view text, Expression& out) : text_(text), out_(out) {}
 
   Status parse() {
     TW_ASSIGN_OR_RETURN(out_.root_, parse_or());
     skip_blanks();
-    if (at_ != text_.size()) return wrong("this is one too many");
+    if (at_ != text_.size()) return wrong("expected &&, || or the end");
     for (Expression::Node& node : out_.nodes_) out_.classify(node);
     return {};
   }
@@ -257,16 +272,6 @@ class ExpressionParser {
   }
 
   Status parse_field(Operand& operand) {
-    using Field = Expression::Field;
-    constexpr std::pair<std::string_view, Field> kFields[] = {
-        {"step", Field::Seq},          {"seq", Field::Seq},
-        {"tid", Field::Tid},
-        {"cpu", Field::Cpu},           {"time_ns", Field::TimeNs},
-        {"tracepoint", Field::Tracepoint}, {"pc", Field::Pc},
-        {"kind", Field::Kind},         {"id", Field::Id},
-        {"subhook", Field::Subhook},   {"mnemonic", Field::Mnemonic},
-        {"disassembly", Field::Disassembly}, {"module", Field::Module},
-        {"symbol", Field::Symbol},     {"text", Field::Text}};
     const std::string_view name = word_at(at_);
     for (const auto& [known, field] : kFields) {
       if (known != name) continue;
@@ -300,6 +305,17 @@ class ExpressionParser {
   size_t at_ = 0;
   int depth_ = 0;
 };
+
+bool Expression::names(std::string_view word) const {
+  return std::ranges::any_of(operands_, [word](const Operand& one) {
+    if (one.kind == Operand::Kind::Access)
+      return word == (one.reads && one.writes ? "access" : one.reads ? "read" : "write");
+    if (one.kind != Operand::Kind::Field) return false;
+    return std::ranges::any_of(ExpressionParser::kFields, [&](const auto& known) {
+      return known.first == word && known.second == one.field;
+    });
+  });
+}
 
 Result<Expression> Expression::parse(std::string_view text, const Catalog& catalog,
                                      AddressWords words) {

@@ -92,6 +92,19 @@ grep -q 'packets are missing' "$work/out" && fail 'what the log has dropped is t
 echo '{"seq":3,"kind":"lost","tid":5,"count":0,"why":"packets are missing"}' >>"$work/marks.jsonl"
 expect 0 check "$work/marks.jsonl"
 has '; lost: 23 and more'
+# Marks are no events here, but they have numbers.
+printf '%s\n' '{"catalog":{}}' '{"kind":"hook","id":"0100"}' '{"kind":"mark","text":"on"}' \
+  '{"kind":"mark","text":"off"}' '{"kind":"hook","id":"0100"}' >"$work/marked.jsonl"
+expect 0 check "$work/marked.jsonl"
+has ': sound, 2 events (and 2 marks)'
+expect 0 info "$work/marked.jsonl"
+has 'records    2 (and 2 marks)'
+# In a trace of steps they have the number of the step behind them.
+printf '%s\n' '{"catalog":{}}' '{"kind":"mark","text":"on"}' '{"kind":"step","pc":"0x1"}' \
+  >"$work/noted.jsonl"
+expect 0 check "$work/noted.jsonl"
+has ': sound, 1 event'
+grep -q mark "$work/out" && fail 'a mark at a step has no number'
 expect 0 check "$cases/hooklog/one-ring/input.hooks"
 grep -q lost "$work/out" && fail 'nothing was lost'
 finish

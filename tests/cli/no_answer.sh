@@ -46,4 +46,35 @@ expect 2 convert "$run" "$work/out.jsonl" --where 'mnemonic == 5'
 has 'a number is compared with a text' err
 expect 2 print "$run" --where 'pc == 40101a'
 has 'a hexadecimal one begins with 0x' err
+# A word that none of the events has.
+frames=$cases/tfile/gdb-tsave/input.tf
+expect 1 print "$frames" --where 'read[0x7ffff75cce70] == 111'
+has '; `read` is of executed instructions; this trace has frames' err
+for where in 'write == 1' 'mnemonic == "ret"'; do
+  expect 1 print "$frames" --where "$where"
+  has "; \`${where%% *}\` is of executed instructions; this trace has frames" err
+done
+expect 1 print "$frames" --where 'tid == 25486'
+has '; no event of this trace has a tid' err
+expect 1 print "$run" --where 'id == 0x100'
+has '; `id` is of hooks; this trace has executed instructions' err
+expect 1 print "$run" --where 'tid == 5'
+grep -q 'no event of this trace' "$work/err" && fail 'steps have threads'
+for where in 'step % 3 == 0' 'rsi == 1 and rdi == 2'; do
+  expect 2 print "$run" --where "$where"
+  has 'expected &&, || or the end' err
+done
+
+# What a step left in a register may be told by its thread's next one alone.
+cat >"$work/untold.jsonl" <<'EOF'
+{"catalog":{"endian":"little","machine":"x86-64"}}
+{"kind":"step","tid":1,"pc":"0x1000","opcode":"90","before":{"rax":"0x1"},"after_known":false}
+{"kind":"step","tid":1,"pc":"0x1001","before":{"rax":"0x1234"},"registers":{"rax":"0x5"}}
+EOF
+expect 1 print "$work/untold.jsonl" --where 'rax == 0x1234'
+has "; once it is not told what a step left in a register, though its thread's next step may tell \
+it: ask for that one's \$….before" err
+expect 0 print "$work/untold.jsonl" --where '$rax.before == 0x1234'
+expect 1 print "$work/untold.jsonl" --where '$rax.before == 0x99'
+grep -q 'not told' "$work/err" && fail 'what was before is told'
 finish
