@@ -167,9 +167,9 @@ struct tracewell_channel {
   uint32_t thread[TRACEWELL_CHOSEN_MAX];
   uint8_t cpu[TRACEWELL_CPUS_MAX / 8]; /* a bit for each, least significant first */
 };
-
+/* Bytes of a log's metadata: its UUID, as text, is in them. Programs look whose log it is. */
+#define TRACEWELL_LOG_UUID_WITHIN 2048
 #define TRACEWELL_WHY_BYTES 448
-
 struct tracewell_failures {
   tracewell_shared lost[TRACEWELL_HOOK_CHANNELS]; /* by threads that could not make a ring */
   /* By the collector of each channel: 1 = it was at work; and why it ended, where it could tell. */

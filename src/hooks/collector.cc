@@ -38,11 +38,14 @@ Status Collector::find_rings() {
   TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, rings.names());
   unfinished_.clear();
+  others_.clear();
   for (const std::string& name : names) {
     if (name[0] == '.' || rings_.contains(name)) continue;
     auto ring = RingFile::open(rings, name);
     if (ring.ok() && (*ring)->is_of(session_))
       rings_.emplace(name, *std::move(ring));
+    else if (ring.ok())
+      others_.insert(name);
     else if (!ring.ok() && ring.error().code == Errc::Unsupported)
       TW_RETURN_IF_ERROR(tell_unknown(name, ring.error()));
     else if (!ring.ok() && ring.error().code == Errc::Truncated)
@@ -60,6 +63,18 @@ Status Collector::find_rings() {
 Status Collector::tell_lost(uint64_t records, const std::string& why) {
   const Instant at = now();
   return add_mark(folder_, session_, fmt::format("{} records lost: {}", records, why),
+                  clock_ ? ticks_at(*clock_, at.time_ns) : at.ticks);
+}
+
+/// Programs of releases before make them where the path of their log leads, whichever log has the
+/// name by then. What is in them is nobody's but their session's, whose log cannot tell of them.
+Status Collector::tell_others() {
+  if (others_.empty()) return {};
+  const Instant at = now();
+  return add_mark(folder_, session_,
+                  fmt::format("{} buffers of other traces are in {}: `trcdead -o OTHER_LOG` takes "
+                              "each of them",
+                              others_.size(), kRingsName),
                   clock_ ? ticks_at(*clock_, at.time_ns) : at.ticks);
 }
 
@@ -212,6 +227,7 @@ Status Collector::finish() {
   TW_RETURN_IF_ERROR(give_up_cut());
   TW_RETURN_IF_ERROR(log_.sync());
   for (const auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(remove(name));
+  TW_RETURN_IF_ERROR(tell_others());
   return remove_folder();
 }
 

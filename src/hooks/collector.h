@@ -50,6 +50,7 @@ class Collector {
   Result<bool> put(const tracewell_packet& head, Bytes records, bool all);
   Result<uint64_t> collect(RingFile& ring, bool all);
   Status tell_lost(uint64_t records, const std::string& why);
+  Status tell_others();
   Status tell_unknown(const std::string& name, const Error& error);
   Status give_up_cut();
   Status give_up_unfinished();
@@ -67,6 +68,7 @@ class Collector {
   uint64_t rounds_ = 0, taken_ = 0;
   std::vector<uint8_t> packet_;
   std::set<std::string> unfinished_;  // rings whose makers are at it, or died over that
+  std::set<std::string> others_;  // rings of other sessions
   std::set<std::string> unknown_;  // rings of releases that this one does not know
 };
 

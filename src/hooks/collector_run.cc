@@ -124,8 +124,9 @@ Status run_collector(Control& control, unsigned number, const std::function<void
   TW_ASSIGN_OR_RETURN(const UniqueFd alive, control.lock_collector(number));
   TW_ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::open(log_of(channel)));
   // Nothing is written to what somebody put into its place.
-  if (!is_claimed_by(folder.folder(), control.path()))
-    return {Errc::Io, fmt::format("{} was removed", printable(log_of(channel)))};
+  if (!is_log_of(folder.folder(), control, number))
+    return {Errc::Io, fmt::format("{} was removed, or exchanged for another log",
+                                  printable(log_of(channel)))};
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(folder.folder()));
   TW_RETURN_IF_ERROR(lock_file(lock.get()));
   control.note_collector(number);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/message.h"
+#include "base/open.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
@@ -21,16 +23,35 @@ std::vector<std::string> names_in(const Result<Folder>& folder) {
   return names.ok() ? *std::move(names) : std::vector<std::string>();
 }
 
-/// Nobody else may put something else into the place of what is there while we look at it.
+constexpr uint32_t kUnmapped = 65534;  // of a user whom this user namespace has no number for
+
+/// May nobody but root exchange what is in it? `owner_of_all` is that of "/": in a user namespace
+/// without a number for the real root, it is nobody's, and so are the folders of the system.
+bool is_roots_alone(const FileFacts& folder, uint32_t owner_of_all) {
+  const bool ours = folder.owner == ::geteuid() || folder.owner == 0 ||
+                    (folder.owner == kUnmapped && owner_of_all == kUnmapped);
+  return ours && ((folder.mode & 0022) == 0 || (folder.mode & S_ISVTX) != 0);
+}
+
+/// For root: nobody else may put something else into the place of what is there, nor of a folder on
+/// the way. Whoever could change where the folder is has one that is on the way to it.
 Status check_parent(const Folder& parent) {
-  TW_ASSIGN_OR_RETURN(const FileFacts facts, parent.facts());
-  const bool ours = facts.owner == ::geteuid() || facts.owner == 0;
-  const bool open = (facts.mode & 0022) != 0 && (facts.mode & S_ISVTX) == 0;
-  if (::geteuid() == 0 && (!ours || open))
-    return {Errc::InvalidArgument,
-            fmt::format("others may write to {}: no place for a log of root's",
-                        printable(parent.path()))};
-  return {};
+  if (::geteuid() != 0) return {};
+  const auto all = facts_at("/");
+  const uint32_t owner_of_all = all ? all->owner : 0;
+  TW_ASSIGN_OR_RETURN(const FileFacts own, parent.facts());
+  std::string bad;
+  if (!is_roots_alone(own, 0)) bad = parent.path();
+  std::string at = link_text(fmt::format("/proc/self/fd/{}", parent.fd()))
+                       .value_or(absolute_path(parent.path()));
+  while (bad.empty() && at.size() > 1) {
+    at = parent_of(at);
+    const auto facts = facts_at(at);
+    if (!facts || !is_roots_alone(*facts, owner_of_all)) bad = at;
+  }
+  if (bad.empty()) return {};
+  return {Errc::InvalidArgument,
+          fmt::format("others may write to {}: no place for a log of root's", printable(bad))};
 }
 
 /// Why they are there, and what to do with them, is another question for each kind.

@@ -133,11 +133,13 @@ Result<std::string> read_metadata(const Folder& log) {
   return std::string(as_text(file->bytes()));
 }
 
+/// Programs look for it too (src/inproc/ring.c), and read no more than they must.
 bool is_log_of(const Folder& log, std::span<const uint8_t> session) {
   Uuid uuid;
   std::ranges::copy(session, uuid.begin());
   const auto text = read_metadata(log);
-  return text.ok() && text->find(uuid_text(uuid)) != std::string::npos;
+  return text.ok() && std::string_view(*text).substr(0, TRACEWELL_LOG_UUID_WITHIN).find(
+                          uuid_text(uuid)) != std::string::npos;
 }
 
 std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts,

@@ -13,6 +13,7 @@
 #include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "hooks/log_folder.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -34,7 +35,8 @@ std::string control_of(const Folder& log) {
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
-std::optional<unsigned> channel_that_writes(const std::string& control, const std::string& log) {
+/// By its path, or where that was exchanged: by the session that it is of.
+std::optional<unsigned> channel_that_writes(const std::string& control, const Folder& log) {
   const auto fd = open_found(control);
   if (!is_own(fd)) return std::nullopt;
   for (unsigned number = 0; number < TRACEWELL_HOOK_CHANNELS; ++number) {
@@ -42,7 +44,8 @@ std::optional<unsigned> channel_that_writes(const std::string& control, const st
     const off_t at = TRACEWELL_CONTROL_CHANNELS + off_t{number} * TRACEWELL_HOOK_PAGE;
     if (::pread(fd->get(), &channel, sizeof channel, at) != ssize_t{sizeof channel})
       return std::nullopt;
-    if (channel.active != 0 && is_same_log(log_of(channel), log)) return number;
+    if (channel.active == 0) continue;
+    if (is_same_log(log_of(channel), log.path()) || is_log_of(log, channel.uuid)) return number;
   }
   return std::nullopt;
 }
@@ -65,7 +68,7 @@ bool is_same_log(const std::string& log, const std::string& other) {
 
 Status check_nobody_writes(const Folder& log) {
   const std::string control = control_of(log);
-  if (const auto channel = channel_that_writes(control, log.path()))
+  if (const auto channel = channel_that_writes(control, log))
     return {Errc::InvalidArgument,
             fmt::format("{} is the log of a trace that runs: trcstop -{} ends it, with the "
                         "XDG_RUNTIME_DIR that it was started with (its control file is {})",

@@ -46,35 +46,42 @@ void wait_ns(long ns) {
   nanosleep(&time, nullptr);
 }
 
-bool log_is_there(const Result<Folder>& log, const Control& control) {
-  return log.ok() && log->facts_of_name("metadata") && is_claimed_by(*log, control.path());
+/// What became of a log that its channel's path does not lead to any more.
+Error log_is_gone(const Control& control, unsigned number, const Result<Folder>& there,
+                  const char* what_now) {
+  const std::string log = printable(log_of(control.channel(number)));
+  if (::access(log_of(control.channel(number)).c_str(), R_OK | W_OK | X_OK) != 0 &&
+      errno == EACCES)
+    return errno_error(fmt::format("cannot write to the log {} ({} Once it can be written, "
+                                   "`trcdead {}` takes what is still in buffers)",
+                                   log, what_now, log));
+  if (there.ok() && is_claimed_by(*there, control.path()))
+    return {Errc::Io, fmt::format("{} is the log of another trace now, which stays as it is. {} "
+                                  "(Who else may write to the folder that it is in? `trcdead` with "
+                                  "the new path of this trace's log takes what is there.)",
+                                  log, what_now),
+            {}};
+  // A collector that could look has seen what became of it.
+  const bool seen = control.why(number).ends_with("was removed");
+  const char* moved =
+      seen ? "" : " (Was it moved? `trcdead` with its new path takes what is there.)";
+  return {Errc::Io, fmt::format("{} was removed while the trace ran into it; the hooks that were "
+                                "there are gone. {}{}",
+                                log, what_now, moved),
+          {}};
 }
 
 /// Somebody may remove a log that is being written, and somebody else make it anew. One that was
 /// moved is followed by the collector, which looks now and then.
 /// The result is what is to be written to: its name may lead elsewhere at any time.
 Result<Folder> find_log(const Control& control, unsigned number, const char* what_now) {
-  const tracewell_channel& channel = control.channel(number);
   for (long ns = 0;; ns += kLookAgainNs) {
-    auto log = open_own_log(log_of(channel));
-    if (log_is_there(log, control)) return log;
+    auto log = open_own_log(log_of(control.channel(number)));
+    if (log.ok() && is_log_of(*log, control, number)) return log;
     if (!log.ok() && log.error().code == Errc::InvalidArgument) return log.error();
-    if (ns < kFollowNs && control.has_collector(number)) {
-      wait_ns(kLookAgainNs);
-      continue;
-    }
-    if (::access(log_of(channel).c_str(), R_OK | W_OK | X_OK) != 0 && errno == EACCES)
-      return errno_error(fmt::format("cannot write to the log {} ({} Once it can be written, "
-                                     "`trcdead {}` takes what is still in buffers)",
-                                     printable(log_of(channel)), what_now,
-                                     printable(log_of(channel))));
-    // A collector that could look has seen what became of it.
-    const bool seen = control.why(number).ends_with("was removed");
-    const char* moved =
-        seen ? "" : " (Was it moved? `trcdead` with its new path takes what is there.)";
-    return {Errc::Io, fmt::format("{} was removed while the trace ran into it; the hooks that were "
-                                  "there are gone. {}{}",
-                                  printable(log_of(channel)), what_now, moved)};
+    if (ns >= kFollowNs || !control.has_collector(number))
+      return log_is_gone(control, number, log, what_now);
+    wait_ns(kLookAgainNs);
   }
 }
 
@@ -217,22 +224,31 @@ Status switch_tracing(Control& control, unsigned number, bool on) {
 
 namespace {
 
+/// There is no log that could say how many hooks found no place in it.
+Error telling_failures(Error error, uint64_t failures) {
+  if (failures != 0)
+    error.message +=
+        fmt::format(" {} records lost: their threads could not make a ring.", failures);
+  return error;
+}
+
 /// A collector holds its locks until it has ended; it leaves the end of the log to us.
 Status wait_and_complete(Control& control, unsigned number, Rest rest) {
   TW_RETURN_IF_ERROR(control.wait_for_collector(number));
   // But for a session whose control file was removed: it has ended that.
   if (control.channel(number).active == 0)
     return {Errc::Io, "the trace has ended: " + control.why(number)};
-  TW_ASSIGN_OR_RETURN(const Folder log, find_log(control, number, "The trace has ended."));
-  TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(log));
+  const auto log = find_log(control, number, "The trace has ended.");
+  if (!log.ok()) return telling_failures(log.error(), control.failures(number));
+  TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(*log));
   TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
-  const Status status = complete_log(control, number, log, rest);
-  release_log(log);
-  if (!status.ok() && has_rings(log))
+  const Status status = complete_log(control, number, *log, rest);
+  release_log(*log);
+  if (!status.ok() && has_rings(*log))
     return {status.error().code,
             fmt::format("{}. The trace has ended; `trcdead {}` puts what is still in buffers into "
                         "the log, once that is mended",
-                        status.error().text(), printable(log.path()))};
+                        status.error().text(), printable(log->path()))};
   return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "hooks/collector.h"
 #include "hooks/log_clock.h"
+#include "hooks/log_use.h"
 
 namespace tracewell::hooks {
 
@@ -17,6 +18,10 @@ Uuid uuid_of(const tracewell_channel& channel) {
 
 Instant start_of(const tracewell_channel& channel) {
   return {channel.ticks, channel.time_ns, channel.monotonic_ns};
+}
+
+bool is_log_of(const Folder& log, const Control& control, unsigned channel) {
+  return is_claimed_by(log, control.path()) && is_log_of(log, control.channel(channel).uuid);
 }
 
 Status tell(const tracewell_channel& channel, const Folder& folder, std::string_view text) {

@@ -15,6 +15,9 @@ namespace tracewell::hooks {
 
 Uuid uuid_of(const tracewell_channel& channel);
 Instant start_of(const tracewell_channel& channel);
+/// Is it the log of the channel's session? All logs of a user's sessions have the same owner, and
+/// where others may write, a log may have the name of another.
+bool is_log_of(const Folder& log, const Control& control, unsigned channel);
 
 /// Of tracewell_channel::stop_when_full: it is full.
 constexpr uint32_t kLogIsFull = 2;

@@ -1,5 +1,6 @@
 /* A thread's first hook of a session: a ring for it. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "inproc/runtime.h"
 
@@ -8,6 +9,8 @@
 #define IDENTITY_AT 2048u /* in the page behind the places */
 #define PATH_BYTES 2200 /* of a log's, with what links add to it */
 #define NAME_BYTES 24   /* two numbers */
+#define UUID_TEXT 36
+_Static_assert(TRACEWELL_LOG_UUID_WITHIN <= PATH_BYTES, "the buffer of the path takes it");
 #define PROGRAM_PATH_MAX 1024
 
 /* Before a thread's first hook. */
@@ -105,9 +108,36 @@ static int create_file(int rings, char* name, uint32_t* number) {
   return -1;
 }
 
+/* A UUID as a log's metadata has it; not ended by a zero. */
+static void put_uuid(char* at, const uint8_t* uuid) {
+  unsigned i;
+  for (i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) *at++ = '-';
+    *at++ = "0123456789abcdef"[uuid[i] >> 4];
+    *at++ = "0123456789abcdef"[uuid[i] & 15];
+  }
+}
+
+/* Is the folder, which is held, the log of the channel's session, by its metadata? Those of the
+ * sessions of a user belong to the same user, and whoever may rename them can give one the name of
+ * another. `text` is a buffer of PATH_BYTES. */
+static int is_log_of(int log, const struct tracewell_channel* channel, char* text) {
+  char uuid[UUID_TEXT];
+  struct stat about;
+  long got;
+  int fd;
+  if (!look_at(log, &about) || about.st_uid != geteuid()) return 0;
+  fd = open_file(log, "metadata", O_RDONLY | O_NONBLOCK, 0);
+  if (fd < 0) return 0;
+  got = call(SYS_read, fd, (long)text, TRACEWELL_LOG_UUID_WITHIN, 0, 0, 0);
+  close_file(fd);
+  put_uuid(uuid, channel->uuid);
+  return got > 0 && memmem(text, (size_t)got, uuid, sizeof uuid) != NULL;
+}
+
 /* The log's folder of rings. The log may be in a folder of others, who may have put something else
- * into its place. */
-static int hold_rings(const struct tracewell_channel* channel) {
+ * into its place. The log of a component is in the control file's folder, and has no metadata. */
+static int hold_rings(const struct tracewell_channel* channel, unsigned number) {
   char path[PATH_BYTES];
   const size_t length = strnlen(channel->log, sizeof channel->log);
   int log;
@@ -116,7 +146,9 @@ static int hold_rings(const struct tracewell_channel* channel) {
   path[length] = 0;
   log = hold_folder(path, sizeof path);
   if (log < 0) return log;
-  rings = hold_inside(log, ".rings");
+  rings = number < TRACEWELL_HOOK_CHANNELS && !is_log_of(log, channel, path)
+              ? -ESTALE
+              : hold_inside(log, ".rings");
   close_file(log);
   return rings;
 }
@@ -139,7 +171,7 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
   uint32_t ring_number = 0;
   struct tracewell_ring* ring;
   const struct identity* identity;
-  const int rings = hold_rings(channel);
+  const int rings = hold_rings(channel, number);
   if (rings < 0) return NULL;
   ring = map_ring(rings, bytes, &ring_number);
   close_file(rings);
