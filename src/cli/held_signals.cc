@@ -28,11 +28,15 @@ int HeldSignals::wait_for(int fd) const {
   for (;;) {
     pollfd both[] = {{fd_.get(), POLLIN, 0}, {fd, POLLIN, 0}};
     if (::poll(both, 2, -1) <= 0) continue;
-    signalfd_siginfo info{};
-    if (::read(fd_.get(), &info, sizeof info) == ssize_t{sizeof info})
-      return static_cast<int>(info.ssi_signo);
+    if (const int signal = take(); signal != 0) return signal;
     if (both[1].revents != 0) return 0;
   }
+}
+
+int HeldSignals::take() const {
+  signalfd_siginfo info{};
+  const bool got = ::read(fd_.get(), &info, sizeof info) == ssize_t{sizeof info};
+  return got ? static_cast<int>(info.ssi_signo) : 0;
 }
 
 void end_by(int signal) {

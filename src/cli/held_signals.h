@@ -19,6 +19,8 @@ class HeldSignals {
 
   /// Returns when `fd` can be read, or has ended: 0; or when a signal comes: that one.
   int wait_for(int fd) const;
+  /// One that has come: it is taken; 0 = none.
+  int take() const;
   /// What this process had for a mask: programs that it starts are to have it.
   const sigset_t& before() const { return before_; }
 

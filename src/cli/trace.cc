@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -266,6 +267,19 @@ Status start(hooks::Control& control, const hooks::SessionOptions& session) {
   return status;
 }
 
+/// Ends the session. Its collector may be held (stopped, or by a disk that does not answer), or the
+/// one that another command waits for: then a signal ends us, and the guard, which lives on, ends
+/// the session. Those that come at once are the first one again: `timeout` sends it twice.
+Status stop_in_foreground(hooks::Control& control, unsigned channel, const HeldSignals& signals) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point patient_until = Clock::now() + std::chrono::seconds(1);
+  return hooks::stop_session(control, channel, hooks::Rest::Kept, [&] {
+    const int signal = signals.take();
+    if (signal != 0 && Clock::now() > patient_until) end_by(signal);
+    return false;
+  });
+}
+
 /// Until somebody ends it, or the command of -x is done; a signal to us ends it, too.
 Result<int> trace_in_foreground(hooks::Control& control, const hooks::SessionOptions& session,
                                 const std::string& command) {
@@ -287,7 +301,7 @@ Result<int> trace_in_foreground(hooks::Control& control, const hooks::SessionOpt
     status = done.error();
   }
   tell_collectors(control);
-  const Status stopped = hooks::stop_session(control, session.channel);
+  const Status stopped = stop_in_foreground(control, session.channel, signals);
   guard->dismiss();
   TW_RETURN_IF_ERROR(status);
   if (!stopped.ok() && waited.signal != 0) fail(stopped.error());

@@ -80,6 +80,14 @@ Result<UniqueFd> Control::lock() const {
   return fd;
 }
 
+Result<UniqueFd> Control::try_lock() const {
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, reopen());
+  TW_RETURN_IF_ERROR(lock_byte(fd.get(), kCommandByte));
+  return fd;
+}
+
+bool Control::is_locked() const { return byte_is_locked(fd_.get(), kCommandByte); }
+
 Result<UniqueFd> Control::lock_collector(unsigned channel) const {
   TW_ASSIGN_OR_RETURN(UniqueFd fd, reopen());
   TW_RETURN_IF_ERROR(lock_byte(fd.get(), kCollectorBytes + channel));

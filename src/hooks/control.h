@@ -43,6 +43,9 @@ class Control {
 
   /// Held by a command while it changes anything, so that two do not meet. Waits.
   Result<UniqueFd> lock() const;
+  /// The same, but Io when another one has it.
+  Result<UniqueFd> try_lock() const;
+  bool is_locked() const;
   /// Held by a channel's collector as long as it lives. Io when another one has it.
   Result<UniqueFd> lock_collector(unsigned channel) const;
   bool has_collector(unsigned channel) const;

@@ -232,6 +232,19 @@ Error telling_failures(Error error, uint64_t failures) {
   return error;
 }
 
+/// Whoever writes to the log, the collector of its session has ended: it will not take long.
+Status lock_log_soon(const UniqueFd& lock, const Folder& log) {
+  for (long ns = 0; !lock_file(lock.get()).ok(); ns += kLookAgainNs) {
+    if (ns >= kFollowNs)
+      return {Errc::Io,
+              fmt::format("the trace has ended, but somebody writes to its log: once nobody does, "
+                          "`trcdead {}` takes what is still in buffers",
+                          printable(log.path()))};
+    wait_ns(kLookAgainNs);
+  }
+  return {};
+}
+
 /// A collector holds its locks until it has ended; it leaves the end of the log to us.
 Status wait_and_complete(Control& control, unsigned number, Rest rest) {
   TW_RETURN_IF_ERROR(control.wait_for_collector(number));
@@ -241,7 +254,7 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest) {
   const auto log = find_log(control, number, "The trace has ended.");
   if (!log.ok()) return telling_failures(log.error(), control.failures(number));
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(*log));
-  TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
+  TW_RETURN_IF_ERROR(lock_log_soon(lock, *log));
   const Status status = complete_log(control, number, *log, rest);
   release_log(*log);
   if (!status.ok() && has_rings(*log))
@@ -252,15 +265,34 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest) {
   return status;
 }
 
+Result<UniqueFd> lock_unless(const GivesUp& gives_up, const Control& control) {
+  while (gives_up) {
+    auto lock = control.try_lock();
+    if (lock.ok()) return lock;
+    if (!control.is_locked()) break;
+    if (gives_up()) return {Errc::Io, "another command of trace hooks does not end"};
+    wait_ns(kLookAgainNs);
+  }
+  return control.lock();
+}
+
+bool collector_ends(const Control& control, unsigned number, const GivesUp& gives_up) {
+  for (; gives_up && control.has_collector(number); wait_ns(kLookAgainNs))
+    if (gives_up()) return false;
+  return true;
+}
+
 }  // namespace
 
-Status stop_session(Control& control, unsigned number, Rest rest) {
-  TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
+Status stop_session(Control& control, unsigned number, Rest rest, const GivesUp& gives_up) {
+  TW_ASSIGN_OR_RETURN(const UniqueFd lock, lock_unless(gives_up, control));
   tracewell_channel& channel = control.channel(number);
   if (channel.active == 0) return none_active(control, number);
   control.set_state(number, control.state(number) & ~TRACEWELL_STATE_ON);
   std::atomic_ref(channel.stopping).store(1);
   wake_collector(channel);
+  if (!collector_ends(control, number, gives_up))
+    return {Errc::Io, "the collector of the trace does not end"};
   // Also a log that cannot be completed, or was removed meanwhile, is over.
   const Status status = wait_and_complete(control, number, rest);
   if (channel.active != 0) control.forget_collector(number);

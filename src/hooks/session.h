@@ -53,8 +53,13 @@ Status start_session(Control& control, const SessionOptions& options);
 Status switch_tracing(Control& control, unsigned channel, bool on);
 /// What is in buffers when a session ends.
 enum class Rest : uint8_t { Kept, Discarded };
-/// Ends the session; its log is complete then, and says how many hooks were discarded.
-Status stop_session(Control& control, unsigned channel, Rest rest = Rest::Kept);
+/// Asked again and again while others are waited for: shall that end?
+using GivesUp = std::function<bool()>;
+/// Ends the session; its log is complete then, and says how many hooks were discarded. It waits for
+/// other commands, and for the collector to write what it has; where that is given up (an error),
+/// the session is there still, for somebody else to end.
+Status stop_session(Control& control, unsigned channel, Rest rest = Rest::Kept,
+                    const GivesUp& gives_up = {});
 /// Channels that a session runs on.
 std::vector<unsigned> active_channels(const Control& control);
 std::string log_path_of(const Control& control, unsigned channel);

@@ -23,13 +23,18 @@ be_two_users() {  # for a script that says `# skips`; user: the words that make 
   exit 0
 }
 
+collectors() {  # their process ids
+  local one
+  for one in /proc/[0-9]*; do
+    [ "$(cat "$one/comm" 2>/dev/null)" = tw-hooks ] || continue
+    grep -q "$work/run/tracewell/" "$one/maps" 2>/dev/null && echo "${one#/proc/}"
+  done
+}
+
 # With SIGKILL, as when memory is short.
 kill_collector() {
-  local one pid
-  for one in /proc/[0-9]*; do
-    pid=${one#/proc/}
-    [ "$(cat "$one/comm" 2>/dev/null)" = tw-hooks ] || continue
-    grep -q "$work/run/tracewell/" "$one/maps" 2>/dev/null && kill -KILL "$pid" &&
-      wait_until "$pid lives" test ! -e "$one"
+  local pid
+  for pid in $(collectors); do
+    kill -KILL "$pid" && wait_until "$pid lives" test ! -e "/proc/$pid"
   done
 }

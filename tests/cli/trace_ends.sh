@@ -112,6 +112,31 @@ exec 5>&- 6<&-
 hooks 7
 end
 
+# A collector that is held (by SIGSTOP; it may be a disk): the first signal waits for it, a later
+# one ends trace all the same. Its guard ends the session once the collector goes on.
+begin
+trace -o "$log" <"$work/in" >"$work/said" 2>"$work/err" &
+pid=$!
+exec 5>"$work/in" 6<"$work/said"
+read -r -N 2 _ <&6
+fire 7
+collector=$(collectors)
+kill -STOP "$collector"
+has_ended() {
+  ! kill -TERM $pid
+}
+wait_until "trace is deaf while it waits for its collector" has_ended
+[ -e "/proc/$collector" ] || fail "the collector has ended"
+kill -CONT "$collector"
+wait $pid
+[ $? = 143 ] || fail "trace did not end by SIGTERM"
+exec 5>&- 6<&-
+wait_until "nobody ends the session" grep -q 'TRACE OFF channel 0' "$log/0-0.0"
+wait_until "the log is locked" test ! -e "$log/.lock"
+end
+hooks 7
+no_trace_runs "the collector was held"
+
 # A collector that was killed: every command that looks says so, what buffers hold is not lost.
 begin
 trace -a -o "$log" || fail trace

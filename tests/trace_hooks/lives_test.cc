@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "base/file_lock.h"
 #include "hooks/collector.h"
+#include "hooks/dead_rings.h"
+#include "hooks/log_use.h"
 #include "hooks/ring_file.h"
 #include "trace_hooks/session_world.h"
 
@@ -398,6 +401,54 @@ TEST_F(HookLives, LogThatIsGoneEndsItsSession) {
   EXPECT_TRUE(active_channels(world_.control()).empty());
   world_.start(world_.options(Buffering::Single, 64 << 10));
   world_.stop();
+}
+
+/// Of those who write to a log without being its session's, nobody says how long that takes.
+TEST_F(HookLives, LogThatIsLockedIsNotWaitedForWithoutEnd) {
+  world_.start(world_.options(Buffering::Single, 64 << 10));
+  EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "1", "100", "0"})), 0);
+  {
+    const auto folder = open_own_log(world_.log());
+    ASSERT_TRUE(folder.ok());
+    const auto held = open_log_lock(*folder);
+    ASSERT_TRUE(held.ok() && lock_file(held->get()).ok());
+    const Status status = stop_session(world_.control(), 0);
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(status.error().text().find("somebody writes to its log"), std::string::npos)
+        << status.error().text();
+    EXPECT_TRUE(active_channels(world_.control()).empty());
+  }
+  const auto rings = find_dead_rings(world_.log());
+  ASSERT_TRUE(rings.ok());
+  EXPECT_TRUE(collect_dead_rings(rings->rings, world_.log(), "test").ok());
+  EXPECT_EQ(read_log(world_.log()).hooks, 100u);
+}
+
+/// Whoever gives up leaves the session to somebody else.
+TEST_F(HookLives, WaitsThatAreGivenUp) {
+  world_.start(world_.options(Buffering::Alternate, 64 << 10));
+  const pid_t collector = world_.start_collector();
+  EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "1", "100", "0"})), 0);
+  kill(collector, SIGSTOP);
+  int stopped = 0;
+  ASSERT_EQ(waitpid(collector, &stopped, WUNTRACED), collector);
+  int asked = 0;
+  const auto third_time = [&] { return ++asked == 3; };
+  EXPECT_FALSE(stop_session(world_.control(), 0, Rest::Kept, third_time).ok());
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(active_channels(world_.control()).size(), 1u);
+  {
+    const auto other = world_.control().lock();
+    ASSERT_TRUE(other.ok());
+    asked = 0;
+    EXPECT_FALSE(stop_session(world_.control(), 0, Rest::Kept, third_time).ok());
+    EXPECT_EQ(asked, 3);
+  }
+  kill(collector, SIGCONT);
+  const Status status = stop_session(world_.control(), 0, Rest::Kept, [] { return false; });
+  EXPECT_TRUE(status.ok()) << status.error().text();
+  World::wait_for(collector);
+  EXPECT_EQ(read_log(world_.log()).hooks, 100u);
 }
 
 TEST_F(HookLives, LimitedLogDropsItsOldest) {
