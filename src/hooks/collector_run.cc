@@ -11,6 +11,7 @@
 #include "base/file_lock.h"
 #include "base/text.h"
 #include "hooks/collector.h"
+#include "hooks/collector_marks.h"
 #include "hooks/collector_sleep.h"
 #include "hooks/held_folder.h"
 #include "hooks/log_use.h"
@@ -40,7 +41,7 @@ void store_log_path(tracewell_channel& channel, const std::string& path) {
   first.store(path[0]);
 }
 
-Status follow_log(tracewell_channel& channel, HeldFolder& folder) {
+Status follow_log(tracewell_channel& channel, HeldFolder& folder, CollectorMarks& marks) {
   const std::string before = log_of(channel);
   if (folder.is_at(before)) return {};
   const auto where = folder.now();
@@ -50,35 +51,26 @@ Status follow_log(tracewell_channel& channel, HeldFolder& folder) {
                                      printable(before))};
   store_log_path(channel, *where);
   folder.call(*where);
-  return tell(channel, folder.folder(),
-              fmt::format("LOG MOVED from {} to {}", printable(before), printable(*where)));
+  return marks.moved(before, *where);
 }
 
 class Rounds {
  public:
   Rounds(Control& control, unsigned number, HeldFolder& folder)
-      : control_(control), number_(number), channel_(control.channel(number)), folder_(folder) {}
+      : control_(control),
+        number_(number),
+        channel_(control.channel(number)),
+        folder_(folder),
+        marks_(channel_, folder.folder()) {}
 
   Result<End> run() {
     const uint32_t session = channel_.session;
     TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel_, folder_.folder()));
-    Collector collector(folder_.folder(), log, uuid_of(channel_));
-    CollectorSleep sleep(channel_);
-    while (channel_.session == session && std::atomic_ref(channel_.stopping).load() == 0) {
-      TW_ASSIGN_OR_RETURN(const uint64_t taken, collector.collect());
-      TW_RETURN_IF_ERROR(tell_dropped(channel_, folder_.folder(), log));
-      if (log.full()) return End::LogFull;
-      if (taken != 0)
-        sleep.found_something();
-      else
-        sleep.found_nothing();
-      if (!is_time_to_look()) continue;
-      TW_RETURN_IF_ERROR(follow_log(channel_, folder_));
-      if (control_.is_removed()) return End::ControlRemoved;
-    }
-    // Whoever ends the session goes by the path.
-    if (channel_.session == session) TW_RETURN_IF_ERROR(follow_log(channel_, folder_));
-    return End::Session;
+    auto how = collect(session, log);
+    if (channel_.session != session) return how;
+    const Status told = marks_.tell_rest(log);
+    if (how.ok()) TW_RETURN_IF_ERROR(told);
+    return how;
   }
 
   Status end(End how) {
@@ -103,6 +95,26 @@ class Rounds {
   }
 
  private:
+  Result<End> collect(uint32_t session, LogFolder& log) {
+    Collector collector(folder_.folder(), log, uuid_of(channel_));
+    CollectorSleep sleep(channel_);
+    while (channel_.session == session && std::atomic_ref(channel_.stopping).load() == 0) {
+      TW_ASSIGN_OR_RETURN(const uint64_t taken, collector.collect());
+      TW_RETURN_IF_ERROR(marks_.dropped(log));
+      if (log.full()) return End::LogFull;
+      if (taken != 0)
+        sleep.found_something();
+      else
+        sleep.found_nothing();
+      if (!is_time_to_look()) continue;
+      TW_RETURN_IF_ERROR(follow_log(channel_, folder_, marks_));
+      if (control_.is_removed()) return End::ControlRemoved;
+    }
+    // Whoever ends the session goes by the path.
+    if (channel_.session == session) TW_RETURN_IF_ERROR(follow_log(channel_, folder_, marks_));
+    return End::Session;
+  }
+
   bool is_time_to_look() {
     const int64_t now = coarse_ns();
     if (now - looked_ns_ < kLookNs) return false;
@@ -114,6 +126,7 @@ class Rounds {
   unsigned number_;
   tracewell_channel& channel_;
   HeldFolder& folder_;
+  CollectorMarks marks_;
   int64_t looked_ns_ = 0;
 };
 

@@ -86,6 +86,7 @@ class LogFolder {
   bool full() const { return full_; }
   /// Records that were dropped, since this was asked last: the oldest, or, when it is full, those
   /// that came later.
+  uint64_t dropped() const { return dropped_; }
   uint64_t take_dropped() { return std::exchange(dropped_, 0); }
   /// Records of packets that were taken for others', since this was asked last.
   uint64_t take_mistaken() { return std::exchange(mistaken_, 0); }

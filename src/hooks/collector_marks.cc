@@ -1,0 +1,40 @@
+#include "hooks/collector_marks.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "hooks/session_log.h"
+
+namespace tracewell::hooks {
+
+Status CollectorMarks::tell_moves() {
+  const uint64_t times = std::exchange(untold_moves_, 0);
+  if (times == 0) return {};
+  const std::string often = times == 1 ? std::string() : fmt::format("{} times, ", times);
+  return tell(channel_, folder_,
+              fmt::format("LOG MOVED {}from {} to {}", often, printable(from_), printable(to_)));
+}
+
+Status CollectorMarks::moved(const std::string& from, const std::string& to) {
+  if (untold_moves_++ == 0) from_ = from;
+  to_ = to;
+  if (!moves_.once_more()) return {};
+  return tell_moves();
+}
+
+Status CollectorMarks::dropped(LogFolder& log) {
+  if (log.dropped() == std::exchange(untold_records_, log.dropped())) return {};
+  if (!log.full() && !drops_.once_more()) return {};
+  untold_records_ = 0;
+  return tell_dropped(channel_, folder_, log);
+}
+
+Status CollectorMarks::tell_rest(LogFolder& log) {
+  untold_records_ = 0;
+  TW_RETURN_IF_ERROR(tell_dropped(channel_, folder_, log));
+  return tell_moves();
+}
+
+}  // namespace tracewell::hooks
