@@ -16,6 +16,7 @@
 #include "formats/format.h"
 #include "formats/tracebuffer.h"
 #include "hooks/control.h"
+#include "hooks/tmp_folder.h"
 
 namespace tracewell::cli {
 namespace {
@@ -37,7 +38,8 @@ Status check_folder(const Folder& folder) {
 Result<std::string> usable_folder() {
   std::string path = buffer_folder();
   if (path == hooks::folder_in_tmp()) {
-    TW_ASSIGN_OR_RETURN(path, hooks::make_in_tmp());
+    TW_ASSIGN_OR_RETURN(const Folder made, hooks::make_in_tmp());
+    path = made.path();
   }
   if (const auto trouble = hooks::folder_trouble(path))
     fmt::print(stderr, "tracewell: {}\n", *trouble);

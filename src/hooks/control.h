@@ -16,16 +16,8 @@
 
 namespace tracewell::hooks {
 
-/// A folder of this user's alone in /tmp, where anybody may take a name: the usual one, or, where
-/// somebody else has that, another one that is known by its owner. Not made: the usual one.
-std::string folder_in_tmp();
-/// Makes it, if need be.
-Result<std::string> make_in_tmp();
-/// A sentence when `folder` is one that stands for the usual one.
-std::optional<std::string> folder_trouble(const std::string& folder);
-
-/// $XDG_RUNTIME_DIR/tracewell, /run/user/UID/tracewell or folder_in_tmp(): the first that is, or
-/// would be, no other user's. docs/decisions/0008-trace-hooks.md has the rule, by which programs
+/// $XDG_RUNTIME_DIR/tracewell, /run/user/UID/tracewell or folder_in_tmp(): the first that nobody
+/// else decides about. docs/decisions/0008-trace-hooks.md has the rule, by which programs
 /// look for it, too.
 std::string control_folder();
 /// A sentence when it stands for one before it.

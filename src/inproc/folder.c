@@ -2,6 +2,7 @@
  * by then. Paths are walked name by name, as src/base/open.cc does it for commands, so that a link
  * is looked at before it is followed. */
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -13,6 +14,7 @@
 #define UNMAPPED_USER 65534 /* /proc/sys/kernel/overflowuid, which nobody changes */
 
 struct walk {
+  int kept;   /* it ends where others decide what is found */
   int at;     /* the folder that was reached */
   char* rest; /* in `text` */
   char* text;
@@ -98,8 +100,55 @@ static int follow(struct walk* walk, const char* name) {
   return to;
 }
 
-int hold_folder(char* path, size_t size) {
-  struct walk walk = {hold_root(), path, path, size, 0};
+static int is_others_number(const char* name) {
+  const size_t digits = strspn(name, "0123456789");
+  return digits > 0 && !name[digits] && strtoull(name, NULL, 10) != geteuid();
+}
+
+/* /run/user/UID is there while that user is. */
+static int is_others_runtime(int folder, const char* name) {
+  char path[] = "/run/user";
+  struct stat one;
+  struct stat other;
+  int runtimes;
+  int is_one;
+  if (!is_others_number(name)) return 0;
+  runtimes = hold_folder(path, sizeof path);
+  if (runtimes < 0) return 0;
+  is_one = look_at(runtimes, &one) && look_at(folder, &other) && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+  close_file(runtimes);
+  return is_one;
+}
+
+/* In a user namespace, root's folders are nobody's that has a number there: so who has that of the
+ * whole system is root. */
+static int keeps_system(uid_t owner) {
+  const int root = hold_root();
+  struct stat about;
+  const int is_one = is_trusted(owner) || (look_at(root, &about) && about.st_uid == owner);
+  close_file(root);
+  return is_one;
+}
+
+/* Does somebody else decide what has that name in the folder? */
+static int is_others(int folder, const char* name) {
+  struct stat about;
+  int shared;
+  int fd;
+  int theirs;
+  if (!look_at(folder, &about) || !keeps_system(about.st_uid)) return 1;
+  shared = (about.st_mode & 0022) != 0;
+  if ((shared && (about.st_mode & S_ISVTX) == 0) || is_others_runtime(folder, name)) return 1;
+  fd = open_file(folder, name, O_PATH, 0);
+  if (fd < 0) return shared; /* they may make it, and take it away */
+  theirs = !look_at(fd, &about) || !keeps_system(about.st_uid);
+  close_file(fd);
+  return theirs;
+}
+
+static int hold(char* path, size_t size, int kept) {
+  struct walk walk = {kept, hold_root(), path, path, size, 0};
   while (walk.at >= 0) {
     char* const name = walk.rest + strspn(walk.rest, "/");
     char* const end = name + strcspn(name, "/");
@@ -108,13 +157,18 @@ int hold_folder(char* path, size_t size) {
     walk.rest = *end ? end + 1 : end;
     *end = 0;
     /* A folder that is mounted when somebody looks into it is mounted now. */
-    next = open_file(walk.at, name, O_PATH | O_DIRECTORY, 0);
+    next = walk.kept && is_others(walk.at, name)
+               ? SOMEBODY_ELSES
+               : open_file(walk.at, name, O_PATH | O_DIRECTORY, 0);
     if (next == -ENOTDIR || next == -ELOOP) next = follow(&walk, name);
     if (next != walk.at) close_file(walk.at);
     walk.at = next;
   }
   return walk.at;
 }
+
+int hold_folder(char* path, size_t size) { return hold(path, size, 0); }
+int hold_kept_folder(char* path, size_t size) { return hold(path, size, 1); }
 
 int hold_inside(int folder, const char* name) {
   const int fd = open_file(folder, name, O_PATH, 0);

@@ -52,6 +52,9 @@ HIDDEN void count_failure(unsigned channel);
 /* What the absolute path leads to; links of this user and of root are followed. The path, in a
  * buffer of `size` bytes, is used up, and so is what links make of it. */
 HIDDEN int hold_folder(char* path, size_t size);
+/* The same where nobody but this user and root decides what is found on the way, be it that nothing
+ * is there; SOMEBODY_ELSES otherwise, whatever is found. */
+HIDDEN int hold_kept_folder(char* path, size_t size);
 /* This user's folder of that name in it, which is no link; and the same, made if it is missing. */
 HIDDEN int hold_inside(int folder, const char* name);
 HIDDEN int make_inside(int folder, const char* name);
@@ -65,6 +68,8 @@ HIDDEN int is_trusted(uid_t owner);
 
 /* The control file's folder, held, where programs and commands meet; its name, in `path`. */
 HIDDEN int hold_meeting_place(char* path, size_t size);
+/* The same where it is in /tmp; its name there, in `name`. */
+HIDDEN int hold_in_tmp(char* name, size_t size);
 /* One that was registered. */
 HIDDEN struct tracewell_component* component_at(unsigned slot);
 /* What a session, or the buffers of a component, are described by. */

@@ -100,7 +100,7 @@ third=65530
   chmod 711 "$work/his"
   other "${his[@]}" "$work/fire" || fail "a third one's program that looks at his folder"
   other "${his[@]}" "$work/tool" trcstop 2>"$work/err" && fail "a third one's trcstop on his folder"
-  has "$work/his/run belongs to user" err
+  has "$work/his belongs to user" err
   user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 }
 other "${his[@]}" "$work/tool" trcstop || fail "his trcstop"

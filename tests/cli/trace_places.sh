@@ -41,9 +41,10 @@ mkdir -m 777 "$his" "$mine/open"
 chown -R $me:$me "$mine"
 chown 65534 "$his"
 chmod 711 "$mine"
+first=()
 as_me() {  # COMMAND…
-  (cd / && setpriv --reuid=$me --regid=$me --clear-groups env XDG_RUNTIME_DIR="$runtime" \
-    XDG_STATE_HOME="$mine/state" HOME="$mine" "$@")
+  (cd / && "${first[@]}" setpriv --reuid=$me --regid=$me --clear-groups \
+    env XDG_RUNTIME_DIR="$runtime" XDG_STATE_HOME="$mine/state" HOME="$mine" "$@")
 }
 hooks() {  # COUNT: of the log
   expect 0 print --where 'kind == "hook"' "$log"
@@ -73,27 +74,49 @@ chown -h $me "$mine/link"
 meet "$mine/link/" "$mine/link//tracewell"
 ln -s "$mine/run/" "$work/link"
 meet "$work/link" "$work/link/tracewell"
-mkdir -m 1777 "$work/sticky"
-meet "$work/sticky" "$work/sticky/tracewell"
 rm -r "$mine/run/tracewell"
 
-# Folders that are not. Nothing is made there.
+# Folders that are not, or where others can make something, and take it away. Nothing is made there.
 meet "$his" "$elsewhere" "$his belongs to user"
 ln -s "$mine/taken" "$his/link"
 chown -h 65534 "$his/link"
-meet "$his/link" "$elsewhere" '"link" in it is a symbolic link of user'
+meet "$his/link" "$elsewhere" "$his belongs to user"
+mkdir -m 711 "$work/kept"
+ln -s "$mine/taken" "$work/kept/link"
+chown -h 65534 "$work/kept/link"
+meet "$work/kept/link" "$elsewhere" "$work/kept/link is a symbolic link of user"
 meet "$mine/open" "$elsewhere" "$mine/open may be written by others (mode 777; chmod go-w)"
-rm -r "$work/sticky/tracewell"
-for kind in folder link; do
+mkdir -m 700 "$mine/open/inner"
+chown $me "$mine/open/inner"
+meet "$mine/open/inner" "$elsewhere" "$mine/open may be written by others (mode 777; chmod go-w)"
+rmdir "$mine/open/inner"
+# Whatever is in a sticky one, and whatever comes and goes in it.
+mkdir -m 1777 "$work/sticky"
+for kind in none mine folder link; do
   case $kind in
+    mine) mkdir -m 700 "$work/sticky/tracewell" ;;
     folder) mkdir -m 777 "$work/sticky/tracewell" ;;
     link) ln -s "$mine/secret" "$work/sticky/tracewell" ;;
   esac
-  chown -h 65534 "$work/sticky/tracewell"
-  meet "$work/sticky" "$elsewhere" "$work/sticky/tracewell belongs to user"
+  case $kind in
+    mine) chown $me "$work/sticky/tracewell" ;;
+    folder | link) chown -h 65534 "$work/sticky/tracewell" ;;
+  esac
+  meet "$work/sticky" "$elsewhere" "$work/sticky may be written by others (mode 1777)"
+  if [ $kind = none ]; then
+    [ -e "$work/sticky/tracewell" ] && fail "something is made in a sticky one"
+    continue
+  fi
   [ -z "$(find "$work/sticky/tracewell/" -mindepth 1)" ] || fail "$kind: something is made in it"
   rm -r "$work/sticky/tracewell"
 done
+meet "$work/sticky/run" "$elsewhere" "$work/sticky/run is not there, and others may make it"
+mkdir -m 700 "$work/sticky/run"
+chown 65534 "$work/sticky/run"
+meet "$work/sticky/run" "$elsewhere" "$work/sticky/run belongs to user"
+chown $me "$work/sticky/run"
+meet "$work/sticky/run" "$work/sticky/run/tracewell"  # nobody can take that away
+rm -r "$work/sticky/run"
 for folder in "$mine/taken" "$mine/open" "$mine/secret"; do
   [ -z "$(ls -A "$folder")" ] || fail "there is something in $folder: $(ls -A "$folder")"
 done
@@ -102,7 +125,25 @@ done
 # Such as /run/user/UID is: nobody else may look into it.
 chmod 700 "$his"
 meet "$his" "$elsewhere" "$his belongs to user"
+# Nor does it matter what is in it, as long as it is another's to make and take away: not there,
+# hidden, and this user's own.
+meet "$his/deep/run" "$elsewhere" "$his belongs to user"
 chmod 777 "$his"
+meet "$his/deep/run" "$elsewhere" "$his belongs to user"
+mkdir -p "$his/deep/run"
+chown -R $me "$his/deep"
+meet "$his/deep/run" "$elsewhere" "$his belongs to user"
+chmod 000 "$his/deep"
+meet "$his/deep/run" "$elsewhere" "$his belongs to user"
+rm -r "$his/deep"
+# /run/user/UID goes when that user logs out.
+for has_it in no yes; do
+  unshare -m true 2>/dev/null || break
+  first=(unshare -m sh -c "mount -t tmpfs none /run && mkdir -p /run/user && { [ $has_it = no ] ||
+    { mkdir -m 700 /run/user/65534 && chown 65534 /run/user/65534; }; } && exec \"\$@\"" sh)
+  meet /run/user/65534 "$elsewhere" "/run/user/65534 is another user's"
+done
+first=()
 
 # Components meet there, too.
 runtime=$his
