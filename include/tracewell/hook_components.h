@@ -28,7 +28,7 @@ struct tracewell_component {
   uint32_t memory_mode;  /* TRACEWELL_MEMORY_* */
   uint32_t system_mode;  /* 0 off, 1 on */
   uint32_t state;        /* of its buffers, as of a channel */
-  uint32_t unused;
+  uint32_t start;        /* of the process, the low bits of what proc(5) says; 0 = not known */
   tracewell_shared lost; /* records of threads that could not make a ring */
   uint64_t buffer_bytes; /* of a ring */
   char name[128];        /* parts with dots between them */

@@ -1,11 +1,9 @@
 #include "hooks/components.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <set>
@@ -22,6 +20,7 @@
 #include "base/text.h"
 #include "hooks/defaults.h"
 #include "hooks/log_folder.h"
+#include "hooks/own_process.h"
 #include "hooks/ring_file.h"
 
 namespace tracewell::hooks {
@@ -70,7 +69,15 @@ std::vector<std::string> processes_in(const Folder& folder) {
   return out;
 }
 
-bool lives(uint32_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH; }
+/// The process whose number is in a file's name, unless another one has that by now. `start` is 0
+/// where it is not known.
+bool lives(uint32_t pid, uint32_t start) {
+  const auto users = users_of_process(fmt::format("/proc/{}", pid));
+  // There is no /proc here, or it has ended.
+  if (!users) return !is_there("/proc/self") && process_lives(pid, 0);
+  const uint64_t now = start == 0 ? 0 : start_of_process(pid);
+  return users->effective == ::geteuid() && (now == 0 || static_cast<uint32_t>(now) == start);
+}
 
 std::shared_ptr<uint8_t> map_page(int fd, size_t page) {
   // Its program may cut the file.
@@ -79,6 +86,16 @@ std::shared_ptr<uint8_t> map_page(int fd, size_t page) {
   if (!map.ok()) return nullptr;
   const auto owner = std::make_shared<Mapping>(*std::move(map));
   return {owner, owner->data()};
+}
+
+/// Of the process that made the file: each of its components has it.
+uint32_t start_in(const Folder& folder, const std::string& process) {
+  const auto fd = folder.open_own(process, Folder::Make::No);
+  const auto facts = fd.ok() ? facts_of(fd->get(), process) : Result<FileFacts>(fd.error());
+  if (!facts.ok() || facts->bytes < TRACEWELL_HOOK_PAGE) return 0;
+  const auto page = map_page(fd->get(), TRACEWELL_COMPONENT_COMMON);
+  if (!page) return 0;
+  return std::atomic_ref(reinterpret_cast<tracewell_component*>(page.get())->start).load();
 }
 
 void add_components(const Folder& folder, const std::string& process,
@@ -221,7 +238,7 @@ std::string Component::folder() const {
   return fmt::format("{}/{}.{}", components_folder(), process_, at()->slot);
 }
 uint32_t Component::pid() const { return pid_of(process_).value_or(0); }
-bool Component::process_lives() const { return lives(pid()); }
+bool Component::process_lives() const { return lives(pid(), at()->start); }
 
 /// Threads make rings of their own again. Its state says that it is off.
 void Component::begin_rings() {
@@ -312,7 +329,7 @@ Result<uint64_t> forget_dead_components() {
   if (!folder) return uint64_t{0};
   std::set<std::string> dead;
   for (std::string& one : processes_in(*folder))
-    if (!lives(*pid_of(one))) dead.insert(std::move(one));
+    if (!lives(*pid_of(one), start_in(*folder, one))) dead.insert(std::move(one));
   for (const std::string& name : all_names(*folder))
     if (dead.contains(name.substr(0, name.find('.'))))
       TW_RETURN_IF_ERROR(remove_all(*folder, name));

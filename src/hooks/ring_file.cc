@@ -55,7 +55,9 @@ uint64_t compact(std::vector<uint8_t>& packet, bool open, tracewell_packet& head
   return unfinished;
 }
 
-/// In clock ticks since the boot; 0 = not known. proc(5): the 22nd field of /proc/PID/stat. The
+}  // namespace
+
+/// proc(5): the 22nd field of /proc/PID/stat. The
 /// second is a name between brackets that may have blanks.
 uint64_t start_of_process(uint32_t pid) {
   const auto file = InputFile::open(fmt::format("/proc/{}/stat", pid));
@@ -72,8 +74,6 @@ uint64_t start_of_process(uint32_t pid) {
   }
   return parse_number(text.substr(0, text.find(' '))).value_or(0);
 }
-
-}  // namespace
 
 bool process_lives(uint32_t pid, uint64_t start) {
   if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return false;

@@ -207,6 +207,16 @@ static struct tracewell_component* claim(unsigned slot, int fd) {
   return NULL;
 }
 
+/* What tells it from an earlier process of its number. Threads register one at a time. */
+static uint32_t start_of_process(void) {
+  static struct identity one;
+  static uint32_t whose;
+  if (whose != process_id()) memset(&one, 0, sizeof one);
+  whose = process_id();
+  find_identity(&one);
+  return (uint32_t)one.start;
+}
+
 static struct tracewell_component* fill(struct tracewell_component* block, unsigned slot,
                                         const struct registry* registry, const char* name,
                                         const char* alias, const char* type) {
@@ -215,6 +225,7 @@ static struct tracewell_component* fill(struct tracewell_component* block, unsig
   memset(&block->slot, 0, sizeof *block - offsetof(struct tracewell_component, slot));
   block->slot = slot;
   block->pid = process_id();
+  block->start = start_of_process();
   block->memory_level = block->system_level = TRACEWELL_COMPONENT_NORMAL;
   block->buffer_bytes = BUFFER_BYTES;
   /* Another one than any that a thread may know of this slot. */

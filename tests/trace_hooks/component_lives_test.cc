@@ -1,0 +1,105 @@
+// What a process has left of its components is dead, whoever has the number of that process by now.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/paths.h"
+#include "hooks/components.h"
+#include "hooks/ring_file.h"
+#include "trace_hooks/session_world.h"
+
+namespace tracewell::hooks::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LeftComponents : public testing::Test {
+ protected:
+  ~LeftComponents() override {
+    kill(other_, SIGKILL);
+    World::wait_for(other_);
+  }
+
+  /// A process of that user's.
+  void begin(uid_t user) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    other_ = fork();
+    if (other_ == 0) {
+      if (setresuid(user, user, user) != 0 || ::write(ends[1], "", 1) != 1) _exit(1);
+      for (;;) pause();
+    }
+    char byte;
+    ASSERT_EQ(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+  }
+
+  /// The file of a process that had the number of this one, and began then.
+  void leave(uint32_t start) {
+    tracewell_component one{};
+    one.used = TRACEWELL_COMPONENT_USED;
+    one.pid = static_cast<uint32_t>(other_);
+    one.start = start;
+    std::vector<char> page(TRACEWELL_HOOK_PAGE);
+    std::memcpy(page.data(), &one, sizeof one);
+    const std::string folder = parent_of(world_.control().path()) + "/" + TRACEWELL_COMPONENTS_NAME;
+    fs::create_directories(folder);
+    file_ = fmt::format("{}/{}-7", folder, other_);
+    std::ofstream(file_, std::ios::binary).write(page.data(), TRACEWELL_HOOK_PAGE);
+  }
+
+  void expect(bool lives) const {
+    const auto all = all_components();
+    ASSERT_TRUE(all.ok() && all->size() == 1);
+    EXPECT_EQ(all->front().process_lives(), lives);
+    const auto dead = forget_dead_components();
+    ASSERT_TRUE(dead.ok()) << dead.error().text();
+    EXPECT_EQ(*dead, lives ? 0u : 1u);
+    EXPECT_EQ(fs::exists(file_), lives);
+  }
+
+  uint32_t start() const {
+    return static_cast<uint32_t>(start_of_process(static_cast<uint32_t>(other_)));
+  }
+
+  World world_;
+  pid_t other_ = -1;
+  std::string file_;
+};
+
+TEST_F(LeftComponents, AnotherUserHasTheNumber) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  begin(65534);
+  for (const uint32_t began : {0u, start()}) {
+    leave(began);
+    expect(false);
+  }
+}
+
+TEST_F(LeftComponents, AnotherProcessOfTheUsersHasTheNumber) {
+  begin(geteuid());
+  leave(start() - 1);
+  expect(false);
+}
+
+TEST_F(LeftComponents, TheProcessRuns) {
+  begin(geteuid());
+  // Those of an older librts do not say when they began.
+  for (const uint32_t began : {0u, start()}) {
+    leave(began);
+    expect(true);
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::hooks::test
