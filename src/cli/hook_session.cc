@@ -134,6 +134,11 @@ void tell_unseen_programs() {
                  "tracewell: {} is not traced: the file {} that it looks at was removed. Start it "
                  "anew\n",
                  who, printable(one.looks_at));
+    else if (one.elsewhere)
+      fmt::print(stderr,
+                 "tracewell: {} is not traced: it looks at {}, and commands at {}. Start it anew, "
+                 "with the librts of this tracewell\n",
+                 who, printable(one.looks_at), printable(hooks::control_folder()));
     else
       fmt::print(stderr,
                  "tracewell: {} is not traced: its librts is of another version ({}, and this is "

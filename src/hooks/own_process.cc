@@ -14,14 +14,6 @@
 #include "base/text.h"
 
 namespace tracewell::hooks {
-namespace {
-
-bool is_own(const std::string& process) {
-  const auto users = users_of_process(process);
-  return users && is_own_user(users->real) && is_own_user(users->effective);
-}
-
-}  // namespace
 
 /// proc(5): real, effective, saved, and that of the file system.
 std::optional<ProcessUsers> users_of_process(const std::string& process) {
@@ -37,17 +29,29 @@ std::optional<ProcessUsers> users_of_process(const std::string& process) {
   return ProcessUsers{static_cast<uint32_t>(*real), static_cast<uint32_t>(*effective)};
 }
 
+namespace {
+
+bool is_own(const std::string& process) {
+  const auto users = users_of_process(process);
+  return users && is_own_user(users->real) && is_own_user(users->effective);
+}
+
 /// Its folder is held, so that it is the same process all the time. Which memory is read is decided
-/// when `maps` is opened; it was this user's if the process was so before and is so after that.
-std::shared_ptr<InputFile> own_maps(uint32_t pid) {
+/// when the file is opened; it was this user's if the process was so before and is so after that.
+std::shared_ptr<InputFile> own_file(uint32_t pid, const std::string& name) {
   const auto folder = Folder::named(fmt::format("/proc/{}", pid));
   if (!folder.ok()) return nullptr;
   const std::string process = fmt::format("/proc/self/fd/{}", folder->fd());
   if (!is_own(process)) return nullptr;
-  auto maps = open_named(process + "/maps");
-  if (!maps.ok() || !is_own(process)) return nullptr;
-  auto file = InputFile::of(*std::move(maps), folder->path_of("maps"));
+  auto fd = open_named(process + "/" + name);
+  if (!fd.ok() || !is_own(process)) return nullptr;
+  auto file = InputFile::of(*std::move(fd), folder->path_of(name));
   return file.ok() ? *std::move(file) : nullptr;
 }
+
+}  // namespace
+
+std::shared_ptr<InputFile> own_maps(uint32_t pid) { return own_file(pid, "maps"); }
+std::shared_ptr<InputFile> own_environment(uint32_t pid) { return own_file(pid, "environ"); }
 
 }  // namespace tracewell::hooks

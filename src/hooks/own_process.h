@@ -25,5 +25,7 @@ std::optional<ProcessUsers> users_of_process(const std::string& process);
 /// What it has mapped, as /proc/PID/maps says. nullptr where it has ended, or is not this user's by
 /// both its users: a set-uid program may still hold files of whoever started it.
 std::shared_ptr<InputFile> own_maps(uint32_t pid);
+/// The environment that it began with, as /proc/PID/environ has it; likewise.
+std::shared_ptr<InputFile> own_environment(uint32_t pid);
 
 }  // namespace tracewell::hooks
