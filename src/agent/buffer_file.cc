@@ -5,7 +5,6 @@
 
 #include "base/file_lock.h"
 #include "base/named.h"
-#include "base/open.h"
 
 namespace tracewell::agent {
 
@@ -16,7 +15,22 @@ Result<BufferFile> BufferFile::create(const std::string& path) {
     if (errno == EEXIST) fd.error().code = Errc::InvalidArgument;
     return std::move(fd).error();
   }
-  BufferFile file(*std::move(fd), path);
+  TW_ASSIGN_OR_RETURN(Folder::Entry place, Folder::around(path));
+  return locked(*std::move(fd), std::move(place), path);
+}
+
+Result<BufferFile> BufferFile::create(Folder folder, const std::string& name) {
+  const std::string path = folder.path_of(name);
+  auto fd = folder.open_own(name, Folder::Make::New);
+  if (!fd) {
+    if (folder.facts_of_name(name)) fd.error().code = Errc::InvalidArgument;
+    return std::move(fd).error();
+  }
+  return locked(*std::move(fd), {std::move(folder), name}, path);
+}
+
+Result<BufferFile> BufferFile::locked(UniqueFd fd, Folder::Entry place, const std::string& path) {
+  BufferFile file(std::move(fd), std::move(place), path);
   if (Status locked = lock_file(file.fd()); !locked)
     return std::move(locked).error().within(path);
   return file;
@@ -24,18 +38,19 @@ Result<BufferFile> BufferFile::create(const std::string& path) {
 
 BufferFile& BufferFile::operator=(BufferFile&& other) noexcept {
   std::swap(fd_, other.fd_);
+  std::swap(place_, other.place_);
   std::swap(path_, other.path_);
   std::swap(kept_, other.kept_);
   return *this;
 }
 
-/// The file of that name may be another one by now.
+/// The file of that name may be another one by now, and its folder may have another name.
 void BufferFile::remove() {
   if (kept_ || !fd_.valid()) return;
   const auto ours = facts_of(fd_.get(), path_);
-  const auto place = place_beside(path_);
-  if (!ours || !place || !place->at.valid() || !ours->is_same(place->facts)) return;
-  (void)remove_named(path_);
+  const auto named = place_.folder.facts_of_name(place_.name);
+  if (!ours || !named || !ours->is_same(*named)) return;
+  (void)place_.folder.remove(place_.name);
 }
 
 }  // namespace tracewell::agent

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/result.h"
 
 namespace tracewell::agent {
@@ -16,6 +17,7 @@ class BufferFile {
   /// A new file, for its owner only. InvalidArgument when there is one of that name already: it may
   /// be all that is left of a trace.
   static Result<BufferFile> create(const std::string& path);
+  static Result<BufferFile> create(Folder folder, const std::string& name);
   BufferFile(BufferFile&&) noexcept = default;
   BufferFile& operator=(BufferFile&& other) noexcept;
   ~BufferFile() { remove(); }
@@ -26,10 +28,13 @@ class BufferFile {
   void keep() { kept_ = true; }
 
  private:
-  BufferFile(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  BufferFile(UniqueFd fd, Folder::Entry place, std::string path)
+      : fd_(std::move(fd)), place_(std::move(place)), path_(std::move(path)) {}
+  static Result<BufferFile> locked(UniqueFd fd, Folder::Entry place, const std::string& path);
   void remove();
 
   UniqueFd fd_;
+  Folder::Entry place_;  // its folder, wherever that is by now
   std::string path_;
   bool kept_ = false;
 };

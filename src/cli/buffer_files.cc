@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +15,6 @@
 #include "formats/format.h"
 #include "formats/tracebuffer.h"
 #include "hooks/control.h"
-#include "hooks/tmp_folder.h"
 
 namespace tracewell::cli {
 namespace {
@@ -35,17 +33,10 @@ Status check_folder(const Folder& folder) {
   return {};
 }
 
-Result<std::string> usable_folder() {
-  std::string path = buffer_folder();
-  if (path == hooks::folder_in_tmp()) {
-    TW_ASSIGN_OR_RETURN(const Folder made, hooks::make_in_tmp());
-    path = made.path();
-  }
-  if (const auto trouble = hooks::folder_trouble(path))
-    fmt::print(stderr, "tracewell: {}\n", *trouble);
-  TW_ASSIGN_OR_RETURN(const Folder folder, Folder::make(path));
+Result<Folder> usable_folder() {
+  TW_ASSIGN_OR_RETURN(Folder folder, hooks::make_control_folder());
   TW_RETURN_IF_ERROR(check_folder(folder));
-  return path;
+  return folder;
 }
 
 /// NotFound when there is none.
@@ -93,23 +84,20 @@ Status look_into(UniqueFd fd, FoundBuffer& found) {
 
 }  // namespace
 
-std::string buffer_folder() {
-  const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
-  // The specification: a relative path is to be ignored.
-  if (runtime && runtime[0] == '/') return std::string(runtime) + "/tracewell";
-  return hooks::folder_in_tmp();
-}
+std::string buffer_folder() { return hooks::control_folder(); }
 
 Result<agent::BufferFile> make_buffer_file() {
-  TW_ASSIGN_OR_RETURN(const std::string folder, usable_folder());
+  if (const auto trouble = hooks::control_folder_trouble())
+    fmt::print(stderr, "tracewell: {}\n", *trouble);
   // A process of the same number may have left one, be it in another container.
   for (int i = 1; i <= kNamesTried; ++i) {
+    TW_ASSIGN_OR_RETURN(Folder folder, usable_folder());
     const std::string again = i == 1 ? "" : fmt::format("-{}", i);
-    auto file = agent::BufferFile::create(
-        fmt::format("{}/{}{}{}", folder, server_pid(), again, kSuffix));
+    auto file = agent::BufferFile::create(std::move(folder),
+                                          fmt::format("{}{}{}", server_pid(), again, kSuffix));
     if (file || file.error().code != Errc::InvalidArgument) return file;
   }
-  return {Errc::Limit, fmt::format("{} is full of trace buffers", folder)};
+  return {Errc::Limit, fmt::format("{} is full of trace buffers", buffer_folder())};
 }
 
 Result<std::vector<FoundBuffer>> find_buffers() {

@@ -10,8 +10,7 @@
 
 namespace tracewell::cli {
 
-/// $XDG_RUNTIME_DIR/tracewell, or /tmp/tracewell-UID where that is not set; where somebody else has
-/// that name, as hooks::folder_in_tmp() says.
+/// hooks::control_folder().
 std::string buffer_folder();
 
 /// A new file there, named after the server's process. The folder is made if there is none; one

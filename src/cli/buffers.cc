@@ -77,8 +77,8 @@ Run buffers_command(CLI::App& app) {
   app.footer(
       "A server that is killed leaves the frames it has collected in a file that `info`,\n"
       "`print`, `convert`, `check` and `replay` read; a clean end removes it. Listed is what is\n"
-      "in $XDG_RUNTIME_DIR/tracewell, or /tmp/tracewell-UID where that variable is not set; not\n"
-      "what `serve --buffer FILE` has put elsewhere.\n\n"
+      "in $XDG_RUNTIME_DIR/tracewell, /run/user/UID/tracewell or /tmp/tracewell-UID, where trace\n"
+      "hooks meet, too; not what `serve --buffer FILE` has put elsewhere.\n\n"
       "Exit status: 1 if there is no buffer NAME, 2 if it is in use.");
   return [options](const Invocation&) {
     const Status status = buffers(*options);

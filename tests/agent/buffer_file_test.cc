@@ -85,6 +85,30 @@ TEST(BufferFile, LeavesAnotherFileOfItsNameAlone) {
   fs::remove(path);
 }
 
+TEST(BufferFile, GoesWhereverItsFolderIsByThen) {
+  const std::string folder = test::scratch_path(), moved = folder + ".moved";
+  fs::create_directory(folder);
+  {
+    const BufferFile by_path = file_at(folder + "/1.twb");
+    auto inside = Folder::named(folder);
+    ASSERT_TRUE(inside.ok());
+    const auto by_name = BufferFile::create(*std::move(inside), "2.twb");
+    ASSERT_TRUE(by_name.ok()) << by_name.error().text();
+    auto again = Folder::named(folder);
+    ASSERT_TRUE(again.ok());
+    const auto taken = BufferFile::create(*std::move(again), "2.twb");
+    ASSERT_FALSE(taken.ok());
+    EXPECT_EQ(taken.error().code, Errc::InvalidArgument);
+    fs::rename(folder, moved);
+    fs::create_directory(folder);
+    std::ofstream(folder + "/1.twb") << "somebody else's";
+  }
+  EXPECT_TRUE(fs::is_empty(moved));
+  EXPECT_TRUE(fs::exists(folder + "/1.twb"));
+  fs::remove_all(folder);
+  fs::remove_all(moved);
+}
+
 TEST(BufferFile, KeptFilesAreNoLongerInUse) {
   const std::string path = test::scratch_path();
   {

@@ -145,8 +145,10 @@ for has_it in no yes; do
 done
 first=()
 
-# Components meet there, too.
+# Components meet there, too; and so do servers and those who look for their trace buffers.
 runtime=$his
+as_me "$work/tool" buffers >"$work/out" 2>&1 || fail "buffers: $(cat "$work/out")"
+has "no trace buffers in $elsewhere"
 mkfifo "$work/in"
 chmod 666 "$work/in"
 as_me "$work/fires" part.of <"$work/in" >"$work/said" &
@@ -159,6 +161,27 @@ as_me "$work/tool" ctctrl -c part.of memtraceon || fail "ctctrl memtraceon"
 [ -n "$(find "$elsewhere" -name .rings 2>/dev/null)" ] || fail "no rings of it"
 exec 7>&-
 wait
+
+# A program that chose another folder, as those of an older librts may: it is told, unless its
+# variable is another one.
+rm -rf "$elsewhere" "$log"
+mkdir -m 700 "$elsewhere-5"
+chown $me "$elsewhere-5"
+as_me "$work/fires" part.of <"$work/in" >"$work/said" &
+exec 7>"$work/in"
+wait_until "no program" grep -q . "$work/said"
+mkdir -m 700 "$elsewhere"
+chown $me "$elsewhere"
+as_me "$work/tool" trace -af -o "$log" 2>"$work/err" || fail "trace beside another place"
+has "is not traced: it looks at $elsewhere-5/hooks-2, and commands at $elsewhere. Start" err
+as_me "$work/tool" trcstop 2>/dev/null || fail "trcstop beside another place"
+runtime=$mine/run
+as_me "$work/tool" trace -af -o "$log" 2>"$work/err" || fail "trace with another variable"
+[ -s "$work/err" ] && fail "another variable: it says $(cat "$work/err")"
+as_me "$work/tool" trcstop 2>/dev/null || fail "trcstop with another variable"
+exec 7>&-
+wait
+rm -r "$mine/run/tracewell" "$elsewhere-5"
 
 # What is not there, or not to be written to, is no other user's: nobody looks elsewhere.
 rm -rf "$elsewhere"
