@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "agent/session.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/images.h"
 #include "cli/replay_loop.h"
@@ -70,7 +71,11 @@ Result<int> replay(const ReplayOptions& options) {
   // Nobody is told to come to what cannot be opened. What takes longer is seen while they come.
   // There is nothing to end cleanly yet: until here a signal ends us at once, also where a file is
   // a pipe that nobody writes to, or was made to take long.
-  TW_RETURN_IF_ERROR(is_openable(options.input));
+  TW_ASSIGN_OR_RETURN(const formats::Format* const format, is_openable(options.input));
+  if (format != nullptr && format->name == "hooklog")
+    return {Errc::Unsupported,
+            fmt::format("{}: replay takes frames or executed instructions; this has hooks",
+                        printable(options.input.path))};
   TW_RETURN_IF_ERROR(are_openable(options.images));
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
   log.quit_fd = quit.get();

@@ -220,13 +220,16 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
   return trace;
 }
 
-Status is_openable(const InputOptions& options) {
-  if (options.path == "-") return {};
+Result<const formats::Format*> is_openable(const InputOptions& options) {
+  if (options.path == "-") return nullptr;
+  if (is_folder(options.path)) {
+    TW_ASSIGN_OR_RETURN(const auto metadata, metadata_in(options.path));
+    return formats::find_or_sniff(*metadata, options.format);
+  }
   const auto facts = facts_at(options.path);
-  if (facts && facts->kind != FileFacts::Kind::Regular) return {};
+  if (facts && facts->kind != FileFacts::Kind::Regular) return nullptr;
   TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(options.path));
-  TW_RETURN_IF_ERROR(formats::find_or_sniff(*file, options.format));
-  return {};
+  return formats::find_or_sniff(*file, options.format);
 }
 
 Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,

@@ -107,8 +107,8 @@ struct OpenTrace {
 };
 Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch = {});
 /// What open_trace() would say at once of a file that is not there, or is no trace: for whoever
-/// opens it later. What may be read only once is not looked at.
-Status is_openable(const InputOptions& options);
+/// opens it later. What may be read only once is not looked at: then there is no format.
+Result<const formats::Format*> is_openable(const InputOptions& options);
 /// Cuts and selects, watches for problems (`strict`: the first one ends the stream with an error)
 /// and shows progress under the name `what`. `problems` must outlive the result. What an
 /// InterruptGuard saw ends the stream with an error. `words`: what --where may ask of addresses.

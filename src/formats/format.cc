@@ -51,6 +51,9 @@ namespace {
 std::string why_no_trace(const InputFile& file) {
   std::string out = fmt::format("{} is not a trace: ", file.path());
   if (file.bytes().empty()) return out + "it is empty";
+  if (as_text(file.bytes()).starts_with("/* CTF "))
+    return out + "it is a CTF trace's, but not of one of trace hooks (what GDB's tsave -ctf writes "
+                 "is not read; use tsave)";
   const Format* const named = find_format_for_path(file.path());
   if (named && named->open) {
     out += fmt::format("its name says {}, and it does not begin like one", named->name);

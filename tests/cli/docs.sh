@@ -35,6 +35,14 @@ while read -r name command options; do
     mandoc -Tlint -Werror "$own"
   fi
 done < "$out/programs"
+# serve takes its words apart by itself: what they are stands in each synopsis.
+for page_of in 'tracewell tracewell serve' 'tracewell-gdbserver tracewell-gdbserver'; do
+  MANWIDTH=200 man -l "$out/man/man1/${page_of%% *}.1" > "$out/shown" 2> /dev/null < /dev/null
+  for form in 'COMM PROG [ARGS…]' '--attach COMM PID' '--multi COMM'; do
+    sed '/^DESCRIPTION/,$d' "$out/shown" | grep -qF -- "${page_of#* } [options] $form" ||
+      { echo "no '$form' in the synopsis of ${page_of#* }"; exit 1; }
+  done
+done
 completion=$out/bash-completion/completions/tracewell
 "$TRACEWELL_BIN/tracewell" __describe | python3 -c '
 import json, sys

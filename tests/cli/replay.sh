@@ -18,7 +18,10 @@ refused() {  # STATUS WORDS ARGUMENTS...: exit status and a part of the message
   fi
 }
 # Nobody is told to come to what cannot be opened.
-for bad in "$work/none.tf" "$0"; do
+hooks=$(ls -d "$cases"/hooklog/*/input.hooks | head -1)
+mkdir "$work/ctf"
+printf '/* CTF 1.8 */\n/* tracewell */' > "$work/ctf/metadata"
+for bad in "$work/none.tf" "$0" "$hooks" "$work/ctf"; do
   timeout 30 "$tracewell" replay "$bad" "unix:$work/early" 2> "$work/said" && exit 1
   if grep -q Listening "$work/said"; then
     echo "replay $bad: $(cat "$work/said")"
@@ -36,6 +39,13 @@ done
 printf '\x7fTRACE0\nR 7fffffff\nstatus 0;tnotrun:0;tframes:0\n\n\0\0\0\0' > "$work/huge.tf"
 refused 3 'register blocks of 131072 bytes' "$work/huge.tf" -
 refused 4 'cannot open' "$work/none.tf" -
+for bad in "$hooks" "$work/ctf"; do
+  refused 3 'replay takes frames or executed instructions; this has hooks' "$bad" -
+done
+mkdir "$work/gdb.ctf"
+printf '/* CTF 1.8 */\ntypealias integer { size = 8; } := uint8_t;' > "$work/gdb.ctf/metadata"
+refused 3 "not of one of trace hooks (what GDB's tsave -ctf writes is not read; use tsave)" \
+  "$work/gdb.ctf" -
 printf 'not a trace' > "$work/text"
 refused 3 'not a trace' "$work/text" -
 refused 2 'COMM' "$work/huge.tf"

@@ -11,7 +11,10 @@ void on_vAttach(Session& session, std::string_view body, Reply& reply) {
   if (!pid || *pid == 0 || *pid > INT32_MAX) return reply.error(1);
   auto event = session.target.process_control()->attach(static_cast<target::Pid>(*pid));
   session.threads_changed();
-  if (!event) return reply.error(event.error());
+  if (!event) {  // GDB shows no reason
+    session.notice(event.error().text());
+    return reply.error(event.error());
+  }
   session.notice(fmt::format("Attached; pid = {}", event->pid));
   session.general_thread = {event->pid, event->tid};
   session.documents.clear();
