@@ -33,6 +33,7 @@ void LostEvents::add(const Event& event, uint64_t thread, uint64_t count, std::s
     place.in_front = thread != 0 && !threads_.contains(thread);
   }
   place.last = event.seq;
+  ++place.times;
   const uint64_t known = lost_count(count);
   place.count = std::min(place.count + known, kSumMax);
   place.uncounted |= known == 0;
@@ -86,10 +87,12 @@ std::string place_text(const LostPlace& place, std::string_view verb) {
   if (place.thread != 0) out += fmt::format(" of thread {}", place.thread);
   if (place.count == 0) out += verb;
   if (!place.why.empty()) out += fmt::format(" ({})", printable(place.why));
-  out += place.first == place.last ? fmt::format(": event {}", place.first)
-                                   : fmt::format(": events {} to {}", place.first, place.last);
-  if (place.time_ns) out += fmt::format(", {}", time_text(*place.time_ns));
-  return out;
+  const std::string time = place.time_ns ? time_text(*place.time_ns) : "";
+  if (place.times == 1)
+    return out + fmt::format(": event {}{}{}", place.first, time.empty() ? "" : ", ", time);
+  // The events between them are there: they are no range that was lost.
+  return out + fmt::format(", in {} places between events {} and {}{}{}", place.times, place.first,
+                           place.last, time.empty() ? "" : ", first at ", time);
 }
 
 }  // namespace

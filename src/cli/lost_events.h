@@ -20,7 +20,8 @@ struct LostPlace {
   uint64_t count = 0;
   bool uncounted = false;  // and more, of which nobody knows how many
   bool in_front = false;   // nothing of the thread came before the first
-  uint64_t first = 0, last = 0;  // numbers of the events that say so
+  uint64_t times = 0;            // how many events say so
+  uint64_t first = 0, last = 0;  // the numbers of the first and the last of these
   std::optional<int64_t> time_ns;  // of the first
 };
 
@@ -44,7 +45,8 @@ class LostEvents {
 
 /// "1210", "1210 and more", "not known how many".
 std::string lost_count_text(const std::vector<LostPlace>& places);
-/// "1200 of thread 7 (no room in the thread's ring): events 12 to 400, from 2026-01-31 …"
+/// "1200 of thread 7 (no room in the thread's ring), in 3 places between events 12 and 400, first
+/// at 2026-01-31 …"
 std::string lost_place_text(const LostPlace& place);
 /// "lost 1200 of thread 7 …", "an unknown number of events of thread 5 lost (full): event 2"
 std::string lost_place_line(const LostPlace& place);
