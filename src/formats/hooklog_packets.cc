@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/paths.h"
 #include "ring/hook_packet.h"
 
 namespace tracewell::formats {
@@ -85,11 +86,11 @@ void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog
     const uint64_t next =
         found == searched.end() ? bytes.size() : at + 1 + (found - searched.begin());
     if (is_cut_head(bytes.subspan(at))) {
-      cut_heads_.push_back({at, bytes.size() - at});
+      cut_heads_.push_back({index, at, bytes.size() - at});
       return;
     }
     problems.add({at, Severity::Damage, "no-packet",
-                  fmt::format("{} bytes are no packet", next - at)});
+                  fmt::format("{}{} bytes are no packet", where(index), next - at)});
     at = next;
   }
 }
@@ -159,7 +160,12 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
   streams[stream].lost = std::max(streams[stream].lost, ring.lost + ring.unfinished);
 }
 
+std::string HooklogPackets::where(uint32_t file) const {
+  return of_folder_ ? file_name_of(files[file]->path()) + ": " : "";
+}
+
 void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
+  of_folder_ = true;
   for (const std::string& name : hooklog_files(folder)) {
     auto file = folder.read(name, kHooklogFileMax);
     if (file.ok())
@@ -187,7 +193,7 @@ void HooklogPackets::settle(ProblemLog& problems) {
   if (!has_rings_)
     for (const CutHead& one : cut_heads_)
       problems.add({one.offset, Severity::Damage, "no-packet",
-                    fmt::format("{} bytes are no packet", one.bytes)});
+                    fmt::format("{}{} bytes are no packet", where(one.file), one.bytes)});
   for (auto& [id, stream] : streams) {
     auto& packets = stream.packets;
     // Of those that are there twice, what the log has comes before what a ring has, unless a
@@ -202,8 +208,8 @@ void HooklogPackets::settle(ProblemLog& problems) {
     for (const HooklogPacket& one : packets)
       if (one.missing != 0)
         problems.add({one.offset, Severity::Damage, "packet-cut",
-                      fmt::format("{} bytes are missing at the end of packet {}", one.missing,
-                                  one.head.number)});
+                      fmt::format("{}{} bytes are missing at the end of packet {}",
+                                  where(one.file), one.missing, one.head.number)});
   }
   std::erase_if(streams, [](const auto& one) { return one.second.packets.empty(); });
 }

@@ -60,15 +60,19 @@ struct HooklogPackets {
   void add_folder(const Folder& folder, ProblemLog& problems);
   /// Sorts the packets of each stream, and drops what is there twice. Last.
   void settle(ProblemLog& problems);
+  /// "1234-0.0: ", for what is wrong with one of a folder's files; "" for one that was named.
+  std::string where(uint32_t file) const;
 
  private:
   /// A file that ends within a packet's head: a collector was killed over it.
   struct CutHead {
+    uint32_t file = 0;
     uint64_t offset = 0;
     uint64_t bytes = 0;
   };
   std::vector<CutHead> cut_heads_;
   bool has_rings_ = false;
+  bool of_folder_ = false;
   uint64_t others_ = 0;  // rings of other sessions
   uint64_t searched_ = 0;  // bytes that were no packets
 

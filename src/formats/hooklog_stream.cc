@@ -106,8 +106,8 @@ void HooklogCursor::close_packet() {
 
 void HooklogCursor::damaged() {
   problems_.add({packet_->offset + record_.at, Severity::Damage, "bad-record",
-                 fmt::format("no record of trace hooks; {} bytes of packet {} are not read",
-                             record_.bytes, packet_->head.number)});
+                 fmt::format("{}no record of trace hooks; {} bytes of packet {} are not read",
+                             log_.where(packet_->file), record_.bytes, packet_->head.number)});
   const uint64_t known = packet_->head.records;
   lose(known > seen_records_ ? known - seen_records_ : 0, kDamaged);
 }

@@ -65,12 +65,13 @@ lines 2
 losses=$cases/hooklog/losses/input.hooks
 expect 0 check "$losses"
 has 'lost 9 of thread 1235 (dropped from the thread'"'"'s ring, which is circular): event 0'
-has 'lost 5 of thread 1235 (no room in the thread'"'"'s ring): events 2 to 6'
+places='in 2 places between events 2 and 6'
+has "lost 5 of thread 1235 (no room in the thread's ring), $places"
 has 'an unknown number of events of thread 1235 lost (packets are missing): event 4'
 has 'input.hooks: sound, 3 events; lost: 14 and more'
 expect 0 info "$losses"
 has 'lost       14 and more'
-has '           5 of thread 1235 (no room in the thread'"'"'s ring): events 2 to 6'
+has "           5 of thread 1235 (no room in the thread's ring), $places"
 expect 0 info --json "$losses"
 python3 - "$work/out" <<'END' || fail 'info --json of losses'
 import json, sys
@@ -78,6 +79,20 @@ lost = json.load(open(sys.argv[1]))["lost"]
 assert [(one["count"], one["thread"], one["first"]) for one in lost] == [
     (9, 1235, 0), (5, 1235, 2), (None, 1235, 4)], lost
 END
+printf '{"kind":"lost","tid":5,"count":%d,"why":"full","time_ns":%d000000000}\n' 2 1 3 2 \
+  >"$work/timed.jsonl"
+sed -i '1i {"catalog":{}}' "$work/timed.jsonl"
+expect 0 check "$work/timed.jsonl"
+has 'lost 5 of thread 5 (full), in 2 places between events 0 and 1, first at 1.000000000 s'
+# Of a log, in which of its files damage is.
+mkdir "$work/log"
+echo '/* CTF 1.8 */ of tracewell' >"$work/log/metadata"
+cp "$cases/hooklog/packet-cut/input.hooks" "$work/log/1234-0.0"
+printf 'no packet' >"$work/log/1234-1.0"
+expect 1 check "$work/log"
+has 'packet-cut at 0x84: 1234-0.0: 10 bytes are missing at the end of packet 1'
+has 'bad-record at 0x108: 1234-0.0: no record of trace hooks'
+has 'no-packet at 0x0: 1234-1.0: 9 bytes are no packet'
 cat >"$work/marks.jsonl" <<'EOF'
 {"catalog":{}}
 {"seq":0,"kind":"mark","text":"LOGFILE WRAPAROUND, 20 records dropped","time_ns":1000000000}
