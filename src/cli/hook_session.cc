@@ -1,5 +1,6 @@
 #include "cli/hook_session.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <memory>
@@ -7,7 +8,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/folder.h"
 #include "base/text.h"
+#include "cli/counted.h"
+#include "formats/hooklog_packets.h"
 #include "hooks/components.h"
 #include "hooks/session.h"
 #include "hooks/unseen_programs.h"
@@ -118,6 +122,24 @@ void tell_collectors(const hooks::Control& control) {
   for (const unsigned channel : hooks::active_channels(control))
     if (const auto trouble = hooks::collector_trouble(control, channel))
       fmt::print(stderr, "tracewell: {}\n", *trouble);
+}
+
+void tell_lost_hooks(const std::string& log) {
+  const auto folder = Folder::named(log);
+  if (!folder.ok()) return;
+  ProblemLog unused;
+  formats::HooklogPackets packets;
+  packets.add_folder(*folder, unused);
+  uint64_t count = 0;
+  for (const auto& [id, stream] : packets.streams) {
+    // Each packet tells of its ring's until then.
+    uint64_t lost = stream.lost;
+    for (const formats::HooklogPacket& one : stream.packets) lost = std::max(lost, one.head.lost);
+    count += lost;
+  }
+  if (count == 0) return;
+  fmt::print(stderr, "tracewell: {} found no room (tracewell check {} says where); trace -T makes "
+                     "room\n", counted(count, "hook"), printable(log));
 }
 
 void tell_control_folder() {

@@ -50,6 +50,10 @@ void refuse_nothing(CLI::App& app, const std::string& may_be_empty);
 /// Names, on standard error, sessions whose collector has ended before them, and what to do.
 void tell_collectors(const hooks::Control& control);
 
+/// Says, on standard error, how many hooks found no room in their buffers, and what to do. Looks at
+/// the heads of the log's packets alone.
+void tell_lost_hooks(const std::string& log);
+
 /// Names, on standard error, programs whose hooks the trace does not see, and what to do.
 void tell_unseen_programs();
 /// The same: that the control file is not where it usually is, and why.

@@ -303,6 +303,7 @@ Result<int> trace_in_foreground(hooks::Control& control, const hooks::SessionOpt
   tell_collectors(control);
   const Status stopped = stop_in_foreground(control, session.channel, signals);
   guard->dismiss();
+  if (stopped.ok()) tell_lost_hooks(session.log);
   TW_RETURN_IF_ERROR(status);
   if (!stopped.ok() && waited.signal != 0) fail(stopped.error());
   if (waited.signal != 0) end_by(waited.signal);

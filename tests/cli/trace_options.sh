@@ -123,6 +123,19 @@ for size in 64 512; do
     [ $((kept * 20)) -ge $(((size << 10) * 3 / 4)) ] || fail "-T ${size}k keeps $kept hooks"
 done
 
+# What found no room is told by who ends the trace, be it the command itself.
+expect_lost() {  # in err
+  local lost
+  lost=$("$tracewell" check "$log" | sed -n 's/.*; lost: //p')
+  [ "${lost:-0}" -gt 1000 ] || fail "$lost hooks are lost"
+  has "$lost hooks found no room (tracewell check $log says where); trace -T makes room" err
+}
+trace -af -T 32k -o "$log" && "$work/fire" 100000 0 || fail "trace -f -T 32k"
+trcstop 2>"$work/err" || fail "trcstop"
+expect_lost
+trace -f -T 32k -o "$log" -x "$work/fire 100000 0" 2>"$work/err" || fail "trace -f -x"
+expect_lost
+
 # Channels 1 to 7 each have hooks of their own, and are stopped by themselves.
 for channel in 1 2 3 4 5 6 7; do
   trace -ag -o "$log-$channel" >"$work/out"
