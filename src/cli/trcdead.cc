@@ -52,6 +52,11 @@ Result<int> rescue(const DeadOptions& options, const std::string& command) {
   if (options.channel)
     std::erase_if(found.rings,
                   [&](const auto& one) { return one.head.channel != *options.channel; });
+  if (found.rings.empty())
+    return {Errc::NotFound,
+            fmt::format("there are no rings of trace hooks{} in {}",
+                        options.channel ? fmt::format(" of channel {}", *options.channel) : "",
+                        printable(path))};
   TW_ASSIGN_OR_RETURN(const std::string log, choose_log(options, path, found));
   TW_ASSIGN_OR_RETURN(const hooks::Rescue done,
                       hooks::collect_dead_rings(found.rings, log, command));

@@ -228,7 +228,8 @@ Result<Folder> prepare_log(const tracewell_ring& head, const std::string& path,
     TW_ASSIGN_OR_RETURN(const std::string text, read_metadata(*log));
     if (text.find(uuid_text(uuid)) == std::string::npos)
       return {Errc::InvalidArgument,
-              fmt::format("{} is the log of another session: name another one", printable(path))};
+              fmt::format("{} is the log of another session; -o LOG says where these rings go",
+                          printable(path))};
     TW_RETURN_IF_ERROR(log->make_inside(kRingsName));
     return log;
   }
@@ -382,7 +383,8 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
   TW_RETURN_IF_ERROR(collector.finish());
   TW_RETURN_IF_ERROR(tell_cut(rings, log));
   TW_RETURN_IF_ERROR(
-      tell_of_ring(head, log, fmt::format("{} rings collected by trcdead", rings.size())));
+      tell_of_ring(head, log, fmt::format("{} ring{} collected by trcdead", rings.size(),
+                                                  rings.size() == 1 ? "" : "s")));
   release_log(log);
   return Rescue{path, rings.size(), collector.taken()};
 }

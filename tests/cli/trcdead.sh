@@ -55,7 +55,7 @@ numbers "$work/names" 150
 babeltrace2 "$log" >"$work/out" 2>"$work/err" || fail "babeltrace2"
 [ -s "$work/err" ] && fail "babeltrace2 complains: $(head -3 "$work/err")"
 expect 1 trcdead "$log"
-has 'there are no rings' err
+has "there are no rings of trace hooks in $log" err
 
 # One ring's file, into a log of its own; twice is once; not into another session's.
 ring=$(echo "$work"/copy/.rings/*)
@@ -63,10 +63,13 @@ expect 0 trcdead -o "$work/one" "$ring"
 numbers "$work/one" 150
 expect 0 trcdead -o "$work/one" "$ring"
 numbers "$work/one" 150
+expect 0 print "$work/one"
+has '1 ring collected by trcdead'
 expect 1 trcdead -3 -o "$work/three" "$ring"
+has "there are no rings of trace hooks of channel 3 in $ring" err
 trace -a -f -o "$work/other" && trcstop
 expect 2 trcdead -o "$work/other" "$ring"
-has 'is the log of another session' err
+has 'is the log of another session; -o LOG says where these rings go' err
 # A rescue that could not write all of it is asked again.
 (ulimit -f 20; "$tracewell" trcdead -o "$work/small" "$ring" >/dev/null 2>"$work/err") &&
   fail "it has written more than it may"
