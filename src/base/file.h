@@ -178,6 +178,7 @@ class OutputFile {
   static Result<OutputFile> create_at(Place place, const std::string& path, Existing existing,
                                       Meanwhile meanwhile, const FileFacts* beside);
   int name_it();
+  std::string shown_name() const;
   UniqueFd fd_, folder_;
   std::string path_;       // as it was named, for messages
   std::string name_;       // in the folder

@@ -32,7 +32,9 @@ class Folder {
 
   const std::string& path() const { return path_; }  // as it was named: for messages
   void call(std::string path) { path_ = std::move(path); }  // it was moved there
-  std::string path_of(const std::string& name) const { return path_ + "/" + name; }
+  std::string path_of(const std::string& name) const {
+    return path_ + (path_.ends_with('/') ? "" : "/") + name;
+  }
   int fd() const { return fd_.get(); }
   Result<FileFacts> facts() const { return facts_of(fd_.get(), path_); }
   /// Of what has this name; a link itself, not what it leads to. nullopt when nothing has it.

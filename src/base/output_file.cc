@@ -190,6 +190,10 @@ Status OutputFile::write(Bytes bytes) {
   return flush();
 }
 
+std::string OutputFile::shown_name() const {
+  return path_ == "-" ? "standard output" : printable(path_);
+}
+
 Status OutputFile::flush() {
   const size_t done = write_patiently(fd_.get(), buffer_);
   const int failed = errno;
@@ -198,7 +202,7 @@ Status OutputFile::flush() {
   written_ += done;
   buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<ptrdiff_t>(done));
   errno = failed;
-  return all ? Status() : errno_error("cannot write " + printable(path_));
+  return all ? Status() : errno_error("cannot write " + shown_name());
 }
 
 Status OutputFile::rewrite_at(uint64_t offset, Bytes bytes) {
@@ -207,7 +211,7 @@ Status OutputFile::rewrite_at(uint64_t offset, Bytes bytes) {
   while (!bytes.empty()) {
     const ssize_t put = pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno_error("cannot write " + printable(path_));
+    if (put < 0) return errno_error("cannot write " + shown_name());
     offset += static_cast<uint64_t>(put);
     bytes = bytes.subspan(static_cast<size_t>(put));
   }
@@ -248,7 +252,7 @@ int OutputFile::name_it() {
 Status OutputFile::commit() {
   TW_RETURN_IF_ERROR(flush());
   if (!regular_) return {};
-  if (fsync(fd_.get()) != 0) return errno_error("cannot sync " + printable(path_));
+  if (fsync(fd_.get()) != 0) return errno_error("cannot sync " + shown_name());
   const bool keep = existing_ == Existing::Keep;
   const int folder = folder_.get();
   int failed = temporary_.empty() ? name_it() : 0;

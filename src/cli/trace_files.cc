@@ -214,6 +214,7 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
     fmt::print(stderr, "tracewell: {}: not what was noted of this trace; it is read anew\n",
                printable(sidecar->path));
   };
+  trace.problems->name(options.path == "-" ? "standard input" : printable(options.path));
   TW_ASSIGN_OR_RETURN(trace.source, formats::open_source(trace.file, options.format, open_options,
                                                          *trace.problems, &trace.format));
   if (options.strict) TW_RETURN_IF_ERROR(trace.problems->strict());

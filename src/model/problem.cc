@@ -50,7 +50,9 @@ uint64_t ProblemLog::count(Problem::Severity at_least) const {
 Status ProblemLog::strict() const {
   for (const Problem& problem : kept_)
     if (problem.severity >= Problem::Severity::Warning)
-      return Error{Errc::Corrupt, problem.code + ": " + problem.text, problem.offset};
+      return Error{Errc::Corrupt,
+                   (source_.empty() ? "" : source_ + ": ") + problem.code + ": " + problem.text,
+                   problem.offset};
   return {};
 }
 

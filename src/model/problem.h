@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,8 @@ class ProblemLog {
   bool empty() const { return count() == 0; }
   /// `--strict`: the first problem of severity Warning or worse, as an Error.
   Status strict() const;
+  /// What the problems are of, for that error.
+  void name(std::string source) { source_ = std::move(source); }
 
   /// As if all of the other's problems had been added one by one.
   void add_all(const ProblemLog& other);
@@ -54,6 +57,7 @@ class ProblemLog {
   };
   ByCode& by_code(const std::string& code);
 
+  std::string source_;
   std::vector<Problem> kept_;
   std::vector<ByCode> by_code_;
   std::array<uint64_t, 3> counts_ = {};  // by severity

@@ -52,8 +52,11 @@ echo old >"$work/kept.tf"
 expect 3 convert "$work/mixed.jsonl" "$work/kept.tf"
 has 'is not a tracepoint frame' err
 [ "$(cat "$work/kept.tf")" = old ] || fail 'the old file is gone'
+"$tracewell" convert "$file" - --format csv >/dev/full 2>"$work/err" && fail 'into a full device'
+has 'cannot write standard output' err
 head -c 30000 "$file" >"$work/cut.tf"
 expect 3 convert "$work/cut.tf" "$work/strict.tf" --strict
+has "$work/cut.tf: " err
 [ -e "$work/strict.tf" ] && fail 'strict left a file behind'
 leftover=$(find "$work" -name '*.tf.*')
 [ -z "$leftover" ] || fail "left behind: $leftover"
