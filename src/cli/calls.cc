@@ -107,8 +107,7 @@ Result<int> calls(const CallsOptions& options) {
     ++count;
   }
   if (count != 0) return static_cast<int>(kOk);
-  return nothing(all.empty() ? "no call is in this trace: nothing that it shows was called and "
-                               "arrived"
+  return nothing(all.empty() ? "no call whose callee's first step is recorded is in this trace"
                              : fmt::format("none of the calls in this trace ({}) is {}", all.size(),
                                            wanted_text(options)));
 }

@@ -213,8 +213,11 @@ Result<int> query(const ComponentOptions& options) {
   if (options.later || options.for_good) return static_cast<int>(kOk);
   TW_ASSIGN_OR_RETURN(const Components all, hooks::all_components());
   const Components chosen = select(options, all);
-  if (!chosen.empty()) print_components(chosen);
-  return static_cast<int>(chosen.empty() ? kNothing : kOk);
+  if (chosen.empty())
+    return nothing(all.empty() ? "no running program has components"
+                               : "no running program has such a component");
+  print_components(chosen);
+  return static_cast<int>(kOk);
 }
 
 Result<int> dump(const ComponentOptions& options, const std::string& command) {

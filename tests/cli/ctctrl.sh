@@ -72,11 +72,14 @@ for line in open(sys.argv[1]):
 }
 
 expect 1 ctctrl -q
+has 'no running program has components' err
 start
 fire
 expect 0 ctctrl -q
 for text in 'server.net.tcp' 'io_disk' "$pid" 'common' 'rare'; do has "$text"; done
 lines 6
+expect 1 ctctrl -q -c nothing
+has 'no running program has such a component' err
 expect 0 ctctrl -q -c server.net
 lines 2
 expect 0 ctctrl -q -r -c server.net

@@ -22,7 +22,7 @@ has 'there is no thread 9; there are 100, 200' err
 expect 2 at "$run" 3 --thread 9
 has 'there is no thread 9; there are 100, 200' err
 expect 1 calls "$run"
-has 'no call is in this trace' err
+has "no call whose callee's first step is recorded" err
 # The thread 7 calls once; there is no other call.
 cat >"$work/calls.jsonl" <<'EOF'
 {"catalog":{"machine":"x86-64"}}
