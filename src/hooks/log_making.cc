@@ -6,6 +6,7 @@
 
 #include "base/message.h"
 #include "base/open.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "hooks/log_folder.h"
@@ -23,13 +24,11 @@ std::vector<std::string> names_in(const Result<Folder>& folder) {
   return names.ok() ? *std::move(names) : std::vector<std::string>();
 }
 
-constexpr uint32_t kUnmapped = 65534;  // of a user whom this user namespace has no number for
-
 /// May nobody but root exchange what is in it? `owner_of_all` is that of "/": in a user namespace
 /// without a number for the real root, it is nobody's, and so are the folders of the system.
 bool is_roots_alone(const FileFacts& folder, uint32_t owner_of_all) {
-  const bool ours = folder.owner == ::geteuid() || folder.owner == 0 ||
-                    (folder.owner == kUnmapped && owner_of_all == kUnmapped);
+  const bool ours = is_own_user(folder.owner) || folder.owner == 0 ||
+                    (folder.owner == kUnmappedUser && owner_of_all == kUnmappedUser);
   return ours && ((folder.mode & 0022) == 0 || (folder.mode & S_ISVTX) != 0);
 }
 
