@@ -110,7 +110,8 @@ TEST_F(HookLives, LogThatACollectorWasKilledOver) {
   // Without rings, it is damage.
   std::ofstream(world_.log() + "/" + ring + ".1", std::ios::binary)
       << bytes.substr(TRACEWELL_HOOK_PAGE, 84);
-  EXPECT_EQ(read_log(world_.log()).problems, std::vector<std::string>{"84 bytes are no packet"});
+  EXPECT_EQ(read_log(world_.log()).problems,
+            std::vector<std::string>{ring + ".1: 84 bytes are no packet"});
 }
 
 TEST_F(HookLives, PacketThatIsOpenIsNotTakenForClosed) {
