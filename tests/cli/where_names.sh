@@ -3,7 +3,8 @@
 # search all of them for a large pattern ends, and says that it has; for a small one nothing is cut.
 . "$(dirname "$0")/common.sh"
 
-long=$(printf 'z%.0s' {1..16000})
+# For a pattern that counts what follows each a, hundreds of places are open at once.
+long=$(awk 'BEGIN { srand(1); for (i = 0; i < 16000; ++i) printf "%s", rand() < 0.5 ? "a" : "b" }')
 printf '.text\n%s: .zero 1000, 0x90\n%s_end: nop\n' "$long" "$long" >"$work/names.s"
 as "$work/names.s" -o "$work/names.o"
 ld -Ttext 0x401000 -e 0x401000 "$work/names.o" -o "$work/names"
@@ -17,11 +18,11 @@ lines 1
 [ -s "$work/err" ] && fail "a small pattern: $(head -c 500 "$work/err")"
 expect 0 print --image "$work/names" --where 'symbol =~ "a[ab]{900}c|[+][0-9]+$"' \
   "$work/steps.jsonl"
-told='searches took more work than so short a trace has for them'
+told='searches have used up the time that they have for so short a trace'
 [ "$(grep -c "$told" "$work/err")" = 1 ] ||
   fail "it is not said that names were searched in part: $(head -c 500 "$work/err")"
 found=$(wc -l <"$work/out")
-[ "$found" -gt 50 ] && [ "$found" -lt 500 ] || fail "$found steps: the budget is another one"
+[ "$found" -gt 0 ] && [ "$found" -lt 1000 ] || fail "$found steps: there is no such budget"
 # Answers are remembered by address: a loop takes no more names, and loses no step.
 {
   cat "$work/steps.jsonl"
