@@ -130,8 +130,8 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   bool wants_fast(const TracepointDef& definition) const;
   bool insert_fast(size_t index);
   void remark(std::string text);
-  void take_fast();
-  void fast_hit(const FastTrace::Hit& hit);
+  void take_fast(bool whole = false);
+  bool fast_hit(const FastTrace::Hit& hit);
   void insert_anew(const std::vector<uint64_t>* places);
   void end_fast();
   void drop_fast();

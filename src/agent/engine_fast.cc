@@ -25,7 +25,9 @@ void Engine::begin_fast() {
   if (use_fast_ == FastUse::Asked && !asked) return;
   target::FastSites* const sites = target_.trace_sites()->fast();
   if (sites == nullptr) return;
-  auto fast = std::make_unique<FastTrace>(*sites, target_.layout(pid_), clock_);
+  auto fast = std::make_unique<FastTrace>(*sites, target_.layout(pid_), clock_, [this] {
+    return target_.facts() != nullptr && target_.facts()->gives_up();
+  });
   if (Status status = fast->begin(pid_, buffer_.size_bytes()); !status) {
     const bool passes = status.error().code == Errc::Target;
     if (asked)
@@ -67,9 +69,10 @@ void Engine::remark(std::string text) {
 std::vector<std::string> Engine::remarks() { return std::exchange(remarks_, {}); }
 
 /// Frames of what has happened inside since the last time.
-void Engine::take_fast() {
+void Engine::take_fast(bool whole) {
   if (!fast_) return;
-  fast_->take([this](const FastTrace::Hit& hit) { fast_hit(hit); });
+  const auto visit = [this](const FastTrace::Hit& hit) { return fast_hit(hit); };
+  whole ? fast_->take_whole(visit) : fast_->take(visit);
   buffer_.set_lost(fast_lost_ + fast_->lost());
   // A full ring is one that could hold as much as the whole buffer.
   if (!buffer_.circular() && fast_->was_full()) full_ = true;
@@ -81,14 +84,16 @@ void Engine::on_thread(const target::FastSites::ThreadBase& thread) {
 
 void Engine::on_exit(target::Tid tid) {
   if (running_ && fast_)
-    fast_->thread_ends(tid, [this](const FastTrace::Hit& hit) { fast_hit(hit); });
+    fast_->thread_ends(tid, [this](const FastTrace::Hit& hit) { return fast_hit(hit); });
 }
 
-void Engine::fast_hit(const FastTrace::Hit& hit) {
+/// False: the run is about to end, and has no use for more.
+bool Engine::fast_hit(const FastTrace::Hit& hit) {
   const auto index = find(hit.number, hit.address);
-  if (!index || ending() || !definitions_[*index].enabled) return;
+  if (ending()) return false;
+  if (!index || !definitions_[*index].enabled) return true;
   if (!hit.fault.ok()) note_fault(*index, hit.fault);
-  if (hit.condition) return;
+  if (hit.condition) return !ending();
   Point& point = points_[*index];
   ++point.hits;
   note_pass_count(*index);
@@ -100,11 +105,12 @@ void Engine::fast_hit(const FastTrace::Hit& hit) {
   point.plan.mask.mark(record);
   if (buffer_.append(record, hit.data)) point.bytes += hit.data.size();
   else note_full(*index);
+  return !ending();
 }
 
 void Engine::end_fast() {
   if (!fast_) return;
-  fast_->close([this](const FastTrace::Hit& hit) { fast_hit(hit); });
+  fast_->close([this](const FastTrace::Hit& hit) { return fast_hit(hit); });
   fast_lost_ += fast_->lost();
   buffer_.set_lost(fast_lost_);
   drop_fast();
@@ -165,7 +171,7 @@ void Engine::insert_anew(const std::vector<uint64_t>* places) {
 
 void Engine::on_leave(target::Tid tid) {
   if (running_ && fast_)
-    fast_->make_room(tid, [this](const FastTrace::Hit& hit) { fast_hit(hit); });
+    fast_->make_room(tid, [this](const FastTrace::Hit& hit) { return fast_hit(hit); });
 }
 
 void Engine::catch_up() {

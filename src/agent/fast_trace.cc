@@ -22,6 +22,8 @@
 namespace tracewell::agent {
 namespace {
 
+using Steady = std::chrono::steady_clock;
+
 /// As many threads can collect at a time; more where it has many already, fewer where it may not
 /// have so much address space. What nobody writes to takes no memory.
 constexpr uint32_t kRings = 256, kRingsMin = 16, kRingsMax = 4096;
@@ -29,6 +31,11 @@ constexpr int kRingsOfOne = 8;         // of one thread, by all the ways in whic
 constexpr size_t kPopulatedMax = 64;   // rings that have their memory from the beginning
 constexpr uint64_t kStackMax = 2048;  // bytes of the program's that a hit may take
 constexpr std::chrono::milliseconds kPatience(20);  // for hits that are under way
+/// Of one take(): so many bytes in any case, and more while it does not take so long. Where there
+/// is more than that, all else gets its turn before the next.
+constexpr uint64_t kBytesAtATime = 32 << 20;
+constexpr std::chrono::milliseconds kTakeFor(250), kRest(50), kCloseAtEndFor(250);
+constexpr uint64_t kRoomBytes = 2 * uint64_t{TRACEWELL_RECORD_MAX};
 constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame
 
 Error unsupported(std::string text) { return {Errc::Unsupported, std::move(text), {}}; }
@@ -53,8 +60,13 @@ uint64_t clock_rate() {
 
 }  // namespace
 
-FastTrace::FastTrace(target::FastSites& sites, const RegisterLayout& layout, Clock clock)
-    : sites_(sites), layout_(layout), clock_(std::move(clock)), places_(fast_registers(layout)) {}
+FastTrace::FastTrace(target::FastSites& sites, const RegisterLayout& layout, Clock clock,
+                     std::function<bool()> quits)
+    : sites_(sites),
+      layout_(layout),
+      clock_(std::move(clock)),
+      quits_(std::move(quits)),
+      places_(fast_registers(layout)) {}
 
 FastTrace::~FastTrace() {
   if (begun_) sites_.release(pid_);
@@ -365,31 +377,74 @@ bool FastTrace::make_frame(const fast::RingRecord& record, Hit& hit) {
 
 fast::RingReader::Visit FastTrace::to_hits(const Visit& visit) {
   return [this, &visit](const fast::RingRecord& record) {
-    if (record.plan >= points_.size()) return;
+    if (record.plan >= points_.size() || !wanted_) return;
     Hit hit;
     hit.number = points_[record.plan].number;
     hit.address = points_[record.plan].address;
     hit.tid = record.tid;
     hit.time_ns = time_of(record.ticks);
-    if (make_frame(record, hit)) visit(hit);
+    if (make_frame(record, hit)) wanted_ = visit(hit);
     else ++unreadable_;
   };
 }
 
-void FastTrace::take(const Visit& visit) {
-  if (!reader_ || points_.empty()) return;
+fast::RingReader::Enough FastTrace::for_a_while() {
+  const auto until = Steady::now() + kTakeFor;
+  return [this, until, taken = uint64_t{0}](uint64_t bytes) mutable {
+    taken += bytes;
+    return !wanted_ || quits_() || (taken > kBytesAtATime && Steady::now() > until);
+  };
+}
+
+void FastTrace::tell_time() {
   ticks_now_ = read_ticks();
   ns_now_ = clock_();
   set_clock(*reinterpret_cast<tracewell_area*>(shared_.bytes.data()));
-  reader_->take_all(to_hits(visit));
+}
+
+void FastTrace::take(const Visit& visit) {
+  if (!reader_ || points_.empty() || Steady::now() < rests_until_) return;
+  tell_time();
+  reader_->take_all(to_hits(visit), for_a_while());
+  if (reader_->left_off()) rests_until_ = Steady::now() + kRest;
+  free_drained();
+}
+
+void FastTrace::take_whole(const Visit& visit) {
+  if (!reader_ || points_.empty()) return;
+  tell_time();
+  const auto is_enough = [this](uint64_t) { return !wanted_ || quits_(); };
+  reader_->take_all(to_hits(visit), is_enough);  // or goes on with what is under way
+  if (!reader_->left_off()) reader_->take_all(to_hits(visit), is_enough);
+  free_drained();
+}
+
+void FastTrace::free_drained() {
+  std::erase_if(retired_, [this](uint32_t ring) {
+    if (!reader_->drained(ring)) return false;
+    reader_->give_up(ring, [](const fast::RingRecord&) {});
+    vectors_.erase(ring);
+    return true;
+  });
 }
 
 void FastTrace::make_room(int64_t tid, const Visit& visit) {
   if (!reader_) return;
-  for (uint32_t ring = 0; ring < reader_->rings(); ++ring)
-    if (reader_->key(ring) != 0 && reader_->tid(ring) == tid &&
-        reader_->used(ring) > shape_.ring_bytes / 2)
-      reader_->take(ring, false, to_hits(visit));
+  int left = kRingsOfOne;
+  for (uint32_t ring = 0; ring < reader_->rings() && left > 0; ++ring) {
+    if (reader_->key(ring) == 0 || reader_->retired(ring) || reader_->tid(ring) != tid ||
+        reader_->used(ring) <= shape_.ring_bytes / 2)
+      continue;
+    --left;
+    reader_->take(ring, false, to_hits(visit), [taken = uint64_t{0}](uint64_t bytes) mutable {
+      return (taken += bytes) >= kRoomBytes;
+    });
+    // Where there is none the program has written over the ring, or a record in front is not
+    // finished. Others stand still while this thread is led on.
+    const uint64_t room = shape_.ring_bytes - reader_->used(ring);
+    if (room < std::min(kRoomBytes, shape_.ring_bytes / uint64_t{2}))
+      reader_->make_impatient(ring);
+  }
 }
 
 void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
@@ -397,14 +452,17 @@ void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
   bases_.erase(tid);
   bool any = false;
   int left = kRingsOfOne;  // a program may say that all of them are
-  for (uint32_t ring = 0; ring < reader_->rings(); ++ring) {
-    if (reader_->key(ring) == 0 || reader_->tid(ring) != tid) continue;
-    // What others did before is before its last.
-    if (!std::exchange(any, true) && reader_->waiting(ring)) take(visit);
-    reader_->give_up(ring, to_hits(visit));
-    vectors_.erase(ring);
-    if (--left == 0) break;
+  for (uint32_t ring = 0; ring < reader_->rings() && left > 0; ++ring) {
+    if (reader_->key(ring) == 0 || reader_->retired(ring) || reader_->tid(ring) != tid) continue;
+    any = any || reader_->waiting(ring);
+    reader_->retire(ring);
+    retired_.push_back(ring);
+    --left;
   }
+  // Others are about to find none.
+  if (retired_.size() > shape_.rings / 4) rests_until_ = {};
+  if (any) take(visit);
+  else free_drained();
 }
 
 uint64_t FastTrace::lost() const {
@@ -424,16 +482,26 @@ bool FastTrace::was_full() const {
 /// A thread that runs is through with its hit in no time. One that stands still in it, or was
 /// killed there, has not recorded it, and what its ring holds behind that is taken as it is.
 void FastTrace::close(const Visit& visit) {
-  if (!reader_) return;
+  if (!reader_ || points_.empty()) return;
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   std::atomic_ref(area.closed).store(1);
-  take(visit);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
-  for (uint32_t ring = 0; ring < reader_->rings(); ++ring) {
-    while (reader_->unfinished(ring) && std::chrono::steady_clock::now() < until)
-      std::this_thread::yield();
-    if (reader_->waiting(ring)) reader_->take(ring, reader_->unfinished(ring), to_hits(visit));
+  reader_->conclude();
+  tell_time();
+  const auto begin = Steady::now();
+  const auto is_enough = [&](uint64_t) {
+    return !wanted_ || (quits_() && Steady::now() - begin > kCloseAtEndFor);
+  };
+  const auto hits = to_hits(visit);
+  reader_->take_all(hits, is_enough);
+  const auto until = Steady::now() + kPatience;
+  for (uint32_t ring = 0; ring < reader_->rings() && !reader_->left_off(); ++ring) {
+    while (reader_->unfinished(ring) && Steady::now() < until) std::this_thread::yield();
+    if (reader_->waiting(ring))
+      reader_->take(ring, reader_->retired(ring) || reader_->unfinished(ring), hits, is_enough);
   }
+  if (!wanted_ || !reader_->left_off()) return;
+  for (uint32_t ring = 0; ring < reader_->rings(); ++ring)
+    if (reader_->waiting(ring)) ++unreadable_;  // at least one
 }
 
 FastTrace::Change FastTrace::look() {

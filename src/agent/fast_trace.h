@@ -5,6 +5,7 @@
 // and the debugger need not know.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -49,7 +50,9 @@ class FastTrace {
     bool condition = false;  // it is the condition that failed: there is no frame
   };
 
-  FastTrace(target::FastSites& sites, const RegisterLayout& layout, Clock clock);
+  /// `quits`: is the server to end?
+  FastTrace(target::FastSites& sites, const RegisterLayout& layout, Clock clock,
+            std::function<bool()> quits);
   ~FastTrace();
   FastTrace(const FastTrace&) = delete;
   FastTrace& operator=(const FastTrace&) = delete;
@@ -68,20 +71,27 @@ class FastTrace {
   /// What it has left is still taken.
   void remove(uint32_t number, uint64_t address);
 
-  using Visit = std::function<void(const Hit&)>;
-  /// Takes what has come since, in the order of time.
+  /// False: no more of them are wanted.
+  using Visit = std::function<bool(const Hit&)>;
+  /// Takes what has come since, in the order of time. A program may say that this is much, again
+  /// and again: what one call does not get to is for later ones, and those that come at once take
+  /// nothing.
   void take(const Visit& visit);
-  /// take() of this thread alone, if its ring is about to be full.
+  /// All that is there now.
+  void take_whole(const Visit& visit);
+  /// take() of this thread alone, if its ring is about to be full: enough for a hit.
   void make_room(int64_t tid, const Visit& visit);
   /// A thread is there that has not run yet. The ring that it has.
   std::optional<uint32_t> thread_begins(const target::FastSites::ThreadBase& thread);
-  /// take(), and the thread's ring is free for another: it runs nothing of the program any more.
+  /// take(), and the thread's ring is free for another, once it was read: the thread runs nothing
+  /// of the program any more.
   void thread_ends(int64_t tid, const Visit& visit);
   /// Hits that were not recorded: rings were full, or threads had none.
   uint64_t lost() const;
   /// Was a ring full?
   bool was_full() const;
-  /// From now on nothing is recorded. Takes what is left.
+  /// From now on nothing is recorded. Takes what is left, or what there is time for when the server
+  /// is to end; then the rest is lost.
   void close(const Visit& visit);
 
   /// What the program has done since that its tracepoints have to make up for.
@@ -114,6 +124,9 @@ class FastTrace {
                               const FastBody& body, uint32_t number);
   Status share_area(uint64_t buffer_bytes);
   fast::RingReader::Visit to_hits(const Visit& visit);
+  fast::RingReader::Enough for_a_while();
+  void tell_time();
+  void free_drained();
   bool make_frame(const fast::RingRecord& record, Hit& hit);
   Bytes vectors_of(const fast::RecordBlock& change, uint32_t ring);
   void add_block(const tracewell_general& general, Bytes vectors);
@@ -122,6 +135,10 @@ class FastTrace {
   target::FastSites& sites_;
   const RegisterLayout& layout_;
   Clock clock_;
+  std::function<bool()> quits_;
+  std::chrono::steady_clock::time_point rests_until_;  // since taking has taken long
+  bool wanted_ = true;                                 // are hits?
+  std::vector<uint32_t> retired_;                      // rings that are still to be read
   std::vector<axjit::RegisterPlace> places_;
   target::Pid pid_ = 0;
   bool begun_ = false;

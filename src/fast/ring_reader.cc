@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -10,6 +11,13 @@
 
 namespace tracewell::fast {
 namespace {
+
+/// What a record costs beside its bytes, in bytes; and of both, what goes by between questions.
+constexpr uint64_t kOfARecord = 64, kUnaskedMax = 1 << 16;
+/// Of hits that are under way in a thread: one, and those of handlers of signals around it.
+constexpr uint64_t kUnderWayMax = 4 * uint64_t{TRACEWELL_RECORD_MAX};
+/// Of a ring that is nobody's: neither an odd number, nor where a thread can have anything.
+constexpr uint64_t kNobody = ~uint64_t{1};
 
 template <class Number>
 Number load(Number& number) {
@@ -85,8 +93,24 @@ bool RingReader::waiting(uint32_t number) const {
 }
 
 void RingReader::move_on(uint32_t number, uint64_t bytes) {
-  store(commit_word(number, seen_[number].tail), 0);
-  seen_[number].tail += bytes;
+  Seen& seen = seen_[number];
+  store(commit_word(number, seen.tail), 0);
+  seen.tail += bytes;
+  seen.left -= std::min(seen.left, bytes);
+  seen.rest -= std::min(seen.rest, bytes);
+}
+
+void RingReader::begin(const Enough& enough) {
+  enough_ = enough ? &enough : nullptr;
+  unasked_ = 0;
+  left_off_ = false;
+}
+
+bool RingReader::is_enough(uint64_t bytes) {
+  unasked_ += bytes;
+  if (enough_ != nullptr && !left_off_ && unasked_ >= kUnaskedMax)
+    left_off_ = (*enough_)(std::exchange(unasked_, 0));
+  return left_off_;
 }
 
 /// The thread learns how far we are. Now and then only: it looks at that at each hit, and each
@@ -118,7 +142,8 @@ void RingReader::give_back(uint32_t number, uint64_t from, uint64_t to) {
   }
 }
 
-RingReader::Front RingReader::open(uint32_t number, bool ended) {
+/// To be read so far, if it has that much.
+RingReader::Front RingReader::open(uint32_t number, bool ended, uint64_t bytes) {
   const uint64_t far = written(number);
   const uint64_t tail = next(number, far);
   // Where it has begun anew, it may write again to what it has left behind.
@@ -126,7 +151,7 @@ RingReader::Front RingReader::open(uint32_t number, bool ended) {
   return {.ring = number,
           .ended = ended,
           .end = end(tail, far),
-          .limit = tail + shape_.ring_bytes};
+          .limit = tail + bytes};
 }
 
 /// Its head at least makes sense.
@@ -149,7 +174,7 @@ bool RingReader::find(Front& front) {
   while (seen.tail < front.limit) {
     if (seen.tail - seen.told >= shape_.ring_bytes / 8) {
       tell(number);
-      front.end = open(number, front.ended).end;
+      front.end = open(number, front.ended, 0).end;
     }
     if (seen.tail >= front.end) break;
     const uint32_t word = load(commit_word(number, seen.tail));
@@ -160,7 +185,9 @@ bool RingReader::find(Front& front) {
     if (finished && bytes > front.end - seen.tail) front.end = head(number);
     if (finished && bytes <= front.end - seen.tail && holds_record(front, bytes)) return true;
     ++(finished ? seen.losses.spoiled : seen.losses.unfinished);
-    move_on(number, skip(number, front.end));
+    const uint64_t bytes_between = skip(number, front.end);
+    move_on(number, bytes_between);
+    if (is_enough(bytes_between + kOfARecord)) break;
   }
   tell(number);
   return false;
@@ -201,26 +228,30 @@ uint64_t RingReader::skip(uint32_t number, uint64_t end) {
   return at - begin;
 }
 
-size_t RingReader::take_all(const Visit& visit) {
-  const auto later = [](const Front& a, const Front& b) { return a.ticks > b.ticks; };
+/// Returns how many rings somebody has.
+size_t RingReader::open_all() {
   fronts_.clear();
-  uint64_t owned = 0;
-  for (uint32_t number = 0; number < shape_.rings; ++number) {
+  size_t owned = 0;
+  for (uint32_t number = 0; number < shape_.rings && !left_off_; ++number) {
     if (key(number) == 0) continue;
     ++owned;
     if (!waiting(number)) continue;
-    Front front = open(number, false);
+    Front front = open(number, seen_[number].ended, seen_[number].left);
     if (find(front)) fronts_.push_back(front);
   }
-  kept_ = owned == 0 ? kept_ : std::max(kept_by_all_ / owned, kKeptMin);
+  return owned;
+}
+
+size_t RingReader::merge(const Visit& visit) {
+  const auto later = [](const Front& a, const Front& b) { return a.ticks > b.ticks; };
   std::ranges::make_heap(fronts_, later);
   size_t taken = 0;
-  while (!fronts_.empty()) {
+  while (!fronts_.empty() && !left_off_) {
     std::ranges::pop_heap(fronts_, later);
     Front& front = fronts_.back();
     const uint64_t next = fronts_.size() == 1 ? ~uint64_t{0} : fronts_.front().ticks;
     bool more = true;
-    while (more && front.ticks <= next) {
+    while (more && front.ticks <= next && !is_enough(front.bytes + kOfARecord)) {
       taken += visit_first(front, visit) ? 1 : 0;
       more = find(front);
     }
@@ -230,12 +261,51 @@ size_t RingReader::take_all(const Visit& visit) {
   return taken;
 }
 
-size_t RingReader::take(uint32_t number, bool ended, const Visit& visit) {
-  TW_CHECK(number < shape_.rings);
-  Front front = open(number, ended);
-  size_t taken = 0;
-  while (find(front)) taken += visit_first(front, visit) ? 1 : 0;
+/// What was looked at is looked at again by the next call, so that all that was read can be told.
+size_t RingReader::take_all(const Visit& visit, const Enough& enough) {
+  begin(enough);
+  if (!under_way_)
+    for (Seen& seen : seen_) seen.left = std::min<uint64_t>(shape_.ring_bytes, seen.rest);
+  under_way_ = true;
+  const size_t owned = open_all();
+  if (!left_off_ && owned != 0) kept_ = std::max(kept_by_all_ / owned, kKeptMin);
+  const size_t taken = merge(visit);
+  under_way_ = left_off_;
+  for (uint32_t number = 0; number < shape_.rings && left_off_; ++number) tell(number);
   return taken;
+}
+
+size_t RingReader::take(uint32_t number, bool ended, const Visit& visit, const Enough& enough) {
+  TW_CHECK(number < shape_.rings);
+  begin(enough);
+  Front front = open(number, ended, std::min<uint64_t>(shape_.ring_bytes, seen_[number].rest));
+  size_t taken = 0;
+  while (find(front)) {
+    taken += visit_first(front, visit) ? 1 : 0;
+    if (is_enough(front.bytes + kOfARecord)) break;
+  }
+  tell(number);
+  return taken;
+}
+
+void RingReader::retire(uint32_t number) {
+  Seen& seen = seen_[number];
+  seen.rest = std::min(seen.rest, used(number));
+  seen.ended = true;
+  store(reinterpret_cast<uint64_t*>(memory_.data() + shape_.keys_offset())[number], kNobody);
+}
+
+bool RingReader::drained(uint32_t number) const {
+  const Seen& seen = seen_[number];
+  return seen.rest == 0 || key(number) == 0 || head(number) == seen.tail;
+}
+
+void RingReader::conclude() {
+  for (uint32_t number = 0; number < shape_.rings; ++number) {
+    Seen& seen = seen_[number];
+    seen.rest = std::min(seen.rest, used(number) + kUnderWayMax);
+  }
+  under_way_ = false;
 }
 
 bool RingReader::unfinished(uint32_t number) const {
@@ -244,6 +314,8 @@ bool RingReader::unfinished(uint32_t number) const {
   return word == 0 || (word & TRACEWELL_RECORD_OPEN) != 0;
 }
 
+void RingReader::make_impatient(uint32_t number) { store(ring(number).impatient, 1); }
+
 void RingReader::forget_vectors(uint32_t number) { store(vectors(number).generation, 0); }
 
 size_t RingReader::give_up(uint32_t number, const Visit& visit) {
@@ -251,6 +323,8 @@ size_t RingReader::give_up(uint32_t number, const Visit& visit) {
   Seen& seen = seen_[number];
   seen.losses.no_room += load(ring(number).lost);
   seen.tail = seen.told = seen.read = 0;
+  seen.rest = ~uint64_t{0};
+  seen.ended = false;
   forget_vectors(number);
   store(vectors(number).busy, 0);
   store(ring(number).impatient, 0);

@@ -37,6 +37,9 @@ struct RingLosses {
 class RingReader {
  public:
   using Visit = std::function<void(const RingRecord&)>;
+  /// Asked now and then while records are taken, with how many bytes have been gone through since:
+  /// is that enough for now?
+  using Enough = std::function<bool(uint64_t bytes)>;
 
   /// `memory` was given to make_area() with this shape, and outlives this. One reader at a time.
   RingReader(std::span<uint8_t> memory, const AreaShape& shape);
@@ -59,14 +62,28 @@ class RingReader {
   bool waiting(uint32_t ring) const;
   /// Takes what is there of all rings, the earliest first. Records of one ring come in the order
   /// in which they were begun. At most a ring's size of each, so that a program cannot hold us up:
-  /// what is added meanwhile may have to wait for the next call. Returns how many records there
-  /// were.
-  size_t take_all(const Visit& visit);
+  /// what is added meanwhile may have to wait for the next call. Where it is `enough` before that,
+  /// the next call goes on, and no ring has more than its size of both: whose records say that they
+  /// are early keeps nobody else's waiting. Returns how many records there were.
+  size_t take_all(const Visit& visit, const Enough& enough = {});
   /// The same of one ring. With `ended`, when no thread writes to it any more, what follows a
   /// record that was not finished is taken as well.
-  size_t take(uint32_t ring, bool ended, const Visit& visit);
+  size_t take(uint32_t ring, bool ended, const Visit& visit, const Enough& enough = {});
+  /// Did the last call leave off since that was enough?
+  bool left_off() const { return left_off_; }
   /// take() with `ended`, then the ring is free for another thread. What it has lost stays counted.
   size_t give_up(uint32_t ring, const Visit& visit);
+  /// Its thread has ended: the ring is nobody's, take_all() takes what it holds now, and then it
+  /// can be given up. Another thread that looks as the last one did gets another ring.
+  void retire(uint32_t ring);
+  bool retired(uint32_t ring) const { return seen_[ring].ended; }
+  /// Of a retired ring.
+  bool drained(uint32_t ring) const;
+  /// No hit begins any more: of each ring there is what it holds now, and what is under way. Calls
+  /// take no more than that, all of them together, and the next one begins anew.
+  void conclude();
+  /// Until the ring is read again its thread does not wait for room.
+  void make_impatient(uint32_t ring);
   /// Its thread's next record tells of all of its vector state.
   void forget_vectors(uint32_t ring);
   /// Is there a record that was begun and is not finished, before all that could be taken?
@@ -81,6 +98,9 @@ class RingReader {
     uint64_t tail = 0;
     uint64_t told = 0;  // `tail`, as the thread knows it
     uint64_t read = 0;  // from here to the tail nobody writes until the thread is told
+    uint64_t left = 0;  // bytes of the round of take_all() that is under way
+    uint64_t rest = ~uint64_t{0};  // bytes that may be taken at all
+    bool ended = false;
     RingLosses losses;  // no_room: of former owners
   };
   /// A ring that is being read: its first record, and how far to go.
@@ -108,7 +128,9 @@ class RingReader {
   uint64_t written(uint32_t ring) const;
   /// Where the next record is, if the thread has begun anew before it had written so far.
   uint64_t next(uint32_t ring, uint64_t written) const;
-  Front open(uint32_t ring, bool ended);
+  Front open(uint32_t ring, bool ended, uint64_t bytes);
+  void begin(const Enough& enough);
+  bool is_enough(uint64_t bytes);
   bool find(Front& front);
   bool holds_record(Front& front, uint64_t bytes);
   bool visit_first(const Front& front, const Visit& visit);
@@ -116,6 +138,8 @@ class RingReader {
   void tell(uint32_t ring);
   void give_back(uint32_t ring, uint64_t from, uint64_t to);
   uint64_t skip(uint32_t ring, uint64_t end);
+  size_t merge(const Visit& visit);
+  size_t open_all();
 
   std::span<uint8_t> memory_;
   AreaShape shape_;
@@ -123,6 +147,10 @@ class RingReader {
   uint64_t kept_ = ~uint64_t{0};  // of each ring, at its beginning
   std::vector<Seen> seen_;
   std::vector<Front> fronts_;
+  bool under_way_ = false;  // a round of take_all()
+  const Enough* enough_ = nullptr;
+  uint64_t unasked_ = 0;    // bytes since that was asked
+  bool left_off_ = false;
   std::vector<uint8_t> copy_;
 };
 

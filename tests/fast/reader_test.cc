@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <random>
 #include <thread>
 
@@ -179,6 +180,161 @@ TEST(FastReader, GivesNothingBackThatWasWrittenAfterABeginningAnew) {
     EXPECT_EQ(next, hits);
   }
   EXPECT_EQ(ring_of(counting).origin, 1U << 20);
+}
+
+constexpr auto kAtOnce = [](uint64_t) { return true; };
+
+/// Hits of as many threads, turn by turn, all of which are there still when it returns.
+void hit_in_turns(Counting& counting, uint64_t threads, uint64_t hits) {
+  std::atomic<uint64_t> turn = 0;
+  std::vector<std::thread> all;
+  for (uint64_t t = 0; t < threads; ++t)
+    all.emplace_back([&, t] {
+      for (uint64_t i = t; i < hits; i += threads) {
+        while (turn != i) std::this_thread::yield();
+        __builtin_ia32_lfence();
+        counting.hit(i);
+        turn = i + 1;
+      }
+      while (turn < hits) std::this_thread::yield();
+    });
+  for (std::thread& thread : all) thread.join();
+}
+
+TEST(FastReader, GoesOnInTheOrderOfTimeWhereItHasLeftOff) {
+  Counting counting({.rings = 16, .ring_bytes = 1 << 20});
+  hit_in_turns(counting, 3, 3000);
+  uint64_t next = 0, calls = 0;
+  do {
+    counting.here.reader().take_all(
+        [&](const RingRecord& record) { ASSERT_EQ(number_of(record), next++); }, kAtOnce);
+    ++calls;
+  } while (counting.here.reader().left_off());
+  EXPECT_EQ(next, 3000U);
+  EXPECT_GT(calls, 3U);
+  EXPECT_EQ(counting.here.lost(), 0U);
+}
+
+/// A ring whose program has written over it: full at all times, of records that never were, all of
+/// them earlier than everybody else's.
+class Lying {
+ public:
+  Lying(Counting& counting, uint32_t ring) : counting_(counting), ring_(ring) {
+    const AreaShape& shape = counting.here.shape();
+    keys()[ring] = 0x1000;
+    uint8_t* const data =
+        memory() + shape.data_offset() + ring * shape.data_stride();
+    tracewell_frame_record record{};
+    record.bytes = sizeof record;
+    for (uint64_t at = 0; at < shape.ring_bytes; at += TRACEWELL_CELL)
+      std::memcpy(data + at, &record, sizeof record);
+    fill();
+  }
+  void fill() {
+    const AreaShape& shape = counting_.here.shape();
+    auto* const words = reinterpret_cast<uint32_t*>(memory() + shape.commit_offset()) +
+                        ring_ * shape.cells();
+    std::fill_n(words, shape.cells(), 1U);
+    ring_of(counting_, ring_).head = ring_of(counting_, ring_).tail + shape.ring_bytes;
+  }
+
+ private:
+  uint8_t* memory() { return counting_.here.memory().data(); }
+  uint64_t* keys() {
+    return reinterpret_cast<uint64_t*>(memory() + counting_.here.shape().keys_offset());
+  }
+  Counting& counting_;
+  uint32_t ring_;
+};
+
+uint32_t free_ring(Counting& counting) {
+  uint32_t ring = 0;
+  while (counting.here.reader().key(ring) != 0) ++ring;
+  return ring;
+}
+
+TEST(FastReader, ARingThatLiesDoesNotKeepTheOthersWaiting) {
+  Counting counting({.rings = 4, .ring_bytes = 1 << 20});
+  hit_in_turns(counting, 2, 100);
+  const uint32_t ring = free_ring(counting);
+  Lying lying(counting, ring);
+  uint64_t next = 0, calls = 0;
+  for (; next < 100 && calls < 200; ++calls) {
+    lying.fill();
+    counting.here.reader().take_all(
+        [&](const RingRecord& record) {
+          if (record.ring != ring) ASSERT_EQ(number_of(record), next++);
+        },
+        kAtOnce);
+  }
+  EXPECT_EQ(next, 100U) << "after " << calls << " calls";
+}
+
+TEST(FastReader, NoMoreIsTakenThanThereWasAtTheEnd) {
+  Counting counting({.rings = 4, .ring_bytes = 1 << 20});
+  hit_in_turns(counting, 2, 100);
+  const uint32_t ring = free_ring(counting);
+  Lying lying(counting, ring);
+  RingReader& reader = counting.here.reader();
+  reader.conclude();
+  uint64_t honest = 0, lies = 0;
+  const auto visit = [&](const RingRecord& record) { ++(record.ring == ring ? lies : honest); };
+  for (int i = 0; i < 10; ++i) {
+    reader.take_all(visit);
+    lying.fill();
+    reader.take(ring, true, visit);
+    lying.fill();
+  }
+  EXPECT_EQ(honest, 100U);
+  EXPECT_LE(lies, ((1U << 20) + 4 * TRACEWELL_RECORD_MAX) / TRACEWELL_CELL);
+}
+
+TEST(FastReader, TheRingOfAThreadThatHasEndedIsReadToItsEnd) {
+  Counting counting({.rings = 4, .ring_bytes = 1 << 18});
+  RingReader& reader = counting.here.reader();
+  std::thread([&] {
+    for (uint64_t i = 0; i < 500; ++i) counting.hit(i);
+  }).join();
+  uint32_t ring = 0;
+  while (reader.key(ring) == 0) ++ring;
+  const uint64_t key = reader.key(ring);
+  ring_of(counting, ring).head += 64;  // it was killed in a hit
+  reader.retire(ring);
+  EXPECT_FALSE(reader.drained(ring));
+  const auto other = claim_ring(counting.here.memory(), counting.here.shape(), key, 77);
+  ASSERT_TRUE(other);
+  EXPECT_NE(*other, ring) << "who looks as it did is another thread";
+  uint64_t next = 0;
+  do {
+    reader.take_all(
+        [&](const RingRecord& record) {
+          ASSERT_EQ(number_of(record), next++);
+          ASSERT_NE(record.tid, 77U);
+        },
+        kAtOnce);
+  } while (reader.left_off());
+  EXPECT_EQ(next, 500U);
+  EXPECT_TRUE(reader.drained(ring));
+  EXPECT_EQ(reader.losses(ring).unfinished, 1U);
+  reader.give_up(ring, [](const RingRecord&) {});
+  EXPECT_EQ(reader.key(ring), 0U);
+  EXPECT_FALSE(reader.retired(ring));
+}
+
+/// Where there are none to be taken, it is the places in between that take their time.
+TEST(FastReader, LooksUpAmongWhatIsNoRecord) {
+  Counting counting({.rings = 4, .ring_bytes = 1 << 20});
+  const uint32_t ring = free_ring(counting);
+  Lying lying(counting, ring);
+  const AreaShape& shape = counting.here.shape();
+  std::memset(counting.here.memory().data() + shape.data_offset() + ring * shape.data_stride(),
+              0xff, shape.ring_bytes);
+  uint64_t asked = 0;
+  const auto ask = [&](uint64_t) { return ++asked == 3; };
+  EXPECT_EQ(counting.here.reader().take_all([](const RingRecord&) {}, ask), 0U);
+  EXPECT_EQ(asked, 3U);
+  EXPECT_TRUE(counting.here.reader().left_off());
+  EXPECT_TRUE(counting.here.reader().waiting(ring));
 }
 
 }  // namespace
