@@ -112,7 +112,7 @@ class AddressSpace {
 
   /// Restartable sequences of images, by where their code begins, once somebody has asked.
   struct Sequences {
-    std::vector<Mapping> image;  // as it was mapped then
+    MappingsPrint image{};  // as it was mapped then
     std::vector<pads::Range> ranges;  // as pads::RestartableSequences has them
     std::vector<uint64_t> starts;
   };
@@ -120,6 +120,7 @@ class AddressSpace {
 
   bool is_32_bit = false;       // the program is
   uint64_t system_call_at = 0;  // an instruction that makes one; 0 = not looked for yet
+  std::optional<MappingsPrint> without_system_call;  // where it was looked for in vain
   bool cannot_map = false;      // tried, refused
 
  private:

@@ -163,9 +163,9 @@ bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& ma
   std::ranges::copy_if(maps, std::back_inserter(image),
                        [&](const Mapping& map) { return map.path == code->path; });
   AddressSpace::Sequences& known = space.sequences[code->start];
-  if (known.image != image) {
+  if (const MappingsPrint print = print_of(image); known.image != print) {
     known = sequences_of(space, ImageData(space, maps, *code), {code->start, code->end});
-    known.image = std::move(image);
+    known.image = print;
   }
   return holds(space, known, address);
 }

@@ -3,6 +3,7 @@
 // a system call is led back to the very same stop, where the kernel restarts it.
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -19,6 +20,8 @@ namespace {
 constexpr uint64_t kReach = 0x7ff00000;  // of a 32-bit displacement, with a margin
 constexpr uint64_t kLowest = 0x10000;
 constexpr uint64_t kEnd32 = uint64_t{1} << 32;
+/// Bytes of one mapping and of all that are looked through for a system call.
+constexpr uint64_t kSearchMax = uint64_t{1} << 20, kSearchAllMax = uint64_t{256} << 20;
 
 bool is_system_call(const AddressSpace& space, uint64_t at) {
   uint8_t code[2] = {};
@@ -27,7 +30,6 @@ bool is_system_call(const AddressSpace& space, uint64_t at) {
 }
 
 uint64_t search(const AddressSpace& space, const Mapping& map) {
-  constexpr uint64_t kSearchMax = 1 << 20;
   std::vector<uint8_t> code(std::min(map.end - map.start, kSearchMax));
   code.resize(space.read_raw(map.start, code));
   const auto& call = system_calls(space.is_32_bit).instruction;
@@ -35,14 +37,24 @@ uint64_t search(const AddressSpace& space, const Mapping& map) {
   return found == code.end() ? 0 : map.start + static_cast<uint64_t>(found - code.begin());
 }
 
-/// The vdso has one on every kernel that has a vdso.
-uint64_t find_system_call(const AddressSpace& space, Tid tid) {
-  const std::vector<Mapping> maps = mappings(tid);
-  for (const bool vdso : {true, false})
-    for (const Mapping& map : maps) {
-      if (!map.executable || (map.path == "[vdso]") != vdso || map.path == "[vsyscall]") continue;
-      if (const uint64_t at = search(space, map); at != 0) return at;
-    }
+/// The vdso has one on every kernel that has a vdso. A program may have unmapped it, and have as
+/// many others as it likes: where none was found, they are not looked through again.
+uint64_t find_system_call(AddressSpace& space, Tid tid, const std::function<bool()>& gives_up) {
+  std::vector<Mapping> maps = mappings(tid);
+  std::erase_if(maps, [](const Mapping& map) {
+    return !map.executable || map.path == "[vsyscall]";
+  });
+  const MappingsPrint print = print_of(maps);
+  if (space.without_system_call == print) return 0;
+  std::ranges::stable_partition(maps, [](const Mapping& map) { return map.path == "[vdso]"; });
+  uint64_t left = kSearchAllMax;
+  for (const Mapping& map : maps) {
+    if (left == 0) break;
+    if (gives_up && gives_up()) return 0;
+    if (const uint64_t at = search(space, map); at != 0) return at;
+    left -= std::min({left, map.end - map.start, kSearchMax});
+  }
+  space.without_system_call = print;
   return 0;
 }
 
@@ -99,7 +111,7 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   if (!stands_in_program(thread) || in_32_bit_code(regs(thread)) != space.is_32_bit)
     return {Errc::Target, "no thread can run a system call for us now"};
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
-    space.system_call_at = find_system_call(space, thread.tid);
+    space.system_call_at = find_system_call(space, thread.tid, gives_up);
   if (space.system_call_at == 0) return {Errc::Target, "no system call instruction found"};
   TW_RETURN_IF_ERROR(Lent::lend(*this, thread));
   user_regs_struct& regs_now = thread.regs;

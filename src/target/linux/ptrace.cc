@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/folder.h"
+#include "base/murmur3.h"
 #include "base/open.h"
 #include "base/text.h"
 
@@ -216,6 +217,19 @@ std::vector<Tid> ids_in(const std::string& folder) {
 }
 
 }  // namespace
+
+MappingsPrint print_of(const std::vector<Mapping>& maps) {
+  MappingsPrint print{maps.size(), 0};
+  for (const Mapping& map : maps) {
+    const auto path = murmur3_x64_128(as_bytes(map.path), 0);
+    const uint64_t rights = uint64_t{map.readable} | uint64_t{map.writable} << 1 |
+                            uint64_t{map.executable} << 2 | uint64_t{map.shared} << 3;
+    const uint64_t words[] = {print[0],        print[1],   map.start, map.end, rights,
+                              map.file_offset, map.device, map.inode, path[0], path[1]};
+    print = murmur3_x64_128({reinterpret_cast<const uint8_t*>(words), sizeof words}, 0);
+  }
+  return print;
+}
 
 std::vector<Tid> task_ids(Pid pid) { return ids_in(fmt::format("/proc/{}/task", pid)); }
 

@@ -1,6 +1,7 @@
 // ptrace and /proc, thinly: no policy. Failures keep errno.
 #pragma once
 
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <optional>
@@ -105,6 +106,10 @@ struct Mapping {
 std::vector<Mapping> mappings(Tid tid);
 /// Is this in memory that other processes may have, too? What is written there is for all of them.
 bool is_shared(const std::vector<Mapping>& maps, uint64_t address);
+/// Are they the same as at another time? A copy of all that a program has may be large. A program
+/// can have two lists with one print: what it is told of itself then is its own loss.
+using MappingsPrint = std::array<uint64_t, 2>;
+MappingsPrint print_of(const std::vector<Mapping>& maps);
 
 /// Thread ids under /proc/PID/task.
 std::vector<Tid> task_ids(Pid pid);
