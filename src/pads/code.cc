@@ -1,5 +1,7 @@
 #include "pads/code.h"
 
+#include <algorithm>
+
 #include "machine/code_instruction.h"
 #include "pads/code_analysis.h"
 
@@ -7,14 +9,19 @@ namespace tracewell::pads {
 
 Code::Code(const CodeInput& input)
     : address_(input.code.address),
-      bytes_(input.code.bytes.begin(), input.code.bytes.end()),
+      bytes_(input.code.bytes.size()),
       flags_(input.code.bytes.size()) {
-  CodeAnalysis(input, *this).run();
+  constexpr size_t kPage = ZeroedBytes::kPage;
+  for (size_t at = 0; at < bytes_.size(); at += kPage) {
+    const Bytes page = input.code.bytes.subspan(at, std::min(kPage, bytes_.size() - at));
+    empty_.push_back(bytes_.put(at, page) == 0 && page.size() == kPage);
+  }
+  unknown_ = CodeAnalysis(input, *this).run();
 }
 
 Bytes Code::bytes_at(uint64_t address) const {
   if (!range().holds(address)) return {};
-  return Bytes(bytes_).subspan(address - address_);
+  return bytes_.bytes().subspan(address - address_);
 }
 
 uint8_t Code::length(uint64_t address) const {
@@ -39,6 +46,7 @@ bool Code::assume(uint64_t address) {
     if (length(address - back) > back) return false;
   for (uint64_t at = address; at < address + bytes; ++at)
     if (has(at, kStart | kPadding | kKept)) return false;
+  if (is_empty(address)) return false;
   flags_[address - address_] |= kStart | kEntered;
   return true;
 }

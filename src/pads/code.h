@@ -19,9 +19,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/zeroed.h"
 
 namespace tracewell::pads {
 
@@ -45,13 +47,18 @@ struct CodeInput {
   std::vector<Area> data;         // readable data of the same image, relocated
   std::vector<Range> kept;        // never to be written, such as restartable sequences
   std::vector<uint64_t> kept_ends;  // nor the instructions that end at these
+  std::function<bool()> stop;       // asked now and then: is nobody to know any more? May be empty
 };
 
-/// Holds a copy of the code. Changed by nothing but assume(), so threads may share it otherwise.
+/// Holds a copy of the code. Pages of it that are all zeros are none: they are not written to, and
+/// take no memory, since a program may map as many as it likes. Changed by nothing but assume(), so
+/// threads may share it otherwise.
 class Code {
  public:
   explicit Code(const CodeInput& input);
 
+  /// Why nothing is known of it after all; null where it is.
+  const char* unknown() const { return unknown_; }
   Range range() const { return {address_, address_ + bytes_.size()}; }
   /// From the address to the segment's end; empty when it is not inside.
   Bytes bytes_at(uint64_t address) const;
@@ -74,12 +81,19 @@ class Code {
   friend class CodeAnalysis;
   static constexpr uint8_t kStart = 1, kEntered = 2, kPadding = 4, kKept = 8;
   bool has(uint64_t address, uint8_t flag) const {
-    return range().holds(address) && (flags_[address - address_] & flag) != 0;
+    if (!range().holds(address)) return false;
+    return ((is_empty(address) ? kKept : flags_[address - address_]) & flag) != 0;
+  }
+  /// Does it belong to a page of zeros?
+  bool is_empty(uint64_t address) const {
+    return empty_[(address - address_) / ZeroedBytes::kPage];
   }
 
   uint64_t address_ = 0;
-  std::vector<uint8_t> bytes_;
-  std::vector<uint8_t> flags_;  // one for each byte
+  ZeroedBytes bytes_;
+  ZeroedBytes flags_;        // one for each byte
+  std::vector<bool> empty_;  // by page from the beginning
+  const char* unknown_ = nullptr;
 };
 
 }  // namespace tracewell::pads

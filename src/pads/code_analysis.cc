@@ -13,12 +13,20 @@ using Through = CodeInstruction::Through;
 /// ahead; compilers put an addition in between, and what else there is to do.
 constexpr size_t kTableLoadWindow = 16;
 constexpr size_t kTableEntriesMax = 1 << 16;
+/// Of all tables together, which may lie one over the other, and of places that name one.
+constexpr uint64_t kEntriesMax = uint64_t{1} << 26;
+constexpr size_t kNamesMax = size_t{1} << 24;
 /// Code that reads a constant among the code: how far it may reach.
 constexpr uint64_t kConstantBytes = 64;
 
 }  // namespace
 
-void CodeAnalysis::run() {
+const char* CodeAnalysis::run() {
+  look_at_all();
+  return why_;
+}
+
+void CodeAnalysis::look_at_all() {
   take_functions();
   uint64_t end = code_.range().start;
   for (current_ = 0; current_ < functions_.size(); ++current_) {
@@ -26,6 +34,7 @@ void CodeAnalysis::run() {
     sweep_gap({end, function.range.start});
     sweep(function);
     end = function.range.end;
+    if (left_off()) return;
   }
   sweep_gap({end, code_.range().end});
   for (const uint64_t entry : input_.entries) mark(entry, Code::kEntered);
@@ -38,14 +47,48 @@ void CodeAnalysis::run() {
                          (function.register_jumps &&
                           (!function.has_table || function.names_own_inside));
     if (unclear) enter_all_of(function);
+    if (left_off()) return;
   }
   end = code_.range().start;
   for (const Function& function : functions_) {
     find_padding({end, function.range.start}, true);
     find_padding(function.range, false);
     end = function.range.end;
+    if (left_off()) return;
   }
   find_padding({end, code_.range().end}, true);
+}
+
+/// Asked for each instruction, or for what takes as long.
+bool CodeAnalysis::left_off(uint64_t work) {
+  constexpr uint64_t kUnaskedMax = 1 << 16;
+  unasked_ += work;
+  if (unasked_ < kUnaskedMax || why_ != nullptr) return why_ != nullptr;
+  unasked_ = 0;
+  if (input_.stop && input_.stop()) why_ = "nobody waits for what is found out of the code";
+  return why_ != nullptr;
+}
+
+/// How many bytes of zeros it begins with.
+uint64_t CodeAnalysis::zeros_in(Range range) const {
+  constexpr uint64_t kPage = ZeroedBytes::kPage;
+  const uint64_t base = code_.range().start;
+  uint64_t at = range.start;
+  while (at < range.end) {
+    if (code_.is_empty(at)) at += kPage - (at - base) % kPage;
+    else if (code_.bytes_[at - base] == 0) ++at;
+    else break;
+  }
+  return std::min(at, range.end) - range.start;
+}
+
+/// Where a function ends at the latest that has this range: none has a page of zeros inside.
+uint64_t CodeAnalysis::cut(Range range) const {
+  constexpr uint64_t kPage = ZeroedBytes::kPage;
+  const uint64_t base = code_.range().start;
+  for (uint64_t at = base + (range.start - base) / kPage * kPage; at < range.end; at += kPage)
+    if (code_.is_empty(at)) return std::max(at, range.start);
+  return range.end;
 }
 
 void CodeAnalysis::take_functions() {
@@ -64,7 +107,9 @@ void CodeAnalysis::take_functions() {
       functions_.push_back({range});
     else
       functions_.back().range.end = std::max(functions_.back().range.end, range.end);
+    if (left_off()) return;
   }
+  for (Function& function : functions_) function.range.end = cut(function.range);
 }
 
 /// The instruction that ends there. Where none is known its last byte will do, for what somebody
@@ -93,6 +138,7 @@ void CodeAnalysis::sweep(Function& function) {
     if (function.understood) mark(pc, Code::kStart);
     note(one, pc, &function);
     pc += one.length;
+    if (left_off()) return;
   }
   if (function.understood) return;
   mark(function.range, Code::kKept);
@@ -101,10 +147,15 @@ void CodeAnalysis::sweep(Function& function) {
 }
 
 /// Code without a name may branch into functions, too. Where it is data, this marks some places
-/// for nothing.
+/// for nothing. Zeros are instructions of two bytes that lead nowhere, and there may be many.
 void CodeAnalysis::sweep_gap(Range gap) {
   uint64_t pc = gap.start;
-  while (pc < gap.end) {
+  while (pc < gap.end && !left_off()) {
+    const uint64_t zeros = code_.is_empty(pc) ? zeros_in({pc, gap.end}) / 2 * 2 : 0;
+    if (zeros != 0) {
+      pc += zeros;
+      continue;
+    }
     const CodeInstruction one = machine::decode_code(code_.bytes_at(pc), pc);
     if (one.length != 0) note(one, pc, nullptr);
     pc += std::max<uint64_t>(one.length, 1);
@@ -117,6 +168,8 @@ void CodeAnalysis::note(const CodeInstruction& one, uint64_t pc, Function* funct
   if (one.endbr) mark(pc, Code::kEntered);
   if (one.named) {
     mark(*one.named, Code::kEntered);
+    if (named_.size() + slot_jumps_.size() > kNamesMax)
+      why_ = "it names more addresses than code does";
     if (one.address_of)
       named_.push_back({*one.named, function != nullptr ? current_ : SIZE_MAX});
     else
@@ -154,13 +207,16 @@ void CodeAnalysis::read_tables() {
     const size_t entries = read_distances(named.address);
     read_addresses(named.address);
     if (entries != 0 && named.function != SIZE_MAX) functions_[named.function].has_table = true;
+    if (left_off()) return;
   }
-  for (const SlotJump& jump : slot_jumps_)
+  for (const SlotJump& jump : slot_jumps_) {
     if (read_addresses(jump.table) == 0) functions_[jump.function].strange_jumps = true;
+    if (left_off()) return;
+  }
 }
 
 size_t CodeAnalysis::read_distances(uint64_t table) {
-  for (size_t i = 0; i < kTableEntriesMax; ++i) {
+  for (size_t i = 0; i < kTableEntriesMax && !is_last_entry(); ++i) {
     const auto distance = load(table + 4 * i, 4);
     if (!distance) return i;
     const uint64_t target = table + static_cast<uint64_t>(
@@ -172,7 +228,7 @@ size_t CodeAnalysis::read_distances(uint64_t table) {
 }
 
 size_t CodeAnalysis::read_addresses(uint64_t table) {
-  for (size_t i = 0; i < kTableEntriesMax; ++i) {
+  for (size_t i = 0; i < kTableEntriesMax && !is_last_entry(); ++i) {
     const auto target = load(table + 8 * i, 8);
     if (!target || !is_start(*target)) return i;
     mark(*target, Code::kEntered);
@@ -188,12 +244,13 @@ void CodeAnalysis::read_data() {
     for (; at + 8 <= area.bytes.size(); at += 8) {
       const uint64_t word = load_uint(area.bytes.data() + at, 8, Endian::Little);
       if (all.holds(word)) mark(word, Code::kEntered);
+      if (left_off()) return;
     }
   }
 }
 
 void CodeAnalysis::enter_all_of(const Function& function) {
-  for (uint64_t at = function.range.start; at < function.range.end; ++at)
+  for (uint64_t at = function.range.start; at < function.range.end && !left_off(); ++at)
     if (is_start(at)) mark(at, Code::kEntered);
 }
 
@@ -209,7 +266,7 @@ void CodeAnalysis::find_padding(Range range, bool dead) {
   } else if (!is_start(range.start)) {
     return;  // not understood
   }
-  for (uint64_t pc = range.start; pc < range.end;) {
+  for (uint64_t pc = range.start; pc < range.end && !left_off();) {
     const CodeInstruction one = machine::decode_code(code_.bytes_at(pc), pc);
     if (code_.entered(pc)) dead = false;
     if (dead && (one.nop || one.int3)) {
@@ -221,6 +278,12 @@ void CodeAnalysis::find_padding(Range range, bool dead) {
     dead = dead || one.ends();
     pc += one.length;
   }
+}
+
+/// More than there can be is what somebody has made up.
+bool CodeAnalysis::is_last_entry() {
+  if (++entries_ > kEntriesMax) why_ = "its tables have more entries than any code";
+  return left_off(1 + input_.data.size() / 8);
 }
 
 std::optional<uint64_t> CodeAnalysis::load(uint64_t address, size_t size) const {
@@ -236,14 +299,14 @@ std::optional<uint64_t> CodeAnalysis::load(uint64_t address, size_t size) const 
 }
 
 void CodeAnalysis::mark(uint64_t address, uint8_t flag) {
-  if (code_.range().holds(address)) code_.flags_[address - code_.address_] |= flag;
+  if (code_.range().holds(address) && !code_.is_empty(address))
+    code_.flags_[address - code_.address_] |= flag;
 }
 
 void CodeAnalysis::mark(Range range, uint8_t flag) {
   const Range all = code_.range();
   range = {std::max(range.start, all.start), std::min(range.end, all.end)};
-  for (uint64_t at = range.start; at < range.end; ++at)
-    code_.flags_[at - code_.address_] |= flag;
+  for (uint64_t at = range.start; at < range.end; ++at) mark(at, flag);
 }
 
 }  // namespace tracewell::pads

@@ -13,7 +13,8 @@ namespace tracewell::pads {
 class CodeAnalysis {
  public:
   CodeAnalysis(const CodeInput& input, Code& code) : input_(input), code_(code) {}
-  void run();
+  /// Why it was left off; null where it was not.
+  const char* run();
 
  private:
   /// A function, or several that overlap.
@@ -25,6 +26,10 @@ class CodeAnalysis {
     bool has_table = false;          // names one that was recognised
     bool names_own_inside = false;   // takes the address of one of its labels
   };
+  void look_at_all();
+  bool left_off(uint64_t work = 1);
+  uint64_t zeros_in(Range range) const;
+  uint64_t cut(Range range) const;
   void take_functions();
   void keep_ahead_of(uint64_t end);
   void sweep(Function& function);
@@ -35,6 +40,7 @@ class CodeAnalysis {
   /// How many entries lead to instructions; those are marked.
   size_t read_distances(uint64_t table);
   size_t read_addresses(uint64_t table);
+  bool is_last_entry();
   void read_data();
   void enter_all_of(const Function& function);
   void find_padding(Range range, bool dead);
@@ -56,6 +62,9 @@ class CodeAnalysis {
   std::vector<Function> functions_;  // by address, apart from each other
   std::vector<Named> named_;         // by lea
   std::vector<SlotJump> slot_jumps_;
+  const char* why_ = nullptr;        // it is to be left off
+  uint64_t unasked_ = 0;             // work since somebody was asked whether it is
+  uint64_t entries_ = 0;             // of tables
   size_t current_ = 0;               // number of the function that is being swept
   size_t since_table_load_ = SIZE_MAX;
 };

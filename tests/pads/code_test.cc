@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/endian.h"
@@ -168,6 +169,78 @@ TEST(Code, ConstantsAmongTheCodeAreKept) {
   program.functions = {{kAt, kAt + 8}};
   EXPECT_TRUE(program.code().kept(kAt + 8));
   EXPECT_FALSE(program.code().kept(kAt + 7));
+}
+
+/// Two pages of zeros between code, which says that they are functions and jumps into them.
+Program with_empty_pages() {
+  constexpr uint64_t kPage = 4096;
+  Program program;
+  program.bytes.resize(4 * kPage);
+  // jmp to the second page; nop; ret. And ret; call to the second byte, in the last one.
+  const uint8_t first[] = {0xe9, 0xfb, 0x1f, 0, 0, 0x90, 0xc3};
+  const uint8_t last[] = {0xc3, 0xe8, 0xff, 0xcf, 0xff, 0xff};
+  std::ranges::copy(first, program.bytes.begin());
+  std::ranges::copy(last, program.bytes.begin() + 3 * kPage);
+  program.functions = {{kAt, kAt + 7}, {kAt + kPage, kAt + 3 * kPage}};
+  return program;
+}
+
+TEST(Code, PagesOfZerosAreNoCode) {
+  Code code = with_empty_pages().code();
+  EXPECT_TRUE(code.starts(kAt + 5));
+  EXPECT_FALSE(code.kept(kAt + 4095));  // zeros, in a page with code
+  for (const uint64_t at : {kAt + 4096, kAt + 0x2000, kAt + 0x2fff}) {
+    EXPECT_TRUE(code.kept(at));
+    EXPECT_FALSE(code.starts(at));
+    EXPECT_FALSE(code.entered(at));
+    EXPECT_FALSE(code.assume(at));
+  }
+  EXPECT_FALSE(code.kept(kAt + 0x3000));
+  EXPECT_EQ(code.bytes_at(kAt + 0x3001)[0], 0xe8);
+}
+
+/// As an instruction of two bytes each, from where the function in front of them ends.
+TEST(Code, WhatFollowsZerosIsReadAsAfterThem) {
+  Program program = with_empty_pages();
+  EXPECT_TRUE(program.code().entered(kAt + 5)) << "by the call behind them";
+  program.functions.pop_back();  // its end is at an odd place
+  EXPECT_TRUE(program.code().entered(kAt + 5)) << "the last zero takes the ret";
+  program.bytes[0x3000] = 0x90, program.bytes[0x3001] = 0;
+  program.bytes[0x3002] = 0xe8;  // what is called there is not the same place
+  EXPECT_FALSE(program.code().entered(kAt + 5));
+  program = with_empty_pages();
+  program.functions.pop_back();
+  std::rotate(program.bytes.begin() + 0x3000, program.bytes.begin() + 0x3001,
+              program.bytes.begin() + 0x3006);
+  EXPECT_FALSE(program.code().entered(kAt + 4)) << "the last zero takes the call";
+}
+
+TEST(Code, LooksUpWhetherAnybodyWaits) {
+  Program program;
+  for (int i = 0; i < 100'000; ++i) program.bytes.push_back(0x90);
+  CodeInput input;
+  input.code = {kAt, program.bytes};
+  input.functions = {{kAt, kAt + program.bytes.size()}};
+  EXPECT_EQ(Code(input).unknown(), nullptr);
+  int asked = 0;
+  input.stop = [&] { return ++asked != 0; };
+  EXPECT_NE(Code(input).unknown(), nullptr);
+  EXPECT_EQ(asked, 1) << "it goes no further";
+}
+
+/// Each of them names a table, and all tables are one, but for where they begin.
+TEST(Code, TablesThatLieOneOverTheOtherAreRefused) {
+  constexpr uint64_t kTable = kAt + 0x100'0000, kNames = 1100, kWords = 1 << 16;
+  Program program;
+  for (uint64_t i = 0; i < kNames; ++i) {
+    const uint64_t at = program.bytes.size();
+    program.bytes.insert(program.bytes.end(), {0x48, 0x8d, 0x05, 0, 0, 0, 0});  // lea
+    store_uint(&program.bytes[at + 3], kTable + 8 * (i % 64) - (kAt + at + 7), 4, Endian::Little);
+  }
+  std::vector<uint8_t> words(8 * (kWords + 64));
+  for (uint64_t i = 0; i < words.size(); i += 8) store_uint(&words[i], kAt, 8, Endian::Little);
+  program.data = {{kTable, words}};
+  EXPECT_NE(program.code().unknown(), nullptr);
 }
 
 }  // namespace

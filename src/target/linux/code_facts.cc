@@ -21,21 +21,25 @@ namespace {
 constexpr uint64_t kStackGrowth = uint64_t{16} << 20, kHeapGrowth = uint64_t{256} << 20;
 // Bytes of one image that are looked at: a program maps what it likes.
 constexpr uint64_t kCodeMax = uint64_t{512} << 20, kDataMax = uint64_t{256} << 20;
-constexpr uint64_t kPiece = 1 << 20;  // of data, at a time: whole pages
+constexpr size_t kFunctionsPerLook = 1 << 12;
+constexpr uint64_t kPiece = 1 << 20;  // at a time: whole pages
 
 class ImageFacts {
  public:
-  ImageFacts(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code)
-      : space_(space), code_(code), data_(space, maps, code) {}
+  ImageFacts(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code,
+             const CodeBounds& bounds)
+      : space_(space), code_(code), bounds_(bounds), data_(space, maps, code) {}
 
   Result<CodeFacts> take() {
-    std::vector<uint8_t> code(code_.end - code_.start);
-    code.resize(space_.read(code_.start, code));
-    facts_.input.code = area(code_.start, std::move(code));
+    facts_.input.stop = bounds_.stop;
+    read_code();
+    if (facts_.code_bytes > bounds_.code_max)
+      return {Errc::Unsupported, "there is more code than can be looked at for fast tracepoints"};
     for (const pads::Range& part : data_.parts()) {
-      std::vector<uint8_t> data = read_data(part);
-      facts_.input.data.push_back(area(part.start, std::move(data)));
+      facts_.data.push_back(read_data(part));
+      facts_.input.data.push_back({part.start, facts_.data.back()});
     }
+    if (stops()) return {Errc::Target, "the server is to end"};
     take_sequences();
     if (data_.start() != 0) {
       facts_.made_by_go = made_by_go(space_, data_.start(), data_.bias());
@@ -45,6 +49,21 @@ class ImageFacts {
   }
 
  private:
+  bool stops() const { return bounds_.stop && bounds_.stop(); }
+  /// As far as it can be read.
+  void read_code() {
+    facts_.code = ZeroedBytes(code_.end - code_.start);
+    std::vector<uint8_t> piece;
+    size_t have = 0;
+    while (have < facts_.code.size() && facts_.code_bytes <= bounds_.code_max && !stops()) {
+      piece.resize(std::min<uint64_t>(facts_.code.size() - have, kPiece));
+      const size_t got = space_.read(code_.start + have, piece);
+      facts_.code_bytes += facts_.code.put(have, Bytes(piece).first(got));
+      have += got;
+      if (got < piece.size()) break;
+    }
+    facts_.input.code = {code_.start, facts_.code.bytes().first(have)};
+  }
   /// Takes no more memory than there are bytes that can be read.
   std::vector<uint8_t> read_data(pads::Range part) {
     std::vector<uint8_t> data;
@@ -55,13 +74,9 @@ class ImageFacts {
       const size_t got = data_.read(at, std::span(data).subspan(old));
       data.resize(old + got);
       left_ -= got;
-      more = wanted != 0 && got == wanted;
+      more = wanted != 0 && got == wanted && !stops();
     }
     return data;
-  }
-  pads::Area area(uint64_t start, std::vector<uint8_t> bytes) {
-    facts_.bytes.push_back(std::move(bytes));
-    return {start, facts_.bytes.back()};
   }
   /// What stands at the address, to the end of what was read there.
   Bytes at(uint64_t address) const {
@@ -91,6 +106,8 @@ class ImageFacts {
         header.first(std::min<size_t>(header.size(), index.end - index.start)), index.start);
     for (const symbols::UnwindRange& one : symbols::read_unwind_table(at(table), table)) {
       if (one.start < code_.start || one.end > code_.end) continue;
+      if (facts_.input.functions.size() % kFunctionsPerLook == 0 && stops())
+        return {Errc::Target, "the server is to end"};
       facts_.input.functions.push_back({one.start, one.end});
       if (one.handlers == 0) continue;
       const auto handlers =
@@ -104,6 +121,7 @@ class ImageFacts {
 
   const AddressSpace& space_;
   const Mapping& code_;
+  const CodeBounds& bounds_;
   const ImageData data_;
   uint64_t left_ = kDataMax;
   CodeFacts facts_;
@@ -112,13 +130,13 @@ class ImageFacts {
 }  // namespace
 
 Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mapping>& maps,
-                              uint64_t address) {
+                              uint64_t address, const CodeBounds& bounds) {
   const auto code = std::ranges::find_if(maps, [&](const Mapping& map) {
     return map.executable && address >= map.start && address < map.end;
   });
   if (code == maps.end() || code->end - code->start > kCodeMax)
     return {Errc::Unsupported, fmt::format("no code of an image is at 0x{:x}", address)};
-  return ImageFacts(space, maps, *code).take();
+  return ImageFacts(space, maps, *code, bounds).take();
 }
 
 namespace {

@@ -2,9 +2,12 @@
 // address space is taken.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/result.h"
+#include "base/zeroed.h"
 #include "pads/code.h"
 #include "target/linux/ptrace.h"
 
@@ -15,13 +18,21 @@ class AddressSpace;
 /// The bytes that a CodeInput speaks of.
 struct CodeFacts {
   pads::CodeInput input;
-  std::vector<std::vector<uint8_t>> bytes;
+  ZeroedBytes code;
+  uint64_t code_bytes = 0;  // those of it that take memory
+  std::vector<std::vector<uint8_t>> data;
   bool made_by_go = false;
+};
+
+/// What to do when a program has more code than anybody waits for, or there is room for.
+struct CodeBounds {
+  std::function<bool()> stop;  // is the server to end? May be empty
+  uint64_t code_max = 0;       // bytes that are not all zeros
 };
 
 /// Of the executable mapping that holds the address, which belongs to a 64-bit ELF image.
 Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mapping>& maps,
-                              uint64_t address);
+                              uint64_t address, const CodeBounds& bounds);
 
 /// Does the instruction there belong to a restartable sequence of its image? What was found out of
 /// an image is kept in `space`.

@@ -15,6 +15,8 @@
 namespace tracewell::target::live {
 namespace {
 
+/// Bytes of code, all segments together: of each of them a program's large ones have a part.
+constexpr uint64_t kAllCodeMax = uint64_t{1} << 30;
 constexpr int kTriesMax = 32;  // of planning anew where memory could not be had
 constexpr uint64_t kPadPage = pads::PadSpace::kPageBytes;
 
@@ -31,6 +33,12 @@ uint64_t random_number() {
 
 }  // namespace
 
+FastCode::Segment::Segment(const CodeFacts& facts, const std::vector<pads::Range>& taken,
+                           uint32_t spread)
+    : code(facts.input),
+      patches(code, pads::PadSpace(taken), FastSites::kSlotBytesMax, spread),
+      code_bytes(facts.code_bytes) {}
+
 FastCode::FastCode(AddressSpace& space)
     : space_(space), spread_(static_cast<uint32_t>(random_number())) {}
 
@@ -40,13 +48,19 @@ uint64_t FastCode::far_away() {
 }
 
 Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
-                                                const std::vector<Mapping>& maps) {
-  for (const auto& segment : segments_)
+                                                const std::vector<Mapping>& maps,
+                                                const std::function<bool()>& stop) {
+  uint64_t left = kAllCodeMax;
+  for (const auto& segment : segments_) {
     if (segment->code.range().holds(address)) return segment.get();
-  TW_ASSIGN_OR_RETURN(const CodeFacts facts, code_around(space_, maps, address));
+    left -= std::min(left, segment->code_bytes);
+  }
+  TW_ASSIGN_OR_RETURN(const CodeFacts facts, code_around(space_, maps, address, {stop, left}));
   if (facts.made_by_go)
     return {Errc::Unsupported, "it is Go's code, whose stacks may have no room for a hit"};
-  segments_.push_back(std::make_unique<Segment>(facts.input, taken_by(maps), spread_));
+  auto segment = std::make_unique<Segment>(facts, taken_by(maps), spread_);
+  if (segment->code.unknown() != nullptr) return {Errc::Unsupported, segment->code.unknown()};
+  segments_.push_back(std::move(segment));
   return segments_.back().get();
 }
 
@@ -98,17 +112,17 @@ pads::Plan FastCode::prepare(Segment& segment, uint64_t address, const Map& map)
 }
 
 Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps,
-                        const Map& map) {
+                        const Map& map, const std::function<bool()>& stop) {
   TW_CHECK(slot.size() <= FastSites::kSlotBytesMax && !slots_.contains(address));
   if (stays_inside)
     return {Errc::Unsupported, "a thread cannot be led out of the code of the trace"};
-  TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, maps));
+  TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, maps, stop));
   if (!is_as_known(*segment, address)) {
     const pads::Range range = segment->code.range();
     if (std::ranges::any_of(slots_, [&](const auto& one) { return range.holds(one.first); }))
       return {Errc::Unsupported, "the code there is not what it was"};
     std::erase_if(segments_, [&](const auto& one) { return one.get() == segment; });
-    TW_ASSIGN_OR_RETURN(segment, segment_at(address, maps));
+    TW_ASSIGN_OR_RETURN(segment, segment_at(address, maps, stop));
   }
   if (segment->code.kept(address))
     return {Errc::Unsupported, "its bytes must stay: data among code, or a restartable sequence"};

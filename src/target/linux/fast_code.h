@@ -23,6 +23,7 @@
 namespace tracewell::target::live {
 
 class AddressSpace;
+struct CodeFacts;
 
 class FastCode {
  public:
@@ -36,7 +37,9 @@ class FastCode {
   /// program, and who has got into it, is not to know where code of ours is.
   static uint64_t far_away();
 
-  Status insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps, const Map& map);
+  /// `stop`: is the server to end? May be empty.
+  Status insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps, const Map& map,
+                const std::function<bool()>& stop);
   void remove(uint64_t address);
   /// Is it known that no instruction begins there? Where nobody has asked for a site nearby, no.
   bool splits_instruction(uint64_t address) const;
@@ -95,10 +98,10 @@ class FastCode {
 
  private:
   struct Segment {
-    Segment(const pads::CodeInput& input, const std::vector<pads::Range>& taken, uint32_t spread)
-        : code(input), patches(code, pads::PadSpace(taken), FastSites::kSlotBytesMax, spread) {}
+    Segment(const CodeFacts& facts, const std::vector<pads::Range>& taken, uint32_t spread);
     pads::Code code;
     pads::Patches patches;
+    uint64_t code_bytes = 0;  // that take memory
     std::set<uint64_t> pages;
   };
   struct Placed {
@@ -106,7 +109,8 @@ class FastCode {
     std::vector<uint8_t> code;
     std::map<uint64_t, uint64_t> loads;  // addresses
   };
-  Result<Segment*> segment_at(uint64_t address, const std::vector<Mapping>& maps);
+  Result<Segment*> segment_at(uint64_t address, const std::vector<Mapping>& maps,
+                              const std::function<bool()>& stop);
   bool is_as_known(const Segment& segment, uint64_t address) const;
   pads::Plan prepare(Segment& segment, uint64_t address, const Map& map) const;
   bool map_pads(Segment& segment, const pads::Plan& plan, const Map& map) const;

@@ -364,7 +364,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     code_of(*process).mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
     return static_cast<uint64_t>(*mapped) == start;
   };
-  TW_RETURN_IF_ERROR(code_of(*process).insert(address, slot, maps, map));
+  TW_RETURN_IF_ERROR(code_of(*process).insert(address, slot, maps, map, tracer_.gives_up));
   process->space->was_code.insert(address);
   return {};
 }
