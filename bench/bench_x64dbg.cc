@@ -109,8 +109,8 @@ Result<timeline::Timeline> index(const std::string& path, const Trace& trace) {
   timeline::TimelineOptions options;
   options.sidecar = path + ".tidx";
   // As the commands do it, which are to find this index.
-  options.trace_file = trace.file->facts();
-  options.trace_changed_ns = options.trace_file.changed_ns;
+  options.trace_file = {path, trace.file->facts()};
+  options.trace_changed_ns = options.trace_file.facts.changed_ns;
   const auto* noted = dynamic_cast<const formats::Noted*>(trace.source.get());
   const std::vector<uint8_t> notes = noted != nullptr ? noted->notes() : std::vector<uint8_t>();
   options.build.notes = notes;

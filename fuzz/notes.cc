@@ -1,5 +1,6 @@
 // A file of notes beside a trace that is always the same: what is read goes in and out once more.
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -11,10 +12,15 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tracewell;
-  static const std::string beside = std::filesystem::temp_directory_path() /
-                                    ("fuzz_notes." + std::to_string(getpid()));
-  constexpr uint8_t kTrace[] = {'T', 'R', 'A', 'C', 'E'};
-  static const std::shared_ptr<InputFile> trace = fuzz::input_of(kTrace);
+  static const std::string name = std::filesystem::temp_directory_path() /
+                                  ("fuzz_notes." + std::to_string(getpid()));
+  static const std::string beside = name + ".notes";
+  static const std::shared_ptr<InputFile> trace = [] {
+    std::ofstream(name) << "TRACE";
+    auto file = InputFile::open(name);
+    fuzz::require(file.ok());
+    return *std::move(file);
+  }();
   {
     const UniqueFd fd(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     fuzz::require(fd.valid() && write(fd.get(), data, size) == static_cast<ssize_t>(size));

@@ -39,8 +39,9 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-class Folder;  // base/folder.h
-struct Place;  // base/open.h
+class Folder;     // base/folder.h
+struct Original;  // base/beside.h
+struct Place;     // base/open.h
 
 /// What fstat(2) says of an open file.
 struct FileFacts {
@@ -147,8 +148,8 @@ class OutputFile {
                                    Meanwhile meanwhile = Meanwhile::Nameless);
   /// A file that is kept beside another one, and holds what that holds: it can be read by whom that
   /// can be read by, and is written by its owner alone; where root writes it, it has the owner of
-  /// the other one. No link is followed, and nothing but a regular file replaced.
-  static Result<OutputFile> create_beside(const std::string& path, const FileFacts& other,
+  /// the other one. Nothing but a regular file is replaced. place_to_keep() may refuse it.
+  static Result<OutputFile> create_beside(const std::string& path, const Original& other,
                                           Existing existing = Existing::Replace);
   /// A file in a folder that is held. No link is followed, and nothing but a regular file replaced.
   static Result<OutputFile> create_in(const Folder& folder, const std::string& name);

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/beside.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/leftovers.h"
@@ -110,12 +111,12 @@ Result<OutputFile> OutputFile::create(const std::string& path, Existing existing
   return file;
 }
 
-Result<OutputFile> OutputFile::create_beside(const std::string& path, const FileFacts& other,
+Result<OutputFile> OutputFile::create_beside(const std::string& path, const Original& other,
                                              Existing existing) {
-  TW_ASSIGN_OR_RETURN(Place place, place_beside(path));
+  TW_ASSIGN_OR_RETURN(Place place, place_to_keep(path, other));
   if (place.at.valid() && place.facts.kind != FileFacts::Kind::Regular)
     return not_written(path, "what is there is no regular file");
-  return create_at(std::move(place), path, existing, Meanwhile::Nameless, &other);
+  return create_at(std::move(place), path, existing, Meanwhile::Nameless, &other.facts);
 }
 
 Result<OutputFile> OutputFile::create_in(const Folder& folder, const std::string& name) {

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/beside.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -105,6 +106,7 @@ Status read_for_change(const std::string& path, const NotedTrace& noted, std::ve
 Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, NotedTrace& noted) {
   const std::string path = notes_path(options.input.path);
   const InputFile& trace = *noted.trace.file;
+  TW_RETURN_IF_ERROR(place_to_keep(path, {trace.path(), trace.facts()}));
   TW_ASSIGN_OR_RETURN(const NotesTurn turn, NotesTurn::take(path));
   if (options.clear) {
     TW_RETURN_IF_ERROR(noted.own().empty() ? delete_notes(path) : write_notes(path, trace, {}));

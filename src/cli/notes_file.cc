@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/beside.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/hex.h"
@@ -124,7 +125,9 @@ Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
 Status write_notes(const std::string& path, const InputFile& file_of_trace,
                    const std::vector<Note>& notes) {
   const Bytes trace = file_of_trace.bytes();
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create_beside(path, file_of_trace.facts()));
+  TW_ASSIGN_OR_RETURN(OutputFile file,
+                      OutputFile::create_beside(path,
+                                                {file_of_trace.path(), file_of_trace.facts()}));
   const Identity of = identity_of(trace, trace.size());
   TW_RETURN_IF_ERROR(file.write(
       fmt::format("{{\"notes_of\":{{\"bytes\":{},\"head\":\"{}\",\"tail\":\"{}\"}}}}\n", of.bytes,

@@ -32,7 +32,7 @@ Result<timeline::Timeline> open_timeline(const StepTrace& trace, const OpenWatch
   std::vector<uint8_t> notes;
   if (trace.stored == nullptr && sidecar) {
     wanted.sidecar = sidecar->path;
-    wanted.trace_changed_ns = sidecar->trace.changed_ns;
+    wanted.trace_changed_ns = sidecar->trace.facts.changed_ns;
     wanted.trace_file = sidecar->trace;
     wanted.damaged = [path = sidecar->path] {
       fmt::print(stderr, "tracewell: {} is damaged; making it anew\n", printable(path));

@@ -126,8 +126,8 @@ std::optional<Sidecar> sidecar_of(const InputFile& trace) {
   // /dev/stdin leads to a file, and nothing is beside that name.
   const auto place = write_place(trace.path());
   if (place.ok() && !place->folder.valid()) return std::nullopt;
-  Sidecar out{trace.path() + ".tidx", trace.facts()};
-  const auto there = open_beside(out.path, out.trace);
+  Sidecar out{trace.path() + ".tidx", {trace.path(), trace.facts()}};
+  const auto there = open_beside(out.path, out.trace.facts);
   if (there.ok() || there.error().code != Errc::InvalidArgument) return out;
   // One's own that others may write to, as a umask of 002 made it, is replaced.
   const auto beside = place_beside(out.path);
@@ -207,8 +207,8 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
   if (options.path != "-" && !folder) trace.sidecar = sidecar_of(*trace.file);
   const auto& sidecar = trace.sidecar;
   if (sidecar && !watch.anew)
-    kept = timeline::read_notes(sidecar->path, trace.file->bytes(), sidecar->trace.changed_ns,
-                                sidecar->trace);
+    kept = timeline::read_notes(sidecar->path, trace.file->bytes(), sidecar->trace.facts.changed_ns,
+                                sidecar->trace.facts);
   if (kept && !kept->notes.empty()) open_options.notes = {kept->notes, kept->trace_bytes};
   open_options.notes_refused = [sidecar] {
     fmt::print(stderr, "tracewell: {}: not what was noted of this trace; it is read anew\n",

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/beside.h"
 #include "base/file.h"
 #include "cli/lost_events.h"
 #include "filter/expression.h"
@@ -82,7 +83,7 @@ CLI::Option* add_number_option(CLI::App& app, const std::string& name,
 /// The index of a trace of steps is in a file beside it, FILE.tidx.
 struct Sidecar {
   std::string path;
-  FileFacts trace;  // the trace's own file
+  Original trace;  // the trace's own file
 };
 /// None of what is not a file, and none where one is that is not believed (base/open.h); that is
 /// told on standard error.

@@ -20,7 +20,7 @@ std::optional<timeline::Timeline> index_for(const OpenTrace& trace,
   const std::vector<uint8_t> notes = noted->notes();
   timeline::TimelineOptions wanted;
   wanted.sidecar = trace.sidecar->path;
-  wanted.trace_changed_ns = trace.sidecar->trace.changed_ns;
+  wanted.trace_changed_ns = trace.sidecar->trace.facts.changed_ns;
   wanted.trace_file = trace.sidecar->trace;
   wanted.build.notes = notes;
   return timeline::Timeline::find(*trace.source->steps(), trace.file->bytes(), wanted);

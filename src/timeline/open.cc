@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/beside.h"
 #include "base/file.h"
 #include "timeline/timeline.h"
 
@@ -68,7 +69,7 @@ Result<Index> in_memory(const StepIndex& steps, const Catalog& catalog, const Tr
 }
 
 Result<Index> beside(const std::string& path, const StepIndex& steps, const Catalog& catalog,
-                     const TraceIdentity& trace, const FileFacts& file_of_trace, const Index* old,
+                     const TraceIdentity& trace, const Original& file_of_trace, const Index* old,
                      const BuildOptions& options) {
   auto created = OutputFile::create_beside(path, file_of_trace);
   if (!created) return Error{Errc::Io, created.error().message, {}};
@@ -78,7 +79,7 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
   small.small = true;
   TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, old, small, sink));
   TW_RETURN_IF_ERROR(file.commit());
-  auto index = read_sidecar(path, file_of_trace);
+  auto index = read_sidecar(path, file_of_trace.facts);
   if (!index || index->trace != trace)
     return Error{Errc::Io, path + " was changed by somebody else", {}};
   return *std::move(index);
@@ -86,7 +87,7 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
 
 /// Beside the trace; in memory, if that cannot be.
 Result<Index> make_anew(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
-                        const std::string& path, const FileFacts& file_of_trace,
+                        const std::string& path, const Original& file_of_trace,
                         const BuildOptions& options) {
   if (!path.empty()) {
     auto made = beside(path, steps, catalog, trace, file_of_trace, nullptr, options);
@@ -98,7 +99,7 @@ Result<Index> make_anew(const StepIndex& steps, const Catalog& catalog, const Tr
 /// With nothing left out: in a file beside the sidecar that never gets a name, so that its size
 /// matters to nobody for long; in memory, if that cannot be.
 Result<Index> make_whole(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
-                         const std::string& sidecar, const FileFacts& file_of_trace,
+                         const std::string& sidecar, const Original& file_of_trace,
                          const BuildOptions& options) {
   static std::atomic<uint64_t> number = 0;
   const std::string path = sidecar + "." + std::to_string(getpid()) + "." +
@@ -163,7 +164,7 @@ std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int
 
 std::optional<Timeline> Timeline::find(const StepIndex& steps, Bytes trace,
                                        const TimelineOptions& options) {
-  std::optional<Index> index = read_sidecar(options.sidecar, options.trace_file);
+  std::optional<Index> index = read_sidecar(options.sidecar, options.trace_file.facts);
   if (!index || index->trace != TraceIdentity::of(trace, options.trace_changed_ns) ||
       index->steps() != steps.count() || !has_few_segments(*index, steps) ||
       !std::ranges::equal(options.build.notes, index->notes))
@@ -192,7 +193,7 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
     TW_ASSIGN_OR_RETURN(Index index, in_memory(steps, catalog, identity, options.build));
     return made(Timeline(std::move(index)));
   }
-  std::optional<Index> old = read_sidecar(options.sidecar, options.trace_file);
+  std::optional<Index> old = read_sidecar(options.sidecar, options.trace_file.facts);
   if (old && !has_few_segments(*old, steps)) old.reset();
   Makers make = makers(steps, identity, options);
   const bool same = old && old->trace == identity && old->steps() == steps.count();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/beside.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "model/catalog.h"
@@ -51,8 +52,9 @@ struct TimelineOptions {
   /// Of the trace's own file. "" = the index is kept in memory.
   std::string sidecar;
   /// The trace's file: the sidecar has its owner and may be read by whom that may be read by. One
-  /// that somebody else may have written is not believed (base/open.h, open_beside()).
-  FileFacts trace_file;
+  /// that somebody else may have written is not believed (base/open.h, open_beside()), and none is
+  /// written where somebody else could read it alone (base/beside.h).
+  Original trace_file;
   int64_t trace_changed_ns = 0;  // time of its last change
   /// Told when the sidecar turns out to be damaged, and before it is made anew.
   std::function<void()> damaged;

@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/beside.h"
 #include "base/folder.h"
 #include "base/paths.h"
 
@@ -214,14 +215,13 @@ TEST_F(Opening, WhatIsWrittenGoesToTheEndOfOwnLinks) {
 
 TEST_F(Opening, WhatIsKeptBesideHasTheRightsOfTheOther) {
   fs::permissions(at("elsewhere/target"), fs::perms(0620));
-  const auto other = facts_at(at("elsewhere/target"));
-  ASSERT_TRUE(other);
-  auto file = OutputFile::create_beside(at("elsewhere/beside"), *other);
+  const Original other{at("elsewhere/target"), *facts_at(at("elsewhere/target"))};
+  auto file = OutputFile::create_beside(at("elsewhere/beside"), other);
   ASSERT_TRUE(file.ok());
   ASSERT_TRUE(file->commit().ok());
   EXPECT_EQ(facts_at(at("elsewhere/beside"))->mode, 0600u);
   link("target", "elsewhere/link");
-  EXPECT_EQ(OutputFile::create_beside(at("elsewhere/link"), *other).error().code,
+  EXPECT_EQ(OutputFile::create_beside(at("elsewhere/link"), other).error().code,
             Errc::InvalidArgument);
   EXPECT_EQ(text_of(open_named(at("elsewhere/target"))), "text");
 }
@@ -229,10 +229,39 @@ TEST_F(Opening, WhatIsKeptBesideHasTheRightsOfTheOther) {
 TEST_F(Opening, WhatRootKeepsBesideBelongsToTheOwner) {
   if (!is_root()) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown(at("elsewhere/target").c_str(), kOther, kOther), 0);
-  auto file = OutputFile::create_beside(at("elsewhere/beside"), *facts_at(at("elsewhere/target")));
+  const Original other{at("elsewhere/target"), *facts_at(at("elsewhere/target"))};
+  auto file = OutputFile::create_beside(at("elsewhere/beside"), other);
   ASSERT_TRUE(file.ok());
   ASSERT_TRUE(file->commit().ok());
   EXPECT_EQ(facts_at(at("elsewhere/beside"))->owner, kOther);
+}
+
+TEST_F(Opening, NothingIsKeptWhereItIsNotBesideTheFile) {
+  const Original other{at("there/target"), *facts_at(at("elsewhere/target"))};
+  const auto keep = [&] { return OutputFile::create_beside(at("there/beside"), other); };
+  fs::create_directory(at("there"));
+  EXPECT_EQ(keep().error().code, Errc::InvalidArgument) << "nothing has the name";
+  std::ofstream(at("there/target")) << "text";
+  EXPECT_EQ(keep().error().code, Errc::InvalidArgument) << "another file has it";
+  fs::remove(at("there/target"));
+  link("../elsewhere/target", "there/target");
+  EXPECT_TRUE(keep().ok());
+  fs::remove_all(at("there"));
+  link("elsewhere", "there");
+  EXPECT_TRUE(keep().ok());
+  EXPECT_FALSE(facts_at(at("elsewhere/beside")));
+}
+
+TEST_F(Opening, NothingIsKeptBesideLinksOfOthers) {
+  if (!is_root()) GTEST_SKIP() << "only root can make another user's link";
+  const Original other{at("target"), *facts_at(at("elsewhere/target"))};
+  link_of_other("elsewhere/target", "target");
+  const auto file = OutputFile::create_beside(at("beside"), other);
+  ASSERT_FALSE(file.ok());
+  EXPECT_NE(file.error().message.find("symbolic link of user"), std::string::npos);
+  // Nor behind a link of one's own that leads to theirs.
+  link("target", "first");
+  EXPECT_FALSE(OutputFile::create_beside(at("beside"), {at("first"), other.facts}).ok());
 }
 
 TEST_F(Opening, AFolderWritesOnlyPlainFilesOfItsOwn) {

@@ -16,6 +16,7 @@
 #include "machine/x86.h"
 #include "model/batch.h"
 #include "timeline/search.h"
+#include "timeline/stand_in.h"
 #include "timeline/step_store.h"
 #include "timeline/timeline.h"
 
@@ -180,6 +181,7 @@ TEST(Borders, OfSegmentsThatAreKept) {
   for (size_t i = 0; i < file.size(); ++i) file[i] = static_cast<uint8_t>(i * i >> 3);
   TimelineOptions options;
   options.sidecar = (folder / "run.tidx").string();
+  options.trace_file = stand_in(folder / "run");
   options.build.segment_steps = kSegmentSteps;
   for (const uint64_t border : Opened(TwoThreads(10, false), options).borders()) {
     if (border == 0) continue;

@@ -24,6 +24,7 @@
 #include "timeline/index_file.h"
 #include "timeline/openings.h"
 #include "timeline/random_steps.h"
+#include "timeline/stand_in.h"
 #include "timeline/step_store.h"
 #include "timeline/timeline.h"
 #include "timeline/transfers.h"
@@ -66,11 +67,13 @@ class SharedIndex {
     const std::vector<uint8_t> file(5000, 1);
     TimelineOptions options;
     options.sidecar = path;
+    options.trace_file = stand_in(path + ".run");
     options.build.segment_steps = 300;
     EXPECT_TRUE(Timeline::open(**StepStore::read(source), trace.catalog, file, options).ok());
     const auto made = InputFile::open(path);
     const std::vector<uint8_t> out((*made)->bytes().begin(), (*made)->bytes().end());
     std::filesystem::remove(path);
+    std::filesystem::remove(path + ".run");
     return out;
   }
 

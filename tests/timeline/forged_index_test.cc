@@ -24,6 +24,7 @@
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
 #include "timeline/search.h"
+#include "timeline/stand_in.h"
 #include "timeline/step_store.h"
 #include "timeline/timeline.h"
 
@@ -95,6 +96,7 @@ class ForgedIndex : public testing::Test {
     std::filesystem::create_directories(folder_);
     options_.sidecar = (folder_ / "run.tidx").string();
     options_.build.segment_steps = 500;
+    options_.trace_file = stand_in(folder_ / "run");
     options_.build.workers = 1;
     std::mt19937 random(1);
     for (int i = 0; i < 40000; ++i) file_.push_back(static_cast<uint8_t>(random()));

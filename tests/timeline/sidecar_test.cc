@@ -19,6 +19,7 @@
 #include "timeline/call_tree.h"
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
+#include "timeline/stand_in.h"
 #include "timeline/step_store.h"
 #include "timeline/timeline.h"
 
@@ -31,6 +32,7 @@ class Sidecar : public testing::Test {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     options_.sidecar = (folder_ / "run.tidx").string();
+    options_.trace_file = stand_in(folder_ / "run");
     options_.build.segment_steps = 500;
     options_.build.workers = 2;
     // Bytes that stand for the trace's file.
@@ -47,6 +49,11 @@ class Sidecar : public testing::Test {
     reads_ = 0;
     options_.build.progress = [this](uint64_t done) { reads_ = done; };
     return Timeline::open(*store(steps), trace_.catalog, Bytes(file_).first(file_bytes), options_);
+  }
+  /// Beside what stands for the trace.
+  int64_t files_beside() const {
+    const auto files = std::filesystem::directory_iterator(folder_);
+    return std::distance(begin(files), end(files)) - 1;
   }
   std::vector<uint8_t> sidecar() {
     auto file = InputFile::open(options_.sidecar);
@@ -89,15 +96,14 @@ TEST_F(Sidecar, IsKnownAgain) {
   expect_same(*open(4000, 20000), 4000);
   EXPECT_EQ(reads_, 0u);
   // No temporary file is left.
-  const auto files = std::filesystem::directory_iterator(folder_);
-  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+  EXPECT_EQ(files_beside(), 1);
 }
 
 TEST_F(Sidecar, IsLeftUndoneWhenNobodyWantsIt) {
   std::atomic<bool> stop = true;
   options_.build.stop = &stop;
   EXPECT_FALSE(open(4000, 20000));
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_EQ(files_beside(), 0);
   stop = false;
   expect_same(*open(4000, 20000), 4000);
 }
@@ -201,7 +207,7 @@ TEST_F(Sidecar, IsNotThereWhenTheTraceCannotBeRead) {
   const auto opened = Timeline::open(shrunk, trace_.catalog, file_, options_);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, Errc::Corrupt);
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_EQ(files_beside(), 0);
 }
 
 // Each flipped byte is noticed by who comes across it, or told nobody anything.
@@ -336,8 +342,7 @@ TEST_F(Sidecar, IsAQuarterOfTheTraceAtMost) {
     EXPECT_EQ(opened->address_hits().size(), whole.address_hits().size());
     EXPECT_EQ(opened->accesses({0x7000, 0x7100}, CellAccess::kBoth, 0, steps),
               whole.accesses({0x7000, 0x7100}, CellAccess::kBoth, 0, steps));
-    const auto files = std::filesystem::directory_iterator(folder_);
-    EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "nothing else stays behind";
+    EXPECT_EQ(files_beside(), 1) << "nothing else stays behind";
   };
   small(3000, 66000);
   const auto first = sidecar();
