@@ -153,6 +153,9 @@ class OutputFile {
                                           Existing existing = Existing::Replace);
   /// A file in a folder that is held. No link is followed, and nothing but a regular file replaced.
   static Result<OutputFile> create_in(const Folder& folder, const std::string& name);
+  /// In place of the regular file that was read at `place`, or of none. commit() fails with
+  /// InvalidArgument when the name has another one by then.
+  static Result<OutputFile> create_instead(Place place, const std::string& path);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
@@ -180,10 +183,12 @@ class OutputFile {
                                       Meanwhile meanwhile, const FileFacts* beside);
   int name_it();
   std::string shown_name() const;
+  Status check_instead_of() const;
   UniqueFd fd_, folder_;
   std::string path_;       // as it was named, for messages
   std::string name_;       // in the folder
   Existing existing_ = Existing::Replace;
+  std::optional<FileFacts> instead_of_;  // what is to have the name still
   bool regular_ = false;   // not standard output, nor a special file (device, fifo)
   std::string temporary_;  // its name meanwhile, if it has one
   std::vector<uint8_t> buffer_;

@@ -135,6 +135,19 @@ Result<OutputFile> OutputFile::create_in(const Folder& folder, const std::string
   return create_at(std::move(place), path, Existing::Replace, Meanwhile::Nameless, nullptr);
 }
 
+Result<OutputFile> OutputFile::create_instead(Place place, const std::string& path) {
+  const bool there = place.at.valid();
+  if (there && (place.facts.kind != FileFacts::Kind::Regular || !place.folder.valid()))
+    return not_written(path, "what is there is no regular file");
+  const FileFacts facts = place.facts;
+  TW_ASSIGN_OR_RETURN(OutputFile file,
+                      create_at(std::move(place), path,
+                                there ? Existing::Replace : Existing::Keep, Meanwhile::Nameless,
+                                nullptr));
+  if (there) file.instead_of_ = facts;
+  return file;
+}
+
 Result<OutputFile> OutputFile::create_at(Place place, const std::string& path, Existing existing,
                                          Meanwhile meanwhile, const FileFacts* beside) {
   OutputFile file;
@@ -169,6 +182,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       path_(std::move(other.path_)),
       name_(std::move(other.name_)),
       existing_(other.existing_),
+      instead_of_(other.instead_of_),
       regular_(other.regular_),
       temporary_(std::exchange(other.temporary_, {})),
       buffer_(std::move(other.buffer_)),
@@ -250,10 +264,19 @@ int OutputFile::name_it() {
   }
 }
 
+Status OutputFile::check_instead_of() const {
+  if (!instead_of_) return {};
+  const UniqueFd at(::openat(folder_.get(), name_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  const auto facts = facts_of(at.get(), path_);
+  if (facts.ok() && facts->is_same(*instead_of_)) return {};
+  return not_written(path_, "it is another file by now than the one that was read");
+}
+
 Status OutputFile::commit() {
   TW_RETURN_IF_ERROR(flush());
   if (!regular_) return {};
   if (fsync(fd_.get()) != 0) return errno_error("cannot sync " + shown_name());
+  TW_RETURN_IF_ERROR(check_instead_of());
   const bool keep = existing_ == Existing::Keep;
   const int folder = folder_.get();
   int failed = temporary_.empty() ? name_it() : 0;

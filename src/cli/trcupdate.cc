@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
-#include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
@@ -29,14 +28,10 @@ struct UpdateOptions {
   std::string templates, extract, list;
 };
 
-Result<std::string> read_templates(const std::string& path, bool must_be_there) {
-  if (!must_be_there && !is_there(path)) return std::string();
-  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
-  const std::string_view text = as_text(file->bytes());
-  if (text.starts_with("\x1f\x9d"))
-    return {Errc::Unsupported,
-            fmt::format("{} is compressed (uncompress it first)", printable(path))};
-  return std::string(text);
+Status check_templates(std::string_view text, const std::string& path) {
+  if (!text.starts_with("\x1f\x9d")) return {};
+  return {Errc::Unsupported,
+          fmt::format("{} is compressed (uncompress it first)", printable(path))};
 }
 
 /// For a terminal, whose controls a label may hold; a list that goes elsewhere stays as it stands.
@@ -52,7 +47,9 @@ std::string shown(std::string_view list) {
 }
 
 Result<int> extract(const std::string& path, const std::string& list) {
-  TW_ASSIGN_OR_RETURN(const std::string text, read_templates(path, true));
+  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+  const std::string_view text = as_text(file->bytes());
+  TW_RETURN_IF_ERROR(check_templates(text, path));
   std::vector<uint16_t> hooks;
   for (const std::string_view word : list_words(list)) {
     const auto hook = report::parse_hook(word);
@@ -80,7 +77,7 @@ Result<int> update(const UpdateOptions& options, const std::string& path) {
   std::vector<std::string> notes;
   // What takes the changes back is there before they are.
   const auto change = [&](const std::string& text) -> Result<std::string> {
-    TW_RETURN_IF_ERROR(read_templates(path, false));
+    TW_RETURN_IF_ERROR(check_templates(text, path));
     TW_ASSIGN_OR_RETURN(report::TemplateUpdate done,
                         report::update_templates(text, as_text(list->bytes()), list_path,
                                                  options.ignore_versions));

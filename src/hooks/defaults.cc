@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/file_lock.h"
 #include "base/folder.h"
+#include "base/open.h"
 #include "base/paths.h"
 #include "base/text.h"
 
@@ -71,6 +72,16 @@ Result<std::string> read_text(const std::string& path) {
   return std::string(as_text(file->bytes()));
 }
 
+/// Its facts are then what they are when it has been read.
+Result<std::string> read_held(Place& held, const std::string& path) {
+  if (!held.at.valid()) return std::string();
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, open_held(held.at.get(), HeldUse::Read, path));
+  TW_ASSIGN_OR_RETURN(const auto file, InputFile::of(std::move(fd), path));
+  std::string text(as_text(file->bytes()));
+  TW_ASSIGN_OR_RETURN(held.facts, facts_of(held.at.get(), path));
+  return text;
+}
+
 Result<Defaults> read_file(const std::string& path) {
   TW_ASSIGN_OR_RETURN(const std::string text, read_text(path));
   return parse(text, path);
@@ -117,10 +128,12 @@ Status change_file(const std::string& path,
   TW_ASSIGN_OR_RETURN(const UniqueFd lock,
                       place.folder.open_own(place.name + ".lock", Folder::Make::IfMissing));
   TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
-  TW_ASSIGN_OR_RETURN(const std::string before, read_text(path));
+  // The name is followed once: what is written has been read there, whatever it leads to meanwhile.
+  TW_ASSIGN_OR_RETURN(Place held, write_place(path));
+  TW_ASSIGN_OR_RETURN(const std::string before, read_held(held, path));
   TW_ASSIGN_OR_RETURN(const std::string after, change(before));
   if (after == before) return {};
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create_instead(std::move(held), path));
   TW_RETURN_IF_ERROR(file.write(after));
   return file.commit();
 }

@@ -1,0 +1,90 @@
+// change_file(): what is written back is what was read, where it was read, whatever becomes of the
+// name meanwhile. Links of another user are made by root.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/open.h"
+#include "hooks/defaults.h"
+
+namespace tracewell::hooks::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t kSomebody = 65534;
+
+class ChangeFile : public testing::Test {
+ protected:
+  ChangeFile() {
+    std::string name = testing::TempDir() + "change.XXXXXX";
+    folder_ = mkdtemp(name.data());
+    fs::create_directory(at("private"));
+    write("private/file", "secret\n");
+    fs::permissions(at("private/file"), fs::perms(0600));
+  }
+  ~ChangeFile() override { fs::remove_all(folder_); }
+
+  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(at(name)) << text;
+  }
+  std::string text_of(const std::string& name) const {
+    std::ifstream file(at(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  /// `meanwhile` happens between reading and writing.
+  template <class Meanwhile>
+  Status change(const std::string& name, const Meanwhile& meanwhile) const {
+    return change_file(at(name), [&](const std::string& text) -> Result<std::string> {
+      meanwhile();
+      return text + "more\n";
+    });
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ChangeFile, ChangesWhatALinkLedTo) {
+  fs::create_symlink("private/file", at("name"));
+  const Status done = change("name", [&] {
+    fs::remove(at("name"));
+    write("name", "other\n");
+  });
+  EXPECT_TRUE(done.ok());
+  EXPECT_EQ(text_of("name"), "other\n") << "it holds what was to be read elsewhere alone";
+  EXPECT_EQ(text_of("private/file"), "secret\nmore\n");
+  EXPECT_EQ(facts_at(at("private/file"))->mode, 0600u);
+}
+
+TEST_F(ChangeFile, ReplacesNothingThatItHasNotRead) {
+  Status done = change("private/file", [&] {
+    fs::rename(at("private/file"), at("private/moved"));
+    write("private/file", "other\n");
+  });
+  EXPECT_EQ(done.error().code, Errc::InvalidArgument);
+  EXPECT_EQ(text_of("private/file"), "other\n");
+  done = change("private/new", [&] { write("private/new", "other\n"); });
+  EXPECT_EQ(done.error().code, Errc::InvalidArgument);
+  EXPECT_EQ(text_of("private/new"), "other\n");
+  EXPECT_TRUE(change("private/new", [] {}).ok());
+  EXPECT_EQ(text_of("private/new"), "other\nmore\n");
+}
+
+TEST_F(ChangeFile, ReadsThroughNoLinkOfOthers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make another user's link";
+  fs::create_symlink("private/file", at("name"));
+  ASSERT_EQ(::lchown(at("name").c_str(), kSomebody, kSomebody), 0);
+  bool read = false;
+  EXPECT_EQ(change("name", [&] { read = true; }).error().code, Errc::InvalidArgument);
+  EXPECT_FALSE(read);
+}
+
+}  // namespace
+}  // namespace tracewell::hooks::test
