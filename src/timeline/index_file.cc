@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kMagic = "TWTIDX9\n";
 constexpr uint32_t kSeed = 0x74696478;
+constexpr size_t kIdentityBytes = 4 * 8;
 constexpr size_t kPlaceBytesMin = 3 + kParts + 4;
 
 uint64_t hash_of_head(Bytes trace) {
@@ -95,15 +96,24 @@ bool TraceIdentity::begins(Bytes trace) const {
          hash_of_tail(trace.first(size_bytes)) == tail_hash;
 }
 
-std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner) {
+std::optional<TraceIdentity> read_index_identity(Bytes bytes) {
   if (bytes.size() < kIndexHeaderBytes || !as_text(bytes).starts_with(kMagic)) return std::nullopt;
   Cursor head(bytes.subspan(kMagic.size()));
+  TraceIdentity out;
+  out.size_bytes = head.uint(8);
+  out.changed_ns = static_cast<int64_t>(head.uint(8));
+  out.head_hash = head.uint(8);
+  out.tail_hash = head.uint(8);
+  return out;
+}
+
+std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner) {
+  const auto trace = read_index_identity(bytes);
+  if (!trace) return std::nullopt;
   Index index;
   index.bytes = bytes;
-  index.trace.size_bytes = head.uint(8);
-  index.trace.changed_ns = static_cast<int64_t>(head.uint(8));
-  index.trace.head_hash = head.uint(8);
-  index.trace.tail_hash = head.uint(8);
+  index.trace = *trace;
+  Cursor head(bytes.subspan(kMagic.size() + kIdentityBytes));
   const uint64_t offset = head.uint(8), size = head.uint(8);
   Claims claims;
   Bytes directory;

@@ -56,6 +56,9 @@ struct Index {
   uint64_t steps() const { return segments.empty() ? 0 : segments.back().end(); }
 };
 
+/// The trace that an index says it is of; nullopt = no index of ours. Nothing else is looked at.
+std::optional<TraceIdentity> read_index_identity(Bytes bytes);
+
 /// nullopt = no index of ours, or damaged where it was looked at. What the parts of a segment hold
 /// is looked at by who asks for it.
 std::optional<Index> read_index(Bytes bytes, std::shared_ptr<const void> owner);

@@ -50,12 +50,37 @@ bool has_few_segments(const Index& index, const StepIndex& steps) {
   return index.segments.size() <= kMost + steps.sessions().size() + index.steps() / kShortest;
 }
 
-std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trace) {
+/// More than a build makes beside a trace of so many bytes, by far: segments take a quarter of it,
+/// where it has some size, and what stands beside them (seams, notes) no more than the trace.
+uint64_t sidecar_bytes_max(uint64_t trace_bytes) {
+  constexpr uint64_t kAlways = uint64_t{16} << 20;
+  return kAlways + 4 * std::min(trace_bytes, UINT64_MAX / 8);
+}
+
+/// If `is_wanted(TraceIdentity)` of the trace that it says it is of. A file of holes costs whoever
+/// forges an index nothing, and may say that all of it is to be hashed: so both this and that it is
+/// not too large are known before.
+template <class IsWanted>
+std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trace_file,
+                                  const IsWanted& is_wanted) {
   if (path.empty()) return std::nullopt;
-  auto file = InputFile::open_beside(path, trace);
+  auto file = InputFile::open_beside(path, trace_file);
   if (!file) return std::nullopt;
   const Bytes bytes = (*file)->bytes();
-  return read_index(bytes, *std::move(file));
+  const auto of = read_index_identity(bytes);
+  if (!of || !is_wanted(*of) || bytes.size() > sidecar_bytes_max(of->size_bytes))
+    return std::nullopt;
+  auto index = read_index(bytes, *std::move(file));
+  if (index && index->trace != *of) return std::nullopt;  // it was written to meanwhile
+  return index;
+}
+
+/// Of this trace, or of what it was when it was shorter.
+std::optional<Index> read_sidecar_of(const std::string& path, const FileFacts& trace_file,
+                                     Bytes trace, const TraceIdentity& identity) {
+  return read_sidecar(path, trace_file, [&](const TraceIdentity& of) {
+    return of == identity || of.begins(trace);
+  });
 }
 
 Result<Index> in_memory(const StepIndex& steps, const Catalog& catalog, const TraceIdentity& trace,
@@ -79,8 +104,9 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
   small.small = true;
   TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, old, small, sink));
   TW_RETURN_IF_ERROR(file.commit());
-  auto index = read_sidecar(path, file_of_trace.facts);
-  if (!index || index->trace != trace)
+  auto index = read_sidecar(path, file_of_trace.facts,
+                            [&](const TraceIdentity& of) { return of == trace; });
+  if (!index)
     return Error{Errc::Io, path + " was changed by somebody else", {}};
   return *std::move(index);
 }
@@ -155,18 +181,19 @@ Makers makers(const StepIndex& steps, const TraceIdentity& trace,
 
 std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns,
                                     const FileFacts& trace_file) {
-  const std::optional<Index> index = read_sidecar(sidecar, trace_file);
+  const std::optional<Index> index =
+      read_sidecar_of(sidecar, trace_file, trace, TraceIdentity::of(trace, changed_ns));
   if (!index) return std::nullopt;
-  if (index->trace != TraceIdentity::of(trace, changed_ns) && !index->trace.begins(trace))
-    return std::nullopt;
   return KeptNotes{index->owner, index->notes, index->trace.size_bytes};
 }
 
 std::optional<Timeline> Timeline::find(const StepIndex& steps, Bytes trace,
                                        const TimelineOptions& options) {
-  std::optional<Index> index = read_sidecar(options.sidecar, options.trace_file.facts);
-  if (!index || index->trace != TraceIdentity::of(trace, options.trace_changed_ns) ||
-      index->steps() != steps.count() || !has_few_segments(*index, steps) ||
+  const TraceIdentity identity = TraceIdentity::of(trace, options.trace_changed_ns);
+  std::optional<Index> index =
+      read_sidecar(options.sidecar, options.trace_file.facts,
+                   [&](const TraceIdentity& of) { return of == identity; });
+  if (!index || index->steps() != steps.count() || !has_few_segments(*index, steps) ||
       !std::ranges::equal(options.build.notes, index->notes))
     return std::nullopt;
   for (const Segment& one : index->segments)
@@ -193,7 +220,8 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
     TW_ASSIGN_OR_RETURN(Index index, in_memory(steps, catalog, identity, options.build));
     return made(Timeline(std::move(index)));
   }
-  std::optional<Index> old = read_sidecar(options.sidecar, options.trace_file.facts);
+  std::optional<Index> old =
+      read_sidecar_of(options.sidecar, options.trace_file.facts, trace, identity);
   if (old && !has_few_segments(*old, steps)) old.reset();
   Makers make = makers(steps, identity, options);
   const bool same = old && old->trace == identity && old->steps() == steps.count();

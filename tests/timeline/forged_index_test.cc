@@ -90,13 +90,14 @@ struct ForgedSegment {
 class ForgedIndex : public testing::Test {
  protected:
   static constexpr uint64_t kSteps = 4000;
+  static constexpr uint64_t kHolePage = 4096;
 
   ForgedIndex() {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     options_.sidecar = (folder_ / "run.tidx").string();
-    options_.build.segment_steps = 500;
     options_.trace_file = stand_in(folder_ / "run");
+    options_.build.segment_steps = 500;
     options_.build.workers = 1;
     std::mt19937 random(1);
     for (int i = 0; i < 40000; ++i) file_.push_back(static_cast<uint8_t>(random()));
@@ -146,6 +147,17 @@ class ForgedIndex : public testing::Test {
     ForgedSegment last;
     last.count = 1;
     return forge(std::vector{std::move(one), std::move(last)});
+  }
+  /// A header, and a directory without segments that says how long the notes are.
+  Stuff of_notes(uint64_t bytes) const {
+    Stuff directory;
+    for (const uint64_t value : {uint64_t{0}, uint64_t{kHolePage}, bytes, uint64_t{0}}) {
+      uint8_t varint[kVarintMax];
+      directory.insert(directory.end(), varint, varint + put_varint(varint, value));
+    }
+    Stuff out = make_header(identity(), kIndexHeaderBytes, directory);
+    out.insert(out.end(), directory.begin(), directory.end());
+    return out;
   }
   Result<Timeline> open(const Stuff& sidecar) {
     std::ofstream(options_.sidecar, std::ios::binary)
@@ -435,6 +447,21 @@ TEST(ForgedCalls, RecordsInTheSameBytes) {
               for (size_t i = 0; i < kChunks; ++i) EXPECT_FALSE(read.read(i, record));
             }),
             5);
+}
+
+/// Holes are free, and would all be hashed: a terabyte takes many minutes.
+TEST_F(ForgedIndex, HolesAreNotHashed) {
+  constexpr uint64_t kNotes = uint64_t{1} << 40;
+  for (const uint64_t shorter_by : {0, 1}) {
+    shorter_by_ = shorter_by;
+    std::ofstream(options_.sidecar, std::ios::binary)
+        .write(reinterpret_cast<const char*>(of_notes(kNotes).data()),
+               static_cast<std::streamsize>(of_notes(kNotes).size()));
+    std::filesystem::resize_file(options_.sidecar, kHolePage + kNotes);
+    EXPECT_FALSE(read_notes(options_.sidecar, file_, 0));
+    expect_right(Timeline::open(*store_, trace_.catalog, file_, options_));
+    EXPECT_LE(std::filesystem::file_size(options_.sidecar), file_.size() * 40);
+  }
 }
 
 }  // namespace
