@@ -22,6 +22,15 @@ namespace {
 using formats::json::Json;
 
 constexpr size_t kHashedBytes = 64 * 1024;
+constexpr size_t kNoteLineBytesMax = 1 << 20;  // a note in it, each byte escaped (\u0001)
+constexpr uint64_t kNotesBytesMax = 64 << 20;  // all of them: a file may be holes
+
+Error too_many(const std::string& path) {
+  return {Errc::Limit,
+          fmt::format("{} has more than the {} MiB that notes may have", printable(path),
+                      kNotesBytesMax >> 20),
+          {}};
+}
 
 /// What the trace is known by: how long it was, and how it began and ended.
 struct Identity {
@@ -73,6 +82,10 @@ class NotesReader {
     const std::string_view text = take_until(rest_, '\n');
     next_at_ += before - rest_.size();
     if (text.empty()) return std::nullopt;
+    if (text.size() > kNoteLineBytesMax) {
+      bad("it is too long");
+      return std::nullopt;
+    }
     auto parsed = formats::json::parse(text);
     if (parsed && parsed->is_object()) return parsed;
     bad("this is no JSON object");
@@ -119,6 +132,7 @@ Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
   const auto file = InputFile::open_beside(path, trace.facts());
   if (!file.ok() && file.error().code == Errc::NotFound) return NotesFile{};
   if (!file.ok()) return file.error();
+  if ((*file)->bytes().size() > kNotesBytesMax) return too_many(path);
   return NotesReader(as_text((*file)->bytes()), problems).read(trace.bytes());
 }
 
@@ -137,6 +151,7 @@ Status write_notes(const std::string& path, const InputFile& file_of_trace,
     line = fmt::format("{{\"step\":{},\"text\":", note.step);
     formats::append_json_text(line, note.text);
     TW_RETURN_IF_ERROR(file.write(line + "}\n"));
+    if (file.size() > kNotesBytesMax) return too_many(path);
   }
   return file.commit();
 }

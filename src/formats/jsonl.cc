@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::string_view kExtensions[] = {"jsonl", "ndjson"};
 constexpr size_t kLossesHeld = 64;
+constexpr size_t kLineBytesMax = 64 << 20;
+constexpr size_t kCatalogBytesMax = 256 << 20;
 constexpr size_t kBatchEvents = 1024;
 constexpr size_t kBatchBytes = 1 << 20;  // of text; an event is a few times as large
 constexpr uint64_t kBatchValueBytes = 4 << 20;  // of registers: any number of times as large
@@ -39,7 +41,9 @@ class JsonlReader final : public Source {
   static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file, const OpenOptions&,
                                               ProblemLog& problems) {
     std::unique_ptr<JsonlReader> reader(new JsonlReader(std::move(file), problems));
-    const std::string_view first = reader->lines_.take();
+    const std::string_view first = reader->lines_.take(kCatalogBytesMax);
+    if (reader->lines_.is_long())
+      return Error{Errc::Limit, "the catalog, which is the first line, has more than 256 MiB", {}};
     TW_ASSIGN_OR_RETURN(reader->catalog_, catalog_from_json(first, problems));
     if (reader->catalog_.source_path.empty())
       reader->catalog_.source_path = reader->lines_.file().path();
@@ -58,9 +62,10 @@ class JsonlReader final : public Source {
            (batch.empty() || (lines_.offset() - begin < kBatchBytes &&
                               events_->value_bytes() - values < kBatchValueBytes))) {
       const size_t at = lines_.offset();
-      const std::string_view line = lines_.take();
-      if (line.empty()) continue;
-      const Status read = events_->read(line, next_seq_, batch);
+      const std::string_view line = lines_.take(kLineBytesMax);
+      if (line.empty() && !lines_.is_long()) continue;
+      const Status read = lines_.is_long() ? Status(Errc::Limit, "it has more than 64 MiB")
+                                           : events_->read(line, next_seq_, batch);
       if (read.ok()) {
         next_seq_ = batch.events().back().seq + 1;
         note_loss(at, batch.events().back());
