@@ -53,6 +53,7 @@ Result<FollowedLog> follow_log(const std::string& path) {
     session.runs = [] { return false; };
   }
   session.ticks = [] { return hooks::now().ticks; };
+  session.stop = [] { return interrupted() != 0; };
   TW_ASSIGN_OR_RETURN(auto follow, formats::HooklogFollow::open(folder, std::move(session),
                                                                 *out.log.trace.problems));
   out.follow = follow.get();

@@ -120,6 +120,8 @@ void ReportRun::tell_damage(report::Report& report, const ReportLog& log) {
 
 Status ReportRun::part(std::span<ReportLog> logs,
                        std::span<formats::HooklogFollow* const> follows) {
+  // Not before: to open a file may take long, and nothing of a line is out that a signal could cut.
+  const InterruptGuard guard;
   report::Report report(
       templates_, options_, [this](std::string_view text) { return output_.write(text); },
       [this](const report::ReportRow& row) { return rows_.put(row); });
@@ -142,6 +144,7 @@ Status ReportRun::part(std::span<ReportLog> logs,
     tell_damage(report, log);
   }
   TW_RETURN_IF_ERROR(report.finish());
+  TW_RETURN_IF_ERROR(output_.flush());  // a signal to come finds no line that it could cut
   for (size_t i = 0; i < logs.size(); ++i) {
     tell_problems(logs[i].trace, logs[i].path);
     if (chooses()) tell_lost_events(lost_[i], logs[i].path);
@@ -213,7 +216,6 @@ Result<int> ReportRun::all() {
 Result<int> run_report(const ReportTask& task, const report::Templates& templates,
                        const report::ReportOptions& options) {
   TW_ASSIGN_OR_RETURN(OutputFile output, OutputFile::create(task.output));
-  const InterruptGuard guard;
   return ReportRun(task, templates, options, std::move(output)).all();
 }
 

@@ -28,17 +28,18 @@ Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& fo
   return out;
 }
 
-void HooklogFollow::meet_threads(const HooklogStream& stream) {
+/// `unclear`: keys of those whose ids were used again. From here on only their events say whose
+/// they are.
+void HooklogFollow::meet_threads(const HooklogStream& stream, std::set<std::string>& unclear) {
   for (const HooklogPacket& packet : stream.packets) {
     const auto& [tid, pid] = std::pair(packet.head.tid, packet.head.pid);
     if (tid == 0) continue;
     const auto [at, is_new] = threads_.try_emplace(tid, pid);
-    const std::string key = fmt::format("hooklog.thread.{}", tid);
+    const auto key = [&] { return fmt::format("hooklog.thread.{}", tid); };
     if (is_new)
-      catalog_.extras.emplace_back(key, fmt::format("{}", pid));
+      catalog_.extras.emplace_back(key(), fmt::format("{}", pid));
     else if (std::exchange(at->second, at->second == pid ? pid : 0) != at->second)
-      // Its id was used again: from here on only its events say whose they are.
-      std::erase_if(catalog_.extras, [&](const auto& one) { return one.first == key; });
+      unclear.insert(key());
   }
 }
 
@@ -49,7 +50,8 @@ void HooklogFollow::tell_once(const std::string& name, const Error& error) {
   problems_.add({std::nullopt, Problem::Severity::Damage, "stream-file", error.text()});
 }
 
-void HooklogFollow::begin_round() {
+bool HooklogFollow::begin_round() {
+  const auto stopped = [this] { return session_.stop && session_.stop(); };
   round_ = std::make_unique<Round>();
   Round& round = *round_;
   round.log.session = uuid_;
@@ -59,6 +61,7 @@ void HooklogFollow::begin_round() {
   // A packet moves from its ring to the log: whoever looks in that order, too, does not miss it.
   if (const auto rings = hooklog_rings(folder_))
     for (const std::string& name : hooklog_files(*rings)) {
+      if (stopped()) return false;
       auto file = rings->read(name, kHooklogRingMax);
       if (file.ok())
         round.log.add_ring_file(*std::move(file), problems_);
@@ -66,6 +69,7 @@ void HooklogFollow::begin_round() {
         tell_once(name, file.error());
     }
   for (const std::string& name : hooklog_files(folder_)) {
+    if (stopped()) return false;
     auto file = folder_.read(name, kHooklogFileMax);
     if (!file.ok()) tell_once(name, file.error());
     uint64_t& read = read_[name];
@@ -77,13 +81,18 @@ void HooklogFollow::begin_round() {
                      fmt::format("{}: {} bytes are no whole packet", name, size - read)});
   }
   round.log.settle(problems_);
+  std::set<std::string> unclear;
   round.cursors.reserve(round.log.streams.size());
   for (const auto& [id, stream] : round.log.streams) {
-    meet_threads(stream);
+    meet_threads(stream, unclear);
     round.streams.push_back(id);
     round.cursors.emplace_back(round.log, stream, problems_, &places_[id]);
     queue(round.cursors.size() - 1);
   }
+  // All at once: there may be as many as threads.
+  if (!unclear.empty())
+    std::erase_if(catalog_.extras, [&](const auto& one) { return unclear.contains(one.first); });
+  return true;
 }
 
 /// Losses are told at once: their times are those of packets, and not exact.
@@ -99,7 +108,11 @@ void HooklogFollow::queue(size_t index) {
 Result<bool> HooklogFollow::next(Batch& batch) {
   batch.clear();
   if (over_) return false;
-  if (!round_) begin_round();
+  if (!round_ && !begin_round()) {
+    round_.reset();
+    over_ = true;
+    return false;
+  }
   Round& round = *round_;
   while (!round.queue.empty() && batch.size() < kHooklogBatchEvents) {
     const auto [ticks, index] = round.queue.top();

@@ -28,6 +28,7 @@ class HooklogFollow final : public Source {
   struct Session {
     std::function<bool()> runs;       // once false, nothing more is written
     std::function<uint64_t()> ticks;  // now, as hooks see it
+    std::function<bool()> stop;       // may be empty; true: nothing more is read
   };
   /// `folder` is the log's. Both outlive the result.
   static Result<std::unique_ptr<HooklogFollow>> open(const std::string& folder, Session session,
@@ -37,7 +38,7 @@ class HooklogFollow final : public Source {
   const Catalog& catalog() const override { return catalog_; }
   /// false: the round is over; the next call begins another one.
   Result<bool> next(Batch& batch) override;
-  /// The session has ended, and all was read.
+  /// The session has ended, and all was read; or it was stopped.
   bool over() const { return over_; }
 
  private:
@@ -52,10 +53,10 @@ class HooklogFollow final : public Source {
   };
   HooklogFollow(Folder folder, Session session, ProblemLog& problems)
       : folder_(std::move(folder)), session_(std::move(session)), problems_(problems) {}
-  void begin_round();
+  bool begin_round();  // false: it was stopped
   void end_round();
   void tell_once(const std::string& name, const Error& error);
-  void meet_threads(const HooklogStream& stream);
+  void meet_threads(const HooklogStream& stream, std::set<std::string>& unclear);
   void queue(size_t cursor);
 
   Folder folder_;

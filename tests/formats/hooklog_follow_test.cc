@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +16,7 @@
 
 #include "formats/format.h"
 #include "formats/hooklog_follow.h"
+#include "tracewell/hook_layout.h"
 
 namespace tracewell::formats {
 namespace {
@@ -44,7 +46,7 @@ std::vector<std::string> take_round(Source& source) {
 struct HooklogFollowTest : testing::Test {
   fs::path folder = fs::temp_directory_path() / fmt::format("follow-{}", ::getpid());
   ProblemLog problems;
-  bool runs = true;
+  bool runs = true, stopped = false;
   uint64_t now = UINT64_MAX - 1;
 
   HooklogFollowTest() {
@@ -57,7 +59,8 @@ struct HooklogFollowTest : testing::Test {
 
   std::unique_ptr<HooklogFollow> open() {
     auto out = HooklogFollow::open(
-        folder.string(), {[this] { return runs; }, [this] { return now; }}, problems);
+        folder.string(),
+        {[this] { return runs; }, [this] { return now; }, [this] { return stopped; }}, problems);
     EXPECT_TRUE(out.ok());
     return *std::move(out);
   }
@@ -143,6 +146,44 @@ TEST_F(HooklogFollowTest, ThreadIdsThatAreUsedAgain) {
     EXPECT_TRUE(std::ranges::none_of(catalog->extras, [](const auto& one) {
       return one.first.starts_with("hooklog.thread.");
     }));
+}
+
+TEST_F(HooklogFollowTest, WhoIsStoppedOpensNoFiles) {
+  append("1-1.0", input(kCases / "one-ring" / "input.hooks"));
+  const auto follow = open();
+  stopped = true;
+  Batch batch;
+  const auto more = follow->next(batch);
+  EXPECT_TRUE(more.ok() && !*more);
+  EXPECT_TRUE(follow->over());
+}
+
+/// As many ids are used again as there are threads.
+TEST_F(HooklogFollowTest, ManyThreadIdsThatAreUsedAgain) {
+  constexpr uint32_t kThreads = 60000;
+  std::string bytes;
+  for (uint32_t i = 0; i < 2 * kThreads; ++i) {
+    tracewell_packet head = {};
+    head.magic = TRACEWELL_PACKET_MAGIC;
+    head.stream_id = TRACEWELL_PACKET_STREAM;
+    head.stream = 1000 + i;
+    head.packet_bits = head.content_bits = 8 * sizeof head;
+    head.ticks_begin = head.ticks_end = 1;
+    head.pid = 1 + i;
+    head.tid = 100000 + i % kThreads;
+    head.state = TRACEWELL_PACKET_WHOLE;
+    head.identity[1] = 1000 + i;
+    head.record_bytes_max = 4096;
+    bytes.append(reinterpret_cast<const char*>(&head), sizeof head);
+  }
+  append("1-1.0", bytes);
+  const auto follow = open();
+  const std::clock_t begin = std::clock();
+  take_round(*follow);
+  EXPECT_LT(std::clock() - begin, 5 * CLOCKS_PER_SEC);
+  EXPECT_TRUE(problems.kept().empty());
+  for (const auto& [key, value] : follow->catalog().extras)
+    EXPECT_FALSE(key.starts_with("hooklog.thread.")) << key;
 }
 
 TEST_F(HooklogFollowTest, LossesAreToldOnceAndAsTheyComeToLight) {
