@@ -1,6 +1,7 @@
 #include "cli/text_sink.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <iterator>
@@ -244,9 +245,10 @@ std::unique_ptr<Sink> text_sink(bool color, AddressNames names) {
 std::string time_text(int64_t time_ns) {
   constexpr int64_t kSecond = 1'000'000'000;
   constexpr int64_t kYear2000 = 946'684'800;
-  const int64_t seconds = time_ns / kSecond - (time_ns % kSecond < 0 ? 1 : 0);
-  const int64_t fraction = time_ns - seconds * kSecond;
-  if (seconds < kYear2000) return fmt::format("{}.{:09} s", seconds, fraction);
+  const int64_t seconds = time_ns / kSecond, fraction = time_ns % kSecond;
+  if (seconds < kYear2000)
+    return fmt::format("{}{}.{:09} s", time_ns < 0 ? "-" : "", std::abs(seconds),
+                       std::abs(fraction));
   const auto moment = static_cast<std::time_t>(seconds);
   std::tm parts = {};
   gmtime_r(&moment, &parts);

@@ -1,7 +1,6 @@
 #include "timeline/segment_builder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <utility>
 #include <variant>
@@ -79,7 +78,7 @@ SegmentBuilder::PlaceLog& SegmentBuilder::place(uint64_t pc, Bytes opcode) {
   PlaceLog& here = places_[number];
   const size_t size = std::min(opcode.size(), here.opcode.size());
   if (is_new || here.opcode_bytes != size ||
-      std::memcmp(here.opcode.data(), opcode.data(), size) != 0) {
+      !std::ranges::equal(Bytes(here.opcode).first(size), opcode.first(size))) {
     std::copy_n(opcode.data(), size, here.opcode.data());
     here.opcode_bytes = static_cast<uint8_t>(size);
     here.head.flow = decoder_.decode(Bytes(here.opcode).first(size));

@@ -21,6 +21,19 @@ has 'there is no column nothing; there are step, thread, address, module' err
 expect 2 print "$file" --columns step,index
 expect 2 print "$file" --format csv --json
 
+# Times before the epoch, to the lowest one.
+cat >"$work/times.jsonl" <<'END'
+{"catalog":{"endian":"little","machine":"x86-64"}}
+{"kind":"mark","text":"a","time_ns":-9223372036854775808}
+{"kind":"mark","text":"b","time_ns":-500000000}
+{"kind":"mark","text":"c","time_ns":-1}
+{"kind":"mark","text":"d","time_ns":1}
+END
+expect 0 print "$work/times.jsonl"
+for time in -9223372036.854775808 -0.500000000 -0.000000001 ' 0.000000001'; do
+  has "$time s" || cat "$work/out"
+done
+
 expect 0 print "$file" --json
 lines 9
 python3 - "$work/out" <<'PYTHON' || fail 'print --json'
