@@ -25,6 +25,7 @@
 #include "filter/step_frames.h"
 #include "filter/step_notes.h"
 #include "filter/step_numbers.h"
+#include "formats/module_map.h"
 #include "formats/trace64_stored.h"
 
 namespace tracewell::cli {
@@ -72,7 +73,10 @@ class WantedEvents final : public Source {
   using Why = std::function<std::string(const WantedEvents&)>;
   using Check = std::function<Status(const Event&)>;
   WantedEvents(std::unique_ptr<Source> source, Check check, Why why)
-      : source_(std::move(source)), check_(std::move(check)), why_(std::move(why)) {}
+      : source_(std::move(source)),
+        check_(std::move(check)),
+        why_(std::move(why)),
+        modules_(source_->catalog()) {}
   const Catalog& catalog() const override { return source_->catalog(); }
   Result<bool> next(Batch& batch) override {
     auto more = source_->next(batch);
@@ -81,7 +85,8 @@ class WantedEvents final : public Source {
       const auto* mark = std::get_if<Mark>(&event.body);
       if (mark == nullptr || !mark->session) ++events_;
       if (std::holds_alternative<Frame>(event.body)) ++frames_;
-      if (const auto* step = std::get_if<Step>(&event.body); step && !in_module_) look_at(step->pc);
+      if (const auto* step = std::get_if<Step>(&event.body); step && !in_module_)
+        in_module_ = modules_.find(step->pc).has_value();
     }
     if (!more.ok() || *more) return more;
     if (std::string why = why_(*this); !why.empty()) return {Errc::NotFound, std::move(why)};
@@ -92,14 +97,10 @@ class WantedEvents final : public Source {
   bool any_in_module() const { return in_module_; }
 
  private:
-  void look_at(uint64_t pc) {
-    for (const Module& one : catalog().modules)
-      in_module_ |= pc >= one.start && pc - one.start < one.size_bytes;
-  }
-
   std::unique_ptr<Source> source_;
   Check check_;
   Why why_;
+  formats::ModuleMap modules_;
   uint64_t events_ = 0, frames_ = 0;
   bool in_module_ = false;
 };

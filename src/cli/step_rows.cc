@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/step_text.h"
 #include "formats/jsonl.h"
+#include "formats/module_map.h"
 #include "machine/control_flow.h"
 
 namespace tracewell::cli {
@@ -61,6 +62,7 @@ class StepRows final : public Sink {
 
   Status begin(const Catalog& catalog) override {
     catalog_ = catalog;
+    modules_ = formats::ModuleMap(catalog);
     decoder_.emplace(catalog.machine);
     TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create("-"));
     file_.emplace(std::move(file));
@@ -172,10 +174,10 @@ class StepRows final : public Sink {
   /// Of an image, else what the trace says.
   std::string module_of(uint64_t pc) const {
     if (std::string name = text_of(names_.module, pc); !name.empty()) return name;
-    for (const tracewell::Module& one : catalog_.modules)
-      if (pc >= one.start && pc - one.start < one.size_bytes)
-        return one.path.substr(one.path.find_last_of("/\\") + 1);  // npos + 1 = 0
-    return "";
+    const auto place = modules_.find(pc);
+    if (!place) return "";
+    const std::string& path = catalog_.modules[place->module].path;
+    return path.substr(path.find_last_of("/\\") + 1);  // npos + 1 = 0
   }
 
   std::string changes(std::span<const Step::RegisterChange> all) const {
@@ -286,6 +288,7 @@ class StepRows final : public Sink {
   StepRowsOptions options_;
   AddressNames names_;
   Catalog catalog_;
+  formats::ModuleMap modules_;
   std::optional<machine::FlowDecoder> decoder_;
   std::optional<OutputFile> file_;
   bool has_notes_ = false;
