@@ -1,5 +1,6 @@
 #include "hooks/collector.h"
 
+#include <chrono>
 #include <cstring>
 #include <ctime>
 
@@ -14,8 +15,8 @@ namespace {
 constexpr uint64_t kRoundsPerCensus = 256;
 // A thread that was scheduled away in the middle of a record comes back; one that has stopped in a
 // signal handler may not.
-constexpr int kFinishTries = 100;
-constexpr long kFinishWaitNs = 1'000'000;
+constexpr std::chrono::milliseconds kFinishWait{100};
+constexpr long kFinishPauseNs = 1'000'000;
 
 void wait_a_little(long ns) {
   timespec time{0, ns};
@@ -184,17 +185,20 @@ Result<uint64_t> Collector::collect() {
   return taken;
 }
 
-/// Those who are in the middle of a record.
-void Collector::wait_for_writers(RingFile& ring) {
+/// Those who are in the middle of a record. All together have one time: a ring may say so for ever.
+void Collector::wait_for_writers() {
+  const auto until = std::chrono::steady_clock::now() + kFinishWait;
+  const auto time_left = [&] { return std::chrono::steady_clock::now() < until; };
   std::vector<uint8_t> scratch;
-  for (int i = 0; i < kFinishTries && ring.process_lives(); ++i) {
-    bool busy = false;
+  const auto is_busy = [&](RingFile& ring) {
     for (const RingFile::Waiting& packet : ring.waiting())
-      if (packet.state != TRACEWELL_PACKET_WHOLE)
-        busy |= ring.copy(packet, true, scratch).unfinished != 0;
-    if (!busy) return;
-    wait_a_little(kFinishWaitNs);
-  }
+      if (packet.state != TRACEWELL_PACKET_WHOLE &&
+          ring.copy(packet, true, scratch).unfinished != 0)
+        return true;
+    return false;
+  };
+  for (const auto& [name, ring] : rings_)
+    while (time_left() && ring->process_lives() && is_busy(*ring)) wait_a_little(kFinishPauseNs);
 }
 
 Status Collector::remove(const std::string& name) {
@@ -220,10 +224,8 @@ Status Collector::remove_folder() {
 Status Collector::finish() {
   folder_changed_ns_ = -1;
   TW_RETURN_IF_ERROR(find_rings());
-  for (auto& [name, ring] : rings_) {
-    wait_for_writers(*ring);
-    TW_RETURN_IF_ERROR(collect(*ring, true));
-  }
+  wait_for_writers();
+  for (auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(collect(*ring, true));
   TW_RETURN_IF_ERROR(give_up_cut());
   TW_RETURN_IF_ERROR(log_.sync());
   for (const auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(remove(name));
@@ -235,8 +237,8 @@ Result<uint64_t> Collector::discard() {
   folder_changed_ns_ = -1;
   TW_RETURN_IF_ERROR(find_rings());
   uint64_t records = 0;
+  wait_for_writers();
   for (auto& [name, ring] : rings_) {
-    wait_for_writers(*ring);
     for (const RingFile::Waiting& packet : ring->waiting()) {
       if (ring->copy(packet, false, packet_).changed) continue;
       tracewell_packet head;

@@ -55,7 +55,7 @@ class Collector {
   Status give_up_cut();
   Status give_up_unfinished();
   Status give_up_dead();
-  void wait_for_writers(RingFile& ring);
+  void wait_for_writers();
   Status remove(const std::string& name);
   Status remove_folder();
 

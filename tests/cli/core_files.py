@@ -6,6 +6,8 @@
   core_files.py OUT rings COUNT [whole]         so many rings of 256 MiB, of one session: holes but
                                                 for their heads and, if `whole`, for those of
                                                 packets that say they are full of records
+  core_files.py OUT busy COUNT PID              so many small rings of a program that lives, each in
+                                                the middle of a record
 """
 import struct
 import sys
@@ -16,7 +18,8 @@ PT_LOAD, PT_NOTE = 1, 4
 # include/tracewell/hook_layout.h
 PAGE, SLOTS, PACKET_BYTES = 4096, 64, 4 << 20
 RING_BYTES = PAGE + SLOTS * PACKET_BYTES
-RING_MAGIC, RING_VERSION, PACKET_MAGIC, STREAM, WHOLE = 0x676E697268577754, 3, 0xC1FC1FC1, 1, 3
+RING_MAGIC, RING_VERSION, PACKET_MAGIC = 0x676E697268577754, 3, 0xC1FC1FC1
+STREAM, OPEN, WHOLE = 1, 1, 3
 UUID, PID, IDENTITY = b"U" * 16, 99999, 1
 
 
@@ -64,11 +67,30 @@ def write_rings(file, count, whole):
     file.truncate(at + RING_BYTES)
 
 
+def write_busy(file, count, pid):
+    size = 2 * PAGE
+    file.write(header(1) + segment(PT_LOAD, PAGE, (PAGE + size) * count))
+    for number in range(count):
+        file.seek(PAGE + (PAGE + size) * number)
+        head = struct.pack("<Q11I", RING_MAGIC, RING_VERSION, size, 1, 0, pid, number, 1, 0, 0, 0,
+                           0).ljust(64 + 8 * SLOTS, b"\0")
+        head += struct.pack("<QqqQ16sQQQII", 1, 1, 1, 10**9, UUID, 0, IDENTITY, 0, 4096, 0)
+        packet = struct.pack("<I16sI8Q4I3Q6I", PACKET_MAGIC, UUID, STREAM, IDENTITY + number,
+                             8 * size, 0, 1, 0, 0, 0, 0, pid, pid, 1, OPEN, 0, IDENTITY, 0,
+                             number, 0, 4096, 0, 0, 0)
+        # An id of 0: the rest of the record is not written yet.
+        file.write(head.ljust(PAGE, b"\0") + packet + struct.pack("<4I", 0x1000, 0, 0, 0))
+    file.truncate(PAGE + (PAGE + size) * count)
+
+
 def main():
     out, what, *words = sys.argv[1:]
     with open(out, "wb") as file:
         if what == "rings":
             write_rings(file, int(words[0]), "whole" in words)
+            return
+        if what == "busy":
+            write_busy(file, int(words[0]), int(words[1]))
             return
         if what == "segments":
             count, size = map(int, words)

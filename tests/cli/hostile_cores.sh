@@ -45,4 +45,12 @@ has ' of 1 ring'
 # The log is nonetheless what the packets said.
 bytes=$(find "$work/log" -name '99999-*' -printf '%s\n' | awk '{sum += $1} END {print sum}')
 [ "$bytes" = $((64 * 4194304)) ] || fail "the log: $(ls -l "$work/log")"
+
+# Many rings of a program that seems to be in the middle of a record for ever: they are waited for
+# together, and nobody waits for root's control file meanwhile.
+rm -rf "$work/log"
+python3 "$TRACEWELL_SOURCE/tests/cli/core_files.py" "$work/core" busy 400 $$ || fail 'no core file'
+timeout 20 "$tracewell" trcdead -o "$work/log" "$work/core" >"$work/out" 2>"$work/err" ||
+  fail "trcdead of busy rings: $?: $(head -2 "$work/err")"
+has ' of 400 rings'
 finish
