@@ -15,12 +15,12 @@ namespace tracewell {
 /// Read by the signal handler, so plain atomics. `begin` is set last and cleared first, `end` is 0
 /// meanwhile: the handler never sees the end of another mapping with this one's begin.
 struct Mapping::Slot {
-  std::atomic<bool> used{false};
   std::atomic<uintptr_t> begin{0};
   std::atomic<uintptr_t> end{0};
   std::atomic<int> protection{PROT_READ};
   std::atomic<uint64_t> first_lost{UINT64_MAX};
   std::atomic<uint64_t> pages_lost{0};
+  Slot* next_free = nullptr;  // of FreeSlots alone
 };
 
 namespace {
@@ -122,20 +122,33 @@ void watch_sigbus() {
   });
 }
 
-Mapping::Slot& free_slot() {
-  static std::mutex adding;
-  for (Block* block = &g_first_block;;) {
-    for (Mapping::Slot& slot : block->slots) {
-      bool none = false;
-      if (slot.used.compare_exchange_strong(none, true)) return slot;
-    }
-    if (!block->next.load()) {
-      const std::lock_guard lock(adding);
-      if (!block->next.load()) block->next = new Block;
-    }
-    block = block->next.load();
+/// Those that no mapping has: there may be as many mappings as a folder has names, and nobody looks
+/// through them all for each one.
+class FreeSlots {
+ public:
+  Mapping::Slot& take() {
+    const std::lock_guard lock(mutex_);
+    if (first_ == nullptr) add_block();
+    return *std::exchange(first_, first_->next_free);
   }
-}
+  void give_back(Mapping::Slot& slot) {
+    const std::lock_guard lock(mutex_);
+    slot.next_free = std::exchange(first_, &slot);
+  }
+
+ private:
+  void add_block() {
+    Block* const block = last_ == nullptr ? &g_first_block : new Block;
+    for (Mapping::Slot& slot : block->slots) slot.next_free = std::exchange(first_, &slot);
+    if (last_ != nullptr) last_->next = block;
+    last_ = block;
+  }
+
+  std::mutex mutex_;
+  Mapping::Slot* first_ = nullptr;
+  Block* last_ = nullptr;
+};
+constinit FreeSlots g_free_slots;
 
 }  // namespace
 
@@ -147,7 +160,7 @@ Result<Mapping> Mapping::map(int fd, size_t size, Access access, const std::stri
   void* data = mmap(nullptr, size, protection, shared ? MAP_SHARED : MAP_PRIVATE, fd,
                     static_cast<off_t>(offset));
   if (data == MAP_FAILED) return errno_error("cannot map " + what);
-  Slot& slot = free_slot();
+  Slot& slot = g_free_slots.take();
   slot.first_lost = UINT64_MAX;
   slot.pages_lost = 0;
   slot.protection = protection;
@@ -165,7 +178,7 @@ Mapping::~Mapping() {
   slot_->begin = 0;
   slot_->end = 0;
   munmap(data_, size_);
-  slot_->used = false;
+  g_free_slots.give_back(*slot_);
 }
 
 std::optional<LostPages> Mapping::lost() const {

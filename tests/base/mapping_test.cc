@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -239,6 +240,31 @@ TEST(MappingsOfPipes, AreCopies) {
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(as_text((*file)->bytes()), "text");
   EXPECT_FALSE((*file)->lost());
+}
+
+/// Of this thread.
+double processor_seconds() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+/// A folder may have as many files as there can be mappings.
+TEST_F(Mappings, OneMoreCostsTheSameHoweverManyThereAre) {
+  constexpr size_t kMany = 50000, kFew = 1000;  // a process may have 65530 areas of memory
+  std::vector<Mapping> all;
+  const auto map = [&](size_t count) {
+    const double before = processor_seconds();
+    for (size_t i = 0; i < count; ++i) {
+      auto one = Mapping::map(fd_.get(), kPage, Mapping::Access::Read, path_);
+      if (!one.ok()) return 0.0;
+      all.push_back(*std::move(one));
+    }
+    return processor_seconds() - before;
+  };
+  const double first = map(kFew);
+  ASSERT_GT(map(kMany), 0.0);
+  EXPECT_LT(map(kFew), 10 * first);
 }
 
 }  // namespace
