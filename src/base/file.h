@@ -110,6 +110,8 @@ class InputFile {
   uint64_t id() const { return id_; }
   /// Has another process locked it (base/file_lock.h)?
   bool is_locked() const;
+  /// From `offset` on, the first byte of no hole; the size when there is none. Holes read as zeros.
+  uint64_t next_data(uint64_t offset) const;
   /// Does any process write to it (base/file_lock.h, has_writer())?
   std::optional<bool> has_writer() const;
   /// The same file as it is now, once more: it may have grown.

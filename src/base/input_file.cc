@@ -160,6 +160,13 @@ std::optional<bool> InputFile::has_writer() const {
   return fd.ok() ? tracewell::has_writer(fd->get()) : std::nullopt;
 }
 
+uint64_t InputFile::next_data(uint64_t offset) const {
+  if (!fd_.valid() || offset >= size_) return std::min<uint64_t>(offset, size_);
+  const off_t at = ::lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
+  if (at >= 0) return std::min(static_cast<uint64_t>(at), uint64_t{size_});
+  return errno == ENXIO ? size_ : offset;
+}
+
 /// By its name, where its descriptor was not kept. What has the name by now is looked at before it
 /// is opened: to open a FIFO waits, and to open a device does things.
 Result<UniqueFd> InputFile::reopened() const {

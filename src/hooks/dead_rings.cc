@@ -109,6 +109,11 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
       if (const auto head = ring_head(rest)) {
         used = std::min<uint64_t>(bytes_of(*head), rest.size());
         add({*head, file, rest.first(used), ""}, known, out.rings);
+      } else if (load_uint(rest.data(), sizeof head->magic, Endian::Little) == 0) {
+        // A file may be all holes: nobody looks at their pages.
+        const auto at = static_cast<uint64_t>(rest.data() - file->bytes().data());
+        const uint64_t hole = file->next_data(at) - at;
+        used = std::max(used, hole / TRACEWELL_HOOK_PAGE * TRACEWELL_HOOK_PAGE);
       }
       rest = rest.subspan(std::min<uint64_t>(used, rest.size()));
     }

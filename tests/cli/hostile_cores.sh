@@ -53,4 +53,12 @@ python3 "$TRACEWELL_SOURCE/tests/cli/core_files.py" "$work/core" busy 400 $$ || 
 timeout 20 "$tracewell" trcdead -o "$work/log" "$work/core" >"$work/out" 2>"$work/err" ||
   fail "trcdead of busy rings: $?: $(head -2 "$work/err")"
 has ' of 400 rings'
+
+# A core file that is all holes has no rings in them.
+python3 "$TRACEWELL_SOURCE/tests/cli/core_files.py" "$work/core" segments 1 $((64 << 30)) ||
+  fail 'no core file'
+timeout 20 "$tracewell" trcdead -o "$work/log2" "$work/core" >"$work/out" 2>"$work/err"
+got=$?
+[ $got = 1 ] || fail "trcdead of holes: $got, not 1: $(head -2 "$work/err")"
+has 'there are no rings of trace hooks in it' err
 finish
