@@ -108,12 +108,11 @@ class InputFile {
   static std::vector<LostFile> all_lost();
   /// No other file that this process opens has it.
   uint64_t id() const { return id_; }
-  /// Has another process locked it (base/file_lock.h)?
+  /// Has another process locked it, and does any process write to it? (base/file_lock.h)
   bool is_locked() const;
+  std::optional<bool> has_writer() const;
   /// From `offset` on, the first byte of no hole; the size when there is none. Holes read as zeros.
   uint64_t next_data(uint64_t offset) const;
-  /// Does any process write to it (base/file_lock.h, has_writer())?
-  std::optional<bool> has_writer() const;
   /// The same file as it is now, once more: it may have grown.
   Result<std::shared_ptr<InputFile>> again() const;
   /// Tells the kernel that the pages of this range are not needed for now, so that walking a file
