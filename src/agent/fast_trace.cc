@@ -436,8 +436,9 @@ void FastTrace::make_room(int64_t tid, const Visit& visit) {
         reader_->used(ring) <= shape_.ring_bytes / 2)
       continue;
     --left;
+    // What a record costs beside its bytes is counted, too: twice as much at most.
     reader_->take(ring, false, to_hits(visit), [taken = uint64_t{0}](uint64_t bytes) mutable {
-      return (taken += bytes) >= kRoomBytes;
+      return (taken += bytes) >= 3 * kRoomBytes;
     });
     // Where there is none the program has written over the ring, or a record in front is not
     // finished. Others stand still while this thread is led on.

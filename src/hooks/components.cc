@@ -76,7 +76,9 @@ bool lives(uint32_t pid, uint32_t start) {
   // There is no /proc here, or it has ended.
   if (!users) return !is_there("/proc/self") && process_lives(pid, 0);
   const uint64_t now = start == 0 ? 0 : start_of_process(pid);
-  return users->effective == ::geteuid() && (now == 0 || static_cast<uint32_t>(now) == start);
+  // Who began as this user may be another one by now, as a daemon is.
+  if (now != 0) return static_cast<uint32_t>(now) == start;
+  return users->effective == ::geteuid();
 }
 
 std::shared_ptr<uint8_t> map_page(int fd, size_t page) {

@@ -62,7 +62,7 @@ Error log_is_gone(const Control& control, unsigned number, const Result<Folder>&
                                   log, what_now),
             {}};
   // A collector that could look has seen what became of it.
-  const bool seen = control.why(number).ends_with("was removed");
+  const bool seen = control.why(number).find("was removed") != std::string::npos;
   const char* moved =
       seen ? "" : " (Was it moved? `trcdead` with its new path takes what is there.)";
   return {Errc::Io, fmt::format("{} was removed while the trace ran into it; the hooks that were "

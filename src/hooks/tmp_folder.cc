@@ -95,21 +95,24 @@ class Turn {
   }
 
   /// Another's that is held, the first by name. What others have left is removed.
-  std::optional<Folder> other_among(const std::vector<std::string>& names) const {
+  Result<std::optional<Folder>> other_among(const std::vector<std::string>& names) const {
     for (const std::string& name : names) {
       if (!name.starts_with(start_of_turns()) || (own_ && name == name_) || !is_ours(tmp_, name))
         continue;
       auto folder = tmp_.inside(name);
+      // Of what cannot be looked at nobody knows, so that nothing follows from it.
+      if (!folder.ok() && folder.error().code != Errc::NotFound && is_ours(tmp_, name))
+        return folder.error();
       const auto facts = folder.ok() ? folder->facts() : Result<FileFacts>(folder.error());
       if (!facts.ok() || !is_own_user(facts->owner)) continue;
       if (!lock_now(*folder)) {
         folder->call(name);
-        return *std::move(folder);
+        return std::optional(*std::move(folder));
       }
       static_cast<void>(tmp_.remove_folder(name));
       unlock(*folder);
     }
-    return std::nullopt;
+    return std::optional<Folder>();
   }
 
  private:
@@ -127,7 +130,7 @@ class PlaceInTmp {
       TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, tmp_.names());
       if (const auto place = place_among(tmp_, names)) return tmp_.inside(*place);
       if (alone) return make();
-      const auto other = turn_.other_among(names);
+      TW_ASSIGN_OR_RETURN(const std::optional<Folder> other, turn_.other_among(names));
       if (turn_.is_held() && !other) {
         // Who had their turn before may have made it after its name was looked for.
         alone = true;

@@ -80,10 +80,18 @@ class LeftComponents : public testing::Test {
 TEST_F(LeftComponents, AnotherUserHasTheNumber) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   begin(65534);
-  for (const uint32_t began : {0u, start()}) {
+  for (const uint32_t began : {0u, start() - 1}) {
     leave(began);
     expect(false);
   }
+}
+
+// As a daemon does that began as root.
+TEST_F(LeftComponents, TheProcessHasBecomeAnotherUsers) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  begin(65534);
+  leave(start());
+  expect(true);
 }
 
 TEST_F(LeftComponents, AnotherProcessOfTheUsersHasTheNumber) {

@@ -104,7 +104,7 @@ class Attaching {
 
   Tracer& tracer_;
   Patience patience_;
-  bool gave_up_ = false;  // everything that was attached
+  bool gave_up_ = false;  // everything that was attached, by the last seize()
 };
 
 uint64_t Tracer::trace_options(bool launched) const {
@@ -159,6 +159,7 @@ Error Attaching::give_up(Pid pid, std::string_view why) {
 
 /// All threads of a process, whose memory is `shared`, or its own if that is null.
 Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared) {
+  gave_up_ = false;
   int refused = ESRCH;
   std::optional<Error> unreadable;
   for (bool found = true; found;) {  // threads may start others meanwhile

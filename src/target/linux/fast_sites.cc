@@ -426,12 +426,15 @@ void LiveFastSites::release_unwanted() {
 
 void LiveFastSites::abandon(std::span<Process* const> processes) {
   std::vector<Tid> moving;
-  for (const Process* process : processes)
+  std::vector<std::shared_ptr<AddressSpace>> spaces;  // one may run another program meanwhile
+  for (const Process* process : processes) {
+    spaces.push_back(process->space);
     for (Thread* thread : tracer_.threads_of(*process)) {
       if (thread->run != Run::Running && thread->run != Run::Listening) continue;
       tracer_.ask_to_stop(*thread);
       moving.push_back(thread->tid);
     }
+  }
   const int64_t begin = monotonic_ns();
   for (const Tid tid : moving) {
     const int64_t left = begin + (ends_soon() ? Patience::kQuitNs : kAbandonNs) - monotonic_ns();
@@ -441,10 +444,10 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
                        thread->run != Run::Exiting && thread->run != Run::Late;
     if (moves) tracer_.late.give_up(*thread, '?');
   }
-  for (const Process* process : processes) {
-    process->space->fast->stays_inside |= tracer_.late.may_return_into_ours(*process->space);
-    process->space->fast->remove_all();
-    process->space->fast->unwanted = true;
+  for (const auto& space : spaces) {
+    space->fast->stays_inside |= tracer_.late.may_return_into_ours(*space);
+    space->fast->remove_all();
+    space->fast->unwanted = true;
   }
 }
 
