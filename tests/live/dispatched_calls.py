@@ -32,7 +32,7 @@ def main():
                 client.ask("QPassSignals:0c")  # SIGSYS
                 client.trace([bias(program.pid, PROGRAM) + symbols(PROGRAM)["tick"]])
                 client.send("vCont;c")
-                wait_until(lambda: client_hits(client) >= 20, "hits")
+                wait_until(lambda: client.stands_after(20), "hits")
                 maps = pathlib.Path(f"/proc/{program.pid}/maps").read_text()
                 check("memfd:tracewell" not in maps, "code of ours in it may make calls")
                 client.ask("QTStop")
@@ -42,16 +42,6 @@ def main():
             same(program.wait(timeout=60), 0, f"the program's own end: {running.said()}")
         finally:
             program.kill()
-
-
-def client_hits(client):
-    client.socket.sendall(b"\x03")
-    reply = client.receive()
-    check(reply.startswith("T"), f"stopped: {reply}")
-    hits = client.frames_created()
-    if hits < 20:
-        client.send("vCont;c")
-    return hits
 
 
 main()

@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from rsp_client import Client, bias, symbols, wait_until  # noqa: E402
-from serve_common import TRACEWELL, Server, check, same  # noqa: E402
+from serve_common import TRACEWELL, Server, same  # noqa: E402
 from trace_common import INFERIORS  # noqa: E402
 
 PROGRAM = INFERIORS / "dispatched"
@@ -47,16 +47,6 @@ def anonymous_code(pid):
     return [line for line in lines if " r-xp 00000000 00:00 0" in line and "[" not in line]
 
 
-def hits(client):
-    client.socket.sendall(b"\x03")
-    reply = client.receive()
-    check(reply.startswith("T"), f"stopped: {reply}")
-    created = client.frames_created()
-    if created < 20:
-        client.send("vCont;c")
-    return created
-
-
 def traced(program, mapped):
     """Through a server on an older kernel, which maps so many stretches for code of its own."""
     server = Server([*TRACEWELL, "--once", "--fast-tracepoints", "none", "--attach", "localhost:0",
@@ -65,7 +55,7 @@ def traced(program, mapped):
     client.ask("QPassSignals:0c")  # SIGSYS
     client.trace([bias(program.pid, PROGRAM) + symbols(PROGRAM)["tick"]])
     client.send("vCont;c")
-    wait_until(lambda: hits(client) >= 20, "hits")
+    wait_until(lambda: client.stands_after(20), "hits")
     same(len(anonymous_code(program.pid)), mapped, "room for copies of instructions")
     client.ask("QTStop")
     client.ask("D")

@@ -79,6 +79,16 @@ class Client(serve_client.Client):
     def frames_created(self):
         return int(re.search(r"tcreated:(\w+)", self.ask("qTStatus", None))[1], 16)
 
+    def stands_after(self, frames):
+        """Stops the program. It runs on unless so many frames are there."""
+        self.socket.sendall(b"\x03")
+        reply = self.receive()
+        check(reply.startswith("T"), f"stopped: {reply}")
+        if self.frames_created() >= frames:
+            return True
+        self.send("vCont;c")
+        return False
+
 
 @contextlib.contextmanager
 def serving(*words):
