@@ -2,7 +2,6 @@
 // standard; GCC and clang have written the same one for twenty years.
 #include "symbols/unwind_table.h"
 
-#include <map>
 #include <optional>
 #include <string>
 
@@ -13,6 +12,7 @@ namespace {
 
 constexpr uint8_t kOmitted = 0xff;
 constexpr uint8_t kIndirect = 0x80;
+constexpr size_t kAugmentationMax = 16;  // letters; "zPLR" is what is seen
 enum Pointer : uint8_t { Absolute, Uleb, Udata2, Udata4, Udata8, Sleb = 9, Sdata2, Sdata4, Sdata8 };
 enum Base : uint8_t { Zero = 0x00, Place = 0x10, Data = 0x30 };
 constexpr uint8_t kFormMask = 0x0f, kBaseMask = 0x70;
@@ -28,9 +28,13 @@ class Reader {
   }
   Cursor& raw() { return cursor_; }
   uint64_t uleb() { return cursor_.varint(); }
-  std::string text() {
+  /// nullopt when it is longer than `max`.
+  std::optional<std::string> text(size_t max) {
     std::string out;
-    while (const uint8_t byte = cursor_.byte()) out += static_cast<char>(byte);
+    while (const uint8_t byte = cursor_.byte()) {
+      if (out.size() == max) return std::nullopt;
+      out += static_cast<char>(byte);
+    }
     return out;
   }
   /// nullopt for forms that cannot be read without the program's memory, or that nobody knows.
@@ -87,18 +91,19 @@ std::optional<Common> read_common(Reader& reader) {
   Common common;
   const uint8_t version = reader.raw().byte();
   if (version != 1 && version != 3) return std::nullopt;
-  const std::string augmentation = reader.text();
+  const auto augmentation = reader.text(kAugmentationMax);
+  if (!augmentation) return std::nullopt;
   reader.uleb();  // code alignment
   reader.uleb();  // data alignment, signed, just as long
   if (version == 1)
     reader.raw().byte();
   else
     reader.uleb();
-  if (augmentation.empty()) return common;
-  if (augmentation[0] != 'z') return std::nullopt;
+  if (augmentation->empty()) return common;
+  if (augmentation->front() != 'z') return std::nullopt;
   common.augmented = true;
   reader.uleb();
-  for (const char letter : augmentation.substr(1)) {
+  for (const char letter : augmentation->substr(1)) {
     if (letter == 'R') {
       common.code_encoding = reader.raw().byte();
     } else if (letter == 'L') {
@@ -131,31 +136,51 @@ std::optional<UnwindRange> read_range(Reader& reader, const Common& common) {
   return range;
 }
 
+struct Entry {
+  size_t id_at = 0;     // in the section
+  uint64_t length = 0;  // from there
+  uint64_t id = 0;      // 0: what others have in common; else how far in front of it that is
+};
+
+/// nullopt when it is cut, or the end.
+std::optional<Entry> entry_at(Bytes section, size_t at) {
+  if (at >= section.size()) return std::nullopt;
+  Cursor head(section.subspan(at));
+  uint64_t length = head.uint(4);
+  size_t head_bytes = 4;
+  if (length == 0xffffffff) {
+    length = head.uint(8);
+    head_bytes += 8;
+  }
+  if (head.bad() || length < 4 || length > head.left()) return std::nullopt;
+  return Entry{at + head_bytes, length, head.uint(4)};
+}
+
 }  // namespace
 
-std::vector<UnwindRange> read_unwind_table(Bytes section, uint64_t address) {
-  std::vector<UnwindRange> ranges;
-  std::map<size_t, Common> commons;
-  for (size_t at = 0; at < section.size();) {
-    Cursor head(section.subspan(at));
-    uint64_t length = head.uint(4);
-    size_t head_bytes = 4;
-    if (length == 0xffffffff) {
-      length = head.uint(8);
-      head_bytes += 8;
+void each_unwind_range(Bytes section, uint64_t address,
+                       const std::function<bool(const UnwindRange&)>& take) {
+  const auto behind_id = [&](const Entry& entry) {
+    return Reader(section.subspan(entry.id_at + 4, entry.length - 4), address + entry.id_at + 4);
+  };
+  // The last one is kept: most images have one, and those behind it refer to it.
+  size_t common_at = section.size();
+  std::optional<Common> common;
+  for (auto entry = entry_at(section, 0); entry;
+       entry = entry_at(section, entry->id_at + entry->length)) {
+    if (entry->id == 0 || entry->id > entry->id_at) continue;
+    if (const size_t at = entry->id_at - entry->id; at != common_at) {
+      common_at = at;
+      common.reset();
+      if (const auto found = entry_at(section, at); found && found->id == 0) {
+        Reader reader = behind_id(*found);
+        common = read_common(reader);
+      }
     }
-    if (head.bad() || length < 4 || length > head.left()) break;
-    const size_t id_at = at + head_bytes;
-    const uint64_t id = head.uint(4);
-    Reader reader(section.subspan(id_at + 4, length - 4), address + id_at + 4);
-    if (id == 0) {
-      if (const auto common = read_common(reader)) commons[at] = *common;
-    } else if (const auto common = commons.find(id_at - id); common != commons.end()) {
-      if (const auto range = read_range(reader, common->second)) ranges.push_back(*range);
-    }
-    at = id_at + length;
+    if (!common) continue;
+    Reader reader = behind_id(*entry);
+    if (const auto range = read_range(reader, *common); range && !take(*range)) return;
   }
-  return ranges;
 }
 
 uint64_t unwind_table_of(Bytes header, uint64_t address) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/bytes.h"
@@ -17,9 +18,11 @@ struct UnwindRange {
   bool operator==(const UnwindRange&) const = default;
 };
 
-/// `section` is, or begins with, .eh_frame of a little-endian 64-bit image, at `address`. In file
-/// order; entries that make no sense are left out, and all behind one that is cut.
-std::vector<UnwindRange> read_unwind_table(Bytes section, uint64_t address);
+/// Calls `take` with each until it returns false. `section` is, or begins with, .eh_frame of a
+/// little-endian 64-bit image, at `address`. In file order; entries that make no sense are left
+/// out, and all behind one that is cut. Takes no memory, whatever stands there.
+void each_unwind_range(Bytes section, uint64_t address,
+                       const std::function<bool(const UnwindRange&)>& take);
 
 /// Where .eh_frame is by its index (.eh_frame_hdr, which a program header of the type GNU_EH_FRAME
 /// names); 0 when the index does not say.

@@ -74,7 +74,10 @@ inline LoadedImage image_around(uint64_t address) {
     for (const Area& area : image.data) {
       const uint64_t end = area.address + area.bytes.size();
       if (table < area.address || table >= end) continue;
-      image.functions = symbols::read_unwind_table(memory_at(table, end), table);
+      symbols::each_unwind_range(memory_at(table, end), table, [&](const auto& range) {
+        image.functions.push_back(range);
+        return true;
+      });
     }
     symbols::Work work(UINT64_MAX);
     for (const auto& function : image.functions)

@@ -28,6 +28,15 @@ Table table_of(const char* path) {
   return table;
 }
 
+std::vector<UnwindRange> ranges_of(Bytes section, uint64_t address) {
+  std::vector<UnwindRange> ranges;
+  each_unwind_range(section, address, [&](const UnwindRange& range) {
+    ranges.push_back(range);
+    return true;
+  });
+  return ranges;
+}
+
 std::vector<uint64_t> handlers_in(Bytes table, uint64_t address, uint64_t start) {
   Work work(UINT64_MAX);
   return read_handlers(table, address, start, work);
@@ -37,7 +46,7 @@ TEST(UnwindTable, AgreesWithLibdw) {
   for (const char* path : {"/lib/x86_64-linux-gnu/libc.so.6", "/proc/self/exe"}) {
     const Table table = table_of(path);
     ASSERT_NE(table.section, nullptr) << path;
-    const auto ranges = read_unwind_table(table.section->bytes, table.section->address);
+    const auto ranges = ranges_of(table.section->bytes, table.section->address);
     EXPECT_GT(ranges.size(), 500u);
     Dwarf_CFI* cfi = dwarf_getcfi_elf(table.elf->elf());
     ASSERT_NE(cfi, nullptr);
@@ -107,7 +116,7 @@ TEST(UnwindTable, ThisProgramHasHandlers) {
   const auto* handlers = table.elf->find(".gcc_except_table");
   ASSERT_NE(handlers, nullptr);
   size_t count = 0;
-  for (const auto& range : read_unwind_table(table.section->bytes, table.section->address)) {
+  for (const auto& range : ranges_of(table.section->bytes, table.section->address)) {
     if (range.handlers == 0) continue;
     ASSERT_GE(range.handlers, handlers->address);
     ASSERT_LT(range.handlers, handlers->address + handlers->size);
@@ -121,6 +130,42 @@ TEST(UnwindTable, ThisProgramHasHandlers) {
   EXPECT_GT(count, 100u);
 }
 
+/// Entries that others refer to, as many as there is room for, and each of them once: none is kept.
+TEST(UnwindTable, EntriesThatOthersReferToAreNotKept) {
+  std::vector<uint8_t> bytes;
+  const auto put = [&](uint32_t word) {
+    for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<uint8_t>(word >> shift));
+  };
+  constexpr uint32_t kPairs = 200'000;
+  for (uint32_t i = 0; i < kPairs; ++i) {
+    put(12);  // version 1, no augmentation, alignments, the column of the return address
+    put(0);
+    for (const uint8_t byte : {1, 0, 1, 0x78, 16, 0, 0, 0}) bytes.push_back(byte);
+    put(20);
+    put(20);  // back to the one in front
+    for (const uint32_t word : {0x1000 + i, uint32_t{0}, uint32_t{16}, uint32_t{0}}) put(word);
+  }
+  std::vector<UnwindRange> ranges = ranges_of(bytes, 0x10000);
+  ASSERT_EQ(ranges.size(), kPairs);
+  EXPECT_EQ(ranges.back(), (UnwindRange{0x1000 + kPairs - 1, 0x1010 + kPairs - 1, 0}));
+  size_t taken = 0;
+  each_unwind_range(bytes, 0x10000, [&](const UnwindRange&) { return ++taken < 3; });
+  EXPECT_EQ(taken, 3u) << "until it has enough";
+  // One whose letters have no end is nobody's.
+  std::vector<uint8_t> long_letters = {0, 0, 0, 0, 1};
+  long_letters.resize(5 + 1000, 'S');
+  long_letters[5] = 'z';
+  for (const uint8_t byte : {0, 1, 0x78, 16, 0}) long_letters.push_back(byte);
+  bytes.clear();
+  put(static_cast<uint32_t>(long_letters.size()));
+  bytes.insert(bytes.end(), long_letters.begin(), long_letters.end());
+  const auto back = static_cast<uint32_t>(bytes.size()) + 4;
+  put(20);
+  put(back);
+  for (const uint32_t word : {0x1000u, 0u, 16u, 0u}) put(word);
+  EXPECT_TRUE(ranges_of(bytes, 0x10000).empty());
+}
+
 TEST(UnwindTable, DamageIsLeftOut) {
   const Table table = table_of("/proc/self/exe");
   std::mt19937 random(7);
@@ -131,7 +176,7 @@ TEST(UnwindTable, DamageIsLeftOut) {
     damaged.resize(random() % bytes.size());
     for (int k = 0; k < 5 && !damaged.empty(); ++k)
       damaged[random() % damaged.size()] = static_cast<uint8_t>(random());
-    for (const auto& range : read_unwind_table(damaged, 0x1000)) EXPECT_LT(range.start, range.end);
+    for (const auto& range : ranges_of(damaged, 0x1000)) EXPECT_LT(range.start, range.end);
     handlers_in(damaged, 0x1000, 0x2000);
     unwind_table_of(damaged, 0x1000);
   }

@@ -1,6 +1,7 @@
 // What an image's data will be, told before its loader has run.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 
 #include "target/debuggee.h"
 #include "target/linux/address_space.h"
+#include "target/linux/code_facts.h"
 #include "target/linux/image_data.h"
 
 namespace tracewell::target::live {
@@ -26,7 +28,7 @@ struct Look {
       return map.executable && map.path == inferior(name);
     });
     if (!space.ok() || code == maps.end()) return;
-    const ImageData data(**space, maps, *code);
+    const ImageData data(**space, maps, *code, {});
     for (const pads::Range& part : data.parts()) {
       std::vector<uint8_t> bytes(part.end - part.start);
       bytes.resize((*space)->read(part.start, bytes));
@@ -85,6 +87,25 @@ TEST(ImageData, OfNonsenseIsNoHarm) {
     const Look look(one, "restartable_packed");
     EXPECT_EQ(look.raw.size(), look.told.size());
   }
+}
+
+/// What was found out halfway is not kept for an answer.
+TEST(ImageData, SequencesAreNotHalfKnown) {
+  Debuggee one;
+  one.launch({"restartable"});
+  const auto space = AddressSpace::open(one.pid);
+  ASSERT_TRUE(space.ok());
+  const std::vector<Mapping> maps = mappings(one.pid);
+  const uint64_t inside = one.symbol("sequence_begins");
+  const auto found = [&](const std::function<bool()>& stop) {
+    return in_restartable_sequence(**space, maps, inside, stop);
+  };
+  EXPECT_FALSE(found([] { return true; }).ok()) << "the server is to end";
+  for (int calls = 0; calls < 8; ++calls) {
+    const auto held = found([left = calls]() mutable { return left-- <= 0; });
+    EXPECT_TRUE(!held.ok() || *held) << calls;
+  }
+  EXPECT_TRUE(found({}).ok() && *found({}));
 }
 
 }  // namespace

@@ -24,11 +24,13 @@ constexpr uint64_t kCodeMax = uint64_t{512} << 20, kDataMax = uint64_t{256} << 2
 constexpr size_t kFunctionsPerLook = 1 << 12;
 constexpr uint64_t kPiece = 1 << 20;  // at a time: whole pages
 
+const Error kServerEnds{Errc::Target, "the server is to end"};
+
 class ImageFacts {
  public:
   ImageFacts(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code,
              const CodeBounds& bounds)
-      : space_(space), code_(code), bounds_(bounds), data_(space, maps, code) {}
+      : space_(space), code_(code), bounds_(bounds), data_(space, maps, code, bounds.stop) {}
 
   Result<CodeFacts> take() {
     facts_.input.stop = bounds_.stop;
@@ -39,7 +41,7 @@ class ImageFacts {
       facts_.data.push_back(read_data(part));
       facts_.input.data.push_back({part.start, facts_.data.back()});
     }
-    if (stops()) return {Errc::Target, "the server is to end"};
+    if (stops()) return kServerEnds;
     take_sequences();
     if (data_.start() != 0) {
       facts_.made_by_go = made_by_go(space_, data_.start(), data_.bias());
@@ -104,18 +106,22 @@ class ImageFacts {
     symbols::Work work(kDataMax);
     const uint64_t table = symbols::unwind_table_of(
         header.first(std::min<size_t>(header.size(), index.end - index.start)), index.start);
-    for (const symbols::UnwindRange& one : symbols::read_unwind_table(at(table), table)) {
-      if (one.start < code_.start || one.end > code_.end) continue;
-      if (facts_.input.functions.size() % kFunctionsPerLook == 0 && stops())
-        return {Errc::Target, "the server is to end"};
-      facts_.input.functions.push_back({one.start, one.end});
-      if (one.handlers == 0) continue;
-      const auto handlers =
-          symbols::read_handlers(at(one.handlers), one.handlers, one.start, work);
-      if (work.over() || work.done() > kDataMax - left_)
-        return {Errc::Unsupported, "the unwind table of the image names more handlers than it has"};
-      facts_.input.entries.insert(facts_.input.entries.end(), handlers.begin(), handlers.end());
-    }
+    Status status;
+    symbols::each_unwind_range(at(table), table, [&](const symbols::UnwindRange& one) {
+      status = take_function(one, work);
+      return status.ok();
+    });
+    return status;
+  }
+  Status take_function(const symbols::UnwindRange& one, symbols::Work& work) {
+    if (++looks_ % kFunctionsPerLook == 0 && stops()) return kServerEnds;
+    if (one.start < code_.start || one.end > code_.end) return {};
+    facts_.input.functions.push_back({one.start, one.end});
+    if (one.handlers == 0) return {};
+    const auto handlers = symbols::read_handlers(at(one.handlers), one.handlers, one.start, work);
+    if (work.over() || work.done() > kDataMax - left_)
+      return {Errc::Unsupported, "the unwind table of the image names more handlers than it has"};
+    facts_.input.entries.insert(facts_.input.entries.end(), handlers.begin(), handlers.end());
     return {};
   }
 
@@ -124,6 +130,7 @@ class ImageFacts {
   const CodeBounds& bounds_;
   const ImageData data_;
   uint64_t left_ = kDataMax;
+  size_t looks_ = 0;
   CodeFacts facts_;
 };
 
@@ -141,21 +148,23 @@ Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mappi
 
 namespace {
 
-AddressSpace::Sequences sequences_of(const AddressSpace& space, const ImageData& image,
-                                     pads::Range code) {
+Result<AddressSpace::Sequences> sequences_of(const AddressSpace& space, const ImageData& image,
+                                             pads::Range code,
+                                             const std::function<bool()>& stop) {
   pads::RestartableSequences found(
       code, [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); });
   uint64_t left = kDataMax;
   std::vector<uint8_t> bytes;
   for (const pads::Range& part : image.parts()) {
     for (uint64_t at = part.start; at < part.end && left > 0; at += kPiece) {
+      if (stop && stop()) return kServerEnds;
       bytes.resize(std::min({part.end - at, kPiece, left}));
       left -= bytes.size();
       bytes.resize(image.read(at, bytes));
       found.look_at({at, bytes});
     }
   }
-  return {{}, found.ranges(), found.starts()};
+  return AddressSpace::Sequences{{}, found.ranges(), found.starts()};
 }
 
 bool holds(const AddressSpace& space, const AddressSpace::Sequences& known, uint64_t address) {
@@ -171,8 +180,8 @@ bool holds(const AddressSpace& space, const AddressSpace::Sequences& known, uint
 
 }  // namespace
 
-bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
-                             uint64_t address) {
+Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
+                                     uint64_t address, const std::function<bool()>& stop) {
   const auto code = std::ranges::find_if(maps, [&](const Mapping& map) {
     return map.executable && address >= map.start && address < map.end;
   });
@@ -182,7 +191,8 @@ bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& ma
                        [&](const Mapping& map) { return map.path == code->path; });
   AddressSpace::Sequences& known = space.sequences[code->start];
   if (const MappingsPrint print = print_of(image); known.image != print) {
-    known = sequences_of(space, ImageData(space, maps, *code), {code->start, code->end});
+    TW_ASSIGN_OR_RETURN(known, sequences_of(space, ImageData(space, maps, *code, stop),
+                                            {code->start, code->end}, stop));
     known.image = print;
   }
   return holds(space, known, address);

@@ -35,9 +35,9 @@ Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mappi
                               uint64_t address, const CodeBounds& bounds);
 
 /// Does the instruction there belong to a restartable sequence of its image? What was found out of
-/// an image is kept in `space`.
-bool in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
-                             uint64_t address);
+/// an image is kept in `space`. An error when `stop` (may be empty) says that the server is to end.
+Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
+                                     uint64_t address, const std::function<bool()>& stop);
 
 /// With where the stack and the heap may grow.
 std::vector<pads::Range> taken_by(const std::vector<Mapping>& maps);

@@ -46,10 +46,11 @@ struct Image32 {
 
 /// Calls it with the entries of a table, one after the other, as far as they can be read.
 template <class Entry, class Visit>
-void each(const AddressSpace& space, pads::Range table, const Visit& visit) {
+void each(const AddressSpace& space, pads::Range table, const std::function<bool()>& stop,
+          const Visit& visit) {
   std::vector<Entry> entries(kEntriesAtATime);
   uint64_t at = table.start, left = std::min(table.end - table.start, kTableMax) / sizeof(Entry);
-  while (left > 0) {
+  while (left > 0 && !(stop && stop())) {
     const size_t wanted = std::min<uint64_t>(left, kEntriesAtATime);
     auto* const bytes = reinterpret_cast<uint8_t*>(entries.data());
     const size_t got = space.read(at, {bytes, wanted * sizeof(Entry)}) / sizeof(Entry);
@@ -63,7 +64,7 @@ void each(const AddressSpace& space, pads::Range table, const Visit& visit) {
 }  // namespace
 
 ImageData::ImageData(const AddressSpace& space, const std::vector<Mapping>& maps,
-                     const Mapping& code)
+                     const Mapping& code, const Stop& stop)
     : space_(space) {
   if (code.path.empty()) return;
   uint64_t image = 0;
@@ -74,14 +75,14 @@ ImageData::ImageData(const AddressSpace& space, const std::vector<Mapping>& maps
   }
   if (image == 0) return;
   if (space.is_32_bit)
-    take_image<Image32>(image);
+    take_image<Image32>(image, stop);
   else
-    take_image<Image64>(image);
+    take_image<Image64>(image, stop);
   std::ranges::sort(fixes_, {}, &Fix::address);
 }
 
 template <class Image>
-void ImageData::take_image(uint64_t image) {
+void ImageData::take_image(uint64_t image, const Stop& stop) {
   using Header = typename Image::ProgramHeader;
   const auto file = space_.read_value<typename Image::FileHeader>(image);
   if (!file || std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -90,7 +91,7 @@ void ImageData::take_image(uint64_t image) {
     return;
   std::vector<Header> segments;
   const uint64_t at = image + file->e_phoff;
-  each<Header>(space_, {at, at + file->e_phnum * sizeof(Header)},
+  each<Header>(space_, {at, at + file->e_phnum * sizeof(Header)}, stop,
                [&](const Header& one) { segments.push_back(one); });
   const auto find = [&](uint32_t type) {
     return std::ranges::find(segments, type, [](const Header& one) { return one.p_type; });
@@ -106,13 +107,13 @@ void ImageData::take_image(uint64_t image) {
     return pads::Range{start, start + std::min<uint64_t>(one->p_memsz, max)};
   };
   unwind_index_ = range(PT_GNU_EH_FRAME, kTableMax);
-  if (bias_ != 0) take_relocations<Image>(range(PT_DYNAMIC, kDynamicBytesMax));
+  if (bias_ != 0) take_relocations<Image>(range(PT_DYNAMIC, kDynamicBytesMax), stop);
 }
 
 template <class Image>
-void ImageData::take_relocations(pads::Range dynamic) {
+void ImageData::take_relocations(pads::Range dynamic, const Stop& stop) {
   uint64_t table = 0, bytes = 0, packed = 0, packed_bytes = 0;
-  each<typename Image::Dynamic>(space_, dynamic, [&](const auto& one) {
+  each<typename Image::Dynamic>(space_, dynamic, stop, [&](const auto& one) {
     const uint64_t value = one.d_un.d_val;
     // The loader may have made an address of the image's own out of it.
     const uint64_t address = value < bias_ ? bias_ + value : value;
@@ -121,20 +122,20 @@ void ImageData::take_relocations(pads::Range dynamic) {
     if (one.d_tag == DT_RELR) packed = address;
     if (one.d_tag == DT_RELRSZ) packed_bytes = value;
   });
-  each<typename Image::Relocation>(space_, {table, table + bytes}, [&](const auto& one) {
+  each<typename Image::Relocation>(space_, {table, table + bytes}, stop, [&](const auto& one) {
     if (!Image::relative(one)) return;
     const uint64_t addend = Image::addend(one);
     add({bias_ + one.r_offset, addend == 0 ? 0 : bias_ + addend});
   });
-  take_packed<typename Image::Word>({packed, packed + packed_bytes});
+  take_packed<typename Image::Word>({packed, packed + packed_bytes}, stop);
 }
 
 /// An even entry is where a word is, each bit of an odd one says of one of those behind it.
 template <class Word>
-void ImageData::take_packed(pads::Range table) {
+void ImageData::take_packed(pads::Range table, const Stop& stop) {
   constexpr uint64_t kBits = sizeof(Word) * 8 - 1;
   uint64_t next = 0;
-  each<Word>(space_, table, [&](Word entry) {
+  each<Word>(space_, table, stop, [&](Word entry) {
     if ((entry & 1) == 0) {
       add({bias_ + entry, 0});
       next = bias_ + entry + sizeof(Word);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,8 +18,11 @@ class AddressSpace;
 
 class ImageData {
  public:
-  /// Of the image that `code`, one of `maps`, belongs to. Nothing is kept of either.
-  ImageData(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code);
+  /// Of the image that `code`, one of `maps`, belongs to. Nothing is kept of either. Tables of
+  /// relocations are as long as a program says: `stop` (may be empty) is asked now and then whether
+  /// to leave off, and the words that are left out then are told as they stand.
+  ImageData(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code,
+            const std::function<bool()>& stop);
 
   /// Where its first page is; 0 = it is not there, or has no ELF header of this kind of program.
   uint64_t start() const { return start_; }
@@ -33,17 +37,18 @@ class ImageData {
   size_t read(uint64_t address, std::span<uint8_t> into) const;
 
  private:
+  using Stop = std::function<bool()>;
   /// A word that is to hold an address.
   struct Fix {
     uint64_t address = 0;
     uint64_t value = 0;  // 0 = the linker's, and the bias
   };
   template <class Elf>
-  void take_image(uint64_t image);
+  void take_image(uint64_t image, const Stop& stop);
   template <class Elf>
-  void take_relocations(pads::Range dynamic);
+  void take_relocations(pads::Range dynamic, const Stop& stop);
   template <class Elf>
-  void take_packed(pads::Range table);
+  void take_packed(pads::Range table, const Stop& stop);
   void add(Fix fix) {
     if (fixes_.size() < kFixesMax) fixes_.push_back(fix);
   }
