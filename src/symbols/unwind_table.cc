@@ -136,14 +136,14 @@ std::optional<UnwindRange> read_range(Reader& reader, const Common& common) {
   return range;
 }
 
-struct Entry {
+struct FrameEntry {
   size_t id_at = 0;     // in the section
   uint64_t length = 0;  // from there
   uint64_t id = 0;      // 0: what others have in common; else how far in front of it that is
 };
 
 /// nullopt when it is cut, or the end.
-std::optional<Entry> entry_at(Bytes section, size_t at) {
+std::optional<FrameEntry> entry_at(Bytes section, size_t at) {
   if (at >= section.size()) return std::nullopt;
   Cursor head(section.subspan(at));
   uint64_t length = head.uint(4);
@@ -153,14 +153,14 @@ std::optional<Entry> entry_at(Bytes section, size_t at) {
     head_bytes += 8;
   }
   if (head.bad() || length < 4 || length > head.left()) return std::nullopt;
-  return Entry{at + head_bytes, length, head.uint(4)};
+  return FrameEntry{at + head_bytes, length, head.uint(4)};
 }
 
 }  // namespace
 
 void each_unwind_range(Bytes section, uint64_t address,
                        const std::function<bool(const UnwindRange&)>& take) {
-  const auto behind_id = [&](const Entry& entry) {
+  const auto behind_id = [&](const FrameEntry& entry) {
     return Reader(section.subspan(entry.id_at + 4, entry.length - 4), address + entry.id_at + 4);
   };
   // The last one is kept: most images have one, and those behind it refer to it.

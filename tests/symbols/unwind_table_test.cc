@@ -134,7 +134,8 @@ TEST(UnwindTable, ThisProgramHasHandlers) {
 TEST(UnwindTable, EntriesThatOthersReferToAreNotKept) {
   std::vector<uint8_t> bytes;
   const auto put = [&](uint32_t word) {
-    for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<uint8_t>(word >> shift));
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<uint8_t>(word >> shift));
   };
   constexpr uint32_t kPairs = 200'000;
   for (uint32_t i = 0; i < kPairs; ++i) {
