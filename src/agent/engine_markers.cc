@@ -38,13 +38,13 @@ Status Engine::look_at_marker(const TracepointDef& definition, CollectPlan& plan
   return take_marker(find_markers(target_, pid_), target_.layout(pid_), definition, plan);
 }
 
-/// A probe with a semaphore prepares its arguments only while somebody wants them. Children have a
-/// copy of their parent's memory, with what was raised there.
+/// A probe with a semaphore prepares its arguments only while somebody wants them.
 void Engine::want_probe(const CollectPlan& plan, bool want) {
   if (plan.semaphore == 0) return;
-  if (want) return change_semaphore(target_, pid_, plan.semaphore, true);
-  for (const target::ProcessInfo& process : target_.processes())
-    change_semaphore(target_, process.pid, plan.semaphore, false);
+  if (want)
+    target_.trace_sites()->raise_count(pid_, plan.semaphore);
+  else
+    target_.trace_sites()->lower_count(pid_, plan.semaphore);
 }
 
 }  // namespace tracewell::agent

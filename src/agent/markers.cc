@@ -55,13 +55,4 @@ MarkerData::MarkerData(const Marker& marker, const RegisterLayout& layout) {
   }
 }
 
-void change_semaphore(target::Target& target, target::Pid pid, uint64_t address, bool raise) {
-  uint8_t bytes[2];
-  if (target.read_memory(pid, address, bytes) != sizeof bytes) return;
-  const uint64_t count = load_uint(bytes, sizeof bytes, target.endian());
-  if (!raise && count == 0) return;
-  store_uint(bytes, raise ? count + 1 : count - 1, sizeof bytes, target.endian());
-  static_cast<void>(target.write_memory(pid, address, bytes));  // else: the process is gone
-}
-
 }  // namespace tracewell::agent

@@ -40,8 +40,4 @@ class MarkerData {
   std::vector<Argument> arguments_;
 };
 
-/// Raises (by 1) or lowers the count of those who want a probe, in the process's memory. One that
-/// is at 0 is not lowered.
-void change_semaphore(target::Target& target, target::Pid pid, uint64_t address, bool raise);
-
 }  // namespace tracewell::agent

@@ -78,6 +78,13 @@ class TraceSites {
   /// from inside on_hit and on_step, and while threads run.
   virtual Status insert(Pid pid, uint64_t address) = 0;
   virtual Status remove(Pid pid, uint64_t address) = 0;
+  /// Adds 1 to a count of 16 bits in the process's memory: how many want to be told of a probe. Not
+  /// from inside of on_hit and on_step.
+  virtual void raise_count(Pid pid, uint64_t address) = 0;
+  /// Takes 1 away again, where raise_count() has added it to this process's memory: not from another
+  /// program that it runs by now, and from no other process. A fork's copy has been lowered when it
+  /// is told of, and so is what a process has that is let go.
+  virtual void lower_count(Pid pid, uint64_t address) = 0;
   virtual FastSites* fast() { return nullptr; }
 };
 

@@ -160,12 +160,14 @@ TEST_F(EngineMarkers, SemaphoresDuringARun) {
   EXPECT_EQ(semaphore(), 255u);
 }
 
-TEST_F(EngineMarkers, ACountThatSomebodyClearedIsLeftAlone) {
+/// A marker's file says where the semaphore is, so another program has something else there.
+TEST_F(EngineMarkers, SemaphoresOfOtherProcessesAreLeftAlone) {
   ASSERT_TRUE(define("1:11000:E:0:0:S").ok());
   ASSERT_TRUE(engine.start(kPid).ok());
-  world.fill(kBias + 0x8000, "\0\0"sv);
+  world.others = {kPid + 1, kPid + 2};
   ASSERT_TRUE(engine.stop().ok());
-  EXPECT_EQ(semaphore(), 0u);
+  EXPECT_EQ(world.counts.size(), 1u);
+  EXPECT_EQ((world.counts[{kPid, kBias + 0x8000}]), 0);
 }
 
 }  // namespace

@@ -33,8 +33,10 @@ inline RegisterLayout small_layout() {
 class World final : public target::Target, private target::TraceSites {
  public:
   std::vector<target::ProcessInfo> processes() const override {
-    return alive ? std::vector<target::ProcessInfo>{{kPid, false}}
-                 : std::vector<target::ProcessInfo>{};
+    if (!alive) return {};
+    std::vector<target::ProcessInfo> all{{kPid, false}};
+    for (const target::Pid other : others) all.push_back({other, true});
+    return all;
   }
   std::vector<target::ThreadInfo> threads(target::Pid) const override { return {}; }
   const RegisterLayout& layout(target::Pid) const override { return layout_; }
@@ -73,8 +75,10 @@ class World final : public target::Target, private target::TraceSites {
   }
 
   bool alive = true;
+  std::vector<target::Pid> others;  // processes beside the one
   std::map<uint64_t, uint8_t> memory;
   std::set<uint64_t> sites;
+  std::map<std::pair<target::Pid, uint64_t>, int64_t> counts;  // what was raised, and not lowered
   std::optional<uint64_t> refused_site;
   target::ProcessFacts* known = nullptr;
 
@@ -88,6 +92,16 @@ class World final : public target::Target, private target::TraceSites {
   Status remove(target::Pid, uint64_t address) override {
     sites.erase(address);
     return {};
+  }
+  void raise_count(target::Pid pid, uint64_t address) override { change(pid, address, 1); }
+  void lower_count(target::Pid pid, uint64_t address) override { change(pid, address, -1); }
+  void change(target::Pid pid, uint64_t address, int64_t by) {
+    counts[{pid, address}] += by;
+    uint8_t bytes[2] = {};
+    read_memory(pid, address, bytes);
+    const auto count = static_cast<int64_t>(load_uint(bytes, sizeof bytes, Endian::Little));
+    store_uint(bytes, static_cast<uint64_t>(count + by), sizeof bytes, Endian::Little);
+    EXPECT_TRUE(write_memory(pid, address, bytes).ok());
   }
   RegisterLayout layout_ = small_layout();
   std::string description_ = "<target><architecture>i386:x86-64</architecture></target>";

@@ -186,6 +186,75 @@ TEST(LinuxFamilies, ExecIsToldOrNot) {
     }
 }
 
+/// Whether a probe is wanted stands in the memory of the program that was asked, and in its forks'
+/// copies of that, which nobody asked.
+TEST(LinuxFamilies, CountsAreRaisedInOneMemory) {
+  Debuggee one;
+  one.launch({"families", "fork"});
+  one.target->process_control()->report_forks(true, true, true);
+  one.target->signals()->pass_signals({SIGCHLD});
+  const uint64_t counter = one.symbol("counter");
+  TraceSites& sites = *one.target->trace_sites();
+  sites.raise_count(one.pid, counter);
+  sites.raise_count(one.pid, counter);
+  EXPECT_EQ(one.read<int>(counter), 2);
+  const StopEvent fork = one.go();
+  ASSERT_EQ(fork.kind, Kind::Fork);
+  const auto of_child = [&] {
+    int value = 0;
+    one.target->read_memory(fork.child_pid, counter,
+                            {reinterpret_cast<uint8_t*>(&value), sizeof value});
+    return value;
+  };
+  EXPECT_EQ(one.read<int>(counter), 5);
+  EXPECT_EQ(of_child(), 3);
+  sites.lower_count(fork.child_pid, counter);
+  EXPECT_EQ(of_child(), 3);
+  for (const int left : {4, 3, 3, 3}) {
+    sites.lower_count(one.pid, counter);
+    EXPECT_EQ(one.read<int>(counter), left);
+  }
+  EXPECT_EQ(one.go().exit_code, 13);
+  EXPECT_EQ(one.go().exit_code, 0);
+}
+
+TEST(LinuxFamilies, CountsOfAnotherProgramAreItsOwn) {
+  Debuggee one;
+  one.launch({"families", "exec"});
+  one.target->process_control()->report_forks(false, false, true);
+  TraceSites& sites = *one.target->trace_sites();
+  sites.raise_count(one.pid, one.symbol("counter"));
+  ASSERT_EQ(one.go().kind, Kind::Exec);
+  const uint64_t counter = one.symbol("counter");
+  const std::vector<uint8_t> five = {5, 0};
+  ASSERT_TRUE(one.target->write_memory(one.pid, counter, five).ok());
+  sites.lower_count(one.pid, counter);
+  EXPECT_EQ(one.read<int>(counter), 5);
+}
+
+TEST(LinuxFamilies, CountsAreLoweredInWhatIsLetGo) {
+  Debuggee one;
+  one.launch({"families", "fork"});
+  one.target->trace_sites()->raise_count(one.pid, one.symbol("counter"));
+  ASSERT_TRUE(one.target->process_control()->detach(one.pid).ok());
+  int status = 0;
+  const Watchdog watchdog(30, "the end of a program");
+  ASSERT_EQ(waitpid(static_cast<pid_t>(one.pid), &status, 0), one.pid);
+  EXPECT_EQ(status, 0) << "its child counts what it executes, and the parent knows how much that is";
+}
+
+/// Somebody else may have cleared it.
+TEST(LinuxFamilies, CountsThatAreZeroAreNotLowered) {
+  Debuggee one;
+  one.launch({"families", "fork"});
+  const uint64_t counter = one.symbol("counter");
+  one.target->trace_sites()->raise_count(one.pid, counter);
+  const std::vector<uint8_t> zero = {0, 0};
+  ASSERT_TRUE(one.target->write_memory(one.pid, counter, zero).ok());
+  one.target->trace_sites()->lower_count(one.pid, counter);
+  EXPECT_EQ(one.read<int>(counter), 0);
+}
+
 TEST(LinuxAttach, SaysWhyNot) {
   Debuggee one;
   Processes& processes = *one.target->process_control();

@@ -254,4 +254,12 @@ Status FakeTarget::remove(Pid pid, uint64_t address) {
   return {};
 }
 
+void FakeTarget::raise_count(Pid pid, uint64_t address) {
+  log(fmt::format("count+ {} {:x}", pid, address));
+}
+
+void FakeTarget::lower_count(Pid pid, uint64_t address) {
+  log(fmt::format("count- {} {:x}", pid, address));
+}
+
 }  // namespace tracewell::target

@@ -115,6 +115,8 @@ class FakeTarget final : public Target,
   void set_filter(BreakpointFilter* filter) override { filter_ = filter; }
   Status insert(Pid pid, uint64_t address) override;
   Status remove(Pid pid, uint64_t address) override;
+  void raise_count(Pid pid, uint64_t address) override;
+  void lower_count(Pid pid, uint64_t address) override;
   // ProcessFacts
   Result<std::vector<uint8_t>> auxv(Pid pid) override;
   Result<std::string> exec_file(Pid pid) override;

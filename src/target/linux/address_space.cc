@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/endian.h"
 #include "base/open.h"
 #include "target/linux/compat32.h"
 #include "target/linux/fast_code.h"
@@ -145,7 +146,32 @@ Status AddressSpace::expose(uint64_t address, bool exposed) {
   return write_raw(address, {exposed ? &patch->original : &kInt3, 1});
 }
 
+bool AddressSpace::change_count(uint64_t address, bool raise) {
+  uint8_t bytes[2];
+  if (read(address, bytes) != sizeof bytes) return false;
+  const uint64_t count = load_uint(bytes, sizeof bytes, Endian::Little);
+  if (!raise && count == 0) return false;
+  store_uint(bytes, raise ? count + 1 : count - 1, sizeof bytes, Endian::Little);
+  return write(address, bytes).ok();
+}
+
+void AddressSpace::raise(uint64_t address) {
+  if (change_count(address, true)) ++raised_[address];
+}
+
+void AddressSpace::lower(uint64_t address) {
+  const auto it = raised_.find(address);
+  if (it == raised_.end()) return;
+  change_count(address, false);
+  if (--it->second == 0) raised_.erase(it);
+}
+
+void AddressSpace::lower_all() {
+  while (!raised_.empty()) lower(raised_.begin()->first);
+}
+
 void AddressSpace::remove_all() {
+  lower_all();
   for (const auto& [address, patch] : patches_) restore(address, patch.original);
   patches_.clear();
 }
@@ -163,6 +189,8 @@ void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpo
     kept.breakpoint = true;
     (void)write_raw(address, {&kInt3, 1});
   }
+  raised_ = parent.raised_;
+  lower_all();
   arenas_ = parent.arenas_;
   system_call_at = parent.system_call_at;
   cannot_map = parent.cannot_map;

@@ -94,6 +94,11 @@ class AddressSpace {
   /// Takes it out, or puts it back, for a moment.
   Status expose(uint64_t address, bool exposed);
   void remove_all();
+  /// Adds 1 to the count of 16 bits there. It is ours to take back: when lower() is called for it,
+  /// in the copy that a fork has, and when all of ours goes.
+  void raise(uint64_t address);
+  /// Only what was raised in this memory. A count that is 0 by then stays so.
+  void lower(uint64_t address);
   /// A fork's memory is a copy of `parent`'s, with the patches of now or of a moment ago.
   /// Keeps the debugger's breakpoints if told so, takes all others out.
   void adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints);
@@ -125,9 +130,12 @@ class AddressSpace {
 
  private:
   void restore(uint64_t address, uint8_t original);
+  bool change_count(uint64_t address, bool raise);
+  void lower_all();
   UniqueFd fd_;
   std::map<uint64_t, Patch> patches_;
   std::map<uint64_t, uint8_t> removed_;  // for forks that are still to be seen
+  std::map<uint64_t, uint32_t> raised_;  // how often
   std::vector<Arena> arenas_;
 };
 

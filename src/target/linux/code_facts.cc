@@ -24,7 +24,7 @@ constexpr uint64_t kCodeMax = uint64_t{512} << 20, kDataMax = uint64_t{256} << 2
 constexpr size_t kFunctionsPerLook = 1 << 12;
 constexpr uint64_t kPiece = 1 << 20;  // at a time: whole pages
 
-const Error kServerEnds{Errc::Target, "the server is to end"};
+const Error kServerEnds{Errc::Target, "the server is to end", {}};
 
 class ImageFacts {
  public:

@@ -19,6 +19,13 @@ class Tracer;
 /// A part of the Tracer, which it belongs to.
 class LiveFastSites final : public FastSites {
  public:
+  /// All threads stand still as long as it lives. Not inside of wait().
+  struct Still {
+    explicit Still(Tracer& all);
+    ~Still();
+    Tracer& tracer;
+  };
+
   explicit LiveFastSites(Tracer& tracer);
   ~LiveFastSites() override;
   Result<Processor> processor(Pid pid) override;
@@ -55,12 +62,6 @@ class LiveFastSites final : public FastSites {
   void stand_still(const std::function<void()>& what);
 
  private:
-  /// All threads stand still as long as it lives.
-  struct Still {
-    explicit Still(Tracer& all);
-    ~Still();
-    Tracer& tracer;
-  };
   struct Here {
     Pid pid = 0;
     tracewell::Mapping memory;

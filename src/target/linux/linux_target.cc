@@ -87,6 +87,15 @@ class LinuxSites final : public TraceSites {
   void set_handler(HitHandler* handler) override { tracer_.handler = handler; }
   Status insert(Pid pid, uint64_t address) override { return tracer_.insert_site(pid, address); }
   Status remove(Pid pid, uint64_t address) override { return tracer_.remove_site(pid, address); }
+  /// While all threads stand still there is no fork of the memory as it was that nobody has seen.
+  void raise_count(Pid pid, uint64_t address) override {
+    const live::LiveFastSites::Still still(tracer_);
+    Process* const process = tracer_.find_process(pid);
+    if (process != nullptr && tracer_.seen(*process)) process->space->raise(address);
+  }
+  void lower_count(Pid pid, uint64_t address) override {
+    if (Process* const process = tracer_.find_process(pid)) process->space->lower(address);
+  }
 
  private:
   Tracer& tracer_;
