@@ -164,7 +164,7 @@ TEST_F(EngineMarkers, SemaphoresDuringARun) {
 TEST_F(EngineMarkers, SemaphoresOfOtherProcessesAreLeftAlone) {
   ASSERT_TRUE(define("1:11000:E:0:0:S").ok());
   ASSERT_TRUE(engine.start(kPid).ok());
-  world.others = {kPid + 1, kPid + 2};
+  world.others = {{kPid + 1, true}, {kPid + 2, true}};
   ASSERT_TRUE(engine.stop().ok());
   EXPECT_EQ(world.counts.size(), 1u);
   EXPECT_EQ((world.counts[{kPid, kBias + 0x8000}]), 0);

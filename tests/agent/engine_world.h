@@ -33,9 +33,8 @@ inline RegisterLayout small_layout() {
 class World final : public target::Target, private target::TraceSites {
  public:
   std::vector<target::ProcessInfo> processes() const override {
-    if (!alive) return {};
-    std::vector<target::ProcessInfo> all{{kPid, false}};
-    for (const target::Pid other : others) all.push_back({other, true});
+    std::vector<target::ProcessInfo> all = others;
+    if (alive) all.insert(all.begin(), {kPid, false});
     return all;
   }
   std::vector<target::ThreadInfo> threads(target::Pid) const override { return {}; }
@@ -75,7 +74,7 @@ class World final : public target::Target, private target::TraceSites {
   }
 
   bool alive = true;
-  std::vector<target::Pid> others;  // processes beside the one
+  std::vector<target::ProcessInfo> others;
   std::map<uint64_t, uint8_t> memory;
   std::set<uint64_t> sites;
   std::map<std::pair<target::Pid, uint64_t>, int64_t> counts;  // what was raised, and not lowered
@@ -97,11 +96,9 @@ class World final : public target::Target, private target::TraceSites {
   void lower_count(target::Pid pid, uint64_t address) override { change(pid, address, -1); }
   void change(target::Pid pid, uint64_t address, int64_t by) {
     counts[{pid, address}] += by;
-    uint8_t bytes[2] = {};
-    read_memory(pid, address, bytes);
-    const auto count = static_cast<int64_t>(load_uint(bytes, sizeof bytes, Endian::Little));
-    store_uint(bytes, static_cast<uint64_t>(count + by), sizeof bytes, Endian::Little);
-    EXPECT_TRUE(write_memory(pid, address, bytes).ok());
+    const auto low = static_cast<int64_t>(memory[address] | memory[address + 1] << 8) + by;
+    memory[address] = static_cast<uint8_t>(low);
+    memory[address + 1] = static_cast<uint8_t>(low >> 8);
   }
   RegisterLayout layout_ = small_layout();
   std::string description_ = "<target><architecture>i386:x86-64</architecture></target>";

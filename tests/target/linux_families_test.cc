@@ -240,7 +240,7 @@ TEST(LinuxFamilies, CountsAreLoweredInWhatIsLetGo) {
   int status = 0;
   const Watchdog watchdog(30, "the end of a program");
   ASSERT_EQ(waitpid(static_cast<pid_t>(one.pid), &status, 0), one.pid);
-  EXPECT_EQ(status, 0) << "its child counts what it executes, and the parent knows how much that is";
+  EXPECT_EQ(status, 0) << "its child counts what it executes, and the parent knows it";
 }
 
 /// Somebody else may have cleared it.
