@@ -16,6 +16,8 @@ using Stop = RunStatus::Stop;
 
 namespace {
 
+constexpr std::string_view kReplaced = "the program replaced itself by exec";
+
 /// For who was not there when the program ended; "" = nothing that is worth a word.
 std::string text_of_end(const target::StopEvent& event) {
   using Kind = target::StopEvent::Kind;
@@ -24,7 +26,7 @@ std::string text_of_end(const target::StopEvent& event) {
     case Kind::Signalled:
       return fmt::format("the program was killed by {}",
                          rsp::gdb_signal_name(rsp::gdb_signal_from_linux(event.signal)));
-    case Kind::Exec: return "the program replaced itself by exec";
+    case Kind::Exec: return std::string(kReplaced);
     default: return "";
   }
 }
@@ -121,6 +123,7 @@ void Engine::set_note(std::string_view type, std::string text) {
 Status Engine::start(target::Pid pid) {
   if (running_) return {Errc::InvalidArgument, "a trace runs already"};
   pid_ = pid;
+  replaced_ = false;
   settle_buffer();
   capture_machine();
   TW_RETURN_IF_ERROR(look_at_markers());
@@ -157,12 +160,18 @@ Status Engine::insert_sites() {
     const TracepointDef& definition = definitions_[i];
     if (i > 0 && definitions_[i - 1].address == definition.address) continue;
     if (insert_fast(i)) continue;
-    Status status = target_.trace_sites()->insert(pid_, definition.address);
+    Status status = insert_site(definition.address);
     if (status) continue;
     for (size_t k = 0; k < i; ++k) remove_site(definitions_[k].address);
     return std::move(status).error().within(name_of(definition));
   }
   return {};
+}
+
+// What stands at the address in another program is none of the trace's business.
+Status Engine::insert_site(uint64_t address) {
+  if (replaced_) return {Errc::Target, std::string(kReplaced)};
+  return target_.trace_sites()->insert(pid_, address);
 }
 
 // Children of the traced process inherit its sites. A process that is gone has none to remove.
@@ -189,7 +198,7 @@ void Engine::on_event(const target::StopEvent& event) {
   if (!ours) return;
   const bool ran = running_;
   let_go(pid_);
-  if (ran && stop_ == Stop::Unknown) end_text_ = text_of_end(event);
+  if (ran && stop_ == Stop::Unknown && !replaced_) end_text_ = text_of_end(event);
   if (ran) publish();
 }
 
@@ -207,6 +216,7 @@ void Engine::end_run(Stop reason, uint32_t tracepoint) {
   stop_ = reason;
   stop_tracepoint_ = tracepoint;
   stop_us_ = now_us();
+  if (replaced_ && reason == Stop::Unknown) end_text_ = kReplaced;
   jobs_.clear();
   for (const Point& point : points_) want_probe(point.plan, false);
   for (size_t i = 0; i < definitions_.size(); ++i)

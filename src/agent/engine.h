@@ -79,6 +79,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void on_thread(const target::FastSites::ThreadBase& thread) override;
   void on_leave(target::Tid tid) override;
   void on_exit(target::Tid tid) override;
+  void on_exec(target::Pid pid) override { replaced_ = replaced_ || pid == pid_; }
   bool on_tick() override;
   void on_still() override;
 
@@ -120,7 +121,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void drop(uint32_t number, uint64_t address);
 
   // engine.cc
-  Status insert_sites();
+  Status insert_sites(), insert_site(uint64_t address);
   void remove_site(uint64_t address);
   void end_run(RunStatus::Stop reason, uint32_t tracepoint = 0);
   int64_t now_us() const { return clock_() / 1000; }
@@ -183,16 +184,15 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::vector<std::string> remarks_;  // of the last start
   uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
   Collector collector_{variables_, buffer_};
-  bool disconnected_ = false;
+  bool disconnected_ = false, full_ = false;
   std::string user_name_, notes_, stop_note_, error_text_, end_text_;
 
-  bool running_ = false, program_ended_ = false;
+  bool running_ = false, program_ended_ = false, replaced_ = false;  // (by exec, since the start)
   target::Pid pid_ = 0;
   RunStatus::Stop stop_ = RunStatus::Stop::NotRun;
   uint32_t stop_tracepoint_ = 0;
   int64_t start_us_ = 0, stop_us_ = 0;
   std::optional<uint32_t> passed_, failed_;  // tracepoint that ends the run
-  bool full_ = false;
   std::vector<Job> jobs_;  // oldest first
   Catalog machine_;  // only what is known of the machine and the process
 };

@@ -192,7 +192,7 @@ Status Engine::insert_while_running(const Opened& tracepoint) {
     return {};
   for (const TracepointDef& other : here)
     if (fast_ && other.number != number) fast_->remove(other.number, address);
-  return target_.trace_sites()->insert(pid_, address);
+  return insert_site(address);
 }
 
 void Engine::enter(Opened tracepoint) {

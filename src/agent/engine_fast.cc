@@ -163,7 +163,7 @@ void Engine::insert_anew(const std::vector<uint64_t>* places) {
     Status status = Error{Errc::Target, "the code there is not what it was", {}};
     if (places == nullptr || fast_->is_as_before(definition.address)) {
       if (insert_fast(i)) continue;
-      status = target_.trace_sites()->insert(pid_, definition.address);
+      status = insert_site(definition.address);
     }
     if (!status) tell("Lost " + Error(status.error()).within(name_of(definition)).text());
   }
@@ -175,7 +175,7 @@ void Engine::on_leave(target::Tid tid) {
 }
 
 void Engine::catch_up() {
-  if (!running_ || !fast_) return;
+  if (!running_) return;
   take_fast();
   end_if_due();
 }

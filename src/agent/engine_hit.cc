@@ -117,6 +117,7 @@ void Engine::end_if_due() {
   if (passed_) end_run(Stop::PassCount, *passed_);
   else if (full_) end_run(Stop::BufferFull);
   else if (failed_) end_run(Stop::Failed, *failed_);
+  else if (replaced_) end_run(Stop::Unknown);
 }
 
 bool Engine::stepping(target::Tid tid) const {

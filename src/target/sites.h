@@ -54,6 +54,9 @@ class HitHandler {
   virtual Next on_step(HitContext& hit) = 0;
   /// The thread has ended, or its process, before its steps were done.
   virtual void on_end(Tid tid) { (void)tid; }
+  /// The process runs another program by now, which has none of its sites; whether a debugger wants
+  /// to be told or not. No moment to touch it: on_tick() comes soon, inside of wait().
+  virtual void on_exec(Pid pid) { (void)pid; }
   /// A thread of a process with fast sites that has not run yet. No moment to touch the process.
   virtual void on_thread(const FastSites::ThreadBase& thread) { (void)thread; }
   /// A thread of a process with fast sites is led out of code of ours, and may be waiting for what
@@ -62,8 +65,8 @@ class HitHandler {
   /// The thread, of a process with fast sites, is about to end: it runs nothing of the program any
   /// more. No moment to touch the process.
   virtual void on_exit(Tid tid) { (void)tid; }
-  /// Now and then inside of wait(), while a process has fast sites. Threads run. True: on_still()
-  /// is wanted, which is called while they all stand still.
+  /// Now and then inside of wait(), while a process has fast sites, and after on_exec(). Threads
+  /// run. True: on_still() is wanted, which is called while they all stand still.
   virtual bool on_tick() { return false; }
   virtual void on_still() {}
 };
@@ -81,9 +84,9 @@ class TraceSites {
   /// Adds 1 to a count of 16 bits in the process's memory: how many want to be told of a probe. Not
   /// from inside of on_hit and on_step.
   virtual void raise_count(Pid pid, uint64_t address) = 0;
-  /// Takes 1 away again, where raise_count() has added it to this process's memory: not from another
-  /// program that it runs by now, and from no other process. A fork's copy has been lowered when it
-  /// is told of, and so is what a process has that is let go.
+  /// Takes 1 away again, where raise_count() has added it to this process's memory: not from
+  /// another program that it runs by now, and from no other process. A fork's copy has been lowered
+  /// when it is told of, and so is what a process has that is let go.
   virtual void lower_count(Pid pid, uint64_t address) = 0;
   virtual FastSites* fast() { return nullptr; }
 };

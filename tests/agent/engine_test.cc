@@ -386,6 +386,29 @@ TEST_F(Engines, ExecEndsTheRun) {
   EXPECT_EQ(engine.status().stop, Stop::Unknown);
 }
 
+/// What is at the tracepoints' addresses then is another program's.
+TEST_F(Engines, ExecThatNobodyIsToldOfEndsTheRun) {
+  trace("R0f");
+  hit();
+  engine.on_exec(8);
+  EXPECT_FALSE(engine.on_tick());
+  EXPECT_TRUE(engine.running()) << "another process";
+  engine.on_exec(kPid);
+  world.sites.clear();
+  EXPECT_FALSE(define("2:1010:E:0:0").ok());
+  EXPECT_TRUE(world.sites.empty());
+  EXPECT_FALSE(engine.on_tick());
+  EXPECT_FALSE(engine.running());
+  hit();
+  EXPECT_EQ(engine.status().stop, Stop::Unknown);
+  EXPECT_EQ(engine.status().stop_text, "the program replaced itself by exec");
+  EXPECT_EQ(engine.status().frames, 1u);
+  ASSERT_TRUE(engine.start(kPid).ok()) << "the other program may be traced";
+  EXPECT_FALSE(world.sites.empty());
+  EXPECT_FALSE(engine.on_tick());
+  EXPECT_TRUE(engine.running());
+}
+
 TEST_F(Engines, BufferSizes) {
   ASSERT_TRUE(engine.set_buffer_size(0).ok());
   ASSERT_TRUE(define("1:1000:E:0:0").ok());

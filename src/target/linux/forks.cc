@@ -126,6 +126,10 @@ void Tracer::exec_happened(Tid leader) {
   thread.stop_wanted = stop_wanted;
   thread.begun = true;
   thread.inside_call = true;
+  if (handler != nullptr) {
+    handler->on_exec(leader);
+    bell_.tick();
+  }
   release_orphans();
 }
 
