@@ -10,6 +10,7 @@
 #include "base/endian.h"
 #include "base/open.h"
 #include "target/linux/compat32.h"
+#include "target/linux/descriptors.h"
 #include "target/linux/fast_code.h"
 
 namespace tracewell::target::live {
@@ -23,8 +24,15 @@ AddressSpace::AddressSpace() = default;
 AddressSpace::~AddressSpace() = default;
 
 Result<std::shared_ptr<AddressSpace>> AddressSpace::open(Tid tid) {
+  static SpareDescriptors spares;
+  spares.refill();
   auto space = std::make_shared<AddressSpace>();
-  auto memory = open_named_to_write(fmt::format("/proc/{}/mem", tid));
+  const std::string path = fmt::format("/proc/{}/mem", tid);
+  auto memory = open_named_to_write(path);
+  if (!memory.ok() && access(path.c_str(), F_OK) == 0 && spares.give()) {
+    memory = open_named_to_write(path);
+    space->is_spare = true;
+  }
   if (!memory.ok()) return {Errc::Target, memory.error().message};
   space->fd_ = *std::move(memory);
   space->is_32_bit = runs_32_bit_program(tid);

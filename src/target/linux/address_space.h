@@ -63,8 +63,11 @@ class AddressSpace {
   static constexpr uint64_t kArenaBytes = 16384;
   static constexpr size_t kInstructionMax = 15;
 
-  /// Memory of this thread's process, for as long as that runs the same program.
+  /// Memory of this thread's process, for as long as that runs the same program. Where there is no
+  /// descriptor left, one that is held back is taken: is_spare, to be let go of soon.
   static Result<std::shared_ptr<AddressSpace>> open(Tid tid);
+  /// From now on nothing can be read or written.
+  void close() { fd_.reset(); }
 
   /// Bytes read: the readable prefix. `raw`: with our patches.
   size_t read(uint64_t address, std::span<uint8_t> into) const;
@@ -127,6 +130,7 @@ class AddressSpace {
   uint64_t system_call_at = 0;  // an instruction that makes one; 0 = not looked for yet
   std::optional<MappingsPrint> without_system_call;  // where it was looked for in vain
   bool cannot_map = false;      // tried, refused
+  bool is_spare = false;        // there are no descriptors for it to stay
 
  private:
   void restore(uint64_t address, uint8_t original);

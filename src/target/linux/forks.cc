@@ -60,7 +60,7 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   // A debugger takes its breakpoints out of a fork's memory; where that is the parent's, the parent
   // would lose them.
   const bool vfork = kind == StopEvent::Kind::Vfork;
-  const bool wanted = seen(parent) && (vfork ? tell_vforks : tell_forks && !shared);
+  bool wanted = seen(parent) && (vfork ? tell_vforks : tell_forks && !shared);
   std::shared_ptr<AddressSpace> space = parent.space;
   if (!shared) {
     auto own = AddressSpace::open(child);
@@ -69,7 +69,9 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
       return {};
     }
     space = *std::move(own);
+    wanted = wanted && !space->is_spare;
     space->adopt_from_fork(*parent.space, wanted);
+    if (space->is_spare) space->close();
   }
   Process& born = add_process(child, std::move(space));
   born.attached = parent.attached;

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "target/linux/descriptors.h"
 #include "target/linux/patience.h"
 #include "target/linux/tracer.h"
 
@@ -119,6 +120,7 @@ Plan make_plan(const Processes::LaunchOptions& options) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  give_back_descriptor_limit();
   if (plan.disable_randomization) {
     const int now = personality(0xffffffff);
     if (now != -1) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);

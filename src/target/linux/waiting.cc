@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/open.h"
+#include "target/linux/descriptors.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -37,6 +38,7 @@ Status Tracer::prepare() {
   struct sigaction action {};
   sigaction(SIGCHLD, nullptr, &action);
   if (action.sa_handler == SIG_IGN) signal(SIGCHLD, SIG_DFL);
+  raise_descriptor_limit();
   return bell_.hang_up();
 }
 
