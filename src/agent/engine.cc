@@ -134,6 +134,9 @@ Status Engine::start(target::Pid pid) {
   fast_lost_ = 0;
   buffer_.set_lost(0);
   begin_fast();
+  // A debugger of several does not say which one a tracepoint was meant for.
+  if (target_.processes().size() > 1)
+    remark(fmt::format("The trace is of process {} alone: all tracepoints are put into it", pid_));
   if (Status status = insert_sites(); !status) {
     drop_fast();
     return status;

@@ -53,6 +53,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status reset() override;
   Status define(rsp::QtdpDefinition definition) override;
   Status add_actions(const rsp::QtdpActions& actions) override;
+  target::Pid traced() const override { return running_ ? pid_ : 0; }
   void forget(uint32_t number, uint64_t address) override;
   Status add_source(const rsp::SourcePiece& piece) override;
   Status define_variable(VariableDef definition) override;
@@ -82,7 +83,6 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void on_exec(target::Pid pid) override { replaced_ = replaced_ || pid == pid_; }
   bool on_tick() override;
   void on_still() override;
-
   std::vector<Marker> markers(target::Pid pid) override { return find_markers(target_, pid); }
 
   bool running() const { return running_; }

@@ -15,6 +15,9 @@ namespace {
 
 /// Of one file, and of all of a process: it may have mapped as many as it likes.
 constexpr uint64_t kFileBytesMax = uint64_t{512} << 20, kAllBytesMax = uint64_t{2} << 30;
+/// Of a process: a file may be mapped by many names.
+constexpr size_t kMarkersMax = 1 << 16;
+constexpr uint64_t kTextBytesMax = 16 << 20;
 
 }  // namespace
 
@@ -24,18 +27,23 @@ std::vector<Marker> find_markers(target::Target& target, target::Pid pid) {
   if (facts == nullptr) return out;
   const auto modules = facts->modules(pid);
   if (!modules) return out;
-  uint64_t left = kAllBytesMax;
+  const auto files = facts->module_files(pid);
+  if (!files) return out;
+  uint64_t left = kAllBytesMax, text_left = kTextBytesMax;
   for (const Module& module : *modules) {
-    if (facts->gives_up()) break;
-    const auto file = facts->read_module(pid, module, std::min(left, kFileBytesMax));
+    if (facts->gives_up() || out.size() == kMarkersMax || text_left == 0) break;
+    const auto file = files->read(module, std::min(left, kFileBytesMax));
     if (!file) continue;  // the vDSO, or what was deleted
     left -= std::min<uint64_t>(left, file->size());
     const symbols::ElfFile elf{Bytes(*file)};
     if (!module.build_id.empty() && elf.build_id() != module.build_id) continue;
-    for (symbols::Marker& one : symbols::find_markers(elf))
+    for (symbols::Marker& one : symbols::find_markers(elf)) {
+      if (out.size() == kMarkersMax || text_left == 0) break;
+      text_left -= std::min<uint64_t>(text_left, one.id.size() + one.arguments.size());
       out.push_back({one.address + module.bias, std::move(one.id), std::move(one.arguments),
                      one.kind == symbols::Marker::Kind::Hook,
                      one.semaphore == 0 ? 0 : one.semaphore + module.bias});
+    }
   }
   std::ranges::stable_sort(out, {}, &Marker::address);
   return out;

@@ -47,6 +47,8 @@ class TraceControl {
   /// forgotten as a whole.
   virtual Status define(rsp::QtdpDefinition definition) = 0;
   virtual Status add_actions(const rsp::QtdpActions& actions) = 0;
+  /// The process that a trace runs of: what is defined meanwhile is put into it. 0: none runs.
+  virtual target::Pid traced() const = 0;
   /// Of which a packet could not be understood. Nothing happens where there is no such tracepoint.
   virtual void forget(uint32_t number, uint64_t address) = 0;
   virtual Status add_source(const rsp::SourcePiece& piece) = 0;

@@ -1,6 +1,7 @@
 #include "pads/code_analysis.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tracewell::pads {
 namespace {
@@ -283,7 +284,7 @@ void CodeAnalysis::find_padding(Range range, bool dead) {
 /// More than there can be is what somebody has made up.
 bool CodeAnalysis::is_last_entry() {
   if (++entries_ > kEntriesMax) why_ = "its tables have more entries than any code";
-  return left_off(1 + input_.data.size() / 8);
+  return left_off();
 }
 
 std::optional<uint64_t> CodeAnalysis::load(uint64_t address, size_t size) const {
@@ -293,8 +294,9 @@ std::optional<uint64_t> CodeAnalysis::load(uint64_t address, size_t size) const 
       return std::nullopt;
     return load_uint(area.bytes.data() + (address - area.address), size, Endian::Little);
   };
-  for (const Area& area : input_.data)
-    if (const auto value = from(area)) return value;
+  const auto next = std::ranges::upper_bound(data_, address, {}, &Area::address);
+  if (next != data_.begin())
+    if (const auto value = from(*std::prev(next))) return value;
   return from(input_.code);
 }
 

@@ -1,6 +1,7 @@
 // CodeAnalysis: finds out what Code tells. One use each.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,7 +13,9 @@ namespace tracewell::pads {
 
 class CodeAnalysis {
  public:
-  CodeAnalysis(const CodeInput& input, Code& code) : input_(input), code_(code) {}
+  CodeAnalysis(const CodeInput& input, Code& code) : input_(input), code_(code) {
+    std::ranges::sort(data_, {}, &Area::address);
+  }
   /// Why it was left off; null where it was not.
   const char* run();
 
@@ -58,6 +61,7 @@ class CodeAnalysis {
     size_t function;
   };
   const CodeInput& input_;
+  std::vector<Area> data_ = input_.data;  // in the order of addresses; a program may map much
   Code& code_;
   std::vector<Function> functions_;  // by address, apart from each other
   std::vector<Named> named_;         // by lea

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,16 @@
 
 namespace tracewell::target {
 
+/// Files that modules of a process are mapped from, as it was mapped when this was made.
+class ModuleFiles {
+ public:
+  virtual ~ModuleFiles() = default;
+  /// What is in the file of one of modules(), whatever has its name by now. Read, not mapped:
+  /// whoever owns the file may change it meanwhile. NotFound: there is none, or we may not see it;
+  /// Limit: it has more than `bytes_max`.
+  virtual Result<std::vector<uint8_t>> read(const Module& module, uint64_t bytes_max) = 0;
+};
+
 /// Read-only facts about a process, as the kernel and the loader tell them.
 class ProcessFacts {
  public:
@@ -20,13 +31,10 @@ class ProcessFacts {
   virtual Result<std::string> exec_file(Pid pid) = 0;
   /// The main executable and the shared libraries, in the loader's order.
   virtual Result<std::vector<Module>> modules(Pid pid) = 0;
-  /// What is in the file that one of modules() is mapped from, whatever has its name by now. Read,
-  /// not mapped: whoever owns the file may change it meanwhile. NotFound: there is none, or we may
-  /// not see it; Limit: it has more than `bytes_max`.
-  virtual Result<std::vector<uint8_t>> read_module(Pid pid, const Module& module,
-                                                   uint64_t bytes_max) {
-    (void)pid, (void)module, (void)bytes_max;
-    return {Errc::NotFound, "there are no files here"};
+  /// Null: there are no files here. Valid while these facts are.
+  virtual std::unique_ptr<ModuleFiles> module_files(Pid pid) {
+    (void)pid;
+    return nullptr;
   }
   /// The `<library-list-svr4>` document (manual, "Library List Format for SVR4 Targets").
   virtual Result<std::string> libraries_svr4(Pid pid) = 0;

@@ -10,7 +10,7 @@ using namespace std::literals;
 constexpr uint64_t kBias = 0x10000;
 
 /// One library with a probe at 0x1000 that has a semaphore, and another one without at 0x1010.
-class OneLibrary final : public target::ProcessFacts {
+class OneLibrary final : public target::ProcessFacts, public target::ModuleFiles {
  public:
   Result<std::vector<uint8_t>> auxv(target::Pid) override { return {Errc::NotFound, "none"}; }
   Result<std::string> exec_file(target::Pid) override { return {Errc::NotFound, "none"}; }
@@ -21,8 +21,22 @@ class OneLibrary final : public target::ProcessFacts {
   }
   Result<std::string> libraries_svr4(target::Pid) override { return {Errc::NotFound, "none"}; }
   bool read_only(target::Pid, uint64_t, uint64_t) override { return false; }
-  Result<std::vector<uint8_t>> read_module(target::Pid, const Module& module,
-                                           uint64_t bytes_max) override {
+  std::unique_ptr<target::ModuleFiles> module_files(target::Pid) override {
+    /// It stays the test's.
+    class Ours final : public target::ModuleFiles {
+     public:
+      explicit Ours(target::ModuleFiles& files) : files_(files) {}
+      Result<std::vector<uint8_t>> read(const Module& module, uint64_t bytes_max) override {
+        return files_.read(module, bytes_max);
+      }
+
+     private:
+      target::ModuleFiles& files_;
+    };
+    ++looks;
+    return std::make_unique<Ours>(*this);
+  }
+  Result<std::vector<uint8_t>> read(const Module& module, uint64_t bytes_max) override {
     if (module.path == "/main") return {Errc::NotFound, "it was deleted"};
     ++reads;
     if (file.size() > bytes_max) return {Errc::Limit, "it is too large"};
@@ -31,7 +45,7 @@ class OneLibrary final : public target::ProcessFacts {
 
   std::string build_id;
   std::vector<uint8_t> file;
-  size_t libraries = 1, reads = 0;
+  size_t libraries = 1, reads = 0, looks = 0;
 };
 
 std::vector<uint8_t> probe(uint64_t address, uint64_t semaphore, std::string_view texts) {
@@ -93,6 +107,14 @@ TEST_F(EngineMarkers, NotAllOfManyLargeFilesIsRead) {
   const size_t found = find_markers(world, kPid).size();
   EXPECT_EQ(found, 6u * 2);
   library.file.resize(small);
+}
+
+/// The list of libraries, and how often one file is mapped, are what a program makes them.
+TEST_F(EngineMarkers, OfManyLibrariesThereAreNotMoreThanOfALargeOne) {
+  library.libraries = 40000;
+  EXPECT_EQ(find_markers(world, kPid).size(), 65536u);
+  EXPECT_EQ(library.reads, 32768u) << "two each, and none for nothing";
+  EXPECT_EQ(library.looks, 1u) << "at what is mapped";
 }
 
 TEST_F(EngineMarkers, AreFoundInModules) {

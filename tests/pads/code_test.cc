@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 
 #include "base/endian.h"
@@ -226,6 +227,30 @@ TEST(Code, LooksUpWhetherAnybodyWaits) {
   input.stop = [&] { return ++asked != 0; };
   EXPECT_NE(Code(input).unknown(), nullptr);
   EXPECT_EQ(asked, 1) << "it goes no further";
+}
+
+/// The processor's time for code that names the data so often, which is one area or many.
+double seconds_with(size_t areas, uint64_t names) {
+  constexpr uint64_t kData = kAt + 0x100'0000, kApart = 64;
+  const std::vector<uint8_t> word(8);
+  Program program;
+  for (uint64_t i = 0; i < names; ++i) {
+    const uint64_t at = program.bytes.size();
+    program.bytes.insert(program.bytes.end(), {0x48, 0x8d, 0x05, 0, 0, 0, 0});  // lea
+    const uint64_t named = kData + i % areas * kApart;
+    store_uint(&program.bytes[at + 3], named - (kAt + at + 7), 4, Endian::Little);
+  }
+  for (size_t i = 0; i < areas; ++i) program.data.push_back({kData + i * kApart, word});
+  const std::clock_t begin = std::clock();
+  EXPECT_EQ(program.code().unknown(), nullptr);
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/// A program may map its data in as many pieces as it likes. One by one they would take some
+/// thousand times as long.
+TEST(Code, ManyAreasOfDataTakeNoLonger) {
+  const double one = seconds_with(1, 40'000);
+  EXPECT_LT(seconds_with(40'000, 40'000), 50 * (one + 0.01));
 }
 
 /// Each of them names a table, and all tables are one, but for where they begin.

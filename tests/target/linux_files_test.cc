@@ -89,11 +89,13 @@ TEST(LinuxFiles, LibrariesBehindTheirUsersLinksAreFound) {
   one.attach(program.pid());
   ProcessFacts& facts = *one.target->facts();
   const std::vector<Module> modules = *facts.modules(one.pid);
+  const auto files = facts.module_files(one.pid);
+  ASSERT_NE(files, nullptr);
   const auto expect = [&](size_t number, const std::string& file) {
-    const auto bytes = facts.read_module(one.pid, modules[number], 1 << 30);
+    const auto bytes = files->read(modules[number], 1 << 30);
     ASSERT_TRUE(bytes.ok()) << bytes.error().text();
     EXPECT_TRUE(*bytes == bytes_of(file)) << file;
-    EXPECT_EQ(facts.read_module(one.pid, modules[number], 100).error().code, Errc::Limit);
+    EXPECT_EQ(files->read(modules[number], 100).error().code, Errc::Limit);
   };
   expect(0, folder.at("liar"));
   size_t libraries = 0;

@@ -1,9 +1,20 @@
 // QTDP: defines a tracepoint, or (behind a leading `-`) adds actions to one.
+#include <fmt/format.h>
+
 #include "agent/packets.h"
 #include "rsp/qtdp.h"
 
 namespace tracewell::agent {
 namespace {
+
+/// A debugger of several processes chooses one by Hg first. What stands at the address in another
+/// one is something else, perhaps the middle of an instruction.
+Status is_of_traced(const Session& session, target::Pid traced) {
+  const auto pid = session.current_pid();
+  if (traced == 0 || !pid || *pid == traced) return {};
+  return {Errc::InvalidArgument,
+          fmt::format("it is of process {}, and a trace of process {} runs", *pid, traced)};
+}
 
 Status define(TraceControl& control, std::string_view body) {
   if (rsp::is_qtdp_actions(body)) {
@@ -21,7 +32,8 @@ Status define(TraceControl& control, std::string_view body) {
 void on_QTDP(Session& session, std::string_view body, Reply& reply) {
   session.knows_tracepoints = true;
   TraceControl& control = *session.trace->control();
-  const Status status = define(control, body);
+  Status status = is_of_traced(session, control.traced());
+  if (status) status = define(control, body);
   if (!status)
     if (const auto which = rsp::qtdp_identity(body)) control.forget(which->first, which->second);
   reply.status(status);

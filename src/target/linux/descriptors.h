@@ -1,5 +1,5 @@
-// Descriptors of the process that traces. A program with very many processes may take all that there
-// are, and a child that cannot be looked at then would be left with the traps of its parent.
+// Descriptors of the process that traces. A program with very many processes may take all that
+// there are, and a child that cannot be looked at then would be left with the traps of its parent.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace tracewell::target::live {
 
-/// As many as the hard limit allows, from now on. Programs that are started have the limit of before
-/// (give_back_descriptor_limit), since what they do may depend on it.
+/// As many as the hard limit allows, from now on. Programs that are started have the limit of
+/// before (give_back_descriptor_limit), since what they do may depend on it.
 void raise_descriptor_limit();
 /// In a child, between fork and exec: allocates nothing.
 void give_back_descriptor_limit();

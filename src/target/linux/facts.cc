@@ -154,22 +154,32 @@ Result<std::vector<Module>> Facts::modules(Pid pid) {
   return result;
 }
 
+namespace {
+
 /// The loader's name of a library leads nowhere here: the process may have written any there.
-Result<std::vector<uint8_t>> Facts::read_module(Pid pid, const Module& module,
-                                                uint64_t bytes_max) {
-  const Thread* thread = tracer_.first_thread(pid);
-  if (thread == nullptr) return no_process(pid);
-  const Extents extents(mappings(thread->tid));
-  const Mapping* const map = module.size_bytes == 0 ? nullptr : extents.find(module.start);
+class LiveModuleFiles final : public ModuleFiles {
+ public:
+  LiveModuleFiles(const Facts& facts, Tid tid)
+      : facts_(facts), tid_(tid), extents_(mappings(tid)) {}
+  Result<std::vector<uint8_t>> read(const Module& module, uint64_t bytes_max) override;
+
+ private:
+  const Facts& facts_;
+  Tid tid_;
+  Extents extents_;
+};
+
+Result<std::vector<uint8_t>> LiveModuleFiles::read(const Module& module, uint64_t bytes_max) {
+  const Mapping* const map = module.size_bytes == 0 ? nullptr : extents_.find(module.start);
   if (map == nullptr) return {Errc::NotFound, printable(module.path) + " is nowhere in memory"};
-  TW_ASSIGN_OR_RETURN(const UniqueFd file, open_mapped(thread->tid, *map));
+  TW_ASSIGN_OR_RETURN(const UniqueFd file, open_mapped(tid_, *map));
   TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(file.get(), map->path));
   if (facts.bytes > bytes_max)
     return {Errc::Limit, fmt::format("{} has {} bytes, {} are read at most", printable(map->path),
                                      facts.bytes, bytes_max)};
   std::vector<uint8_t> out(facts.bytes);
   size_t got = 0;
-  while (got < out.size() && !gives_up()) {
+  while (got < out.size() && !facts_.gives_up()) {
     const size_t piece = std::min<size_t>(out.size() - got, kPieceBytes);
     const ssize_t some = ::pread(file.get(), out.data() + got, piece, static_cast<off_t>(got));
     if (some <= 0) break;  // it has become shorter
@@ -177,6 +187,14 @@ Result<std::vector<uint8_t>> Facts::read_module(Pid pid, const Module& module,
   }
   out.resize(got);
   return out;
+}
+
+}  // namespace
+
+std::unique_ptr<ModuleFiles> Facts::module_files(Pid pid) {
+  const Thread* thread = tracer_.first_thread(pid);
+  if (thread == nullptr) return nullptr;
+  return std::make_unique<LiveModuleFiles>(*this, thread->tid);
 }
 
 /// As with modules(): what is nowhere in memory is no library. GDB opens what the list names, so a

@@ -14,8 +14,7 @@ class Facts final : public ProcessFacts {
   Result<std::vector<uint8_t>> auxv(Pid pid) override;
   Result<std::string> exec_file(Pid pid) override;
   Result<std::vector<Module>> modules(Pid pid) override;
-  Result<std::vector<uint8_t>> read_module(Pid pid, const Module& module,
-                                           uint64_t bytes_max) override;
+  std::unique_ptr<ModuleFiles> module_files(Pid pid) override;
   Result<std::string> libraries_svr4(Pid pid) override;
   bool read_only(Pid pid, uint64_t address, uint64_t size) override;
 
