@@ -90,16 +90,6 @@ std::shared_ptr<uint8_t> map_page(int fd, size_t page) {
   return {owner, owner->data()};
 }
 
-/// Of the process that made the file: each of its components has it.
-uint32_t start_in(const Folder& folder, const std::string& process) {
-  const auto fd = folder.open_own(process, Folder::Make::No);
-  const auto facts = fd.ok() ? facts_of(fd->get(), process) : Result<FileFacts>(fd.error());
-  if (!facts.ok() || facts->bytes < TRACEWELL_HOOK_PAGE) return 0;
-  const auto page = map_page(fd->get(), TRACEWELL_COMPONENT_COMMON);
-  if (!page) return 0;
-  return std::atomic_ref(reinterpret_cast<tracewell_component*>(page.get())->start).load();
-}
-
 void add_components(const Folder& folder, const std::string& process,
                     std::vector<Component>& out) {
   const auto fd = folder.open_own(process, Folder::Make::No);
@@ -110,11 +100,21 @@ void add_components(const Folder& folder, const std::string& process,
   for (size_t i = 0; i < pages; ++i) {
     auto page = map_page(fd->get(), i);
     if (!page) continue;
-    Component one(std::move(page), process);
+    Component one(std::move(page), process, i);
     if (std::atomic_ref(const_cast<uint32_t&>(one.block().used)).load() ==
         TRACEWELL_COMPONENT_USED)
       out.push_back(std::move(one));
   }
+}
+
+/// Of the process that made the file: each of its components has it. A child that was forked has
+/// none in its parent's slots.
+uint32_t start_in(const Folder& folder, const std::string& process) {
+  std::vector<Component> all;
+  add_components(folder, process, all);
+  for (const Component& one : all)
+    if (const uint32_t start = one.block().start) return start;
+  return 0;
 }
 
 /// The component's folder, with that of its rings; or a file. Nothing lies deeper.
@@ -237,7 +237,7 @@ std::string Component::name() const { return text_of(at()->name); }
 std::string Component::alias() const { return text_of(at()->alias); }
 std::string Component::type() const { return text_of(at()->type); }
 std::string Component::folder() const {
-  return fmt::format("{}/{}.{}", components_folder(), process_, at()->slot);
+  return fmt::format("{}/{}.{}", components_folder(), process_, slot_);
 }
 uint32_t Component::pid() const { return pid_of(process_).value_or(0); }
 bool Component::process_lives() const { return lives(pid(), at()->start); }

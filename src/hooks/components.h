@@ -3,6 +3,7 @@
 
 #include <tracewell/hook_layout.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,9 +43,9 @@ struct ComponentChange {
 /// A component of a process, in memory that it shares.
 class Component {
  public:
-  /// `process` is the name of its process's file.
-  Component(std::shared_ptr<uint8_t> page, std::string process)
-      : page_(std::move(page)), process_(std::move(process)) {}
+  /// `process` is the name of its process's file, and `slot` which page of that it is.
+  Component(std::shared_ptr<uint8_t> page, std::string process, size_t slot)
+      : page_(std::move(page)), process_(std::move(process)), slot_(slot) {}
 
   std::string name() const;
   std::string alias() const;
@@ -65,6 +66,7 @@ class Component {
 
   std::shared_ptr<uint8_t> page_;
   std::string process_;
+  size_t slot_;
 };
 
 /// Of all processes, those that died with something in buffers included; by name, then process.

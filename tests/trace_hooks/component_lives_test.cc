@@ -44,18 +44,21 @@ class LeftComponents : public testing::Test {
     close(ends[1]);
   }
 
-  /// The file of a process that had the number of this one, and began then.
-  void leave(uint32_t start) {
+  /// The file of a process that had the number of this one, and began then. Its component is in
+  /// that slot, and may say another one.
+  void leave(uint32_t start, size_t slot = 0) {
     tracewell_component one{};
     one.used = TRACEWELL_COMPONENT_USED;
+    one.slot = 1000;
     one.pid = static_cast<uint32_t>(other_);
     one.start = start;
-    std::vector<char> page(TRACEWELL_HOOK_PAGE);
-    std::memcpy(page.data(), &one, sizeof one);
+    std::vector<char> pages((slot + 1) * TRACEWELL_HOOK_PAGE);
+    std::memcpy(pages.data() + slot * TRACEWELL_HOOK_PAGE, &one, sizeof one);
     const std::string folder = parent_of(world_.control().path()) + "/" + TRACEWELL_COMPONENTS_NAME;
     fs::create_directories(folder);
     file_ = fmt::format("{}/{}-7", folder, other_);
-    std::ofstream(file_, std::ios::binary).write(page.data(), TRACEWELL_HOOK_PAGE);
+    std::ofstream(file_, std::ios::binary)
+        .write(pages.data(), static_cast<std::streamsize>(pages.size()));
   }
 
   void expect(bool lives) const {
@@ -98,6 +101,23 @@ TEST_F(LeftComponents, AnotherProcessOfTheUsersHasTheNumber) {
   begin(geteuid());
   leave(start() - 1);
   expect(false);
+}
+
+// A child of a process with components has its own in slots behind its parent's.
+TEST_F(LeftComponents, AnotherProcessHasTheNumberOfAChild) {
+  begin(geteuid());
+  leave(start() - 1, 2);
+  expect(false);
+  leave(start(), 2);
+  expect(true);
+}
+
+TEST_F(LeftComponents, WhichSlotItIsTheBlockDoesNotSay) {
+  begin(geteuid());
+  leave(start(), 2);
+  const auto all = all_components();
+  ASSERT_TRUE(all.ok() && all->size() == 1);
+  EXPECT_EQ(all->front().folder(), file_ + ".2");
 }
 
 TEST_F(LeftComponents, TheProcessRuns) {
