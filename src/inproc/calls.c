@@ -38,14 +38,16 @@ void trcgent(unsigned int channel, unsigned int word, unsigned long d1, unsigned
 static int run(char* const* words) {
   const char* program = secure_getenv("TRACEWELL");
   pid_t child;
-  int status;
+  int status = 0;
+  long waited;
   /* A program that was given rights of another user would give them to what its caller put into
    * $TRACEWELL or $PATH. */
   if (getauxval(AT_SECURE)) return -1;
   if (posix_spawnp(&child, program ? program : "tracewell", NULL, NULL, words, environ) != 0)
     return -1;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return -1;
+  /* A thread that is cancelled meanwhile ends behind this: the child is not left. */
+  while ((waited = call(SYS_wait4, child, (long)&status, 0, 0, 0, 0)) < 0)
+    if (waited != -EINTR) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

@@ -1,10 +1,12 @@
 /* Component trace: blocks of components in a shared file that ctctrl finds, and their hooks. A
- * component's buffers are rings as those of a channel, circular, in a folder of their own. */
-#include <fnmatch.h>
+ * component's buffers are rings as those of a channel, circular, in a folder of their own.
+ *
+ * Whoever has the file, or was forked and gave up rights since, may write to a block at any time.
+ * So what decides where anything is, is kept in memory of this process's. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <tracewell/aix/sys/ras_trace.h>
@@ -14,42 +16,88 @@
 #define SLOTS 16u
 #define CLAIMED 2u
 #define PATH_MAX_BYTES 2048
-#define RULES_NAME "rules"
+#define NAME_BYTES 24 /* two numbers */
 
 /* By slot; a component that a parent process registered stays usable in its child. */
-static struct tracewell_component* g_blocks[TRACEWELL_COMPONENTS_MAX];
-/* Of the process that owns the files. */
-static uint32_t g_owner;
-static int g_file = -1;
-static char g_name[24];
+static struct {
+  struct tracewell_component* block; /* NULL = none was registered */
+  struct tracewell_channel channel;  /* its buffers, as they were then */
+} g_kept[TRACEWELL_COMPONENTS_MAX];
+/* A page for each slot, and nothing where no block is: where a block is, its slot is known by. */
+static uint8_t* g_range;
+/* What becomes a block. Threads register one at a time. */
+static struct tracewell_component g_fresh;
 
-/* The id of the process of which a thread registers a component; 0 = none. Fork copies it: another
- * process's is none. */
-static uint32_t g_registering;
+enum slot_use { NOT_OURS, IN_USE, GIVEN_BACK };
+
+/* Wiped when the process forks. */
+struct own {
+  uint32_t process;     /* that these are of; a child of vfork has its parent's */
+  uint32_t registering; /* 1 = a thread registers a component */
+  uint32_t slots[TRACEWELL_COMPONENTS_MAX]; /* enum slot_use */
+  struct identity identity;
+  char name[NAME_BYTES]; /* of its file; empty = there is none */
+  dev_t device;
+  ino_t inode;
+};
+static struct own* g_own;
+
+/* NULL: there can be none here. */
+static struct own* find_own(void) {
+  const uint32_t self = process_id();
+  struct own* own = __atomic_load_n(&g_own, __ATOMIC_ACQUIRE);
+  uint32_t nobody = 0;
+  if (!own) {
+    struct own* const fresh = map_wiped(sizeof *fresh);
+    if (!fresh) return NULL;
+    if (__atomic_compare_exchange_n(&g_own, &own, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      own = fresh;
+    else
+      unmap(fresh, sizeof *fresh);
+  }
+  __atomic_compare_exchange_n(&own->process, &nobody, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return own->process == self ? own : NULL;
+}
 
 /* Threads register one at a time: both would make the file, and claim the slots of those that are
  * there by themselves. Signals are held back, whose handlers would wait for us. */
-static SignalMask begin_registering(void) {
-  const uint32_t self = process_id();
+static SignalMask begin_registering(struct own* own) {
   const SignalMask mask = hold_signals();
-  for (;;) {
-    uint32_t who = __atomic_load_n(&g_registering, __ATOMIC_RELAXED);
-    if (who == self)
-      call(SYS_futex, (long)&g_registering, FUTEX_WAIT_PRIVATE, (long)self, 0, 0, 0);
-    else if (__atomic_compare_exchange_n(&g_registering, &who, self, 0, __ATOMIC_ACQUIRE,
-                                         __ATOMIC_RELAXED))
-      return mask;
-  }
+  while (__atomic_exchange_n(&own->registering, 1, __ATOMIC_ACQUIRE) != 0)
+    call(SYS_futex, (long)&own->registering, FUTEX_WAIT_PRIVATE, 1, 0, 0, 0);
+  return mask;
 }
 
-static void end_registering(SignalMask mask) {
-  __atomic_store_n(&g_registering, 0, __ATOMIC_RELEASE);
-  call(SYS_futex, (long)&g_registering, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+static void end_registering(struct own* own, SignalMask mask) {
+  __atomic_store_n(&own->registering, 0, __ATOMIC_RELEASE);
+  call(SYS_futex, (long)&own->registering, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
   release_signals(mask);
 }
 
+/* TRACEWELL_COMPONENTS_MAX or more: it is none. */
+static uintptr_t slot_of(const struct tracewell_component* block) {
+  return ((uintptr_t)block - (uintptr_t)g_range) / TRACEWELL_HOOK_PAGE;
+}
+
 struct tracewell_component* component_at(unsigned slot) {
-  return __atomic_load_n(&g_blocks[slot], __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&g_kept[slot].block, __ATOMIC_ACQUIRE);
+}
+
+/* Nothing is chosen by hook or processor here. */
+static uint32_t state_in(const struct tracewell_component* block) {
+  return __atomic_load_n(&block->state, __ATOMIC_RELAXED) &
+         (TRACEWELL_SESSION_MASK << TRACEWELL_STATE_SESSION_SHIFT | TRACEWELL_STATE_ON);
+}
+
+uint32_t component_state(unsigned slot) { return state_in(component_at(slot)); }
+
+void copy_component_channel(unsigned slot, struct tracewell_channel* channel) {
+  const struct tracewell_channel* const shared = &component_at(slot)->channel;
+  memcpy(channel, &g_kept[slot].channel, sizeof *channel);
+  /* What commands change. */
+  channel->session = __atomic_load_n(&shared->session, __ATOMIC_RELAXED);
+  channel->packet_bytes = __atomic_load_n(&shared->packet_bytes, __ATOMIC_RELAXED);
+  channel->slots = __atomic_load_n(&shared->slots, __ATOMIC_RELAXED);
 }
 
 /* The folder of components. */
@@ -58,9 +106,17 @@ struct registry {
   char path[PATH_MAX_BYTES - 64]; /* with a component's name behind it, it is a log's */
 };
 
+/* A program that acts as another user for a while would leave that user what it maps. */
+static int is_one_user(void) {
+  uid_t real, effective, saved;
+  return getresuid(&real, &effective, &saved) == 0 && real == effective && saved == effective;
+}
+
 static int hold_registry(struct registry* registry) {
-  const int above = hold_meeting_place(
-      registry->path, sizeof registry->path - sizeof TRACEWELL_COMPONENTS_NAME - 1);
+  int above;
+  if (!is_one_user()) return 0;
+  above = hold_meeting_place(registry->path,
+                             sizeof registry->path - sizeof TRACEWELL_COMPONENTS_NAME - 1);
   if (above < 0) return 0;
   strcat(registry->path, "/" TRACEWELL_COMPONENTS_NAME);
   registry->held = make_inside(above, TRACEWELL_COMPONENTS_NAME);
@@ -68,19 +124,46 @@ static int hold_registry(struct registry* registry) {
   return registry->held >= 0;
 }
 
-/* This process's file, PID-RANDOM: what an earlier process with its id has left stays. */
-static int open_components(const struct registry* registry) {
-  const uint32_t process = process_id();
+/* The file that was made before. */
+static int open_again(const struct own* own, const struct registry* registry) {
+  const int fd = open_file(registry->held, own->name, O_RDWR | O_NONBLOCK, 0);
+  struct stat about;
+  if (fd < 0 ||
+      (look_at(fd, &about) && about.st_dev == own->device && about.st_ino == own->inode))
+    return fd;
+  close_file(fd);
+  return -1;
+}
+
+/* PID-RANDOM: what an earlier process with its id has left stays. */
+static int make_file(struct own* own, const struct registry* registry) {
   uint32_t random = (uint32_t)tracewell_ticks();
+  struct stat about;
   int fd;
-  if (g_owner == process) return g_file;
+  own->name[0] = 0;
   call(SYS_getrandom, (long)&random, sizeof random, GRND_NONBLOCK, 0, 0, 0);
-  snprintf(g_name, sizeof g_name, "%u-%u", process, random);
-  fd = open_file(registry->held, g_name, O_RDWR | O_CREAT | O_EXCL, 0600);
-  if (fd < 0) return -1;
-  g_file = fd;
-  g_owner = process;
-  return fd;
+  snprintf(own->name, sizeof own->name, "%u-%u", own->process, random);
+  fd = open_file(registry->held, own->name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (fd >= 0 && look_at(fd, &about)) {
+    own->device = about.st_dev;
+    own->inode = about.st_ino;
+    return fd;
+  }
+  own->name[0] = 0;
+  if (fd >= 0) close_file(fd);
+  return -1;
+}
+
+/* This process's file. No descriptor is kept: the program may close it, and open a file of its own
+ * that has the number then. */
+static int open_components(struct own* own, const struct registry* registry) {
+  const int fd = own->name[0] ? open_again(own, registry) : -1;
+  unsigned slot;
+  if (fd >= 0) return fd;
+  /* Where it is gone, or the process has become another user's, those two are to be found again. */
+  for (slot = TRACEWELL_COMPONENT_COMMON; slot <= TRACEWELL_COMPONENT_RARE; ++slot)
+    if (own->slots[slot] == IN_USE) own->slots[slot] = GIVEN_BACK;
+  return make_file(own, registry);
 }
 
 static uint64_t clock_ns(clockid_t clock) {
@@ -115,6 +198,22 @@ static int make_rings_folder(const struct registry* registry, const char* name) 
   return 1;
 }
 
+/* NULL: it is taken. The block is claimed then, and not yet used. */
+static struct tracewell_component* claim(struct own* own, unsigned slot, int fd) {
+  struct tracewell_component* const old = component_at(slot);
+  struct tracewell_component* block;
+  if (old && __atomic_load_n(&own->slots[slot], __ATOMIC_ACQUIRE) != GIVEN_BACK) return NULL;
+  if (old) __atomic_store_n(&old->state, 0, __ATOMIC_RELEASE);
+  if (allocate_file(fd, (slot + 1) * TRACEWELL_HOOK_PAGE) != 0) return NULL;
+  /* The file may be another one than before. */
+  if (old)
+    g_kept[slot].channel.session = __atomic_load_n(&old->channel.session, __ATOMIC_RELAXED);
+  block = map(g_range + slot * TRACEWELL_HOOK_PAGE, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_FIXED, fd, slot * TRACEWELL_HOOK_PAGE);
+  if (block) __atomic_store_n(&block->used, CLAIMED, __ATOMIC_RELEASE);
+  return block;
+}
+
 static void settle(struct tracewell_component* block) {
   const int memory = block->memory_mode == TRACEWELL_MEMORY_ON;
   block->memory = memory ? block->memory_level + 1 : 0;
@@ -122,126 +221,45 @@ static void settle(struct tracewell_component* block) {
   block->channel.active = block->memory_mode != TRACEWELL_MEMORY_OFF;
   block->state = block->channel.session << TRACEWELL_STATE_SESSION_SHIFT |
                  (memory ? TRACEWELL_STATE_ON : 0);
-  __atomic_store_n(&block->limit, block->memory > block->system ? block->memory : block->system,
-                   __ATOMIC_RELEASE);
+  block->limit = block->memory > block->system ? block->memory : block->system;
 }
 
-/* `KEY=NUMBER` of a rule. What is unknown is left out: a later version may have written it. */
-static void obey_word(struct tracewell_component* block, const char* word) {
-  const char* const value = strchr(word, '=');
-  uint64_t number;
-  size_t length;
-  if (!value) return;
-  number = strtoull(value + 1, NULL, 10);
-  length = (size_t)(value - word);
-#define IS(key) (length == sizeof key - 1 && memcmp(word, key, length) == 0)
-  if (IS("memory") && number <= TRACEWELL_MEMORY_SUSPENDED) block->memory_mode = (uint32_t)number;
-  if (IS("system")) block->system_mode = number != 0;
-  if (IS("memory_level") && number <= TRACEWELL_COMPONENT_LEVEL_MAX)
-    block->memory_level = (uint32_t)number;
-  if (IS("system_level") && number <= TRACEWELL_COMPONENT_LEVEL_MAX)
-    block->system_level = (uint32_t)number;
-  if (IS("buffer") && number > 0) block->buffer_bytes = number;
-#undef IS
+/* A session other than any that a thread may know of this slot. */
+static uint32_t next_session(unsigned slot) {
+  const uint32_t before = g_kept[slot].channel.session;
+  const uint32_t next = ((before ? before : process_id()) + 1) & TRACEWELL_SESSION_MASK;
+  return next ? next : 1;
 }
 
-/* A line: c|l|t, a pattern, words. */
-static void obey_rule(struct tracewell_component* block, char* line) {
-  char* rest = NULL;
-  const char* const kind = strtok_r(line, " \n", &rest);
-  const char* const pattern = strtok_r(NULL, " \n", &rest);
-  const char* what;
-  const char* word;
-  if (!kind || !pattern) return;
-  what = *kind == 'c' ? block->name : *kind == 'l' ? block->alias : block->type;
-  if (fnmatch(pattern, what, 0) != 0) return;
-  while ((word = strtok_r(NULL, " \n", &rest)) != NULL) obey_word(block, word);
+static void describe(struct tracewell_component* fresh, struct own* own, unsigned slot,
+                     const struct registry* registry) {
+  char name[NAME_BYTES + 12];
+  find_identity(&own->identity);
+  fresh->slot = slot;
+  fresh->pid = own->process;
+  fresh->start = (uint32_t)own->identity.start;
+  fresh->memory_level = fresh->system_level = TRACEWELL_COMPONENT_NORMAL;
+  fresh->buffer_bytes = BUFFER_BYTES;
+  fresh->channel.session = next_session(slot);
+  obey_rules(fresh, registry->held);
+  describe_rings(fresh);
+  snprintf(name, sizeof name, "%s.%u", own->name, slot);
+  snprintf(fresh->channel.log, sizeof fresh->channel.log, "%s/%s", registry->path, name);
+  if (fresh->memory_mode != TRACEWELL_MEMORY_OFF && !make_rings_folder(registry, name))
+    fresh->memory_mode = TRACEWELL_MEMORY_OFF;
+  settle(fresh);
 }
 
-static void obey_file(struct tracewell_component* block, FILE* file) {
-  char line[1024];
-  if (!file) return;
-  while (fgets(line, sizeof line, file)) obey_rule(block, line);
-  fclose(file);
-}
-
-/* Those that outlive a restart first, so that those of now are stronger. */
-static void obey_rules(struct tracewell_component* block, const struct registry* registry) {
-  char path[PATH_MAX_BYTES + 32];
-  const int rules = open_file(registry->held, RULES_NAME, O_RDONLY, 0);
-  const char* const named = secure_getenv("TRACEWELL_COMPONENTS");
-  const char* const state = secure_getenv("XDG_STATE_HOME");
-  const char* const home = secure_getenv("HOME");
-  if (named && *named)
-    snprintf(path, sizeof path, "%s", named);
-  else if (geteuid() == 0)
-    snprintf(path, sizeof path, "/etc/tracewell/components");
-  else if (state && *state == '/')
-    snprintf(path, sizeof path, "%s/tracewell/components", state);
-  else
-    snprintf(path, sizeof path, "%s/.local/state/tracewell/components", home ? home : "");
-  obey_file(block, fopen(path, "re"));
-  if (rules >= 0) obey_file(block, fdopen(rules, "r"));
-}
-
-/* NULL: all are taken. The block is claimed then, and not yet used. */
-static struct tracewell_component* claim(unsigned slot, int fd) {
-  struct tracewell_component* old = component_at(slot);
-  struct tracewell_component* fresh;
-  uint32_t free_one = 0;
-  if (old)
-    return old->pid == process_id() &&
-                   __atomic_compare_exchange_n(&old->used, &free_one, CLAIMED, 0,
-                                               __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
-               ? old
-               : NULL;
-  if (allocate_file(fd, (slot + 1) * TRACEWELL_HOOK_PAGE) != 0) return NULL;
-  fresh = map(NULL, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-              slot * TRACEWELL_HOOK_PAGE);
-  if (!fresh) return NULL;
-  fresh->used = CLAIMED;
-  if (__atomic_compare_exchange_n(&g_blocks[slot], &old, fresh, 0, __ATOMIC_ACQ_REL,
-                                  __ATOMIC_RELAXED))
-    return fresh;
-  unmap(fresh, TRACEWELL_HOOK_PAGE);
-  return NULL;
-}
-
-/* What tells it from an earlier process of its number. Threads register one at a time. */
-static uint32_t start_of_process(void) {
-  static struct identity one;
-  static uint32_t whose;
-  if (whose != process_id()) memset(&one, 0, sizeof one);
-  whose = process_id();
-  find_identity(&one);
-  return (uint32_t)one.start;
-}
-
-static struct tracewell_component* fill(struct tracewell_component* block, unsigned slot,
-                                        const struct registry* registry, const char* name,
-                                        const char* alias, const char* type) {
-  char own[sizeof g_name + 12];
-  const uint32_t session = block->channel.session ? block->channel.session : process_id();
-  memset(&block->slot, 0, sizeof *block - offsetof(struct tracewell_component, slot));
-  block->slot = slot;
-  block->pid = process_id();
-  block->start = start_of_process();
-  block->memory_level = block->system_level = TRACEWELL_COMPONENT_NORMAL;
-  block->buffer_bytes = BUFFER_BYTES;
-  /* Another one than any that a thread may know of this slot. */
-  block->channel.session = (session + 1) & 0xffffffu;
-  snprintf(block->name, sizeof block->name, "%s", name);
-  snprintf(block->alias, sizeof block->alias, "%s", alias ? alias : "");
-  snprintf(block->type, sizeof block->type, "%s", type ? type : "");
-  obey_rules(block, registry);
-  describe_rings(block);
-  snprintf(own, sizeof own, "%s.%u", g_name, block->slot);
-  snprintf(block->channel.log, sizeof block->channel.log, "%s/%s", registry->path, own);
-  if (block->memory_mode != TRACEWELL_MEMORY_OFF && !make_rings_folder(registry, own))
-    block->memory_mode = TRACEWELL_MEMORY_OFF;
-  settle(block);
+/* What hooks and commands look at comes last. */
+static void publish(struct tracewell_component* block, struct tracewell_component* fresh) {
+  const uint32_t state = fresh->state;
+  const uint32_t limit = fresh->limit;
+  const size_t from = offsetof(struct tracewell_component, slot);
+  fresh->state = fresh->limit = 0;
+  memcpy((uint8_t*)block + from, (const uint8_t*)fresh + from, sizeof *block - from);
+  __atomic_store_n(&block->state, state, __ATOMIC_RELEASE);
+  __atomic_store_n(&block->limit, limit, __ATOMIC_RELEASE);
   __atomic_store_n(&block->used, TRACEWELL_COMPONENT_USED, __ATOMIC_RELEASE);
-  return block;
 }
 
 /* No blanks nor control characters: rules and lists have names between blanks. */
@@ -254,74 +272,102 @@ static int is_name(const char* text, size_t size) {
   return 1;
 }
 
-static ras_block_t add(unsigned first, unsigned last, const struct registry* registry, int fd,
-                       const char* name, const char* alias, const char* type) {
+static ras_block_t add(struct own* own, unsigned first, unsigned last,
+                       const struct registry* registry, int fd) {
   unsigned slot;
   for (slot = first; slot < last; ++slot) {
-    struct tracewell_component* const block = claim(slot, fd);
-    if (block) return fill(block, slot, registry, name, alias, type);
+    struct tracewell_component* const block = claim(own, slot, fd);
+    if (!block) continue;
+    describe(&g_fresh, own, slot, registry);
+    g_kept[slot].channel = g_fresh.channel;
+    publish(block, &g_fresh);
+    __atomic_store_n(&g_kept[slot].block, block, __ATOMIC_RELEASE);
+    __atomic_store_n(&own->slots[slot], IN_USE, __ATOMIC_RELEASE);
+    return block;
   }
   return RAS_BLOCK_NULL;
 }
 
-static ras_block_t enrol_in(const struct registry* registry, const char* name, const char* alias,
-                            const char* type) {
-  const unsigned common = TRACEWELL_COMPONENT_COMMON;
-  const unsigned rare = TRACEWELL_COMPONENT_RARE;
-  const int fd = open_components(registry);
-  if (fd < 0) return RAS_BLOCK_NULL;
-  add(common, common + 1, registry, fd, "common", NULL, NULL);
-  add(rare, rare + 1, registry, fd, "rare", NULL, NULL);
-  return add(rare + 1, TRACEWELL_COMPONENTS_MAX, registry, fd, name, alias, type);
+static void name_fresh(const char* name, const char* alias, const char* type) {
+  memset(&g_fresh, 0, sizeof g_fresh);
+  snprintf(g_fresh.name, sizeof g_fresh.name, "%s", name);
+  snprintf(g_fresh.alias, sizeof g_fresh.alias, "%s", alias ? alias : "");
+  snprintf(g_fresh.type, sizeof g_fresh.type, "%s", type ? type : "");
 }
 
-static ras_block_t enrol(const char* name, const char* alias, const char* type) {
+static ras_block_t enrol_in(struct own* own, const struct registry* registry, const char* name,
+                            const char* alias, const char* type) {
+  const unsigned common = TRACEWELL_COMPONENT_COMMON;
+  const unsigned rare = TRACEWELL_COMPONENT_RARE;
+  const int fd = open_components(own, registry);
+  ras_block_t block;
+  if (fd < 0) return RAS_BLOCK_NULL;
+  name_fresh("common", NULL, NULL);
+  add(own, common, common + 1, registry, fd);
+  name_fresh("rare", NULL, NULL);
+  add(own, rare, rare + 1, registry, fd);
+  name_fresh(name, alias, type);
+  block = add(own, rare + 1, TRACEWELL_COMPONENTS_MAX, registry, fd);
+  close_file(fd);
+  return block;
+}
+
+static ras_block_t enrol(struct own* own, const char* name, const char* alias, const char* type) {
   struct registry registry;
   ras_block_t block;
-  if (!hold_registry(&registry)) return RAS_BLOCK_NULL;
-  block = enrol_in(&registry, name, alias, type);
+  if (!g_range)
+    g_range = map(NULL, TRACEWELL_COMPONENTS_MAX * TRACEWELL_HOOK_PAGE, PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (!g_range || !hold_registry(&registry)) return RAS_BLOCK_NULL;
+  block = enrol_in(own, &registry, name, alias, type);
   close_file(registry.held);
   return block;
 }
 
 ras_block_t tracewell_component_register(const char* name, const char* alias, const char* type) {
   const struct tracewell_component* shape = NULL;
+  const int before = errno;
   SignalMask mask;
   ras_block_t block;
+  struct own* own;
   if (!name || !*name || *name == '.' || !is_name(name, sizeof shape->name) ||
       !is_name(alias, sizeof shape->alias) || !is_name(type, sizeof shape->type))
     return RAS_BLOCK_NULL;
   if (!control_pages()) return RAS_BLOCK_NULL;
-  mask = begin_registering();
-  block = enrol(name, alias, type);
-  end_registering(mask);
+  own = find_own();
+  if (!own) return RAS_BLOCK_NULL;
+  mask = begin_registering(own);
+  block = enrol(own, name, alias, type);
+  end_registering(own, mask);
+  errno = before;
   return block;
 }
 
 void tracewell_component_unregister(ras_block_t block) {
-  if (!block || block->pid != process_id()) return;
+  struct own* const own = __atomic_load_n(&g_own, __ATOMIC_ACQUIRE);
+  const uintptr_t slot = slot_of(block);
+  if (slot >= TRACEWELL_COMPONENTS_MAX || !own || own->process != process_id() ||
+      own->slots[slot] != IN_USE)
+    return;
   block->memory_mode = TRACEWELL_MEMORY_OFF;
   block->system_mode = 0;
   settle(block);
   __atomic_store_n(&block->used, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&own->slots[slot], GIVEN_BACK, __ATOMIC_RELEASE);
 }
 
 /* What is in buffers stays, for somebody to look at. */
 __attribute__((destructor)) static void leave(void) {
+  const struct own* const own = __atomic_load_n(&g_own, __ATOMIC_ACQUIRE);
   struct registry registry;
   unsigned slot;
-  if (g_file < 0 || g_owner != process_id()) return;
-  for (slot = 0; slot < TRACEWELL_COMPONENTS_MAX; ++slot) {
-    const struct tracewell_component* const block = component_at(slot);
-    if (block && block->pid == g_owner && block->memory_mode != TRACEWELL_MEMORY_OFF) return;
-  }
+  if (!own || own->process != process_id() || !own->name[0]) return;
+  for (slot = 0; slot < TRACEWELL_COMPONENTS_MAX; ++slot)
+    if (own->slots[slot] == IN_USE && component_at(slot)->memory_mode != TRACEWELL_MEMORY_OFF)
+      return;
   if (!hold_registry(&registry)) return;
-  remove_file(registry.held, g_name, 0);
+  remove_file(registry.held, own->name, 0);
   close_file(registry.held);
-}
-
-static uint32_t state_of(const struct tracewell_component* block) {
-  return __atomic_load_n(&block->state, __ATOMIC_RELAXED);
 }
 
 /* Calls `write` for each place that the entry goes to. A component that is not in its own process's
@@ -338,9 +384,12 @@ static uint32_t state_of(const struct tracewell_component* block) {
       if (destination & MT_PRIV) to[0] = block;                                             \
       if (destination & MT_COMMON) to[1] = component_at(TRACEWELL_COMPONENT_COMMON);        \
       if (destination & MT_RARE) to[2] = component_at(TRACEWELL_COMPONENT_RARE);            \
-      for (i = 0; i < 3; ++i)                                                               \
-        if (to[i] && state_of(to[i]) & TRACEWELL_STATE_ON)                                  \
-          write(TRACEWELL_HOOK_CHANNELS + to[i]->slot, state_of(to[i]));                    \
+      for (i = 0; i < 3; ++i) {                                                             \
+        const uint32_t state = to[i] ? state_in(to[i]) : 0;                                 \
+        const uintptr_t slot = slot_of(to[i]);                                              \
+        if (state & TRACEWELL_STATE_ON && slot < TRACEWELL_COMPONENTS_MAX)                  \
+          write(TRACEWELL_HOOK_CHANNELS + (unsigned)slot, state);                           \
+      }                                                                                     \
     }                                                                                       \
   } while (0)
 

@@ -51,17 +51,11 @@ static uint32_t* places_owner(void) { return next_number() + 1; }
 static int map_places(void) {
   const size_t bytes = PLACES_BYTES + TRACEWELL_HOOK_PAGE;
   struct place* none = NULL;
-  uint8_t* fresh;
+  struct place* fresh;
   if (__atomic_load_n(&g_places, __ATOMIC_ACQUIRE)) return 1;
-  fresh = map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-              0);
+  fresh = map_wiped(bytes);
   if (!fresh) return 0;
-  if (call(SYS_madvise, (long)fresh, (long)bytes, MADV_WIPEONFORK, 0, 0, 0) != 0) {
-    unmap(fresh, bytes);
-    return 0;
-  }
-  if (!__atomic_compare_exchange_n(&g_places, &none, (struct place*)(void*)fresh, 0,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+  if (!__atomic_compare_exchange_n(&g_places, &none, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     unmap(fresh, bytes);
   return 1;
 }
@@ -306,13 +300,12 @@ static int usable(const struct tracewell_channel* channel, uint32_t state) {
 
 const struct tracewell_channel* channel_at(unsigned number) {
   const void* const shared = control_pages() + number * TRACEWELL_HOOK_PAGE;
-  if (number < TRACEWELL_HOOK_CHANNELS) return shared;
-  return &component_at(number - TRACEWELL_HOOK_CHANNELS)->channel;
+  return shared;
 }
 
 static uint32_t state_of(unsigned number) {
   if (number < TRACEWELL_HOOK_CHANNELS) return TRACEWELL_STATE(number);
-  return __atomic_load_n(&component_at(number - TRACEWELL_HOOK_CHANNELS)->state, __ATOMIC_RELAXED);
+  return component_state(number - TRACEWELL_HOOK_CHANNELS);
 }
 
 int next_ring(struct place* place, uint32_t ours) {
@@ -347,7 +340,10 @@ static struct place* enter(unsigned number, uint32_t state) {
   struct tracewell_channel channel;
   const uint32_t self = thread_id();
   int claimed = 0;
-  memcpy(&channel, channel_at(number), sizeof channel);
+  if (number < TRACEWELL_HOOK_CHANNELS)
+    memcpy(&channel, channel_at(number), sizeof channel);
+  else
+    copy_component_channel(number - TRACEWELL_HOOK_CHANNELS, &channel);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   /* It was stopped, or stopped and started, just now. */
   if (state_of(number) != state || !usable(&channel, state)) return NULL;

@@ -70,10 +70,20 @@ HIDDEN int is_trusted(uid_t owner);
 HIDDEN int hold_meeting_place(char* path, size_t size);
 /* The same where it is in /tmp; its name there, in `name`. */
 HIDDEN int hold_in_tmp(char* name, size_t size);
-/* One that was registered. */
+/* The absolute path's file, opened to be read: a regular one of this user or root, which links of
+ * these lead to. A path that is not absolute begins in the working folder. */
+HIDDEN int open_trusted(char* path, size_t size);
+
+/* One that was registered: in memory that commands write to, and perhaps others. What stands there
+ * is data. */
 HIDDEN struct tracewell_component* component_at(unsigned slot);
-/* What a session, or the buffers of a component, are described by. */
+HIDDEN uint32_t component_state(unsigned slot);
+/* What its buffers are described by. */
+HIDDEN void copy_component_channel(unsigned slot, struct tracewell_channel* channel);
+/* What a session is described by. */
 HIDDEN const struct tracewell_channel* channel_at(unsigned number);
+/* What holds for components that come; `folder` is theirs. */
+HIDDEN void obey_rules(struct tracewell_component* block, int folder);
 /* Is this thread one of those that the session is about? */
 HIDDEN int thread_is_chosen(const struct tracewell_channel* channel, uint32_t self);
 

@@ -37,13 +37,13 @@ static inline void release_signals(SignalMask before) {
   call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
 }
 
-/* `name` is one in an open folder, or a path where that is AT_FDCWD. */
-static inline int open_file(int folder, const char* name, int flags, int mode) {
-  return (int)call(SYS_openat, folder, (long)name, flags | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE,
-                   mode, 0, 0);
-}
-
+/* None is open when a call of the library returns: the program may close any number, and then opens
+ * a file of its own there. */
 static inline void close_file(int fd) { call(SYS_close, fd, 0, 0, 0, 0, 0); }
+
+/* `name` is one in an open folder, or a path where that is AT_FDCWD. What can be read or written
+ * gets none of the numbers up to 2. */
+HIDDEN int open_file(int folder, const char* name, int flags, int mode);
 
 /* `flags`: of unlinkat(2). */
 static inline void remove_file(int folder, const char* name, int flags) {
@@ -73,6 +73,17 @@ static inline void* map(void* at, size_t size, int protection, int flags, int fd
 
 static inline void unmap(void* at, size_t size) {
   call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
+}
+
+/* Memory of this process alone: a child that is forked, by whatever call, finds zeros there; one of
+ * vfork has its parent's. NULL when there can be none. */
+static inline void* map_wiped(size_t bytes) {
+  void* const fresh =
+      map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (!fresh || call(SYS_madvise, (long)fresh, (long)bytes, MADV_WIPEONFORK, 0, 0, 0) == 0)
+    return fresh;
+  unmap(fresh, bytes);
+  return NULL;
 }
 
 static inline uint32_t thread_id(void) { return (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0, 0); }

@@ -27,7 +27,8 @@ typedef struct tracewell_component* ras_block_t;
 #define MT_SYSTEM 8u
 
 /* `name`: parts with dots between them, "server.net.tcp"; 127 characters at most. `alias` and
- * `type` (TYPE or TYPE_SUBTYPE) may be NULL. RAS_BLOCK_NULL: there can be none, or a name is bad.
+ * `type` (TYPE or TYPE_SUBTYPE) may be NULL. RAS_BLOCK_NULL: a name is bad, or there can be none,
+ * as while real, effective and saved user are not the same.
  * Not for signal handlers. What ctctrl -p and -P have said holds from here on. */
 ras_block_t tracewell_component_register(const char* name, const char* alias, const char* type);
 /* No thread may use it any more. What its buffers hold is gone. */
