@@ -160,27 +160,33 @@ static struct tracewell_ring* map_ring(int rings, uint32_t bytes, uint32_t* numb
   return ring;
 }
 
-static struct tracewell_ring* make_ring(const struct tracewell_channel* channel, unsigned number) {
+static struct tracewell_ring* make_ring(const struct tracewell_channel* channel, unsigned number,
+                                        struct shape* shape) {
   const uint32_t bytes = TRACEWELL_HOOK_PAGE + channel->slots * channel->packet_bytes;
-  uint32_t ring_number = 0;
   struct tracewell_ring* ring;
   const struct identity* identity;
   const int rings = hold_rings(channel, number);
   if (rings < 0) return NULL;
-  ring = map_ring(rings, bytes, &ring_number);
+  ring = map_ring(rings, bytes, &shape->number);
   close_file(rings);
   if (!ring) return NULL;
   identity = identity_now();
+  shape->packet_bytes = channel->packet_bytes;
+  shape->slots = channel->slots;
+  shape->mode = channel->mode;
+  shape->identity[0] = identity->boot;
+  shape->identity[1] = (uint64_t)identity->random[1] << 32 | identity->random[0];
+  shape->start = identity->start;
+  shape->pid = process_id();
   ring->version = TRACEWELL_RING_VERSION;
-  ring->identity[0] = identity->boot;
-  ring->identity[1] = (uint64_t)identity->random[1] << 32 | identity->random[0];
-  ring->start = identity->start;
+  memcpy(ring->identity, shape->identity, sizeof ring->identity);
+  ring->start = shape->start;
   ring->record_bytes_max = TRACEWELL_RECORD_BYTES_MAX;
-  ring->packet_bytes = channel->packet_bytes;
-  ring->slots = channel->slots;
-  ring->mode = channel->mode;
-  ring->pid = process_id();
-  ring->number = ring_number;
+  ring->packet_bytes = shape->packet_bytes;
+  ring->slots = shape->slots;
+  ring->mode = shape->mode;
+  ring->pid = shape->pid;
+  ring->number = shape->number;
   ring->session = channel->session;
   ring->channel = number;
   ring->ticks = channel->ticks;
@@ -203,8 +209,9 @@ static void leave_ring(struct place* place, uint32_t ours) {
     place->filled[place->slot] =
         ((uint32_t)place->thread.position & TRACEWELL_OFFSET_MASK) - TRACEWELL_PACKET_HEAD;
   whole = place->turning == ours;
-  for (i = 0; i < ring->slots; ++i) whole &= slot_is_whole(place, i);
-  if (whole) unmap(ring, TRACEWELL_HOOK_PAGE + (size_t)ring->slots * ring->packet_bytes);
+  for (i = 0; i < place->shape.slots; ++i) whole &= slot_is_whole(place, i);
+  if (whole)
+    unmap(ring, TRACEWELL_HOOK_PAGE + (size_t)place->shape.slots * place->shape.packet_bytes);
   place->ring = NULL;
 }
 
@@ -263,9 +270,9 @@ static void count_ring(const struct tracewell_channel* channel, unsigned number)
   __atomic_fetch_add(&made->rings, 1, __ATOMIC_RELAXED);
 }
 
-/* `ring`: NULL if there could be none. */
+/* `ring`: NULL if there could be none; `shape` says nothing then. */
 static void begin_ring(struct place* place, const struct tracewell_channel* channel,
-                       unsigned number, struct tracewell_ring* ring) {
+                       unsigned number, struct tracewell_ring* ring, const struct shape* shape) {
   place->adopted = 0;
   memset(place->numbers, 0, sizeof place->numbers);
   place->session = channel->session;
@@ -277,6 +284,7 @@ static void begin_ring(struct place* place, const struct tracewell_channel* chan
   place->next = place->overwritten = place->full_at = 0;
   place->ring = ring;
   if (!ring) return;
+  place->shape = *shape;
   if (number < TRACEWELL_HOOK_CHANNELS) count_ring(channel, number);
   place->packets = (uint8_t*)ring + TRACEWELL_HOOK_PAGE;
   next_packet(place);
@@ -286,8 +294,11 @@ static void begin_ring(struct place* place, const struct tracewell_channel* chan
 
 static void start_ring(struct place* place, const struct tracewell_channel* channel,
                        unsigned number) {
+  struct shape shape;
+  struct tracewell_ring* ring;
   leave_ring(place, 0);
-  begin_ring(place, channel, number, make_ring(channel, number));
+  ring = make_ring(channel, number, &shape);
+  begin_ring(place, channel, number, ring, &shape);
 }
 
 static int usable(const struct tracewell_channel* channel, uint32_t state) {
@@ -310,13 +321,14 @@ static uint32_t state_of(unsigned number) {
 
 int next_ring(struct place* place, uint32_t ours) {
   struct tracewell_channel channel;
+  struct shape shape;
   struct tracewell_ring* ring;
   uint32_t i;
   if (!place->adopted || place->channel >= TRACEWELL_HOOK_CHANNELS ||
-      place->ring->mode != TRACEWELL_RING_SINGLE)
+      place->shape.mode != TRACEWELL_RING_SINGLE)
     return 0;
   /* Whoever was interrupted while it wrote a record would go on with a ring that is not there. */
-  for (i = 0; i < place->ring->slots; ++i)
+  for (i = 0; i < place->shape.slots; ++i)
     if (place->thread.packet && i == place->slot
             ? place->committed[i] != offset_now(place) - TRACEWELL_PACKET_HEAD
             : !slot_is_whole(place, i))
@@ -327,11 +339,11 @@ int next_ring(struct place* place, uint32_t ours) {
       !may_have_one_more(&channel, place->channel))
     return 0;
   /* Without another one it stays with the full one, which counts what is lost. */
-  ring = make_ring(&channel, place->channel);
+  ring = make_ring(&channel, place->channel, &shape);
   if (!ring) return 0;
   if (place->thread.packet) close_packet(place, tracewell_ticks());
   leave_ring(place, ours);
-  begin_ring(place, &channel, place->channel, ring);
+  begin_ring(place, &channel, place->channel, ring, &shape);
   return 1;
 }
 

@@ -8,6 +8,19 @@
 #define CHANNELS_ALL (TRACEWELL_HOOK_CHANNELS + TRACEWELL_COMPONENTS_MAX)
 #define TRACEWELL_OFFSET_MASK 0xffffffu
 
+/* What a ring was made with. Its file is mapped in every process that was forked since, also in one
+ * that has fewer rights by now and writes to it: so what says where and how much to write, and what
+ * is said of the process, is never read from there. */
+struct shape {
+  uint32_t packet_bytes;
+  uint32_t slots;
+  uint32_t mode;   /* TRACEWELL_RING_* */
+  uint32_t number; /* of the ring in its process */
+  uint64_t identity[2];
+  uint64_t start;
+  uint32_t pid;
+};
+
 /* A thread's ring, and what only its own thread knows of it. All of these live in one mapping that
  * the kernel wipes in a forked child, where `owner` and `thread.state` are 0 then. */
 struct place {
@@ -21,6 +34,7 @@ struct place {
   uint32_t unwanted;              /* its thread was not chosen; no ring, and nothing is counted */
   struct tracewell_ring* ring;    /* NULL = there could be none */
   uint8_t* packets;
+  struct shape shape;             /* of the ring */
   uint64_t next;                  /* number of the next packet */
   uint64_t turns;                 /* packets, of earlier rings too: no two positions are alike */
   uint64_t overwritten;           /* records */

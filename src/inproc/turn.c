@@ -14,7 +14,7 @@ uint32_t offset_now(const struct place* place) {
 }
 
 static struct tracewell_packet* packet_at(const struct place* place, uint32_t slot) {
-  void* const at = place->packets + (size_t)slot * place->ring->packet_bytes;
+  void* const at = place->packets + (size_t)slot * place->shape.packet_bytes;
   return at;
 }
 
@@ -23,7 +23,7 @@ static struct tracewell_packet* packet_at(const struct place* place, uint32_t sl
 static int slot_is_free(const struct place* place, uint32_t slot) {
   if (place->numbers[slot] == 0) return 1;
   if (!slot_is_whole(place, slot)) return 0;
-  return place->ring->mode == TRACEWELL_RING_CIRCULAR ||
+  return place->shape.mode == TRACEWELL_RING_CIRCULAR ||
          __atomic_load_n(&place->ring->taken[slot], __ATOMIC_ACQUIRE) == place->numbers[slot];
 }
 
@@ -46,7 +46,7 @@ static void open_packet(struct place* place, uint32_t slot, uint64_t now) {
   struct tracewell_packet* packet = packet_at(place, slot);
   const uint64_t number = place->next++;
   uint32_t dropped = 0;
-  if (place->numbers[slot] != 0 && place->ring->mode == TRACEWELL_RING_CIRCULAR)
+  if (place->numbers[slot] != 0 && place->shape.mode == TRACEWELL_RING_CIRCULAR)
     dropped = place->records[slot];
   place->overwritten += dropped;
   /* Whoever looks now, or after we were killed here, finds one store that drops the old packet, and
@@ -55,22 +55,22 @@ static void open_packet(struct place* place, uint32_t slot, uint64_t now) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
   memset(packet, 0, offsetof(struct tracewell_packet, state));
   memset(packet->identity, 0,
-         place->ring->packet_bytes - offsetof(struct tracewell_packet, identity));
+         place->shape.packet_bytes - offsetof(struct tracewell_packet, identity));
   packet->magic = TRACEWELL_PACKET_MAGIC;
   memcpy(packet->uuid, place->uuid, sizeof packet->uuid);
   packet->stream_id = TRACEWELL_PACKET_STREAM;
-  packet->stream = place->ring->identity[1] + place->ring->number;
-  packet->packet_bits = (uint64_t)place->ring->packet_bytes * 8;
+  packet->stream = place->shape.identity[1] + place->shape.number;
+  packet->packet_bits = (uint64_t)place->shape.packet_bytes * 8;
   packet->ticks_begin = now;
   packet->number = number;
   packet->overwritten = place->overwritten;
-  packet->pid = place->ring->pid;
+  packet->pid = place->shape.pid;
   packet->tid = place->owner;
-  packet->identity[0] = place->ring->identity[0];
-  packet->identity[1] = place->ring->identity[1];
-  packet->start = place->ring->start;
-  packet->ring = place->ring->number;
-  packet->record_bytes_max = place->ring->record_bytes_max;
+  packet->identity[0] = place->shape.identity[0];
+  packet->identity[1] = place->shape.identity[1];
+  packet->start = place->shape.start;
+  packet->ring = place->shape.number;
+  packet->record_bytes_max = TRACEWELL_RECORD_BYTES_MAX;
   __atomic_store_n(&packet->state, TRACEWELL_PACKET_OPEN, __ATOMIC_RELEASE);
   place->numbers[slot] = number + 1;
   place->filled[slot] = 0;
@@ -85,9 +85,9 @@ static void open_packet(struct place* place, uint32_t slot, uint64_t now) {
 /* A collector looks now and then by itself; that is too late for a ring that fills fast. */
 static void wake_collector(const struct place* place) {
   const struct tracewell_channel* channel;
-  if (place->ring->mode != TRACEWELL_RING_ALTERNATE || place->channel >= TRACEWELL_HOOK_CHANNELS)
+  if (place->shape.mode != TRACEWELL_RING_ALTERNATE || place->channel >= TRACEWELL_HOOK_CHANNELS)
     return;
-  if ((place->next - place->ring->releases) * 2 < place->ring->slots) return;
+  if ((place->next - place->ring->releases) * 2 < place->shape.slots) return;
   channel = channel_at(place->channel);
   /* It looks once more after it has said that it sleeps. */
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -97,10 +97,10 @@ static void wake_collector(const struct place* place) {
 
 int next_packet(struct place* place) {
   const uint64_t releases = __atomic_load_n(&place->ring->releases, __ATOMIC_ACQUIRE);
-  const uint32_t slots = place->ring->slots;
+  const uint32_t slots = place->shape.slots;
   /* The oldest goes from a circular ring. Elsewhere the first that is free: where packets are taken
    * as fast as they come, these few stay in the caches, however large the ring is. */
-  const uint32_t first = place->ring->mode == TRACEWELL_RING_CIRCULAR ? place->slot + 1 : 0;
+  const uint32_t first = place->shape.mode == TRACEWELL_RING_CIRCULAR ? place->slot + 1 : 0;
   uint64_t now;
   uint32_t i;
   for (i = 0; i < slots; ++i) {
