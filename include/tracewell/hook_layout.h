@@ -196,5 +196,5 @@ TRACEWELL_SIZE_IS(tracewell_channel,
                   104 + 2048 + 8 * TRACEWELL_CHOSEN_MAX + TRACEWELL_CPUS_MAX / 8);
 
 #include "hook_components.h"
-
+#include "hook_losses.h"
 #endif

@@ -15,6 +15,7 @@
 #include "hooks/collector_sleep.h"
 #include "hooks/held_folder.h"
 #include "hooks/log_use.h"
+#include "hooks/losses.h"
 #include "hooks/session.h"
 #include "hooks/session_log.h"
 
@@ -101,6 +102,7 @@ class Rounds {
     while (channel_.session == session && std::atomic_ref(channel_.stopping).load() == 0) {
       TW_ASSIGN_OR_RETURN(const uint64_t taken, collector.collect());
       TW_RETURN_IF_ERROR(marks_.dropped(log));
+      watch_losses(control_, number_);
       if (log.full()) return End::LogFull;
       if (taken != 0)
         sleep.found_something();

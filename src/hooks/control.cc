@@ -57,6 +57,7 @@ Result<Control> Control::open() {
                                                  Mapping::Access::Shared, control.path_));
   control.data_ = control.map_.data();
   control.fd_ = std::move(fd);
+  control.inode_ = facts.inode;
   return control;
 }
 
@@ -64,7 +65,8 @@ Control::Control(Control&& other) noexcept
     : fd_(std::move(other.fd_)),
       map_(std::move(other.map_)),
       data_(std::exchange(other.data_, nullptr)),
-      path_(std::move(other.path_)) {}
+      path_(std::move(other.path_)),
+      inode_(other.inode_) {}
 
 Result<UniqueFd> Control::reopen() const {
   auto fd = open_named_to_write(fmt::format("/proc/self/fd/{}", fd_.get()));
@@ -132,27 +134,45 @@ tracewell_failures& Control::page_of_failures() const {
 
 uint64_t& Control::failures(unsigned channel) const { return page_of_failures().lost[channel]; }
 
+tracewell_watch& Control::watch(unsigned channel) const {
+  return *reinterpret_cast<tracewell_watch*>(data_ + TRACEWELL_CONTROL_CHANNELS +
+                                             channel * TRACEWELL_HOOK_PAGE +
+                                             TRACEWELL_CHANNEL_WATCH);
+}
+
+/// Commands of releases before look at the page of failures, and write there alone.
+bool Control::is_watched(unsigned number) const {
+  return watch(number).session == channel(number).session;
+}
+
 void Control::forget_collector(unsigned channel) {
-  std::atomic_ref(page_of_failures().collected[channel]).store(0);
-  std::ranges::fill(page_of_failures().why[channel], '\0');
+  for (uint32_t* word : {&watch(channel).collected, &page_of_failures().collected[channel]})
+    std::atomic_ref(*word).store(0);
+  for (char* text : {watch(channel).why, page_of_failures().why[channel]})
+    std::fill_n(text, TRACEWELL_WHY_BYTES, '\0');
 }
 
 void Control::note_collector(unsigned channel) {
   forget_collector(channel);
-  std::atomic_ref(page_of_failures().collected[channel]).store(1);
+  for (uint32_t* word : {&watch(channel).collected, &page_of_failures().collected[channel]})
+    std::atomic_ref(*word).store(1);
 }
 
 bool Control::had_collector(unsigned channel) const {
-  return std::atomic_ref(page_of_failures().collected[channel]).load() != 0;
+  uint32_t& word = is_watched(channel) ? watch(channel).collected
+                                       : page_of_failures().collected[channel];
+  return std::atomic_ref(word).load() != 0;
 }
 
 void Control::note_why(unsigned channel, std::string_view text) {
-  text.copy(page_of_failures().why[channel], TRACEWELL_WHY_BYTES - 1);
+  for (char* to : {watch(channel).why, page_of_failures().why[channel]})
+    text.copy(to, TRACEWELL_WHY_BYTES - 1);
 }
 
 std::string Control::why(unsigned channel) const {
-  const char* text = page_of_failures().why[channel];
-  return {text, ::strnlen(text, TRACEWELL_WHY_BYTES)};
+  const char* text = is_watched(channel) ? watch(channel).why : page_of_failures().why[channel];
+  const std::string copy(text, ::strnlen(text, TRACEWELL_WHY_BYTES));
+  return printable(copy);
 }
 
 }  // namespace tracewell::hooks

@@ -50,13 +50,17 @@ class Control {
 
   /// Of the file.
   const std::string& path() const { return path_; }
+  uint64_t inode() const { return inode_; }
   uint32_t state(unsigned channel) const;
   /// Comes after all that was written before.
   void set_state(unsigned channel, uint32_t state);
   tracewell_channel& channel(unsigned channel) const;
   /// A bit for each hook id, least significant first.
   std::span<uint8_t> filter(unsigned channel) const;
+  /// Each program may write to it: hooks/losses.h says what was lost.
   uint64_t& failures(unsigned channel) const;
+  /// What no program can write to.
+  tracewell_watch& watch(unsigned channel) const;
   /// Of a session's collector: that there was one; and why it ended, where that is known.
   void forget_collector(unsigned channel);
   void note_collector(unsigned channel);
@@ -69,11 +73,13 @@ class Control {
   /// Once more: locks are a descriptor's own. Also when the file has no name any more.
   Result<UniqueFd> reopen() const;
   tracewell_failures& page_of_failures() const;
+  bool is_watched(unsigned channel) const;
 
   UniqueFd fd_;
   Mapping map_;
   uint8_t* data_ = nullptr;
   std::string path_;
+  uint64_t inode_ = 0;
 };
 
 }  // namespace tracewell::hooks

@@ -19,6 +19,7 @@
 #include "hooks/defaults.h"
 #include "hooks/log_clock.h"
 #include "hooks/log_use.h"
+#include "hooks/losses.h"
 #include "hooks/session_log.h"
 
 namespace tracewell::hooks {
@@ -148,7 +149,10 @@ Status begin_session(Control& control, const SessionOptions& options, const Fold
   channel.session = session == 0 ? 1 : session;
   if (::getrandom(channel.uuid, sizeof channel.uuid, 0) != sizeof channel.uuid)
     return errno_error("random numbers");
+  forget_dead_losses(control);
   control.failures(options.channel) = 0;
+  control.watch(options.channel) = {};
+  control.watch(options.channel).session = channel.session;
   control.forget_collector(options.channel);
   const bool filtered = fill_filter(control.filter(options.channel), options);
   wait_ns(kClockBaseNs);
@@ -225,10 +229,11 @@ Status switch_tracing(Control& control, unsigned number, bool on) {
 namespace {
 
 /// There is no log that could say how many hooks found no place in it.
-Error telling_failures(Error error, uint64_t failures) {
-  if (failures != 0)
+Error telling_failures(Error error, const Losses& losses) {
+  if (losses.records != 0)
     error.message +=
-        fmt::format(" {} records lost: their threads could not make a ring.", failures);
+        fmt::format(" {} records lost: their threads could not make a ring.", losses.records);
+  if (losses.changed) error.message += fmt::format(" More were lost: {}.", kCountsChanged);
   return error;
 }
 
@@ -252,7 +257,7 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest) {
   if (control.channel(number).active == 0)
     return {Errc::Io, "the trace has ended: " + control.why(number)};
   const auto log = find_log(control, number, "The trace has ended.");
-  if (!log.ok()) return telling_failures(log.error(), control.failures(number));
+  if (!log.ok()) return telling_failures(log.error(), losses_of(control, number));
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(*log));
   TW_RETURN_IF_ERROR(lock_log_soon(lock, *log));
   const Status status = complete_log(control, number, *log, rest);
@@ -297,6 +302,7 @@ Status stop_session(Control& control, unsigned number, Rest rest, const GivesUp&
   const Status status = wait_and_complete(control, number, rest);
   if (channel.active != 0) control.forget_collector(number);
   channel.active = 0;
+  forget_dead_losses(control);
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include "hooks/collector.h"
 #include "hooks/log_clock.h"
 #include "hooks/log_use.h"
+#include "hooks/losses.h"
 
 namespace tracewell::hooks {
 
@@ -54,10 +55,13 @@ Status complete_log(Control& control, unsigned number, const Folder& folder, Res
     how += fmt::format(", {} records discarded", records);
   }
   TW_RETURN_IF_ERROR(tell_dropped(channel, folder, log));
-  if (const uint64_t failed = control.failures(number); failed != 0)
+  const Losses losses = losses_of(control, number);
+  if (losses.records != 0)
     TW_RETURN_IF_ERROR(
         tell(channel, folder,
-             fmt::format("{} records lost: their threads could not make a ring", failed)));
+             fmt::format("{} records lost: their threads could not make a ring", losses.records)));
+  if (losses.changed)
+    TW_RETURN_IF_ERROR(tell(channel, folder, fmt::format("0 records lost: {}", kCountsChanged)));
   TW_RETURN_IF_ERROR(tell(channel, folder, fmt::format("TRACE OFF channel {}{}", number, how)));
   return change_clock(folder, measure_clock(start_of(channel), now()));
 }

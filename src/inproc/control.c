@@ -17,18 +17,8 @@ union control_page {
 WHOLE_PAGES union control_page tracewell_hooks_page __asm__("tracewell_hooks_control");
 
 static const uint8_t* g_pages;
-static struct tracewell_failures* g_failures;
 
 const uint8_t* control_pages(void) { return g_pages; }
-
-void count_failure(unsigned channel) {
-  if (channel >= TRACEWELL_HOOK_CHANNELS) {
-    __atomic_fetch_add(&component_at(channel - TRACEWELL_HOOK_CHANNELS)->lost, 1,
-                       __ATOMIC_RELAXED);
-    return;
-  }
-  if (g_failures) __atomic_fetch_add(&g_failures->lost[channel], 1, __ATOMIC_RELAXED);
-}
 
 static int is_ours_alone(int fd) {
   struct stat about;
@@ -42,33 +32,73 @@ static int has_room(int fd) {
          allocate_file(fd, TRACEWELL_CONTROL_BYTES) == 0;
 }
 
-static int open_control(void) {
-  char path[PATH_MAX];
-  const int folder = hold_meeting_place(path, sizeof path);
-  int fd;
-  if (folder < 0) return -1;
-  fd = open_file(folder, TRACEWELL_CONTROL_NAME, O_RDWR | O_CREAT, 0600);
+/* The file twice. What may not be written to is mapped from a descriptor that is for reading: of
+ * another, a process that has given up its rights could make it writable (mprotect). */
+struct both {
+  int reads;
+  int writes;
+};
+
+static int is_one_file(int one, int other) {
+  struct stat about;
+  struct stat about_other;
+  return look_at(one, &about) && look_at(other, &about_other) &&
+         about.st_dev == about_other.st_dev && about.st_ino == about_other.st_ino;
+}
+
+static int open_in(int folder, struct both* control) {
+  control->writes = open_file(folder, TRACEWELL_CONTROL_NAME, O_RDWR | O_CREAT, 0600);
+  if (control->writes < 0) return 0;
+  control->reads = -1;
+  if (is_ours_alone(control->writes) && has_room(control->writes))
+    control->reads = open_file(folder, TRACEWELL_CONTROL_NAME, O_RDONLY, 0);
+  if (control->reads >= 0 && is_one_file(control->reads, control->writes)) return 1;
+  if (control->reads >= 0) close_file(control->reads);
+  close_file(control->writes);
+  return 0;
+}
+
+/* `path`: of the folder, PATH_MAX bytes. */
+static int open_control(char* path, struct both* control) {
+  const int folder = hold_meeting_place(path, PATH_MAX);
+  int opened;
+  if (folder < 0) return 0;
+  opened = open_in(folder, control);
   close_file(folder);
-  if (fd < 0 || (is_ours_alone(fd) && has_room(fd))) return fd;
-  close_file(fd);
-  return -1;
+  return opened;
+}
+
+/* In a session that runs. */
+static void prepare_losses(void) {
+  unsigned i;
+  for (i = 0; geteuid() == 0 && i < TRACEWELL_HOOK_CHANNELS; ++i)
+    if (channel_at(i)->active) {
+      begin_losses(channel_at(i)->session);
+      return;
+    }
 }
 
 __attribute__((constructor)) static void find_control(void) {
   const size_t rest = TRACEWELL_CONTROL_FAILURES - TRACEWELL_HOOK_PAGE;
   const int before = errno;
-  int fd;
+  char path[PATH_MAX];
+  struct both control;
+  struct tracewell_failures* failures;
+  int opened;
   /* A linker that copied the page elsewhere must have kept it a page. */
   if (getauxval(AT_SECURE) || (uintptr_t)&tracewell_hooks_control % TRACEWELL_HOOK_PAGE != 0)
     return;
-  fd = open_control();
+  opened = open_control(path, &control);
   errno = before;
-  if (fd < 0) return;
-  g_pages = map(NULL, rest, PROT_READ, MAP_SHARED, fd, TRACEWELL_HOOK_PAGE);
-  g_failures = map(NULL, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                   TRACEWELL_CONTROL_FAILURES);
-  if (g_pages && g_failures)
+  if (!opened) return;
+  g_pages = map(NULL, rest, PROT_READ, MAP_SHARED, control.reads, TRACEWELL_HOOK_PAGE);
+  failures = map(NULL, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, control.writes,
+                 TRACEWELL_CONTROL_FAILURES);
+  find_failures(path, control.reads, failures);
+  if (g_pages && failures)
     map((void*)(uintptr_t)&tracewell_hooks_control, TRACEWELL_HOOK_PAGE, PROT_READ,
-        MAP_SHARED | MAP_FIXED, fd, 0);
-  close_file(fd);
+        MAP_SHARED | MAP_FIXED, control.reads, 0);
+  close_file(control.reads);
+  close_file(control.writes);
+  if (g_pages) prepare_losses();
 }

@@ -44,6 +44,11 @@ static struct made* made_of(unsigned channel) {
   return (struct made*)(void*)(next_number() + 2) + channel;
 }
 
+/* For have_losses(); a child has none of its own. */
+static uint32_t* losses_tried(void) {
+  return (uint32_t*)(void*)(made_of(0) + TRACEWELL_HOOK_CHANNELS);
+}
+
 /* The process that the places are of; 0 in a child that was forked, which has none yet. A child of
  * vfork has its parent's. */
 static uint32_t* places_owner(void) { return next_number() + 1; }
@@ -58,6 +63,15 @@ static int map_places(void) {
   if (!__atomic_compare_exchange_n(&g_places, &none, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     unmap(fresh, bytes);
   return 1;
+}
+
+void begin_losses(uint32_t session) {
+  const SignalMask mask = hold_signals();
+  if (map_places()) {
+    *places_owner() = process_id();
+    have_losses(losses_tried(), session);
+  }
+  release_signals(mask);
 }
 
 /* One that nobody has, or whose thread has died. What the dead one left in its ring stays there,
@@ -78,7 +92,7 @@ static struct place* claim_place(unsigned channel, uint32_t self) {
   return NULL;
 }
 
-static char* put_number(char* at, uint32_t number) {
+char* put_decimal(char* at, uint32_t number) {
   char digits[10];
   int count = 0;
   do digits[count++] = (char)('0' + number % 10);
@@ -90,12 +104,12 @@ static char* put_number(char* at, uint32_t number) {
 /* PID-NUMBER in the folder of rings; a number that an earlier process of this id has not used. */
 static int create_file(int rings, char* name, uint32_t* number) {
   uint32_t tries;
-  char* at = put_number(name, process_id());
+  char* at = put_decimal(name, process_id());
   *at++ = '-';
   for (tries = 0; tries < NAMES_TRIED; ++tries) {
     int fd;
     *number = __atomic_fetch_add(next_number(), 1, __ATOMIC_RELAXED);
-    *put_number(at, *number) = 0;
+    *put_decimal(at, *number) = 0;
     fd = open_file(rings, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd != -EEXIST) return fd;
   }
@@ -367,9 +381,10 @@ static struct place* enter(unsigned number, uint32_t state) {
     if (mapped && *places_owner() == 0) *places_owner() = process_id();
     /* What it would begin, its parent's thread would go on with, and others take for dead. */
     if (mapped && *places_owner() != process_id()) {
-      count_failure(number);
+      count_failure(number, channel.session);
       return NULL;
     }
+    if (mapped && number < TRACEWELL_HOOK_CHANNELS) have_losses(losses_tried(), channel.session);
     place = mapped ? claim_place(number, self) : NULL;
     claimed = 1;
   }

@@ -58,7 +58,17 @@ HIDDEN void find_identity(struct identity* one);
 
 /* All but page 0 of the control file; zeros when there is none. */
 HIDDEN const uint8_t* control_pages(void);
-HIDDEN void count_failure(unsigned channel);
+/* Where failures are counted: the control file, its folder by name, and its page of failures. */
+HIDDEN void find_failures(const char* folder, int control, struct tracewell_failures* page);
+/* Of a hook of that session. */
+HIDDEN void count_failure(unsigned channel, uint32_t session);
+/* A page of failures of this process's own, where it has rights that it may give up: made once, and
+ * tried once in a session. `tried` is 0 at first, in a forked child too. Signals are held back. */
+HIDDEN void have_losses(uint32_t* tried, uint32_t session);
+/* The same when the program is loaded: it may give up its rights before its first hook. */
+HIDDEN void begin_losses(uint32_t session);
+/* Writes the digits; returns where they end. */
+HIDDEN char* put_decimal(char* at, uint32_t number);
 /* Folders are held by descriptors (O_PATH), which the caller closes. Something that is negative: it
  * could not be held; SOMEBODY_ELSES: what is there, or leads there, is another user's than this one
  * and root. */

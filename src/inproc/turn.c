@@ -133,7 +133,7 @@ static int lose(struct place* place, struct tracewell_ring* ring) {
   if (ring)
     count_lost(ring);
   else
-    count_failure(place->channel);
+    count_failure(place->channel, place->thread.state >> TRACEWELL_STATE_SESSION_SHIFT);
   return 0;
 }
 

@@ -1,0 +1,97 @@
+#include "hooks/losses.h"
+
+#include <tracewell/hook_layout.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/folder.h"
+#include "base/mapping.h"
+#include "base/open.h"
+#include "base/paths.h"
+#include "hooks/ring_file.h"
+
+namespace tracewell::hooks {
+namespace {
+
+constexpr uint64_t kRecordsMax = (uint64_t{1} << TRACEWELL_LOSSES_SESSION_SHIFT) - 1;
+
+/// nullopt: it is no such file, or its maker has not got so far.
+std::optional<tracewell_losses> read_losses(const Folder& folder, const std::string& name) {
+  const auto fd = folder.open_own(name, Folder::Make::No);
+  if (!fd.ok()) return std::nullopt;
+  const auto facts = facts_of(fd->get(), name);
+  if (!facts.ok() || facts->bytes < TRACEWELL_HOOK_PAGE) return std::nullopt;
+  const auto map =
+      Mapping::map(fd->get(), TRACEWELL_HOOK_PAGE, Mapping::Access::Read, folder.path_of(name));
+  if (!map.ok()) return std::nullopt;
+  tracewell_losses out;
+  std::memcpy(&out, map->data(), sizeof out);
+  if (out.magic != TRACEWELL_LOSSES_MAGIC) return std::nullopt;
+  return out;
+}
+
+using Visit = std::function<void(const Folder&, const std::string& name, const tracewell_losses&)>;
+
+void for_each_losses(const Control& control, const Visit& visit) {
+  const auto above = Folder::named(parent_of(control.path()));
+  if (!above.ok()) return;
+  const auto folder = above->inside(TRACEWELL_LOSSES_NAME);
+  if (!folder.ok()) return;
+  const auto names = folder->names();
+  if (!names.ok()) return;
+  for (const std::string& name : *names)
+    if (const auto losses = read_losses(*folder, name)) visit(*folder, name, *losses);
+}
+
+/// Of the session that the channel has now.
+uint64_t records_in(const tracewell_losses& losses, const Control& control, unsigned channel) {
+  const uint64_t word = losses.lost[channel];
+  const bool is_of_it = losses.control == control.inode() &&
+                        word >> TRACEWELL_LOSSES_SESSION_SHIFT == control.channel(channel).session;
+  return is_of_it ? word & kRecordsMax : 0;
+}
+
+bool is_waited_for(const Control& control, const tracewell_losses& losses) {
+  for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i)
+    if (control.channel(i).active != 0 && records_in(losses, control, i) != 0) return true;
+  return false;
+}
+
+}  // namespace
+
+void watch_losses(Control& control, unsigned channel) {
+  tracewell_watch& watch = control.watch(channel);
+  const uint64_t now = std::atomic_ref(control.failures(channel)).load(std::memory_order_acquire);
+  if (watch.session != control.channel(channel).session) return;
+  if (now < watch.lost) watch.changed = 1;
+  watch.lost = std::max(watch.lost, now);
+}
+
+Losses losses_of(Control& control, unsigned channel) {
+  // Their own first: programs count in the other page before.
+  uint64_t own = 0;
+  for_each_losses(control, [&](const Folder&, const std::string&, const tracewell_losses& losses) {
+    own += records_in(losses, control, channel);
+  });
+  const uint64_t all = std::atomic_ref(control.failures(channel)).load();
+  const tracewell_watch& watch = control.watch(channel);
+  watch_losses(control, channel);
+  if (watch.session != control.channel(channel).session)
+    return {std::max(own, all), all < own};
+  return {std::max(own, watch.lost), watch.changed != 0 || all < own};
+}
+
+void forget_dead_losses(const Control& control) {
+  for_each_losses(control, [&](const Folder& folder, const std::string& name,
+                               const tracewell_losses& losses) {
+    if (!process_lives(losses.pid, losses.start) && !is_waited_for(control, losses))
+      static_cast<void>(folder.remove(name));
+  });
+}
+
+}  // namespace tracewell::hooks

@@ -1,0 +1,29 @@
+// Hooks whose threads could not make a ring: how many a session has lost, whoever has written to
+// what programs share. include/tracewell/hook_losses.h has the layout.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "hooks/control.h"
+
+namespace tracewell::hooks {
+
+/// For what is told of them.
+constexpr const char* kCountsChanged =
+    "a process that had given up its rights has changed the counts of those whose threads could "
+    "not make a ring";
+
+struct Losses {
+  uint64_t records = 0;   // at least; programs of a user's lost no less
+  bool changed = false;   // somebody took counts away
+};
+
+/// Of the channel's session, up to now.
+Losses losses_of(Control& control, unsigned channel);
+/// A look at the page that all programs write to, which is kept where they do not. Cheap.
+void watch_losses(Control& control, unsigned channel);
+/// Removes those of processes that have ended, but for what sessions that run are to tell.
+void forget_dead_losses(const Control& control);
+
+}  // namespace tracewell::hooks

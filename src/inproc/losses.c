@@ -1,0 +1,112 @@
+/* Hooks of threads that have no ring. They are counted where all programs of the user count, and by
+ * programs of root's, which may give up their rights, in a page of their own as well
+ * (hook_losses.h). */
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "inproc/runtime.h"
+
+#define PATH_BYTES 1200 /* of the folder's, with what links add to it */
+#define NAME_BYTES 24   /* two numbers */
+#define TRIES 64        /* what was forked may change the word all the time */
+#define HAS_ONE (~(uint32_t)0)
+
+static char g_folder[PATH_BYTES];         /* the control file's; empty = too long */
+static uint64_t g_control;                /* inode of that file */
+static struct tracewell_failures* g_failures;
+static struct tracewell_losses* g_losses; /* in a child, until it has its own, its parent's */
+
+void find_failures(const char* folder, int control, struct tracewell_failures* page) {
+  struct stat about;
+  const size_t length = strlen(folder);
+  if (length < sizeof g_folder / 2) memcpy(g_folder, folder, length + 1);
+  if (look_at(control, &about)) g_control = about.st_ino;
+  g_failures = page;
+}
+
+static int hold_losses(void) {
+  char path[PATH_BYTES];
+  int above;
+  int folder;
+  if (!g_folder[0]) return -1;
+  memcpy(path, g_folder, sizeof path);
+  above = hold_kept_folder(path, sizeof path);
+  if (above < 0) return above;
+  folder = make_inside(above, TRACEWELL_LOSSES_NAME);
+  close_file(above);
+  return folder;
+}
+
+static struct tracewell_losses* make_losses(int folder) {
+  char name[NAME_BYTES];
+  char* at = put_decimal(name, process_id());
+  uint32_t random = (uint32_t)tracewell_ticks();
+  struct identity one = {0, 0, {0, 0}};
+  struct tracewell_losses* out = NULL;
+  int fd;
+  call(SYS_getrandom, (long)&random, sizeof random, GRND_NONBLOCK, 0, 0, 0);
+  *at++ = '-';
+  *put_decimal(at, random) = 0;
+  fd = open_file(folder, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (fd < 0) return NULL;
+  if (allocate_file(fd, TRACEWELL_HOOK_PAGE) == 0)
+    out = map(NULL, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close_file(fd);
+  if (!out) {
+    remove_file(folder, name, 0);
+    return NULL;
+  }
+  find_identity(&one);
+  out->pid = process_id();
+  out->start = one.start;
+  out->control = g_control;
+  __atomic_store_n(&out->magic, TRACEWELL_LOSSES_MAGIC, __ATOMIC_RELEASE);
+  return out;
+}
+
+void have_losses(uint32_t* tried, uint32_t session) {
+  struct tracewell_losses* own;
+  int folder;
+  if (*tried == HAS_ONE || *tried == session) return;
+  *tried = session;
+  if (geteuid() != 0) return;
+  folder = hold_losses();
+  if (folder < 0) return;
+  own = make_losses(folder);
+  close_file(folder);
+  if (!own) return;
+  *tried = HAS_ONE;
+  __atomic_store_n(&g_losses, own, __ATOMIC_RELEASE);
+}
+
+/* A hook of a session before comes too late to count. */
+static int is_of_before(uint32_t session, uint32_t now) {
+  return ((session - now) & TRACEWELL_SESSION_MASK) > TRACEWELL_SESSION_MASK / 2;
+}
+
+static void count_own(tracewell_shared* word, uint32_t session) {
+  const uint64_t first = (uint64_t)session << TRACEWELL_LOSSES_SESSION_SHIFT;
+  uint64_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
+  int tries;
+  for (tries = 0; tries < TRIES; ++tries) {
+    const uint32_t now = (uint32_t)(before >> TRACEWELL_LOSSES_SESSION_SHIFT);
+    if (now != session && now != 0 && is_of_before(session, now)) return;
+    if (__atomic_compare_exchange_n(word, &before, (now == session ? before : first) + 1, 0,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return;
+  }
+}
+
+void count_failure(unsigned channel, uint32_t session) {
+  struct tracewell_losses* own;
+  if (channel >= TRACEWELL_HOOK_CHANNELS) {
+    __atomic_fetch_add(&component_at(channel - TRACEWELL_HOOK_CHANNELS)->lost, 1,
+                       __ATOMIC_RELAXED);
+    return;
+  }
+  /* That of all first: it never has less. */
+  if (g_failures) __atomic_fetch_add(&g_failures->lost[channel], 1, __ATOMIC_RELEASE);
+  own = __atomic_load_n(&g_losses, __ATOMIC_ACQUIRE);
+  if (own) count_own(&own->lost[channel], session);
+}

@@ -1,0 +1,62 @@
+// A program with trace hooks that gives up its rights, where it has any, and keeps what it has
+// mapped of the files that programs and commands share.
+// libs: -lrts
+//
+//   fewer_rights protect|forge|lose|lose-early
+// protect: tries to make writable what programs only read. 0: it cannot.
+// forge: writes over all of the page in which programs count what they lose.
+// lose: fires a hook before, and ten of a thread that begins after it, which can make no ring.
+// lose-early: the same without a hook before.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/trchkid.h>
+#include <unistd.h>
+
+enum { kOther = 65534, kReadMappings = 2 };
+
+static void* fire_ten(void* unused) {
+  for (int i = 0; i < 10; ++i) TRCHKL1(HKWD_USER1, i);
+  return unused;
+}
+
+static int protect(void* at, size_t bytes) {
+  if (mprotect(at, bytes, PROT_READ | PROT_WRITE) != 0) return errno != EACCES;
+  for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i) *((uint32_t*)at + i) = 0;
+  return 1;
+}
+
+static void forge(struct tracewell_failures* page) {
+  memset(page, 0, sizeof *page);
+  for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i)
+    strcpy(page->why[i], "\033[31mit was removed\n");
+}
+
+int main(int argc, char** argv) {
+  const char* const how = argc > 1 ? argv[1] : "";
+  char line[4096];
+  int seen = 0;
+  int wrong = 0;
+  pthread_t thread;
+  FILE* maps;
+  if (strcmp(how, "lose-early") != 0) TRCHKL1(HKWD_USER1, 0);
+  if (geteuid() == 0 && setresuid(kOther, kOther, kOther) != 0) return 1;
+  if (strncmp(how, "lose", 4) == 0)
+    return pthread_create(&thread, NULL, fire_ten, NULL) != 0 || pthread_join(thread, NULL) != 0;
+  maps = fopen("/proc/self/maps", "r");
+  while (maps && fgets(line, sizeof line, maps)) {
+    unsigned long at, end, offset;
+    if (!strstr(line, "/" TRACEWELL_CONTROL_NAME) ||
+        sscanf(line, "%lx-%lx %*s %lx", &at, &end, &offset) != 3)
+      continue;
+    if (strcmp(how, "protect") == 0 && offset < TRACEWELL_CONTROL_FAILURES)
+      ++seen, wrong |= protect((void*)at, end - at);
+    if (strcmp(how, "forge") == 0 && offset == TRACEWELL_CONTROL_FAILURES)
+      seen = kReadMappings, forge((void*)at);
+  }
+  return !maps || seen < kReadMappings || wrong;
+}
