@@ -22,8 +22,9 @@ struct shape {
 };
 
 /* A thread's ring, and what only its own thread knows of it. All of these live in one mapping that
- * the kernel wipes in a forked child, where `owner` and `thread.state` are 0 then. */
-struct place {
+ * the kernel wipes in a forked child, where `owner` and `thread.state` are 0 then. What each hook
+ * looks at is in one line of the cache. */
+struct __attribute__((aligned(64))) place {
   struct tracewell_thread thread; /* the part that hooks.h sees; first */
   uint32_t owner;                 /* thread id; 0 = free */
   uint32_t slot;                  /* of the packet that is being filled */
