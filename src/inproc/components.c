@@ -106,12 +106,6 @@ struct registry {
   char path[PATH_MAX_BYTES - 64]; /* with a component's name behind it, it is a log's */
 };
 
-/* A program that acts as another user for a while would leave that user what it maps. */
-static int is_one_user(void) {
-  uid_t real, effective, saved;
-  return getresuid(&real, &effective, &saved) == 0 && real == effective && saved == effective;
-}
-
 static int hold_registry(struct registry* registry) {
   int above;
   if (!is_one_user()) return 0;

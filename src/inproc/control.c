@@ -17,8 +17,11 @@ union control_page {
 WHOLE_PAGES union control_page tracewell_hooks_page __asm__("tracewell_hooks_control");
 
 static const uint8_t* g_pages;
+static uid_t g_user; /* whose they are */
 
 const uint8_t* control_pages(void) { return g_pages; }
+
+int is_user_of_control(void) { return is_one_user() && geteuid() == g_user; }
 
 static int is_ours_alone(int fd) {
   struct stat about;
@@ -86,8 +89,9 @@ __attribute__((constructor)) static void find_control(void) {
   struct tracewell_failures* failures;
   int opened;
   /* A linker that copied the page elsewhere must have kept it a page. */
-  if (getauxval(AT_SECURE) || (uintptr_t)&tracewell_hooks_control % TRACEWELL_HOOK_PAGE != 0)
+  if (getauxval(AT_SECURE) || !is_one_user() || (uintptr_t)&tracewell_hooks_control % TRACEWELL_HOOK_PAGE != 0)
     return;
+  g_user = geteuid();
   opened = open_control(path, &control);
   errno = before;
   if (!opened) return;

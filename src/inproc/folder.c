@@ -47,6 +47,11 @@ int is_own_user(uid_t owner) {
   return owner == geteuid() && !(owner == UNMAPPED_USER && some_users_are_unmapped());
 }
 
+int is_one_user(void) {
+  uid_t real, effective, saved;
+  return getresuid(&real, &effective, &saved) == 0 && real == effective && saved == effective;
+}
+
 int is_trusted(uid_t owner) { return is_own_user(owner) || owner == 0; }
 
 static int hold_root(void) { return open_file(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0); }

@@ -179,7 +179,7 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
   const uint32_t bytes = TRACEWELL_HOOK_PAGE + channel->slots * channel->packet_bytes;
   struct tracewell_ring* ring;
   const struct identity* identity;
-  const int rings = hold_rings(channel, number);
+  const int rings = is_user_of_control() ? hold_rings(channel, number) : -EPERM;
   if (rings < 0) return NULL;
   ring = map_ring(rings, bytes, &shape->number);
   close_file(rings);

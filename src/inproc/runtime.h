@@ -59,6 +59,8 @@ HIDDEN void find_identity(struct identity* one);
 
 /* All but page 0 of the control file; zeros when there is none. */
 HIDDEN const uint8_t* control_pages(void);
+/* Is it still the user whose control file was found, and nobody else for the moment? */
+HIDDEN int is_user_of_control(void);
 /* Where failures are counted: the control file, its folder by name, and its page of failures. */
 HIDDEN void find_failures(const char* folder, int control, struct tracewell_failures* page);
 /* Of a hook of that session. */
@@ -88,6 +90,8 @@ struct stat;
 HIDDEN int look_at(int fd, struct stat* about);
 /* Is it this user's? Nobody's is a number that stands for several users of the machine. */
 HIDDEN int is_own_user(uid_t owner);
+/* A program that acts as another user for a while would leave that user what it maps. */
+HIDDEN int is_one_user(void);
 /* Is it root's or this user's? */
 HIDDEN int is_trusted(uid_t owner);
 

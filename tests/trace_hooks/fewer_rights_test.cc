@@ -1,6 +1,8 @@
 // Processes that gave up their rights, and have mapped what programs and commands share: what they
 // can do with it to those that have them.
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 
 #include <fmt/format.h>
@@ -60,6 +62,20 @@ TEST(FewerRights, WhatIsReadCannotBeMadeWritable) {
     EXPECT_EQ(World::wait_for(World::run(inferior, {"protect"})), 0);
   EXPECT_EQ(world.control().state(0), before);
   world.stop();
+}
+
+/// That user could look at what it records later, as root, and change it.
+TEST(FewerRights, NothingIsFoundForAUserWhomRootActsFor) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root acts for others";
+  const std::filesystem::path inferiors = TRACEWELL_INFERIORS_DIR;
+  const std::string library = inferiors.parent_path() / "lib/librts.so";
+  ASSERT_TRUE(std::filesystem::exists(library)) << library;
+  const char* const place = std::getenv("XDG_RUNTIME_DIR");
+  const std::string before = place == nullptr ? "" : place;
+  unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_EQ(World::wait_for(World::run("acts_for_user", {library})), 0);
+  if (place != nullptr) setenv("XDG_RUNTIME_DIR", before.c_str(), 1);
+  EXPECT_FALSE(std::filesystem::exists("/tmp/tracewell-61234"));
 }
 
 class CountsOfLosses : public testing::Test {
