@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/patient.h"
+#include "base/standard_streams.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 
@@ -25,6 +26,8 @@ void keep_size_signal_from_ending_us() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Nobody could be told why.
+  if (!tracewell::occupy_standard_streams()) return tracewell::cli::kSystem;
   // A reader that went away (`| head`) ends us quietly: the default action of SIGPIPE does, but a
   // parent may have left it ignored.
   std::signal(SIGPIPE, SIG_DFL);
