@@ -153,7 +153,8 @@ class OutputFile {
   static Result<OutputFile> create_beside(const std::string& path, const Original& other,
                                           Existing existing = Existing::Replace);
   /// A file in a folder that is held. No link is followed, and nothing but a regular file replaced.
-  static Result<OutputFile> create_in(const Folder& folder, const std::string& name);
+  static Result<OutputFile> create_in(const Folder& folder, const std::string& name,
+                                      Existing existing = Existing::Replace);
   /// In place of the regular file that was read at `place`, or of none. commit() fails with
   /// InvalidArgument when the name has another one by then.
   static Result<OutputFile> create_instead(Place place, const std::string& path);
@@ -172,8 +173,7 @@ class OutputFile {
   Status commit();
   /// What was written until now goes out, for those who read while we write.
   Status flush();
-  /// Bytes written so far.
-  uint64_t size() const { return written_ + buffer_.size(); }
+  uint64_t size() const { return written_ + buffer_.size(); }  // bytes written so far
   /// Makes it a file without a name, which reads what was written; it never gets one. Only when
   /// can_rewrite().
   Result<std::shared_ptr<InputFile>> read_back();

@@ -119,7 +119,8 @@ Result<OutputFile> OutputFile::create_beside(const std::string& path, const Orig
   return create_at(std::move(place), path, existing, Meanwhile::Nameless, &other.facts);
 }
 
-Result<OutputFile> OutputFile::create_in(const Folder& folder, const std::string& name) {
+Result<OutputFile> OutputFile::create_in(const Folder& folder, const std::string& name,
+                                         Existing existing) {
   const std::string path = folder.path_of(name);
   Place place;
   place.folder = UniqueFd(fcntl(folder.fd(), F_DUPFD_CLOEXEC, 0));
@@ -132,7 +133,7 @@ Result<OutputFile> OutputFile::create_in(const Folder& folder, const std::string
     if (place.facts.kind != FileFacts::Kind::Regular)
       return not_written(path, "what is there is no regular file");
   }
-  return create_at(std::move(place), path, Existing::Replace, Meanwhile::Nameless, nullptr);
+  return create_at(std::move(place), path, existing, Meanwhile::Nameless, nullptr);
 }
 
 Result<OutputFile> OutputFile::create_instead(Place place, const std::string& path) {

@@ -2,9 +2,11 @@
 // the folder from the server's user (or, by `monitor`, from whoever may debug here at all).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/folder.h"
 #include "base/result.h"
 #include "model/stream.h"
 
@@ -12,7 +14,8 @@ namespace tracewell::cli {
 
 class SaveFolder {
  public:
-  /// "" = nothing may be saved. InvalidArgument when it is no folder.
+  /// "" = nothing may be saved. InvalidArgument when it is no folder, or when the way there leads
+  /// through a link of another user's (base/open.h). It is held from then on.
   Status set_folder(const std::string& path);
   void set_overwrite(bool overwrite) { overwrite_ = overwrite; }
 
@@ -21,8 +24,13 @@ class SaveFolder {
   Status save(std::string_view name, Source& source) const;
 
  private:
-  Result<std::string> path_of(std::string_view name) const;
-  std::string folder_;  // absolute
+  struct Place {
+    std::optional<Folder> inside;  // a folder in the one that is held; none: that one itself
+    std::string leaf;
+  };
+  Result<Place> place_of(std::string_view name) const;
+  std::optional<Folder> folder_;
+  std::string path_;  // its own, from the root: which absolute names lead inside
   bool overwrite_ = false;
 };
 

@@ -277,6 +277,50 @@ TEST(SaveFolder, LeadsNowhereElse) {
   fs::remove_all(top);
 }
 
+bool saves_no_frames(const SaveFolder& saves, std::string_view name) {
+  agent::TraceBuffer buffer;
+  agent::TraceBufferSource source(buffer, {});
+  return saves.save(name, source).ok();
+}
+
+TEST(SaveFolder, IsHeldFromTheMomentThatItIsNamed) {
+  namespace fs = std::filesystem;
+  const fs::path top = fs::temp_directory_path() / fmt::format("save-held-{}", ::getpid());
+  for (const char* name : {"first", "second"}) fs::create_directories(top / name);
+  fs::create_symlink("first", top / "link");
+  SaveFolder saves;
+  ASSERT_TRUE(saves.set_folder((top / "link").string()).ok());
+  fs::remove(top / "link");
+  fs::create_symlink("second", top / "link");
+  EXPECT_TRUE(saves_no_frames(saves, "a.tf"));
+  fs::rename(top / "first", top / "moved");
+  fs::create_symlink("second", top / "first");
+  EXPECT_TRUE(saves_no_frames(saves, "b.tf"));
+  EXPECT_FALSE(saves_no_frames(saves, (top / "first" / "c.tf").string())) << "it is elsewhere";
+  EXPECT_TRUE(fs::exists(top / "moved" / "a.tf") && fs::exists(top / "moved" / "b.tf"));
+  EXPECT_TRUE(fs::is_empty(top / "second"));
+  fs::remove_all(top);
+}
+
+TEST(SaveFolder, LinksOfOthersDoNotLeadThere) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can make another user's link";
+  namespace fs = std::filesystem;
+  const fs::path top = fs::temp_directory_path() / fmt::format("save-theirs-{}", ::getpid());
+  fs::create_directories(top / "target" / "inner");
+  fs::create_symlink("target", top / "link");
+  SaveFolder saves;
+  EXPECT_TRUE(saves.set_folder((top / "link").string()).ok()) << "a link of one's own";
+  ASSERT_EQ(::lchown((top / "link").c_str(), 65534, 65534), 0);
+  for (const fs::path& name : {top / "link", top / "link" / "inner"}) {
+    const Status refused = saves.set_folder(name.string());
+    ASSERT_FALSE(refused.ok()) << name;
+    EXPECT_NE(refused.error().message.find("symbolic link of user"), std::string::npos)
+        << refused.error().message;
+  }
+  EXPECT_TRUE(saves_no_frames(saves, "a.tf")) << "the one before stays";
+  fs::remove_all(top);
+}
+
 /// As many frames as a batch has room for, and then it breaks.
 class Breaking final : public Source {
  public:
