@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "cli/serve_log.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -13,7 +14,6 @@
 
 #include "agent/shown_text.h"
 #include "base/named.h"
-#include "base/patient.h"
 #include "base/text.h"
 
 namespace tracewell::cli {
@@ -24,22 +24,19 @@ constexpr int kUnreadMs = 1000;
 
 }  // namespace
 
-ServeLog::~ServeLog() {
-  if (file_) std::fclose(file_);
-}
-
 Status ServeLog::set_file(const std::string& path) {
-  std::FILE* file = nullptr;
+  UniqueFd file;
   if (!path.empty()) {
-    TW_ASSIGN_OR_RETURN(
-        UniqueFd fd,
-        open_named_for(path, {.read = false, .write = true, .create = true, .truncate = true}));
-    file = ::fdopen(fd.get(), "w");
-    if (!file) return errno_error("cannot write " + printable(path));
-    fd.release();
+    // Once signals to end are only noted, nothing may wait for others without looking at them.
+    TW_ASSIGN_OR_RETURN(file, open_named_for(path, {.read = false,
+                                                    .write = true,
+                                                    .create = true,
+                                                    .truncate = true,
+                                                    .wait = quit_fd < 0}));
+    ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) | O_NONBLOCK);
   }
-  if (file_) std::fclose(file_);
-  file_ = file;
+  const std::lock_guard lock(file_mutex_);
+  file_ = std::move(file);
   return {};
 }
 
@@ -70,7 +67,7 @@ bool ServeLog::set(std::string_view name, std::string_view value) {
 void ServeLog::notice(std::string_view line) const {
   const std::string shown = agent::shown_text(line);
   to_stderr(shown + "\n", kUnreadMs);
-  if (debug && file_) print(shown);
+  if (debug && file_.valid()) print(shown);
 }
 
 void ServeLog::packet(bool received, std::string_view packet) const {
@@ -89,32 +86,36 @@ void ServeLog::print(std::string_view line) const {
     text = fmt::format("{}.{:06} ", now / 1000000, now % 1000000);
   }
   text += fmt::format("{}\n", line);
-  if (!file_) return to_stderr(std::move(text), -1);
-  fmt::print(file_, "{}", text);
-  std::fflush(file_);
+  if (!file_.valid()) return to_stderr(std::move(text), -1);
+  const std::lock_guard lock(file_mutex_);
+  put(file_.get(), as_bytes(text), -1);
 }
 
-/// At once: scripts wait for these lines. In pieces that a pipe takes whole when it takes any.
+/// At once: scripts wait for these lines.
 void ServeLog::to_stderr(std::string line, int patience_ms) const {
   const std::lock_guard lock(mutex_);
   if (left_out_ != 0) {
     line.insert(0, fmt::format("{} lines are missing here: nobody read them\n", left_out_));
     patience_ms = std::min(patience_ms, 0);  // who had none before has some when it is read again
   }
-  for (Bytes rest = as_bytes(line); !rest.empty();) {
-    if (!has_room(patience_ms)) {
-      ++left_out_;
-      return;
-    }
-    const Bytes piece = rest.first(std::min<size_t>(rest.size(), PIPE_BUF));
-    if (write_patiently(STDERR_FILENO, piece) != piece.size()) return;
-    rest = rest.subspan(piece.size());
-  }
-  left_out_ = 0;
+  if (put(STDERR_FILENO, as_bytes(line), patience_ms)) left_out_ = 0;
+  else ++left_out_;
 }
 
-bool ServeLog::has_room(int patience_ms) const {
-  struct pollfd fds[] = {{STDERR_FILENO, POLLOUT, 0}, {quit_fd, POLLIN, 0}};
+/// False: nobody reads, or the server is to end. In pieces that a pipe takes whole when it takes
+/// any.
+bool ServeLog::put(int fd, Bytes text, int patience_ms) const {
+  while (!text.empty()) {
+    if (!has_room(fd, patience_ms)) return false;
+    const ssize_t put = ::write(fd, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
+    if (put >= 0) text = text.subspan(static_cast<size_t>(put));
+    else if (errno != EINTR && errno != EAGAIN) return true;  // there is nobody to tell
+  }
+  return true;
+}
+
+bool ServeLog::has_room(int fd, int patience_ms) const {
+  struct pollfd fds[] = {{fd, POLLOUT, 0}, {quit_fd, POLLIN, 0}};
   while (::poll(fds, 2, patience_ms) < 0)
     if (errno != EINTR) return true;
   return fds[0].revents != 0;

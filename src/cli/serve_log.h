@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/result.h"
 
@@ -14,17 +14,13 @@ namespace tracewell::cli {
 
 class ServeLog {
  public:
-  ServeLog() = default;
-  ~ServeLog();
-  ServeLog(const ServeLog&) = delete;
-  ServeLog& operator=(const ServeLog&) = delete;
-
   bool debug = false;
   bool packets = false;
   bool timestamps = false;
   /// Readable when the server is to end: no line waits any longer then. -1 = never.
   int quit_fd = -1;
-  /// Where debugging output goes: a file that is made anew; "" = standard error.
+  /// Where debugging output goes: a file that is made anew; "" = standard error. Before there is a
+  /// quit_fd, it waits until somebody reads a FIFO.
   Status set_file(const std::string& path);
   /// "all", "none", "timestamp", or several with commas.
   bool set_format(std::string_view text);
@@ -41,10 +37,12 @@ class ServeLog {
  private:
   void print(std::string_view line) const;
   void to_stderr(std::string line, int patience_ms) const;
-  bool has_room(int patience_ms) const;
+  bool put(int fd, Bytes text, int patience_ms) const;
+  bool has_room(int fd, int patience_ms) const;
   mutable std::mutex mutex_;       // of standard error, and what follows
   mutable uint64_t left_out_ = 0;  // lines, since the last that was written
-  std::FILE* file_ = nullptr;  // nullptr: standard error
+  mutable std::mutex file_mutex_;  // of what follows
+  UniqueFd file_;                  // not valid: standard error
 };
 
 }  // namespace tracewell::cli

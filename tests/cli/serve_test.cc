@@ -321,6 +321,18 @@ TEST(SaveFolder, LinksOfOthersDoNotLeadThere) {
   fs::remove_all(top);
 }
 
+TEST(ServeLog, WaitsForNoReaderWhileSignalsAreOnlyNoted) {
+  const std::string fifo = fmt::format("{}fifo-{}", testing::TempDir(), ::getpid());
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  Quit quit;
+  ServeLog log;
+  log.quit_fd = quit.ends[0];
+  EXPECT_FALSE(log.set("debug-file", fifo)) << "nobody reads it";
+  const UniqueFd reader(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  EXPECT_TRUE(log.set("debug-file", fifo));
+  ::unlink(fifo.c_str());
+}
+
 /// As many frames as a batch has room for, and then it breaks.
 class Breaking final : public Source {
  public:

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """A server whose standard error is a pipe that nobody reads goes on serving, says how many lines
-are missing once somebody does, and can be ended."""
+are missing once somebody does, and can be ended; so can one whose --debug-file is such a pipe."""
 # timeout: 120
 
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 
@@ -86,6 +88,25 @@ def goes_on(*words):
     server.end()
 
 
+def waits_and_ends(fifo, number):
+    """It waits until its debugging output is read, and no longer when it is to end."""
+    os.mkfifo(fifo)
+    unread = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+    server = Unread("serve", "--multi", "--remote-debug", "--debug-file", fifo, "localhost:0")
+    client = serve_client.Client(f"localhost:{server.port}")
+    client.socket.sendall(serve_client.frame("vMustReplyEmpty") * 3000)  # more than a pipe holds
+    room = select.poll()
+    room.register(unread, select.POLLOUT)
+    while room.poll(0):
+        time.sleep(0.01)
+    server.process.send_signal(number)
+    try:
+        same(server.process.wait(timeout=30), 128 + number, "exit status")
+    finally:
+        os.close(unread)  # lets go of one that waits
+        client.vanish()
+
+
 def main():
     goes_on("serve", "--multi", "localhost:0", PROGRAM)
     with folder() as work:
@@ -93,6 +114,8 @@ def main():
         with open(trace, "w", encoding="ascii") as out:
             out.write(STEPS)
         goes_on("replay", trace, "localhost:0")
+        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+            waits_and_ends(os.path.join(work, f"fifo-{number}"), number)
 
 
 main()
