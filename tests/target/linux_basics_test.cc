@@ -1,12 +1,14 @@
 // Launch, breakpoints, steps, registers, memory, exits.
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -68,6 +70,35 @@ TEST(LinuxLaunch, QuotesWordsForTheShellAndCountsTheWrapper) {
   const std::string vars((std::istreambuf_iterator<char>(env)), {});
   EXPECT_NE(vars.find("TRACEWELL_TEST=a b"), std::string::npos);
   EXPECT_NE(vars.find("TRACEWELL_OTHER=1"), std::string::npos);
+}
+
+/// As gdbserver. Who may write to the working directory does not choose what runs in front of it.
+TEST(LinuxLaunch, OnlyTheProgramIsLookedForInTheWorkingDirectory) {
+  namespace fs = std::filesystem;
+  const fs::path before = fs::current_path();
+  const fs::path folder = fs::temp_directory_path() / ("launch-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  fs::copy_file(inferior("ends"), folder / "ends");
+  std::ofstream(folder / "env") << "#!/bin/sh\nexec /usr/bin/env TRACEWELL_THEIRS=1 \"$@\"\n";
+  fs::permissions(folder / "env", fs::perms::owner_all);
+  fs::current_path(folder);
+  for (const bool shell : {false, true}) {
+    const Watchdog watchdog(30);
+    auto target = make_linux_target();
+    Processes::LaunchOptions options;
+    options.argv = {"ends", "exit", "7"};
+    options.wrapper = {"env", "TRACEWELL_TEST=1"};
+    options.startup_with_shell = shell;
+    auto event = target->process_control()->launch(options);
+    ASSERT_TRUE(event.ok()) << event.error().text();
+    EXPECT_EQ(*target->facts()->exec_file(event->pid), (folder / "ends").string());
+    std::ifstream env("/proc/" + std::to_string(event->pid) + "/environ");
+    const std::string vars((std::istreambuf_iterator<char>(env)), {});
+    EXPECT_NE(vars.find("TRACEWELL_TEST=1"), std::string::npos);
+    EXPECT_EQ(vars.find("TRACEWELL_THEIRS"), std::string::npos);
+  }
+  fs::current_path(before);
+  fs::remove_all(folder);
 }
 
 TEST(LinuxExit, KilledBySignal) {

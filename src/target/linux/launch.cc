@@ -41,11 +41,9 @@ bool is_program(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-/// A plain name: from the working directory first, as gdbserver does, then along PATH. What is not
-/// found stays as it is, for exec to fail on.
+/// A plain name: along PATH, as a shell does. What is not found stays as it is, for exec to fail on.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
-  if (is_program("./" + name)) return "./" + name;
   const char* path = std::getenv("PATH");
   for (const std::string_view folder : split(path != nullptr ? path : "/bin:/usr/bin", ':')) {
     const std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
@@ -90,6 +88,8 @@ Plan make_plan(const Processes::LaunchOptions& options) {
   Plan plan;
   std::vector<std::string> words = options.wrapper;
   words.insert(words.end(), options.argv.begin(), options.argv.end());
+  // From the working directory first, as gdbserver does; but a wrapper's name is no program's that
+  // somebody wants to debug: whoever else may write to this folder is not to choose it.
   std::string& program = words[options.wrapper.size()];
   if (program.find('/') == std::string::npos && is_program("./" + program))
     program.insert(0, "./");
