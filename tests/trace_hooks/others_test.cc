@@ -11,14 +11,18 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/open.h"
 #include "base/paths.h"
 #include "hooks/dead_rings.h"
+#include "hooks/held_folder.h"
 #include "hooks/log_folder.h"
 #include "hooks/unseen_programs.h"
 #include "trace_hooks/session_world.h"
@@ -45,6 +49,7 @@ int told_openat_2(int folder, const char* name, int flags) __asm__("__openat_2")
 int told_mkdirat(int folder, const char* name, mode_t mode) __asm__("mkdirat");
 int told_unlinkat(int folder, const char* name, int flags) __asm__("unlinkat");
 int told_renameat(int from, const char* name, int to, const char* other) __asm__("renameat");
+int told_stat(const char* name, struct stat* facts) __asm__("stat");
 
 int told_open(const char* name, int flags, ...) {
   va_list more;
@@ -77,6 +82,10 @@ int told_unlinkat(int folder, const char* name, int flags) {
 int told_renameat(int from, const char* name, int to, const char* other) {
   tell_of_call(name);
   return static_cast<int>(syscall(SYS_renameat2, from, name, to, other, 0));
+}
+int told_stat(const char* name, struct stat* facts) {
+  tell_of_call(name);
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, name, facts, 0));
 }
 }
 
@@ -228,6 +237,29 @@ TEST_F(Shared, CollectorThatComesLate) {
   EXPECT_FALSE(run_collector(world_.control(), 0, [] {}).ok());
   EXPECT_FALSE(stop_session(world_.control(), 0).ok());
   EXPECT_TRUE(data_is_whole());
+}
+
+/// Its name is exchanged each time between the question what it is and the look at it.
+TEST_F(Shared, LogThatIsRenamedWhileItIsLookedFor) {
+  make(true);
+  auto held = HeldFolder::open(path("log"));
+  ASSERT_TRUE(held.ok()) << held.error().text();
+  EXPECT_EQ(held->now(), path("log"));
+  std::string is = path("log"), other = path("away");
+  int times = 0;
+  before_call = [&](std::string_view said) {
+    if (said != is || times == 5) return;
+    ++times;
+    ASSERT_EQ(::rename(is.c_str(), other.c_str()), 0);
+    std::swap(is, other);
+  };
+  EXPECT_EQ(held->now(), path("away"));
+  before_call = nullptr;
+  EXPECT_EQ(times, 5);
+  fs::remove_all(path("away"));
+  EXPECT_EQ(held->now(), std::nullopt);
+  fs::create_directory(path("away"));
+  EXPECT_EQ(held->now(), std::nullopt) << "another one";
 }
 
 TEST_F(Shared, WhatIsNoLogsStays) {
