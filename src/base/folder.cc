@@ -111,7 +111,7 @@ bool Folder::is_link(const std::string& name) const {
          S_ISLNK(status.st_mode);
 }
 
-Result<std::vector<std::string>> Folder::names() const {
+Result<std::vector<std::string>> Folder::names(Which which) const {
   const int again = ::openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(again < 0 ? nullptr : ::fdopendir(again),
                                                     ::closedir);
@@ -125,6 +125,11 @@ Result<std::vector<std::string>> Folder::names() const {
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
+    const bool other = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
+    if (which == Which::Folders && other) {
+      errno = 0;
+      continue;
+    }
     if (out.size() == kNamesMax)
       return {Errc::Limit, fmt::format("{} has more than {} files", printable(path_), kNamesMax)};
     out.emplace_back(name);

@@ -43,7 +43,9 @@ class Folder {
 
   /// Without "." and "..", sorted. At most kNamesMax; Limit when there are more.
   static constexpr size_t kNamesMax = 4u << 20;
-  Result<std::vector<std::string>> names() const;
+  /// Folders: but for those of which the folder itself says that they name something else.
+  enum class Which : uint8_t { All, Folders };
+  Result<std::vector<std::string>> names(Which which = Which::All) const;
 
   /// A folder in it that is no link.
   Result<Folder> inside(const std::string& name) const;

@@ -24,6 +24,8 @@ namespace tracewell::hooks {
 namespace {
 
 constexpr char kTmp[] = "/tmp";
+// Others may give many files and links names that look like ours; those are not looked at.
+constexpr auto kFolders = Folder::Which::Folders;
 constexpr int kNamesTried = 16;
 constexpr size_t kNameBytes = 64;  // longer ones are none of ours
 constexpr int kWaitMax = 5000;  // milliseconds
@@ -127,7 +129,7 @@ class PlaceInTmp {
 
   Result<Folder> find() {
     for (bool alone = false;;) {
-      TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, tmp_.names());
+      TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, tmp_.names(kFolders));
       if (const auto place = place_among(tmp_, names)) return tmp_.inside(*place);
       if (alone) return make();
       TW_ASSIGN_OR_RETURN(const std::optional<Folder> other, turn_.other_among(names));
@@ -183,7 +185,7 @@ class PlaceInTmp {
 std::string folder_in_tmp() {
   const auto tmp = Folder::named(kTmp);
   if (!tmp.ok() || is_ours(*tmp, usual_name())) return fmt::format("{}/{}", kTmp, usual_name());
-  const auto names = tmp->names();
+  const auto names = tmp->names(kFolders);
   const auto place = names.ok() ? place_among(*tmp, *names) : std::nullopt;
   return fmt::format("{}/{}", kTmp, place.value_or(usual_name()));
 }
