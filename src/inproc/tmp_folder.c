@@ -128,7 +128,9 @@ static int look_around(struct tmp* tmp, struct one* other) {
       wrong = -errno;
       break;
     }
-    wrong = look_at_name(tmp, other, entry->d_name);
+    /* Others may give many files and links such names; to look at each takes long. */
+    if (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN)
+      wrong = look_at_name(tmp, other, entry->d_name);
   }
   if (folder) closedir(folder);
   else if (again >= 0) close_file(again);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <string>
@@ -60,11 +62,13 @@ class PlaceForks : public testing::Test {
   }
 
   /// Forks a program, or a command, of the user's; where it meets is a line of `to`.
-  static pid_t begin(bool program, FILE* to) {
+  static pid_t begin(bool program, FILE* to, bool traced = false) {
     fflush(to);
     const pid_t child = fork();
     if (child != 0) return child;
     if (setresgid(kMe, kMe, kMe) != 0 || setresuid(kMe, kMe, kMe) != 0) _exit(1);
+    if (traced && (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0 || raise(SIGSTOP) != 0))
+      _exit(1);
     if (program) {
       dup2(fileno(to), STDOUT_FILENO);
       execl(TRACEWELL_INFERIORS_DIR "/hook_place", "hook_place", nullptr);
@@ -74,6 +78,20 @@ class PlaceForks : public testing::Test {
     fmt::print(to, "{}\n", folder.ok() ? folder->path() : folder.error().text());
     fflush(to);
     _exit(0);
+  }
+
+  /// How many system calls that takes, twice: each begins and ends.
+  static long calls_of(bool program, FILE* to) {
+    const pid_t child = begin(program, to, true);
+    int status = 0;
+    long calls = 0;
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+      if (WSTOPSIG(status) == SIGSTOP)
+        ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+      if (WSTOPSIG(status) == (SIGTRAP | 0x80)) ++calls;
+      ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
+    }
+    return calls;
   }
 
   static void squat(bool on) {
@@ -166,6 +184,35 @@ TEST_F(PlaceForks, WhileOthersHaveManyNames) {
         said);
     if (IsSkipped()) return;
     expect_one_place(said, 2 * kEach);
+  }
+}
+
+/// What is no folder is none of this user's: each is a name that is read, and no more.
+TEST_F(PlaceForks, WhileOthersHaveManyFilesAndLinks) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  constexpr int kNames = 1000;
+  std::string said;
+  in_own_tmp(
+      [&](FILE* to) {
+        squat(true);
+        waitpid(begin(true, to), nullptr, 0);
+        const long before[] = {calls_of(false, to), calls_of(true, to)};
+        for (int i = 0; i < kNames; ++i) {
+          std::ofstream(fmt::format("{}-0{}", kUsual, i)).flush();
+          static_cast<void>(!symlink("/", fmt::format("{}-1{}", kUsual, i).c_str()));
+        }
+        for (const bool program : {false, true})
+          fmt::print(to, "{}\n{}\n", before[program], calls_of(program, to));
+      },
+      said);
+  if (IsSkipped()) return;
+  std::vector<long> calls;
+  for (const std::string& line : lines_of(said))
+    if (!line.starts_with('/')) calls.push_back(std::stol(line));
+  ASSERT_EQ(calls.size(), 4u) << said;
+  for (const size_t one : {size_t{0}, size_t{2}}) {
+    EXPECT_GT(calls[one], 0);
+    EXPECT_LT(calls[one + 1], calls[one] + kNames) << said;
   }
 }
 
