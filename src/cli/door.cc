@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -95,20 +96,24 @@ Result<Connection> Door::accept() {
 void Door::take_callers() {
   if (paused_ && Clock::now() < pause_until_) return;
   if (std::exchange(paused_, false)) (void)watch(listener_->fd());
+  std::vector<Caller> callers;
   for (size_t i = 0; i < kCallersAtOnce; ++i) {
     auto caller = listener_->accept();
     if (caller) {
-      enter(*std::move(caller));
+      callers.push_back(*std::move(caller));
       continue;
     }
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) break;
     if (errno == ECONNABORTED || errno == EINTR || errno == EPROTO) continue;
     // Too many files, or no memory: it stays readable, and that must not keep us busy.
     ignore(listener_->fd());
     paused_ = true;
     pause_until_ = Clock::now() + kPause;
-    return;
+    break;
   }
+  if (callers.empty()) return;
+  listener_->identify(callers);
+  for (Caller& caller : callers) enter(std::move(caller));
 }
 
 void Door::enter(Caller caller) {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -165,53 +166,99 @@ bool is_established(int fd) {
          info.tcpi_state == TCP_ESTABLISHED;
 }
 
-Result<uint32_t> user_in_tables(const sockaddr_storage& from, const sockaddr_storage& to) {
+struct Row {
+  End local, remote;
+  uint32_t user = 0;
+};
+
+/// Of a connection that is established, and that a process holds.
+std::optional<Row> read_row(std::string_view line) {
+  constexpr size_t kLocal = 1, kRemote = 2, kState = 3, kUser = 7, kInode = 9;
+  const auto words = fields_of(line);
+  if (words.size() <= kInode || words[kState] != "01" || words[kInode] == "0") return std::nullopt;
+  const auto local = read_end(words[kLocal]), remote = read_end(words[kRemote]);
+  const auto user = parse_number(words[kUser]);
+  if (!local || !remote || !user || *user > UINT32_MAX) return std::nullopt;
+  return Row{*local, *remote, static_cast<uint32_t>(*user)};
+}
+
+/// A connection whose other end's user is asked for.
+struct Asked {
+  int fd = -1;
+  End from, to;  // the other end, and ours
+  bool in_tables = false;  // nobody else answers
+  Result<uint32_t> user = nobody();
+};
+
+Asked ask_about(int fd) {
+  Asked out;
+  out.fd = fd;
+  // A cheap answer first: what was closed already is nobody's.
+  if (!is_established(fd)) return out;
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof own, peer_size = sizeof peer;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) {
+    out.user = errno_error("whose connection it is cannot be told");
+    return out;
+  }
+  out.from = end_of(peer);
+  out.to = end_of(own);
+  const auto told = ask_kernel(out.from, out.to);
+  // That it is not there and that nobody answers such questions is one error. Our own end is there.
+  out.in_tables = !told && !ask_kernel(out.to, out.from);
+  if (told && *told && (*told)->state == TCP_ESTABLISHED && (*told)->is_held())
+    out.user = (*told)->user;
+  return out;
+}
+
+/// All of them were accepted before the tables are read: what these say of an address is of that
+/// connection, or of a later one.
+void look_into_tables(std::vector<Asked>& all) {
+  std::vector<Asked*> open;
+  for (Asked& one : all)
+    if (one.in_tables) open.push_back(&one);
   for (const char* name : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
+    if (open.empty()) return;
     const auto table = InputFile::open(name);
     if (!table) continue;
-    auto user = user_in_table(as_text((*table)->bytes()), from, to);
-    if (user) return user;
+    for (std::string_view text = as_text((*table)->bytes()); !text.empty() && !open.empty();) {
+      const auto row = read_row(take_until(text, '\n'));
+      if (!row) continue;
+      std::erase_if(open, [&](Asked* one) {
+        if (one->from != row->local || one->to != row->remote) return false;
+        one->user = row->user;
+        return true;
+      });
+    }
   }
-  return nobody();
 }
 
 }  // namespace
 
 Result<uint32_t> user_in_table(std::string_view text, const sockaddr_storage& from,
                                const sockaddr_storage& to) {
-  constexpr size_t kLocal = 1, kRemote = 2, kState = 3, kUser = 7, kInode = 9;
   const End source = end_of(from), target = end_of(to);
   while (!text.empty()) {
-    const auto words = fields_of(take_until(text, '\n'));
-    if (words.size() <= kInode || words[kState] != "01" || words[kInode] == "0") continue;
-    const auto local = read_end(words[kLocal]), remote = read_end(words[kRemote]);
-    if (!local || !remote || *local != source || *remote != target) continue;
-    const auto user = parse_number(words[kUser]);
-    if (user && *user <= UINT32_MAX) return static_cast<uint32_t>(*user);
+    const auto row = read_row(take_until(text, '\n'));
+    if (row && row->local == source && row->remote == target) return row->user;
   }
   return nobody();
 }
 
-Result<uint32_t> tcp_peer_user(int fd) {
-  // A cheap answer first: what was closed already is nobody's.
-  if (!is_established(fd)) return nobody();
-  sockaddr_storage own{}, peer{};
-  socklen_t own_size = sizeof own, peer_size = sizeof peer;
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
-      ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
-    return errno_error("whose connection it is cannot be told");
-  const End from = end_of(peer), to = end_of(own);
-  const auto told = ask_kernel(from, to);
-  // That it is not there and that nobody answers such questions is one error. Our own end is there.
-  const bool has_answers = told || ask_kernel(to, from);
-  Result<uint32_t> user = nobody();
-  if (!has_answers) user = user_in_tables(peer, own);
-  else if (told && *told && (*told)->state == TCP_ESTABLISHED && (*told)->is_held())
-    user = (*told)->user;
+std::vector<Result<uint32_t>> tcp_peer_users(const std::vector<int>& fds) {
+  std::vector<Asked> all;
+  for (const int fd : fds) all.push_back(ask_about(fd));
+  look_into_tables(all);
+  std::vector<Result<uint32_t>> out;
   // The other end may be gone by now, and its address be somebody else's: then ours is gone, too.
-  if (user && !is_established(fd)) return nobody();
-  return user;
+  for (Asked& one : all)
+    out.push_back(one.user && !is_established(one.fd) ? Result<uint32_t>(nobody())
+                                                      : std::move(one.user));
+  return out;
 }
+
+Result<uint32_t> tcp_peer_user(int fd) { return std::move(tcp_peer_users({fd}).front()); }
 
 bool tcp_peer_is_gone(int fd) {
   sockaddr_storage own{}, peer{};

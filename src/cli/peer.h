@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,6 +15,9 @@ namespace tracewell::cli {
 /// namespace), established, and held by a process. One that was closed already reads as root's.
 /// NotFound when there is none such, as for a peer elsewhere.
 Result<uint32_t> tcp_peer_user(int fd);
+/// The same of many. Where /proc's tables stand in for the system call, which others may make long,
+/// they are read once for all of them.
+std::vector<Result<uint32_t>> tcp_peer_users(const std::vector<int>& fds);
 
 /// Over TCP, of a peer of this machine that has ended its side: no process holds that any more, so
 /// that nobody reads what is sent. false where this cannot be told.

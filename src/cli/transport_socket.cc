@@ -245,10 +245,16 @@ class TcpListener final : public Listener {
     keep_looking(fd->get());
     const auto [host, port] = name_of(from, size);
     Caller caller;
-    if (is_local()) caller.user = tcp_peer_user(fd->get());
     caller.fd = *std::move(fd);
     caller.name = fmt::format("Remote debugging from host {}, port {}", host, port);
     return caller;
+  }
+  void identify(std::vector<Caller>& callers) const override {
+    if (!is_local()) return;
+    std::vector<int> fds;
+    for (const Caller& one : callers) fds.push_back(one.fd.get());
+    auto users = tcp_peer_users(fds);
+    for (size_t i = 0; i < callers.size(); ++i) callers[i].user = std::move(users[i]);
   }
 
  private:

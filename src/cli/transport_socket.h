@@ -27,6 +27,9 @@ class Listener {
   virtual bool is_local() const = 0;
   /// Io, with errno as it was: nobody is there any more, or the system cannot.
   virtual Result<Caller> accept() = 0;
+  /// Says of those who were accepted who they are, where accept() has not: of all at once, since to
+  /// look for one may take as long as to look for many.
+  virtual void identify(std::vector<Caller>& callers) const { static_cast<void>(callers); }
 };
 
 /// Listens at 127.0.0.1 and ::1 without a host and for a name that means loopback, otherwise at the

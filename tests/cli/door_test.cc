@@ -3,15 +3,22 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/peer.h"
@@ -57,7 +64,9 @@ class Street final : public Listener {
     EXPECT_EQ(::write(bell_.get(), "x", 1), 1);
     return UniqueFd(ends[0]);
   }
+  void identify(std::vector<Caller>& callers) const override { asked.push_back(callers.size()); }
   bool local = true;
+  mutable std::vector<size_t> asked;  // of how many, each time
 
  private:
   UniqueFd ready_, bell_;
@@ -407,6 +416,60 @@ TEST(Peer, IsFoundInTheTableOfConnections) {
       "0:0 0:0 0 7 0 9\n",
       address("::1", 2), address("::1", 1));
   EXPECT_TRUE(six.ok() && *six == 7);
+}
+
+TEST(Door, AsksOnceWhoAllAreThatWait) {
+  House house;
+  std::vector<UniqueFd> all;
+  for (int i = 0; i < 5; ++i)
+    all.push_back(house.street->knock(std::to_string(i), user(i == 3 ? kOwner : kStranger)));
+  say(all[3], "$qSupported#37");
+  EXPECT_EQ(house.next(), "3");
+  EXPECT_EQ(house.street->asked, std::vector<size_t>{5});
+  EXPECT_EQ(house.next(), "");
+  EXPECT_EQ(house.street->asked.size(), 1u) << "there is nobody new";
+}
+
+/// As in a sandbox: there is no sock_diag for this thread.
+void without_netlink() {
+  const sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(code), const_cast<sock_filter*>(code)};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+TEST(Peer, ManyAreFoundInTheTablesAtOnce) {
+  const UniqueFd listener(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_storage at = address("127.0.0.1", 0);
+  socklen_t size = sizeof(sockaddr_in);
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&at), size), 0);
+  ASSERT_EQ(::listen(listener.get(), 8), 0);
+  ASSERT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &size), 0);
+  std::vector<UniqueFd> clients, servers;
+  std::vector<int> fds;
+  for (int i = 0; i < 6; ++i) {
+    clients.emplace_back(::socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(::connect(clients.back().get(), reinterpret_cast<sockaddr*>(&at), size), 0);
+    servers.emplace_back(::accept(listener.get(), nullptr, nullptr));
+    fds.push_back(servers.back().get());
+  }
+  clients[2].reset();
+  std::thread([&] {
+    without_netlink();
+    const auto users = tcp_peer_users(fds);
+    ASSERT_EQ(users.size(), fds.size());
+    for (size_t i = 0; i < users.size(); ++i) {
+      ASSERT_EQ(users[i].ok(), i != 2) << i;
+      if (i != 2) EXPECT_EQ(*users[i], ::geteuid());
+    }
+  }).join();
 }
 
 TEST(Peer, IsWhoeverHoldsTheOtherEnd) {

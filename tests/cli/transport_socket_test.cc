@@ -94,8 +94,11 @@ TEST(TcpListener, HasBothLoopbacksByOneName) {
       auto caller = listener.accept();
       ASSERT_TRUE(caller.ok()) << caller.error().text();
       EXPECT_NE(caller->name.find(std::string("host ") + name + ","), std::string::npos);
-      ASSERT_TRUE(caller->user.ok()) << caller->user.error().text();
-      EXPECT_EQ(*caller->user, ::geteuid());
+      std::vector<Caller> callers;
+      callers.push_back(*std::move(caller));
+      listener.identify(callers);
+      ASSERT_TRUE(callers[0].user.ok()) << callers[0].user.error().text();
+      EXPECT_EQ(*callers[0].user, ::geteuid());
       EXPECT_EQ(::poll(&one, 1, 0), 0);
       errno = 0;
       EXPECT_FALSE(listener.accept().ok());
