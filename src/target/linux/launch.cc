@@ -41,7 +41,8 @@ bool is_program(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-/// A plain name: along PATH, as a shell does. What is not found stays as it is, for exec to fail on.
+/// A plain name: along PATH, as a shell looks. What is not found stays as it is, for exec to fail
+/// on.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
