@@ -89,7 +89,8 @@ __attribute__((constructor)) static void find_control(void) {
   struct tracewell_failures* failures;
   int opened;
   /* A linker that copied the page elsewhere must have kept it a page. */
-  if (getauxval(AT_SECURE) || !is_one_user() || (uintptr_t)&tracewell_hooks_control % TRACEWELL_HOOK_PAGE != 0)
+  if (getauxval(AT_SECURE) || !is_one_user() ||
+      (uintptr_t)&tracewell_hooks_control % TRACEWELL_HOOK_PAGE != 0)
     return;
   g_user = geteuid();
   opened = open_control(path, &control);
