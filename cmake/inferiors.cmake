@@ -11,7 +11,8 @@ find_program(TRACEWELL_PLAIN_CC NAMES gcc cc REQUIRED)
 find_program(TRACEWELL_PLAIN_CXX NAMES g++ c++ REQUIRED)
 file(GLOB inferior_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/inferiors/*.c
      ${CMAKE_SOURCE_DIR}/tests/inferiors/*.cc ${CMAKE_SOURCE_DIR}/tests/inferiors/*.S)
-file(GLOB inferior_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/inferiors/*.h)
+file(GLOB inferior_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/inferiors/*.h
+     ${CMAKE_SOURCE_DIR}/src/ring/*.h)
 file(GLOB_RECURSE hook_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/*.h)
 set(inferior_libraries "")
 set(inferior_programs "")

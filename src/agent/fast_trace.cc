@@ -81,14 +81,15 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   begun_ = true;
   TW_RETURN_IF_ERROR(share_area(buffer_bytes));
   tracewell_area& area = fast::make_area(shared_.bytes, shape_);
-  area.reads_of = processor_.faults_do_harm ? static_cast<uint64_t>(pid) : 0;
+  geometry_ = fast::make_geometry(shape_, shared_.address, static_cast<uint64_t>(pid));
+  geometry_.reads_by_call = processor_.faults_do_harm ? 1 : 0;
   for (const auto& [offset, bytes, component] : processor_.vector_parts)
     vector_parts_.push_back({offset, bytes, component});
   if (processor_.vector_bytes > TRACEWELL_VECTOR_BYTES ||
       vector_parts_.size() > TRACEWELL_VECTOR_PARTS)
     vector_parts_.clear();
-  fast::set_vectors(area, vector_parts_, processor_.vectors_direct);
-  prepare_rings(area, buffer_bytes);
+  fast::set_vectors(geometry_, vector_parts_, processor_.vectors_direct);
+  prepare_rings(buffer_bytes);
   ticks_begin_ = ticks_now_ = read_ticks();
   ns_begin_ = ns_now_ = clock_();
   set_clock(area);
@@ -142,33 +143,42 @@ void FastTrace::set_clock(tracewell_area& area) {
 /// that it need not ask for its id.
 std::optional<uint32_t> FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
   if (shared_.bytes.empty()) return std::nullopt;
-  auto& keys = reinterpret_cast<tracewell_area*>(shared_.bytes.data())->keys;
-  if (thread.fs_base != 0) choose_keys(thread, keys);
+  if (thread.fs_base != 0) choose_keys(thread);
   const auto tid = static_cast<uint32_t>(thread.tid);
-  const bool by_id = keys == TRACEWELL_KEYS_THREAD_ID || thread.fs_base == 0;
+  const bool by_id = geometry_.keys == TRACEWELL_KEYS_THREAD_ID || thread.fs_base == 0;
   return fast::claim_ring(shared_.bytes, shape_, by_id ? uint64_t{tid} * 2 + 1 : thread.fs_base,
                           tid);
 }
 
-void FastTrace::choose_keys(const target::FastSites::ThreadBase& thread, uint32_t& keys) {
+void FastTrace::choose_keys(const target::FastSites::ThreadBase& thread) {
   const bool alone = !thread.is_other && std::ranges::none_of(bases_, [&](const auto& one) {
     return one.first != thread.tid && one.second == thread.fs_base;
   });
   bases_[thread.tid] = thread.fs_base;
   if (!alone)
-    std::atomic_ref(keys).store(TRACEWELL_KEYS_THREAD_ID);
-  else if (!thread.points_to_itself && keys == TRACEWELL_KEYS_SELF)
-    std::atomic_ref(keys).store(TRACEWELL_KEYS_FS_BASE);
+    change(geometry_.keys, TRACEWELL_KEYS_THREAD_ID);
+  else if (!thread.points_to_itself && geometry_.keys == TRACEWELL_KEYS_SELF)
+    change(geometry_.keys, TRACEWELL_KEYS_FS_BASE);
+}
+
+/// For hits, too, once they have it: a number of geometry_, less than 256.
+void FastTrace::change(uint32_t& number, uint32_t value) {
+  if (number == value) return;
+  number = value;
+  if (geometry_at_ == 0) return;
+  const auto offset =
+      reinterpret_cast<const uint8_t*>(&number) - reinterpret_cast<const uint8_t*>(&geometry_);
+  sites_.change(pid_, geometry_at_ + static_cast<uint64_t>(offset), static_cast<uint8_t>(value));
 }
 
 /// Threads that are there have their rings from the beginning, with memory: a page that is touched
 /// for the first time costs the program as much as hundreds of hits. All of them together get as
 /// much of it as the buffer has.
-void FastTrace::prepare_rings(tracewell_area& area, uint64_t buffer_bytes) {
+void FastTrace::prepare_rings(uint64_t buffer_bytes) {
   const auto threads = sites_.threads(pid_);
-  area.keys = processor_.faults_do_harm ? TRACEWELL_KEYS_FS_BASE : TRACEWELL_KEYS_SELF;
+  geometry_.keys = processor_.faults_do_harm ? TRACEWELL_KEYS_FS_BASE : TRACEWELL_KEYS_SELF;
   for (const auto& thread : threads)
-    if (thread.fs_base != 0) choose_keys(thread, area.keys);
+    if (thread.fs_base != 0) choose_keys(thread);
   const uint64_t bytes =
       std::min<uint64_t>(shape_.ring_bytes, buffer_bytes / std::max<size_t>(threads.size(), 1));
   size_t populated = 0;
@@ -198,6 +208,7 @@ Result<uint64_t> FastTrace::place_collector() {
   const size_t at = (code.size() + 63) / 64 * 64;
   const auto make = [&](uint64_t address) {
     std::vector<uint8_t> bytes(code.begin(), code.end());
+    std::memcpy(&bytes[head.geometry], &geometry_, sizeof geometry_);
     bytes.resize(at + sizeof(tracewell_native_calls));
     const uint32_t entries[] = {head.trace_memory, head.trace_string, head.trace_variable,
                                 head.get_variable, head.read_memory,  head.print};
@@ -209,6 +220,7 @@ Result<uint64_t> FastTrace::place_collector() {
   TW_ASSIGN_OR_RETURN(const uint64_t address,
                       sites_.place(pid_, at + sizeof(tracewell_native_calls), make, loads));
   calls_ = address + at;
+  geometry_at_ = address + head.geometry;
   return address + head.collect;
 }
 
@@ -246,7 +258,6 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
     TW_CHECK(made.ok() && made->code.size() == trial.code.size());
     std::vector<uint8_t> bytes(all);
     const tracewell_hit_plan head{
-        reinterpret_cast<tracewell_area*>(shared_.address),
         reinterpret_cast<const tracewell_native_calls*>(calls_), number,
         static_cast<uint32_t>(body.room), static_cast<uint32_t>(body.steps.size()),
         definition.fast_length ? 0U : 1U,
@@ -525,9 +536,8 @@ FastTrace::Change FastTrace::look() {
   if (!gone_.empty()) return Change::Code;
   if (!now.faults_do_harm || processor_.faults_do_harm) return Change::None;
   processor_.faults_do_harm = true;
-  if (area.keys == TRACEWELL_KEYS_SELF)
-    std::atomic_ref(area.keys).store(TRACEWELL_KEYS_FS_BASE);
-  std::atomic_ref(area.reads_of).store(static_cast<uint64_t>(pid_));
+  if (geometry_.keys == TRACEWELL_KEYS_SELF) change(geometry_.keys, TRACEWELL_KEYS_FS_BASE);
+  change(geometry_.reads_by_call, 1);
   return Change::Faults;
 }
 

@@ -117,8 +117,9 @@ class FastTrace {
     bool removed = false;
   };
   void set_clock(tracewell_area& area);
-  void choose_keys(const target::FastSites::ThreadBase& thread, uint32_t& keys);
-  void prepare_rings(tracewell_area& area, uint64_t buffer_bytes);
+  void choose_keys(const target::FastSites::ThreadBase& thread);
+  void change(uint32_t& number, uint32_t value);
+  void prepare_rings(uint64_t buffer_bytes);
   Result<uint64_t> place_collector();
   Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,
                               const FastBody& body, uint32_t number);
@@ -146,7 +147,8 @@ class FastTrace {
   target::FastSites::Shared shared_;
   fast::AreaShape shape_;
   std::optional<fast::RingReader> reader_;
-  uint64_t collect_ = 0, calls_ = 0;  // addresses in the process
+  tracewell_geometry geometry_{};     // as hits have it
+  uint64_t collect_ = 0, calls_ = 0, geometry_at_ = 0;  // addresses in the process
   std::map<int64_t, uint64_t> bases_;  // of fs, by thread
   const char* forbidden_ = nullptr;  // why there can be no more of them
   std::vector<uint64_t> gone_;

@@ -9,7 +9,6 @@
 extern "C" {
 #endif
 
-struct tracewell_area; /* ring/frame_ring.h */
 struct tracewell_hit;
 
 /* What is done at a hit, in order. */
@@ -33,7 +32,6 @@ struct tracewell_step {
 
 /* Of one location of a tracepoint. The process only reads it. */
 struct tracewell_hit_plan {
-  struct tracewell_area* area;
   const struct tracewell_native_calls* calls;
   uint32_t number;
   uint32_t record_bytes; /* what a record without a fault takes at most, a multiple of a cell */
@@ -80,6 +78,7 @@ struct tracewell_collector {
   /* Loads that may fault, and where their threads go on then, as of compiled expressions. */
   uint32_t loads;         /* of struct tracewell_faulting_load */
   uint32_t load_count;
+  uint32_t geometry;      /* room for a struct tracewell_geometry, which the tracer puts there */
 };
 
 struct tracewell_faulting_load {
@@ -87,13 +86,13 @@ struct tracewell_faulting_load {
 };
 
 /* Bytes of stack that it takes at most, with what expressions call of it. */
-#define TRACEWELL_COLLECTOR_STACK 512u
+#define TRACEWELL_COLLECTOR_STACK 640u
 
 #define TRACEWELL_COLLECTOR_MAGIC 0x3130636c6f635754u /* "TWcolc01" */
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(tracewell_step) == 24 && sizeof(tracewell_hit_plan) == 48);
+static_assert(sizeof(tracewell_step) == 24 && sizeof(tracewell_hit_plan) == 40);
 static_assert(sizeof(tracewell_hit) == 24 + 16 * 8 + 4 * 8 + 40);
 #endif
 #endif

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <type_traits>
 
 #include "base/check.h"
 
@@ -17,7 +18,6 @@ tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape) {
   area.ring_bytes = shape.ring_bytes;
   area.keys_offset = shape.keys_offset();
   area.rings_offset = shape.rings_offset();
-  area.vectors_offset = shape.vectors_offset();
   area.commit_offset = shape.commit_offset();
   area.data_offset = shape.data_offset();
   area.data_stride = shape.data_stride();
@@ -25,16 +25,34 @@ tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape) {
   return area;
 }
 
-void set_vectors(tracewell_area& area, std::span<const tracewell_vector_part> parts,
+tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address, uint64_t process) {
+  tracewell_geometry geometry{};
+  const auto place = [address](auto& pointer, uint64_t offset) {
+    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(address + offset);
+  };
+  place(geometry.area, 0);
+  place(geometry.keys_of_rings, shape.keys_offset());
+  place(geometry.rings, shape.rings_offset());
+  place(geometry.vectors, shape.vectors_offset());
+  place(geometry.commits, shape.commit_offset());
+  place(geometry.data, shape.data_offset());
+  geometry.data_stride = shape.data_stride();
+  geometry.ring_count = shape.rings;
+  geometry.ring_bytes = shape.ring_bytes;
+  geometry.process = process;
+  return geometry;
+}
+
+void set_vectors(tracewell_geometry& geometry, std::span<const tracewell_vector_part> parts,
                  uint64_t direct) {
   TW_CHECK(parts.size() <= TRACEWELL_VECTOR_PARTS);
-  std::ranges::copy(parts, area.vector_parts);
-  area.vector_part_count = static_cast<uint32_t>(parts.size());
-  area.vectors_direct = direct;
+  std::ranges::copy(parts, geometry.vector_parts);
+  geometry.vector_part_count = static_cast<uint32_t>(parts.size());
+  geometry.vectors_direct = direct;
   for (const tracewell_vector_part& part : parts) {
     const int number = std::countr_zero(part.component);
     if (number < int{TRACEWELL_COMPONENTS})
-      area.component_at[number] = static_cast<uint16_t>(part.offset);
+      geometry.component_at[number] = static_cast<uint16_t>(part.offset);
   }
 }
 

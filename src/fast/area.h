@@ -40,10 +40,13 @@ struct AreaShape {
 /// `memory` has shape.bytes() bytes, all of them 0, and is aligned to a page.
 tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape);
 
+/// The same for hits, where `address` is the area's in the process with this id.
+tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address, uint64_t process);
+
 /// What hits tell of vector state: changes of these pieces of what XSAVEC stores, at most
 /// TRACEWELL_VECTOR_PARTS; without any, all of it each time. `direct`: components that a hit may
 /// compare in their registers.
-void set_vectors(tracewell_area& area, std::span<const tracewell_vector_part> parts,
+void set_vectors(tracewell_geometry& geometry, std::span<const tracewell_vector_part> parts,
                  uint64_t direct);
 
 /// The number of the ring that the thread with this key will use. nullopt: all are taken.

@@ -1,6 +1,7 @@
 #include "fast/collector_code.h"
 
 #include "base/check.h"
+#include "ring/frame_ring.h"
 
 // Of inproc/collect; the build puts it here (cmake/collector.cmake).
 extern "C" const uint8_t tracewell_collector_begin[];
@@ -13,6 +14,7 @@ Bytes collector_code() { return {tracewell_collector_begin, tracewell_collector_
 const tracewell_collector& collector_head() {
   const auto& head = *reinterpret_cast<const tracewell_collector*>(tracewell_collector_begin);
   TW_CHECK(head.magic == TRACEWELL_COLLECTOR_MAGIC && head.bytes == collector_code().size());
+  TW_CHECK(head.geometry + sizeof(tracewell_geometry) <= head.bytes);
   return head;
 }
 

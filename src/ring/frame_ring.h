@@ -4,7 +4,8 @@
  * out: rings of records, one for each thread, and what finds a thread its ring. Writers are threads
  * of the process, in code of ours (inproc/collect); the reader is one process beside it
  * (fast/ring_reader.h). Both have it mapped; neither trusts the other's bytes with its life: the
- * program may write over all of it, and the reader checks what it finds.
+ * program may write over all of it, and the reader checks what it finds. Nor does the collector: a
+ * fork of the program may have it, too. Where things are both know from elsewhere.
  *
  * A thread's ring is found by its key, the base of its fs segment, where each thread has its
  * thread-local memory. (The x86-64 ABI of thread-local storage wants that base to be in the first
@@ -32,6 +33,7 @@
 #ifndef TRACEWELL_RING_FRAME_RING_H
 #define TRACEWELL_RING_FRAME_RING_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -77,7 +79,6 @@ struct tracewell_vectors {
   uint32_t steady; /* 1: it was the same at the last two hits, and may well be again */
   uint32_t pad;
   uint64_t unused[4];
-  uint8_t scratch[192];
   uint8_t states[2][TRACEWELL_VECTOR_BYTES];
 };
 
@@ -87,9 +88,12 @@ struct tracewell_vector_part {
   uint64_t component;     /* as a bit; it has been stored if that is in use */
 };
 
-/* At the beginning of the memory. All offsets are from there. */
+/* At the beginning of the memory. */
 struct tracewell_area {
   uint64_t magic;
+  uint32_t closed;       /* 1: hits are neither recorded nor counted */
+  uint32_t ticks_denied; /* 1: a thread may not read the time stamp counter: it has clock_ticks */
+  /* How it was made, for who looks at it; neither side goes by that. Offsets are from here. */
   uint64_t bytes;         /* of all of it */
   uint32_t rings;         /* a power of two */
   uint32_t ring_bytes;    /* of data in each, a power of two */
@@ -98,26 +102,40 @@ struct tracewell_area {
   uint64_t commit_offset; /* uint32_t[rings][ring_bytes / TRACEWELL_CELL] */
   uint64_t data_offset;   /* [rings][data_stride] */
   uint64_t data_stride;   /* ring_bytes, and TRACEWELL_RECORD_MAX */
-  uint32_t keys;     /* TRACEWELL_KEYS_… */
-  uint32_t closed;   /* 1: hits are neither recorded nor counted */
-  uint64_t homeless; /* hits of threads for which there was no ring */
-  /* The process's id: its memory is read by system calls, since a fault would do harm; 0: by loads,
-   * whose faults a tracer mends. */
-  uint64_t reads_of;
+  uint64_t homeless;      /* hits of threads for which there was no ring */
   /* The tracer's clock, for who reads the time: Unix microseconds at `clock_ticks` of the time
    * stamp counter, and how many, times 2^32, each tick is. Odd sequence: it is being set. */
   uint64_t clock_sequence, clock_ticks, clock_us, clock_rate;
   /* The numbers of trace_timestamp, trace_thread and trace_cpu. */
   uint32_t timestamp_number, thread_number, processor_number;
-  uint32_t vector_part_count; /* 0: vector state is told as a whole each time */
-  uint32_t ticks_denied; /* 1: a thread may not read the time stamp counter: it has clock_ticks */
-  uint64_t vectors_offset; /* struct tracewell_vectors[rings] */
+  uint32_t unused;
+  uint64_t variables[512]; /* cells of trace state variables */
+};
+
+/* What hits go by: where the area is, and all that decides an address, a size, or whose memory is
+ * read. It stands behind the collector's code, in memory of the process that no fork of it shares:
+ * a fork may have fewer rights, and have the area. Hits look at the first line of cache alone. */
+struct tracewell_geometry {
+  struct tracewell_area* area;
+  uint64_t* keys_of_rings; /* [ring_count] */
+  struct tracewell_frame_ring* rings;
+  uint32_t* commits;
+  uint8_t* data;
+  uint64_t data_stride;
+  uint32_t ring_count, ring_bytes;
+  /* The tracer changes the lowest byte of these two while threads run. */
+  uint32_t keys;          /* TRACEWELL_KEYS_… */
+  uint32_t reads_by_call; /* 1: of memory, since a fault would do harm; 0: loads, whose faults a
+                           * tracer mends */
+  uint64_t process;       /* its id, for such calls */
+  struct tracewell_vectors* vectors;
   /* Components whose registers a hit may compare by itself, without XSAVEC. */
   uint64_t vectors_direct;
   /* Where in a state components begin, by number; those that come behind the legacy part. */
   uint16_t component_at[TRACEWELL_COMPONENTS];
+  uint32_t vector_part_count; /* 0: vector state is told as a whole each time */
+  uint32_t unused;
   struct tracewell_vector_part vector_parts[TRACEWELL_VECTOR_PARTS];
-  uint64_t variables[512]; /* cells of trace state variables */
 };
 
 /* What a record begins with; blocks follow. */
@@ -145,7 +163,7 @@ struct tracewell_general {
 
 /* What is not as it was in the thread's last record with vector state. */
 struct tracewell_vector_change {
-  uint32_t parts;      /* as bits: numbers in the area's vector_parts */
+  uint32_t parts;      /* as bits: numbers in vector_parts */
   uint32_t bytes;      /* of them all */
   uint32_t base;       /* the generation that they change; 0: they are all that there is */
   uint32_t generation; /* which it becomes */
@@ -160,7 +178,8 @@ static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
 #ifdef __cplusplus
 }
 static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_frame_record) == 16);
-static_assert(sizeof(tracewell_area) == 384 + 512 * 8 && sizeof(tracewell_general) == 176);
+static_assert(sizeof(tracewell_area) == 128 + 512 * 8 && sizeof(tracewell_general) == 176);
+static_assert(sizeof(tracewell_geometry) == 320 && offsetof(tracewell_geometry, process) == 64);
 static_assert(sizeof(tracewell_vectors) % 64 == 0 && sizeof(tracewell_vector_change) == 24);
 #endif
 #endif

@@ -83,6 +83,9 @@ class FastSites {
   using MakeCode = std::function<std::vector<uint8_t>(uint64_t address)>;
   virtual Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
                                  std::span<const Load> loads) = 0;
+  /// Changes what place() has put there, while threads may run it: one byte of it, so that each of
+  /// them finds either what was there or what is. Nothing of a program that runs there now.
+  virtual void change(Pid pid, uint64_t address, uint8_t byte) = 0;
   /// From now on each thread runs `slot` before the instruction at `address`: position-independent
   /// bytes, at a multiple of 8, entered at their start and left at their end with everything as it
   /// was. One at an address. Unsupported, with the reason, where the instruction cannot be led

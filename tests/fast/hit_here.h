@@ -51,6 +51,9 @@ class HitsHere {
     area_.processor_number = kProcessor;
     const Bytes collector = collector_code();
     std::memcpy(code_.data(), collector.data(), collector.size());
+    geometry_ = reinterpret_cast<tracewell_geometry*>(code_.data() + collector_head().geometry);
+    *geometry_ = make_geometry(shape, reinterpret_cast<uint64_t>(&area_),
+                               static_cast<uint64_t>(getpid()));
     used_ = (collector.size() + 63) / 64 * 64;
     const tracewell_collector& head = collector_head();
     const auto* loads = reinterpret_cast<const tracewell_faulting_load*>(collector.data() +
@@ -82,7 +85,7 @@ class HitsHere {
                uint64_t pc = 0, bool patient = false) {
     auto* const plan = reinterpret_cast<tracewell_hit_plan*>(
         take(sizeof(tracewell_hit_plan) + steps.size() * sizeof(tracewell_step)));
-    *plan = {&area_, &calls_, number, record_bytes, static_cast<uint32_t>(steps.size()), patient,
+    *plan = {&calls_, number, record_bytes, static_cast<uint32_t>(steps.size()), patient,
              pc, nullptr};
     std::vector<axjit::RegisterPlace> places;
     for (uint32_t which = 0; which <= axjit::kEflags; ++which)
@@ -111,7 +114,7 @@ class HitsHere {
                        .variables = reinterpret_cast<uint64_t>(area_.variables)},
          .registers = places,
          .variables = variables,
-         .memory_reads = area_.reads_of == 0 ? axjit::MemoryReads::Direct
+         .memory_reads = geometry_->reads_by_call == 0 ? axjit::MemoryReads::Direct
                                              : axjit::MemoryReads::Called});
     TW_CHECK(body.ok());
     auto* const code = reinterpret_cast<uint8_t*>(take(body->code.size()));
@@ -132,6 +135,7 @@ class HitsHere {
   }
 
   tracewell_area& area() { return area_; }
+  tracewell_geometry& geometry() { return *geometry_; }
   RingReader& reader() { return reader_; }
   std::span<uint8_t> memory() const { return memory_; }
   const AreaShape& shape() const { return shape_; }
@@ -171,6 +175,7 @@ class HitsHere {
   AreaShape shape_;
   std::span<uint8_t> memory_, code_;
   tracewell_area& area_;
+  tracewell_geometry* geometry_ = nullptr;
   RingReader reader_;
   tracewell_native_calls calls_{};
   uint64_t used_ = 0;

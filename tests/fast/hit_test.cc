@@ -151,7 +151,7 @@ class FastMemory : public testing::TestWithParam<bool> {};  // by system calls
 
 TEST_P(FastMemory, AConditionThatFaultsIsRecordedAsFault) {
   HitsHere here;
-  if (GetParam()) here.area().reads_of = static_cast<uint64_t>(getpid());
+  if (GetParam()) here.geometry().reads_by_call = 1;
   const uint64_t body = here.add(1, {{}}, reg(6) + Code{kRef64, kEnd});
   Registers before;
   before.general[6] = 0x1000;
@@ -169,7 +169,7 @@ TEST_P(FastMemory, AConditionThatFaultsIsRecordedAsFault) {
 
 TEST_P(FastMemory, IsReadUpToWhereItCannotBe) {
   HitsHere here;
-  if (GetParam()) here.area().reads_of = static_cast<uint64_t>(getpid());
+  if (GetParam()) here.geometry().reads_by_call = 1;
   const Edge edge;
   for (const uint64_t size : {1, 7, 8, 9, 63, 256, 257, 1000, 4000})
     for (const int64_t beyond : {-300, -1, 0, 1, 5, 8, 64, 257}) {
@@ -201,7 +201,7 @@ TEST_P(FastMemory, IsReadUpToWhereItCannotBe) {
 
 TEST_P(FastMemory, TextsEndWithTheirZeroByte) {
   HitsHere here;
-  if (GetParam()) here.area().reads_of = static_cast<uint64_t>(getpid());
+  if (GetParam()) here.geometry().reads_by_call = 1;
   const Edge edge;
   std::memcpy(edge.end - 6, "hello", 6);
   std::memcpy(edge.end - 20, "no end here", 11);
@@ -227,7 +227,7 @@ TEST_P(FastMemory, TextsEndWithTheirZeroByte) {
 /// Where nothing but memory is collected, code is made for that.
 TEST_P(FastMemory, AloneIsReadAsAmongOthers) {
   HitsHere here;
-  if (GetParam()) here.area().reads_of = static_cast<uint64_t>(getpid());
+  if (GetParam()) here.geometry().reads_by_call = 1;
   const Edge edge;
   for (const uint64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 11, 15, 16, 31, 64, 100})
     for (const int64_t beyond : {-100, -1, 0, 1, 2, 3, 4, 7, 8, 15}) {

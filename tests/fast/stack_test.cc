@@ -49,8 +49,8 @@ TEST_P(FastStack, NoHitTakesMoreThanIsSaid) {
   HitsHere here({.rings = 4, .ring_bytes = 1 << 16});
   const ThisProcessor processor;
   if (!processor.has_xsavec) GTEST_SKIP() << "XSAVEC or XGETBV with 1 is missing";
-  set_vectors(here.area(), processor.parts, processor.direct);
-  if (GetParam()) here.area().reads_of = static_cast<uint64_t>(getpid());
+  set_vectors(here.geometry(), processor.parts, processor.direct);
+  if (GetParam()) here.geometry().reads_by_call = 1;
   auto* const page = static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_NONE,
                                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   const auto nowhere = reinterpret_cast<uint64_t>(page);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <random>
+
+#include <ucontext.h>
 
 #include "base/endian.h"
 #include "fast/hit_here.h"
@@ -88,7 +91,7 @@ class VectorRegisters : public ::testing::TestWithParam<bool> {
 TEST_P(VectorRegisters, AreToldAndNotChanged) {
   if (!here_.has_xsavec) GTEST_SKIP() << "XSAVEC or XGETBV with 1 is missing";
   HitsHere here;
-  set_vectors(here.area(), here_.parts, GetParam() ? here_.direct : 0);
+  set_vectors(here.geometry(), here_.parts, GetParam() ? here_.direct : 0);
   const auto code = axjit::hit_slot(
       here.add(1, {{.kind = TRACEWELL_STEP_VECTOR, .value = here_.components,
                     .bytes = here_.bytes}}));
@@ -126,6 +129,53 @@ TEST_P(VectorRegisters, AreToldAndNotChanged) {
           << i << " told wrong at " << part.offset;
     }
   }
+}
+
+/// Who writes over the states that hits compare with, behind each instruction of theirs.
+tracewell_vectors* written_over = nullptr;
+constexpr greg_t kTrapFlag = 0x100;
+
+void write_over(int, siginfo_t*, void* context) {
+  auto* const bytes = reinterpret_cast<volatile uint8_t*>(written_over);
+  for (size_t i = 64; i < 1024; ++i) bytes[i] = 0x5a;
+  greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto* const code = reinterpret_cast<const uint8_t*>(registers[REG_RIP]);
+  if (code[0] == 0xc3 && code[1] == 0xf1) registers[REG_EFL] &= ~kTrapFlag;
+}
+
+/// What hits keep meanwhile of the registers that they work in is nobody else's.
+TEST_P(VectorRegisters, AreNotChangedByWhoWritesOverTheArea) {
+  if (!here_.has_xsavec) GTEST_SKIP() << "XSAVEC or XGETBV with 1 is missing";
+  HitsHere here({.rings = 1, .ring_bytes = 1 << 20});
+  set_vectors(here.geometry(), here_.parts, GetParam() ? here_.direct : 0);
+  written_over = reinterpret_cast<tracewell_vectors*>(here.memory().data() +
+                                                      here.shape().vectors_offset());
+  const auto slot = axjit::hit_slot(
+      here.add(1, {{.kind = TRACEWELL_STEP_VECTOR, .value = here_.components,
+                    .bytes = here_.bytes}}));
+  std::vector<uint8_t> code = {0x9c, 0x81, 0x0c, 0x24, 0, 1, 0, 0, 0x9d};  // sets the trap flag
+  code.resize(16, 0x90);
+  code.insert(code.end(), slot.begin(), slot.end());
+  code.insert(code.end(), {0xc3, 0xf1});  // ret, and what marks it
+  const uint64_t begin = here.take(64);
+  std::ranges::copy(code, reinterpret_cast<uint8_t*>(begin));
+  struct sigaction steps {}, before {};
+  steps.sa_sigaction = write_over;
+  steps.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &steps, &before);
+  Seen seen;
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    const Image image = any_image();
+    hit(begin, here_.components, image, seen);
+    EXPECT_EQ(here.records().size(), 1U);
+    for (const tracewell_vector_part& part : here_.parts) {
+      if ((part.component & seen.before.in_use()) == 0) continue;
+      EXPECT_EQ(std::memcmp(&seen.before.bytes[part.offset], &seen.after.bytes[part.offset],
+                            part.bytes), 0)
+          << i << " changed at " << part.offset;
+    }
+  }
+  sigaction(SIGTRAP, &before, nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fast, VectorRegisters, ::testing::Values(false, true));

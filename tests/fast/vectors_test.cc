@@ -23,7 +23,7 @@ const HitsHere::Step kVectors{
     .kind = TRACEWELL_STEP_VECTOR, .value = kX87AndSse, .bytes = kAreaBytes};
 
 void tell_changes(HitsHere& here) {
-  set_vectors(here.area(), kParts, 0);
+  set_vectors(here.geometry(), kParts, 0);
 }
 
 /// Of the one in the record; with its kind.

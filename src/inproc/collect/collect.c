@@ -33,17 +33,17 @@ static uint32_t thread_id(void) { return (uint32_t)call(kGetTid, 0, 0, 0, 0, 0, 
 #define MAY_FAULT(resume) "\n.pushsection .tw_loads, \"a\"\n.long 1b, " resume "\n.popsection"
 
 /* A thread may have had the counter taken away (prctl, PR_SET_TSC). */
-static inline uint64_t ticks_denied(struct tracewell_area* area) {
-  __atomic_store_n(&area->ticks_denied, 1, __ATOMIC_RELAXED);
-  return __atomic_load_n(&area->clock_ticks, __ATOMIC_RELAXED);
+static inline uint64_t ticks_denied(void) {
+  __atomic_store_n(&geometry.area->ticks_denied, 1, __ATOMIC_RELAXED);
+  return __atomic_load_n(&geometry.area->clock_ticks, __ATOMIC_RELAXED);
 }
 
-static inline uint64_t read_ticks(struct tracewell_area* area) {
+static inline uint64_t read_ticks(void) {
   uint32_t low, high;
   __asm__ goto("1: rdtsc" MAY_FAULT("%l[denied]") : "=a"(low), "=d"(high) : : : denied);
   return (uint64_t)high << 32 | low;
 denied:
-  return ticks_denied(area);
+  return ticks_denied();
 }
 
 /* --- rings ------------------------------------------------------------------------------------ */
@@ -64,11 +64,20 @@ static ALWAYS_INLINE uint64_t word_at_fs(void) {
   return word;
 }
 
-static ALWAYS_INLINE uint64_t key_of_thread(const struct tracewell_area* area) {
+/* These two may change at any time. */
+static ALWAYS_INLINE uint32_t kind_of_keys(void) {
+  return __atomic_load_n(&geometry.keys, __ATOMIC_RELAXED);
+}
+static ALWAYS_INLINE int reads_by_call(void) {
+  return __atomic_load_n(&geometry.reads_by_call, __ATOMIC_RELAXED) != 0;
+}
+
+static ALWAYS_INLINE uint64_t key_of_thread(void) {
+  const uint32_t kind = kind_of_keys();
   uint64_t base = 0;
-  if (LIKELY(area->keys == TRACEWELL_KEYS_SELF))
+  if (LIKELY(kind == TRACEWELL_KEYS_SELF))
     base = word_at_fs();
-  else if (area->keys == TRACEWELL_KEYS_FS_BASE)
+  else if (kind == TRACEWELL_KEYS_FS_BASE)
     __asm__("rdfsbase %0" : "=r"(base));
   if (LIKELY(base != 0)) return base;
   return (uint64_t)thread_id() * 2 + 1;
@@ -77,11 +86,9 @@ static ALWAYS_INLINE uint64_t key_of_thread(const struct tracewell_area* area) {
 enum { kNoRing = -1 };
 
 /* The number of the ring with this key, from `at` on. */
-static NOINLINE int32_t search_ring(struct tracewell_area* area, uint64_t key, uint32_t at) {
-  uint64_t* keys = (uint64_t*)((uint8_t*)area + area->keys_offset);
-  struct tracewell_frame_ring* rings =
-      (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset);
-  const uint32_t mask = area->rings - 1;
+static NOINLINE int32_t search_ring(uint64_t key, uint32_t at) {
+  uint64_t* const keys = geometry.keys_of_rings;
+  const uint32_t mask = geometry.ring_count - 1;
   for (uint32_t looked = 0; looked <= mask; ++looked, at = (at + 1) & mask) {
     uint64_t there = __atomic_load_n(&keys[at], __ATOMIC_RELAXED);
     if (there == key) return (int32_t)at;
@@ -89,40 +96,40 @@ static NOINLINE int32_t search_ring(struct tracewell_area* area, uint64_t key, u
     if (__atomic_compare_exchange_n(&keys[at], &there, key, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED) ||
         there == key) {
-      rings[at].tid = thread_id();
+      geometry.rings[at].tid = thread_id();
       return (int32_t)at;
     }
   }
   return kNoRing;
 }
 
-static ALWAYS_INLINE int32_t ring_of_thread(struct tracewell_area* area) {
-  const uint64_t* keys = (const uint64_t*)((uint8_t*)area + area->keys_offset);
-  const uint64_t key = key_of_thread(area);
-  const uint32_t at = tracewell_ring_at(key, area->rings);
-  if (LIKELY(__atomic_load_n(&keys[at], __ATOMIC_RELAXED) == key)) return (int32_t)at;
-  return search_ring(area, key, at);
+static ALWAYS_INLINE int32_t ring_of_thread(void) {
+  const uint64_t key = key_of_thread();
+  const uint32_t at = tracewell_ring_at(key, geometry.ring_count);
+  if (LIKELY(__atomic_load_n(&geometry.keys_of_rings[at], __ATOMIC_RELAXED) == key))
+    return (int32_t)at;
+  return search_ring(key, at);
 }
 
 enum { kWaitsMax = 2000, kWaitTicks = 2500000, kPausesMax = 100000 };
 
 /* By the counter, a good millisecond on processors of today. A system call may kill the program,
  * which may have begun to filter its calls (seccomp) a moment ago. */
-static void wait_awake(struct tracewell_area* area) {
-  const uint64_t begin = read_ticks(area);
-  for (int i = 0; i < kPausesMax && read_ticks(area) - begin < kWaitTicks; ++i)
+static void wait_awake(void) {
+  const uint64_t begin = read_ticks();
+  for (int i = 0; i < kPausesMax && read_ticks() - begin < kWaitTicks; ++i)
     __builtin_ia32_pause();
 }
 
 /* For the reader to make room. 0: it does not, or nothing is to be recorded any more. */
-static NOINLINE int wait_for_room(struct tracewell_area* area, struct tracewell_frame_ring* ring) {
+static NOINLINE int wait_for_room(struct tracewell_frame_ring* ring) {
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
   for (int i = 0; i < kWaitsMax; ++i) {
-    if (__atomic_load_n(&area->closed, __ATOMIC_RELAXED) ||
+    if (__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED) ||
         __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED))
       return 0;
     if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
-    wait_awake(area);
+    wait_awake();
   }
   __atomic_store_n(&ring->impatient, 1, __ATOMIC_SEQ_CST);
   if (LIKELY(__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == tail)) return 0;
@@ -130,22 +137,31 @@ static NOINLINE int wait_for_room(struct tracewell_area* area, struct tracewell_
   return 1;
 }
 
-static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64_t bytes,
-                                             int patient) {
+/* Whatever `head` says, a cell of the ring. */
+static ALWAYS_INLINE uint64_t place_in_ring(uint64_t head, uint64_t ring_bytes) {
+  return head & (ring_bytes - TRACEWELL_CELL);
+}
+static ALWAYS_INLINE uint32_t* commit_word(uint64_t ring, uint64_t ring_bytes, uint64_t at) {
+  return geometry.commits + (ring * ring_bytes + at) / TRACEWELL_CELL;
+}
+static ALWAYS_INLINE uint8_t* data_at(uint64_t ring, uint64_t at) {
+  return geometry.data + ring * geometry.data_stride + at;
+}
+
+static ALWAYS_INLINE struct Reserved reserve(uint64_t bytes, int patient) {
   struct Reserved out = {0, 0, 0, 0};
-  const int32_t number = ring_of_thread(area);
+  const int32_t number = ring_of_thread();
   if (UNLIKELY(number == kNoRing)) {
-    __atomic_fetch_add(&area->homeless, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&geometry.area->homeless, 1, __ATOMIC_RELAXED);
     return out;
   }
-  struct tracewell_frame_ring* const ring =
-      (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset) + number;
+  struct tracewell_frame_ring* const ring = geometry.rings + number;
   out.ring = ring;
-  const uint64_t mask = area->ring_bytes - 1;
+  const uint64_t mask = geometry.ring_bytes - 1;
   for (;;) {
     const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
     uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-    const uint64_t origin = ring->origin;
+    const uint64_t origin = __atomic_load_n(&ring->origin, __ATOMIC_RELAXED);
     if (origin > tail && origin <= head) tail = origin;
     out.head = head;
     if (UNLIKELY(head == tail) && (head & mask) >= TRACEWELL_REWIND_MIN) {
@@ -153,18 +169,16 @@ static ALWAYS_INLINE struct Reserved reserve(struct tracewell_area* area, uint64
       if (!exchange_if(&ring->origin, origin, tail)) continue;
     }
     if (UNLIKELY(out.head + bytes - tail > mask + 1)) {
-      if (patient && wait_for_room(area, ring)) continue;
-      if (area->closed) return out;
+      if (patient && wait_for_room(ring)) continue;
+      if (__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED)) return out;
       __asm__ volatile("incq %0" : "+m"(ring->lost));
       return out;
     }
     if (LIKELY(exchange_if(&ring->head, head, out.head + bytes))) break;
   }
-  const uint64_t at = out.head & mask;
-  const uint64_t cells = (mask + 1) / TRACEWELL_CELL;
-  out.commit = (uint32_t*)((uint8_t*)area + area->commit_offset) + (uint64_t)number * cells +
-               at / TRACEWELL_CELL;
-  out.data = (uint8_t*)area + area->data_offset + (uint64_t)number * area->data_stride + at;
+  const uint64_t at = place_in_ring(out.head, mask + 1);
+  out.commit = commit_word((uint64_t)number, mask + 1, at);
+  out.data = data_at((uint64_t)number, at);
   __atomic_store_n(out.commit, (uint32_t)(bytes / TRACEWELL_CELL) | TRACEWELL_RECORD_OPEN,
                    __ATOMIC_RELEASE);
   return out;
@@ -194,7 +208,7 @@ static void note_fault(struct tracewell_hit* hit, uint32_t fault, uint64_t addre
   hit->fault_address = address;
 }
 
-static uint64_t read_by_call(uint64_t process, void* to, uint64_t from, uint64_t bytes) {
+static uint64_t read_by_call(void* to, uint64_t from, uint64_t bytes) {
   struct {
     const void* base;
     uint64_t bytes;
@@ -206,16 +220,16 @@ static uint64_t read_by_call(uint64_t process, void* to, uint64_t from, uint64_t
     mine.base = (uint8_t*)to + done;
     its.base = (const void*)(from + done);
     mine.bytes = its.bytes = to_page < bytes - done ? to_page : bytes - done;
-    if (call(kProcessVmReadv, (long)process, &mine, 1, &its, 1, 0) != (long)its.bytes) break;
+    if (call(kProcessVmReadv, (long)geometry.process, &mine, 1, &its, 1, 0) != (long)its.bytes)
+      break;
     done += its.bytes;
   }
   return done;
 }
 
-static inline uint64_t copy(struct tracewell_hit* hit, void* to, uint64_t from, uint64_t bytes) {
-  const uint64_t process = hit->plan->area->reads_of;
-  if (LIKELY(process == 0)) return copy_loads(to, from, bytes);
-  return read_by_call(process, to, from, bytes);
+static inline uint64_t copy(void* to, uint64_t from, uint64_t bytes) {
+  if (LIKELY(!reads_by_call())) return copy_loads(to, from, bytes);
+  return read_by_call(to, from, bytes);
 }
 
 enum { kFaultBlock = 10 };
@@ -235,7 +249,7 @@ static int add_memory(struct tracewell_hit* hit, uint64_t address, uint64_t byte
     const uint64_t now = bytes < kMemoryMax ? bytes : kMemoryMax;
     if (!has_room(hit, kMemoryHead + now)) return 0;
     uint8_t* const head = hit->at;
-    const uint64_t got = copy(hit, head + kMemoryHead, address, now);
+    const uint64_t got = copy(head + kMemoryHead, address, now);
     if (LIKELY(got != 0)) hit->at = put_memory_head(head, address, got) + got;
     if (UNLIKELY(got != now)) {
       note_fault(hit, kMemoryAccess, address + got);
@@ -305,12 +319,11 @@ ENTRY int tw_trace_string(struct tracewell_native_context* context, uint64_t add
   uint64_t wanted = max < kMemoryMax ? max : kMemoryMax;
   if (wanted > room) wanted = room;
   uint8_t* const to = hit->at + kMemoryHead;
-  const uint64_t process = hit->plan->area->reads_of;
   uint64_t got = 0;
-  if (process == 0)
+  if (!reads_by_call())
     got = copy_text_loads(to, address, wanted);
   else
-    while (got < wanted && read_by_call(process, to + got, address + got, 1) == 1 &&
+    while (got < wanted && read_by_call(to + got, address + got, 1) == 1 &&
            to[got++] != 0) {
     }
   const int whole = got != 0 && to[got - 1] == 0;
@@ -335,7 +348,8 @@ ENTRY int tw_trace_variable(struct tracewell_native_context* context, uint64_t n
   return 1;
 }
 
-static uint64_t unix_microseconds(struct tracewell_area* area) {
+static uint64_t unix_microseconds(void) {
+  struct tracewell_area* const area = geometry.area;
   uint64_t sequence, ticks, time, rate;
   int tries = 0;
   do {
@@ -347,31 +361,32 @@ static uint64_t unix_microseconds(struct tracewell_area* area) {
   } while (((sequence & 1) || sequence != __atomic_load_n(&area->clock_sequence,
                                                           __ATOMIC_RELAXED)) &&
            ++tries < 1000); /* a tracer that is killed may leave it odd */
-  const int64_t since = (int64_t)(read_ticks(area) - ticks);
+  const int64_t since = (int64_t)(read_ticks() - ticks);
   return time + (uint64_t)((__int128)since * (int64_t)rate >> 32);
 }
 
-static uint32_t processor_now(struct tracewell_area* area) {
+static uint32_t processor_now(void) {
   uint32_t processor;
   __asm__ goto("1: rdtscp" MAY_FAULT("%l[denied]") : "=c"(processor) : : "rax", "rdx" : denied);
   return processor & 0xfff; /* the node is above it */
 denied:
-  (void)ticks_denied(area);
+  (void)ticks_denied();
   call(kGetCpu, (long)&processor, 0, 0, 0, 0, 0);
   return processor;
 }
 
 /* Of the variables that are no cells: tracewell::agent::Variables. */
 ENTRY uint64_t tw_get_variable(struct tracewell_native_context* context, uint64_t number) {
-  struct tracewell_area* const area = hit_of(context)->plan->area;
-  if (number == area->timestamp_number) return unix_microseconds(area);
+  const struct tracewell_area* const area = geometry.area;
+  (void)context;
+  if (number == area->timestamp_number) return unix_microseconds();
   if (number == area->thread_number) {
-    const int32_t ring = ring_of_thread(area);
+    const int32_t ring = ring_of_thread();
     if (ring == kNoRing) return thread_id();
-    return ((struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset))[ring].tid;
+    return geometry.rings[ring].tid;
   }
   if (number == area->processor_number) {
-    return processor_now(area);
+    return processor_now();
   }
   return 0;
 }
@@ -379,7 +394,7 @@ ENTRY uint64_t tw_get_variable(struct tracewell_native_context* context, uint64_
 ENTRY int tw_read_memory(struct tracewell_native_context* context, uint64_t address, void* to,
                          uint64_t size) {
   uint64_t value = 0;
-  const uint64_t got = copy(hit_of(context), &value, address, size);
+  const uint64_t got = copy(&value, address, size);
   if (got != size) {
     context->fault_address = address + got;
     return 0;
@@ -438,7 +453,7 @@ static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place
   uint64_t used = (uint64_t)(hit->at - place->data);
   if (used + kFaultBlock > *reserved) {
     const uint64_t wanted = whole_cells(used + kFaultBlock);
-    const struct Reserved larger = reserve(hit->plan->area, wanted, 0);
+    const struct Reserved larger = reserve(wanted, 0);
     if (!larger.data) return; /* counted as lost: the fault is */
     for (uint64_t i = 0; i < used; ++i) larger.data[i] = place->data[i];
     const struct tracewell_frame_record nothing = {TRACEWELL_NO_PLAN, sizeof nothing, 0};
@@ -467,7 +482,7 @@ static ALWAYS_INLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* p
     *vectors = run(hit, place, *reserved);
   if (UNLIKELY(hit->fault != 0)) add_fault(hit, place, reserved);
   if (LIKELY(!hit->overflowed)) return (uint64_t)(hit->at - place->data);
-  forget_vectors(hit->plan->area, place->ring);
+  forget_vectors(place->ring);
   return 0;
 }
 
@@ -503,7 +518,7 @@ static ALWAYS_INLINE uint64_t fill_quickly(struct tracewell_hit* hit, uint8_t* t
 static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_frame_ring* ring,
                                   uint32_t* word, uint8_t* data, uint64_t head) {
   const struct tracewell_hit_plan* const plan = hit->plan;
-  const uint64_t ticks = read_ticks(plan->area);
+  const uint64_t ticks = read_ticks();
   uint64_t used = sizeof(struct tracewell_frame_record);
   if ((plan->step_count | hit->condition_status) != 0) {
     const uint64_t bytes =
@@ -518,35 +533,30 @@ static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_fr
 
 static NOINLINE void collect_slowly(struct tracewell_hit* hit) {
   const struct tracewell_hit_plan* const plan = hit->plan;
-  const struct Reserved place = reserve(plan->area, plan->record_bytes, (int)plan->patient);
+  const struct Reserved place = reserve(plan->record_bytes, (int)plan->patient);
   if (place.data) collect(hit, place.ring, place.commit, place.data, place.head);
 }
 
 /* What mostly happens, without any other function's needs; the rest is collect_slowly()'s. */
 ENTRY void tw_collect(struct tracewell_hit* hit) {
   const struct tracewell_hit_plan* const plan = hit->plan;
-  struct tracewell_area* const area = plan->area;
-  if (UNLIKELY(__atomic_load_n(&area->closed, __ATOMIC_RELAXED))) return;
-  if (UNLIKELY(area->keys != TRACEWELL_KEYS_SELF)) return collect_slowly(hit);
+  if (UNLIKELY(__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED))) return;
+  if (UNLIKELY(kind_of_keys() != TRACEWELL_KEYS_SELF)) return collect_slowly(hit);
   const uint64_t key = word_at_fs();
-  const uint32_t number = tracewell_ring_at(key, area->rings);
-  const uint64_t* const keys = (const uint64_t*)((uint8_t*)area + area->keys_offset);
-  if (UNLIKELY(__atomic_load_n(&keys[number], __ATOMIC_RELAXED) != key || key == 0))
+  const uint32_t number = tracewell_ring_at(key, geometry.ring_count);
+  if (UNLIKELY(__atomic_load_n(&geometry.keys_of_rings[number], __ATOMIC_RELAXED) != key ||
+               key == 0))
     return collect_slowly(hit);
-  struct tracewell_frame_ring* const ring =
-      (struct tracewell_frame_ring*)((uint8_t*)area + area->rings_offset) + number;
-  const uint64_t bytes = plan->record_bytes;
-  const uint64_t mask = area->ring_bytes - 1;
+  struct tracewell_frame_ring* const ring = geometry.rings + number;
+  const uint64_t bytes = plan->record_bytes, ring_bytes = geometry.ring_bytes;
   const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
   /* After it has begun anew, a ring is slow until the reader has been there. */
-  if (UNLIKELY(head == tail || head + bytes - tail > mask + 1)) return collect_slowly(hit);
+  if (UNLIKELY(head == tail || head + bytes - tail > ring_bytes)) return collect_slowly(hit);
   if (UNLIKELY(!exchange_if(&ring->head, head, head + bytes))) return collect_slowly(hit);
-  const uint64_t at = head & mask;
-  uint32_t* const word = (uint32_t*)((uint8_t*)area + area->commit_offset) +
-                         (number * (mask + 1) + at) / TRACEWELL_CELL;
-  uint8_t* const data = (uint8_t*)area + area->data_offset + number * area->data_stride + at;
+  const uint64_t at = place_in_ring(head, ring_bytes);
+  uint32_t* const word = commit_word(number, ring_bytes, at);
   __atomic_store_n(word, (uint32_t)(bytes / TRACEWELL_CELL) | TRACEWELL_RECORD_OPEN,
                    __ATOMIC_RELEASE);
-  collect(hit, ring, word, data, head);
+  collect(hit, ring, word, data_at(number, at), head);
 }

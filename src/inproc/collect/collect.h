@@ -14,6 +14,11 @@
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
+/* Behind the code, in memory that no other process has. What stands in the area is data: whoever
+ * has it mapped may change it at any time, also while it is looked at. It is read once, and leads
+ * to no place outside of the ring. */
+extern const struct tracewell_geometry geometry INSIDE;
+
 /* A record's place. */
 struct Reserved {
   struct tracewell_frame_ring* ring;
@@ -40,6 +45,6 @@ INSIDE struct tracewell_vectors* add_vector(struct tracewell_hit* hit,
                                             const struct tracewell_step* step);
 INSIDE void end_vector(struct tracewell_vectors* vectors);
 /* What a record has told of it is lost with the record. */
-INSIDE void forget_vectors(struct tracewell_area* area, const struct tracewell_frame_ring* ring);
+INSIDE void forget_vectors(const struct tracewell_frame_ring* ring);
 
 #endif

@@ -110,5 +110,6 @@ collector_head:
   .long tw_print
   .long loads_begin
   .long load_count
+  .long geometry
 
   .section .note.GNU-stack, "", @progbits

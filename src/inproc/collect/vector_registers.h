@@ -139,7 +139,7 @@ static inline int pkru_differs(const uint8_t* last) {
   return now != *(const uint32_t*)last;
 }
 
-/* Of a component in tracewell_area.vectors_direct, which is in use. */
+/* Of a component in tracewell_geometry.vectors_direct, which is in use. */
 static inline int is_not_in_registers(const struct tracewell_vector_part* part,
                                       const uint8_t* last, uint8_t* scratch) {
   switch (part->component) {
@@ -154,23 +154,22 @@ static inline int is_not_in_registers(const struct tracewell_vector_part* part,
 }
 
 /* Of all that is in use but MXCSR. They are components in
- * tracewell_area.vectors_direct, SSE among them. */
-static inline int any_differs(const struct tracewell_area* area, uint64_t in_use,
-                              const uint8_t* last, uint8_t* scratch) {
+ * tracewell_geometry.vectors_direct, SSE among them. */
+static inline int any_differs(uint64_t in_use, const uint8_t* last, uint8_t* scratch) {
   if (LIKELY((in_use & kHigh16) != 0)) {
     if (sse_differs_in_high16(last + kXmmAt, scratch)) return 1;
     if ((in_use & kAvx) != 0 &&
-        avx_differs_in_high16(last + area->component_at[kAvxNumber], scratch))
+        avx_differs_in_high16(last + geometry.component_at[kAvxNumber], scratch))
       return 1;
-    if (high16_differs(last + area->component_at[kHigh16Number], scratch)) return 1;
+    if (high16_differs(last + geometry.component_at[kHigh16Number], scratch)) return 1;
   } else {
     if (sse_differs(last + kXmmAt, scratch)) return 1;
-    if ((in_use & kAvx) != 0 && avx_differs(last + area->component_at[kAvxNumber], scratch))
+    if ((in_use & kAvx) != 0 && avx_differs(last + geometry.component_at[kAvxNumber], scratch))
       return 1;
   }
-  if ((in_use & kOpmask) != 0 && opmask_differs(last + area->component_at[kOpmaskNumber]))
+  if ((in_use & kOpmask) != 0 && opmask_differs(last + geometry.component_at[kOpmaskNumber]))
     return 1;
-  return (in_use & kPkru) != 0 && pkru_differs(last + area->component_at[kPkruNumber]);
+  return (in_use & kPkru) != 0 && pkru_differs(last + geometry.component_at[kPkruNumber]);
 }
 
 #undef TW_OR_DIFFERENCE

@@ -223,6 +223,14 @@ void FastCode::add_code(uint64_t start, Bytes code, std::span<const FastSites::L
   placed_.push_back(std::move(placed));
 }
 
+void FastCode::change(uint64_t address, uint8_t byte) {
+  for (Placed& placed : placed_) {
+    if (address < placed.start || address >= placed.end) continue;
+    placed.code[address - placed.start] = byte;
+    (void)space_.write_raw(address, {&byte, 1});
+  }
+}
+
 bool FastCode::is_ours(uint64_t pc) const {
   const auto is_as_written = [&](uint64_t start, Bytes code) {
     std::vector<uint8_t> now(code.size());

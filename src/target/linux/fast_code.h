@@ -53,6 +53,8 @@ class FastCode {
 
   /// Code of ours that was placed by itself.
   void add_code(uint64_t start, Bytes code, std::span<const FastSites::Load> loads);
+  /// One byte of it is another one now; threads may be inside.
+  void change(uint64_t address, uint8_t byte);
   /// Is what stands there still what was written?
   bool is_ours(uint64_t pc) const;
 

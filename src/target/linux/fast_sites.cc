@@ -345,6 +345,11 @@ Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& c
   return address;
 }
 
+void LiveFastSites::change(Pid pid, uint64_t address, uint8_t byte) {
+  const Process* const process = tracer_.find_process(pid);
+  if (process != nullptr && process->space->fast) process->space->fast->change(address, byte);
+}
+
 Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);

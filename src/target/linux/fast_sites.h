@@ -35,6 +35,7 @@ class LiveFastSites final : public FastSites {
   std::vector<ThreadBase> threads(Pid pid) override;
   Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
                          std::span<const Load> loads) override;
+  void change(Pid pid, uint64_t address, uint8_t byte) override;
   Status insert(Pid pid, uint64_t address, Bytes slot) override;
   void remove(Pid pid, uint64_t address) override;
   bool is_as_before(Pid pid, uint64_t address) override;
