@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -93,6 +94,9 @@ int main(int argc, char **argv) {
     memory = find_area();
   }
   while (have_rings < threads) usleep(1000);
+  // A fork has no other mapping of it than those that the program has made by itself.
+  memory = mremap(memory, 0, ((struct tracewell_area *)memory)->bytes, MREMAP_MAYMOVE);
+  if (memory == MAP_FAILED) return 4;
   write_records(memory);
   const pid_t parent = getpid();
   if (fork() == 0) {

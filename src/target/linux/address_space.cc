@@ -185,7 +185,11 @@ void AddressSpace::remove_all() {
 }
 
 void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints) {
-  if (parent.fast) parent.fast->remove_from(*this);
+  if (parent.fast) {
+    parent.fast->remove_from(*this);
+    for (const FastCode::Mapped& one : parent.fast->mapped)
+      if (one.shared) inherited.push_back({one.start, one.bytes});
+  }
   for (const auto& [address, original] : parent.removed_) restore(address, original);
   for (const auto& [address, patch] : parent.patches_) {
     if (!keep_breakpoints || !patch.breakpoint) {

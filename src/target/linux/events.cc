@@ -50,6 +50,7 @@ Decision Tracer::meaning_of(Thread& thread, bool parking) {
 Decision Tracer::on_event_stop(Thread& thread) {
   thread.entering_handler = false;
   if (std::exchange(thread.begun, true)) return {};
+  fast.unshare(thread);
   load_debug_registers(thread);
   const Process& process = *thread.process;
   if (handler != nullptr && process.space->fast && (thread.tid != process.pid || process.beside))

@@ -86,6 +86,7 @@ class FastCode {
   /// What we mapped into the program, and what of the last piece for code is free.
   struct Mapped {
     uint64_t start = 0, bytes = 0;
+    bool shared = false;  // with us
   };
   std::vector<Mapped> mapped;
   Mapped room;

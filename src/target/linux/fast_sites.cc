@@ -6,6 +6,7 @@
 #include <iterator>
 #include <sstream>
 #include <cstdlib>
+#include <utility>
 
 #include <cpuid.h>
 #include <sys/auxv.h>
@@ -275,7 +276,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
     (void)tracer_.remote_system_call(*thread, {SYS_munmap, *theirs, bytes, 0, 0, 0, 0});
     return same.error();
   }
-  code_of(*process).mapped.push_back({*theirs, bytes});
+  code_of(*process).mapped.push_back({*theirs, bytes, true});
   // It is no part of the program, and large: a core file is to be as it would be without us.
   (void)tracer_.remote_system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0});
   auto here = tracewell::Mapping::map(ours->get(), bytes, tracewell::Mapping::Access::Shared,
@@ -284,6 +285,20 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   here_.push_back({pid, *std::move(here)});
   want_ticks();
   return Shared{*theirs, {here_.back().memory.data(), here_.back().memory.size()}};
+}
+
+/// The fork may give up rights, and is not to see or change what its parent goes on to collect. Its
+/// thread may have been forked by a handler of signals inside of a hit and return there, so it gets
+/// memory of its own in that place; what nobody writes to takes none. Where no call can be made
+/// (its calls are filtered, and we are not root) it keeps what it has: no hit goes by that.
+void LiveFastSites::unshare(Thread& thread) {
+  for (const auto& [start, bytes] : std::exchange(thread.process->space->inherited, {})) {
+    const auto mapped = tracer_.remote_system_call(
+        thread, {SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, ~uint64_t{0}, 0});
+    if (mapped.ok() && failed(mapped))  // where memory is not to be promised twice
+      (void)tracer_.remote_system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0});
+  }
 }
 
 void LiveFastSites::populate(Pid pid, uint64_t address, uint64_t bytes) {

@@ -53,6 +53,8 @@ class LiveFastSites final : public FastSites {
   void make_way(Process& process, uint64_t address);
   /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.
   void settle(Thread& thread);
+  /// Before the first thread of a fork runs: nothing of what its parent shares with us stays its.
+  void unshare(Thread& thread);
   /// false: it is gone, or stays inside: see FastCode::stays_inside.
   bool leave(Thread& thread);
   /// Threads that were left half way, since they waited for others that stood still, have some time
