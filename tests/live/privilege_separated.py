@@ -50,16 +50,21 @@ def program():
 
 
 @contextlib.contextmanager
-def traced(it, features=""):
+def traced(it, features="", non_stop=False):
     """By a server whose debugger has let it go on; the debugger."""
     with server("--once", "--fast-tracepoints", "all", "--attach", "localhost:0", str(it.pid),
                 program=TRACEWELL) as running:
         client = Client(int(running.wait_for(r"Listening on port (\d+)").group(1)))
         client.ask(f"qSupported:multiprocess+;{features}", None)
+        client.ask(f"QNonStop:{int(non_stop)}")
         client.ask("?", None)
+        while non_stop and client.ask("vStopped", None) != "OK":
+            pass
         client.ask("QPassSignals:b;14")
         client.trace([it.work])
         client.send("vCont;c")
+        if non_stop:
+            same(client.receive(), "OK", "it goes on")
         yield client
 
 
@@ -75,6 +80,14 @@ def workers_have_nothing():
             client.send("vCont;c")
             print(f"a fork takes {it.ask(f'many {FORKS}', 1)[0]} us")
         print(f"without a tracer {it.ask(f'many {FORKS}', 1)[0]} us")
+
+
+def nor_have_they_where_threads_stop_one_by_one():
+    with program() as it, traced(it, non_stop=True) as client:
+        for how in ("fork", "clone3"):
+            same(it.ask(how, 2), ["nothing is shared", "worker ended with 0"], how)
+        check(it.has_shared_memory(), "the program's own is still there")
+        wait_until(lambda: client.frames_created() > 10, "hits are recorded")
 
 
 def nor_have_those_that_a_debugger_looks_at():
@@ -105,6 +118,7 @@ def a_killed_server_leaves_all_as_it_is():
 def main():
     need_fast_tracepoints()
     workers_have_nothing()
+    nor_have_they_where_threads_stop_one_by_one()
     nor_have_those_that_a_debugger_looks_at()
     a_killed_server_leaves_all_as_it_is()
 
