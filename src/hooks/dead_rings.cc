@@ -121,7 +121,7 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
   Read read;
   for (const symbols::CoreMapping& mapping : core.mappings) {
     if (!named.insert(mapping.path).second) continue;
-    auto found = InputFile::open_found(std::string(mapping.path));
+    auto found = InputFile::open_found(mapping.path);
     if (!found.ok() && found.error().code != Errc::NotFound)
       out.left_out.push_back(left_out(found.error()));
     if (!found.ok()) continue;

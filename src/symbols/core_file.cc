@@ -3,7 +3,7 @@
 // a zero. All numbers are as large as the program's addresses.
 #include "symbols/core_file.h"
 
-#include <gelf.h>
+#include <elf.h>
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "symbols/elf_file.h"
+#include "symbols/elf_headers.h"
 #include "symbols/notes.h"
 
 namespace tracewell::symbols {
@@ -33,9 +34,10 @@ struct CoreSegment {
 
 class CoreReader {
  public:
-  CoreReader(Bytes bytes, std::string_view wanted) : bytes_(bytes), elf_(bytes), wanted_(wanted) {}
+  CoreReader(Bytes bytes, const ElfHeaders& headers, std::string_view wanted)
+      : bytes_(bytes), headers_(headers), wanted_(wanted) {}
 
-  Result<CoreFile> read();
+  CoreFile read();
 
  private:
   void read_memory(std::vector<CoreSegment> segments);
@@ -45,7 +47,7 @@ class CoreReader {
   void tell_shared(uint64_t count, uint64_t first, std::string_view what);
 
   const Bytes bytes_;
-  const ElfFile elf_;
+  const ElfHeaders& headers_;
   const std::string_view wanted_;
   uint64_t too_many_ = 0;
   CoreFile out_;
@@ -98,9 +100,9 @@ void CoreReader::read_notes(std::vector<CoreSegment> segments) {
 }
 
 void CoreReader::read_files_note(Bytes note) {
-  const uint32_t size = elf_.address_bytes();
+  const uint32_t size = headers_.address_bytes();
   const auto number = [&](uint64_t index) {
-    return load_uint(note.data() + index * size, size, elf_.endian());
+    return load_uint(note.data() + index * size, size, headers_.endian());
   };
   if (note.size() < 2 * size) return;
   const uint64_t count = number(0);
@@ -112,7 +114,7 @@ void CoreReader::read_files_note(Bytes note) {
     at += path->size() + 1;
     if (path->find(wanted_) == std::string_view::npos) continue;
     if (out_.mappings.size() < kCoreMappingsMax)
-      out_.mappings.push_back({number(2 + i * 3), number(3 + i * 3), *path});
+      out_.mappings.push_back({number(2 + i * 3), number(3 + i * 3), std::string(*path)});
     else
       ++too_many_;
   }
@@ -120,27 +122,20 @@ void CoreReader::read_files_note(Bytes note) {
 
 /// `segment` is one of notes, as it stands.
 void CoreReader::read_notes(Bytes segment) {
-  NoteReader reader(segment, elf_.endian(), 4);
+  NoteReader reader(segment, headers_.endian(), 4);
   while (const auto note = reader.next())
     if (note->type == NT_FILE) read_files_note(note->data);
 }
 
-Result<CoreFile> CoreReader::read() {
-  GElf_Ehdr header;
-  if (elf_.elf() == nullptr || gelf_getehdr(elf_.elf(), &header) == nullptr ||
-      header.e_type != ET_CORE)
-    return {Errc::Corrupt, "this is no core file"};
-  size_t count = 0;
-  if (elf_getphdrnum(elf_.elf(), &count) != 0) return {Errc::Corrupt, "it has no segments"};
+CoreFile CoreReader::read() {
   std::vector<CoreSegment> memory, notes;
-  for (size_t i = 0; i < count; ++i) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(elf_.elf(), static_cast<int>(i), &segment) == nullptr) break;
-    const Bytes there = piece(bytes_, segment.p_offset, segment.p_filesz);
+  for (size_t i = 0; i < headers_.segments(); ++i) {
+    const ElfSegment segment = headers_.segment(i);
+    const Bytes there = piece(bytes_, segment.offset, segment.file_bytes);
     if (there.empty()) continue;
-    const CoreSegment one{segment.p_vaddr, segment.p_offset, there.size()};
-    if (segment.p_type == PT_LOAD) memory.push_back(one);
-    if (segment.p_type == PT_NOTE) notes.push_back(one);
+    const CoreSegment one{segment.address, segment.offset, there.size()};
+    if (segment.type == PT_LOAD) memory.push_back(one);
+    if (segment.type == PT_NOTE) notes.push_back(one);
   }
   read_memory(std::move(memory));
   read_notes(std::move(notes));
@@ -150,7 +145,10 @@ Result<CoreFile> CoreReader::read() {
 }  // namespace
 
 Result<CoreFile> read_core_file(Bytes bytes, std::string_view wanted) {
-  return CoreReader(bytes, wanted).read();
+  const auto headers = ElfHeaders::read(bytes);
+  if (!headers || headers->type() != ET_CORE) return {Errc::Corrupt, "this is no core file"};
+  if (headers->segments() == 0) return {Errc::Corrupt, "it has no segments"};
+  return CoreReader(bytes, *headers, wanted).read();
 }
 
 }  // namespace tracewell::symbols

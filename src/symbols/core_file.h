@@ -19,7 +19,7 @@ struct CoreMemory {
 
 struct CoreMapping {
   uint64_t begin = 0, end = 0;
-  std::string_view path;  // as the kernel tells it; " (deleted)" at its end when the file was gone
+  std::string path;  // as the kernel tells it; " (deleted)" at its end when the file was gone
 };
 
 /// So many mappings are kept: more than a process may have where nobody has raised
@@ -33,8 +33,8 @@ struct CoreFile {
 };
 
 /// Of mappings, only those whose paths have `wanted` in them. Corrupt when this is no core file.
-/// Spans into `bytes`. Time is that of looking at each byte once; what it makes is bounded by the
-/// number of headers, and by kCoreMappingsMax.
+/// Memory is spans of `bytes`, which others may write to meanwhile. Time is that of looking at each
+/// byte once; what it makes is bounded by the number of headers, and by kCoreMappingsMax.
 Result<CoreFile> read_core_file(Bytes bytes, std::string_view wanted);
 
 }  // namespace tracewell::symbols

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "symbols/elf_headers.h"
 #include "symbols/image.h"
 #include "symbols/notes.h"
 
@@ -15,12 +16,10 @@ namespace {
 
 constexpr size_t kSectionNameMax = 64;
 
-::Elf* open_elf(Bytes bytes) {
+::Elf* open_elf(std::vector<uint8_t>& bytes) {
   static std::once_flag once;
   std::call_once(once, [] { elf_version(EV_CURRENT); });
-  // libelf takes a pointer to mutable memory but, opened for reading, never writes through it; but
-  // see contents().
-  return elf_memory(reinterpret_cast<char*>(const_cast<uint8_t*>(bytes.data())), bytes.size());
+  return elf_memory(reinterpret_cast<char*>(bytes.data()), bytes.size());
 }
 
 /// An ELF file with one section: `bytes`, compressed.
@@ -95,45 +94,36 @@ std::optional<std::string_view> text_at(Bytes strings, uint64_t offset, size_t l
 
 ElfFile::ElfFile(Bytes bytes)
     : bytes_(bytes),
-      room_(std::min(kUnfoldedMax, kUnfoldedFree + kUnfoldedEach * bytes.size())),
-      elf_(open_elf(bytes)) {
-  GElf_Ehdr header;
-  if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || gelf_getehdr(elf_, &header) == nullptr)
-    return;
-  endian_ = header.e_ident[EI_DATA] == ELFDATA2MSB ? Endian::Big : Endian::Little;
-  address_bytes_ = gelf_getclass(elf_) == ELFCLASS32 ? 4 : 8;
-  machine_ = header.e_machine;
-  read_sections();
+      room_(std::min(kUnfoldedMax, kUnfoldedFree + kUnfoldedEach * bytes.size())) {
+  const auto headers = ElfHeaders::read(bytes);
+  if (!headers) return;
+  endian_ = headers->endian();
+  address_bytes_ = headers->address_bytes();
+  machine_ = headers->machine();
+  read_sections(*headers);
 }
 
-ElfFile::~ElfFile() {
-  if (elf_ != nullptr) elf_end(elf_);
-}
-
-void ElfFile::read_sections() {
-  size_t count = 0;
-  if (elf_getshdrnum(elf_, &count) != 0 || count > Image::kHeadersMax) return;
+void ElfFile::read_sections(const ElfHeaders& headers) {
+  if (headers.sections() > Image::kHeadersMax) return;
   std::vector<uint32_t> names;
-  for (size_t i = 0; i < count; ++i) {
-    GElf_Shdr header;
-    Elf_Scn* one = elf_getscn(elf_, i);
-    if (one == nullptr || gelf_getshdr(one, &header) == nullptr) break;
+  for (size_t i = 0; i < headers.sections(); ++i) {
+    const ElfSectionHeader one = headers.section(i);
     Section section;
-    section.type = header.sh_type;
-    section.link = header.sh_link;
-    section.flags = header.sh_flags;
-    section.address = header.sh_addr;
-    section.size = header.sh_size;
-    section.offset = header.sh_offset;
-    section.entry_bytes = header.sh_entsize;
+    section.type = one.type;
+    section.link = one.link;
+    section.flags = one.flags;
+    section.address = one.address;
+    section.size = one.bytes;
+    section.offset = one.offset;
+    section.entry_bytes = one.entry_bytes;
     if (section.type != SHT_NOBITS && section.offset <= bytes_.size() &&
         section.size <= bytes_.size() - section.offset)
       section.bytes = bytes_.subspan(section.offset, section.size);
-    names.push_back(header.sh_name);
+    names.push_back(one.name);
     sections_.push_back(section);
   }
-  size_t of_names = 0;
-  if (elf_getshdrstrndx(elf_, &of_names) != 0 || of_names >= sections_.size()) return;
+  const uint64_t of_names = headers.names_section();
+  if (of_names >= sections_.size()) return;
   for (size_t i = 0; i < sections_.size(); ++i)
     sections_[i].name =
         text_at(sections_[of_names].bytes, names[i], kSectionNameMax).value_or(std::string_view());
@@ -152,10 +142,12 @@ const ElfFile::Section* ElfFile::find(uint32_t type) const {
 }
 
 /// libelf unfolds a section in place: it writes to the section header, which is in the caller's
-/// memory, and that is a file mapped read-only. So it gets a file with this section alone, which
-/// stays open: a copy of what it has unfolded would be as large again.
+/// memory, and that is a file mapped read-only, which others may write to. So it gets a file with a
+/// copy of this section alone, which stays open: a copy of what it has unfolded would be as large
+/// again.
 Bytes ElfFile::contents(const Section& section, std::shared_ptr<const void>& owner) {
   if ((section.flags & SHF_COMPRESSED) == 0) return section.bytes;
+  if (section.bytes.size() > room_) return {};  // holes, in a large file
   const auto unfolded =
       std::make_shared<UnfoldedSection>(section.bytes, address_bytes_, endian_);
   const Bytes bytes = unfolded->unfold(room_);
@@ -164,6 +156,9 @@ Bytes ElfFile::contents(const Section& section, std::shared_ptr<const void>& own
   return bytes;
 }
 
-std::string ElfFile::build_id() const { return gnu_build_id(elf_, bytes_); }
+std::string ElfFile::build_id() const {
+  const auto headers = ElfHeaders::read(bytes_);
+  return headers ? gnu_build_id(*headers, bytes_) : "";
+}
 
 }  // namespace tracewell::symbols

@@ -1,5 +1,5 @@
 // ElfFile: the sections of an ELF file in memory, for those who read names from it. What is damaged
-// is not there; every section's bytes are inside the file.
+// is not there; every section's bytes are inside the file. Others may write to it meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 #include "base/bytes.h"
 #include "base/endian.h"
 
-struct Elf;
-
 namespace tracewell::symbols {
+
+class ElfHeaders;
 
 /// The text at `offset` of a string table, which a NUL ends; nullopt when none does, or only behind
 /// `length_max` characters.
@@ -45,7 +45,6 @@ class ElfFile {
   explicit ElfFile(Bytes bytes);
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
-  ~ElfFile();
 
   /// The first is the empty one, as in the file. Empty when this is no ELF file.
   const std::vector<Section>& sections() const { return sections_; }
@@ -59,14 +58,12 @@ class ElfFile {
   uint32_t address_bytes() const { return address_bytes_; }
   uint16_t machine() const { return machine_; }
   std::string build_id() const;  // hex, "" = none
-  ::Elf* elf() const { return elf_; }
 
  private:
-  void read_sections();
+  void read_sections(const ElfHeaders& headers);
 
   Bytes bytes_;
   uint64_t room_;  // for what is unfolded
-  ::Elf* elf_ = nullptr;
   Endian endian_ = Endian::Little;
   uint32_t address_bytes_ = 8;
   uint16_t machine_ = 0;

@@ -6,9 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "symbols/elf_headers.h"
 #include "symbols/image.h"
-
-struct Elf;
 
 namespace tracewell::symbols {
 
@@ -17,17 +16,15 @@ class ImageReader {
   ImageReader(Bytes bytes, Image& image) : bytes_(bytes), image_(image) {}
   ImageReader(const ImageReader&) = delete;
   ImageReader& operator=(const ImageReader&) = delete;
-  ~ImageReader();
 
   Status read();
 
  private:
-  Status read_header();
-  Status read_segments();
-  Status add_load(uint64_t address, uint64_t offset, uint64_t file_size, uint64_t memory_size,
-                  uint64_t alignment, bool writable);
+  Status read_header(const ElfHeaders& headers);
+  Status read_segments(const ElfHeaders& headers);
+  Status add_load(const ElfSegment& one);
   Status read_interpreter(uint64_t offset, uint64_t size);
-  Status read_sections();
+  Status read_sections(const ElfHeaders& headers);
   void read_dynamic_flags(uint64_t offset, uint64_t size);
   void find_program_headers(uint64_t file_offset);
   void merge_ranges();
@@ -36,7 +33,6 @@ class ImageReader {
 
   Bytes bytes_;
   Image& image_;
-  ::Elf* elf_ = nullptr;
   bool pie_flag_ = false;
   bool has_soname_ = false;
   bool any_load_ = false;

@@ -1,7 +1,7 @@
-// Symbols through libelf, lines by a reader of our own and not by libdw, which trusts its input: it
-// opens whatever file .gnu_debugaltlink or a skeleton unit names (and waits for ever if that is a
-// pipe), it unpacks sections into the caller's read-only memory, and without .debug_aranges, which
-// clang does not write, it finds no line.
+// Symbols and lines by readers of our own and not by libdw, which trusts its input: it opens
+// whatever file .gnu_debugaltlink or a skeleton unit names (and waits for ever if that is a pipe),
+// it unpacks sections into the caller's read-only memory, and without .debug_aranges, which clang
+// does not write, it finds no line.
 #include "symbols/names.h"
 
 #include <elf.h>

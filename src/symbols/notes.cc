@@ -4,11 +4,10 @@
 //
 // Not by dwelf_elf_gnu_build_id(): libelf copies the notes of each header that are not aligned in
 // memory and keeps the copies, and looks at them as often as headers name them. 65536 headers may
-// name all of the same megabyte.
+// name all of the same megabyte. And others may write to the file meanwhile (elf_headers.h).
 #include "symbols/notes.h"
 
-#include <gelf.h>
-#include <libelf.h>
+#include <elf.h>
 
 #include <algorithm>
 #include <string_view>
@@ -27,40 +26,26 @@ uint64_t aligned(uint64_t size, uint64_t alignment) {
 
 class BuildIdSearch {
  public:
-  BuildIdSearch(::Elf* elf, Bytes bytes) : elf_(elf), bytes_(bytes) {}
+  BuildIdSearch(const ElfHeaders& headers, Bytes bytes) : headers_(headers), bytes_(bytes) {}
 
-  std::string find() {
-    GElf_Ehdr header;
-    if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || gelf_getehdr(elf_, &header) == nullptr)
-      return "";
-    endian_ = header.e_ident[EI_DATA] == ELFDATA2MSB ? Endian::Big : Endian::Little;
-    size_t sections = 0;
-    const bool has_sections = elf_getshdrnum(elf_, &sections) == 0 && sections > 1;
-    const Bytes id = has_sections ? in_sections(sections) : in_segments();
-    return to_hex(id);
-  }
+  std::string find() { return to_hex(headers_.sections() > 1 ? in_sections() : in_segments()); }
 
  private:
-  Bytes in_sections(size_t count) {
-    for (size_t i = 1; i < std::min(count, Image::kHeadersMax); ++i) {
-      GElf_Shdr header;
-      Elf_Scn* const section = elf_getscn(elf_, i);
-      if (section == nullptr || gelf_getshdr(section, &header) == nullptr) continue;
-      if (header.sh_type != SHT_NOTE || (header.sh_flags & SHF_COMPRESSED) != 0) continue;
-      const Bytes id = in_range(header.sh_offset, header.sh_size, header.sh_addralign);
+  Bytes in_sections() {
+    for (size_t i = 1; i < std::min(headers_.sections(), Image::kHeadersMax); ++i) {
+      const ElfSectionHeader one = headers_.section(i);
+      if (one.type != SHT_NOTE || (one.flags & SHF_COMPRESSED) != 0) continue;
+      const Bytes id = in_range(one.offset, one.bytes, one.alignment);
       if (!id.empty() || over()) return id;
     }
     return {};
   }
 
   Bytes in_segments() {
-    size_t count = 0;
-    if (elf_getphdrnum(elf_, &count) != 0) return {};
-    for (size_t i = 0; i < std::min(count, Image::kHeadersMax); ++i) {
-      GElf_Phdr header;
-      if (gelf_getphdr(elf_, static_cast<int>(i), &header) == nullptr) continue;
-      if (header.p_type != PT_NOTE) continue;
-      const Bytes id = in_range(header.p_offset, header.p_filesz, header.p_align);
+    for (size_t i = 0; i < std::min(headers_.segments(), Image::kHeadersMax); ++i) {
+      const ElfSegment one = headers_.segment(i);
+      if (one.type != PT_NOTE) continue;
+      const Bytes id = in_range(one.offset, one.file_bytes, one.alignment);
       if (!id.empty() || over()) return id;
     }
     return {};
@@ -69,7 +54,7 @@ class BuildIdSearch {
   /// Of notes that are not wholly in the file, none is looked at.
   Bytes in_range(uint64_t offset, uint64_t size, uint64_t alignment) {
     if (offset > bytes_.size() || size > bytes_.size() - offset) return {};
-    NoteReader reader(bytes_.subspan(offset, size), endian_, alignment == 8 ? 8 : 4);
+    NoteReader reader(bytes_.subspan(offset, size), headers_.endian(), alignment == 8 ? 8 : 4);
     while (!over()) {
       ++seen_;
       const auto note = reader.next();
@@ -82,9 +67,8 @@ class BuildIdSearch {
 
   bool over() const { return seen_ >= kNotesMax; }
 
-  ::Elf* elf_;
+  const ElfHeaders& headers_;
   Bytes bytes_;
-  Endian endian_ = Endian::Little;
   uint64_t seen_ = 0;  // notes
 };
 
@@ -107,6 +91,8 @@ std::optional<Note> NoteReader::next() {
   return out;
 }
 
-std::string gnu_build_id(::Elf* elf, Bytes bytes) { return BuildIdSearch(elf, bytes).find(); }
+std::string gnu_build_id(const ElfHeaders& headers, Bytes bytes) {
+  return BuildIdSearch(headers, bytes).find();
+}
 
 }  // namespace tracewell::symbols

@@ -7,8 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/endian.h"
-
-struct Elf;
+#include "symbols/elf_headers.h"
 
 namespace tracewell::symbols {
 
@@ -40,7 +39,7 @@ constexpr uint64_t kNotesMax = uint64_t{1} << 20;
 constexpr size_t kBuildIdBytesMax = 1024;
 
 /// The GNU build-id of a file, hex; "" = none. Sections say it or, where there are none, program
-/// headers, as elfutils sees it. `bytes`: all of the file that `elf` reads.
-std::string gnu_build_id(::Elf* elf, Bytes bytes);
+/// headers, as elfutils sees it. `bytes`: all of the file.
+std::string gnu_build_id(const ElfHeaders& headers, Bytes bytes);
 
 }  // namespace tracewell::symbols

@@ -3,8 +3,6 @@
 #include "symbols/symbol_table.h"
 
 #include <elf.h>
-#include <gelf.h>
-#include <libelf.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,6 +33,27 @@ uint8_t rank_of(unsigned char binding) {
     default:
       return 3;
   }
+}
+
+struct ElfSymbol {
+  uint64_t value = 0, size = 0;
+  uint32_t name = 0;
+  uint16_t section = 0;
+  uint8_t info = 0;
+};
+
+ElfSymbol symbol_of(const ElfFile& file, Bytes entry) {
+  const auto number = [&](size_t at, size_t size) {
+    return load_uint(entry.data() + at, size, file.endian());
+  };
+  ElfSymbol out;
+  const bool is_64 = file.address_bytes() == 8;
+  out.name = static_cast<uint32_t>(number(0, 4));
+  out.info = entry[is_64 ? 4 : 12];
+  out.section = static_cast<uint16_t>(number(is_64 ? 6 : 14, 2));
+  out.value = is_64 ? number(8, 8) : number(4, 4);
+  out.size = is_64 ? number(16, 8) : number(8, 4);
+  return out;
 }
 
 /// Names of any length are read, but not without end for each of them.
@@ -84,28 +103,25 @@ bool SymbolTable::read_table(const ElfFile& file, uint32_t type) {
   const ElfFile::Section* table = file.find(type);
   if (table == nullptr || table->link >= file.sections().size()) return false;
   const ElfFile::Section& strings = file.sections()[table->link];
-  const size_t one = gelf_fsize(file.elf(), ELF_T_SYM, 1, EV_CURRENT);
+  const size_t one = file.address_bytes() == 8 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
   if (strings.type != SHT_STRTAB || table->entry_bytes != one || table->bytes.size() < one ||
       ((table->flags | strings.flags) & SHF_COMPRESSED) != 0)
     return false;
   strings_ = strings.bytes;
   const size_t count = std::min<size_t>(table->bytes.size() / one, INT32_MAX);
-  Elf_Data* data = elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(table->offset),
-                                        count * one, ELF_T_SYM);
   for (size_t i = 1; i < count; ++i) {  // the first is the empty one
-    GElf_Sym entry;
-    if (data == nullptr || gelf_getsym(data, static_cast<int>(i), &entry) == nullptr) break;
+    ElfSymbol entry = symbol_of(file, table->bytes.subspan(i * one, one));
     // What is not defined here, and what is a number and no address. SHN_XINDEX says that the
     // section's number is too large to stand here.
-    if (entry.st_shndx == SHN_UNDEF ||
-        (entry.st_shndx >= SHN_LORESERVE && entry.st_shndx != SHN_XINDEX))
+    if (entry.section == SHN_UNDEF ||
+        (entry.section >= SHN_LORESERVE && entry.section != SHN_XINDEX))
       continue;
-    if (entry.st_name >= strings_.size() || strings_[entry.st_name] == '\0') continue;
-    const auto kind = kind_of(GELF_ST_TYPE(entry.st_info), strings_[entry.st_name] == '$');
+    if (entry.name >= strings_.size() || strings_[entry.name] == '\0') continue;
+    const auto kind = kind_of(ELF64_ST_TYPE(entry.info), strings_[entry.name] == '$');
     if (!kind) continue;
-    if (*kind == Kind::Function && file.machine() == EM_ARM) entry.st_value &= ~uint64_t{1};
-    symbols_.push_back({entry.st_value, entry.st_size, entry.st_name,
-                        rank_of(GELF_ST_BIND(entry.st_info)), *kind});
+    if (*kind == Kind::Function && file.machine() == EM_ARM) entry.value &= ~uint64_t{1};
+    symbols_.push_back({entry.value, entry.size, entry.name, rank_of(ELF64_ST_BIND(entry.info)),
+                        *kind});
   }
   return !symbols_.empty();
 }

@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "symbols/elf_builder.h"
+
 namespace tracewell::symbols {
 namespace {
 
@@ -101,6 +103,48 @@ TEST(CoreFiles, TellMemoryAndTheWantedMappings) {
   EXPECT_EQ(core->memory[1].bytes.size(), 4096u);  // the file is cut
   EXPECT_TRUE(core->left_out.empty());
   EXPECT_EQ(read_core_file(Bytes(bytes).first(40), kWanted).error().code, Errc::Corrupt);
+}
+
+// A program with more mappings than the ELF header has room for: section 0 says how many there are.
+TEST(CoreFiles, MayHaveMoreSegmentsThanTheirHeaderCanSay) {
+  constexpr size_t kHeaders = 70'000;
+  std::vector<Header> headers(kHeaders);
+  for (size_t i = 0; i < kHeaders; ++i) headers[i] = {PT_LOAD, i, 1, 0x1000 * i};
+  auto bytes = core_of(headers, std::vector<uint8_t>(kHeaders));
+  Elf64_Shdr more = {};
+  more.sh_info = kHeaders;
+  Elf64_Ehdr head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  head.e_phnum = PN_XNUM;
+  head.e_shoff = bytes.size();
+  head.e_shnum = 1;
+  std::memcpy(bytes.data(), &head, sizeof head);
+  append(bytes, more);
+  const auto core = read_core_file(bytes, kWanted);
+  ASSERT_TRUE(core.ok());
+  ASSERT_EQ(core->memory.size(), kHeaders);
+  EXPECT_EQ(core->memory.back().address, 0x1000u * (kHeaders - 1));
+  more.sh_info = UINT32_MAX;  // those that are there
+  std::memcpy(bytes.data() + head.e_shoff, &more, sizeof more);
+  EXPECT_TRUE(read_core_file(bytes, kWanted).ok());
+}
+
+TEST(CoreFiles, OfEitherClassAndByteOrder) {
+  for (const bool is_64 : {true, false})
+    for (const Endian endian : {Endian::Little, Endian::Big}) {
+      TestElf elf;
+      elf.is_64 = is_64;
+      elf.endian = endian;
+      elf.type = ET_CORE;
+      elf.segments = {{0, 0x400, PF_R, 0}, {0x12345000, 0x80, PF_R, 0x22}};
+      const auto bytes = elf.build();
+      const auto core = read_core_file(bytes, kWanted);
+      ASSERT_TRUE(core.ok());
+      ASSERT_EQ(core->memory.size(), 2u);
+      EXPECT_EQ(core->memory[1].address, 0x12345000u);
+      EXPECT_EQ(core->memory[1].bytes.size(), 0x80u);
+      EXPECT_EQ(core->memory[1].bytes[0], 0x22);
+    }
 }
 
 TEST(CoreFiles, SegmentsThatShareBytesAreLookedAtOnce) {

@@ -1,7 +1,9 @@
 #include "symbols/image.h"
 
+#include <libelf.h>
 #include <link.h>
 
+#include <cstring>
 #include <memory>
 #include <random>
 #include <vector>
@@ -9,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "symbols/elf_builder.h"
+#include "symbols/elf_file.h"
+#include "symbols/elf_headers.h"
 
 namespace tracewell::symbols {
 namespace {
@@ -135,6 +139,41 @@ TEST(Image, OpensThisTestItself) {
   std::vector<uint8_t> bytes(16);
   ASSERT_EQ((*image)->read(reinterpret_cast<uint64_t>(code) - bias, bytes), 16u);
   EXPECT_EQ(std::memcmp(bytes.data(), code, 16), 0);
+}
+
+// Where numbers do not fit the ELF header, section 0 has them; what libelf says of such a file.
+TEST(Image, NumbersInSectionZeroAreThoseThatLibelfSees) {
+  TestElf elf = small_pie();
+  elf.sections = {{".rodata", SHT_PROGBITS, SHF_ALLOC, 0x9000, {1, 2, 3, 4}}};
+  std::vector<uint8_t> bytes = elf.build();
+  Elf64_Ehdr head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  Elf64_Shdr zero = {};
+  zero.sh_size = head.e_shnum;
+  zero.sh_info = head.e_phnum;
+  zero.sh_link = head.e_shstrndx;
+  std::memcpy(bytes.data() + head.e_shoff, &zero, sizeof zero);
+  head.e_phnum = PN_XNUM;
+  head.e_shnum = 0;
+  head.e_shstrndx = SHN_XINDEX;
+  std::memcpy(bytes.data(), &head, sizeof head);
+  elf_version(EV_CURRENT);
+  std::vector<uint8_t> copy = bytes;
+  ::Elf* const peer = elf_memory(reinterpret_cast<char*>(copy.data()), copy.size());
+  size_t segments = 0, sections = 0, names = 0;
+  ASSERT_EQ(elf_getphdrnum(peer, &segments), 0);
+  ASSERT_EQ(elf_getshdrnum(peer, &sections), 0);
+  ASSERT_EQ(elf_getshdrstrndx(peer, &names), 0);
+  elf_end(peer);
+  const auto headers = ElfHeaders::read(bytes);
+  ASSERT_TRUE(headers) << headers.error().text();
+  EXPECT_EQ(headers->segments(), segments);
+  EXPECT_EQ(headers->sections(), sections);
+  EXPECT_EQ(headers->names_section(), names);
+  EXPECT_TRUE((*parse(bytes))->covers(0x9000, 4));
+  EXPECT_NE(ElfFile(bytes).find(".rodata"), nullptr);
+  bytes.resize(bytes.size() - 1);  // the last section header is cut
+  EXPECT_EQ(parse(bytes).error().code, Errc::Corrupt);
 }
 
 TEST(Image, SaysWhatIsWrong) {

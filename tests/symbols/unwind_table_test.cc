@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <vector>
 
 #include <elfutils/libdw.h>
 #include <gtest/gtest.h>
@@ -48,7 +49,10 @@ TEST(UnwindTable, AgreesWithLibdw) {
     ASSERT_NE(table.section, nullptr) << path;
     const auto ranges = ranges_of(table.section->bytes, table.section->address);
     EXPECT_GT(ranges.size(), 500u);
-    Dwarf_CFI* cfi = dwarf_getcfi_elf(table.elf->elf());
+    std::vector<uint8_t> copy(table.file->bytes().begin(), table.file->bytes().end());
+    elf_version(EV_CURRENT);
+    ::Elf* const peer = elf_memory(reinterpret_cast<char*>(copy.data()), copy.size());
+    Dwarf_CFI* cfi = dwarf_getcfi_elf(peer);
     ASSERT_NE(cfi, nullptr);
     for (const UnwindRange& range : ranges) {
       Dwarf_Frame* frame = nullptr;
@@ -64,17 +68,15 @@ TEST(UnwindTable, AgreesWithLibdw) {
     size_t entries = 0;
     Dwarf_CFI_Entry entry;
     Dwarf_Off offset = 0, next = 0;
-    while (dwarf_next_cfi(reinterpret_cast<const unsigned char*>(elf_getident(
-                              table.elf->elf(), nullptr)),
-                          elf_getdata(elf_getscn(table.elf->elf(),
-                                                 static_cast<size_t>(table.section -
-                                                                     table.elf->sections().data())),
-                                      nullptr),
-                          true, offset, &next, &entry) == 0) {
+    const auto number = static_cast<size_t>(table.section - table.elf->sections().data());
+    const auto* const ident = reinterpret_cast<const unsigned char*>(elf_getident(peer, nullptr));
+    Elf_Data* const data = elf_getdata(elf_getscn(peer, number), nullptr);
+    while (dwarf_next_cfi(ident, data, true, offset, &next, &entry) == 0) {
       entries += !dwarf_cfi_cie_p(&entry);
       offset = next;
     }
     EXPECT_EQ(ranges.size(), entries);
+    elf_end(peer);
   }
 }
 
