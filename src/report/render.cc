@@ -27,6 +27,11 @@ constexpr uint64_t kBytesMax = uint64_t{1} << 48;
 constexpr int kStretch = 128;
 // Bytes of a text that an instruction may look at, or print, for the price of another one.
 constexpr uint64_t kBytesPerWork = 64;
+// Text, with the blanks that indent its lines: an event's own share of it is some lines, and what
+// its bytes are when each is one. Each byte that is more takes so many instructions out of what all
+// events have in common; else a log of some kilobytes becomes gigabytes.
+constexpr uint64_t kTextBase = 4096, kTextPerByte = 64, kTextOnce = 4096;
+constexpr uint64_t kWorkPerTextByte = 4;
 
 template <class... Args>
 void fault(Context& context, fmt::format_string<Args...> format, Args&&... args) {
@@ -75,6 +80,10 @@ void Renderer::begin(const Entry& entry, uint32_t indent, const TemplateInfo& in
   work_given_ = std::min(most, work_share_ + common_work_);
   common_ended_ = work_given_ < most;
   work_left_ = work_given_;
+  text_share_ = kTextBase + kTextPerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax) +
+                std::min<uint64_t>(templates_.program().texts.size(), kTextOnce);
+  text_given_ = std::min<uint64_t>(
+      kTextMax, text_share_ + static_cast<uint64_t>(common_work_) / kWorkPerTextByte);
   outcome_ = Outcome::Printed;
 }
 
@@ -84,14 +93,14 @@ Renderer::Next Renderer::step(const Instruction& it) {
       context_.line.literal({templates_.program().texts.data() + it.index, it.count});
       work_left_ -= static_cast<int64_t>(it.count / kBytesPerWork);
       if (it.owes) context_.line.owe();
-      return Next::Go;
+      return too_long() ? Next::End : Next::Go;
     case Op::PrintWord:
       codes::print_hex(context_, context_.entry->word(it.index), 4);
       if (it.owes) context_.line.owe();
       return Next::Go;
     case Op::NewLine:
       context_.line.new_line();
-      return Next::Go;
+      return too_long() ? Next::End : Next::Go;
     case Op::Tab:
       context_.line.tab();
       return Next::Go;
@@ -131,7 +140,7 @@ Renderer::Next Renderer::step(const Instruction& it) {
     case Op::PrintCode:
     case Op::PrintSized:
       prints(it);
-      return Next::Go;
+      return too_long() ? Next::End : Next::Go;
     case Op::StoreSlot:
     case Op::StoreData:
     case Op::StoreBase:
@@ -370,19 +379,23 @@ void Renderer::timer(const Instruction& it) {
   if (it.owes) context_.line.owe();
 }
 
-/// Whether the event has had its share of rounds, or of text; its line says so.
+/// Whether the event has had its share of rounds; its line says so.
 bool Renderer::tired() {
   if (rounds_left_ == 0) {
     fault(context_, "too many rounds for {} bytes", context_.entry->buffer.size());
     return true;
   }
   --rounds_left_;
-  return too_long();
+  return false;
 }
 
+/// Whether it has had its share of text.
 bool Renderer::too_long() {
-  if (context_.line.size() <= kTextMax) return false;
-  fault(context_, "more than {} bytes of text", kTextMax);
+  if (context_.line.size() <= text_given_) return false;
+  if (text_given_ == kTextMax)
+    fault(context_, "more than {} bytes of text", kTextMax);
+  else
+    fault(context_, "the text limit for all events together is used up (--template-work)");
   return true;
 }
 
@@ -402,8 +415,10 @@ bool Renderer::spent() {
 }
 
 void Renderer::take_from_common() {
-  const int64_t more = work_given_ - work_left_ - work_share_;
-  if (more > 0) common_work_ -= std::min(more, common_work_);
+  int64_t more = std::max<int64_t>(0, work_given_ - work_left_ - work_share_);
+  if (const uint64_t text = context_.line.size(); text > text_share_)
+    more += static_cast<int64_t>(kWorkPerTextByte * (text - text_share_));
+  common_work_ -= std::min(more, common_work_);
 }
 
 }  // namespace tracewell::report

@@ -22,8 +22,9 @@ enum class Outcome : uint8_t {
 
 /// One report's state: timers live as long as it does. Once it is warm, an event allocates nothing.
 /// Whatever the data and the templates say, an event costs time in proportion to the templates and
-/// its bytes, and makes at most about kTextMax bytes. All events together cost time in proportion
-/// to their number and bytes, and a fixed time besides. One thread at a time.
+/// its bytes, and makes at most about kTextMax bytes. All events together cost time, and make text,
+/// in proportion to their number and bytes, and a fixed time and text besides. One thread at a
+/// time.
 class Renderer {
  public:
   static constexpr size_t kTextMax = 1 << 20;
@@ -33,7 +34,8 @@ class Renderer {
   using Stop = std::function<bool()>;
 
   /// Borrows the first three, which must not change meanwhile. Text is appended to `out`.
-  /// `common_work`: instructions for those events together whose own share is not enough.
+  /// `common_work`: instructions for those events together whose own share is not enough, also of
+  /// text: of that, a byte is as much as four.
   Renderer(const Templates& templates, const LogFacts& facts, TextBuffer& out, Stop stop = {},
            uint64_t common_work = kCommonWork)
       : templates_(templates),
@@ -111,6 +113,7 @@ class Renderer {
   int64_t work_left_ = 0;  // in instructions
   int64_t work_given_ = 0, work_share_ = 0;  // to the event; of that, what is not from common_work_
   bool common_ended_ = false;  // it would have been given more
+  uint64_t text_given_ = 0, text_share_ = 0;  // in bytes, likewise
   int64_t common_work_;  // what is left for events whose share is not enough
   Stop stop_;
   Outcome outcome_ = Outcome::Printed;

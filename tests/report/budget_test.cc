@@ -80,6 +80,51 @@ TEST(ReportBudget, ManyEventsHaveACommonOne) {
   EXPECT_EQ(text_of_one(cheap.entry), "y tail");
 }
 
+size_t text_of(const std::string& source, const OwnedEntry& owned, int events, uint32_t indent,
+               std::string& last) {
+  const Compiled compiled(source);
+  EXPECT_EQ(compiled.errors(), 0u) << compiled.all();
+  const LogFacts facts;
+  TextBuffer out;
+  Renderer renderer(compiled.templates, facts, out);
+  size_t bytes = 0;
+  for (int i = 0; i < events; ++i) {
+    out.clear();
+    renderer.render(owned.entry, indent);
+    bytes += out.size();
+  }
+  last = out.text();
+  return bytes;
+}
+
+// Each event within its bound, but some hundred kilobytes of them became gigabytes of blanks.
+TEST(ReportBudget, ManyEventsHaveACommonTextToo) {
+  const OwnedEntry owned(kEntry);
+  constexpr size_t kCommonBytes = Renderer::kCommonWork / 4;
+  std::string last;
+  // What is printed once, in any number of events.
+  text_of("010 1.0 \"x\" " + repeated("\\n \"B\" ", 60) + "\\n \"tail\"", owned, 20000, 60, last);
+  EXPECT_TRUE(last.ends_with("tail")) << last;
+  for (const uint32_t indent : {0u, 60u}) {
+    const std::string text = indent == 0 ? repeated("B", 60) : "B";
+    const std::string source = fmt::format(
+        "010 1.0 \"x\" {{{{ $n = 1000000 }}}} LOOP $n {{ \\n \"{}\" }}", text);
+    const size_t bytes = text_of(source, owned, 1000, indent, last);
+    EXPECT_GT(bytes, kCommonBytes / 4);
+    EXPECT_LT(bytes, kCommonBytes + 1000 * 10000);
+    EXPECT_TRUE(last.ends_with(" for all events together is used up (--template-work)"))
+        << last.substr(last.size() - 200);
+  }
+}
+
+// A megabyte of data could be printed 128 times between two looks at what an event has printed.
+TEST(ReportBudget, TextIsLookedAtBehindEachItem) {
+  const OwnedEntry owned("c00100000100000000000000000f4240" + repeated("6162", 32000), 64, true);
+  const std::string printed =
+      render_with("010 1.0 \"\" " + repeated("G16 A64000 ", 100), owned).text;
+  EXPECT_LT(printed.size(), Renderer::kTextMax + 70'000);
+}
+
 // Neither loops nor calls: all of it is run, however long it is.
 TEST(ReportBudget, WhatRunsOnceIsRun) {
   const std::string source =
