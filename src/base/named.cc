@@ -64,23 +64,31 @@ Result<UniqueFd> open_there(const Place& place, const NamedUse& use, const std::
   return failed_for("open", path);
 }
 
-/// What the kernel says when it is asked for a directory of its own by that name. (What a program
-/// has mapped is never there.)
+/// What the kernel says when it is asked for a directory of its own by that name.
 bool names_kernels(const std::string& path) {
   return path.starts_with("/proc/") || path.starts_with("/sys/");
 }
 
+/// A program may have told the name when what it had mapped was there, and lead it elsewhere since:
+/// by a link, or by one of /proc that stands for a folder (/proc/PID/cwd). So what is the kernel's
+/// is opened only where the name itself says so.
 Result<UniqueFd> open_told(const std::string& path, const NamedUse& use) {
   const auto refuse = [&] {
     errno = EACCES;
     return failed_for("open", path);
   };
-  const UniqueFd held(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  struct stat status = {};
-  if (!held.valid() || ::fstat(held.get(), &status) != 0) return failed_for("open", path);
-  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) return refuse();
+  UniqueFd held(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!held.valid()) return failed_for("open", path);
   const auto kernels = is_of_kernel(held.get(), path);
   if (!kernels.ok() || (*kernels && !names_kernels(path))) return refuse();
+  if (*kernels) {
+    auto named = hold_without_links(path);
+    if (!named.ok()) return refuse();
+    held = *std::move(named);
+  }
+  struct stat status = {};
+  if (::fstat(held.get(), &status) != 0) return failed_for("open", path);
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) return refuse();
   UniqueFd fd(::open(fmt::format("/proc/self/fd/{}", held.get()).c_str(), flags_of(use)));
   if (!fd.valid()) return failed_for("open", path);
   return fd;

@@ -3,8 +3,10 @@
 #include "base/open.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,6 +60,14 @@ bool is_open_file_link(int link, int folder) {
          ::fstat(folder, &parent) == 0 && parent.st_ino != kProcRoot;
 }
 
+/// One that nobody but the kernel makes: /proc/self, and those between the folders of /sys.
+bool is_kernels_link(int link, int folder) {
+  struct statfs system = {};
+  if (::fstatfs(link, &system) != 0) return false;
+  return system.f_type == SYSFS_MAGIC ||
+         (system.f_type == PROC_SUPER_MAGIC && !is_open_file_link(link, folder));
+}
+
 /// `fd` may be O_PATH. A found file is looked at before it is opened: to open these does things.
 Status check_not_of_kernel(int fd, std::string_view what) {
   TW_ASSIGN_OR_RETURN(const bool kernels, is_of_kernel(fd, what));
@@ -81,6 +91,7 @@ class Walk {
     FoundRules found;
     bool open_files = false;  // links of /proc that stand for open files are followed
     bool last_link = true;    // what the whole path names is followed when it is a link
+    bool kernels_links = false;  // none but those that the kernel makes is followed
   };
   Walk(const std::string& path, const Rules& rules) : whole_(path), rules_(rules), rest_(path) {}
 
@@ -184,7 +195,12 @@ class Walk {
       errno = ELOOP;
       return system_error(whole_);
     }
-    if (!is_trusted(status.st_uid))
+    if (rules_.kernels_links && !is_kernels_link(link.get(), top()))
+      return {Errc::InvalidArgument,
+              fmt::format("cannot open {}: it is a file of the kernel's, and \"{}\" in it is a "
+                          "link that may lead anywhere",
+                          printable(whole_), printable(name))};
+    if (!rules_.kernels_links && !is_trusted(status.st_uid))
       return {Errc::InvalidArgument,
               fmt::format("cannot open {}: \"{}\" in it is a symbolic link of {}, and only links "
                           "of your own and of root are followed here",
@@ -299,6 +315,13 @@ Result<UniqueFd> open_named_to_write(const std::string& path) {
     return system_error(path);
   }
   return open_at(place, O_RDWR, path);
+}
+
+Result<UniqueFd> hold_without_links(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(Place place, Walk(path, {{}, false, true, true}).go());
+  if (place.at.valid()) return std::move(place.at);
+  errno = ENOENT;
+  return system_error(path);
 }
 
 Result<UniqueFd> open_found(const std::string& path, const FoundRules& rules) {

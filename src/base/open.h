@@ -35,6 +35,11 @@ Result<UniqueFd> open_named(const std::string& path);
 /// Links are followed as write_place() follows them.
 Result<UniqueFd> open_named_to_write(const std::string& path);
 
+/// Held to be looked at (O_PATH): what a name leads to without any link on the way, other than
+/// those that the kernel makes between its own files (/proc/self). InvalidArgument where there is
+/// another.
+Result<UniqueFd> hold_without_links(const std::string& path);
+
 /// How a found name is followed.
 struct FoundRules {
   int folder = -1;       // relative names begin here; -1 = the current folder

@@ -174,5 +174,29 @@ TEST_F(Named, ANameThatAProgramMayHaveToldOpensNoDevice) {
   EXPECT_EQ(open("/proc/self/maps", kTold), 0);
 }
 
+// A name that begins as the kernel's files do may lead anywhere all the same.
+TEST_F(Named, ANameThatAProgramMayHaveToldLeadsToNoFileOfTheKernels) {
+  constexpr NamedUse kTold = {.told = true, .wait = false};
+  fs::create_symlink("/proc/version", at("kernels"));
+  const auto behind = [](const std::string& name) {
+    return "/proc/self/fd/" + std::to_string(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  };
+  const std::string folder = behind(folder_), version = behind("/proc/version");
+  EXPECT_EQ(open(folder + "/file", kTold), 0);
+  EXPECT_EQ(open(folder + "/kernels", kTold), EACCES);
+  EXPECT_EQ(open("/proc/.." + at("kernels"), kTold), EACCES);
+  EXPECT_EQ(open(version, kTold), EACCES);
+  for (const std::string process : {"/proc/self", "/proc/thread-self"})
+    EXPECT_EQ(open(process + "/root" + "/proc/version", kTold), EACCES) << process;
+  // Links that the kernel makes between its own files, and those that lead to others' files.
+  for (const char* own : {"/proc/version", "/proc/thread-self/status", "/proc/mounts",
+                          "/proc/self/exe", "/sys/class/net/lo/mtu"})
+    if (fs::exists(own)) {
+      EXPECT_EQ(open(own, kTold), 0) << own;
+    }
+  ::close(std::stoi(folder.substr(folder.rfind('/') + 1)));
+  ::close(std::stoi(version.substr(version.rfind('/') + 1)));
+}
+
 }  // namespace
 }  // namespace tracewell
