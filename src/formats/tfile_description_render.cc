@@ -1,7 +1,10 @@
 // Writing the description section: GDB's order of lines, and its limits.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/xml.h"
 #include "formats/tfile_description.h"
 #include "machine/tdesc.h"
 #include "rsp/definitions.h"
@@ -81,10 +84,11 @@ std::string render_tfile_description(const Catalog& catalog, std::vector<std::st
   out.line(fmt::format("R {:x}", catalog.registers.size_bytes));
   out.target_description(catalog.target_description.empty()
                              ? machine::render_tdesc(catalog.registers, catalog.machine)
-                             : catalog.target_description);
-  if (catalog.status) out.line("status " + rsp::format_status_tfile(*catalog.status));
+                             : plain_xml(catalog.target_description));
+  if (catalog.status)
+    out.line("status " + rsp::format_status_tfile(rsp::for_gdb(*catalog.status)));
   for (const VariableDef& variable : catalog.variables)
-    out.line("tsv " + rsp::format_variable(variable));
+    out.line("tsv " + rsp::format_variable(rsp::for_gdb(variable)));
   for (const TracepointDef& tracepoint : catalog.tracepoints)
     for (const std::string& piece : rsp::format_pieces(as_gdb_reads(tracepoint), kSourceChunk))
       out.line("tp " + piece);
@@ -99,10 +103,16 @@ std::string tfile_description_for(const Catalog& catalog) {
   if (!raw || raw->starts_with("\n") || raw->find("\n\n") != std::string::npos ||
       !raw->ends_with("\n"))
     return rendered;
-  ProblemLog ignored;
-  TfileDescription read = read_tfile_description(*raw, 0, ignored);
+  ProblemLog problems;
+  TfileDescription read = read_tfile_description(*raw, 0, problems);
   settle_tfile_layout(read, catalog.endian, catalog.registers.size_bytes);
-  return render_tfile_description(read.catalog) == rendered ? *raw : rendered;
+  // What we do not understand of it GDB may; and of two statuses it takes texts of both.
+  const bool is_understood =
+      read.gdb_reads && std::ranges::none_of(problems.kept(), [](const Problem& one) {
+        return one.code == "second-status";
+      });
+  const bool is_same = render_tfile_description(read.catalog) == rendered;
+  return is_same && is_understood && rsp::is_fit_for_gdb(read.catalog) ? *raw : rendered;
 }
 
 }  // namespace tracewell::formats

@@ -5,6 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "base/message.h"
+#include "base/text.h"
+#include "base/xml.h"
+#include "rsp/evaluated.h"
+
 namespace tracewell::rsp {
 namespace {
 
@@ -42,26 +47,58 @@ bool stays_pending(std::string_view place) {
   return is_word(place.front()) && !std::ranges::all_of(place, is_digit);
 }
 
-bool is_plain_address(std::string_view place) {
-  if (!place.starts_with("*0x")) return false;
-  return std::ranges::all_of(place.substr(3), [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-  });
-}
-
 bool understands_place(std::string_view place, const GdbMeans& means) {
-  if (place.empty() || place.starts_with("-m") || place.starts_with("-probe")) return false;
-  return means.symbols || is_plain_address(place) || stays_pending(place);
+  if (is_plain_address(place)) return true;
+  return is_plain_linespec(place) && (means.symbols || stays_pending(place));
 }
 
-/// Of the commands only these two have expressions, which other words may stand behind a slash for.
-bool understands_command(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  const std::string_view word = take_word(line);
-  const bool collects = !word.empty() && std::string_view("collect").starts_with(word);
-  if (!collects && (word.empty() || !std::string_view("teval").starts_with(word))) return true;
-  if (line.starts_with("/")) line.remove_prefix(std::min(line.find(' '), line.size()));
-  return !has_program_names(line);
+/// Nothing in it acts on a terminal. GDB prints conditions and commands as they are.
+bool is_shown_as_is(std::string text) {
+  std::ranges::replace(text, '\t', ' ');
+  return printable_length(text) == text.size();
+}
+
+/// A line of a tracepoint's actions: the first word, of which GDB takes a part for the whole, and
+/// what stands behind it.
+struct ActionLine {
+  explicit ActionLine(std::string_view line) {
+    constexpr std::string_view kBlanks = " \t";
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    const size_t end = std::min(line.find_first_of(" \t/"), line.size());
+    word = line.substr(0, end);
+    rest = line.substr(end);
+  }
+  bool is(std::string_view name) const { return !word.empty() && name.starts_with(word); }
+
+  std::string_view word, rest;
+};
+
+/// What is no action GDB would refuse, or keep for another time. Only these two have expressions.
+bool is_harmless_command(std::string_view text) {
+  const ActionLine line(text);
+  if (line.is("collect")) return !calls_functions(line.rest) && !assigns(line.rest);
+  if (line.is("teval")) return !calls_functions(line.rest);
+  // As much of it as is not `while` or `step`, which are something else.
+  const bool steps = line.word == "ws" || (line.word.size() > 5 && line.is("while-stepping")) ||
+                     (line.word.size() > 5 && line.is("stepping"));
+  return steps || line.word.empty() || line.word.starts_with('#') || line.word == "end";
+}
+
+bool is_harmless_source(const TracepointDef::Source& one) {
+  if (one.type == "cond") return is_shown_as_is(one.text) && !calls_functions(one.text);
+  if (one.type == "cmd") return is_shown_as_is(one.text) && is_harmless_command(one.text);
+  if (one.type == "at") return is_plain_address(one.text) || is_plain_linespec(one.text);
+  // Of other types GDB knows none, but a type is what stands in front of a colon.
+  return one.type.find(':') == std::string::npos;
+}
+
+/// Other words may stand behind a slash.
+bool understands_command(std::string_view text) {
+  const ActionLine line(text);
+  if (!line.is("collect") && !line.is("teval")) return true;
+  std::string_view rest = line.rest;
+  if (rest.starts_with("/")) rest.remove_prefix(std::min(rest.find(' '), rest.size()));
+  return !has_program_names(rest);
 }
 
 }  // namespace
@@ -87,16 +124,46 @@ bool has_program_names(std::string_view expression) {
 TracepointDef for_gdb(TracepointDef definition, const GdbMeans& means) {
   if (!means.code) definition.fast_length.reset();
   auto& sources = definition.sources;
-  const auto at = std::ranges::find(sources, std::string_view("at"), &TracepointDef::Source::type);
-  if (at != sources.end() && !understands_place(at->text, means))
-    at->text = fmt::format("*0x{:x}", definition.address);
-  const bool looks = at == sources.end() || at->text.starts_with('*');
+  bool looks = true;  // at conditions and actions
+  for (TracepointDef::Source& one : sources) {
+    if (one.type != "at") continue;
+    if (!understands_place(one.text, means)) one.text = fmt::format("*0x{:x}", definition.address);
+    looks = one.text.starts_with('*');  // the last one counts
+  }
+  std::erase_if(sources, [](const auto& one) { return !is_harmless_source(one); });
   if (!means.symbols && looks)
     std::erase_if(sources, [](const TracepointDef::Source& one) {
       return (one.type == "cond" && has_program_names(one.text)) ||
              (one.type == "cmd" && !understands_command(one.text));
     });
   return definition;
+}
+
+VariableDef for_gdb(VariableDef variable) {
+  variable.name = printable(variable.name);
+  return variable;
+}
+
+RunStatus for_gdb(RunStatus status) {
+  status.stop_text = printable(status.stop_text);
+  for (auto* text : {&status.user_name, &status.notes})
+    if (*text) *text = printable(**text);
+  return status;
+}
+
+bool is_fit_for_gdb(const Catalog& catalog) {
+  const auto is_printable = [](std::string_view text) {
+    return printable_length(text) == text.size();
+  };
+  const RunStatus status = catalog.status.value_or(RunStatus());
+  return is_printable(status.stop_text) && is_printable(status.user_name.value_or("")) &&
+         is_printable(status.notes.value_or("")) &&
+         plain_xml(catalog.target_description) == catalog.target_description &&
+         std::ranges::all_of(catalog.variables,
+                             [&](const auto& one) { return is_printable(one.name); }) &&
+         std::ranges::all_of(catalog.tracepoints, [](const TracepointDef& one) {
+           return std::ranges::all_of(one.sources, is_harmless_source);
+         });
 }
 
 }  // namespace tracewell::rsp

@@ -5,7 +5,10 @@
 //   that it was told does not count.
 // - `at`: `-m MARKER` is an error to it, `-probe…` an internal one. Without symbols so are
 //   addresses that are not plain, lines, offsets; names are not.
-// - `cond` and `cmd` with names of a program that it has no symbols of.
+// - `cond` and `cmd` with names of a program that it has no symbols of, and lines that are no
+//   actions.
+// Who wrote the trace does not decide what GDB does: it evaluates places as it connects, and
+// collected expressions at `tdump` (evaluated.h), and prints all texts as they are.
 #pragma once
 
 #include <string_view>
@@ -22,6 +25,13 @@ struct GdbMeans {
 
 /// The definition without what GDB would stumble over.
 TracepointDef for_gdb(TracepointDef definition, const GdbMeans& means);
+
+/// Their texts are printable.
+VariableDef for_gdb(VariableDef variable);
+RunStatus for_gdb(RunStatus status);
+
+/// Does it say nothing that for_gdb() takes away so that GDB does not evaluate it, or print it?
+bool is_fit_for_gdb(const Catalog& catalog);
 
 /// Does GDB look up names of the program to understand this expression?
 bool has_program_names(std::string_view expression);

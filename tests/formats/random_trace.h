@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "machine/tdesc.h"
 #include "machine/x86.h"
 #include "model/batch.h"
@@ -34,6 +35,8 @@ class RandomTrace {
     for (char& c : out) c = static_cast<char>(chance(5) ? below(256) : 32 + below(95));
     return out;
   }
+  /// Files have texts that GDB prints as it would print them without harm.
+  std::string shown(size_t most) { return printable(text(most)); }
   std::vector<uint8_t> bytes(size_t most) {
     std::vector<uint8_t> out(below(most + 1));
     for (uint8_t& byte : out) byte = static_cast<uint8_t>(below(256));
@@ -84,15 +87,15 @@ class RandomTrace {
       catalog.tracepoints.push_back(std::move(one));
     }
     for (uint32_t n = 1; n <= below(4); ++n)
-      catalog.variables.push_back({n, static_cast<int64_t>(random_()), chance(30), text(12)});
+      catalog.variables.push_back({n, static_cast<int64_t>(random_()), chance(30), shown(12)});
     RunStatus status;
     status.stop = static_cast<RunStatus::Stop>(below(7));
     if (status.stop == RunStatus::Stop::Requested || status.stop == RunStatus::Stop::Failed)
-      status.stop_text = text(30);
+      status.stop_text = shown(30);
     if (chance(50)) status.frames_created = below(1000);
     if (chance(50)) status.buffer_size = below(1 << 30);
-    if (chance(30)) status.notes = text(20);
-    if (chance(30)) status.user_name = text(20);
+    if (chance(30)) status.notes = shown(20);
+    if (chance(30)) status.user_name = shown(20);
     catalog.status = status;  // frames: filled in by who knows
     if (chance(30)) catalog.auxv = bytes(100);
     for (uint64_t n = below(3); n > 0; --n)

@@ -104,5 +104,47 @@ TEST(TfileAsGdb, FastTracepointsAreToldBesideWhatGdbReads) {
   EXPECT_EQ(written(*opened.source, "tfile"), file);
 }
 
+std::string file_with(const std::string& lines) {
+  return "\x7fTRACE0\nR 4\n" + lines + "\n" + std::string("\1\0\5\0\0\0R\1\2\3\4\0\0\0\0", 15);
+}
+
+/// Up to the empty line: GDB reads no text behind it.
+std::string description_of(const std::string& file) { return file.substr(0, file.find("\n\n")); }
+
+TEST(TfileAsGdb, DescriptionsThatActAreNotCopied) {
+  const std::string status = "status 0;tstop::0;tframes:1\n", point = "tp T1:10:E:0:0\n";
+  const auto source = [](const std::string& type, const std::string& text) {
+    return "tp Z1:10:" + type + ":0:" + std::to_string(text.size()) + ":" +
+           to_hex(as_bytes(text)) + "\n";
+  };
+  // An order that is not ours, so that it is copied where it can be.
+  const std::string fit = file_with(point + source("at", "leaf") + status);
+  EXPECT_EQ(converted(fit, "tfile"), fit);
+  EXPECT_EQ(converted(converted(fit, "jsonl"), "tfile"), fit);
+  for (const auto& [type, text] : {std::pair<std::string, std::string>("at", "*$f(1)"),
+                                   {"at", "a\x1b"},
+                                   {"cond", "$f(1)"},
+                                   {"cmd", "collect $f(1)"},
+                                   {"cmd", "python"}}) {
+    const std::string file = file_with(point + source(type, text) + status);
+    for (const std::string& again :
+         {converted(file, "tfile"), converted(converted(file, "jsonl"), "tfile")}) {
+      EXPECT_EQ(description_of(again).find(to_hex(as_bytes(text))), std::string::npos) << text;
+      Opened opened(again);
+      ASSERT_TRUE(opened.source);
+      ASSERT_EQ(opened.source->catalog().tracepoints.size(), 1u);
+      EXPECT_EQ(opened.source->catalog().tracepoints[0].sources[0].text, text);  // in the trailer
+    }
+  }
+  const std::string act = to_hex(as_bytes("\x1b[2J"));
+  for (const std::string& lines :
+       {point + "tsv 1:0:0:" + act + "\n" + status,
+        point + "status 0;tstop::0;tframes:1;notes:" + act + "\n" + status,
+        point + "status 0;tstop::0;tframes:1;username:" + act + "\n"}) {
+    const std::string again = converted(file_with(lines), "tfile");
+    EXPECT_EQ(description_of(again).find(act), std::string::npos) << again;
+  }
+}
+
 }  // namespace
 }  // namespace tracewell::formats::test

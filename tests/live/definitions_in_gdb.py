@@ -2,7 +2,8 @@
 # timeout: 240
 """Whatever tracepoints a trace has, stock GDB opens it: over `tracewell replay` without an image,
 and as a trace file that we wrote. GDB makes a tracepoint of its own from each one that it is told
-of, and gives up at the first that it cannot make. What it is not told is not lost."""
+of, and gives up at the first that it cannot make. What it is not told is not lost. Nor does GDB
+evaluate, or print as it is, what somebody put into the trace."""
 
 import json
 import pathlib
@@ -145,9 +146,91 @@ def recorded(work):
             common.check(kind in seen["points"], what)
 
 
+# GDB 14 has $_shell() built in. Here it, and one of a user's scripts, tell that they are called.
+HOSTILE = """
+called = []
+class Told(gdb.Function):
+    def __init__(self, name):
+        super().__init__(name)
+        self.name = name
+    def invoke(self, *arguments):
+        called.append(self.name)
+        return 1
+Told("_shell"), Told("own")
+run("set breakpoint pending on")
+said = [run(one) for one in ("target {connect}", "tstatus", "info tracepoints", "info tvariables",
+                             "tfind 0", "info all-registers", "info threads"{more})]
+result({{"called": called, "set": run("output $pwned"), "said": said}})
+"""
+
+EVALUATED = [
+    definition("*($pwned = 1, &leaf)"),
+    definition('*($_shell("id") * 0 + (long)&leaf)'),
+    definition("*($own(1) * 0 + (long)&leaf)"),
+    definition("leaf if $_shell(1)"),
+    definition("$pwned"),
+    definition("leaf", "$_shell(1) + ($pwned = 1)"),
+    definition("leaf", None, ["collect $regs, $_shell(1)"]),
+    definition("leaf", None, ["collect $pwned = 1", "teval $own(1)"]),
+    definition("nowhere", "$own(1)", ["while-stepping 2", "collect $_shell(1)", "end"]),
+    definition("leaf", None, ["python", "called.append(1)", "end"]),
+]
+
+CONTROL = "\x1b]0;a\x07\x1b[31m\u009b2J\u202e\r\x7f"
+CORE = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split()
+SHORT = "eflags cs ss ds es fs gs".split()
+FLOAT = [f"st{n}" for n in range(8)]
+FLAGS = "fctrl fstat ftag fiseg fioff foseg fooff fop".split()
+
+
+def described():
+    """What GDB wants of the machine, and a register of whose name it does not expect that."""
+    known = [(name, 64, "int64") for name in CORE] + [(name, 32, "int32") for name in SHORT]
+    known += [(name, 80, "i387_ext") for name in FLOAT] + [(name, 32, "int") for name in FLAGS]
+    core = "".join(f'<reg name="{a}" bitsize="{b}" type="{c}"/>' for a, b, c in known)
+    odd = '<reg name="odd&#155;31m\u009b2J\u202e" bitsize="64"/>'
+    return ('<target><architecture>i386:x86-64</architecture>'
+            f'<feature name="org.gnu.gdb.i386.core">{core}</feature><feature name="a&#155;">{odd}</feature></target>')
+
+
+def controls(text):
+    return [one for one in text if (ord(one) < 32 and one not in "\n\t") or 127 <= ord(one) < 160 or
+            0x202a <= ord(one) <= 0x202e]
+
+
+def harmless(work):
+    program = common.compile_program(work, "symbols", "-no-pie", "-fcf-protection=none")
+    names = subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout
+    leaf = next("0x" + line.split()[0] for line in names.splitlines() if line.endswith(" leaf"))
+    showing = dict(CATALOG, variables=[{"number": 2, "name": "tv" + CONTROL}],
+                   status={"stop": "requested", "stop_text": "a" + CONTROL, "notes": "b" + CONTROL,
+                           "user_name": "c" + CONTROL, "frames": 1})
+    shown = definition("leaf" + CONTROL, "1 == 2" + CONTROL, ["collect $regs" + CONTROL])
+    cases = [(CATALOG, one, ', "tdump"') for one in EVALUATED]
+    cases += [(showing, shown, ""), (dict(showing, target_description=described()), shown, "")]
+    for number, (catalog, one, more) in enumerate(cases):
+        source, trace = work / "hostile.jsonl", work / "hostile.tf"
+        frame = dict(FRAME, registers={})
+        lines = [dict(catalog=dict(catalog, tracepoints=[dict(one, address=leaf), LAST])), frame]
+        source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        subprocess.run([common.TRACEWELL, "convert", source, trace], check=True,
+                       capture_output=True)
+        with common.replay(work, trace) as comm:
+            script = HOSTILE.format(connect=f"remote {comm}", more=more)
+            replayed = common.gdb(work, script, program)
+        opened = common.gdb(work, HOSTILE.format(connect=f"tfile {trace}", more=more), program)
+        for how, seen in (("replay", replayed), ("file", opened)):
+            what = f"{how}, case {number}, {one}: {seen}"
+            common.same((seen["called"], seen["set"]), ([], "void"), what)
+            common.check("Found trace frame 0" in seen["said"][4], what)
+            common.same(controls("".join(seen["said"])), [], what)
+            common.check("odd" in seen["said"][5] or "odd" not in str(catalog), what)
+
+
 def main():
     common.need("gdb", "gcc")
     with common.folder() as work:
+        harmless(work)
         replayed(work)
         as_files(work)
         recorded(work)

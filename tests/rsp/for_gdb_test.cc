@@ -47,10 +47,108 @@ TEST(ForGdb, PlacesThatEndTheConnection) {
     EXPECT_EQ(texts(for_gdb(at(place), nothing)), "*0x401106") << place;
     EXPECT_EQ(texts(for_gdb(at(place), symbols)), "*0x401106") << place;
   }
-  for (const std::string place : {"*leaf + 4", "*$pc", "*'p.c'::leaf", "12", "+3", "-line 3"}) {
+  for (const std::string place : {"12", "/src/p.c:12", "::leaf"}) {
     EXPECT_EQ(texts(for_gdb(at(place), nothing)), "*0x401106") << place;
     EXPECT_EQ(texts(for_gdb(at(place), symbols)), place);
   }
+}
+
+TEST(ForGdb, PlacesAreLookedUpAndNothingElse) {
+  const GdbMeans nothing{.symbols = false, .code = false}, symbols;
+  for (const std::string place :
+       {"leaf", "a::b<int, c<2>>::d(char const*, int (&)[3])", "./dir-1/p+q.cc:12", "p.c:leaf",
+        "p.c:leaf:label", "~/p.c:3", "memcpy@plt", "~A", "gr\xc3\xb6\xc3\x9f" "e", "12"})
+    EXPECT_EQ(texts(for_gdb(at(place), symbols)), place);
+  for (const std::string place :
+       {"*leaf + 4", "*$pc", "*'p.c'::leaf", "*$_shell(\"id\")", "*($a = 1, &leaf)", "*0x401106+$a",
+        " *0x401106", "*0x", "+3", "-3", "-line 3", "-function leaf", "-source p.c -line 3", "$a",
+        "leaf if $_shell(1)", "leaf thread 1", "leaf task 1", "-force-condition leaf", "leaf, $a",
+        "p.c:*leaf", "leaf($a)", "'p.c':12", "\"p.c\":12", "-[A b]", "a::operator=", "leaf\x1b[2J",
+        "leaf\n", "leaf\xc2\x9b", "leaf)", "leaf<3"}) {
+    EXPECT_EQ(texts(for_gdb(at(place), symbols)), "*0x401106") << place;
+    EXPECT_EQ(texts(for_gdb(at(place), nothing)), "*0x401106") << place;
+  }
+  const std::string name(256, 'a');
+  EXPECT_EQ(texts(for_gdb(at(name), symbols)), name);
+  EXPECT_EQ(texts(for_gdb(at(name + "(*leaf)"), symbols)), "*0x401106");
+  // Of several, GDB takes the last one.
+  EXPECT_EQ(texts(for_gdb(at("leaf", {{"at", "*$a"}}), symbols)), "leaf; *0x401106");
+  EXPECT_EQ(texts(for_gdb(at("leaf", {{"at:0:2", "*$a"}}), symbols)), "leaf");
+}
+
+TEST(ForGdb, NothingIsEvaluated) {
+  for (const std::string text :
+       {"$_shell(\"id\")", "1 + $f  (2)", "($f)(1)", "(0, $f) (1)", "(1 ? $f : $f)(1)", "leaf(1)",
+        "'$f'(1)", "$a[0](1)", "sizeof(int) == $f\t(1)", "(char)$f(1)", "((($f)))(1)",
+        "*(char*)$f(1)"}) {
+    EXPECT_EQ(texts(for_gdb(at("leaf", {{"cond", text}}), {})), "leaf") << text;
+    for (const std::string word : {"collect ", "collect/s ", "\tc $regs, ", "collect $regs,$args,",
+                                   "teval ", "te "})
+      EXPECT_EQ(texts(for_gdb(at("leaf", {{"cmd", word + text}}), {})), "leaf") << word << text;
+  }
+  for (const std::string line :
+       {"collect $a = 1", "collect $regs, $a += 1", "collect a <<= 1", "collect a >>= 1",
+        "collect a :=1", "collect $a++", "collect --$a", "collect a /= 2", "collect a == b = c",
+        "python", "python print(1)", "shell id", "printf \"%d\", $_shell(1)", "if $f(1)", "while 1",
+        "while collect $regs", "step", "commands", "collect-x", "define x", "| collect",
+        "end x\x1b"})
+    EXPECT_EQ(texts(for_gdb(at("leaf", {{"cmd", line}}), {})), "leaf") << line;
+  for (const std::string text : {"n == 1\x1b", "n\n", "n == '\xc2\x9b'"})
+    EXPECT_EQ(texts(for_gdb(at("leaf", {{"cond", text}, {"cmd", "collect " + text}}), {})), "leaf");
+}
+
+TEST(ForGdb, WhatTracesOfGdbHaveStays) {
+  const std::vector<TracepointDef::Source> more = {
+      {"cond", "n != 3 && (char)($tv) <= *(long *)($rsp+8) && sizeof (n) >= 4 && !(a == b)"},
+      {"cmd", "collect $regs, $args,$locals, $_ret, $_sdata, $_siginfo"},
+      {"cmd", "collect *(unsigned long *)($rsp + 8)@2, p->field[(i)], *((char **)p), a - -b"},
+      {"cmd", "  collect/s20\t*(char**)$rdi, (unsigned)(n), a << (b), (struct s *)(p)"},
+      {"cmd", "teval $tv = ($tv) + 1"},
+      {"cmd", "while-stepping 3"},
+      {"cmd", "stepping 3"},
+      {"cmd", "ws 3"},
+      {"cmd", "while-s 3"},
+      {"cmd", "# collect nothing"},
+      {"cmd", ""},
+      {"cmd", "end"},
+      {"other", "text"}};
+  EXPECT_EQ(texts(for_gdb(at("leaf", more), {})), texts(at("leaf", more)));
+}
+
+TEST(ForGdb, LongTextsTakeTimeInProportion) {
+  std::string deep, flat = "collect ";
+  for (int i = 0; i < 2'000'000; ++i) deep += "(", flat += "(a)(b)";
+  EXPECT_EQ(texts(for_gdb(at("leaf", {{"cond", deep}}), {})), "leaf");
+  EXPECT_EQ(texts(for_gdb(at("leaf", {{"cmd", flat}}), {})), "leaf; " + flat);
+}
+
+TEST(ForGdb, WhatIsShownIsPrintable) {
+  RunStatus status;
+  status.stop_text = "a\x1b[2J";
+  status.notes = "b\n\xc2\x9b";
+  status.user_name = "\xe2\x80\xae" "c";
+  const RunStatus shown = for_gdb(status);
+  EXPECT_EQ(shown.stop_text, "a\\x1b[2J");
+  EXPECT_EQ(shown.notes, "b\\x0a\\xc2\\x9b");
+  EXPECT_EQ(shown.user_name, "\\xe2\\x80\\xaec");
+  VariableDef variable;
+  variable.name = "v\a";
+  EXPECT_EQ(for_gdb(variable).name, "v\\x07");
+
+  Catalog catalog;
+  EXPECT_TRUE(is_fit_for_gdb(catalog));
+  catalog.tracepoints = {at("leaf", {{"cmd", "collect $regs"}})};
+  EXPECT_TRUE(is_fit_for_gdb(catalog));
+  const auto with = [&](auto change) {
+    Catalog other = catalog;
+    change(other);
+    return is_fit_for_gdb(other);
+  };
+  EXPECT_FALSE(with([&](Catalog& one) { one.status = status; }));
+  EXPECT_FALSE(with([&](Catalog& one) { one.variables = {variable}; }));
+  EXPECT_FALSE(with([](Catalog& one) { one.target_description = "&#155;"; }));
+  EXPECT_FALSE(with([](Catalog& one) { one.tracepoints[0].sources[0].text = "*$f(1)"; }));
+  EXPECT_FALSE(with([](Catalog& one) { one.tracepoints[0].sources[1].text = "collect $f(1)"; }));
 }
 
 TEST(ForGdb, NamesThatGdbHasNoSymbolsFor) {

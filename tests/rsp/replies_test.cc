@@ -54,20 +54,26 @@ TEST(FrameReply, NumbersAreHex) {
 TEST(Xml, AttributesAreEscaped) {
   EXPECT_EQ(escape_xml("/a <b> \"c\" 'd' & e"),
             "/a &lt;b&gt; &quot;c&quot; &apos;d&apos; &amp; e");
-  EXPECT_EQ(escape_xml("a\tb\nc\r"), "a&#9;b&#10;c&#13;");
 }
 
-TEST(Xml, WhatXmlCannotHoldIsReplaced) {
-  const std::string lost = "\xef\xbf\xbd";
-  EXPECT_EQ(escape_xml(std::string_view("a\0b\x1b", 4)), "a" + lost + "b" + lost);
+TEST(Xml, WhatActsOnTerminalsOrIsNoTextIsShown) {
+  EXPECT_EQ(escape_xml("a\tb\nc\r"), "a\\x09b\\x0ac\\x0d");
+  EXPECT_EQ(escape_xml(std::string_view("a\0b\x1b", 4)), "a\\x00b\\x1b");
   EXPECT_EQ(escape_xml("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\x9e"),
             "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\x9e");
-  EXPECT_EQ(escape_xml("\xe4z"), lost + "z");
-  EXPECT_EQ(escape_xml("\xe2\x82"), lost + lost);
-  EXPECT_EQ(escape_xml("\xc0\xaf"), lost + lost);                  // overlong
-  EXPECT_EQ(escape_xml("\xed\xa0\x80"), lost + lost + lost);       // a surrogate
-  EXPECT_EQ(escape_xml("\xf4\x90\x80\x80"), lost + lost + lost + lost);
-  EXPECT_EQ(escape_xml("\xef\xbf\xbf"), lost + lost + lost);
+  EXPECT_EQ(escape_xml("\xc2\x9b" "31m"), "\\xc2\\x9b31m");          // what ESC [ is in 8 bits
+  EXPECT_EQ(escape_xml("\xe2\x80\xaetxt"), "\\xe2\\x80\\xaetxt");  // from right to left
+  EXPECT_EQ(escape_xml("\xe4z\xe2\x82"), "\\xe4z\\xe2\\x82");
+  EXPECT_EQ(escape_xml("\xc0\xaf"), "\\xc0\\xaf");  // overlong
+  EXPECT_EQ(escape_xml("a\xef\xbf\xbf" "b"), "a\xef\xbf\xbd" "b");  // no character of XML's
+}
+
+TEST(Xml, DocumentsOfOthersArePlain) {
+  const std::string plain = "<target>\r\n\t<reg name='a&amp;b'/></target>\n";
+  EXPECT_EQ(plain_xml(plain), plain);
+  EXPECT_EQ(plain_xml("<r n='\x1b\xc2\x9b\x7f\xc3\x9b'/>"), "<r n='??????" "'/>");
+  EXPECT_EQ(plain_xml("&#155;&#x9b;"), "&amp;#155;&amp;#x9b;");
+  EXPECT_EQ(plain_xml("<!ENTITY e '&#38;#155;'>&"), "<!ENTITY e '&amp;#38;#155;'>&");
 }
 
 }  // namespace

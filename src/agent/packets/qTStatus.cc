@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "agent/packets.h"
+#include "rsp/for_gdb.h"
 #include "rsp/status.h"
 
 namespace tracewell::agent {
 
 void on_qTStatus(Session& session, std::string_view, Reply& reply) {
-  RunStatus status = session.trace->status();
+  RunStatus status = rsp::for_gdb(session.trace->status());
   // GDB keeps both in an int, and would show a larger one as negative.
   for (auto* bytes : {&status.buffer_free, &status.buffer_size})
     if (*bytes) *bytes = std::min<uint64_t>(**bytes, INT32_MAX);

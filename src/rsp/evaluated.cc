@@ -1,0 +1,102 @@
+#include "rsp/evaluated.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "base/message.h"
+
+namespace tracewell::rsp {
+namespace {
+
+/// GDB takes each piece of a long text for a whole one, so what is told of a place is one piece.
+constexpr size_t kPlaceMax = 256;
+constexpr size_t kDepthMax = 256;
+
+/// What a parenthesis may follow without a call.
+constexpr std::string_view kOperatorWords[] = {"sizeof",  "alignof",    "_Alignof", "typeof",
+                                               "typeid",  "__typeof",   "decltype", "__decltype",
+                                               "__typeof__"};
+
+bool is_name_byte(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// The word, with its `$`, that `text` ends with.
+std::string_view last_word(std::string_view text) {
+  const auto is_part = [](char c) { return is_name_byte(c) || c == '$'; };
+  size_t begin = text.size();
+  while (begin > 0 && is_part(text[begin - 1])) --begin;
+  return text.substr(begin);
+}
+
+/// Does a parenthesis behind `before` call something? Not behind a cast, which has no `$` in it.
+bool is_call(std::string_view before, bool behind_cast) {
+  before = before.substr(0, before.find_last_not_of(" \t") + 1);
+  if (before.empty()) return false;
+  if (before.back() == ')') return !behind_cast;
+  if (std::string_view("]}'\"").find(before.back()) != std::string_view::npos) return true;
+  const std::string_view word = last_word(before);
+  return !word.empty() && std::ranges::find(kOperatorWords, word) == std::end(kOperatorWords);
+}
+
+}  // namespace
+
+bool is_plain_linespec(std::string_view place) {
+  constexpr std::string_view kFirst = ":./~", kOutside = ":./~+-@", kInside = " ,*&[]:";
+  if (place.empty() || place.size() > kPlaceMax || printable_length(place) != place.size())
+    return false;
+  if (!is_name_byte(place[0]) && kFirst.find(place[0]) == std::string_view::npos) return false;
+  int depth = 0;
+  for (const char c : place) {
+    if (c == '<' || c == '(')
+      ++depth;
+    else if (c == '>' || c == ')')
+      --depth;
+    else if (!is_name_byte(c) && (depth > 0 ? kInside : kOutside).find(c) == std::string_view::npos)
+      return false;
+    if (depth < 0) return false;
+  }
+  return depth == 0;
+}
+
+bool is_plain_address(std::string_view place) {
+  if (!place.starts_with("*0x") || place.size() == 3 || place.size() > kPlaceMax) return false;
+  return place.find_first_not_of("0123456789abcdefABCDEF", 3) == std::string_view::npos;
+}
+
+bool calls_functions(std::string_view expression) {
+  std::vector<size_t> open;  // where the parentheses that are open began
+  size_t group = 0;          // where the one began that was closed last
+  size_t dollar = 0;         // behind the last `$`
+  for (size_t at = 0; at < expression.size(); ++at) {
+    if (expression[at] == '$') {
+      dollar = at + 1;
+    } else if (expression[at] == '(') {
+      if (open.size() == kDepthMax || is_call(expression.substr(0, at), dollar <= group))
+        return true;
+      open.push_back(at);
+    } else if (expression[at] == ')') {
+      group = open.empty() ? 0 : open.back();
+      if (!open.empty()) open.pop_back();
+    }
+  }
+  return false;
+}
+
+bool assigns(std::string_view expression) {
+  while (!expression.empty()) {
+    const std::string_view three = expression.substr(0, 3), two = expression.substr(0, 2);
+    if (three == "<<=" || three == ">>=" || two == "++" || two == "--" || expression[0] == '=') {
+      if (two != "==") return true;
+      expression.remove_prefix(2);
+    } else {
+      const bool compares = two == "!=" || two == "<=" || two == ">=";
+      expression.remove_prefix(compares ? 2 : 1);
+    }
+  }
+  return false;
+}
+
+}  // namespace tracewell::rsp
