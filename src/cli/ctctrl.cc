@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
 #include "hooks/components.h"
@@ -207,8 +208,8 @@ Result<int> query(const ComponentOptions& options) {
     if (!(for_good ? options.for_good : options.later)) continue;
     const std::string path = hooks::component_rules_path(for_good);
     if (!is_there(path)) continue;
-    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
-    fmt::print("{}", as_text(file->bytes()));
+    TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+    fmt::print("{}", text);
   }
   if (options.later || options.for_good) return static_cast<int>(kOk);
   TW_ASSIGN_OR_RETURN(const Components all, hooks::all_components());

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "cli/hook_session.h"
 #include "hooks/defaults.h"
 
@@ -86,9 +87,9 @@ Result<std::vector<HookGroup>> read_hook_groups() {
   std::vector<HookGroup> out = reserved_groups();
   const std::string path = hook_groups_path();
   if (!is_there(path)) return out;
-  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+  TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
   TW_ASSIGN_OR_RETURN(const std::vector<HookGroupLine> own,
-                      parse_hook_groups(as_text(file->bytes()), path));
+                      parse_hook_groups(text, path));
   for (const HookGroupLine& line : own)
     if (const auto* group = std::get_if<HookGroup>(&line)) out.push_back(*group);
   return out;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/component_logs.h"
 #include "cli/hook_groups.h"
@@ -58,8 +59,8 @@ Result<uint64_t> load(const ReportArguments& arguments, report::Templates& templ
   };
   for (const std::string& path : arguments.templates) {
     if (arguments.task.verbose) fmt::print(stderr, "{}\n", printable(path));
-    TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
-    tell(templates.add(path, as_text(file->bytes())));
+    TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+    tell(templates.add(path, text));
   }
   tell(templates.link());
   return errors;

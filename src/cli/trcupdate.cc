@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
 #include "cli/report_logs.h"
@@ -47,8 +48,7 @@ std::string shown(std::string_view list) {
 }
 
 Result<int> extract(const std::string& path, const std::string& list) {
-  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
-  const std::string_view text = as_text(file->bytes());
+  TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
   TW_RETURN_IF_ERROR(check_templates(text, path));
   std::vector<uint16_t> hooks;
   for (const std::string_view word : list_words(list)) {
@@ -73,13 +73,13 @@ Result<int> update(const UpdateOptions& options, const std::string& path) {
   std::string stem = options.list;
   if (stem.ends_with(kEnding)) stem.resize(stem.size() - kEnding.size());
   const std::string list_path = stem + std::string(kEnding);
-  TW_ASSIGN_OR_RETURN(const auto list, InputFile::open(list_path));
+  TW_ASSIGN_OR_RETURN(const std::string list, read_text_file(list_path));
   std::vector<std::string> notes;
   // What takes the changes back is there before they are.
   const auto change = [&](const std::string& text) -> Result<std::string> {
     TW_RETURN_IF_ERROR(check_templates(text, path));
     TW_ASSIGN_OR_RETURN(report::TemplateUpdate done,
-                        report::update_templates(text, as_text(list->bytes()), list_path,
+                        report::update_templates(text, list, list_path,
                                                  options.ignore_versions));
     notes = std::move(done.notes);
     // Run twice, it leaves alone what takes back the first run.

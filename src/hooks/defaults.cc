@@ -14,6 +14,7 @@
 #include "base/open.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "base/text_file.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -68,8 +69,7 @@ std::string text_of(const Defaults& defaults) {
 
 Result<std::string> read_text(const std::string& path) {
   if (!is_there(path)) return std::string();
-  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
-  return std::string(as_text(file->bytes()));
+  return read_text_file(path);
 }
 
 /// Its facts are then what they are when it has been read.
@@ -77,7 +77,7 @@ Result<std::string> read_held(Place& held, const std::string& path) {
   if (!held.at.valid()) return std::string();
   TW_ASSIGN_OR_RETURN(UniqueFd fd, open_held(held.at.get(), HeldUse::Read, path));
   TW_ASSIGN_OR_RETURN(const auto file, InputFile::of(std::move(fd), path));
-  std::string text(as_text(file->bytes()));
+  TW_ASSIGN_OR_RETURN(std::string text, text_of(*file));
   TW_ASSIGN_OR_RETURN(held.facts, facts_of(held.at.get(), path));
   return text;
 }
