@@ -1,5 +1,7 @@
 // Static tracepoints: what they collect, and the semaphores of their probes.
 #include "agent/engine_world.h"
+#include "agent/upload.h"
+#include "base/hex.h"
 #include "symbols/elf_builder.h"
 
 namespace tracewell::agent::test {
@@ -128,6 +130,16 @@ TEST_F(EngineMarkers, AreFoundInModules) {
   EXPECT_EQ(engine.markers(kPid).size(), 2u);
   library.build_id = "01020305";
   EXPECT_TRUE(engine.markers(kPid).empty()) << "the file is another one by now";
+}
+
+TEST(MarkerText, IsToBeShown) {
+  const Marker odd{.address = 0x1000,
+                   .id = "a:\x1b[2J",
+                   .arguments = "\xc2\x9b" "31m\r8@%al",
+                   .hook = false,
+                   .semaphore = 0};
+  EXPECT_EQ(marker_text(odd), "1000:" + to_hex(as_bytes("a:\\x1b[2J")) + ":" +
+                                  to_hex(as_bytes("\\xc2\\x9b31m\\x0d8@%al")));
 }
 
 TEST_F(EngineMarkers, DataIsText) {

@@ -190,7 +190,8 @@ def described():
     core = "".join(f'<reg name="{a}" bitsize="{b}" type="{c}"/>' for a, b, c in known)
     odd = '<reg name="odd&#155;31m\u009b2J\u202e" bitsize="64"/>'
     return ('<target><architecture>i386:x86-64</architecture>'
-            f'<feature name="org.gnu.gdb.i386.core">{core}</feature><feature name="a&#155;">{odd}</feature></target>')
+            f'<feature name="org.gnu.gdb.i386.core">{core}</feature>'
+            f'<feature name="a&#155;">{odd}</feature></target>')
 
 
 def controls(text):

@@ -5,6 +5,7 @@
 #include "agent/packets.h"
 #include "agent/upload.h"
 #include "base/hex.h"
+#include "base/text.h"
 
 namespace tracewell::agent {
 
@@ -15,8 +16,9 @@ constexpr size_t kPieceBytes = 2048;  // one that long is sent
 }  // namespace
 
 std::string marker_text(const Marker& marker) {
-  return fmt::format("{:x}:{}:{}", marker.address, to_hex(as_bytes(marker.id)),
-                     to_hex(as_bytes(marker.arguments)));
+  // Both are what a file of the program says, and GDB prints them.
+  return fmt::format("{:x}:{}:{}", marker.address, to_hex(as_bytes(printable(marker.id))),
+                     to_hex(as_bytes(printable(marker.arguments))));
 }
 
 void on_qTfSTM(Session& session, std::string_view, Reply& reply) {
