@@ -18,6 +18,10 @@ bool waited_to_read(int fd);
 /// cannot go on, and errno says why.
 size_t write_patiently(int fd, Bytes bytes);
 
+/// From now on write_patiently() waits no longer for a reader that does not read once `asked` says
+/// that somebody wants this process to end: errno is EINTR then.
+void wait_for_readers_until(bool (*asked)());
+
 /// From now on stdout and stderr write so, too. Once, before anything is written to them.
 void make_standard_streams_patient();
 

@@ -33,6 +33,15 @@ InterruptGuard::~InterruptGuard() {
 
 int interrupted() { return came; }
 
+bool asked_to_end() {
+  if (came != 0) return true;
+  sigset_t waiting;
+  if (::sigpending(&waiting) != 0) return false;
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
+    if (::sigismember(&waiting, signal) == 1) return true;
+  return false;
+}
+
 void end_if_interrupted() {
   if (came == 0) return;
   std::signal(came, SIG_DFL);

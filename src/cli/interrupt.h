@@ -19,6 +19,8 @@ class InterruptGuard {
 
 /// The signal that came; 0 = none.
 int interrupted();
+/// Has a signal come that asks us to end, and that is remembered, or waits to be taken?
+bool asked_to_end();
 /// Ends the program by the signal that came, as whoever started it expects to see; if one came.
 void end_if_interrupted();
 

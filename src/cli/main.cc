@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);
   keep_size_signal_from_ending_us();
   tracewell::make_standard_streams_patient();
+  tracewell::wait_for_readers_until(tracewell::cli::asked_to_end);
   try {
     const int status = tracewell::cli::run_program({argv, argv + argc});
     const bool written = std::fflush(stdout) == 0;
