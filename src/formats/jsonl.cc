@@ -21,6 +21,7 @@ constexpr size_t kLineBytesMax = 64 << 20;
 constexpr size_t kCatalogBytesMax = 256 << 20;
 constexpr size_t kBatchEvents = 1024;
 constexpr size_t kBatchBytes = 1 << 20;  // of text; an event is a few times as large
+constexpr size_t kBadBytes = 4 << 20;  // of text that makes no event: signals are heard between
 constexpr uint64_t kBatchValueBytes = 4 << 20;  // of registers: any number of times as large
 
 /// `{ "catalog" :` with blanks anywhere.
@@ -77,7 +78,9 @@ class JsonlReader final : public Source {
       problems_.add({at, Problem::Severity::Damage, "bad-event",
                      fmt::format("line {}: {}; left out", lines_.number(),
                                  read.error().message)});
+      if (batch.empty() && lines_.offset() - begin >= kBadBytes) break;
     }
+    if (batch.empty() && !lines_.done()) gap_->flush(batch, next_seq_);
     if (lines_.done()) gap_->finish(batch, next_seq_);
     lines_.forget();
     return !batch.empty();

@@ -436,8 +436,10 @@ EventReader::EventReader(const Catalog& catalog) : catalog_(catalog) {
 }
 
 Status EventReader::read(std::string_view line, uint64_t seq, Batch& batch) {
-  const auto document = json::parse(line);
-  if (!document || !document->is_object()) return Error{Errc::Corrupt, "not a JSON object", {}};
+  const auto document = json::parse_line(line);
+  if (!document.ok() && document.error().code == Errc::Limit) return document.error();
+  if (!document.ok() || !document->is_object())
+    return Error{Errc::Corrupt, "not a JSON object", {}};
   told_before_ = json::member(*document, "before") != nullptr;
   EventBodyReader body(*this, *document, batch);
   auto event = read_event(*document, seq, body);

@@ -79,6 +79,11 @@ void JsonlGap::finish(Batch& batch, uint64_t seq) {
   if (lines_ != 0) put(batch.add(), seq);
 }
 
+void JsonlGap::flush(Batch& batch, uint64_t seq) {
+  finish(batch, seq);
+  if (!batch.empty()) begin_anew(batch, batch.size(), seq);
+}
+
 /// The program counter is known of every step.
 void JsonlGap::forget(Known& known, Step& step, Batch& batch) {
   const RegisterLayout& layout = catalog_.registers;

@@ -26,6 +26,8 @@ class JsonlGap {
   /// The last event of `batch` was just read: what is missing in front of it goes there.
   /// `tells_before`: its line has a `before`.
   void tell(Batch& batch, bool tells_before);
+  /// No event was read for long: what is missing so far is told.
+  void flush(Batch& batch, uint64_t seq);
   /// No more lines; the next event would have had the number `seq`.
   void finish(Batch& batch, uint64_t seq);
 

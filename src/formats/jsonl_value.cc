@@ -1,42 +1,77 @@
 #include "formats/jsonl_value.h"
 
+#include <array>
+
+#include <fmt/format.h>
+
 #include "base/hex.h"
 #include "base/text.h"
 
 namespace tracewell::formats::json {
 namespace {
 
-/// Nesting beyond what any line of ours needs is refused before a tree is built of it.
-bool too_deep(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > 64) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
+constexpr size_t kDepthMax = 64;  // no line of ours needs more
+/// A value takes a hundred bytes of memory, and as little as two of text. Who parses a line waits
+/// for it, and does not hear signals meanwhile; a catalog or a document has more in proportion.
+constexpr size_t kValuesMax = size_t{1} << 20;
+constexpr size_t kBytesPerValue = 16;
+/// A member is looked for among those before it. 32768 members of one object make so many looks.
+constexpr uint64_t kLooksMax = uint64_t{1} << 29;
+
+/// What a tree of the text would cost, before one is built.
+class Shape {
+ public:
+  Status look_at(std::string_view text, size_t values_max) {
+    bool quoted = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      if (c == '"') quoted = !quoted;
+      else if (quoted) i += c == '\\';
+      else if (!take(c)) return {Errc::Limit, fmt::format("it nests deeper than {}", kDepthMax)};
+      if (values_ > values_max)
+        return {Errc::Limit, fmt::format("it has more than {} values", values_max)};
+      if (looks_ > kLooksMax) return {Errc::Limit, "its objects have too many members"};
     }
+    return {};
   }
-  return false;
-}
+
+ private:
+  bool take(char c) {
+    if (c == '{' || c == '[') {
+      if (depth_ == kDepthMax) return false;
+      members_[depth_++] = 0;
+      ++values_;
+    } else if (c == '}' || c == ']') {
+      depth_ -= depth_ > 0;
+    } else if (c == ',') {
+      ++values_;
+    } else if (c == ':' && depth_ > 0) {
+      looks_ += members_[depth_ - 1]++;
+    }
+    return true;
+  }
+
+  std::array<uint64_t, kDepthMax> members_ = {};
+  size_t depth_ = 0, values_ = 1;
+  uint64_t looks_ = 0;
+};
 
 }  // namespace
 
-std::optional<Json> parse(std::string_view mapped) {
+Result<Json> parse_line(std::string_view mapped, size_t values_max) {
   // A copy: the file may be written to meanwhile, and be deep only when it is read again.
   const std::string text(mapped);
-  if (too_deep(text)) return std::nullopt;
+  TW_RETURN_IF_ERROR(Shape().look_at(text, values_max));
   Json document = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (document.is_discarded()) return std::nullopt;
+  if (document.is_discarded()) return {Errc::Corrupt, "not JSON"};
   return document;
+}
+
+Result<Json> parse_line(std::string_view text) { return parse_line(text, kValuesMax); }
+
+std::optional<Json> parse(std::string_view text) {
+  auto document = parse_line(text, kValuesMax + text.size() / kBytesPerValue);
+  return document.ok() ? std::optional(*std::move(document)) : std::nullopt;
 }
 
 const Json* member(const Json& object, const char* key) {

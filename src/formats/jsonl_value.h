@@ -10,11 +10,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
+
 namespace tracewell::formats::json {
 
 using Json = nlohmann::ordered_json;
 
-/// A whole document; nullopt when the text is not JSON or nests deeper than 64.
+/// A line of events. Limit: it nests deeper than 64, has more than a million values, or so many
+/// members that looking for them takes too long.
+Result<Json> parse_line(std::string_view text);
+Result<Json> parse_line(std::string_view text, size_t values_max);
+
+/// A whole document, of as many values more as it is long; nullopt for that, or what is not JSON.
 std::optional<Json> parse(std::string_view text);
 
 /// The member, or nullptr (also when `object` is none, or the member is null).

@@ -74,6 +74,60 @@ TEST(JsonlLimits, ABatchOfWideValuesHasFewOfThem) {
   }
 }
 
+std::string repeated(std::string_view piece, size_t often) {
+  std::string out;
+  for (size_t i = 0; i < often; ++i) out += piece;
+  return out;
+}
+
+/// What is said of such a line of events, "" when it is read.
+std::string said_of(const std::string& members) {
+  Opened opened("{\"catalog\":{}}\n{\"kind\":\"mark\",\"text\":\"a\"," + members + "}\n");
+  Batch batch;
+  while (*opened.source->next(batch)) continue;
+  return opened.problems->count() == 0 ? "" : opened.problems->kept()[0].text;
+}
+
+TEST(JsonlLimits, ALineHasAMillionValuesAtMost) {
+  EXPECT_EQ(said_of("\"x\":[" + repeated("{},", 400'000) + "1]"), "");
+  EXPECT_EQ(said_of("\"x\":\"" + repeated("{},", 3'000'000) + "\""), "");
+  const std::string many = "\"x\":[" + repeated("{},", 3'000'000) + "1]";
+  EXPECT_IN_MEMORY(100 << 20, EXPECT_EQ(said_of(many), "line 2: it has more than 1048576 values; "
+                                                       "left out"));
+  EXPECT_NE(said_of("\"x\":" + repeated("[", 65) + repeated("]", 65)).find("nests deeper than 64"),
+            std::string::npos);
+}
+
+TEST(JsonlLimits, MembersAreLookedForInBoundedTime) {
+  const auto object = [](int members) {
+    std::string out = "{";
+    for (int i = 0; i < members; ++i) out += fmt::format("{}\"{}\":1", i == 0 ? "" : ",", i);
+    return out + "}";
+  };
+  EXPECT_EQ(said_of("\"x\":" + object(16'384)), "");
+  const char* const too_many = "line 2: its objects have too many members; left out";
+  EXPECT_EQ(said_of("\"x\":" + object(40'000)), too_many);
+  std::string several = "\"x\":[1";
+  for (int i = 0; i < 8; ++i) several += "," + object(16'384);
+  EXPECT_EQ(said_of(several + "]"), too_many);
+}
+
+TEST(JsonlLimits, WhatIsLeftOutIsToldNowAndThen) {
+  const std::string line = "{\"kind\":\"none\",\"x\":\"" + repeated("a", 1 << 20) + "\"}\n";
+  Opened opened("{\"catalog\":{}}\n" + repeated(line, 10) +
+                "{\"kind\":\"mark\",\"text\":\"a\"}\n");
+  uint64_t lost = 0, batches = 0;
+  Batch batch;
+  for (; *opened.source->next(batch); ++batches) {
+    ASSERT_FALSE(batch.empty());
+    for (const Event& event : batch.events())
+      if (const auto* one = std::get_if<Lost>(&event.body)) lost += one->count;
+  }
+  EXPECT_EQ(lost, 10u);
+  EXPECT_EQ(batches, 3u);
+  EXPECT_EQ(opened.problems->count(), 10u);
+}
+
 TEST(JsonlLimits, RegistersOfAnySizeAndBothOrders) {
   for (const char* endian : {"little", "big"}) {
     const std::string catalog = fmt::format(
