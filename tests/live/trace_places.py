@@ -246,7 +246,10 @@ result(shown("trace %(place)s", "tstart", "detach"))
             same(int(ended), code, f"{program} {how}: how it ends alone")
             client = Client(server.remote)
             status = client.say("qTStatus")
-            said = f"the program exited with status {code}".encode().hex()
+            text = f"the program exited with status {code}"
+            if how == "exec":  # that is where the trace ends, whoever asks to be told
+                text = "the program replaced itself by exec"
+            said = text.encode().hex()
             check(status.startswith(f"T0;terror:{said}:0;tframes:{frames:x};tcreated:{frames:x};"),
                   f"{program} {how}, {place}: {status}")
 
