@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "base/message.h"
@@ -14,9 +15,10 @@ constexpr size_t kPlaceMax = 256;
 constexpr size_t kDepthMax = 256;
 
 /// What a parenthesis may follow without a call.
-constexpr std::string_view kOperatorWords[] = {"sizeof",  "alignof",    "_Alignof", "typeof",
-                                               "typeid",  "__typeof",   "decltype", "__decltype",
-                                               "__typeof__"};
+constexpr std::string_view kOperatorWords[] = {
+    "sizeof", "alignof", "_Alignof", "typeof", "typeid", "__typeof", "decltype", "__decltype",
+    "__typeof__", "and", "or", "not", "xor", "bitand", "bitor", "compl", "mod", "div", "rem",
+    "then", "else", "in", "AND", "OR", "NOT", "MOD", "DIV"};
 
 bool is_name_byte(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -41,12 +43,47 @@ bool is_call(std::string_view before, bool behind_cast) {
   return !word.empty() && std::ranges::find(kOperatorWords, word) == std::end(kOperatorWords);
 }
 
+/// `char (*)[16]`: what is in the parenthesis at `at` points to what is in front of it.
+bool declares(std::string_view expression, size_t at) {
+  const size_t inside = expression.find_first_not_of(" \t", at + 1);
+  if (inside == std::string_view::npos || (expression[inside] != '*' && expression[inside] != '&'))
+    return false;
+  const std::string_view before = expression.substr(0, at);
+  const std::string_view word = last_word(before.substr(0, before.find_last_not_of(" \t") + 1));
+  return !word.empty() && word.find('$') == std::string_view::npos;
+}
+
+/// `/srv/My Project/t c.c:12`: GDB takes a file's name for what is in front of a line's number.
+bool is_line_of_file(std::string_view place) {
+  const size_t colon = place.rfind(':');
+  if (!place.starts_with('/') || colon == std::string_view::npos || colon + 1 == place.size() ||
+      place.find_first_not_of("0123456789", colon + 1) != std::string_view::npos)
+    return false;
+  constexpr std::string_view kInName = "/._-+~@#% ";
+  const std::string_view name = place.substr(0, colon);
+  return name.find(" -") == std::string_view::npos && std::ranges::all_of(name, [&](char c) {
+           return is_name_byte(c) || kInName.find(c) != std::string_view::npos;
+         });
+}
+
+/// A keyword ends a place, and an expression begins.
+bool has_keyword(std::string_view place) {
+  for (const std::string_view word : {" if ", " thread ", " task ", " inferior ", " -force"})
+    if (place.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
 }  // namespace
 
 bool is_plain_linespec(std::string_view place) {
   constexpr std::string_view kFirst = ":./~", kOutside = ":./~+-@", kInside = " ,*&[]:";
   if (place.empty() || place.size() > kPlaceMax || printable_length(place) != place.size())
     return false;
+  if (is_line_of_file(place)) return !has_keyword(place);
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::", kConst = " const";
+  if (place.starts_with(kAnonymous)) place.remove_prefix(kAnonymous.size());
+  if (place.ends_with(')' + std::string(kConst))) place.remove_suffix(kConst.size());
+  if (place.empty()) return false;
   if (!is_name_byte(place[0]) && kFirst.find(place[0]) == std::string_view::npos) return false;
   int depth = 0;
   for (const char c : place) {
@@ -74,8 +111,10 @@ bool calls_functions(std::string_view expression) {
     if (expression[at] == '$') {
       dollar = at + 1;
     } else if (expression[at] == '(') {
-      if (open.size() == kDepthMax || is_call(expression.substr(0, at), dollar <= group))
-        return true;
+      const bool within = dollar <= (open.empty() ? 0 : open.back());  // no `$` in front of it
+      const bool calls = !(within && declares(expression, at)) &&
+                         is_call(expression.substr(0, at), dollar <= group);
+      if (open.size() == kDepthMax || calls) return true;
       open.push_back(at);
     } else if (expression[at] == ')') {
       group = open.empty() ? 0 : open.back();

@@ -52,6 +52,16 @@ bool understands_place(std::string_view place, const GdbMeans& means) {
   return is_plain_linespec(place) && (means.symbols || stays_pending(place));
 }
 
+/// `-function NAME`, `-source FILE -line N`, as GDB also writes places that were given so.
+std::string in_short(std::string place) {
+  constexpr std::string_view kFunction = "-function ", kSource = "-source ", kLine = " -line ";
+  if (place.starts_with(kFunction)) return place.substr(kFunction.size());
+  const size_t line = place.find(kLine);
+  if (!place.starts_with(kSource) || line == std::string::npos) return place;
+  return place.substr(kSource.size(), line - kSource.size()) + ":" +
+         place.substr(line + kLine.size());
+}
+
 /// Nothing in it acts on a terminal. GDB prints conditions and commands as they are.
 bool is_shown_as_is(std::string text) {
   std::ranges::replace(text, '\t', ' ');
@@ -73,11 +83,18 @@ struct ActionLine {
   std::string_view word, rest;
 };
 
+/// `/s80 EXPRESSION`: the expression alone.
+std::string_view without_modifier(std::string_view rest) {
+  if (rest.starts_with("/")) rest.remove_prefix(std::min(rest.find_first_of(" \t"), rest.size()));
+  return rest;
+}
+
 /// What is no action GDB would refuse, or keep for another time. Only these two have expressions.
 bool is_harmless_command(std::string_view text) {
   const ActionLine line(text);
-  if (line.is("collect")) return !calls_functions(line.rest) && !assigns(line.rest);
-  if (line.is("teval")) return !calls_functions(line.rest);
+  const std::string_view rest = without_modifier(line.rest);
+  if (line.is("collect")) return !calls_functions(rest) && !assigns(rest);
+  if (line.is("teval")) return !calls_functions(rest);
   // As much of it as is not `while` or `step`, which are something else.
   const bool steps = line.word == "ws" || (line.word.size() > 5 && line.is("while-stepping")) ||
                      (line.word.size() > 5 && line.is("stepping"));
@@ -92,13 +109,10 @@ bool is_harmless_source(const TracepointDef::Source& one) {
   return one.type.find(':') == std::string::npos;
 }
 
-/// Other words may stand behind a slash.
 bool understands_command(std::string_view text) {
   const ActionLine line(text);
   if (!line.is("collect") && !line.is("teval")) return true;
-  std::string_view rest = line.rest;
-  if (rest.starts_with("/")) rest.remove_prefix(std::min(rest.find(' '), rest.size()));
-  return !has_program_names(rest);
+  return !has_program_names(without_modifier(line.rest));
 }
 
 }  // namespace
@@ -127,6 +141,7 @@ TracepointDef for_gdb(TracepointDef definition, const GdbMeans& means) {
   bool looks = true;  // at conditions and actions
   for (TracepointDef::Source& one : sources) {
     if (one.type != "at") continue;
+    one.text = in_short(std::move(one.text));
     if (!understands_place(one.text, means)) one.text = fmt::format("*0x{:x}", definition.address);
     looks = one.text.starts_with('*');  // the last one counts
   }

@@ -82,6 +82,10 @@ for command in "convert $work/run.jsonl - --format csv" "print $work/run.jsonl" 
   "$tracewell" $command >&- 2>"$work/err" && fail "$command to a closed output"
   has 'cannot write standard output' err
 done
+for name in /dev/stdout /proc/self/fd/1; do
+  "$tracewell" convert "$work/run.jsonl" "$name" --format csv >&- 2>"$work/err" &&
+    fail "convert to $name, which is closed"
+done
 "$tracewell" print - <&- >"$work/out" 2>&1 && fail "read what is closed"
 
 # A program that is run finds them as they were, and the connection is none of its streams.

@@ -101,6 +101,11 @@ for gone in '' "rm -r '$work/core.log'; "; do
       *) fail "a core file cut to $size bytes: $(head -2 "$work/err")" ;;
     esac
   done
+  # What stands at its end says nothing of memory.
+  rm -rf "$work/rescued"
+  head -c "$((whole - 1))" "$work/core" >"$work/cut-core"
+  expect 0 trcdead -o "$work/rescued" "$work/cut-core"
+  numbers "$work/rescued" 150
   rm -f "$work/core"
 done
 

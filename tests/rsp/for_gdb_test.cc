@@ -57,17 +57,22 @@ TEST(ForGdb, PlacesAreLookedUpAndNothingElse) {
   const GdbMeans nothing{.symbols = false, .code = false}, symbols;
   for (const std::string place :
        {"leaf", "a::b<int, c<2>>::d(char const*, int (&)[3])", "./dir-1/p+q.cc:12", "p.c:leaf",
-        "p.c:leaf:label", "~/p.c:3", "memcpy@plt", "~A", "gr\xc3\xb6\xc3\x9f" "e", "12"})
+        "p.c:leaf:label", "~/p.c:3", "memcpy@plt", "~A", "gr\xc3\xb6\xc3\x9f" "e", "12",
+        "/srv/My Project #2/t c.c:12", "(anonymous namespace)::f", "A::f(int) const"})
     EXPECT_EQ(texts(for_gdb(at(place), symbols)), place);
   for (const std::string place :
        {"*leaf + 4", "*$pc", "*'p.c'::leaf", "*$_shell(\"id\")", "*($a = 1, &leaf)", "*0x401106+$a",
-        " *0x401106", "*0x", "+3", "-3", "-line 3", "-function leaf", "-source p.c -line 3", "$a",
+        " *0x401106", "*0x", "+3", "-3", "-line 3", "-function leaf $a", "-source p.c -line $a",
+        "$a", "/a b.c:$a", "/a -force-condition b:1", "/a if b:1", "/a, b.c:1", "/a b.c:1 if c",
+        "-function -function leaf", "-function *$a", "f const", "(anonymous namespace)::",
         "leaf if $_shell(1)", "leaf thread 1", "leaf task 1", "-force-condition leaf", "leaf, $a",
         "p.c:*leaf", "leaf($a)", "'p.c':12", "\"p.c\":12", "-[A b]", "a::operator=", "leaf\x1b[2J",
         "leaf\n", "leaf\xc2\x9b", "leaf)", "leaf<3"}) {
     EXPECT_EQ(texts(for_gdb(at(place), symbols)), "*0x401106") << place;
     EXPECT_EQ(texts(for_gdb(at(place), nothing)), "*0x401106") << place;
   }
+  EXPECT_EQ(texts(for_gdb(at("-function leaf"), symbols)), "leaf");
+  EXPECT_EQ(texts(for_gdb(at("-source p.c -line 3"), symbols)), "p.c:3");
   const std::string name(256, 'a');
   EXPECT_EQ(texts(for_gdb(at(name), symbols)), name);
   EXPECT_EQ(texts(for_gdb(at(name + "(*leaf)"), symbols)), "*0x401106");
@@ -80,7 +85,7 @@ TEST(ForGdb, NothingIsEvaluated) {
   for (const std::string text :
        {"$_shell(\"id\")", "1 + $f  (2)", "($f)(1)", "(0, $f) (1)", "(1 ? $f : $f)(1)", "leaf(1)",
         "'$f'(1)", "$a[0](1)", "sizeof(int) == $f\t(1)", "(char)$f(1)", "((($f)))(1)",
-        "*(char*)$f(1)"}) {
+        "*(char*)$f(1)", "$f(*p)", "($f)(*p)", "(char)$f (&a)", "(0, $f)(*p)", "f($f)(*p)"}) {
     EXPECT_EQ(texts(for_gdb(at("leaf", {{"cond", text}}), {})), "leaf") << text;
     for (const std::string word : {"collect ", "collect/s ", "\tc $regs, ", "collect $regs,$args,",
                                    "teval ", "te "})
@@ -103,6 +108,9 @@ TEST(ForGdb, WhatTracesOfGdbHaveStays) {
       {"cmd", "collect $regs, $args,$locals, $_ret, $_sdata, $_siginfo"},
       {"cmd", "collect *(unsigned long *)($rsp + 8)@2, p->field[(i)], *((char **)p), a - -b"},
       {"cmd", "  collect/s20\t*(char**)$rdi, (unsigned)(n), a << (b), (struct s *)(p)"},
+      {"cmd", "collect/s (char *) p, *(char (*)[16]) p, *(int(*)[4])p"},
+      {"cmd", "collect/s80 (char *) p"},
+      {"cond", "a >= 1 and (x >= 0) or not (b)"},
       {"cmd", "teval $tv = ($tv) + 1"},
       {"cmd", "while-stepping 3"},
       {"cmd", "stepping 3"},

@@ -34,6 +34,8 @@ class PlaceForks : public testing::Test {
  protected:
   /// In a process whose /tmp nobody else sees, as root; what it prints is `out`.
   void in_own_tmp(const std::function<void(FILE* out)>& work, std::string& out) {
+    if (std::string_view(TRACEWELL_INFERIORS_DIR).starts_with("/tmp/"))
+      GTEST_SKIP() << "programs of the tests are in /tmp, which is another one here";
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     const pid_t child = fork();
