@@ -72,10 +72,14 @@ foreach(is_library IN ITEMS TRUE FALSE)
         -L${CMAKE_BINARY_DIR}/${folder} -Wl,-rpath,${CMAKE_BINARY_DIR}/${folder})
       list(APPEND after hook_libraries ${hook_headers})
     endif()
+    string(REGEX REPLACE "_32(\\.[a-z]+)$" "\\1" included ${source})
+    if(NOT EXISTS ${included})
+      set(included "")
+    endif()
     add_custom_command(OUTPUT ${output}
       COMMAND ${compiler} -g -O0 ${kind} -pthread ${flags} ${source} -o ${output}
               -L${TRACEWELL_INFERIORS_DIR} ${search} ${hooks} ${libs}
-      DEPENDS ${source} ${inferior_headers} ${after}
+      DEPENDS ${source} ${included} ${inferior_headers} ${after}
       COMMENT "Inferior ${name}" VERBATIM)
   endforeach()
 endforeach()

@@ -95,7 +95,7 @@ Status Engine::add_actions(const rsp::QtdpActions& packet) {
     if (fast_ && fast_->has(packet.number, packet.address)) {  // as it was until now
       take_fast(true);
       fast_->remove(packet.number, packet.address);
-      TW_RETURN_IF_ERROR(target_.trace_sites()->insert(pid_, packet.address));
+      TW_RETURN_IF_ERROR(insert_site(packet.address));
     }
     fit_masks(plan);
     publish();
@@ -138,7 +138,7 @@ Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
   if (running_ && !enabled && fast_ && fast_->has(number, address)) {
     take_fast(true);
     fast_->remove(number, address);
-    TW_RETURN_IF_ERROR(target_.trace_sites()->insert(pid_, address));
+    TW_RETURN_IF_ERROR(insert_site(address));
   }
   definitions_[*index].enabled = enabled;
   if (running_) publish();

@@ -111,6 +111,7 @@ class Rounds {
       if (!is_time_to_look()) continue;
       TW_RETURN_IF_ERROR(follow_log(channel_, folder_, marks_));
       if (control_.is_removed()) return End::ControlRemoved;
+      forget_dead_losses(control_);
     }
     // Whoever ends the session goes by the path.
     if (channel_.session == session) TW_RETURN_IF_ERROR(follow_log(channel_, folder_, marks_));

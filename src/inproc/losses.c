@@ -10,12 +10,10 @@
 #define PATH_BYTES 1200 /* of the folder's, with what links add to it */
 #define NAME_BYTES 24   /* two numbers */
 #define TRIES 64        /* what was forked may change the word all the time */
-#define HAS_ONE (~(uint32_t)0)
 
 static char g_folder[PATH_BYTES];         /* the control file's; empty = too long */
 static uint64_t g_control;                /* inode of that file */
 static struct tracewell_failures* g_failures;
-static struct tracewell_losses* g_losses; /* in a child, until it has its own, its parent's */
 
 void find_failures(const char* folder, int control, struct tracewell_failures* page) {
   struct stat about;
@@ -57,6 +55,8 @@ static struct tracewell_losses* make_losses(int folder) {
     remove_file(folder, name, 0);
     return NULL;
   }
+  /* What the process forks may have given up its rights. */
+  call(SYS_madvise, (long)out, TRACEWELL_HOOK_PAGE, MADV_DONTFORK, 0, 0, 0);
   find_identity(&one);
   out->pid = process_id();
   out->start = one.start;
@@ -65,19 +65,17 @@ static struct tracewell_losses* make_losses(int folder) {
   return out;
 }
 
-void have_losses(uint32_t* tried, uint32_t session) {
-  struct tracewell_losses* own;
+void have_losses(struct own_losses* own, uint32_t session) {
+  struct tracewell_losses* page;
   int folder;
-  if (*tried == HAS_ONE || *tried == session) return;
-  *tried = session;
+  if (own->page || own->tried == session) return;
+  own->tried = session;
   if (geteuid() != 0) return;
   folder = hold_losses();
   if (folder < 0) return;
-  own = make_losses(folder);
+  page = make_losses(folder);
   close_file(folder);
-  if (!own) return;
-  *tried = HAS_ONE;
-  __atomic_store_n(&g_losses, own, __ATOMIC_RELEASE);
+  if (page) __atomic_store_n(&own->page, page, __ATOMIC_RELEASE);
 }
 
 /* A hook of a session before comes too late to count. */
@@ -99,7 +97,8 @@ static void count_own(tracewell_shared* word, uint32_t session) {
 }
 
 void count_failure(unsigned channel, uint32_t session) {
-  struct tracewell_losses* own;
+  struct own_losses* const own = own_losses();
+  struct tracewell_losses* page;
   if (channel >= TRACEWELL_HOOK_CHANNELS) {
     __atomic_fetch_add(&component_at(channel - TRACEWELL_HOOK_CHANNELS)->lost, 1,
                        __ATOMIC_RELAXED);
@@ -107,6 +106,6 @@ void count_failure(unsigned channel, uint32_t session) {
   }
   /* That of all first: it never has less. */
   if (g_failures) __atomic_fetch_add(&g_failures->lost[channel], 1, __ATOMIC_RELEASE);
-  own = __atomic_load_n(&g_losses, __ATOMIC_ACQUIRE);
-  if (own) count_own(&own->lost[channel], session);
+  page = own ? __atomic_load_n(&own->page, __ATOMIC_ACQUIRE) : NULL;
+  if (page) count_own(&page->lost[channel], session);
 }

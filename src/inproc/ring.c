@@ -44,9 +44,9 @@ static struct made* made_of(unsigned channel) {
   return (struct made*)(void*)(next_number() + 2) + channel;
 }
 
-/* For have_losses(); a child has none of its own. */
-static uint32_t* losses_tried(void) {
-  return (uint32_t*)(void*)(made_of(0) + TRACEWELL_HOOK_CHANNELS);
+struct own_losses* own_losses(void) {
+  if (!__atomic_load_n(&g_places, __ATOMIC_ACQUIRE)) return NULL;
+  return (struct own_losses*)(void*)(made_of(0) + TRACEWELL_HOOK_CHANNELS);
 }
 
 /* The process that the places are of; 0 in a child that was forked, which has none yet. A child of
@@ -69,7 +69,7 @@ void begin_losses(uint32_t session) {
   const SignalMask mask = hold_signals();
   if (map_places()) {
     *places_owner() = process_id();
-    have_losses(losses_tried(), session);
+    have_losses(own_losses(), session);
   }
   release_signals(mask);
 }
@@ -179,7 +179,8 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
   const uint32_t bytes = TRACEWELL_HOOK_PAGE + channel->slots * channel->packet_bytes;
   struct tracewell_ring* ring;
   const struct identity* identity;
-  const int rings = is_user_of_control() ? hold_rings(channel, number) : -EPERM;
+  const int may = number < TRACEWELL_HOOK_CHANNELS ? is_user_of_control() : is_one_user();
+  const int rings = may ? hold_rings(channel, number) : -EPERM;
   if (rings < 0) return NULL;
   ring = map_ring(rings, bytes, &shape->number);
   close_file(rings);
@@ -376,6 +377,9 @@ static struct place* enter(unsigned number, uint32_t state) {
   if ((channel.processes | channel.threads) != 0 && !thread_is_chosen(&channel, self)) {
     place = &g_unwanted[number];
     place->unwanted = 1;
+  } else if (number < TRACEWELL_HOOK_CHANNELS && !is_one_user()) {
+    count_failure(number, channel.session); /* for the moment */
+    return NULL;
   } else if (&place->thread == &g_none || place->owner != self) {
     const int mapped = map_places();
     if (mapped && *places_owner() == 0) *places_owner() = process_id();
@@ -384,7 +388,7 @@ static struct place* enter(unsigned number, uint32_t state) {
       count_failure(number, channel.session);
       return NULL;
     }
-    if (mapped && number < TRACEWELL_HOOK_CHANNELS) have_losses(losses_tried(), channel.session);
+    if (mapped && number < TRACEWELL_HOOK_CHANNELS) have_losses(own_losses(), channel.session);
     place = mapped ? claim_place(number, self) : NULL;
     claimed = 1;
   }

@@ -66,8 +66,15 @@ HIDDEN void find_failures(const char* folder, int control, struct tracewell_fail
 /* Of a hook of that session. */
 HIDDEN void count_failure(unsigned channel, uint32_t session);
 /* A page of failures of this process's own, where it has rights that it may give up: made once, and
- * tried once in a session. `tried` is 0 at first, in a forked child too. Signals are held back. */
-HIDDEN void have_losses(uint32_t* tried, uint32_t session);
+ * tried once in a session. All zeros at first, and in a forked child. */
+struct own_losses {
+  uint64_t tried; /* in this session */
+  struct tracewell_losses* page;
+};
+/* NULL: there is no memory for it. */
+HIDDEN struct own_losses* own_losses(void);
+/* Signals are held back. */
+HIDDEN void have_losses(struct own_losses* own, uint32_t session);
 /* The same when the program is loaded: it may give up its rights before its first hook. */
 HIDDEN void begin_losses(uint32_t session);
 /* Writes the digits; returns where they end. */

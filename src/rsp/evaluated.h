@@ -6,9 +6,9 @@
 
 namespace tracewell::rsp {
 
-/// A place that GDB only looks up: `name`, `a::b<int>(char*)`, `dir/file.c:12`, `12`; a whole path
-/// in front of a line's number may have blanks. GDB evaluates `*EXPR`, and takes options, conditions
-/// and `$variables` in a place; none of that is plain.
+/// A place that GDB only looks up: `name`, `a::b<int>(char*)`, `dir/file.c:12`, `12`. A whole path
+/// in front of a line's number may have blanks. GDB evaluates `*EXPR`, and takes options,
+/// conditions and `$variables` in a place; none of that is plain.
 bool is_plain_linespec(std::string_view place);
 
 /// `*0x401106`

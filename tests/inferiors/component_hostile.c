@@ -204,6 +204,20 @@ static int another_user(const char* folder) {
   return 0;
 }
 
+/// Has become another user for good, as daemons do, whose XDG_RUNTIME_DIR is `folder`: its
+/// components are that user's.
+static int dropped(const char* folder) {
+  char pattern[4096];
+  glob_t found;
+  CHECK(setenv("XDG_RUNTIME_DIR", folder, 1) == 0 && setresuid(OTHER, OTHER, OTHER) == 0);
+  const ras_block_t block = tracewell_component_register("part", NULL, NULL);
+  CHECK(block && block->memory == 1 + TRACEWELL_COMPONENT_LEVEL_MAX);
+  snprintf(pattern, sizeof pattern, "%s/.rings/*", block->channel.log);
+  CT_HOOK1_PRIV(block, 9, HOOK, 1);
+  CHECK(glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 1);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
   const char* const folder = argc > 2 ? argv[2] : "";
@@ -219,5 +233,6 @@ int main(int argc, char** argv) {
   if (IS("slot")) return forged_slot();
   if (IS("level")) return level();
   if (IS("another_user")) return another_user(folder);
+  if (IS("dropped")) return dropped(folder);
   return 2;
 }

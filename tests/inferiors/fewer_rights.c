@@ -7,6 +7,8 @@
 // forge: writes over all of the page in which programs count what they lose.
 // lose: fires a hook before, and ten of a thread that begins after it, which can make no ring.
 // lose-early: the same without a hook before.
+// lose-worker: the same as lose, and what it has forked before writes over all counts afterwards.
+// 0: the page of its own is none of these.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/trchkid.h>
+#include <sys/wait.h>
+#include <tracewell/hook_losses.h>
 #include <unistd.h>
 
 enum { kOther = 65534, kReadMappings = 2 };
@@ -36,21 +40,53 @@ static void forge(struct tracewell_failures* page) {
     strcpy(page->why[i], "\033[31mit was removed\n");
 }
 
+/// In the worker, once it is told to: 1 where it has its parent's own page.
+static int clear_counts(int begin) {
+  char line[4096];
+  char byte;
+  int seen = 0;
+  FILE* maps;
+  if (geteuid() == 0 && setresuid(kOther, kOther, kOther) != 0) return 2;
+  if (read(begin, &byte, 1) != 1 || !(maps = fopen("/proc/self/maps", "r"))) return 3;
+  while (fgets(line, sizeof line, maps)) {
+    unsigned long at, end;
+    if (!strstr(line, " rw-s ") || sscanf(line, "%lx-%lx", &at, &end) != 2) continue;
+    if (strstr(line, "/" TRACEWELL_LOSSES_NAME "/")) seen = 1;
+    if (seen || strstr(line, "/" TRACEWELL_CONTROL_NAME "\n")) memset((void*)at, 0, end - at);
+  }
+  return seen;
+}
+
+static int lose_ten(void) {
+  pthread_t thread;
+  if (geteuid() == 0 && setresuid(kOther, kOther, kOther) != 0) return 1;
+  return pthread_create(&thread, NULL, fire_ten, NULL) != 0 || pthread_join(thread, NULL) != 0;
+}
+
+static int lose_beside_worker(void) {
+  int ends[2];
+  int status = 0;
+  pid_t worker;
+  if (pipe(ends) != 0 || (worker = fork()) < 0) return 1;
+  if (worker == 0) _exit(clear_counts(ends[0]));
+  if (lose_ten() != 0 || write(ends[1], "x", 1) != 1) return 1;
+  return waitpid(worker, &status, 0) != worker || status != 0;
+}
+
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
   char line[4096];
   int seen = 0;
   int wrong = 0;
-  pthread_t thread;
   FILE* maps;
   if (strcmp(how, "lose-early") != 0) TRCHKL1(HKWD_USER1, 0);
+  if (strcmp(how, "lose-worker") == 0) return lose_beside_worker();
+  if (strncmp(how, "lose", 4) == 0) return lose_ten();
   if (geteuid() == 0 && setresuid(kOther, kOther, kOther) != 0) return 1;
-  if (strncmp(how, "lose", 4) == 0)
-    return pthread_create(&thread, NULL, fire_ten, NULL) != 0 || pthread_join(thread, NULL) != 0;
   maps = fopen("/proc/self/maps", "r");
   while (maps && fgets(line, sizeof line, maps)) {
     unsigned long at, end, offset;
-    if (!strstr(line, "/" TRACEWELL_CONTROL_NAME) ||
+    if (!strstr(line, "/" TRACEWELL_CONTROL_NAME "\n") ||
         sscanf(line, "%lx-%lx %*s %lx", &at, &end, &offset) != 3)
       continue;
     if (strcmp(how, "protect") == 0 && offset < TRACEWELL_CONTROL_FAILURES)

@@ -153,6 +153,18 @@ TEST_F(ComponentInside, ProgramActsAsAnotherUser) {
   EXPECT_FALSE(fs::exists(theirs + "/tracewell"));
 }
 
+TEST_F(ComponentInside, ProgramHasBecomeAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  const fs::path run = getenv("XDG_RUNTIME_DIR");
+  fs::permissions(run, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
+  fs::permissions(folder_, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
+  const std::string theirs = run / "theirs";
+  fs::create_directory(theirs);
+  ASSERT_EQ(chown(theirs.c_str(), 12345, 12345), 0);
+  rules("c * memory=1 memory_level=9\n");
+  EXPECT_EQ(hostile({"dropped", theirs}), 0);
+}
+
 TEST_F(ComponentInside, DescendantHasTheNumberOfAnAncestor) {
   const int result = ended(World::run("component_reused", {"20"}));
   if (result == 77) GTEST_SKIP() << "this user may not choose numbers of processes";

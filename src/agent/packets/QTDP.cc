@@ -32,8 +32,9 @@ Status define(TraceControl& control, std::string_view body) {
 void on_QTDP(Session& session, std::string_view body, Reply& reply) {
   session.knows_tracepoints = true;
   TraceControl& control = *session.trace->control();
-  Status status = is_of_traced(session, control.traced());
-  if (status) status = define(control, body);
+  // The traced one may have a tracepoint of that number and address, which stays.
+  if (Status status = is_of_traced(session, control.traced()); !status) return reply.status(status);
+  const Status status = define(control, body);
   if (!status)
     if (const auto which = rsp::qtdp_identity(body)) control.forget(which->first, which->second);
   reply.status(status);

@@ -165,13 +165,23 @@ bool AddressSpace::change_count(uint64_t address, bool raise) {
 
 void AddressSpace::raise(uint64_t address) {
   if (change_count(address, true)) ++raised_[address];
+  lowered_.erase(address);
 }
 
 void AddressSpace::lower(uint64_t address) {
   const auto it = raised_.find(address);
   if (it == raised_.end()) return;
-  change_count(address, false);
+  if (change_count(address, false)) ++lowered_[address];
   if (--it->second == 0) raised_.erase(it);
+}
+
+/// A copy that was made before they were lowered here has so many more.
+void AddressSpace::lower_as(const AddressSpace& parent) {
+  for (const auto& [address, times] : parent.lowered_) {
+    const auto theirs = parent.read_value<uint16_t>(address), ours = read_value<uint16_t>(address);
+    if (!theirs || !ours || *ours != *theirs + times) continue;
+    for (uint32_t i = 0; i < times; ++i) change_count(address, false);
+  }
 }
 
 void AddressSpace::lower_all() {
@@ -201,8 +211,10 @@ void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpo
     kept.breakpoint = true;
     (void)write_raw(address, {&kInt3, 1});
   }
+  lower_as(parent);
   raised_ = parent.raised_;
   lower_all();
+  lowered_.clear();
   arenas_ = parent.arenas_;
   system_call_at = parent.system_call_at;
   cannot_map = parent.cannot_map;

@@ -142,10 +142,12 @@ class AddressSpace {
   void restore(uint64_t address, uint8_t original);
   bool change_count(uint64_t address, bool raise);
   void lower_all();
+  void lower_as(const AddressSpace& parent);
   UniqueFd fd_;
   std::map<uint64_t, Patch> patches_;
   std::map<uint64_t, uint8_t> removed_;  // for forks that are still to be seen
-  std::map<uint64_t, uint32_t> raised_;  // how often
+  std::map<uint64_t, uint32_t> raised_;   // how often
+  std::map<uint64_t, uint32_t> lowered_;  // since: for forks that are still to be seen
   std::vector<Arena> arenas_;
 };
 

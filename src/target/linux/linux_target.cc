@@ -89,9 +89,13 @@ class LinuxSites final : public TraceSites {
   Status remove(Pid pid, uint64_t address) override { return tracer_.remove_site(pid, address); }
   /// While all threads stand still there is no fork of the memory as it was that nobody has seen.
   void raise_count(Pid pid, uint64_t address) override {
+    const auto space_of = [&]() -> std::shared_ptr<live::AddressSpace> {
+      const Process* const process = tracer_.find_process(pid);
+      return process != nullptr && tracer_.seen(*process) ? process->space : nullptr;
+    };
+    const auto meant = space_of();
     const live::LiveFastSites::Still still(tracer_);
-    Process* const process = tracer_.find_process(pid);
-    if (process != nullptr && tracer_.seen(*process)) process->space->raise(address);
+    if (meant && space_of() == meant) meant->raise(address);  // else another program is there now
   }
   void lower_count(Pid pid, uint64_t address) override {
     if (Process* const process = tracer_.find_process(pid)) process->space->lower(address);
