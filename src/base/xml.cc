@@ -36,7 +36,7 @@ std::string plain_xml(std::string_view document) {
   for (size_t at = 0; at < document.size(); ++at) {
     const char c = document[at];
     const bool is_blank = c == '\t' || c == '\n' || c == '\r';
-    out += (c >= 0x20 && c < 0x7f) || is_blank ? c : '?';
+    out += (c >= 0x20 && c < 0x7f) || is_blank ? c : '_';  // which names may have, too
     // `&#155;` becomes that text, also where it is the text of an entity.
     if (c == '&' && document.substr(at + 1).starts_with('#')) out += "amp;";
   }

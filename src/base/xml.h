@@ -12,7 +12,7 @@ namespace tracewell {
 std::string escape_xml(std::string_view text);
 
 /// A document that somebody else wrote, without what acts on a terminal, be it there as a character
-/// or by its number. All that is not ASCII becomes `?`: what it means depends on the encoding.
+/// or by its number. All that is not ASCII becomes `_`: what it means depends on the encoding.
 std::string plain_xml(std::string_view document);
 
 }  // namespace tracewell
