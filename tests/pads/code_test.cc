@@ -237,7 +237,7 @@ double seconds_with(size_t areas, uint64_t names) {
   for (uint64_t i = 0; i < names; ++i) {
     const uint64_t at = program.bytes.size();
     program.bytes.insert(program.bytes.end(), {0x48, 0x8d, 0x05, 0, 0, 0, 0});  // lea
-    const uint64_t named = kData + i % areas * kApart;
+    const uint64_t named = kData + i * areas / names * kApart;  // of all of them
     store_uint(&program.bytes[at + 3], named - (kAt + at + 7), 4, Endian::Little);
   }
   for (size_t i = 0; i < areas; ++i) program.data.push_back({kData + i * kApart, word});
