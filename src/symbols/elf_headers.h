@@ -25,7 +25,8 @@ struct ElfSectionHeader {
 
 class ElfHeaders {
  public:
-  /// Corrupt: this is no ELF file, or not all section headers are in it. `bytes` must outlive it.
+  /// Corrupt: this is no ELF file. Where not all section headers are in it, it has none of them.
+  /// `bytes` must outlive the result.
   static Result<ElfHeaders> read(Bytes bytes);
 
   uint32_t address_bytes() const { return word_; }  // 4 or 8: the class

@@ -13,6 +13,7 @@
 #include "symbols/changing_memory.h"
 #include "symbols/core_file.h"
 #include "symbols/elf_builder.h"
+#include "symbols/elf_head.h"
 #include "symbols/image.h"
 #include "symbols/names.h"
 
@@ -56,14 +57,8 @@ Elf64_Ehdr with_last_segment(const std::vector<uint8_t>& bytes) {
 
 TEST(ChangedHeaders, OfCoreFilesLeadNowhereElse) {
   std::vector<uint8_t> bytes(3 * ChangingMemory::kPage);
-  Elf64_Ehdr head = {};
-  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
-  head.e_ident[EI_CLASS] = ELFCLASS64;
-  head.e_ident[EI_DATA] = ELFDATA2LSB;
-  head.e_ident[EI_VERSION] = head.e_version = EV_CURRENT;
-  head.e_type = ET_CORE;
+  Elf64_Ehdr head = test::elf_head(ET_CORE, 70);
   head.e_phoff = 2 * ChangingMemory::kPage;
-  head.e_phnum = 70;
   std::memcpy(bytes.data(), &head, sizeof head);
   Elf64_Phdr one = {};
   one.p_type = PT_LOAD;

@@ -13,17 +13,14 @@
 #include <gtest/gtest.h>
 
 #include "symbols/elf_builder.h"
+#include "symbols/elf_head.h"
 
 namespace tracewell::symbols {
 namespace {
 
-constexpr std::string_view kWanted = "/.rings/";
+using test::append;
 
-template <class Value>
-void append(std::vector<uint8_t>& out, const Value& value) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(&value);
-  out.insert(out.end(), bytes, bytes + sizeof value);
-}
+constexpr std::string_view kWanted = "/.rings/";
 
 struct Header {
   uint32_t type = PT_LOAD;
@@ -34,16 +31,7 @@ struct Header {
 
 /// The headers, then `body`.
 std::vector<uint8_t> core_of(const std::vector<Header>& headers, const std::vector<uint8_t>& body) {
-  Elf64_Ehdr head = {};
-  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
-  head.e_ident[EI_CLASS] = ELFCLASS64;
-  head.e_ident[EI_DATA] = ELFDATA2LSB;
-  head.e_ident[EI_VERSION] = head.e_version = EV_CURRENT;
-  head.e_type = ET_CORE;
-  head.e_machine = EM_X86_64;
-  head.e_phoff = head.e_ehsize = sizeof head;
-  head.e_phentsize = sizeof(Elf64_Phdr);
-  head.e_phnum = static_cast<uint16_t>(headers.size());
+  const Elf64_Ehdr head = test::elf_head(ET_CORE, headers.size());
   std::vector<uint8_t> out;
   append(out, head);
   const uint64_t begin = sizeof head + headers.size() * sizeof(Elf64_Phdr);

@@ -4,7 +4,6 @@
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,10 +15,13 @@
 #include "base/hex.h"
 #include "little_memory.h"
 #include "symbols/elf_builder.h"
+#include "symbols/elf_head.h"
 #include "symbols/image.h"
 
 namespace tracewell::symbols {
 namespace {
+
+using test::append;
 
 struct NoteHeader {
   uint64_t offset = 0;  // behind the headers
@@ -27,39 +29,24 @@ struct NoteHeader {
   uint64_t alignment = 4;
 };
 
-template <class Value>
-void put_value(std::vector<uint8_t>& out, const Value& value) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(&value);
-  out.insert(out.end(), bytes, bytes + sizeof value);
-}
-
 /// A library with nothing but headers of notes, then `body`.
 std::vector<uint8_t> elf_of_notes(const std::vector<NoteHeader>& headers,
                                   const std::vector<uint8_t>& body) {
-  Elf64_Ehdr head = {};
-  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
-  head.e_ident[EI_CLASS] = ELFCLASS64;
-  head.e_ident[EI_DATA] = ELFDATA2LSB;
-  head.e_ident[EI_VERSION] = head.e_version = EV_CURRENT;
-  head.e_type = ET_DYN;
-  head.e_machine = EM_X86_64;
-  head.e_phoff = head.e_ehsize = sizeof head;
-  head.e_phentsize = sizeof(Elf64_Phdr);
-  head.e_phnum = static_cast<uint16_t>(headers.size() + 1);
+  const Elf64_Ehdr head = test::elf_head(ET_DYN, headers.size() + 1);
   std::vector<uint8_t> out;
-  put_value(out, head);
+  append(out, head);
   const uint64_t begin = sizeof head + (headers.size() + 1) * sizeof(Elf64_Phdr);
   Elf64_Phdr load = {};
   load.p_type = PT_LOAD;
   load.p_filesz = load.p_memsz = begin;
-  put_value(out, load);
+  append(out, load);
   for (const NoteHeader& one : headers) {
     Elf64_Phdr header = {};
     header.p_type = PT_NOTE;
     header.p_offset = begin + one.offset;
     header.p_filesz = header.p_memsz = one.size;
     header.p_align = one.alignment;
-    put_value(out, header);
+    append(out, header);
   }
   out.insert(out.end(), body.begin(), body.end());
   return out;
@@ -72,7 +59,7 @@ void put_note(std::vector<uint8_t>& out, uint32_t type, std::string_view name,
     out.resize(begin + (out.size() - begin + alignment - 1) / alignment * alignment);
   };
   for (const size_t number : {name.size(), data.size(), size_t{type}})
-    put_value(out, static_cast<uint32_t>(number));
+    append(out, static_cast<uint32_t>(number));
   out.insert(out.end(), name.begin(), name.end());
   fill();
   out.insert(out.end(), data.begin(), data.end());
