@@ -16,6 +16,14 @@
 #define TRACEWELL_MEMORY_ON 1u
 #define TRACEWELL_MEMORY_SUSPENDED 2u /* there are buffers, and nothing goes there */
 
+/* A file of this name in the component's folder, where a command has changed the size of its
+ * buffers: what its threads' rings are made with from then on. */
+#define TRACEWELL_SHAPE_NAME "shape"
+struct tracewell_shape {
+  uint32_t packet_bytes;
+  uint32_t slots;
+};
+
 struct tracewell_component {
   uint32_t used;         /* TRACEWELL_COMPONENT_USED; stored last */
   uint32_t slot;

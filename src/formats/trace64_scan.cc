@@ -498,16 +498,28 @@ uint64_t Scan::where_doubt_begins(Bytes file) const {
   return doubt;
 }
 
-/// Forgets blocks that reach beyond `offset`, at which a block begins that they are not.
+/// Forgets blocks that reach beyond `offset`, at which a block begins that they are not. Steps are
+/// counted anew from the last keyframe: none is in front of the first one, nor between a gap and
+/// the keyframe behind it, whatever else can be read there.
 void Scan::drop_from(Bytes file, uint64_t offset) {
-  uint64_t at = keyframes_.empty() ? blocks_at_ : keyframes_.back().offset;
-  uint64_t seq = keyframes_.empty() ? 0 : keyframes_.back().seq;
-  tid_ = keyframes_.empty() ? 0 : keyframes_.back().tid_before;
-  lead_ = keyframes_.empty() ? blocks_at_ : keyframes_.back().lead;
+  uint64_t at = blocks_at_, seq = 0;
+  tid_ = 0;
+  bool counts = !keyframes_.empty();
+  if (counts) {
+    const Keyframe& last = keyframes_.back();
+    at = last.offset, seq = last.seq, tid_ = last.tid_before, lead_ = last.lead;
+  } else {
+    lead_ = at;
+  }
+  if (!gaps_.empty() && gaps_.back().to > at) {
+    lead_ = at = gaps_.back().to;
+    seq = gaps_.back().seq;
+    counts = false;
+  }
   after_flagged_ = announced_ = false;
   Block block;
   while (at < offset && read_block(file, at, shape_, is_hidden(at), block) == Reading::Whole &&
-         at + block.size <= offset) {
+         at + block.size <= offset && (counts || block.is_user())) {
     at += block.size;
     if (block.is_user()) continue;
     lead_ = at;

@@ -117,6 +117,7 @@ Result<bool> Collector::put(const tracewell_packet& head, Bytes records, bool al
 /// `all`: also the packet that is open, and those with records that are not finished.
 Result<uint64_t> Collector::collect(RingFile& ring, bool all) {
   uint64_t taken = 0;
+  keep_apart(ring, log_);
   const auto waiting = ring.waiting();
   const bool crowded = waiting.size() * 4 > ring.slots() * size_t{3};
   for (const RingFile::Waiting& packet : waiting) {

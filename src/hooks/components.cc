@@ -1,5 +1,6 @@
 #include "hooks/components.h"
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -153,13 +154,18 @@ std::vector<std::string> ring_names(const Component& component) {
 
 /// Copies of the ring's packets as they are now, under the log's name.
 Status dump_ring(const Folder& rings, const std::string& name, const tracewell_channel& component,
-                 const Uuid& uuid, LogFolder& log) {
+                 const Folder& folder, const Uuid& uuid, LogFolder& log) {
   auto ring = RingFile::open(rings, name);
   if (!ring.ok()) {
     if (ring.error().code == Errc::Truncated) return {};  // its maker is at it
-    return std::move(ring).error();
+    // Whoever spoiled it has lost what was in it, and nobody else anything.
+    return add_mark(folder, uuid,
+                    fmt::format("0 records lost: those of process {} are in a buffer that cannot "
+                                "be read ({})",
+                                name.substr(0, name.find('-')), printable(ring.error().text())));
   }
   if (!(*ring)->is_of(component.uuid)) return {};  // of an earlier process that had its id
+  keep_apart(**ring, log);
   std::vector<uint8_t> bytes;
   for (const RingFile::Waiting& packet : (*ring)->waiting()) {
     if ((*ring)->copy(packet, false, bytes).changed) continue;
@@ -169,6 +175,32 @@ Status dump_ring(const Folder& rings, const std::string& name, const tracewell_c
     TW_RETURN_IF_ERROR(log.append(head, Bytes(bytes).subspan(sizeof head)));
   }
   return {};
+}
+
+tracewell_shape shape_of(uint64_t buffer_bytes) {
+  const uint64_t page = TRACEWELL_HOOK_PAGE;
+  const uint64_t packet =
+      std::clamp<uint64_t>(buffer_bytes / kComponentSlots / page * page,
+                           TRACEWELL_PACKET_BYTES_MIN, TRACEWELL_PACKET_BYTES_MAX);
+  return {static_cast<uint32_t>(packet), kComponentSlots};
+}
+
+/// nullopt: it has the size that it began with.
+std::optional<tracewell_shape> read_shape(const Folder& all, const std::string& component) {
+  const auto folder = all.inside(component);
+  if (!folder.ok()) return std::nullopt;
+  const auto file = folder->read(TRACEWELL_SHAPE_NAME, sizeof(tracewell_shape));
+  if (!file.ok() || (*file)->bytes().size() != sizeof(tracewell_shape)) return std::nullopt;
+  tracewell_shape out;
+  std::memcpy(&out, (*file)->bytes().data(), sizeof out);
+  return out;
+}
+
+/// Before there are rings: programs look for it when they make them.
+Status write_shape(const Folder& component, const tracewell_shape& shape) {
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create_in(component, TRACEWELL_SHAPE_NAME));
+  TW_RETURN_IF_ERROR(file.write({reinterpret_cast<const uint8_t*>(&shape), sizeof shape}));
+  return file.commit();
 }
 
 /// The first name of that kind that nothing has.
@@ -189,19 +221,19 @@ Result<std::string> dump_to(const std::string& path,
     if (place.folder.facts_of_name(place.name)) old = free_old_name(place.folder, place.name);
   }
   TW_ASSIGN_OR_RETURN(const Folder folder, make_log_folder(path, old));
-  const tracewell_channel& first = components[0]->block().channel;
+  // Nothing of a block: who can write to one would decide over all of them.
   Uuid uuid;
-  std::copy_n(first.uuid, uuid.size(), uuid.begin());
-  const Instant start{first.ticks, first.time_ns, first.monotonic_ns};
+  if (::getrandom(uuid.data(), uuid.size(), 0) != static_cast<ssize_t>(uuid.size()))
+    return errno_error("random numbers");
   const LogFacts facts = {
       {"command", command}, {"mode", "circular"}, {"component", components[0]->name()}};
   TW_RETURN_IF_ERROR(
-      write_metadata(folder, metadata_text(uuid, measure_clock(start, now()), facts)));
+      write_metadata(folder, metadata_text(uuid, measure_clock(), facts)));
   TW_ASSIGN_OR_RETURN(LogFolder log, LogFolder::open(folder, {}));
   for (const Component* one : components)
     if (const auto rings = rings_folder(*one))
       for (const std::string& ring : all_names(*rings))
-        TW_RETURN_IF_ERROR(dump_ring(*rings, ring, one->block().channel, uuid, log));
+        TW_RETURN_IF_ERROR(dump_ring(*rings, ring, one->block().channel, folder, uuid, log));
   TW_RETURN_IF_ERROR(folder.remove_folder(kRingsName));
   TW_RETURN_IF_ERROR(log.sync());
   return old.empty() ? old : parent_of(path) + "/" + old;
@@ -245,11 +277,9 @@ bool Component::process_lives() const { return lives(pid(), at()->start); }
 /// Threads make rings of their own again. Its state says that it is off.
 void Component::begin_rings() {
   tracewell_channel& channel = at()->channel;
-  const uint64_t page = TRACEWELL_HOOK_PAGE;
-  channel.packet_bytes = static_cast<uint32_t>(
-      std::clamp<uint64_t>(at()->buffer_bytes / kComponentSlots / page * page,
-                           TRACEWELL_PACKET_BYTES_MIN, TRACEWELL_PACKET_BYTES_MAX));
-  channel.slots = kComponentSlots;
+  const tracewell_shape shape = shape_of(at()->buffer_bytes);
+  channel.packet_bytes = shape.packet_bytes;  // for programs of a release before
+  channel.slots = shape.slots;
   channel.session = (channel.session + 1) & TRACEWELL_SESSION_MASK;
   if (channel.session == 0) channel.session = 1;
 }
@@ -276,10 +306,12 @@ Status Component::change(const ComponentChange& change) {
     begin_rings();
     TW_ASSIGN_OR_RETURN(const Folder all, Folder::found(components_folder()));
     const std::string own = file_name_of(folder());
+    const auto shape = change.buffer_bytes ? shape_of(*change.buffer_bytes) : read_shape(all, own);
     TW_RETURN_IF_ERROR(remove_all(all, own));
-    if (mode != TRACEWELL_MEMORY_OFF) {
+    if (mode != TRACEWELL_MEMORY_OFF || shape) {
       TW_ASSIGN_OR_RETURN(const Folder made, all.make_inside(own));
-      TW_RETURN_IF_ERROR(made.make_inside(kRingsName));
+      if (shape) TW_RETURN_IF_ERROR(write_shape(made, *shape));
+      if (mode != TRACEWELL_MEMORY_OFF) TW_RETURN_IF_ERROR(made.make_inside(kRingsName));
     }
   }
   block.memory_mode = mode;

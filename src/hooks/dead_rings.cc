@@ -63,11 +63,12 @@ uint64_t bytes_of(const tracewell_ring& head) {
 
 std::optional<DeadRing> ring_of(std::shared_ptr<InputFile> file) {
   Bytes bytes = file->bytes();
-  const auto head = ring_head(bytes);
+  auto head = ring_head(bytes);
   if (!head) return std::nullopt;
   bytes = bytes.first(std::min<uint64_t>(bytes_of(*head), bytes.size()));
   std::string path = file->path();
-  return DeadRing{*head, std::move(file), bytes, std::move(path)};
+  take_name(file_name_of(path), *head);  // a copy may have any name
+  return DeadRing{*head, std::move(file), bytes, std::move(path), std::nullopt};
 }
 
 Uuid ring_uuid(const tracewell_ring& head) {
@@ -108,7 +109,7 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
       uint64_t used = TRACEWELL_HOOK_PAGE;
       if (const auto head = ring_head(rest)) {
         used = std::min<uint64_t>(bytes_of(*head), rest.size());
-        add({*head, file, rest.first(used), ""}, known, out.rings);
+        add({*head, file, rest.first(used), "", std::nullopt}, known, out.rings);
       } else if (load_uint(rest.data(), sizeof head->magic, Endian::Little) == 0) {
         // A file may be all holes: nobody looks at their pages.
         const auto at = static_cast<uint64_t>(rest.data() - file->bytes().data());
@@ -156,6 +157,8 @@ Result<DeadRings> rings_of_folder(const Folder& log) {
     return !text.ok() || text->find(uuid_text(ring_uuid(one.head))) == std::string::npos;
   };
   if (!std::ranges::all_of(out.rings, is_other)) std::erase_if(out.rings, is_other);
+  for (DeadRing& one : out.rings)
+    if (!is_other(one)) one.clock = clock_in(*text);
   return out;
 }
 
@@ -221,10 +224,16 @@ Status check_rings(const std::vector<DeadRing>& rings) {
   return check_not_in_use(rings);
 }
 
+/// What its log says, which only its user writes to; else what stands in the ring.
+LogClock clock_of_ring(const DeadRing& ring) {
+  return ring.clock ? *ring.clock : clock_of(ring_start(ring.head), ring.head.hertz);
+}
+
 /// The folder, and metadata in it, if they are not there already. InvalidArgument when it is
 /// somebody else's, another session's, or one that a session writes to.
-Result<Folder> prepare_log(const tracewell_ring& head, const std::string& path,
+Result<Folder> prepare_log(const DeadRing& ring, const std::string& path,
                            const std::string& command) {
+  const tracewell_ring& head = ring.head;
   const Uuid uuid = ring_uuid(head);
   auto log = open_own_log(path);
   if (!log.ok() && log.error().code != Errc::NotFound) return std::move(log).error();
@@ -247,8 +256,8 @@ Result<Folder> prepare_log(const tracewell_ring& head, const std::string& path,
                           {"mode", mode},
                           {"channel", fmt::format("{}", head.channel)}};
   constexpr bool kCpus = true;  // rings do not say whether their records do
-  const LogClock clock = clock_of(ring_start(head), head.hertz);
-  TW_RETURN_IF_ERROR(write_metadata(*log, metadata_text(uuid, clock, facts, kCpus)));
+  TW_RETURN_IF_ERROR(
+      write_metadata(*log, metadata_text(uuid, clock_of_ring(ring), facts, kCpus)));
   return log;
 }
 
@@ -316,9 +325,8 @@ Status check_others_of_log(const Folder& log) {
 }
 
 /// The rings may be of a boot before, and so may their log: its clock tells the time of its marks.
-Status tell_of_ring(const tracewell_ring& head, const Folder& log, std::string_view text) {
-  const uint64_t ticks = ticks_at(clock_of(ring_start(head), head.hertz), now().time_ns);
-  return add_mark(log, ring_uuid(head), text, ticks);
+Status tell_of_ring(const DeadRing& ring, const Folder& log, std::string_view text) {
+  return add_mark(log, ring_uuid(ring.head), text, ticks_at(clock_of_ring(ring), now().time_ns));
 }
 
 /// What was not there any more when the rings were read. Each mark looks at those before it.
@@ -334,10 +342,10 @@ Status tell_cut(const std::vector<DeadRing>& rings, const Folder& log) {
     const std::string text = fmt::format(
         "0 records lost: the end of the buffer {} is missing, with what was in it",
         name_of(ring.head));
-    TW_RETURN_IF_ERROR(tell_of_ring(ring.head, log, text));
+    TW_RETURN_IF_ERROR(tell_of_ring(ring, log, text));
   }
   if (more == 0) return {};
-  return tell_of_ring(rings.front().head, log,
+  return tell_of_ring(rings.front(), log,
                       fmt::format("0 records lost: the ends of {} more buffers are missing, with "
                                   "what was in them",
                                   more));
@@ -376,20 +384,20 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
       return {Errc::InvalidArgument,
               fmt::format("a trace runs into {} (trcstop ends it, and collects its rings)",
                           printable(path))};
-  const tracewell_ring& head = rings[0].head;
-  TW_ASSIGN_OR_RETURN(const Folder log, prepare_log(head, path, command));
+  const DeadRing& first = rings[0];
+  TW_ASSIGN_OR_RETURN(const Folder log, prepare_log(first, path, command));
   TW_RETURN_IF_ERROR(check_others_of_log(log));
   {
     TW_ASSIGN_OR_RETURN(const Folder in, log.inside(kRingsName));
     for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, in));
   }
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
-  Collector collector(log, folder, ring_uuid(head), clock_of(ring_start(head), head.hertz));
+  Collector collector(log, folder, ring_uuid(first.head), clock_of_ring(first));
   TW_RETURN_IF_ERROR(collector.finish());
   TW_RETURN_IF_ERROR(tell_cut(rings, log));
   TW_RETURN_IF_ERROR(
-      tell_of_ring(head, log, fmt::format("{} ring{} collected by trcdead", rings.size(),
-                                                  rings.size() == 1 ? "" : "s")));
+      tell_of_ring(first, log, fmt::format("{} ring{} collected by trcdead", rings.size(),
+                                           rings.size() == 1 ? "" : "s")));
   release_log(log);
   return Rescue{path, rings.size(), collector.taken()};
 }

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "hooks/log_clock.h"
 
 namespace tracewell::hooks {
 
@@ -21,6 +22,7 @@ struct DeadRing {
   std::shared_ptr<InputFile> file;  // that `bytes` are in
   Bytes bytes;                      // fewer than the ring has, when a core file was cut
   std::string path;                 // of a ring that is a file by itself; "" = in a core file
+  std::optional<LogClock> clock;    // of the log that it lay in, where that is of its session
 };
 
 struct DeadRings {

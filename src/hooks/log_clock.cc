@@ -3,7 +3,9 @@
 #include <x86intrin.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
+#include <thread>
 
 namespace tracewell::hooks {
 namespace {
@@ -52,6 +54,14 @@ uint64_t ticks_at(const LogClock& clock, int64_t time_ns) {
   const Wide passed_ns = Wide{time_ns} - Wide{clock.seconds} * kNano;
   const Wide ticks = passed_ns * Wide{clock.hertz} / kNano - Wide{clock.ticks};
   return static_cast<uint64_t>(std::clamp(ticks, Wide{0}, Wide{INT64_MAX}));
+}
+
+LogClock measure_clock() {
+  constexpr auto kMeasured = std::chrono::milliseconds(100);
+  const Instant start = now();
+  std::this_thread::sleep_for(kMeasured);
+  const Instant end = now();
+  return clock_of(end, measure_clock(start, end).hertz);
 }
 
 LogClock measure_clock(const Instant& start, const Instant& end) {

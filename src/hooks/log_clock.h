@@ -27,6 +27,10 @@ LogClock clock_of(const Instant& start, uint64_t hertz);
 /// What the counter would show at `time_ns`, in a log of another boot, too. At least 0.
 uint64_t ticks_at(const LogClock& clock, int64_t time_ns);
 
+/// Of this machine as it runs now: takes a tenth of a second. Of what happened an hour ago it is
+/// right to some milliseconds, and to what the system's clock was adjusted by since.
+LogClock measure_clock();
+
 /// Of two instants; the longer the time between them, the better. `start` is right exactly.
 LogClock measure_clock(const Instant& start, const Instant& end);
 

@@ -142,6 +142,8 @@ Status LogFolder::look_at(const std::string& name) {
       part.stream = head->stream;
       old |= head->stream_id != TRACEWELL_PACKET_STREAM;
       Stream& stream = streams_[head->stream];
+      stream.pid = head->pid;
+      stream.ring = head->ring;
       stream.next_number = std::max(stream.next_number, head->number + 1);
       stream.ticks_end = std::max(stream.ticks_end, head->ticks_end);
     }
@@ -158,6 +160,12 @@ Status LogFolder::look_at(const std::string& name) {
   }
   parts_.push_back(std::move(part));
   return {};
+}
+
+bool LogFolder::is_others(uint64_t stream, uint32_t pid, uint32_t ring) const {
+  const auto found = streams_.find(stream);
+  return stream == 0 ||
+         (found != streams_.end() && (found->second.pid != pid || found->second.ring != ring));
 }
 
 uint64_t LogFolder::next_number(uint64_t stream) const {
@@ -234,6 +242,8 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   stream.part->bytes += bytes;
   stream.part->records += head.records;
   bytes_ += bytes;
+  stream.pid = head.pid;
+  stream.ring = head.ring;
   stream.next_number = head.number + 1;
   stream.ticks_end = std::max(stream.ticks_end, head.ticks_end);
   return {};

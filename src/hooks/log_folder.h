@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -54,6 +55,8 @@ Result<std::string> read_metadata(const Folder& log);
 Status write_metadata(const Folder& log, const std::string& text);
 /// The metadata of a release before declares no packets as this one writes them: adds that.
 Status declare_packets(const Folder& log);
+/// The clock that the text of a log's metadata has; nullopt: none, or not as it is written here.
+std::optional<LogClock> clock_in(std::string_view metadata);
 /// The same text with another clock.
 Status change_clock(const Folder& log, const LogClock& clock);
 /// Says what an operator did at `ticks`: now, where the log is of this boot. A mark is never ahead
@@ -73,6 +76,9 @@ class LogFolder {
   /// cut off. `folder` outlives it.
   static Result<LogFolder> open(const Folder& folder, const Limits& limits);
 
+  /// Has another ring than this one of this process packets in that stream? So have marks in
+  /// stream 0.
+  bool is_others(uint64_t stream, uint32_t pid, uint32_t ring) const;
   /// Behind the last packet of the stream that it has.
   uint64_t next_number(uint64_t stream) const;
   /// Is it there already? A later one of the same number is of another process that had the same
@@ -100,6 +106,7 @@ class LogFolder {
     uint64_t records = 0;
   };
   struct Stream {
+    uint32_t pid = 0, ring = 0;  // 0, 0: not known yet, or nobody's
     uint64_t next_number = 0;
     uint64_t ticks_end = 0;  // of the last packet
     uint32_t next_part = 0;

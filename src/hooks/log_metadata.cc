@@ -169,6 +169,23 @@ Status declare_packets(const Folder& log) {
   return write_metadata(log, fmt::format("{}{}\n{}", text, kStream, events_text(true)));
 }
 
+std::optional<LogClock> clock_in(std::string_view metadata) {
+  const size_t at = metadata.find("\nclock {\n");
+  if (at == std::string_view::npos) return std::nullopt;
+  metadata.remove_prefix(at);
+  metadata = metadata.substr(0, metadata.find("};\n"));
+  const auto number = [&](std::string_view key) -> std::optional<uint64_t> {
+    const std::string before = fmt::format("\n  {} = ", key);
+    const size_t from = metadata.find(before);
+    if (from == std::string_view::npos) return std::nullopt;
+    const std::string_view rest = metadata.substr(from + before.size());
+    return parse_number(rest.substr(0, rest.find(';')));
+  };
+  const auto hertz = number("freq"), seconds = number("offset_s"), ticks = number("offset");
+  if (!hertz || !seconds || !ticks || *hertz == 0) return std::nullopt;
+  return LogClock{*hertz, static_cast<int64_t>(*seconds), *ticks};
+}
+
 Status change_clock(const Folder& log, const LogClock& clock) {
   TW_ASSIGN_OR_RETURN(std::string text, read_metadata(log));
   const size_t from = text.find("\nclock {\n");

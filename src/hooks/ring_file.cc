@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/open.h"
 #include "base/text.h"
+#include "hooks/log_folder.h"
 #include "ring/hook_packet.h"
 
 namespace tracewell::hooks {
@@ -81,6 +82,16 @@ bool process_lives(uint32_t pid, uint64_t start) {
   return now == 0 || now == start;
 }
 
+bool take_name(std::string_view name, tracewell_ring& head) {
+  const size_t dash = name.find('-');
+  if (dash == std::string_view::npos) return false;
+  const auto pid = parse_number(name.substr(0, dash)), number = parse_number(name.substr(dash + 1));
+  if (!pid || !number || *pid == 0 || *pid > INT32_MAX || *number > UINT32_MAX) return false;
+  head.pid = static_cast<uint32_t>(*pid);
+  head.number = static_cast<uint32_t>(*number);
+  return true;
+}
+
 Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std::string& name) {
   const std::string path = printable(folder.path_of(name));
   const auto fd = folder.open_own(name, Folder::Make::No);
@@ -104,15 +115,24 @@ Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std
                         out->head_.version, TRACEWELL_RING_VERSION_OLD, TRACEWELL_RING_VERSION)};
   out->slots_ = out->head_.slots;
   out->packet_bytes_ = out->head_.packet_bytes;
-  const bool sound = ring::is_known_ring(out->head_) && out->slots_ <= TRACEWELL_RING_SLOTS_MAX &&
+  const bool sound = ring::is_known_ring(out->head_) && take_name(name, out->head_) && out->slots_ <= TRACEWELL_RING_SLOTS_MAX &&
                      out->packet_bytes_ >= TRACEWELL_PACKET_BYTES_MIN &&
                      out->packet_bytes_ <= TRACEWELL_PACKET_BYTES_MAX &&
                      TRACEWELL_HOOK_PAGE + uint64_t{out->slots_} * out->packet_bytes_ <= size;
   if (!sound) return {Errc::Corrupt, path + " is no ring of trace hooks"};
+  out->identity_ = ring::hook_stream(out->head_) - out->head_.number;
   return out;
 }
 
 bool RingFile::process_lives() const { return hooks::process_lives(head_.pid, head_.start); }
+
+/// The steps of SplitMix64 (Steele, Lea and Flood, 2014).
+void RingFile::change_stream() {
+  uint64_t mixed = identity_ + 0x9e3779b97f4a7c15 + (uint64_t{head_.pid} << 32 | head_.number);
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  identity_ = mixed ^ mixed >> 31;
+}
 
 bool RingFile::is_of(std::span<const uint8_t> session) const {
   return std::ranges::equal(head_.uuid, session);
@@ -185,6 +205,8 @@ tracewell_packet RingFile::read_head(const uint8_t* from) const {
 void RingFile::finish(tracewell_packet& head, uint64_t record_bytes) const {
   head.stream_id = TRACEWELL_PACKET_STREAM;
   head.ring = head_.number;
+  head.stream = stream();
+  if (identity_ != ring::hook_stream(head_) - head_.number) head.identity[1] = identity_;
   head.packet_bits = head.content_bits = (sizeof head + record_bytes) * 8;
 }
 
@@ -194,7 +216,6 @@ RingFile::Taken RingFile::lose(tracewell_packet head, std::vector<uint8_t>& out)
   taken.unfinished = std::max<uint64_t>(1, std::min(head.records, packet_bytes_ / 12));
   head.magic = TRACEWELL_PACKET_MAGIC;
   std::memcpy(head.uuid, head_.uuid, sizeof head.uuid);
-  head.stream = ring::hook_stream(head_);
   head.identity[0] = head_.identity[0];
   head.identity[1] = head_.identity[1];
   head.pid = head_.pid;
@@ -241,6 +262,10 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
   const auto* bytes = reinterpret_cast<const uint8_t*>(&head);
   out.insert(out.begin(), bytes, bytes + sizeof head);
   return taken;
+}
+
+void keep_apart(RingFile& ring, const LogFolder& log) {
+  while (log.is_others(ring.stream(), ring.pid(), ring.number())) ring.change_stream();
 }
 
 void RingFile::release(const Waiting& packet, const Taken& taken) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -16,6 +17,8 @@
 #include "base/result.h"
 
 namespace tracewell::hooks {
+
+class LogFolder;
 
 /// No ring's file has more.
 constexpr uint64_t kRingBytesMax =
@@ -26,6 +29,11 @@ uint64_t start_of_process(uint32_t pid);
 /// Does the process live? `start` says which one it was, where it is not 0: ids are used again.
 bool process_lives(uint32_t pid, uint64_t start);
 
+/// A ring has its own number and its process's in its file's name (PID-NUMBER), which only its user
+/// can give. In its memory a process that gave up its rights may have written others: `head` gets
+/// those of the name. false: that is no ring's.
+bool take_name(std::string_view name, tracewell_ring& head);
+
 class RingFile {
  public:
   /// Corrupt when it is no ring; Truncated when its maker has not got so far yet; Unsupported, with
@@ -35,6 +43,11 @@ class RingFile {
   /// Its program has cut the file: what was in the part that is missing is lost.
   bool is_cut() const { return map_.lost().has_value(); }
   uint32_t pid() const { return head_.pid; }
+  uint32_t number() const { return head_.number; }
+  /// tracewell_packet::stream of the packets that it gives.
+  uint64_t stream() const { return identity_ + head_.number; }
+  /// From now on its packets are of another stream, which follows from what it is.
+  void change_stream();
   uint32_t slots() const { return slots_; }
   bool circular() const { return head_.mode == TRACEWELL_RING_CIRCULAR; }
   bool process_lives() const;
@@ -84,8 +97,14 @@ class RingFile {
 
   Mapping map_;
   tracewell_ring head_ = {};   // as it was when it was mapped: its program may write to it
+  uint64_t identity_ = 0;      // its stream's, without its number
   uint32_t slots_ = 0;         // fit the mapping's size
   uint32_t packet_bytes_ = 0;
 };
+
+/// Before its packets are put into the log. A process that gave up its rights may have written to
+/// its ring that it is of the stream of another: who comes second gets one of its own, so that
+/// nothing of either is taken for what the log has already.
+void keep_apart(RingFile& ring, const LogFolder& log);
 
 }  // namespace tracewell::hooks

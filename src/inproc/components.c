@@ -94,10 +94,8 @@ uint32_t component_state(unsigned slot) { return state_in(component_at(slot)); }
 void copy_component_channel(unsigned slot, struct tracewell_channel* channel) {
   const struct tracewell_channel* const shared = &component_at(slot)->channel;
   memcpy(channel, &g_kept[slot].channel, sizeof *channel);
-  /* What commands change. */
+  /* What commands change; the size of buffers they write into a file (take_shape). */
   channel->session = __atomic_load_n(&shared->session, __ATOMIC_RELAXED);
-  channel->packet_bytes = __atomic_load_n(&shared->packet_bytes, __ATOMIC_RELAXED);
-  channel->slots = __atomic_load_n(&shared->slots, __ATOMIC_RELAXED);
 }
 
 /* The folder of components. */

@@ -307,21 +307,66 @@ static void begin_ring(struct place* place, const struct tracewell_channel* chan
   place->thread.room = channel->packet_bytes;
 }
 
-static void start_ring(struct place* place, const struct tracewell_channel* channel,
-                       unsigned number) {
-  struct shape shape;
-  struct tracewell_ring* ring;
-  leave_ring(place, 0);
-  ring = make_ring(channel, number, &shape);
-  begin_ring(place, channel, number, ring, &shape);
+static int has_shape(uint32_t packet_bytes, uint32_t slots) {
+  return slots >= 2 && slots <= TRACEWELL_RING_SLOTS_MAX &&
+         packet_bytes >= TRACEWELL_PACKET_BYTES_MIN &&
+         packet_bytes <= TRACEWELL_PACKET_BYTES_MAX && packet_bytes % TRACEWELL_HOOK_PAGE == 0;
 }
 
 static int usable(const struct tracewell_channel* channel, uint32_t state) {
-  return channel->session == state >> TRACEWELL_STATE_SESSION_SHIFT && channel->slots >= 2 &&
-         channel->slots <= TRACEWELL_RING_SLOTS_MAX &&
-         channel->packet_bytes >= TRACEWELL_PACKET_BYTES_MIN &&
-         channel->packet_bytes <= TRACEWELL_PACKET_BYTES_MAX &&
-         channel->packet_bytes % TRACEWELL_HOOK_PAGE == 0;
+  return channel->session == state >> TRACEWELL_STATE_SESSION_SHIFT &&
+         has_shape(channel->packet_bytes, channel->slots);
+}
+
+/* The buffers of a component, if a command has changed their size: that stands in its folder. A
+ * process that gave up its rights could write it to the block, and fill the disk by our hand. */
+static void take_shape(struct tracewell_channel* channel) {
+  struct tracewell_shape shape = {0, 0};
+  char path[PATH_BYTES];
+  const size_t length = strnlen(channel->log, sizeof channel->log);
+  int folder;
+  int fd;
+  memcpy(path, channel->log, length);
+  path[length] = 0;
+  folder = hold_folder(path, sizeof path);
+  if (folder < 0) return;
+  fd = open_file(folder, TRACEWELL_SHAPE_NAME, O_RDONLY | O_NONBLOCK, 0);
+  close_file(folder);
+  if (fd < 0) return;
+  if (call(SYS_read, fd, (long)&shape, sizeof shape, 0, 0, 0) == (long)sizeof shape &&
+      has_shape(shape.packet_bytes, shape.slots)) {
+    channel->packet_bytes = shape.packet_bytes;
+    channel->slots = shape.slots;
+  }
+  close_file(fd);
+}
+
+/* One of an earlier session, which no command looks at any more. */
+static void remove_ring(const struct tracewell_channel* channel, unsigned channel_number,
+                        uint32_t number) {
+  char name[NAME_BYTES];
+  char* at = put_decimal(name, process_id());
+  const int rings = hold_rings(channel, channel_number);
+  if (rings < 0) return;
+  *at++ = '-';
+  *put_decimal(at, number) = 0;
+  remove_file(rings, name, 0);
+  close_file(rings);
+}
+
+/* A component's session is a number in its block, which may change at each hook: so there is one
+ * ring of a thread's on the disk. */
+static void start_ring(struct place* place, struct tracewell_channel* channel, unsigned number) {
+  struct shape shape;
+  struct tracewell_ring* ring;
+  const int is_component = number >= TRACEWELL_HOOK_CHANNELS;
+  const int goes = is_component && place->ring && place->channel == number;
+  const uint32_t before = place->shape.number;
+  if (is_component) take_shape(channel);
+  leave_ring(place, 0);
+  if (goes) remove_ring(channel, number, before);
+  ring = make_ring(channel, number, &shape);
+  begin_ring(place, channel, number, ring, &shape);
 }
 
 const struct tracewell_channel* channel_at(unsigned number) {

@@ -186,6 +186,29 @@ static int forged_slot(void) {
   return 0;
 }
 
+/// Who has the block says that another session has begun, with large buffers.
+static int sessions(void) {
+  const ras_block_t block = tracewell_component_register("part", NULL, NULL);
+  char pattern[4096];
+  glob_t found;
+  struct stat about;
+  CHECK(block && block->memory == 1 + TRACEWELL_COMPONENT_LEVEL_MAX);
+  snprintf(pattern, sizeof pattern, "%s/.rings/*", block->channel.log);
+  CT_HOOK1_PRIV(block, 9, HOOK, 1);
+  CHECK(glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 1);
+  CHECK(stat(found.gl_pathv[0], &about) == 0);
+  const off_t size = about.st_size;
+  for (unsigned i = 0; i < 20; ++i) {
+    block->channel.packet_bytes = TRACEWELL_PACKET_BYTES_MAX;
+    block->channel.session = (block->channel.session + 1) & TRACEWELL_SESSION_MASK;
+    block->state = block->channel.session << TRACEWELL_STATE_SESSION_SHIFT | TRACEWELL_STATE_ON;
+    CT_HOOK1_PRIV(block, 9, HOOK, 1);
+  }
+  CHECK(glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 1);
+  CHECK(stat(found.gl_pathv[0], &about) == 0 && about.st_size == size);
+  return 0;
+}
+
 /// Prints the level that rules have set.
 static int level(void) {
   const ras_block_t block = tracewell_component_register("part", NULL, NULL);
@@ -231,6 +254,7 @@ int main(int argc, char** argv) {
   if (IS("cancel") || IS("trcon")) return cancel(how);
   if (IS("forged")) return forged(folder);
   if (IS("slot")) return forged_slot();
+  if (IS("sessions")) return sessions();
   if (IS("level")) return level();
   if (IS("another_user")) return another_user(folder);
   if (IS("dropped")) return dropped(folder);

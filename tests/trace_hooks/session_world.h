@@ -143,6 +143,7 @@ struct LogStory {
   std::vector<std::string> marks;
   std::vector<std::string> problems;
   bool times_ascend = true;
+  int64_t first_ns = 0;
 };
 
 inline LogStory read_log(const std::string& log) {
@@ -170,6 +171,7 @@ inline LogStory read_log(const std::string& log) {
         out.marks.emplace_back(std::get<Mark>(event.body).text);
         ++out.events;
       }
+      if (last == INT64_MIN) out.first_ns = *event.time_ns;
       out.times_ascend &= *event.time_ns >= last;
       last = *event.time_ns;
     }

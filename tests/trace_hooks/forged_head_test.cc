@@ -1,0 +1,257 @@
+// The head of a ring, and packets in it, are memory that a process which gave up its rights may
+// have mapped: what it writes there costs no other ring anything, and decides nothing for all.
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "hooks/components.h"
+#include "hooks/dead_rings.h"
+#include "hooks/log_clock.h"
+#include "ring/hook_packet.h"
+#include "trace_hooks/session_world.h"
+
+namespace tracewell::hooks::test {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr uint64_t kHooks = 300;
+constexpr uint64_t kDay = 86400;
+
+/// A ring's file, mapped as such a process has it.
+class Mapped {
+ public:
+  explicit Mapped(const fs::path& path) : bytes_(fs::file_size(path)) {
+    const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    at_ = static_cast<uint8_t*>(
+        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
+  }
+  ~Mapped() { munmap(at_, bytes_); }
+  tracewell_ring& head() { return *reinterpret_cast<tracewell_ring*>(at_); }
+  tracewell_packet& packet(uint32_t slot) {
+    return *reinterpret_cast<tracewell_packet*>(at_ + TRACEWELL_HOOK_PAGE +
+                                                size_t{slot} * head().packet_bytes);
+  }
+  /// Those that there are say the same as the head.
+  void agree() {
+    for (uint32_t slot = 0; slot < head().slots; ++slot) {
+      tracewell_packet& one = packet(slot);
+      if (one.state == 0) continue;
+      one.pid = head().pid;
+      one.ring = head().number;
+      std::memcpy(one.identity, head().identity, sizeof one.identity);
+      one.stream = ring::hook_stream(head());
+    }
+  }
+
+ private:
+  size_t bytes_;
+  uint8_t* at_;
+};
+
+class ForgedHead : public testing::Test {
+ protected:
+  /// Two programs with a ring each, of kHooks hooks; the first one's comes first to the log.
+  void SetUp() override {
+    world_.start(world_.options(Buffering::Single, 1 << 20));
+    std::vector<pid_t> pids;
+    for (int i = 0; i < 2; ++i) {
+      pids.push_back(World::run("hook_hammer", {world_.counts_path(), "1",
+                                                std::to_string(kHooks), "0"}));
+      EXPECT_EQ(World::wait_for(pids.back()), 0);
+    }
+    std::vector<std::string> names;
+    for (const auto& one : fs::directory_iterator(world_.log() + "/.rings"))
+      names.push_back(one.path().filename());
+    ASSERT_EQ(names.size(), 2u);
+    std::ranges::sort(names);  // as a collector takes them
+    forged_ = world_.log() + "/.rings/" + names[0];
+    honest_ = world_.log() + "/.rings/" + names[1];
+    honest_pid_ = static_cast<uint32_t>(std::stoul(names[1]));
+    honest_tid_ = Mapped(honest_).head().pid == 0 ? 0 : Mapped(honest_).packet(0).tid;
+  }
+
+  void forge(const std::function<void(Mapped&, tracewell_ring& honest)>& change) {
+    Mapped forged(forged_), honest(honest_);
+    change(forged, honest.head());
+  }
+  /// What the log holds of the other ring's thread.
+  uint64_t honest_hooks(const LogStory& story) const {
+    const auto found = story.threads.find(honest_tid_);
+    return found == story.threads.end() ? 0 : found->second.numbers.size();
+  }
+
+  World world_;
+  std::string forged_, honest_;
+  uint32_t honest_pid_ = 0, honest_tid_ = 0;
+};
+
+TEST_F(ForgedHead, SaysThatItIsTheOther) {
+  forge([](Mapped& forged, tracewell_ring& honest) {
+    std::memcpy(forged.head().identity, honest.identity, sizeof honest.identity);
+    forged.head().pid = honest.pid;
+    forged.head().number = honest.number;
+    forged.head().start = honest.start;
+    forged.agree();
+    forged.packet(0).number = 1000;
+    forged.packet(0).ticks_end += uint64_t{1} << 50;
+  });
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(honest_hooks(story), kHooks);
+  EXPECT_GE(story.lost, 1u);
+  EXPECT_EQ(story.problems, std::vector<std::string>{});
+}
+
+/// Its own identity is a number below that of the other: so their streams are one.
+TEST_F(ForgedHead, HasTheStreamOfTheOther) {
+  forge([](Mapped& forged, tracewell_ring& honest) {
+    forged.head().identity[1] = honest.identity[1] + honest.number - forged.head().number;
+    forged.agree();
+  });
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(honest_hooks(story), kHooks);
+  EXPECT_EQ(story.hooks, 2 * kHooks);
+  EXPECT_EQ(story.lost, 0u);
+  EXPECT_EQ(story.problems, std::vector<std::string>{});
+}
+
+TEST_F(ForgedHead, HasTheStreamOfMarks) {
+  for (const bool without_process : {false, true}) {
+    forge([&](Mapped& forged, tracewell_ring&) {
+      if (without_process) forged.head().pid = forged.head().number = 0;
+      forged.head().identity[0] = 0;
+      forged.head().identity[1] = -uint64_t{forged.head().number};
+      forged.agree();
+      forged.packet(0).number = uint64_t{1} << 40;
+      forged.packet(0).ticks_end += uint64_t{1} << 50;
+    });
+  }
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(honest_hooks(story), kHooks);
+  ASSERT_GE(story.marks.size(), 2u);
+  EXPECT_EQ(std::ranges::count(story.marks, "TRACE ON channel 0"), 1);
+  EXPECT_EQ(std::ranges::count(story.marks, "TRACE OFF channel 0"), 1);
+  EXPECT_EQ(story.problems, std::vector<std::string>{});
+}
+
+/// What the log's own metadata says of the time holds for all.
+TEST_F(ForgedHead, SaysWhatTheTimeWas) {
+  forge([](Mapped& forged, tracewell_ring&) {
+    forged.head().time_ns -= static_cast<int64_t>(500 * kDay) * 1'000'000'000;
+    forged.head().ticks -= kDay << 31;
+    forged.head().hertz *= 3;
+  });
+  const std::string other = world_.log() + ".other";
+  const auto found = find_dead_rings(world_.log());
+  ASSERT_TRUE(found.ok());
+  const auto done = collect_dead_rings(found->rings, other, "test");
+  ASSERT_TRUE(done.ok()) << done.error().text();
+  const auto there = Folder::named(world_.log()), rescued = Folder::named(other);
+  const auto clock = clock_in(*read_metadata(*there)), told = clock_in(*read_metadata(*rescued));
+  ASSERT_TRUE(clock && told);
+  EXPECT_EQ(told->hertz, clock->hertz);
+  EXPECT_EQ(told->seconds, clock->seconds);
+  EXPECT_EQ(told->ticks, clock->ticks);
+  EXPECT_EQ(honest_hooks(read_log(other)), kHooks);
+  world_.stop();
+}
+
+/// Its file's name decides where it goes: not into the place of the other's.
+TEST_F(ForgedHead, IsRescuedBesideTheOther) {
+  forge([](Mapped& forged, tracewell_ring& honest) {
+    forged.head().pid = honest.pid;
+    forged.head().number = honest.number;
+  });
+  const std::string other = world_.log() + ".other";
+  const auto found = find_dead_rings(world_.log());
+  ASSERT_TRUE(found.ok());
+  const auto done = collect_dead_rings(found->rings, other, "test");
+  ASSERT_TRUE(done.ok()) << done.error().text();
+  EXPECT_EQ(honest_hooks(read_log(other)), kHooks);
+  world_.stop();
+}
+
+/// Two processes with one hook each in the buffers of a component of the same name.
+class ForgedComponent : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string rules = world_.log() + ".rules";
+    std::ofstream(rules) << "c * memory=1 memory_level=9\n";
+    setenv("TRACEWELL_COMPONENTS", rules.c_str(), 1);
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(World::wait_for(World::run("component_hostile", {"slot"})), 0);
+    const std::string all = fs::path(world_.control().path()).parent_path() /
+                            TRACEWELL_COMPONENTS_NAME;
+    for (const auto& one : fs::directory_iterator(all)) {
+      if (one.is_regular_file()) blocks_.push_back(one.path());
+      if (!one.is_directory()) continue;
+      for (const auto& ring : fs::directory_iterator(one.path() / ".rings"))
+        rings_.push_back(ring.path());
+    }
+    std::ranges::sort(blocks_);
+    std::ranges::sort(rings_);
+    ASSERT_EQ(blocks_.size(), 2u);
+    ASSERT_EQ(rings_.size(), 2u);
+  }
+  ~ForgedComponent() override { unsetenv("TRACEWELL_COMPONENTS"); }
+
+  /// Of the component that they have in common.
+  LogStory dump() {
+    const std::string to = world_.log() + ".dumps";
+    const auto done = dump_components(*all_components(), to, "test");
+    EXPECT_TRUE(done.ok()) << (done.ok() ? "" : done.error().text());
+    return read_log(to + "/part");
+  }
+
+  World world_;
+  std::vector<fs::path> blocks_, rings_;
+};
+
+TEST_F(ForgedComponent, SaysWhatTheTimeWas) {
+  const int64_t before = now().time_ns;
+  for (const fs::path& file : blocks_) {
+    const UniqueFd fd(::open(file.c_str(), O_RDWR | O_CLOEXEC));
+    for (size_t slot = 0; slot * TRACEWELL_HOOK_PAGE < fs::file_size(file); ++slot) {
+      tracewell_component one;
+      const auto at = static_cast<off_t>(slot * TRACEWELL_HOOK_PAGE);
+      ASSERT_EQ(pread(fd.get(), &one, sizeof one, at), ssize_t{sizeof one});
+      one.channel.time_ns -= static_cast<int64_t>(500 * kDay) * 1'000'000'000;
+      one.channel.ticks -= kDay << 31;
+      one.channel.monotonic_ns /= 2;
+      ASSERT_EQ(pwrite(fd.get(), &one, sizeof one, at), ssize_t{sizeof one});
+    }
+  }
+  const LogStory story = dump();
+  EXPECT_EQ(story.hooks, 2u);
+  constexpr int64_t kMinute = 60'000'000'000;
+  EXPECT_LT(story.first_ns, before);
+  EXPECT_GT(story.first_ns, before - kMinute);
+}
+
+TEST_F(ForgedComponent, IsNoRingAnyMore) {
+  const UniqueFd fd(::open(rings_[0].c_str(), O_RDWR | O_CLOEXEC));
+  const uint32_t slots = 4096;
+  ASSERT_EQ(pwrite(fd.get(), &slots, sizeof slots, offsetof(tracewell_ring, slots)),
+            ssize_t{sizeof slots});
+  const LogStory story = dump();
+  EXPECT_EQ(story.hooks, 1u);
+  EXPECT_EQ(std::ranges::count_if(story.marks, [](const std::string& mark) {
+              return mark.starts_with("0 records lost: those of process ");
+            }), 1);
+}
+
+/// Of a session and a size that stand in its block, a thread makes one ring, of the size that a
+/// command or its program gave.
+TEST(ForgedBlock, FillsNoDisk) {
+  World world;
+  const std::string rules = world.log() + ".rules";
+  std::ofstream(rules) << "c * memory=1 memory_level=9\n";
+  setenv("TRACEWELL_COMPONENTS", rules.c_str(), 1);
+  EXPECT_EQ(World::wait_for(World::run("component_hostile", {"sessions"})), 0);
+  unsetenv("TRACEWELL_COMPONENTS");
+}
+
+}  // namespace
+}  // namespace tracewell::hooks::test
