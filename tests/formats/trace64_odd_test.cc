@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/trace64_model.h"
+#include "formats/trace64_read_back.h"
 #include "formats/trace64_sums.h"
 
 namespace tracewell::formats::test {
@@ -192,6 +193,32 @@ TEST(Trace64Odd, MoreThreadsThanFitAsTheyAre) {
     StepIndex::Moment moment;
     ASSERT_TRUE(opened.source->steps()->state_before(kThreads + thread, moment).ok());
     EXPECT_EQ(load_uint(moment.registers.block.data(), 8, Endian::Little), 3 * (thread + 1));
+  }
+}
+
+/// A user block of ours, whose data begin so: the block's length in front.
+std::string own_user_block(char kind, const std::string& data) {
+  const std::string all = std::string("TRACEWEL\1") + kind + data;
+  return std::string("\xc0") + static_cast<char>(all.size()) + std::string(3, '\0') + all;
+}
+
+/// What is in front of the first full dump, and has no program counter, is no step: also where it
+/// is looked at again, since a full dump behind it was none.
+TEST(Trace64Odd, NoStepIsInFrontOfTheFirstFullDump) {
+  const std::string no_opcode = std::string("\0\1\0\0\0", 5) + std::string(8, '\x22');
+  const std::string broken = std::string("\0\xff\0\1", 4) + std::string(60, '\x7f');
+  std::string bad_dump = full_block(5, {{16, 0x401000}}).bytes();
+  // Its opcode is gone: the length is the low half of the fourth byte, the byte behind the id.
+  bad_dump[3] = static_cast<char>(bad_dump[3] & 0xf0);
+  bad_dump.erase(8, 1);
+  const std::string bytes = head(kJson64) + no_opcode + broken + own_user_block(1, "one") +
+                            own_user_block(1, "two") + bad_dump +
+                            std::string("\0\1\0\1\x90\0", 6) + std::string(8, '\x44') +
+                            std::string("\0\xff\0\1", 4) + std::string(3000, '\x7f');
+  for (const std::string& rest : {std::string(), kDump + kIdle + kIdle}) {
+    const ReadBack back(bytes + rest);
+    EXPECT_EQ(back.steps.size(), rest.empty() ? 0u : 3u);
+    EXPECT_GE(back.opened.problems->count(Problem::Severity::Damage), 2u);
   }
 }
 
