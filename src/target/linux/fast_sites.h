@@ -61,6 +61,8 @@ class LiveFastSites final : public FastSites {
   /// to come out, now that the others run.
   void await_half_way(const AddressSpace& space);
   void stop_ticks() { ticker_.stop(); }
+  /// Not when others than the program that wants it have just stood still for long.
+  bool may_stand_still() const;
   /// Does this while all threads stand still, where they would without us; they run on then.
   void stand_still(const std::function<void()>& what);
 
@@ -87,6 +89,7 @@ class LiveFastSites final : public FastSites {
   int held_ = 0;   // how many want all threads to stand still
   size_t looked_ = 0;  // of conduct(): at so many threads
   int64_t end_ns_ = 0;  // at the end: then no thread is led out any more
+  int64_t runs_until_ns_ = 0;  // see may_stand_still()
   std::vector<Here> here_;
 };
 

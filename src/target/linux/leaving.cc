@@ -133,7 +133,7 @@ bool LiveFastSites::leave(Thread& thread) {
   else begin_leaving(thread);
   const int64_t begin = monotonic_ns();
   for (uint32_t steps = 0; !is_out; ++steps) {
-    if (steps % kStepsPerLook == 0 && (steps != 0 || code.stays_inside || end_ns_ != 0)) {
+    if (steps % kStepsPerLook == 0 && (steps != 0 || code.stays_inside || ends_soon())) {
       if (steps >= steps_left(code) || monotonic_ns() > leaves_until(begin) ||
           !code.is_ours(tracer_.regs(thread).rip)) {
         code.stays_inside = true;

@@ -284,7 +284,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       return event;
     }
     if (!woken && !after_tick && bell_.answered()) {
-      if (bell_.take_tick() && handler != nullptr && handler->on_tick())
+      if (bell_.take_tick() && handler != nullptr && handler->on_tick() && fast.may_stand_still())
         fast.stand_still([this] { handler->on_still(); });
       woken = bell_.take_wake();
       collect_ready();  // so that frequent calls do not keep the threads from their turn
