@@ -2,11 +2,13 @@
 //   confine  allows itself write, exit and the return from signal handlers alone
 //   clock    may not read the time stamp counter any more after a while, or, with a second
 //            argument, from the beginning
+//   files    shares its descriptors with a process that has memory of its own
 //   handle   has a handler for SIGSEGV, and then blocks that signal while memory ends
 // build: -D_GNU_SOURCE
 // Exits with 0 when all was computed right, and the handler is still its own.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -100,9 +103,19 @@ static int handle(void) {
   return wrong != 0 ? 1 : old.sa_handler == on_fault ? 0 : 2;
 }
 
+static int share_descriptors(void) {
+  const pid_t other = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
+  if (other == 0)
+    for (;;) pause();
+  started();
+  const long wrong = go_on(50, 2);
+  kill(other, SIGKILL);
+  return waitpid(other, NULL, 0) == other ? wrong != 0 : 3;
+}
 
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
   if (strcmp(argv[1], "clock") == 0) finished(clock_goes(argv[2]));
+  if (strcmp(argv[1], "files") == 0) finished(share_descriptors());
   finished(strcmp(argv[1], "confine") ? handle() : confine());
 }

@@ -87,6 +87,14 @@ def it_has_no_clock(work):
     check("traps in this process: a thread may not read the time stamp counter" in said, said)
 
 
+def it_shares_its_descriptors(work):
+    """With a process that could take the memory of the trace before it is mapped."""
+    _, frames, said = run(work, "conduct", ["files"], "ftrace",
+                          end="tbreak started\ncontinue\nbreak finished")
+    same([number(frame) for frame in frames], [2] * 50, "hits")
+    check("traps in this process: another process shares its descriptors" in said, said)
+
+
 def it_handles_faults(work):
     for non_stop in ("off", "on"):
         got, frames, said = run(work, "conduct", ["handle"], more=", *text@64",
@@ -128,8 +136,8 @@ def it_is_made_by_go(work):
 def main():
     need_fast_tracepoints()
     need("gdb")
-    for part in (it_confines_itself, it_has_no_clock, it_handles_faults, it_wants_alignment,
-                 it_shares_its_memory, it_is_made_by_go):
+    for part in (it_confines_itself, it_has_no_clock, it_shares_its_descriptors, it_handles_faults,
+                 it_wants_alignment, it_shares_its_memory, it_is_made_by_go):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

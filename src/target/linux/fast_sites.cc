@@ -269,6 +269,9 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
     return {Errc::Unsupported, "files may not be so large here (ulimit -f)"};
   if (!has_room_for(pid, bytes))
     return {Errc::Unsupported, "it may not have so much address space (ulimit -v)"};
+  if (shares_descriptors(thread->tid))
+    return {Errc::Unsupported,
+            "another process shares its descriptors (CLONE_FILES), and could read what is collected"};
   TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread));
   auto ours = take_memfd(thread->tid, made);
   const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,6 +57,16 @@ std::optional<uint32_t> file_user(Tid tid) {
 }
 
 }  // namespace
+
+bool shares_descriptors(Tid tid) {
+  const auto is_same = [&](Tid other, int what) {
+    return ::syscall(SYS_kcmp, tid, other, what, 0, 0) == 0;
+  };
+  for (const Pid process : process_ids())
+    for (const Tid other : task_ids(process))
+      if (is_same(other, KCMP_FILES) && !is_same(other, KCMP_VM)) return true;
+  return false;
+}
 
 /// Other files in memory have a seal from the beginning, which forbids further ones.
 Result<UniqueFd> take_memfd(Tid tid, int64_t number) {

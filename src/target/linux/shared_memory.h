@@ -1,6 +1,6 @@
 // Memory that a process and we both have: a memfd. The process makes it, since it may not open one
 // of ours, and so it is the process's to lie about: another one that shares its descriptors can put
-// any file in its place at any moment.
+// any file in its place at any moment, where one has begun since we looked.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,11 @@ namespace tracewell::target::live {
 /// taken once, and proved to be one, empty, and of the thread's own user, before anything is done
 /// to it.
 Result<UniqueFd> take_memfd(Tid tid, int64_t number);
+
+/// Does a process outside of this memory have the thread's table of descriptors (CLONE_FILES)? It
+/// could take the memfd before the thread has closed it, and read what is collected, whatever rights
+/// it has given up. false also where nobody may know.
+bool shares_descriptors(Tid tid);
 
 /// Makes it `bytes` large for good: who could make it smaller could end us.
 Status size_memfd(int memfd, uint64_t bytes);
