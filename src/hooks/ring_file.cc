@@ -115,7 +115,8 @@ Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std
                         out->head_.version, TRACEWELL_RING_VERSION_OLD, TRACEWELL_RING_VERSION)};
   out->slots_ = out->head_.slots;
   out->packet_bytes_ = out->head_.packet_bytes;
-  const bool sound = ring::is_known_ring(out->head_) && take_name(name, out->head_) && out->slots_ <= TRACEWELL_RING_SLOTS_MAX &&
+  const bool sound = ring::is_known_ring(out->head_) && take_name(name, out->head_) &&
+                     out->slots_ <= TRACEWELL_RING_SLOTS_MAX &&
                      out->packet_bytes_ >= TRACEWELL_PACKET_BYTES_MIN &&
                      out->packet_bytes_ <= TRACEWELL_PACKET_BYTES_MAX &&
                      TRACEWELL_HOOK_PAGE + uint64_t{out->slots_} * out->packet_bytes_ <= size;

@@ -1,5 +1,6 @@
 // The head of a ring, and packets in it, are memory that a process which gave up its rights may
 // have mapped: what it writes there costs no other ring anything, and decides nothing for all.
+#include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>

@@ -271,7 +271,8 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
     return {Errc::Unsupported, "it may not have so much address space (ulimit -v)"};
   if (shares_descriptors(thread->tid))
     return {Errc::Unsupported,
-            "another process shares its descriptors (CLONE_FILES), and could read what is collected"};
+            "another process shares its descriptors (CLONE_FILES), and could read what is "
+            "collected"};
   TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread));
   auto ours = take_memfd(thread->tid, made);
   const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());

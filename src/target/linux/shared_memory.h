@@ -17,8 +17,8 @@ namespace tracewell::target::live {
 Result<UniqueFd> take_memfd(Tid tid, int64_t number);
 
 /// Does a process outside of this memory have the thread's table of descriptors (CLONE_FILES)? It
-/// could take the memfd before the thread has closed it, and read what is collected, whatever rights
-/// it has given up. false also where nobody may know.
+/// could take the memfd before the thread has closed it, and read what is collected, whatever
+/// rights it has given up. false also where nobody may know.
 bool shares_descriptors(Tid tid);
 
 /// Makes it `bytes` large for good: who could make it smaller could end us.
