@@ -50,7 +50,8 @@ static int sleep_a_second(void *unused) {
 static void *wait_for_children(void *unused) {
   char *const stack = malloc(kStack);
   (void)unused;
-  for (;;) clone(sleep_a_second, stack + kStack - 64, CLONE_VM | CLONE_VFORK | CLONE_UNTRACED, NULL);
+  for (;;)
+    clone(sleep_a_second, stack + kStack - 64, CLONE_VM | CLONE_VFORK | CLONE_UNTRACED, NULL);
   return NULL;
 }
 
