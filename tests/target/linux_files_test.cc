@@ -41,7 +41,14 @@ class Swapping : public testing::Test {
     }
     const OtherProgram program({folder_.take("swaps"), file, access, when});
     ASSERT_EQ(program.said(), "ready");
-    Debuggee one;
+    {
+      Debuggee one;
+      one.attach(program.pid());
+      const auto shared = one.target->trace_sites()->fast()->share(one.pid, kBytes);
+      ASSERT_FALSE(shared.ok());
+      EXPECT_NE(shared.error().message.find("shares its descriptors"), std::string::npos);
+    }
+    Debuggee one(LinuxOptions{.alone_with_descriptors = false});
     one.attach(program.pid());
     FastSites& fast = *one.target->trace_sites()->fast();
     bool refused = false;

@@ -269,7 +269,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
     return {Errc::Unsupported, "files may not be so large here (ulimit -f)"};
   if (!has_room_for(pid, bytes))
     return {Errc::Unsupported, "it may not have so much address space (ulimit -v)"};
-  if (shares_descriptors(thread->tid))
+  if (tracer_.options_.alone_with_descriptors && shares_descriptors(thread->tid))
     return {Errc::Unsupported,
             "another process shares its descriptors (CLONE_FILES), and could read what is "
             "collected"};

@@ -17,6 +17,9 @@ struct LinuxOptions {
   /// May memory be mapped into the traced processes? Without it instructions under a patch are
   /// stepped in place, with the other threads stopped meanwhile: slower, and nothing is added.
   bool map_memory = true;
+  /// Is memory shared with a program only where nobody else has its descriptors? Where the kernel
+  /// cannot tell (no kcmp(2)), it is as if this were false: what was mapped is compared alone.
+  bool alone_with_descriptors = true;
   /// Told in words: what the user is to know of threads that cannot be stopped. From inside calls.
   std::function<void(std::string_view)> notice = {};
   /// Asked in the destructor when this process must live on until a thread of the program stops,
