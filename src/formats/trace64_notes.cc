@@ -386,11 +386,13 @@ bool Notes::read(Bytes notes, uint64_t file_bytes, Contents& contents) {
   return true;
 }
 
-/// Notes say where there are some; they may be as many as steps.
+/// Notes say where there are some; they may be as many as steps. Those in front of the first
+/// keyframe's lead, which is the end of a gap then, are of none, and always looked for.
 void Notes::list_user_blocks(Bytes file, Scan& scan) {
   const LeftOut left_out = scan.left_out_;
   const std::vector<Keyframe>& all = scan.keyframes_;
-  if (all.empty()) scan.list_user_blocks(file, {.lead = scan.blocks_at_}, scan.at_);
+  scan.list_user_blocks(file, {.lead = scan.blocks_at_},
+                        all.empty() ? scan.at_ : all.front().lead);
   for (size_t i = 0; i < all.size(); ++i)
     if (all[i].listed)
       scan.list_user_blocks(file, all[i], i + 1 < all.size() ? all[i + 1].lead : scan.at_);

@@ -9,6 +9,7 @@
 
 #include "base/varint.h"
 #include "formats/trace64_model.h"
+#include "formats/trace64_user.h"
 #include "sanitized.h"
 
 namespace tracewell::formats::test {
@@ -51,7 +52,11 @@ std::string told_by(const Opened& opened) {
   const auto& summary = dynamic_cast<const Summarised&>(*opened.source);
   std::string out = fmt::format("{} steps, {} threads\n", steps.count(), summary.thread_count());
   for (const auto& [name, value] : summary.facts()) out += name + ": " + value + "\n";
-  for (const auto& [name, value] : opened.source->catalog().extras) out += name + value + "\n";
+  const Catalog& catalog = opened.source->catalog();
+  for (const auto& [name, value] : catalog.extras) out += name + value + "\n";
+  for (const Module& one : catalog.modules)
+    out += fmt::format("{} {:#x} {:#x} {}\n", one.path, one.bias, one.start, one.size_bytes);
+  for (const auto& one : catalog.notes) out += fmt::format("{} {}\n", one.step, one.text);
   for (const uint64_t one : steps.keyframes()) out += fmt::format("{} ", one);
   for (const uint64_t one : steps.sessions()) out += fmt::format("{} ", one);
   return out + "\n" + lines_of(*opened.problems);
@@ -94,6 +99,48 @@ TEST(Trace64Notes, AllIsTheSameWithThem) {
       ASSERT_FALSE(notes.empty());
       expect_same(bytes, notes, bytes.size(), true);
     }
+}
+
+/// In front of the first step: modules, one of which lacks its end, a note, somebody else's block.
+std::string blocks_in_front() {
+  const auto block = [](const std::string& data) { return "\xc0" + le(data.size(), 4) + data; };
+  const auto own = [&](char kind, const std::string& data) {
+    return block(std::string(trace64::kOwnSignature) + '\1' + kind + data);
+  };
+  const auto module = [&](const std::string& path, size_t less) {
+    const std::string data = le(0, 8) + le(0x140000000, 8) + le(0x1000, 8) +
+                             std::string(10, '\0') + static_cast<char>(path.size()) + path;
+    return own('\7', data.substr(0, data.size() - less));
+  };
+  return module("C:\\a.exe", 0) + module("D:\\one.dll", 0) + module("D:\\two.dll", 3) +
+         own('\1', "a note") + block("of somebody else");
+}
+
+/// Whichever byte of the first full dump is broken, and whether steps begin with a later one or
+/// there are none then: what stands in front of them all is told.
+TEST(Trace64Notes, AllIsTheSameWhereTheFirstFullDumpIsDamaged) {
+  RandomProgram program(1, true, 1, 0);
+  const std::string front = head(kJson64) + blocks_in_front();
+  const std::string one = record(program.run(100), {true, false});
+  const std::string more = record(program.run(300), {true, false});
+  uint64_t lost = 0, without_steps = 0;
+  for (const bool goes_on : {true, false})
+    for (size_t at = 0; at < 1600; at += at < 12 ? 1 : 97 * kEach) {
+      SCOPED_TRACE(fmt::format("byte {}", at));
+      std::string bytes = front + one + (goes_on ? more : "");
+      bytes[front.size() + at] = '\xff';
+      const Opened opened(bytes, "trace64");
+      ASSERT_TRUE(opened.source) << opened.error;
+      const Catalog& catalog = opened.source->catalog();
+      EXPECT_EQ(catalog.modules.size(), 2u);
+      EXPECT_EQ(catalog.notes.size(), 1u);
+      EXPECT_NE(lines_of(*opened.problems).find("module-cut"), std::string::npos);
+      lost += lines_of(*opened.problems).find("broken-block") != std::string::npos ? 1 : 0;
+      without_steps += opened.source->steps()->count() == 0 ? 1 : 0;
+      expect_same(bytes, notes_of(opened), bytes.size(), true);
+    }
+  EXPECT_GT(lost, 4u);
+  EXPECT_GT(without_steps, 2u);
 }
 
 TEST(Trace64Notes, AllIsTheSameOfCutAndDamagedSamples) {
