@@ -341,7 +341,7 @@ Status find_changes(StepTrace& trace, const FindOptions& options, HitPrinter& hi
         std::vector<ChangedBy> kinds = {ChangedBy::Others, ChangedBy::Instruction};
         if (options.backward) std::reverse(kinds.begin(), kinds.end());
         for (const ChangedBy by : kinds) {
-          if (times.next_change(index, by, seq) != seq) continue;
+          if (!times.changes_at(index, by, seq)) continue;
           TW_ASSIGN_OR_RETURN(const bool more, printer.print(seq, by));
           if (!more) return false;
         }

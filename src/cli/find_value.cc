@@ -118,11 +118,11 @@ class Piece {
   /// since an earlier step was told there; but for what a step left and did not tell itself, as
   /// where another thread follows it.
   bool is_news(const Event& event, uint32_t index) {
-    if (timeline_.next_change(index, ChangedBy::Others, event.seq) == event.seq) return true;
-    const auto last = timeline_.last_step_of(event.tid, event.seq);
-    if (!last || *last < timeline_.session_of(event.seq).first) return true;
-    return timeline_.next_change(index, ChangedBy::Instruction, *last) == *last &&
-           !tells(*last, index);
+    if (timeline_.changes_at(index, ChangedBy::Others, event.seq)) return true;
+    const uint64_t begin = timeline_.session_of(event.seq).first;
+    const auto last = timeline_.last_step_of(event.tid, event.seq, begin);
+    if (!last) return true;
+    return timeline_.changes_at(index, ChangedBy::Instruction, *last) && !tells(*last, index);
   }
 
   /// Does that step say what it left in the register? (Several are asked for of one step.)

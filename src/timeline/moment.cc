@@ -33,14 +33,14 @@ Result<RegisterState> registers_at(Source& source, const Timeline& timeline, uin
     return {Errc::InvalidArgument, "there is no such step"};
   if (at < timeline.steps() && timeline.thread_of(at) == tid) return state_before(source, at);
   const auto [begin, end] = timeline.stretch_of(at);
-  const auto last = timeline.last_step_of(tid, at);
-  if (!last || *last < begin) return nothing;
+  const auto last = timeline.last_step_of(tid, at, begin);
+  if (!last) return nothing;
   Batch batch;
   TW_ASSIGN_OR_RETURN(const Event* const event, read_step(source, *last, batch));
   const Step& step = std::get<Step>(event->body);
   if (!step.after_known) {
-    const auto next = timeline.next_step_of(tid, at);
-    if (!next || *next >= end) return nothing;
+    const auto next = timeline.next_step_of(tid, at, end);
+    if (!next) return nothing;
     return state_before(source, *next);
   }
   TW_ASSIGN_OR_RETURN(RegisterState state, state_before(source, *last));

@@ -71,26 +71,31 @@ class StepSet {
 }  // namespace
 
 template <class Find>
-std::optional<uint64_t> Timeline::next(uint64_t from, Find&& find) const {
-  if (from >= steps()) return std::nullopt;
+std::optional<uint64_t> Timeline::next(uint64_t from, Find&& find, uint64_t end) const {
+  end = std::min(end, steps());
+  if (from >= end) return std::nullopt;
   return keeper_->ask([&](const Index& index) -> std::optional<uint64_t> {
     for (size_t i = segment_of(index, from); i < index.segments.size(); ++i) {
       const Segment& segment = index.segments[i];
+      if (segment.first >= end) break;
       const std::optional<uint32_t> found = find(index, segment, within(segment, from));
-      if (found && *found < segment.count) return segment.first + *found;
+      if (found && *found < within(segment, end)) return segment.first + *found;
     }
     return std::nullopt;
   });
 }
 
 template <class Find>
-std::optional<uint64_t> Timeline::last(uint64_t before, Find&& find) const {
-  if (before == 0 || steps() == 0) return std::nullopt;
+std::optional<uint64_t> Timeline::last(uint64_t before, Find&& find, uint64_t from) const {
+  before = std::min(before, steps());
+  if (from >= before) return std::nullopt;
   return keeper_->ask([&](const Index& index) -> std::optional<uint64_t> {
     for (size_t i = segment_of(index, before - 1) + 1; i-- > 0;) {
       const Segment& segment = index.segments[i];
+      if (segment.end() <= from) break;
       const std::optional<uint32_t> found = find(index, segment, within(segment, before));
-      if (found && *found < segment.count) return segment.first + *found;
+      if (found && *found < segment.count && *found >= within(segment, from))
+        return segment.first + *found;
     }
     return std::nullopt;
   });
@@ -209,12 +214,13 @@ std::vector<uint64_t> Timeline::accesses(AddressRange bytes, uint8_t kinds, uint
   });
 }
 
-std::optional<uint64_t> Timeline::next_change(uint32_t index, ChangedBy by, uint64_t from) const {
+std::optional<uint64_t> Timeline::next_change(uint32_t index, ChangedBy by, uint64_t from,
+                                              uint64_t end) const {
   return next(from, [&](const Index&, const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best = change_list(segment, index, by, false).next(at);
     keep_least(best, change_list(segment, index, by, true).next(at));
     return best;
-  });
+  }, end);
 }
 
 std::optional<uint64_t> Timeline::last_change(uint32_t index, ChangedBy by,
@@ -332,22 +338,24 @@ uint64_t Timeline::thread_of(uint64_t step) const {
   });
 }
 
-std::optional<uint64_t> Timeline::next_step_of(uint64_t tid, uint64_t from) const {
+std::optional<uint64_t> Timeline::next_step_of(uint64_t tid, uint64_t from,
+                                               uint64_t end) const {
   return next(from, [&](const Index&, const Segment& segment,
                         uint64_t at) -> std::optional<uint32_t> {
     const auto stream = segment.table(Part::Threads).find(tid);
     const auto thread = stream ? read_thread(*stream) : std::nullopt;
     return thread ? thread->steps.next(at) : std::nullopt;
-  });
+  }, end);
 }
 
-std::optional<uint64_t> Timeline::last_step_of(uint64_t tid, uint64_t before) const {
+std::optional<uint64_t> Timeline::last_step_of(uint64_t tid, uint64_t before,
+                                               uint64_t from) const {
   return last(before, [&](const Index&, const Segment& segment,
-                        uint64_t at) -> std::optional<uint32_t> {
+                          uint64_t at) -> std::optional<uint32_t> {
     const auto stream = segment.table(Part::Threads).find(tid);
     const auto thread = stream ? read_thread(*stream) : std::nullopt;
     return thread ? thread->steps.last(at) : std::nullopt;
-  });
+  }, from);
 }
 
 uint64_t Timeline::thread_runs(uint64_t most) const {

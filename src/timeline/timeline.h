@@ -112,8 +112,13 @@ class Timeline {
 
   /// Of any thread. `index` is the catalog's. By the instruction of the step; or, by others, since
   /// the thread's last step: who, nobody saw.
-  std::optional<uint64_t> next_change(uint32_t index, ChangedBy by, uint64_t from) const;
+  std::optional<uint64_t> next_change(uint32_t index, ChangedBy by, uint64_t from,
+                                      uint64_t end = UINT64_MAX) const;
   std::optional<uint64_t> last_change(uint32_t index, ChangedBy by, uint64_t before) const;
+  /// At that step? Looks at nothing behind it.
+  bool changes_at(uint32_t index, ChangedBy by, uint64_t step) const {
+    return next_change(index, by, step, step + 1).has_value();
+  }
   /// All by either, like executions().
   std::vector<uint64_t> changes(uint32_t index, uint64_t from, uint64_t end) const;
 
@@ -138,8 +143,10 @@ class Timeline {
 
   /// 0 = none, or not known.
   uint64_t thread_of(uint64_t step) const;
-  std::optional<uint64_t> next_step_of(uint64_t tid, uint64_t from) const;
-  std::optional<uint64_t> last_step_of(uint64_t tid, uint64_t before) const;
+  /// Between `from` and the other, which is excluded; nothing else is looked through.
+  std::optional<uint64_t> next_step_of(uint64_t tid, uint64_t from,
+                                       uint64_t end = UINT64_MAX) const;
+  std::optional<uint64_t> last_step_of(uint64_t tid, uint64_t before, uint64_t from = 0) const;
   /// Ascending.
   std::vector<uint64_t> threads() const;
   /// How often a thread went on behind another's step, or begins a part of the index; if that is
@@ -166,9 +173,9 @@ class Timeline {
       : keeper_(std::make_unique<IndexKeeper>(std::move(index), std::move(make),
                                               std::move(make_whole))) {}
   template <class Find>
-  std::optional<uint64_t> next(uint64_t from, Find&& find) const;
+  std::optional<uint64_t> next(uint64_t from, Find&& find, uint64_t end = UINT64_MAX) const;
   template <class Find>
-  std::optional<uint64_t> last(uint64_t before, Find&& find) const;
+  std::optional<uint64_t> last(uint64_t before, Find&& find, uint64_t from = 0) const;
   template <class Find>
   std::vector<uint64_t> all(uint64_t from, uint64_t end, Find&& find) const;
   template <class Visit, class Other>

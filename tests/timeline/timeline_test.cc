@@ -41,7 +41,7 @@ struct World {
     const auto index = static_cast<uint32_t>(trace.below(20));
     const ChangedBy by = trace.chance(50) ? ChangedBy::Instruction : ChangedBy::Others;
     const uint64_t tid = 100 * trace.below(7);
-    const uint64_t question = trace.below(14);
+    const uint64_t question = trace.below(17);
     SCOPED_TRACE(fmt::format("question {} step {} pc {:#x} at {:#x} size {} kinds {} register {}",
                              question, at, pcs.first, bytes.first, size, kinds, index));
     switch (question) {
@@ -61,6 +61,10 @@ struct World {
       case 9: return ask_registers(std::min(at, naive.steps()), tid);
       case 10: return ask_changes(at, bytes);
       case 11: return ask_accesses(bytes, kinds, at);
+      case 12:
+        EXPECT_EQ(timeline->changes_at(index, by, at), naive.next_change(index, by, at) == at);
+        return;
+      case 13: return ask_bounded(std::min(at, naive.steps()), tid, index, by);
       default: return ask_memory(std::min(at, naive.steps()), bytes.first, size);
     }
   }
@@ -96,6 +100,16 @@ struct World {
          one = naive.next_access(bytes, kinds, *one + 1))
       wanted.push_back(*one);
     EXPECT_EQ(timeline->accesses(bytes, kinds, at, at + 500), wanted);
+  }
+  void ask_bounded(uint64_t at, uint64_t tid, uint32_t index, ChangedBy by) {
+    const uint64_t end = at + trace.below(naive.steps() + 2 - at);
+    const auto before_end = [&](Naive::Answer one) {
+      return one && *one < end ? one : std::nullopt;
+    };
+    same(before_end(naive.next_change(index, by, at)), timeline->next_change(index, by, at, end));
+    same(before_end(naive.next_step_of(tid, at)), timeline->next_step_of(tid, at, end));
+    const auto last = naive.last_step_of(tid, end);
+    same(last && *last >= at ? last : std::nullopt, timeline->last_step_of(tid, end, at));
   }
   void same(const Naive::Answer& wanted, const Naive::Answer& got) {
     EXPECT_EQ(wanted, got);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# What a step of many short sessions is asked for its values is asked of its own session: four times
+# as many take four times as long, and not sixteen times. Only the processor's time counts.
+. "$(dirname "$0")/common.sh"
+trace() {  # FILE SESSIONS
+  awk -v sessions="$2" 'BEGIN {
+    print "{\"catalog\":{\"machine\":\"x86-64\"}}"
+    for (i = 0; i < sessions; ++i) {
+      print "{\"kind\":\"mark\",\"session\":true}"
+      for (value = 1; value <= 2; ++value)
+        printf "{\"kind\":\"step\",\"tid\":%d,\"pc\":\"0x1\",\"before\":{\"rax\":\"0x%d\"}}\n",
+               i % 3 * (i + 1) + 1, value
+    } }' >"$1"
+}
+seconds() {  # HITS ARGS...
+  python3 - "$tracewell" "$@" <<'PYTHON'
+import resource, subprocess, sys
+hits, command = int(sys.argv[2]), sys.argv[1:2] + sys.argv[3:]
+found = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+if found.count(b"\n") != hits:
+    sys.exit(f"{command}: {found.count(10)} hits, not {hits}")
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime)
+PYTHON
+}
+few=4000
+trace "$work/few.jsonl" $few
+trace "$work/many.jsonl" $((4 * few))
+for what in 'value 1' 'value 2' 'reg rax' 'reg al'; do
+  short=$(seconds $few find "$work/few.jsonl" $what) || fail "$what"
+  long=$(seconds $((4 * few)) find "$work/many.jsonl" $what) || fail "$what"
+  echo "$what: $short s, $long s"
+  python3 -c "import sys; sys.exit($long > 8 * $short)" ||
+    fail "$what: $short s of $few sessions, $long s of four times as many"
+done
+finish
