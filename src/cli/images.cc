@@ -1,5 +1,8 @@
 #include "cli/images.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -67,6 +70,35 @@ void tell_of_other_programs(const Catalog& catalog, const symbols::ImageMap& ima
   }
 }
 
+/// A module whose size is not known has its first address alone; without that, it is where it was
+/// moved to.
+bool is_at(const Module& module, const symbols::MappedImage& mapped) {
+  if (module.start == 0 && module.size_bytes == 0)
+    return module.bias != 0 && module.bias == mapped.bias;
+  const uint64_t into_image = module.start - mapped.start();
+  return into_image < std::max<uint64_t>(mapped.image->facts().span_bytes, 1) ||
+         0 - into_image < module.size_bytes;
+}
+
+/// The module of another build in whose place, or under whose name, this image is; nullptr when
+/// there is none, or nobody knows.
+const Module* other_build(const Catalog& catalog, const symbols::MappedImage& mapped) {
+  const std::string id = lower(mapped.image->facts().build_id);
+  if (id.empty()) return nullptr;
+  const std::string name = lower_file_name(mapped.image->path());
+  const Module *at_its_place = nullptr, *of_its_name = nullptr;
+  bool is_of_trace = false;
+  for (const Module& module : catalog.modules) {
+    const bool same = lower(module.build_id) == id, at = is_at(module, mapped);
+    if (same && at) return nullptr;
+    is_of_trace |= same;
+    if (same || module.build_id.empty()) continue;
+    if (at && at_its_place == nullptr) at_its_place = &module;
+    if (of_its_name == nullptr && lower_file_name(module.path) == name) of_its_name = &module;
+  }
+  return at_its_place != nullptr || is_of_trace ? at_its_place : of_its_name;
+}
+
 /// What stands behind an @ and is no number belongs to the file's name; but there must be one.
 Status check_base(const symbols::ImageSpec& spec) {
   const size_t at = spec.path.rfind('@');
@@ -102,6 +134,20 @@ void tell_of_missing_symbols(const symbols::ImageMap& images) {
 
 }  // namespace
 
+std::vector<std::string> other_builds(const Catalog& catalog, const symbols::ImageMap& images,
+                                      const ImageOptions& options) {
+  std::vector<std::string> out;
+  // Those that the user named come first; the others have the build-ids of the trace.
+  const std::span all(images.images());
+  for (const symbols::MappedImage& one : all.first(std::min(all.size(), options.images.size())))
+    if (const Module* module = other_build(catalog, one))
+      out.push_back(fmt::format(
+          "{} is another build than {} of the trace: its build-id is {}, and the trace has {}",
+          printable(one.image->path()), printable(module->path), one.image->facts().build_id,
+          printable(module->build_id)));
+  return out;
+}
+
 Status are_openable(const ImageOptions& options) {
   symbols::ImageMap tried;
   for (const std::string& text : options.images) {
@@ -123,6 +169,8 @@ Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOption
   auto placed = target::place_images(catalog, named, options.from_trace);
   if (!placed.ok()) return with_hint(placed.error(), named, options.images);
   for (const std::string& note : placed->notes) fmt::print(stderr, "tracewell: {}\n", note);
+  for (const std::string& one : other_builds(catalog, placed->images, options))
+    fmt::print(stderr, "tracewell: {}\n", one);
   tell_of_other_programs(catalog, placed->images);
   tell_of_missing_symbols(placed->images);
   return std::move(placed->images);

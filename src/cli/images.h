@@ -27,6 +27,12 @@ void add_image_options(CLI::App& app, ImageOptions& options, const std::string& 
 /// places them later.
 Status are_openable(const ImageOptions& options);
 
+/// A sentence for each image that `options` name and that stands in the place, or has the name, of
+/// a module of another build-id. It is used all the same: the user named it. Without a build-id on
+/// one side nobody knows, and nothing is said.
+std::vector<std::string> other_builds(const Catalog& catalog, const symbols::ImageMap& images,
+                                      const ImageOptions& options);
+
 /// Opens them, and puts them where the trace or the user says. Doubts go to standard error.
 Result<symbols::ImageMap> place_images(const Catalog& catalog, const ImageOptions& options);
 

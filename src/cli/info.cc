@@ -57,6 +57,7 @@ Status info(const InfoOptions& options) {
   symbols::ImageMap images;
   if (options.images.any()) {
     TW_ASSIGN_OR_RETURN(images, place_images(info.catalog, options.images));
+    info.other_builds = other_builds(info.catalog, images, options.images);
     add_image_modules(info.catalog, images);
   }
   const auto* summary = dynamic_cast<const formats::Summarised*>(trace.source.get());

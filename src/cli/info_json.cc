@@ -52,6 +52,7 @@ std::string info_json(const TraceInfo& info) {
     else if (std::string_view(key) != "status")
       out[key] = Json::array();
   }
+  if (!info.other_builds.empty()) out["other_builds"] = info.other_builds;
   out["lost"] = lost_json(info.lost);
   out["notes"] = Json::array();
   for (const Note& note : info.notes)

@@ -22,6 +22,7 @@ struct TraceInfo {
   uint64_t marks = 0;    // beside these, with numbers of their own
   uint64_t threads = 0;  // that events name; 0 = none does
   std::vector<std::pair<std::string, std::string>> facts;  // what else its format knows
+  std::vector<std::string> other_builds;  // as other_builds() of images.h has them
   std::vector<LostPlace> lost;
   std::vector<Note> notes;
   const ProblemLog* problems = nullptr;
@@ -38,7 +39,8 @@ std::string info_text(const TraceInfo& info);
 ///  "problem_count","notes":[{"step","text"}],
 ///  "lost":[{"thread","why","count" or null,"first","last"}], numbers of events,
 ///  "address_bytes","registers","register_block_bytes","status","tracepoints",
-///  "variables","modules"}; definitions as in docs/formats/jsonl.md.
+///  "variables","modules","other_builds":[text] where there are some}; definitions as in
+///  docs/formats/jsonl.md.
 std::string info_json(const TraceInfo& info);
 
 /// "stopped by tracepoint 4 (pass count)", in words.

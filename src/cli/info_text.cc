@@ -37,6 +37,7 @@ class InfoWriter {
       line("variable", "{} ${}{}", one.number, printable(one.name),
            one.builtin ? ", builtin" : fmt::format(" = {} at first", one.initial_value));
     for (const Module& one : catalog_.modules) write_module(one);
+    for (const std::string& one : info_.other_builds) line("image", "{}", one);
     write_notes();
     write_problems();
     return std::move(out_);
