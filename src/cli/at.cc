@@ -20,6 +20,7 @@
 #include "cli/step_text.h"
 #include "cli/step_trace.h"
 #include "cli/step_words.h"
+#include "cli/trace_files.h"
 #include "formats/jsonl.h"
 #include "machine/usage.h"
 #include "timeline/moment.h"
@@ -36,6 +37,7 @@ constexpr size_t kDumpBytes = 16;
 struct MemoryRange {
   uint64_t address = 0, size = 0;
   std::string relative;  // how it was given, where that is by registers
+  std::string hint;      // what else may have been meant by it
 };
 
 /// How a byte is shown, by ByteState: in JSON, behind its digits, and what that means.
@@ -71,7 +73,8 @@ Result<MemoryRange> parse_range(const std::string& text, const AddressNames& nam
   if (last - place.address >= kMemoryMax)
     return {Errc::InvalidArgument, fmt::format("--mem {}: LEN is at most {} bytes",
                                                printable(text), kMemoryMax)};
-  return MemoryRange{place.address, last - place.address + 1, ""};
+  const bool number = parse_number(std::string_view(text).substr(0, text.find(','))).has_value();
+  return MemoryRange{place.address, last - place.address + 1, "", number ? hex_hint(text) : ""};
 }
 
 /// Of an address by registers, what it is stands before its length.
@@ -248,6 +251,10 @@ class Report {
     std::vector<uint8_t> bytes(range.size);
     std::vector<ByteState> states(range.size);
     trace_.timeline->memory(options_.step, range.address, bytes, states);
+    if (!range.hint.empty() && std::ranges::count(states, ByteState::Unknown) ==
+                                   static_cast<std::ptrdiff_t>(states.size()))
+      fmt::print(stderr, "tracewell: nothing is known of the memory at {:#x}{}\n", range.address,
+                 range.hint);
     std::string name = words_.data(range.address);
     if (!range.relative.empty())
       name = printable(range.relative) + (name.empty() ? "" : " ") + name;

@@ -107,6 +107,11 @@ has '  0x6ff8  06<10<00<00<00<00<00<00<2b 00 00 00 00 00 00 00 |........+.......
 has '  0x7008  00<00<?? ?? ?? ?? ?? ??'
 has '  0x1  ?? ??'
 lines 5
+# As somebody meant it who left out the 0x.
+expect 0 at "$file" 5 --mem 404000,8
+has 'nothing is known of the memory at 0x62a20; is 404000 hexadecimal? Then it is 0x404000' err
+expect 0 at "$file" 5 --mem 0x404000 --mem 28664,24 --mem 28680,4
+[ ! -s "$work/err" ] || fail "no other number is meant: $(cat "$work/err")"
 expect 0 at "$file" 9 --mem 0x7008,4
 has 'behind the last step, 8'
 has '  0x7008  68 69 ?? ??                                     |hi??|'
