@@ -55,7 +55,8 @@ class StepRows final : public Sink {
  public:
   StepRows(StepRowsOptions options, AddressNames names)
       : options_(std::move(options)), names_(std::move(names)) {
-    if (options_.columns.empty())
+    chosen_ = !options_.columns.empty();
+    if (!chosen_)
       for (int column = 0; column < kColumns; ++column) options_.columns.push_back(column);
     has_notes_ = std::ranges::count(options_.columns, kNote) != 0;
   }
@@ -69,7 +70,8 @@ class StepRows final : public Sink {
     if (options_.json) return {};
     line_.clear();
     for (const int column : options_.columns) cell(column, kWords[column].name);
-    return end_line();
+    head_ = std::exchange(line_, {}) + '\n';
+    return {};
   }
 
   Status write(const Batch& batch) override {
@@ -80,6 +82,9 @@ class StepRows final : public Sink {
         any_step_ = true;
         options_.json ? write_object(event, *step) : write_row(event, *step);
         note_.clear();
+      } else if (chosen_ && !any_step_ && !is_beside_steps(event)) {
+        return {Errc::Unsupported,
+                "not a trace of executed instructions; --columns are of these"};
       } else if (may_be_held(event)) {
         hold(event);
         continue;
@@ -93,6 +98,7 @@ class StepRows final : public Sink {
   }
 
   Status finish() override {
+    TW_RETURN_IF_ERROR(write_head());
     TW_RETURN_IF_ERROR(write_held(!any_step_));
     if (!note_.empty()) {  // behind the last step
       line_ = options_.json ? "{\"step\":null,\"note\":" : "-- ";
@@ -113,6 +119,11 @@ class StepRows final : public Sink {
     const auto* mark = std::get_if<Mark>(&event.body);
     return mark && !mark->session && !event.time_ns && event.tid == 0 && event.cpu < 0 &&
            event.pid == 0;
+  }
+
+  /// Frames and hooks are of other traces.
+  static bool is_beside_steps(const Event& event) {
+    return !std::holds_alternative<Frame>(event.body) && !std::holds_alternative<Hook>(event.body);
   }
 
   /// A step may follow, whose note it is or is in front of.
@@ -145,7 +156,13 @@ class StepRows final : public Sink {
   Status end_line() {
     if (!options_.json) line_.erase(line_.find_last_not_of(' ') + 1);
     line_ += '\n';
+    TW_RETURN_IF_ERROR(write_head());
     return file_->write(line_);
+  }
+
+  /// Late, so that nothing is written where the events prove to be others.
+  Status write_head() {
+    return head_.empty() ? Status() : file_->write(std::exchange(head_, {}));
   }
 
   void cell(int column, std::string_view text) {
@@ -293,6 +310,8 @@ class StepRows final : public Sink {
   std::optional<OutputFile> file_;
   bool has_notes_ = false;
   bool any_step_ = false;
+  bool chosen_ = false;  // the columns, by the user
+  std::string head_;  // the first line, until it is written
   std::string note_;  // for the next step
   struct Held {
     std::string line;

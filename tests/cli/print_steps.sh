@@ -72,9 +72,21 @@ for one in "$hooks" "$work/marks.jsonl"; do
   expect 0 print "$one" --json --where 'kind == "mark"'
   grep '"kind":"mark"' "$work/as_jsonl" | cmp - "$work/out" ||
     fail "marks of $one: $(cat "$work/out")"
-  expect 0 print "$one" --columns step,note
-  lines $(($(wc -l <"$work/as_jsonl") + 1))
 done
+# Columns are of instructions; a trace of others has none, as `at` and its like say.
+for one in "$hooks" "$cases/tfile/gdb-tsave/input.tf"; do
+  for json in '' --json; do
+    # shellcheck disable=SC2086
+    expect 3 print "$one" $json --columns step,pc
+    has 'not a trace of executed instructions; --columns are of these' err
+    ! grep -q '"frame"\|"hook"\|not an' "$work/out" || fail "columns: $(cat "$work/out")"
+  done
+done
+[ ! -s "$work/out" ] || fail "columns: $(cat "$work/out")"
+expect 3 print "$cases/tfile/gdb-tsave/input.tf" --columns step
+[ ! -s "$work/out" ] || fail "columns: $(cat "$work/out")"
+expect 0 print "$work/marks.jsonl" --columns step,note
+lines 5
 has '-- 0 on'
 has '-- 1 lost: full'
 # What nobody says when is noted at the step behind it; that of a time is no step's.
