@@ -203,6 +203,13 @@ Status check_patterns(const ComponentOptions& options) {
   return {};
 }
 
+/// Of a selection that has nothing in it, or in whose buffers is nothing.
+int no_components(const Components& all, const Components& chosen) {
+  return nothing(all.empty()      ? "no running program has components"
+                 : chosen.empty() ? "no running program has such a component"
+                                  : "nothing is in the buffers of these components");
+}
+
 Result<int> query(const ComponentOptions& options) {
   for (const bool for_good : {false, true}) {
     if (!(for_good ? options.for_good : options.later)) continue;
@@ -214,9 +221,7 @@ Result<int> query(const ComponentOptions& options) {
   if (options.later || options.for_good) return static_cast<int>(kOk);
   TW_ASSIGN_OR_RETURN(const Components all, hooks::all_components());
   const Components chosen = select(options, all);
-  if (chosen.empty())
-    return nothing(all.empty() ? "no running program has components"
-                               : "no running program has such a component");
+  if (chosen.empty()) return no_components(all, chosen);
   print_components(chosen);
   return static_cast<int>(kOk);
 }
@@ -226,15 +231,16 @@ Result<int> dump(const ComponentOptions& options, const std::string& command) {
   const std::string folder = options.folder.empty() ? hooks::default_component_folder()
                                                     : options.folder;
   const std::string path = absolute_path(folder);
+  const Components chosen = select(options, all);
   TW_ASSIGN_OR_RETURN(const std::vector<hooks::DumpedLog> logs,
-                      hooks::dump_components(select(options, all), path, command));
+                      hooks::dump_components(chosen, path, command));
   for (const hooks::DumpedLog& log : logs) {
     fmt::print("{}\n", printable(log.path));
     if (!log.old.empty())
       fmt::print(stderr, "tracewell: what {} was is {} now\n", printable(log.path),
                  printable(log.old));
   }
-  return static_cast<int>(logs.empty() ? kNothing : kOk);
+  return logs.empty() ? no_components(all, chosen) : static_cast<int>(kOk);
 }
 
 Result<int> change_now(const ComponentOptions& options, const ComponentChange& change) {
@@ -254,7 +260,7 @@ Result<int> control_components(const ComponentOptions& options, const std::strin
     return {Errc::InvalidArgument, "one of -D, -q, -x and --forget"};
   if (options.forget) {
     TW_ASSIGN_OR_RETURN(const uint64_t count, hooks::forget_dead_components());
-    return static_cast<int>(count == 0 ? kNothing : kOk);
+    return count == 0 ? nothing("no dead program has left buffers") : static_cast<int>(kOk);
   }
   if (options.query) return query(options);
   if (options.dump) return dump(options, command);

@@ -347,6 +347,7 @@ Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& com
   std::map<std::string, std::vector<const Component*>> by_name;
   for (const Component& one : components)
     if (!ring_names(one).empty()) by_name[one.name()].push_back(&one);
+  if (by_name.empty()) return std::vector<DumpedLog>();  // and no folder is made
   TW_RETURN_IF_ERROR(make_folders(folder));
   std::vector<DumpedLog> out;
   for (const auto& [name, all] : by_name) {

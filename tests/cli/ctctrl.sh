@@ -90,7 +90,13 @@ expect 0 ctctrl -q -t 'io_*'
 lines 4
 expect 0 ctctrl -q -c 'server.[dn]*'
 lines 4
-expect 1 ctctrl -D
+expect 1 ctctrl -D -d "$work/snap"
+has 'nothing is in the buffers of these components' err
+expect 1 ctctrl -D -c nosuch -d "$work/snap"
+has 'no running program has such a component' err
+[ ! -e "$work/snap" ] || fail 'a folder for nothing'
+expect 1 ctctrl --forget
+has 'no dead program has left buffers' err
 expect 1 ctctrl -c none memtraceon
 has 'no running program has such a component' err
 
