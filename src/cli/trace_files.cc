@@ -225,12 +225,12 @@ Result<const formats::Format*> is_openable(const InputOptions& options) {
   if (options.path == "-") return nullptr;
   if (is_folder(options.path)) {
     TW_ASSIGN_OR_RETURN(const auto metadata, metadata_in(options.path));
-    return formats::find_or_sniff(*metadata, options.format);
+    return formats::find_or_sniff(metadata, options.format);
   }
   const auto facts = facts_at(options.path);
   if (facts && facts->kind != FileFacts::Kind::Regular) return nullptr;
   TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(options.path));
-  return formats::find_or_sniff(*file, options.format);
+  return formats::find_or_sniff(file, options.format);
 }
 
 Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,

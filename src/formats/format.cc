@@ -48,37 +48,43 @@ const Format* sniff_format(Bytes head) {
 namespace {
 
 /// What its name says that it was to be helps who has named it wrongly, or has a damaged one.
-std::string why_no_trace(const InputFile& file) {
+Error why_no_trace(const std::shared_ptr<InputFile>& shared) {
+  const InputFile& file = *shared;
   std::string out = fmt::format("{} is not a trace: ", file.path());
-  if (file.bytes().empty()) return out + "it is empty";
+  if (file.bytes().empty()) return {Errc::Unsupported, out + "it is empty", {}};
   if (as_text(file.bytes()).starts_with("/* CTF "))
-    return out + "it is a CTF trace's, but not of one of trace hooks (what GDB's tsave -ctf writes "
-                 "is not read; use tsave)";
+    return {Errc::Unsupported,
+            out + "it is a CTF trace's, but not of one of trace hooks (what GDB's tsave -ctf "
+                  "writes is not read; use tsave)", {}};
   const Format* const named = find_format_for_path(file.path());
   if (named && named->open) {
     out += fmt::format("its name says {}, and it does not begin like one", named->name);
-    return named->binary ? out
-                         : out + fmt::format("; --input-format {} reads it nevertheless",
-                                             named->name);
+    if (named->binary) return {Errc::Unsupported, out, {}};
+    ProblemLog untold;
+    if (auto tried = named->open(shared, {}, untold); !tried.ok())
+      return std::move(tried).error().within(file.path());
+    return {Errc::Unsupported,
+            out + fmt::format("; --input-format {} reads it nevertheless", named->name), {}};
   }
   out += named ? fmt::format("{} is written and not read", named->name)
                : std::string("it does not begin like one");
   std::string names;
   for (const Format* format : formats())
     if (format->open) names += (names.empty() ? "" : ", ") + std::string(format->name);
-  return out + fmt::format("; formats that are read: {}", names);
+  return {Errc::Unsupported, out + fmt::format("; formats that are read: {}", names), {}};
 }
 
 }  // namespace
 
-Result<const Format*> find_or_sniff(const InputFile& file, std::string_view format_name) {
-  const Bytes bytes = file.bytes();
+Result<const Format*> find_or_sniff(const std::shared_ptr<InputFile>& file,
+                                    std::string_view format_name) {
+  const Bytes bytes = file->bytes();
   const Format* format = format_name.empty()
                              ? sniff_format(bytes.subspan(0, std::min(bytes.size(), kSniffBytes)))
                              : find_format(format_name);
   if (!format && !format_name.empty())
     return Error{Errc::InvalidArgument, fmt::format("there is no format \"{}\"", format_name), {}};
-  if (!format) return Error{Errc::Unsupported, why_no_trace(file), {}};
+  if (!format) return why_no_trace(file);
   if (!format->open)
     return Error{Errc::Unsupported, fmt::format("format {} cannot be read", format->name), {}};
   return format;
@@ -88,7 +94,7 @@ Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
                                             std::string_view format_name,
                                             const OpenOptions& options, ProblemLog& problems,
                                             const Format** which) {
-  TW_ASSIGN_OR_RETURN(const Format* const format, find_or_sniff(*file, format_name));
+  TW_ASSIGN_OR_RETURN(const Format* const format, find_or_sniff(file, format_name));
   if (which) *which = format;
   std::string path = file->path();
   auto source = format->open(std::move(file), options, problems);

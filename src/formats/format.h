@@ -69,8 +69,10 @@ const Format* find_format_for_path(std::string_view path);
 const Format* sniff_format(Bytes head);
 
 /// Who reads it: `format_name` if not empty, else what the content says. The error of a file that
-/// no format knows is Unsupported.
-Result<const Format*> find_or_sniff(const InputFile& file, std::string_view format_name);
+/// no format knows is Unsupported; of one that the format of its name cannot open either, what that
+/// format says.
+Result<const Format*> find_or_sniff(const std::shared_ptr<InputFile>& file,
+                                    std::string_view format_name);
 /// Reads whatever it is, as find_or_sniff() says.
 Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
                                             std::string_view format_name,

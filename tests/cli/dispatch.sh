@@ -43,6 +43,23 @@ has 'text.trace64 is not a trace: its name says trace64, and it does not begin l
 cp "$work/text" "$work/text.tenet"
 expect 3 info "$work/text.tenet"
 has 'does not begin like one; --input-format tenet reads it nevertheless' err
+cp "$work/text" "$work/text.jsonl"
+echo '{"kind":"step","pc":5}' >"$work/step.jsonl"
+for text in text step; do
+  expect 3 print "$work/$text.jsonl" --input-format jsonl
+  cp "$work/err" "$work/told"
+  for command in "print $work/$text.jsonl" "replay $work/$text.jsonl -"; do
+    # shellcheck disable=SC2086
+    expect 3 $command
+    has "$text.jsonl: the first line is not a catalog: " err
+    cmp "$work/err" "$work/told" || fail "$command: $(cat "$work/err")"
+  done
+done
+# It is one to whoever reads it, but does not begin as one.
+echo '{"other":1,"catalog":{}}' >"$work/other.jsonl"
+expect 3 print "$work/other.jsonl"
+has 'does not begin like one; --input-format jsonl reads it nevertheless' err
+expect 0 print --input-format jsonl "$work/other.jsonl"
 cp "$work/text" "$work/text.csv"
 expect 3 info "$work/text.csv"
 has 'text.csv is not a trace: csv is written and not read; formats that are read: ' err
