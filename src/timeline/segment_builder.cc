@@ -153,31 +153,26 @@ void SegmentBuilder::change_late(uint32_t index, uint32_t step) {
 /// finds it: nobody else has its registers. What was not known before either may not have changed;
 /// and where the trace has lost something, others may have been there.
 void SegmentBuilder::take_registers(ThreadLog& thread, const Step& step, bool first) {
-  const RegisterLayout& layout = catalog_.registers;
-  RegisterState& now = states_.of(thread.number);
-  const bool by_itself = !first && !thread.after_known &&
-                         !lost_behind(thread);
+  ThreadStates::State now = states_.of(thread.number);
+  const bool by_itself = !first && !thread.after_known && !lost_behind(thread);
   for (const Step::RegisterChange& news : step.before) {
     if (news.value.empty()) {
-      now.set(layout, news.index, {});
+      now.set(news.index, {});
       continue;
     }
-    const Register& one = layout.registers[news.index];
     const bool was_known = now.is_valid(news.index);
-    const bool same = was_known && std::equal(news.value.begin(), news.value.end(),
-                                              now.block.begin() + one.offset);
-    if (same) continue;
+    if (was_known && now.holds(news.index, news.value)) continue;
     const auto told = std::ranges::find(thread.to_unknown, news.index);
     if (by_itself && (was_known || told != thread.to_unknown.end()))
       change_late(news.index, thread.last_step);
     else if (!first)
       change(news.index, ChangedBy::Others);
-    now.set(layout, news.index, news.value);
+    now.set(news.index, news.value);
   }
   thread.to_unknown.clear();
   for (const Step::RegisterChange& changed : step.registers) {
     change(changed.index, ChangedBy::Instruction);
-    now.set(layout, changed.index, changed.value);
+    now.set(changed.index, changed.value);
     if (changed.value.empty()) thread.to_unknown.push_back(changed.index);
   }
 }

@@ -15,7 +15,7 @@ constexpr uint64_t kKeyframeSteps = 512;
 constexpr size_t kStateEvery = 512;  // steps of one thread, at least
 constexpr size_t kStateBytes = 8;    // that states take at most, for each step
 constexpr size_t kFlowPlaces = 4096;
-constexpr size_t kBatchEvents = 256;
+constexpr size_t kBatchEvents = 256;  // at most
 constexpr size_t kBatchBytes = 4 << 20;  // of registers; there may be that much in one event
 
 void put(const RegisterLayout& layout, std::span<const Step::RegisterChange> changes,
@@ -151,6 +151,7 @@ Status StepStore::seek(uint64_t seq) {
   next_seq_ = seq;
   skipped_ = seq < count() && data_->session_of(seq) < seq;
   told_.clear();
+  batch_events_ = 1;
   return {};
 }
 
@@ -208,7 +209,9 @@ Result<bool> StepStore::next(Batch& batch) {
   batch.clear();
   batch.hold(data_);
   size_t bytes = 0;
-  for (size_t i = 0; i < kBatchEvents && bytes < kBatchBytes && at_ < data_->events.size(); ++i) {
+  // Who jumps often reads one step: the next ones, of other threads, tell all of theirs in vain.
+  const size_t most = std::exchange(batch_events_, std::min(2 * batch_events_, kBatchEvents));
+  for (size_t i = 0; i < most && bytes < kBatchBytes && at_ < data_->events.size(); ++i) {
     Event& event = batch.add();
     event = *data_->events[at_++];
     event.seq = next_seq_;
@@ -235,6 +238,7 @@ bool StepStore::tell_everything(const Event& event, Step& step, Batch& batch,
   put(layout, step.before, *state);
   std::vector<Step::RegisterChange> all;
   for (uint32_t i = 0; i < layout.registers.size(); ++i) {
+    if (state->valid[i / 8] == 0) i |= 7;  // of many registers, most are not known
     if (!state->is_valid(i)) continue;
     const Register& one = layout.registers[i];
     all.push_back({i, batch.copy(Bytes(state->block).subspan(one.offset, one.size_bytes))});

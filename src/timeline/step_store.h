@@ -79,6 +79,7 @@ class StepStore final : public Source, public StepIndex {
   std::shared_ptr<const Data> data_;
   size_t at_ = 0;
   uint64_t next_seq_ = 0;  // whatever numbers the source gave
+  size_t batch_events_ = 1;  // at most, of the next batch: it grows while somebody reads on
   bool skipped_ = false;   // seek() has, steps of the session that is read now
   std::unordered_set<uint64_t> told_;  // threads that were met since
 };

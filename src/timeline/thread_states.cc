@@ -1,75 +1,79 @@
 #include "timeline/thread_states.h"
 
-#include "base/bytes.h"
+#include <algorithm>
+
 #include "base/check.h"
-#include "base/varint.h"
 
 namespace tracewell::timeline {
 namespace {
 
-/// Runs: varint how many bytes are the same, varint how many are not, and these.
-void put_differences(std::vector<uint8_t>& out, const std::vector<uint8_t>& base,
-                     const std::vector<uint8_t>& bytes) {
-  for (size_t at = 0; at < bytes.size();) {
-    const size_t from = at;
-    while (at < bytes.size() && bytes[at] == base[at]) ++at;
-    const size_t first = at;
-    while (at < bytes.size() && bytes[at] != base[at]) ++at;
-    append_varint(out, first - from);
-    append_varint(out, at - first);
-    out.insert(out.end(), bytes.begin() + static_cast<ptrdiff_t>(first),
-               bytes.begin() + static_cast<ptrdiff_t>(at));
+/// `visit(page, start in it, bytes)` for the pages that a value at `offset` lies in, until it says
+/// false; whether it never did.
+template <class Visit>
+bool each_page(uint64_t offset, Bytes value, size_t page_bytes, Visit&& visit) {
+  while (!value.empty()) {
+    const size_t start = offset % page_bytes, size = std::min(page_bytes - start, value.size());
+    if (!visit(offset / page_bytes, start, value.first(size))) return false;
+    offset += size;
+    value = value.subspan(size);
   }
-}
-
-void take_differences(Cursor& in, std::vector<uint8_t>& bytes) {
-  for (size_t at = 0; at < bytes.size();) {
-    at += in.varint();
-    for (uint64_t left = in.varint(); left > 0; --left) bytes[at++] = in.byte();
-  }
+  return true;
 }
 
 }  // namespace
 
-RegisterState& ThreadStates::other(uint32_t number) {
-  if (number < kWhole) {
+ThreadStates::State ThreadStates::other(uint32_t number) {
+  if (number < whole_max_) {
     TW_CHECK(number == whole_.size());
     whole_.emplace_back().reset(layout_);
-    return whole_.back();
+    return {*this, &whole_.back(), nullptr};
   }
-  if (here_ == UINT32_MAX)
-    base_ = whole_.front();
-  else
-    close();
-  here_ = number;
-  if (number - kWhole < packed_.size()) {
-    unpack(packed_[number - kWhole], open_);
-    packed_bytes_ -= packed_[number - kWhole].capacity();
-    packed_[number - kWhole] = {};
-  } else {
-    TW_CHECK(number - kWhole == packed_.size());
-    packed_.emplace_back();
-    packed_bytes_ += sizeof(packed_[0]) + 32;
-    open_.reset(layout_);
-  }
-  return open_;
+  TW_CHECK(number - whole_max_ <= paged_.size());
+  if (number - whole_max_ == paged_.size()) paged_.emplace_back();
+  return {*this, nullptr, &paged_[number - whole_max_]};
 }
 
-/// What is open becomes one of those that are not.
-void ThreadStates::close() {
-  scratch_.clear();
-  put_differences(scratch_, base_.valid, open_.valid);
-  put_differences(scratch_, base_.block, open_.block);
-  std::vector<uint8_t>& packed = packed_[here_ - kWhole];
-  packed.assign(scratch_.begin(), scratch_.end());
-  packed_bytes_ += packed.capacity();
+const ThreadStates::Page* ThreadStates::find(const Pages& pages, uint64_t page) const {
+  const auto at = std::ranges::lower_bound(pages, page, {}, &PagePlace::page);
+  return at == pages.end() || at->page != page ? nullptr : &pages_[at->number];
 }
 
-void ThreadStates::unpack(const std::vector<uint8_t>& packed, RegisterState& state) const {
-  state = base_;
-  Cursor in(packed);
-  take_differences(in, state.valid);
-  take_differences(in, state.block);
+ThreadStates::Page& ThreadStates::add(Pages& pages, uint64_t page) {
+  const auto at = std::ranges::lower_bound(pages, page, {}, &PagePlace::page);
+  if (at != pages.end() && at->page == page) return pages_[at->number];
+  pages.insert(at, {static_cast<uint32_t>(page), static_cast<uint32_t>(pages_.size())});
+  return pages_.emplace_back();
+}
+
+bool ThreadStates::is_valid(const Pages& pages, uint32_t index) const {
+  const uint64_t at = place_of_bit(index);
+  const Page* const page = find(pages, at / kPageBytes);
+  return page != nullptr && ((*page)[at % kPageBytes] >> (index % 8) & 1) != 0;
+}
+
+bool ThreadStates::holds(const Pages& pages, uint32_t index, Bytes value) const {
+  return each_page(layout_.registers[index].offset, value, kPageBytes,
+                   [&](uint64_t number, size_t start, Bytes part) {
+                     const Page* const page = find(pages, number);
+                     return page != nullptr &&
+                            std::ranges::equal(part, Bytes(*page).subspan(start, part.size()));
+                   });
+}
+
+void ThreadStates::set(Pages& pages, uint32_t index, Bytes value) {
+  const Register& one = layout_.registers[index];
+  TW_CHECK(value.empty() || value.size() == one.size_bytes);
+  const auto bit = static_cast<uint8_t>(1u << (index % 8));
+  const uint64_t at = place_of_bit(index);
+  if (value.empty()) {
+    if (is_valid(pages, index)) add(pages, at / kPageBytes)[at % kPageBytes] ^= bit;
+    return;
+  }
+  add(pages, at / kPageBytes)[at % kPageBytes] |= bit;
+  each_page(one.offset, value, kPageBytes, [&](uint64_t number, size_t start, Bytes part) {
+    std::ranges::copy(part, add(pages, number).begin() + static_cast<ptrdiff_t>(start));
+    return true;
+  });
 }
 
 }  // namespace tracewell::timeline
