@@ -12,6 +12,7 @@
 #include "agent/engine.h"
 #include "agent/trace_source.h"
 #include "base/check.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/buffer_files.h"
 #include "cli/command.h"
@@ -152,6 +153,18 @@ agent::BufferHome buffer_home(const std::string& path, const ServeLog& log) {
       .server_pid = server_pid()};
 }
 
+/// The file is made by the first run, but whoever starts the server learns at once that it cannot
+/// be.
+Status check_buffer(const std::string& path) {
+  if (path.empty()) return {};
+  if (::access(path.c_str(), F_OK) == 0)
+    return {Errc::InvalidArgument,
+            fmt::format("{} exists; it may be a trace that a killed server left",
+                        printable(path))};
+  if (::access((parent_of(path) + "/.").c_str(), W_OK | X_OK) == 0) return {};
+  return errno_error("cannot make " + printable(path));
+}
+
 /// Borrowed until the target has gone.
 target::LinuxOptions target_options(const ServeLog& log, std::unique_ptr<Transport>& transport) {
   const auto tell = [&log](std::string_view line) {
@@ -179,12 +192,8 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   if (auto status = settings.saves.set_folder(options.save_dir); !status)
     return conventions.fail(std::move(status).error().within("--save-dir"));
 
-  if (!options.buffer.empty() && ::access(options.buffer.c_str(), F_OK) == 0)
-    return conventions.fail({Errc::InvalidArgument,
-                             fmt::format("--buffer: {} exists; it may be a trace that a killed "
-                                         "server left",
-                                         options.buffer),
-                             {}});
+  if (auto status = check_buffer(options.buffer); !status)
+    return conventions.fail(std::move(status).error().within("--buffer"));
 
   auto comm = parse_comm(options.comm);
   if (!comm) return conventions.fail(comm.error());

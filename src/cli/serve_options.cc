@@ -9,8 +9,11 @@
 #include <string_view>
 
 #include "agent/packets.h"
+#include "base/open.h"
 #include "base/text.h"
 #include "cli/admission.h"
+#include "cli/transport.h"
+#include "cli/unknown_option.h"
 #include "cli/version.h"
 
 namespace tracewell::cli {
@@ -61,6 +64,26 @@ Status disable_packets(std::string_view text, std::set<std::string, std::less<>>
     else disabled.emplace(name == kStopReply ? "Tstop" : name);
   }
   return {};
+}
+
+/// The words may be those of a program that the debugger is to start, so CLI11 takes any.
+Error no_such_option(const std::string& word) {
+  CLI::App app;
+  ServeOptions unused;
+  declare_serve_options(app, unused);
+  return usage("no such option: " + printable(word) + near_options(app, word));
+}
+
+/// Whoever leaves out COMM has the program in its place.
+Error program_is_missing(const std::string& comm) {
+  const auto parsed = parse_comm(comm);
+  if (!parsed) return parsed.error();
+  const auto facts = facts_at(comm);
+  if (facts && facts->kind == FileFacts::Kind::Regular)
+    return usage(fmt::format("COMM is missing: where the debugger connects, such as :0, comes "
+                             "before {}",
+                             printable(comm)));
+  return usage("PROG is missing (or --multi, or --attach)");
 }
 
 }  // namespace
@@ -127,7 +150,7 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
   TW_RETURN_IF_ERROR(disable_packets(options.disabled_packets, options.disabled));
   if (options.selftest) return {};
   if (words.empty()) return usage("COMM is missing");
-  if (words[0].size() > 1 && words[0][0] == '-') return usage("no such option: " + words[0]);
+  if (words[0].size() > 1 && words[0][0] == '-') return no_such_option(words[0]);
   options.comm = std::move(words[0]);
   words.erase(words.begin());
   // The old place of the option.
@@ -141,7 +164,7 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
     options.pid = static_cast<int64_t>(*pid);
     return {};
   }
-  if (words.empty() && !options.multi) return usage("PROG is missing (or --multi, or --attach)");
+  if (words.empty() && !options.multi) return program_is_missing(options.comm);
   options.launch.argv = std::move(words);
   return {};
 }

@@ -75,6 +75,12 @@ std::string did_you_mean(std::vector<std::string> all, std::string_view word,
   return others.empty() ? out : out + "?";
 }
 
+std::string near_options(const CLI::App& app, std::string_view argument) {
+  const std::string_view name = argument.substr(0, argument.find('='));
+  if (!name.starts_with("--")) return "";
+  return did_you_mean(long_names(app), name.substr(2, kLettersMax), "--");
+}
+
 std::optional<std::string> unknown_option(const CLI::App& app,
                                           std::span<const std::string> arguments) {
   if (app.get_prefix_command()) return std::nullopt;  // they may be another program's
@@ -88,9 +94,7 @@ std::optional<std::string> unknown_option(const CLI::App& app,
       continue;
     }
     const std::string_view name = one.substr(0, one.find('='));
-    const std::string out = fmt::format("there is no option {}", printable(name));
-    const std::string_view word = name.substr(2, kLettersMax);
-    return out + did_you_mean(long_names(app), word, "--");
+    return fmt::format("there is no option {}", printable(name)) + near_options(app, one);
   }
   return std::nullopt;
 }

@@ -18,6 +18,9 @@ namespace tracewell::cli {
 std::optional<std::string> unknown_option(const CLI::App& app,
                                           std::span<const std::string> arguments);
 
+/// "; did you mean --columns?" where an option of `app` is near this one, which it does not have.
+std::string near_options(const CLI::App& app, std::string_view argument);
+
 /// "; did you mean --columns or --color?": those of `all` that `word` may have been meant as, the
 /// nearest first, each with `prefix` before it; "" when none is near.
 std::string did_you_mean(std::vector<std::string> all, std::string_view word,
