@@ -136,10 +136,15 @@ Status add_numbers(const std::string& text, const char* option, std::vector<uint
   return {};
 }
 
-/// A trace sees programs of its own user only. Those that are not there are nobody's.
+/// A trace sees programs of its own user only.
 Status check_ours(const std::vector<uint32_t>& numbers, const char* option) {
   for (const uint32_t number : numbers) {
-    const auto users = hooks::users_of_process(fmt::format("/proc/{}", number));
+    const std::string folder = fmt::format("/proc/{}", number);
+    if (!is_there(folder) && is_there("/proc/self"))
+      return {Errc::InvalidArgument,
+              fmt::format("{}: there is no {} {}", option,
+                          std::string_view(option) == "-A" ? "process" : "thread", number)};
+    const auto users = hooks::users_of_process(folder);
     if (users && !is_own_user(users->effective))
       return {Errc::InvalidArgument,
               fmt::format("{}: {} is another user's (user {}); a trace sees programs of user {} "

@@ -241,6 +241,13 @@ chosen '1' -t
 chosen '1 2' -t -P t
 trace -a -A 0 2>"$work/err" && fail "-A 0"
 has "'0' is no number" err
+for option in -A -t; do
+  trace -a "$option" 1999999999 -o "$work/nobody" 2>"$work/err"
+  [ $? = 2 ] || fail "$option of nobody"
+  has "$option: there is no " err
+  has ' 1999999999' err
+  [ ! -e "$work/nobody" ] || fail "$option of nobody: a log"
+done
 trace -a -P p 2>"$work/err" && fail "-P alone"
 has "-P needs -A or -t" err
 
