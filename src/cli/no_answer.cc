@@ -94,6 +94,16 @@ std::string number_hint(const Spelled& one) {
   return hex_hint(one.text);
 }
 
+/// Behind its first instruction a function's symbol is another text.
+std::string symbol_hint(const std::string& name) {
+  if (name.empty() || name.find('+') != name.npos) return "";
+  std::string out = "; a symbol is NAME+OFFSET but at a function's first byte";
+  const bool plain = std::ranges::all_of(name, [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  });
+  return plain ? out + fmt::format(": symbol =~ \"^{}\"", name) : out;
+}
+
 std::string asked_text(const SelectionOptions& selection) {
   std::string out;
   if (selection.from != 0) out += fmt::format(" --from {}", selection.from);
@@ -137,6 +147,8 @@ std::string why_nothing(const SelectionOptions& selection, std::string_view more
                        "step may tell it: ask for that one's $….before",
                        asked.untold == 1 ? "once it is"
                                          : fmt::format("{} times it is", asked.untold));
+  for (const std::string& one : asked.symbols)
+    if (const std::string hint = symbol_hint(one); !hint.empty()) return out + hint;
   for (const Spelled& one : asked.numbers)
     if (const std::string hint = number_hint(one); !hint.empty()) return out + hint;
   if (asked.unplaced.empty()) return out;

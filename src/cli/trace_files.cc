@@ -250,6 +250,7 @@ Result<std::unique_ptr<Source>> select_events(std::unique_ptr<Source> source,
                          .spent = tells_spent_searches(),
                          .untold = [asked = selection.asked] { ++asked->untold; }});
     selection.asked->numbers = wanted.where->spelled_numbers();
+    selection.asked->symbols = wanted.where->wanted_symbols();
     note_words(*wanted.where, *selection.asked);
     if (wanted.where->names("module"))
       for (const Module& one : source->catalog().modules)

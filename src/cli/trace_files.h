@@ -42,6 +42,7 @@ struct AskedEvents {
   std::optional<uint64_t> last;  // the largest number; none = there are no events
   bool steps = false;            // the events are executed instructions
   std::vector<filter::Expression::Spelled> numbers;  // of --where
+  std::vector<std::string> symbols;   // that --where compares by ==
   std::vector<std::string> unplaced;  // modules, if --where asks for some
   std::vector<std::string> words;     // of --where, that not all events have
   bool frames = false, hooks = false;              // there are some

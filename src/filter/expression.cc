@@ -82,6 +82,21 @@ std::vector<Expression::Spelled> Expression::spelled_numbers() const {
   return out;
 }
 
+std::vector<std::string> Expression::wanted_symbols() const {
+  std::vector<std::string> out;
+  const auto compared = [&](const Operand& with, const Operand& text) {
+    if (with.kind == Operand::Kind::Field && with.field == Field::Symbol &&
+        text.kind == Operand::Kind::Text)
+      out.push_back(text.text);
+  };
+  for (const Node& node : nodes_) {
+    if (node.op != Op::Equal) continue;
+    compared(operands_[node.left], operands_[node.right]);
+    compared(operands_[node.right], operands_[node.left]);
+  }
+  return out;
+}
+
 bool Expression::holds(uint32_t node, const Asked& asked) const {
   const Node& one = nodes_[node];
   switch (one.op) {

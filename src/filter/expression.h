@@ -68,7 +68,6 @@ class Expression {
   /// that `catalog` has not. Without `words`, modules are the catalog's, and nothing is a symbol.
   static Result<Expression> parse(std::string_view text, const Catalog& catalog,
                                   AddressWords words = {});
-
   void watch(SearchWatch watch) { watch_ = std::move(watch); }
   /// `before`: the registers of the step's thread, with what it tells in Step::before; nullptr:
   /// those that it tells are all.
@@ -89,6 +88,7 @@ class Expression {
     bool hook = false;  // compared with `id`
   };
   std::vector<Spelled> spelled_numbers() const;
+  std::vector<std::string> wanted_symbols() const;  // texts that `symbol` is to be equal to
   /// How many instructions were decoded so far to get words of them.
   uint64_t decoded() const { return decoded_; }
 

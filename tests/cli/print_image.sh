@@ -65,6 +65,18 @@ has "frame 0  tracepoint 1  pc $pc"
 has "step 1  pc $step  55"
 if grep -q '[<>]' "$work/out"; then fail 'names without an image'; fi
 
+# Behind a function's first instruction its symbol is not its name.
+for where in 'symbol == "match"' '"match" == symbol && pc > 5'; do
+  expect 1 print --image "$work/pie@$base" "$work/frames.tf" --where "$where"
+  has "fits --where '$where'; a symbol is NAME+OFFSET but at a function's first byte: \
+symbol =~ \"^match\"" err
+done
+expect 0 print --image "$work/pie@$base" "$work/frames.tf" --where 'symbol =~ "^match"'
+for where in 'symbol == "match+9"' 'symbol != "match+1"' 'module == "match"'; do
+  expect 1 print --image "$work/pie@$base" "$work/frames.tf" --where "$where"
+  ! grep OFFSET "$work/err" || fail "$where"
+done
+
 # Elsewhere, and without a base that anybody knows.
 expect 0 print --image "$work/pie@0x7f0000000000" "$work/steps.jsonl"
 if grep -q '[<>]' "$work/out"; then fail 'names at a wrong base'; fi
