@@ -137,6 +137,8 @@ Result<int> report_events(ReportArguments& arguments) {
   TW_ASSIGN_OR_RETURN(report::ReportOptions options, parse_report_words(arguments.words));
   TW_RETURN_IF_ERROR(choose_form(arguments, options));
   options.common_work = arguments.template_work * 1'000'000;
+  arguments.task.has_templates = !arguments.templates.empty();
+  arguments.task.hint = hook_hint(arguments.words.hooks);
   report::Templates templates;
   TW_RETURN_IF_ERROR(load(arguments, templates));
   if (arguments.list) {

@@ -40,6 +40,7 @@ Result<ReportLog> open_report_log(const std::string& path, InputOptions options)
   ReportLog log;
   options.path = log.path = path;
   TW_ASSIGN_OR_RETURN(log.trace, open_trace(options));
+  log.has_frames = log.trace.source->frames() != nullptr;
   TW_ASSIGN_OR_RETURN(log.source,
                       select_events(std::move(log.trace.source), {}, *log.trace.problems,
                                     options.strict, "reporting"));

@@ -21,6 +21,7 @@ std::string_view log_fact(const Catalog& catalog, std::string_view key);
 struct ReportLog {
   std::string path;
   OpenTrace trace;                 // without its source
+  bool has_frames = false;         // of tracepoints, and nothing else
   std::unique_ptr<Source> source;  // watched, as select_events() does
 };
 /// `options.path` is not looked at.

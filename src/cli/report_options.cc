@@ -284,6 +284,14 @@ void add_report_words(CLI::App& app, ReportWords& words) {
   app.add_flag("-x,--names", words.names, "with program and process: -O exec=on,pid=on");
 }
 
+std::string hook_hint(const std::string& list) {
+  for (const std::string_view word : words_of(list))
+    if (word.size() == 2)
+      return fmt::format("; {0} stands for the hooks {0}0 to {0}F; the hook 0{0} is written 0{0}",
+                         word);
+  return "";
+}
+
 Result<report::ReportOptions> parse_report_words(const ReportWords& words) {
   report::ReportOptions options;
   report::ReportFilter& filter = options.filter;

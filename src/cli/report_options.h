@@ -27,5 +27,8 @@ struct ReportWords {
 void add_report_words(CLI::App& app, ReportWords& words);
 /// InvalidArgument, with the word that is wrong and what is expected.
 Result<report::ReportOptions> parse_report_words(const ReportWords& words);
+/// To whom hooks of a list, as -d has it, gave nothing: "; 10 stands for the hooks 100 to 10F; the
+/// hook 010 is written 010". "" where no word has two digits.
+std::string hook_hint(const std::string& list);
 
 }  // namespace tracewell::cli

@@ -186,6 +186,14 @@ Status ReportRun::read_files() {
       not_opened_ = fail(log.error());
       continue;
     }
+    if (!task_.has_templates && options_.form == report::Form::Text &&
+        log->has_frames) {
+      not_opened_ = fail({Errc::InvalidArgument,
+                          fmt::format("{} has frames of tracepoints, which templates alone can "
+                                      "tell: -t FILE names them; print shows frames as they are",
+                                      printable(path)), {}});
+      continue;
+    }
     logs.push_back(*std::move(log));
     ++opened_;
     if (task_.merge) continue;
@@ -208,7 +216,7 @@ Result<int> ReportRun::all() {
   if (not_read_ != kOk) return not_read_;
   if (damaged_) return static_cast<int>(kBadInput);
   if (not_opened_ != kOk) return static_cast<int>(kNothing);
-  return printed_ == 0 ? nothing("nothing was to be printed") : static_cast<int>(kOk);
+  return printed_ == 0 ? nothing("nothing was to be printed" + task_.hint) : static_cast<int>(kOk);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ struct ReportTask {
   InputOptions input;  // without a path
   std::string output = "-";
   std::string format = "text";
+  std::string hint;  // behind what is said where nothing was printed
+  bool has_templates = false;
   bool merge = false, follow = false, no_heading = false, verbose = false, csv_safe = false;
 };
 

@@ -69,7 +69,7 @@ expect 2 report
 expect 2 report -c
 expect 4 report "$hooks" -t "$work/nowhere"
 head -c 30000 "$cases/tfile/gdb-tsave/input.tf" >"$work/cut.tf"
-expect 3 report "$work/cut.tf"
+expect 3 report "$work/cut.tf" -t "$work/mine"
 has 'frame-cut' err
 tail -n 1 "$work/out" >"$work/last"
 has 'cut.tf is damaged at offset 0x6fc4: a frame' last
@@ -94,5 +94,5 @@ expect 4 report "$work/nosuch" "$work/neither" -o "$work/none"
 has 'nosuch' err
 has 'neither' err
 [ -e "$work/none" ] && fail "a report of nothing was written"
-expect 3 report "$work/cut.tf" "$work/nosuch" -o "$work/both"
+expect 3 report "$work/cut.tf" "$work/nosuch" -t "$work/mine" -o "$work/both"
 finish

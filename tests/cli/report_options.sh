@@ -26,6 +26,12 @@ hook32='{"kind":"hook","id":"0220","subhook":1,"env":32,"type":10'
 sed -i "s/^HOOK32/$hook32/" "$work/b.jsonl"
 cd "$work" || exit 1
 
+# Two digits stand for sixteen hooks: who gets nothing may have meant another one.
+expect 1 report "$hooks" -d 77
+has 'nothing was to be printed; 77 stands for the hooks 770 to 77F; the hook 077 is written 077' err
+expect 1 report "$hooks" -d 770,0771
+[ "$(cat "$work/err")" = 'tracewell: nothing was to be printed' ] || fail "$(cat "$work/err")"
+
 # same NAME: the last output is tests/cli/report/NAME.
 same() {
   if [ "${TRACEWELL_RENEW:-}" = 1 ]; then

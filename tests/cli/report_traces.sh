@@ -46,4 +46,17 @@ lines 0
 } >accesses.jsonl
 expect 0 report accesses.jsonl -h -t how-to.trcfmt -O timestamp=3
 same accesses.txt
+
+# Frames are told by templates alone; what needs none is had without.
+unset TRACEWELL_TEMPLATES
+export XDG_STATE_HOME=$work/nowhere
+frames=$cases/tfile/gdb-tsave/input.tf
+expect 2 report "$frames"
+lines 0
+has "$frames has frames of tracepoints, which templates alone can tell: -t FILE names them" err
+[ "$(wc -l <"$work/err")" = 1 ] || fail "$(cat "$work/err")"
+expect 0 report "$frames" -t how-to.trcfmt
+expect 0 report "$frames" --format jsonl
+expect 0 report "$frames" -O hist=on
+expect 0 report accesses.jsonl
 finish
