@@ -96,13 +96,22 @@ Error not_written(const std::string& path, std::string_view why) {
   return {Errc::InvalidArgument, fmt::format("cannot write {}: {}", printable(path), why), {}};
 }
 
+/// The folder could not be opened; but what was asked for is to write.
+Error on_the_way(Error error) {
+  constexpr std::string_view kOpened = "cannot open ";
+  if (error.message.starts_with(kOpened))
+    error.message.replace(0, kOpened.size(), "cannot write ");
+  return error;
+}
+
 }  // namespace
 
 Result<OutputFile> OutputFile::create(const std::string& path, Existing existing,
                                       Meanwhile meanwhile) {
   if (path != "-") {
-    TW_ASSIGN_OR_RETURN(Place place, write_place(path));
-    return create_at(std::move(place), path, existing, meanwhile, nullptr);
+    auto place = write_place(path);
+    if (!place) return on_the_way(std::move(place).error());
+    return create_at(*std::move(place), path, existing, meanwhile, nullptr);
   }
   OutputFile file;
   file.path_ = path;

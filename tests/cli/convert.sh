@@ -113,4 +113,10 @@ chmod 600 "$work/private.jsonl"
 expect 0 convert "$steps" "$work/private.jsonl"
 [ "$(stat -c %a "$work/private.jsonl")" = 600 ] || fail "rights of OUT"
 
+
+# Where a file cannot be, it cannot be written: nobody wanted to open one.
+for output in "$work/no/such/out.csv" "$cases/none/out.jsonl"; do
+  expect 4 convert "$TRACEWELL_SOURCE/tests/cli/steps.jsonl" "$output"
+  has "cannot write $output: No such file or directory" err
+done
 finish
