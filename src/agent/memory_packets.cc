@@ -23,11 +23,16 @@ std::optional<std::vector<uint8_t>> read_memory(const Session& session, uint64_t
   return bytes;
 }
 
+Error frame_stays() { return {Errc::Unsupported, "what a frame recorded cannot be changed", {}}; }
+
 void write_memory(Session& session, uint64_t address, Bytes bytes, Reply& reply) {
   auto pid = session.current_pid();
-  if (!pid || session.selected_frame) return reply.error(1);
-  if (bytes.empty() || session.target.write_memory(*pid, address, bytes)) reply.ok();
-  else reply.error(1);
+  if (session.selected_frame) return reply.error(frame_stays());
+  if (!pid) return reply.error(1);
+  const Status written =
+      bytes.empty() ? Status() : session.target.write_memory(*pid, address, bytes);
+  if (written) reply.ok();
+  else reply.failed(written.error());
 }
 
 }  // namespace tracewell::agent

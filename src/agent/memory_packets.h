@@ -25,6 +25,9 @@ std::optional<std::vector<uint8_t>> read_memory(const Session& session, uint64_t
 /// What is read at once of a range that may be as long as the address space.
 constexpr uint64_t kWindowBytes = 1 << 20;
 
+/// Why what a selected frame recorded is not written to: in words, for the user.
+Error frame_stays();
+
 /// The whole packet's work once it is parsed. Nothing is written while a frame is selected.
 void write_memory(Session& session, uint64_t address, Bytes bytes, Reply& reply);
 

@@ -23,6 +23,10 @@ void Reply::error(const Error& error) {
   out_ = "E." + rsp::plain_text(printable(error.text()));
 }
 
+void Reply::failed(const Error& why) {
+  why.code == Errc::Unsupported ? error(why) : error(1);
+}
+
 void Reply::status(const Status& status) {
   if (status) ok();
   else error(status.error());

@@ -24,6 +24,8 @@ class Reply {
   void error(int code);
   /// `E.text`: GDB shows the text.
   void error(const Error& error);
+  /// `E01`; but where such a thing can never be done, as in a recording, the error's text.
+  void failed(const Error& error);
   /// OK, or the error's text.
   void status(const Status& status);
   /// The packet has no reply now (vCont: the stop reply comes later).

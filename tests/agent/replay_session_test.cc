@@ -161,8 +161,14 @@ TEST_F(Replay, NothingCanBeChanged) {
     EXPECT_EQ(ask(packet), "") << packet;
   for (const char* packet : {"M7000,1:00", "vCont;c", "G00"})
     EXPECT_TRUE(ask(packet).starts_with("E")) << packet << " " << ask(packet);
+  // In words: a debugger shows them to whoever sets a variable.
+  const std::string all = "G" + to_hex(registers_);
+  EXPECT_EQ(ask(all), "E.this is a recorded trace: registers cannot be changed");
+  EXPECT_EQ(ask("M7000,1:00"), "E.this is a recorded trace: memory cannot be changed");
   ask("QTFrame:0");
-  EXPECT_TRUE(ask("M7000,1:00").starts_with("E"));
+  for (const std::string& packet : {all, std::string("P0=0500000000000000"),
+                                    std::string("M7000,1:00"), std::string("X7000,1:x")})
+    EXPECT_EQ(ask(packet), "E.what a frame recorded cannot be changed") << packet;
   EXPECT_TRUE(ask("vCont;c").starts_with("E"));
   EXPECT_EQ(ask("g"), to_hex(registers_));
 }

@@ -1,6 +1,7 @@
 // P<number>=<hex>: writes one register of the current thread.
 #include <algorithm>
 
+#include "agent/memory_packets.h"
 #include "agent/packets.h"
 #include "base/hex.h"
 #include "base/text.h"
@@ -11,7 +12,8 @@ void on_P_write(Session& session, std::string_view body, Reply& reply) {
   auto thread = session.current_thread();
   auto number = parse_hex(take_until(body, '='));
   auto value = from_hex(body);
-  if (session.selected_frame || !thread || !number || *number > UINT32_MAX || !value)
+  if (session.selected_frame) return reply.error(frame_stays());
+  if (!thread || !number || *number > UINT32_MAX || !value)
     return reply.error(1);
   const RegisterLayout& layout = session.target.layout(thread->pid);
   const Register* reg = layout.by_number(static_cast<uint32_t>(*number));
@@ -19,8 +21,9 @@ void on_P_write(Session& session, std::string_view body, Reply& reply) {
   std::vector<uint8_t> block(layout.size_bytes);
   if (!session.target.read_registers(thread->tid, block)) return reply.error(1);
   std::copy(value->begin(), value->end(), block.begin() + reg->offset);
-  if (session.target.write_registers(thread->tid, block)) reply.ok();
-  else reply.error(1);
+  const Status written = session.target.write_registers(thread->tid, block);
+  if (written) reply.ok();
+  else reply.failed(written.error());
 }
 
 }  // namespace tracewell::agent
