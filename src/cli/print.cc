@@ -123,7 +123,8 @@ Run print_command(CLI::App& app) {
       "A step's line: rax=0x5 is what it left in a register (rax=? is not known), [0x10]=2a bytes "
       "that it read, [0x10]<-2b that it wrote, ?(8) so many that nobody knows; before: what held "
       "before it and no earlier step has told.\n"
-      "Exit status: 1 when --from, --to or --where leave nothing to print.");
+      "Exit status: 1 when --from, --to or --where leave nothing to print. Damage is told on "
+      "standard error and leaves it 0; --strict ends with 3 there.");
   return [options](const Invocation&) {
     const auto status = print(*options);
     return status.ok() ? *status : fail(status.error());
