@@ -165,6 +165,8 @@ TEST_F(Replay, NothingCanBeChanged) {
   const std::string all = "G" + to_hex(registers_);
   EXPECT_EQ(ask(all), "E.this is a recorded trace: registers cannot be changed");
   EXPECT_EQ(ask("M7000,1:00"), "E.this is a recorded trace: memory cannot be changed");
+  EXPECT_EQ(ask("P0=0500000000000000"),
+            "E.this is a recorded trace: registers are in its frames only");
   ask("QTFrame:0");
   for (const std::string& packet : {all, std::string("P0=0500000000000000"),
                                     std::string("M7000,1:00"), std::string("X7000,1:x")})
