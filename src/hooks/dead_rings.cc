@@ -362,7 +362,13 @@ Result<DeadRings> find_dead_rings(const std::string& path) {
   }
   TW_ASSIGN_OR_RETURN(auto file, InputFile::open(path, may_have_rings));
   DeadRings out;
+  const auto head = ring_head(file->bytes());
   if (auto ring = ring_of(file)) {
+    if (head && (head->pid != ring->head.pid || head->number != ring->head.number))
+      return {Errc::InvalidArgument,
+              fmt::format("{} says of itself that it is {}: if it is a copy, give it that name, or "
+                          "one that no program gives (such as copy.ring)",
+                          printable(path), name_of(*head))};
     out.rings.push_back(*std::move(ring));
     return out;
   }

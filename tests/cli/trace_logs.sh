@@ -81,7 +81,7 @@ for own in 0 1; do
   "$work/fires"
   if [ $own = 0 ]; then trcstop; else (ulimit -f 1 && trcstop) 2>"$work/err"; fi
   mkdir -p "$log/.rings"
-  cp "$work/copy/.rings/$ring" "$log/.rings/1-0"
+  cp "$work/copy/.rings/$ring" "$log/.rings/$ring"
   if [ $own = 1 ]; then
     expect 0 trcdead "$log"
     has ' of 1 ring'
@@ -89,11 +89,19 @@ for own in 0 1; do
   hooks 150 "$log"
   trace -a -o "$log" 2>"$work/err"
   [ $? = 2 ] || fail "over a ring of another session"
-  has "$log/.rings/1-0 has hooks of another session than the log" err
-  has "trcdead -o OTHER_LOG $log/.rings/1-0" err
-  expect 0 trcdead -o "$work/rescued" "$log/.rings/1-0"
+  has "$log/.rings/$ring has hooks of another session than the log" err
+  has "trcdead -o OTHER_LOG $log/.rings/$ring" err
+  cp "$log/.rings/$ring" "$work/1-0"
+  trcdead -o "$work/rescued" "$work/1-0" 2>"$work/err"
+  [ $? = 2 ] || fail "a ring with the name of another"
+  has "$work/1-0 says of itself that it is $ring: if it is a copy, give it that name" err
+  mv "$work/1-0" "$work/copy.ring"
+  expect 0 trcdead -o "$work/rescued" "$work/copy.ring"
   hooks 150 "$work/rescued"
-  rm -r "$log/.rings/1-0" "$work/rescued"
+  rm -r "$work/rescued"
+  expect 0 trcdead -o "$work/rescued" "$log/.rings/$ring"
+  hooks 150 "$work/rescued"
+  rm -r "$log/.rings/$ring" "$work/rescued"
   trace -a -o "$log" || fail "trace once the ring was taken and removed"
   trcstop || fail trcstop
 done
