@@ -58,12 +58,27 @@ Result<Control> Control::open() {
   control.data_ = control.map_.data();
   control.fd_ = std::move(fd);
   control.inode_ = facts.inode;
+  TW_RETURN_IF_ERROR(control.map_failures(folder));
   return control;
+}
+
+Status Control::map_failures(const Folder& folder) {
+  const std::string name = fmt::format("{}-{:x}", TRACEWELL_FAILURES_NAME, inode_);
+  const std::string path = folder.path_of(name);
+  TW_ASSIGN_OR_RETURN(const UniqueFd fd, folder.open_own(name, Folder::Make::IfMissing));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), path));
+  TW_RETURN_IF_ERROR(check_ours(path, facts));
+  if (const int wrong = ::posix_fallocate(fd.get(), 0, TRACEWELL_HOOK_PAGE); wrong != 0)
+    return errno_error(wrong, "no room for " + path);
+  TW_ASSIGN_OR_RETURN(failures_, Mapping::map(fd.get(), TRACEWELL_HOOK_PAGE,
+                                              Mapping::Access::Shared, path));
+  return {};
 }
 
 Control::Control(Control&& other) noexcept
     : fd_(std::move(other.fd_)),
       map_(std::move(other.map_)),
+      failures_(std::move(other.failures_)),
       data_(std::exchange(other.data_, nullptr)),
       path_(std::move(other.path_)),
       inode_(other.inode_) {}
@@ -132,7 +147,17 @@ tracewell_failures& Control::page_of_failures() const {
   return *reinterpret_cast<tracewell_failures*>(data_ + TRACEWELL_CONTROL_FAILURES);
 }
 
-uint64_t& Control::failures(unsigned channel) const { return page_of_failures().lost[channel]; }
+uint64_t Control::failures(unsigned channel) const {
+  auto& page = *reinterpret_cast<tracewell_failures*>(failures_.data());
+  return std::atomic_ref(page.lost[channel]).load() +
+         std::atomic_ref(page_of_failures().lost[channel]).load();
+}
+
+void Control::set_failures(unsigned channel, uint64_t records) {
+  auto& page = *reinterpret_cast<tracewell_failures*>(failures_.data());
+  std::atomic_ref(page.lost[channel]).store(records);
+  std::atomic_ref(page_of_failures().lost[channel]).store(0);
+}
 
 tracewell_watch& Control::watch(unsigned channel) const {
   return *reinterpret_cast<tracewell_watch*>(data_ + TRACEWELL_CONTROL_CHANNELS +

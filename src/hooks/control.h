@@ -57,8 +57,9 @@ class Control {
   tracewell_channel& channel(unsigned channel) const;
   /// A bit for each hook id, least significant first.
   std::span<uint8_t> filter(unsigned channel) const;
-  /// Each program may write to it: hooks/losses.h says what was lost.
-  uint64_t& failures(unsigned channel) const;
+  /// Each program may write to what this is the sum of: hooks/losses.h says what was lost.
+  uint64_t failures(unsigned channel) const;
+  void set_failures(unsigned channel, uint64_t records);
   /// What no program can write to.
   tracewell_watch& watch(unsigned channel) const;
   /// Of a session's collector: that there was one; and why it ended, where that is known.
@@ -72,11 +73,12 @@ class Control {
   Control() = default;
   /// Once more: locks are a descriptor's own. Also when the file has no name any more.
   Result<UniqueFd> reopen() const;
-  tracewell_failures& page_of_failures() const;
+  Status map_failures(const Folder& folder);
+  tracewell_failures& page_of_failures() const;  // of programs of releases before
   bool is_watched(unsigned channel) const;
 
   UniqueFd fd_;
-  Mapping map_;
+  Mapping map_, failures_;
   uint8_t* data_ = nullptr;
   std::string path_;
   uint64_t inode_ = 0;

@@ -66,7 +66,7 @@ bool is_waited_for(const Control& control, const tracewell_losses& losses) {
 
 void watch_losses(Control& control, unsigned channel) {
   tracewell_watch& watch = control.watch(channel);
-  const uint64_t now = std::atomic_ref(control.failures(channel)).load(std::memory_order_acquire);
+  const uint64_t now = control.failures(channel);
   if (watch.session != control.channel(channel).session) return;
   if (now < watch.lost) watch.changed = 1;
   watch.lost = std::max(watch.lost, now);
@@ -78,7 +78,7 @@ Losses losses_of(Control& control, unsigned channel) {
   for_each_losses(control, [&](const Folder&, const std::string&, const tracewell_losses& losses) {
     own += records_in(losses, control, channel);
   });
-  const uint64_t all = std::atomic_ref(control.failures(channel)).load();
+  const uint64_t all = control.failures(channel);
   const tracewell_watch& watch = control.watch(channel);
   watch_losses(control, channel);
   if (watch.session != control.channel(channel).session)

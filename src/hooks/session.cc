@@ -150,7 +150,7 @@ Status begin_session(Control& control, const SessionOptions& options, const Fold
   if (::getrandom(channel.uuid, sizeof channel.uuid, 0) != sizeof channel.uuid)
     return errno_error("random numbers");
   forget_dead_losses(control);
-  control.failures(options.channel) = 0;
+  control.set_failures(options.channel, 0);
   control.watch(options.channel) = {};
   control.watch(options.channel).session = channel.session;
   control.forget_collector(options.channel);

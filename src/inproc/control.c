@@ -2,6 +2,7 @@
  *
  * Folder (meeting.c) and file must be ours alone, or there is no tracing. A program that was given
  * rights of another user does not take part. */
+#include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
@@ -29,44 +30,61 @@ static int is_ours_alone(int fd) {
          (about.st_mode & 0077) == 0;
 }
 
-static int has_room(int fd) {
+static int has_room(int fd, uint32_t bytes) {
   struct stat about;
-  return (look_at(fd, &about) && about.st_size >= (off_t)TRACEWELL_CONTROL_BYTES) ||
-         allocate_file(fd, TRACEWELL_CONTROL_BYTES) == 0;
+  return (look_at(fd, &about) && about.st_size >= (off_t)bytes) || allocate_file(fd, bytes) == 0;
 }
 
-/* The file twice. What may not be written to is mapped from a descriptor that is for reading: of
- * another, a process that has given up its rights could make it writable (mprotect). */
-struct both {
-  int reads;
-  int writes;
+/* What is mapped from a descriptor for reading, nobody can make writable (mprotect), as a process
+ * that has given up its rights would. */
+struct files {
+  int control;  /* to read */
+  int failures; /* to write to */
 };
 
-static int is_one_file(int one, int other) {
-  struct stat about;
-  struct stat about_other;
-  return look_at(one, &about) && look_at(other, &about_other) &&
-         about.st_dev == about_other.st_dev && about.st_ino == about_other.st_ino;
+static int open_ours(int folder, const char* name, uint32_t bytes) {
+  const int fd = open_file(folder, name, O_RDWR | O_CREAT, 0600);
+  if (fd < 0 || (is_ours_alone(fd) && has_room(fd, bytes))) return fd;
+  close_file(fd);
+  return -1;
 }
 
-static int open_in(int folder, struct both* control) {
-  control->writes = open_file(folder, TRACEWELL_CONTROL_NAME, O_RDWR | O_CREAT, 0600);
-  if (control->writes < 0) return 0;
-  control->reads = -1;
-  if (is_ours_alone(control->writes) && has_room(control->writes))
-    control->reads = open_file(folder, TRACEWELL_CONTROL_NAME, O_RDONLY, 0);
-  if (control->reads >= 0 && is_one_file(control->reads, control->writes)) return 1;
-  if (control->reads >= 0) close_file(control->reads);
-  close_file(control->writes);
+/* Once more, to read: -1 if the name has another file by now. */
+static int open_again(int folder, const char* name, int fd) {
+  const int again = open_file(folder, name, O_RDONLY, 0);
+  struct stat about;
+  struct stat about_again;
+  if (again < 0 || (look_at(fd, &about) && look_at(again, &about_again) &&
+                    about.st_dev == about_again.st_dev && about.st_ino == about_again.st_ino))
+    return again;
+  close_file(again);
+  return -1;
+}
+
+static int open_in(int folder, struct files* files) {
+  char name[sizeof TRACEWELL_FAILURES_NAME + 20];
+  struct stat about;
+  const int writes = open_ours(folder, TRACEWELL_CONTROL_NAME, TRACEWELL_CONTROL_BYTES);
+  if (writes < 0) return 0;
+  files->control = open_again(folder, TRACEWELL_CONTROL_NAME, writes);
+  close_file(writes);
+  if (files->control < 0) return 0;
+  files->failures = -1;
+  if (look_at(files->control, &about)) {
+    snprintf(name, sizeof name, TRACEWELL_FAILURES_NAME "-%llx", (unsigned long long)about.st_ino);
+    files->failures = open_ours(folder, name, TRACEWELL_HOOK_PAGE);
+  }
+  if (files->failures >= 0) return 1;
+  close_file(files->control);
   return 0;
 }
 
 /* `path`: of the folder, PATH_MAX bytes. */
-static int open_control(char* path, struct both* control) {
+static int open_control(char* path, struct files* files) {
   const int folder = hold_meeting_place(path, PATH_MAX);
   int opened;
   if (folder < 0) return 0;
-  opened = open_in(folder, control);
+  opened = open_in(folder, files);
   close_file(folder);
   return opened;
 }
@@ -85,7 +103,7 @@ __attribute__((constructor)) static void find_control(void) {
   const size_t rest = TRACEWELL_CONTROL_FAILURES - TRACEWELL_HOOK_PAGE;
   const int before = errno;
   char path[PATH_MAX];
-  struct both control;
+  struct files files;
   struct tracewell_failures* failures;
   int opened;
   /* A linker that copied the page elsewhere must have kept it a page. */
@@ -93,17 +111,17 @@ __attribute__((constructor)) static void find_control(void) {
       (uintptr_t)&tracewell_hooks_control % TRACEWELL_HOOK_PAGE != 0)
     return;
   g_user = geteuid();
-  opened = open_control(path, &control);
+  opened = open_control(path, &files);
   errno = before;
   if (!opened) return;
-  g_pages = map(NULL, rest, PROT_READ, MAP_SHARED, control.reads, TRACEWELL_HOOK_PAGE);
-  failures = map(NULL, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, control.writes,
-                 TRACEWELL_CONTROL_FAILURES);
-  find_failures(path, control.reads, failures);
+  g_pages = map(NULL, rest, PROT_READ, MAP_SHARED, files.control, TRACEWELL_HOOK_PAGE);
+  failures =
+      map(NULL, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, files.failures, 0);
+  find_failures(path, files.control, failures);
   if (g_pages && failures)
     map((void*)(uintptr_t)&tracewell_hooks_control, TRACEWELL_HOOK_PAGE, PROT_READ,
-        MAP_SHARED | MAP_FIXED, control.reads, 0);
-  close_file(control.reads);
-  close_file(control.writes);
+        MAP_SHARED | MAP_FIXED, files.control, 0);
+  close_file(files.control);
+  close_file(files.failures);
   if (g_pages) prepare_losses();
 }

@@ -73,7 +73,11 @@ void have_losses(struct own_losses* own, uint32_t session) {
   if (geteuid() != 0) return;
   folder = hold_losses();
   if (folder < 0) return;
-  page = make_losses(folder);
+  page = NULL;
+  if (begin_opening()) {
+    page = make_losses(folder);
+    end_opening();
+  }
   close_file(folder);
   if (page) __atomic_store_n(&own->page, page, __ATOMIC_RELEASE);
 }

@@ -162,13 +162,16 @@ static int hold_rings(const struct tracewell_channel* channel, unsigned number) 
 }
 
 /* A new file in it, with room for the ring. */
-static struct tracewell_ring* map_ring(int rings, uint32_t bytes, uint32_t* number) {
+static struct tracewell_ring* map_ring(int rings, uint32_t bytes, struct shape* shape) {
   char name[NAME_BYTES];
   struct tracewell_ring* ring = NULL;
-  const int fd = create_file(rings, name, number);
+  struct stat about;
+  const int fd = create_file(rings, name, &shape->number);
   if (fd < 0) return NULL;
-  if (allocate_file(fd, bytes) == 0)
+  if (allocate_file(fd, bytes) == 0 && look_at(fd, &about)) {
+    shape->inode = about.st_ino;
     ring = map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  }
   close_file(fd);
   if (!ring) remove_file(rings, name, 0);
   return ring;
@@ -182,7 +185,11 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
   const int may = number < TRACEWELL_HOOK_CHANNELS ? is_user_of_control() : is_one_user();
   const int rings = may ? hold_rings(channel, number) : -EPERM;
   if (rings < 0) return NULL;
-  ring = map_ring(rings, bytes, &shape->number);
+  ring = NULL;
+  if (begin_opening()) {
+    ring = map_ring(rings, bytes, shape);
+    end_opening();
+  }
   close_file(rings);
   if (!ring) return NULL;
   identity = identity_now();
@@ -341,30 +348,49 @@ static void take_shape(struct tracewell_channel* channel) {
   close_file(fd);
 }
 
-/* One of an earlier session, which no command looks at any more. */
-static void remove_ring(const struct tracewell_channel* channel, unsigned channel_number,
-                        uint32_t number) {
-  char name[NAME_BYTES];
+/* `name`: of NAME_BYTES. */
+static int hold_ring(const struct place* place, const struct tracewell_channel* channel,
+                     char* name) {
   char* at = put_decimal(name, process_id());
-  const int rings = hold_rings(channel, channel_number);
-  if (rings < 0) return;
   *at++ = '-';
-  *put_decimal(at, number) = 0;
+  *put_decimal(at, place->shape.number) = 0;
+  return hold_rings(channel, place->channel);
+}
+
+/* Of a component: commands that want another one remove its file. The session is a number in the
+ * block, which who has that may change at each hook. */
+static int ring_stays(const struct place* place, const struct tracewell_channel* channel) {
+  char name[NAME_BYTES];
+  struct stat about;
+  int rings;
+  int fd;
+  if (memcmp(place->uuid, channel->uuid, sizeof place->uuid) != 0) return 0;
+  rings = hold_ring(place, channel, name);
+  if (rings < 0) return 0;
+  fd = open_file(rings, name, O_PATH, 0);
+  close_file(rings);
+  if (fd < 0) return 0;
+  rings = look_at(fd, &about) && about.st_ino == place->shape.inode;
+  close_file(fd);
+  return rings;
+}
+
+/* One of a component that was registered anew: no command looks at it any more. */
+static void remove_ring(const struct place* place, const struct tracewell_channel* channel) {
+  char name[NAME_BYTES];
+  const int rings = hold_ring(place, channel, name);
+  if (rings < 0) return;
   remove_file(rings, name, 0);
   close_file(rings);
 }
 
-/* A component's session is a number in its block, which may change at each hook: so there is one
- * ring of a thread's on the disk. */
 static void start_ring(struct place* place, struct tracewell_channel* channel, unsigned number) {
   struct shape shape;
   struct tracewell_ring* ring;
   const int is_component = number >= TRACEWELL_HOOK_CHANNELS;
-  const int goes = is_component && place->ring && place->channel == number;
-  const uint32_t before = place->shape.number;
+  if (is_component && place->ring && place->channel == number) remove_ring(place, channel);
   if (is_component) take_shape(channel);
   leave_ring(place, 0);
-  if (goes) remove_ring(channel, number, before);
   ring = make_ring(channel, number, &shape);
   begin_ring(place, channel, number, ring, &shape);
 }
@@ -407,6 +433,16 @@ int next_ring(struct place* place, uint32_t ours) {
   return 1;
 }
 
+static int is_ring_of(struct place* place, const struct tracewell_channel* channel,
+                      unsigned number) {
+  if (!place->ring || place->channel != number) return 0;
+  if (place->session != channel->session &&
+      (number < TRACEWELL_HOOK_CHANNELS || !ring_stays(place, channel)))
+    return 0;
+  place->session = channel->session;
+  return 1;
+}
+
 static struct place* enter(unsigned number, uint32_t state) {
   struct place* place = (struct place*)(void*)tracewell_hooks_threads[number];
   struct tracewell_channel channel;
@@ -444,7 +480,7 @@ static struct place* enter(unsigned number, uint32_t state) {
     place->channel = number;
   } else {
     place->thread.state = 0;
-    if (!place->ring || place->session != channel.session || place->channel != number)
+    if (!is_ring_of(place, &channel, number))
       start_ring(place, &channel, number);
     else if (claimed)
       adopt_ring(place);

@@ -18,6 +18,7 @@ struct shape {
   uint32_t number; /* of the ring in its process */
   uint64_t identity[2];
   uint64_t start;
+  uint64_t inode;  /* of its file */
   uint32_t pid;
 };
 
@@ -61,7 +62,12 @@ HIDDEN void find_identity(struct identity* one);
 HIDDEN const uint8_t* control_pages(void);
 /* Is it still the user whose control file was found, and nobody else for the moment? */
 HIDDEN int is_user_of_control(void);
-/* Where failures are counted: the control file, its folder by name, and its page of failures. */
+/* Around what opens a file that is mapped to be written to: meanwhile the process is not forked, or
+ * it would have the descriptor there. 0: it is being forked for long, and nothing was begun. */
+HIDDEN int begin_opening(void);
+HIDDEN void end_opening(void);
+
+/* Where failures are counted: the control file, its folder by name, and the page of failures. */
 HIDDEN void find_failures(const char* folder, int control, struct tracewell_failures* page);
 /* Of a hook of that session. */
 HIDDEN void count_failure(unsigned channel, uint32_t session);

@@ -209,6 +209,47 @@ static int sessions(void) {
   return 0;
 }
 
+static void* register_often(void* unused) {
+  for (int i = 0; i < 400; ++i) {
+    const ras_block_t block = tracewell_component_register("part", NULL, NULL);
+    CT_HOOK1_PRIV(block, 9, HOOK, i);
+    tracewell_component_unregister(block);
+  }
+  atomic_store(&g_stop, 1);
+  return unused;
+}
+
+/// Has a child a file that may be written to, of those that the library opens and maps?
+static int has_files(void) {
+  char link[64], name[4096];
+  for (int fd = 3; fd < 64; ++fd) {
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, name, sizeof name - 1);
+    if (length < 0 || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) continue;
+    name[length] = 0;
+    if (strstr(name, "/" TRACEWELL_COMPONENTS_NAME "/")) return 1;
+  }
+  return 0;
+}
+
+/// Is forked again and again, while another of its threads makes files.
+static int forked(void) {
+  pthread_t thread;
+  int bad = 0;
+  int children = 0;
+  CHECK(pthread_create(&thread, NULL, register_often, NULL) == 0);
+  for (; !atomic_load(&g_stop) || children < 20; ++children) {
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) _exit(has_files());
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    bad += status != 0;
+  }
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK(bad == 0);
+  return 0;
+}
+
 /// Prints the level that rules have set.
 static int level(void) {
   const ras_block_t block = tracewell_component_register("part", NULL, NULL);
@@ -255,6 +296,7 @@ int main(int argc, char** argv) {
   if (IS("forged")) return forged(folder);
   if (IS("slot")) return forged_slot();
   if (IS("sessions")) return sessions();
+  if (IS("forked")) return forked();
   if (IS("level")) return level();
   if (IS("another_user")) return another_user(folder);
   if (IS("dropped")) return dropped(folder);

@@ -2,8 +2,9 @@
 // mapped of the files that programs and commands share.
 // libs: -lrts
 //
-//   fewer_rights protect|forge|lose|lose-early
+//   fewer_rights protect|remap|forge|lose|lose-early
 // protect: tries to make writable what programs only read. 0: it cannot.
+// remap: has each page of a file that programs write to in place of another, and clears it.
 // forge: writes over all of the page in which programs count what they lose.
 // lose: fires a hook before, and ten of a thread that begins after it, which can make no ring.
 // lose-early: the same without a hook before.
@@ -11,6 +12,7 @@
 // 0: the page of its own is none of these.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +36,16 @@ static int protect(void* at, size_t bytes) {
   return 1;
 }
 
+/// The kernel writes, since a page may be beyond the file's end.
+static int remap(void* at) {
+  const int zeros = open("/dev/zero", O_RDONLY);
+  for (size_t page = 0; page < TRACEWELL_CONTROL_BYTES / TRACEWELL_HOOK_PAGE; ++page)
+    if (remap_file_pages(at, TRACEWELL_HOOK_PAGE, 0, page, 0) == 0 &&
+        read(zeros, at, TRACEWELL_HOOK_PAGE) < 0 && errno != EFAULT)
+      return 1;
+  return zeros < 0;
+}
+
 static void forge(struct tracewell_failures* page) {
   memset(page, 0, sizeof *page);
   for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i)
@@ -52,7 +64,7 @@ static int clear_counts(int begin) {
     unsigned long at, end;
     if (!strstr(line, " rw-s ") || sscanf(line, "%lx-%lx", &at, &end) != 2) continue;
     if (strstr(line, "/" TRACEWELL_LOSSES_NAME "/")) seen = 1;
-    if (seen || strstr(line, "/" TRACEWELL_CONTROL_NAME "\n")) memset((void*)at, 0, end - at);
+    if (seen || strstr(line, "/" TRACEWELL_FAILURES_NAME "-")) memset((void*)at, 0, end - at);
   }
   return seen;
 }
@@ -85,14 +97,15 @@ int main(int argc, char** argv) {
   if (geteuid() == 0 && setresuid(kOther, kOther, kOther) != 0) return 1;
   maps = fopen("/proc/self/maps", "r");
   while (maps && fgets(line, sizeof line, maps)) {
-    unsigned long at, end, offset;
-    if (!strstr(line, "/" TRACEWELL_CONTROL_NAME "\n") ||
-        sscanf(line, "%lx-%lx %*s %lx", &at, &end, &offset) != 3)
+    unsigned long at, end;
+    const int counts = strstr(line, "/" TRACEWELL_FAILURES_NAME "-") != NULL;
+    if ((!counts && !strstr(line, "/" TRACEWELL_CONTROL_NAME "\n")) ||
+        sscanf(line, "%lx-%lx", &at, &end) != 2)
       continue;
-    if (strcmp(how, "protect") == 0 && offset < TRACEWELL_CONTROL_FAILURES)
-      ++seen, wrong |= protect((void*)at, end - at);
-    if (strcmp(how, "forge") == 0 && offset == TRACEWELL_CONTROL_FAILURES)
-      seen = kReadMappings, forge((void*)at);
+    if (strcmp(how, "protect") == 0 && !counts) ++seen, wrong |= protect((void*)at, end - at);
+    if (strcmp(how, "remap") == 0 && strstr(line, " rw-s "))
+      seen = kReadMappings, wrong |= remap((void*)at);
+    if (strcmp(how, "forge") == 0 && counts) seen = kReadMappings, forge((void*)at);
   }
   return !maps || seen < kReadMappings || wrong;
 }

@@ -59,7 +59,8 @@ TEST(FewerRights, WhatIsReadCannotBeMadeWritable) {
   world.start(world.options(Buffering::Single, 64 << 10));
   const uint32_t before = world.control().state(0);
   for (const char* inferior : {"fewer_rights", "fewer_rights_32"})
-    EXPECT_EQ(World::wait_for(World::run(inferior, {"protect"})), 0);
+    for (const char* how : {"protect", "remap"})
+      EXPECT_EQ(World::wait_for(World::run(inferior, {how})), 0);
   EXPECT_EQ(world.control().state(0), before);
   world.stop();
 }
@@ -161,7 +162,7 @@ TEST_F(CountsOfLosses, AreOfTheirControlFile) {
     std::memcpy(page.data(), &losses, sizeof losses);
     std::ofstream(folder() + "/1-1", std::ios::binary) << page;
     std::filesystem::permissions(folder() + "/1-1", std::filesystem::perms(0600));
-    world_.control().failures(0) = 0;
+    world_.control().set_failures(0, 0);
     const Losses found = losses_of(world_.control(), 0);
     EXPECT_EQ(found.records, other == 0 ? 10u : 0u);
     EXPECT_EQ(found.changed, other == 0);
@@ -173,16 +174,16 @@ TEST_F(CountsOfLosses, AreOfTheirControlFile) {
 /// Programs of releases before count in one place only: what was seen there is kept.
 TEST_F(CountsOfLosses, ThatWereSeenAreKept) {
   start();
-  world_.control().failures(0) = 10;
+  world_.control().set_failures(0, 10);
   watch_losses(world_.control(), 0);
-  world_.control().failures(0) = 3;
+  world_.control().set_failures(0, 3);
   EXPECT_EQ(told(), std::pair(1L, 1L));
 }
 
 TEST_F(CountsOfLosses, OfAReleaseBeforeAreTold) {
   start();
   world_.control().watch(0) = {};  // it did not know of that
-  world_.control().failures(0) = 10;
+  world_.control().set_failures(0, 10);
   EXPECT_EQ(told(), std::pair(1L, 0L));
 }
 

@@ -243,6 +243,16 @@ TEST_F(ForgedComponent, IsNoRingAnyMore) {
             }), 1);
 }
 
+/// A child that has it could cut a file that its parent has mapped.
+TEST(ForgedBlock, ForkHasNoFileOfTheLibrary) {
+  World world;
+  const std::string rules = world.log() + ".rules";
+  std::ofstream(rules) << "c * memory=1 memory_level=9\n";
+  setenv("TRACEWELL_COMPONENTS", rules.c_str(), 1);
+  EXPECT_EQ(World::wait_for(World::run("component_hostile", {"forked"})), 0);
+  unsetenv("TRACEWELL_COMPONENTS");
+}
+
 /// Of a session and a size that stand in its block, a thread makes one ring, of the size that a
 /// command or its program gave.
 TEST(ForgedBlock, FillsNoDisk) {
