@@ -170,11 +170,6 @@ struct tracewell_channel {
 /* Bytes of a log's metadata: its UUID, as text, is in them. Programs look whose log it is. */
 #define TRACEWELL_LOG_UUID_WITHIN 2048
 #define TRACEWELL_WHY_BYTES 448
-/* FAILURES_NAME-INODE, of the control file in hexadecimal: a file of one page in the same folder,
- * where programs count. They have nothing else of these files mapped to write to: a process that
- * gave up its rights could turn any page of a file that it may write to into another
- * (remap_file_pages). Programs of releases before count in the control file. */
-#define TRACEWELL_FAILURES_NAME "failures"
 struct tracewell_failures {
   tracewell_shared lost[TRACEWELL_HOOK_CHANNELS]; /* by threads that could not make a ring */
   /* By the collector of each channel: 1 = it was at work; and why it ended, where it could tell. */

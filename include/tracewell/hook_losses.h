@@ -9,6 +9,12 @@
 #ifndef TRACEWELL_HOOK_LOSSES_H
 #define TRACEWELL_HOOK_LOSSES_H
 
+/* FAILURES_NAME-INODE, of the control file in hexadecimal: a file of one page in the same folder,
+ * where programs count. They have nothing else of these files mapped to write to: a process that
+ * gave up its rights could turn any page of a file that it may write to into another
+ * (remap_file_pages). Programs of releases before count in the control file. */
+#define TRACEWELL_FAILURES_NAME "failures"
+
 #define TRACEWELL_LOSSES_NAME "losses-1"
 #define TRACEWELL_LOSSES_MAGIC 0x7373736f6c577754ull /* "TwWlosss" */
 #define TRACEWELL_LOSSES_SESSION_SHIFT 40

@@ -16,7 +16,8 @@ SECONDS = 6
 
 
 def begun(what):
-    program = subprocess.Popen([INFERIORS / "holds_others", what], stdout=subprocess.PIPE, text=True)
+    program = subprocess.Popen([INFERIORS / "holds_others", what], stdout=subprocess.PIPE,
+                               text=True)
     return program, int(program.stdout.readline(), 16)
 
 
