@@ -86,10 +86,11 @@ class TenetReader final : public Source {
     const size_t begin = lines_.offset();
     while (!lines_.done() && batch.size() < kBatchEvents &&
            (batch.empty() || lines_.offset() - begin < kBatchBytes)) {
-      const std::string_view line = lines_.take();
-      if (line.empty()) continue;
-      if (line.size() > kLineBytesMax) {
-        problem(line, "long-line", "more than 1 MiB in a line; left out");
+      const size_t at = lines_.offset();
+      const std::string_view line = lines_.take(kLineBytesMax);
+      if (line.empty() && !lines_.is_long()) continue;
+      if (lines_.is_long()) {
+        problem_at(at, "long-line", "more than 1 MiB in a line; left out");
         rows_.gap("a line of more than 1 MiB");
         row_.clear();
         continue;
@@ -106,8 +107,11 @@ class TenetReader final : public Source {
   /// `at` is a part of the line.
   void problem(std::string_view at, std::string code, std::string_view text) {
     const char* start = reinterpret_cast<const char*>(lines_.file().bytes().data());
-    problems_.add({static_cast<uint64_t>(at.data() - start), Problem::Severity::Damage,
-                   std::move(code), fmt::format("line {}: {}", lines_.number(), text)});
+    problem_at(static_cast<uint64_t>(at.data() - start), std::move(code), text);
+  }
+  void problem_at(uint64_t offset, std::string code, std::string_view text) {
+    problems_.add({offset, Problem::Severity::Damage, std::move(code),
+                   fmt::format("line {}: {}", lines_.number(), text)});
   }
 
   void read_line(Batch& batch) {

@@ -360,9 +360,12 @@ __attribute__((destructor)) static void leave(void) {
   for (slot = 0; slot < TRACEWELL_COMPONENTS_MAX; ++slot)
     if (own->slots[slot] == IN_USE && component_at(slot)->memory_mode != TRACEWELL_MEMORY_OFF)
       return;
-  if (!hold_registry(&registry)) return;
-  remove_file(registry.held, own->name, 0);
-  close_file(registry.held);
+  if (!begin_opening()) return;
+  if (hold_registry(&registry)) {
+    remove_file(registry.held, own->name, 0);
+    close_file(registry.held);
+  }
+  end_opening();
 }
 
 /* Calls `write` for each place that the entry goes to. A component that is not in its own process's

@@ -99,29 +99,34 @@ static void prepare_losses(void) {
     }
 }
 
-__attribute__((constructor)) static void find_control(void) {
+static void map_files(const char* folder, const struct files* files) {
   const size_t rest = TRACEWELL_CONTROL_FAILURES - TRACEWELL_HOOK_PAGE;
+  struct tracewell_failures* const failures =
+      map(NULL, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, files->failures, 0);
+  g_pages = map(NULL, rest, PROT_READ, MAP_SHARED, files->control, TRACEWELL_HOOK_PAGE);
+  find_failures(folder, files->control, failures);
+  if (g_pages && failures)
+    map((void*)(uintptr_t)&tracewell_hooks_control, TRACEWELL_HOOK_PAGE, PROT_READ,
+        MAP_SHARED | MAP_FIXED, files->control, 0);
+}
+
+__attribute__((constructor)) static void find_control(void) {
   const int before = errno;
   char path[PATH_MAX];
   struct files files;
-  struct tracewell_failures* failures;
-  int opened;
+  int opening;
   /* A linker that copied the page elsewhere must have kept it a page. */
   if (getauxval(AT_SECURE) || !is_one_user() ||
       (uintptr_t)&tracewell_hooks_control % TRACEWELL_HOOK_PAGE != 0)
     return;
   g_user = geteuid();
-  opened = open_control(path, &files);
+  opening = begin_opening();
+  if (open_control(path, &files)) {
+    map_files(path, &files);
+    close_file(files.control);
+    close_file(files.failures);
+  }
+  if (opening) end_opening();
   errno = before;
-  if (!opened) return;
-  g_pages = map(NULL, rest, PROT_READ, MAP_SHARED, files.control, TRACEWELL_HOOK_PAGE);
-  failures =
-      map(NULL, TRACEWELL_HOOK_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, files.failures, 0);
-  find_failures(path, files.control, failures);
-  if (g_pages && failures)
-    map((void*)(uintptr_t)&tracewell_hooks_control, TRACEWELL_HOOK_PAGE, PROT_READ,
-        MAP_SHARED | MAP_FIXED, files.control, 0);
-  close_file(files.control);
-  close_file(files.failures);
   if (g_pages) prepare_losses();
 }

@@ -70,15 +70,11 @@ void have_losses(struct own_losses* own, uint32_t session) {
   int folder;
   if (own->page || own->tried == session) return;
   own->tried = session;
-  if (geteuid() != 0) return;
+  if (geteuid() != 0 || !begin_opening()) return;
   folder = hold_losses();
-  if (folder < 0) return;
-  page = NULL;
-  if (begin_opening()) {
-    page = make_losses(folder);
-    end_opening();
-  }
-  close_file(folder);
+  page = folder < 0 ? NULL : make_losses(folder);
+  if (folder >= 0) close_file(folder);
+  end_opening();
   if (page) __atomic_store_n(&own->page, page, __ATOMIC_RELEASE);
 }
 

@@ -185,11 +185,7 @@ static struct tracewell_ring* make_ring(const struct tracewell_channel* channel,
   const int may = number < TRACEWELL_HOOK_CHANNELS ? is_user_of_control() : is_one_user();
   const int rings = may ? hold_rings(channel, number) : -EPERM;
   if (rings < 0) return NULL;
-  ring = NULL;
-  if (begin_opening()) {
-    ring = map_ring(rings, bytes, shape);
-    end_opening();
-  }
+  ring = map_ring(rings, bytes, shape);
   close_file(rings);
   if (!ring) return NULL;
   identity = identity_now();
@@ -384,14 +380,17 @@ static void remove_ring(const struct place* place, const struct tracewell_channe
   close_file(rings);
 }
 
-static void start_ring(struct place* place, struct tracewell_channel* channel, unsigned number) {
-  struct shape shape;
+/* `opening`: may files be opened now? */
+static void start_ring(struct place* place, struct tracewell_channel* channel, unsigned number,
+                       int opening) {
+  struct shape shape = {0};
   struct tracewell_ring* ring;
   const int is_component = number >= TRACEWELL_HOOK_CHANNELS;
-  if (is_component && place->ring && place->channel == number) remove_ring(place, channel);
-  if (is_component) take_shape(channel);
+  if (opening && is_component && place->ring && place->channel == number)
+    remove_ring(place, channel);
+  if (opening && is_component) take_shape(channel);
   leave_ring(place, 0);
-  ring = make_ring(channel, number, &shape);
+  ring = opening ? make_ring(channel, number, &shape) : NULL;
   begin_ring(place, channel, number, ring, &shape);
 }
 
@@ -425,7 +424,9 @@ int next_ring(struct place* place, uint32_t ours) {
       !may_have_one_more(&channel, place->channel))
     return 0;
   /* Without another one it stays with the full one, which counts what is lost. */
+  if (!begin_opening()) return 0;
   ring = make_ring(&channel, place->channel, &shape);
+  end_opening();
   if (!ring) return 0;
   if (place->thread.packet) close_packet(place, tracewell_ticks());
   leave_ring(place, ours);
@@ -433,14 +434,22 @@ int next_ring(struct place* place, uint32_t ours) {
   return 1;
 }
 
-static int is_ring_of(struct place* place, const struct tracewell_channel* channel,
+static int is_ring_of(const struct place* place, const struct tracewell_channel* channel,
                       unsigned number) {
-  if (!place->ring || place->channel != number) return 0;
-  if (place->session != channel->session &&
-      (number < TRACEWELL_HOOK_CHANNELS || !ring_stays(place, channel)))
-    return 0;
-  place->session = channel->session;
-  return 1;
+  return place->ring && place->channel == number && place->session == channel->session;
+}
+
+/* A ring for what comes, or none. Returns 1 if it is the one that the place had. */
+static int find_ring(struct place* place, struct tracewell_channel* channel, unsigned number) {
+  const int opening = begin_opening();
+  const int stays = opening && place->ring && place->channel == number &&
+                    number >= TRACEWELL_HOOK_CHANNELS && ring_stays(place, channel);
+  if (stays)
+    place->session = channel->session;
+  else
+    start_ring(place, channel, number, opening);
+  if (opening) end_opening();
+  return stays;
 }
 
 static struct place* enter(unsigned number, uint32_t state) {
@@ -480,9 +489,7 @@ static struct place* enter(unsigned number, uint32_t state) {
     place->channel = number;
   } else {
     place->thread.state = 0;
-    if (!is_ring_of(place, &channel, number))
-      start_ring(place, &channel, number);
-    else if (claimed)
+    if ((is_ring_of(place, &channel, number) || find_ring(place, &channel, number)) && claimed)
       adopt_ring(place);
   }
   place->thread.state = state;

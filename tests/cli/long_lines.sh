@@ -33,6 +33,12 @@ printf '{"catalog":{"machine":"' >"$work/catalog.jsonl"
 with_hole "$work/catalog.jsonl" 3G
 bounded 3 print "$work/catalog.jsonl"
 has 'the first line, has more than 256 MiB' err
+printf 'rip=0x401000,rax=0x1\nrip=0x401001\n' >"$work/run.tenet"
+truncate -s 1T "$work/run.tenet"
+timeout 60 "$tracewell" print "$work/run.tenet" >"$work/out" 2>"$work/err" || fail "a line of a TB"
+has 'step 1  pc 0x401001'
+has 'line 3: more than 1 MiB in a line; left out' err
+rm "$work/run.tenet"
 
 # Notes are looked at only where all of them are not too many.
 printf '{"catalog":{"endian":"little"}}\n{"kind":"step","tid":1,"pc":"0x1"}\n' >"$work/run.jsonl"
