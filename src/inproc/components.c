@@ -322,7 +322,6 @@ ras_block_t tracewell_component_register(const char* name, const char* alias, co
   SignalMask mask;
   ras_block_t block;
   struct own* own;
-  int opening;
   if (!name || !*name || *name == '.' || !is_name(name, sizeof shape->name) ||
       !is_name(alias, sizeof shape->alias) || !is_name(type, sizeof shape->type))
     return RAS_BLOCK_NULL;
@@ -330,9 +329,11 @@ ras_block_t tracewell_component_register(const char* name, const char* alias, co
   own = find_own();
   if (!own) return RAS_BLOCK_NULL;
   mask = begin_registering(own);
-  opening = begin_opening(); /* else the process is forked all the time: it is made all the same */
-  block = enrol(own, name, alias, type);
-  if (opening) end_opening();
+  block = RAS_BLOCK_NULL;
+  if (begin_opening_at_last()) {
+    block = enrol(own, name, alias, type);
+    end_opening();
+  }
   end_registering(own, mask);
   errno = before;
   return block;

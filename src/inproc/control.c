@@ -114,19 +114,19 @@ __attribute__((constructor)) static void find_control(void) {
   const int before = errno;
   char path[PATH_MAX];
   struct files files;
-  int opening;
   /* A linker that copied the page elsewhere must have kept it a page. */
   if (getauxval(AT_SECURE) || !is_one_user() ||
       (uintptr_t)&tracewell_hooks_control % TRACEWELL_HOOK_PAGE != 0)
     return;
   g_user = geteuid();
-  opening = begin_opening();
-  if (open_control(path, &files)) {
-    map_files(path, &files);
-    close_file(files.control);
-    close_file(files.failures);
+  if (begin_opening_at_last()) {
+    if (open_control(path, &files)) {
+      map_files(path, &files);
+      close_file(files.control);
+      close_file(files.failures);
+    }
+    end_opening();
   }
-  if (opening) end_opening();
   errno = before;
   if (g_pages) prepare_losses();
 }

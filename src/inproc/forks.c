@@ -54,6 +54,13 @@ int begin_opening(void) {
   return !forks;
 }
 
+int begin_opening_at_last(void) {
+  int tries;
+  for (tries = 0; tries < TRIES; ++tries)
+    if (begin_opening()) return 1;
+  return 0;
+}
+
 void end_opening(void) {
   struct forks* const forks = g_forks;
   if (forks && __atomic_sub_fetch(&forks->opened, 1, __ATOMIC_SEQ_CST) == 0)

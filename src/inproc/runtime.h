@@ -65,6 +65,7 @@ HIDDEN int is_user_of_control(void);
 /* Around what opens a file that is mapped to be written to: meanwhile the process is not forked, or
  * it would have the descriptor there. 0: it is being forked for long, and nothing was begun. */
 HIDDEN int begin_opening(void);
+HIDDEN int begin_opening_at_last(void); /* for what is tried once: for seconds */
 HIDDEN void end_opening(void);
 
 /* Where failures are counted: the control file, its folder by name, and the page of failures. */
