@@ -132,12 +132,25 @@ class DescriptionReader {
     keep_line(line);
   }
 
+  /// TYPE:START:LENGTH:HEX
+  static bool is_whole_source(std::string_view body) {
+    const size_t hex = body.rfind(':');
+    if (hex == std::string_view::npos || hex == 0) return false;
+    const size_t length = body.rfind(':', hex - 1);
+    if (length == std::string_view::npos || !body.substr(0, length).ends_with(":0")) return false;
+    const auto stated = parse_hex(body.substr(length + 1, hex - length - 1));
+    return stated && *stated * 2 == body.size() - hex - 1;
+  }
+
   void read_tracepoint(std::string_view line, std::string_view text) {
     std::string leftover;
     const Status status = tracepoints_.apply(text, &leftover);
     if (const auto piece = rsp::parse_piece(text); piece.ok() && status.ok()) {
       const bool whole = piece->kind == rsp::Piece::Kind::Definition;
       defined_[{piece->number, piece->address}] |= whole;
+      // Each is a line of its own to GDB: what the text is as a whole says nothing of that.
+      if (piece->kind == rsp::Piece::Kind::Source && !is_whole_source(piece->body))
+        out_.gdb_reads = false;
     }
     if (!status.ok()) {
       complain(Severity::Warning, "bad-tracepoint", status.error().message);

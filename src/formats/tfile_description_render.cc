@@ -61,7 +61,7 @@ class DescriptionWriter {
 /// The line that defines it has to be there, even without its condition: GDB does not survive what
 /// else is said of a tracepoint that nothing defines.
 TracepointDef as_gdb_reads(const TracepointDef& tracepoint) {
-  TracepointDef out = rsp::for_gdb(tracepoint, {});
+  TracepointDef out = rsp::for_gdb(tracepoint, {.piece_bytes = kSourceChunk});
   if (out.condition.size() > kConditionMax) out.condition.clear();
   return out;
 }

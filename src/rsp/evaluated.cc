@@ -66,6 +66,50 @@ bool is_line_of_file(std::string_view place) {
          });
 }
 
+bool is_number_behind(std::string_view word, std::string_view prefix) {
+  return word.size() > prefix.size() && word.starts_with(prefix) &&
+         word.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+}
+
+/// No function's name: those of registers, and what only tracepoints have.
+bool is_value_name(std::string_view word) {
+  constexpr std::string_view kValues[] = {
+      "regs", "args", "locals", "reg", "_ret", "_sdata", "pc", "sp", "fp", "ps", "flags",
+      "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "rip", "eflags", "fs_base", "gs_base",
+      "eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "eip", "ax", "bx", "cx", "dx", "al",
+      "bl", "cl", "dl", "ah", "bh", "ch", "dh", "cs", "ss", "ds", "es", "fs", "gs", "orig_rax",
+      "trace_frame", "tpnum", "trace_line", "trace_thread", "trace_cpu", "trace_timestamp", "lr"};
+  constexpr std::string_view kNumbered[] = {"r", "x", "w", "st", "mm", "xmm", "ymm", "zmm", "k"};
+  return std::ranges::find(kValues, word) != std::end(kValues) ||
+         std::ranges::any_of(kNumbered,
+                             [&](std::string_view one) { return is_number_behind(word, one); });
+}
+
+/// GDB calls a function of its own where its name, or an expression with that, has a parenthesis
+/// behind it. Its names begin with `_`: so no parenthesis may follow one. One of a user's own
+/// script may have any other name, as variables have. Where there is no quote, which parenthesis
+/// closes which is told by calls_functions(); what is in quotes, the author may have made hard to
+/// tell.
+bool may_name_function(std::string_view expression) {
+  const bool quotes = expression.find_first_of("\"'`") != std::string_view::npos;
+  bool named = false, may_be = false;
+  for (size_t at = 0; at < expression.size(); ++at) {
+    if (expression[at] == '$') {
+      size_t end = at + 1;
+      while (end < expression.size() && is_name_byte(expression[end])) ++end;
+      const std::string_view word = expression.substr(at + 1, end - at - 1);
+      if (is_value_name(word)) continue;
+      named |= word.starts_with('_');
+      may_be |= quotes;
+    } else if (expression[at] == '(') {
+      const size_t before = expression.substr(0, at).find_last_not_of(" \t");
+      if (named || (may_be && before != std::string_view::npos && expression[before] == ')'))
+        return true;
+    }
+  }
+  return false;
+}
+
 /// A keyword ends a place, and an expression begins.
 bool has_keyword(std::string_view place) {
   for (const std::string_view word : {" if ", " thread ", " task ", " inferior ", " -force"})
@@ -104,6 +148,7 @@ bool is_plain_address(std::string_view place) {
 }
 
 bool calls_functions(std::string_view expression) {
+  if (may_name_function(expression)) return true;
   std::vector<size_t> open;  // where the parentheses that are open began
   size_t group = 0;          // where the one began that was closed last
   size_t dollar = 0;         // behind the last `$`

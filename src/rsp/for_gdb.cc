@@ -83,25 +83,54 @@ struct ActionLine {
   std::string_view word, rest;
 };
 
-/// `/s80 EXPRESSION`: the expression alone.
+/// `/s80 EXPRESSION`: the expression alone. What else begins so stays: GDB reads letters and digits
+/// of the modifier, and takes what follows for an expression, without a blank in between, too.
 std::string_view without_modifier(std::string_view rest) {
-  if (rest.starts_with("/")) rest.remove_prefix(std::min(rest.find_first_of(" \t"), rest.size()));
-  return rest;
+  if (!rest.starts_with("/s")) return rest;
+  const size_t end = std::min(rest.find_first_not_of("0123456789", 2), rest.size());
+  return end == rest.size() || rest[end] == ' ' || rest[end] == '\t' ? rest.substr(end) : rest;
+}
+
+/// Of collect and teval: no modifier that is not understood.
+bool is_harmless_expression(std::string_view text) {
+  return !text.starts_with('/') && !calls_functions(text);
+}
+
+/// GDB looks at how these begin, and takes the rest for an expression that needs no check.
+bool has_odd_keyword(std::string_view items) {
+  constexpr std::string_view kBegins[] = {"$reg", "$arg", "$loc", "$_ret", "$_sdata"};
+  constexpr std::string_view kWhole[] = {"$regs", "$args", "$locals", "$_ret", "$_sdata"};
+  for (std::string_view item : split(items, ',')) {
+    item.remove_prefix(std::min(item.find_first_not_of(" \t"), item.size()));
+    item = item.substr(0, item.find_last_not_of(" \t") + 1);
+    const auto begins = [&](std::string_view word) {
+      return item.size() >= word.size() &&
+             std::ranges::equal(item.substr(0, word.size()), word, {}, [](char c) {
+               return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+             });
+    };
+    if (std::ranges::any_of(kBegins, begins) &&
+        std::ranges::find(kWhole, item) == std::end(kWhole))
+      return true;
+  }
+  return false;
 }
 
 /// What is no action GDB would refuse, or keep for another time. Only these two have expressions.
 bool is_harmless_command(std::string_view text) {
   const ActionLine line(text);
   const std::string_view rest = without_modifier(line.rest);
-  if (line.is("collect")) return !calls_functions(rest) && !assigns(rest);
-  if (line.is("teval")) return !calls_functions(rest);
+  if (line.is("collect"))
+    return is_harmless_expression(rest) && !assigns(rest) && !has_odd_keyword(rest);
+  if (line.is("teval")) return is_harmless_expression(line.rest);
   // As much of it as is not `while` or `step`, which are something else.
   const bool steps = line.word == "ws" || (line.word.size() > 5 && line.is("while-stepping")) ||
                      (line.word.size() > 5 && line.is("stepping"));
   return steps || line.word.empty() || line.word.starts_with('#') || line.word == "end";
 }
 
-bool is_harmless_source(const TracepointDef::Source& one) {
+bool is_harmless_source(const TracepointDef::Source& one, size_t piece_bytes) {
+  if (one.text.size() > piece_bytes) return false;
   if (one.type == "cond") return is_shown_as_is(one.text) && !calls_functions(one.text);
   if (one.type == "cmd") return is_shown_as_is(one.text) && is_harmless_command(one.text);
   if (one.type == "at") return is_plain_address(one.text) || is_plain_linespec(one.text);
@@ -145,7 +174,9 @@ TracepointDef for_gdb(TracepointDef definition, const GdbMeans& means) {
     if (!understands_place(one.text, means)) one.text = fmt::format("*0x{:x}", definition.address);
     looks = one.text.starts_with('*');  // the last one counts
   }
-  std::erase_if(sources, [](const auto& one) { return !is_harmless_source(one); });
+  std::erase_if(sources, [&](const auto& one) {
+    return !is_harmless_source(one, means.piece_bytes);
+  });
   if (!means.symbols && looks)
     std::erase_if(sources, [](const TracepointDef::Source& one) {
       return (one.type == "cond" && has_program_names(one.text)) ||
@@ -177,7 +208,9 @@ bool is_fit_for_gdb(const Catalog& catalog) {
          std::ranges::all_of(catalog.variables,
                              [&](const auto& one) { return is_printable(one.name); }) &&
          std::ranges::all_of(catalog.tracepoints, [](const TracepointDef& one) {
-           return std::ranges::all_of(one.sources, is_harmless_source);
+           return std::ranges::all_of(one.sources, [](const auto& source) {
+             return is_harmless_source(source, GdbMeans().piece_bytes);
+           });
          });
 }
 

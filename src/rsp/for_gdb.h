@@ -11,6 +11,7 @@
 // collected expressions at `tdump` (evaluated.h), and prints all texts as they are.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "model/catalog.h"
@@ -21,6 +22,9 @@ namespace tracewell::rsp {
 struct GdbMeans {
   bool symbols = true;  // of some program; whether of the right one, nobody can tell
   bool code = false;    // it can read the instruction, and takes one of that length
+  /// Of a text that it is told in one piece. It takes each piece for a whole line, so what is
+  /// longer is not told. The default is what fits a line of a trace file.
+  size_t piece_bytes = 460;
 };
 
 /// The definition without what GDB would stumble over.

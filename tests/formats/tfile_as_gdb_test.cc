@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/hex.h"
@@ -143,6 +144,27 @@ TEST(TfileAsGdb, DescriptionsThatActAreNotCopied) {
         point + "status 0;tstop::0;tframes:1;username:" + act + "\n"}) {
     const std::string again = converted(file_with(lines), "tfile");
     EXPECT_EQ(description_of(again).find(act), std::string::npos) << again;
+  }
+}
+
+/// Each piece is a line to GDB: as a whole this is a comment.
+TEST(TfileAsGdb, PiecesThatActAreNotCopied) {
+  const std::string comment = "#aaa", act = "collect $_sdata+$_shell(\"id\")";
+  const auto piece = [&](size_t start, const std::string& text) {
+    return fmt::format("tp Z1:10:cmd:{:x}:{:x}:{}\n", start, comment.size() + act.size(),
+                       to_hex(as_bytes(text)));
+  };
+  const std::string status = "status 0;tstop::0;tframes:1\n", point = "tp T1:10:E:0:0\n";
+  const std::string file =
+      file_with(point + piece(0, comment) + piece(comment.size(), act) + status);
+  for (const std::string& again :
+       {converted(file, "tfile"), converted(converted(file, "jsonl"), "tfile")}) {
+    const std::string told = description_of(again);
+    EXPECT_EQ(told.find(":cmd:4:"), std::string::npos) << told;
+    EXPECT_NE(told.find(":cmd:0:" + fmt::format("{:x}:", comment.size() + act.size()) +
+                        to_hex(as_bytes(comment + act))),
+              std::string::npos)
+        << told;
   }
 }
 

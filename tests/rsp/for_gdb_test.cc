@@ -85,7 +85,9 @@ TEST(ForGdb, NothingIsEvaluated) {
   for (const std::string text :
        {"$_shell(\"id\")", "1 + $f  (2)", "($f)(1)", "(0, $f) (1)", "(1 ? $f : $f)(1)", "leaf(1)",
         "'$f'(1)", "$a[0](1)", "sizeof(int) == $f\t(1)", "(char)$f(1)", "((($f)))(1)",
-        "*(char*)$f(1)", "$f(*p)", "($f)(*p)", "(char)$f (&a)", "(0, $f)(*p)", "f($f)(*p)"}) {
+        "$_sdata+(1?$_shell:\"+(\")(\"id\")", "(1 ? $f : \"+(\")(1)", "$rip+(1?$_f:'(')(1)",
+        "($_as_string)[0]+(1)", "*(char*)$f(1)", "$f(*p)", "($f)(*p)", "(char)$f (&a)",
+        "(0, $f)(*p)", "f($f)(*p)"}) {
     EXPECT_EQ(texts(for_gdb(at("leaf", {{"cond", text}}), {})), "leaf") << text;
     for (const std::string word : {"collect ", "collect/s ", "\tc $regs, ", "collect $regs,$args,",
                                    "teval ", "te "})
@@ -96,7 +98,10 @@ TEST(ForGdb, NothingIsEvaluated) {
         "collect a :=1", "collect $a++", "collect --$a", "collect a /= 2", "collect a == b = c",
         "python", "python print(1)", "shell id", "printf \"%d\", $_shell(1)", "if $f(1)", "while 1",
         "while collect $regs", "step", "commands", "collect-x", "define x", "| collect",
-        "end x\x1b"})
+        "collect/s$_sdata+$_shell(\"id\")", "collect/s80$a", "collect/x a", "collect/ a",
+        "collect/s8x a", "collect/s80/s a", "teval/s a", "teval/s$_shell(\"id\")",
+        "collect $_sdata,\"(\",$_shell(\"id\")", "collect $_sdata + a", "collect $regs, $argc",
+        "collect $Locals", "end x\x1b"})
     EXPECT_EQ(texts(for_gdb(at("leaf", {{"cmd", line}}), {})), "leaf") << line;
   for (const std::string text : {"n == 1\x1b", "n\n", "n == '\xc2\x9b'"})
     EXPECT_EQ(texts(for_gdb(at("leaf", {{"cond", text}, {"cmd", "collect " + text}}), {})), "leaf");
@@ -111,6 +116,7 @@ TEST(ForGdb, WhatTracesOfGdbHaveStays) {
       {"cmd", "collect/s (char *) p, *(char (*)[16]) p, *(int(*)[4])p"},
       {"cmd", "collect/s80 (char *) p"},
       {"cond", "a >= 1 and (x >= 0) or not (b)"},
+      {"cond", "c == 'x' && (n) != $tv && $_exitcode == 1"},
       {"cmd", "teval $tv = ($tv) + 1"},
       {"cmd", "while-stepping 3"},
       {"cmd", "stepping 3"},
@@ -123,11 +129,23 @@ TEST(ForGdb, WhatTracesOfGdbHaveStays) {
   EXPECT_EQ(texts(for_gdb(at("leaf", more), {})), texts(at("leaf", more)));
 }
 
+/// Each piece of a text is a line to GDB.
+TEST(ForGdb, TextsAreOnePiece) {
+  const std::string fits = '#' + std::string(99, 'a');
+  for (const std::string type : {"cmd", "cond"}) {
+    const std::string text = type == "cmd" ? fits : "n == " + std::string(95, '1');
+    const TracepointDef definition = at("leaf", {{type, text}});
+    EXPECT_EQ(texts(for_gdb(definition, {.piece_bytes = 100})), "leaf; " + text);
+    EXPECT_EQ(texts(for_gdb(definition, {.piece_bytes = 99})), "leaf");
+  }
+}
+
 TEST(ForGdb, LongTextsTakeTimeInProportion) {
   std::string deep, flat = "collect ";
   for (int i = 0; i < 2'000'000; ++i) deep += "(", flat += "(a)(b)";
-  EXPECT_EQ(texts(for_gdb(at("leaf", {{"cond", deep}}), {})), "leaf");
-  EXPECT_EQ(texts(for_gdb(at("leaf", {{"cmd", flat}}), {})), "leaf; " + flat);
+  const GdbMeans means{.piece_bytes = 1 << 30};
+  EXPECT_EQ(texts(for_gdb(at("leaf", {{"cond", deep}}), means)), "leaf");
+  EXPECT_EQ(texts(for_gdb(at("leaf", {{"cmd", flat}}), means)), "leaf; " + flat);
 }
 
 TEST(ForGdb, WhatIsShownIsPrintable) {

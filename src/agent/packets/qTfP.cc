@@ -37,10 +37,11 @@ void on_qTfP(Session& session, std::string_view, Reply& reply) {
   for (const TracepointDef& definition : session.trace->tracepoints()) {
     const rsp::GdbMeans means{
         .symbols = session.client.symbols,
-        .code = takes_fast(session, definition) && has_code(session, definition)};
-    // Hex takes two characters a byte; what else a piece says fits in the rest.
+        .code = takes_fast(session, definition) && has_code(session, definition),
+        // Hex takes two characters a byte; what else a piece says fits in the rest.
+        .piece_bytes = Session::kPacketBytesMax / 4};
     for (std::string& piece :
-         rsp::format_pieces(rsp::for_gdb(definition, means), Session::kPacketBytesMax / 4))
+         rsp::format_pieces(rsp::for_gdb(definition, means), means.piece_bytes))
       pieces.push_back(std::move(piece));
   }
   session.knows_tracepoints = true;
