@@ -48,7 +48,7 @@ class SegmentBuilder {
 
   /// `catalog` must outlive it. `begins`: a session, with the first step.
   SegmentBuilder(const Catalog& catalog, bool begins)
-      : catalog_(catalog), decoder_(catalog.machine), begins_(begins), states_(catalog.registers) {}
+      : decoder_(catalog.machine), begins_(begins), states_(catalog.registers) {}
 
   /// A step, one after the other; nothing may begin a session in between.
   void add(const Event& event);
@@ -112,7 +112,6 @@ class SegmentBuilder {
   Pieces finish_cells(const Pieces& openings);
   Pieces finish_transfers();
 
-  const Catalog& catalog_;
   const machine::FlowDecoder decoder_;
   std::optional<machine::InstructionDecoder> operands_;  // once somebody asks
   const bool begins_;
