@@ -185,8 +185,11 @@ TracepointDef for_gdb(TracepointDef definition, const GdbMeans& means) {
   return definition;
 }
 
+/// GDB writes the name into a command (`save tracepoints`): `tvariable $NAME = 1`. When that is
+/// read again it refuses what is no name, but what stands behind the first `=` it evaluates.
 VariableDef for_gdb(VariableDef variable) {
   variable.name = printable(variable.name);
+  std::ranges::replace(variable.name, '=', '_');
   return variable;
 }
 
@@ -206,7 +209,7 @@ bool is_fit_for_gdb(const Catalog& catalog) {
          is_printable(status.notes.value_or("")) &&
          plain_xml(catalog.target_description) == catalog.target_description &&
          std::ranges::all_of(catalog.variables,
-                             [&](const auto& one) { return is_printable(one.name); }) &&
+                             [&](const auto& one) { return for_gdb(one).name == one.name; }) &&
          std::ranges::all_of(catalog.tracepoints, [](const TracepointDef& one) {
            return std::ranges::all_of(one.sources, [](const auto& source) {
              return is_harmless_source(source, GdbMeans().piece_bytes);

@@ -30,8 +30,9 @@ struct GdbMeans {
 /// The definition without what GDB would stumble over.
 TracepointDef for_gdb(TracepointDef definition, const GdbMeans& means);
 
-/// Their texts are printable.
+/// Its name is printable, and has no `=`.
 VariableDef for_gdb(VariableDef variable);
+/// Its texts are printable.
 RunStatus for_gdb(RunStatus status);
 
 /// Does it say nothing that for_gdb() takes away so that GDB does not evaluate it, or print it?

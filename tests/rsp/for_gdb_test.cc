@@ -160,6 +160,9 @@ TEST(ForGdb, WhatIsShownIsPrintable) {
   VariableDef variable;
   variable.name = "v\a";
   EXPECT_EQ(for_gdb(variable).name, "v\\x07");
+  VariableDef assigns;
+  assigns.name = "x = f(1)";
+  EXPECT_EQ(for_gdb(assigns).name, "x _ f(1)");
 
   Catalog catalog;
   EXPECT_TRUE(is_fit_for_gdb(catalog));
@@ -172,6 +175,7 @@ TEST(ForGdb, WhatIsShownIsPrintable) {
   };
   EXPECT_FALSE(with([&](Catalog& one) { one.status = status; }));
   EXPECT_FALSE(with([&](Catalog& one) { one.variables = {variable}; }));
+  EXPECT_FALSE(with([&](Catalog& one) { one.variables = {assigns}; }));
   EXPECT_FALSE(with([](Catalog& one) { one.target_description = "&#155;"; }));
   EXPECT_FALSE(with([](Catalog& one) { one.tracepoints[0].sources[0].text = "*$f(1)"; }));
   EXPECT_FALSE(with([](Catalog& one) { one.tracepoints[0].sources[1].text = "collect $f(1)"; }));
