@@ -143,16 +143,20 @@ static int is_log_of(int log, const struct tracewell_channel* channel, char* tex
   return got > 0 && memmem(text, (size_t)got, uuid, sizeof uuid) != NULL;
 }
 
+/* The channel's log, by its path. `path` is a buffer of PATH_BYTES. */
+static int hold_log(const struct tracewell_channel* channel, char* path) {
+  const size_t length = strnlen(channel->log, sizeof channel->log);
+  memcpy(path, channel->log, length);
+  path[length] = 0;
+  return hold_folder(path, PATH_BYTES);
+}
+
 /* The log's folder of rings. The log may be in a folder of others, who may have put something else
  * into its place. The log of a component is in the control file's folder, and has no metadata. */
 static int hold_rings(const struct tracewell_channel* channel, unsigned number) {
   char path[PATH_BYTES];
-  const size_t length = strnlen(channel->log, sizeof channel->log);
-  int log;
+  const int log = hold_log(channel, path);
   int rings;
-  memcpy(path, channel->log, length);
-  path[length] = 0;
-  log = hold_folder(path, sizeof path);
   if (log < 0) return log;
   rings = number < TRACEWELL_HOOK_CHANNELS && !is_log_of(log, channel, path)
               ? -ESTALE
@@ -326,12 +330,8 @@ static int usable(const struct tracewell_channel* channel, uint32_t state) {
 static void take_shape(struct tracewell_channel* channel) {
   struct tracewell_shape shape = {0, 0};
   char path[PATH_BYTES];
-  const size_t length = strnlen(channel->log, sizeof channel->log);
-  int folder;
+  const int folder = hold_log(channel, path);
   int fd;
-  memcpy(path, channel->log, length);
-  path[length] = 0;
-  folder = hold_folder(path, sizeof path);
   if (folder < 0) return;
   fd = open_file(folder, TRACEWELL_SHAPE_NAME, O_RDONLY | O_NONBLOCK, 0);
   close_file(folder);

@@ -243,26 +243,23 @@ TEST_F(ForgedComponent, IsNoRingAnyMore) {
             }), 1);
 }
 
-/// A child that has it could cut a file that its parent has mapped.
-TEST(ForgedBlock, ForkHasNoFileOfTheLibrary) {
+/// How a program of component_hostile ends, whose components are in memory trace.
+int with_memory(const std::string& how) {
   World world;
   const std::string rules = world.log() + ".rules";
   std::ofstream(rules) << "c * memory=1 memory_level=9\n";
   setenv("TRACEWELL_COMPONENTS", rules.c_str(), 1);
-  EXPECT_EQ(World::wait_for(World::run("component_hostile", {"forked"})), 0);
+  const int status = World::wait_for(World::run("component_hostile", {how}));
   unsetenv("TRACEWELL_COMPONENTS");
+  return status;
 }
+
+/// A child that has it could cut a file that its parent has mapped.
+TEST(ForgedBlock, ForkHasNoFileOfTheLibrary) { EXPECT_EQ(with_memory("forked"), 0); }
 
 /// Of a session and a size that stand in its block, a thread makes one ring, of the size that a
 /// command or its program gave.
-TEST(ForgedBlock, FillsNoDisk) {
-  World world;
-  const std::string rules = world.log() + ".rules";
-  std::ofstream(rules) << "c * memory=1 memory_level=9\n";
-  setenv("TRACEWELL_COMPONENTS", rules.c_str(), 1);
-  EXPECT_EQ(World::wait_for(World::run("component_hostile", {"sessions"})), 0);
-  unsetenv("TRACEWELL_COMPONENTS");
-}
+TEST(ForgedBlock, FillsNoDisk) { EXPECT_EQ(with_memory("sessions"), 0); }
 
 }  // namespace
 }  // namespace tracewell::hooks::test
