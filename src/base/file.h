@@ -73,6 +73,7 @@ struct LostFile {
 };
 
 /// A whole input in memory, read-only: a private mapping of a regular file, a heap copy of a pipe.
+/// Beside 40 000 that are mapped, small files are copied, and others are an error (Limit).
 /// What cannot be read of a mapped file, since it was cut meanwhile or its disk fails, reads as
 /// zeros, and lost() says so. Shared, so that spans may outlive the reader that made them.
 class InputFile {
@@ -122,6 +123,7 @@ class InputFile {
  private:
   InputFile();
   Result<UniqueFd> reopened() const;
+  Status copy_small(int fd);
   std::string path_;
   uint64_t id_;
   FileFacts facts_;
@@ -130,6 +132,7 @@ class InputFile {
   Mapping mapping_;
   UniqueFd fd_;  // of a mapped file, where not too many are open already: to see that it was cut
   std::vector<uint8_t> copy_;
+  int64_t copied_bytes_ = 0;  // where a file was copied since too many are mapped
 };
 
 /// Output that appears under its name whole or not at all: a file without a name that commit()

@@ -24,6 +24,13 @@ constexpr uint64_t kPage = 4096;
 // Of a log with thousands of files not all descriptors are kept.
 constexpr int kKeptMax = 128;
 std::atomic<int> g_kept{0};
+// A process has about 65 500 areas of memory (vm.max_map_count), and needs some itself. When so many
+// files are mapped, others are copied, as long as they are small, and together not too large.
+constexpr int kMappedMax = 40'000;
+constexpr size_t kCopiedBytesMax = 64 << 10;
+constexpr int64_t kAllCopiedBytesMax = 512 << 20;
+std::atomic<int> g_mapped{0};
+std::atomic<int64_t> g_copied_bytes{0};
 
 /// So many that were closed are remembered.
 constexpr size_t kLostMax = 65'536;
@@ -59,6 +66,20 @@ Result<std::vector<uint8_t>> read_all(int fd, const std::string& path,
     out.resize(at + static_cast<size_t>(got));
     if (got == 0) return out;
   }
+}
+
+/// So much of the file as it has by now, `size` bytes at most.
+Result<std::vector<uint8_t>> read_from_begin(int fd, size_t size, const std::string& path) {
+  std::vector<uint8_t> out(size);
+  size_t used = 0;
+  while (used < size) {
+    const ssize_t got = ::pread(fd, out.data() + used, size - used, static_cast<off_t>(used));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read " + printable(path));
+    if (got == 0) break;
+    used += static_cast<size_t>(got);
+  }
+  return out;  // what was cut meanwhile is zeros
 }
 
 /// What was found is opened so that nobody waits for it (base/open.h); what was named is not.
@@ -103,9 +124,14 @@ Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string&
   const bool from_start = !here || lseek(fd.get(), 0, SEEK_CUR) == 0;
   if (file->facts_.kind == FileFacts::Kind::Regular && file->facts_.bytes > 0 && from_start) {
     file->size_ = static_cast<size_t>(file->facts_.bytes);
+    if (g_mapped.load() >= kMappedMax) {
+      TW_RETURN_IF_ERROR(file->copy_small(fd.get()));
+      return file;
+    }
     TW_ASSIGN_OR_RETURN(file->mapping_, Mapping::map(fd.get(), file->size_, Mapping::Access::Read,
                                                      printable(path)));
     file->data_ = file->mapping_.data();
+    ++g_mapped;
     if (g_kept.fetch_add(1) < kKeptMax)
       file->fd_ = std::move(fd);
     else
@@ -122,6 +148,19 @@ Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string&
   return file;
 }
 
+Status InputFile::copy_small(int fd) {
+  const auto bytes = static_cast<int64_t>(size_);
+  if (size_ > kCopiedBytesMax || g_copied_bytes.load() + bytes > kAllCopiedBytesMax)
+    return {Errc::Limit, fmt::format("cannot read {}: {} files are open already, and it has more "
+                                     "bytes than are copied then",
+                                     printable(path_), kMappedMax)};
+  TW_ASSIGN_OR_RETURN(copy_, read_from_begin(fd, size_, path_));
+  copied_bytes_ = bytes;
+  g_copied_bytes += bytes;
+  data_ = copy_.data();
+  return {};
+}
+
 InputFile::InputFile() {
   AllFiles& all = all_files();
   const std::lock_guard lock(all.mutex);
@@ -132,6 +171,8 @@ InputFile::InputFile() {
 InputFile::~InputFile() {
   const auto missing = lost();
   if (fd_.valid()) --g_kept;
+  if (mapping_.valid()) --g_mapped;
+  g_copied_bytes -= copied_bytes_;
   AllFiles& all = all_files();
   const std::lock_guard lock(all.mutex);
   all.open.erase(this);

@@ -49,6 +49,25 @@ size_t count(Bytes bytes, uint8_t wanted) {
   return out;
 }
 
+/// More than a process has areas of memory: it had none left for anything else.
+TEST_F(Mappings, MoreFilesThanTheSystemMaps) {
+  std::vector<std::shared_ptr<InputFile>> files;
+  for (int i = 0; i < 70'000; ++i) {
+    auto file = InputFile::open(path_);
+    ASSERT_TRUE(file.ok()) << i << ": " << file.error().text();
+    files.push_back(*file);
+  }
+  EXPECT_EQ(count(files.back()->bytes(), 'x'), 3 * kPage);
+  EXPECT_EQ(std::vector<char>(8 << 20).size(), 8U << 20);
+  cut_to(0);
+  ASSERT_EQ(::ftruncate(fd_.get(), 1 << 20), 0);
+  const auto large = InputFile::open(path_);
+  ASSERT_FALSE(large.ok());
+  EXPECT_EQ(large.error().code, Errc::Limit);
+  files.clear();
+  EXPECT_TRUE(InputFile::open(path_).ok());
+}
+
 TEST_F(Mappings, AnyNumberOfFilesMayBeCut) {
   std::vector<std::shared_ptr<InputFile>> files;
   for (int i = 0; i < 600; ++i) {
