@@ -1,4 +1,4 @@
-// Files: owned descriptors, mapped input, atomic output.
+// Files: mapped input, atomic output.
 #pragma once
 
 #include <chrono>
@@ -9,35 +9,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/mapping.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace tracewell {
-
-/// Owns a file descriptor; -1 is none.
-class UniqueFd {
- public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~UniqueFd() { reset(); }
-
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  int release() { return std::exchange(fd_, -1); }
-  void reset();
-
- private:
-  int fd_ = -1;
-};
 
 class Folder;     // base/folder.h
 struct Original;  // base/beside.h
@@ -73,9 +52,9 @@ struct LostFile {
 };
 
 /// A whole input in memory, read-only: a private mapping of a regular file, a heap copy of a pipe.
-/// Beside 40 000 that are mapped, small files are copied, and others are an error (Limit).
-/// What cannot be read of a mapped file, since it was cut meanwhile or its disk fails, reads as
-/// zeros, and lost() says so. Shared, so that spans may outlive the reader that made them.
+/// Beside 40 000 that are mapped, small files are copied, and others an error (Limit). What cannot
+/// be read, since it was cut meanwhile or its disk fails, reads as zeros, and lost() says so of what
+/// is mapped. Shared, so that spans may outlive the reader that made them.
 class InputFile {
  public:
   static constexpr size_t kHeadBytes = 4096;
@@ -83,9 +62,10 @@ class InputFile {
   using Wanted = std::function<bool(Bytes head)>;
 
   /// What somebody named (base/open.h): `path` "-" is standard input. A pipe or device that is not
-  /// `wanted` is not read to its end, which it may not have; the file then holds what was read.
-  static Result<std::shared_ptr<InputFile>> open(const std::string& path,
-                                                 const Wanted& wanted = {});
+  /// `wanted`, or has more than `bytes_max`, is not read to its end, which it may not have; the
+  /// file then holds what was read.
+  static Result<std::shared_ptr<InputFile>> open(const std::string& path, const Wanted& wanted = {},
+                                                 uint64_t bytes_max = UINT64_MAX);
   /// What was found (base/open.h): a regular file.
   static Result<std::shared_ptr<InputFile>> open_found(const std::string& path);
   /// What is kept beside a file (base/open.h, open_beside()).
@@ -94,7 +74,8 @@ class InputFile {
   /// What is open already; `path` is for messages. A regular file is read from its begin, unless
   /// `here`: then from where the descriptor stands.
   static Result<std::shared_ptr<InputFile>> of(UniqueFd fd, const std::string& path,
-                                               const Wanted& wanted = {}, bool here = false);
+                                               const Wanted& wanted = {}, bool here = false,
+                                               uint64_t bytes_max = UINT64_MAX);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -132,7 +113,7 @@ class InputFile {
   Mapping mapping_;
   UniqueFd fd_;  // of a mapped file, where not too many are open already: to see that it was cut
   std::vector<uint8_t> copy_;
-  int64_t copied_bytes_ = 0;  // where a file was copied since too many are mapped
+  int64_t copied_bytes_ = 0;  // of a file that could be mapped
 };
 
 /// Output that appears under its name whole or not at all: a file without a name that commit()

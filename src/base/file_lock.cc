@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 
 #include "base/file.h"
 
@@ -38,6 +39,8 @@ Status wait_and_take(int fd, struct flock lock) {
   return {};
 }
 
+constexpr long kLookAgainNs = 10'000'000;
+
 bool is_taken(int fd, struct flock lock) {
   return ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
@@ -45,7 +48,17 @@ bool is_taken(int fd, struct flock lock) {
 }  // namespace
 
 Status lock_file(int fd) { return take(fd, whole_file()); }
-Status wait_and_lock_file(int fd) { return wait_and_take(fd, whole_file()); }
+
+Status wait_and_lock_file(int fd, std::chrono::milliseconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (true) {
+    Status taken = lock_file(fd);
+    if (taken || std::chrono::steady_clock::now() >= end) return taken;
+    const timespec pause{0, kLookAgainNs};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
 Status lock_byte(int fd, uint64_t at) { return take(fd, one_byte(at)); }
 Status wait_and_lock_byte(int fd, uint64_t at) { return wait_and_take(fd, one_byte(at)); }
 bool byte_is_locked(int fd, uint64_t at) { return is_taken(fd, one_byte(at)); }

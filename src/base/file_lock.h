@@ -3,6 +3,7 @@
 // soon as this process closes any other descriptor of the file.)
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,8 +16,9 @@ namespace tracewell {
 /// somebody else has it.
 Status lock_file(int fd);
 
-/// The same, but waits until nobody else has it.
-Status wait_and_lock_file(int fd);
+/// The same, but waits until nobody else has it, for `most`: anybody who may read the file can lock
+/// it.
+Status wait_and_lock_file(int fd, std::chrono::milliseconds most);
 
 /// The same of one byte, which need not be there: a file can have many such locks.
 Status lock_byte(int fd, uint64_t at);

@@ -47,11 +47,12 @@ AllFiles& all_files() {
 }
 
 Result<std::vector<uint8_t>> read_all(int fd, const std::string& path,
-                                      const InputFile::Wanted& wanted) {
+                                      const InputFile::Wanted& wanted, uint64_t bytes_max) {
   std::vector<uint8_t> out;
   bool judged = !wanted;
   while (true) {
     const size_t at = out.size();
+    if (at > bytes_max) return out;
     if (!judged && at >= InputFile::kHeadBytes) {
       if (!wanted({out.data(), InputFile::kHeadBytes})) return out;
       judged = true;
@@ -87,20 +88,16 @@ bool is_not_waited_for(int fd) { return (::fcntl(fd, F_GETFL) & O_NONBLOCK) != 0
 
 }  // namespace
 
-void UniqueFd::reset() {
-  if (fd_ >= 0) close(fd_);
-  fd_ = -1;
-}
-
-Result<std::shared_ptr<InputFile>> InputFile::open(const std::string& path, const Wanted& wanted) {
+Result<std::shared_ptr<InputFile>> InputFile::open(const std::string& path, const Wanted& wanted,
+                                                   uint64_t bytes_max) {
   const bool standard_input = path == "-";
   if (!standard_input) {
     TW_ASSIGN_OR_RETURN(UniqueFd fd, open_named(path));
-    return of(std::move(fd), path, wanted);
+    return of(std::move(fd), path, wanted, false, bytes_max);
   }
   UniqueFd fd(fcntl(0, F_DUPFD_CLOEXEC, 0));
   if (!fd.valid()) return errno_error("cannot read standard input");
-  return of(std::move(fd), path, wanted, true);
+  return of(std::move(fd), path, wanted, true, bytes_max);
 }
 
 Result<std::shared_ptr<InputFile>> InputFile::open_found(const std::string& path) {
@@ -115,7 +112,8 @@ Result<std::shared_ptr<InputFile>> InputFile::open_beside(const std::string& pat
 }
 
 Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string& path,
-                                                 const Wanted& wanted, bool here) {
+                                                 const Wanted& wanted, bool here,
+                                                 uint64_t bytes_max) {
   std::shared_ptr<InputFile> file(new InputFile);
   file->path_ = path;
   TW_ASSIGN_OR_RETURN(file->facts_, facts_of(fd.get(), path));
@@ -142,7 +140,7 @@ Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string&
   // files of the kernel's have more in them than their size says, and only named ones are those.
   if (file->facts_.kind == FileFacts::Kind::Regular && !here && is_not_waited_for(fd.get()))
     return file;
-  TW_ASSIGN_OR_RETURN(file->copy_, read_all(fd.get(), path, wanted));
+  TW_ASSIGN_OR_RETURN(file->copy_, read_all(fd.get(), path, wanted, bytes_max));
   file->data_ = file->copy_.data();
   file->size_ = file->copy_.size();
   return file;

@@ -10,14 +10,14 @@ Result<std::string> text_of(const InputFile& file, uint64_t bytes_max) {
   const Bytes bytes = file.bytes();
   if (bytes.size() > bytes_max)
     return Error{Errc::Limit,
-                 fmt::format("{} has {} bytes, at most {} are read", printable(file.path()),
-                             bytes.size(), bytes_max),
+                 fmt::format("{} has more than {} bytes, which is the most that is read of a text",
+                             printable(file.path()), bytes_max),
                  {}};
   return std::string(as_text(bytes));
 }
 
 Result<std::string> read_text_file(const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path));
+  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(path, {}, kTextFileMax));
   return text_of(*file);
 }
 

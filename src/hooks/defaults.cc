@@ -122,12 +122,16 @@ Status change_defaults(const std::function<Status(Defaults& own)>& change) {
 }
 
 Status change_file(const std::string& path,
-                   const std::function<Result<std::string>(const std::string& text)>& change) {
+                   const std::function<Result<std::string>(const std::string& text)>& change,
+                   std::chrono::milliseconds lock_wait) {
   TW_RETURN_IF_ERROR(make_folders(parent_of(path)));
   TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::around(path));
   TW_ASSIGN_OR_RETURN(const UniqueFd lock,
                       place.folder.open_own(place.name + ".lock", Folder::Make::IfMissing));
-  TW_RETURN_IF_ERROR(wait_and_lock_file(lock.get()));
+  if (!wait_and_lock_file(lock.get(), lock_wait))
+    return {Errc::Io, fmt::format("another process has locked {}, and did not let go of it "
+                                  "(`fuser -v` of that file says which one)",
+                                  printable(path + ".lock"))};
   // The name is followed once: what is written has been read there, whatever it leads to meanwhile.
   TW_ASSIGN_OR_RETURN(Place held, write_place(path));
   TW_ASSIGN_OR_RETURN(const std::string before, read_held(held, path));

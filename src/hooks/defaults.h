@@ -1,6 +1,7 @@
 // What holds for trace hooks where a command line says nothing; `trcctl` changes it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -31,9 +32,11 @@ Result<Defaults> read_defaults();
 /// so at a time wait for each other.
 Status change_defaults(const std::function<Status(Defaults& own)>& change);
 
-/// Replaces a small file while its lock, a file beside it, is held; makes its folder.
+/// Replaces a small file while its lock, a file beside it, is held; makes its folder. Io when
+/// somebody else holds the lock for longer than `lock_wait`.
 /// `change` gets the text as it is, "" when there is none, and says what it shall be.
 Status change_file(const std::string& path,
-                   const std::function<Result<std::string>(const std::string& text)>& change);
+                   const std::function<Result<std::string>(const std::string& text)>& change,
+                   std::chrono::milliseconds lock_wait = std::chrono::seconds(30));
 
 }  // namespace tracewell::hooks

@@ -10,8 +10,12 @@
 
 namespace tracewell::symbols {
 
+bool Image::may_be(Bytes head) {
+  return as_text(head).starts_with("\x7f" "ELF") || PeReader::is_for(head);
+}
+
 Result<std::shared_ptr<const Image>> Image::open(const std::string& path) {
-  TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file, InputFile::open(path));
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file, InputFile::open(path, may_be));
   return of(std::move(file), path);
 }
 

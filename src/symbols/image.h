@@ -66,6 +66,8 @@ class Image {
  public:
   static constexpr size_t kHeadersMax = 65536;  // program headers, and sections, each
 
+  /// To judge by its first bytes.
+  static bool may_be(Bytes head);
   /// Io, Corrupt (the file contradicts itself), Unsupported (neither ELF nor PE, an object file, or
   /// a file of symbols alone, such as PDB).
   static Result<std::shared_ptr<const Image>> open(const std::string& path);

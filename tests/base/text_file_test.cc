@@ -24,8 +24,14 @@ TEST(TextFile, IsWhatItWasWhenItWasReadAndBounded) {
   const auto large = read_text_file(path);
   ASSERT_FALSE(large.ok());
   EXPECT_EQ(large.error().code, Errc::Limit);
-  EXPECT_NE(large.error().message.find("at most 67108864 are read"), std::string::npos);
+  EXPECT_NE(large.error().message.find("more than 67108864 bytes"), std::string::npos);
   fs::remove(path);
+}
+
+TEST(TextFile, ADeviceWithoutEndIsBounded) {
+  const auto zeros = read_text_file("/dev/zero");
+  ASSERT_FALSE(zeros.ok());
+  EXPECT_EQ(zeros.error().code, Errc::Limit);
 }
 
 }  // namespace

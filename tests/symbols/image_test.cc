@@ -33,6 +33,13 @@ TestElf small_pie() {
   return elf;
 }
 
+/// It has no end: what its first bytes say is enough.
+TEST(Image, ADeviceWithoutEndIsNone) {
+  const auto image = Image::open("/dev/zero");
+  ASSERT_FALSE(image.ok());
+  EXPECT_EQ(image.error().code, Errc::Unsupported) << image.error().text();
+}
+
 TEST(Image, PieFacts) {
   auto image = parse(small_pie().build());
   ASSERT_TRUE(image) << image.error().text();

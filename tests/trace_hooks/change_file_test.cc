@@ -1,8 +1,10 @@
 // change_file(): what is written back is what was read, where it was read, whatever becomes of the
 // name meanwhile. Links of another user are made by root.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "base/file_lock.h"
 #include "base/open.h"
 #include "hooks/defaults.h"
 
@@ -84,6 +88,22 @@ TEST_F(ChangeFile, ReadsThroughNoLinkOfOthers) {
   bool read = false;
   EXPECT_EQ(change("name", [&] { read = true; }).error().code, Errc::InvalidArgument);
   EXPECT_FALSE(read);
+}
+
+/// Who may read the lock's file can lock it, and keep it.
+TEST_F(ChangeFile, WaitsForALockWithinABound) {
+  ASSERT_TRUE(change("name", [] {}).ok());
+  {
+    const UniqueFd held(::open(at("name.lock").c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_TRUE(lock_file(held.get()).ok());
+    const Status refused = change_file(
+        at("name"), [](const std::string&) -> Result<std::string> { return std::string("x"); },
+        std::chrono::milliseconds(50));
+    ASSERT_EQ(refused.error().code, Errc::Io);
+    EXPECT_NE(refused.error().message.find("name.lock"), std::string::npos);
+  }
+  EXPECT_EQ(text_of("name"), "more\n");
+  EXPECT_TRUE(change("name", [] {}).ok());
 }
 
 }  // namespace

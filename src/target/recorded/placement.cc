@@ -99,7 +99,7 @@ void Placer::remember_last() {
 }
 
 Status Placer::place_named(const symbols::ImageSpec& spec) {
-  TW_ASSIGN_OR_RETURN(auto file, InputFile::open(spec.path));
+  TW_ASSIGN_OR_RETURN(auto file, InputFile::open(spec.path, Image::may_be));
   TW_ASSIGN_OR_RETURN(auto image, Image::of(std::move(file), absolute_name(spec.path)));
   if (!spec.base && image->facts().relocatable) {
     if (const auto bias = recorded_bias(catalog_, *image)) {
