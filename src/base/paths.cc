@@ -46,6 +46,14 @@ std::optional<std::string> real_path(const std::string& path) {
   return out.string();
 }
 
+bool has_detours(std::string_view path) {
+  if (path.find('/') == std::string_view::npos) return false;
+  if (!path.starts_with('/')) return true;
+  for (const std::string_view part : split(path.substr(1), '/'))
+    if (part.empty() || part == "." || part == "..") return true;
+  return false;
+}
+
 std::string parent_of(const std::string& path) {
   const std::string out = fs::path(path).parent_path().string();
   return out.empty() ? "." : out;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -13,6 +14,9 @@ namespace tracewell {
 std::string absolute_path(const std::string& path);
 /// At the end of all links; nullopt when that is not there.
 std::optional<std::string> real_path(const std::string& path);
+/// Is it more than a file's name, and not from the root, or goes through "", "." or ".."? Who looks
+/// at how such a name begins does not know where it leads.
+bool has_detours(std::string_view path);
 /// What stands before the last slash: "/" for "/a", "." for "a".
 std::string parent_of(const std::string& path);
 /// What stands behind it.

@@ -59,6 +59,9 @@ int main(int argc, char **argv) {
     add("/dev/zero", here);
     add("/proc/self/maps", here);
     add("/nowhere.so", (void *)8);
+    add("/usr/share/../trusted.so", here);
+    add("/usr/./trusted.so", here);
+    add("in/trusted.so", here);
   }
   lied();
   for (;;) pause();

@@ -122,6 +122,19 @@ TEST_F(Files, ModulesMustBeTheRecordedFiles) {
   EXPECT_EQ(placed->notes.size(), 4u);
 }
 
+/// GDB runs scripts of files whose names begin like a folder that it trusts.
+TEST_F(Files, ANameInATraceThatGoesBackIsShownAsItLeads) {
+  const std::string path = write("prog", pie(1));
+  const std::filesystem::path up =
+      std::filesystem::relative("/", std::filesystem::canonical("/usr/share"));
+  Catalog catalog;
+  catalog.modules = {module("/usr/share/" + up.string() + path, 0x5000000, "01010101")};
+  auto placed = place_images(catalog, {}, true);
+  ASSERT_EQ(placed->images.images().size(), 1u);
+  EXPECT_EQ(placed->images.images()[0].image->path(),
+            std::filesystem::canonical(path).string());
+}
+
 TEST_F(Files, WhatTheUserNamedIsNotPlacedTwice) {
   const std::string path = write("prog", pie(1));
   Catalog catalog;

@@ -80,10 +80,11 @@ bool leads_to_no_file(const std::string& name) {
 /// Each name leads through as many links and folders as the program likes.
 constexpr int64_t kNamesNs = 2 * kSecond;
 
-/// "" = it has none that a debugger may open.
+/// "" = it has none that a debugger may open. GDB loads scripts that a library asks for where the
+/// library's name begins like a folder it trusts (auto-load safe-path), wherever ".." leads to.
 std::string_view shown_name(const LoadedObject& object, const Mapping* home, bool may_look) {
   if (home == nullptr) return {};
-  if (may_look && !leads_to_no_file(object.name)) return object.name;
+  if (may_look && !has_detours(object.name) && !leads_to_no_file(object.name)) return object.name;
   return home->path.starts_with('/') ? std::string_view(home->path) : std::string_view();
 }
 
@@ -198,7 +199,8 @@ std::unique_ptr<ModuleFiles> Facts::module_files(Pid pid) {
 }
 
 /// As with modules(): what is nowhere in memory is no library. GDB opens what the list names, so a
-/// name that leads to no file that somebody stored gives way to that of the file that is mapped.
+/// name that leads to no file that somebody stored, or there by detours, gives way to that of the file
+/// that is mapped.
 Result<std::string> Facts::libraries_svr4(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
   const Thread* thread = tracer_.first_thread(pid);

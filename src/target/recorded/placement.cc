@@ -127,7 +127,10 @@ Result<std::shared_ptr<const Image>> Placer::found_image(std::shared_ptr<InputFi
   if (found_.size() >= kFoundFilesMax || size > kFoundBytesMax - found_bytes_)
     return std::shared_ptr<const Image>();
   found_bytes_ += size;
-  return found_.emplace(key, Image::of(std::move(file), path)).first->second;
+  // GDB is told the name, and goes by how it begins: see Facts::libraries_svr4().
+  const auto shown = has_detours(path) ? real_path(path) : path;
+  if (!shown) return {Errc::NotFound, "it has just gone"};
+  return found_.emplace(key, Image::of(std::move(file), *shown)).first->second;
 }
 
 /// nullptr = nothing to do or not usable; a note then says why.
