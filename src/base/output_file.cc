@@ -44,18 +44,13 @@ UniqueFd open_special(const Place& place) {
   return UniqueFd(::open(link_of(place.at).c_str(), O_WRONLY | appends | O_CLOEXEC | O_NOCTTY));
 }
 
-mode_t default_mode() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
-}
-
-/// What replaces a file is nobody's to read who was not to read that one. What others made lets
-/// nobody do more than a new file would.
-mode_t mode_of_new(const FileFacts* replaced) {
-  if (replaced == nullptr) return default_mode();
-  const mode_t mode = replaced->mode & 0777;
-  return is_own_user(replaced->owner) ? mode : mode & default_mode();
+/// What replaces a file is nobody's to read who was not to read that one. What others made, or may
+/// have put there, lets nobody do more than a new file would.
+mode_t mode_of_new(const FileFacts* replaced, int folder) {
+  if (replaced == nullptr) return mode_of_made();
+  const auto facts = facts_of(folder, "");
+  const bool planted = !is_own_user(replaced->owner) || !facts.ok() || others_may_put(*facts);
+  return replaced->mode & 0777 & (planted ? mode_of_made() : 0777);
 }
 
 /// A temporary name beside `name`, for this user alone: whoever opens it before it has its mode
@@ -181,7 +176,7 @@ Result<OutputFile> OutputFile::create_at(Place place, const std::string& path, E
   if (file.fd_.valid() && beside != nullptr)
     take_rights(file.fd_.get(), *beside);
   else if (file.fd_.valid())
-    fchmod(file.fd_.get(), mode_of_new(there ? &place.facts : nullptr));
+    fchmod(file.fd_.get(), mode_of_new(there ? &place.facts : nullptr, folder));
   if (file.fd_.valid()) return file;
   return errno_error("cannot write " + printable(path));
 }

@@ -20,18 +20,36 @@ std::string_view kind_of(const Place& place) {
 
 }  // namespace
 
+bool others_may_put(const FileFacts& folder) {
+  return (folder.mode & 0022) != 0 || !(is_own_user(folder.owner) || folder.owner == 0);
+}
+
+uint32_t mode_of_made() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
 Status check_not_planted(const Place& place, const std::string& path) {
   if (!place.folder.valid() || !place.at.valid() || place.facts.kind == FileFacts::Kind::Folder)
     return {};
   const uint32_t owner = place.facts.owner;
-  if (is_own_user(owner) || owner == 0) return {};
   TW_ASSIGN_OR_RETURN(const FileFacts folder, facts_of(place.folder.get(), path));
   const bool everybodys = (folder.mode & S_ISVTX) != 0 && (folder.mode & 0022) != 0;
-  if (!everybodys || is_same_user(owner, folder.owner)) return {};
-  return {Errc::InvalidArgument,
-          fmt::format("cannot write {}: a {} of {} has that name, in a folder where others may put "
-                      "one first; remove it, or name another file",
-                      printable(path), kind_of(place), user_name(owner))};
+  const bool trusted = is_own_user(owner) || owner == 0 || is_same_user(owner, folder.owner);
+  if (everybodys && !trusted)
+    return {Errc::InvalidArgument,
+            fmt::format("cannot write {}: a {} of {} has that name, in a folder where others may "
+                        "put one first; remove it, or name another file",
+                        printable(path), kind_of(place), user_name(owner))};
+  const uint32_t readers = place.facts.mode & 0044 & ~mode_of_made();
+  if (is_own_user(owner) && others_may_put(folder) && readers != 0)
+    return {Errc::InvalidArgument,
+            fmt::format("cannot write {}: a {} of that name is there that others may read (mode "
+                        "{:03o}), in a folder where they may put one first; remove it, or change "
+                        "its mode",
+                        printable(path), kind_of(place), place.facts.mode)};
+  return {};
 }
 
 }  // namespace tracewell

@@ -8,9 +8,17 @@
 
 namespace tracewell {
 
+/// May others put a file there, or exchange one? Not only what they made: also what this user made
+/// in a folder of theirs, which they may take out of that, whatever mode it has.
+bool others_may_put(const FileFacts& folder);
+
+/// The mode of a file that is made now with 0666, by this process's umask.
+uint32_t mode_of_made();
+
 /// For what is there and is to be written to as it is: InvalidArgument when it is in a sticky
 /// folder that others may write to, and belongs neither to this user, nor root, nor the folder's
-/// owner. `path` names it in the error. Nothing is asked of a folder, of what is open already
+/// owner; or in a folder that others may write to, and can be read by somebody who could not read a
+/// file that is made now. `path` names it in the error. Nothing is asked of a folder, of what is open already
 /// (/dev/stdout) and where nothing is there. The kernel has this rule for files that are opened to
 /// be made, where fs.protected_fifos and fs.protected_regular are set. proc_sys_fs(5)
 Status check_not_planted(const Place& place, const std::string& path);

@@ -151,6 +151,19 @@ TEST_F(Named, WhatOthersPutIntoAStickyFolderIsNotWrittenTo) {
   EXPECT_EQ(open(at("file"), kMake), EACCES);
 }
 
+/// Somebody may have moved it there, out of a folder of theirs, where this user has made it.
+TEST_F(Named, OwnFilesThatOthersMayReadAreNotWrittenToWhereOthersPutFiles) {
+  ASSERT_EQ(::chmod(at("file").c_str(), 0604), 0);
+  const mode_t before = ::umask(077);
+  for (const mode_t mode : {0755, 0777, 01777, 0770}) {
+    ASSERT_EQ(::chmod(folder_.c_str(), mode), 0);
+    EXPECT_EQ(open(at("file"), kMake), mode == 0755 ? 0 : EACCES) << mode;
+  }
+  ::umask(022);
+  EXPECT_EQ(open(at("file"), kMake), 0) << "as a new one would be";
+  ::umask(before);
+}
+
 TEST_F(Named, ANamelessFileLeavesNothing) {
   auto fd = open_nameless(folder_);
   ASSERT_TRUE(fd.ok());

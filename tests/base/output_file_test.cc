@@ -66,6 +66,24 @@ TEST_P(OutputFiles, AppearWholeOrNotAtAll) {
 }
 
 /// Whoever names a link means what it leads to.
+/// What stands at the name may have been moved there by others, out of a folder of theirs.
+TEST_P(OutputFiles, AreNoMoreOpenThanNewOnesWhereOthersPutFiles) {
+  const mode_t before = ::umask(077);
+  for (const mode_t mode : {0755, 0777, 01777}) {
+    ASSERT_EQ(::chmod(folder_.c_str(), mode), 0);
+    std::ofstream(path_) << "before";
+    ASSERT_EQ(::chmod(path_.c_str(), 0604), 0);
+    auto file = create();
+    ASSERT_TRUE(file.ok());
+    EXPECT_TRUE(file->write("secret").ok());
+    EXPECT_TRUE(file->commit().ok());
+    struct stat status = {};
+    ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, mode == 0755 ? 0604u : 0600u) << mode;
+  }
+  ::umask(before);
+}
+
 TEST_P(OutputFiles, FollowOwnLinks) {
   const std::string target = folder_ + "/target";
   std::ofstream(target) << "kept";
