@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/paths.h"
+#include "base/planted.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -25,6 +26,11 @@ Result<Place> place_to_keep(const std::string& path, const Original& original) {
     return refuse(fmt::format("{} is another file by now than the one that was opened",
                               printable(original.path)));
   return place;
+}
+
+bool others_may_put_beside(const std::string& path) {
+  const auto folder = facts_at(parent_of(path));
+  return !folder || others_may_put(*folder);
 }
 
 }  // namespace tracewell

@@ -32,6 +32,8 @@ struct FileFacts {
   uint32_t owner = 0, group = 0;
   uint32_t mode = 0;       // the permission bits, 07777
   int64_t changed_ns = 0;  // st_mtim, since the epoch
+  /// When it was made: inodes are used again. Of facts_of() alone; 0 = its system does not say.
+  int64_t born_ns = 0;
 
   bool is_same(const FileFacts& other) const {
     return device == other.device && inode == other.inode;
@@ -53,8 +55,8 @@ struct LostFile {
 
 /// A whole input in memory, read-only: a private mapping of a regular file, a heap copy of a pipe.
 /// Beside 40 000 that are mapped, small files are copied, and others an error (Limit). What cannot
-/// be read, since it was cut meanwhile or its disk fails, reads as zeros, and lost() says so of what
-/// is mapped. Shared, so that spans may outlive the reader that made them.
+/// be read, since it was cut meanwhile or its disk fails, reads as zeros, and lost() says so of
+/// what is mapped. Shared, so that spans may outlive the reader that made them.
 class InputFile {
  public:
   static constexpr size_t kHeadBytes = 4096;

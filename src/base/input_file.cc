@@ -24,8 +24,8 @@ constexpr uint64_t kPage = 4096;
 // Of a log with thousands of files not all descriptors are kept.
 constexpr int kKeptMax = 128;
 std::atomic<int> g_kept{0};
-// A process has about 65 500 areas of memory (vm.max_map_count), and needs some itself. When so many
-// files are mapped, others are copied, as long as they are small, and together not too large.
+// A process has about 65 500 areas of memory (vm.max_map_count), and needs some itself. When so
+// many files are mapped, others are copied, as long as they are small, and together not too large.
 constexpr int kMappedMax = 40'000;
 constexpr size_t kCopiedBytesMax = 64 << 10;
 constexpr int64_t kAllCopiedBytesMax = 512 << 20;

@@ -293,7 +293,12 @@ Result<FileFacts> facts_of(int fd, std::string_view what) {
   struct stat status = {};
   if (::fstat(fd, &status) != 0)
     return errno_error(fmt::format("cannot look at {}", printable(what)));
-  return facts_from(status);
+  FileFacts out = facts_from(status);
+  struct statx more = {};
+  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME, &more) == 0 &&
+      (more.stx_mask & STATX_BTIME) != 0)
+    out.born_ns = int64_t{more.stx_btime.tv_sec} * 1'000'000'000 + more.stx_btime.tv_nsec;
+  return out;
 }
 
 std::optional<FileFacts> facts_at(const std::string& path) {

@@ -50,9 +50,16 @@ Identity identity_of(Bytes trace, uint64_t size) {
   return {size, hash_of(bytes.first(hashed)), hash_of(bytes.last(hashed))};
 }
 
+/// The very file, as text.
+std::string file_of(const FileFacts& trace) {
+  return fmt::format("{:x}-{:x}-{:x}", trace.device, trace.inode, trace.born_ns);
+}
+
 class NotesReader {
  public:
-  NotesReader(std::string_view text, ProblemLog& problems) : rest_(text), problems_(problems) {}
+  /// `file`: notes of another one do not fit. "" = those of a copy do.
+  NotesReader(std::string_view text, std::string file, ProblemLog& problems)
+      : rest_(text), file_(std::move(file)), problems_(problems) {}
 
   NotesFile read(Bytes trace) {
     NotesFile out;
@@ -105,6 +112,7 @@ class NotesReader {
       const Json* value = formats::json::member(*of, key);
       return value ? formats::json::text(*value).value_or("") : "";
     };
+    if (!file_.empty() && text("file") != file_) return false;
     return Identity{*size, text("head"), text("tail")} == identity_of(trace, *size);
   }
 
@@ -119,6 +127,7 @@ class NotesReader {
   }
 
   std::string_view rest_;
+  const std::string file_;
   ProblemLog& problems_;
   uint64_t at_ = 0, next_at_ = 0, number_ = 0;
 };
@@ -133,7 +142,8 @@ Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
   if (!file.ok() && file.error().code == Errc::NotFound) return NotesFile{};
   if (!file.ok()) return file.error();
   if ((*file)->bytes().size() > kNotesBytesMax) return too_many(path);
-  return NotesReader(as_text((*file)->bytes()), problems).read(trace.bytes());
+  const std::string wanted = others_may_put_beside(path) ? file_of(trace.facts()) : "";
+  return NotesReader(as_text((*file)->bytes()), wanted, problems).read(trace.bytes());
 }
 
 Status write_notes(const std::string& path, const InputFile& file_of_trace,
@@ -143,9 +153,10 @@ Status write_notes(const std::string& path, const InputFile& file_of_trace,
                       OutputFile::create_beside(path,
                                                 {file_of_trace.path(), file_of_trace.facts()}));
   const Identity of = identity_of(trace, trace.size());
-  TW_RETURN_IF_ERROR(file.write(
-      fmt::format("{{\"notes_of\":{{\"bytes\":{},\"head\":\"{}\",\"tail\":\"{}\"}}}}\n", of.bytes,
-                  of.head, of.tail)));
+  constexpr auto kHead =
+      "{{\"notes_of\":{{\"bytes\":{},\"head\":\"{}\",\"tail\":\"{}\",\"file\":\"{}\"}}}}\n";
+  TW_RETURN_IF_ERROR(file.write(fmt::format(kHead, of.bytes, of.head, of.tail,
+                                            file_of(file_of_trace.facts()))));
   std::string line;
   for (const Note& note : notes) {
     line = fmt::format("{{\"step\":{},\"text\":", note.step);

@@ -11,9 +11,9 @@
 namespace tracewell::timeline {
 namespace {
 
-constexpr std::string_view kMagic = "TWTIDX9\n";
+constexpr std::string_view kMagic = "TWTIDXA\n";
 constexpr uint32_t kSeed = 0x74696478;
-constexpr size_t kIdentityBytes = 4 * 8;
+constexpr size_t kIdentityBytes = 7 * 8;
 constexpr size_t kPlaceBytesMin = 3 + kParts + 4;
 
 uint64_t hash_of_head(Bytes trace) {
@@ -87,8 +87,9 @@ bool read_place(Cursor& in, Index& index, uint64_t& behind, Claims& claims, Segm
 
 uint64_t index_hash(Bytes bytes) { return murmur3_x64_128(bytes, kSeed)[0]; }
 
-TraceIdentity TraceIdentity::of(Bytes trace, int64_t changed_ns) {
-  return {trace.size(), changed_ns, hash_of_head(trace), hash_of_tail(trace)};
+TraceIdentity TraceIdentity::of(Bytes trace, int64_t changed_ns, const FileFacts& file) {
+  return {trace.size(), changed_ns,  hash_of_head(trace), hash_of_tail(trace),
+          file.device,  file.inode, file.born_ns};
 }
 
 bool TraceIdentity::begins(Bytes trace) const {
@@ -104,6 +105,9 @@ std::optional<TraceIdentity> read_index_identity(Bytes bytes) {
   out.changed_ns = static_cast<int64_t>(head.uint(8));
   out.head_hash = head.uint(8);
   out.tail_hash = head.uint(8);
+  out.device = head.uint(8);
+  out.inode = head.uint(8);
+  out.born_ns = static_cast<int64_t>(head.uint(8));
   return out;
 }
 
@@ -174,7 +178,9 @@ std::vector<uint8_t> make_header(const TraceIdentity& trace, uint64_t offset, By
   std::vector<uint8_t> out(kMagic.begin(), kMagic.end());
   ByteWriter writer(out, Endian::Little);
   for (uint64_t value : {trace.size_bytes, static_cast<uint64_t>(trace.changed_ns),
-                         trace.head_hash, trace.tail_hash, offset, uint64_t{directory.size()}})
+                         trace.head_hash, trace.tail_hash, trace.device, trace.inode,
+                         static_cast<uint64_t>(trace.born_ns), offset,
+                         uint64_t{directory.size()}})
     writer.uint(value, 8);
   const auto of_header = murmur3_x64_128(out, kSeed);
   writer.uint(of_header[0] ^ index_hash(directory), 8);

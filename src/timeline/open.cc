@@ -68,6 +68,7 @@ std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trac
   if (!file) return std::nullopt;
   const Bytes bytes = (*file)->bytes();
   const auto of = read_index_identity(bytes);
+  if (of && others_may_put_beside(path) && !of->is_of(trace_file)) return std::nullopt;
   if (!of || !is_wanted(*of) || bytes.size() > sidecar_bytes_max(of->size_bytes))
     return std::nullopt;
   auto index = read_index(bytes, *std::move(file));
@@ -75,11 +76,13 @@ std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trac
   return index;
 }
 
-/// Of this trace, or of what it was when it was shorter.
+/// Of this trace, or of what it was when it was shorter. Where others may put an index, an inode
+/// alone does not say that it was this file: it may have been theirs before.
 std::optional<Index> read_sidecar_of(const std::string& path, const FileFacts& trace_file,
                                      Bytes trace, const TraceIdentity& identity) {
+  const bool may_grow = trace_file.born_ns != 0 || !others_may_put_beside(path);
   return read_sidecar(path, trace_file, [&](const TraceIdentity& of) {
-    return of == identity || of.begins(trace);
+    return of == identity || (may_grow && of.begins(trace));
   });
 }
 
@@ -182,14 +185,15 @@ Makers makers(const StepIndex& steps, const TraceIdentity& trace,
 std::optional<KeptNotes> read_notes(const std::string& sidecar, Bytes trace, int64_t changed_ns,
                                     const FileFacts& trace_file) {
   const std::optional<Index> index =
-      read_sidecar_of(sidecar, trace_file, trace, TraceIdentity::of(trace, changed_ns));
+      read_sidecar_of(sidecar, trace_file, trace, TraceIdentity::of(trace, changed_ns, trace_file));
   if (!index) return std::nullopt;
   return KeptNotes{index->owner, index->notes, index->trace.size_bytes};
 }
 
 std::optional<Timeline> Timeline::find(const StepIndex& steps, Bytes trace,
                                        const TimelineOptions& options) {
-  const TraceIdentity identity = TraceIdentity::of(trace, options.trace_changed_ns);
+  const TraceIdentity identity =
+      TraceIdentity::of(trace, options.trace_changed_ns, options.trace_file.facts);
   std::optional<Index> index =
       read_sidecar(options.sidecar, options.trace_file.facts,
                    [&](const TraceIdentity& of) { return of == identity; });
@@ -215,7 +219,8 @@ Result<Timeline> Timeline::open(const StepIndex& steps, const Catalog& catalog, 
       timeline.stretches_.push_back(segments.back().end());
     return timeline;
   };
-  const TraceIdentity identity = TraceIdentity::of(trace, options.trace_changed_ns);
+  const TraceIdentity identity =
+      TraceIdentity::of(trace, options.trace_changed_ns, options.trace_file.facts);
   if (options.sidecar.empty()) {
     TW_ASSIGN_OR_RETURN(Index index, in_memory(steps, catalog, identity, options.build));
     return made(Timeline(std::move(index)));

@@ -199,8 +199,8 @@ std::unique_ptr<ModuleFiles> Facts::module_files(Pid pid) {
 }
 
 /// As with modules(): what is nowhere in memory is no library. GDB opens what the list names, so a
-/// name that leads to no file that somebody stored, or there by detours, gives way to that of the file
-/// that is mapped.
+/// name that leads to no file that somebody stored, or there by detours, gives way to that of the
+/// file that is mapped.
 Result<std::string> Facts::libraries_svr4(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
   const Thread* thread = tracer_.first_thread(pid);
