@@ -45,9 +45,12 @@ size_t digits_of(std::string_view text) {
 }
 
 /// Length of the back reference at the head of the text, 0 if there is none. St, Sa, Ss, … stand
-/// for fixed texts.
+/// for fixed texts. No name refers to so many things that its numbers are long, but SSSS… would be
+/// looked through once for each S.
 size_t reference_length(std::string_view text) {
+  constexpr size_t kDigitsMax = 4;
   if (text[0] != 'S' && text[0] != 'T') return 0;
+  text = text.substr(0, kDigitsMax + 2);
   size_t at = 1;
   while (at < text.size() && (is_digit(text[at]) || (text[0] == 'S' && is_upper(text[at])))) ++at;
   return at < text.size() && text[at] == '_' ? at + 1 : 0;
@@ -61,17 +64,22 @@ bool is_expression(std::string_view text) {
   return text[0] == 'A' && text.size() > 1 && !is_digit(text[1]) && text[1] != '_';
 }
 
-/// `letters`: of the name that this one stands for.
-bool is_harmless(std::string_view mangled, size_t letters) {
+/// What it unfolds to at most, if that is harmless. `letters`: of the name that this one stands
+/// for. From the end on, so that references of any length are known in one look at each letter.
+std::optional<size_t> most_letters(std::string_view mangled, size_t letters) {
   size_t most = letters;
-  for (size_t at = 2; at < mangled.size(); ++at) {
+  bool digits = false, uppers = false;  // a T, an S in front of what was seen is a reference
+  for (size_t at = mangled.size(); at-- > 2;) {
     const std::string_view rest = mangled.substr(at);
-    if (is_expression(rest)) return false;
-    if (reference_length(rest) != 0) most *= 2;
+    const char c = rest[0];
+    if (is_expression(rest)) return std::nullopt;
+    if ((c == 'T' && digits) || (c == 'S' && uppers)) most *= 2;
     if (rest.starts_with("Dp")) most *= letters;
-    if (most > kUnfoldedMax) return false;
+    if (most > kUnfoldedMax) return std::nullopt;
+    uppers = c == '_' || (uppers && (is_digit(c) || is_upper(c)));
+    digits = c == '_' || (digits && is_digit(c));
   }
-  return true;
+  return most;
 }
 
 /// A name without its identifiers, which stand in it as zqaaa, zqaab, …. A guess at what is an
@@ -190,25 +198,41 @@ std::optional<std::string> ask(const std::string& mangled) {
   return text.get();
 }
 
-std::optional<std::string> demangle(std::string_view name) {
-  if (is_harmless(name, name.size())) return ask(std::string(name));
+struct Unfolded {
+  std::optional<std::string> text;
+  size_t letters = 0;  // that were written for it
+};
+
+/// A name of which nothing comes out may have cost all that it could: the demangler finds out at
+/// the end of the text, or goes back at each T_ of `cvT_IT_IT_…`, and parses all behind it twice.
+Unfolded asked(const std::string& mangled, size_t most) {
+  auto text = ask(mangled);
+  const size_t letters = text ? text->size() : most;
+  return {std::move(text), letters};
+}
+
+Unfolded demangle(std::string_view name) {
+  if (const auto most = most_letters(name, name.size())) return asked(std::string(name), *most);
   const Shortened shortened(name);
-  if (!is_harmless(shortened.mangled(), name.size())) return std::nullopt;
-  const auto text = ask(shortened.mangled());
-  return text ? std::optional(shortened.put_back(*text)) : std::nullopt;
+  const auto most = most_letters(shortened.mangled(), name.size());
+  if (!most) return {};
+  Unfolded unfolded = asked(shortened.mangled(), *most);
+  if (unfolded.text) *unfolded.text = shortened.put_back(*unfolded.text);
+  return unfolded;
 }
 
 bool is_mangled(std::string_view name) {
   return name.starts_with("_Z") && name.size() <= kMangledMax;
 }
 
-/// `letters`: of what it unfolds to, also where that is too much.
+/// `letters`: of what it unfolds to, also where that is too much or turns out to be no name.
 std::string unfolded(std::string_view name, size_t& letters) {
   if (!is_mangled(name)) return std::string(name);
   // The compiler's copies of a function are match.isra.0, match.cold, ….
   const size_t end = std::min(name.find('.'), name.size());
-  const auto text = demangle(name.substr(0, end));
-  letters = text ? text->size() : 0;
+  const Unfolded unfolded = demangle(name.substr(0, end));
+  const auto& text = unfolded.text;
+  letters = text ? text->size() : unfolded.letters;
   if (!text || letters > kWrittenMax) return std::string(name);
   return end == name.size() ? *text : fmt::format("{} [clone {}]", *text, name.substr(end));
 }

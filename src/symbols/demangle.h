@@ -19,9 +19,10 @@ constexpr size_t kWrittenMax = size_t{64} << 10;
 /// the runtime cannot be trusted with.
 std::string demangled(std::string_view name);
 
-/// The same for the names of one image. Each of them may unfold to megabytes that nobody sees, and
-/// an image may have any number of them: so the text above what names need is counted, and when
-/// there is too much of it for the image's size, all names are left as they are. For one thread.
+/// The same for the names of one image. Each of them may unfold to megabytes that nobody sees, or
+/// take as long before it turns out to be none, and an image may have any number of them: so what
+/// is above the need of names is counted, and when there is too much of it for the image's size,
+/// all names are left as they are. For one thread.
 class Demangler {
  public:
   explicit Demangler(uint64_t image_bytes, Stop stop = {});

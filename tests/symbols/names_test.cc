@@ -3,8 +3,10 @@
 #include <cxxabi.h>
 #include <link.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -349,6 +351,58 @@ TEST(Demangle, AnImageHasSoMuchText) {
   Demangler stopped(1000, [] { return true; });
   for (int i = 0; i < 10; ++i) stopped.written_once(unfolding_name(12, ""));
   EXPECT_TRUE(stopped.over());
+}
+
+/// How many of these does it unfold for an image of 1000 bytes?
+int unfolded_of(int most, const std::function<std::string(int)>& name) {
+  Demangler demangler(1000);
+  int unfolded = 0;
+  for (int i = 0; i < most; ++i) {
+    const std::string one = name(i);
+    EXPECT_EQ(demangler.written_once(one), one);
+    unfolded += demangler.over() ? 0 : 1;
+  }
+  return unfolded;
+}
+
+// What turns out to be no name has cost as much.
+TEST(Demangle, NoNamesAreCountedToo) {
+  const auto goes_back = [](int i) {  // at each T_, and parses all behind it a second time
+    std::string name = "_ZN1AA" + std::to_string(i + 1) + "_1BcvT_", end = "IiE";
+    for (int depth = 0; depth < 14; ++depth) {
+      name += "IT_";
+      end += 'E';
+    }
+    return name + end + "Ev";
+  };
+  EXPECT_LT(unfolded_of(1000, goes_back), 20);
+  const auto ends_odd = [](int i) {  // behind megabytes of text: there is no such parameter
+    return unfolding_name(10, "A" + std::to_string(i + 1) + "_iT_");
+  };
+  EXPECT_LT(unfolded_of(1000, ends_odd), 20);
+  // Those that cost little stay free.
+  EXPECT_EQ(unfolded_of(10000, [](int i) { return "_Zno" + std::to_string(i); }), 10000);
+}
+
+uint64_t thread_nanoseconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Each S may begin a reference that has all others in its number.
+TEST(Demangle, LooksAtEachLetterOnce) {
+  const auto time_of = [](char letter) {
+    const std::string name = "_Z" + std::string(4000, letter);
+    const uint64_t begin = thread_nanoseconds();
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(demangled(name), name);
+    return thread_nanoseconds() - begin;
+  };
+  EXPECT_LT(time_of('S'), 20 * time_of('q'));
+  // A number of any length is one: leading zeros.
+  std::string zeros = "_Z1f1PIiiE";
+  for (int i = 0; i < 60; ++i) zeros += "S0000000000_";
+  EXPECT_EQ(demangled(zeros), zeros);
 }
 
 /// Where this program was loaded.
