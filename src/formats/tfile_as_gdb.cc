@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hex.h"
+#include "base/message.h"
 #include "base/text.h"
 #include "rsp/text.h"
 
@@ -18,20 +19,25 @@ struct NamedField {
   std::string_view name;
   StatusField field;
 };
+/// In the order in which GDB compares them. The first kStops are reasons to stop.
 constexpr NamedField kStatusFields[] = {
-    {"tnotrun", StatusField::Number},    {"tstop", StatusField::MaybeText},
-    {"tfull", StatusField::Number},      {"tdisconnected", StatusField::Number},
-    {"tpasscount", StatusField::Number}, {"terror", StatusField::TextAndNumber},
-    {"tunknown", StatusField::Number},   {"tframes", StatusField::Number},
-    {"tcreated", StatusField::Number},   {"tfree", StatusField::Number},
-    {"tsize", StatusField::Number},      {"circular", StatusField::Number},
-    {"disconn", StatusField::Number},    {"starttime", StatusField::Number},
-    {"stoptime", StatusField::Number},   {"username", StatusField::Text},
+    {"tfull", StatusField::Number},         {"tnotrun", StatusField::Number},
+    {"tpasscount", StatusField::Number},    {"tstop", StatusField::MaybeText},
+    {"tdisconnected", StatusField::Number}, {"terror", StatusField::TextAndNumber},
+    {"tunknown", StatusField::Number},      {"tframes", StatusField::Number},
+    {"tcreated", StatusField::Number},      {"tfree", StatusField::Number},
+    {"tsize", StatusField::Number},         {"circular", StatusField::Number},
+    {"disconn", StatusField::Number},       {"starttime", StatusField::Number},
+    {"stoptime", StatusField::Number},      {"username", StatusField::Text},
     {"notes", StatusField::Text},
 };
 
+constexpr size_t kStops = 7;
+
+/// GDB compares as many characters as the file has, so that `n` is `notes`.
 StatusField status_field(std::string_view name) {
-  const auto at = std::ranges::find(kStatusFields, name, &NamedField::name);
+  const auto* at = std::ranges::find_if(
+      kStatusFields, [&](const NamedField& one) { return one.name.starts_with(name); });
   return at == std::end(kStatusFields) ? StatusField::Unknown : at->field;
 }
 
@@ -69,6 +75,15 @@ bool take_status_value(rsp::TextReader& in, StatusField field) {
   return true;
 }
 
+/// Of a number nothing but its end matters: where there is more before the next field, GDB skips
+/// that one.
+bool is_plain_value(std::string_view value, StatusField field) {
+  if (field == StatusField::Number) return value.find(':') == std::string_view::npos;
+  rsp::TextReader in(value);
+  if (in.take_hex_digits().size() % 2 != 0) return false;
+  return (field == StatusField::Text || (in.skip(':') && in.hex())) && in.done();
+}
+
 }  // namespace
 
 BlockSize block_size_as_gdb(std::string_view text) {
@@ -99,6 +114,35 @@ std::optional<std::string> status_fault_as_gdb(std::string_view text) {
       return fmt::format("at \"{}\"", printable(field.substr(0, 40)));
   }
   return std::nullopt;
+}
+
+bool is_status_field(std::string_view name) {
+  return std::ranges::find(kStatusFields, name, &NamedField::name) != std::end(kStatusFields);
+}
+
+bool is_plain_status(std::string_view text) {
+  if (!text.starts_with('0') && !text.starts_with('1')) return false;
+  text.remove_prefix(1);
+  if (text.empty()) return true;
+  if (!text.starts_with(';')) return false;
+  bool seen[std::size(kStatusFields)] = {};
+  for (const std::string_view field : split(text.substr(1), ';')) {
+    const size_t colon = field.find(':');
+    if (colon == std::string_view::npos) return false;
+    const auto* at = std::ranges::find(kStatusFields, field.substr(0, colon), &NamedField::name);
+    if (at == std::end(kStatusFields) || !is_plain_value(field.substr(colon + 1), at->field))
+      return false;
+    bool& before = seen[at - std::begin(kStatusFields)];
+    if (before && at->field != StatusField::Number) return false;
+    before = true;
+  }
+  return std::count(seen, seen + kStops, true) <= 1;
+}
+
+bool is_line_that_gdb_only_shows(std::string_view line) {
+  constexpr std::string_view kBegins[] = {"R ", "status ", "tsv ", "tp ", "tdesc "};
+  return !line.empty() && printable_length(line) == line.size() &&
+         std::ranges::none_of(kBegins, [&](auto begin) { return line.starts_with(begin); });
 }
 
 std::optional<std::string> tracepoint_fault_as_gdb(const Catalog& catalog) {

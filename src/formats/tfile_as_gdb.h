@@ -23,6 +23,17 @@ BlockSize block_size_as_gdb(std::string_view text);
 /// description says, but shows frames.
 std::optional<std::string> status_fault_as_gdb(std::string_view text);
 
+/// Does GDB write a field that is called so?
+bool is_status_field(std::string_view name);
+
+/// Has it nothing but fields that GDB writes, in any order, one reason to stop and no text twice?
+/// Of others GDB takes texts that nobody looked at: `note` is `notes` to it, and the text of a
+/// `terror` stays when a `tstop` without one follows.
+bool is_plain_status(std::string_view text);
+
+/// Is it a line that GDB warns of, by showing it, and does nothing else with?
+bool is_line_that_gdb_only_shows(std::string_view line);
+
 /// The first tracepoint that no GDB takes, whatever program it has at hand (rsp/for_gdb.h has what
 /// else it may not take).
 std::optional<std::string> tracepoint_fault_as_gdb(const Catalog& catalog);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/hex.h"
+#include "base/message.h"
 #include "base/text.h"
 #include "formats/tfile_as_gdb.h"
 #include "machine/architecture.h"
@@ -72,6 +73,7 @@ class DescriptionReader {
     std::string_view rest = line;
     std::string_view word = take_until(rest, ' ');
     if (word.size() == line.size()) word = "";  // a word that its blank does not end is none
+    if (word != "tdesc" && printable_length(line) != line.size()) out_.is_plain = false;
     if (word == "R") return read_block_size(rest);
     if (word == "status") return read_status(line, rest);
     if (word == "tp") return read_tracepoint(line, rest);
@@ -85,6 +87,7 @@ class DescriptionReader {
     complain(Severity::Note, "unknown-line",
              fmt::format("a line that begins with \"{}\" is not known; kept as it is",
                          printable(line.substr(0, 40))));
+    if (!is_line_that_gdb_only_shows(line)) out_.is_plain = false;
     keep_line(line);
   }
 
@@ -94,6 +97,7 @@ class DescriptionReader {
       complain(Severity::Warning, "second-R",
                "a second size of the register block; it counts, not the one before");
     const BlockSize read = block_size_as_gdb(text);
+    if (block_size_ || !parse_hex(text)) out_.is_plain = false;
     block_size_ = read.bytes;
     block_size_text_ = read.digits;
     out_.block_size_offset = offset_;
@@ -116,13 +120,20 @@ class DescriptionReader {
     if (out_.catalog.status)
       complain(Severity::Warning, "second-status",
                "a second status; it counts, not the one before");
+    if (out_.catalog.status || !is_plain_status(text)) out_.is_plain = false;
     if (const auto fault = status_fault_as_gdb(text)) {
       out_.gdb_reads = false;
       complain(Severity::Warning, "gdb-status",
                fmt::format("GDB gives up at the status ({}), and knows of no definitions then",
                            *fault));
     }
-    auto status = rsp::parse_status(text);
+    std::vector<std::string> unknown;
+    auto status = rsp::parse_status(text, &unknown);
+    for (const std::string& field : unknown)
+      if (!is_status_field(std::string_view(field).substr(0, field.find(':'))))
+        complain(Severity::Note, "status-field",
+                 fmt::format("a field of the status is not known: \"{}\"",
+                             printable(field.substr(0, 40))));
     if (status.ok()) {
       out_.catalog.status = *std::move(status);
       return;
@@ -157,6 +168,7 @@ class DescriptionReader {
       out_.gdb_reads = false;
       keep_line(line);
     } else if (!leftover.empty()) {
+      out_.is_plain = false;
       complain(
           Severity::Warning, "tracepoint-option",
           fmt::format("a tracepoint has an option that is not known: \"{}\"", printable(leftover)));
@@ -174,10 +186,12 @@ class DescriptionReader {
     // "A single variable may take multiple lines": the last one holds.
     const auto [at, fresh] =
         variables_.try_emplace(variable->number, out_.catalog.variables.size());
-    if (fresh)
+    if (fresh) {
       out_.catalog.variables.push_back(*std::move(variable));
-    else
+    } else {
+      out_.is_plain = false;  // GDB knows both by their names
       out_.catalog.variables[at->second] = *std::move(variable);
+    }
   }
 
   void read_target_description() {

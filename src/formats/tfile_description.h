@@ -27,6 +27,9 @@ struct TfileDescription {
   Catalog catalog;
   bool endian_known = false;  // by the architecture; otherwise the frames have to tell
   bool gdb_reads = true;      // has an R line that GDB takes for the same number, no overlong line
+  /// All of its lines, fields and options are known, in the form that GDB gives them, and none
+  /// comes after another that it takes back: so GDB is told what the catalog has, and no more.
+  bool is_plain = true;
   /// Of an R block. Usually one value; two when the line is hex or decimal for all we know, the
   /// likelier first.
   std::vector<uint32_t> register_block_bytes;

@@ -1,10 +1,10 @@
 // Writing the description section: GDB's order of lines, and its limits.
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include "base/message.h"
 #include "base/text.h"
 #include "base/xml.h"
+#include "formats/tfile_as_gdb.h"
 #include "formats/tfile_description.h"
 #include "machine/tdesc.h"
 #include "rsp/definitions.h"
@@ -25,15 +25,17 @@ class DescriptionWriter {
   explicit DescriptionWriter(std::vector<std::string>* left_out) : left_out_(left_out) {}
 
   void line(std::string_view text) {
-    if (text.size() <= kTfileLineMax && text.find('\n') == std::string_view::npos) {
-      out_ += text;
-      out_ += '\n';
-    } else if (left_out_) {
-      left_out_->push_back(
-          fmt::format("a line of {} characters is left out, GDB could not read it: "
-                      "{}…",
-                      text.size(), printable(text.substr(0, 60))));
-    }
+    if (printable_length(text) == text.size())
+      append(text);
+    else
+      leave_out(text, "it would act on the terminal on which GDB shows it");
+  }
+
+  void unknown_line(std::string_view text) {
+    if (is_line_that_gdb_only_shows(text) || printable_length(text) != text.size())
+      line(text);
+    else if (!text.empty())
+      leave_out(text, "GDB would do more than show it");
   }
 
   /// The XML, line by line. A long line is broken at a blank, where XML does not mind.
@@ -44,16 +46,29 @@ class DescriptionWriter {
       while (one.size() > kMax) {
         const size_t blank = one.rfind(' ', kMax);
         if (blank == std::string_view::npos || blank == 0) break;
-        line(fmt::format("{}{}", kTdescWord, one.substr(0, blank)));
+        append(fmt::format("{}{}", kTdescWord, one.substr(0, blank)));
         one.remove_prefix(blank + 1);
       }
-      line(fmt::format("{}{}", kTdescWord, one));
+      append(fmt::format("{}{}", kTdescWord, one));
     }
   }
 
   std::string take() { return std::move(out_); }
 
  private:
+  void append(std::string_view text) {
+    if (text.size() > kTfileLineMax || text.find('\n') != std::string_view::npos)
+      return leave_out(text, "GDB could not read it");
+    out_ += text;
+    out_ += '\n';
+  }
+
+  void leave_out(std::string_view text, std::string_view why) {
+    if (left_out_)
+      left_out_->push_back(fmt::format("a line of {} characters is left out, {}: {}…", text.size(),
+                                       why, printable(text.substr(0, 60))));
+  }
+
   std::vector<std::string>* left_out_;
   std::string out_;
 };
@@ -64,11 +79,6 @@ TracepointDef as_gdb_reads(const TracepointDef& tracepoint) {
   TracepointDef out = rsp::for_gdb(tracepoint, {.piece_bytes = kSourceChunk});
   if (out.condition.size() > kConditionMax) out.condition.clear();
   return out;
-}
-
-/// GDB skips lines that it does not know, but is not ready for these when we could not read them.
-bool may_end_gdb(std::string_view line) {
-  return line.starts_with("tp ") || line.starts_with("status ") || line.starts_with("tsv ");
 }
 
 const std::string* find_extra(const Catalog& catalog, std::string_view key) {
@@ -93,7 +103,7 @@ std::string render_tfile_description(const Catalog& catalog, std::vector<std::st
     for (const std::string& piece : rsp::format_pieces(as_gdb_reads(tracepoint), kSourceChunk))
       out.line("tp " + piece);
   for (const auto& [key, value] : catalog.extras)
-    if (key == kTfileLine && !value.empty() && !may_end_gdb(value)) out.line(value);
+    if (key == kTfileLine) out.unknown_line(value);
   return out.take();
 }
 
@@ -105,12 +115,11 @@ std::string tfile_description_for(const Catalog& catalog) {
     return rendered;
   ProblemLog problems;
   TfileDescription read = read_tfile_description(*raw, 0, problems);
+  // Before it is settled to be what the frames have: GDB takes blocks of this size.
+  const bool has_its_size = read.register_block_bytes.front() == catalog.registers.size_bytes;
   settle_tfile_layout(read, catalog.endian, catalog.registers.size_bytes);
-  // What we do not understand of it GDB may; and of two statuses it takes texts of both.
-  const bool is_understood =
-      read.gdb_reads && std::ranges::none_of(problems.kept(), [](const Problem& one) {
-        return one.code == "second-status";
-      });
+  // What we do not understand of it GDB may.
+  const bool is_understood = read.gdb_reads && read.is_plain && has_its_size;
   const bool is_same = render_tfile_description(read.catalog) == rendered;
   return is_same && is_understood && rsp::is_fit_for_gdb(read.catalog) ? *raw : rendered;
 }

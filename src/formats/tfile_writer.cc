@@ -59,8 +59,9 @@ Status TfileWriter::write_description(const Catalog& catalog) {
   if (text.find(line) == std::string::npos || text.find(kCountField) == std::string::npos) {
     // GDB believes that a file without a count is empty, so there is always one when it can be made
     // right at the end.
-    const bool raw = std::any_of(catalog.extras.begin(), catalog.extras.end(),
-                                 [](const auto& one) { return one.first == kTfileRaw; });
+    const bool raw =
+        std::any_of(catalog.extras.begin(), catalog.extras.end(),
+                    [&](const auto& one) { return one.first == kTfileRaw && one.second == text; });
     if (!raw && file_.can_rewrite()) {
       Catalog counted = catalog;
       if (!counted.status) {

@@ -1,6 +1,7 @@
 // What stock GDB 13.1 was seen to do with lines of a description: each text here was given to it.
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -165,6 +166,100 @@ TEST(TfileAsGdb, PiecesThatActAreNotCopied) {
                         to_hex(as_bytes(comment + act))),
               std::string::npos)
         << told;
+  }
+}
+
+/// By itself, and by way of JSON lines.
+std::vector<std::string> both_ways(const std::string& file) {
+  return {converted(file, "tfile"), converted(converted(file, "jsonl"), "tfile")};
+}
+
+const std::string kPlainStatus = "status 0;tstop::0;tframes:1\n", kPlainPoint = "tp T1:10:E:0:0\n";
+
+/// GDB compares as much of a name as the file has, and keeps texts that another field leaves.
+TEST(TfileAsGdb, StatusesThatGdbTakesOtherwiseAreNotCopied) {
+  const std::string act = to_hex(as_bytes("\x1b[2J"));
+  for (const std::string& fields :
+       {"tstop::0;tframes:1;note:" + act, "tstop::0;tframes:1;usernam:" + act,
+        "tsto:" + act + ":0;tframes:1", "te:" + act + ":0;tframes:1",
+        "terror:" + act + ":0;tstop:0;tframes:1", "tstop:" + act + ":0;tfull:0;tframes:1",
+        "tstop::0;notes:" + act + ";tfree:5z;notes:61;tframes:1",
+        "tstop::0;tframes:5xnotes:" + act}) {
+    for (const std::string& again :
+         both_ways(file_with(kPlainPoint + "status 0;" + fields + "\n"))) {
+      ASSERT_NE(description_of(again).find("\nstatus 0;"), std::string::npos) << fields;
+      EXPECT_EQ(description_of(again).find(act), std::string::npos) << again;
+    }
+  }
+  for (const std::string_view text : {"0;t:zz:0;tframes:0", "0;notes2:zz;tframes:0"})
+    EXPECT_FALSE(status_fault_as_gdb(text)) << text;
+  for (const std::string_view text : {"0;ts:zz:0;tframes:0", "0;n:zz;tframes:0", "0;u:zz"})
+    EXPECT_TRUE(status_fault_as_gdb(text)) << text;
+  EXPECT_EQ(codes_of("R 4\nstatus 0;tstop::0;tframes:1;note:61\n"), "status-field");
+}
+
+/// What it complains of it shows as it is.
+TEST(TfileAsGdb, LinesThatGdbWouldShowAreNotCopied) {
+  for (const std::string line :
+       {"zz\x1b]0;x\x07\n",
+        "zz\xc2\x9b"
+        "31m\n",
+        "tp T2:20:E:0:0:\x1b\n", "tp T2:20:E:0:0:Wow\n", "tp A1:10:R01\x1b\n"}) {
+    for (const std::string& again : both_ways(file_with(kPlainPoint + line + kPlainStatus))) {
+      EXPECT_EQ(description_of(again).find(line), std::string::npos) << line;
+      EXPECT_NE(description_of(again).find("\n" + kPlainStatus.substr(0, 8)), std::string::npos);
+    }
+  }
+  // One that is not known, but harmless, stays where it is.
+  const std::string fit = file_with(kPlainPoint + "magic 12\n" + kPlainStatus);
+  for (const std::string& again : both_ways(fit)) EXPECT_EQ(again, fit);
+  // GDB knows both variables by their names.
+  const std::string act = to_hex(as_bytes("\x1b[2J"));
+  const std::string twice = "tsv 1:0:0:" + act + "\ntsv 1:0:0:61\n";
+  for (const std::string& again : both_ways(file_with(kPlainPoint + twice + kPlainStatus)))
+    EXPECT_EQ(description_of(again).find(act), std::string::npos) << again;
+}
+
+/// A trace of JSON lines with a register of 4 bytes and these extras.
+std::string written_with(const std::string& key, const std::string& value, std::string* told) {
+  Opened opened(file_with(kPlainStatus));
+  if (!opened.source) return opened.error;
+  Catalog catalog = opened.source->catalog();
+  catalog.extras = {{key, value}};
+  Batch none;
+  ListSource source(catalog, none.events());
+  return description_of(written(source, "tfile", told));
+}
+
+/// Anybody can write such lines: none becomes what GDB understands.
+TEST(TfileAsGdb, LinesOfOthersAreNoneThatGdbUnderstands) {
+  std::string told;
+  const std::string plain = written_with(std::string(kTfileLine), "magic 12", &told);
+  EXPECT_NE(plain.find("\nmagic 12"), std::string::npos) << plain;
+  EXPECT_EQ(told, "");
+  for (const std::string line :
+       {"R 7fffffff", "tdesc <target/>", "status 0;tframes:1", "tp T1:10:E:0:0", "tsv 1:0:0:61",
+        "zz\x1b]0;x\x07", "zz\xc2\x85"}) {
+    told.clear();
+    const std::string text = written_with(std::string(kTfileLine), line, &told);
+    EXPECT_EQ(text.find("\n" + line), std::string::npos) << text;
+    EXPECT_NE(told.find("is left out"), std::string::npos) << line;
+  }
+}
+
+/// GDB takes blocks of that size, whatever the frames have.
+TEST(TfileAsGdb, ASectionWithAnotherSizeIsNotCopied) {
+  // An order that is not ours, so that it is copied where it can be. There are no frames.
+  const auto with_size = [](const std::string& size) {
+    return written_with(std::string(kTfileRaw), kPlainStatus + size, nullptr);
+  };
+  EXPECT_NE(with_size("R 4\n").find("tframes:0\nR 4"), std::string::npos);
+  for (const std::string size :
+       {"R 7fffffff\n", "R 4\nR 7fffffff\n", "R 7fffffff\nR 4\n", "R 0x4\n", "R 4 \x1b\n"}) {
+    const std::string text = with_size(size);
+    EXPECT_EQ(text.find("tframes:0\nR "), std::string::npos) << text;
+    EXPECT_NE(text.find("\nR 4\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("7fffffff"), std::string::npos) << text;
   }
 }
 
