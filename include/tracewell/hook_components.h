@@ -1,7 +1,7 @@
 /* Component trace: part of hook_layout.h. A folder of the name below in the control file's; in it
  * a file for each process with components, PID-RANDOM, of a page for each. PID-RANDOM.n: the folder
- * of component n's rings, .rings/…; `rules`, and a file of the user's, say what holds for
- * components that come later. */
+ * of component n's rings, .rings/…; PID-RANDOM.registered: what the process has registered;
+ * `rules`, and a file of the user's, say what holds for components that come later. */
 #ifndef TRACEWELL_HOOK_COMPONENTS_H
 #define TRACEWELL_HOOK_COMPONENTS_H
 
@@ -44,5 +44,31 @@ struct tracewell_component {
   char type[64];         /* TYPE or TYPE_SUBTYPE */
   struct tracewell_channel channel; /* the rings */
 };
+
+/* What is in the file of blocks, all may write to that the process has forked, also those that gave
+ * up their rights. So what says which components there are stands in a file that is mapped while
+ * the process registers one, or gives it back, and not longer. Programs of releases before have
+ * none. */
+#define TRACEWELL_REGISTERED_SUFFIX ".registered"
+#define TRACEWELL_REGISTERED_MAGIC 0x6765526c6c655754ull /* "TWellReg" */
+#define TRACEWELL_REGISTERED_NOT 0u
+#define TRACEWELL_REGISTERED_SOON 1u /* it comes or goes: the block may say so yet, or not */
+#define TRACEWELL_REGISTERED_DONE 2u
+struct tracewell_registration {
+  char name[128]; /* these as in the block */
+  char alias[64];
+  char type[64];
+  uint8_t uuid[16]; /* of its rings */
+  uint32_t state;   /* TRACEWELL_REGISTERED_* */
+  uint32_t reserved;
+};
+struct tracewell_registered {
+  tracewell_shared magic; /* stored last */
+  uint64_t start;         /* of the process, as /proc/PID/stat has it; 0 = not known */
+  struct tracewell_registration component[TRACEWELL_COMPONENTS_MAX]; /* by slot */
+};
+
+TRACEWELL_SIZE_IS(tracewell_registration, 280);
+TRACEWELL_SIZE_IS(tracewell_registered, 16 + 280 * TRACEWELL_COMPONENTS_MAX);
 
 #endif

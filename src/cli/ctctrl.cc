@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -203,6 +204,18 @@ Status check_patterns(const ComponentOptions& options) {
   return {};
 }
 
+/// Those of all processes. Names, on standard error, processes whose blocks somebody has changed.
+Result<Components> look_at_components() {
+  std::set<uint32_t> changed;
+  TW_ASSIGN_OR_RETURN(Components all, hooks::all_components(&changed));
+  for (const uint32_t pid : changed)
+    fmt::print(stderr,
+               "tracewell: the block of process {} does not have what that process registered: a "
+               "process that it forked may have changed what of its components is traced\n",
+               pid);
+  return all;
+}
+
 /// Of a selection that has nothing in it, or in whose buffers is nothing.
 int no_components(const Components& all, const Components& chosen) {
   return nothing(all.empty()      ? "no running program has components"
@@ -219,15 +232,29 @@ Result<int> query(const ComponentOptions& options) {
     fmt::print("{}", text);
   }
   if (options.later || options.for_good) return static_cast<int>(kOk);
-  TW_ASSIGN_OR_RETURN(const Components all, hooks::all_components());
+  TW_ASSIGN_OR_RETURN(const Components all, look_at_components());
   const Components chosen = select(options, all);
   if (chosen.empty()) return no_components(all, chosen);
   print_components(chosen);
   return static_cast<int>(kOk);
 }
 
+/// Names, on standard error, components that no log can have the names of.
+bool tell_left_out(const Components& chosen) {
+  bool any = false;
+  for (const Component& one : chosen) {
+    if (hooks::is_component_name(one.name())) continue;
+    any = true;
+    fmt::print(stderr,
+               "tracewell: what is in the buffers of '{}' of process {} was left out: that is no "
+               "name of a component\n",
+               printable(one.name()), one.pid());
+  }
+  return any;
+}
+
 Result<int> dump(const ComponentOptions& options, const std::string& command) {
-  TW_ASSIGN_OR_RETURN(const Components all, hooks::all_components());
+  TW_ASSIGN_OR_RETURN(const Components all, look_at_components());
   const std::string folder = options.folder.empty() ? hooks::default_component_folder()
                                                     : options.folder;
   const std::string path = absolute_path(folder);
@@ -240,6 +267,7 @@ Result<int> dump(const ComponentOptions& options, const std::string& command) {
       fmt::print(stderr, "tracewell: what {} was is {} now\n", printable(log.path),
                  printable(log.old));
   }
+  if (tell_left_out(chosen)) return static_cast<int>(kBadInput);
   return logs.empty() ? no_components(all, chosen) : static_cast<int>(kOk);
 }
 
@@ -247,7 +275,7 @@ Result<int> change_now(const ComponentOptions& options, const ComponentChange& c
   TW_ASSIGN_OR_RETURN(const hooks::Control control, hooks::Control::open());
   tell_control_folder();
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
-  TW_ASSIGN_OR_RETURN(const Components all, hooks::all_components());
+  TW_ASSIGN_OR_RETURN(const Components all, look_at_components());
   Components chosen = select(options, all);
   for (Component& one : chosen) TW_RETURN_IF_ERROR(one.change(change));
   if (chosen.empty()) return {Errc::NotFound, "no running program has such a component"};

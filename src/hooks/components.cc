@@ -60,61 +60,142 @@ std::vector<std::string> all_names(const Folder& folder) {
   return names.ok() ? *std::move(names) : std::vector<std::string>();
 }
 
-/// Names of processes' files.
-std::vector<std::string> processes_in(const Folder& folder) {
-  std::vector<std::string> out = all_names(folder);
-  std::erase_if(out, [&](const std::string& name) {
+/// Names of processes' files of blocks. One may have left what it registered alone.
+std::set<std::string> processes_in(const Folder& folder) {
+  std::set<std::string> out;
+  for (std::string& name : all_names(folder)) {
     const auto facts = pid_of(name) ? folder.facts_of_name(name) : std::nullopt;
-    return !facts || facts->kind != FileFacts::Kind::Regular;
-  });
+    if (!facts || facts->kind != FileFacts::Kind::Regular) continue;
+    if (name.ends_with(TRACEWELL_REGISTERED_SUFFIX))
+      name.resize(name.size() - std::strlen(TRACEWELL_REGISTERED_SUFFIX));
+    out.insert(std::move(name));
+  }
   return out;
 }
 
 /// The process whose number is in a file's name, unless another one has that by now. `start` is 0
-/// where it is not known.
-bool lives(uint32_t pid, uint32_t start) {
+/// where it is not known; a block has its low bits.
+bool lives(uint32_t pid, uint64_t start) {
   const auto users = users_of_process(fmt::format("/proc/{}", pid));
   // There is no /proc here, or it has ended.
   if (!users) return !is_there("/proc/self") && process_lives(pid, 0);
   const uint64_t now = start == 0 ? 0 : start_of_process(pid);
   // Who began as this user may be another one by now, as a daemon is.
-  if (now != 0) return static_cast<uint32_t>(now) == start;
+  if (now != 0) return static_cast<uint32_t>(now) == static_cast<uint32_t>(start);
   return users->effective == ::geteuid();
 }
 
+/// Where it cannot be mapped, zeros of our own: its program may have cut the file.
 std::shared_ptr<uint8_t> map_page(int fd, size_t page) {
-  // Its program may cut the file.
   auto map = Mapping::map(fd, TRACEWELL_HOOK_PAGE, Mapping::Access::Shared, "a component",
                           page * TRACEWELL_HOOK_PAGE);
-  if (!map.ok()) return nullptr;
+  if (!map.ok()) return std::shared_ptr<uint8_t>(new uint8_t[TRACEWELL_HOOK_PAGE](),
+                                                 std::default_delete<uint8_t[]>());
   const auto owner = std::make_shared<Mapping>(*std::move(map));
   return {owner, owner->data()};
 }
 
-void add_components(const Folder& folder, const std::string& process,
-                    std::vector<Component>& out) {
+/// The blocks of a process, by slot.
+std::vector<std::shared_ptr<uint8_t>> map_pages(const Folder& folder, const std::string& process,
+                                                size_t least) {
+  std::vector<std::shared_ptr<uint8_t>> out;
   const auto fd = folder.open_own(process, Folder::Make::No);
   const auto facts = fd.ok() ? facts_of(fd->get(), process) : Result<FileFacts>(fd.error());
-  if (!facts.ok()) return;
-  const size_t pages = std::min<size_t>(facts->bytes / TRACEWELL_HOOK_PAGE,
-                                        TRACEWELL_COMPONENTS_MAX);
-  for (size_t i = 0; i < pages; ++i) {
-    auto page = map_page(fd->get(), i);
-    if (!page) continue;
-    Component one(std::move(page), process, i);
-    if (std::atomic_ref(const_cast<uint32_t&>(one.block().used)).load() ==
-        TRACEWELL_COMPONENT_USED)
-      out.push_back(std::move(one));
-  }
+  const size_t pages = facts.ok() ? facts->bytes / TRACEWELL_HOOK_PAGE : 0;
+  if (!facts.ok()) return out;
+  for (size_t i = 0; i < std::clamp<size_t>(pages, least, TRACEWELL_COMPONENTS_MAX); ++i)
+    out.push_back(map_page(fd->get(), i));
+  return out;
 }
 
-/// Of the process that made the file: each of its components has it. A child that was forked has
-/// none in its parent's slots.
-uint32_t start_in(const Folder& folder, const std::string& process) {
-  std::vector<Component> all;
-  add_components(folder, process, all);
-  for (const Component& one : all)
-    if (const uint32_t start = one.block().start) return start;
+/// What a process has registered, as it is now. nullptr: there is no such file, as programs of
+/// releases before have none.
+std::unique_ptr<tracewell_registered> read_registered(const Folder& folder,
+                                                      const std::string& process) {
+  auto out = std::make_unique<tracewell_registered>();
+  const auto fd = folder.open_own(process + TRACEWELL_REGISTERED_SUFFIX, Folder::Make::No);
+  if (!fd.ok()) return nullptr;
+  // A copy: the program may change it meanwhile.
+  const ssize_t got = ::pread(fd->get(), out.get(), sizeof *out, 0);
+  // It is being made: no block says anything yet.
+  if (got != ssize_t{sizeof *out} || out->magic != TRACEWELL_REGISTERED_MAGIC)
+    *out = tracewell_registered{};
+  return out;
+}
+
+/// A component as its block has it.
+struct Told {
+  bool used = false;
+  uint32_t start = 0;
+  tracewell_registration what{};
+};
+
+Told told_by(const uint8_t* page) {
+  tracewell_component block;
+  Told out;
+  auto* const used = reinterpret_cast<uint32_t*>(const_cast<uint8_t*>(page));
+  out.used = std::atomic_ref(*used).load() == TRACEWELL_COMPONENT_USED;  // the rest is whole then
+  std::memcpy(&block, page, sizeof block);
+  out.start = block.start;
+  std::memcpy(out.what.name, block.name, sizeof block.name);
+  std::memcpy(out.what.alias, block.alias, sizeof block.alias);
+  std::memcpy(out.what.type, block.type, sizeof block.type);
+  std::memcpy(out.what.uuid, block.channel.uuid, sizeof block.channel.uuid);
+  return out;
+}
+
+bool is_same(const tracewell_registration& one, const tracewell_registration& other) {
+  return std::memcmp(&one, &other, offsetof(tracewell_registration, state)) == 0;
+}
+
+struct Judged {
+  bool there = false;    // it is a component
+  bool changed = false;  // its block has something else
+};
+/// `before` and `after` the block was looked at: what the process has registered.
+Judged judge(const tracewell_registration& before, const tracewell_registration& after,
+             const Told& told, uint64_t start) {
+  const bool same = told.used && is_same(after, told.what) &&
+                    told.start == static_cast<uint32_t>(start);
+  const bool settled = is_same(before, after) && before.state == after.state;
+  if (settled && after.state == TRACEWELL_REGISTERED_DONE) return {true, !same};
+  if (settled && after.state == TRACEWELL_REGISTERED_NOT) return {false, told.used};
+  // The program is at it.
+  return {after.state != TRACEWELL_REGISTERED_NOT && same, false};
+}
+
+/// Those of a process. true: its blocks do not have what it registered.
+bool add_components(const Folder& folder, const std::string& process,
+                    std::vector<Component>& out) {
+  const auto before = read_registered(folder, process);
+  size_t least = 0;
+  for (size_t i = 0; before && i < TRACEWELL_COMPONENTS_MAX; ++i)
+    if (before->component[i].state == TRACEWELL_REGISTERED_DONE) least = i + 1;
+  const auto pages = map_pages(folder, process, least);
+  std::vector<Told> told;
+  for (const auto& page : pages) told.push_back(told_by(page.get()));
+  const auto after = before ? read_registered(folder, process) : nullptr;
+  bool changed = false;
+  if (before && !after) return false;  // it has left
+  for (size_t i = 0; i < pages.size(); ++i) {
+    const Told& one = told[i];
+    const Judged what =
+        !after ? Judged{one.used, false}
+               : judge(before->component[i], after->component[i], one, after->start);
+    changed |= what.changed;
+    if (what.there)
+      out.emplace_back(pages[i], process, i, after ? after->component[i] : one.what,
+                       after ? after->start : one.start);
+  }
+  return changed;
+}
+
+/// Of the process that made the file. Without what it has registered: each of its components has
+/// it. A child that was forked has none in its parent's slots.
+uint64_t start_in(const Folder& folder, const std::string& process) {
+  if (const auto registered = read_registered(folder, process)) return registered->start;
+  for (const auto& page : map_pages(folder, process, 0))
+    if (const Told one = told_by(page.get()); one.used && one.start != 0) return one.start;
   return 0;
 }
 
@@ -152,8 +233,17 @@ std::vector<std::string> ring_names(const Component& component) {
   return rings ? all_names(*rings) : std::vector<std::string>();
 }
 
+/// A component in its place may have left others.
+bool has_own_rings(const Component& component) {
+  const auto rings = rings_folder(component);
+  return rings && std::ranges::any_of(all_names(*rings), [&](const std::string& name) {
+    const auto ring = RingFile::open(*rings, name);
+    return ring.ok() && (*ring)->is_of(component.uuid());
+  });
+}
+
 /// Copies of the ring's packets as they are now, under the log's name.
-Status dump_ring(const Folder& rings, const std::string& name, const tracewell_channel& component,
+Status dump_ring(const Folder& rings, const std::string& name, const Component& component,
                  const Folder& folder, const Uuid& uuid, LogFolder& log) {
   auto ring = RingFile::open(rings, name);
   if (!ring.ok()) {
@@ -164,7 +254,11 @@ Status dump_ring(const Folder& rings, const std::string& name, const tracewell_c
                                 "be read ({})",
                                 name.substr(0, name.find('-')), printable(ring.error().text())));
   }
-  if (!(*ring)->is_of(component.uuid)) return {};  // of an earlier process that had its id
+  // Of a component that was in its place before; or its head was changed.
+  if (!(*ring)->is_of(component.uuid()))
+    return add_mark(folder, uuid,
+                    fmt::format("0 records lost: a buffer of process {} is not of this component",
+                                (*ring)->pid()));
   keep_apart(**ring, log);
   std::vector<uint8_t> bytes;
   for (const RingFile::Waiting& packet : (*ring)->waiting()) {
@@ -233,7 +327,7 @@ Result<std::string> dump_to(const std::string& path,
   for (const Component* one : components)
     if (const auto rings = rings_folder(*one))
       for (const std::string& ring : all_names(*rings))
-        TW_RETURN_IF_ERROR(dump_ring(*rings, ring, one->block().channel, folder, uuid, log));
+        TW_RETURN_IF_ERROR(dump_ring(*rings, ring, *one, folder, uuid, log));
   TW_RETURN_IF_ERROR(folder.remove_folder(kRingsName));
   TW_RETURN_IF_ERROR(log.sync());
   return old.empty() ? old : parent_of(path) + "/" + old;
@@ -265,14 +359,14 @@ std::string ComponentChange::rule() const {
   return out;
 }
 
-std::string Component::name() const { return text_of(at()->name); }
-std::string Component::alias() const { return text_of(at()->alias); }
-std::string Component::type() const { return text_of(at()->type); }
+std::string Component::name() const { return text_of(registered_.name); }
+std::string Component::alias() const { return text_of(registered_.alias); }
+std::string Component::type() const { return text_of(registered_.type); }
 std::string Component::folder() const {
   return fmt::format("{}/{}.{}", components_folder(), process_, slot_);
 }
 uint32_t Component::pid() const { return pid_of(process_).value_or(0); }
-bool Component::process_lives() const { return lives(pid(), at()->start); }
+bool Component::process_lives() const { return lives(pid(), start_); }
 
 /// Threads make rings of their own again. Its state says that it is off.
 void Component::begin_rings() {
@@ -288,6 +382,9 @@ Status Component::change(const ComponentChange& change) {
   using Memory = ComponentChange::Memory;
   tracewell_component& block = *at();
   uint32_t mode = block.memory_mode;
+  // Else what is in buffers would go when somebody switches on what is on.
+  if (mode == TRACEWELL_MEMORY_OFF && has_own_rings(*this)) mode = TRACEWELL_MEMORY_ON;
+  const bool was_off = mode == TRACEWELL_MEMORY_OFF;
   if (change.memory) {
     const Memory wanted = *change.memory;
     if (wanted == Memory::Off) mode = TRACEWELL_MEMORY_OFF;
@@ -300,7 +397,7 @@ Status Component::change(const ComponentChange& change) {
   if (change.memory_level) block.memory_level = *change.memory_level;
   if (change.system_level) block.system_level = *change.system_level;
   if (change.system) block.system_mode = *change.system;
-  if (resized || (mode == TRACEWELL_MEMORY_OFF) != (block.memory_mode == TRACEWELL_MEMORY_OFF)) {
+  if (resized || (mode == TRACEWELL_MEMORY_OFF) != was_off) {
     store(block.state, 0u);
     if (change.buffer_bytes) block.buffer_bytes = *change.buffer_bytes;
     begin_rings();
@@ -325,13 +422,18 @@ Status Component::change(const ComponentChange& change) {
   return {};
 }
 
-Result<std::vector<Component>> all_components() {
+Result<std::vector<Component>> all_components(std::set<uint32_t>* changed) {
   std::vector<Component> out;
   if (const auto folder = open_components_folder())
-    for (const std::string& one : processes_in(*folder)) add_components(*folder, one, out);
+    for (const std::string& one : processes_in(*folder))
+      if (add_components(*folder, one, out) && changed) changed->insert(pid_of(one).value_or(0));
   std::ranges::stable_sort(out, {},
                            [](const Component& one) { return std::tuple(one.name(), one.pid()); });
   return out;
+}
+
+bool is_component_name(std::string_view name) {
+  return !name.empty() && name[0] != '.' && name.find('/') == std::string_view::npos;
 }
 
 bool is_old_dump(std::string_view name) {
@@ -346,12 +448,12 @@ Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& com
                                                const std::string& command) {
   std::map<std::string, std::vector<const Component*>> by_name;
   for (const Component& one : components)
-    if (!ring_names(one).empty()) by_name[one.name()].push_back(&one);
+    if (is_component_name(one.name()) && !ring_names(one).empty())
+      by_name[one.name()].push_back(&one);
   if (by_name.empty()) return std::vector<DumpedLog>();  // and no folder is made
   TW_RETURN_IF_ERROR(make_folders(folder));
   std::vector<DumpedLog> out;
   for (const auto& [name, all] : by_name) {
-    if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos) continue;
     const std::string path = folder + "/" + name;
     TW_ASSIGN_OR_RETURN(std::string old, dump_to(path, all, command));
     out.push_back({path, std::move(old)});
@@ -363,8 +465,8 @@ Result<uint64_t> forget_dead_components() {
   const auto folder = open_components_folder();
   if (!folder) return uint64_t{0};
   std::set<std::string> dead;
-  for (std::string& one : processes_in(*folder))
-    if (!lives(*pid_of(one), start_in(*folder, one))) dead.insert(std::move(one));
+  for (const std::string& one : processes_in(*folder))
+    if (!lives(*pid_of(one), start_in(*folder, one))) dead.insert(one);
   for (const std::string& name : all_names(*folder))
     if (dead.contains(name.substr(0, name.find('.'))))
       TW_RETURN_IF_ERROR(remove_all(*folder, name));

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,20 +42,30 @@ struct ComponentChange {
   std::string rule() const;
 };
 
-/// A component of a process, in memory that it shares.
+/// A component of a process, in memory that it shares. All that it forked may have written to its
+/// block: what the process has registered stands in a file, but for programs of releases before.
 class Component {
  public:
-  /// `process` is the name of its process's file, and `slot` which page of that it is.
-  Component(std::shared_ptr<uint8_t> page, std::string process, size_t slot)
-      : page_(std::move(page)), process_(std::move(process)), slot_(slot) {}
+  /// `process` is the name of its process's file, and `slot` which page of that it is; `start` is
+  /// when the process began, and 0 where that is not known.
+  Component(std::shared_ptr<uint8_t> page, std::string process, size_t slot,
+            const tracewell_registration& registered, uint64_t start)
+      : page_(std::move(page)),
+        process_(std::move(process)),
+        slot_(slot),
+        registered_(registered),
+        start_(start) {}
 
   std::string name() const;
   std::string alias() const;
   std::string type() const;
+  /// Its rings have it.
+  std::span<const uint8_t> uuid() const { return registered_.uuid; }
   uint32_t pid() const;
   bool process_lives() const;
   /// The folder of its rings' folder.
   std::string folder() const;
+  /// What commands write; whatever else stands there is not to be believed.
   const tracewell_component& block() const { return *at(); }
 
   /// `control` is locked by the caller. What it had in buffers goes with memory off, and with
@@ -67,20 +79,26 @@ class Component {
   std::shared_ptr<uint8_t> page_;
   std::string process_;
   size_t slot_;
+  tracewell_registration registered_;
+  uint64_t start_;
 };
 
 /// Of all processes, those that died with something in buffers included; by name, then process.
-Result<std::vector<Component>> all_components();
+/// `changed`: processes whose blocks do not have what they registered.
+Result<std::vector<Component>> all_components(std::set<uint32_t>* changed = nullptr);
 
 struct DumpedLog {
   std::string path;
   std::string old;  // what the log that was there is called now; "" when there was none
 };
+/// Can a log have it? A program cannot register one that no log can have; in its block may stand
+/// any.
+bool is_component_name(std::string_view name);
 /// Is it the name of a log that another dump has taken the place of?
 bool is_old_dump(std::string_view name);
 /// What is in the components' buffers goes to a log for each name, FOLDER/NAME; a log that is there
 /// is renamed to NAME.~1~, or the next number that is free. Nothing in the buffers changes. The
-/// logs that hold anything.
+/// logs that hold anything. A component is left out that has no name for a log.
 Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& components,
                                                  const std::string& folder,
                                                  const std::string& command);

@@ -98,9 +98,11 @@ void copy_component_channel(unsigned slot, struct tracewell_channel* channel) {
   channel->session = __atomic_load_n(&shared->session, __ATOMIC_RELAXED);
 }
 
-/* The folder of components. */
+/* The folder of components, and this process's files in it. */
 struct registry {
   int held;
+  int blocks;
+  struct tracewell_registered* registered;
   char path[PATH_MAX_BYTES - 64]; /* with a component's name behind it, it is a log's */
 };
 
@@ -116,46 +118,60 @@ static int hold_registry(struct registry* registry) {
   return registry->held >= 0;
 }
 
-/* The file that was made before. */
-static int open_again(const struct own* own, const struct registry* registry) {
+/* Those that were made before. */
+static int open_again(const struct own* own, struct registry* registry) {
   const int fd = open_file(registry->held, own->name, O_RDWR | O_NONBLOCK, 0);
   struct stat about;
-  if (fd < 0 ||
-      (look_at(fd, &about) && about.st_dev == own->device && about.st_ino == own->inode))
-    return fd;
+  if (fd < 0) return 0;
+  if (look_at(fd, &about) && about.st_dev == own->device && about.st_ino == own->inode)
+    registry->registered = map_registered(registry->held, own->name);
+  registry->blocks = fd;
+  if (registry->registered) return 1;
   close_file(fd);
-  return -1;
+  return 0;
 }
 
-/* PID-RANDOM: what an earlier process with its id has left stays. */
-static int make_file(struct own* own, const struct registry* registry) {
+/* PID-RANDOM: what an earlier process with its id has left stays. Who finds the blocks finds what
+ * is registered, too. */
+static int make_files(struct own* own, struct registry* registry) {
   uint32_t random = (uint32_t)tracewell_ticks();
   struct stat about;
-  int fd;
-  own->name[0] = 0;
   call(SYS_getrandom, (long)&random, sizeof random, GRND_NONBLOCK, 0, 0, 0);
   snprintf(own->name, sizeof own->name, "%u-%u", own->process, random);
-  fd = open_file(registry->held, own->name, O_RDWR | O_CREAT | O_EXCL, 0600);
-  if (fd >= 0 && look_at(fd, &about)) {
+  find_identity(&own->identity);
+  registry->registered = make_registered(registry->held, own->name, own->identity.start);
+  registry->blocks = registry->registered
+                         ? open_file(registry->held, own->name, O_RDWR | O_CREAT | O_EXCL, 0600)
+                         : -1;
+  if (registry->blocks >= 0 && look_at(registry->blocks, &about)) {
     own->device = about.st_dev;
     own->inode = about.st_ino;
-    return fd;
+    return 1;
+  }
+  if (registry->blocks >= 0) close_file(registry->blocks);
+  if (registry->registered) {
+    unmap_registered(registry->registered);
+    remove_registered(registry->held, own->name);
   }
   own->name[0] = 0;
-  if (fd >= 0) close_file(fd);
-  return -1;
+  return 0;
 }
 
-/* This process's file. No descriptor is kept: the program may close it, and open a file of its own
+/* This process's files. No descriptor is kept: the program may close it, and open a file of its own
  * that has the number then. */
-static int open_components(struct own* own, const struct registry* registry) {
-  const int fd = own->name[0] ? open_again(own, registry) : -1;
+static int open_files(struct own* own, struct registry* registry) {
   unsigned slot;
-  if (fd >= 0) return fd;
+  registry->registered = NULL;
+  if (own->name[0] && open_again(own, registry)) return 1;
   /* Where it is gone, or the process has become another user's, those two are to be found again. */
   for (slot = TRACEWELL_COMPONENT_COMMON; slot <= TRACEWELL_COMPONENT_RARE; ++slot)
     if (own->slots[slot] == IN_USE) own->slots[slot] = GIVEN_BACK;
-  return make_file(own, registry);
+  return make_files(own, registry);
+}
+
+static void close_files(const struct registry* registry) {
+  close_file(registry->blocks);
+  unmap_registered(registry->registered);
 }
 
 static uint64_t clock_ns(clockid_t clock) {
@@ -226,7 +242,6 @@ static uint32_t next_session(unsigned slot) {
 static void describe(struct tracewell_component* fresh, struct own* own, unsigned slot,
                      const struct registry* registry) {
   char name[NAME_BYTES + 12];
-  find_identity(&own->identity);
   fresh->slot = slot;
   fresh->pid = own->process;
   fresh->start = (uint32_t)own->identity.start;
@@ -265,14 +280,16 @@ static int is_name(const char* text, size_t size) {
 }
 
 static ras_block_t add(struct own* own, unsigned first, unsigned last,
-                       const struct registry* registry, int fd) {
+                       const struct registry* registry) {
   unsigned slot;
   for (slot = first; slot < last; ++slot) {
-    struct tracewell_component* const block = claim(own, slot, fd);
+    struct tracewell_component* const block = claim(own, slot, registry->blocks);
     if (!block) continue;
     describe(&g_fresh, own, slot, registry);
     g_kept[slot].channel = g_fresh.channel;
+    begin_registration(registry->registered, slot, &g_fresh);
     publish(block, &g_fresh);
+    set_registration(registry->registered, slot, TRACEWELL_REGISTERED_DONE);
     __atomic_store_n(&g_kept[slot].block, block, __ATOMIC_RELEASE);
     __atomic_store_n(&own->slots[slot], IN_USE, __ATOMIC_RELEASE);
     return block;
@@ -287,20 +304,19 @@ static void name_fresh(const char* name, const char* alias, const char* type) {
   snprintf(g_fresh.type, sizeof g_fresh.type, "%s", type ? type : "");
 }
 
-static ras_block_t enrol_in(struct own* own, const struct registry* registry, const char* name,
+static ras_block_t enrol_in(struct own* own, struct registry* registry, const char* name,
                             const char* alias, const char* type) {
   const unsigned common = TRACEWELL_COMPONENT_COMMON;
   const unsigned rare = TRACEWELL_COMPONENT_RARE;
-  const int fd = open_components(own, registry);
   ras_block_t block;
-  if (fd < 0) return RAS_BLOCK_NULL;
+  if (!open_files(own, registry)) return RAS_BLOCK_NULL;
   name_fresh("common", NULL, NULL);
-  add(own, common, common + 1, registry, fd);
+  add(own, common, common + 1, registry);
   name_fresh("rare", NULL, NULL);
-  add(own, rare, rare + 1, registry, fd);
+  add(own, rare, rare + 1, registry);
   name_fresh(name, alias, type);
-  block = add(own, rare + 1, TRACEWELL_COMPONENTS_MAX, registry, fd);
-  close_file(fd);
+  block = add(own, rare + 1, TRACEWELL_COMPONENTS_MAX, registry);
+  close_files(registry);
   return block;
 }
 
@@ -339,31 +355,76 @@ ras_block_t tracewell_component_register(const char* name, const char* alias, co
   return block;
 }
 
-void tracewell_component_unregister(ras_block_t block) {
-  struct own* const own = __atomic_load_n(&g_own, __ATOMIC_ACQUIRE);
-  const uintptr_t slot = slot_of(block);
-  if (slot >= TRACEWELL_COMPONENTS_MAX || !own || own->process != process_id() ||
-      own->slots[slot] != IN_USE)
-    return;
+/* Its file says so, too, where the process may still write to it. */
+static void give_back(struct own* own, unsigned slot, struct tracewell_registered* registered) {
+  struct tracewell_component* const block = component_at(slot);
+  if (registered) set_registration(registered, slot, TRACEWELL_REGISTERED_SOON);
   block->memory_mode = TRACEWELL_MEMORY_OFF;
   block->system_mode = 0;
   settle(block);
-  __atomic_store_n(&block->used, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&block->used, 0, __ATOMIC_SEQ_CST);
+  if (registered) set_registration(registered, slot, TRACEWELL_REGISTERED_NOT);
   __atomic_store_n(&own->slots[slot], GIVEN_BACK, __ATOMIC_RELEASE);
 }
 
+static void withdraw(struct own* own, unsigned slot) {
+  const int may_open = begin_opening_at_last();
+  struct registry registry = {.held = -1, .registered = NULL};
+  if (own->slots[slot] == IN_USE) {
+    const int is_held = may_open && own->name[0] && hold_registry(&registry);
+    const int is_open = is_held && open_again(own, &registry);
+    give_back(own, slot, registry.registered);
+    if (is_open) close_files(&registry);
+    if (is_held) close_file(registry.held);
+  }
+  if (may_open) end_opening();
+}
+
+void tracewell_component_unregister(ras_block_t block) {
+  struct own* const own = __atomic_load_n(&g_own, __ATOMIC_ACQUIRE);
+  const uintptr_t slot = slot_of(block);
+  const int before = errno;
+  SignalMask mask;
+  if (slot >= TRACEWELL_COMPONENTS_MAX || !own || own->process != process_id() ||
+      __atomic_load_n(&own->slots[slot], __ATOMIC_ACQUIRE) != IN_USE)
+    return;
+  mask = begin_registering(own);
+  withdraw(own, (unsigned)slot);
+  end_registering(own, mask);
+  errno = before;
+}
+
+/* Commands make the folder when they switch memory trace on, and remove it when they switch it off.
+ * The block may say anything. */
+static int has_rings(const struct own* own, const struct registry* registry, unsigned slot) {
+  char name[NAME_BYTES + 12];
+  int folder;
+  int rings;
+  snprintf(name, sizeof name, "%s.%u", own->name, slot);
+  folder = hold_inside(registry->held, name);
+  if (folder < 0) return 0;
+  rings = hold_inside(folder, ".rings");
+  close_file(folder);
+  if (rings < 0) return 0;
+  close_file(rings);
+  return 1;
+}
+
 /* What is in buffers stays, for somebody to look at. */
+static void leave_registry(const struct own* own, const struct registry* registry) {
+  unsigned slot;
+  for (slot = 0; slot < TRACEWELL_COMPONENTS_MAX; ++slot)
+    if (own->slots[slot] == IN_USE && has_rings(own, registry, slot)) return;
+  remove_file(registry->held, own->name, 0);
+  remove_registered(registry->held, own->name);
+}
+
 __attribute__((destructor)) static void leave(void) {
   const struct own* const own = __atomic_load_n(&g_own, __ATOMIC_ACQUIRE);
   struct registry registry;
-  unsigned slot;
-  if (!own || own->process != process_id() || !own->name[0]) return;
-  for (slot = 0; slot < TRACEWELL_COMPONENTS_MAX; ++slot)
-    if (own->slots[slot] == IN_USE && component_at(slot)->memory_mode != TRACEWELL_MEMORY_OFF)
-      return;
-  if (!begin_opening()) return;
+  if (!own || own->process != process_id() || !own->name[0] || !begin_opening()) return;
   if (hold_registry(&registry)) {
-    remove_file(registry.held, own->name, 0);
+    leave_registry(own, &registry);
     close_file(registry.held);
   }
   end_opening();

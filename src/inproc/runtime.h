@@ -125,6 +125,18 @@ HIDDEN uint32_t component_state(unsigned slot);
 HIDDEN void copy_component_channel(unsigned slot, struct tracewell_channel* channel);
 /* What a session is described by. */
 HIDDEN const struct tracewell_channel* channel_at(unsigned number);
+/* The file that says which components the process has; its name begins with `process`, and it is in
+ * `folder`, that of components. It is mapped between begin_opening() and end_opening(). NULL: it
+ * could not be made, or is not there. */
+HIDDEN struct tracewell_registered* make_registered(int folder, const char* process,
+                                                    uint64_t start);
+HIDDEN struct tracewell_registered* map_registered(int folder, const char* process);
+HIDDEN void unmap_registered(struct tracewell_registered* all);
+HIDDEN void remove_registered(int folder, const char* process);
+/* Before its block says that it is there; after that and in between, its state is set. */
+HIDDEN void begin_registration(struct tracewell_registered* all, unsigned slot,
+                               const struct tracewell_component* block);
+HIDDEN void set_registration(struct tracewell_registered* all, unsigned slot, uint32_t state);
 /* What holds for components that come; `folder` is theirs. */
 HIDDEN void obey_rules(struct tracewell_component* block, int folder);
 /* Is this thread one of those that the session is about? */

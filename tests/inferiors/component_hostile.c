@@ -2,16 +2,19 @@
 // libs: -lrts
 //
 //   component_hostile HOW [FOLDER]
+//   component_hostile worker WORD
 // Expects XDG_RUNTIME_DIR to be a folder of its own. FOLDER is one for files of its own.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <glob.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ras_trace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/trcctl.h>
 #include <sys/wait.h>
@@ -282,6 +285,73 @@ static int dropped(const char* folder) {
   return 0;
 }
 
+/// What a worker may write that has given up its rights.
+static void forge(struct tracewell_component* block, struct tracewell_component* given_back,
+                  const char* word) {
+  if (strcmp(word, "uuid") == 0) block->channel.uuid[0] ^= 1;
+  if (strcmp(word, "used") == 0) block->used = 0;
+  if (strcmp(word, "name") == 0) strcpy(block->name, ".hidden");
+  if (strcmp(word, "start") == 0) block->start = 12345;
+  if (strcmp(word, "more") == 0) given_back->used = TRACEWELL_COMPONENT_USED;
+  if (strcmp(word, "memory") == 0) block->memory_mode = TRACEWELL_MEMORY_OFF;
+}
+
+static void* fire(void* block) {
+  CT_HOOK1_PRIV((ras_block_t)block, 9, HOOK, 2);
+  return NULL;
+}
+
+/// Has forked a worker that gives up its rights and writes `word` of the block; then it has a
+/// thread, whose ring the worker does not have. Stops when there is an entry of both its threads.
+static int worker(const char* word) {
+  const ras_block_t block = tracewell_component_register("part", "alias", "type");
+  const ras_block_t given_back = tracewell_component_register("other", NULL, NULL);
+  pthread_t thread;
+  int status;
+  CHECK(block && given_back);
+  tracewell_component_unregister(given_back);
+  CT_HOOK1_PRIV(block, 9, HOOK, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && setresuid(OTHER, OTHER, OTHER) != 0) _exit(1);
+    forge(block, given_back, word);
+    _exit(0);
+  }
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK(pthread_create(&thread, NULL, fire, block) == 0 && pthread_join(thread, NULL) == 0);
+  raise(SIGSTOP);
+  return 0;
+}
+
+/// Gives a component back, and has another one in its place; stops then.
+static int given_back(void) {
+  const ras_block_t block = tracewell_component_register("part", NULL, NULL);
+  pthread_t thread;
+  CHECK(block && tracewell_component_register("stays", NULL, NULL));
+  CT_HOOK1_PRIV(block, 9, HOOK, 1);
+  tracewell_component_unregister(block);
+  raise(SIGSTOP);
+  CHECK(tracewell_component_register("heir", NULL, NULL) == block);
+  CHECK(pthread_create(&thread, NULL, fire, block) == 0 && pthread_join(thread, NULL) == 0);
+  raise(SIGSTOP);
+  return 0;
+}
+
+/// Becomes another user; what it gives back after that, it cannot write to its files. No limit of
+/// the size of files is in the way of what it can.
+static int dropped_since(void) {
+  const struct rlimit none = {0, 0};
+  const ras_block_t first = tracewell_component_register("first", NULL, NULL);
+  const ras_block_t second = tracewell_component_register("second", NULL, NULL);
+  CHECK(first && second && setrlimit(RLIMIT_FSIZE, &none) == 0);
+  tracewell_component_unregister(first);
+  CHECK(setresuid(OTHER, OTHER, OTHER) == 0);
+  tracewell_component_unregister(second);
+  CHECK(first->used == 0 && second->used == 0);
+  raise(SIGSTOP);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
   const char* const folder = argc > 2 ? argv[2] : "";
@@ -299,6 +369,10 @@ int main(int argc, char** argv) {
   if (IS("forked")) return forked();
   if (IS("level")) return level();
   if (IS("another_user")) return another_user(folder);
+  if (IS("often")) return register_often(NULL) != NULL;
+  if (IS("worker")) return worker(folder);
+  if (IS("given_back")) return given_back();
+  if (IS("dropped_since")) return dropped_since();
   if (IS("dropped")) return dropped(folder);
   return 2;
 }

@@ -186,7 +186,9 @@ class ForgedComponent : public testing::Test {
     const std::string all = fs::path(world_.control().path()).parent_path() /
                             TRACEWELL_COMPONENTS_NAME;
     for (const auto& one : fs::directory_iterator(all)) {
-      if (one.is_regular_file()) blocks_.push_back(one.path());
+      if (one.is_regular_file() &&
+          !one.path().native().ends_with(TRACEWELL_REGISTERED_SUFFIX))
+        blocks_.push_back(one.path());
       if (!one.is_directory()) continue;
       for (const auto& ring : fs::directory_iterator(one.path() / ".rings"))
         rings_.push_back(ring.path());
