@@ -246,14 +246,13 @@ bool has_own_rings(const Component& component) {
 Status dump_ring(const Folder& rings, const std::string& name, const Component& component,
                  const Folder& folder, const Uuid& uuid, LogFolder& log) {
   auto ring = RingFile::open(rings, name);
-  if (!ring.ok()) {
-    if (ring.error().code == Errc::Truncated) return {};  // its maker is at it
-    // Whoever spoiled it has lost what was in it, and nobody else anything.
+  // Whoever spoiled it has lost what was in it, and nobody else anything. One that is not there yet
+  // may be in the making, or may have been changed to say so.
+  if (!ring.ok())
     return add_mark(folder, uuid,
                     fmt::format("0 records lost: those of process {} are in a buffer that cannot "
                                 "be read ({})",
                                 name.substr(0, name.find('-')), printable(ring.error().text())));
-  }
   // Of a component that was in its place before; or its head was changed.
   if (!(*ring)->is_of(component.uuid()))
     return add_mark(folder, uuid,

@@ -20,7 +20,7 @@ class ForgedBlocks : public testing::Test {
  protected:
   ForgedBlocks() {
     const std::string rules = world_.log() + ".rules";
-    std::ofstream(rules) << "c * memory=1 memory_level=9\n";
+    std::ofstream(rules) << "c part memory=1 memory_level=9\nc heir memory=1 memory_level=9\n";
     setenv("TRACEWELL_COMPONENTS", rules.c_str(), 1);
   }
   ~ForgedBlocks() override {

@@ -245,6 +245,18 @@ TEST_F(ForgedComponent, IsNoRingAnyMore) {
             }), 1);
 }
 
+TEST_F(ForgedComponent, IsNoRingYet) {
+  const UniqueFd fd(::open(rings_[0].c_str(), O_RDWR | O_CLOEXEC));
+  const uint64_t magic = 0;
+  ASSERT_EQ(pwrite(fd.get(), &magic, sizeof magic, offsetof(tracewell_ring, magic)),
+            ssize_t{sizeof magic});
+  const LogStory story = dump();
+  EXPECT_EQ(story.hooks, 1u);
+  EXPECT_EQ(std::ranges::count_if(story.marks, [](const std::string& mark) {
+              return mark.starts_with("0 records lost: those of process ");
+            }), 1);
+}
+
 /// How a program of component_hostile ends, whose components are in memory trace.
 int with_memory(const std::string& how) {
   World world;
