@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Bytes bytes(data, size);
   ProblemLog problems;
   formats::HooklogPackets rings;
-  rings.add_ring_file(fuzz::input_of(bytes), problems);
+  rings.add_ring_file(fuzz::input_of(bytes), "1234-0", problems);
   rings.settle(problems);
   if (const auto clock = formats::read_hooklog_clock(as_text(bytes)))
     fuzz::require(clock->time_ns(0) <= clock->time_ns(UINT64_MAX));

@@ -104,10 +104,7 @@ Status ReportRun::events(report::Report& report, std::span<ReportLog> logs, filt
     TW_RETURN_IF_ERROR(report.flush());
     TW_RETURN_IF_ERROR(output_.flush());
     wait_for_more();
-    for (size_t i = 0; i < follows.size(); ++i) {
-      merge.ask_again(i);
-      report.look_again(i);
-    }
+    for (size_t i = 0; i < follows.size(); ++i) merge.ask_again(i);
   }
 }
 

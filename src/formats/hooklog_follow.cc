@@ -28,19 +28,19 @@ Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& fo
   return out;
 }
 
-/// `unclear`: keys of those whose ids were used again. From here on only their events say whose
-/// they are.
-void HooklogFollow::meet_threads(const HooklogStream& stream, std::set<std::string>& unclear) {
-  for (const HooklogPacket& packet : stream.packets) {
-    const auto& [tid, pid] = std::pair(packet.head.tid, packet.head.pid);
-    if (tid == 0) continue;
-    const auto [at, is_new] = threads_.try_emplace(tid, pid);
-    const auto key = [&] { return fmt::format("hooklog.thread.{}", tid); };
-    if (is_new)
-      catalog_.extras.emplace_back(key(), fmt::format("{}", pid));
-    else if (std::exchange(at->second, at->second == pid ? pid : 0) != at->second)
-      unclear.insert(key());
+/// Where it was in a round before: also of one that was not in the log then, and whose stream is
+/// another one there.
+HooklogPlace& HooklogFollow::place_of(const HooklogRing& ring) {
+  if (const auto found = places_.find(ring); found != places_.end()) return found->second;
+  for (auto one = places_.lower_bound({ring.pid, ring.number, 0});
+       one != places_.end() && one->first.pid == ring.pid && one->first.number == ring.number;
+       ++one) {
+    if (round_->log.in_log.in_log(one->first) != ring) continue;
+    auto moved = places_.extract(one);
+    moved.key() = ring;
+    return places_.insert(std::move(moved)).position->second;
   }
+  return places_[ring];
 }
 
 /// Of a file that cannot be read, in whatever round that is found. One that went meanwhile, as the
@@ -58,13 +58,13 @@ bool HooklogFollow::begin_round() {
   // Asked before anything is looked at: what was written until then will be found.
   round.last = !session_.runs();
   round.until = round.last ? UINT64_MAX : session_.ticks();
-  // A packet moves from its ring to the log: whoever looks in that order, too, does not miss it.
+  round.log.in_log = std::move(in_log_);
   if (const auto rings = hooklog_rings(folder_))
     for (const std::string& name : hooklog_files(*rings)) {
       if (stopped()) return false;
       auto file = rings->read(name, kHooklogRingMax);
       if (file.ok())
-        round.log.add_ring_file(*std::move(file), problems_);
+        round.log.add_ring_file(*std::move(file), name, problems_);
       else
         tell_once(name, file.error());
     }
@@ -81,17 +81,12 @@ bool HooklogFollow::begin_round() {
                      fmt::format("{}: {} bytes are no whole packet", name, size - read)});
   }
   round.log.settle(problems_);
-  std::set<std::string> unclear;
   round.cursors.reserve(round.log.streams.size());
-  for (const auto& [id, stream] : round.log.streams) {
-    meet_threads(stream, unclear);
-    round.streams.push_back(id);
-    round.cursors.emplace_back(round.log, stream, problems_, &places_[id]);
+  for (const auto& [ring, stream] : round.log.streams) {
+    round.rings.push_back(ring);
+    round.cursors.emplace_back(round.log, stream, problems_, &place_of(ring));
     queue(round.cursors.size() - 1);
   }
-  // All at once: there may be as many as threads.
-  if (!unclear.empty())
-    std::erase_if(catalog_.extras, [&](const auto& one) { return unclear.contains(one.first); });
   return true;
 }
 
@@ -128,12 +123,17 @@ Result<bool> HooklogFollow::next(Batch& batch) {
   return false;
 }
 
-/// What was left of packets in files is looked for again.
+/// What was left of packets in files is looked for again. Whose stream was in a ring alone, and is
+/// there no more, is forgotten: a ring may say another one each time.
 void HooklogFollow::end_round() {
+  in_log_ = std::move(round_->log.in_log);
+  std::erase_if(places_, [&](const auto& one) {
+    return !in_log_.has(one.first) && !round_->log.streams.contains(one.first);
+  });
   for (size_t i = 0; i < round_->cursors.size(); ++i) {
-    const uint64_t id = round_->streams[i];
-    const HooklogPlace& place = places_[id] = round_->cursors[i].place();
-    for (const HooklogPacket& packet : round_->log.streams[id].packets) {
+    const HooklogRing& ring = round_->rings[i];
+    const HooklogPlace& place = places_[ring] = round_->cursors[i].place();
+    for (const HooklogPacket& packet : round_->log.streams[ring].packets) {
       if (packet.in_ring || packet.head.number < place.number) continue;
       const std::string& path = round_->log.files[packet.file]->path();
       uint64_t& read = read_[path.substr(path.rfind('/') + 1)];

@@ -34,7 +34,7 @@ class HooklogFollow final : public Source {
   static Result<std::unique_ptr<HooklogFollow>> open(const std::string& folder, Session session,
                                                      ProblemLog& problems);
 
-  /// Grows with the threads that are met.
+  /// Says nothing of threads: each event has its process.
   const Catalog& catalog() const override { return catalog_; }
   /// false: the round is over; the next call begins another one.
   Result<bool> next(Batch& batch) override;
@@ -44,7 +44,7 @@ class HooklogFollow final : public Source {
  private:
   struct Round {
     HooklogPackets log;
-    std::vector<uint64_t> streams;  // of the cursors
+    std::vector<HooklogRing> rings;  // of the cursors
     std::vector<HooklogCursor> cursors;
     bool last = false;
     uint64_t until = 0;  // ticks
@@ -56,7 +56,7 @@ class HooklogFollow final : public Source {
   bool begin_round();  // false: it was stopped
   void end_round();
   void tell_once(const std::string& name, const Error& error);
-  void meet_threads(const HooklogStream& stream, std::set<std::string>& unclear);
+  HooklogPlace& place_of(const HooklogRing& ring);
   void queue(size_t cursor);
 
   Folder folder_;
@@ -67,8 +67,8 @@ class HooklogFollow final : public Source {
   Catalog catalog_;
   std::map<std::string, uint64_t> read_;       // of each file: bytes
   std::set<std::string> told_;                 // files that cannot be read
-  std::map<uint64_t, HooklogPlace> places_;    // of each ring
-  std::map<uint32_t, uint32_t> threads_;       // their processes; 0 = several
+  std::map<HooklogRing, HooklogPlace> places_;
+  HooklogStreams in_log_;                      // of all rounds
   std::unique_ptr<Round> round_;
   uint64_t seq_ = 0;
   bool over_ = false;

@@ -11,6 +11,7 @@
 
 #include "base/paths.h"
 #include "ring/hook_packet.h"
+#include "ring/ring_name.h"
 
 namespace tracewell::formats {
 namespace {
@@ -55,8 +56,19 @@ std::optional<Folder> hooklog_rings(const Folder& log) {
   return *std::move(rings);
 }
 
-HooklogPacket& HooklogPackets::add(const tracewell_packet& head, uint32_t file, uint64_t offset,
-                                   uint64_t room) {
+bool HooklogStreams::has(const HooklogRing& ring) const {
+  const auto found = rings_.find(ring.stream);
+  return found != rings_.end() && found->second == std::pair(ring.pid, ring.number);
+}
+
+HooklogRing HooklogStreams::in_log(HooklogRing ring) const {
+  while (ring.stream == 0 || (rings_.contains(ring.stream) && !has(ring)))
+    ring.stream = ring::next_hook_stream(ring.stream, ring.pid, ring.number);
+  return ring;
+}
+
+HooklogPacket& HooklogPackets::add(const HooklogRing& ring, const tracewell_packet& head,
+                                   uint32_t file, uint64_t offset, uint64_t room) {
   HooklogPacket packet{head, file, offset, 0, head.content_bits == 0, false, 0};
   uint64_t wanted = (packet.open ? head.packet_bits : head.content_bits) / 8;
   wanted = std::min(wanted, room);
@@ -64,7 +76,13 @@ HooklogPacket& HooklogPackets::add(const tracewell_packet& head, uint32_t file, 
   packet.bytes = static_cast<uint32_t>(std::min(wanted, there));
   packet.missing = static_cast<uint32_t>(wanted - packet.bytes);
   if (packet.open && packet.head.ticks_end == 0) packet.head.ticks_end = packet.head.ticks_begin;
-  return streams[head.stream].packets.emplace_back(packet);
+  return streams[ring].packets.emplace_back(packet);
+}
+
+void HooklogPackets::add_logged(const tracewell_packet& head, uint32_t file, uint64_t offset) {
+  const HooklogRing ring{head.pid, head.ring, head.stream};
+  in_log.add(ring);
+  add(ring, head, file, offset, UINT64_MAX);
 }
 
 void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog& problems) {
@@ -73,7 +91,7 @@ void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog
   const Bytes bytes = files.back()->bytes();
   for (uint64_t at = 0; at < bytes.size();) {
     if (const auto head = ring::read_hook_packet(bytes.subspan(at))) {
-      add(*head, index, at, UINT64_MAX);
+      add_logged(*head, index, at);
       at += head->packet_bits / 8;
       continue;
     }
@@ -102,13 +120,14 @@ uint64_t HooklogPackets::add_whole_packets(std::shared_ptr<InputFile> file, uint
   while (from < bytes.size()) {
     const auto head = ring::read_hook_packet(bytes.subspan(from));
     if (!head || head->packet_bits / 8 > bytes.size() - from) break;
-    add(*head, index, from, UINT64_MAX);
+    add_logged(*head, index, from);
     from += head->packet_bits / 8;
   }
   return from;
 }
 
-void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& problems) {
+void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, const std::string& name,
+                                   ProblemLog& problems) {
   const Bytes bytes = file->bytes();
   tracewell_ring ring;
   if (bytes.size() < sizeof ring) return;
@@ -120,7 +139,8 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
                               file->path(), ring.version)});
     return;
   }
-  const bool sound = ring.magic == TRACEWELL_RING_MAGIC && ring.slots >= 1 &&
+  const bool sound = ring.magic == TRACEWELL_RING_MAGIC && ring::take_ring_name(name, ring) &&
+                     ring.slots >= 1 &&
                      ring.slots <= TRACEWELL_RING_SLOTS_MAX &&
                      ring.packet_bytes >= TRACEWELL_PACKET_BYTES_MIN &&
                      ring.packet_bytes <= TRACEWELL_PACKET_BYTES_MAX;
@@ -132,7 +152,8 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
     ++others_;
     return;
   }
-  has_rings_ = true;
+  const HooklogRing& self =
+      rings_.emplace_back(HooklogRing{ring.pid, ring.number, ring::hook_stream(ring)});
   const auto index = static_cast<uint32_t>(files.size());
   files.push_back(file);
   uint64_t dropped = 0;
@@ -151,13 +172,12 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& 
                                 file->path(), head->number, slot)});
       continue;
     }
-    HooklogPacket& packet = add(*head, index, at, ring.packet_bytes);
+    HooklogPacket& packet = add(self, *head, index, at, ring.packet_bytes);
     packet.in_ring = true;
     packet.head.lost += ring.unfinished;
     packet.head.overwritten += dropped;
   }
-  const uint64_t stream = ring::hook_stream(ring);
-  streams[stream].lost = std::max(streams[stream].lost, ring.lost + ring.unfinished);
+  streams[self].lost = ring.lost + ring.unfinished;
 }
 
 std::string HooklogPackets::where(uint32_t file) const {
@@ -166,6 +186,15 @@ std::string HooklogPackets::where(uint32_t file) const {
 
 void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
   of_folder_ = true;
+  if (const auto rings = hooklog_rings(folder)) {
+    for (const std::string& name : hooklog_files(*rings)) {
+      auto file = rings->read(name, kHooklogRingMax);
+      if (file.ok())
+        add_ring_file(*std::move(file), name, problems);
+      else if (file.error().code != Errc::NotFound)  // a collector has just emptied and removed it
+        problems.add({std::nullopt, Severity::Damage, "no-ring", file.error().text()});
+    }
+  }
   for (const std::string& name : hooklog_files(folder)) {
     auto file = folder.read(name, kHooklogFileMax);
     if (file.ok())
@@ -173,24 +202,29 @@ void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
     else
       problems.add({std::nullopt, Severity::Damage, "stream-file", file.error().text()});
   }
-  if (const auto rings = hooklog_rings(folder)) {
-    for (const std::string& name : hooklog_files(*rings)) {
-      auto file = rings->read(name, kHooklogRingMax);
-      if (file.ok())
-        add_ring_file(*std::move(file), problems);
-      else if (file.error().code != Errc::NotFound)  // a collector has just emptied and removed it
-        problems.add({std::nullopt, Severity::Damage, "no-ring", file.error().text()});
-    }
-  }
   if (others_ != 0)
     problems.add({std::nullopt, Severity::Note, "other-rings",
                   fmt::format("rings of another session in {}: {}; they are not shown",
                               folder.path_of(".rings"), others_)});
 }
 
+/// A packet that is in the log already, and in its ring, is one.
+void HooklogPackets::place_rings() {
+  for (const HooklogRing& ring : rings_) {
+    const HooklogRing logged = in_log.in_log(ring);
+    if (logged == ring) continue;
+    const HooklogStream from = std::move(streams[ring]);
+    streams.erase(ring);
+    HooklogStream& to = streams[logged];
+    to.packets.insert(to.packets.end(), from.packets.begin(), from.packets.end());
+    to.lost = std::max(to.lost, from.lost);
+  }
+}
+
 void HooklogPackets::settle(ProblemLog& problems) {
+  place_rings();
   // A ring keeps a packet until all of it is in the log.
-  if (!has_rings_)
+  if (rings_.empty())
     for (const CutHead& one : cut_heads_)
       problems.add({one.offset, Severity::Damage, "no-packet",
                     fmt::format("{}{} bytes are no packet", where(one.file), one.bytes)});

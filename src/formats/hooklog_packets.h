@@ -4,11 +4,13 @@
 
 #include <tracewell/hook_layout.h>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -31,6 +33,30 @@ struct HooklogPacket {
   uint32_t missing = 0;  // bytes of its content that are not there
 };
 
+/// Whose packets they are. Process and number are those in the name of a ring's file, which a
+/// collector puts into packets. The stream tells rings of processes that had the same id apart; in
+/// a ring's memory a process that gave up its rights may have written any.
+struct HooklogRing {
+  uint32_t pid = 0, number = 0;
+  uint64_t stream = 0;
+  auto operator<=>(const HooklogRing&) const = default;
+  /// Commands write those, and no program.
+  bool is_of_marks() const { return *this == HooklogRing(); }
+};
+
+/// Which ring has which stream in a log.
+class HooklogStreams {
+ public:
+  void add(const HooklogRing& ring) { rings_.try_emplace(ring.stream, ring.pid, ring.number); }
+  bool has(const HooklogRing& ring) const;
+  /// As the log has its packets, or will have them: never in a stream that another ring has, nor in
+  /// that of marks.
+  HooklogRing in_log(HooklogRing ring) const;
+
+ private:
+  std::map<uint64_t, std::pair<uint32_t, uint32_t>> rings_;
+};
+
 /// The packets of one ring, by their numbers, each once.
 struct HooklogStream {
   std::vector<HooklogPacket> packets;
@@ -44,7 +70,8 @@ std::optional<Folder> hooklog_rings(const Folder& log);
 
 struct HooklogPackets {
   std::vector<std::shared_ptr<InputFile>> files;
-  std::map<uint64_t, HooklogStream> streams;  // by tracewell_packet::stream
+  std::map<HooklogRing, HooklogStream> streams;
+  HooklogStreams in_log;  // of the stream files
   /// Rings of other sessions are left out: of one whose log was removed, and made anew by another.
   std::optional<HooklogUuid> session;  // nullopt = all rings are taken
 
@@ -54,8 +81,10 @@ struct HooklogPackets {
   /// The same of a file that grows, from byte `from` on: what is not all there is left for later.
   /// Returns where to go on then.
   uint64_t add_whole_packets(std::shared_ptr<InputFile> file, uint64_t from);
-  /// A ring, with packets that may be in use.
-  void add_ring_file(std::shared_ptr<InputFile> file, ProblemLog& problems);
+  /// A ring, with packets that may be in use. A packet moves from its ring to the log: whoever
+  /// looks in that order, too, does not miss it. `name` is that of its file in the folder of rings.
+  void add_ring_file(std::shared_ptr<InputFile> file, const std::string& name,
+                     ProblemLog& problems);
   /// All of the log in `folder`, if it is one.
   void add_folder(const Folder& folder, ProblemLog& problems);
   /// Sorts the packets of each stream, and drops what is there twice. Last.
@@ -71,14 +100,17 @@ struct HooklogPackets {
     uint64_t bytes = 0;
   };
   std::vector<CutHead> cut_heads_;
-  bool has_rings_ = false;
+  std::vector<HooklogRing> rings_;  // of files, with the streams that stand in them
   bool of_folder_ = false;
   uint64_t others_ = 0;  // rings of other sessions
   uint64_t searched_ = 0;  // bytes that were no packets
 
   /// `head` as it was read there and looked at: it may be another one by now. The result lasts
   /// until the next one is added.
-  HooklogPacket& add(const tracewell_packet& head, uint32_t file, uint64_t offset, uint64_t room);
+  HooklogPacket& add(const HooklogRing& ring, const tracewell_packet& head, uint32_t file,
+                     uint64_t offset, uint64_t room);
+  void add_logged(const tracewell_packet& head, uint32_t file, uint64_t offset);
+  void place_rings();
 };
 
 }  // namespace tracewell::formats

@@ -6,10 +6,6 @@
 namespace tracewell::report {
 
 Processes::Processes(const Catalog& catalog) {
-  learn(catalog);
-}
-
-void Processes::learn(const Catalog& catalog) {
   constexpr std::string_view kThread = ".thread.";
   for (const auto& [key, value] : catalog.extras) {
     const size_t at = key.find(kThread);
@@ -18,8 +14,6 @@ void Processes::learn(const Catalog& catalog) {
     const auto process = parse_number(value);
     if (thread && process) threads_.insert_or_assign(*thread, *process);
   }
-  last_tid_ = last_told_ = last_pid_ = 0;
-  last_path_ = {};
 }
 
 void Processes::learn(const Mark& mark) {

@@ -20,8 +20,6 @@ class Processes final : public ProcessPaths {
   static constexpr size_t kPathsMax = 65536;
 
   explicit Processes(const Catalog& catalog);
-  /// What a log that grows says now of its threads.
-  void learn(const Catalog& catalog);
   void learn(const Mark& mark);
 
   /// What the event says, or else the catalog of its thread. 0 = not known.

@@ -73,8 +73,6 @@ class Report {
 
   /// Borrows the catalog. Returns the log's number, from 0.
   size_t add_log(const Catalog& catalog, LogFacts facts);
-  /// A log's catalog says more than before.
-  void look_again(size_t log) { logs_[log]->processes.learn(logs_[log]->catalog); }
   /// Before the first event, and before one with which times begin anew. `heading` is printed as it
   /// is; it ends with a newline.
   void begin(std::string_view heading);

@@ -1,0 +1,146 @@
+// What a process that gave up its rights writes into the rings that it has mapped is told of no
+// other ring and of no other process.
+#include <malloc.h>
+#include <sys/inotify.h>
+
+#include <algorithm>
+
+#include "base/unique_fd.h"
+#include "formats/hooklog_rings.h"
+#include "ring/ring_name.h"
+
+namespace tracewell::formats::test {
+namespace {
+
+constexpr Who kHonest = {200, 0, 0x5555, 201};
+constexpr Who kForger = {100, 0, 0x7777, 100};
+/// What the forger says: the other's process and ring, or its stream alone.
+constexpr Who kAsHonest = {200, 0, 0x5555, 201};
+constexpr Who kInItsStream = {100, 0, 0x5555, 100};
+/// Its name's, but for the stream of marks.
+constexpr Who kAsMarks = {100, 1, UINT64_MAX, 100};
+
+using HooklogForged = HooklogRings;
+
+TEST_F(HooklogForged, RingThatSaysThatItIsTheOther) {
+  put(".rings/100-0", ring(kAsHonest, {packet(kAsHonest, 0, hook(66)),
+                                       packet(kAsHonest, 1, hook(67))}));
+  put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1))}));
+  const Stories wanted = {"200/201 hook 1"};
+  EXPECT_EQ(take_all(*follow()), wanted);
+  EXPECT_EQ(codes(), Stories({"other-packet", "other-packet"}));
+  EXPECT_EQ(read(), wanted);
+}
+
+TEST_F(HooklogForged, RingWithTheStreamOfTheOther) {
+  put(".rings/100-0", ring(kInItsStream, {packet(kInItsStream, 0, hook(66)),
+                                          packet(kInItsStream, 1, hook(67))}));
+  put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1))}));
+  const Stories wanted = {"100/100 hook 66", "100/100 hook 67", "200/201 hook 1"};
+  const auto sorted = [](Stories all) {
+    std::ranges::sort(all);
+    return all;
+  };
+  EXPECT_EQ(sorted(take_all(*follow())), wanted);
+  EXPECT_EQ(sorted(read()), wanted);
+  EXPECT_EQ(codes(), Stories());
+}
+
+TEST_F(HooklogForged, RingWithTheStreamOfMarks) {
+  const Who marks;
+  put("0-0.0", packet(marks, 0, text(TRACEWELL_RECORD_MARK, "TRACE ON channel 0")) +
+                   packet(marks, 1, text(TRACEWELL_RECORD_MARK, "TRACE OFF channel 0")));
+  put(".rings/100-1", ring(kAsMarks, {packet(kAsMarks, 0, hook(66)),
+                                      packet(kAsMarks, 1000, hook(67))}));
+  for (const Stories& all : {take_all(*follow()), read()}) {
+    EXPECT_EQ(std::ranges::count(all, "mark TRACE ON channel 0"), 1);
+    EXPECT_EQ(std::ranges::count(all, "mark TRACE OFF channel 0"), 1);
+    EXPECT_EQ(std::ranges::count(all, "100/100 hook 66"), 1);
+  }
+}
+
+/// A collector gives the ring that comes second a stream of its own. A packet of it is in its ring
+/// as well, until its slot is used again.
+TEST_F(HooklogForged, PacketOfTheRingThatCameSecondIsOne) {
+  Who second = kHonest;
+  second.random = ring::next_hook_stream(kHonest.stream(), kHonest.pid, kHonest.ring);
+  const Stories wanted = {"100/100 lost 0", "100/100 hook 66", "200/201 hook 1", "200/201 hook 2"};
+  put("100-0-1.0", packet(kInItsStream, 5, hook(66, 1400)));
+  put("200-0-2.0", packet(second, 0, hook(1)));
+  put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1)),
+                                     packet(kHonest, 1, hook(2, 1600))}));
+  EXPECT_EQ(read(), wanted);
+  EXPECT_EQ(take_all(*follow()), wanted);
+  EXPECT_EQ(codes(), Stories());
+}
+
+TEST_F(HooklogForged, FollowedRingKeepsItsPlaceWhateverTheOtherSays) {
+  put(".rings/100-0", ring(kForger, {packet(kForger, 0, hook(66))}));
+  put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1))}));
+  const auto one = follow();
+  EXPECT_EQ(take_all(*one), Stories({"100/100 hook 66", "200/201 hook 1"}));
+  // It takes the other's stream, and that is what a collector meets first.
+  put(".rings/100-0", ring(kInItsStream, {packet(kInItsStream, 7, hook(67))}));
+  put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1)), packet(kHonest, 1, hook(2))}));
+  Stories got = take_all(*one);
+  EXPECT_EQ(std::ranges::count(got, "200/201 hook 1"), 0);
+  EXPECT_EQ(std::ranges::count(got, "200/201 hook 2"), 1);
+  append("100-0-1.0", packet(kInItsStream, 7, hook(67)));
+  Who second = kHonest;
+  second.random = ring::next_hook_stream(kHonest.stream(), kHonest.pid, kHonest.ring);
+  append("200-0-2.0", packet(second, 0, hook(1)) + packet(second, 1, hook(2)) +
+                          packet(second, 2, hook(3)));
+  std::filesystem::remove_all(folder_ / ".rings");
+  EXPECT_EQ(take_all(*one), Stories({"200/201 hook 3"}));
+}
+
+/// Each time another stream and another thread: what is kept of it does not grow with that.
+TEST_F(HooklogForged, RingThatIsAnotherOneEachTimeIsForgotten) {
+  constexpr size_t kRounds = 300;
+  const auto one = follow();
+  const auto say = [&](size_t from, size_t to) {
+    for (size_t i = from; i < to; ++i) {
+      Who who = kForger;
+      who.random += 1000 * i;
+      who.tid += static_cast<uint32_t>(i);
+      put(".rings/100-0", ring(who, {packet(who, 0, hook(i))}));
+      EXPECT_EQ(take_all(*one).size(), 1u);
+    }
+  };
+  say(0, 10);
+  const size_t before = ::mallinfo2().uordblks;
+  say(10, 10 + kRounds);
+  EXPECT_LT(::mallinfo2().uordblks, before + kRounds);  // less than a byte each
+}
+
+/// A packet moves from its ring to the log: who looks at the log first may find it in neither.
+TEST_F(HooklogForged, RingsAreOpenedBeforeStreamFiles) {
+  put("100-0-1.0", packet(kForger, 0, hook(66)));
+  put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1))}));
+  const UniqueFd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  for (const auto& folder : {folder_, folder_ / ".rings"})
+    ASSERT_GE(::inotify_add_watch(watch.get(), folder.c_str(), IN_OPEN), 0);
+  EXPECT_EQ(read().size(), 2u);
+  alignas(inotify_event) char bytes[8192];
+  const ssize_t got = ::read(watch.get(), bytes, sizeof bytes);
+  Stories opened;
+  for (ssize_t at = 0; at < got;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(bytes + at);
+    if (event->len != 0) opened.emplace_back(event->name);
+    at += static_cast<ssize_t>(sizeof *event + event->len);
+  }
+  const auto ring = std::ranges::find(opened, "200-0");
+  const auto part = std::ranges::find(opened, "100-0-1.0");
+  ASSERT_TRUE(ring != opened.end() && part != opened.end());
+  EXPECT_LT(ring, part);
+}
+
+TEST_F(HooklogForged, FileWithoutTheNameOfARingIsNone) {
+  for (const char* name : {"0-0", "200-0.0", "200-0-1", "200-", "2147483648-0", "200-4294967296"})
+    put(std::string(".rings/") + name, ring(kHonest, {packet(kHonest, 0, hook(1))}));
+  EXPECT_EQ(read(), Stories());
+  EXPECT_EQ(codes(), Stories(6, "no-ring"));
+}
+
+}  // namespace
+}  // namespace tracewell::formats::test
