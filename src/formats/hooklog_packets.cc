@@ -83,6 +83,8 @@ void HooklogPackets::add_logged(const tracewell_packet& head, uint32_t file, uin
   const HooklogRing ring{head.pid, head.ring, head.stream};
   in_log.add(ring);
   add(ring, head, file, offset, UINT64_MAX);
+  // No ring has such a name, and no collector such packets.
+  if (ring == HooklogRing()) streams[ring].of_marks = true;
 }
 
 void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog& problems) {

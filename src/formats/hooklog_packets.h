@@ -40,8 +40,6 @@ struct HooklogRing {
   uint32_t pid = 0, number = 0;
   uint64_t stream = 0;
   auto operator<=>(const HooklogRing&) const = default;
-  /// Commands write those, and no program.
-  bool is_of_marks() const { return *this == HooklogRing(); }
 };
 
 /// Which ring has which stream in a log.
@@ -61,6 +59,7 @@ class HooklogStreams {
 struct HooklogStream {
   std::vector<HooklogPacket> packets;
   uint64_t lost = 0;  // by what the ring itself says; 0 = there is no ring any more
+  bool of_marks = false;  // commands write it, and no program
 };
 
 /// Names of files in a folder that consist of digits, dashes and dots only, in order.

@@ -112,6 +112,30 @@ void HooklogCursor::damaged() {
   lose(known > seen_records_ ? known - seen_records_ : 0, kDamaged);
 }
 
+/// It would speak for those who have the log: of what they did, of losses, of all programs.
+void HooklogCursor::forged_mark() {
+  problems_.add({packet_->offset + record_.at, Severity::Damage, "forged-mark",
+                 fmt::format("{}a mark in packet {} of process {}, as only commands write them; it "
+                             "is left out",
+                             log_.where(packet_->file), packet_->head.number, packet_->head.pid)});
+}
+
+/// Of a packet that is open, or was closed in the middle of a record, the end is not known.
+uint64_t HooklogCursor::ticks_of_record() {
+  const tracewell_packet& head = packet_->head;
+  const uint64_t ticks = ring::hook_ticks(head.ticks_begin, record_.ticks);
+  const bool has_end = !packet_->open && head.state == TRACEWELL_PACKET_WHOLE;
+  const uint64_t within = has_end && ticks > head.ticks_end
+                              ? std::max(head.ticks_begin, head.ticks_end)
+                              : std::max(head.ticks_begin, ticks);
+  if (within != ticks)
+    problems_.add({packet_->offset + record_.at, Severity::Damage, "record-time",
+                   fmt::format("{}a record is not within the time of packet {}: it is taken to the "
+                               "nearer end",
+                               log_.where(packet_->file), head.number)});
+  return within;
+}
+
 /// false: the thread has not come further.
 bool HooklogCursor::next_record() {
   if (growing_) place_ = {packet_->head.number, walk_->at(), place_.lost, true, place_.tid};
@@ -136,10 +160,13 @@ void HooklogCursor::advance() {
     if (record_.kind == Kind::Committed && record_.id == TRACEWELL_RECORD_THREAD) {
       if (record_.data.size() == 4)
         place_.tid = static_cast<uint32_t>(load_uint(record_.data.data(), 4, Endian::Little));
+    } else if (record_.kind == Kind::Committed && record_.id == TRACEWELL_RECORD_MARK &&
+               !stream_.of_marks) {
+      forged_mark();
     } else if (record_.kind == Kind::Committed) {
       seen_records_ += record_.word_bytes != 0;
       ready_ = true;
-      ticks_ = ring::hook_ticks(packet_->head.ticks_begin, record_.ticks);
+      ticks_ = ticks_of_record();
     } else if (record_.kind == Kind::Unfinished) {
       ++seen_records_;
       lose(1, kUnfinished);

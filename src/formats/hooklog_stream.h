@@ -44,6 +44,8 @@ class HooklogCursor {
   void close_packet();
   void lose(uint64_t count, const char* why);
   void damaged();
+  void forged_mark();
+  uint64_t ticks_of_record();
   void add_hook(Batch& batch, Event& event) const;
 
   const HooklogPackets& log_;

@@ -135,6 +135,24 @@ TEST_F(HooklogForged, RingsAreOpenedBeforeStreamFiles) {
   EXPECT_LT(ring, part);
 }
 
+/// Neither while they are in its ring, nor in the log.
+TEST_F(HooklogForged, MarksOfAProgramAreNone) {
+  const std::string marks = text(TRACEWELL_RECORD_MARK, "TRACE OFF channel 0") +
+                            text(TRACEWELL_RECORD_MARK, "9 records lost: of process 200") +
+                            text(TRACEWELL_RECORD_MARK, "process 200: /bin/forged") +
+                            text(TRACEWELL_RECORD_PROGRAM, "/bin/worker") + hook(66);
+  const Stories wanted = {"mark process 100: /bin/worker", "100/100 hook 66"};
+  const Stories told = {"forged-mark", "forged-mark", "forged-mark"};
+  put(".rings/100-0", ring(kForger, {packet(kForger, 0, marks)}));
+  EXPECT_EQ(take_all(*follow()), wanted);
+  EXPECT_EQ(codes(), told);
+  std::filesystem::remove(folder_ / ".rings/100-0");
+  put("100-0-1.0", packet(kForger, 0, marks));
+  problems_ = {};
+  EXPECT_EQ(read(), wanted);
+  EXPECT_EQ(codes(), told);
+}
+
 TEST_F(HooklogForged, FileWithoutTheNameOfARingIsNone) {
   for (const char* name : {"0-0", "200-0.0", "200-0-1", "200-", "2147483648-0", "200-4294967296"})
     put(std::string(".rings/") + name, ring(kHonest, {packet(kHonest, 0, hook(1))}));

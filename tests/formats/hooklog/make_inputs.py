@@ -33,13 +33,14 @@ def text(kind, ticks, what):
     return record(kind, ticks, struct.pack("<H", len(what)) + what)
 
 
-def packet(records, number=0, begin=1000, end=2000, lost=0, overwritten=0, ring=0, count=None):
+def packet(records, number=0, begin=1000, end=2000, lost=0, overwritten=0, ring=0, count=None,
+           pid=PID, tid=TID):
     body = b"".join(records)
     bits = (104 + len(body)) * 8
     if count is None:
         count = len(records)
-    head = struct.pack("<I16sIQQQQQQQQIIII", 0xC1FC1FC1, b"\x11" * 16, 0, PID << 32 | ring, bits,
-                       bits, begin, end, lost, number, overwritten, PID, TID, count, 3)
+    head = struct.pack("<I16sIQQQQQQQQIIII", 0xC1FC1FC1, b"\x11" * 16, 0, pid << 32 | ring, bits,
+                       bits, begin, end, lost, number, overwritten, pid, tid, count, 3)
     return head + body
 
 
@@ -51,8 +52,10 @@ CASES = {
         + [hook(list(range(1, n + 1)), 1100 + n, 0x01000000 | n) for n in range(6)]
         + [hook([2**64 - 1], 1200, 0x0FF0FFFF, 1), hook([1, 2, 3], 1300, 0x01000000, 1, False),
            hook([], 1301, 0x01000000, 0, False), hook([7], 1302, 0x01000000, 0, False),
-           generic(5, b"hello", 1400, 0x01000020), generic(5, b"", 1401, 0x01000020, 1, False),
-           text(15, 1500, b"a note")]),
+           generic(5, b"hello", 1400, 0x01000020), generic(5, b"", 1401, 0x01000020, 1, False)])
+    + packet([text(15, 1500, b"a note")], pid=0, tid=0),
+    "forged-mark": packet([text(15, 1400, b"TRACE OFF channel 0"), TWO]),
+    "record-time": packet([hook([1], 900, 0x01000001), hook([2], 2001, 0x01000001), TWO]),
     "processors": packet(
         [on(0, hook([], 1100, 0x01000000)), on(3, hook([1, 2, 3, 4, 5], 1101, 0x01000005)),
          TWO, on(4095, hook([1], 1501, 0x0FF0FFFF, 1)),
@@ -62,13 +65,13 @@ CASES = {
          on(2**32 - 1, hook([6], 1505, 0x01000006))]),
     "processor-cut": packet([TWO, hook([1], 1501, 0x01000001, 2)], count=2),
     "losses": packet([TWO], lost=3, overwritten=7, number=4)
-    + packet([TWO], lost=3, overwritten=9, number=5, begin=2000, end=3000)
-    + packet([TWO], lost=5, overwritten=9, number=7, begin=3000, end=4000),
+    + packet([TWO], lost=3, overwritten=9, number=5, end=3000)
+    + packet([TWO], lost=5, overwritten=9, number=7, end=4000),
     "late-ticks": packet([hook([1], (2**48 + 5) % 2**48, 0x01000000)], begin=2**48 - 10,
                          end=2**48 + 10),
     "unfinished": packet([struct.pack("<I", 20 << 8) + b"\1" * 16, b"\0" * 28, TWO]),
     "bad-record": packet([TWO, b"\x63\0\0\0" + b"\x55" * 20, TWO], count=3)
-    + packet([TWO], number=1, begin=3000),
+    + packet([TWO], number=1),
     "packet-cut": packet([TWO]) + packet([TWO, TWO], number=1)[:-10],
     "between": packet([TWO]) + b"\0" * 50 + packet([TWO], number=1),
     "two-rings": packet([hook([1], 1500, 0x01000000), hook([3], 1700, 0x01000000)])
