@@ -23,6 +23,7 @@ Json lost_json(const std::vector<LostPlace>& lost) {
   Json out = Json::array();
   for (const LostPlace& one : lost)
     out.push_back({{"thread", one.thread},
+                   {"process", one.process != 0 ? Json(one.process) : Json()},
                    {"why", printable(one.why)},
                    {"count", one.uncounted ? Json() : Json(one.count)},
                    {"first", one.first},

@@ -1,7 +1,9 @@
 #include "cli/lost_events.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -22,15 +24,15 @@ std::string count_text(uint64_t count, bool uncounted) {
 
 }  // namespace
 
-void LostEvents::add(const Event& event, uint64_t thread, uint64_t count, std::string_view why) {
+void LostEvents::add(const Event& event, Thread thread, uint64_t count, std::string_view why) {
   const auto [at, fresh] = places_.try_emplace({thread, std::string(why)});
   LostPlace& place = at->second;
   if (fresh) {
-    place.thread = thread;
+    std::tie(place.thread, place.process) = thread;
     place.why = why;
     place.first = event.seq;
     place.time_ns = event.time_ns;
-    place.in_front = thread != 0 && !threads_.contains(thread);
+    place.in_front = thread.first != 0 && !threads_.contains(thread);
   }
   place.last = event.seq;
   ++place.times;
@@ -43,17 +45,17 @@ void LostEvents::look_at(const Event& event) {
   steps_ |= std::holds_alternative<Step>(event.body);
   if (steps_) return;
   if (const auto* lost = std::get_if<Lost>(&event.body))
-    add(event, event.tid, lost->count, lost->why);
-  threads_.insert(event.tid);
+    add(event, {event.tid, event.pid}, lost->count, lost->why);
+  threads_.emplace(event.tid, event.pid);
   const auto* mark = std::get_if<Mark>(&event.body);
   if (!mark) return;
   using Kind = report::MarkText::Kind;
   const report::MarkText said = report::read_mark(mark->text);
   limited_ |= said.kind == Kind::LogWrapped;
   if (said.kind == Kind::LogWrapped)
-    add(event, 0, said.number, "the oldest of the log, which is limited");
+    add(event, {}, said.number, "the oldest of the log, which is limited");
   else if (said.kind == Kind::RecordsLost)
-    add(event, 0, said.number, said.rest);
+    add(event, {}, said.number, said.rest);
 }
 
 std::vector<LostPlace> LostEvents::places() const {
@@ -63,7 +65,13 @@ std::vector<LostPlace> LostEvents::places() const {
     // What is missing in front of a thread's first packet is among what the log has dropped.
     const bool counted = limited_ && place.in_front && place.count == 0 &&
                          place.first == place.last;
-    if (!counted) out.push_back(place);
+    if (counted) continue;
+    out.push_back(place);
+    if (place.process == 0) continue;
+    // In order: of the same id, the first and the last are the same if there is but one.
+    const auto first = threads_.lower_bound({place.thread, 0});
+    const auto last = std::prev(threads_.upper_bound({place.thread, UINT32_MAX}));
+    if (first == last) out.back().process = 0;
   }
   std::ranges::stable_sort(out, {}, &LostPlace::first);
   return out;
@@ -85,6 +93,7 @@ std::string place_text(const LostPlace& place, std::string_view verb) {
   std::string out = place.count == 0 ? "an unknown number of events"
                                      : count_text(place.count, place.uncounted);
   if (place.thread != 0) out += fmt::format(" of thread {}", place.thread);
+  if (place.process != 0) out += fmt::format(" of process {}", place.process);
   if (place.count == 0) out += verb;
   if (!place.why.empty()) out += fmt::format(" ({})", printable(place.why));
   const std::string time = place.time_ns ? time_text(*place.time_ns) : "";

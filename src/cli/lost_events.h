@@ -16,6 +16,7 @@ namespace tracewell::cli {
 /// What one thread has lost for one reason.
 struct LostPlace {
   uint64_t thread = 0;  // 0 = not known, or of several
+  uint32_t process = 0;  // its; 0 = not known, or the only one that had a thread of that id
   std::string why;
   uint64_t count = 0;
   bool uncounted = false;  // and more, of which nobody knows how many
@@ -35,10 +36,11 @@ class LostEvents {
   std::vector<LostPlace> places() const;
 
  private:
-  void add(const Event& event, uint64_t thread, uint64_t count, std::string_view why);
+  using Thread = std::pair<uint64_t, uint32_t>;  // and its process: ids are used again
+  void add(const Event& event, Thread thread, uint64_t count, std::string_view why);
 
-  std::map<std::pair<uint64_t, std::string>, LostPlace, std::less<>> places_;
-  std::set<uint64_t> threads_;  // that were seen
+  std::map<std::pair<Thread, std::string>, LostPlace, std::less<>> places_;
+  std::set<Thread> threads_;    // that were seen
   bool limited_ = false;        // the log has dropped its oldest part, and counted it
   bool steps_ = false;
 };

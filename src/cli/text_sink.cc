@@ -18,6 +18,7 @@
 #include "cli/step_text.h"
 #include "formats/jsonl.h"
 #include "machine/control_flow.h"
+#include "report/processes.h"
 
 namespace tracewell::cli {
 namespace {
@@ -34,6 +35,7 @@ class TextSink final : public Sink {
   Status begin(const Catalog& catalog) override {
     catalog_ = catalog;
     decoder_.emplace(catalog.machine);
+    processes_.emplace(catalog);
     for (const TracepointDef& one : catalog.tracepoints)
       if (auto text = location_text(one); !text.empty())
         locations_.try_emplace(static_cast<int64_t>(one.number), std::move(text));
@@ -69,6 +71,8 @@ class TextSink final : public Sink {
     if (color_) text_ += "\x1b[0m";
     head_tail_.clear();
     if (event.tid != 0) head_tail_ += fmt::format("  thread {}", event.tid);
+    if (event.tid != 0 && event.pid != 0 && !processes_->says_the_same(event))
+      head_tail_ += fmt::format(" of process {}", event.pid);
     if (event.cpu >= 0) head_tail_ += fmt::format("  cpu {}", event.cpu);
     if (event.time_ns) head_tail_ += "  " + time_text(*event.time_ns);
     head_tail_ += '\n';
@@ -230,6 +234,7 @@ class TextSink final : public Sink {
   AddressNames names_;
   Catalog catalog_;
   std::optional<machine::FlowDecoder> decoder_;
+  std::optional<report::Processes> processes_;
   std::map<int64_t, std::string> locations_;
   std::map<int64_t, std::string> variable_names_;
   std::optional<OutputFile> file_;

@@ -27,6 +27,11 @@ class Processes final : public ProcessPaths {
     if (event.tid != last_tid_ || event.pid != last_told_) look_up(event);
     return last_pid_;
   }
+  /// Does the catalog say of the thread what the event says? If not, others may have had its id.
+  bool says_the_same(const Event& event) const {
+    const auto found = threads_.find(event.tid);
+    return found != threads_.end() && found->second == event.pid;
+  }
   std::string_view path_of(uint64_t pid) const override;
   /// The path of the process that of() was asked for last.
   std::string_view last_path() const { return last_path_; }

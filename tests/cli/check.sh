@@ -84,6 +84,26 @@ printf '{"kind":"lost","tid":5,"count":%d,"why":"full","time_ns":%d000000000}\n'
 sed -i '1i {"catalog":{}}' "$work/timed.jsonl"
 expect 0 check "$work/timed.jsonl"
 has 'lost 5 of thread 5 (full), in 2 places between events 0 and 1, first at 1.000000000 s'
+# Of a thread id that several processes had, whose it was that lost them.
+cat >"$work/several.jsonl" <<'EOF'
+{"catalog":{"extras":[["hooklog.thread.5","100"]]}}
+{"kind":"lost","tid":5,"pid":200,"count":32,"why":"full"}
+{"kind":"hook","tid":5,"pid":100,"id":"0100","subhook":0,"words":[]}
+{"kind":"lost","tid":5,"pid":200,"count":1,"why":"full"}
+{"kind":"lost","tid":6,"pid":200,"count":2,"why":"full"}
+EOF
+expect 0 check "$work/several.jsonl"
+has 'lost 33 of thread 5 of process 200 (full), in 2 places'
+has 'lost 2 of thread 6 (full): event 3'
+expect 0 info --json "$work/several.jsonl"
+python3 - "$work/out" <<'END' || fail 'info --json of losses of several processes'
+import json, sys
+lost = json.load(open(sys.argv[1]))["lost"]
+assert [(one["thread"], one["process"]) for one in lost] == [(5, 200), (6, None)], lost
+END
+expect 0 print "$work/several.jsonl"
+grep -q '^lost 0 .*  thread 5 of process 200$' "$work/out" || fail 'whose loss it was'
+grep -q '^hook 1 .*  thread 5$' "$work/out" || fail 'a process that the catalog tells'
 # Of a log, in which of its files damage is.
 mkdir "$work/log"
 echo '/* CTF 1.8 */ of tracewell' >"$work/log/metadata"
