@@ -73,6 +73,7 @@ void ReportRun::begin(report::Report& report, std::span<ReportLog> logs,
                       std::optional<int64_t> first_ns) {
   if (std::exchange(begun_, true)) return;
   const std::string between = parts_++ == 0 ? "" : "\n";
+  if (const auto began = report.began_ns()) first_ns = began;
   report.begin(task_.no_heading ? std::string() : between + report_heading(logs, first_ns));
 }
 

@@ -81,6 +81,8 @@ bool HooklogFollow::begin_round() {
                      fmt::format("{}: {} bytes are no whole packet", name, size - read)});
   }
   round.log.settle(problems_);
+  if (const auto begun = round.log.begun(); begun && clock_ && !catalog_.began_ns)
+    catalog_.began_ns = clock_->time_ns(*begun);
   round.cursors.reserve(round.log.streams.size());
   for (const auto& [ring, stream] : round.log.streams) {
     round.rings.push_back(ring);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/paths.h"
+#include "base/text.h"
 #include "ring/hook_packet.h"
 #include "ring/ring_name.h"
 
@@ -248,6 +249,19 @@ void HooklogPackets::settle(ProblemLog& problems) {
                                   where(one.file), one.missing, one.head.number)});
   }
   std::erase_if(streams, [](const auto& one) { return one.second.packets.empty(); });
+}
+
+std::optional<uint64_t> HooklogPackets::begun() const {
+  const auto marks = streams.find(HooklogRing());
+  if (marks == streams.end()) return std::nullopt;
+  for (const HooklogPacket& packet : marks->second.packets) {
+    const Bytes bytes = files[packet.file]->bytes().subspan(packet.offset, packet.bytes);
+    ring::HookWalk walk(bytes, packet.open, ring::hook_head_bytes(packet.head));
+    for (ring::HookRecord record; walk.next(record);)
+      if (record.id == TRACEWELL_RECORD_MARK && as_text(record.data).starts_with("TRACE ON "))
+        return marks->second.packets.front().head.ticks_begin;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tracewell::formats

@@ -88,6 +88,8 @@ struct HooklogPackets {
   void add_folder(const Folder& folder, ProblemLog& problems);
   /// Sorts the packets of each stream, and drops what is there twice. Last.
   void settle(ProblemLog& problems);
+  /// Ticks of the first mark, where marks tell that tracing went on. Behind settle().
+  std::optional<uint64_t> begun() const;
   /// "1234-0.0: ", for what is wrong with one of a folder's files; "" for one that was named.
   std::string where(uint32_t file) const;
 

@@ -74,6 +74,8 @@ void HooklogReader::read_metadata(std::string_view text) {
 void HooklogReader::describe(std::string_view metadata) {
   log_.settle(problems_);
   describe_hooklog(metadata, catalog_);
+  if (const auto begun = log_.begun(); begun && clock_)
+    catalog_.began_ns = clock_->time_ns(*begun);
   // Ids are used again. Of one that several processes' threads had, only its events can tell whose
   // it was.
   using Process = std::array<uint64_t, 3>;

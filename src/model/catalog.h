@@ -101,6 +101,9 @@ struct Catalog {
   std::vector<Note> notes;           // those that no Mark tells, by ascending step
   std::vector<uint8_t> auxv;         // as the kernel gave it; empty = not known
   std::string source_path;           // where the trace came from; "" = no file
+  /// Unix epoch. When tracing went on first, where the trace tells that apart from its events, some
+  /// of which may be forged. Nothing was recorded before.
+  std::optional<int64_t> began_ns;
   /// What a reader did not understand or could not express here, in order, so that writing the
   /// same format again loses nothing. Keys begin with the format's name and a dot.
   std::vector<std::pair<std::string, std::string>> extras;

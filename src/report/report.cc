@@ -52,9 +52,18 @@ size_t Report::add_log(const Catalog& catalog, LogFacts facts) {
   return logs_.size() - 1;
 }
 
+std::optional<int64_t> Report::began_ns() const {
+  std::optional<int64_t> out;
+  for (const auto& log : logs_) {
+    const auto& one = log->catalog.began_ns;
+    if (!one) return std::nullopt;
+    out = std::min(out.value_or(*one), *one);
+  }
+  return out;
+}
+
 void Report::begin(std::string_view heading) {
-  first_ns_.reset();
-  previous_ns_.reset();
+  first_ns_ = previous_ns_ = began_ns();
   if (options_.form != Form::Text) return;
   out_.append(heading);
   if (options_.column_heads) heads();
@@ -75,7 +84,7 @@ void Report::remark(std::string_view line) {
 
 bool Report::wanted(const Entry& entry, const Event& event, size_t log) {
   const bool has_time = event.time_ns.has_value();
-  // Elapsed time counts from the first event, printed or not: TRACE ON, where there is one.
+  // Elapsed time counts from TRACE ON, or from the first event, printed or not.
   if (has_time && !first_ns_) first_ns_ = previous_ns_ = event.time_ns;
   if (filters_ && !options_.filter.takes(entry, has_time)) return false;
   if (has_time && (options_.from_ns || options_.to_ns)) {

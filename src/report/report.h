@@ -73,6 +73,8 @@ class Report {
 
   /// Borrows the catalog. Returns the log's number, from 0.
   size_t add_log(const Catalog& catalog, LogFacts facts);
+  /// The earliest of the logs'; nullopt where one of them does not say.
+  std::optional<int64_t> began_ns() const;
   /// Before the first event, and before one with which times begin anew. `heading` is printed as it
   /// is; it ends with a newline.
   void begin(std::string_view heading);

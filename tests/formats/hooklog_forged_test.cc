@@ -153,6 +153,26 @@ TEST_F(HooklogForged, MarksOfAProgramAreNone) {
   EXPECT_EQ(codes(), told);
 }
 
+/// Also where a packet says that it was long before.
+TEST_F(HooklogForged, LogBeginsWhereTracingWentOn) {
+  const Who marks;
+  put("100-0-1.0", packet(kForger, 0, hook(66)));
+  put("0-0.0", packet(marks, 0, text(TRACEWELL_RECORD_MARK, "LOG MOVED from a to b")));
+  const auto began = [&]() -> std::optional<int64_t> {
+    auto source = open_source(*InputFile::open((folder_ / "metadata").string()), "hooklog", {},
+                              problems_);
+    return (*source)->catalog().began_ns;
+  };
+  const auto one = follow();
+  EXPECT_EQ(take_all(*one).size(), 2u);
+  EXPECT_EQ(began(), std::nullopt);
+  EXPECT_EQ(one->catalog().began_ns, std::nullopt);
+  append("0-0.0", packet(marks, 1, text(TRACEWELL_RECORD_MARK, "TRACE ON channel 0")));
+  EXPECT_EQ(take_all(*one).size(), 1u);
+  EXPECT_EQ(began(), 5'000'000'000 + int64_t{kBegin});
+  EXPECT_EQ(one->catalog().began_ns, began());
+}
+
 TEST_F(HooklogForged, FileWithoutTheNameOfARingIsNone) {
   for (const char* name : {"0-0", "200-0.0", "200-0-1", "200-", "2147483648-0", "200-4294967296"})
     put(std::string(".rings/") + name, ring(kHonest, {packet(kHonest, 0, hook(1))}));

@@ -184,6 +184,21 @@ TEST_F(ReportTest, ShortTimes) {
             "010        1.234567  MyCustomHook 2\n");
 }
 
+/// Whoever says that it was earlier decides for itself alone.
+TEST_F(ReportTest, TimesCountFromWhereTheLogSaysThatItBegan) {
+  catalog.began_ns = kOn;
+  hook(0x0100, -500'000'000, 66);
+  hook(0x0100, 1'500'000'000, 1);
+  options.columns.times = Times::Short;
+  options.column_heads = false;
+  EXPECT_EQ(text(),
+            "010       -0.500000  MyCustomHook 66\n"
+            "010        1.500000  MyCustomHook 1\n");
+  options.from_ns = 0;
+  options.to_ns = 2'000'000'000;
+  EXPECT_EQ(text(), "010        1.500000  MyCustomHook 1\n");
+}
+
 TEST_F(ReportTest, ProcessesComeFromTheCatalogAndFromMarks) {
   catalog.extras = {{"hooklog.thread.7", "70"}, {"hooklog.thread.8", "80"}};
   Event& mark = batch.add();
