@@ -180,8 +180,7 @@ bool may_be_in_use(const DeadRing& ring) {
   if (!ring.file->has_writer().value_or(true)) return false;
   const auto users = users_of_process(fmt::format("/proc/{}", ring.head.pid));
   if (!users || users->effective != ring.file->facts().owner) return false;
-  const bool old = ring.head.version == TRACEWELL_RING_VERSION_OLD;
-  return process_lives(ring.head.pid, old ? 0 : ring.head.start);
+  return process_lives(ring.head.pid, 0);  // whoever has its memory may change what it says
 }
 
 /// One that its program, if that is alive, has mapped. Each program is asked once what it has

@@ -13,6 +13,7 @@
 #include "base/open.h"
 #include "base/text.h"
 #include "hooks/log_folder.h"
+#include "hooks/own_process.h"
 #include "ring/hook_packet.h"
 
 namespace tracewell::hooks {
@@ -54,6 +55,16 @@ uint64_t compact(std::vector<uint8_t>& packet, bool open, tracewell_packet& head
   head.records = committed;
   packet = std::move(kept);
   return unfinished;
+}
+
+/// The process's mappings have names that end so, wherever its log was moved to. A thread that has
+/// ended before the others of its process reads as one without any.
+bool may_have_mapped(uint32_t pid, const std::string& name) {
+  const auto maps = own_maps(pid);
+  const std::string_view text = maps ? as_text(maps->bytes()) : std::string_view();
+  if (text.empty()) return true;
+  const std::string end = fmt::format("/{}/{}", kRingsName, name);
+  return text.find(end + "\n") != text.npos || text.find(end + " (deleted)\n") != text.npos;
 }
 
 }  // namespace
@@ -122,10 +133,23 @@ Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std
                      TRACEWELL_HOOK_PAGE + uint64_t{out->slots_} * out->packet_bytes_ <= size;
   if (!sound) return {Errc::Corrupt, path + " is no ring of trace hooks"};
   out->identity_ = ring::hook_stream(out->head_) - out->head_.number;
+  out->look_at_process(name);
   return out;
 }
 
-bool RingFile::process_lives() const { return hooks::process_lives(head_.pid, head_.start); }
+/// The head says when its process began, but who has that memory may write there that a process
+/// which lives is another. What a process has mapped, the kernel says.
+void RingFile::look_at_process(const std::string& name) {
+  seen_start_ = start_of_process(head_.pid);
+  const bool is_told_apart = seen_start_ != 0 && head_.start != 0;
+  if (is_told_apart && head_.start == seen_start_) return;
+  orphaned_ = is_told_apart ? !may_have_mapped(head_.pid, name)
+                            : !hooks::process_lives(head_.pid, 0);
+}
+
+bool RingFile::process_lives() const {
+  return !orphaned_ && hooks::process_lives(head_.pid, seen_start_);
+}
 
 /// The steps of SplitMix64 (Steele, Lea and Flood, 2014).
 void RingFile::change_stream() {

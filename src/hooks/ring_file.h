@@ -50,6 +50,8 @@ class RingFile {
   void change_stream();
   uint32_t slots() const { return slots_; }
   bool circular() const { return head_.mode == TRACEWELL_RING_CIRCULAR; }
+  /// Does the process of its name live, and is it the one that made it, as far as the kernel tells?
+  /// Where it does not, it lives: only a ring that nobody writes to may go.
   bool process_lives() const;
   std::span<const uint8_t> session() const { return head_.uuid; }
   /// Is it a ring of this session's?
@@ -83,6 +85,7 @@ class RingFile {
 
  private:
   RingFile() = default;
+  void look_at_process(const std::string& name);
   tracewell_ring& ring() const { return *reinterpret_cast<tracewell_ring*>(map_.data()); }
   uint32_t head_bytes() const;
   tracewell_packet read_head(const uint8_t* from) const;
@@ -98,6 +101,8 @@ class RingFile {
   Mapping map_;
   tracewell_ring head_ = {};   // as it was when it was mapped: its program may write to it
   uint64_t identity_ = 0;      // its stream's, without its number
+  uint64_t seen_start_ = 0;    // of the process that had its name's id when it was mapped
+  bool orphaned_ = false;      // its own process had ended by then
   uint32_t slots_ = 0;         // fit the mapping's size
   uint32_t packet_bytes_ = 0;
 };

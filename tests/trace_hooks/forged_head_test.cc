@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "hooks/collector.h"
 #include "hooks/components.h"
 #include "hooks/dead_rings.h"
 #include "hooks/log_clock.h"
@@ -172,6 +173,75 @@ TEST_F(ForgedHead, IsRescuedBesideTheOther) {
   ASSERT_TRUE(done.ok()) << done.error().text();
   EXPECT_EQ(honest_hooks(read_log(other)), kHooks);
   world_.stop();
+}
+
+/// Beside a collector, round after round, until it has looked for dead programs.
+void collect_for_long(World& world, const std::function<void()>& between = {}) {
+  const auto folder = open_own_log(world.log());
+  ASSERT_TRUE(folder.ok());
+  auto log = LogFolder::open(*folder, {});
+  ASSERT_TRUE(log.ok());
+  Collector collector(*folder, *log, world.session());
+  constexpr int kRounds = 600;
+  for (int i = 0; i < kRounds; ++i) {
+    ASSERT_TRUE(collector.collect().ok());
+    if (i == 0 && between) between();
+  }
+}
+
+fs::path only_ring(const World& world) {
+  const fs::directory_iterator first(world.log() + "/.rings");
+  EXPECT_NE(first, fs::directory_iterator());
+  return first->path();
+}
+
+/// Of a program that lives, its head says that it is of a process that began at another time.
+TEST(ForgedStart, IsOfALivingProgram) {
+  World world;
+  world.start(world.options(Buffering::Alternate, 1 << 20));
+  const pid_t program = World::run("hook_lives", {"pauses"});
+  int status = 0;
+  ASSERT_EQ(waitpid(program, &status, WUNTRACED), program);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  const fs::path ring = only_ring(world);
+  ++Mapped(ring).head().start;
+  collect_for_long(world);
+  EXPECT_TRUE(fs::exists(ring));
+  do kill(program, SIGCONT);
+  while (waitpid(program, &status, WUNTRACED) == program && WIFSTOPPED(status));
+  EXPECT_EQ(status, 0);
+  world.stop();
+  const LogStory story = read_log(world.log());
+  EXPECT_EQ(story.hooks, 20u * 300);
+  EXPECT_EQ(story.lost, 0u);
+}
+
+/// A process that has the id of one that ended has not got that one's ring: it goes.
+TEST(ForgedStart, IdIsUsedAgain) {
+  World world;
+  world.start(world.options(Buffering::Alternate, 1 << 20));
+  const pid_t before = World::run("hook_hammer", {world.counts_path(), "1", "100", "0"});
+  EXPECT_EQ(World::wait_for(before), 0);
+  const pid_t later = fork();
+  if (later == 0) {
+    pause();
+    _exit(0);
+  }
+  const fs::path ring = only_ring(world);
+  const fs::path of_later = ring.parent_path() / (std::to_string(later) + "-0");
+  {
+    Mapped mapped(ring);
+    mapped.head().pid = static_cast<uint32_t>(later);
+    mapped.agree();
+    --mapped.head().start;
+  }
+  fs::rename(ring, of_later);
+  collect_for_long(world);
+  EXPECT_FALSE(fs::exists(of_later));
+  kill(later, SIGKILL);
+  World::wait_for(later);
+  world.stop();
+  EXPECT_EQ(read_log(world.log()).hooks, 100u);
 }
 
 /// Two processes with one hook each in the buffers of a component of the same name.
