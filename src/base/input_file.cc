@@ -200,8 +200,15 @@ std::optional<bool> InputFile::has_writer() const {
 }
 
 uint64_t InputFile::next_data(uint64_t offset) const {
-  if (!fd_.valid() || offset >= size_) return std::min<uint64_t>(offset, size_);
-  const off_t at = ::lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
+  if (!mapping_.valid() || offset >= size_) return std::min<uint64_t>(offset, size_);
+  UniqueFd once_more;
+  if (!fd_.valid()) {
+    auto fd = reopened();
+    if (!fd.ok()) return offset;
+    once_more = *std::move(fd);
+  }
+  const off_t at = ::lseek(fd_.valid() ? fd_.get() : once_more.get(), static_cast<off_t>(offset),
+                           SEEK_DATA);
   if (at >= 0) return std::min(static_cast<uint64_t>(at), uint64_t{size_});
   return errno == ENXIO ? size_ : offset;
 }

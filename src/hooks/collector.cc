@@ -1,13 +1,14 @@
 #include "hooks/collector.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "hooks/ring_file.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -23,12 +24,32 @@ void wait_a_little(long ns) {
   nanosleep(&time, nullptr);
 }
 
+/// Of records with a processor, as log_metadata.cc declares them. A reader of CTF refuses what is
+/// not declared.
+bool declares_cpus(const Folder& log) {
+  const auto text = read_metadata(log);
+  const unsigned id = TRACEWELL_RECORD_CPU << 8 | TRACEWELL_RECORD_WORDS_64;
+  return !text.ok() || text->find(fmt::format("\n  id = {};\n", id)) != std::string::npos;
+}
+
 }  // namespace
 
-Collector::Collector(const Folder& folder, LogFolder& log, const Uuid& session,
+Collector::Collector(const Folder& folder, LogFolder& log, const Uuid& session, uint64_t ticks,
                      std::optional<LogClock> clock)
-    : folder_(folder), log_(log), session_(session), clock_(clock) {}
+    : folder_(folder),
+      log_(log),
+      session_(session),
+      clock_(clock),
+      within_{ticks, clock ? ticks_at(*clock, now().time_ns) : 0, declares_cpus(folder)} {}
 Collector::~Collector() = default;
+
+/// The packet's time goes on from those before it in the log, if it is none that is there.
+Within Collector::within(const RingFile& ring, uint64_t packet) const {
+  Within out = within_;
+  if (packet >= log_.next_number(ring.stream()))
+    out.first = std::max(out.first, log_.ticks_end(ring.stream()));
+  return out;
+}
 
 /// Looks into the folder only when something was made or removed there since.
 Status Collector::find_rings() {
@@ -38,20 +59,26 @@ Status Collector::find_rings() {
   if (changed == folder_changed_ns_) return {};
   TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, rings.names());
-  unfinished_.clear();
+  std::map<std::string, bool> unfinished;
   others_.clear();
   for (const std::string& name : names) {
-    if (name[0] == '.' || rings_.contains(name)) continue;
-    auto ring = RingFile::open(rings, name);
-    if (ring.ok() && (*ring)->is_of(session_))
+    if (name[0] == '.' || rings_.contains(name) || broken_.contains(name)) continue;
+    bool untouched = false;
+    auto ring = RingFile::open(rings, name, &untouched);
+    if (ring.ok() && (*ring)->is_of(session_)) {
       rings_.emplace(name, *std::move(ring));
-    else if (ring.ok())
+    } else if (ring.ok()) {
       others_.insert(name);
-    else if (!ring.ok() && ring.error().code == Errc::Unsupported)
+    } else if (ring.error().code == Errc::Unsupported) {
       TW_RETURN_IF_ERROR(tell_unknown(name, ring.error()));
-    else if (!ring.ok() && ring.error().code == Errc::Truncated)
-      unfinished_.insert(name);
+    } else if (ring.error().code == Errc::Truncated) {
+      const auto before = unfinished_.find(name);
+      unfinished[name] = before == unfinished_.end() ? untouched : before->second;
+    } else if (tracewell_ring named; take_name(name, named)) {
+      broken_.emplace(name, ring.error().text());
+    }
   }
+  unfinished_ = std::move(unfinished);
   // A change within the same tick of the file system's clock must not be overlooked.
   timespec now{};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -60,23 +87,66 @@ Status Collector::find_rings() {
   return {};
 }
 
+Status Collector::tell(const std::string& text) {
+  const Instant at = now();
+  return add_mark(folder_, session_, text, clock_ ? ticks_at(*clock_, at.time_ns) : at.ticks,
+                  &marks_);
+}
+
 /// Where it says so, `check` and reports count it.
 Status Collector::tell_lost(uint64_t records, const std::string& why) {
-  const Instant at = now();
-  return add_mark(folder_, session_, fmt::format("{} records lost: {}", records, why),
-                  clock_ ? ticks_at(*clock_, at.time_ns) : at.ticks);
+  return tell(fmt::format("{} records lost: {}", records, why));
+}
+
+/// Once in a while, for all of the ring until then; and `now`, before it goes.
+Status Collector::tell_mistaken(const std::string& ring, bool now) {
+  constexpr std::chrono::seconds kWhile{1};
+  const auto found = mistaken_.find(ring);
+  if (found == mistaken_.end() || found->second.records == 0) return {};
+  const auto time = std::chrono::steady_clock::now();
+  if (!now && time - found->second.told < kWhile) return {};
+  found->second.told = time;
+  return tell_lost(std::exchange(found->second.records, 0),
+                   fmt::format("process {} had the id of an earlier one",
+                               ring.substr(0, ring.find('-'))));
+}
+
+/// Once for each ring.
+Status Collector::tell_bounded(const std::string& ring) {
+  if (!bounded_.insert(ring).second) return {};
+  return tell_lost(0, fmt::format("in the buffer {} stood times that were not in the trace; its "
+                                  "records have the nearest that is",
+                                  ring));
+}
+
+/// Of a ring that nobody wrote to nothing is lost: its program ended while it made it.
+Status Collector::tell_broken() {
+  std::map<std::string, std::string> all = broken_;
+  for (const auto& [name, untouched] : unfinished_) {
+    if (untouched)
+      TW_RETURN_IF_ERROR(remove(name));
+    else
+      all.emplace(name, "its head is not there");
+  }
+  constexpr size_t kToldMax = 64;
+  size_t told = 0;
+  for (const auto& [name, why] : all)
+    if (told++ < kToldMax)
+      TW_RETURN_IF_ERROR(tell_lost(0, fmt::format("those of process {} are in a buffer that cannot "
+                                                  "be read ({}: {})",
+                                                  name.substr(0, name.find('-')), name,
+                                                  printable(why))));
+  if (all.size() <= kToldMax) return {};
+  return tell_lost(0, fmt::format("{} more buffers cannot be read", all.size() - kToldMax));
 }
 
 /// Programs of releases before make them where the path of their log leads, whichever log has the
 /// name by then. What is in them is nobody's but their session's, whose log cannot tell of them.
 Status Collector::tell_others() {
   if (others_.empty()) return {};
-  const Instant at = now();
-  return add_mark(folder_, session_,
-                  fmt::format("{} buffers of other traces are in {}: `trcdead -o OTHER_LOG` takes "
-                              "each of them",
-                              others_.size(), kRingsName),
-                  clock_ ? ticks_at(*clock_, at.time_ns) : at.ticks);
+  return tell(fmt::format("{} buffers of other traces are in {}: `trcdead -o OTHER_LOG` takes each "
+                          "of them",
+                          others_.size(), kRingsName));
 }
 
 /// Once for each: it stays there, for a release that can read it.
@@ -105,53 +175,55 @@ Status Collector::give_up_cut() {
 
 /// Writes a packet to the log, unless it has it. false: not yet, one before it was overlooked: it
 /// was begun in a slot that had been looked at, and is there the next time.
-Result<bool> Collector::put(const tracewell_packet& head, Bytes records, bool all) {
+Result<bool> Collector::put(const std::string& ring, const tracewell_packet& head, Bytes records,
+                            bool all) {
   if (!all && head.number > log_.next_number(head.stream)) return false;
   if (!log_.has(head)) TW_RETURN_IF_ERROR(log_.append(head, records));
   if (const uint64_t mistaken = log_.take_mistaken(); mistaken != 0)
-    TW_RETURN_IF_ERROR(tell_lost(
-        mistaken, fmt::format("process {} had the id of an earlier one", head.pid)));
+    mistaken_[ring].records += mistaken;
   return true;
 }
 
 /// `all`: also the packet that is open, and those with records that are not finished.
-Result<uint64_t> Collector::collect(RingFile& ring, bool all) {
+Result<uint64_t> Collector::collect(const std::string& name, RingFile& ring, bool all) {
   uint64_t taken = 0;
   keep_apart(ring, log_);
   const auto waiting = ring.waiting();
   const bool crowded = waiting.size() * 4 > ring.slots() * size_t{3};
   for (const RingFile::Waiting& packet : waiting) {
-    RingFile::Taken got;
-    bool is_there = false;
-    if (const auto in_place = ring.in_place(packet)) {
-      TW_ASSIGN_OR_RETURN(is_there, put(in_place->head, in_place->records, all));
-    } else {
-      if (packet.state == TRACEWELL_PACKET_OPEN && !all) break;
-      const bool keep = packet.state != TRACEWELL_PACKET_WHOLE && !all && !crowded;
-      got = ring.copy(packet, keep, packet_);
-      if (keep && got.unfinished != 0) break;
-      if (got.changed) continue;
-      tracewell_packet head;
-      std::memcpy(&head, packet_.data(), sizeof head);
-      TW_ASSIGN_OR_RETURN(is_there, put(head, Bytes(packet_).subspan(sizeof head), all));
-    }
+    if (packet.state == TRACEWELL_PACKET_OPEN && !all) break;
+    const bool keep = packet.state != TRACEWELL_PACKET_WHOLE && !all && !crowded;
+    const RingFile::Taken got = ring.copy(packet, keep, packet_, within(ring, packet.number));
+    if (keep && got.unfinished != 0) break;
+    if (got.changed) continue;
+    tracewell_packet head;
+    std::memcpy(&head, packet_.data(), sizeof head);
+    TW_ASSIGN_OR_RETURN(const bool is_there,
+                        put(name, head, Bytes(packet_).subspan(sizeof head), all));
     if (!is_there) break;
     ring.release(packet, got);
+    if (got.bounded) TW_RETURN_IF_ERROR(tell_bounded(name));
     ++taken;
   }
   taken_ += taken;
+  TW_RETURN_IF_ERROR(tell_mistaken(name, all));
   return taken;
 }
 
-/// Whoever was killed while it made a ring has written nothing to it.
+/// Whoever was killed while it made a ring has written nothing to it. What somebody has written to
+/// stays, and is told of at the end.
 Status Collector::give_up_unfinished() {
-  for (const std::string& name : unfinished_) {
-    const auto pid = parse_number(std::string_view(name).substr(0, name.find('-')));
-    if (!pid || *pid > INT32_MAX || process_lives(static_cast<uint32_t>(*pid), 0)) continue;
+  TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
+  for (const auto& [name, untouched] : unfinished_) {
+    tracewell_ring named;
+    if (!take_name(name, named) || process_lives(named.pid, 0)) continue;
     // It may have come to an end with it since we looked.
-    TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
     const auto ring = RingFile::open(rings, name);
-    if (!ring.ok() && ring.error().code == Errc::Truncated) TW_RETURN_IF_ERROR(remove(name));
+    if (ring.ok() || ring.error().code != Errc::Truncated) continue;
+    if (untouched)
+      TW_RETURN_IF_ERROR(remove(name));
+    else
+      broken_.emplace(name, ring.error().text());
   }
   return {};
 }
@@ -163,7 +235,7 @@ Status Collector::give_up_dead() {
       ++one;
       continue;
     }
-    TW_RETURN_IF_ERROR(collect(*one->second, true));
+    TW_RETURN_IF_ERROR(collect(one->first, *one->second, true));
     if (!one->second->is_cut()) {
       TW_RETURN_IF_ERROR(remove(one->first));
       one = rings_.erase(one);
@@ -178,7 +250,7 @@ Result<uint64_t> Collector::collect() {
   TW_RETURN_IF_ERROR(find_rings());
   uint64_t taken = 0;
   for (auto& [name, ring] : rings_) {
-    TW_ASSIGN_OR_RETURN(const uint64_t count, collect(*ring, false));
+    TW_ASSIGN_OR_RETURN(const uint64_t count, collect(name, *ring, false));
     taken += count;
   }
   if (++rounds_ % kRoundsPerCensus == 0) TW_RETURN_IF_ERROR(give_up_dead());
@@ -222,14 +294,20 @@ Status Collector::remove_folder() {
   return folder_.remove_folder(kRingsName);
 }
 
-Status Collector::finish() {
-  folder_changed_ns_ = -1;
-  TW_RETURN_IF_ERROR(find_rings());
+Status Collector::leave() {
   wait_for_writers();
-  for (auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(collect(*ring, true));
+  for (auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(collect(name, *ring, true));
   TW_RETURN_IF_ERROR(give_up_cut());
   TW_RETURN_IF_ERROR(log_.sync());
   for (const auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(remove(name));
+  return {};
+}
+
+Status Collector::finish() {
+  folder_changed_ns_ = -1;
+  TW_RETURN_IF_ERROR(find_rings());
+  TW_RETURN_IF_ERROR(leave());
+  TW_RETURN_IF_ERROR(tell_broken());
   TW_RETURN_IF_ERROR(tell_others());
   return remove_folder();
 }
@@ -241,7 +319,7 @@ Result<uint64_t> Collector::discard() {
   wait_for_writers();
   for (auto& [name, ring] : rings_) {
     for (const RingFile::Waiting& packet : ring->waiting()) {
-      if (ring->copy(packet, false, packet_).changed) continue;
+      if (ring->copy(packet, false, packet_, within_).changed) continue;
       tracewell_packet head;
       std::memcpy(&head, packet_.data(), sizeof head);
       records += head.records;

@@ -97,7 +97,7 @@ class Rounds {
 
  private:
   Result<End> collect(uint32_t session, LogFolder& log) {
-    Collector collector(folder_.folder(), log, uuid_of(channel_));
+    Collector collector(folder_.folder(), log, uuid_of(channel_), channel_.ticks);
     CollectorSleep sleep(channel_);
     while (channel_.session == session && std::atomic_ref(channel_.stopping).load() == 0) {
       TW_ASSIGN_OR_RETURN(const uint64_t taken, collector.collect());
@@ -110,12 +110,19 @@ class Rounds {
         sleep.found_nothing();
       if (!is_time_to_look()) continue;
       TW_RETURN_IF_ERROR(follow_log(channel_, folder_, marks_));
-      if (control_.is_removed()) return End::ControlRemoved;
+      if (control_.is_removed()) return leave(collector, End::ControlRemoved);
       forget_dead_losses(control_);
     }
+    if (channel_.session != session) return End::Session;
     // Whoever ends the session goes by the path.
-    if (channel_.session == session) TW_RETURN_IF_ERROR(follow_log(channel_, folder_, marks_));
-    return End::Session;
+    TW_RETURN_IF_ERROR(follow_log(channel_, folder_, marks_));
+    if (std::atomic_ref(channel_.stopping).load() == kStopDiscarding) return End::Session;
+    return leave(collector, End::Session);
+  }
+
+  Result<End> leave(Collector& collector, End how) {
+    TW_RETURN_IF_ERROR(collector.leave());
+    return how;
   }
 
   bool is_time_to_look() {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file_lock.h"
 #include "base/folder.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -68,7 +69,7 @@ std::optional<DeadRing> ring_of(std::shared_ptr<InputFile> file) {
   bytes = bytes.first(std::min<uint64_t>(bytes_of(*head), bytes.size()));
   std::string path = file->path();
   take_name(file_name_of(path), *head);  // a copy may have any name
-  return DeadRing{*head, std::move(file), bytes, std::move(path), std::nullopt};
+  return DeadRing{*head, std::move(file), bytes, std::move(path), std::nullopt, 0};
 }
 
 Uuid ring_uuid(const tracewell_ring& head) {
@@ -109,7 +110,7 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
       uint64_t used = TRACEWELL_HOOK_PAGE;
       if (const auto head = ring_head(rest)) {
         used = std::min<uint64_t>(bytes_of(*head), rest.size());
-        add({*head, file, rest.first(used), "", std::nullopt}, known, out.rings);
+        add({*head, file, rest.first(used), "", std::nullopt, 0}, known, out.rings);
       } else if (load_uint(rest.data(), sizeof head->magic, Endian::Little) == 0) {
         // A file may be all holes: nobody looks at their pages.
         const auto at = static_cast<uint64_t>(rest.data() - file->bytes().data());
@@ -132,6 +133,13 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
   return out;
 }
 
+/// By its name and size; one that nobody has written to yet is all hole.
+bool was_ring(const InputFile& file, const std::string& name) {
+  tracewell_ring named;
+  return take_name(name, named) && file.bytes().size() >= TRACEWELL_HOOK_PAGE &&
+         file.next_data(0) < file.bytes().size();
+}
+
 Result<DeadRings> rings_of_folder(const Folder& log) {
   DeadRings out;
   const auto rings = log.inside(kRingsName);
@@ -149,7 +157,11 @@ Result<DeadRings> rings_of_folder(const Folder& log) {
     if (!file.ok() && file.error().code != Errc::NotFound)
       out.left_out.push_back(left_out(file.error()));
     if (!file.ok() || !is_new((*file)->facts(), read)) continue;
-    if (auto ring = ring_of(*std::move(file))) out.rings.push_back(*std::move(ring));
+    if (auto ring = ring_of(*file))
+      out.rings.push_back(*std::move(ring));
+    else if (was_ring(**file, name))
+      out.left_out.push_back(fmt::format("{} is no ring of trace hooks any more; it is left out",
+                                         printable(rings->path_of(name))));
   }
   // Those that the log can take, where there are some: others may have come into its folder.
   const auto text = read_metadata(log);
@@ -157,8 +169,12 @@ Result<DeadRings> rings_of_folder(const Folder& log) {
     return !text.ok() || text->find(uuid_text(ring_uuid(one.head))) == std::string::npos;
   };
   if (!std::ranges::all_of(out.rings, is_other)) std::erase_if(out.rings, is_other);
-  for (DeadRing& one : out.rings)
-    if (!is_other(one)) one.clock = clock_in(*text);
+  const uint64_t began = ticks_of_begin(log);
+  for (DeadRing& one : out.rings) {
+    if (is_other(one)) continue;
+    one.clock = clock_in(*text);
+    one.began = began;
+  }
   return out;
 }
 
@@ -272,11 +288,17 @@ Status write_at(int fd, uint64_t at, Bytes bytes, const std::string& path) {
 }
 
 /// Its pages of zeros become holes: a core file has most of them nowhere on the disk, and a small
-/// one may tell of more than fits.
+/// one may tell of more than fits. What is a hole already is not even read.
 Status write_ring(const DeadRing& ring, int fd, const std::string& path) {
+  const auto begin = static_cast<uint64_t>(ring.bytes.data() - ring.file->bytes().data());
   std::vector<uint8_t> piece;
   uint64_t at = 0;
-  for (Bytes rest = ring.bytes; !rest.empty(); rest = rest.subspan(piece.size())) {
+  for (Bytes rest = ring.bytes; !rest.empty(); rest = ring.bytes.subspan(at)) {
+    const uint64_t hole = ring.file->next_data(begin + at) - (begin + at);
+    if (hole / kHolePage != 0) {
+      at += std::min<uint64_t>(hole / kHolePage * kHolePage, rest.size());
+      continue;
+    }
     // A copy: what is cut off meanwhile reads as zeros, and cannot be written from where it is.
     const Bytes first = rest.first(std::min(rest.size(), kPieceBytes));
     piece.assign(first.begin(), first.end());
@@ -350,6 +372,21 @@ Status tell_cut(const std::vector<DeadRing>& rings, const Folder& log) {
                                   more));
 }
 
+Status check_no_trace(const Control& control, const std::string& path) {
+  for (const unsigned channel : active_channels(control))
+    if (is_same_log(log_path_of(control, channel), path))
+      return {Errc::InvalidArgument,
+              fmt::format("a trace runs into {} (trcstop ends it, and collects its rings)",
+                          printable(path))};
+  return {};
+}
+
+Error somebody_writes(const std::string& path) {
+  return {Errc::InvalidArgument,
+          fmt::format("somebody is writing to {}: name another log", printable(path)),
+          {}};
+}
+
 }  // namespace
 
 Result<DeadRings> find_dead_rings(const std::string& path) {
@@ -383,21 +420,22 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
                                   const std::string& command) {
   TW_RETURN_IF_ERROR(check_rings(rings));
   TW_ASSIGN_OR_RETURN(const Control control, Control::open());
-  TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
-  for (const unsigned channel : active_channels(control))
-    if (is_same_log(log_path_of(control, channel), path))
-      return {Errc::InvalidArgument,
-              fmt::format("a trace runs into {} (trcstop ends it, and collects its rings)",
-                          printable(path))};
+  TW_RETURN_IF_ERROR(check_no_trace(control, path));
   const DeadRing& first = rings[0];
   TW_ASSIGN_OR_RETURN(const Folder log, prepare_log(first, path, command));
+  // No trace begins in a log that is locked. What rings hold, whoever made them decides: other
+  // commands wait for no copy of it.
+  TW_ASSIGN_OR_RETURN(const UniqueFd own, open_log_lock(log));
+  if (!lock_file(own.get()).ok()) return somebody_writes(path);
   TW_RETURN_IF_ERROR(check_others_of_log(log));
   {
     TW_ASSIGN_OR_RETURN(const Folder in, log.inside(kRingsName));
     for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, in));
   }
+  TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
+  TW_RETURN_IF_ERROR(check_no_trace(control, path));
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
-  Collector collector(log, folder, ring_uuid(first.head), clock_of_ring(first));
+  Collector collector(log, folder, ring_uuid(first.head), first.began, clock_of_ring(first));
   TW_RETURN_IF_ERROR(collector.finish());
   TW_RETURN_IF_ERROR(tell_cut(rings, log));
   TW_RETURN_IF_ERROR(

@@ -23,6 +23,7 @@ struct DeadRing {
   Bytes bytes;                      // fewer than the ring has, when a core file was cut
   std::string path;                 // of a ring that is a file by itself; "" = in a core file
   std::optional<LogClock> clock;    // of the log that it lay in, where that is of its session
+  uint64_t began = 0;               // and when that was, in ticks; 0 = it does not say
 };
 
 struct DeadRings {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
+#include "base/file_lock.h"
 #include "base/open.h"
 #include "base/text.h"
 #include "hooks/holes.h"
@@ -173,6 +175,11 @@ uint64_t LogFolder::next_number(uint64_t stream) const {
   return found == streams_.end() ? 0 : found->second.next_number;
 }
 
+uint64_t LogFolder::ticks_end(uint64_t stream) const {
+  const auto found = streams_.find(stream);
+  return found == streams_.end() ? 0 : found->second.ticks_end;
+}
+
 bool LogFolder::has(const tracewell_packet& head) {
   const auto found = streams_.find(head.stream);
   if (found == streams_.end() || head.number >= found->second.next_number) return false;
@@ -262,24 +269,46 @@ Status LogFolder::sync() {
   return folder_->sync();
 }
 
-Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text, uint64_t ticks) {
+namespace {
+
+/// Those that came since. The file is only appended to.
+Status look_at_marks(const UniqueFd& fd, const std::string& path, MarksSeen& seen) {
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), path));
+  if (facts.device != seen.device || facts.inode != seen.inode || facts.bytes < seen.bytes)
+    seen = {facts.device, facts.inode};
+  if (facts.bytes == seen.bytes) return {};
+  TW_ASSIGN_OR_RETURN(const auto file, read_again(fd, path));
+  for (Bytes rest = file->bytes().subspan(seen.bytes);
+       const auto one = ring::read_hook_packet(rest);) {
+    const uint64_t bytes = std::min<uint64_t>(one->packet_bits / 8, rest.size());
+    ++seen.number;
+    seen.stream_id = one->stream_id;
+    seen.ticks = std::max(seen.ticks, one->ticks_end);
+    seen.bytes += bytes;
+    rest = rest.subspan(bytes);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text, uint64_t ticks,
+                MarksSeen* known) {
+  constexpr std::chrono::seconds kOthersMost{10};
   const std::string name(kMarksName);
+  MarksSeen none;
+  MarksSeen& seen = known != nullptr ? *known : none;
   TW_ASSIGN_OR_RETURN(const UniqueFd fd, log.open_own(name, Folder::Make::IfMissing, 0600, true));
+  // Of two with one number, readers would take the second for the first.
+  TW_RETURN_IF_ERROR(wait_and_lock_file(fd.get(), kOthersMost));
+  TW_RETURN_IF_ERROR(look_at_marks(fd, log.path_of(name), seen));
+  ticks = std::max(ticks, seen.ticks);
   tracewell_packet head{};
   head.magic = TRACEWELL_PACKET_MAGIC;
-  head.stream_id = TRACEWELL_PACKET_STREAM;
+  head.stream_id = seen.stream_id;
+  head.number = seen.number;
   head.record_bytes_max = TRACEWELL_RECORD_BYTES_MAX;
   std::memcpy(head.uuid, uuid.data(), uuid.size());
-  {
-    TW_ASSIGN_OR_RETURN(const auto file, read_again(fd, log.path_of(name)));
-    for (Bytes rest = file->bytes(); const auto one = ring::read_hook_packet(rest);) {
-      ++head.number;
-      head.stream_id = one->stream_id;  // a file has packets of one kind
-      ticks = std::max(ticks, one->ticks_end);
-      if (one->packet_bits / 8 >= rest.size()) break;
-      rest = rest.subspan(one->packet_bits / 8);
-    }
-  }
   head.ticks_begin = head.ticks_end = ticks;
   const std::vector<uint8_t> record = mark_record(text, ticks);
   const uint32_t head_bytes = ring::hook_head_bytes(head);
@@ -287,6 +316,20 @@ Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text, uint
   head.state = TRACEWELL_PACKET_WHOLE;
   return write_all(fd.get(), {reinterpret_cast<const uint8_t*>(&head), head_bytes}, record, log,
                    name);
+}
+
+uint64_t ticks_of_begin(const Folder& log) {
+  const auto file = log.read(std::string(kMarksName));
+  if (!file.ok()) return 0;
+  const Bytes bytes = (*file)->bytes();
+  const auto head = ring::read_hook_packet(bytes);
+  if (!head) return 0;
+  ring::HookWalk walk(bytes.first(std::min<uint64_t>(bytes.size(), head->packet_bits / 8)), false,
+                      ring::hook_head_bytes(*head));
+  ring::HookRecord record;
+  const bool is_begin = walk.next(record) && record.id == TRACEWELL_RECORD_MARK &&
+                        as_text(record.data).starts_with("TRACE ON ");
+  return is_begin ? head->ticks_begin : 0;
 }
 
 }  // namespace tracewell::hooks

@@ -59,10 +59,20 @@ Status declare_packets(const Folder& log);
 std::optional<LogClock> clock_in(std::string_view metadata);
 /// The same text with another clock.
 Status change_clock(const Folder& log, const LogClock& clock);
+/// What whoever writes marks again and again knows of those that there are: others are read.
+struct MarksSeen {
+  uint64_t device = 0, inode = 0;  // of their file
+  uint64_t bytes = 0, number = 0, ticks = 0;
+  uint32_t stream_id = TRACEWELL_PACKET_STREAM;  // a file has packets of one kind
+};
 /// Says what an operator did at `ticks`: now, where the log is of this boot. A mark is never ahead
-/// of the one before it, since readers of CTF refuse a stream whose times go back.
+/// of the one before it, since readers of CTF refuse a stream whose times go back. Several may do
+/// so at the same time.
 Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text,
-                uint64_t ticks = now().ticks);
+                uint64_t ticks = now().ticks, MarksSeen* seen = nullptr);
+
+/// When tracing began, by the first mark; 0 = that says something else.
+uint64_t ticks_of_begin(const Folder& log);
 
 /// Takes packets. One at a time writes to a log.
 class LogFolder {
@@ -81,6 +91,8 @@ class LogFolder {
   bool is_others(uint64_t stream, uint32_t pid, uint32_t ring) const;
   /// Behind the last packet of the stream that it has.
   uint64_t next_number(uint64_t stream) const;
+  /// Of the last packet of the stream that it has.
+  uint64_t ticks_end(uint64_t stream) const;
   /// Is it there already? A later one of the same number is of another process that had the same
   /// id, which only programs of a release before leave open: it is counted as lost.
   bool has(const tracewell_packet& head);

@@ -1,6 +1,9 @@
 #include "hooks/ring_file.h"
 
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,8 +22,6 @@
 namespace tracewell::hooks {
 namespace {
 
-using Kind = ring::HookRecord::Kind;
-
 template <class Number>
 Number load(const Number& number) {
   return std::atomic_ref(const_cast<Number&>(number)).load(std::memory_order_acquire);
@@ -34,27 +35,19 @@ const tracewell_packet& head_of(const uint8_t* packet) {
   return *reinterpret_cast<const tracewell_packet*>(packet);
 }
 
-/// Of records, leaves out what is not finished. Returns how many records that were.
-uint64_t compact(std::vector<uint8_t>& packet, bool open, tracewell_packet& head) {
-  ring::HookWalk walk(packet, open, 0);
-  ring::HookRecord record;
-  std::vector<uint8_t> kept;
-  uint32_t committed = 0;
-  uint64_t unfinished = 0;
-  while (walk.next(record)) {
-    if (record.kind != Kind::Committed) {
-      ++unfinished;
-      continue;
-    }
-    committed += record.word_bytes != 0;
-    head.ticks_end = std::max(head.ticks_end, ring::hook_ticks(head.ticks_begin, record.ticks));
-    const auto from = packet.begin() + record.at;
-    kept.insert(kept.end(), from, from + record.bytes);
-  }
-  if (!open && head.records > committed) unfinished = head.records - committed;
-  head.records = committed;
-  packet = std::move(kept);
-  return unfinished;
+/// Has nobody written to the file since its program made room for it? Of memory that somebody gave
+/// back (MADV_REMOVE) the room is gone, too.
+bool is_untouched(int fd) {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0 || ::lseek(fd, 0, SEEK_DATA) >= 0 || errno != ENXIO) return false;
+  constexpr int64_t kBlockBytes = 512;  // stat(2)
+  return about.st_blocks * kBlockBytes >= about.st_size;
+}
+
+/// Not before what was read until now was written.
+uint64_t ticks_now() {
+  _mm_lfence();
+  return __rdtsc();
 }
 
 /// The process's mappings have names that end so, wherever its log was moved to. A thread that has
@@ -103,7 +96,8 @@ bool take_name(std::string_view name, tracewell_ring& head) {
   return true;
 }
 
-Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std::string& name) {
+Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std::string& name,
+                                                 bool* untouched) {
   const std::string path = printable(folder.path_of(name));
   const auto fd = folder.open_own(name, Folder::Make::No);
   // A collector writes to it.
@@ -113,6 +107,7 @@ Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std
                         fd.error().message)};
   if (!fd.ok()) return {Errc::Io, fd.error().message};
   TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd->get(), path));
+  if (untouched != nullptr) *untouched = is_untouched(fd->get());
   const size_t size = std::min<uint64_t>(facts.bytes, kRingBytesMax);
   if (size < TRACEWELL_HOOK_PAGE) return {Errc::Truncated, path + " is not there yet"};
   std::unique_ptr<RingFile> out(new RingFile);
@@ -198,23 +193,6 @@ uint64_t RingFile::being_dropped() const {
   return out;
 }
 
-std::optional<RingFile::InPlace> RingFile::in_place(const Waiting& packet) const {
-  const uint8_t* at = packet_at(packet.slot);
-  // The number first: once it is there, the state that the slot's earlier packet had is gone.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (circular() || load(head_of(at).state) != TRACEWELL_PACKET_WHOLE) return std::nullopt;
-  InPlace out{read_head(at), {}};
-  const uint64_t content = out.head.content_bits / 8;
-  const uint32_t from = head_bytes();
-  if (out.head.number != packet.number || content < from || content > packet_bytes_ ||
-      !ring::is_of_ring(out.head, head_))
-    return std::nullopt;
-  out.records = Bytes(at, content).subspan(from);
-  out.head.lost = lost_by(out.head) + ring().unfinished;
-  finish(out.head, out.records.size());
-  return out;
-}
-
 uint32_t RingFile::head_bytes() const {
   return head_.version == TRACEWELL_RING_VERSION_OLD ? TRACEWELL_PACKET_HEAD_2
                                                      : TRACEWELL_PACKET_HEAD;
@@ -228,40 +206,47 @@ tracewell_packet RingFile::read_head(const uint8_t* from) const {
 
 /// As packets of this release are, whatever its program's was.
 void RingFile::finish(tracewell_packet& head, uint64_t record_bytes) const {
+  head.magic = TRACEWELL_PACKET_MAGIC;
+  std::memcpy(head.uuid, head_.uuid, sizeof head.uuid);
   head.stream_id = TRACEWELL_PACKET_STREAM;
   head.ring = head_.number;
   head.stream = stream();
   if (identity_ != ring::hook_stream(head_) - head_.number) head.identity[1] = identity_;
   head.packet_bits = head.content_bits = (sizeof head + record_bytes) * 8;
+  head.state = TRACEWELL_PACKET_WHOLE;
 }
 
 /// What is not of the ring, but stands in it, is lost: whose it was, nobody can tell.
-RingFile::Taken RingFile::lose(tracewell_packet head, std::vector<uint8_t>& out) const {
+RingFile::Taken RingFile::lose(tracewell_packet head, const Within& within,
+                               std::vector<uint8_t>& out) const {
   Taken taken;
+  taken.bounded = bound_times(head, false, within);
   taken.unfinished = std::max<uint64_t>(1, std::min(head.records, packet_bytes_ / 12));
-  head.magic = TRACEWELL_PACKET_MAGIC;
-  std::memcpy(head.uuid, head_.uuid, sizeof head.uuid);
   head.identity[0] = head_.identity[0];
   head.identity[1] = head_.identity[1];
   head.pid = head_.pid;
   head.records = 0;
   head.lost = ring().lost + ring().unfinished + taken.unfinished;
-  head.state = TRACEWELL_PACKET_WHOLE;
   finish(head, 0);
   out.resize(sizeof head);
   std::memcpy(out.data(), &head, sizeof head);
   return taken;
 }
 
+/// It is copied before it is looked at: who has this memory may write to it at any time.
 RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
-                               std::vector<uint8_t>& out) const {
+                               std::vector<uint8_t>& out, const Within& log) const {
   Taken taken;
   const uint8_t* from = packet_at(packet.slot);
   const uint32_t content = static_cast<uint32_t>(
       std::min<uint64_t>(load(head_of(from).content_bits) / 8, packet_bytes_));
   const bool open = content < head_bytes();
-  out.assign(from, from + (open ? packet_bytes_ : content));
-  tracewell_packet head = read_head(out.data());
+  const uint32_t bytes = open ? packet_bytes_ : content;
+  // The log's head may be longer: the records are copied to where they are behind that.
+  const size_t before = sizeof(tracewell_packet) - head_bytes();
+  out.resize(before + bytes);
+  std::memcpy(out.data() + before, from, bytes);
+  tracewell_packet head = read_head(out.data() + before);
   std::atomic_thread_fence(std::memory_order_acquire);
   const tracewell_packet& now = head_of(from);
   if (TRACEWELL_PACKET_STATE(load(now.state)) == TRACEWELL_PACKET_DROPPED ||
@@ -271,21 +256,25 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
     taken.changed = true;
     return taken;
   }
-  if (!ring::is_of_ring(head, head_)) return lose(head, out);
-  out.erase(out.begin(), out.begin() + head_bytes());
-  if (head.state != TRACEWELL_PACKET_WHOLE) {
-    std::vector<uint8_t> kept = out;
-    taken.unfinished = compact(kept, open, head);
+  Within within = log;
+  within.last = std::max({within.last, within.first, ticks_now()});
+  if (!ring::is_of_ring(head, head_)) return lose(head, within, out);
+  head.records = std::min(head.records, packet_bytes_ / 12);
+  taken.bounded = bound_times(head, open, within);
+  if (head.state != TRACEWELL_PACKET_WHOLE ||
+      !are_sound(Bytes(out).subspan(sizeof head), head, within)) {
+    std::vector<uint8_t> kept(out.begin() + sizeof head, out.end());
+    const Kept sound = keep_sound(kept, open, head, within);
+    taken.unfinished = sound.left_out;
+    taken.bounded |= sound.bounded;
     if (taken.unfinished != 0 && keep_unfinished) return taken;
-    out = std::move(kept);
+    out.resize(sizeof head);
+    out.insert(out.end(), kept.begin(), kept.end());
   }
-  if (open) head.ticks_end = std::max(head.ticks_end, head.ticks_begin);
   head.lost = lost_by(head) + ring().unfinished + taken.unfinished;
   head.overwritten += being_dropped();
-  finish(head, out.size());
-  head.state = TRACEWELL_PACKET_WHOLE;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(&head);
-  out.insert(out.begin(), bytes, bytes + sizeof head);
+  finish(head, out.size() - sizeof head);
+  std::memcpy(out.data(), &head, sizeof head);
   return taken;
 }
 

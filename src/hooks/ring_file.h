@@ -5,16 +5,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/bytes.h"
 #include "base/folder.h"
 #include "base/mapping.h"
 #include "base/result.h"
+#include "hooks/record_check.h"
 
 namespace tracewell::hooks {
 
@@ -38,7 +37,10 @@ class RingFile {
  public:
   /// Corrupt when it is no ring; Truncated when its maker has not got so far yet; Unsupported, with
   /// its version, when it is of a program of a release that this one knows nothing of.
-  static Result<std::unique_ptr<RingFile>> open(const Folder& folder, const std::string& name);
+  /// `untouched`: it is as room for it was made, and nobody has written to it. Told at the first
+  /// look only: a look at a hole makes it memory.
+  static Result<std::unique_ptr<RingFile>> open(const Folder& folder, const std::string& name,
+                                                bool* untouched = nullptr);
 
   /// Its program has cut the file: what was in the part that is missing is lost.
   bool is_cut() const { return map_.lost().has_value(); }
@@ -65,21 +67,16 @@ class RingFile {
   /// Packets that were not taken, by number.
   std::vector<Waiting> waiting() const;
 
-  /// A packet as a log has it, its records where they are.
-  struct InPlace {
-    tracewell_packet head;
-    Bytes records;  // as long as the packet was not released
-  };
-  /// One that is whole, in a ring that keeps packets until they are released. nullopt: copy it.
-  std::optional<InPlace> in_place(const Waiting& packet) const;
-
   struct Taken {
     uint64_t unfinished = 0;  // records left out
     bool changed = false;     // it was written over meanwhile; there is nothing to keep
+    bool bounded = false;     // it had times that its log cannot have; they are the nearest now
   };
   /// Copies the packet as a log has it: closed, cut to its content, without what is not finished.
+  /// What is no record that a program writes is not finished, either: readers of CTF refuse it.
   /// `keep_unfinished`: such records are a reason to say how many there are, and to do nothing.
-  Taken copy(const Waiting& packet, bool keep_unfinished, std::vector<uint8_t>& out) const;
+  Taken copy(const Waiting& packet, bool keep_unfinished, std::vector<uint8_t>& out,
+             const Within& within = {}) const;
   /// Its slot may be used again.
   void release(const Waiting& packet, const Taken& taken);
 
@@ -90,7 +87,7 @@ class RingFile {
   uint32_t head_bytes() const;
   tracewell_packet read_head(const uint8_t* from) const;
   void finish(tracewell_packet& head, uint64_t record_bytes) const;
-  Taken lose(tracewell_packet head, std::vector<uint8_t>& out) const;
+  Taken lose(tracewell_packet head, const Within& within, std::vector<uint8_t>& out) const;
   const uint8_t* packet_at(uint32_t slot) const;
   /// Records that found no room, up to the packet's end; of the last one, up to now: threads that
   /// took over a full ring have no packet in which it would be told.

@@ -294,7 +294,7 @@ Status stop_session(Control& control, unsigned number, Rest rest, const GivesUp&
   tracewell_channel& channel = control.channel(number);
   if (channel.active == 0) return none_active(control, number);
   control.set_state(number, control.state(number) & ~TRACEWELL_STATE_ON);
-  std::atomic_ref(channel.stopping).store(1);
+  std::atomic_ref(channel.stopping).store(rest == Rest::Kept ? kStop : kStopDiscarding);
   wake_collector(channel);
   if (!collector_ends(control, number, gives_up))
     return {Errc::Io, "the collector of the trace does not end"};

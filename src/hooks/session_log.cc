@@ -46,7 +46,7 @@ Status complete_log(Control& control, unsigned number, const Folder& folder, Res
                     std::string_view why) {
   tracewell_channel& channel = control.channel(number);
   TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel, folder));
-  Collector collector(folder, log, uuid_of(channel));
+  Collector collector(folder, log, uuid_of(channel), channel.ticks);
   std::string how(why);
   if (rest == Rest::Kept) {
     TW_RETURN_IF_ERROR(collector.finish());

@@ -21,6 +21,9 @@ bool is_log_of(const Folder& log, const Control& control, unsigned channel);
 
 /// Of tracewell_channel::stop_when_full: it is full.
 constexpr uint32_t kLogIsFull = 2;
+/// tracewell_channel::stopping.
+constexpr uint32_t kStop = 1;
+constexpr uint32_t kStopDiscarding = 2;  // what is left stays in the rings
 
 Status tell(const tracewell_channel& channel, const Folder& folder, std::string_view text);
 Result<LogFolder> open_log(const tracewell_channel& channel, const Folder& folder);

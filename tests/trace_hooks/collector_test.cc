@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <thread>
 
 #include "hooks/collector.h"
 #include "hooks/collector_sleep.h"
+#include "hooks/dead_rings.h"
 #include "hooks/ring_file.h"
 #include "trace_hooks/session_world.h"
 
@@ -60,35 +62,6 @@ TEST(HooksCollector, ASleepThatIsBegunEnds) {
   EXPECT_EQ(channel.collector, 1u);
   sleep.found_nothing();
   EXPECT_EQ(channel.collector, 0u);
-}
-
-TEST(HooksCollector, WholePacketsAreWrittenFromWhereTheyAre) {
-  World world;
-  world.start(world.options(Buffering::Single, 64 << 10));
-  fire(world, "500");
-  const auto file = *std::filesystem::directory_iterator(world.log() + "/.rings");
-  const auto rings = Folder::named(world.log() + "/.rings");
-  ASSERT_TRUE(rings.ok());
-  const auto ring = RingFile::open(*rings, file.path().filename().string());
-  ASSERT_TRUE(ring.ok());
-  unsigned whole = 0;
-  for (const RingFile::Waiting& packet : (*ring)->waiting()) {
-    const auto in_place = (*ring)->in_place(packet);
-    EXPECT_EQ(in_place.has_value(), packet.state == TRACEWELL_PACKET_WHOLE);
-    if (!in_place) continue;
-    ++whole;
-    std::vector<uint8_t> copied;
-    EXPECT_FALSE((*ring)->copy(packet, false, copied).changed);
-    ASSERT_EQ(copied.size(), sizeof in_place->head + in_place->records.size());
-    EXPECT_EQ(std::memcmp(&in_place->head, copied.data(), sizeof in_place->head), 0);
-    EXPECT_TRUE(std::ranges::equal(in_place->records,
-                                   Bytes(copied).subspan(sizeof in_place->head)));
-    RingFile::Waiting other = packet;
-    ++other.number;
-    EXPECT_FALSE((*ring)->in_place(other).has_value());
-  }
-  EXPECT_GE(whole, 3u);
-  world.stop();
 }
 
 /// However large the ring is: those few stay in the caches.
@@ -326,6 +299,73 @@ TEST(HooksCollector, PacketsOfOthersInARingAreLost) {
   const LogStory story = read_log(world.log());
   EXPECT_EQ(story.hooks, 0u);
   EXPECT_GT(story.lost, 0u);
+}
+
+/// Of a ring, what is not a hole: in a file of its own.
+std::string sparse_copy(const std::filesystem::path& ring) {
+  const std::string to = ring.parent_path().parent_path().string() + ".ring";
+  std::vector<char> begin(64 << 10);
+  std::ifstream(ring, std::ios::binary).read(begin.data(), static_cast<long>(begin.size()));
+  std::ofstream(to, std::ios::binary).write(begin.data(), static_cast<long>(begin.size()));
+  std::filesystem::resize_file(to, std::filesystem::file_size(ring));
+  return to;
+}
+
+/// Of a file, that somebody has looked at.
+size_t pages_in_memory(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const size_t bytes = std::filesystem::file_size(path);
+  void* const at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
+  std::vector<unsigned char> pages((bytes + 4095) / 4096);
+  EXPECT_EQ(mincore(at, bytes, pages.data()), 0);
+  munmap(at, bytes);
+  return static_cast<size_t>(std::ranges::count_if(pages, [](unsigned char one) {
+    return (one & 1) != 0;
+  }));
+}
+
+TEST(HooksCollector, HolesOfARingAreNotRead) {
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 20));
+  fire(world, "100");
+  const std::string copy =
+      sparse_copy(*std::filesystem::directory_iterator(world.log() + "/.rings"));
+  const auto found = find_dead_rings(copy);
+  ASSERT_TRUE(found.ok());
+  ASSERT_TRUE(collect_dead_rings(found->rings, world.log() + ".other", "test").ok());
+  // The kernel reads some in advance.
+  EXPECT_LT(pages_in_memory(copy), (size_t{64} << 20) / 4096 / 2);
+  EXPECT_EQ(read_log(world.log() + ".other").hooks, 100u);
+  world.stop();
+}
+
+/// How long a copy takes, whoever made the ring decides.
+TEST(HooksCollector, OtherCommandsDoNotWaitForACopy) {
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 10));
+  fire(world, "100");
+  const std::filesystem::path ring =
+      *std::filesystem::directory_iterator(world.log() + "/.rings");
+  const std::string other = world.log() + ".other";
+  const auto found = find_dead_rings(world.log());
+  ASSERT_TRUE(found.ok());
+  std::thread rescuer;
+  {
+    const auto command = world.control().lock();
+    ASSERT_TRUE(command.ok());
+    rescuer = std::thread([&] {
+      EXPECT_TRUE(collect_dead_rings(found->rings, other, "test").ok());
+    });
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!std::filesystem::exists(other + "/.rings/" + ring.filename().string()) &&
+           std::chrono::steady_clock::now() < until)
+      usleep(1000);
+    EXPECT_TRUE(std::filesystem::exists(other + "/.rings/" + ring.filename().string()));
+    EXPECT_FALSE(make_log_folder(other).ok()) << "it is being written";
+  }
+  rescuer.join();
+  EXPECT_EQ(read_log(other).hooks, 100u);
+  world.stop();
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The head of a ring, and packets in it, are memory that a process which gave up its rights may
 // have mapped: what it writes there costs no other ring anything, and decides nothing for all.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <functional>
 
 #include <fmt/format.h>
@@ -33,6 +35,12 @@ class Mapped {
     return *reinterpret_cast<tracewell_packet*>(at_ + TRACEWELL_HOOK_PAGE +
                                                 size_t{slot} * head().packet_bytes);
   }
+  uint8_t* records(uint32_t slot) {
+    return reinterpret_cast<uint8_t*>(&packet(slot)) + TRACEWELL_PACKET_HEAD;
+  }
+  std::vector<uint8_t> save() const { return {at_, at_ + bytes_}; }
+  void restore(const std::vector<uint8_t>& saved) { std::ranges::copy(saved, at_); }
+  void give_back() { ASSERT_EQ(madvise(at_, bytes_, MADV_REMOVE), 0); }
   /// Those that there are say the same as the head.
   void agree() {
     for (uint32_t slot = 0; slot < head().slots; ++slot) {
@@ -175,6 +183,127 @@ TEST_F(ForgedHead, IsRescuedBesideTheOther) {
   world_.stop();
 }
 
+uint64_t told(const LogStory& story, std::string_view begin) {
+  return static_cast<uint64_t>(std::ranges::count_if(
+      story.marks, [&](const std::string& mark) { return mark.starts_with(begin); }));
+}
+
+/// Readers of CTF are strict, and stop at the first thing that is not as they expect it.
+void expect_babeltrace_reads(const std::string& log) {
+  std::string out;
+  EXPECT_EQ(World::shell("babeltrace2 '" + log + "' 2>&1 >/dev/null", out), 0) << out;
+}
+
+constexpr char kUnreadable[] = "0 records lost: those of process ";
+constexpr char kOtherTimes[] = "0 records lost: in the buffer ";
+
+/// What its program had recorded is lost with its head, and that is told.
+TEST_F(ForgedHead, IsNotThereAnyMore) {
+  const std::vector<std::function<void(Mapped&)>> ways = {
+      [](Mapped& forged) { forged.head().magic = 0; },
+      [](Mapped& forged) { forged.head().magic = 77; },
+      [](Mapped& forged) { forged.head().slots = 4096; },
+      [](Mapped& forged) { std::memset(&forged.head(), 0, TRACEWELL_HOOK_PAGE); },
+  };
+  const tracewell_ring before = Mapped(forged_).head();
+  for (const auto& way : ways) {
+    forge([&](Mapped& forged, tracewell_ring&) {
+      forged.head() = before;
+      way(forged);
+    });
+    const auto found = find_dead_rings(world_.log());
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->rings.size(), 1u);
+    EXPECT_EQ(found->left_out.size(), 1u);
+  }
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(honest_hooks(story), kHooks);
+  EXPECT_EQ(told(story, kUnreadable), 1u);
+}
+
+/// It was given back, and so reads as zeros.
+TEST_F(ForgedHead, HasNoMemoryAnyMore) {
+  forge([&](Mapped& forged, tracewell_ring&) { forged.give_back(); });
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(honest_hooks(story), kHooks);
+  EXPECT_EQ(told(story, kUnreadable), 1u);
+}
+
+/// A program that was killed when it had made room for its ring has recorded nothing.
+TEST_F(ForgedHead, IsNotThereYet) {
+  const std::string name = forged_ + "1";
+  {
+    const UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_EQ(posix_fallocate(fd.get(), 0, 1 << 20), 0);
+  }
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(story.hooks, 2 * kHooks);
+  EXPECT_EQ(told(story, kUnreadable), 0u);
+  EXPECT_FALSE(fs::exists(world_.log() + "/.rings"));
+}
+
+/// Hooks are fired between the session's start and now.
+TEST_F(ForgedHead, HasHooksOfAnotherTime) {
+  constexpr int64_t kSecond = 1'000'000'000;  // readers round; what was written is years away
+  const int64_t start_ns = world_.control().channel(0).time_ns;
+  for (const bool of_dead : {true, false}) {
+    forge([&](Mapped& forged, tracewell_ring&) {
+      tracewell_packet& packet = forged.packet(0);
+      packet.ticks_begin = 1000;
+      packet.ticks_end = uint64_t{1} << 60;
+      std::memset(forged.records(0) + 2, 0, TRACEWELL_RECORD_TICK_BITS / 8);
+    });
+    const std::string other = world_.log() + ".other";
+    if (of_dead) {
+      const auto found = find_dead_rings(world_.log());
+      ASSERT_TRUE(found.ok());
+      ASSERT_TRUE(collect_dead_rings(found->rings, other, "test").ok());
+    } else {
+      world_.stop();
+    }
+    const std::string log = of_dead ? other : world_.log();
+    const LogStory story = read_log(log);
+    EXPECT_EQ(story.hooks, 2 * kHooks);
+    EXPECT_GE(story.first_ns, start_ns - kSecond);
+    EXPECT_LE(story.last_ns, now().time_ns + kSecond);
+    EXPECT_EQ(told(story, kOtherTimes), 1u);
+    EXPECT_EQ(story.problems, std::vector<std::string>{});
+    expect_babeltrace_reads(log);
+  }
+}
+
+/// What no program writes is lost, and nothing else is.
+TEST_F(ForgedHead, HasRecordsThatAreNone) {
+  const std::vector<std::function<void(uint8_t*)>> ways = {
+      [](uint8_t* at) { std::memset(at, 0xee, 20); },
+      [](uint8_t* at) { at[0] = TRACEWELL_RECORD_MARK; },
+      [](uint8_t* at) { at[0] = TRACEWELL_RECORD_THREAD; },
+      [](uint8_t* at) { at[1] = 0x40; },                  // a flag that is none
+      [](uint8_t* at) { at[1] = TRACEWELL_RECORD_CPU; },  // this log's records have none
+      [](uint8_t* at) { at[8] = at[9] = 0xff; },          // longer than the packet
+  };
+  const auto packet = Mapped(forged_).save();
+  for (const auto& way : ways) {
+    forge([&](Mapped& forged, tracewell_ring&) {
+      forged.restore(packet);
+      way(forged.records(0));
+    });
+    const std::string other = fmt::format("{}.{}", world_.log(), &way - ways.data());
+    const auto found = find_dead_rings(world_.log());
+    ASSERT_TRUE(found.ok());
+    ASSERT_TRUE(collect_dead_rings(found->rings, other, "test").ok());
+    const LogStory story = read_log(other);
+    EXPECT_EQ(honest_hooks(story), kHooks);
+    EXPECT_GE(story.lost, 1u);
+    EXPECT_EQ(story.problems, std::vector<std::string>{});
+    expect_babeltrace_reads(other);
+  }
+  world_.stop();
+}
+
 /// Beside a collector, round after round, until it has looked for dead programs.
 void collect_for_long(World& world, const std::function<void()>& between = {}) {
   const auto folder = open_own_log(world.log());
@@ -213,6 +342,36 @@ TEST(ForgedStart, IsOfALivingProgram) {
   world.stop();
   const LogStory story = read_log(world.log());
   EXPECT_EQ(story.hooks, 20u * 300);
+  EXPECT_EQ(story.lost, 0u);
+}
+
+/// A collector that has it mapped goes by what its head was.
+TEST(ForgedStart, IsNoRingAnyMore) {
+  World world;
+  world.start(world.options(Buffering::Alternate, 1 << 20));
+  const pid_t collector = world.start_collector();
+  const pid_t program = World::run("hook_lives", {"pauses"});
+  int status = 0;
+  uint64_t stops = 0;
+  while (waitpid(program, &status, WUNTRACED) == program && WIFSTOPPED(status)) {
+    // With the fifth stop a packet is full: who has released it has opened the ring.
+    if (++stops == 5) {
+      Mapped ring(only_ring(world));
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      while (std::atomic_ref(ring.head().releases).load() == 0) {
+        ASSERT_LT(std::chrono::steady_clock::now(), until);
+        usleep(1000);
+      }
+      std::memset(&ring.head(), 0, offsetof(tracewell_ring, lost));
+    }
+    kill(program, SIGCONT);
+  }
+  EXPECT_EQ(status, 0);
+  world.stop();
+  World::wait_for(collector);
+  const LogStory story = read_log(world.log());
+  EXPECT_EQ(stops, 20u);
+  EXPECT_EQ(story.hooks, stops * 300);
   EXPECT_EQ(story.lost, 0u);
 }
 

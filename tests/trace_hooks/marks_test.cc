@@ -1,9 +1,11 @@
 // Marks of what others, or a limited log, may make happen without end.
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "hooks/collector.h"
 #include "hooks/collector_marks.h"
 #include "hooks/log_use.h"
 #include "trace_hooks/session_world.h"
@@ -87,6 +89,90 @@ TEST(HooksMarks, LimitedLogThatDropsAgainAndAgain) {
     if (mark.starts_with("LOGFILE WRAPAROUND, ")) dropped += std::stoull(mark.substr(20));
   EXPECT_GT(kept, 0u);
   EXPECT_EQ(dropped, kPackets - kept);
+}
+
+/// A ring whose packets come again and again with a number that the log has, as if an earlier
+/// process had had its id: no record goes untold, and the log does not grow with each.
+TEST(HooksMarks, PacketsOfAnEarlierProcessAgainAndAgain) {
+  constexpr uint64_t kTimes = 3000;
+  World world;
+  world.start(world.options(Buffering::Alternate, 64 << 10));
+  const pid_t program = World::run("hook_lives", {"pauses"});
+  int status = 0;
+  for (int stops = 0; stops < 2; ++stops) {
+    ASSERT_EQ(waitpid(program, &status, WUNTRACED), program);
+    ASSERT_TRUE(WIFSTOPPED(status));
+    if (stops == 0) kill(program, SIGCONT);
+  }
+  const std::string path = fs::directory_iterator(world.log() + "/.rings")->path().string();
+  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const size_t bytes = fs::file_size(path);
+  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  ASSERT_NE(at, MAP_FAILED);
+  auto& ring = *static_cast<tracewell_ring*>(at);
+  auto& packet = *reinterpret_cast<tracewell_packet*>(static_cast<uint8_t*>(at) +
+                                                      TRACEWELL_HOOK_PAGE);
+  const auto began = std::chrono::steady_clock::now();
+  {
+    const auto folder = open_own_log(world.log());
+    ASSERT_TRUE(folder.ok());
+    auto log = LogFolder::open(*folder, {});
+    ASSERT_TRUE(log.ok());
+    Collector collector(*folder, *log, world.session());
+    ASSERT_TRUE(collector.collect().ok());
+    for (uint64_t i = 0; i < kTimes; ++i) {
+      packet.ticks_begin = packet.ticks_end = now().ticks;
+      ring.taken[0] = 0;
+      ASSERT_TRUE(collector.collect().ok());
+    }
+    ASSERT_TRUE(collector.leave().ok());
+  }
+  kill(program, SIGKILL);
+  World::wait_for(program);
+  const auto passed = std::chrono::steady_clock::now() - began;
+  const uint64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(passed).count();
+  const uint64_t told = kTimes * packet.records;
+  munmap(at, bytes);
+  world.stop();
+  const LogStory story = read_log(world.log());
+  const auto marks = std::ranges::count_if(story.marks, [](const std::string& mark) {
+    return mark.ends_with("had the id of an earlier one");
+  });
+  EXPECT_GE(marks, 1);
+  EXPECT_LE(static_cast<uint64_t>(marks), seconds + 3);  // the first, one a second, the last
+  uint64_t records = 0;
+  for (const std::string& mark : story.marks)
+    if (mark.ends_with("had the id of an earlier one")) records += std::stoull(mark);
+  EXPECT_EQ(records, told);
+  EXPECT_EQ(story.problems, std::vector<std::string>{});
+}
+
+/// Readers take a packet that has the number of another for the same: each is one of its own.
+TEST(HooksMarks, ThatSeveralMakeAtTheSameTime) {
+  constexpr int kWriters = 4, kMarks = 100;
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 10));
+  const Uuid session = world.session();
+  const auto folder = Folder::named(world.log());
+  ASSERT_TRUE(folder.ok());
+  std::vector<pid_t> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.push_back(fork());
+    if (writers.back() != 0) continue;
+    MarksSeen seen;
+    bool all = true;
+    for (int i = 0; i < kMarks; ++i)
+      all &= add_mark(*folder, session, fmt::format("{} of {}", i, writer), now().ticks,
+                      writer % 2 == 0 ? &seen : nullptr).ok();
+    _exit(all ? 0 : 1);
+  }
+  for (const pid_t writer : writers) EXPECT_EQ(World::wait_for(writer), 0);
+  world.stop();
+  const LogStory story = read_log(world.log());
+  EXPECT_EQ(story.marks.size(), 2u + kWriters * kMarks);
+  EXPECT_EQ(story.problems, std::vector<std::string>{});
+  std::string out;
+  EXPECT_EQ(World::shell("babeltrace2 '" + world.log() + "' 2>&1 >/dev/null", out), 0) << out;
 }
 
 }  // namespace

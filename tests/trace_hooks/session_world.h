@@ -143,7 +143,7 @@ struct LogStory {
   std::vector<std::string> marks;
   std::vector<std::string> problems;
   bool times_ascend = true;
-  int64_t first_ns = 0;
+  int64_t first_ns = 0, last_ns = 0;
 };
 
 inline LogStory read_log(const std::string& log) {
@@ -173,7 +173,7 @@ inline LogStory read_log(const std::string& log) {
       }
       if (last == INT64_MIN) out.first_ns = *event.time_ns;
       out.times_ascend &= *event.time_ns >= last;
-      last = *event.time_ns;
+      last = out.last_ns = *event.time_ns;
     }
   }
   for (const Problem& problem : problems.kept()) out.problems.push_back(problem.text);
