@@ -38,6 +38,22 @@ class Mapped {
   uint8_t* records(uint32_t slot) {
     return reinterpret_cast<uint8_t*>(&packet(slot)) + TRACEWELL_PACKET_HEAD;
   }
+  /// As its program closes it, of which nobody looks at each record. Returns the first hook.
+  uint8_t* close(uint32_t slot) {
+    const Bytes all(records(slot), head().packet_bytes - TRACEWELL_PACKET_HEAD);
+    ring::HookWalk walk(all, true, 0);
+    ring::HookRecord record;
+    tracewell_packet& one = packet(slot);
+    size_t end = 0, first = 0;
+    for (one.records = 0; walk.next(record); end = record.at + record.bytes) {
+      if (record.word_bytes == 0) continue;
+      if (one.records++ == 0) first = record.at;
+    }
+    one.content_bits = (TRACEWELL_PACKET_HEAD + end) * 8;
+    one.ticks_end = now().ticks;
+    one.state = TRACEWELL_PACKET_WHOLE;
+    return records(slot) + first;
+  }
   std::vector<uint8_t> save() const { return {at_, at_ + bytes_}; }
   void restore(const std::vector<uint8_t>& saved) { std::ranges::copy(saved, at_); }
   void give_back() { ASSERT_EQ(madvise(at_, bytes_, MADV_REMOVE), 0); }
@@ -251,10 +267,9 @@ TEST_F(ForgedHead, HasHooksOfAnotherTime) {
   const int64_t start_ns = world_.control().channel(0).time_ns;
   for (const bool of_dead : {true, false}) {
     forge([&](Mapped& forged, tracewell_ring&) {
-      tracewell_packet& packet = forged.packet(0);
-      packet.ticks_begin = 1000;
-      packet.ticks_end = uint64_t{1} << 60;
-      std::memset(forged.records(0) + 2, 0, TRACEWELL_RECORD_TICK_BITS / 8);
+      std::memset(forged.close(0) + 2, 0, TRACEWELL_RECORD_TICK_BITS / 8);
+      forged.packet(0).ticks_begin = 1000;
+      forged.packet(0).ticks_end = uint64_t{1} << 60;
     });
     const std::string other = world_.log() + ".other";
     if (of_dead) {
@@ -283,13 +298,16 @@ TEST_F(ForgedHead, HasRecordsThatAreNone) {
       [](uint8_t* at) { at[0] = TRACEWELL_RECORD_THREAD; },
       [](uint8_t* at) { at[1] = 0x40; },                  // a flag that is none
       [](uint8_t* at) { at[1] = TRACEWELL_RECORD_CPU; },  // this log's records have none
-      [](uint8_t* at) { at[8] = at[9] = 0xff; },          // longer than the packet
+      [](uint8_t* at) {  // longer than the packet
+        at[0] = TRACEWELL_RECORD_PROGRAM;
+        at[8] = at[9] = 0xff;
+      },
   };
   const auto packet = Mapped(forged_).save();
   for (const auto& way : ways) {
     forge([&](Mapped& forged, tracewell_ring&) {
       forged.restore(packet);
-      way(forged.records(0));
+      way(forged.close(0));
     });
     const std::string other = fmt::format("{}.{}", world_.log(), &way - ways.data());
     const auto found = find_dead_rings(world_.log());
