@@ -1,6 +1,7 @@
 #include "hooks/ring_file.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -112,6 +113,8 @@ Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std
   if (size < TRACEWELL_HOOK_PAGE) return {Errc::Truncated, path + " is not there yet"};
   std::unique_ptr<RingFile> out(new RingFile);
   TW_ASSIGN_OR_RETURN(out->map_, Mapping::map(fd->get(), size, Mapping::Access::Shared, path));
+  // Of a ring that is mostly holes, nobody is to make memory out of what is beside a packet's head.
+  static_cast<void>(::madvise(out->map_.data(), size, MADV_RANDOM));
   const bool begun = load(out->ring().magic) != 0;
   std::memcpy(&out->head_, out->map_.data(), sizeof out->head_);
   if (!begun) return {Errc::Truncated, path + " is not there yet"};
