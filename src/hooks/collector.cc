@@ -141,12 +141,13 @@ Status Collector::tell_broken() {
 }
 
 /// Programs of releases before make them where the path of their log leads, whichever log has the
-/// name by then. What is in them is nobody's but their session's, whose log cannot tell of them.
+/// name by then. What is in them is nobody's but their session's, whose log cannot tell of them. Or
+/// it is of this one, and somebody has changed what their heads say.
 Status Collector::tell_others() {
   if (others_.empty()) return {};
-  return tell(fmt::format("{} buffers of other traces are in {}: `trcdead -o OTHER_LOG` takes each "
-                          "of them",
-                          others_.size(), kRingsName));
+  return tell_lost(0, fmt::format("{} buffers in {} say that they are of other traces: `trcdead -o "
+                                  "OTHER_LOG` takes each of them",
+                                  others_.size(), kRingsName));
 }
 
 /// Once for each: it stays there, for a release that can read it.

@@ -238,6 +238,15 @@ TEST_F(ForgedHead, IsNotThereAnyMore) {
   EXPECT_EQ(told(story, kUnreadable), 1u);
 }
 
+/// Whose hooks it has, nobody can tell then.
+TEST_F(ForgedHead, SaysThatItIsOfAnotherTrace) {
+  forge([](Mapped& forged, tracewell_ring&) { forged.head().uuid[0] ^= 1; });
+  world_.stop();
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(honest_hooks(story), kHooks);
+  EXPECT_EQ(told(story, "0 records lost: 1 buffers in .rings say that they are of other"), 1u);
+}
+
 /// It was given back, and so reads as zeros.
 TEST_F(ForgedHead, HasNoMemoryAnyMore) {
   forge([&](Mapped& forged, tracewell_ring&) { forged.give_back(); });

@@ -344,8 +344,9 @@ TEST_F(HookLives, RingsOfAnotherSessionStayAndAreTold) {
   EXPECT_TRUE(std::filesystem::exists(there));
   const LogStory story = read_log(world_.log());
   EXPECT_EQ(story.hooks, 100u);
-  EXPECT_EQ(std::ranges::count(story.marks, "1 buffers of other traces are in .rings: `trcdead -o "
-                                            "OTHER_LOG` takes each of them"),
+  EXPECT_EQ(std::ranges::count(story.marks,
+                               "0 records lost: 1 buffers in .rings say that they are of other "
+                               "traces: `trcdead -o OTHER_LOG` takes each of them"),
             1);
 }
 
