@@ -150,7 +150,7 @@ struct tracewell_channel {
   uint8_t uuid[16];
   uint32_t active;    /* from trace to trcstop */
   uint32_t collector; /* its own: 1 = it sleeps; who fills half of a ring wakes it, by a futex */
-  uint32_t stopping;  /* 1: the collector is to take what is left, and to end */
+  uint32_t stopping;  /* 1: the collector is to take what is left, and to end; 2: only to end */
   uint32_t stop_when_full; /* 1: rather than to drop what is oldest in the log; 2: it is full */
   uint64_t ticks;     /* when the session began: the counter, and the clocks then */
   int64_t time_ns;    /* Unix epoch */
