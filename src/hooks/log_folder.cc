@@ -274,8 +274,11 @@ namespace {
 /// Those that came since. The file is only appended to.
 Status look_at_marks(const UniqueFd& fd, const std::string& path, MarksSeen& seen) {
   TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), path));
-  if (facts.device != seen.device || facts.inode != seen.inode || facts.bytes < seen.bytes)
-    seen = {facts.device, facts.inode};
+  if (facts.device != seen.device || facts.inode != seen.inode || facts.bytes < seen.bytes) {
+    seen = {};
+    seen.device = facts.device;
+    seen.inode = facts.inode;
+  }
   if (facts.bytes == seen.bytes) return {};
   TW_ASSIGN_OR_RETURN(const auto file, read_again(fd, path));
   for (Bytes rest = file->bytes().subspan(seen.bytes);
