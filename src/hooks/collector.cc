@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "ring/ring_name.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -74,7 +75,7 @@ Status Collector::find_rings() {
     } else if (ring.error().code == Errc::Truncated) {
       const auto before = unfinished_.find(name);
       unfinished[name] = before == unfinished_.end() ? untouched : before->second;
-    } else if (tracewell_ring named; take_name(name, named)) {
+    } else if (tracewell_ring named; tracewell::ring::take_ring_name(name, named)) {
       broken_.emplace(name, ring.error().text());
     }
   }
@@ -217,7 +218,7 @@ Status Collector::give_up_unfinished() {
   TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
   for (const auto& [name, untouched] : unfinished_) {
     tracewell_ring named;
-    if (!take_name(name, named) || process_lives(named.pid, 0)) continue;
+    if (!tracewell::ring::take_ring_name(name, named) || process_lives(named.pid, 0)) continue;
     // It may have come to an end with it since we looked.
     const auto ring = RingFile::open(rings, name);
     if (ring.ok() || ring.error().code != Errc::Truncated) continue;

@@ -25,6 +25,7 @@
 #include "hooks/ring_file.h"
 #include "hooks/session.h"
 #include "ring/hook_packet.h"
+#include "ring/ring_name.h"
 #include "symbols/core_file.h"
 
 namespace tracewell::hooks {
@@ -68,7 +69,7 @@ std::optional<DeadRing> ring_of(std::shared_ptr<InputFile> file) {
   if (!head) return std::nullopt;
   bytes = bytes.first(std::min<uint64_t>(bytes_of(*head), bytes.size()));
   std::string path = file->path();
-  take_name(file_name_of(path), *head);  // a copy may have any name
+  ring::take_ring_name(file_name_of(path), *head);  // a copy may have any name
   return DeadRing{*head, std::move(file), bytes, std::move(path), std::nullopt, 0};
 }
 
@@ -136,7 +137,7 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
 /// By its name and size; one that nobody has written to yet is all hole.
 bool was_ring(const InputFile& file, const std::string& name) {
   tracewell_ring named;
-  return take_name(name, named) && file.bytes().size() >= TRACEWELL_HOOK_PAGE &&
+  return ring::take_ring_name(name, named) && file.bytes().size() >= TRACEWELL_HOOK_PAGE &&
          file.next_data(0) < file.bytes().size();
 }
 

@@ -19,6 +19,7 @@
 #include "hooks/log_folder.h"
 #include "hooks/own_process.h"
 #include "ring/hook_packet.h"
+#include "ring/ring_name.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -87,16 +88,6 @@ bool process_lives(uint32_t pid, uint64_t start) {
   return now == 0 || now == start;
 }
 
-bool take_name(std::string_view name, tracewell_ring& head) {
-  const size_t dash = name.find('-');
-  if (dash == std::string_view::npos) return false;
-  const auto pid = parse_number(name.substr(0, dash)), number = parse_number(name.substr(dash + 1));
-  if (!pid || !number || *pid == 0 || *pid > INT32_MAX || *number > UINT32_MAX) return false;
-  head.pid = static_cast<uint32_t>(*pid);
-  head.number = static_cast<uint32_t>(*number);
-  return true;
-}
-
 Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std::string& name,
                                                  bool* untouched) {
   const std::string path = printable(folder.path_of(name));
@@ -124,7 +115,7 @@ Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std
                         out->head_.version, TRACEWELL_RING_VERSION_OLD, TRACEWELL_RING_VERSION)};
   out->slots_ = out->head_.slots;
   out->packet_bytes_ = out->head_.packet_bytes;
-  const bool sound = ring::is_known_ring(out->head_) && take_name(name, out->head_) &&
+  const bool sound = ring::is_known_ring(out->head_) && ring::take_ring_name(name, out->head_) &&
                      out->slots_ <= TRACEWELL_RING_SLOTS_MAX &&
                      out->packet_bytes_ >= TRACEWELL_PACKET_BYTES_MIN &&
                      out->packet_bytes_ <= TRACEWELL_PACKET_BYTES_MAX &&
@@ -149,12 +140,8 @@ bool RingFile::process_lives() const {
   return !orphaned_ && hooks::process_lives(head_.pid, seen_start_);
 }
 
-/// The steps of SplitMix64 (Steele, Lea and Flood, 2014).
 void RingFile::change_stream() {
-  uint64_t mixed = identity_ + 0x9e3779b97f4a7c15 + (uint64_t{head_.pid} << 32 | head_.number);
-  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-  identity_ = mixed ^ mixed >> 31;
+  identity_ = ring::next_hook_stream(stream(), head_.pid, head_.number) - head_.number;
 }
 
 bool RingFile::is_of(std::span<const uint8_t> session) const {

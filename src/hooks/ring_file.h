@@ -28,11 +28,6 @@ uint64_t start_of_process(uint32_t pid);
 /// Does the process live? `start` says which one it was, where it is not 0: ids are used again.
 bool process_lives(uint32_t pid, uint64_t start);
 
-/// A ring has its own number and its process's in its file's name (PID-NUMBER), which only its user
-/// can give. In its memory a process that gave up its rights may have written others: `head` gets
-/// those of the name. false: that is no ring's.
-bool take_name(std::string_view name, tracewell_ring& head);
-
 class RingFile {
  public:
   /// Corrupt when it is no ring; Truncated when its maker has not got so far yet; Unsupported, with
