@@ -64,6 +64,8 @@ bool HooklogFollow::begin_round() {
       if (stopped()) return false;
       auto file = rings->read(name, kHooklogRingMax);
       if (file.ok())
+        if (Status once = round.log.check_new(**file); !once) file = std::move(once).error();
+      if (file.ok())
         round.log.add_ring_file(*std::move(file), name, problems_);
       else
         tell_once(name, file.error());
@@ -71,6 +73,8 @@ bool HooklogFollow::begin_round() {
   for (const std::string& name : hooklog_files(folder_)) {
     if (stopped()) return false;
     auto file = folder_.read(name, kHooklogFileMax);
+    if (file.ok())
+      if (Status once = round.log.check_new(**file); !once) file = std::move(once).error();
     if (!file.ok()) tell_once(name, file.error());
     uint64_t& read = read_[name];
     if (!file.ok() || (*file)->bytes().size() <= read) continue;

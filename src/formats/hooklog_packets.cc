@@ -63,8 +63,10 @@ bool HooklogStreams::has(const HooklogRing& ring) const {
 }
 
 HooklogRing HooklogStreams::in_log(HooklogRing ring) const {
-  while (ring.stream == 0 || (rings_.contains(ring.stream) && !has(ring)))
-    ring.stream = ring::next_hook_stream(ring.stream, ring.pid, ring.number);
+  ring.stream = ring::hook_stream_in_log(ring.stream, ring.pid, ring.number, [&](uint64_t one) {
+    if (has({ring.pid, ring.number, one})) return ring::StreamOwner::ThisRing;
+    return rings_.contains(one) ? ring::StreamOwner::Another : ring::StreamOwner::Nobody;
+  });
   return ring;
 }
 
@@ -187,11 +189,19 @@ std::string HooklogPackets::where(uint32_t file) const {
   return of_folder_ ? file_name_of(files[file]->path()) + ": " : "";
 }
 
+Status HooklogPackets::check_new(const InputFile& file) {
+  if (known_.emplace(file.facts().device, file.facts().inode).second) return {};
+  return {Errc::Corrupt,
+          fmt::format("{} is one more name of a file of this log", printable(file.path()))};
+}
+
 void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
   of_folder_ = true;
   if (const auto rings = hooklog_rings(folder)) {
     for (const std::string& name : hooklog_files(*rings)) {
       auto file = rings->read(name, kHooklogRingMax);
+      if (file.ok())
+        if (Status once = check_new(**file); !once) file = std::move(once).error();
       if (file.ok())
         add_ring_file(*std::move(file), name, problems);
       else if (file.error().code != Errc::NotFound)  // a collector has just emptied and removed it
@@ -200,6 +210,8 @@ void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
   }
   for (const std::string& name : hooklog_files(folder)) {
     auto file = folder.read(name, kHooklogFileMax);
+    if (file.ok())
+      if (Status once = check_new(**file); !once) file = std::move(once).error();
     if (file.ok())
       add_stream_file(*std::move(file), problems);
     else

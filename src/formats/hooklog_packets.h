@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +85,9 @@ struct HooklogPackets {
   /// looks in that order, too, does not miss it. `name` is that of its file in the folder of rings.
   void add_ring_file(std::shared_ptr<InputFile> file, const std::string& name,
                      ProblemLog& problems);
+  /// A file that is there by another name already is an error: its packets would be looked at as
+  /// often as it has names. For those of a folder, before they are added.
+  Status check_new(const InputFile& file);
   /// All of the log in `folder`, if it is one.
   void add_folder(const Folder& folder, ProblemLog& problems);
   /// Sorts the packets of each stream, and drops what is there twice. Last.
@@ -105,6 +109,7 @@ struct HooklogPackets {
   bool of_folder_ = false;
   uint64_t others_ = 0;  // rings of other sessions
   uint64_t searched_ = 0;  // bytes that were no packets
+  std::set<std::pair<uint64_t, uint64_t>> known_;  // device and inode of each file
 
   /// `head` as it was read there and looked at: it may be another one by now. The result lasts
   /// until the next one is added.

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "hooks/holes.h"
 #include "ring/hook_packet.h"
+#include "ring/ring_name.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -164,10 +165,13 @@ Status LogFolder::look_at(const std::string& name) {
   return {};
 }
 
-bool LogFolder::is_others(uint64_t stream, uint32_t pid, uint32_t ring) const {
-  const auto found = streams_.find(stream);
-  return stream == 0 ||
-         (found != streams_.end() && (found->second.pid != pid || found->second.ring != ring));
+uint64_t LogFolder::stream_of(uint64_t stream, uint32_t pid, uint32_t ring) const {
+  return ring::hook_stream_in_log(stream, pid, ring, [&](uint64_t one) {
+    const auto found = streams_.find(one);
+    if (found == streams_.end()) return ring::StreamOwner::Nobody;
+    const bool own = found->second.pid == pid && found->second.ring == ring;
+    return own ? ring::StreamOwner::ThisRing : ring::StreamOwner::Another;
+  });
 }
 
 uint64_t LogFolder::next_number(uint64_t stream) const {

@@ -86,9 +86,8 @@ class LogFolder {
   /// cut off. `folder` outlives it.
   static Result<LogFolder> open(const Folder& folder, const Limits& limits);
 
-  /// Has another ring than this one of this process packets in that stream? So have marks in
-  /// stream 0.
-  bool is_others(uint64_t stream, uint32_t pid, uint32_t ring) const;
+  /// The stream that packets of a ring which says that it is of `stream` have here, or will have.
+  uint64_t stream_of(uint64_t stream, uint32_t pid, uint32_t ring) const;
   /// Behind the last packet of the stream that it has.
   uint64_t next_number(uint64_t stream) const;
   /// Of the last packet of the stream that it has.

@@ -140,9 +140,7 @@ bool RingFile::process_lives() const {
   return !orphaned_ && hooks::process_lives(head_.pid, seen_start_);
 }
 
-void RingFile::change_stream() {
-  identity_ = ring::next_hook_stream(stream(), head_.pid, head_.number) - head_.number;
-}
+void RingFile::set_stream(uint64_t stream) { identity_ = stream - head_.number; }
 
 bool RingFile::is_of(std::span<const uint8_t> session) const {
   return std::ranges::equal(head_.uuid, session);
@@ -269,7 +267,7 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
 }
 
 void keep_apart(RingFile& ring, const LogFolder& log) {
-  while (log.is_others(ring.stream(), ring.pid(), ring.number())) ring.change_stream();
+  ring.set_stream(log.stream_of(ring.stream(), ring.pid(), ring.number()));
 }
 
 void RingFile::release(const Waiting& packet, const Taken& taken) {

@@ -43,8 +43,8 @@ class RingFile {
   uint32_t number() const { return head_.number; }
   /// tracewell_packet::stream of the packets that it gives.
   uint64_t stream() const { return identity_ + head_.number; }
-  /// From now on its packets are of another stream, which follows from what it is.
-  void change_stream();
+  /// From now on its packets are of that one.
+  void set_stream(uint64_t stream);
   uint32_t slots() const { return slots_; }
   bool circular() const { return head_.mode == TRACEWELL_RING_CIRCULAR; }
   /// Does the process of its name live, and is it the one that made it, as far as the kernel tells?

@@ -45,4 +45,20 @@ inline uint64_t next_hook_stream(uint64_t stream, uint32_t pid, uint32_t number)
   return (mixed ^ mixed >> 31) + number;
 }
 
+/// What the stream of a ring is in a log, given what it says itself. Where the log has packets of
+/// the ring under a stream that follows from that, it is this one, whoever has the others: what
+/// made a collector take it may have gone from the log since. Otherwise it is the first one that no
+/// other ring has, nor the marks (0). `owner(stream)` says whose a stream is in the log.
+enum class StreamOwner : uint8_t { Nobody, ThisRing, Another };
+template <class Owner>
+uint64_t hook_stream_in_log(uint64_t stream, uint32_t pid, uint32_t number, const Owner& owner) {
+  constexpr int kFollowed = 64;  // far more than rings ever say that they are this one
+  uint64_t next = stream;
+  for (int i = 0; i < kFollowed; ++i, next = next_hook_stream(next, pid, number))
+    if (next != 0 && owner(next) == StreamOwner::ThisRing) return next;
+  while (stream == 0 || owner(stream) == StreamOwner::Another)
+    stream = next_hook_stream(stream, pid, number);
+  return stream;
+}
+
 }  // namespace tracewell::ring

@@ -74,6 +74,30 @@ TEST_F(HooklogForged, PacketOfTheRingThatCameSecondIsOne) {
   EXPECT_EQ(codes(), Stories());
 }
 
+/// What made the collector take another stream may be in the log no more, of which the oldest goes.
+TEST_F(HooklogForged, PacketOfARingIsOneAlsoWhenTheOtherRingHasGoneFromTheLog) {
+  Who second = kHonest;
+  second.random = ring::next_hook_stream(kHonest.stream(), kHonest.pid, kHonest.ring);
+  put("200-0-2.0", packet(second, 0, hook(1)));
+  put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1)),
+                                     packet(kHonest, 1, hook(2, 1600))}));
+  const Stories wanted = {"200/201 hook 1", "200/201 hook 2"};
+  EXPECT_EQ(read(), wanted);
+  EXPECT_EQ(take_all(*follow()), wanted);
+  EXPECT_EQ(codes(), Stories());
+}
+
+/// It costs whoever makes them nothing.
+TEST_F(HooklogForged, AFileOfManyNamesIsReadOnce) {
+  put("100-0-1.0", packet(kForger, 0, hook(66)));
+  put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1))}));
+  std::filesystem::create_hard_link(folder_ / "100-0-1.0", folder_ / "100-0-2.0");
+  std::filesystem::create_hard_link(folder_ / ".rings/200-0", folder_ / ".rings/200-1");
+  const Stories wanted = {"100/100 hook 66", "200/201 hook 1"};
+  EXPECT_EQ(read(), wanted);
+  EXPECT_EQ(codes(), Stories({"no-ring", "stream-file"}));
+}
+
 TEST_F(HooklogForged, FollowedRingKeepsItsPlaceWhateverTheOtherSays) {
   put(".rings/100-0", ring(kForger, {packet(kForger, 0, hook(66))}));
   put(".rings/200-0", ring(kHonest, {packet(kHonest, 0, hook(1))}));
