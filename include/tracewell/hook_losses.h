@@ -27,6 +27,8 @@ struct tracewell_losses {
   uint64_t control; /* inode of the control file: sessions of another one have the same numbers */
   /* session << 40 | hooks: one word, so that those of a session before do not count. */
   tracewell_shared lost[TRACEWELL_HOOK_CHANNELS];
+  /* Of its components, by slot, since they are there. Zeros: of a release before. */
+  tracewell_shared of_components[TRACEWELL_COMPONENTS_MAX];
 };
 
 /* In the page of a channel, behind struct tracewell_channel: by its collector and by commands.
@@ -41,7 +43,8 @@ struct tracewell_watch {
   uint64_t lost; /* the most that stood there */
 };
 
-TRACEWELL_SIZE_IS(tracewell_losses, 32 + 8 * TRACEWELL_HOOK_CHANNELS);
+TRACEWELL_SIZE_IS(tracewell_losses,
+                  32 + 8 * (TRACEWELL_HOOK_CHANNELS + TRACEWELL_COMPONENTS_MAX));
 TRACEWELL_SIZE_IS(tracewell_watch, 24 + TRACEWELL_WHY_BYTES);
 
 #endif

@@ -147,7 +147,7 @@ void print_components(const Components& components) {
     fmt::print("{:<24} {:<12} {:<16} {:>8}  {:<9} {:>5} {:>10}  {:<6} {:>5} {:>8}{}\n",
                printable(one.name()), printable(one.alias()), printable(one.type()), one.pid(),
                memory_text(block.memory_mode), block.memory_level, block.buffer_bytes,
-               block.system_mode ? "on" : "off", block.system_level, block.lost,
+               block.system_mode ? "on" : "off", block.system_level, one.lost(),
                one.process_lives() ? "" : "  (dead)");
   }
 }

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "hooks/defaults.h"
 #include "hooks/log_folder.h"
+#include "hooks/losses.h"
 #include "hooks/own_process.h"
 #include "hooks/ring_file.h"
 
@@ -177,6 +178,7 @@ bool add_components(const Folder& folder, const std::string& process,
   const auto after = before ? read_registered(folder, process) : nullptr;
   bool changed = false;
   if (before && !after) return false;  // it has left
+  const auto lost = component_losses(pid_of(process).value_or(0), after ? after->start : 0);
   for (size_t i = 0; i < pages.size(); ++i) {
     const Told& one = told[i];
     const Judged what =
@@ -185,7 +187,7 @@ bool add_components(const Folder& folder, const std::string& process,
     changed |= what.changed;
     if (what.there)
       out.emplace_back(pages[i], process, i, after ? after->component[i] : one.what,
-                       after ? after->start : one.start);
+                       after ? after->start : one.start, after ? lost[i] : 0);
   }
   return changed;
 }
@@ -323,6 +325,12 @@ Result<std::string> dump_to(const std::string& path,
   TW_RETURN_IF_ERROR(
       write_metadata(folder, metadata_text(uuid, measure_clock(), facts)));
   TW_ASSIGN_OR_RETURN(LogFolder log, LogFolder::open(folder, {}));
+  for (const Component* one : components)
+    if (const uint64_t lost = one->lost(); lost != 0)
+      TW_RETURN_IF_ERROR(add_mark(folder, uuid,
+                                  fmt::format("{} records lost: threads of process {} could not "
+                                              "make a buffer",
+                                              lost, one->pid())));
   for (const Component* one : components)
     if (const auto rings = rings_folder(*one))
       for (const std::string& ring : all_names(*rings))

@@ -3,6 +3,7 @@
 
 #include <tracewell/hook_layout.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,12 +50,13 @@ class Component {
   /// `process` is the name of its process's file, and `slot` which page of that it is; `start` is
   /// when the process began, and 0 where that is not known.
   Component(std::shared_ptr<uint8_t> page, std::string process, size_t slot,
-            const tracewell_registration& registered, uint64_t start)
+            const tracewell_registration& registered, uint64_t start, uint64_t own_lost)
       : page_(std::move(page)),
         process_(std::move(process)),
         slot_(slot),
         registered_(registered),
-        start_(start) {}
+        start_(start),
+        own_lost_(own_lost) {}
 
   std::string name() const;
   std::string alias() const;
@@ -67,6 +69,9 @@ class Component {
   std::string folder() const;
   /// What commands write; whatever else stands there is not to be believed.
   const tracewell_component& block() const { return *at(); }
+  /// Records of threads that could not make a buffer. A process that gave up its rights may clear
+  /// the number in the block, so what the process itself counts counts, too.
+  uint64_t lost() const { return std::max<uint64_t>(block().lost, own_lost_); }
 
   /// `control` is locked by the caller. What it had in buffers goes with memory off, and with
   /// another size.
@@ -81,6 +86,7 @@ class Component {
   size_t slot_;
   tracewell_registration registered_;
   uint64_t start_;
+  uint64_t own_lost_;
 };
 
 /// Of all processes, those that died with something in buffers included; by name, then process.

@@ -37,8 +37,9 @@ std::optional<tracewell_losses> read_losses(const Folder& folder, const std::str
 
 using Visit = std::function<void(const Folder&, const std::string& name, const tracewell_losses&)>;
 
-void for_each_losses(const Control& control, const Visit& visit) {
-  const auto above = Folder::named(parent_of(control.path()));
+/// `meeting`: the folder of the control file.
+void for_each_losses(const std::string& meeting, const Visit& visit) {
+  const auto above = Folder::named(meeting);
   if (!above.ok()) return;
   const auto folder = above->inside(TRACEWELL_LOSSES_NAME);
   if (!folder.ok()) return;
@@ -75,9 +76,10 @@ void watch_losses(Control& control, unsigned channel) {
 Losses losses_of(Control& control, unsigned channel) {
   // Their own first: programs count in the other page before.
   uint64_t own = 0;
-  for_each_losses(control, [&](const Folder&, const std::string&, const tracewell_losses& losses) {
+  const auto add = [&](const Folder&, const std::string&, const tracewell_losses& losses) {
     own += records_in(losses, control, channel);
-  });
+  };
+  for_each_losses(parent_of(control.path()), add);
   const uint64_t all = control.failures(channel);
   const tracewell_watch& watch = control.watch(channel);
   watch_losses(control, channel);
@@ -86,12 +88,23 @@ Losses losses_of(Control& control, unsigned channel) {
   return {std::max(own, watch.lost), watch.changed != 0 || all < own};
 }
 
+std::array<uint64_t, TRACEWELL_COMPONENTS_MAX> component_losses(uint32_t pid, uint64_t start) {
+  std::array<uint64_t, TRACEWELL_COMPONENTS_MAX> out = {};
+  const auto add = [&](const Folder&, const std::string&, const tracewell_losses& losses) {
+    if (losses.pid != pid || losses.start != start) return;
+    for (size_t slot = 0; slot < out.size(); ++slot) out[slot] += losses.of_components[slot];
+  };
+  for_each_losses(control_folder(), add);
+  return out;
+}
+
 void forget_dead_losses(const Control& control) {
-  for_each_losses(control, [&](const Folder& folder, const std::string& name,
-                               const tracewell_losses& losses) {
+  const auto forget = [&](const Folder& folder, const std::string& name,
+                          const tracewell_losses& losses) {
     if (!process_lives(losses.pid, losses.start) && !is_waited_for(control, losses))
       static_cast<void>(folder.remove(name));
-  });
+  };
+  for_each_losses(parent_of(control.path()), forget);
 }
 
 }  // namespace tracewell::hooks

@@ -2,6 +2,9 @@
 // what programs share. include/tracewell/hook_losses.h has the layout.
 #pragma once
 
+#include <tracewell/hook_layout.h>
+
+#include <array>
 #include <cstdint>
 
 #include "base/result.h"
@@ -23,6 +26,9 @@ struct Losses {
 Losses losses_of(Control& control, unsigned channel);
 /// A look at the page that all programs write to, which is kept where they do not. Cheap.
 void watch_losses(Control& control, unsigned channel);
+/// Of a process's components, by slot, as it counts them itself: nobody else can write there. Zeros
+/// where it does not.
+std::array<uint64_t, TRACEWELL_COMPONENTS_MAX> component_losses(uint32_t pid, uint64_t start);
 /// Removes those of processes that have ended, but for what sessions that run are to tell.
 void forget_dead_losses(const Control& control);
 

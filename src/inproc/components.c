@@ -287,6 +287,7 @@ static ras_block_t add(struct own* own, unsigned first, unsigned last,
     if (!block) continue;
     describe(&g_fresh, own, slot, registry);
     g_kept[slot].channel = g_fresh.channel;
+    forget_failures_of(slot);
     begin_registration(registry->registered, slot, &g_fresh);
     publish(block, &g_fresh);
     set_registration(registry->registered, slot, TRACEWELL_REGISTERED_DONE);
@@ -350,6 +351,7 @@ ras_block_t tracewell_component_register(const char* name, const char* alias, co
     block = enrol(own, name, alias, type);
     end_opening();
   }
+  if (block) begin_losses(SESSION_OF_COMPONENTS);
   end_registering(own, mask);
   errno = before;
   return block;

@@ -96,16 +96,30 @@ static void count_own(tracewell_shared* word, uint32_t session) {
   }
 }
 
-void count_failure(unsigned channel, uint32_t session) {
+static struct tracewell_losses* own_page(void) {
   struct own_losses* const own = own_losses();
+  return own ? __atomic_load_n(&own->page, __ATOMIC_ACQUIRE) : NULL;
+}
+
+void forget_failures_of(unsigned slot) {
+  struct tracewell_losses* const page = own_page();
+  if (page) __atomic_store_n(&page->of_components[slot], 0, __ATOMIC_RELAXED);
+}
+
+/* That of all first: it never has less. */
+static void count_failure_of(unsigned slot) {
+  struct tracewell_losses* const page = own_page();
+  __atomic_fetch_add(&component_at(slot)->lost, 1, __ATOMIC_RELEASE);
+  if (page) __atomic_fetch_add(&page->of_components[slot], 1, __ATOMIC_RELAXED);
+}
+
+void count_failure(unsigned channel, uint32_t session) {
   struct tracewell_losses* page;
   if (channel >= TRACEWELL_HOOK_CHANNELS) {
-    __atomic_fetch_add(&component_at(channel - TRACEWELL_HOOK_CHANNELS)->lost, 1,
-                       __ATOMIC_RELAXED);
+    count_failure_of(channel - TRACEWELL_HOOK_CHANNELS);
     return;
   }
-  /* That of all first: it never has less. */
   if (g_failures) __atomic_fetch_add(&g_failures->lost[channel], 1, __ATOMIC_RELEASE);
-  page = own ? __atomic_load_n(&own->page, __ATOMIC_ACQUIRE) : NULL;
+  page = own_page();
   if (page) count_own(&page->lost[channel], session);
 }

@@ -67,9 +67,10 @@ static int map_places(void) {
 
 void begin_losses(uint32_t session) {
   const SignalMask mask = hold_signals();
+  const uint32_t self = process_id();
   if (map_places()) {
-    *places_owner() = process_id();
-    have_losses(own_losses(), session);
+    if (*places_owner() == 0) *places_owner() = self;
+    if (*places_owner() == self) have_losses(own_losses(), session);
   }
   release_signals(mask);
 }

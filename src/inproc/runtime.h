@@ -72,6 +72,8 @@ HIDDEN void end_opening(void);
 HIDDEN void find_failures(const char* folder, int control, struct tracewell_failures* page);
 /* Of a hook of that session. */
 HIDDEN void count_failure(unsigned channel, uint32_t session);
+/* A component that begins has lost nothing. */
+HIDDEN void forget_failures_of(unsigned slot);
 /* A page of failures of this process's own, where it has rights that it may give up: made once, and
  * tried once in a session. All zeros at first, and in a forked child. */
 struct own_losses {
@@ -82,8 +84,10 @@ struct own_losses {
 HIDDEN struct own_losses* own_losses(void);
 /* Signals are held back. */
 HIDDEN void have_losses(struct own_losses* own, uint32_t session);
-/* The same when the program is loaded: it may give up its rights before its first hook. */
+/* The same when the program is loaded, or has a component: it may give up its rights before its
+ * first hook. */
 HIDDEN void begin_losses(uint32_t session);
+#define SESSION_OF_COMPONENTS (TRACEWELL_SESSION_MASK + 1) /* no channel's */
 /* Writes the digits; returns where they end. */
 HIDDEN char* put_decimal(char* at, uint32_t number);
 /* Folders are held by descriptors (O_PATH), which the caller closes. Something that is negative: it

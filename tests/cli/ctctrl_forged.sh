@@ -71,4 +71,52 @@ done
 
 eval "exec $in>&-"
 wait "$pid" || fail "the program's end"
+# Records of threads that could not make a buffer: a program of root's counts them where nobody else
+# can write, too, and a dump tells them.
+cat >"$work/loses.c" <<'C'
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/ras_trace.h>
+#include <sys/resource.h>
+#include <sys/trchkid.h>
+#include <tracewell/hook_layout.h>
+static ras_block_t part;
+static void *run(void *unused) {
+  for (int i = 0; i < 50; ++i) CT_HOOK1(part, 1, MT_PRIV, HKWD_USER1, i);
+  return unused;
+}
+int main(void) {
+  const struct rlimit none = {0, 1024};
+  pthread_t thread;
+  part = tracewell_component_register("loses", 0, 0);
+  CT_HOOK1(part, 1, MT_PRIV, HKWD_USER1, 1);
+  setrlimit(RLIMIT_NOFILE, &none);
+  pthread_create(&thread, NULL, run, NULL);
+  pthread_join(thread, NULL);
+  printf("%zu\n", offsetof(struct tracewell_component, lost));
+  fflush(stdout);
+  getchar();
+  return 0;
+}
+C
+cc -O2 -I"$TRACEWELL_SOURCE/include" -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/loses.c" \
+  -o "$work/loses" -L"$build/lib" -lrts -lpthread -Wl,-rpath,"$build/lib" || fail 'loses.c'
+expect 0 ctctrl -p -c loses memtraceon
+coproc loses { exec "$work/loses"; }
+pid=$loses_PID in=${loses[1]}
+read -r offset <&"${loses[0]}"
+file=$(find "$work"/run/tracewell/components-* -maxdepth 1 -type f -name "$pid-*[0-9]")
+expect 0 ctctrl -q -c loses
+has ' 50' out
+if [ "$(id -u)" = 0 ]; then
+  forge "$offset" '\0' >/dev/null
+  expect 0 ctctrl -q -c loses
+  has ' 50' out
+fi
+expect 0 ctctrl -D -c loses
+expect 0 check "$work/ct/loses"
+has "lost 50 (threads of process $pid could not make a buffer)" out
+echo >&"$in"
+wait "$pid"
 finish
