@@ -1,12 +1,21 @@
 #include "agent/buffer_file.h"
 
 #include <cerrno>
+#include <chrono>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/file_lock.h"
 #include "base/named.h"
 
 namespace tracewell::agent {
+namespace {
+
+// Who removes what has been left locks each file for a moment.
+constexpr std::chrono::milliseconds kRemoverMs{1000};
+
+}  // namespace
 
 Result<BufferFile> BufferFile::create(const std::string& path) {
   auto fd = open_named_for(
@@ -26,12 +35,16 @@ Result<BufferFile> BufferFile::create(Folder folder, const std::string& name) {
     if (folder.facts_of_name(name)) fd.error().code = Errc::InvalidArgument;
     return std::move(fd).error();
   }
-  return locked(*std::move(fd), {std::move(folder), name}, path);
+  // Who removes what has been left may have met it before it had its lock.
+  auto file = locked(*std::move(fd), {std::move(folder), name}, path);
+  if (file && !file->is_there())
+    return {Errc::InvalidArgument, fmt::format("{} was taken for one that was left", path)};
+  return file;
 }
 
 Result<BufferFile> BufferFile::locked(UniqueFd fd, Folder::Entry place, const std::string& path) {
   BufferFile file(std::move(fd), std::move(place), path);
-  if (Status locked = lock_file(file.fd()); !locked)
+  if (Status locked = wait_and_lock_file(file.fd(), kRemoverMs); !locked)
     return std::move(locked).error().within(path);
   return file;
 }
@@ -45,12 +58,14 @@ BufferFile& BufferFile::operator=(BufferFile&& other) noexcept {
 }
 
 /// The file of that name may be another one by now, and its folder may have another name.
-void BufferFile::remove() {
-  if (kept_ || !fd_.valid()) return;
+bool BufferFile::is_there() const {
   const auto ours = facts_of(fd_.get(), path_);
   const auto named = place_.folder.facts_of_name(place_.name);
-  if (!ours || !named || !ours->is_same(*named)) return;
-  (void)place_.folder.remove(place_.name);
+  return ours && named && ours->is_same(*named);
+}
+
+void BufferFile::remove() {
+  if (!kept_ && fd_.valid() && is_there()) (void)place_.folder.remove(place_.name);
 }
 
 }  // namespace tracewell::agent

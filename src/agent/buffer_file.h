@@ -31,6 +31,7 @@ class BufferFile {
   BufferFile(UniqueFd fd, Folder::Entry place, std::string path)
       : fd_(std::move(fd)), place_(std::move(place)), path_(std::move(path)) {}
   static Result<BufferFile> locked(UniqueFd fd, Folder::Entry place, const std::string& path);
+  bool is_there() const;
   void remove();
 
   UniqueFd fd_;

@@ -22,6 +22,8 @@ struct BufferHome {
   std::function<void(std::string_view)> notice;
   /// Which process it says is the server; 0: ours.
   int64_t server_pid = 0;
+  /// GDB started us at the other end of a pipe, and reads no notices once the program has ended.
+  bool is_unread_at_end = false;
 };
 
 }  // namespace tracewell::agent

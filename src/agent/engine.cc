@@ -203,6 +203,7 @@ void Engine::on_event(const target::StopEvent& event) {
   let_go(pid_);
   if (ran && stop_ == Stop::Unknown && !replaced_) end_text_ = text_of_end(event);
   if (ran) publish();
+  if (program_ended_ && home_.is_unread_at_end && buffer_.has_unseen()) tell_unseen();
 }
 
 void Engine::let_go(target::Pid pid) {

@@ -150,7 +150,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   // engine_buffer.cc
   void fit_masks(CollectPlan& plan) const;
   void settle_buffer();
-  void publish();
+  void publish(), tell_unseen();
   void tell(std::string_view text) const;
 
   // engine_hit.cc
@@ -185,7 +185,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false, full_ = false;
-  std::string user_name_, notes_, stop_note_, error_text_, end_text_;
+  std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_;
 
   bool running_ = false, program_ended_ = false, replaced_ = false;  // (by exec, since the start)
   target::Pid pid_ = 0;

@@ -29,9 +29,14 @@ void Engine::settle_buffer() {
 }
 
 void Engine::keep_unseen() {
-  if (program_ended_ && buffer_.keep_unseen())
-    tell(fmt::format("{} frames that nobody has looked at stay in {}", buffer_.count(),
-                     buffer_.file()->path()));
+  if (program_ended_ && buffer_.keep_unseen()) tell_unseen();
+}
+
+void Engine::tell_unseen() {
+  const std::string text =
+      fmt::format("{0} frames that nobody has looked at stay in {1}\n(tracewell print {1})",
+                  buffer_.count(), buffer_.file()->path());
+  if (text != std::exchange(told_unseen_, text)) tell(text);
 }
 
 void Engine::publish() {

@@ -45,8 +45,12 @@ void TraceBuffer::clear() {
   first_ = next_ = begin_ = end_ = 0;
 }
 
+bool TraceBuffer::has_unseen() {
+  return memory_.file() != nullptr && count() != 0 && seen_ != next_;
+}
+
 bool TraceBuffer::keep_unseen() {
-  if (memory_.file() == nullptr || count() == 0 || seen_ == next_) return false;
+  if (!has_unseen()) return false;
   memory_.file()->keep();
   return true;
 }

@@ -46,6 +46,7 @@ class TraceBuffer final : public FrameStore {
   /// Its file stays when we end if there are frames in it that have come since anybody looked at
   /// one; returns whether it is so.
   bool keep_unseen();
+  bool has_unseen();
   /// What readers of the file shall know of the frames.
   Status describe(Bytes text) { return memory_.describe(text); }
 

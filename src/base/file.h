@@ -28,6 +28,7 @@ struct FileFacts {
   Kind kind = Kind::Other;
   uint64_t device = 0, inode = 0;
   uint64_t bytes = 0;
+  uint64_t room = 0;   // bytes of the disk that it takes: less, where it has holes
   uint64_t links = 0;  // names that it has
   uint32_t owner = 0, group = 0;
   uint32_t mode = 0;       // the permission bits, 07777

@@ -42,6 +42,7 @@ FileFacts facts_from(const struct stat& status) {
   out.owner = status.st_uid;
   out.group = status.st_gid;
   out.mode = status.st_mode & 07777;
+  out.room = static_cast<uint64_t>(status.st_blocks) * 512;  // stat(2): whatever the file system
   out.changed_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/guardian.h"
+#include "cli/left_buffers.h"
 #include "formats/format.h"
 #include "formats/tracebuffer.h"
 #include "hooks/control.h"
@@ -19,7 +21,6 @@
 namespace tracewell::cli {
 namespace {
 
-constexpr std::string_view kSuffix = ".twb";
 constexpr int kNamesTried = 10'000;
 
 /// /tmp is everybody's: a folder of that name may be a trap.
@@ -48,16 +49,11 @@ Result<Folder> folder_of_buffers() {
   return folder;
 }
 
-bool is_buffer_name(std::string_view name) {
-  return name.ends_with(kSuffix) && name.find('/') == name.npos && name.find('\0') == name.npos &&
-         name[0] != '.';
-}
-
 /// As find_buffers() has it: of its path or name, or of the number alone.
 std::string name_in(const Folder& folder, const std::string& named) {
   const std::string before = folder.path_of("");
   std::string out = named.starts_with(before) ? named.substr(before.size()) : named;
-  if (!out.ends_with(kSuffix)) out += kSuffix;
+  if (!out.ends_with(kBufferSuffix)) out += kBufferSuffix;
   return out;
 }
 
@@ -86,15 +82,17 @@ Status look_into(UniqueFd fd, FoundBuffer& found) {
 
 std::string buffer_folder() { return hooks::control_folder(); }
 
-Result<agent::BufferFile> make_buffer_file() {
-  if (const auto trouble = hooks::control_folder_trouble())
-    fmt::print(stderr, "tracewell: {}\n", *trouble);
+Result<agent::BufferFile> make_buffer_file(const std::function<void(std::string_view)>& tell) {
+  if (const auto trouble = hooks::control_folder_trouble()) tell("tracewell: " + *trouble);
+  TW_ASSIGN_OR_RETURN(const Folder place, usable_folder());
+  const auto now = std::chrono::system_clock::now();
+  remove_old_buffers(place, {}, std::chrono::nanoseconds(now.time_since_epoch()).count(), tell);
   // A process of the same number may have left one, be it in another container.
   for (int i = 1; i <= kNamesTried; ++i) {
     TW_ASSIGN_OR_RETURN(Folder folder, usable_folder());
     const std::string again = i == 1 ? "" : fmt::format("-{}", i);
-    auto file = agent::BufferFile::create(std::move(folder),
-                                          fmt::format("{}{}{}", server_pid(), again, kSuffix));
+    const std::string name = fmt::format("{}{}{}", server_pid(), again, kBufferSuffix);
+    auto file = agent::BufferFile::create(std::move(folder), name);
     if (file || file.error().code != Errc::InvalidArgument) return file;
   }
   return {Errc::Limit, fmt::format("{} is full of trace buffers", buffer_folder())};
@@ -135,11 +133,24 @@ Status delete_buffer(const std::string& named) {
   if (!folder->is_link(name)) {
     const auto fd = folder->open(name);
     if (!fd && fd.error().code == Errc::NotFound) return none();
-    if (fd && file_is_locked(fd->get()))
-      return {Errc::InvalidArgument,
-              fmt::format("{} is in use by a server; it goes when that ends", name)};
+    const Status removed = remove_left_buffer(*folder, name);
+    if (removed || (fd && file_is_locked(fd->get()))) return removed;
   }
   return folder->remove(name);
+}
+
+Result<std::vector<DeletedBuffer>> delete_left_buffers() {
+  std::vector<DeletedBuffer> out;
+  const auto folder = folder_of_buffers();
+  if (!folder && folder.error().code == Errc::NotFound) return out;
+  if (!folder) return folder.error();
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, folder->names());
+  for (const std::string& name : names) {
+    const auto facts = folder->facts_of_name(name);
+    if (!is_buffer_name(name) || !facts || facts->kind != FileFacts::Kind::Regular) continue;
+    out.push_back({folder->path_of(name), remove_left_buffer(*folder, name)});
+  }
+  return out;
 }
 
 }  // namespace tracewell::cli

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/buffer_file.h"
@@ -14,8 +16,9 @@ namespace tracewell::cli {
 std::string buffer_folder();
 
 /// A new file there, named after the server's process. The folder is made if there is none; one
-/// that is not ours alone (others may look into it, it is a link) is an error.
-Result<agent::BufferFile> make_buffer_file();
+/// that is not ours alone (others may look into it, it is a link) is an error. Of what servers
+/// before it have left, only the newest stay (cli/left_buffers.h): `tell` hears what goes.
+Result<agent::BufferFile> make_buffer_file(const std::function<void(std::string_view)>& tell);
 
 /// A buffer in that folder.
 struct FoundBuffer {
@@ -35,5 +38,12 @@ Result<std::vector<FoundBuffer>> find_buffers();
 
 /// NotFound; InvalidArgument when it is in use, or `name` is no name.
 Status delete_buffer(const std::string& name);
+
+struct DeletedBuffer {
+  std::string path;
+  Status status;  // InvalidArgument: in use, or no file that may be deleted unasked
+};
+/// All that no server uses. Those that stay are in the list, too, with the reason.
+Result<std::vector<DeletedBuffer>> delete_left_buffers();
 
 }  // namespace tracewell::cli

@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 
 struct BuffersOptions {
   std::vector<std::string> doomed;
+  bool all = false;
   bool json = false;
 };
 
@@ -51,9 +52,21 @@ std::string text_of(const FoundBuffer& one) {
   return out;
 }
 
+Status delete_all(bool quiet) {
+  TW_ASSIGN_OR_RETURN(const auto buffers, delete_left_buffers());
+  for (const DeletedBuffer& one : buffers) {
+    const std::string text = one.status ? "deleted " + printable(one.path)
+                                        : "not deleted: " + one.status.error().text();
+    if (!quiet) fmt::print("{}\n", text);
+  }
+  if (buffers.empty() && !quiet) fmt::print("no trace buffers in {}\n", printable(buffer_folder()));
+  return {};
+}
+
 Status buffers(const BuffersOptions& options) {
+  if (options.all) TW_RETURN_IF_ERROR(delete_all(options.json));
   for (const std::string& name : options.doomed) TW_RETURN_IF_ERROR(delete_buffer(name));
-  if (!options.doomed.empty() && !options.json) return {};
+  if ((options.all || !options.doomed.empty()) && !options.json) return {};
   TW_ASSIGN_OR_RETURN(const auto found, find_buffers());
   if (options.json) {
     fmt::print("{}", as_json(found));
@@ -69,16 +82,22 @@ Status buffers(const BuffersOptions& options) {
 
 Run buffers_command(CLI::App& app) {
   auto options = std::make_shared<BuffersOptions>();
-  app.add_option("--delete", options->doomed,
-                 "delete this one (its path, name or number), which no server uses any more; may "
-                 "be given more than once")
-      ->type_name("NAME");
+  auto* const doomed =
+      app.add_option("--delete", options->doomed,
+                     "delete this one (its path, name or number), which no server uses any more; "
+                     "may be given more than once")
+          ->type_name("NAME");
+  app.add_flag("--delete-all", options->all, "delete all that no server uses, and say which")
+      ->excludes(doomed);
   app.add_flag("--json", options->json, "as JSON");
   app.footer(
       "A server that is killed leaves the frames it has collected in a file that `info`,\n"
       "`print`, `convert`, `check` and `replay` read; a clean end removes it. Listed is what is\n"
       "in $XDG_RUNTIME_DIR/tracewell, /run/user/UID/tracewell or /tmp/tracewell-UID, where trace\n"
       "hooks meet, too; not what `serve --buffer FILE` has put elsewhere.\n\n"
+      "When a server's first run begins, it removes what others have left but for the 32 newest,\n"
+      "those that take 2 GiB together and those of the last 30 days, and says which; not what is\n"
+      "in use, nor files with names of your own: rename one to keep it.\n\n"
       "Exit status: 1 if there is no buffer NAME, 2 if it is in use.");
   return [options](const Invocation&) {
     const Status status = buffers(*options);

@@ -144,13 +144,17 @@ ServerOptions server_options(const ServeOptions& options, Settings& settings,
 
 /// The line that names the file comes with the first run, not at the start: scripts wait for
 /// gdbserver's first lines, and who never traces has no file.
-agent::BufferHome buffer_home(const std::string& path, const ServeLog& log) {
+agent::BufferHome buffer_home(const std::string& path, bool is_pipe, const ServeLog& log) {
   return {
       .make =
-          [path] { return path.empty() ? make_buffer_file() : agent::BufferFile::create(path); },
+          [path, &log] {
+            if (!path.empty()) return agent::BufferFile::create(path);
+            return make_buffer_file([&log](std::string_view line) { log.notice(line); });
+          },
       .describe = formats::tracebuffer_description,
       .notice = [&log](std::string_view line) { log.notice(line); },
-      .server_pid = server_pid()};
+      .server_pid = server_pid(),
+      .is_unread_at_end = is_pipe};
 }
 
 /// The file is made by the first run, but whoever starts the server learns at once that it cannot
@@ -217,7 +221,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   if (!first) return conventions.fail(first.error());
   agent::Engine trace(*target);
   trace.use_fast(*agent::parse_fast_use(options.fast_tracepoints));
-  trace.keep_buffer_in(buffer_home(options.buffer, log));
+  trace.keep_buffer_in(buffer_home(options.buffer, comm->kind == Comm::Kind::Stdio, log));
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
   if (std::string text = (*transport)->warning(); !text.empty()) log.notice("tracewell: " + text);
 

@@ -55,6 +55,33 @@ expect 1 buffers --delete "$folder/1234.twb"
 has "no trace buffer $folder/1234.twb in $folder" err
 [ -e "$folder/notes.txt" ] || fail "deleted what is no buffer"
 
+# All at once, but for what a server uses and what is no file of ours alone.
+expect 2 buffers --delete-all --delete 5
+for name in 5 6 mine 7 8; do cp "$cases/tracebuffer/killed/input.twb" "$folder/$name.twb"; done
+ln "$folder/8.twb" "$folder/second-name"
+python3 - "$folder/7.twb" "$tracewell" >"$work/out" 2>"$work/err" <<'PY' || fail "--delete-all"
+import fcntl, struct, subprocess, sys
+used = open(sys.argv[1], "r+b")
+# F_OFD_SETLK: as a server has it
+fcntl.fcntl(used, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+sys.exit(subprocess.run([sys.argv[2], "buffers", "--delete-all"]).returncode)
+PY
+lines 5
+for name in 5 6 mine; do has "deleted $folder/$name.twb"; done
+has "not deleted: 7.twb is in use by a server"
+has "not deleted: cannot write $folder/8.twb: it has 2 names"
+(cd "$folder" && echo *) >"$work/out"
+has '7.twb 8.twb link.twb notes.txt second-name'
+lines 1
+rm "$folder/second-name"
+expect 0 buffers --delete-all
+lines 2
+expect 0 buffers --delete-all
+has 'no trace buffers in'
+expect 0 buffers --delete-all --json
+has '[]'
+lines 1
+
 # A folder that others can write to may hold anything.
 chmod 777 "$folder"
 expect 4 buffers

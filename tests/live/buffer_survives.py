@@ -18,7 +18,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from serve_client import Client  # noqa: E402
-from serve_common import TRACEWELL, check, folder, on_port, same  # noqa: E402
+from serve_common import (  # noqa: E402
+    PATIENT, TRACEWELL, check, folder, need, on_port, same)
 
 STORM = pathlib.Path(os.environ["TRACEWELL_INFERIORS"]) / "hit_storm"
 READER = TRACEWELL[0]
@@ -172,6 +173,46 @@ def clean_ends(env, work):
     same(os.listdir(work / "run/tracewell"), [], "files")
 
 
+def old_ones_go(env, work):
+    """What others have left stays within bounds, and the log says what goes."""
+    place = work / "run/tracewell"
+    now = time.time()
+    for number in range(1, 41):
+        (place / f"{number}.twb").touch()
+        os.utime(place / f"{number}.twb", (now - number, now - number))
+    (place / "mine.twb").touch()
+    os.utime(place / "mine.twb", (0, 0))
+    with on_port(STORM, 100, env=env) as server:
+        client = Client(server.remote)
+        check(len(list(place.iterdir())) == 41, "files before the first run")
+        begin(client, 5 << 20, False)
+        named = server.wait_for(r"Trace buffer: (\S+)").group(1)
+        for number in range(33, 41):
+            check(f"Old trace buffer removed: {place}/{number}.twb (32 newer" in server.said(),
+                  server.said())
+        same(sorted(os.listdir(place)), sorted(
+            [f"{number}.twb" for number in range(1, 33)] + ["mine.twb", pathlib.Path(named).name]),
+            "files that stay")
+    for path in place.iterdir():
+        path.unlink()
+
+
+def told_through_gdb(env):
+    """GDB that has started the server itself reads nothing of it once the program has ended."""
+    need("gdb")
+    done = subprocess.run(
+        ["gdb", *PATIENT, "-nx", "-q", "-batch", "-ex", "set sysroot /", "-ex", f"file {STORM}",
+         "-ex", f"target remote | {READER} serve - {STORM} 100", "-ex", "trace inner",
+         "-ex", "tstart", "-ex", "continue"],
+        capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL)
+    (left,) = json.loads(read("buffers", "--json", env=env))
+    said = done.stdout + done.stderr
+    check(f"400 frames that nobody has looked at stay in {left['path']}\n"
+          f"(tracewell print {left['path']})" in said, said)
+    same(said.count("nobody has looked at"), 1, "times that it is told")
+    read("buffers", "--delete-all", env=env)
+
+
 def killed_by_its_user(env):
     """Who kills the program does not want its frames."""
     with on_port(STORM, 1000000, env=env) as server:
@@ -283,6 +324,8 @@ def main():
         run.mkdir(mode=0o700)
         env = {**os.environ, "XDG_RUNTIME_DIR": str(run)}
         clean_ends(env, work)
+        old_ones_go(env, work)
+        told_through_gdb(env)
         own_file(env, work)
         no_place(env, work)
         no_room(env, work)
