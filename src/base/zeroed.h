@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <sys/mman.h>
@@ -20,11 +21,12 @@ class ZeroedBytes {
   static constexpr size_t kPage = 4096;
 
   ZeroedBytes() = default;
+  /// As any memory: std::bad_alloc when there is none.
   explicit ZeroedBytes(size_t size) : size_(size) {
     if (size == 0) return;
     void* const at = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    TW_CHECK(at != MAP_FAILED);
+    if (at == MAP_FAILED) throw std::bad_alloc();
     // A large page would be there as a whole for each byte of it.
     (void)madvise(at, size, MADV_NOHUGEPAGE);
     data_ = static_cast<uint8_t*>(at);

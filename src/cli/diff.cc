@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "base/thread.h"
 #include "cli/command.h"
 #include "cli/diff_report.h"
 #include "cli/image_names.h"
@@ -60,7 +61,7 @@ Result<bool> diff(const DiffCommand& command) {
             "both A and B are -, and standard input can be read once; give a file for one of them"};
   // The images are A's; B may be of another build. Opening is a pass over the whole file; nothing
   // is shared.
-  auto opening = std::async(std::launch::async, [&] { return open_steps(command.b, {}); });
+  auto opening = begin([&] { return open_steps(command.b, {}); });
   auto opened = open_steps(command.a, command.images);
   auto other = opening.get();
   TW_ASSIGN_OR_RETURN(const OpenSteps a, std::move(opened));

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "base/thread.h"
 #include "cli/find_hits.h"
 #include "cli/step_text.h"
 #include "cli/terminal.h"
@@ -247,11 +248,10 @@ Status find_value(StepTrace& trace, const FindOptions& options, HitPrinter& hits
     if (!rest.empty() && running.size() < most) {
       const Stretch piece = take_piece(steps, rest, backward);
       TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source, steps.open_at(piece.from));
-      running.push_back({piece, std::async(std::launch::async,
-                                           [look = Piece(trace, hits, wanted, piece.end, backward),
-                                            from = std::move(source)]() mutable {
-                                             return look.look(std::move(from));
-                                           })});
+      running.push_back({piece, begin([look = Piece(trace, hits, wanted, piece.end, backward),
+                                       from = std::move(source)]() mutable {
+                           return look.look(std::move(from));
+                         })});
       continue;
     }
     TW_ASSIGN_OR_RETURN(const std::vector<std::string> found, running.front().found.get());

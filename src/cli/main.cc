@@ -1,7 +1,9 @@
 // tracewell COMMAND …, and other names of the same program (see commands.def).
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,25 @@ void keep_size_signal_from_ending_us() {
   ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
+int fail_for(const std::exception& error) {
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  std::fprintf(stderr, "tracewell: %s\n", memory ? "out of memory" : error.what());
+  return tracewell::cli::kSystem;
+}
+
+/// Where an exception cannot go on to main(): in a thread, or where something is being tidied up.
+/// Memory that is used up is no mistake of ours.
+[[noreturn]] void end_at_once() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc& error) {
+    std::_Exit(fail_for(error));
+  } catch (const std::exception& error) {
+    (void)fail_for(error);
+  }
+  std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -34,6 +55,7 @@ int main(int argc, char** argv) {
   keep_size_signal_from_ending_us();
   tracewell::make_standard_streams_patient();
   tracewell::wait_for_readers_until(tracewell::cli::asked_to_end);
+  std::set_terminate(end_at_once);
   try {
     const int status = tracewell::cli::run_program({argv, argv + argc});
     const bool written = std::fflush(stdout) == 0;
@@ -44,7 +66,6 @@ int main(int argc, char** argv) {
     }
     return status;
   } catch (const std::exception& error) {  // out of memory, or a mistake of ours
-    std::fprintf(stderr, "tracewell: %s\n", error.what());
-    return tracewell::cli::kSystem;
+    return fail_for(error);
   }
 }

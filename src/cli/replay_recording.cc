@@ -11,6 +11,7 @@
 
 #include "agent/recorded_trace.h"
 #include "agent/session.h"
+#include "base/thread.h"
 #include "cli/image_code.h"
 #include "cli/step_history.h"
 #include "target/recorded/history_target.h"
@@ -102,14 +103,17 @@ Result<std::unique_ptr<Opening>> Opening::start(const InputOptions& input,
   UniqueFd done(::eventfd(0, EFD_CLOEXEC));
   if (!done.valid()) return errno_error("cannot wait for the trace");
   std::unique_ptr<Opening> opening(new Opening(std::move(done)));
-  opening->thread_ = std::thread([self = opening.get(), input, images] {
-    self->opened_ = open_recording(
-        input, images,
-        {.lines = true, .spool = true, .stop = &self->stop_, .writes = &self->writes_});
+  auto thread = start_thread([self = opening.get(), input, images] {
+    self->opened_ = with_memory_bounded([&] {
+      return open_recording(
+          input, images,
+          {.lines = true, .spool = true, .stop = &self->stop_, .writes = &self->writes_});
+    });
     self->ended_ = true;
     const uint64_t one = 1;
     static_cast<void>(::write(self->done_.get(), &one, sizeof one));
   });
+  TW_ASSIGN_OR_RETURN(opening->thread_, std::move(thread));
   return opening;
 }
 

@@ -5,15 +5,16 @@
 
 #include <csignal>
 #include <cstdio>
+#include <new>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "agent/engine.h"
 #include "agent/trace_source.h"
-#include "base/check.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "cli/buffer_files.h"
 #include "cli/command.h"
 #include "cli/guardian.h"
@@ -44,14 +45,16 @@ void on_quit_signal(int number) {
 void on_pipe_signal(int) {}
 
 /// Handlers rather than SIG_IGN: programs that we start would inherit the latter.
-void catch_quit_signals() {
-  TW_CHECK(::pipe2(quit_pipe, O_CLOEXEC | O_NONBLOCK) == 0);
+Status catch_quit_signals() {
+  if (::pipe2(quit_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+    return errno_error("cannot wait for signals");
   struct sigaction action {};
   action.sa_flags = SA_RESTART;
   action.sa_handler = on_quit_signal;
   for (int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
   action.sa_handler = on_pipe_signal;
   ::sigaction(SIGPIPE, &action, nullptr);
+  return {};
 }
 
 /// How errors are told and what the exit status is.
@@ -209,7 +212,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
     return conventions.fail(admission.error());
   options.launch.keep_stdio_free = comm->kind == Comm::Kind::Stdio;
   become_guarded();
-  catch_quit_signals();
+  if (auto status = catch_quit_signals(); !status) return conventions.fail(status.error());
   log.quit_fd = quit_pipe[0];
   watch_face();
   auto transport = Transport::open(*comm, std::move(rules));
@@ -235,6 +238,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
     std::fflush(out);
   };
   Link link(**transport, quit_pipe[0], [&] { target->wake(); });
+  if (!link.status()) return conventions.fail(link.status().error());
   ServerLoop loop(*target, &trace, link, std::move(server));
   if (*first) loop.set_last_stop(**std::move(first));
   const ServerEnd end = loop.run();
@@ -262,7 +266,11 @@ Run serve_command(CLI::App& app) {
       fmt::print("Selftests have been disabled for this build.\n");
       return static_cast<int>(kOk);
     }
-    return serve(*options, conventions);
+    try {
+      return serve(*options, conventions);
+    } catch (const std::bad_alloc&) {  // what was attached to has been let go
+      return conventions.fail(out_of_memory());
+    }
   };
 }
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/check.h"
+#include "base/thread.h"
 #include "cli/peer.h"
 
 namespace tracewell::cli {
@@ -24,10 +24,14 @@ bool readable(int fd) {
 Link::Link(Transport& transport, int quit_fd, std::function<void()> wake)
     : transport_(transport), quit_fd_(quit_fd), wake_(std::move(wake)) {
   int ends[2];
-  TW_CHECK(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+    status_ = errno_error("cannot wait for a debugger");
+    return;
+  }
   poke_read_ = UniqueFd(ends[0]);
   poke_write_ = UniqueFd(ends[1]);
-  thread_ = std::thread([this] { run(); });
+  if (auto thread = start_thread([this] { run(); })) thread_ = *std::move(thread);
+  else status_ = thread.error();
 }
 
 Link::~Link() {
@@ -37,7 +41,7 @@ Link::~Link() {
   }
   poke();
   condition_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Link::open() {

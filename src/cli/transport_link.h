@@ -34,6 +34,8 @@ class Link {
 
   /// `quit_fd`: readable = end.
   Link(Transport& transport, int quit_fd, std::function<void()> wake);
+  /// Why it cannot be used: the system has no descriptors or threads left.
+  const Status& status() const { return status_; }
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -69,6 +71,7 @@ class Link {
   bool receive();
   void poke();
 
+  Status status_;
   Transport& transport_;
   int quit_fd_;
   std::function<void()> wake_;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/thread.h"
 #include "timeline/call_marks.h"
 #include "timeline/seams.h"
 #include "timeline/segment_builder.h"
@@ -168,7 +169,11 @@ Status IndexBuild::run(std::vector<Task> tasks, unsigned workers) {
   memory_each_ = options_.memory_bytes / workers;
   {
     std::vector<std::jthread> threads;
-    for (unsigned i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
+    for (unsigned i = 1; i < workers; ++i) {
+      auto thread = start_thread<std::jthread>([this] { work(); });
+      if (!thread) break;  // with those that there are, then
+      threads.push_back(*std::move(thread));
+    }
     work();
   }
   return std::move(status_);
@@ -176,7 +181,7 @@ Status IndexBuild::run(std::vector<Task> tasks, unsigned workers) {
 
 void IndexBuild::work() {
   for (size_t i; (i = next_++) < tasks_.size() && !failed_;) {
-    Status status = do_task(tasks_[i]);
+    Status status = with_memory_bounded([&] { return do_task(tasks_[i]); });
     if (status.ok()) continue;
     failed_ = true;
     const std::lock_guard lock(mutex_);

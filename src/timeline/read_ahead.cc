@@ -3,12 +3,12 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/thread.h"
 
 namespace tracewell::timeline {
 namespace {
@@ -29,8 +29,10 @@ class ReadAhead final : public StepFlow {
     if (thread_.joinable()) thread_.join();
   }
 
-  void start() {
-    thread_ = std::thread([this] { work(); });
+  bool start() {
+    auto thread = start_thread([this] { work(); });
+    if (thread) thread_ = *std::move(thread);
+    return thread.ok();
   }
   std::unique_ptr<StepFlow> take_back() { return std::move(flow_); }
 
@@ -67,7 +69,7 @@ class ReadAhead final : public StepFlow {
       }
       Status failed;
       while (more && block.size() < kBlockPlaces) {
-        const Result<bool> read = flow_->next(block);
+        const Result<bool> read = with_memory_bounded([&] { return flow_->next(block); });
         if (!read.ok()) failed = read.error();
         more = read.ok() && *read;
       }
@@ -96,11 +98,7 @@ class ReadAhead final : public StepFlow {
 
 std::unique_ptr<StepFlow> read_ahead(std::unique_ptr<StepFlow> flow) {
   auto out = std::make_unique<ReadAhead>(std::move(flow));
-  try {
-    out->start();
-  } catch (const std::system_error&) {
-    return out->take_back();
-  }
+  if (!out->start()) return out->take_back();
   return out;
 }
 

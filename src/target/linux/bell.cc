@@ -25,7 +25,7 @@ namespace {
 Status Bell::hang_up() {
   if (pid_ != 0) return {};
   const pid_t child = fork();
-  if (child < 0) return errno_error("fork", Errc::Target);
+  if (child < 0) return errno_error("cannot start a process", Errc::Target);
   if (child == 0) sleep_for_ever();
   if (trace(PTRACE_SEIZE, child, 0, PTRACE_O_EXITKILL) != 0) {
     const int why = errno;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 
 #include <sys/random.h>
 
@@ -49,7 +50,7 @@ uint64_t FastCode::far_away() {
 
 Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
                                                 const std::vector<Mapping>& maps,
-                                                const std::function<bool()>& stop) {
+                                                const std::function<bool()>& stop) try {
   uint64_t left = kAllCodeMax;
   for (const auto& segment : segments_) {
     if (segment->code.range().holds(address)) return segment.get();
@@ -62,6 +63,8 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
   if (segment->code.unknown() != nullptr) return {Errc::Unsupported, segment->code.unknown()};
   segments_.push_back(std::move(segment));
   return segments_.back().get();
+} catch (const std::bad_alloc&) {
+  return {Errc::Unsupported, "there is no memory to look at the code around it"};
 }
 
 /// A library may have gone, and another one have come.

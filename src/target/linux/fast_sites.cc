@@ -273,6 +273,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
     return {Errc::Unsupported,
             "another process shares its descriptors (CLONE_FILES), and could read what is "
             "collected"};
+  TW_RETURN_IF_ERROR(ticker_.start());
   TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread));
   auto ours = take_memfd(thread->tid, made);
   const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());
@@ -488,7 +489,8 @@ void LiveFastSites::want_ticks() {
   const bool any = std::ranges::any_of(tracer_.processes_, [](const auto& one) {
     return one.second->space->fast && !one.second->space->fast->unwanted;
   });
-  any ? ticker_.start() : ticker_.stop();
+  if (any) (void)ticker_.start();  // it runs: share() has started it
+  else ticker_.stop();
 }
 
 /// Who wants to put a trap of its own there. The sites are traps from now on.

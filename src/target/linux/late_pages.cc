@@ -5,12 +5,12 @@
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include <pthread.h>
 #include <sys/uio.h>
+
+#include "base/thread.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -56,11 +56,8 @@ size_t LatePages::read(Tid tid, uint64_t address, std::span<uint8_t> into) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread([now] { now->run(); }).detach();
-  } catch (const std::system_error&) {
-    before_.reset();
-  }
+  if (auto thread = start_thread([now] { now->run(); })) thread->detach();
+  else before_.reset();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!before_) return 0;
   std::unique_lock lock(now->mutex);

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <utility>
 
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "target/linux/ptrace.h"
 
 namespace tracewell::target::live {
@@ -38,18 +40,23 @@ Nudger::~Nudger() {
   thread_.join();
 }
 
+Status Nudger::start() {
+  if (thread_.joinable()) return {};
+  // Signals are for the thread that traces.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  auto thread = start_thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  TW_ASSIGN_OR_RETURN(thread_, std::move(thread));
+  return {};
+}
+
 void Nudger::begin(bool knocked) {
   if (knocked) knocked_ = gettid();
   if (waits_++ > 0) return;
   waiting_ = true;
-  if (!thread_.joinable()) {
-    // Signals are for the thread that traces.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
+  (void)start();  // if need be
   if (!asleep_) return;
   const std::lock_guard lock(mutex_);
   changed_.notify_one();
@@ -62,7 +69,7 @@ void Nudger::end(bool knocked) {
 
 void Nudger::run() {
   std::unique_lock lock(mutex_);
-  for (int idle = 0; !ended_;) {
+  for (int idle = kIdleRounds; !ended_;) {
     if (idle == kIdleRounds) {
       asleep_ = true;
       changed_.wait(lock, [this] { return ended_ || waiting_; });

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/result.h"
 #include "target/linux/bell.h"
 
 namespace tracewell::target::live {
@@ -30,6 +31,8 @@ class Nudger {
 
   explicit Nudger(Bell& bell) : bell_(bell) {}
   ~Nudger();
+  /// Before the first wait, for who has to know. Io when there may be no more threads.
+  Status start();
   Nudger(const Nudger&) = delete;
   Nudger& operator=(const Nudger&) = delete;
 

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <csignal>
 #include <pthread.h>
+#include <utility>
+
+#include "base/thread.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -11,18 +14,20 @@ constexpr std::chrono::milliseconds kPeriod{10};
 
 }  // namespace
 
-void Ticker::start() {
-  if (thread_.joinable()) return;
+Status Ticker::start() {
+  if (thread_.joinable()) return {};
   wanted_ = true;
   // Signals are for the thread that traces.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] {
+  auto thread = start_thread([this] {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, kPeriod, [this] { return !wanted_; })) bell_.tick();
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  TW_ASSIGN_OR_RETURN(thread_, std::move(thread));
+  return {};
 }
 
 void Ticker::stop() {

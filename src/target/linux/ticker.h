@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/result.h"
 #include "target/linux/bell.h"
 
 namespace tracewell::target::live {
@@ -16,8 +17,8 @@ class Ticker {
   Ticker(const Ticker&) = delete;
   Ticker& operator=(const Ticker&) = delete;
 
-  /// Both may be called when it is so already.
-  void start();
+  /// Both may be called when it is so already. Io when there may be no more threads.
+  Status start();
   void stop();
 
  private:

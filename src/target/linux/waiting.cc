@@ -39,6 +39,7 @@ Status Tracer::prepare() {
   sigaction(SIGCHLD, nullptr, &action);
   if (action.sa_handler == SIG_IGN) signal(SIGCHLD, SIG_DFL);
   raise_descriptor_limit();
+  TW_RETURN_IF_ERROR(nudger_.start());
   return bell_.hang_up();
 }
 

@@ -1,0 +1,52 @@
+// Threads that the system may refuse (ulimit -u, -v), and memory that it may refuse to a thread: an
+// exception that leaves one ends the program.
+#pragma once
+
+#include <future>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/result.h"
+
+namespace tracewell {
+
+inline Error out_of_memory() { return {Errc::Io, "out of memory", {}}; }
+
+/// Io when there may be no more threads.
+template <class Thread = std::thread, class Work>
+Result<Thread> start_thread(Work work) {
+  try {
+    return Thread(std::move(work));
+  } catch (const std::system_error& error) {
+    return Error{Errc::Io, "cannot start a thread: " + error.code().message(), {}};
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
+
+/// Io when its memory is used up.
+template <class Work>
+auto with_memory_bounded(Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
+
+/// In a thread of its own, or, where there may be no more, when it is asked for.
+template <class Work>
+auto begin(Work work) -> std::future<decltype(work())> {
+  const auto shared = std::make_shared<Work>(std::move(work));  // it is tried more than once
+  const auto run = [shared] { return (*shared)(); };
+  try {
+    return std::async(std::launch::async, run);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, run);
+  }
+}
+
+}  // namespace tracewell
