@@ -7,6 +7,15 @@
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
+namespace {
+
+/// Sent by tgkill() of this process. It has no number where the program has a PID namespace below
+/// ours: the kernel says 0 there of all who are outside.
+bool may_be_ours(const siginfo_t& info) {
+  return info.si_code == SI_TKILL && (info.si_pid == getpid() || info.si_pid == 0);
+}
+
+}  // namespace
 
 Decision Tracer::decide(Thread& thread, bool parking) {
   if (std::exchange(thread.unlisted, false) && handler != nullptr && thread.process->space->fast)
@@ -91,7 +100,7 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
     info.si_addr = reinterpret_cast<void*>(thread.regs.rip);
     trace(PTRACE_SETSIGINFO, thread.tid, 0, &info);
   }
-  if (thread.injected == signal && info.si_code == SI_TKILL && info.si_pid == getpid()) {
+  if (thread.injected == signal && may_be_ours(info)) {
     thread.injected = 0;
     return {signal, {}};
   }
