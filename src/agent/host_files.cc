@@ -74,8 +74,7 @@ struct stat listed_stat(const target::ListedFile& file) {
   return out;
 }
 
-const Session::HostFile* host_file(const Session& session, std::optional<uint64_t> number,
-                                   Reply& reply) {
+Session::HostFile* host_file(Session& session, std::optional<uint64_t> number, Reply& reply) {
   auto found = number && *number < kOpenFilesMax ? session.files.find(static_cast<int>(*number))
                                                  : session.files.end();
   if (found != session.files.end()) return &found->second;

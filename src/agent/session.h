@@ -97,10 +97,10 @@ class Session {
   bool knows_tracepoints = false;  // the debugger has defined them, or has asked for them
   /// qXfer documents, taken when offset 0 is read, so that later pieces fit. By object and annex.
   std::map<std::string, std::string, std::less<>> documents;
-  /// vFile: what the client's descriptors stand for.
-  struct HostFile {
+  struct HostFile {                           // what a descriptor of vFile stands for
     int fd = -1;                              // ours, or
     const target::ListedFile* listed = nullptr;  // of `options`
+    uint64_t read_at = 0, piece = 0;             // the last vFile:pread
   };
   std::map<int, HostFile> files;
   size_t thread_list_at = 0;  // how far qsThreadInfo is
