@@ -33,6 +33,7 @@ struct FileFacts {
   uint32_t owner = 0, group = 0;
   uint32_t mode = 0;       // the permission bits, 07777
   int64_t changed_ns = 0;  // st_mtim, since the epoch
+  bool has_acl = false;  // of facts_of() alone: more is said of who may read it than by `mode`
   /// When it was made: inodes are used again. Of facts_of() alone; 0 = its system does not say.
   int64_t born_ns = 0;
 
@@ -161,6 +162,8 @@ class OutputFile {
   /// What was written until now goes out, for those who read while we write.
   Status flush();
   uint64_t size() const { return written_ + buffer_.size(); }  // bytes written so far
+  /// Of the file that is written, which is the one that gets the name.
+  Result<FileFacts> facts() const;
   /// Makes it a file without a name, which reads what was written; it never gets one. Only when
   /// can_rewrite().
   Result<std::shared_ptr<InputFile>> read_back();

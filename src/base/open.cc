@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -45,6 +46,15 @@ FileFacts facts_from(const struct stat& status) {
   out.room = static_cast<uint64_t>(status.st_blocks) * 512;  // stat(2): whatever the file system
   out.changed_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
   return out;
+}
+
+/// acl(5). A descriptor that is only held tells of it by its name in /proc.
+bool has_acl(int fd) {
+  constexpr const char* kName = "system.posix_acl_access";
+  ssize_t size = ::fgetxattr(fd, kName, nullptr, 0);
+  if (size < 0 && errno == EBADF)
+    size = ::getxattr(fmt::format("/proc/self/fd/{}", fd).c_str(), kName, nullptr, 0);
+  return size > 0;
 }
 
 Error system_error(std::string_view what) {
@@ -295,6 +305,7 @@ Result<FileFacts> facts_of(int fd, std::string_view what) {
   if (::fstat(fd, &status) != 0)
     return errno_error(fmt::format("cannot look at {}", printable(what)));
   FileFacts out = facts_from(status);
+  out.has_acl = has_acl(fd);
   struct statx more = {};
   if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME, &more) == 0 &&
       (more.stx_mask & STATX_BTIME) != 0)

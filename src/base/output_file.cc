@@ -1,6 +1,7 @@
 // Output that appears whole or not at all.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,13 +45,24 @@ UniqueFd open_special(const Place& place) {
   return UniqueFd(::open(link_of(place.at).c_str(), O_WRONLY | appends | O_CLOEXEC | O_NOCTTY));
 }
 
+/// The file gets the group, as far as this user may give it. The result is how much of `mode` it may
+/// have: who is not told apart is not let in. What the folder says of all that is made in it (its
+/// default ACL) holds no longer.
+uint32_t give_group(int fd, const FileFacts& other, uint32_t mode) {
+  ::fremovexattr(fd, "system.posix_acl_access");
+  const bool same = (mode >> 3 & 7) == (mode & 7);
+  if (other.has_acl) return mode & 0700;
+  if (::fchown(fd, static_cast<uid_t>(-1), other.group) == 0 || same) return mode;
+  return mode & 0700;
+}
+
 /// What replaces a file is nobody's to read who was not to read that one. What others made, or may
 /// have put there, lets nobody do more than a new file would.
-mode_t mode_of_new(const FileFacts* replaced, int folder) {
-  if (replaced == nullptr) return mode_of_made();
+uint32_t take_mode(int fd, const FileFacts& replaced, int folder) {
   const auto facts = facts_of(folder, "");
-  const bool planted = !is_own_user(replaced->owner) || !facts.ok() || others_may_put(*facts);
-  return replaced->mode & 0777 & (planted ? mode_of_made() : 0777);
+  const bool planted = !is_own_user(replaced.owner) || !facts.ok() || others_may_put(*facts);
+  const uint32_t mode = replaced.mode & 0777 & (planted ? mode_of_made() : 0777);
+  return give_group(fd, replaced, mode);
 }
 
 /// A temporary name beside `name`, for this user alone: whoever opens it before it has its mode
@@ -81,9 +93,8 @@ UniqueFd create_nameless(int folder) {
 
 /// Who could not read `other` must not read this.
 void take_rights(int fd, const FileFacts& other) {
-  uint32_t mode = other.mode & 0644;
-  if (geteuid() == 0 && fchown(fd, other.owner, other.group) != 0) mode &= 0600;
-  if (geteuid() != 0 && fchown(fd, static_cast<uid_t>(-1), other.group) != 0) mode &= 0604;
+  uint32_t mode = give_group(fd, other, other.mode & 0644);
+  if (geteuid() == 0 && fchown(fd, other.owner, static_cast<gid_t>(-1)) != 0) mode &= 0600;
   fchmod(fd, mode | 0600);
 }
 
@@ -167,6 +178,10 @@ Result<OutputFile> OutputFile::create_at(Place place, const std::string& path, E
     if (!file.fd_.valid()) return errno_error("cannot write " + printable(path));
     return file;
   }
+  FileFacts replaced;
+  if (there) {
+    TW_ASSIGN_OR_RETURN(replaced, facts_of(place.at.get(), path));
+  }
   file.regular_ = true;
   file.name_ = place.name;
   file.folder_ = std::move(place.folder);
@@ -175,11 +190,15 @@ Result<OutputFile> OutputFile::create_at(Place place, const std::string& path, E
   if (!file.fd_.valid()) file.fd_ = create_temporary(folder, file.name_, file.temporary_);
   if (file.fd_.valid() && beside != nullptr)
     take_rights(file.fd_.get(), *beside);
+  else if (file.fd_.valid() && !there)
+    fchmod(file.fd_.get(), mode_of_made());
   else if (file.fd_.valid())
-    fchmod(file.fd_.get(), mode_of_new(there ? &place.facts : nullptr, folder));
+    fchmod(file.fd_.get(), take_mode(file.fd_.get(), replaced, folder));
   if (file.fd_.valid()) return file;
   return errno_error("cannot write " + printable(path));
 }
+
+Result<FileFacts> OutputFile::facts() const { return facts_of(fd_.get(), path_); }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : fd_(std::move(other.fd_)),

@@ -124,12 +124,12 @@ void tell_collectors(const hooks::Control& control) {
       fmt::print(stderr, "tracewell: {}\n", *trouble);
 }
 
-void tell_lost_hooks(const std::string& log) {
-  const auto folder = Folder::named(log);
-  if (!folder.ok()) return;
+void tell_lost_hooks(const std::optional<Folder>& log, const std::function<bool()>& stop) {
+  if (!log) return;
   ProblemLog unused;
   formats::HooklogPackets packets;
-  packets.add_folder(*folder, unused);
+  packets.stop = stop;
+  packets.add_folder(*log, unused);
   uint64_t count = 0;
   for (const auto& [id, stream] : packets.streams) {
     // Each packet tells of its ring's until then.
@@ -139,7 +139,7 @@ void tell_lost_hooks(const std::string& log) {
   }
   if (count == 0) return;
   fmt::print(stderr, "tracewell: {} found no room (tracewell check {} says where); trace -T makes "
-                     "room\n", counted(count, "hook"), printable(log));
+                     "room\n", counted(count, "hook"), printable(log->path()));
 }
 
 void tell_control_folder() {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/folder.h"
 #include "base/result.h"
 #include "cli/command.h"
 #include "hooks/control.h"
@@ -51,8 +52,8 @@ void refuse_nothing(CLI::App& app, const std::string& may_be_empty);
 void tell_collectors(const hooks::Control& control);
 
 /// Says, on standard error, how many hooks found no room in their buffers, and what to do. Looks at
-/// the heads of the log's packets alone.
-void tell_lost_hooks(const std::string& log);
+/// the heads of the log's packets alone, until `stop` says so. Nothing without a log.
+void tell_lost_hooks(const std::optional<Folder>& log, const std::function<bool()>& stop = {});
 
 /// Names, on standard error, programs whose hooks the trace does not see, and what to do.
 void tell_unseen_programs();

@@ -50,9 +50,11 @@ Identity identity_of(Bytes trace, uint64_t size) {
   return {size, hash_of(bytes.first(hashed)), hash_of(bytes.last(hashed))};
 }
 
-/// The very file, as text.
-std::string file_of(const FileFacts& trace) {
-  return fmt::format("{:x}-{:x}-{:x}", trace.device, trace.inode, trace.born_ns);
+/// The very file of the trace, and that of its notes: who wrote what is in a file need not be whose
+/// it is, who may have made a copy.
+std::string file_of(const FileFacts& trace, const FileFacts& notes) {
+  return fmt::format("{:x}-{:x}-{:x}-{:x}-{:x}", trace.device, trace.inode, trace.born_ns,
+                     notes.inode, notes.born_ns);
 }
 
 class NotesReader {
@@ -142,7 +144,8 @@ Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
   if (!file.ok() && file.error().code == Errc::NotFound) return NotesFile{};
   if (!file.ok()) return file.error();
   if ((*file)->bytes().size() > kNotesBytesMax) return too_many(path);
-  const std::string wanted = others_may_put_beside(path) ? file_of(trace.facts()) : "";
+  const std::string wanted =
+      others_may_put_beside(path) ? file_of(trace.facts(), (*file)->facts()) : "";
   return NotesReader(as_text((*file)->bytes()), wanted, problems).read(trace.bytes());
 }
 
@@ -152,11 +155,12 @@ Status write_notes(const std::string& path, const InputFile& file_of_trace,
   TW_ASSIGN_OR_RETURN(OutputFile file,
                       OutputFile::create_beside(path,
                                                 {file_of_trace.path(), file_of_trace.facts()}));
+  TW_ASSIGN_OR_RETURN(const FileFacts own, file.facts());
   const Identity of = identity_of(trace, trace.size());
   constexpr auto kHead =
       "{{\"notes_of\":{{\"bytes\":{},\"head\":\"{}\",\"tail\":\"{}\",\"file\":\"{}\"}}}}\n";
   TW_RETURN_IF_ERROR(file.write(fmt::format(kHead, of.bytes, of.head, of.tail,
-                                            file_of(file_of_trace.facts()))));
+                                            file_of(file_of_trace.facts(), own))));
   std::string line;
   for (const Note& note : notes) {
     line = fmt::format("{{\"step\":{},\"text\":", note.step);

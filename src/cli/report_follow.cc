@@ -1,7 +1,8 @@
 #include "cli/report_follow.h"
 
-#include <cstring>
+#include <algorithm>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include "base/paths.h"
@@ -16,13 +17,12 @@ namespace {
 
 constexpr long kWaitNs = 50'000'000;
 
-/// Does a session write to this log?
-bool session_runs(const hooks::Control& control, const std::string& log) {
-  for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i) {
+/// Does a session write to this log? Where others may write to its folder, the log may have another
+/// name by now.
+bool session_runs(const hooks::Control& control, const std::optional<formats::HooklogUuid>& log) {
+  for (unsigned i = 0; log && i < TRACEWELL_HOOK_CHANNELS; ++i) {
     const tracewell_channel& channel = control.channel(i);
-    if (channel.active != 0 && log.compare(0, std::string::npos, channel.log,
-                                           ::strnlen(channel.log, sizeof channel.log)) == 0)
-      return true;
+    if (channel.active != 0 && std::ranges::equal(*log, channel.uuid)) return true;
   }
   return false;
 }
@@ -44,13 +44,12 @@ Result<FollowedLog> follow_log(const std::string& path) {
             printable(path) + " is a folder, and no log: that would have a file 'metadata'"};
   formats::HooklogFollow::Session session;
   if (auto control = hooks::Control::open(); control.ok()) {
-    session.runs = [control = std::make_shared<hooks::Control>(*std::move(control)), folder] {
-      // A log that somebody has removed does not grow.
-      return interrupted() == 0 && session_runs(*control, folder) &&
-             is_there(folder + "/metadata");
+    session.runs = [control = std::make_shared<hooks::Control>(*std::move(control))](
+                       const std::optional<formats::HooklogUuid>& log) {
+      return interrupted() == 0 && session_runs(*control, log);
     };
   } else {
-    session.runs = [] { return false; };
+    session.runs = [](const auto&) { return false; };
   }
   session.ticks = [] { return hooks::now().ticks; };
   session.stop = [] { return interrupted() != 0; };

@@ -275,14 +275,15 @@ Status start(hooks::Control& control, const hooks::SessionOptions& session) {
 /// Ends the session. Its collector may be held (stopped, or by a disk that does not answer), or the
 /// one that another command waits for: then a signal ends us, and the guard, which lives on, ends
 /// the session. Those that come at once are the first one again: `timeout` sends it twice.
-Status stop_in_foreground(hooks::Control& control, unsigned channel, const HeldSignals& signals) {
+Status stop_in_foreground(hooks::Control& control, unsigned channel, const HeldSignals& signals,
+                          std::optional<Folder>& log) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point patient_until = Clock::now() + std::chrono::seconds(1);
   return hooks::stop_session(control, channel, hooks::Rest::Kept, [&] {
     const int signal = signals.take();
     if (signal != 0 && Clock::now() > patient_until) end_by(signal);
     return false;
-  });
+  }, &log);
 }
 
 /// Until somebody ends it, or the command of -x is done; a signal to us ends it, too.
@@ -306,9 +307,13 @@ Result<int> trace_in_foreground(hooks::Control& control, const hooks::SessionOpt
     status = done.error();
   }
   tell_collectors(control);
-  const Status stopped = stop_in_foreground(control, session.channel, signals);
+  std::optional<Folder> log;
+  const Status stopped = stop_in_foreground(control, session.channel, signals, log);
   guard->dismiss();
-  if (stopped.ok()) tell_lost_hooks(session.log);
+  tell_lost_hooks(log, [&] {
+    if (const int signal = signals.take(); signal != 0) end_by(signal);
+    return false;
+  });
   TW_RETURN_IF_ERROR(status);
   if (!stopped.ok() && waited.signal != 0) fail(stopped.error());
   if (waited.signal != 0) end_by(waited.signal);

@@ -1,6 +1,6 @@
 // trcstop [-CHANNEL]: end the recording of trace hooks.
 #include <memory>
-#include <string>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -15,12 +15,12 @@ Run trcstop_command(CLI::App& app) {
   app.add_flag("--discard", *discard,
                "what is still in buffers goes; the log says how many hooks that were");
   return on_channel([discard](hooks::Control& control, unsigned channel) {
-    const std::string log = hooks::log_path_of(control, channel);
+    std::optional<Folder> log;
     const Status status = hooks::stop_session(
-        control, channel, *discard ? hooks::Rest::Discarded : hooks::Rest::Kept);
+        control, channel, *discard ? hooks::Rest::Discarded : hooks::Rest::Kept, {}, &log);
     // Later: no look at other programs is to keep the trace from its end.
     tell_unseen_programs();
-    if (status.ok()) tell_lost_hooks(log);
+    tell_lost_hooks(log);
     return status;
   }, app);
 }

@@ -56,7 +56,9 @@ bool HooklogFollow::begin_round() {
   Round& round = *round_;
   round.log.session = uuid_;
   // Asked before anything is looked at: what was written until then will be found.
-  round.last = !session_.runs();
+  // A log that somebody has removed does not grow.
+  round.last = !session_.runs(uuid_) || !folder_.facts_of_name("metadata");
+  round.log.stop = session_.stop;
   round.until = round.last ? UINT64_MAX : session_.ticks();
   round.log.in_log = std::move(in_log_);
   if (const auto rings = hooklog_rings(folder_))
@@ -85,6 +87,7 @@ bool HooklogFollow::begin_round() {
                      fmt::format("{}: {} bytes are no whole packet", name, size - read)});
   }
   round.log.settle(problems_);
+  if (stopped()) return false;
   if (const auto begun = round.log.begun(); begun && clock_ && !catalog_.began_ns)
     catalog_.began_ns = clock_->time_ns(*begun);
   round.cursors.reserve(round.log.streams.size());

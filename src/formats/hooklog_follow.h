@@ -26,7 +26,8 @@ namespace tracewell::formats {
 class HooklogFollow final : public Source {
  public:
   struct Session {
-    std::function<bool()> runs;       // once false, nothing more is written
+    /// Of the log with that UUID, whatever its name is by now; once false, nothing more is written.
+    std::function<bool(const std::optional<HooklogUuid>& log)> runs;
     std::function<uint64_t()> ticks;  // now, as hooks see it
     std::function<bool()> stop;       // may be empty; true: nothing more is read
   };

@@ -94,7 +94,7 @@ void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog
   const auto index = static_cast<uint32_t>(files.size());
   files.push_back(std::move(file));
   const Bytes bytes = files.back()->bytes();
-  for (uint64_t at = 0; at < bytes.size();) {
+  for (uint64_t at = 0, done = 0; at < bytes.size() && !stopped(++done);) {
     if (const auto head = ring::read_hook_packet(bytes.subspan(at))) {
       add_logged(*head, index, at);
       at += head->packet_bits / 8;
@@ -122,7 +122,7 @@ uint64_t HooklogPackets::add_whole_packets(std::shared_ptr<InputFile> file, uint
   const auto index = static_cast<uint32_t>(files.size());
   files.push_back(std::move(file));
   const Bytes bytes = files.back()->bytes();
-  while (from < bytes.size()) {
+  for (uint64_t done = 0; from < bytes.size() && !stopped(++done);) {
     const auto head = ring::read_hook_packet(bytes.subspan(from));
     if (!head || head->packet_bits / 8 > bytes.size() - from) break;
     add_logged(*head, index, from);
@@ -189,6 +189,12 @@ std::string HooklogPackets::where(uint32_t file) const {
   return of_folder_ ? file_name_of(files[file]->path()) + ": " : "";
 }
 
+/// Asked once in a while.
+bool HooklogPackets::stopped(uint64_t done) const {
+  constexpr uint64_t kOnceIn = 1024;
+  return stop && done % kOnceIn == 0 && stop();
+}
+
 Status HooklogPackets::check_new(const InputFile& file) {
   if (known_.emplace(file.facts().device, file.facts().inode).second) return {};
   return {Errc::Corrupt,
@@ -209,6 +215,7 @@ void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
     }
   }
   for (const std::string& name : hooklog_files(folder)) {
+    if (stop && stop()) return;
     auto file = folder.read(name, kHooklogFileMax);
     if (file.ok())
       if (Status once = check_new(**file); !once) file = std::move(once).error();
@@ -243,7 +250,9 @@ void HooklogPackets::settle(ProblemLog& problems) {
     for (const CutHead& one : cut_heads_)
       problems.add({one.offset, Severity::Damage, "no-packet",
                     fmt::format("{}{} bytes are no packet", where(one.file), one.bytes)});
+  uint64_t done = 0;
   for (auto& [id, stream] : streams) {
+    if (stopped(++done)) return;
     auto& packets = stream.packets;
     // Of those that are there twice, what the log has comes before what a ring has, unless a
     // collector was killed over it.

@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -72,6 +73,7 @@ struct HooklogPackets {
   std::vector<std::shared_ptr<InputFile>> files;
   std::map<HooklogRing, HooklogStream> streams;
   HooklogStreams in_log;  // of the stream files
+  std::function<bool()> stop;  // may be empty; true: what was found until then is all
   /// Rings of other sessions are left out: of one whose log was removed, and made anew by another.
   std::optional<HooklogUuid> session;  // nullopt = all rings are taken
 
@@ -117,6 +119,7 @@ struct HooklogPackets {
                      uint64_t offset, uint64_t room);
   void add_logged(const tracewell_packet& head, uint32_t file, uint64_t offset);
   void place_rings();
+  bool stopped(uint64_t done) const;
 };
 
 }  // namespace tracewell::formats

@@ -21,13 +21,15 @@ PointKey key_of(const TracepointDef& one) {
 std::string tfile_points_beside(const Catalog& catalog, std::string_view description) {
   ProblemLog ignored;
   const TfileDescription read = read_tfile_description(description, 0, ignored);
-  std::map<PointKey, const TracepointDef*> told;
-  for (const TracepointDef& one : read.catalog.tracepoints) told.emplace(key_of(one), &one);
+  // Of several with one number and address, all that is told is read as one: looked at once.
+  std::map<PointKey, std::vector<std::string>> told;
+  for (const TracepointDef& one : read.catalog.tracepoints)
+    told.try_emplace(key_of(one), rsp::format_pieces(one));
   std::string out;
   for (const TracepointDef& one : catalog.tracepoints) {
     const std::vector<std::string> pieces = rsp::format_pieces(one);
     const auto at = told.find(key_of(one));
-    if (at != told.end() && rsp::format_pieces(*at->second) == pieces) continue;
+    if (at != told.end() && at->second == pieces) continue;
     for (const std::string& piece : pieces)
       if (piece.find('\n') == std::string::npos) out += piece + '\n';
   }

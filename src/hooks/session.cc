@@ -251,12 +251,13 @@ Status lock_log_soon(const UniqueFd& lock, const Folder& log) {
 }
 
 /// A collector holds its locks until it has ended; it leaves the end of the log to us.
-Status wait_and_complete(Control& control, unsigned number, Rest rest) {
+Status wait_and_complete(Control& control, unsigned number, Rest rest,
+                         std::optional<Folder>* held) {
   TW_RETURN_IF_ERROR(control.wait_for_collector(number));
   // But for a session whose control file was removed: it has ended that.
   if (control.channel(number).active == 0)
     return {Errc::Io, "the trace has ended: " + control.why(number)};
-  const auto log = find_log(control, number, "The trace has ended.");
+  auto log = find_log(control, number, "The trace has ended.");
   if (!log.ok()) return telling_failures(log.error(), losses_of(control, number));
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(*log));
   TW_RETURN_IF_ERROR(lock_log_soon(lock, *log));
@@ -267,6 +268,7 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest) {
             fmt::format("{}. The trace has ended; `trcdead {}` puts what is still in buffers into "
                         "the log, once that is mended",
                         status.error().text(), printable(log->path()))};
+  if (held != nullptr) *held = *std::move(log);
   return status;
 }
 
@@ -289,7 +291,8 @@ bool collector_ends(const Control& control, unsigned number, const GivesUp& give
 
 }  // namespace
 
-Status stop_session(Control& control, unsigned number, Rest rest, const GivesUp& gives_up) {
+Status stop_session(Control& control, unsigned number, Rest rest, const GivesUp& gives_up,
+                    std::optional<Folder>* log) {
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, lock_unless(gives_up, control));
   tracewell_channel& channel = control.channel(number);
   if (channel.active == 0) return none_active(control, number);
@@ -299,7 +302,7 @@ Status stop_session(Control& control, unsigned number, Rest rest, const GivesUp&
   if (!collector_ends(control, number, gives_up))
     return {Errc::Io, "the collector of the trace does not end"};
   // Also a log that cannot be completed, or was removed meanwhile, is over.
-  const Status status = wait_and_complete(control, number, rest);
+  const Status status = wait_and_complete(control, number, rest, log);
   if (channel.active != 0) control.forget_collector(number);
   channel.active = 0;
   forget_dead_losses(control);

@@ -57,9 +57,10 @@ enum class Rest : uint8_t { Kept, Discarded };
 using GivesUp = std::function<bool()>;
 /// Ends the session; its log is complete then, and says how many hooks were discarded. It waits for
 /// other commands, and for the collector to write what it has; where that is given up (an error),
-/// the session is there still, for somebody else to end.
+/// the session is there still, for somebody else to end. `log`, unless it is nullptr, gets the log
+/// that was completed, whatever its name is by then.
 Status stop_session(Control& control, unsigned channel, Rest rest = Rest::Kept,
-                    const GivesUp& gives_up = {});
+                    const GivesUp& gives_up = {}, std::optional<Folder>* log = nullptr);
 /// Channels that a session runs on.
 std::vector<unsigned> active_channels(const Control& control);
 std::string log_path_of(const Control& control, unsigned channel);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMagic = "TWTIDXA\n";
 constexpr uint32_t kSeed = 0x74696478;
-constexpr size_t kIdentityBytes = 7 * 8;
+constexpr size_t kIdentityBytes = 9 * 8;
 constexpr size_t kPlaceBytesMin = 3 + kParts + 4;
 
 uint64_t hash_of_head(Bytes trace) {
@@ -89,7 +89,8 @@ uint64_t index_hash(Bytes bytes) { return murmur3_x64_128(bytes, kSeed)[0]; }
 
 TraceIdentity TraceIdentity::of(Bytes trace, int64_t changed_ns, const FileFacts& file) {
   return {trace.size(), changed_ns,  hash_of_head(trace), hash_of_tail(trace),
-          file.device,  file.inode, file.born_ns};
+          file.device,  file.inode, file.born_ns,       0,  // an index in memory is nobody's file
+          0};
 }
 
 bool TraceIdentity::begins(Bytes trace) const {
@@ -108,6 +109,8 @@ std::optional<TraceIdentity> read_index_identity(Bytes bytes) {
   out.device = head.uint(8);
   out.inode = head.uint(8);
   out.born_ns = static_cast<int64_t>(head.uint(8));
+  out.own_inode = head.uint(8);
+  out.own_born_ns = static_cast<int64_t>(head.uint(8));
   return out;
 }
 
@@ -179,7 +182,8 @@ std::vector<uint8_t> make_header(const TraceIdentity& trace, uint64_t offset, By
   ByteWriter writer(out, Endian::Little);
   for (uint64_t value : {trace.size_bytes, static_cast<uint64_t>(trace.changed_ns),
                          trace.head_hash, trace.tail_hash, trace.device, trace.inode,
-                         static_cast<uint64_t>(trace.born_ns), offset,
+                         static_cast<uint64_t>(trace.born_ns), trace.own_inode,
+                         static_cast<uint64_t>(trace.own_born_ns), offset,
                          uint64_t{directory.size()}})
     writer.uint(value, 8);
   const auto of_header = murmur3_x64_128(out, kSeed);

@@ -3,8 +3,8 @@
 //
 //   header: 8 bytes magic · u64 size of the trace · i64 its time of change, ns · u64 hash of its
 //   first kProbe bytes · u64 hash of the last kProbe bytes covered · u64 device, u64 inode of its
-//   file · i64 when that was made, ns, 0 = not known · u64 offset, u64 size of the directory · u64
-//   hash of all this and the directory
+//   file · i64 when that was made, ns, 0 = not known · u64 inode of the index's own file · i64 when
+//   that was made · u64 offset, u64 size of the directory · u64 hash of all this and the directory
 //   directory, all of it varints: segments · for each: steps, sessions since the one before, offset
 //   as a signed distance from behind that one, sizes of its parts (segment.h), which stand one
 //   behind the other, and their sums (sums.h) behind them · parts that are left out (a bit each;
@@ -38,15 +38,20 @@ struct TraceIdentity {
   uint64_t head_hash = 0, tail_hash = 0;
   uint64_t device = 0, inode = 0;  // not of the bytes: those of a copy are the same trace
   int64_t born_ns = 0;
+  /// Of the file that says so. Who wrote what is in a file need not be whose it is, who may have
+  /// made a copy; but nobody writes down what a copy will be.
+  uint64_t own_inode = 0;
+  int64_t own_born_ns = 0;
 
   static TraceIdentity of(Bytes trace, int64_t changed_ns, const FileFacts& file = {});
   bool operator==(const TraceIdentity& other) const {
     return size_bytes == other.size_bytes && changed_ns == other.changed_ns &&
            head_hash == other.head_hash && tail_hash == other.tail_hash;
   }
-  /// Is it also the very file?
-  bool is_of(const FileFacts& file) const {
-    return device == file.device && inode == file.inode && born_ns == file.born_ns;
+  /// Is it also the very file, and does an index say so that was written as `own`?
+  bool is_of(const FileFacts& file, const FileFacts& own) const {
+    return device == file.device && inode == file.inode && born_ns == file.born_ns &&
+           own_inode == own.inode && own_born_ns == own.born_ns;
   }
   /// Is `trace` what this was, with more behind it? (Not when nothing has been added.)
   bool begins(Bytes trace) const;
@@ -86,7 +91,7 @@ struct SegmentPlace {
 };
 /// Of seams and notes.
 uint64_t index_hash(Bytes bytes);
-constexpr size_t kIndexHeaderBytes = 88;
+constexpr size_t kIndexHeaderBytes = 104;
 /// The directory, and the header that goes with it.
 std::vector<uint8_t> make_directory(const std::vector<SegmentPlace>& places, uint64_t notes_offset,
                                     Bytes notes);

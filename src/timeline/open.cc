@@ -68,7 +68,8 @@ std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trac
   if (!file) return std::nullopt;
   const Bytes bytes = (*file)->bytes();
   const auto of = read_index_identity(bytes);
-  if (of && others_may_put_beside(path) && !of->is_of(trace_file)) return std::nullopt;
+  if (of && others_may_put_beside(path) && !of->is_of(trace_file, (*file)->facts()))
+    return std::nullopt;
   if (!of || !is_wanted(*of) || bytes.size() > sidecar_bytes_max(of->size_bytes))
     return std::nullopt;
   auto index = read_index(bytes, *std::move(file));
@@ -102,10 +103,14 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
   auto created = OutputFile::create_beside(path, file_of_trace);
   if (!created) return Error{Errc::Io, created.error().message, {}};
   OutputFile file = *std::move(created);
+  TW_ASSIGN_OR_RETURN(const FileFacts own, file.facts());
+  TraceIdentity written = trace;
+  written.own_inode = own.inode;
+  written.own_born_ns = own.born_ns;
   FileSink sink(file);
   BuildOptions small = options;
   small.small = true;
-  TW_RETURN_IF_ERROR(build_index(steps, catalog, trace, old, small, sink));
+  TW_RETURN_IF_ERROR(build_index(steps, catalog, written, old, small, sink));
   TW_RETURN_IF_ERROR(file.commit());
   auto index = read_sidecar(path, file_of_trace.facts,
                             [&](const TraceIdentity& of) { return of == trace; });

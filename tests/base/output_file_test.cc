@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -82,6 +84,28 @@ TEST_P(OutputFiles, AreNoMoreOpenThanNewOnesWhereOthersPutFiles) {
     EXPECT_EQ(status.st_mode & 07777, mode == 0755 ? 0604u : 0600u) << mode;
   }
   ::umask(before);
+}
+
+/// Those who could not read what was there, by its group or its ACL, do not read what replaces it.
+TEST_P(OutputFiles, AreOfTheGroupOfWhatTheyReplace) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give any group";
+  std::ofstream(path_) << "before";
+  ASSERT_EQ(::chown(path_.c_str(), 0, 65533), 0);
+  ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
+  const auto rights = [&] {
+    auto file = create();
+    EXPECT_TRUE(file.ok() && file->write("secret").ok() && file->commit().ok());
+    struct stat status = {};
+    EXPECT_EQ(::stat(path_.c_str(), &status), 0);
+    return std::pair(status.st_gid, status.st_mode & 07777);
+  };
+  EXPECT_EQ(rights(), std::pair(gid_t{65533}, mode_t{0640}));
+  // user::rw- group::--- group:65533:r-- mask::r-- other::---, as the kernel stores it (acl(5)).
+  const uint32_t acl[] = {2, 0x60001, ~0u, 0x4, ~0u, 0x40008, 65533, 0x40010, ~0u, 0x20, ~0u};
+  if (::setxattr(path_.c_str(), "system.posix_acl_access", acl, sizeof acl, 0) != 0)
+    GTEST_SKIP() << "no ACLs here";
+  EXPECT_EQ(rights().second, mode_t{0600});
+  EXPECT_LT(::getxattr(path_.c_str(), "system.posix_acl_access", nullptr, 0), 1);
 }
 
 TEST_P(OutputFiles, FollowOwnLinks) {

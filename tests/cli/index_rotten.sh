@@ -42,7 +42,7 @@ for question in "calls $trace" "hits $trace" "at $trace 2000 --mem 0x14f000,64";
   python3 - "$work/whole" "$index" <<'PYTHON'
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())
-for at in range(94, len(data) * 3 // 4, 97):
+for at in range(110, len(data) * 3 // 4, 97):
     data[at] ^= 1
 open(sys.argv[2], "wb").write(data)
 PYTHON

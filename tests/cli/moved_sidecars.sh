@@ -56,6 +56,29 @@ for rights in 1777 777 775; do
   rm "$work"/shared/*
 done
 
+# Nor is a copy of one's own of what somebody else has made to be of the very trace.
+{
+  chmod 777 "$work/shared"
+  cp -p "$work/trace.trace64" "$work/shared/t.trace64"
+  python3 - "$work/theirs/m.trace64.notes" "$work/shared/t.trace64" "$work/theirs/crafted" <<'PYTHON'
+import json, os, re, sys
+notes = open(sys.argv[1]).read()
+of = os.stat(sys.argv[2])
+parts = re.search(r'"file":"([^"]*)"', notes).group(1).split("-")
+parts[1] = f"{of.st_ino:x}"
+# The time of birth is the one that the kernel says: as in what this user writes beside it.
+open(sys.argv[3], "w").write(re.sub(r'"file":"[^"]*"', '"file":"' + "-".join(parts) + '"', notes))
+PYTHON
+  expect 0 note "$work/shared/t.trace64" 6 mine
+  born=$(grep -o '"file":"[^"]*"' "$work/shared/t.trace64.notes" | cut -d- -f3)
+  sed -i "s/\(\"file\":\"[^-]*-[^-]*\)-[^-]*/\1-$born/" "$work/theirs/crafted"
+  rm "$work/shared/t.trace64.notes"
+  cp "$work/theirs/crafted" "$work/shared/t.trace64.notes"
+  expect 1 note "$work/shared/t.trace64"
+  has 'is not of this trace' err
+  rm "$work"/shared/*
+}
+
 # Where nobody else puts files, those of a copy are as good.
 cp -p "$work/theirs/m.trace64" "$work/private/c.trace64"
 cp -p "$work/theirs/m.trace64.tidx" "$work/private/c.trace64.tidx"

@@ -60,7 +60,9 @@ struct HooklogFollowTest : testing::Test {
   std::unique_ptr<HooklogFollow> open() {
     auto out = HooklogFollow::open(
         folder.string(),
-        {[this] { return runs; }, [this] { return now; }, [this] { return stopped; }}, problems);
+        {[this](const std::optional<HooklogUuid>&) { return runs; }, [this] { return now; },
+         [this] { return stopped; }},
+        problems);
     EXPECT_TRUE(out.ok());
     return *std::move(out);
   }

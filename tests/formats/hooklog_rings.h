@@ -140,7 +140,9 @@ class HooklogRings : public testing::Test {
   }
   std::unique_ptr<HooklogFollow> follow() {
     auto out = HooklogFollow::open(
-        folder_.string(), {[] { return true; }, [] { return UINT64_MAX - 1; }, {}}, problems_);
+        folder_.string(),
+        {[](const std::optional<HooklogUuid>&) { return true; }, [] { return UINT64_MAX - 1; }, {}},
+        problems_);
     EXPECT_TRUE(out.ok());
     return *std::move(out);
   }
