@@ -23,7 +23,7 @@ cc -O2 -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/fires.c" -o "$work/fir
 
 # What found no room is told by the log, not by its name; another one may have that.
 cat >"$work/moves" <<SH
-$work/fires 100000
+$work/fires 3000000
 mv $work/log $work/moved
 hooks() { $tracewell print $work/moved 2>/dev/null | grep -c 0100; }
 before=\$(hooks)
@@ -34,7 +34,7 @@ for _ in \$(seq 300); do  # until programs are led to where it is now
 done
 exit 1
 SH
-"$tracewell" trace -T 32k -l -o "$work/log" -x "sh $work/moves" >"$work/out" 2>"$work/err" ||
+"$tracewell" trace -T 32k -o "$work/log" -x "sh $work/moves" >"$work/out" 2>"$work/err" ||
   fail "trace -x: $(cat "$work/err")"
 has 'hooks found no room' err
 has "$work/moved" err

@@ -60,7 +60,8 @@ done
 {
   chmod 777 "$work/shared"
   cp -p "$work/trace.trace64" "$work/shared/t.trace64"
-  python3 - "$work/theirs/m.trace64.notes" "$work/shared/t.trace64" "$work/theirs/crafted" <<'PYTHON'
+  python3 - "$work/theirs/m.trace64.notes" "$work/shared/t.trace64" \
+    "$work/theirs/crafted" <<'PYTHON'
 import json, os, re, sys
 notes = open(sys.argv[1]).read()
 of = os.stat(sys.argv[2])
