@@ -46,8 +46,8 @@ UniqueFd open_special(const Place& place) {
 }
 
 /// The file gets the group, as far as this user may give it. The result is how much of `mode` it
-/// may have: who is not told apart is not let in. What the folder says of all that is made in it (its
-/// default ACL) holds no longer.
+/// may have: who is not told apart is not let in. What the folder says of all that is made in it
+/// (its default ACL) holds no longer.
 uint32_t give_group(int fd, const FileFacts& other, uint32_t mode) {
   ::fremovexattr(fd, "system.posix_acl_access");
   const bool same = (mode >> 3 & 7) == (mode & 7);

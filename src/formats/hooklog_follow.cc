@@ -66,7 +66,7 @@ bool HooklogFollow::begin_round() {
       if (stopped()) return false;
       auto file = rings->read(name, kHooklogRingMax);
       if (file.ok())
-        if (Status once = round.log.check_new(**file); !once) file = std::move(once).error();
+        if (Status once = round.log.check_new(**file, name); !once) file = std::move(once).error();
       if (file.ok())
         round.log.add_ring_file(*std::move(file), name, problems_);
       else

@@ -39,6 +39,13 @@ std::vector<uint32_t> slot_states(Bytes bytes, const tracewell_ring& ring) {
   return out;
 }
 
+std::string own_name_of_ring(Bytes bytes) {
+  tracewell_ring ring;
+  if (bytes.size() < sizeof ring) return "";
+  std::memcpy(&ring, bytes.data(), sizeof ring);
+  return fmt::format("{}-{}", ring.pid, ring.number);
+}
+
 }  // namespace
 
 std::vector<std::string> hooklog_files(const Folder& folder) {
@@ -195,8 +202,10 @@ bool HooklogPackets::stopped(uint64_t done) const {
   return stop && done % kOnceIn == 0 && stop();
 }
 
-Status HooklogPackets::check_new(const InputFile& file) {
-  if (known_.emplace(file.facts().device, file.facts().inode).second) return {};
+Status HooklogPackets::check_new(const InputFile& file, std::string_view name_of_ring) {
+  const bool fits = name_of_ring.empty() || file.facts().links < 2 ||
+                    name_of_ring == own_name_of_ring(file.bytes());
+  if (fits && known_.emplace(file.facts().device, file.facts().inode).second) return {};
   return {Errc::Corrupt,
           fmt::format("{} is one more name of a file of this log", printable(file.path()))};
 }
@@ -207,7 +216,7 @@ void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
     for (const std::string& name : hooklog_files(*rings)) {
       auto file = rings->read(name, kHooklogRingMax);
       if (file.ok())
-        if (Status once = check_new(**file); !once) file = std::move(once).error();
+        if (Status once = check_new(**file, name); !once) file = std::move(once).error();
       if (file.ok())
         add_ring_file(*std::move(file), name, problems);
       else if (file.error().code != Errc::NotFound)  // a collector has just emptied and removed it

@@ -88,8 +88,9 @@ struct HooklogPackets {
   void add_ring_file(std::shared_ptr<InputFile> file, const std::string& name,
                      ProblemLog& problems);
   /// A file that is there by another name already is an error: its packets would be looked at as
-  /// often as it has names. For those of a folder, before they are added.
-  Status check_new(const InputFile& file);
+  /// often as it has names. For those of a folder, before they are added. Of the names of a ring,
+  /// it is the one that the ring itself says.
+  Status check_new(const InputFile& file, std::string_view name_of_ring = "");
   /// All of the log in `folder`, if it is one.
   void add_folder(const Folder& folder, ProblemLog& problems);
   /// Sorts the packets of each stream, and drops what is there twice. Last.
