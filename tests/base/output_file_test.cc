@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/beside.h"
 #include "base/file.h"
 
 namespace tracewell {
@@ -106,6 +107,30 @@ TEST_P(OutputFiles, AreOfTheGroupOfWhatTheyReplace) {
     GTEST_SKIP() << "no ACLs here";
   EXPECT_EQ(rights().second, mode_t{0600});
   EXPECT_LT(::getxattr(path_.c_str(), "system.posix_acl_access", nullptr, 0), 1);
+}
+
+/// So with what is kept beside a file.
+TEST_P(OutputFiles, AreOfTheGroupOfWhatTheyAreKeptBeside) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give any group";
+  const std::string beside = path_ + ".tidx";
+  std::ofstream(path_) << "trace";
+  ASSERT_EQ(::chown(path_.c_str(), 65532, 65533), 0);
+  ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
+  const auto rights = [&] {
+    const auto trace = InputFile::open(path_);
+    EXPECT_TRUE(trace.ok());
+    auto file = OutputFile::create_beside(beside, {path_, (*trace)->facts()});
+    EXPECT_TRUE(file.ok() && file->write("secret").ok() && file->commit().ok());
+    struct stat status = {};
+    EXPECT_EQ(::stat(beside.c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, uid_t{65532});
+    return std::pair(status.st_gid, status.st_mode & 07777);
+  };
+  EXPECT_EQ(rights(), std::pair(gid_t{65533}, mode_t{0640}));
+  const uint32_t acl[] = {2, 0x60001, ~0u, 0x4, ~0u, 0x40008, 65533, 0x40010, ~0u, 0x20, ~0u};
+  if (::setxattr(path_.c_str(), "system.posix_acl_access", acl, sizeof acl, 0) != 0)
+    GTEST_SKIP() << "no ACLs here";
+  EXPECT_EQ(rights().second, mode_t{0600});
 }
 
 TEST_P(OutputFiles, FollowOwnLinks) {
