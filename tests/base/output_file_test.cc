@@ -17,6 +17,7 @@
 
 #include "base/beside.h"
 #include "base/file.h"
+#include "base/open.h"
 
 namespace tracewell {
 namespace {
@@ -48,6 +49,21 @@ class OutputFiles : public testing::TestWithParam<Meanwhile> {
   std::string folder_, path_;
 };
 
+/// Its group and mode.
+std::pair<gid_t, mode_t> rights_once_written(Result<OutputFile>& file, const std::string& path) {
+  EXPECT_TRUE(file.ok() && file->write("secret").ok() && file->commit().ok());
+  const auto facts = facts_at(path);
+  EXPECT_TRUE(facts);
+  return facts ? std::pair(gid_t{facts->group}, mode_t{facts->mode}) : std::pair<gid_t, mode_t>();
+}
+
+/// user::rw- group::--- group:65533:r-- mask::r-- other::---, as the kernel stores it (acl(5)): to
+/// stat(2) it looks like 0640. false: no ACLs here.
+bool shut_out_group(const std::string& path) {
+  const uint32_t acl[] = {2, 0x60001, ~0u, 0x4, ~0u, 0x40008, 65533, 0x40010, ~0u, 0x20, ~0u};
+  return ::setxattr(path.c_str(), "system.posix_acl_access", acl, sizeof acl, 0) == 0;
+}
+
 TEST_P(OutputFiles, AppearWholeOrNotAtAll) {
   {
     auto file = create();
@@ -68,7 +84,6 @@ TEST_P(OutputFiles, AppearWholeOrNotAtAll) {
   umask(mask);
 }
 
-/// Whoever names a link means what it leads to.
 /// What stands at the name may have been moved there by others, out of a folder of theirs.
 TEST_P(OutputFiles, AreNoMoreOpenThanNewOnesWhereOthersPutFiles) {
   const mode_t before = ::umask(077);
@@ -95,16 +110,10 @@ TEST_P(OutputFiles, AreOfTheGroupOfWhatTheyReplace) {
   ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
   const auto rights = [&] {
     auto file = create();
-    EXPECT_TRUE(file.ok() && file->write("secret").ok() && file->commit().ok());
-    struct stat status = {};
-    EXPECT_EQ(::stat(path_.c_str(), &status), 0);
-    return std::pair(status.st_gid, status.st_mode & 07777);
+    return rights_once_written(file, path_);
   };
   EXPECT_EQ(rights(), std::pair(gid_t{65533}, mode_t{0640}));
-  // user::rw- group::--- group:65533:r-- mask::r-- other::---, as the kernel stores it (acl(5)).
-  const uint32_t acl[] = {2, 0x60001, ~0u, 0x4, ~0u, 0x40008, 65533, 0x40010, ~0u, 0x20, ~0u};
-  if (::setxattr(path_.c_str(), "system.posix_acl_access", acl, sizeof acl, 0) != 0)
-    GTEST_SKIP() << "no ACLs here";
+  if (!shut_out_group(path_)) GTEST_SKIP() << "no ACLs here";
   EXPECT_EQ(rights().second, mode_t{0600});
   EXPECT_LT(::getxattr(path_.c_str(), "system.posix_acl_access", nullptr, 0), 1);
 }
@@ -120,19 +129,15 @@ TEST_P(OutputFiles, AreOfTheGroupOfWhatTheyAreKeptBeside) {
     const auto trace = InputFile::open(path_);
     EXPECT_TRUE(trace.ok());
     auto file = OutputFile::create_beside(beside, {path_, (*trace)->facts()});
-    EXPECT_TRUE(file.ok() && file->write("secret").ok() && file->commit().ok());
-    struct stat status = {};
-    EXPECT_EQ(::stat(beside.c_str(), &status), 0);
-    EXPECT_EQ(status.st_uid, uid_t{65532});
-    return std::pair(status.st_gid, status.st_mode & 07777);
+    return rights_once_written(file, beside);
   };
   EXPECT_EQ(rights(), std::pair(gid_t{65533}, mode_t{0640}));
-  const uint32_t acl[] = {2, 0x60001, ~0u, 0x4, ~0u, 0x40008, 65533, 0x40010, ~0u, 0x20, ~0u};
-  if (::setxattr(path_.c_str(), "system.posix_acl_access", acl, sizeof acl, 0) != 0)
-    GTEST_SKIP() << "no ACLs here";
+  EXPECT_EQ(facts_at(beside)->owner, 65532u);
+  if (!shut_out_group(path_)) GTEST_SKIP() << "no ACLs here";
   EXPECT_EQ(rights().second, mode_t{0600});
 }
 
+/// Whoever names a link means what it leads to.
 TEST_P(OutputFiles, FollowOwnLinks) {
   const std::string target = folder_ + "/target";
   std::ofstream(target) << "kept";
