@@ -74,12 +74,17 @@ void TracebufferFrames::take_text() {
   text_offset_ = text.offset;
 }
 
-// `first` before `next`: a writer that goes on can only make this miss the newest frames.
+// `next` before `first`: what lies between them was in the buffer at one time, and so fits there.
+// A writer that goes on can only make this miss the newest frames, and those that it drops. One that
+// filled the whole buffer meanwhile is looked at again.
 void TracebufferFrames::take_numbers() {
-  first_ = ring::load(live().first);
-  next_ = std::max(ring::load(live().next), first_);
-  if (first_ == UINT64_MAX) first_ = next_ = 0;  // all are being dropped
-  if (ring::load(live().next) < first_) first_ = next_ = 0;
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    next_ = ring::load(live().next);
+    first_ = ring::load(live().first);
+    if (first_ <= next_ || first_ == UINT64_MAX) break;
+  }
+  if (first_ > next_) first_ = next_ = 0;  // all are being dropped
   too_many_ = next_ - first_ > header_.record_slots;
   if (too_many_) first_ = next_ - header_.record_slots;
 }

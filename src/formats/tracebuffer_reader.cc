@@ -141,7 +141,10 @@ void TracebufferReader::look_at_frames(const OpenOptions& options) {
       end.reset();
       continue;
     }
-    if (!record || (end && record->at != *end)) {
+    const uint64_t bytes = record ? rsp::kFrameHeaderBytes + record->size : 0;
+    // Frames in each other's bytes would be read once for each of them.
+    const bool has_room = bytes <= frames_.header().data_bytes - kept_bytes_;
+    if (!record || !has_room || (end && record->at != *end)) {
       problems_.add({frames_.record_offset(number), Severity::Damage, "bad-record",
                      fmt::format("frame {} is not where its record says; it is lost", number)});
       end.reset();
@@ -152,8 +155,8 @@ void TracebufferReader::look_at_frames(const OpenOptions& options) {
     }
     if (!end || runs_.empty()) runs_.push_back({count_, number});
     bad_in_a_row = 0;
-    end = record->at + rsp::kFrameHeaderBytes + record->size;
-    kept_bytes_ += rsp::kFrameHeaderBytes + record->size;
+    end = record->at + bytes;
+    kept_bytes_ += bytes;
     look_at_blocks(number, *record);
     if (record->tid != 0) threads.insert(record->tid);
     if (++count_ % kProgressFrames == 0 && options.progress) options.progress(kept_bytes_);

@@ -81,6 +81,14 @@ def changed(buffer, **more):
     return buffer
 
 
+def sharing(rounds=4):
+    """One frame fills the buffer. Each further one says that it lies a round behind: in its bytes."""
+    buffer = Buffer(19).add(variable(1, 5))
+    while buffer.next < rounds:
+        buffer.add(variable(1, 5))
+    return changed(buffer, first=0)
+
+
 def some(size=200, text=TEXT % STOPPED):
     buffer = Buffer(size, text)
     return buffer.add(registers(0x7000, 0x1000)).add(variable(1, 5)).add(registers(1, 0x1000))
@@ -97,6 +105,7 @@ CASES = {
     "bad-record": some().add(variable(1, 6), at=3).add(variable(1, 7)).add(
         variable(1, 8), check=99).add(variable(1, 9), size=0x7fffffff).add(
             variable(1, 10), size=14).add(variable(1, 11)),
+    "same-bytes": sharing(),
     "block-cut": Buffer(200).add(b"M" + struct.pack("<QH", 0x5000, 9) + b"abc").add(
         variable(1, 2) + b"?what").add(variable(1, 3)),
     "record-count": changed(Buffer(12).add(b"").add(b"").add(b"").add(b""), first=0, next=1 << 40),
