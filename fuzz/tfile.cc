@@ -6,13 +6,14 @@
 
 namespace {
 
-/// Is all of the description what GDB writes? Then it may be written again as it is.
-bool is_plain(tracewell::Bytes bytes) {
+/// Does GDB read all of the description, as we do? Then it may be written again as it is.
+bool reads_alike(tracewell::Bytes bytes) {
   using namespace tracewell;
   const std::string_view text = as_text(bytes).substr(formats::kTfileMagic.size());
   ProblemLog problems;
-  return formats::read_tfile_description(text.substr(0, text.find("\n\n") + 1), 0, problems)
-      .is_plain;
+  const auto read =
+      formats::read_tfile_description(text.substr(0, text.find("\n\n") + 1), 0, problems);
+  return read.is_plain && read.gdb_reads;
 }
 
 }  // namespace
@@ -51,8 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // A negative or large number in a definition is no damage, but has no room in a frame.
     if (again.empty()) return 0;
     // A trailer may say the same in many ways, and our writer chooses one. What GDB is not to get
-    // of a description, or skips in it, is not written again.
-    if (!as_text(bytes).ends_with("TWtrail1") && is_plain(bytes) &&
+    // of a description, or reads otherwise, is not written again.
+    if (!as_text(bytes).ends_with("TWtrail1") && reads_alike(bytes) &&
         rsp::is_fit_for_gdb(source.catalog()))
       fuzz::require(again == as_text(bytes));
     auto reopened = fuzz::open(as_bytes(again), "tfile");
