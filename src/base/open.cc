@@ -21,6 +21,7 @@
 
 #include "base/kernel_files.h"
 #include "base/owners.h"
+#include "base/planted.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -349,6 +350,22 @@ Result<UniqueFd> open_found_folder(const std::string& path, const FoundRules& ru
   return open_found_kind(path, rules, FileFacts::Kind::Folder);
 }
 
+namespace {
+
+/// A file that became private takes what is kept beside it along. Where others may put files, it
+/// may be anything of this user's.
+void keep_as_private(int fd, const FileFacts& facts, int folder, const FileFacts& other) {
+  const auto where = facts_of(folder, "");
+  if (!is_own_user(facts.owner) || !is_own_user(other.owner) || !where.ok() ||
+      others_may_put(*where))
+    return;
+  uint32_t may = other.has_acl ? 0700 : other.mode | 0700;
+  if (facts.group != other.group && (may & 07) != (may >> 3 & 07)) may &= 0700;
+  if ((facts.mode & 0777 & ~may) != 0) ::fchmod(fd, facts.mode & may & 0777);
+}
+
+}  // namespace
+
 Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -368,6 +385,7 @@ Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
                               user_name(facts.owner)));
   if ((facts.mode & 0022) != 0)
     return refuse(fmt::format("may be written by others (mode {:03o}; chmod go-w)", facts.mode));
+  keep_as_private(fd.get(), facts, held.get(), other);
   return fd;
 }
 

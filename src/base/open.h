@@ -81,7 +81,9 @@ Status remove_at(const Place& place, const std::string& path);
 
 /// For reading: what is kept beside a file with these facts, such as an index of it. Believed is a
 /// regular file that only its owner may write to: this user, root, or the owner of the other one.
-/// NotFound: there is none. InvalidArgument, with a text: there is one that is not believed.
+/// NotFound: there is none. InvalidArgument, with a text: there is one that is not believed. Where
+/// both are this user's, in a folder where nobody else puts files, it loses rights that the other
+/// one does not give.
 Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other);
 
 /// What was made, renamed and removed in the folder stays so when the machine stops now. `fd` may

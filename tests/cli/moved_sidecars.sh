@@ -89,4 +89,21 @@ expect 0 find "$work/private/c.trace64" write 0x9000,4
 [ "$(stat -c %i "$work/private/c.trace64.tidx")" = "$before" ] || fail "a copy's is made anew"
 expect 0 note "$work/private/c.trace64"
 has forged
+
+# A trace that becomes private takes them along; but no other file that is moved there.
+chmod 644 "$work/private/c.trace64"*
+chmod 640 "$work/private/c.trace64"
+expect 0 find "$work/private/c.trace64" write 0x9000,4
+expect 0 note "$work/private/c.trace64"
+[ "$(stat -c %a "$work"/private/c.trace64.{tidx,notes} | xargs)" = '640 640' ] ||
+  fail "$(ls -l "$work/private")"
+cp -p "$work/private/c.trace64" "$work/shared/t.trace64"
+chmod 600 "$work/shared/t.trace64"
+echo 'a file that all may read' >"$work/shared/t.trace64.tidx"
+chmod 644 "$work/shared/t.trace64.tidx"
+inode=$(stat -c %i "$work/shared/t.trace64.tidx")
+exec 7<"$work/shared/t.trace64.tidx"
+expect 0 find "$work/shared/t.trace64" write 0x9000,4
+[ "$(stat -L -c %i:%a /proc/self/fd/7)" = "$inode:644" ] || fail 'the rights of another file changed'
+exec 7<&-
 finish
