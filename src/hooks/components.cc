@@ -167,7 +167,7 @@ Judged judge(const tracewell_registration& before, const tracewell_registration&
 
 /// Those of a process. true: its blocks do not have what it registered.
 bool add_components(const Folder& folder, const std::string& process,
-                    std::vector<Component>& out) {
+                    const ComponentLosses& losses, std::vector<Component>& out) {
   const auto before = read_registered(folder, process);
   size_t least = 0;
   for (size_t i = 0; before && i < TRACEWELL_COMPONENTS_MAX; ++i)
@@ -178,7 +178,7 @@ bool add_components(const Folder& folder, const std::string& process,
   const auto after = before ? read_registered(folder, process) : nullptr;
   bool changed = false;
   if (before && !after) return false;  // it has left
-  const auto lost = component_losses(pid_of(process).value_or(0), after ? after->start : 0);
+  const auto lost = losses.find({pid_of(process).value_or(0), after ? after->start : 0});
   for (size_t i = 0; i < pages.size(); ++i) {
     const Told& one = told[i];
     const Judged what =
@@ -187,7 +187,7 @@ bool add_components(const Folder& folder, const std::string& process,
     changed |= what.changed;
     if (what.there)
       out.emplace_back(pages[i], process, i, after ? after->component[i] : one.what,
-                       after ? after->start : one.start, after ? lost[i] : 0);
+                       after ? after->start : one.start, after && lost != losses.end() ? lost->second[i] : 0);
   }
   return changed;
 }
@@ -431,9 +431,12 @@ Status Component::change(const ComponentChange& change) {
 
 Result<std::vector<Component>> all_components(std::set<uint32_t>* changed) {
   std::vector<Component> out;
-  if (const auto folder = open_components_folder())
+  if (const auto folder = open_components_folder()) {
+    const ComponentLosses losses = component_losses();
     for (const std::string& one : processes_in(*folder))
-      if (add_components(*folder, one, out) && changed) changed->insert(pid_of(one).value_or(0));
+      if (add_components(*folder, one, losses, out) && changed)
+        changed->insert(pid_of(one).value_or(0));
+  }
   std::ranges::stable_sort(out, {},
                            [](const Component& one) { return std::tuple(one.name(), one.pid()); });
   return out;

@@ -7,12 +7,15 @@
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/folder.h"
 #include "base/mapping.h"
 #include "base/open.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "hooks/ring_file.h"
 
 namespace tracewell::hooks {
@@ -63,6 +66,20 @@ bool is_waited_for(const Control& control, const tracewell_losses& losses) {
   return false;
 }
 
+/// Processes that have components, or had: what they lost is told with what is in their buffers.
+std::set<uint32_t> with_components(const std::string& meeting) {
+  std::set<uint32_t> out;
+  const auto above = Folder::named(meeting);
+  if (!above.ok()) return out;
+  const auto folder = above->inside(TRACEWELL_COMPONENTS_NAME);
+  const auto names = folder.ok() ? folder->names() : Result<std::vector<std::string>>(Error{});
+  if (!names.ok()) return out;
+  for (const std::string& name : *names)
+    if (const auto pid = parse_number(name.substr(0, name.find('-'))); pid && *pid <= UINT32_MAX)
+      out.insert(static_cast<uint32_t>(*pid));
+  return out;
+}
+
 }  // namespace
 
 void watch_losses(Control& control, unsigned channel) {
@@ -88,20 +105,26 @@ Losses losses_of(Control& control, unsigned channel) {
   return {std::max(own, watch.lost), watch.changed != 0 || all < own};
 }
 
-std::array<uint64_t, TRACEWELL_COMPONENTS_MAX> component_losses(uint32_t pid, uint64_t start) {
-  std::array<uint64_t, TRACEWELL_COMPONENTS_MAX> out = {};
+ComponentLosses component_losses() {
+  ComponentLosses out;
   const auto add = [&](const Folder&, const std::string&, const tracewell_losses& losses) {
-    if (losses.pid != pid || losses.start != start) return;
-    for (size_t slot = 0; slot < out.size(); ++slot) out[slot] += losses.of_components[slot];
+    auto& all = out[{losses.pid, losses.start}];
+    for (size_t slot = 0; slot < all.size(); ++slot) all[slot] += losses.of_components[slot];
   };
   for_each_losses(control_folder(), add);
   return out;
 }
 
 void forget_dead_losses(const Control& control) {
+  const std::set<uint32_t> dumpable = with_components(parent_of(control.path()));
   const auto forget = [&](const Folder& folder, const std::string& name,
                           const tracewell_losses& losses) {
-    if (!process_lives(losses.pid, losses.start) && !is_waited_for(control, losses))
+    const bool of_components = std::ranges::any_of(losses.of_components, [](uint64_t lost) {
+      return lost != 0;
+    });
+    const bool is_to_be_told = of_components && dumpable.contains(losses.pid);
+    if (!process_lives(losses.pid, losses.start) && !is_waited_for(control, losses) &&
+        !is_to_be_told)
       static_cast<void>(folder.remove(name));
   };
   for_each_losses(parent_of(control.path()), forget);

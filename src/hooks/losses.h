@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include "base/result.h"
 #include "hooks/control.h"
@@ -26,10 +28,13 @@ struct Losses {
 Losses losses_of(Control& control, unsigned channel);
 /// A look at the page that all programs write to, which is kept where they do not. Cheap.
 void watch_losses(Control& control, unsigned channel);
-/// Of a process's components, by slot, as it counts them itself: nobody else can write there. Zeros
-/// where it does not.
-std::array<uint64_t, TRACEWELL_COMPONENTS_MAX> component_losses(uint32_t pid, uint64_t start);
-/// Removes those of processes that have ended, but for what sessions that run are to tell.
+/// Of the components of processes, by pid and when it began: a number for each slot, as the process
+/// counts it itself where nobody else can write.
+using ComponentLosses = std::map<std::pair<uint32_t, uint64_t>,
+                                 std::array<uint64_t, TRACEWELL_COMPONENTS_MAX>>;
+ComponentLosses component_losses();
+/// Removes those of processes that have ended, but for what sessions that run, and buffers of
+/// components, are to tell.
 void forget_dead_losses(const Control& control);
 
 }  // namespace tracewell::hooks

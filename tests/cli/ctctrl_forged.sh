@@ -119,4 +119,13 @@ expect 0 check "$work/ct/loses"
 has "lost 50 (threads of process $pid could not make a buffer)" out
 echo >&"$in"
 wait "$pid"
+# So when it has ended, and a session meanwhile.
+if [ "$(id -u)" = 0 ]; then
+  expect 0 trace -a -o "$work/log"
+  expect 0 trcstop
+  mv "$work/ct/loses" "$work/ct/before"
+  expect 0 ctctrl -D -c loses
+  expect 0 check "$work/ct/loses"
+  has "lost 50 (threads of process $pid could not make a buffer)" out
+fi
 finish
