@@ -229,7 +229,8 @@ Result<int> query(const ComponentOptions& options) {
     const std::string path = hooks::component_rules_path(for_good);
     if (!is_there(path)) continue;
     TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
-    fmt::print("{}", text);
+    std::string_view rest = text;
+    while (!rest.empty()) fmt::print("{}\n", printable(take_until(rest, '\n')));
   }
   if (options.later || options.for_good) return static_cast<int>(kOk);
   TW_ASSIGN_OR_RETURN(const Components all, look_at_components());

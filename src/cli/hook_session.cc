@@ -15,6 +15,7 @@
 #include "hooks/components.h"
 #include "hooks/session.h"
 #include "hooks/unseen_programs.h"
+#include "model/lost_count.h"
 
 namespace tracewell::cli {
 
@@ -131,15 +132,19 @@ void tell_lost_hooks(const std::optional<Folder>& log, const std::function<bool(
   packets.stop = stop;
   packets.add_folder(*log, unused);
   uint64_t count = 0;
+  bool uncounted = false;
   for (const auto& [id, stream] : packets.streams) {
     // Each packet tells of its ring's until then.
     uint64_t lost = stream.lost;
     for (const formats::HooklogPacket& one : stream.packets) lost = std::max(lost, one.head.lost);
-    count += lost;
+    count = lost_sum(count, lost_count(lost));
+    uncounted |= lost_count(lost) != lost;
   }
-  if (count == 0) return;
+  if (count == 0 && !uncounted) return;
+  const std::string hooks = count == 0 ? "it is not known how many hooks"
+                                       : counted(count, "hook") + (uncounted ? " and more" : "");
   fmt::print(stderr, "tracewell: {} found no room (tracewell check {} says where); trace -T makes "
-                     "room\n", counted(count, "hook"), printable(log->path()));
+                     "room\n", hooks, printable(log->path()));
 }
 
 void tell_control_folder() {

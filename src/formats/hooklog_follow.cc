@@ -28,19 +28,22 @@ Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& fo
   return out;
 }
 
-/// Where it was in a round before: also of one that was not in the log then, and whose stream is
-/// another one there.
-HooklogPlace& HooklogFollow::place_of(const HooklogRing& ring) {
-  if (const auto found = places_.find(ring); found != places_.end()) return found->second;
-  for (auto one = places_.lower_bound({ring.pid, ring.number, 0});
-       one != places_.end() && one->first.pid == ring.pid && one->first.number == ring.number;
-       ++one) {
-    if (round_->log.in_log.in_log(one->first) != ring) continue;
-    auto moved = places_.extract(one);
-    moved.key() = ring;
-    return places_.insert(std::move(moved)).position->second;
+/// Where a ring was in a round before is where its stream in the log is: it was not in the log then,
+/// and may have another one there.
+void HooklogFollow::move_places() {
+  const auto& streams = round_->log.streams;
+  std::vector<std::pair<HooklogRing, HooklogRing>> moves;
+  for (const auto& [ring, place] : places_) {
+    if (streams.contains(ring)) continue;
+    const HooklogRing logged = round_->log.in_log.in_log(ring);
+    if (streams.contains(logged)) moves.emplace_back(ring, logged);
   }
-  return places_[ring];
+  for (const auto& [from, to] : moves) {
+    if (places_.contains(to)) continue;
+    auto moved = places_.extract(from);
+    moved.key() = to;
+    places_.insert(std::move(moved));
+  }
 }
 
 /// Of a file that cannot be read, in whatever round that is found. One that went meanwhile, as the
@@ -50,7 +53,15 @@ void HooklogFollow::tell_once(const std::string& name, const Error& error) {
   problems_.add({std::nullopt, Problem::Severity::Damage, "stream-file", error.text()});
 }
 
+std::vector<std::string> HooklogFollow::files_in(const Folder& folder) {
+  auto names = hooklog_files(folder);
+  if (names.ok()) return *std::move(names);
+  tell_once(folder.path(), names.error());
+  return {};
+}
+
 bool HooklogFollow::begin_round() {
+  constexpr uint64_t kOnceIn = 1024;
   const auto stopped = [this] { return session_.stop && session_.stop(); };
   round_ = std::make_unique<Round>();
   Round& round = *round_;
@@ -61,10 +72,12 @@ bool HooklogFollow::begin_round() {
   round.log.stop = session_.stop;
   round.until = round.last ? UINT64_MAX : session_.ticks();
   round.log.in_log = std::move(in_log_);
-  if (const auto rings = hooklog_rings(folder_))
-    for (const std::string& name : hooklog_files(*rings)) {
+  if (const auto rings = hooklog_rings(folder_); !rings.ok()) {
+    tell_once(kHooklogRings, rings.error());
+  } else if (*rings) {
+    for (const std::string& name : files_in(**rings)) {
       if (stopped()) return false;
-      auto file = rings->read(name, kHooklogRingMax);
+      auto file = (*rings)->read(name, kHooklogRingMax);
       if (file.ok())
         if (Status once = round.log.check_new(**file, name); !once) file = std::move(once).error();
       if (file.ok())
@@ -72,7 +85,8 @@ bool HooklogFollow::begin_round() {
       else
         tell_once(name, file.error());
     }
-  for (const std::string& name : hooklog_files(folder_)) {
+  }
+  for (const std::string& name : files_in(folder_)) {
     if (stopped()) return false;
     auto file = folder_.read(name, kHooklogFileMax);
     if (file.ok())
@@ -90,10 +104,12 @@ bool HooklogFollow::begin_round() {
   if (stopped()) return false;
   if (const auto begun = round.log.begun(); begun && clock_ && !catalog_.began_ns)
     catalog_.began_ns = clock_->time_ns(*begun);
+  move_places();
   round.cursors.reserve(round.log.streams.size());
   for (const auto& [ring, stream] : round.log.streams) {
+    if (round.cursors.size() % kOnceIn == 0 && stopped()) return false;
     round.rings.push_back(ring);
-    round.cursors.emplace_back(round.log, stream, problems_, &place_of(ring));
+    round.cursors.emplace_back(round.log, stream, problems_, &places_[ring]);
     queue(round.cursors.size() - 1);
   }
   return true;

@@ -57,7 +57,8 @@ class HooklogFollow final : public Source {
   bool begin_round();  // false: it was stopped
   void end_round();
   void tell_once(const std::string& name, const Error& error);
-  HooklogPlace& place_of(const HooklogRing& ring);
+  std::vector<std::string> files_in(const Folder& folder);
+  void move_places();
   void queue(size_t cursor);
 
   Folder folder_;

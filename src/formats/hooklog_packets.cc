@@ -11,6 +11,7 @@
 
 #include "base/paths.h"
 #include "base/text.h"
+#include "model/lost_count.h"
 #include "ring/hook_packet.h"
 #include "ring/ring_name.h"
 
@@ -48,20 +49,21 @@ std::string own_name_of_ring(Bytes bytes) {
 
 }  // namespace
 
-std::vector<std::string> hooklog_files(const Folder& folder) {
-  auto names = folder.names();
-  if (!names.ok()) return {};
-  std::erase_if(*names, [](const std::string& name) {
+Result<std::vector<std::string>> hooklog_files(const Folder& folder) {
+  TW_ASSIGN_OR_RETURN(auto names, folder.names());
+  std::erase_if(names, [](const std::string& name) {
     return name[0] < '0' || name[0] > '9' || name.find('-') == std::string::npos ||
            name.find_first_not_of("0123456789-.") != std::string::npos;
   });
-  return *std::move(names);
+  return names;
 }
 
-std::optional<Folder> hooklog_rings(const Folder& log) {
-  auto rings = log.inside(".rings");
-  if (!rings.ok()) return std::nullopt;
-  return *std::move(rings);
+Result<std::optional<Folder>> hooklog_rings(const Folder& log) {
+  if (!log.facts_of_name(kHooklogRings)) return std::optional<Folder>();
+  auto rings = log.inside(kHooklogRings);
+  if (rings.ok()) return std::optional<Folder>(*std::move(rings));
+  if (rings.error().code == Errc::NotFound) return std::optional<Folder>();  // just removed
+  return rings.error();
 }
 
 bool HooklogStreams::has(const HooklogRing& ring) const {
@@ -186,10 +188,10 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, const std::s
     }
     HooklogPacket& packet = add(self, *head, index, at, ring.packet_bytes);
     packet.in_ring = true;
-    packet.head.lost += ring.unfinished;
-    packet.head.overwritten += dropped;
+    packet.head.lost = lost_sum(packet.head.lost, ring.unfinished);
+    packet.head.overwritten = lost_sum(packet.head.overwritten, dropped);
   }
-  streams[self].lost = ring.lost + ring.unfinished;
+  streams[self].lost = lost_sum(ring.lost, ring.unfinished);
 }
 
 std::string HooklogPackets::where(uint32_t file) const {
@@ -212,9 +214,18 @@ Status HooklogPackets::check_new(const InputFile& file, std::string_view name_of
 
 void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
   of_folder_ = true;
-  if (const auto rings = hooklog_rings(folder)) {
-    for (const std::string& name : hooklog_files(*rings)) {
-      auto file = rings->read(name, kHooklogRingMax);
+  const auto files_in = [&](const Folder& one) {
+    auto names = hooklog_files(one);
+    if (names.ok()) return *std::move(names);
+    problems.add({std::nullopt, Severity::Damage, "stream-file", names.error().text()});
+    return std::vector<std::string>();
+  };
+  if (const auto rings = hooklog_rings(folder); !rings.ok()) {
+    problems.add({std::nullopt, Severity::Damage, "no-ring", rings.error().text()});
+  } else if (*rings) {
+    for (const std::string& name : files_in(**rings)) {
+      if (stop && stop()) return;
+      auto file = (*rings)->read(name, kHooklogRingMax);
       if (file.ok())
         if (Status once = check_new(**file, name); !once) file = std::move(once).error();
       if (file.ok())
@@ -223,7 +234,7 @@ void HooklogPackets::add_folder(const Folder& folder, ProblemLog& problems) {
         problems.add({std::nullopt, Severity::Damage, "no-ring", file.error().text()});
     }
   }
-  for (const std::string& name : hooklog_files(folder)) {
+  for (const std::string& name : files_in(folder)) {
     if (stop && stop()) return;
     auto file = folder.read(name, kHooklogFileMax);
     if (file.ok())

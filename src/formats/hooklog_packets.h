@@ -65,9 +65,11 @@ struct HooklogStream {
 };
 
 /// Names of files in a folder that consist of digits, dashes and dots only, in order.
-std::vector<std::string> hooklog_files(const Folder& folder);
-/// The log's folder of rings; nullopt when it has none.
-std::optional<Folder> hooklog_rings(const Folder& log);
+Result<std::vector<std::string>> hooklog_files(const Folder& folder);
+inline constexpr const char* kHooklogRings = ".rings";
+/// The log's folder of rings; nullopt when it has none. An error: one that cannot be opened, or is
+/// somebody else's link.
+Result<std::optional<Folder>> hooklog_rings(const Folder& log);
 
 struct HooklogPackets {
   std::vector<std::shared_ptr<InputFile>> files;

@@ -75,8 +75,8 @@ void TracebufferFrames::take_text() {
 }
 
 // `next` before `first`: what lies between them was in the buffer at one time, and so fits there.
-// A writer that goes on can only make this miss the newest frames, and those that it drops. One that
-// filled the whole buffer meanwhile is looked at again.
+// A writer that goes on can only make this miss the newest frames, and those that it drops. Where
+// it filled the whole buffer meanwhile, both are read again.
 void TracebufferFrames::take_numbers() {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {

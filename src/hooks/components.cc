@@ -187,7 +187,8 @@ bool add_components(const Folder& folder, const std::string& process,
     changed |= what.changed;
     if (what.there)
       out.emplace_back(pages[i], process, i, after ? after->component[i] : one.what,
-                       after ? after->start : one.start, after && lost != losses.end() ? lost->second[i] : 0);
+                       after ? after->start : one.start,
+                       after && lost != losses.end() ? lost->second[i] : 0);
   }
   return changed;
 }

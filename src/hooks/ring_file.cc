@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "hooks/log_folder.h"
 #include "hooks/own_process.h"
+#include "model/lost_count.h"
 #include "ring/hook_packet.h"
 #include "ring/ring_name.h"
 
@@ -214,7 +215,7 @@ RingFile::Taken RingFile::lose(tracewell_packet head, const Within& within,
   head.identity[1] = head_.identity[1];
   head.pid = head_.pid;
   head.records = 0;
-  head.lost = ring().lost + ring().unfinished + taken.unfinished;
+  head.lost = lost_sum(ring().lost, lost_sum(ring().unfinished, taken.unfinished));
   finish(head, 0);
   out.resize(sizeof head);
   std::memcpy(out.data(), &head, sizeof head);
@@ -259,8 +260,8 @@ RingFile::Taken RingFile::copy(const Waiting& packet, bool keep_unfinished,
     out.resize(sizeof head);
     out.insert(out.end(), kept.begin(), kept.end());
   }
-  head.lost = lost_by(head) + ring().unfinished + taken.unfinished;
-  head.overwritten += being_dropped();
+  head.lost = lost_sum(lost_by(head), lost_sum(ring().unfinished, taken.unfinished));
+  head.overwritten = lost_sum(head.overwritten, being_dropped());
   finish(head, out.size() - sizeof head);
   std::memcpy(out.data(), &head, sizeof head);
   return taken;

@@ -17,4 +17,9 @@ constexpr uint64_t lost_together(uint64_t one, uint64_t other) {
   return a == 0 || b == 0 ? 0 : lost_count(a + b);
 }
 
+/// Of two counts as who lost them tells. One that is not known stays one.
+constexpr uint64_t lost_sum(uint64_t one, uint64_t other) {
+  return one > UINT64_MAX - other ? UINT64_MAX : one + other;
+}
+
 }  // namespace tracewell

@@ -225,23 +225,25 @@ bool is_mangled(std::string_view name) {
   return name.starts_with("_Z") && name.size() <= kMangledMax;
 }
 
+/// `name`: in memory that nobody else writes to, so that what is demangled is what was looked at.
 /// `letters`: of what it unfolds to, also where that is too much or turns out to be no name.
-std::string unfolded(std::string_view name, size_t& letters) {
-  if (!is_mangled(name)) return std::string(name);
+std::string unfolded(const std::string& name, size_t& letters) {
+  if (!is_mangled(name)) return name;
   // The compiler's copies of a function are match.isra.0, match.cold, ….
   const size_t end = std::min(name.find('.'), name.size());
-  const Unfolded unfolded = demangle(name.substr(0, end));
+  const std::string_view whole = name;
+  const Unfolded unfolded = demangle(whole.substr(0, end));
   const auto& text = unfolded.text;
   letters = text ? text->size() : unfolded.letters;
-  if (!text || letters > kWrittenMax) return std::string(name);
-  return end == name.size() ? *text : fmt::format("{} [clone {}]", *text, name.substr(end));
+  if (!text || letters > kWrittenMax) return name;
+  return end == name.size() ? *text : fmt::format("{} [clone {}]", *text, whole.substr(end));
 }
 
 }  // namespace
 
-std::string demangled(std::string_view name) {
+std::string demangled(std::string_view mapped) {
   size_t letters = 0;
-  return unfolded(name, letters);
+  return unfolded(std::string(mapped), letters);
 }
 
 Demangler::Demangler(uint64_t image_bytes, Stop stop)
@@ -253,7 +255,7 @@ std::string Demangler::written(std::string_view name) {
   std::string key(name);
   const auto found = kept_.find(key);
   if (found != kept_.end()) return found->second;
-  std::string text = written_once(name);
+  std::string text = written_once(key);
   kept_bytes_ += key.size() + text.size();
   if (kept_bytes_ > kNamesKeptBytes) {
     kept_.clear();
@@ -263,8 +265,9 @@ std::string Demangler::written(std::string_view name) {
   return text;
 }
 
-std::string Demangler::written_once(std::string_view name) {
-  if (!is_mangled(name) || !work_.take()) return std::string(name);
+std::string Demangler::written_once(std::string_view mapped) {
+  std::string name(mapped.substr(0, std::min(mapped.size(), kMangledMax + 1)));
+  if (!is_mangled(name) || !work_.take()) return std::string(mapped);
   size_t letters = 0;
   std::string text = unfolded(name, letters);
   const uint64_t cost = letters + kReadCost * name.size();

@@ -71,6 +71,11 @@ done
 
 eval "exec $in>&-"
 wait "$pid" || fail "the program's end"
+# What rules say is shown so that a terminal does nothing of it.
+printf 'c \033[31mX memory=2\n' >"$work/rules"
+TRACEWELL_COMPONENTS=$work/rules expect 0 ctctrl -q -P
+has 'c \x1b[31mX memory=2' out
+
 # Records of threads that could not make a buffer: a program of root's counts them where nobody else
 # can write, too, and a dump tells them.
 cat >"$work/loses.c" <<'C'

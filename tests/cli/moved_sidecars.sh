@@ -104,6 +104,6 @@ chmod 644 "$work/shared/t.trace64.tidx"
 inode=$(stat -c %i "$work/shared/t.trace64.tidx")
 exec 7<"$work/shared/t.trace64.tidx"
 expect 0 find "$work/shared/t.trace64" write 0x9000,4
-[ "$(stat -L -c %i:%a /proc/self/fd/7)" = "$inode:644" ] || fail 'the rights of another file changed'
+[ "$(stat -L -c %i:%a /proc/self/fd/7)" = "$inode:644" ] || fail 'other rights'
 exec 7<&-
 finish

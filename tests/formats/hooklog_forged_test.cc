@@ -197,6 +197,41 @@ TEST_F(HooklogForged, LogBeginsWhereTracingWentOn) {
   EXPECT_EQ(one->catalog().began_ns, began());
 }
 
+/// Each looked at all others for where it was in the round before.
+TEST_F(HooklogForged, RingsOfOneNameAreFollowedQuickly) {
+  std::string bytes;
+  for (uint64_t i = 0; i < 60000; ++i) bytes += packet({100, 0, 7919 * (i + 1), 100}, 0, hook(66));
+  put("100-0-1.0", bytes);
+  const auto one = follow();
+  EXPECT_EQ(take_all(*one).size(), 60000u);
+  EXPECT_EQ(codes(), Stories());
+}
+
+TEST_F(HooklogForged, RingsThatCannotBeReadAreTold) {
+  put("100-0-1.0", packet(kForger, 0, hook(66)));
+  std::filesystem::remove(folder_ / ".rings");
+  put(".rings", "no folder");
+  const Stories wanted = {"100/100 hook 66"};
+  EXPECT_EQ(read(), wanted);
+  EXPECT_EQ(codes(), Stories{"no-ring"});
+  const auto one = follow();
+  EXPECT_EQ(take_all(*one), wanted);
+  EXPECT_EQ(take_all(*one), Stories());
+  EXPECT_EQ(codes(), Stories({"no-ring", "stream-file"}));
+}
+
+/// A sum that goes round would be none.
+TEST_F(HooklogForged, LossesOfARingHaveNoSumThatIsNone) {
+  tracewell_ring head;
+  std::string bytes = ring(kForger, {packet(kForger, 0, hook(66), UINT64_MAX - 2)});
+  std::memcpy(&head, bytes.data(), sizeof head);
+  head.lost = UINT64_MAX - 2;
+  head.unfinished = 3;
+  std::memcpy(bytes.data(), &head, sizeof head);
+  put(".rings/100-0", bytes);
+  EXPECT_EQ(read(), Stories({"100/100 hook 66", fmt::format("100/100 lost {}", UINT64_MAX)}));
+}
+
 TEST_F(HooklogForged, FileWithoutTheNameOfARingIsNone) {
   for (const char* name : {"0-0", "200-0.0", "200-0-1", "200-", "2147483648-0", "200-4294967296"})
     put(std::string(".rings/") + name, ring(kHonest, {packet(kHonest, 0, hook(1))}));

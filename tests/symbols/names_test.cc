@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -415,6 +417,29 @@ uint64_t own_bias() {
       },
       &bias);
   return bias;
+}
+
+/// As in the mapped file of somebody who writes to it. What was looked at is what is demangled:
+/// otherwise the demangler gets a name now and then that takes it for ever.
+TEST(Demangle, NamesThatChangeMeanwhile) {
+  std::string start = "_ZN", quick = "cv", endless = "cv";
+  for (int i = 0; i < 200; ++i) start += "1a";
+  for (int i = 0; i < 40; ++i) quick += "iiiiiiii", endless += "T_IcvT_I";
+  std::string name = start + quick;
+  std::atomic<bool> over = false;
+  std::thread writer([&] {
+    while (!over)
+      for (const std::string& text : {endless, quick})
+        for (size_t i = 0; i < text.size(); ++i)
+          std::atomic_ref(name[start.size() + i]).store(text[i], std::memory_order_relaxed);
+  });
+  Demangler demangler(uint64_t{1} << 30);
+  for (int i = 0; i < 20000; ++i) {
+    EXPECT_LE(demangled(name).size(), kWrittenMax);
+    EXPECT_LE(demangler.written_once(name).size(), kWrittenMax);
+  }
+  over = true;
+  writer.join();
 }
 
 TEST(Names, OfThisTestItself) {

@@ -82,7 +82,7 @@ def changed(buffer, **more):
 
 
 def sharing(rounds=4):
-    """One frame fills the buffer. Each further one says that it lies a round behind: in its bytes."""
+    """One frame fills the buffer. Each further one says that it lies a round behind it."""
     buffer = Buffer(19).add(variable(1, 5))
     while buffer.next < rounds:
         buffer.add(variable(1, 5))
