@@ -76,8 +76,9 @@ Run trcdead_command(CLI::App& app) {
   app.footer(
       "Without FILE, it is the log that trace has by default; without -o, the log that the rings\n"
       "lay in, if it is yours. A core file has the rings whose files were gone when the program\n"
-      "died, and names those that were there: -o says then where they go. A log takes rings of\n"
-      "its own session only.\n"
+      "died, and names those that were there: -o says then where they go. A log that is there\n"
+      "takes rings of its own session only, none out of files of other users, and out of a core\n"
+      "file those of its own process.\n"
       "Exit status: 1 if there are no rings.");
   return [options](const Invocation& call) {
     const auto status = rescue(*options, call.program);

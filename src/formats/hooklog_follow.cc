@@ -28,8 +28,8 @@ Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& fo
   return out;
 }
 
-/// Where a ring was in a round before is where its stream in the log is: it was not in the log then,
-/// and may have another one there.
+/// Where a ring was in a round before is where its stream in the log is: it was not in the log
+/// then, and may have another one there.
 void HooklogFollow::move_places() {
   const auto& streams = round_->log.streams;
   std::vector<std::pair<HooklogRing, HooklogRing>> moves;

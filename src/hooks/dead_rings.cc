@@ -70,7 +70,7 @@ std::optional<DeadRing> ring_of(std::shared_ptr<InputFile> file) {
   bytes = bytes.first(std::min<uint64_t>(bytes_of(*head), bytes.size()));
   std::string path = file->path();
   ring::take_ring_name(file_name_of(path), *head);  // a copy may have any name
-  return DeadRing{*head, std::move(file), bytes, std::move(path), std::nullopt, 0};
+  return DeadRing{*head, std::move(file), bytes, std::move(path), std::nullopt, 0, false};
 }
 
 Uuid ring_uuid(const tracewell_ring& head) {
@@ -85,7 +85,9 @@ std::string name_of(const tracewell_ring& head) {
 
 using Known = std::set<std::pair<std::vector<uint8_t>, std::string>>;
 
-void add(DeadRing ring, Known& known, std::vector<DeadRing>& out) {
+void add(DeadRing ring, Known& known, std::vector<DeadRing>& out,
+         std::optional<uint32_t> core_process) {
+  ring.of_others = core_process != ring.head.pid;
   const std::vector<uint8_t> uuid(ring.head.uuid, ring.head.uuid + sizeof ring.head.uuid);
   if (known.emplace(uuid, name_of(ring.head)).second) out.push_back(std::move(ring));
 }
@@ -111,7 +113,8 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
       uint64_t used = TRACEWELL_HOOK_PAGE;
       if (const auto head = ring_head(rest)) {
         used = std::min<uint64_t>(bytes_of(*head), rest.size());
-        add({*head, file, rest.first(used), "", std::nullopt, 0}, known, out.rings);
+        add({*head, file, rest.first(used), "", std::nullopt, 0, false}, known, out.rings,
+            core.process);
       } else if (load_uint(rest.data(), sizeof head->magic, Endian::Little) == 0) {
         // A file may be all holes: nobody looks at their pages.
         const auto at = static_cast<uint64_t>(rest.data() - file->bytes().data());
@@ -129,7 +132,8 @@ Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
       out.left_out.push_back(left_out(found.error()));
     if (!found.ok()) continue;
     if (!is_new((*found)->facts(), read)) continue;
-    if (auto ring = ring_of(*std::move(found))) add(*std::move(ring), known, out.rings);
+    if (auto ring = ring_of(*std::move(found)))
+      add(*std::move(ring), known, out.rings, core.process);
   }
   return out;
 }
@@ -245,10 +249,38 @@ LogClock clock_of_ring(const DeadRing& ring) {
   return ring.clock ? *ring.clock : clock_of(ring_start(ring.head), ring.head.hertz);
 }
 
+/// What stands between hooks of a session's other programs is what its own rings had.
+Status check_may_join(const std::vector<DeadRing>& rings, const std::string& path) {
+  for (const DeadRing& one : rings) {
+    const std::string file = printable(one.file->path());
+    const FileFacts& facts = one.file->facts();
+    std::string why;
+    if (!is_own_user(facts.owner) && facts.owner != 0)
+      why = fmt::format("{} belongs to {}", file, user_name(facts.owner));
+    else if (one.of_others)
+      why = fmt::format("{} is no core file of process {}, whose ring it has", file, one.head.pid);
+    if (!why.empty())
+      return {Errc::InvalidArgument,
+              fmt::format("{}, and {} is there with hooks of others: -o LOG names a new one, for "
+                          "these rings alone",
+                          why, printable(path))};
+  }
+  return {};
+}
+
+/// A log that rings go into, and what it says of its session's times. Where it was not there, they
+/// are what the ring says.
+struct PreparedLog {
+  Folder log;
+  LogClock clock;
+  uint64_t began = 0;
+};
+
 /// The folder, and metadata in it, if they are not there already. InvalidArgument when it is
 /// somebody else's, another session's, or one that a session writes to.
-Result<Folder> prepare_log(const DeadRing& ring, const std::string& path,
-                           const std::string& command) {
+Result<PreparedLog> prepare_log(const std::vector<DeadRing>& rings, const std::string& path,
+                                const std::string& command) {
+  const DeadRing& ring = rings[0];
   const tracewell_ring& head = ring.head;
   const Uuid uuid = ring_uuid(head);
   auto log = open_own_log(path);
@@ -260,11 +292,13 @@ Result<Folder> prepare_log(const DeadRing& ring, const std::string& path,
       return {Errc::InvalidArgument,
               fmt::format("{} is the log of another session; -o LOG says where these rings go",
                           printable(path))};
+    TW_RETURN_IF_ERROR(check_may_join(rings, path));
     TW_RETURN_IF_ERROR(log->make_inside(kRingsName));
-    return log;
+    const uint64_t began = ticks_of_begin(*log);
+    return PreparedLog{*std::move(log), clock_in(text).value_or(clock_of_ring(ring)), began};
   }
   if (!log.ok() || !log->facts_of_name(kRingsName)) log = make_log_folder(path);
-  if (!log.ok()) return log;
+  if (!log.ok()) return std::move(log).error();
   const char* mode = head.mode == TRACEWELL_RING_CIRCULAR ? "circular"
                      : head.mode == TRACEWELL_RING_SINGLE ? "single"
                                                           : "alternate";
@@ -274,7 +308,7 @@ Result<Folder> prepare_log(const DeadRing& ring, const std::string& path,
   constexpr bool kCpus = true;  // rings do not say whether their records do
   TW_RETURN_IF_ERROR(
       write_metadata(*log, metadata_text(uuid, clock_of_ring(ring), facts, kCpus)));
-  return log;
+  return PreparedLog{*std::move(log), clock_of_ring(ring), ring.began};
 }
 
 Status write_at(int fd, uint64_t at, Bytes bytes, const std::string& path) {
@@ -347,12 +381,12 @@ Status check_others_of_log(const Folder& log) {
 }
 
 /// The rings may be of a boot before, and so may their log: its clock tells the time of its marks.
-Status tell_of_ring(const DeadRing& ring, const Folder& log, std::string_view text) {
-  return add_mark(log, ring_uuid(ring.head), text, ticks_at(clock_of_ring(ring), now().time_ns));
+Status tell_of_ring(const DeadRing& ring, const PreparedLog& into, std::string_view text) {
+  return add_mark(into.log, ring_uuid(ring.head), text, ticks_at(into.clock, now().time_ns));
 }
 
 /// What was not there any more when the rings were read. Each mark looks at those before it.
-Status tell_cut(const std::vector<DeadRing>& rings, const Folder& log) {
+Status tell_cut(const std::vector<DeadRing>& rings, const PreparedLog& into) {
   size_t told = 0, more = 0;
   for (const DeadRing& ring : rings) {
     if (ring.bytes.size() >= bytes_of(ring.head) && !ring.file->lost()) continue;
@@ -364,10 +398,10 @@ Status tell_cut(const std::vector<DeadRing>& rings, const Folder& log) {
     const std::string text = fmt::format(
         "0 records lost: the end of the buffer {} is missing, with what was in it",
         name_of(ring.head));
-    TW_RETURN_IF_ERROR(tell_of_ring(ring, log, text));
+    TW_RETURN_IF_ERROR(tell_of_ring(ring, into, text));
   }
   if (more == 0) return {};
-  return tell_of_ring(rings.front(), log,
+  return tell_of_ring(rings.front(), into,
                       fmt::format("0 records lost: the ends of {} more buffers are missing, with "
                                   "what was in them",
                                   more));
@@ -423,7 +457,8 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
   TW_ASSIGN_OR_RETURN(const Control control, Control::open());
   TW_RETURN_IF_ERROR(check_no_trace(control, path));
   const DeadRing& first = rings[0];
-  TW_ASSIGN_OR_RETURN(const Folder log, prepare_log(first, path, command));
+  TW_ASSIGN_OR_RETURN(const PreparedLog prepared, prepare_log(rings, path, command));
+  const Folder& log = prepared.log;
   // No trace begins in a log that is locked. What rings hold, whoever made them decides: other
   // commands wait for no copy of it.
   TW_ASSIGN_OR_RETURN(const UniqueFd own, open_log_lock(log));
@@ -436,11 +471,11 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
   TW_RETURN_IF_ERROR(check_no_trace(control, path));
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
-  Collector collector(log, folder, ring_uuid(first.head), first.began, clock_of_ring(first));
+  Collector collector(log, folder, ring_uuid(first.head), prepared.began, prepared.clock);
   TW_RETURN_IF_ERROR(collector.finish());
-  TW_RETURN_IF_ERROR(tell_cut(rings, log));
+  TW_RETURN_IF_ERROR(tell_cut(rings, prepared));
   TW_RETURN_IF_ERROR(
-      tell_of_ring(first, log, fmt::format("{} ring{} collected by trcdead", rings.size(),
+      tell_of_ring(first, prepared, fmt::format("{} ring{} collected by trcdead", rings.size(),
                                            rings.size() == 1 ? "" : "s")));
   release_log(log);
   return Rescue{path, rings.size(), collector.taken()};

@@ -24,6 +24,7 @@ struct DeadRing {
   std::string path;                 // of a ring that is a file by itself; "" = in a core file
   std::optional<LogClock> clock;    // of the log that it lay in, where that is of its session
   uint64_t began = 0;               // and when that was, in ticks; 0 = it does not say
+  bool of_others = false;           // in a core file of another process, as far as that says whose
 };
 
 struct DeadRings {
@@ -46,7 +47,9 @@ struct Rescue {
 };
 
 /// Puts what the rings hold into `log`, which is made when it is not there; else it must be the log
-/// of the same session. Rings that are files of that log go. All are of one session.
+/// of the same session. Rings that are files of that log go. All are of one session. Into a log that
+/// is there go no rings out of files of other users, who would decide what processes did, and out of
+/// a core file none but those of its own process.
 /// InvalidArgument when they are not, a program still writes to one of them, or the log is somebody
 /// else's.
 Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std::string& log,

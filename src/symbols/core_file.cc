@@ -44,6 +44,7 @@ class CoreReader {
   void read_notes(std::vector<CoreSegment> segments);
   void read_notes(Bytes segment);
   void read_files_note(Bytes note);
+  void read_process_note(Bytes note);
   void tell_shared(uint64_t count, uint64_t first, std::string_view what);
 
   const Bytes bytes_;
@@ -120,11 +121,21 @@ void CoreReader::read_files_note(Bytes note) {
   }
 }
 
+/// struct elf_prpsinfo of <sys/procfs.h>. In 32 bits it differs between machines.
+void CoreReader::read_process_note(Bytes note) {
+  const bool wide = headers_.address_bytes() == 8;
+  const size_t at = wide ? 24 : 12;
+  if ((!wide && headers_.machine() != EM_386) || note.size() < at + 4 || out_.process) return;
+  out_.process = static_cast<uint32_t>(load_uint(note.data() + at, 4, headers_.endian()));
+}
+
 /// `segment` is one of notes, as it stands.
 void CoreReader::read_notes(Bytes segment) {
   NoteReader reader(segment, headers_.endian(), 4);
-  while (const auto note = reader.next())
+  while (const auto note = reader.next()) {
     if (note->type == NT_FILE) read_files_note(note->data);
+    if (note->type == NT_PRPSINFO) read_process_note(note->data);
+  }
 }
 
 CoreFile CoreReader::read() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ constexpr size_t kCoreMappingsMax = 65'536;
 struct CoreFile {
   std::vector<CoreMemory> memory;     // in the order of the file; no byte of it is in two of them
   std::vector<CoreMapping> mappings;  // the notes NT_FILE
+  std::optional<uint32_t> process;    // whose core this is, by the note NT_PRPSINFO
   std::vector<std::string> left_out;  // sentences: what was not looked at, where, and why
 };
 

@@ -89,6 +89,33 @@ for gone in '' "rm -r '$work/core.log'; "; do
   rm -rf "$work/run/tracewell"
   expect 0 trcdead -o "$work/rescued" "$work/core"
   numbers "$work/rescued" 150
+  # A log that is there takes what its own process had, and nothing that somebody else says it had.
+  expect 0 trcdead -o "$work/rescued" "$work/core"
+  if [ -n "$gone" ]; then
+    python3 - "$work/core" "$work/of-others" <<'PY'
+import sys
+core = bytearray(open(sys.argv[1], "rb").read())
+at = core.index(b"TwWhring")
+while at >= 0:
+    core[at + 24] ^= 1  # tracewell_ring::pid
+    at = core.find(b"TwWhring", at + 1)
+open(sys.argv[2], "wb").write(core)
+PY
+    expect 2 trcdead -o "$work/rescued" "$work/of-others"
+    has 'is no core file of process' err
+    expect 0 trcdead -o "$work/apart" "$work/of-others"
+    rm -rf "$work/apart" "$work/of-others"
+  fi
+  if [ -n "$gone" ] && [ "$(id -u)" = 0 ]; then
+    chown 65534 "$work/core"
+    expect 2 trcdead -o "$work/rescued" "$work/core"
+    has 'belongs to' err
+    expect 0 trcdead -o "$work/apart" "$work/core"
+    numbers "$work/apart" 150
+    rm -rf "$work/apart"
+    chown 0 "$work/core"
+  fi
+  numbers "$work/rescued" 150
   # Cut anywhere: what is there, or why there is nothing.
   whole=$(stat -c %s "$work/core")
   for size in 0 1 63 64 200 4096 $((whole / 4)) $((whole / 2)) $((whole - 70000)); do
