@@ -203,6 +203,7 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
   Progress progress("reading", trace.file->bytes().size(), watch.lines);
   open_options.progress = [&progress](uint64_t done) { progress.at(done); };
+  open_options.stop = [] { return interrupted() != 0; };
   std::optional<timeline::KeptNotes> kept;
   if (options.path != "-" && !folder) trace.sidecar = sidecar_of(*trace.file);
   const auto& sidecar = trace.sidecar;

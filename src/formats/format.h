@@ -22,6 +22,9 @@ struct OpenOptions {
   std::optional<Endian> endian;
   /// Called now and then while a long file is looked through: bytes done.
   std::function<void(uint64_t)> progress;
+  /// Asked now and then where much is read that gives no events. true: nobody waits, and what was
+  /// found until then is all.
+  std::function<bool()> stop;
   /// What a source of this file, or of its beginning, gave as Noted::notes(): it need not be looked
   /// through again.
   struct Notes {

@@ -80,10 +80,15 @@ bool HooklogFollow::begin_round() {
       auto file = (*rings)->read(name, kHooklogRingMax);
       if (file.ok())
         if (Status once = round.log.check_new(**file, name); !once) file = std::move(once).error();
-      if (file.ok())
-        round.log.add_ring_file(*std::move(file), name, problems_);
-      else
+      if (!file.ok()) {
         tell_once(name, file.error());
+        continue;
+      }
+      ProblemLog found;
+      round.log.add_ring_file(*std::move(file), name, found);
+      for (const Problem& one : found.kept())
+        if (told_.insert(fmt::format("{} {} {}", name, one.code, one.offset.value_or(0))).second)
+          problems_.add(one);
     }
   }
   for (const std::string& name : files_in(folder_)) {

@@ -29,13 +29,24 @@ bool is_cut_head(Bytes rest) {
          std::equal(rest.begin(), rest.begin() + static_cast<ptrdiff_t>(known), kMagicBytes);
 }
 
-std::vector<uint32_t> slot_states(Bytes bytes, const tracewell_ring& ring) {
-  std::vector<uint32_t> out;
+struct Slot {
+  uint32_t number = 0;
+  uint64_t at = 0;     // of its packet
+  uint32_t state = 0;  // of that
+};
+
+/// Those that are there, and that somebody has written to. To look at the hole that another one is
+/// would make memory of it, and read ahead.
+std::vector<Slot> used_slots(const InputFile& file, const tracewell_ring& ring) {
+  const Bytes bytes = file.bytes();
+  std::vector<Slot> out;
   for (uint32_t slot = 0; slot < ring.slots; ++slot) {
-    const uint64_t at = TRACEWELL_HOOK_PAGE + uint64_t{slot} * ring.packet_bytes +
-                        offsetof(tracewell_packet, state);
-    if (at + 4 <= bytes.size())
-      out.push_back(static_cast<uint32_t>(load_uint(bytes.data() + at, 4, Endian::Little)));
+    const uint64_t at = TRACEWELL_HOOK_PAGE + uint64_t{slot} * ring.packet_bytes;
+    const uint64_t state_at = at + offsetof(tracewell_packet, state);
+    if (state_at + 4 > bytes.size()) break;
+    if (file.next_data(at) >= at + TRACEWELL_PACKET_HEAD) continue;
+    out.push_back({slot, at, static_cast<uint32_t>(load_uint(bytes.data() + state_at, 4,
+                                                             Endian::Little))});
   }
   return out;
 }
@@ -170,11 +181,11 @@ void HooklogPackets::add_ring_file(std::shared_ptr<InputFile> file, const std::s
       rings_.emplace_back(HooklogRing{ring.pid, ring.number, ring::hook_stream(ring)});
   const auto index = static_cast<uint32_t>(files.size());
   files.push_back(file);
+  const std::vector<Slot> slots = used_slots(*file, ring);
   uint64_t dropped = 0;
-  for (const uint32_t state : slot_states(bytes, ring))
-    if (TRACEWELL_PACKET_STATE(state) == TRACEWELL_PACKET_DROPPED) dropped += state >> 8;
-  for (uint32_t slot = 0; slot < ring.slots; ++slot) {
-    const uint64_t at = TRACEWELL_HOOK_PAGE + uint64_t{slot} * ring.packet_bytes;
+  for (const Slot& one : slots)
+    if (TRACEWELL_PACKET_STATE(one.state) == TRACEWELL_PACKET_DROPPED) dropped += one.state >> 8;
+  for (const auto& [slot, at, state] : slots) {
     if (at + TRACEWELL_PACKET_HEAD_2 > bytes.size()) break;
     const auto head = ring::read_hook_packet(bytes.subspan(at));
     const bool used = head && head->state >= TRACEWELL_PACKET_OPEN &&
@@ -198,7 +209,6 @@ std::string HooklogPackets::where(uint32_t file) const {
   return of_folder_ ? file_name_of(files[file]->path()) + ": " : "";
 }
 
-/// Asked once in a while.
 bool HooklogPackets::stopped(uint64_t done) const {
   constexpr uint64_t kOnceIn = 1024;
   return stop && done % kOnceIn == 0 && stop();

@@ -99,6 +99,8 @@ struct HooklogPackets {
   void settle(ProblemLog& problems);
   /// Ticks of the first mark, where marks tell that tracing went on. Behind settle().
   std::optional<uint64_t> begun() const;
+  /// Asks `stop` once in a while, as `done` grows.
+  bool stopped(uint64_t done) const;
   /// "1234-0.0: ", for what is wrong with one of a folder's files; "" for one that was named.
   std::string where(uint32_t file) const;
 
@@ -122,7 +124,6 @@ struct HooklogPackets {
                      uint64_t offset, uint64_t room);
   void add_logged(const tracewell_packet& head, uint32_t file, uint64_t offset);
   void place_rings();
-  bool stopped(uint64_t done) const;
 };
 
 }  // namespace tracewell::formats

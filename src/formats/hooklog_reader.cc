@@ -36,8 +36,10 @@ void describe_hooklog(std::string_view metadata, Catalog& catalog) {
 }
 
 Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> file,
-                                                    const OpenOptions&, ProblemLog& problems) {
+                                                    const OpenOptions& options,
+                                                    ProblemLog& problems) {
   std::unique_ptr<HooklogReader> reader(new HooklogReader(problems));
+  reader->log_.stop = options.stop;
   const auto folder = Folder::named(parent_of(file->path()));
   reader->catalog_.source_path = file->path();
   if (as_text(file->bytes()).starts_with("/* CTF")) {

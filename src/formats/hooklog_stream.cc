@@ -157,13 +157,13 @@ void HooklogCursor::advance() {
     }
     if (!next_record()) return;
     if (!walk_) continue;
-    if (record_.kind == Kind::Committed && record_.id == TRACEWELL_RECORD_THREAD) {
+    const bool committed = record_.kind == Kind::Committed;
+    if (committed && record_.id == TRACEWELL_RECORD_THREAD) {
       if (record_.data.size() == 4)
         place_.tid = static_cast<uint32_t>(load_uint(record_.data.data(), 4, Endian::Little));
-    } else if (record_.kind == Kind::Committed && record_.id == TRACEWELL_RECORD_MARK &&
-               !stream_.of_marks) {
+    } else if (committed && record_.id == TRACEWELL_RECORD_MARK && !stream_.of_marks) {
       forged_mark();
-    } else if (record_.kind == Kind::Committed) {
+    } else if (committed) {
       seen_records_ += record_.word_bytes != 0;
       ready_ = true;
       ticks_ = ticks_of_record();
@@ -173,6 +173,7 @@ void HooklogCursor::advance() {
     } else {
       damaged();
     }
+    if (!ready_ && log_.stopped(++passed_)) return;
   }
 }
 

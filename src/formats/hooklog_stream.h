@@ -59,6 +59,7 @@ class HooklogCursor {
   std::optional<ring::HookWalk> walk_;
   uint64_t lost_ = 0;          // told so far
   uint64_t seen_records_ = 0;  // of the packet
+  uint64_t passed_ = 0;        // records that give no event
   // The event that is next: a record, or a loss.
   bool ready_ = false;
   bool is_loss_ = false;

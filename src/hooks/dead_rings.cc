@@ -459,8 +459,8 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
   const DeadRing& first = rings[0];
   TW_ASSIGN_OR_RETURN(const PreparedLog prepared, prepare_log(rings, path, command));
   const Folder& log = prepared.log;
-  // No trace begins in a log that is locked. What rings hold, whoever made them decides: other
-  // commands wait for no copy of it.
+  // No trace begins in a log that is locked. What rings hold, and how much there is to look at,
+  // whoever made them decides: other commands do not wait for it.
   TW_ASSIGN_OR_RETURN(const UniqueFd own, open_log_lock(log));
   if (!lock_file(own.get()).ok()) return somebody_writes(path);
   TW_RETURN_IF_ERROR(check_others_of_log(log));
@@ -468,8 +468,10 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
     TW_ASSIGN_OR_RETURN(const Folder in, log.inside(kRingsName));
     for (const DeadRing& one : rings) TW_RETURN_IF_ERROR(put_ring(one, in));
   }
-  TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
-  TW_RETURN_IF_ERROR(check_no_trace(control, path));
+  {
+    TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
+    TW_RETURN_IF_ERROR(check_no_trace(control, path));
+  }
   TW_ASSIGN_OR_RETURN(LogFolder folder, LogFolder::open(log, {}));
   Collector collector(log, folder, ring_uuid(first.head), prepared.began, prepared.clock);
   TW_RETURN_IF_ERROR(collector.finish());

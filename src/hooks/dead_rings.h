@@ -47,9 +47,9 @@ struct Rescue {
 };
 
 /// Puts what the rings hold into `log`, which is made when it is not there; else it must be the log
-/// of the same session. Rings that are files of that log go. All are of one session. Into a log that
-/// is there go no rings out of files of other users, who would decide what processes did, and out of
-/// a core file none but those of its own process.
+/// of the same session. Rings that are files of that log go. All are of one session. Into a log
+/// that is there go no rings out of files of other users, who would decide what processes did, and
+/// out of a core file none but those of its own process.
 /// InvalidArgument when they are not, a program still writes to one of them, or the log is somebody
 /// else's.
 Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std::string& log,

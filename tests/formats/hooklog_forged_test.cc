@@ -2,6 +2,7 @@
 // other ring and of no other process.
 #include <malloc.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 
@@ -177,6 +178,25 @@ TEST_F(HooklogForged, MarksOfAProgramAreNone) {
   EXPECT_EQ(codes(), told);
 }
 
+/// They give no events between which somebody would ask.
+TEST_F(HooklogForged, MarksOfAProgramAreLeftOutUntilNobodyWaits) {
+  std::string bytes;
+  for (int i = 0; i < 40; ++i) {
+    std::string marks;
+    for (int k = 0; k < 1000; ++k) marks += text(TRACEWELL_RECORD_MARK, "TRACE OFF");
+    bytes += packet(kForger, static_cast<uint64_t>(i), marks);
+  }
+  put("100-0-1.0", bytes + packet(kForger, 40, hook(66)));
+  OpenOptions options;
+  int asked = 0;
+  options.stop = [&] { return ++asked == 20; };
+  auto source = open_source(*InputFile::open((folder_ / "metadata").string()), "hooklog", options,
+                            problems_);
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ(take_all(**source), Stories());
+  EXPECT_EQ(asked, 20);
+}
+
 /// Also where a packet says that it was long before.
 TEST_F(HooklogForged, LogBeginsWhereTracingWentOn) {
   const Who marks;
@@ -195,6 +215,29 @@ TEST_F(HooklogForged, LogBeginsWhereTracingWentOn) {
   EXPECT_EQ(take_all(*one).size(), 1u);
   EXPECT_EQ(began(), 5'000'000'000 + int64_t{kBegin});
   EXPECT_EQ(one->catalog().began_ns, began());
+}
+
+/// It costs whoever makes them nothing.
+TEST_F(HooklogForged, HolesOfARingAreNotLookedAt) {
+  tracewell_ring head;
+  std::string bytes = ring(kForger, {packet(kForger, 0, hook(66))});
+  std::memcpy(&head, bytes.data(), sizeof head);
+  head.slots = TRACEWELL_RING_SLOTS_MAX;
+  head.packet_bytes = TRACEWELL_PACKET_BYTES_MAX;
+  std::memcpy(bytes.data(), &head, sizeof head);
+  put(".rings/100-0", bytes);
+  const std::string path = (folder_ / ".rings/100-0").string();
+  std::filesystem::resize_file(path, TRACEWELL_HOOK_PAGE + uint64_t{head.slots} *
+                                                               head.packet_bytes);
+  EXPECT_EQ(read(), Stories{"100/100 hook 66"});
+  const auto file = InputFile::open(path);
+  ASSERT_TRUE(file.ok());
+  const Bytes mapped = (*file)->bytes();
+  std::vector<unsigned char> pages((mapped.size() + TRACEWELL_HOOK_PAGE - 1) /
+                                   TRACEWELL_HOOK_PAGE);
+  ASSERT_EQ(::mincore(const_cast<uint8_t*>(mapped.data()), mapped.size(), pages.data()), 0);
+  const auto in_memory = std::ranges::count_if(pages, [](unsigned char one) { return one & 1; });
+  EXPECT_LE(in_memory, static_cast<long>(bytes.size() / TRACEWELL_HOOK_PAGE));
 }
 
 /// Each looked at all others for where it was in the round before.
@@ -236,6 +279,11 @@ TEST_F(HooklogForged, FileWithoutTheNameOfARingIsNone) {
   for (const char* name : {"0-0", "200-0.0", "200-0-1", "200-", "2147483648-0", "200-4294967296"})
     put(std::string(".rings/") + name, ring(kHonest, {packet(kHonest, 0, hook(1))}));
   EXPECT_EQ(read(), Stories());
+  EXPECT_EQ(codes(), Stories(6, "no-ring"));
+  // Whoever follows is told once.
+  problems_ = {};
+  const auto one = follow();
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(take_all(*one), Stories());
   EXPECT_EQ(codes(), Stories(6, "no-ring"));
 }
 
