@@ -49,12 +49,9 @@ std::optional<target::History::Touched> StepHistory::touched(std::optional<uint6
 }
 
 std::vector<uint64_t> StepHistory::threads() {
-  std::vector<uint64_t> out = trace_.timeline->threads();
+  std::vector<uint64_t> out = trace_.timeline->threads_as_they_came();
   // Of a recorder that knew no threads, all steps are of one.
   if (out.empty()) out.push_back(0);
-  std::ranges::sort(out, {}, [&](uint64_t one) {
-    return trace_.timeline->next_step_of(one, 0).value_or(UINT64_MAX);
-  });
   return out;
 }
 

@@ -44,6 +44,7 @@ Result<timeline::Timeline> open_timeline(const StepTrace& trace, const OpenWatch
   }
   const Bytes bytes = trace.trace.file->bytes();
   auto opened = timeline::Timeline::open(steps, trace.catalog(), bytes, wanted);
+  if (watch.writes != nullptr) *watch.writes = false;
   if (opened.ok() || wanted.sidecar.empty() || opened.error().code != Errc::Io) return opened;
   fmt::print(stderr, "tracewell: the index is not kept: {}\n", printable(opened.error().text()));
   wanted.sidecar.clear();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <unordered_set>
+#include <utility>
 
 #include "base/check.h"
 #include "timeline/cell_content.h"
@@ -382,6 +384,26 @@ std::vector<uint64_t> Timeline::threads() const {
     return out;
   });
   return {all.begin(), all.end()};
+}
+
+std::vector<uint64_t> Timeline::threads_as_they_came() const {
+  return keeper_->ask([](const Index& index) {
+    std::unordered_set<uint64_t> seen;
+    std::vector<uint64_t> out;
+    for (const Segment& segment : index.segments) {
+      std::vector<std::pair<uint32_t, uint64_t>> fresh;
+      segment.table(Part::Threads).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
+        if (!seen.insert(item.key).second) return true;
+        const auto thread = read_thread(item.stream);
+        const auto first = thread ? thread->steps.next(0) : std::nullopt;
+        fresh.emplace_back(first.value_or(UINT32_MAX), item.key);
+        return true;
+      });
+      std::ranges::sort(fresh);
+      for (const auto& [first, thread] : fresh) out.push_back(thread);
+    }
+    return out;
+  });
 }
 
 }  // namespace tracewell::timeline

@@ -149,6 +149,8 @@ class Timeline {
   std::optional<uint64_t> last_step_of(uint64_t tid, uint64_t before, uint64_t from = 0) const;
   /// Ascending.
   std::vector<uint64_t> threads() const;
+  /// The same, in the order of their first steps.
+  std::vector<uint64_t> threads_as_they_came() const;
   /// How often a thread went on behind another's step, or begins a part of the index; if that is
   /// more than `most`, some number that is more, too.
   uint64_t thread_runs(uint64_t most) const;

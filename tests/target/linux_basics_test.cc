@@ -97,6 +97,17 @@ TEST(LinuxLaunch, OnlyTheProgramIsLookedForInTheWorkingDirectory) {
     EXPECT_NE(vars.find("TRACEWELL_TEST=1"), std::string::npos);
     EXPECT_EQ(vars.find("TRACEWELL_THEIRS"), std::string::npos);
   }
+  if (::geteuid() == 0) {  // somebody else's there is not what the name means
+    const Watchdog watchdog(30);
+    fs::copy_file(inferior("ends"), folder / "true");
+    ASSERT_EQ(::chown((folder / "true").c_str(), 65534, 65534), 0);
+    auto target = make_linux_target();
+    Processes::LaunchOptions options;
+    options.argv = {"true"};
+    auto event = target->process_control()->launch(options);
+    ASSERT_TRUE(event.ok()) << event.error().text();
+    EXPECT_NE(*target->facts()->exec_file(event->pid), (folder / "true").string());
+  }
   fs::current_path(before);
   fs::remove_all(folder);
 }

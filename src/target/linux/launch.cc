@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/owners.h"
 #include "base/text.h"
 #include "target/linux/descriptors.h"
 #include "target/linux/patience.h"
@@ -39,6 +40,13 @@ std::string shell_quoted(std::string_view word) {
 bool is_program(const std::string& path) {
   struct stat info{};
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+/// Somebody else may have put it where a program of that name is looked for.
+bool is_own_program(const std::string& path) {
+  struct stat info{};
+  return is_program(path) && stat(path.c_str(), &info) == 0 &&
+         (info.st_uid == 0 || is_own_user(info.st_uid));
 }
 
 /// A plain name: along PATH, as a shell looks. What is not found stays as it is, for exec to fail
@@ -89,10 +97,11 @@ Plan make_plan(const Processes::LaunchOptions& options) {
   Plan plan;
   std::vector<std::string> words = options.wrapper;
   words.insert(words.end(), options.argv.begin(), options.argv.end());
-  // From the working directory first, as gdbserver does; but a wrapper's name is no program's that
-  // somebody wants to debug: whoever else may write to this folder is not to choose it.
+  // From the working directory first, as gdbserver does, unless it is another user's there; but a
+  // wrapper's name is no program's that somebody wants to debug: whoever else may write to this
+  // folder is not to choose it.
   std::string& program = words[options.wrapper.size()];
-  if (program.find('/') == std::string::npos && is_program("./" + program))
+  if (program.find('/') == std::string::npos && is_own_program("./" + program))
     program.insert(0, "./");
   plan.execs = options.wrapper.empty() ? 1 : 2;
   if (options.startup_with_shell) {
