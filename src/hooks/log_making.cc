@@ -83,16 +83,30 @@ Error rings_in_the_way(const Folder& folder, bool keep_old) {
           {}};
 }
 
+/// Where others give names, what has this one may be another log of this user's: to clear it would
+/// do what they cannot. Of a folder that a group may write to, nobody can tell who is in it.
+Status check_may_clear(const Folder& parent, const std::string& name) {
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, parent.facts());
+  const bool theirs = !is_own_user(facts.owner) && facts.owner != 0;
+  if (!theirs && ((facts.mode & 0002) == 0 || (facts.mode & S_ISVTX) != 0)) return {};
+  return {Errc::InvalidArgument,
+          fmt::format("{} is there, and others may have put it there, who can write to {}: move it "
+                      "away, or name another log",
+                      printable(parent.path_of(name)), printable(parent.path()))};
+}
+
 /// What is there goes, or is called `old` from then on; that goes before.
 Status clear_place(const Folder& parent, const std::string& name, const std::string& old) {
   TW_ASSIGN_OR_RETURN(const Folder log, open_old_log(parent, name));
   if (old.empty()) {
+    TW_RETURN_IF_ERROR(check_may_clear(parent, name));
     if (has_rings(log)) return rings_in_the_way(log, false);
     return remove_log(parent, name, log);
   }
   if (parent.facts_of_name(old)) {
     if (const auto before = parent.inside(old); before.ok() && has_rings(*before))
       return rings_in_the_way(*before, true);
+    TW_RETURN_IF_ERROR(check_may_clear(parent, old));
     TW_ASSIGN_OR_RETURN(const Folder before, open_old_log(parent, old));
     TW_RETURN_IF_ERROR(remove_log(parent, old, before));
   }

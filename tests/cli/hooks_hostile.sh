@@ -69,4 +69,16 @@ for how in folder link open; do
   has '0100.0 0x7'
   [ "$(find /tmp -maxdepth 1 -name "${squat##*/}-*" | wc -l)" = 1 ] || fail "$how: several places"
 done
+
+# A log in a folder of everybody's may have been moved there: it is not cleared.
+mv "$work/theirs/log" "$work/theirs/other"
+theirs "$tracewell" trace -a -f -o "$work/theirs/other" >"$work/out" 2>"$work/err"
+[ $? = 2 ] || fail "a log was cleared"
+has 'others may have put it there' err
+"$tracewell" print "$work/theirs/other" >"$work/out"
+has '0100.0 0x7'
+chmod +t "$work/theirs"
+theirs "$tracewell" trace -a -f -o "$work/theirs/other" >"$work/out" 2>"$work/err" ||
+  fail "its own in a sticky folder: $(cat "$work/err")"
+theirs "$tracewell" trcstop >"$work/out" 2>"$work/err" || fail "trcstop: $(cat "$work/err")"
 finish
