@@ -17,8 +17,9 @@ namespace tracewell::agent {
 
 class Inbox {
  public:
-  /// Work after which it is looked whether there is anything new.
-  static constexpr uint64_t kLookBytes = 1 << 20;
+  /// Work after which it is looked whether there is anything new. Of a recorded run, so much memory
+  /// may take a second to find out.
+  static constexpr uint64_t kLookBytes = 1 << 16;
   /// What is taken of the debugger while one packet is answered; the rest waits where it is.
   static constexpr size_t kAheadBytesMax = 1 << 20;
   using LookUp = std::function<std::optional<std::string>(bool more)>;  // SessionOptions::look_up

@@ -23,7 +23,7 @@ std::optional<std::vector<uint8_t>> read_memory(const Session& session, uint64_t
                                                 size_t size);
 
 /// What is read at once of a range that may be as long as the address space.
-constexpr uint64_t kWindowBytes = 1 << 20;
+constexpr uint64_t kWindowBytes = Inbox::kLookBytes;
 
 /// Why what a selected frame recorded is not written to: in words, for the user.
 Error frame_stays();

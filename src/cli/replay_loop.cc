@@ -29,6 +29,11 @@ Result<Ready> readable(int fd, int quit_fd, bool block = true) {
   return fds[0].revents != 0 ? Ready::Input : Ready::Nothing;
 }
 
+bool is_to_quit(int quit_fd) {
+  pollfd one{quit_fd, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
 /// How waiting for the recording ended.
 enum class Awaited : uint8_t { There, Gone, Quit };
 
@@ -68,6 +73,23 @@ bool is_a_debuggers(const std::string& early) {
     if (!item || item->kind == rsp::Item::Kind::Junk) return false;
   }
   return true;
+}
+
+/// What a debugger has said while a packet is answered; nullopt: nobody waits for the answer. Who
+/// has sent everything may. `more`: false = to be left where it is.
+std::optional<std::string> look_up(const Connection& connection, int quit_fd, bool more) {
+  const auto ready = readable(connection.input.get(), quit_fd, false);
+  if (!ready || *ready == Ready::Quit) return std::nullopt;
+  std::string said;
+  bool ended = false;
+  if (*ready == Ready::Input && more) {
+    said.resize(kEarlyBytesMax);
+    const ssize_t size = ::read(connection.input.get(), said.data(), said.size());
+    ended = size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR);
+    said.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  }
+  if (is_unheard(connection, ended)) return std::nullopt;
+  return said;
 }
 
 /// A while of what was resumed.
@@ -155,6 +177,9 @@ Status serve_recorded(Transport& transport, Opening& opening, agent::SessionOpti
     TW_ASSIGN_OR_RETURN(Recording* const recording, opening.result());
     recording->rewind();
     options.listed_files = recording->files();
+    options.look_up = [&](bool more) { return look_up(*connection, quit_fd, more); };
+    if (target::ProcessFacts* const facts = recording->target().facts())
+      facts->give_up = [quit_fd] { return is_to_quit(quit_fd); };
     agent::Session session(recording->target(), recording->trace(), options);
     TW_ASSIGN_OR_RETURN(const bool next, converse(*connection, recording->target(), session,
                                                   quit_fd, std::move(early)));

@@ -60,6 +60,7 @@ class Steps final : public Recording {
   Steps(StepHistory history, symbols::ImageMap images, std::vector<Note> notes)
       : history_(std::move(history)), target_(history_.catalog(), std::move(images), history_) {
     target_.set_notes(std::move(notes));
+    history_.give_up = [this] { return target_.facts()->gives_up(); };
   }
 
   target::Target& target() override { return target_; }

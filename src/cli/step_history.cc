@@ -9,6 +9,7 @@ namespace {
 using timeline::AddressRange;
 
 constexpr uint64_t kOpcodeBytesMax = 15;
+constexpr size_t kMemoryPiece = 1024;  // between two looks whether it is wanted
 
 uint8_t kinds_of(target::History::Touch how) {
   using Touch = target::History::Touch;
@@ -65,7 +66,12 @@ Status StepHistory::read_memory(uint64_t step, uint64_t address, std::span<uint8
                                 std::span<uint8_t> known) {
   // What is kept is likely, and without it no debugger would see a frame behind a system call.
   std::vector<timeline::ByteState> states(into.size());
-  trace_.timeline->memory(step, address, into, states);
+  const std::span all(states);
+  for (size_t at = 0; at < into.size() && address + at >= address; at += kMemoryPiece) {
+    if (gives_up()) return {Errc::Target, "the server is to end"};
+    const size_t size = std::min(kMemoryPiece, into.size() - at);
+    trace_.timeline->memory(step, address + at, into.subspan(at, size), all.subspan(at, size));
+  }
   std::ranges::transform(states, known.begin(), [](timeline::ByteState state) {
     return static_cast<uint8_t>(state != timeline::ByteState::Unknown);
   });
@@ -111,11 +117,19 @@ Result<Bytes> StepHistory::code_at(uint64_t pc, uint64_t step) {
 /// Fills in what is not known yet. Where instructions overlap, the one that begins later wins.
 Status StepHistory::read_code(uint64_t step, uint64_t address, std::span<uint8_t> into,
                               std::span<uint8_t> known) {
+  if (std::ranges::all_of(known, [](uint8_t one) { return one != 0; })) return {};
+  AddressRange pcs = range(address, into.size());
+  pcs.first -= std::min(pcs.first, kOpcodeBytesMax - 1);
+  const std::vector<uint64_t> executed = trace_.timeline->executed(pcs);
   for (size_t i = 0; i < into.size(); ++i) {
     if (known[i] != 0) continue;
     const uint64_t wanted = address + i;
-    for (uint64_t back = 0; back < kOpcodeBytesMax && back <= wanted; ++back) {
-      TW_ASSIGN_OR_RETURN(const Bytes opcode, code_at(wanted - back, step));
+    for (auto pc = std::ranges::upper_bound(executed, wanted); pc != executed.begin();) {
+      const uint64_t back = wanted - *--pc;
+      if (back >= kOpcodeBytesMax) break;
+      // Each of them is looked for in the whole run.
+      if (gives_up()) return {Errc::Target, "the server is to end"};
+      TW_ASSIGN_OR_RETURN(const Bytes opcode, code_at(*pc, step));
       if (opcode.size() <= back) continue;
       for (size_t at = back; at < opcode.size() && i + at - back < into.size(); ++at) {
         if (known[i + at - back] != 0) continue;

@@ -22,6 +22,7 @@
 #include "base/named.h"
 #include "base/open.h"
 #include "cli/door.h"
+#include "cli/peer.h"
 #include "cli/transport_socket.h"
 
 namespace tracewell::cli {
@@ -151,6 +152,12 @@ Result<std::unique_ptr<Transport>> Transport::open(const Comm& comm, DoorRules r
     case Comm::Kind::Stdio: break;
   }
   return std::unique_ptr<Transport>(std::make_unique<StdioTransport>());
+}
+
+bool is_unheard(const Connection& connection, bool ended) {
+  pollfd one{connection.write_fd(), 0, 0};
+  if (::poll(&one, 1, 0) > 0 && (one.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return true;
+  return ended && tcp_peer_is_gone(connection.write_fd());
 }
 
 // Standard output is not ours to make non-blocking: others may share it. A pipe that is ready takes

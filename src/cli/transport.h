@@ -65,6 +65,10 @@ class Transport {
   virtual Result<Connection> accept() = 0;
 };
 
+/// Nobody reads what is sent, as far as can be told. `ended`: the debugger sends nothing more; it
+/// may still listen.
+bool is_unheard(const Connection& connection, bool ended);
+
 /// Waits for the debugger to take it all; gives up when `quit_fd` becomes readable.
 Status send_all(const Connection& connection, std::string_view bytes, int quit_fd);
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/thread.h"
-#include "cli/peer.h"
 
 namespace tracewell::cli {
 namespace {
@@ -73,10 +72,7 @@ bool Link::lost() const {
 
 bool Link::unheard() const {
   const std::lock_guard lock(mutex_);
-  if (!connected_) return true;
-  pollfd one{connection_.write_fd(), 0, 0};
-  if (::poll(&one, 1, 0) > 0 && (one.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return true;
-  return lost_ && tcp_peer_is_gone(connection_.write_fd());
+  return !connected_ || is_unheard(connection_, lost_);
 }
 
 bool Link::exhausted() const {

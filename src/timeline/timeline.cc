@@ -140,6 +140,19 @@ std::optional<uint64_t> Timeline::last_execution(AddressRange pcs, uint64_t befo
   });
 }
 
+std::vector<uint64_t> Timeline::executed(AddressRange pcs) const {
+  const auto all = keeper_->ask([&](const Index& index) {
+    std::set<uint64_t> out;
+    for (const Segment& segment : index.segments)
+      segment.table(Part::Executions).each(pcs.first, pcs.last, [&](const StreamTable::Item& item) {
+        out.insert(item.key);
+        return true;
+      });
+    return out;
+  });
+  return {all.begin(), all.end()};
+}
+
 static_assert(uint8_t{kOthers} == CellAccess::kFoundChanged);
 
 /// `visit(cell's history, its bytes)` for the cells of a range that a segment tells of, and

@@ -101,6 +101,9 @@ class Timeline {
   std::optional<uint64_t> next_execution(AddressRange pcs, uint64_t from) const;
   std::optional<uint64_t> last_execution(AddressRange pcs, uint64_t before) const;
 
+  /// Where instructions were executed at all, ascending.
+  std::vector<uint64_t> executed(AddressRange pcs) const;
+
   std::optional<uint64_t> next_access(AddressRange bytes, uint8_t kinds, uint64_t from) const;
   std::optional<uint64_t> last_access(AddressRange bytes, uint8_t kinds, uint64_t before) const;
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ struct World {
     const auto index = static_cast<uint32_t>(trace.below(20));
     const ChangedBy by = trace.chance(50) ? ChangedBy::Instruction : ChangedBy::Others;
     const uint64_t tid = 100 * trace.below(7);
-    const uint64_t question = trace.below(17);
+    const uint64_t question = trace.below(18);
     SCOPED_TRACE(fmt::format("question {} step {} pc {:#x} at {:#x} size {} kinds {} register {}",
                              question, at, pcs.first, bytes.first, size, kinds, index));
     switch (question) {
@@ -65,6 +66,7 @@ struct World {
         EXPECT_EQ(timeline->changes_at(index, by, at), naive.next_change(index, by, at) == at);
         return;
       case 13: return ask_bounded(std::min(at, naive.steps()), tid, index, by);
+      case 14: return ask_executed(pcs);
       default: return ask_memory(std::min(at, naive.steps()), bytes.first, size);
     }
   }
@@ -100,6 +102,12 @@ struct World {
          one = naive.next_access(bytes, kinds, *one + 1))
       wanted.push_back(*one);
     EXPECT_EQ(timeline->accesses(bytes, kinds, at, at + 500), wanted);
+  }
+  void ask_executed(AddressRange pcs) {
+    std::set<uint64_t> wanted;
+    for (const uint64_t pc : naive.pcs_)
+      if (pc >= pcs.first && pc <= pcs.last) wanted.insert(pc);
+    EXPECT_EQ(timeline->executed(pcs), std::vector<uint64_t>(wanted.begin(), wanted.end()));
   }
   void ask_bounded(uint64_t at, uint64_t tid, uint32_t index, ChangedBy by) {
     const uint64_t end = at + trace.below(naive.steps() + 2 - at);

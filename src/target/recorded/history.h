@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -43,6 +44,10 @@ class History {
   /// … of this thread.
   virtual std::optional<uint64_t> next_of_thread(uint64_t thread, uint64_t from) = 0;
   virtual std::optional<uint64_t> last_of_thread(uint64_t thread, uint64_t before) = 0;
+
+  /// Asked between the pieces of what may take long: is the answer wanted still? Empty: it is.
+  std::function<bool()> give_up;
+  bool gives_up() const { return give_up && give_up(); }
 };
 
 }  // namespace tracewell::target
