@@ -1,9 +1,14 @@
 #include "target/recorded/history_target.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
+#include <iterator>
+#include <random>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -70,10 +75,12 @@ class NaiveHistory final : public History {
   }
   std::optional<Touched> next_touch(uint64_t address, uint64_t size, Touch how,
                                     uint64_t from) override {
+    count_search();
     return touched(next(from, touches(address, size, how)), address, size);
   }
   std::optional<Touched> last_touch(uint64_t address, uint64_t size, Touch how,
                                     uint64_t before) override {
+    count_search();
     return touched(last(before, touches(address, size, how)), address, size);
   }
   std::optional<uint64_t> next_of_thread(uint64_t thread, uint64_t from) override {
@@ -85,8 +92,14 @@ class NaiveHistory final : public History {
 
   RegisterLayout layout = x86_64();
   bool tells_rip = true;
+  uint64_t searches = 0;  // for a touch
+  std::function<void()> on_search;
 
  private:
+  void count_search() {
+    ++searches;
+    if (on_search) on_search();
+  }
   void set(RegisterState& state, std::string_view name, uint64_t value) const {
     const Register* one = layout.find(name);
     uint8_t raw[8];
@@ -151,8 +164,8 @@ class Travel : public ::testing::Test {
   }
   StopEvent told() {
     auto event = target_.wait();
+    while (event.ok() && !*event) event = target_.wait();
     EXPECT_TRUE(event.ok());
-    EXPECT_TRUE(event.ok() && event->has_value());
     return event.ok() && *event ? **event : StopEvent{};
   }
   StopEvent go(ResumeAction::Kind kind = ResumeAction::Kind::Continue, Tid tid = 7) {
@@ -310,6 +323,135 @@ TEST_F(Travel, AnInterruptEndsARun) {
   ASSERT_TRUE(target_.resume(actions).ok());
   ASSERT_TRUE(target_.interrupt().ok());
   expect(told(), Kind::Interrupted, 7, 0);
+}
+
+/// What a search for many watchpoints takes, of a long trace: it is ended between two of them.
+TEST_F(Travel, AnInterruptEndsASearch) {
+  for (uint64_t i = 0; i < 100; ++i) point(Point::WriteWatch, 0x6000 + i);
+  history_.on_search = [&] {
+    if (history_.searches == 3) ASSERT_TRUE(target_.interrupt().ok());
+  };
+  for (const bool back : {false, true}) {
+    ASSERT_TRUE(time().go_to(5).ok());
+    history_.searches = 0;
+    expect(back ? this->back(7, false) : go(), Kind::Interrupted, 7, 5);
+    EXPECT_EQ(history_.searches, 3u);
+  }
+}
+
+/// Then whoever waits looks at what else there is, and the search goes on where it was.
+TEST_F(Travel, LongSearchesTakeTurns) {
+  for (const uint64_t address : {0x6000, 0x5000, 0x6001}) point(Point::WriteWatch, address);
+  history_.on_search = [] { std::this_thread::sleep_for(std::chrono::milliseconds(150)); };
+  std::vector<ResumeAction> actions = {{.tid = 7}};
+  ASSERT_TRUE(target_.resume(actions).ok());
+  for (uint64_t i = 1; i <= 2; ++i) {
+    const auto event = target_.wait();
+    ASSERT_TRUE(event.ok());
+    EXPECT_FALSE(event->has_value());
+    EXPECT_EQ(history_.searches, i);
+  }
+  expect(told(), Kind::Watchpoint, 7, 2);
+  EXPECT_EQ(history_.searches, 3u);
+}
+
+/// A debugger's `next` over a long loop: the same watchpoint is not looked for at each step.
+TEST(TravelSearches, ManyStepsSearchOnce) {
+  std::vector<NaiveHistory::One> steps(1000, {7, 0x1000, {}});
+  steps[900].stores = {{0x5000, 1}};
+  steps[999].pc = 0x2000;
+  NaiveHistory history(std::move(steps));
+  Catalog catalog;
+  catalog.machine = "x86-64";
+  catalog.registers = history.layout;
+  HistoryTarget target(catalog, {}, history);
+  for (const uint64_t address : {0x5000, 0x6000})
+    ASSERT_TRUE(target.breakpoints()
+                    ->insert(HistoryTarget::kPid, Point::WriteWatch, address, 4)
+                    .ok());
+  std::vector<ResumeAction> actions = {{.tid = 7,
+                                        .kind = ResumeAction::Kind::RangeStep,
+                                        .signal = 0,
+                                        .range_start = 0x1000,
+                                        .range_end = 0x1004}};
+  const auto go = [&] {
+    EXPECT_TRUE(target.resume(actions).ok());
+    auto event = target.wait();
+    while (event.ok() && !*event) event = target.wait();
+    return event.ok() ? (*event)->kind : Kind::Exited;
+  };
+  EXPECT_EQ(go(), Kind::Watchpoint);
+  EXPECT_EQ(target.time_travel()->now(), 901u);
+  EXPECT_EQ(history.searches, 2u);
+  EXPECT_EQ(go(), Kind::Stepped);
+  EXPECT_EQ(target.time_travel()->now(), 999u);
+  EXPECT_EQ(history.searches, 4u);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(target.time_travel()->back(7, true).ok());
+    const auto event = target.wait();
+    ASSERT_TRUE(event.ok());
+  }
+  EXPECT_EQ(history.searches, 6u);
+}
+
+/// Wherever one has come from, and whatever was looked for on the way.
+TEST(TravelSearches, WhatIsKnownHolds) {
+  std::mt19937 random(7);
+  const auto some = [&](uint64_t most) { return random() % most; };
+  std::vector<NaiveHistory::One> steps;
+  for (int i = 0; i < 60; ++i) {
+    steps.push_back({7 + some(2), 0x1000 + some(12), {}});
+    if (some(3) == 0) steps.back().stores = {{0x5000 + some(6), 1, some(2) == 0}};
+  }
+  NaiveHistory history(std::move(steps));
+  Catalog catalog;
+  catalog.machine = "x86-64";
+  catalog.registers = history.layout;
+  HistoryTarget one(catalog, {}, history);
+  constexpr Point kKinds[] = {Point::Software, Point::Hardware, Point::WriteWatch, Point::ReadWatch,
+                              Point::AccessWatch};
+  std::vector<std::pair<Point, uint64_t>> points;
+  for (int i = 0; i < 20'000; ++i) {
+    if (some(40) == 0) {
+      for (const auto& [kind, address] : points)
+        ASSERT_TRUE(one.breakpoints()->remove(HistoryTarget::kPid, kind, address, 2).ok());
+      points.clear();
+      for (uint64_t count = some(4); count > 0; --count) {
+        const Point kind = kKinds[some(std::size(kKinds))];
+        points.emplace_back(kind, kind < Point::WriteWatch ? 0x1000 + some(12) : 0x5000 + some(6));
+      }
+      for (const auto& [kind, address] : points)
+        ASSERT_TRUE(one.breakpoints()->insert(HistoryTarget::kPid, kind, address, 2).ok());
+    }
+    if (some(20) == 0) ASSERT_TRUE(one.time_travel()->go_to(some(60)).ok());
+    // Another one knows nothing of before.
+    HistoryTarget anew(catalog, {}, history);
+    for (const auto& [kind, address] : points)
+      ASSERT_TRUE(anew.breakpoints()->insert(HistoryTarget::kPid, kind, address, 2).ok());
+    ASSERT_TRUE(anew.time_travel()->go_to(one.time_travel()->now()).ok());
+    const bool back = some(2) == 0, step = some(8) != 0;
+    const auto tid = static_cast<Tid>(7 + some(2));
+    std::vector<ResumeAction> actions = {
+        {.tid = tid,
+         .kind = step ? ResumeAction::Kind::Step : ResumeAction::Kind::Continue,
+         .signal = 0,
+         .range_start = 0,
+         .range_end = 0}};
+    StopEvent told[2];
+    HistoryTarget* const both[] = {&one, &anew};
+    for (size_t which = 0; which < 2; ++which) {
+      HistoryTarget& target = *both[which];
+      ASSERT_TRUE((back ? target.time_travel()->back(tid, step) : target.resume(actions)).ok());
+      auto event = target.wait();
+      while (event.ok() && !*event) event = target.wait();
+      ASSERT_TRUE(event.ok());
+      told[which] = **event;
+    }
+    ASSERT_EQ(one.time_travel()->now(), anew.time_travel()->now());
+    ASSERT_EQ(told[0].kind, told[1].kind);
+    ASSERT_EQ(told[0].tid, told[1].tid);
+    ASSERT_EQ(told[0].address, told[1].address);
+  }
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // How far a recorded run goes before there is something to tell.
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "target/recorded/history_target.h"
@@ -8,8 +10,9 @@ namespace {
 
 using Kind = Breakpoints::Kind;
 
-// Steps of a range step between two looks at what else the debugger wants.
-constexpr int kStepsAtOnce = 4096;
+// Between two looks at what else the debugger wants. Of a long trace, a search for one watchpoint
+// alone may take as long.
+constexpr std::chrono::milliseconds kTurn{100};
 
 bool is_watch(Kind kind) { return kind != Kind::Software && kind != Kind::Hardware; }
 
@@ -35,55 +38,57 @@ bool goes_first(Kind one, uint64_t address, Kind other, uint64_t other_address) 
 }  // namespace
 
 /// The next place after now at which somebody wants to stop: before an instruction with a
-/// breakpoint, after one that touches what is watched. The last step is never done.
-HistoryTarget::Place HistoryTarget::ahead() {
-  struct Found {
-    uint64_t moment, step, address;
-    Kind kind;
-  };
-  std::optional<Found> first;
-  for (const Point& point : points_) {
-    std::optional<Found> found;
-    if (!is_watch(point.kind)) {
-      if (const auto step = history_.next_execution(point.address, now_ + 1))
-        found = {*step, *step, point.address, point.kind};
-    } else if (const auto touched = history_.next_touch(point.address, point.size,
-                                                        touch_of(point.kind), now_)) {
-      found = {touched->step + 1, touched->step, touched->address, point.kind};
-    }
-    if (!found || found->moment > last_moment()) continue;
-    if (!first || found->moment < first->moment ||
-        (found->moment == first->moment &&
-         goes_first(found->kind, found->address, first->kind, first->address)))
-      first = found;
+/// breakpoint, after one that touches what is watched. Backwards: before the instruction, in both
+/// cases.
+std::optional<HistoryTarget::Found> HistoryTarget::find(const Point& point, bool back) {
+  if (!is_watch(point.kind)) {
+    const auto step = back ? history_.last_execution(point.address, now_)
+                           : history_.next_execution(point.address, now_ + 1);
+    if (!step) return std::nullopt;
+    return Found{*step, *step, point.address, point.kind};
   }
-  if (!first)
-    return {last_moment(), event_at(last_moment(), StopEvent::Kind::HistoryEnd, 0)};
-  return {first->moment, event_at(first->step, told_as(first->kind), first->address)};
+  const History::Touch how = touch_of(point.kind);
+  const auto touched = back ? history_.last_touch(point.address, point.size, how, now_)
+                            : history_.next_touch(point.address, point.size, how, now_);
+  if (!touched) return std::nullopt;
+  return Found{touched->step + (back ? 0 : 1), touched->step, touched->address, point.kind};
 }
 
-/// The same backwards: before the instruction, in both cases.
+bool HistoryTarget::holds(const Search& search) const {
+  if (search.back != run_->back) return false;
+  const auto& first = search.first;
+  return search.back ? now_ <= search.from && (!first || first->moment < now_)
+                     : now_ >= search.from && (!first || first->moment > now_);
+}
+
+/// Looks for one point more. True: for all of them, so that ahead() or behind() can be told.
+bool HistoryTarget::is_searched() {
+  const bool back = run_->back;
+  if (!search_ || !holds(*search_)) search_ = Search{back, now_, points_.begin(), {}};
+  if (search_->next == points_.end()) return true;
+  const auto found = find(*search_->next++, back);
+  std::optional<Found>& first = search_->first;
+  // The last step is never done.
+  const bool counts = found && found->moment <= last_moment();
+  const auto comes_first = [&] {
+    if (found->moment != first->moment) return (found->moment < first->moment) != back;
+    return goes_first(found->kind, found->address, first->kind, first->address);
+  };
+  if (counts && (!first || comes_first())) first = found;
+  return search_->next == points_.end();
+}
+
+HistoryTarget::Place HistoryTarget::ahead() {
+  if (!search_->first)
+    return {last_moment(), event_at(last_moment(), StopEvent::Kind::HistoryEnd, 0)};
+  const Found& first = *search_->first;
+  return {first.moment, event_at(first.step, told_as(first.kind), first.address)};
+}
+
 HistoryTarget::Place HistoryTarget::behind() {
-  std::optional<History::Touched> last;
-  Kind kind = Kind::Software;
-  for (const Point& point : points_) {
-    std::optional<History::Touched> found;
-    if (!is_watch(point.kind)) {
-      if (const auto step = history_.last_execution(point.address, now_))
-        found = History::Touched{*step, point.address};
-    } else {
-      found = history_.last_touch(point.address, point.size, touch_of(point.kind), now_);
-    }
-    if (!found) continue;
-    if (!last || found->step > last->step ||
-        (found->step == last->step &&
-         goes_first(point.kind, found->address, kind, last->address))) {
-      last = found;
-      kind = point.kind;
-    }
-  }
-  if (!last) return {0, event_at(0, StopEvent::Kind::HistoryBegin, 0)};
-  return {last->step, event_at(last->step, told_as(kind), last->address)};
+  if (!search_->first) return {0, event_at(0, StopEvent::Kind::HistoryBegin, 0)};
+  const Found& last = *search_->first;
+  return {last.step, event_at(last.step, told_as(last.kind), last.address)};
 }
 
 /// The thread's next step is done, and what others did before it.
@@ -105,24 +110,30 @@ Result<HistoryTarget::Place> HistoryTarget::step_behind(Tid tid) {
   return Place{*step, event_at(*step, StopEvent::Kind::Stepped, 0)};
 }
 
+Result<HistoryTarget::Place> HistoryTarget::next_place() {
+  if (!run_->steps) return run_->back ? behind() : ahead();
+  return run_->back ? step_behind(run_->tid) : step_ahead(run_->tid);
+}
+
 Result<std::optional<StopEvent>> HistoryTarget::wait() {
   if (!run_) return {Errc::InvalidArgument, "nothing was resumed"};
-  for (int i = 0; i < kStepsAtOnce && !interrupted_; ++i) {
-    Place place;
-    if (run_->steps) {
-      TW_ASSIGN_OR_RETURN(place, run_->back ? step_behind(run_->tid) : step_ahead(run_->tid));
-    } else {
-      place = run_->back ? behind() : ahead();
+  const auto end = std::chrono::steady_clock::now() + kTurn;
+  while (!interrupted_) {
+    if (is_searched()) {
+      TW_ASSIGN_OR_RETURN(Place place, next_place());
+      now_ = place.moment;
+      bool goes_on = false;
+      if (place.event.kind == StopEvent::Kind::Stepped && run_->range_end > run_->range_start) {
+        TW_RETURN_IF_ERROR(look(run_->tid));
+        goes_on = moment_.pc >= run_->range_start && moment_.pc < run_->range_end;
+      }
+      if (!goes_on) {
+        run_.reset();
+        return std::optional(std::move(place.event));
+      }
     }
-    now_ = place.moment;
-    if (place.event.kind == StopEvent::Kind::Stepped && run_->range_end > run_->range_start) {
-      TW_RETURN_IF_ERROR(look(run_->tid));
-      if (moment_.pc >= run_->range_start && moment_.pc < run_->range_end) continue;
-    }
-    run_.reset();
-    return std::optional(std::move(place.event));
+    if (std::chrono::steady_clock::now() >= end) return std::optional<StopEvent>();
   }
-  if (!interrupted_) return std::optional<StopEvent>();
   interrupted_ = false;
   run_.reset();
   return std::optional(event_at(now_, StopEvent::Kind::Interrupted, 0));

@@ -143,11 +143,13 @@ Status HistoryTarget::write_memory(Pid, uint64_t, Bytes) {
 
 Status HistoryTarget::insert(Pid pid, Kind kind, uint64_t address, uint32_t size) {
   if (pid != kPid) return {Errc::NotFound, "no such process"};
+  search_.reset();
   points_.insert({kind, address, size});
   return {};
 }
 
 Status HistoryTarget::remove(Pid, Kind kind, uint64_t address, uint32_t size) {
+  search_.reset();
   points_.erase({kind, address, size});
   return {};
 }
@@ -161,6 +163,7 @@ Status HistoryTarget::go_to(uint64_t moment) {
 }
 
 void HistoryTarget::rewind() {
+  search_.reset();
   points_.clear();
   run_.reset();
   interrupted_ = false;

@@ -71,6 +71,18 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
     uint64_t moment = 0;
     StopEvent event;
   };
+  struct Found {  // where somebody wants to stop
+    uint64_t moment = 0, step = 0, address = 0;
+    Kind kind = Kind::Software;
+  };
+  /// What comes first of points_, as far as they were looked for. It holds at each moment from
+  /// where the search began to what it has found: many steps search once.
+  struct Search {
+    bool back = false;
+    uint64_t from = 0;
+    std::set<Point>::const_iterator next;
+    std::optional<Found> first;
+  };
   struct Run {
     Tid tid = 0;
     bool back = false;
@@ -93,10 +105,14 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   Result<uint64_t> step_of(Tid tid);
   Status look(Tid tid);
   uint64_t last_moment() const { return history_.count() - 1; }
+  std::optional<Found> find(const Point& point, bool back);
+  bool holds(const Search& search) const;
+  bool is_searched();
   Place ahead();
   Place behind();
   Result<Place> step_ahead(Tid tid);
   Result<Place> step_behind(Tid tid);
+  Result<Place> next_place();
   StopEvent event_at(uint64_t step, StopEvent::Kind kind, uint64_t address);
 
   RecordedTarget still_;
@@ -109,6 +125,7 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   std::vector<Note> notes_;
   uint64_t now_ = 0;
   std::optional<Run> run_;
+  std::optional<Search> search_;  // goes when points_ change
   bool interrupted_ = false;
   StepIndex::Moment moment_;               // of looked_at_
   std::optional<uint64_t> looked_at_;
