@@ -26,6 +26,10 @@ constexpr size_t kEntryBytes = 64;  // of a text that is kept, roughly, without 
 /// A trace may come to a name at each step, and print it: no real one is as long as this.
 constexpr size_t kShownMax = size_t{16} << 10;
 
+/// What an image's author made to take long does not keep a command from ending: the signal that an
+/// InterruptGuard has remembered leaves the rest of the names out, and then ends it.
+bool nobody_waits() { return interrupted() != 0; }
+
 bool is_within_letter(char c) { return (static_cast<uint8_t>(c) & 0xc0) == 0x80; }
 
 std::string lower_case(std::string_view text) {
@@ -126,7 +130,7 @@ class ImageNames {
     for (const symbols::MappedImage& mapped : images_.images()) {
       if (!module.empty() && !is_called(*mapped.image, module)) continue;
       Known& known = known_of(mapped);
-      for (const symbols::NamedPlace& one : known.names->find(name, known.demangler))
+      for (const symbols::NamedPlace& one : known.names->find(name, known.demangler, nobody_waits))
         out.push_back({mapped.at(one.address), one.size_bytes});
       tell_when_over(*mapped.image, known);
     }
@@ -179,11 +183,8 @@ class ImageNames {
   Known& known_of(const symbols::MappedImage& mapped) {
     const auto found = known_.find(mapped.image.get());
     if (found != known_.end()) return found->second;
-    // What an image's author made to take long does not keep a command from ending: the signal that
-    // an InterruptGuard has remembered leaves the rest of the names out, and then ends it.
-    const symbols::Stop stop = [] { return interrupted() != 0; };
-    auto names = symbols::Names::read(mapped.image, symbols::Names::kDebugDirectory, stop);
-    symbols::Demangler demangler = names->demangler(stop);
+    auto names = symbols::Names::read(mapped.image, symbols::Names::kDebugDirectory, nobody_waits);
+    symbols::Demangler demangler = names->demangler(nobody_waits);
     if (!names->left_out().empty())
       fmt::print(stderr,
                  "tracewell: {}: no lines, or no names of their files: its compressed section {} "

@@ -192,18 +192,19 @@ void ImportNames::read(const ElfFile& file, const FunctionName& function_name) {
       if (!text.empty()) slots.try_emplace(one.place, text);
     }
   }
+  const ElfFile::Section* got = file.find(".got.plt");
+  if (got == nullptr) got = file.find(".got");
+  const uint64_t got_address = got == nullptr ? 0 : got->address;
   for (const ElfFile::Section& section : file.sections())
     if ((section.name.starts_with(".plt") || section.name == ".iplt") &&
         (section.flags & SHF_EXECINSTR) != 0)
-      read_plt(file, section, slots, by_number);
+      read_plt(file, section, got_address, slots, by_number);
   index();
 }
 
 void ImportNames::read_plt(const ElfFile& file, const ElfFile::Section& section,
-                           const Slots& slots, const std::vector<Text>& by_number) {
-  const ElfFile::Section* got = file.find(".got.plt");
-  if (got == nullptr) got = file.find(".got");
-  const uint64_t got_address = got == nullptr ? 0 : got->address;
+                           uint64_t got_address, const Slots& slots,
+                           const std::vector<Text>& by_number) {
   const uint64_t stated = section.entry_bytes;
   const uint64_t entry = stated == 8 || stated == 16 || stated == 32 ? stated : kPltEntryBytes;
   for (uint64_t at = 0; at < section.bytes.size() && left_ > 0; at += entry, --left_) {
@@ -219,7 +220,8 @@ void ImportNames::read_plt(const ElfFile& file, const ElfFile::Section& section,
   }
 }
 
-void ImportNames::read(const PeFile& file) {
+void ImportNames::read(const PeFile& file, const Stop& stop) {
+  Work work(UINT64_MAX, stop);
   constexpr size_t kEntry = 20, kDelayedEntry = 32;
   Slots slots;
   const auto library = [&](uint32_t rva) { return text_from(file.from(rva), 0); };
@@ -252,7 +254,7 @@ void ImportNames::read(const PeFile& file) {
     const Bytes code = section.bytes.first(
         std::min({left, size_t{section.size}, section.bytes.size()}));
     left -= code.size();
-    read_thunks(file, section, code, slots);
+    read_thunks(file, section, code, slots, work);
   }
   index();
 }
@@ -279,10 +281,10 @@ void ImportNames::read_table(const PeFile& file, std::string_view library, uint3
 
 /// Jumps that compilers and linkers make for calls to what was not known to be another image's.
 void ImportNames::read_thunks(const PeFile& file, const PeFile::Section& section, Bytes code,
-                              const Slots& slots) {
+                              const Slots& slots, Work& work) {
   if (slots.empty()) return;
   const uint64_t start = file.image_base() + section.rva;
-  for (size_t at = 0; at + kJumpBytes <= code.size(); ++at) {
+  for (size_t at = 0; at + kJumpBytes <= code.size() && work.take(); ++at) {
     if (code[at] != 0xff || code[at + 1] != 0x25) continue;
     const auto word = word_of_jump(code, at, start, file.address_bytes(), 0);
     const auto slot = word ? slots.find(*word) : slots.end();

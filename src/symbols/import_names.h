@@ -62,7 +62,7 @@ class ImportNames {
   /// x86-64 and i386; what makes no sense is left out. One of the two, once. The file's bytes must
   /// outlive this.
   void read(const ElfFile& file, const FunctionName& function_name);
-  void read(const PeFile& file);
+  void read(const PeFile& file, const Stop& stop = {});
 
   /// The one that holds the address; nullptr when none does.
   const Place* find(uint64_t address, bool code) const;
@@ -70,12 +70,12 @@ class ImportNames {
 
  private:
   using Slots = std::map<uint64_t, Text>;  // the word's address, what it leads to
-  void read_plt(const ElfFile& file, const ElfFile::Section& section, const Slots& slots,
-                const std::vector<Text>& by_number);
+  void read_plt(const ElfFile& file, const ElfFile::Section& section, uint64_t got_address,
+                const Slots& slots, const std::vector<Text>& by_number);
   void read_table(const PeFile& file, std::string_view library, uint32_t names, uint32_t words,
                   Slots& slots);
   void read_thunks(const PeFile& file, const PeFile::Section& section, Bytes code,
-                   const Slots& slots);
+                   const Slots& slots, Work& work);
   void index();
 
   size_t left_ = kEntriesMax;  // tables may be stated to overlap

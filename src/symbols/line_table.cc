@@ -15,7 +15,7 @@ void LineTable::read(const LineSections& sections, const RangeIndex& code, Work&
     run(static_cast<uint32_t>(programs_.size() - 1), code, work);
     if (parts_.size() == before) programs_.pop_back();
   }
-  index_.build();
+  index_.build(work.stop());
 }
 
 /// Cuts the program's sequences into parts. Addresses only grow inside of a sequence (DWARF 5,

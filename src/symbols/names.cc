@@ -80,7 +80,7 @@ void Names::read_from(Bytes bytes, const Stop& stop) {
   ElfFile file(bytes);
   if (!symbols_.whole()) {
     SymbolTable found;
-    found.read(file);
+    found.read(file, {}, stop);
     if (!found.empty()) symbols_ = std::move(found);
   }
   if (!lines_.empty() || (stop && stop())) return;
@@ -115,9 +115,9 @@ void Names::read_pe(Bytes bytes, const Stop& stop) {
   const DebugSections debug = {contents(".debug_info"), contents(".debug_abbrev"),
                                contents(".debug_addr"), Endian::Little};
   Work of_sizes(kVariableWorkMax, stop);
-  symbols_.read(*file, variable_sizes(debug, of_sizes));
+  symbols_.read(*file, variable_sizes(debug, of_sizes), stop);
   if (stop && stop()) return;
-  imports_.read(*file);
+  imports_.read(*file, stop);
   RangeIndex code;
   for (const PeFile::Section& section : file->sections()) {
     const uint64_t start = file->image_base() + section.rva;
@@ -175,7 +175,8 @@ std::vector<NamedPlace> Names::find(std::string_view name) const {
   return find(name, own);
 }
 
-std::vector<NamedPlace> Names::find(std::string_view name, Demangler& demangler) const {
+std::vector<NamedPlace> Names::find(std::string_view name, Demangler& demangler,
+                                    const Stop& stop) const {
   std::vector<NamedPlace> out;
   const auto is_it = [&](std::string_view one) {
     if (one == name) return true;
@@ -183,7 +184,7 @@ std::vector<NamedPlace> Names::find(std::string_view name, Demangler& demangler)
     if (!written.starts_with(name) || name.empty()) return false;
     return written.size() == name.size() || written[name.size()] == '(';
   };
-  for (const SymbolTable::Named& one : symbols_.find_named(is_it))
+  for (const SymbolTable::Named& one : symbols_.find_named(is_it, stop))
     out.push_back({one.address, one.size_bytes});
   for (const ImportNames::Place& one : imports_.places())
     if (one.text.is(name, demangler)) out.push_back({one.address, one.size});

@@ -67,7 +67,9 @@ class Names {
   /// without a function's parameters, and what leads to others' ("snprintf@plt"); each place once,
   /// by address. Not those of whose names the demangler, when it is over, has not said how people
   /// write them.
-  std::vector<NamedPlace> find(std::string_view name, Demangler& demangler) const;
+  /// Where `stop` says so, what has not been looked at by then is not found.
+  std::vector<NamedPlace> find(std::string_view name, Demangler& demangler,
+                               const Stop& stop = {}) const;
   std::vector<NamedPlace> find(std::string_view name) const;
   /// The line that the instruction is from.
   std::optional<SourcePlace> line_at(uint64_t address) const;

@@ -10,6 +10,8 @@ namespace tracewell::symbols {
 namespace {
 
 constexpr uint16_t kI386 = 0x14c;
+// Linkers number exports by 16 bits. In a hole, each entry names the first one of all.
+constexpr uint64_t kExportsMax = uint64_t{1} << 17;
 constexpr uint8_t kExternal = 2, kStatic = 3, kLabel = 6, kWeak = 105;
 
 uint32_t number(Bytes bytes, size_t offset, size_t size) {
@@ -23,19 +25,20 @@ uint64_t members(Bytes array, uint32_t count, size_t size) {
 
 }  // namespace
 
-void SymbolTable::read(const PeFile& file, std::span<const VariableSize> sizes) {
+void SymbolTable::read(const PeFile& file, std::span<const VariableSize> sizes, const Stop& stop) {
+  Work work(UINT64_MAX, stop);
   versions_ = false;
   strings_ = file.file();
-  read_coff(file);
+  read_coff(file, work);
   whole_ = !symbols_.empty();
-  read_exports(file);
+  read_exports(file, work);
   std::vector<Area> areas;
   for (const PeFile::Section& section : file.sections()) {
     const uint64_t start = file.image_base() + section.rva;
     areas.push_back({start, start + section.size, section.code()});
   }
-  take_sizes(sizes);
-  index(areas);
+  take_sizes(sizes, work);
+  if (!index(areas, work)) *this = {};
 }
 
 /// Names stand by offsets in the file, of which PE has no more than 32 bits either.
@@ -46,7 +49,7 @@ void SymbolTable::add(const PeFile& file, Symbol symbol, uint32_t rva) {
 
 /// Three arrays: addresses, names in alphabetical order, and for each name the number of its
 /// address. An "address" inside the directory is the text of another library's name.
-void SymbolTable::read_exports(const PeFile& file) {
+void SymbolTable::read_exports(const PeFile& file, Work& work) {
   constexpr size_t kDirectoryBytes = 40;
   const PeFile::Place place = file.table(PeFile::Table::Exports);
   const auto directory = file.at(place.rva, kDirectoryBytes);
@@ -57,7 +60,7 @@ void SymbolTable::read_exports(const PeFile& file) {
   const uint64_t function_count = members(functions, number(*directory, 20, 4), 4);
   const uint64_t count = std::min(members(names, number(*directory, 24, 4), 4),
                                   members(numbers, UINT32_MAX, 2));
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < count && i < kExportsMax && work.take(); ++i) {
     const uint32_t which = number(numbers, 2 * i, 2);
     if (which >= function_count) continue;
     const uint32_t rva = number(functions, size_t{4} * which, 4);
@@ -72,10 +75,11 @@ void SymbolTable::read_exports(const PeFile& file) {
   }
 }
 
-void SymbolTable::read_coff(const PeFile& file) {
-  const Bytes table = file.coff_symbols();
+void SymbolTable::read_coff(const PeFile& file, Work& work) {
   constexpr size_t kEntry = PeFile::kCoffSymbolBytes;
-  for (size_t at = 0; at + kEntry <= table.size();) {
+  const Bytes all = file.coff_symbols();
+  const Bytes table = all.first(std::min(all.size(), kEntriesMax * kEntry));
+  for (size_t at = 0; at + kEntry <= table.size() && work.take();) {
     const Bytes entry = table.subspan(at, kEntry);
     add_coff(file, entry);
     at += kEntry * (size_t{1} + entry[17]);  // further entries that describe this one

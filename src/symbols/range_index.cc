@@ -9,16 +9,20 @@ void RangeIndex::add(uint64_t start, uint64_t end, uint32_t value) {
 }
 
 /// A walk over all starts and ends cuts the addresses into pieces with one answer each.
-void RangeIndex::build() {
-  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+void RangeIndex::build(const Stop& stop) {
+  Work work(UINT64_MAX, stop);
+  const bool sorted = sort_unless(stop, ranges_, [](const Range& a, const Range& b) {
     return a.start != b.start ? a.start < b.start : a.order > b.order;
   });
+  if (!sorted) ranges_.clear();
   for (const Range& range : ranges_) {
+    if (!work.take()) break;
     end_until(range.start);
     open_.push_back(range);
     put(range.start);
   }
   end_until(UINT64_MAX);
+  if (work.over()) pieces_.clear();
   ranges_ = {};
   open_ = {};
   pieces_.shrink_to_fit();

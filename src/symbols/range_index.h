@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "symbols/work.h"
+
 namespace tracewell::symbols {
 
 /// Among the ranges that hold an address the one that begins last wins, which is the innermost one;
@@ -15,8 +17,8 @@ class RangeIndex {
  public:
   /// [start, end); an empty one is left out.
   void add(uint64_t start, uint64_t end, uint32_t value);
-  /// Once, between the last add() and the first find().
-  void build();
+  /// Once, between the last add() and the first find(). Where `stop` says so, nothing is found.
+  void build(const Stop& stop = {});
 
   /// The `value` of the range that holds the address.
   std::optional<uint32_t> find(uint64_t address) const;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <utility>
 
 #include "symbols/elf_file.h"
 
@@ -21,6 +23,8 @@ uint64_t end_of(uint64_t address, uint64_t size) {
   return size > UINT64_MAX - address ? UINT64_MAX : address + size;
 }
 
+constexpr uint8_t kRankMax = 3;
+
 uint8_t rank_of(unsigned char binding) {
   switch (binding) {
     case STB_GLOBAL:
@@ -31,7 +35,7 @@ uint8_t rank_of(unsigned char binding) {
     case STB_WEAK:
       return 2;
     default:
-      return 3;
+      return kRankMax;
   }
 }
 
@@ -58,24 +62,28 @@ ElfSymbol symbol_of(const ElfFile& file, Bytes entry) {
 
 /// Names of any length are read, but not without end for each of them.
 constexpr size_t kNameMax = 65536;
+constexpr size_t kScanWork = 64;  // bytes of one that are as much work as an entry
 
 }  // namespace
 
-void SymbolTable::read(const ElfFile& file, std::span<const VariableSize> sizes) {
-  whole_ = read_table(file, SHT_SYMTAB);
-  if (!whole_ && !read_table(file, SHT_DYNSYM)) return;
+void SymbolTable::read(const ElfFile& file, std::span<const VariableSize> sizes,
+                       const Stop& stop) {
+  Work work(UINT64_MAX, stop);
+  whole_ = read_table(file, SHT_SYMTAB, work);
+  if (!whole_ && !read_table(file, SHT_DYNSYM, work)) return;
   std::vector<Area> areas;
   for (const ElfFile::Section& section : file.sections())
     if (is_mapped(section))
       areas.push_back({section.address, end_of(section.address, section.size),
                        (section.flags & SHF_EXECINSTR) != 0});
-  take_sizes(sizes);
-  index(areas);
+  take_sizes(sizes, work);
+  if (!index(areas, work)) *this = {};
 }
 
-void SymbolTable::take_sizes(std::span<const VariableSize> sizes) {
+void SymbolTable::take_sizes(std::span<const VariableSize> sizes, Work& work) {
   if (sizes.empty()) return;
   for (Symbol& symbol : symbols_) {
+    if (!work.take()) return;
     if (symbol.size != 0 || symbol.kind != Kind::Object) continue;
     const auto found =
         std::ranges::lower_bound(sizes, symbol.address, {}, &VariableSize::address);
@@ -99,7 +107,7 @@ std::optional<SymbolTable::Kind> SymbolTable::kind_of(unsigned char type, bool i
   }
 }
 
-bool SymbolTable::read_table(const ElfFile& file, uint32_t type) {
+bool SymbolTable::read_table(const ElfFile& file, uint32_t type, Work& work) {
   const ElfFile::Section* table = file.find(type);
   if (table == nullptr || table->link >= file.sections().size()) return false;
   const ElfFile::Section& strings = file.sections()[table->link];
@@ -108,8 +116,8 @@ bool SymbolTable::read_table(const ElfFile& file, uint32_t type) {
       ((table->flags | strings.flags) & SHF_COMPRESSED) != 0)
     return false;
   strings_ = strings.bytes;
-  const size_t count = std::min<size_t>(table->bytes.size() / one, INT32_MAX);
-  for (size_t i = 1; i < count; ++i) {  // the first is the empty one
+  const size_t count = std::min(table->bytes.size() / one, kEntriesMax);
+  for (size_t i = 1; i < count && work.take(); ++i) {  // the first is the empty one
     ElfSymbol entry = symbol_of(file, table->bytes.subspan(i * one, one));
     // What is not defined here, and what is a number and no address. SHN_XINDEX says that the
     // section's number is too large to stand here.
@@ -126,8 +134,21 @@ bool SymbolTable::read_table(const ElfFile& file, uint32_t type) {
   return !symbols_.empty();
 }
 
-/// Sections are looked up by address and not by the number in the symbol, which may lie.
-void SymbolTable::index(std::span<const Area> areas) {
+/// By rank; among equals as they are.
+void SymbolTable::prefer(Work& work) {
+  std::vector<Symbol> out;
+  out.reserve(symbols_.size());
+  for (uint8_t rank = 0; rank <= kRankMax; ++rank)
+    for (const Symbol& symbol : symbols_) {
+      if (!work.take()) return;
+      if (symbol.rank == rank) out.push_back(symbol);
+    }
+  symbols_ = std::move(out);
+}
+
+/// Sections are looked up by address and not by the number in the symbol, which may lie. False:
+/// nobody waits.
+bool SymbolTable::index(std::span<const Area> areas, Work& work) {
   RangeIndex mapped;
   for (size_t i = 0; i < areas.size(); ++i)
     mapped.add(areas[i].address, areas[i].end, static_cast<uint32_t>(i));
@@ -135,10 +156,9 @@ void SymbolTable::index(std::span<const Area> areas) {
 
   std::vector<uint64_t> starts;
   for (const Symbol& symbol : symbols_) starts.push_back(symbol.address);
-  std::sort(starts.begin(), starts.end());
-  std::stable_sort(symbols_.begin(), symbols_.end(),
-                   [](const Symbol& a, const Symbol& b) { return a.rank < b.rank; });
-  for (size_t i = 0; i < symbols_.size(); ++i) {
+  if (!sort_unless(work.stop(), starts, std::less<>())) return false;
+  prefer(work);
+  for (size_t i = 0; i < symbols_.size() && work.take(); ++i) {
     const Symbol& symbol = symbols_[i];
     const auto where = mapped.find(symbol.address);
     if (!where) continue;
@@ -156,9 +176,9 @@ void SymbolTable::index(std::span<const Area> areas) {
     if (symbol.kind == Kind::Label && area.code) labels_.add(symbol.address, end, number);
     if (symbol.kind == Kind::Object) objects_.add(symbol.address, end, number);
   }
-  functions_.build();
-  labels_.build();
-  objects_.build();
+  for (RangeIndex* const one : {&functions_, &labels_, &objects_})
+    if (!work.over()) one->build(work.stop());
+  return !work.over();
 }
 
 std::string_view SymbolTable::name_of(const Symbol& symbol) const {
@@ -181,11 +201,15 @@ std::optional<SymbolTable::Found> SymbolTable::found(std::optional<uint32_t> num
 }
 
 std::vector<SymbolTable::Named> SymbolTable::find_named(
-    const std::function<bool(std::string_view)>& wanted) const {
+    const std::function<bool(std::string_view)>& wanted, const Stop& stop) const {
   std::vector<Named> out;
-  for (const Symbol& symbol : symbols_)
-    if (const std::string_view name = name_of(symbol); !name.empty() && wanted(name))
+  Work work(UINT64_MAX, stop);
+  for (const Symbol& symbol : symbols_) {
+    const std::string_view name = name_of(symbol);
+    if (!work.take(1 + name.size() / kScanWork)) break;
+    if (!name.empty() && wanted(name))
       out.push_back({name, symbol.address, symbol.size, symbol.kind == Kind::Object});
+  }
   return out;
 }
 

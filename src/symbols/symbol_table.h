@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "symbols/range_index.h"
 #include "symbols/variable_sizes.h"
+#include "symbols/work.h"
 
 namespace tracewell::symbols {
 
@@ -29,11 +30,15 @@ class SymbolTable {
     uint64_t offset = 0;    // of the address, from where the symbol begins
   };
 
+  /// Of a table, no more entries are read. A file of holes may have any number of them; of real
+  /// ones, so many would hardly find room for their names, which stand by offsets of 32 bits.
+  static constexpr size_t kEntriesMax = size_t{1} << 25;
+
   /// Reads .symtab or, if that has nothing, .dynsym. Entries that make no sense are left out.
-  /// `sizes`: of variables whose symbols do not say it.
-  void read(const ElfFile& file, std::span<const VariableSize> sizes = {});
+  /// `sizes`: of variables whose symbols do not say it. Where `stop` says so, there are none.
+  void read(const ElfFile& file, std::span<const VariableSize> sizes = {}, const Stop& stop = {});
   /// Reads the exports and the COFF symbols.
-  void read(const PeFile& file, std::span<const VariableSize> sizes = {});
+  void read(const PeFile& file, std::span<const VariableSize> sizes = {}, const Stop& stop = {});
   bool empty() const { return symbols_.empty(); }
   /// Is it .symtab's, or has it COFF's? The others have only what other files may use.
   bool whole() const { return whole_; }
@@ -46,8 +51,10 @@ class SymbolTable {
     uint64_t address = 0, size_bytes = 0;  // 0 bytes: the file does not say
     bool object = false;
   };
-  /// Those whose names, as they stand in the file, are wanted. A look at all of them.
-  std::vector<Named> find_named(const std::function<bool(std::string_view)>& wanted) const;
+  /// Those whose names, as they stand in the file, are wanted. A look at all of them, unless `stop`
+  /// says so.
+  std::vector<Named> find_named(const std::function<bool(std::string_view)>& wanted,
+                                const Stop& stop = {}) const;
 
  private:
   enum class Kind : uint8_t { Function, Label, Object };
@@ -64,14 +71,15 @@ class SymbolTable {
     uint64_t address, end;
     bool code;
   };
-  bool read_table(const ElfFile& file, uint32_t type);
+  bool read_table(const ElfFile& file, uint32_t type, Work& work);
   static std::optional<Kind> kind_of(unsigned char type, bool is_mark);
-  void read_exports(const PeFile& file);
-  void read_coff(const PeFile& file);
+  void read_exports(const PeFile& file, Work& work);
+  void read_coff(const PeFile& file, Work& work);
   void add_coff(const PeFile& file, Bytes entry);
   void add(const PeFile& file, Symbol symbol, uint32_t rva);
-  void index(std::span<const Area> areas);
-  void take_sizes(std::span<const VariableSize> sizes);
+  bool index(std::span<const Area> areas, Work& work);
+  void prefer(Work& work);
+  void take_sizes(std::span<const VariableSize> sizes, Work& work);
   std::string_view name_of(const Symbol& symbol) const;
   std::optional<Found> found(std::optional<uint32_t> number, uint64_t address) const;
 

@@ -359,9 +359,10 @@ std::vector<VariableSize> variable_sizes(const DebugSections& sections, Work& wo
     reader.read(unit, ByteReader(unit.subspan(head), sections.endian), offset_bytes);
     rest = rest.subspan(unit.size());
   }
-  std::ranges::sort(out, [](const VariableSize& a, const VariableSize& b) {
+  const auto less = [](const VariableSize& a, const VariableSize& b) {
     return a.address != b.address ? a.address < b.address : a.size > b.size;
-  });
+  };
+  if (!sort_unless(work.stop(), out, less)) return {};
   const auto same = std::ranges::unique(out, {}, &VariableSize::address);
   out.erase(same.begin(), same.end());
   return out;

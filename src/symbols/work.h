@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace tracewell::symbols {
 
@@ -30,6 +32,7 @@ class Work {
     return !over_;
   }
   bool over() const { return over_; }
+  const Stop& stop() const { return stop_; }
   /// All that was taken, with what it ended in.
   uint64_t done() const { return done_; }
 
@@ -45,5 +48,25 @@ class Work {
   uint64_t done_ = 0;
   bool over_ = false;
 };
+
+/// As std::sort(), of what a file decides the number of: `stop` is asked now and then. False:
+/// nobody waits, and it is in no order.
+template <class T, class Less>
+bool sort_unless(const Stop& stop, std::vector<T>& all, const Less& less) {
+  constexpr size_t kPiece = size_t{1} << 18;
+  const auto at = [&](size_t i) {
+    return all.begin() + static_cast<std::ptrdiff_t>(std::min(i, all.size()));
+  };
+  for (size_t i = 0; i < all.size(); i += kPiece) {
+    if (i != 0 && stop && stop()) return false;
+    std::sort(at(i), at(i + kPiece), less);
+  }
+  for (size_t size = kPiece; size < all.size(); size *= 2)
+    for (size_t i = 0; i < all.size(); i += 2 * size) {
+      if (stop && stop()) return false;
+      std::inplace_merge(at(i), at(i + size), at(i + 2 * size), less);
+    }
+  return true;
+}
 
 }  // namespace tracewell::symbols

@@ -1,5 +1,7 @@
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -7,6 +9,8 @@
 #include "symbols/elf_builder.h"
 #include "symbols/names.h"
 #include "symbols/pe_builder.h"
+#include "symbols/pe_file.h"
+#include "symbols/symbol_table.h"
 
 namespace tracewell::symbols {
 namespace {
@@ -77,6 +81,28 @@ TEST(PeNames, UnderscoresOfThirtyTwoBits) {
   EXPECT_EQ(text(names->function_at(0x401020)), "eightch+0");
   EXPECT_EQ(text(names->function_at(0x401030)), "WinMain@16+0");
   EXPECT_EQ(text(names->function_at(0x401040)), "start+0");
+}
+
+/// Zeros name the first function of all, and the file's head: a table in a hole has any number.
+TEST(PeNames, ExportsInAHoleAreFew) {
+  constexpr size_t kHole = size_t{8} << 20;
+  TestPe pe = small_dll();
+  const uint32_t directory = pe.next_rva();
+  std::vector<uint8_t> out(20);
+  for (const uint32_t value : {1u, uint32_t{kHole / 4}, directory + 40, directory + 44,
+                               directory + 44})
+    ByteWriter(out, Endian::Little).uint(value, 4);
+  ByteWriter(out, Endian::Little).uint(0x1010, 4);
+  out.resize(kHole);
+  pe.tables[TestPe::kExports] = {directory, 40};
+  pe.sections.push_back({".edata", directory, TestPe::kReadOnly, std::move(out), 0});
+  const std::vector<uint8_t> bytes = pe.build();
+  const auto file = PeFile::parse(bytes);
+  ASSERT_TRUE(file);
+  SymbolTable table;
+  table.read(*file);
+  EXPECT_TRUE(table.find_function(0x180001010));
+  EXPECT_LE(table.find_named([](std::string_view) { return true; }).size(), size_t{1} << 17);
 }
 
 // Every number of the two tables damaged in turn: names may vanish, and that is all.
