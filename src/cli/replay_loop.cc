@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/keep_waiting.h"
 #include "rsp/framing.h"
 
 namespace tracewell::cli {
@@ -77,9 +78,11 @@ bool is_a_debuggers(const std::string& early) {
 
 /// What a debugger has said while a packet is answered; nullopt: nobody waits for the answer. Who
 /// has sent everything may. `more`: false = to be left where it is.
-std::optional<std::string> look_up(const Connection& connection, int quit_fd, bool more) {
+std::optional<std::string> look_up(const Connection& connection, int quit_fd,
+                                   KeepWaiting& keep_waiting, bool more) {
   const auto ready = readable(connection.input.get(), quit_fd, false);
   if (!ready || *ready == Ready::Quit) return std::nullopt;
+  if (keep_waiting.is_time() && !send_all(connection, "+", quit_fd)) return std::nullopt;
   std::string said;
   bool ended = false;
   if (*ready == Ready::Input && more) {
@@ -119,9 +122,11 @@ Result<Ready> take(const Connection& connection, agent::Session& session, int qu
 
 /// True when the next debugger may come.
 Result<bool> converse(const Connection& connection, target::Target& target,
-                      agent::Session& session, int quit_fd, std::string early) {
+                      agent::Session& session, int quit_fd, KeepWaiting& keep_waiting,
+                      std::string early) {
   while (!session.finished()) {
     TW_ASSIGN_OR_RETURN(const Ready ready, take(connection, session, quit_fd, early));
+    keep_waiting.begin_anew();
     if (ready == Ready::Quit) return false;
     if (ready == Ready::Gone) break;
     if (ready == Ready::Nothing) run(target, session);
@@ -177,12 +182,15 @@ Status serve_recorded(Transport& transport, Opening& opening, agent::SessionOpti
     TW_ASSIGN_OR_RETURN(Recording* const recording, opening.result());
     recording->rewind();
     options.listed_files = recording->files();
-    options.look_up = [&](bool more) { return look_up(*connection, quit_fd, more); };
+    KeepWaiting keep_waiting;
+    options.look_up = [&](bool more) {
+      return look_up(*connection, quit_fd, keep_waiting, more);
+    };
     if (target::ProcessFacts* const facts = recording->target().facts())
       facts->give_up = [quit_fd] { return is_to_quit(quit_fd); };
     agent::Session session(recording->target(), recording->trace(), options);
     TW_ASSIGN_OR_RETURN(const bool next, converse(*connection, recording->target(), session,
-                                                  quit_fd, std::move(early)));
+                                                  quit_fd, keep_waiting, std::move(early)));
     session.on_disconnect(false);
     // Who was none uses up nobody's turn.
     if (!next || (last && !session.in_doubt())) return {};

@@ -162,8 +162,10 @@ void ServerLoop::meet(agent::Session& session) {
 
 void ServerLoop::converse(agent::Session& session) {
   while (!link_.quitting() && !done_ && !failed_) {
-    if (const std::string input = link_.take_input(); !input.empty())
+    if (const std::string input = link_.take_input(); !input.empty()) {
+      keep_waiting_.begin_anew();
       session.feed(as_bytes(input));
+    }
     do {
       if (!link_.send(session.take_output())) return;
     } while (session.proceed());
@@ -186,6 +188,7 @@ void ServerLoop::converse(agent::Session& session) {
 std::optional<std::string> ServerLoop::look_up(bool more) {
   link_.wait(0);
   if (link_.quitting() || link_.unheard()) return std::nullopt;
+  if (keep_waiting_.is_time() && !link_.send("+")) return std::nullopt;
   return more ? link_.take_input() : std::string();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agent/session.h"
+#include "cli/keep_waiting.h"
 #include "cli/transport_link.h"
 
 namespace tracewell::cli {
@@ -71,6 +72,7 @@ class ServerLoop {
   target::Target& target_;
   agent::Trace* trace_;
   Link& link_;
+  KeepWaiting keep_waiting_;
   ServerOptions options_;
   std::optional<target::StopEvent> last_stop_;
   bool running_ = false;  // the target runs, and no session knows

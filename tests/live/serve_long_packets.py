@@ -68,6 +68,14 @@ def hears_ctrl_c(talk):
     talk.is_interrupted()
 
 
+def keeps_it_waiting(talk):
+    """GDB gives up on an answer that has not begun after two seconds."""
+    talk.ask()
+    same([talk.client.socket.recv(1) for _ in range(3)], [b"+"] * 3, "while it works")
+    talk.client.socket.sendall(b"\x03")
+    talk.is_interrupted()
+
+
 def misses_its_client(talk):
     talk.ask()
     talk.client.vanish()
@@ -104,6 +112,7 @@ def main():
         talk = Talk(kind)
         try:
             hears_ctrl_c(talk)
+            keeps_it_waiting(talk)
             misses_its_client(talk)
             if kind == "qCRC":
                 has_sent_all(talk)
