@@ -3,11 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/aside.h"
 #include "base/folder.h"
 #include "base/open.h"
 #include "base/owners.h"
@@ -49,7 +53,55 @@ std::shared_ptr<InputFile> own_file(uint32_t pid, const std::string& name) {
   return file.ok() ? *std::move(file) : nullptr;
 }
 
+/// Processes that did not answer; they are not asked for a while.
+class Unanswered {
+ public:
+  bool has(uint32_t pid) {
+    const std::lock_guard lock(mutex_);
+    const auto found = until_.find(pid);
+    return found != until_.end() && Clock::now() < found->second;
+  }
+  void add(uint32_t pid) {
+    const std::lock_guard lock(mutex_);
+    if (until_.size() >= kMost) until_.clear();
+    until_[pid] = Clock::now() + kWhile;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kWhile{10};
+  static constexpr size_t kMost = 4096;
+  std::mutex mutex_;
+  std::map<uint32_t, Clock::time_point> until_;
+};
+
+/// proc(5): the 22nd field of /proc/PID/stat. The second is a name between brackets that may have
+/// blanks.
+uint64_t start_in(std::string_view stat) {
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return 0;
+  stat.remove_prefix(name_end);
+  constexpr int kFieldsBetween = 20;
+  for (int i = 0; i < kFieldsBetween; ++i) {
+    const size_t blank = stat.find(' ');
+    if (blank == std::string_view::npos) return 0;
+    stat.remove_prefix(blank + 1);
+  }
+  return parse_number(stat.substr(0, stat.find(' '))).value_or(0);
+}
+
 }  // namespace
+
+uint64_t start_of_process(uint32_t pid) {
+  static Unanswered unanswered;
+  if (unanswered.has(pid)) return 0;
+  const auto start = asked_aside<uint64_t>([pid]() -> uint64_t {
+    const auto file = InputFile::open(fmt::format("/proc/{}/stat", pid));
+    return file.ok() ? start_in(as_text((*file)->bytes())) : 0;
+  });
+  if (!start) unanswered.add(pid);
+  return start.value_or(0);
+}
 
 std::shared_ptr<InputFile> own_maps(uint32_t pid) { return own_file(pid, "maps"); }
 std::shared_ptr<InputFile> own_environment(uint32_t pid) { return own_file(pid, "environ"); }

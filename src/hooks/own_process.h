@@ -1,7 +1,8 @@
 // Whose a process is, and what it has mapped. Another user can make a look at the mappings of their
 // process (/proc/PID/maps, cmdline, environ, mem: whatever takes the lock of its memory) wait for
 // ever, where no signal ends it: by holding that lock in a page of a file system of their own
-// (FUSE). /proc/PID/status and stat do not take it.
+// (FUSE). /proc/PID/status and stat do not take it; but stat waits for a process that is in the
+// middle of exec, as base/aside.h has it.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,10 @@ struct ProcessUsers {
 /// is root where a process may not be dumped. nullopt: it has ended, or only its parent does not
 /// know that yet.
 std::optional<ProcessUsers> users_of_process(const std::string& process);
+
+/// In clock ticks since the boot. 0: not known, as of a process that has ended, or does not let
+/// the kernel tell.
+uint64_t start_of_process(uint32_t pid);
 
 /// What it has mapped, as /proc/PID/maps says. nullptr where it has ended, or is not this user's by
 /// both its users: a set-uid program may still hold files of whoever started it.

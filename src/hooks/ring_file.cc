@@ -65,24 +65,6 @@ bool may_have_mapped(uint32_t pid, const std::string& name) {
 
 }  // namespace
 
-/// proc(5): the 22nd field of /proc/PID/stat. The
-/// second is a name between brackets that may have blanks.
-uint64_t start_of_process(uint32_t pid) {
-  const auto file = InputFile::open(fmt::format("/proc/{}/stat", pid));
-  if (!file.ok()) return 0;
-  std::string_view text = as_text((*file)->bytes());
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string_view::npos) return 0;
-  text.remove_prefix(name_end);
-  constexpr int kFieldsBetween = 20;
-  for (int i = 0; i < kFieldsBetween; ++i) {
-    const size_t blank = text.find(' ');
-    if (blank == std::string_view::npos) return 0;
-    text.remove_prefix(blank + 1);
-  }
-  return parse_number(text.substr(0, text.find(' '))).value_or(0);
-}
-
 bool process_lives(uint32_t pid, uint64_t start) {
   if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return false;
   const uint64_t now = start == 0 ? 0 : start_of_process(pid);

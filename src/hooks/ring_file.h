@@ -23,8 +23,6 @@ class LogFolder;
 constexpr uint64_t kRingBytesMax =
     TRACEWELL_HOOK_PAGE + uint64_t{TRACEWELL_RING_SLOTS_MAX} * TRACEWELL_PACKET_BYTES_MAX;
 
-/// In clock ticks since the boot; 0 = not known.
-uint64_t start_of_process(uint32_t pid);
 /// Does the process live? `start` says which one it was, where it is not 0: ids are used again.
 bool process_lives(uint32_t pid, uint64_t start);
 

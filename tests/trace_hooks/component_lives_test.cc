@@ -14,6 +14,7 @@
 
 #include "base/paths.h"
 #include "hooks/components.h"
+#include "hooks/own_process.h"
 #include "hooks/ring_file.h"
 #include "trace_hooks/session_world.h"
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include <linux/kcmp.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "target/linux/seize.h"
+#include "target/linux/shared_memory.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -144,7 +144,7 @@ bool Attaching::is_of(Tid tid, Pid pid, const AddressSpace* shared) const {
   if (shared == nullptr) return true;
   for (const Thread* other : tracer_.all_threads())
     if (other->process->space.get() == shared && other->run == Run::Stopped)
-      return syscall(SYS_kcmp, other->tid, tid, KCMP_VM, 0, 0) == 0;
+      return shares_memory(other->tid, tid);
   return false;
 }
 
@@ -226,7 +226,7 @@ Result<bool> Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
   std::map<Pid, Pid> parents;
   for (const Pid other : process_ids()) {
     if (tracer_.find_process(other) != nullptr || refused.contains(other)) continue;
-    if (syscall(SYS_kcmp, first->tid, other, KCMP_VM, 0, 0) != 0) continue;
+    if (!shares_memory(first->tid, other)) continue;
     if (const auto status = proc_status(other)) parents[other] = status->parent;
   }
   for (const auto& [other, parent] : parents) {

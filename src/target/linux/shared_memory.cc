@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
+#include <utility>
 
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -11,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/aside.h"
 #include "base/open.h"
 
 namespace tracewell::target::live {
@@ -56,16 +59,39 @@ std::optional<uint32_t> file_user(Tid tid) {
   return static_cast<uint32_t>(user);
 }
 
+/// KiB of the program's code, which stays the same as long as it has this memory; nullopt where it
+/// has none. In the middle of exec it is 0, and the table of descriptors is its own already.
+std::optional<uint64_t> code_kib(Tid tid) {
+  const auto status = read_proc(tid, "status");
+  if (!status || status_value(*status, "VmSize").empty()) return std::nullopt;
+  return std::strtoul(std::string(status_value(*status, "VmExe")).c_str(), nullptr, 10);
+}
+
+bool is_same(Tid tid, Tid other, int what) {
+  return ::syscall(SYS_kcmp, tid, other, what, 0, 0) == 0;
+}
+
+/// Anybody's process is asked about, and may begin an exec just now.
+bool has_in_common(std::function<bool()> ask) {
+  return asked_aside<bool>(std::move(ask)).value_or(false);
+}
+
 }  // namespace
 
+bool shares_memory(Tid tid, Tid other) {
+  const auto code = code_kib(other);
+  return code && *code != 0 && code == code_kib(tid) &&
+         has_in_common([tid, other] { return is_same(tid, other, KCMP_VM); });
+}
+
 bool shares_descriptors(Tid tid) {
-  const auto is_same = [&](Tid other, int what) {
-    return ::syscall(SYS_kcmp, tid, other, what, 0, 0) == 0;
-  };
-  for (const Pid process : process_ids())
-    for (const Tid other : task_ids(process))
-      if (is_same(other, KCMP_FILES) && !is_same(other, KCMP_VM)) return true;
-  return false;
+  return std::ranges::any_of(process_ids(), [tid](Pid process) {
+    return code_kib(process) != 0 && has_in_common([tid, process] {
+      return std::ranges::any_of(task_ids(process), [tid](Tid other) {
+        return is_same(tid, other, KCMP_FILES) && !is_same(tid, other, KCMP_VM);
+      });
+    });
+  });
 }
 
 /// Other files in memory have a seal from the beginning, which forbids further ones.

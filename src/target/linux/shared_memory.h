@@ -11,6 +11,10 @@
 
 namespace tracewell::target::live {
 
+/// Has the other process the thread's memory? false also where nobody may know, and where it is in
+/// the middle of exec: nothing is shared then.
+bool shares_memory(Tid tid, Tid other);
+
 /// The memfd that thread `tid` has just made, with MFD_ALLOW_SEALING, as its descriptor `number`:
 /// taken once, and proved to be one, empty, and of the thread's own user, before anything is done
 /// to it.
