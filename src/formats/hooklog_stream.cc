@@ -48,6 +48,22 @@ void HooklogCursor::lose(uint64_t count, const char* why) {
   loss_ = {count, why};
 }
 
+/// Of all rings there is one at a time, and most of one may be a hole, which takes no memory here
+/// either.
+ZeroedBytes HooklogCursor::copied() const {
+  constexpr size_t kPiece = size_t{64} << 10;
+  const InputFile& file = *log_.files[packet_->file];
+  const Bytes bytes = file.bytes().subspan(packet_->offset, packet_->bytes);
+  ZeroedBytes out(bytes.size());
+  for (size_t at = 0; at < bytes.size(); at += kPiece) {
+    const uint64_t data = file.next_data(packet_->offset + at) - packet_->offset;
+    at += std::min<uint64_t>(data - at, bytes.size() - at) / kPiece * kPiece;
+    const Bytes rest = bytes.subspan(at);
+    out.put(at, rest.first(std::min(rest.size(), kPiece)));
+  }
+  return out;
+}
+
 /// Goes to the next packet. May leave a loss to be told first. false: there is none, or (of a ring
 /// that grows) it moved to the log meanwhile, where it will be found.
 bool HooklogCursor::open_packet() {
@@ -56,8 +72,8 @@ bool HooklogCursor::open_packet() {
   packet_ = &stream_.packets[next_packet_++];
   Bytes bytes = log_.files[packet_->file]->bytes().subspan(packet_->offset, packet_->bytes);
   if (packet_->in_ring) {
-    copy_.assign(bytes.begin(), bytes.end());
-    bytes = copy_;
+    copy_ = copied();
+    bytes = copy_.bytes();
     const Bytes live = log_.files[packet_->file]->bytes().subspan(packet_->offset);
     const auto now = ring::read_hook_packet(bytes), later = ring::read_hook_packet(live);
     if (!now || now->number != packet_->head.number || !later || later->number != now->number) {

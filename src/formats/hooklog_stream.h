@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "base/zeroed.h"
 #include "formats/hooklog_packets.h"
 #include "model/batch.h"
 #include "ring/hook_packet.h"
@@ -40,6 +40,7 @@ class HooklogCursor {
  private:
   void advance();
   bool open_packet();
+  ZeroedBytes copied() const;
   bool next_record();
   void close_packet();
   void lose(uint64_t count, const char* why);
@@ -55,7 +56,7 @@ class HooklogCursor {
   HooklogPlace place_;
   size_t next_packet_ = 0;
   const HooklogPacket* packet_ = nullptr;
-  std::vector<uint8_t> copy_;  // of one that may change
+  ZeroedBytes copy_;  // of one that may change
   std::optional<ring::HookWalk> walk_;
   uint64_t lost_ = 0;          // told so far
   uint64_t seen_records_ = 0;  // of the packet

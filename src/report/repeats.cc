@@ -15,8 +15,9 @@ bool Repeats::again(size_t log, const Entry& entry) {
     seen_.clear();
   }
   key_.assign(as_text(entry.buffer));
-  fmt::format_to(std::back_inserter(key_), "{}/{}/{}/{}", entry.tid, entry.cpu,
-                 entry.environment_bits, entry.facility);
+  // All that is printed of it: logs may be of different users, who decide what is in theirs.
+  fmt::format_to(std::back_inserter(key_), "{}/{}/{}/{}/{}/{}", entry.tid, entry.pid, entry.cpu,
+                 entry.environment_bits, entry.facility, entry.process_path);
   const auto event = std::ranges::find(events_, key_, &Kept::bytes);
   const auto index = static_cast<size_t>(event - events_.begin());
   if (event == events_.end()) {

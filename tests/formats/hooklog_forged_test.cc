@@ -13,6 +13,14 @@
 namespace tracewell::formats::test {
 namespace {
 
+/// Of this process's memory that is no file's.
+uint64_t own_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon:")) return std::stoull(line.substr(8));
+  return 0;
+}
+
 constexpr Who kHonest = {200, 0, 0x5555, 201};
 constexpr Who kForger = {100, 0, 0x7777, 100};
 /// What the forger says: the other's process and ring, or its stream alone.
@@ -238,6 +246,35 @@ TEST_F(HooklogForged, HolesOfARingAreNotLookedAt) {
   ASSERT_EQ(::mincore(const_cast<uint8_t*>(mapped.data()), mapped.size(), pages.data()), 0);
   const auto in_memory = std::ranges::count_if(pages, [](unsigned char one) { return one & 1; });
   EXPECT_LE(in_memory, static_cast<long>(bytes.size() / TRACEWELL_HOOK_PAGE));
+}
+
+/// Of its one packet, all but the first page.
+TEST_F(HooklogForged, HolesOfARingTakeNoMemory) {
+  constexpr size_t kRings = 40;
+  for (uint32_t i = 0; i < kRings; ++i) {
+    const Who who{100 + i, 0, 0x7777, 100 + i};
+    tracewell_ring head;
+    tracewell_packet open;
+    std::string bytes = ring(who, {packet(who, 0, hook(66))});
+    std::memcpy(&head, bytes.data(), sizeof head);
+    head.packet_bytes = TRACEWELL_PACKET_BYTES_MAX;
+    std::memcpy(bytes.data(), &head, sizeof head);
+    std::memcpy(&open, bytes.data() + TRACEWELL_HOOK_PAGE, sizeof open);
+    open.packet_bits = 8 * uint64_t{head.packet_bytes};
+    open.content_bits = 0;
+    open.state = TRACEWELL_PACKET_OPEN;
+    std::memcpy(bytes.data() + TRACEWELL_HOOK_PAGE, &open, sizeof open);
+    const std::string name = fmt::format(".rings/{}-0", who.pid);
+    put(name, bytes);
+    std::filesystem::resize_file(folder_ / name, TRACEWELL_HOOK_PAGE + head.packet_bytes);
+  }
+  const uint64_t before = own_kib();
+  auto source = open_source(*InputFile::open((folder_ / "metadata").string()), "hooklog", {},
+                            problems_);
+  ASSERT_TRUE(source.ok());
+  const uint64_t after = own_kib();
+  EXPECT_LT(after - before, kRings * TRACEWELL_PACKET_BYTES_MAX / 1024 / 4);
+  EXPECT_EQ(take_all(**source).size(), kRings);
 }
 
 /// Each looked at all others for where it was in the round before.

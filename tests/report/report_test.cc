@@ -288,6 +288,20 @@ TEST_F(ReportTest, WhatSeveralLogsHaveAlikeIsPrintedOnce) {
   EXPECT_EQ(printed, 6u);
 }
 
+/// Logs may be of different users: one that tells of an event as another process's takes it from
+/// nobody.
+TEST_F(ReportTest, WhatIsOfSeveralProcessesIsNotAlike) {
+  logs = 2;
+  for (const uint64_t log : {0, 1}) {
+    hook(0x0100, 5, 1);
+    batch.events().back().seq = log;
+    batch.events().back().pid = 70 + log;
+  }
+  options.column_heads = false;
+  options.columns.times = Times::None;
+  EXPECT_EQ(text(), "010   MyCustomHook 1\n010   MyCustomHook 1\n");
+}
+
 TEST_F(ReportTest, RawEntriesCountThreadAndTimeInTheirLength) {
   hook(0x0100, 0, 0x1122334455667788, 9);
   catalog.endian = Endian::Big;
