@@ -114,6 +114,7 @@ bool HooklogFollow::begin_round() {
   for (const auto& [ring, stream] : round.log.streams) {
     if (round.cursors.size() % kOnceIn == 0 && stopped()) return false;
     round.rings.push_back(ring);
+    programs_.know(ring);
     round.cursors.emplace_back(round.log, stream, problems_, &places_[ring]);
     queue(round.cursors.size() - 1);
   }
@@ -130,6 +131,12 @@ void HooklogFollow::queue(size_t index) {
     round_->queue.emplace(cursor.ticks(), index);
 }
 
+void HooklogFollow::number_last(Batch& batch, uint64_t ticks) {
+  Event& event = batch.events().back();
+  event.seq = seq_++;
+  if (clock_) event.time_ns = clock_->time_ns(ticks);
+}
+
 Result<bool> HooklogFollow::next(Batch& batch) {
   batch.clear();
   if (over_) return false;
@@ -142,10 +149,9 @@ Result<bool> HooklogFollow::next(Batch& batch) {
   while (!round.queue.empty() && batch.size() < kHooklogBatchEvents) {
     const auto [ticks, index] = round.queue.top();
     round.queue.pop();
+    if (programs_.add(round.rings[index], round.cursors[index], batch)) number_last(batch, ticks);
     round.cursors[index].take(batch);
-    Event& event = batch.events().back();
-    event.seq = seq_++;
-    if (clock_) event.time_ns = clock_->time_ns(ticks);
+    number_last(batch, ticks);
     queue(index);
   }
   if (!batch.empty()) return true;

@@ -14,6 +14,7 @@
 
 #include "base/folder.h"
 #include "formats/hooklog.h"
+#include "formats/hooklog_programs.h"
 #include "formats/hooklog_stream.h"
 #include "model/stream.h"
 
@@ -53,13 +54,17 @@ class HooklogFollow final : public Source {
     std::priority_queue<Place, std::vector<Place>, std::greater<>> queue;
   };
   HooklogFollow(Folder folder, Session session, ProblemLog& problems)
-      : folder_(std::move(folder)), session_(std::move(session)), problems_(problems) {}
+      : folder_(std::move(folder)),
+        session_(std::move(session)),
+        problems_(problems),
+        programs_(problems) {}
   bool begin_round();  // false: it was stopped
   void end_round();
   void tell_once(const std::string& name, const Error& error);
   std::vector<std::string> files_in(const Folder& folder);
   void move_places();
   void queue(size_t cursor);
+  void number_last(Batch& batch, uint64_t ticks);
 
   Folder folder_;
   Session session_;
@@ -70,6 +75,7 @@ class HooklogFollow final : public Source {
   std::map<std::string, uint64_t> read_;       // of each file: bytes
   std::set<std::string> told_;                 // files that cannot be read
   std::map<HooklogRing, HooklogPlace> places_;
+  HooklogPrograms programs_;
   HooklogStreams in_log_;                      // of all rounds
   std::unique_ptr<Round> round_;
   uint64_t seq_ = 0;

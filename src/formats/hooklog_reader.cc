@@ -97,9 +97,17 @@ void HooklogReader::describe(std::string_view metadata) {
 void HooklogReader::begin() {
   cursors_.reserve(log_.streams.size());
   for (const auto& [id, stream] : log_.streams) {
+    rings_.push_back(id);
+    programs_.know(id);
     HooklogCursor& cursor = cursors_.emplace_back(log_, stream, problems_);
     if (!cursor.at_end()) queue_.emplace(cursor.ticks(), cursors_.size() - 1);
   }
+}
+
+void HooklogReader::number_last(Batch& batch, uint64_t ticks) {
+  Event& event = batch.events().back();
+  event.seq = seq_++;
+  if (clock_) event.time_ns = clock_->time_ns(ticks);
 }
 
 Result<bool> HooklogReader::next(Batch& batch) {
@@ -108,10 +116,9 @@ Result<bool> HooklogReader::next(Batch& batch) {
     const auto [ticks, index] = queue_.top();
     queue_.pop();
     HooklogCursor& cursor = cursors_[index];
+    if (programs_.add(rings_[index], cursor, batch)) number_last(batch, ticks);
     cursor.take(batch);
-    Event& event = batch.events().back();
-    event.seq = seq_++;
-    if (clock_) event.time_ns = clock_->time_ns(ticks);
+    number_last(batch, ticks);
     if (!cursor.at_end()) queue_.emplace(cursor.ticks(), index);
   }
   if (batch.empty()) tell_cut_files();

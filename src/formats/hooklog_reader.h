@@ -10,6 +10,7 @@
 
 #include "formats/format.h"
 #include "formats/hooklog.h"
+#include "formats/hooklog_programs.h"
 #include "formats/hooklog_stream.h"
 
 namespace tracewell::formats {
@@ -30,11 +31,12 @@ class HooklogReader final : public Source, public Summarised {
   std::vector<std::pair<std::string, std::string>> facts() const override;
 
  private:
-  explicit HooklogReader(ProblemLog& problems) : problems_(problems) {}
+  explicit HooklogReader(ProblemLog& problems) : problems_(problems), programs_(problems) {}
   void read_metadata(std::string_view text);
   void describe(std::string_view metadata);
   void begin();
   void tell_cut_files();
+  void number_last(Batch& batch, uint64_t ticks);
 
   ProblemLog& problems_;
   std::optional<HooklogClock> clock_;
@@ -43,7 +45,9 @@ class HooklogReader final : public Source, public Summarised {
   uint64_t threads_ = 0;
   uint64_t seq_ = 0;
   bool told_cut_ = false;
+  std::vector<HooklogRing> rings_;  // of the cursors
   std::vector<HooklogCursor> cursors_;
+  HooklogPrograms programs_;
   using Place = std::pair<uint64_t, size_t>;  // ticks, cursor
   std::priority_queue<Place, std::vector<Place>, std::greater<>> queue_;
 };

@@ -1,6 +1,7 @@
 #include "formats/hooklog_stream.h"
 
 #include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -214,7 +215,25 @@ void HooklogCursor::add_hook(Batch& batch, Event& event) const {
   event.body = hook;
 }
 
+std::optional<std::string_view> HooklogCursor::program() const {
+  if (is_loss_ || record_.word_bytes != 0 || record_.id != TRACEWELL_RECORD_PROGRAM)
+    return std::nullopt;
+  return as_text(record_.data);
+}
+
+void HooklogCursor::tell_program(std::string_view program, Batch& batch) const {
+  Event& event = batch.add();
+  event.tid = place_.tid != 0 ? place_.tid : packet_->head.tid;
+  event.pid = packet_->head.pid;
+  const std::string text = fmt::format("process {}: {}", packet_->head.pid, program);
+  event.body = Mark{batch.copy(std::string_view(text)), false};
+}
+
 void HooklogCursor::take(Batch& batch) {
+  if (const auto named = program()) {
+    tell_program(*named, batch);
+    return advance();
+  }
   Event& event = batch.add();
   event.tid = place_.tid != 0 ? place_.tid : packet_->head.tid;
   event.pid = packet_->head.pid;
@@ -222,10 +241,6 @@ void HooklogCursor::take(Batch& batch) {
     event.body = loss_;
   } else if (record_.word_bytes != 0) {
     add_hook(batch, event);
-  } else if (record_.id == TRACEWELL_RECORD_PROGRAM) {
-    event.body = Mark{batch.copy(std::string_view(fmt::format(
-                          "process {}: {}", packet_->head.pid, as_text(record_.data)))),
-                      false};
   } else {
     event.body = Mark{batch.copy(as_text(record_.data)), false};
   }

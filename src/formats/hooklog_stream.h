@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/zeroed.h"
 #include "formats/hooklog_packets.h"
@@ -36,6 +37,12 @@ class HooklogCursor {
   const HooklogPlace& place() const { return place_; }
   /// Adds it to `batch`, without a number and a time, and goes on to the next one.
   void take(Batch& batch);
+  /// Of the event that is next.
+  uint32_t pid() const { return packet_->head.pid; }
+  /// What it says that the ring's program is; nullopt: it is another event.
+  std::optional<std::string_view> program() const;
+  /// Adds such an event, of the same thread.
+  void tell_program(std::string_view program, Batch& batch) const;
 
  private:
   void advance();

@@ -186,6 +186,41 @@ TEST_F(HooklogForged, MarksOfAProgramAreNone) {
   EXPECT_EQ(codes(), told);
 }
 
+/// What a process that gave up its rights writes into a ring that it has says nothing of others.
+TEST_F(HooklogForged, ProgramOfARingIsNotThatOfTheOthers) {
+  constexpr Who kFirst = {200, 0, 0x5555, 200}, kSecond = {200, 1, 0x5555, 201};
+  const std::string server = text(TRACEWELL_RECORD_PROGRAM, "/bin/server", 1100);
+  put("200-0-1.0", packet(kFirst, 0, server + hook(1, 1200) +
+                                         text(TRACEWELL_RECORD_PROGRAM, "/bin/other", 1300) +
+                                         hook(2, 1700)));
+  const std::string deleted = text(TRACEWELL_RECORD_PROGRAM, "/bin/server (deleted)", 1150);
+  put("200-1-1.0", packet(kSecond, 0, deleted + hook(3, 1400) + hook(4, 1500)));
+  const Stories wanted = {
+      "mark process 200: /bin/server", "mark process 200: /bin/server (deleted)",
+      "200/200 hook 1", "mark process 200: /bin/other",
+      "mark process 200: /bin/server (deleted)", "200/201 hook 3", "200/201 hook 4",
+      "mark process 200: /bin/other", "200/200 hook 2"};
+  EXPECT_EQ(read(), wanted);
+  EXPECT_EQ(take_all(*follow()), wanted);
+}
+
+/// Its program has ended, and the number is another process's by now.
+TEST_F(HooklogForged, HooksOfAnEndedProcessAreTold) {
+  constexpr Who kEnded = {200, 0, 0x5555, 200}, kLater = {200, 0, 0x6666, 200};
+  const std::string later = packet(kLater, 0, hook(2, 1300) + hook(3, 1400));
+  put("200-0-2.0", later);
+  put("200-0-1.0", packet(kEnded, 0, hook(1, 1200)));
+  read();
+  EXPECT_EQ(codes(), Stories());
+  put("200-0-1.0", packet(kEnded, 0, hook(1, 1200) + hook(4, 1350) + hook(5, 1450)));
+  EXPECT_EQ(read(), Stories({"200/200 hook 1", "200/200 hook 2", "200/200 hook 4",
+                             "200/200 hook 3", "200/200 hook 5"}));
+  EXPECT_EQ(codes(), Stories{"two-processes"});
+  problems_ = {};
+  take_all(*follow());
+  EXPECT_EQ(codes(), Stories{"two-processes"});
+}
+
 /// They give no events between which somebody would ask.
 TEST_F(HooklogForged, MarksOfAProgramAreLeftOutUntilNobodyWaits) {
   std::string bytes;

@@ -1,6 +1,6 @@
-// A process that stays in the middle of exec, until it is killed: a file that is closed on exec is in
-// a file system that does not answer when one is closed. The kernel lets nobody compare its memory
-// meanwhile, or read when it began.
+// A process that stays in the middle of exec, until it is killed: a file that is closed on exec is
+// in a file system that does not answer when one is closed. The kernel lets nobody compare its
+// memory meanwhile, or read when it began.
 //
 //   stays_in_exec FOLDER
 // Prints the process's id once it is there, and waits for the end of standard input. FOLDER is

@@ -239,11 +239,12 @@ bool Facts::read_only(Pid pid, uint64_t address, uint64_t size) {
   return address >= end;
 }
 
-void describe_thread(ThreadInfo& info) {
+void describe_thread(ThreadInfo& info, bool stands) {
   if (auto name = read_proc(info.tid, "comm")) {
     info.name = *std::move(name);
     if (!info.name.empty() && info.name.back() == '\n') info.name.pop_back();
   }
+  if (!stands && code_kib(info.tid) == 0) return;
   // The fields of `stat` are counted behind the name, which may hold anything.
   constexpr size_t kProcessorField = 37;
   const auto stat = read_proc(info.tid, "stat");

@@ -24,7 +24,8 @@ class Facts final : public ProcessFacts {
   Tracer& tracer_;
 };
 
-/// Name and processor of a thread; empty and -1 when it is gone.
-void describe_thread(ThreadInfo& info);
+/// Name and processor of a thread; empty and -1 when it is gone. Of one that does not stand still,
+/// the kernel may not tell the processor.
+void describe_thread(ThreadInfo& info, bool stands);
 
 }  // namespace tracewell::target::live

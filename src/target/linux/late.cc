@@ -65,7 +65,7 @@ void Late::look_again(Thread& thread) {
 
 /// proc(5): the call and its arguments, or -1, before these two; or "running".
 std::optional<Late::Place> Late::place_of(Tid tid) {
-  const auto text = read_proc(tid, "syscall");
+  const auto text = code_kib(tid) == 0 ? std::nullopt : read_proc(tid, "syscall");
   if (!text) return std::nullopt;
   Place place;
   const size_t pc_at = text->rfind(' ');

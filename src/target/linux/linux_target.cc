@@ -256,7 +256,7 @@ std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
       info.pid = id;
       info.tid = thread->tid;
       info.running = tracer_.one_by_one.runs(*thread);
-      live::describe_thread(info);
+      live::describe_thread(info, thread->run == Run::Stopped);
       result.push_back(std::move(info));
     }
   }

@@ -121,6 +121,12 @@ std::optional<std::string> read_proc(Tid tid, const char* name) {
   }
 }
 
+std::optional<uint64_t> code_kib(Tid tid) {
+  const auto status = read_proc(tid, "status");
+  if (!status || status_value(*status, "VmSize").empty()) return std::nullopt;
+  return std::strtoul(std::string(status_value(*status, "VmExe")).c_str(), nullptr, 10);
+}
+
 std::optional<int64_t> last_processor(Tid tid) {
   constexpr int kProcessor = 36;  // proc(5): field 39, the third is behind the name in brackets
   const auto text = read_proc(tid, "stat");

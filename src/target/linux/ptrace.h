@@ -77,6 +77,10 @@ int tgkill(Pid pid, Tid tid, int signal);
 
 /// The whole of a small /proc file.
 std::optional<std::string> read_proc(Tid tid, const char* name);
+/// KiB of the program's code, which stays the same as long as it has this memory; nullopt where it
+/// has none. In the middle of exec it is 0: who reads its stat, syscall or maps then waits for the
+/// end of that (base/aside.h).
+std::optional<uint64_t> code_kib(Tid tid);
 /// The processor on which the thread runs, or has run last.
 std::optional<int64_t> last_processor(Tid tid);
 

@@ -59,14 +59,6 @@ std::optional<uint32_t> file_user(Tid tid) {
   return static_cast<uint32_t>(user);
 }
 
-/// KiB of the program's code, which stays the same as long as it has this memory; nullopt where it
-/// has none. In the middle of exec it is 0, and the table of descriptors is its own already.
-std::optional<uint64_t> code_kib(Tid tid) {
-  const auto status = read_proc(tid, "status");
-  if (!status || status_value(*status, "VmSize").empty()) return std::nullopt;
-  return std::strtoul(std::string(status_value(*status, "VmExe")).c_str(), nullptr, 10);
-}
-
 bool is_same(Tid tid, Tid other, int what) {
   return ::syscall(SYS_kcmp, tid, other, what, 0, 0) == 0;
 }
