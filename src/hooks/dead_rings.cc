@@ -13,6 +13,7 @@
 
 #include "base/file_lock.h"
 #include "base/folder.h"
+#include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "hooks/collector.h"
