@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,13 +19,24 @@
 #include "base/text.h"
 
 namespace tracewell::hooks {
+namespace {
+
+/// A process whose first thread has ended is there as long as it has others.
+bool has_other_threads(const std::string& process) {
+  const auto tasks = Folder::named(process + "/task");
+  const auto names = tasks.ok() ? tasks->names() : Result<std::vector<std::string>>(tasks.error());
+  return names.ok() && names->size() > 1;
+}
+
+}  // namespace
 
 /// proc(5): real, effective, saved, and that of the file system.
 std::optional<ProcessUsers> users_of_process(const std::string& process) {
   const auto status = InputFile::open(process + "/status");
   if (!status.ok()) return std::nullopt;
   std::string_view ids = as_text((*status)->bytes());
-  if (ids.find("\nState:\tZ") != std::string_view::npos) return std::nullopt;
+  const bool ended = ids.find("\nState:\tZ") != std::string_view::npos;
+  if (ended && !has_other_threads(process)) return std::nullopt;
   ids.remove_prefix(std::min(ids.find("\nUid:\t"), ids.size()));
   const auto words = split(ids.substr(0, ids.find('\n', 1)), '\t');
   if (words.size() < 3) return std::nullopt;

@@ -1,6 +1,8 @@
 // What a process has left of its components is dead, whoever has the number of that process by now.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,6 +96,26 @@ TEST_F(LeftComponents, AnotherUserHasTheNumber) {
 TEST_F(LeftComponents, TheProcessHasBecomeAnotherUsers) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   begin(65534);
+  leave(start());
+  expect(true);
+}
+
+// The kernel calls it a zombie as a whole.
+TEST_F(LeftComponents, TheFirstThreadHasEnded) {
+  other_ = fork();
+  if (other_ == 0) {
+    const auto rest = [](void*) -> void* {
+      for (;;) pause();
+    };
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, rest, nullptr) != 0) _exit(1);
+    ::syscall(SYS_exit, 0);
+  }
+  const std::string path = fmt::format("/proc/{}/status", other_);
+  for (std::string status; status.find("State:\tZ") == std::string::npos;) {
+    std::ifstream file(path);
+    status.assign(std::istreambuf_iterator<char>(file), {});
+  }
   leave(start());
   expect(true);
 }
