@@ -7,9 +7,13 @@ namespace tracewell::symbols {
 using Outcome = LineProgram::Outcome;
 
 void LineTable::read(const LineSections& sections, const RangeIndex& code, Work& work) {
+  // Units of nothing, one after the other: linkers pad with a few, and a hole has no end of them.
+  constexpr size_t kEmptyMax = 1024, kEmptyBytes = 4;
   ByteReader in(sections.line, sections.endian);
   LineProgram program;
-  while (read_line_program(in, sections, program, work)) {
+  size_t begin = 0, empty = 0;
+  while (empty < kEmptyMax && read_line_program(in, sections, program, work)) {
+    empty = in.offset() - std::exchange(begin, in.offset()) == kEmptyBytes ? empty + 1 : 0;
     const size_t before = parts_.size();
     programs_.push_back(std::move(program));
     run(static_cast<uint32_t>(programs_.size() - 1), code, work);
