@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/open.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
@@ -63,7 +64,13 @@ Result<int> extract(const std::string& path, const std::string& list) {
   return static_cast<int>(kOk);
 }
 
-Status write_whole(const std::string& path, const std::string& text) {
+/// The name follows from the list's: nobody has named what is there.
+Status write_undo(const std::string& path, const std::string& text) {
+  const auto there = facts_at(path);
+  if (there && there->kind != FileFacts::Kind::Regular)
+    return {Errc::InvalidArgument,
+            fmt::format("{} is there, and is no file: what takes the changes back goes there",
+                        printable(path))};
   TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
   TW_RETURN_IF_ERROR(file.write(text));
   return file.commit();
@@ -84,7 +91,7 @@ Result<int> update(const UpdateOptions& options, const std::string& path) {
     notes = std::move(done.notes);
     // Run twice, it leaves alone what takes back the first run.
     if (done.text != text)
-      TW_RETURN_IF_ERROR(write_whole(stem + ".undo" + std::string(kEnding), done.undo));
+      TW_RETURN_IF_ERROR(write_undo(stem + ".undo" + std::string(kEnding), done.undo));
     return std::move(done.text);
   };
   TW_RETURN_IF_ERROR(hooks::change_file(path, change));

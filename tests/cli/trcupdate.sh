@@ -163,4 +163,11 @@ timeout 20 "$tracewell" trcupdate -t "$work/templates" "$work/none" || fail "man
 [ -s "$work/templates" ] && fail "some of many are left"
 timeout 20 "$tracewell" trcupdate -o -t "$work/templates" "$work/none.undo" || fail "many put back"
 cmp "$work/before" "$work/templates" || fail "many put back to the byte"
+# Nobody named the file that takes the changes back: what is there may be somebody's.
+rm "$work/none.undo.trc"
+mkfifo "$work/none.undo.trc"
+timeout 20 "$tracewell" trcupdate -t "$work/templates" "$work/none" 2>"$work/err"
+[ $? = 2 ] || fail "into a FIFO"
+has 'is no file: what takes the changes back goes there' err
+cmp "$work/before" "$work/templates" || fail "changed all the same"
 finish
