@@ -36,16 +36,16 @@ std::vector<Timeline::BlockHits> count(const Timeline& timeline, bool blocks) {
   if (blocks) return timeline.block_hits();
   std::vector<Timeline::BlockHits> out;
   for (const Timeline::Hits& one : timeline.address_hits())
-    out.push_back({one.address, 0, 1, one.count});
+    out.push_back({one.address, 0, 1, one.count, one.last});
   return out;
 }
 
 /// The (first) instruction, as it was executed last.
-Result<std::string> disassembly_of(StepTrace& trace, const StepWords& words, uint64_t address) {
-  const auto last = trace.timeline->last_execution({address, address}, trace.timeline->steps());
-  if (!last) return std::string();
-  TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(*last));
-  return words.instruction(std::get<Step>(event->body).opcode, address);
+Result<std::string> disassembly_of(StepTrace& trace, const StepWords& words,
+                                   const Timeline::BlockHits& one) {
+  if (!one.last) return std::string();
+  TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(*one.last));
+  return words.instruction(std::get<Step>(event->body).opcode, one.address);
 }
 
 void print(const Timeline::BlockHits& one, const std::string& name, const std::string& disassembly,
@@ -81,8 +81,7 @@ Result<int> hits(const HitsOptions& options) {
   if (!options.by_address)
     std::ranges::stable_sort(all, std::greater(), &Timeline::BlockHits::count);
   for (size_t i = 0; i < all.size() && i < options.limit; ++i) {
-    TW_ASSIGN_OR_RETURN(const std::string disassembly,
-                        disassembly_of(trace, words, all[i].address));
+    TW_ASSIGN_OR_RETURN(const std::string disassembly, disassembly_of(trace, words, all[i]));
     print(all[i], words.code_name(all[i].address), disassembly, options);
   }
   TW_RETURN_IF_ERROR(trace.answers_hold());

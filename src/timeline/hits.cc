@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "timeline/timeline.h"
 
@@ -8,9 +9,18 @@ namespace {
 
 struct Seen {
   uint64_t count = 0;
+  std::optional<uint64_t> last;
   PlaceHead head;
 };
 using PlaceMap = std::map<uint64_t, Seen>;
+
+/// Segments come in order: who looked for the last step afterwards would look through all of them
+/// for each place.
+void count_steps(const Segment& segment, const Postings& steps, uint64_t& count,
+                 std::optional<uint64_t>& last) {
+  count += steps.count();
+  if (const auto here = steps.last(segment.count)) last = segment.first + *here;
+}
 
 /// A segment cannot know whether a thread's first step in it came from the instruction before.
 void note_entries(const Segment& segment, std::map<uint64_t, ThreadEnds>& left, PlaceMap& places) {
@@ -40,7 +50,7 @@ PlaceMap executed_places(const Index& index) {
       if (!place) return true;
       Seen& seen = places[item.key];
       const bool entered = seen.head.entered || place->head.entered;
-      seen.count += place->steps.count();
+      count_steps(segment, place->steps, seen.count, seen.last);
       seen.head = {place->head.flow, entered};
       return true;
     });
@@ -52,17 +62,20 @@ PlaceMap executed_places(const Index& index) {
 }  // namespace
 
 std::vector<Timeline::Hits> Timeline::address_hits() const {
-  std::map<uint64_t, uint64_t> counts;
+  std::map<uint64_t, Hits> places;
   whole_index([&](const Index& index) {
-    counts.clear();
+    places.clear();
     for (const Segment& segment : index.segments)
       segment.table(Part::Executions).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
-        if (const auto place = read_place(item.stream)) counts[item.key] += place->steps.count();
+        const auto place = read_place(item.stream);
+        if (!place) return true;
+        Hits& here = places.try_emplace(item.key, Hits{item.key, 0, {}}).first->second;
+        count_steps(segment, place->steps, here.count, here.last);
         return true;
       });
   });
   std::vector<Hits> out;
-  for (const auto& [address, count] : counts) out.push_back({address, count});
+  for (const auto& [address, hits] : places) out.push_back(hits);
   return out;
 }
 
@@ -73,7 +86,7 @@ std::vector<Timeline::BlockHits> Timeline::block_hits() const {
   bool ended = true;
   for (const auto& [address, seen] : places) {
     if (ended || seen.head.entered || out.back().address + out.back().size_bytes != address)
-      out.push_back({address, 0, 0, seen.count});
+      out.push_back({address, 0, 0, seen.count, seen.last});
     out.back().size_bytes += seen.head.flow.length;
     ++out.back().instructions;
     ended = seen.head.flow.flow != machine::Flow::Onward;

@@ -161,15 +161,17 @@ class Timeline {
   /// The calls that a thread is inside of at a step, of which there must be one (open_calls.h).
   OpenCalls open_calls(uint64_t step, uint64_t tid, size_t most) const;
 
-  /// How often each address was executed, ascending.
+  /// How often each address was executed, ascending, and by which step last (none: damage).
   struct Hits {
     uint64_t address = 0, count = 0;
+    std::optional<uint64_t> last;
   };
   std::vector<Hits> address_hits() const;
   /// The same of whole basic blocks: instructions that are always executed one behind the other, as
-  /// far as this trace knows.
+  /// far as this trace knows. `last`: of the first instruction.
   struct BlockHits {
     uint64_t address = 0, size_bytes = 0, instructions = 0, count = 0;
+    std::optional<uint64_t> last;
   };
   std::vector<BlockHits> block_hits() const;
 

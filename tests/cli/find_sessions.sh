@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a step of many short sessions is asked for its values is asked of its own session: four times
-# as many take four times as long, and not sixteen times. Only the processor's time counts.
+# as many take four times as long, and not sixteen times. Nor are all sessions looked through for
+# each place that was executed. Only the processor's time counts.
 . "$(dirname "$0")/common.sh"
 trace() {  # FILE SESSIONS
   awk -v sessions="$2" 'BEGIN {
@@ -12,7 +13,15 @@ trace() {  # FILE SESSIONS
                i % 3 * (i + 1) + 1, value
     } }' >"$1"
 }
-seconds() {  # HITS ARGS...
+places() {  # FILE SESSIONS: each somewhere else
+  awk -v sessions="$2" 'BEGIN {
+    print "{\"catalog\":{\"machine\":\"x86-64\"}}"
+    for (i = 0; i < sessions; ++i) {
+      print "{\"kind\":\"mark\",\"session\":true}"
+      printf "{\"kind\":\"step\",\"tid\":1,\"pc\":\"0x%x\",\"opcode\":\"f4\"}\n", 4096 + i
+    } }' >"$1"
+}
+seconds() {  # LINES ARGS...
   python3 - "$tracewell" "$@" <<'PYTHON'
 import resource, subprocess, sys
 hits, command = int(sys.argv[2]), sys.argv[1:2] + sys.argv[3:]
@@ -24,13 +33,22 @@ print(used.ru_utime + used.ru_stime)
 PYTHON
 }
 few=4000
-trace "$work/few.jsonl" $few
-trace "$work/many.jsonl" $((4 * few))
-for what in 'value 1' 'value 2' 'reg rax' 'reg al'; do
-  short=$(seconds $few find "$work/few.jsonl" $what) || fail "$what"
-  long=$(seconds $((4 * few)) find "$work/many.jsonl" $what) || fail "$what"
-  echo "$what: $short s, $long s"
+compare() {  # TRACE COMMAND ARGS...: a line for each session
+  local kind=$1 command=$2 short long
+  shift 2
+  short=$(seconds $few "$command" "$work/$kind.few.jsonl" "$@") || fail "$command $*"
+  long=$(seconds $((4 * few)) "$command" "$work/$kind.many.jsonl" "$@") || fail "$command $*"
+  echo "$kind, $command $*: $short s, $long s"
   python3 -c "import sys; sys.exit($long > 8 * $short)" ||
-    fail "$what: $short s of $few sessions, $long s of four times as many"
+    fail "$command $*: $short s of $few sessions, $long s of four times as many"
+}
+for kind in trace places; do
+  $kind "$work/$kind.few.jsonl" $few
+  $kind "$work/$kind.many.jsonl" $((4 * few))
 done
+for what in 'value 1' 'value 2' 'reg rax' 'reg al'; do
+  compare trace find $what
+done
+compare places hits
+compare places hits --blocks
 finish

@@ -24,7 +24,7 @@ using machine::FlowInstruction;
 /// What a walk over all steps sees.
 struct Walked {
   std::vector<Call> calls;
-  std::map<uint64_t, uint64_t> hits;
+  std::map<uint64_t, uint64_t> hits, last;
   std::map<uint64_t, FlowInstruction> flows;
   std::set<uint64_t> entered;
 
@@ -82,6 +82,7 @@ struct Walked {
     thread.behind = step.pc + thread.flow.length;
     flows[step.pc] = thread.flow;
     ++hits[step.pc];
+    last[step.pc] = seq;
   }
   void come_back(Thread& thread, uint64_t to, uint64_t seq) {
     bool any = false;
@@ -138,7 +139,10 @@ TEST_P(Flows, CallTree) {
 
 TEST_P(Flows, AddressHits) {
   std::map<uint64_t, uint64_t> got;
-  for (const Timeline::Hits& one : timeline_->address_hits()) got[one.address] = one.count;
+  for (const Timeline::Hits& one : timeline_->address_hits()) {
+    got[one.address] = one.count;
+    EXPECT_EQ(one.last, walked_.last.at(one.address));
+  }
   EXPECT_EQ(got, walked_.hits);
 }
 
@@ -150,6 +154,7 @@ TEST_P(Flows, BlockHits) {
   for (const auto& block : blocks) {
     starts.insert(block.address);
     EXPECT_EQ(block.count, walked_.hits.at(block.address));
+    EXPECT_EQ(block.last, walked_.last.at(block.address));
     uint64_t at = block.address;
     for (uint64_t i = 0; i < block.instructions; ++i) {
       ASSERT_TRUE(walked_.flows.contains(at)) << std::hex << at;
