@@ -395,10 +395,11 @@ Result<const Event*> writer_of(StepTrace& trace, const timeline::BytesHit& hit, 
   const timeline::Timeline& index = *trace.timeline;
   if (hit.first == 0) return nullptr;
   const HitBytes bytes = bytes_of(hit, pattern);
-  const auto last = index.last_access(bytes.range, timeline::kWrites, hit.first);
-  if (!last || *last + 1 != hit.first) return nullptr;
-  if (hit.first < index.steps() && index.stretch_of(hit.first).first > *last) return nullptr;
-  TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(*last));
+  const uint64_t last = hit.first - 1;
+  if (hit.first < index.steps() && index.stretch_of(hit.first).first > last) return nullptr;
+  // What is written without any content is followed by an opening: it has made nothing.
+  if (!index.accesses_at(bytes.range, timeline::kWrites, last)) return nullptr;
+  TW_ASSIGN_OR_RETURN(const Event* const event, trace.step(last));
   return made(index, *event, bytes) ? event : nullptr;
 }
 
@@ -411,10 +412,11 @@ std::optional<Times> changed_by_others(const timeline::Timeline& index,
   const uint64_t reach = std::min<uint64_t>(size - 1, UINT64_MAX - hit.address);
   const AddressRange range = {hit.address, hit.address + reach};
   std::optional<Times> out;
+  const uint64_t end = hit.last + 1;
   // The steps that find it have found the whole hit; behind an opening they say nothing of it.
-  for (auto finder = index.next_access(range, timeline::kOthers, hit.first);
-       finder && *finder <= hit.last && index.sealed(hit.first, *finder);
-       finder = index.next_access(range, timeline::kOthers, *finder + 1))
+  for (auto finder = index.next_access(range, timeline::kOthers, hit.first, end);
+       finder && index.sealed(hit.first, *finder);
+       finder = index.next_access(range, timeline::kOthers, *finder + 1, end))
     for (const timeline::ChangeByOthers& one : index.changes_by_others(*finder, range))
       if (one.until == hit.first)
         out = Times{std::min(one.since, out ? out->since : one.since), one.until};

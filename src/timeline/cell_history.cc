@@ -381,13 +381,14 @@ std::optional<CellHistory::Told> CellHistory::last_told(uint64_t step, ByteMask 
   return std::nullopt;
 }
 
-std::optional<uint32_t> CellHistory::next(uint64_t from, ByteMask bytes, uint8_t kinds) const {
+std::optional<uint32_t> CellHistory::next(uint64_t from, ByteMask bytes, uint8_t kinds,
+                                          uint64_t end) const {
   for (size_t skip = skip_of(from); skip <= skip_count_; ++skip) {
     const auto part = part_of(skip);
-    if (!part) break;
+    if (!part || part->before >= end) break;
     if ((kinds_of(skip) & kinds) == 0) continue;
     Walk walk = walk_within(*part);
-    for (size_t i = 0; i < kStepsPerSkip && walk.read(); ++i)
+    for (size_t i = 0; i < kStepsPerSkip && walk.read() && walk.step() < end; ++i)
       if (walk.step() >= from && walk.touches(bytes, kinds)) return walk.step();
   }
   return std::nullopt;

@@ -94,8 +94,9 @@ class CellHistory {
   };
   std::optional<Told> last_told(uint64_t step, ByteMask byte) const;
   /// The first step not less, or the last one less, with an access to one of the bytes of one of
-  /// the kinds (bits of CellAccess::Kind, and kFoundChanged).
-  std::optional<uint32_t> next(uint64_t from, ByteMask bytes, uint8_t kinds) const;
+  /// the kinds (bits of CellAccess::Kind, and kFoundChanged). Nothing is read from `end` on.
+  std::optional<uint32_t> next(uint64_t from, ByteMask bytes, uint8_t kinds,
+                               uint64_t end = UINT64_MAX) const;
   std::optional<uint32_t> last(uint64_t before, ByteMask bytes, uint8_t kinds) const;
 
   /// Goes from step to step.

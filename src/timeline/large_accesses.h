@@ -31,6 +31,7 @@ std::vector<uint8_t> large_accesses_stream(const std::vector<LargeAccess>& all);
 template <class Visit>
 void each_large_access(const Segment& segment, uint64_t first, uint64_t last, uint8_t kinds,
                        Visit&& visit) {
+  if ((kinds & CellAccess::kBoth) == 0) return;  // they tell of nothing else
   const auto stream = segment.table(Part::Openings).find(static_cast<uint64_t>(OpeningKey::Large));
   if (!stream) return;
   Cursor in(stream->bytes);

@@ -174,18 +174,30 @@ void Timeline::each_cell(const Index& index, const Segment& segment, const Addre
   each_large_access(segment, range.first, range.last, kinds, other);
 }
 
-std::optional<uint64_t> Timeline::next_access(AddressRange bytes, uint8_t kinds,
-                                              uint64_t from) const {
+std::optional<uint64_t> Timeline::next_access(AddressRange bytes, uint8_t kinds, uint64_t from,
+                                              uint64_t end) const {
   return next(from, [&](const Index& index, const Segment& segment, uint64_t at) {
     std::optional<uint32_t> best;
     each_cell(
         index, segment, bytes, kinds,
         [&](const CellHistory& cell, ByteMask part) {
-          keep_least(best, cell.next(at, part, kinds));
+          keep_least(best, cell.next(at, part, kinds, within(segment, end)));
         },
         [&](uint32_t step) { if (step >= at) keep_least(best, step); });
     return best;
-  });
+  }, end);
+}
+
+bool Timeline::accesses_at(AddressRange bytes, uint8_t kinds, uint64_t step) const {
+  return next(step, [&](const Index&, const Segment& segment, uint64_t at) {
+    std::optional<uint32_t> found;
+    segment.table(Part::Cells).each(
+        bytes.first / kCellBytes, bytes.last / kCellBytes, [&](const StreamTable::Item& one) {
+          found = CellHistory(one.stream).next(at, bytes_in(bytes, one.key), kinds, at + 1);
+          return !found;
+        });
+    return found;
+  }, step + 1).has_value();
 }
 
 std::optional<uint64_t> Timeline::last_access(AddressRange bytes, uint8_t kinds,

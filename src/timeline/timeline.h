@@ -104,8 +104,11 @@ class Timeline {
   /// Where instructions were executed at all, ascending.
   std::vector<uint64_t> executed(AddressRange pcs) const;
 
-  std::optional<uint64_t> next_access(AddressRange bytes, uint8_t kinds, uint64_t from) const;
+  std::optional<uint64_t> next_access(AddressRange bytes, uint8_t kinds, uint64_t from,
+                                      uint64_t end = UINT64_MAX) const;
   std::optional<uint64_t> last_access(AddressRange bytes, uint8_t kinds, uint64_t before) const;
+  /// At that step, by kReads or kWrites? Of accesses in large_accesses.h, the first bytes count.
+  bool accesses_at(AddressRange bytes, uint8_t kinds, uint64_t step) const;
 
   /// All of them from `from` to before `end`, ascending, in one go over the range: for a few
   /// million steps at once (step_walk.h).

@@ -43,6 +43,12 @@ TEST(QuestionWork, OtherSegmentsAreNotLookedAt) {
         EXPECT_EQ(timeline.last_step_of(tid, step, first), whole.last_step_of(tid, step, first));
         EXPECT_EQ(timeline.next_step_of(tid, step, end), whole.next_step_of(tid, step, end));
       }
+      for (const AddressRange bytes : {AddressRange{0x7000, 0x7010}, AddressRange{0, UINT64_MAX}}) {
+        EXPECT_EQ(timeline.accesses_at(bytes, kWrites, step),
+                  whole.accesses_at(bytes, kWrites, step));
+        EXPECT_EQ(timeline.next_access(bytes, kWrites, step, end),
+                  whole.next_access(bytes, kWrites, step, end));
+      }
     }
     EXPECT_FALSE(wanted->load());
     timeline.next_change(0, ChangedBy::Others, end);

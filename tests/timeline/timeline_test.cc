@@ -21,7 +21,7 @@ namespace {
 /// A random trace, its timeline and its naive twin.
 struct World {
   World(uint32_t seed, const RandomOptions& random, const BuildOptions& build)
-      : trace(seed, random), naive(trace.catalog, trace.events()) {
+      : trace(seed, random), naive(trace.catalog, trace.events()), large(random.large) {
     tracewell::test::ListSource source(trace.catalog, trace.events());
     store = *StepStore::read(source);
     TimelineOptions options;
@@ -65,7 +65,7 @@ struct World {
       case 12:
         EXPECT_EQ(timeline->changes_at(index, by, at), naive.next_change(index, by, at) == at);
         return;
-      case 13: return ask_bounded(std::min(at, naive.steps()), tid, index, by);
+      case 13: return ask_bounded(std::min(at, naive.steps()), tid, index, by, bytes, kinds);
       case 14: return ask_executed(pcs);
       default: return ask_memory(std::min(at, naive.steps()), bytes.first, size);
     }
@@ -103,19 +103,32 @@ struct World {
       wanted.push_back(*one);
     EXPECT_EQ(timeline->accesses(bytes, kinds, at, at + 500), wanted);
   }
+  /// At the next step that has one, more often than not.
+  void ask_accesses_at(AddressRange bytes, uint8_t kinds, uint64_t at) {
+    if (trace.chance(80)) at = naive.next_access(bytes, kinds, at).value_or(at);
+    const bool wanted = naive.next_access(bytes, kinds, at) == at;
+    const bool got = timeline->accesses_at(bytes, kinds, at);
+    if (!large) EXPECT_EQ(got, wanted);
+    EXPECT_TRUE(wanted || !got);
+    accessed += got;
+  }
   void ask_executed(AddressRange pcs) {
     std::set<uint64_t> wanted;
     for (const uint64_t pc : naive.pcs_)
       if (pc >= pcs.first && pc <= pcs.last) wanted.insert(pc);
     EXPECT_EQ(timeline->executed(pcs), std::vector<uint64_t>(wanted.begin(), wanted.end()));
   }
-  void ask_bounded(uint64_t at, uint64_t tid, uint32_t index, ChangedBy by) {
+  void ask_bounded(uint64_t at, uint64_t tid, uint32_t index, ChangedBy by, AddressRange bytes,
+                   uint8_t kinds) {
     const uint64_t end = at + trace.below(naive.steps() + 2 - at);
     const auto before_end = [&](Naive::Answer one) {
       return one && *one < end ? one : std::nullopt;
     };
     same(before_end(naive.next_change(index, by, at)), timeline->next_change(index, by, at, end));
     same(before_end(naive.next_step_of(tid, at)), timeline->next_step_of(tid, at, end));
+    same(before_end(naive.next_access(bytes, kinds, at)),
+         timeline->next_access(bytes, kinds, at, end));
+    ask_accesses_at(bytes, kinds & kAccesses, at);
     const auto last = naive.last_step_of(tid, end);
     same(last && *last >= at ? last : std::nullopt, timeline->last_step_of(tid, end, at));
   }
@@ -138,12 +151,13 @@ struct World {
   Naive naive;
   std::unique_ptr<StepStore> store;
   std::unique_ptr<Timeline> timeline;
-  uint64_t told = 0, changes = 0;
+  bool large;  // there are accesses that are only in large_accesses.h
+  uint64_t told = 0, changes = 0, accessed = 0;
   std::array<uint64_t, 4> by_state = {};
 };
 
 TEST(Timeline, AnswersAsTheNaiveModelDoes) {
-  uint64_t told = 0, changes = 0;
+  uint64_t told = 0, changes = 0, accessed = 0;
   std::array<uint64_t, 4> by_state = {};
   for (uint32_t seed = 0; seed < 50; ++seed) {
     RandomOptions random;
@@ -166,11 +180,13 @@ TEST(Timeline, AnswersAsTheNaiveModelDoes) {
     for (size_t i = 0; i < 2000; i += tracewell::test::kEach) world.ask();
     told += world.told;
     changes += world.changes;
+    accessed += world.accessed;
     for (size_t i = 0; i < by_state.size(); ++i) by_state[i] += world.by_state[i];
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
   EXPECT_GT(told, 100000u / tracewell::test::kEach);
   EXPECT_GT(changes, 1000u / tracewell::test::kEach);
+  EXPECT_GT(accessed, 1000u / tracewell::test::kEach);
   for (const uint64_t bytes : by_state) EXPECT_GT(bytes, 10000u / tracewell::test::kEach);
 }
 
