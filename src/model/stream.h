@@ -80,6 +80,12 @@ class StepIndex : public Seekable {
   virtual Result<std::unique_ptr<Source>> open_meaning_at(uint64_t seq) const {
     return open_at(seq);
   }
+  /// The same for those who want the registers of thread `tid` alone: of the first steps of others,
+  /// those may be left out that the trace does not tell there.
+  virtual Result<std::unique_ptr<Source>> open_thread_at(uint64_t seq, uint64_t tid) const {
+    static_cast<void>(tid);
+    return open_at(seq);
+  }
   /// From step `seq`, without what open_at() would read of registers and memory. May be used by
   /// another thread and outlive this source. nullptr when there is no such short cut.
   virtual std::unique_ptr<StepFlow> flow_at(uint64_t seq) const {

@@ -23,7 +23,7 @@ class StateWalk {
  public:
   static Result<StateWalk> open(const DiffSide& side, uint64_t tid, uint64_t seq) {
     StateWalk out(side.catalog.registers, tid);
-    TW_ASSIGN_OR_RETURN(out.source_, side.steps.open_at(seq));
+    TW_ASSIGN_OR_RETURN(out.source_, side.steps.open_thread_at(seq, tid));
     return out;
   }
   /// In front of step `seq` of the thread, which is not in front of the last one; nullptr: there is

@@ -31,7 +31,7 @@ Result<LastSteps> LastSteps::read(const StepIndex& steps, uint64_t tid, uint64_t
                                   size_t look_back) {
   LastSteps out;
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
-                      steps.open_at(seq > look_back ? seq - look_back : 0));
+                      steps.open_thread_at(seq > look_back ? seq - look_back : 0, tid));
   for (bool there = false; !there;) {
     auto batch = std::make_unique<Batch>();
     TW_ASSIGN_OR_RETURN(const bool more, source->next(*batch));

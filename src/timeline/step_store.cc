@@ -179,6 +179,14 @@ Result<std::unique_ptr<Source>> StepStore::open_at(uint64_t seq) const {
   return std::unique_ptr<Source>(std::move(other));
 }
 
+/// There may be many threads, and it takes many steps of each to find out what its registers are.
+Result<std::unique_ptr<Source>> StepStore::open_thread_at(uint64_t seq, uint64_t tid) const {
+  std::unique_ptr<StepStore> other(new StepStore(data_));
+  other->only_ = tid;
+  TW_RETURN_IF_ERROR(other->seek(seq));
+  return std::unique_ptr<Source>(std::move(other));
+}
+
 /// Places straight from the events.
 class StepStore::Flow final : public StepFlow {
  public:
@@ -220,7 +228,8 @@ Result<bool> StepStore::next(Batch& batch) {
     auto* step = std::get_if<Step>(&event.body);
     if (step == nullptr) continue;
     const RegisterLayout& layout = data_->catalog.registers;
-    const bool first = skipped_ && told_.insert(event.tid).second;
+    const bool wanted = !only_ || *only_ == event.tid;
+    const bool first = skipped_ && wanted && told_.insert(event.tid).second;
     if (!first || !tell_everything(event, *step, batch, bytes))
       step->before = with_whole_values(layout, step->before, batch, bytes);
     step->registers = with_whole_values(layout, step->registers, batch, bytes);

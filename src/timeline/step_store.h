@@ -39,6 +39,7 @@ class StepStore final : public Source, public StepIndex {
   std::span<const uint64_t> sessions() const override;
   std::span<const uint64_t> stretches() const override;
   Result<std::unique_ptr<Source>> open_at(uint64_t seq) const override;
+  Result<std::unique_ptr<Source>> open_thread_at(uint64_t seq, uint64_t tid) const override;
   std::unique_ptr<StepFlow> flow_at(uint64_t seq) const override;
   Result<bool> refresh() override { return false; }
 
@@ -80,6 +81,7 @@ class StepStore final : public Source, public StepIndex {
   size_t at_ = 0;
   uint64_t next_seq_ = 0;  // whatever numbers the source gave
   size_t batch_events_ = 1;  // at most, of the next batch: it grows while somebody reads on
+  std::optional<uint64_t> only_;  // the thread whose registers are wanted; none = all of them
   bool skipped_ = false;   // seek() has, steps of the session that is read now
   std::unordered_set<uint64_t> told_;  // threads that were met since
 };

@@ -1,5 +1,6 @@
 // How much of the traces is read to compare them: in proportion to what there is, and no time is
 // measured for that.
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,13 @@ class CountedSteps final : public StepIndex {
     ++opened;
     auto source = steps_.open_at(seq);
     if (!source.ok()) return source;
-    return std::unique_ptr<Source>(std::make_unique<Events>(*std::move(source), events));
+    return std::unique_ptr<Source>(std::make_unique<Events>(*std::move(source), *this));
+  }
+  Result<std::unique_ptr<Source>> open_thread_at(uint64_t seq, uint64_t tid) const override {
+    ++opened;
+    auto source = steps_.open_thread_at(seq, tid);
+    if (!source.ok()) return source;
+    return std::unique_ptr<Source>(std::make_unique<Events>(*std::move(source), *this));
   }
   std::unique_ptr<StepFlow> flow_at(uint64_t seq) const override {
     return std::make_unique<Flow>(*this, seq);
@@ -41,22 +48,25 @@ class CountedSteps final : public StepIndex {
   mutable uint64_t read = 0;    // places
   mutable uint64_t opened = 0;  // to look at events
   mutable uint64_t events = 0;
+  mutable uint64_t values = 0;  // of registers, in front of these
 
  private:
   class Events final : public Source {
    public:
-    Events(std::unique_ptr<Source> source, uint64_t& count)
+    Events(std::unique_ptr<Source> source, const CountedSteps& count)
         : source_(std::move(source)), count_(count) {}
     const Catalog& catalog() const override { return source_->catalog(); }
     Result<bool> next(Batch& batch) override {
       auto more = source_->next(batch);
-      count_ += batch.events().size();
+      count_.events += batch.events().size();
+      for (const Event& event : batch.events())
+        if (const auto* step = std::get_if<Step>(&event.body)) count_.values += step->before.size();
       return more;
     }
 
    private:
     std::unique_ptr<Source> source_;
-    uint64_t& count_;
+    const CountedSteps& count_;
   };
   class Flow final : public StepFlow {
    public:
@@ -81,6 +91,7 @@ class CountedSteps final : public StepIndex {
 struct Run {
   std::unique_ptr<StepStore> store;
   std::unique_ptr<CountedSteps> counted;
+  std::shared_ptr<const Batch> values;  // what the steps of the store refer to
   DiffSide side() const { return {*counted, store->catalog()}; }
 };
 
@@ -110,7 +121,7 @@ Items rounds(size_t steps, uint64_t base, size_t odd) {
 struct Work {
   uint64_t read = 0;  // places of both
   size_t differences = 0;
-  uint64_t opened = 0, events = 0;  // of both
+  uint64_t opened = 0, events = 0, values = 0;  // of both
 
   uint64_t all() const { return read + opened + events; }
 };
@@ -127,6 +138,7 @@ Work work_of(const Run& one, const Run& other, const DiffOptions& options, DiffR
     work.read += steps->read;
     work.opened += steps->opened;
     work.events += steps->events;
+    work.values += steps->values;
   }
   return work;
 }
@@ -162,13 +174,15 @@ TEST(DiffWork, ManyPartingsCostInProportion) {
 
 /// So many threads of five steps each, that take turns after each step, or never. `odd`: the last
 /// step of each is elsewhere. `every`: before each step with such a number, steps are missing.
-Run many_threads(size_t threads, bool turns, bool odd, size_t every = 0) {
+/// `told`: the first step of each thread tells its registers.
+Run many_threads(size_t threads, bool turns, bool odd, size_t every = 0, bool told = false) {
   constexpr size_t kSteps = 5;
   Catalog catalog;
   catalog.machine = "x86-64";
   catalog.address_bytes = 8;
   catalog.registers = machine::x86_64_layout({});
-  Batch batch;
+  const auto values = std::make_shared<Batch>();
+  Batch& batch = *values;
   for (uint64_t seq = 0; seq < threads * kSteps; ++seq) {
     if (every != 0 && seq % every == every - 1) {
       Event& lost = batch.add();
@@ -180,13 +194,19 @@ Run many_threads(size_t threads, bool turns, bool odd, size_t every = 0) {
     Step body;
     body.pc = 0x401000 + 5 * step + (odd && step + 1 == kSteps ? 0x4000 : 0);
     body.opcode = nop();
+    std::vector<Step::RegisterChange> before;
+    for (uint32_t i = 0; told && step == 0 && i < catalog.registers.registers.size(); ++i)
+      before.push_back({i, batch.array<uint8_t>(catalog.registers.registers[i].size_bytes)});
+    body.before = batch.copy_array(std::span<const Step::RegisterChange>(before));
     Event& event = batch.add();
     event.seq = seq;
     event.tid = 1000 + 4 * thread;
     event.body = body;
   }
   tracewell::test::ListSource source(catalog, batch.events());
-  return counted(std::move(*StepStore::read(source)));
+  Run out = counted(std::move(*StepStore::read(source)));
+  out.values = values;
+  return out;
 }
 
 /// Each trace is read once for the first thread, and once more for all others.
@@ -224,6 +244,22 @@ TEST(DiffWork, DifferencesOfManyThreadsCostInProportion) {
       before = work.all();
     }
   }
+}
+
+/// Causes are looked for in one thread: the registers of all that run meanwhile are not made out.
+TEST(DiffWork, RegistersOfOtherThreadsAreNotAskedFor) {
+  constexpr size_t kThreads = 200;
+  const auto one = many_threads(kThreads, true, false, 0, true);
+  const auto other = many_threads(kThreads, true, true, 0, true);
+  const size_t registers = one.store->catalog().registers.registers.size();
+  DiffOptions options;
+  options.look_back = 2 * kThreads;  // not to the first steps, which tell all
+  DiffReport report;
+  const Work work = work_of(one, other, options, report);
+  EXPECT_EQ(work.differences, kThreads);
+  EXPECT_GE(work.opened, 2 * kThreads);
+  EXPECT_GE(work.values, 2 * kThreads * registers);
+  EXPECT_LE(work.values, work.opened * registers) << "of one thread each time";
 }
 
 /// Holes are read once each, by whichever thread comes to them, and not once for each thread.

@@ -218,6 +218,37 @@ TEST(StepStore, WideValuesComeBackAsTheyWere) {
   }
 }
 
+/// Who wants the registers of one thread has those; of another's steps, what the trace tells there.
+TEST(StepStore, RegistersOfOneThreadAlone) {
+  RandomValues trace(7, 1500);
+  tracewell::test::ListSource source(trace.catalog, trace.events());
+  const auto store = *StepStore::read(source);
+  std::vector<const Step*> steps;
+  for (const Event& event : trace.events())
+    if (const auto* step = std::get_if<Step>(&event.body)) steps.push_back(step);
+  for (const uint64_t from : {300u, 700u, 1100u}) {
+    const auto one = *store->open_thread_at(from, 2), all = *store->open_at(from);
+    Batch batch, whole;
+    size_t others = 0;
+    while (*one->next(batch)) {
+      ASSERT_TRUE(*all->next(whole));
+      ASSERT_EQ(batch.events().size(), whole.events().size());
+      for (size_t i = 0; i < batch.events().size(); ++i) {
+        const Event &got = batch.events()[i], &told = whole.events()[i];
+        if (!std::holds_alternative<Step>(got.body)) continue;
+        const auto& step = std::get<Step>(got.body);
+        const auto wanted = got.tid == 2 ? std::get<Step>(told.body).before
+                                         : steps[got.seq]->before;
+        EXPECT_TRUE(std::ranges::equal(step.before, wanted, [](const auto& a, const auto& b) {
+          return a.index == b.index && std::ranges::equal(a.value, b.value);
+        })) << got.seq;
+        others += got.tid != 2 && step.before.size() != std::get<Step>(told.body).before.size();
+      }
+    }
+    EXPECT_EQ(others, 1u) << "the first step of the other thread";
+  }
+}
+
 /// The wider registers are, the farther their states are apart; sessions lie in between.
 TEST(StepStore, StatesOfManySteps) {
   constexpr size_t kSteps = 60000;
