@@ -67,6 +67,7 @@ Status Collector::find_rings() {
     bool untouched = false;
     auto ring = RingFile::open(rings, name, &untouched);
     if (ring.ok() && (*ring)->is_of(session_)) {
+      if ((*ring)->process_lives()) ends_.watch((*ring)->pid());
       rings_.emplace(name, *std::move(ring));
     } else if (ring.ok()) {
       others_.insert(name);
@@ -230,6 +231,14 @@ Status Collector::give_up_unfinished() {
   return {};
 }
 
+/// Also of processes that nobody has waited for yet.
+bool Collector::has_new_ends() {
+  const std::vector<uint32_t> ended = ends_.take();
+  for (const auto& [name, ring] : rings_)
+    if (std::ranges::find(ended, ring->pid()) != ended.end()) ring->call_dead();
+  return !ended.empty();
+}
+
 Status Collector::give_up_dead() {
   TW_RETURN_IF_ERROR(give_up_unfinished());
   for (auto one = rings_.begin(); one != rings_.end();) {
@@ -255,7 +264,8 @@ Result<uint64_t> Collector::collect() {
     TW_ASSIGN_OR_RETURN(const uint64_t count, collect(name, *ring, false));
     taken += count;
   }
-  if (++rounds_ % kRoundsPerCensus == 0) TW_RETURN_IF_ERROR(give_up_dead());
+  const bool ended = has_new_ends();
+  if (++rounds_ % kRoundsPerCensus == 0 || ended) TW_RETURN_IF_ERROR(give_up_dead());
   TW_RETURN_IF_ERROR(give_up_cut());
   return taken;
 }

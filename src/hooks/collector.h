@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "hooks/log_folder.h"
+#include "hooks/process_ends.h"
 #include "hooks/ring_file.h"
 
 namespace tracewell::hooks {
@@ -62,6 +63,7 @@ class Collector {
   Status give_up_cut();
   Status give_up_unfinished();
   Status give_up_dead();
+  bool has_new_ends();
   void wait_for_writers();
   Status remove(const std::string& name);
   Status remove_folder();
@@ -72,6 +74,7 @@ class Collector {
   std::optional<LogClock> clock_;
   Within within_;  // what all of the log may have
   std::map<std::string, std::unique_ptr<RingFile>> rings_;  // by name of the file
+  ProcessEnds ends_;
   int64_t folder_changed_ns_ = -1;
   uint64_t rounds_ = 0, taken_ = 0;
   std::vector<uint8_t> packet_;

@@ -48,6 +48,8 @@ class RingFile {
   /// Does the process of its name live, and is it the one that made it, as far as the kernel tells?
   /// Where it does not, it lives: only a ring that nobody writes to may go.
   bool process_lives() const;
+  /// It has ended.
+  void call_dead() { orphaned_ = true; }
   std::span<const uint8_t> session() const { return head_.uuid; }
   /// Is it a ring of this session's?
   bool is_of(std::span<const uint8_t> session) const;

@@ -64,6 +64,31 @@ TEST(HooksCollector, ASleepThatIsBegunEnds) {
   EXPECT_EQ(channel.collector, 0u);
 }
 
+/// Before its number can be another one's: while nobody has waited for it yet.
+TEST(HooksCollector, RingsOfAnEndedProcessGoAtOnce) {
+  World world;
+  world.start(world.options(Buffering::Alternate, 64 << 10));
+  const pid_t program = World::run("hook_lives", {"pauses"});
+  {
+    const auto folder = open_own_log(world.log());
+    auto log = LogFolder::open(*folder, {});
+    ASSERT_TRUE(log.ok());
+    Collector collector(*folder, *log, world.session());
+    int status = 0;
+    ASSERT_EQ(waitpid(program, &status, WUNTRACED), program);
+    ASSERT_TRUE(collector.collect().ok());
+    EXPECT_FALSE(std::filesystem::is_empty(world.log() + "/.rings"));
+    kill(program, SIGKILL);
+    siginfo_t ended{};
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(program), &ended, WEXITED | WNOWAIT), 0);
+    ASSERT_TRUE(collector.collect().ok());
+    EXPECT_TRUE(std::filesystem::is_empty(world.log() + "/.rings"));
+  }
+  waitpid(program, nullptr, 0);
+  world.stop();
+  EXPECT_GT(read_log(world.log()).hooks, 0u);
+}
+
 /// However large the ring is: those few stay in the caches.
 TEST(HooksCollector, PacketsThatWereTakenAreTheNextToBeFilled) {
   World world;
