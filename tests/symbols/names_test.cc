@@ -2,9 +2,15 @@
 
 #include <cxxabi.h>
 #include <link.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -12,7 +18,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -425,21 +430,29 @@ TEST(Demangle, NamesThatChangeMeanwhile) {
   std::string start = "_ZN", quick = "cv", endless = "cv";
   for (int i = 0; i < 200; ++i) start += "1a";
   for (int i = 0; i < 40; ++i) quick += "iiiiiiii", endless += "T_IcvT_I";
-  std::string name = start + quick;
-  std::atomic<bool> over = false;
-  std::thread writer([&] {
-    while (!over)
-      for (const std::string& text : {endless, quick})
-        for (size_t i = 0; i < text.size(); ++i)
-          std::atomic_ref(name[start.size() + i]).store(text[i], std::memory_order_relaxed);
-  });
+  const std::string whole = start + quick;
+  void* const at = ::mmap(nullptr, whole.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                          -1, 0);
+  ASSERT_NE(at, MAP_FAILED);
+  char* const shared = static_cast<char*>(at);
+  std::ranges::copy(whole, shared);
+  const pid_t writer = ::fork();
+  if (writer == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;)
+      for (const std::string* text : {&endless, &quick})
+        for (size_t i = 0; i < text->size(); ++i)
+          std::atomic_ref(shared[start.size() + i]).store((*text)[i], std::memory_order_relaxed);
+  }
+  const std::string_view name(shared, whole.size());
   Demangler demangler(uint64_t{1} << 30);
   for (int i = 0; i < 20000; ++i) {
     EXPECT_LE(demangled(name).size(), kWrittenMax);
     EXPECT_LE(demangler.written_once(name).size(), kWrittenMax);
   }
-  over = true;
-  writer.join();
+  ::kill(writer, SIGKILL);
+  ::waitpid(writer, nullptr, 0);
+  ::munmap(at, whole.size());
 }
 
 TEST(Names, OfThisTestItself) {
