@@ -3,8 +3,6 @@
 it to end them, or to end itself. So it is with memory that a recorded run may or may not know."""
 # timeout: 120
 
-import signal
-import socket
 import struct
 import sys
 
@@ -12,12 +10,11 @@ sys.dont_write_bytecode = True
 
 import replay_common as common  # noqa: E402
 import serve_client  # noqa: E402
-from replay_common import check, same  # noqa: E402
+from long_packet_talk import PACKETS, Talk  # noqa: E402
 from serve_common import BIN, SOURCE_FOLDER, Server  # noqa: E402
 
 BASE, SIZE = 0x400000, 1 << 40
 SOME = 1 << 22  # several looks at the connection long
-PACKETS = {"qSearch": "qSearch:memory:{:x};{:x};ABCD", "qCRC": "qCRC:{:x},{:x}"}
 FRAMES = SOURCE_FOLDER / "tests/formats/tfile/gdb-tsave/input.tf"
 STEPS = ('{"catalog":{"endian":"little","machine":"x86-64"}}\n'
          '{"kind":"step","tid":7,"pc":"0x1000","opcode":"90"}\n'
@@ -34,64 +31,12 @@ def make_image(path):
         file.truncate(SIZE)
 
 
-class Talk:
-    def __init__(self, trace, image, socket_path, kind):
-        self.running = Server([BIN / "tracewell", "replay", "--remote-debug", trace,
-                               f"unix:{socket_path}", "--image", image])
-        self.running.wait_for("Listening on")
-        self.remote = f"unix:{socket_path}"
-        self.kind = kind
-        self.packet = PACKETS[kind].format(BASE, SIZE - 0x1000)
-        self.client = serve_client.Client(self.remote)
-        self.times = 0
-
-    def ask(self, behind=b""):
-        """Returns while it works."""
-        self.client.socket.sendall(serve_client.frame(self.packet) + behind)
-        self.times += 1
-        self.running.wait_for(f'packet: "{self.packet[:12]}', self.times)
-
-    def is_interrupted(self):
-        same(self.client.receive(), "E.interrupted", self.packet)
-        check(self.client.say("qC").startswith("QC"), "it goes on")
-
-
-def hears_ctrl_c(talk):
-    talk.ask(b"\x03")
-    talk.is_interrupted()
-    talk.ask()
-    talk.client.socket.sendall(b"\x03")
-    talk.is_interrupted()
-
-
-def keeps_it_waiting(talk):
-    """GDB gives up on an answer that has not begun after two seconds."""
-    talk.ask()
-    same([talk.client.socket.recv(1) for _ in range(3)], [b"+"] * 3, "while it works")
-    talk.client.socket.sendall(b"\x03")
-    talk.is_interrupted()
-
-
-def misses_its_client(talk):
-    talk.ask()
-    talk.client.vanish()
-    talk.client = serve_client.Client(talk.remote)
-    check(talk.client.say("qC").startswith("QC"), "the next one is served")
-
-
-def has_sent_all(talk):
-    """Who ends its side of the connection may listen on."""
-    some = PACKETS[talk.kind].format(BASE, SOME)
-    talk.client.socket.sendall(serve_client.frame(some))
-    talk.client.socket.shutdown(socket.SHUT_WR)
-    check(talk.client.receive()[0] in "C0", some)
-    same(talk.client.socket.recv(1), b"", "and that is the end")
-    talk.client = serve_client.Client(talk.remote)
-
-
-def ends(talk):
-    talk.ask()
-    same(talk.running.stop(), 128 + signal.SIGTERM, "status")
+def begun(trace, image, socket_path, kind):
+    running = Server([BIN / "tracewell", "replay", "--remote-debug", trace, f"unix:{socket_path}",
+                      "--image", image])
+    running.wait_for("Listening on")
+    remote = f"unix:{socket_path}"
+    return Talk(running, serve_client.Client(remote), remote, kind, BASE, SIZE - 0x1000, SOME)
 
 
 def main():
@@ -101,16 +46,7 @@ def main():
         steps.write_text(STEPS)
         for trace in (FRAMES, steps):
             for kind in PACKETS:
-                talk = Talk(trace, image, work / "socket", kind)
-                try:
-                    hears_ctrl_c(talk)
-                    keeps_it_waiting(talk)
-                    misses_its_client(talk)
-                    has_sent_all(talk)
-                    ends(talk)
-                finally:
-                    talk.running.process.kill()
-                    talk.running.process.wait()
+                begun(trace, image, work / "socket", kind).all_of_it()
 
 
 main()

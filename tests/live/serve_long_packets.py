@@ -4,15 +4,14 @@ whoever wants it to end them, or to end itself."""
 # timeout: 120
 
 import pathlib
-import signal
-import socket
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 
 import serve_client  # noqa: E402
-from serve_common import Server, TRACEWELL, check, same  # noqa: E402
+from long_packet_talk import PACKETS, Talk  # noqa: E402
+from serve_common import Server, TRACEWELL, check  # noqa: E402
 
 SIZE = 1 << 40
 SOME = 1 << 24  # several looks at the connection long
@@ -22,7 +21,6 @@ import mmap, os, signal
 wide = mmap.mmap(-1, {SIZE}, flags={NORESERVE})
 os.kill(os.getpid(), signal.SIGUSR1)
 """
-PACKETS = {"qSearch": "qSearch:memory:{:x};{:x};ABCD", "qCRC": "qCRC:{:x},{:x}"}
 
 
 def wide_memory(running):
@@ -36,66 +34,13 @@ def wide_memory(running):
     sys.exit()
 
 
-class Talk:
+def begun(kind):
     """A server with the program, and a client that has run it to where it has its memory."""
-
-    def __init__(self, kind):
-        self.running = Server([*TRACEWELL, "--remote-debug", "localhost:0", sys.executable, "-c",
-                               PROGRAM])
-        port = self.running.wait_for(r"Listening on port (\d+)").group(1)
-        self.remote = f"localhost:{port}"
-        self.client = serve_client.Client(self.remote)
-        check(self.client.say("vCont;c").startswith("T"), "it stops")
-        self.packet = PACKETS[kind].format(wide_memory(self.running), SIZE)
-        self.times = 0
-
-    def ask(self, behind=b""):
-        """Returns while the server works."""
-        self.client.socket.sendall(serve_client.frame(self.packet) + behind)
-        self.times += 1
-        self.running.wait_for(f'packet: "{self.packet[:12]}', self.times)
-
-    def is_interrupted(self):
-        same(self.client.receive(), "E.interrupted", self.packet)
-        check(self.client.say("qC").startswith("QC"), "it goes on")
-
-
-def hears_ctrl_c(talk):
-    talk.ask(b"\x03")
-    talk.is_interrupted()
-    talk.ask()
-    talk.client.socket.sendall(b"\x03")
-    talk.is_interrupted()
-
-
-def keeps_it_waiting(talk):
-    """GDB gives up on an answer that has not begun after two seconds."""
-    talk.ask()
-    same([talk.client.socket.recv(1) for _ in range(3)], [b"+"] * 3, "while it works")
-    talk.client.socket.sendall(b"\x03")
-    talk.is_interrupted()
-
-
-def misses_its_client(talk):
-    talk.ask()
-    talk.client.vanish()
-    talk.client = serve_client.Client(talk.remote)
-    check(talk.client.say("qC").startswith("QC"), "the next one is served")
-
-
-def has_sent_all(talk):
-    """Who ends its side of the connection may listen on: `nc -N`, and packets from a pipe."""
-    some = f"qCRC:{int(talk.packet[5:].split(',')[0], 16):x},{SOME:x}"
-    talk.client.socket.sendall(serve_client.frame(some))
-    talk.client.socket.shutdown(socket.SHUT_WR)
-    check(talk.client.receive().startswith("C"), some)
-    same(talk.client.socket.recv(1), b"", "and that is the end")
-    talk.client = serve_client.Client(talk.remote)
-
-
-def ends(talk):
-    talk.ask()
-    same(talk.running.stop(), 128 + signal.SIGTERM, "status")
+    running = Server([*TRACEWELL, "--remote-debug", "localhost:0", sys.executable, "-c", PROGRAM])
+    remote = f"localhost:{running.wait_for(r'Listening on port ([0-9]+)').group(1)}"
+    client = serve_client.Client(remote)
+    check(client.say("vCont;c").startswith("T"), "it stops")
+    return Talk(running, client, remote, kind, wide_memory(running), SIZE, SOME)
 
 
 def from_a_pipe():
@@ -109,17 +54,7 @@ def from_a_pipe():
 
 def main():
     for kind in PACKETS:
-        talk = Talk(kind)
-        try:
-            hears_ctrl_c(talk)
-            keeps_it_waiting(talk)
-            misses_its_client(talk)
-            if kind == "qCRC":
-                has_sent_all(talk)
-            ends(talk)
-        finally:
-            talk.running.process.kill()
-            talk.running.process.wait()
+        begun(kind).all_of_it(sends_all=kind == "qCRC")
     from_a_pipe()
 
 
