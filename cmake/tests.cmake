@@ -20,8 +20,12 @@ set(files_of_a_shard 15)
 # Of a build without sanitizers, on a quiet machine; others may be several times as slow.
 set(timeout_times 1)
 set(test_options "")
+set(script_environment "")
 set(test_sanitizer "")
+# PATH: the distribution's own python3 first. A version manager's python3 is a shell script that takes
+# twenty times as long to start, and scripts start hundreds.
 set(test_environment
+  "PATH=/usr/bin:$ENV{PATH}"
   "TRACEWELL_BIN=${CMAKE_BINARY_DIR}/bin"
   "TRACEWELL_SOURCE=${CMAKE_SOURCE_DIR}"
   "TRACEWELL_INFERIORS=${TRACEWELL_INFERIORS_DIR}"
@@ -32,6 +36,9 @@ set(test_environment
 if(TRACEWELL_SANITIZE)
   # Programs are ten times slower: scripts that run hundreds of them take some of their cases.
   list(APPEND test_environment "TRACEWELL_SANITIZED=1")
+  # To look for leaks takes half of the time of a program that does little. Unit tests and fuzz
+  # targets, which run the same code, look for them.
+  set(script_environment "LSAN_OPTIONS=detect_leaks=0")
   set(timeout_times 5)
   # What is watched is the product; to watch each EXPECT as well, and to optimise it much, takes
   # minutes. (Without any, what tests and product both instantiate would be slow in the product.)
@@ -131,7 +138,7 @@ function(add_script_test script folder)
   add_test(NAME ${test} COMMAND ${script} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} COST ${timeout}
     LABELS "script;${labels}"
-    ENVIRONMENT "${test_environment}")
+    ENVIRONMENT "${test_environment};${script_environment}")
   file(STRINGS ${script} serial REGEX "^# serial" LIMIT_COUNT 1)
   if(serial)
     set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
