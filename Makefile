@@ -31,7 +31,7 @@ demo: build ## trace a running program through stock GDB, print the trace, open 
 
 test: configure ## release build, all tests, tidy (minutes)
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error
+	@tools/run_tests $(BUILD)
 
 suite: build ## GDB's own testsuite against our server and gdbserver (long)
 	@tools/install_deps suite
