@@ -78,8 +78,8 @@ if(TRACEWELL_SANITIZE)
   endif()
   target_link_options(tracewell_options INTERFACE -fsanitize=${TRACEWELL_SANITIZE})
   if(TRACEWELL_SANITIZE MATCHES "address")
-    # Position-independent programs relocate 800 000 words of the sanitizer's tables at each start: a
-    # third of the time of a program that does little.
+    # Position-independent programs relocate 800 000 words of the sanitizer's tables at each start:
+    # a third of the time of a program that does little.
     target_compile_options(tracewell_options INTERFACE -fno-PIE)
     target_link_options(tracewell_options INTERFACE -no-pie)
   endif()

@@ -22,8 +22,8 @@ set(timeout_times 1)
 set(test_options "")
 set(script_environment "")
 set(test_sanitizer "")
-# PATH: the distribution's own python3 first. A version manager's python3 is a shell script that takes
-# twenty times as long to start, and scripts start hundreds.
+# PATH: the distribution's own python3 first. A version manager's is a shell script that takes up to
+# twenty times as long to start, and tests start hundreds.
 set(test_environment
   "PATH=/usr/bin:$ENV{PATH}"
   "TRACEWELL_BIN=${CMAKE_BINARY_DIR}/bin"
