@@ -8,6 +8,7 @@
 # Scripts get TRACEWELL_BIN, TRACEWELL_SOURCE and TRACEWELL_INFERIORS. What a test needs,
 # tools/install_deps installs; none is skipped but those that need what is no Debian package.
 # A script may say in its first ten lines `# timeout: SECONDS` (default 120), `# labels: live`,
+# `# labels: timing` (it compares times: with a sanitizer it would compare the sanitizer's),
 # `# serial` (nothing else may run beside it), `# skips` (when it prints `skipped: WHY`, ctest says
 # so). Those in tests/live have the label live already, those in tests/house (the tools' own) the
 # label tidy.

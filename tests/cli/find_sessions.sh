@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: timing
 # What a step of many short sessions is asked for its values is asked of its own session: four times
 # as many take four times as long, and not sixteen times. Nor are all sessions looked through for
 # each place that was executed or held some bytes, nor all accesses for each time that it held them.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: timing
 # A trace of many steps and modules takes the time of the steps and that of the modules, not their
 # product. Only the processor's time counts.
 . "$(dirname "$0")/common.sh"

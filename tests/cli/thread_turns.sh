@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: timing
 # An index of a trace whose many threads take turns costs what their steps tell, and what the
 # registers that there are cost once; not their product. Only the processor's time counts.
 . "$(dirname "$0")/common.sh"
