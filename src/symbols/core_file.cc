@@ -85,15 +85,24 @@ void CoreReader::read_memory(std::vector<CoreSegment> segments) {
 void CoreReader::read_notes(std::vector<CoreSegment> segments) {
   std::ranges::stable_sort(segments, {}, &CoreSegment::offset);
   uint64_t seen = 0, shared = 0, first = 0;
+  uint64_t left = kCoreNoteBytesMax, left_out = 0, behind = 0;
   for (const CoreSegment& one : segments) {
     if (one.offset < seen) {
       if (shared++ == 0) first = one.offset;
       continue;
     }
     seen = one.offset + one.size;
-    read_notes(bytes_.subspan(one.offset, one.size));
+    const uint64_t used = std::min(one.size, left);
+    if (used < one.size && left_out++ == 0) behind = one.offset + used;
+    left -= used;
+    read_notes(bytes_.subspan(one.offset, used));
   }
   tell_shared(shared, first, "notes");
+  if (left_out != 0)
+    out_.left_out.push_back(fmt::format(
+        "the core file is damaged: it says that it has more than {} bytes of notes; what is behind "
+        "them, from offset 0x{:x} on, is not looked at",
+        kCoreNoteBytesMax, behind));
   if (too_many_ != 0)
     out_.left_out.push_back(fmt::format(
         "the core file has {} mappings with \"{}\" in their names; the first {} are looked at",
@@ -115,7 +124,8 @@ void CoreReader::read_files_note(Bytes note) {
     at += path->size() + 1;
     if (path->find(wanted_) == std::string_view::npos) continue;
     if (out_.mappings.size() < kCoreMappingsMax)
-      out_.mappings.push_back({number(2 + i * 3), number(3 + i * 3), std::string(*path)});
+      out_.mappings.push_back({number(2 + i * 3), number(3 + i * 3), number(4 + i * 3) * number(1),
+                               std::string(*path)});
     else
       ++too_many_;
   }
@@ -140,7 +150,13 @@ void CoreReader::read_notes(Bytes segment) {
 
 CoreFile CoreReader::read() {
   std::vector<CoreSegment> memory, notes;
-  for (size_t i = 0; i < headers_.segments(); ++i) {
+  const size_t count = std::min(headers_.segments(), kCoreSegmentsMax);
+  if (count < headers_.segments())
+    out_.left_out.push_back(fmt::format(
+        "the core file is damaged: it says that it has {} program headers, from offset 0x{:x} on; "
+        "those behind the first {} are not looked at",
+        headers_.segments(), headers_.segments_offset(), count));
+  for (size_t i = 0; i < count; ++i) {
     const ElfSegment segment = headers_.segment(i);
     const Bytes there = piece(bytes_, segment.offset, segment.file_bytes);
     if (there.empty()) continue;

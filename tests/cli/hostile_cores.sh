@@ -22,6 +22,15 @@ has 'the core file is damaged: 59999 of its segments of notes begin inside other
 hostile segments 60000 100000000
 has 'the core file is damaged: 59999 of its segments of memory begin inside others' err
 has 'the first at offset 0x0' err
+# Holes that say that they are four billion headers, and 200 GB of notes.
+wanted=$limit
+limit=unlimited  # the file is mapped
+hostile many $(((1 << 32) - 1)) $((200 << 30))
+limit=$wanted
+has 'program headers, from offset 0x80 on; those behind the first 2097152 are not looked at' err
+has 'more than 1073741824 bytes of notes; what is behind them, from offset' err
+hostile many 70000 $((1 << 20))
+grep -q damaged "$work/err" && fail "70000 headers: $(cat "$work/err")"
 
 # What is holes in a core file is written nowhere: some KB of it told of gigabytes.
 written() {  # RINGS [whole]: they are put into a log, and less than a MiB goes out for that

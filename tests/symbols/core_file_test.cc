@@ -3,6 +3,7 @@
 #include "symbols/core_file.h"
 
 #include <elf.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <string>
@@ -52,7 +53,7 @@ std::vector<uint8_t> note_of(const std::vector<std::string>& paths) {
   append(text, uint64_t{paths.size()});
   append(text, uint64_t{4096});
   for (size_t i = 0; i < paths.size(); ++i)
-    for (const uint64_t number : {4096 * (i + 1), 4096 * (i + 2), size_t{0}}) append(text, number);
+    for (const uint64_t number : {4096 * (i + 1), 4096 * (i + 2), i / 2}) append(text, number);
   for (const std::string& path : paths)
     text.insert(text.end(), path.c_str(), path.c_str() + path.size() + 1);
   std::vector<uint8_t> out;
@@ -84,7 +85,9 @@ TEST(CoreFiles, TellMemoryAndTheWantedMappings) {
   ASSERT_EQ(core->mappings.size(), 2u);
   EXPECT_EQ(core->mappings[0].path, "/log/.rings/1-0");
   EXPECT_EQ(core->mappings[0].begin, 8192u);
+  EXPECT_EQ(core->mappings[0].offset, 0u);
   EXPECT_EQ(core->mappings[1].path, "/log/.rings/1-1 (deleted)");
+  EXPECT_EQ(core->mappings[1].offset, 4096u);  // the note counts in pages
   ASSERT_EQ(core->memory.size(), 2u);
   EXPECT_EQ(core->memory[0].address, 0x1000u);
   EXPECT_EQ(core->memory[0].bytes.size(), 4096u);
@@ -186,6 +189,86 @@ TEST(CoreFiles, MappingsThatAreKeptAreBounded) {
   EXPECT_EQ(core->mappings.size(), kCoreMappingsMax);
   ASSERT_EQ(core->left_out.size(), 1u);
   EXPECT_NE(core->left_out[0].find("has 65541 mappings"), std::string::npos);
+}
+
+/// Memory that takes none until it is written to, as a file of holes.
+class Holes {
+ public:
+  explicit Holes(size_t bytes) : bytes_(bytes) {
+    at_ = static_cast<uint8_t*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  }
+  ~Holes() { munmap(at_, bytes_); }
+  Holes(const Holes&) = delete;
+  Holes& operator=(const Holes&) = delete;
+  void put(size_t at, const std::vector<uint8_t>& bytes) const {
+    std::memcpy(at_ + at, bytes.data(), bytes.size());
+  }
+  Bytes bytes() const { return {at_, bytes_}; }
+
+ private:
+  size_t bytes_;
+  uint8_t* at_;
+};
+
+TEST(CoreFiles, HeadersThatAreLookedAtAreBounded) {
+  constexpr size_t kMore = 1000, kHeaders = kCoreSegmentsMax + kMore;
+  const std::vector<Header> last(kMore + 1, {PT_LOAD, 0, 1, 0x1000});
+  const size_t sections = sizeof(Elf64_Ehdr) + kHeaders * sizeof(Elf64_Phdr);
+  const Holes file(sections + sizeof(Elf64_Shdr));
+  auto bytes = core_of(last, {});
+  Elf64_Ehdr head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  head.e_phnum = PN_XNUM;
+  head.e_shoff = sections;
+  head.e_shnum = 1;
+  // The last header that is looked at, and those behind it.
+  bytes.erase(bytes.begin(), bytes.begin() + sizeof head);
+  file.put(sections - bytes.size(), bytes);
+  bytes.clear();
+  append(bytes, head);
+  file.put(0, bytes);
+  Elf64_Shdr more = {};
+  more.sh_info = kHeaders;
+  bytes.clear();
+  append(bytes, more);
+  file.put(sections, bytes);
+  const auto core = read_core_file(file.bytes(), kWanted);
+  ASSERT_TRUE(core.ok());
+  EXPECT_EQ(core->memory.size(), 1u);
+  ASSERT_EQ(core->left_out.size(), 1u);
+  EXPECT_NE(core->left_out[0].find(fmt::format("says that it has {} program headers, from offset "
+                                               "0x40 on; those behind the first {} are not",
+                                               kHeaders, kCoreSegmentsMax)),
+            std::string::npos);
+}
+
+TEST(CoreFiles, NotesThatAreLookedAtAreBounded) {
+  const auto note = note_of({"/log/.rings/1-0"});
+  constexpr uint64_t kRoom = 4096;
+  const Holes file(kRoom + kCoreNoteBytesMax + note.size());
+  const uint64_t begin = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+  const auto put_headers = [&](uint64_t more) {
+    file.put(0, core_of({{PT_NOTE, kRoom - begin, kCoreNoteBytesMax - note.size() + more},
+                         {PT_NOTE, kRoom - begin + kCoreNoteBytesMax - note.size() + more,
+                          note.size()}},
+                        {}));
+    file.put(kRoom + kCoreNoteBytesMax - note.size() + more, note);
+  };
+  put_headers(note.size());
+  auto core = read_core_file(file.bytes(), kWanted);
+  ASSERT_TRUE(core.ok());
+  EXPECT_TRUE(core->mappings.empty());
+  ASSERT_EQ(core->left_out.size(), 1u);
+  EXPECT_NE(core->left_out[0].find(fmt::format(
+                "more than {} bytes of notes; what is behind them, from offset 0x{:x} on, is not",
+                kCoreNoteBytesMax, kRoom + kCoreNoteBytesMax)),
+            std::string::npos);
+  put_headers(0);
+  core = read_core_file(file.bytes(), kWanted);
+  ASSERT_TRUE(core.ok());
+  EXPECT_EQ(core->mappings.size(), 1u);
+  EXPECT_TRUE(core->left_out.empty());
 }
 
 }  // namespace
