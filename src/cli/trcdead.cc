@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/counted.h"
 #include "cli/hook_session.h"
+#include "hooks/chosen_rings.h"
 #include "hooks/dead_rings.h"
 #include "hooks/log_use.h"
 #include "hooks/session.h"
@@ -21,7 +22,7 @@ namespace tracewell::cli {
 namespace {
 
 struct DeadOptions {
-  std::string path, log;
+  std::string path, log, from;
   std::optional<unsigned> channel;
 };
 
@@ -44,18 +45,25 @@ Result<std::string> choose_log(const DeadOptions& options, const std::string& pa
   return hooks::log_path(log.empty() ? hooks::default_log() : log);
 }
 
+hooks::RingChoice choice_of(const DeadOptions& options) {
+  hooks::RingChoice out;
+  out.channel = options.channel;
+  out.trace = hooks::read_uuid(options.from);
+  if (!out.trace && !options.from.empty()) out.log = hooks::log_path(options.from);
+  return out;
+}
+
 Result<int> rescue(const DeadOptions& options, const std::string& command) {
   const std::string path = options.path.empty() ? hooks::default_log() : options.path;
-  TW_ASSIGN_OR_RETURN(hooks::DeadRings found, hooks::find_dead_rings(path));
+  TW_ASSIGN_OR_RETURN(const hooks::DeadRings found,
+                      hooks::find_dead_rings(path, choice_of(options)));
   for (const std::string& why : found.left_out)
     fmt::print(stderr, "tracewell: {}\n", printable(why));
-  if (options.channel)
-    std::erase_if(found.rings,
-                  [&](const auto& one) { return one.head.channel != *options.channel; });
   if (found.rings.empty())
     return {Errc::NotFound,
-            fmt::format("there are no rings of trace hooks{} in {}",
+            fmt::format("there are no rings of trace hooks{}{} in {}",
                         options.channel ? fmt::format(" of channel {}", *options.channel) : "",
+                        options.from.empty() ? "" : fmt::format(" of {}", printable(options.from)),
                         printable(path))};
   TW_ASSIGN_OR_RETURN(const std::string log, choose_log(options, path, found));
   TW_ASSIGN_OR_RETURN(const hooks::Rescue done,
@@ -72,13 +80,19 @@ Run trcdead_command(CLI::App& app) {
   app.add_option("FILE", options->path,
                  "a core file, a log whose session was never ended, or a ring in it");
   app.add_option("-o", options->log, "the log that they go to")->type_name("LOG");
+  app.add_option("--from", options->from,
+                 "the trace whose rings they are: its UUID, as the log's metadata has it, or, of a "
+                 "core file, the log that they were in")
+      ->type_name("LOG|UUID");
   add_channel_options(app, options->channel);
   app.footer(
       "Without FILE, it is the log that trace has by default; without -o, the log that the rings\n"
       "lay in, if it is yours. A core file has the rings whose files were gone when the program\n"
-      "died, and names those that were there: -o says then where they go. A log that is there\n"
-      "takes rings of its own session only, none out of files of other users, and out of a core\n"
-      "file those of its own process.\n"
+      "died, and names those that were there: -o says then where they go. Which ring it is, and\n"
+      "of which log, the core file says, and not the ring. What does not fit that is left out\n"
+      "and told, and so are rings of traces that have ended, as idle threads have them: --from\n"
+      "takes them. A log that is there takes rings of its own session only, none out of files of\n"
+      "other users, and out of a core file those of its own process that were in that log.\n"
       "Exit status: 1 if there are no rings.");
   return [options](const Invocation& call) {
     const auto status = rescue(*options, call.program);

@@ -16,40 +16,28 @@
 #include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "hooks/chosen_rings.h"
 #include "hooks/collector.h"
 #include "hooks/control.h"
+#include "hooks/core_rings.h"
 #include "hooks/holes.h"
 #include "hooks/log_clock.h"
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
 #include "hooks/own_process.h"
 #include "hooks/ring_file.h"
+#include "hooks/ring_head.h"
 #include "hooks/session.h"
-#include "ring/hook_packet.h"
 #include "ring/ring_name.h"
-#include "symbols/core_file.h"
 
 namespace tracewell::hooks {
 namespace {
 
-constexpr std::string_view kInRings = "/.rings/";
 constexpr char kMetadata[] = "metadata";
+constexpr char kOrigin[] = "rings_of";  // the log that rings out of a core file were in
 constexpr size_t kPieceBytes = 1 << 20;
 constexpr size_t kRingsMax = 1 << 15;  // of a folder; each is mapped
 constexpr size_t kCutToldMax = 64;     // one by one
-
-/// nullopt: no ring begins here.
-std::optional<tracewell_ring> ring_head(Bytes bytes) {
-  tracewell_ring head;
-  if (bytes.size() < sizeof head) return std::nullopt;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  const bool sound = ring::is_known_ring(head) && head.slots >= 1 &&
-                     head.slots <= TRACEWELL_RING_SLOTS_MAX &&
-                     head.packet_bytes >= TRACEWELL_PACKET_BYTES_MIN &&
-                     head.packet_bytes <= TRACEWELL_PACKET_BYTES_MAX &&
-                     head.packet_bytes % TRACEWELL_HOOK_PAGE == 0;
-  return sound ? std::optional(head) : std::nullopt;
-}
 
 /// A pipe or a device that is no ring and no core file may have no end.
 bool may_have_rings(Bytes bytes) {
@@ -60,40 +48,17 @@ Instant ring_start(const tracewell_ring& head) {
   return {head.ticks, head.time_ns, head.monotonic_ns};
 }
 
-uint64_t bytes_of(const tracewell_ring& head) {
-  return TRACEWELL_HOOK_PAGE + uint64_t{head.slots} * head.packet_bytes;
-}
-
 std::optional<DeadRing> ring_of(std::shared_ptr<InputFile> file) {
   Bytes bytes = file->bytes();
   auto head = ring_head(bytes);
   if (!head) return std::nullopt;
-  bytes = bytes.first(std::min<uint64_t>(bytes_of(*head), bytes.size()));
+  bytes = bytes.first(std::min<uint64_t>(ring_bytes(*head), bytes.size()));
   std::string path = file->path();
   ring::take_ring_name(file_name_of(path), *head);  // a copy may have any name
-  return DeadRing{*head, std::move(file), bytes, std::move(path), std::nullopt, 0, false};
+  return DeadRing{.head = *head, .file = std::move(file), .bytes = bytes, .path = std::move(path)};
 }
 
-Uuid ring_uuid(const tracewell_ring& head) {
-  Uuid out;
-  std::copy_n(head.uuid, out.size(), out.begin());
-  return out;
-}
-
-std::string name_of(const tracewell_ring& head) {
-  return fmt::format("{}-{}", head.pid, head.number);
-}
-
-using Known = std::set<std::pair<std::vector<uint8_t>, std::string>>;
-
-void add(DeadRing ring, Known& known, std::vector<DeadRing>& out,
-         std::optional<uint32_t> core_process) {
-  ring.of_others = core_process != ring.head.pid;
-  const std::vector<uint8_t> uuid(ring.head.uuid, ring.head.uuid + sizeof ring.head.uuid);
-  if (known.emplace(uuid, name_of(ring.head)).second) out.push_back(std::move(ring));
-}
-
-/// A file with many names, or heads, is one ring.
+/// A file with many names is one ring.
 using Read = std::set<std::pair<uint64_t, uint64_t>>;
 bool is_new(const FileFacts& facts, Read& read) {
   return read.emplace(facts.device, facts.inode).second;
@@ -102,43 +67,6 @@ bool is_new(const FileFacts& facts, Read& read) {
 /// A sentence of an error's own.
 std::string left_out(const Error& error) { return error.text() + "; it is left out"; }
 
-Result<DeadRings> rings_of_core(const std::shared_ptr<InputFile>& file) {
-  TW_ASSIGN_OR_RETURN(const symbols::CoreFile core,
-                      symbols::read_core_file(file->bytes(), kInRings));
-  DeadRings out;
-  out.of_core = true;
-  out.left_out = core.left_out;
-  Known known;
-  for (const symbols::CoreMemory& memory : core.memory)
-    for (Bytes rest = memory.bytes; rest.size() >= sizeof(tracewell_ring);) {
-      uint64_t used = TRACEWELL_HOOK_PAGE;
-      if (const auto head = ring_head(rest)) {
-        used = std::min<uint64_t>(bytes_of(*head), rest.size());
-        add({*head, file, rest.first(used), "", std::nullopt, 0, false}, known, out.rings,
-            core.process);
-      } else if (load_uint(rest.data(), sizeof head->magic, Endian::Little) == 0) {
-        // A file may be all holes: nobody looks at their pages.
-        const auto at = static_cast<uint64_t>(rest.data() - file->bytes().data());
-        const uint64_t hole = file->next_data(at) - at;
-        used = std::max(used, hole / TRACEWELL_HOOK_PAGE * TRACEWELL_HOOK_PAGE);
-      }
-      rest = rest.subspan(std::min<uint64_t>(used, rest.size()));
-    }
-  std::set<std::string_view> named;
-  Read read;
-  for (const symbols::CoreMapping& mapping : core.mappings) {
-    if (!named.insert(mapping.path).second) continue;
-    auto found = InputFile::open_found(mapping.path);
-    if (!found.ok() && found.error().code != Errc::NotFound)
-      out.left_out.push_back(left_out(found.error()));
-    if (!found.ok()) continue;
-    if (!is_new((*found)->facts(), read)) continue;
-    if (auto ring = ring_of(*std::move(found)))
-      add(*std::move(ring), known, out.rings, core.process);
-  }
-  return out;
-}
-
 /// By its name and size; one that nobody has written to yet is all hole.
 bool was_ring(const InputFile& file, const std::string& name) {
   tracewell_ring named;
@@ -146,7 +74,34 @@ bool was_ring(const InputFile& file, const std::string& name) {
          file.next_data(0) < file.bytes().size();
 }
 
-Result<DeadRings> rings_of_folder(const Folder& log) {
+/// Those that the log can take, where there are some: others may have come into its folder.
+void leave_out_others(const Folder& log, const std::optional<Uuid>& trace, DeadRings& found) {
+  const auto text = read_metadata(log);
+  const auto is_of_log = [&](const DeadRing& one) {
+    return text.ok() && text->find(uuid_text(ring_uuid(one.head))) != std::string::npos;
+  };
+  std::vector<DeadRing>& rings = found.rings;
+  if (!trace && std::ranges::any_of(rings, is_of_log)) {
+    const auto others = std::ranges::stable_partition(rings, is_of_log);
+    if (!others.empty())
+      found.left_out.push_back(fmt::format(
+          "{} ring{} in {}/{} say{} that {} of {}, such as {} of {}: left out (--from UUID takes "
+          "those of a trace)",
+          others.size(), others.size() == 1 ? "" : "s", printable(log.path()), kRingsName,
+          others.size() == 1 ? "s" : "", others.size() == 1 ? "it is" : "they are",
+          others.size() == 1 ? "another trace" : "other traces", ring_name(others.front().head),
+          uuid_text(ring_uuid(others.front().head))));
+    rings.erase(others.begin(), others.end());
+  }
+  const uint64_t began = ticks_of_begin(log);
+  for (DeadRing& one : rings) {
+    if (!is_of_log(one)) continue;
+    one.clock = clock_in(*text);
+    one.began = began;
+  }
+}
+
+Result<DeadRings> rings_of_folder(const Folder& log, const std::optional<Uuid>& trace = {}) {
   DeadRings out;
   const auto rings = log.inside(kRingsName);
   if (!rings.ok() && rings.error().code == Errc::NotFound) return out;
@@ -169,18 +124,7 @@ Result<DeadRings> rings_of_folder(const Folder& log) {
       out.left_out.push_back(fmt::format("{} is no ring of trace hooks any more; it is left out",
                                          printable(rings->path_of(name))));
   }
-  // Those that the log can take, where there are some: others may have come into its folder.
-  const auto text = read_metadata(log);
-  const auto is_other = [&](const DeadRing& one) {
-    return !text.ok() || text->find(uuid_text(ring_uuid(one.head))) == std::string::npos;
-  };
-  if (!std::ranges::all_of(out.rings, is_other)) std::erase_if(out.rings, is_other);
-  const uint64_t began = ticks_of_begin(log);
-  for (DeadRing& one : out.rings) {
-    if (is_other(one)) continue;
-    one.clock = clock_in(*text);
-    one.began = began;
-  }
+  leave_out_others(log, trace, out);
   return out;
 }
 
@@ -238,9 +182,11 @@ Status check_rings(const std::vector<DeadRing>& rings) {
   for (const DeadRing& one : rings)
     if (std::memcmp(one.head.uuid, rings[0].head.uuid, sizeof one.head.uuid) != 0)
       return {Errc::InvalidArgument,
-              fmt::format("its rings are of several sessions, of channels {} and {}: choose one "
-                          "(-0 to -7, or a ring by its file, such as {})",
-                          rings[0].head.channel, one.head.channel,
+              fmt::format("its rings are of several traces, {} of channel {} and {} of channel {}: "
+                          "choose one (--from UUID or LOG, -0 to -7, or a ring by its file, such "
+                          "as {})",
+                          uuid_text(ring_uuid(rings[0].head)), rings[0].head.channel,
+                          uuid_text(ring_uuid(one.head)), one.head.channel,
                           one.path.empty() ? "LOG/.rings/PID-N" : printable(one.path))};
   return check_not_in_use(rings);
 }
@@ -250,16 +196,32 @@ LogClock clock_of_ring(const DeadRing& ring) {
   return ring.clock ? *ring.clock : clock_of(ring_start(ring.head), ring.head.hertz);
 }
 
+/// Why a ring of a core file does not belong into a log of its trace that is there; "" = it does.
+/// A trace that goes on, or was left, has the files of its rings.
+std::string why_not_into(const DeadRing& ring, const std::string& path,
+                         const std::string& metadata) {
+  const std::string name = fmt::format("{}/{}/{}", printable(ring.log), kRingsName,
+                                       ring_name(ring.head));
+  if (ring.of_others)
+    return fmt::format("{} is no core file of process {}, whose ring it has",
+                       printable(ring.file->path()), ring.head.pid);
+  if (metadata.find(metadata_fact({kOrigin, ring.log})) != std::string::npos) return "";
+  if (!is_same_log(ring.log, path))
+    return fmt::format("{} was in {}, as the core file says", name, printable(ring.log));
+  if (ring.gone) return fmt::format("{} has what was in it when {} went", printable(path), name);
+  return "";
+}
+
 /// What stands between hooks of a session's other programs is what its own rings had.
-Status check_may_join(const std::vector<DeadRing>& rings, const std::string& path) {
+Status check_may_join(const std::vector<DeadRing>& rings, const std::string& path,
+                      const std::string& metadata) {
   for (const DeadRing& one : rings) {
-    const std::string file = printable(one.file->path());
     const FileFacts& facts = one.file->facts();
     std::string why;
     if (!is_own_user(facts.owner) && facts.owner != 0)
-      why = fmt::format("{} belongs to {}", file, user_name(facts.owner));
-    else if (one.of_others)
-      why = fmt::format("{} is no core file of process {}, whose ring it has", file, one.head.pid);
+      why = fmt::format("{} belongs to {}", printable(one.file->path()), user_name(facts.owner));
+    else if (!one.log.empty())
+      why = why_not_into(one, path, metadata);
     if (!why.empty())
       return {Errc::InvalidArgument,
               fmt::format("{}, and {} is there with hooks of others: -o LOG names a new one, for "
@@ -293,7 +255,7 @@ Result<PreparedLog> prepare_log(const std::vector<DeadRing>& rings, const std::s
       return {Errc::InvalidArgument,
               fmt::format("{} is the log of another session; -o LOG says where these rings go",
                           printable(path))};
-    TW_RETURN_IF_ERROR(check_may_join(rings, path));
+    TW_RETURN_IF_ERROR(check_may_join(rings, path, text));
     TW_RETURN_IF_ERROR(log->make_inside(kRingsName));
     const uint64_t began = ticks_of_begin(*log);
     return PreparedLog{*std::move(log), clock_in(text).value_or(clock_of_ring(ring)), began};
@@ -303,9 +265,10 @@ Result<PreparedLog> prepare_log(const std::vector<DeadRing>& rings, const std::s
   const char* mode = head.mode == TRACEWELL_RING_CIRCULAR ? "circular"
                      : head.mode == TRACEWELL_RING_SINGLE ? "single"
                                                           : "alternate";
-  const LogFacts facts = {{"command", command},
-                          {"mode", mode},
-                          {"channel", fmt::format("{}", head.channel)}};
+  LogFacts facts = {{"command", command},
+                    {"mode", mode},
+                    {"channel", fmt::format("{}", head.channel)}};
+  if (!ring.log.empty()) facts.emplace_back(kOrigin, ring.log);
   constexpr bool kCpus = true;  // rings do not say whether their records do
   TW_RETURN_IF_ERROR(
       write_metadata(*log, metadata_text(uuid, clock_of_ring(ring), facts, kCpus)));
@@ -345,7 +308,7 @@ Status write_ring(const DeadRing& ring, int fd, const std::string& path) {
       left = left.subspan(zeros.at + zeros.bytes);
     }
   }
-  if (::ftruncate(fd, static_cast<off_t>(bytes_of(ring.head))) != 0)
+  if (::ftruncate(fd, static_cast<off_t>(ring_bytes(ring.head))) != 0)
     return errno_error("cannot write " + printable(path));
   return {};
 }
@@ -353,12 +316,12 @@ Status write_ring(const DeadRing& ring, int fd, const std::string& path) {
 /// A file in the log's folder of rings, as large as the ring was. It has its name when it is whole:
 /// whoever fails half-way, or is killed, can be asked again.
 Status put_ring(const DeadRing& ring, const Folder& rings) {
-  const std::string name = name_of(ring.head);
+  const std::string name = ring_name(ring.head);
   if (const auto there = rings.facts_of_name(name)) {
     if (!ring.path.empty() && there->is_same(ring.file->facts())) return {};
     TW_ASSIGN_OR_RETURN(const auto file, rings.read(name, kRingBytesMax));
     const Bytes has = file->bytes();
-    if (has.size() == bytes_of(ring.head) && std::ranges::equal(has.first(ring.bytes.size()),
+    if (has.size() == ring_bytes(ring.head) && std::ranges::equal(has.first(ring.bytes.size()),
                                                                 ring.bytes))
       return {};  // an earlier rescue came so far
     return {Errc::InvalidArgument,
@@ -390,7 +353,7 @@ Status tell_of_ring(const DeadRing& ring, const PreparedLog& into, std::string_v
 Status tell_cut(const std::vector<DeadRing>& rings, const PreparedLog& into) {
   size_t told = 0, more = 0;
   for (const DeadRing& ring : rings) {
-    if (ring.bytes.size() >= bytes_of(ring.head) && !ring.file->lost()) continue;
+    if (ring.bytes.size() >= ring_bytes(ring.head) && !ring.file->lost()) continue;
     if (told == kCutToldMax) {
       ++more;
       continue;
@@ -398,7 +361,7 @@ Status tell_cut(const std::vector<DeadRing>& rings, const PreparedLog& into) {
     ++told;
     const std::string text = fmt::format(
         "0 records lost: the end of the buffer {} is missing, with what was in it",
-        name_of(ring.head));
+        ring_name(ring.head));
     TW_RETURN_IF_ERROR(tell_of_ring(ring, into, text));
   }
   if (more == 0) return {};
@@ -423,12 +386,10 @@ Error somebody_writes(const std::string& path) {
           {}};
 }
 
-}  // namespace
-
-Result<DeadRings> find_dead_rings(const std::string& path) {
+Result<DeadRings> all_dead_rings(const std::string& path, const std::optional<Uuid>& trace) {
   if (is_folder(path)) {
     const auto log = Folder::named(path);
-    if (log.ok()) return rings_of_folder(*log);
+    if (log.ok()) return rings_of_folder(*log, trace);
     return Error(log.error()).within(
         fmt::format("cannot look for rings in {}/{}", printable(path), kRingsName));
   }
@@ -440,7 +401,7 @@ Result<DeadRings> find_dead_rings(const std::string& path) {
       return {Errc::InvalidArgument,
               fmt::format("{} says of itself that it is {}: if it is a copy, give it that name, or "
                           "one that no program gives (such as copy.ring)",
-                          printable(path), name_of(*head))};
+                          printable(path), ring_name(*head))};
     out.rings.push_back(*std::move(ring));
     return out;
   }
@@ -450,6 +411,20 @@ Result<DeadRings> find_dead_rings(const std::string& path) {
             fmt::format("{} is no log of trace hooks, no ring of theirs, and no core file",
                         printable(path))};
   return rings;
+}
+
+}  // namespace
+
+Result<DeadRings> find_dead_rings(const std::string& path, const RingChoice& choice) {
+  auto out = all_dead_rings(path, choice.trace);
+  if (!out.ok()) return out;
+  if (!choice.log.empty() && !out->of_core)
+    return {Errc::InvalidArgument,
+            fmt::format("--from LOG is for core files, and {} is none (--from UUID chooses a "
+                        "trace)",
+                        printable(path))};
+  choose_rings(*out, choice);
+  return out;
 }
 
 Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std::string& path,

@@ -26,9 +26,12 @@ constexpr char kRingsName[] = ".rings";  // the folder of rings in a log
 
 using Uuid = std::array<uint8_t, 16>;
 /// What a log's metadata says of the whole trace: words, and values.
-using LogFacts = std::vector<std::pair<std::string, std::string>>;
+using LogFact = std::pair<std::string, std::string>;
+using LogFacts = std::vector<LogFact>;
 
 std::string uuid_text(const Uuid& uuid);
+/// The line that one of them has there.
+std::string metadata_fact(const LogFact& fact);
 /// `cpus`: its records may say on which processor they were made.
 std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts,
                           bool cpus = false);

@@ -142,11 +142,14 @@ bool is_log_of(const Folder& log, std::span<const uint8_t> session) {
                           uuid_text(uuid)) != std::string::npos;
 }
 
+std::string metadata_fact(const LogFact& fact) {
+  return fmt::format("  {} = \"{}\";\n", fact.first, quotable(fact.second));
+}
+
 std::string metadata_text(const Uuid& uuid, const LogClock& clock, const LogFacts& facts,
                           bool cpus) {
   std::string env;
-  for (const auto& [key, value] : facts)
-    env += fmt::format("  {} = \"{}\";\n", key, quotable(value));
+  for (const LogFact& fact : facts) env += metadata_fact(fact);
   return fmt::format(
       "/* CTF 1.8 */\n\n/* A log of trace hooks, written by tracewell. */\n{}\n"
       "trace {{\n  major = 1;\n  minor = 8;\n  uuid = \"{}\";\n  byte_order = le;\n"

@@ -12,12 +12,12 @@ bounded() {  # STATUS ARGS…
   [ "$got" = "$1" ] || fail "tracewell ${*:2}: $got, not $1: $(head -2 "$work/err")"
 }
 mkdir "$work/.rings"
-up=$(sed 's,[^/]*/,../,g' <<<"${work#/}/")
 
 for name in proc/self/pagemap proc/kmsg proc/self/status sys/kernel/uevent_seqnum; do
   [ -e "/$name" ] || continue
   python3 "$TRACEWELL_SOURCE/tests/cli/core_files.py" "$work/core" names \
-    "$work/.rings/../$up$name" || fail 'no core file'
+    "$work/.rings/99-0" || fail 'no core file'
+  ln -sf "/$name" "$work/.rings/99-0"
   bounded 1 trcdead -o "$work/log" "$work/core"
   has "file of the kernel's" err
   has 'it is left out' err
@@ -29,6 +29,13 @@ for name in proc/self/pagemap proc/kmsg proc/self/status sys/kernel/uevent_seqnu
   bounded 0 print --images-from-trace "$work/t.jsonl"
   has "file of the kernel's" err
 done
+
+# The kernel tells no such name.
+python3 "$TRACEWELL_SOURCE/tests/cli/core_files.py" "$work/core" names \
+  "$work/.rings/../../99-0" "$work/.rings/kmsg" || fail 'no core file'
+bounded 1 trcdead -o "$work/log" "$work/core"
+has "a mapping of $work/.rings/../../99-0, which is no ring's name; it is left out" err
+has "a mapping of $work/.rings/kmsg, which is no ring's name" err
 
 # What the operator names is read all the same.
 expect 3 info /proc/self/status

@@ -93,8 +93,12 @@ for gone in '' "rm -r '$work/core.log'; "; do
   expect 0 trcdead -o "$work/rescued" "$work/core"
   if [ -n "$gone" ]; then
     python3 - "$work/core" "$work/of-others" <<'PY'
-import sys
+import re, struct, sys
 core = bytearray(open(sys.argv[1], "rb").read())
+names = list(re.finditer(rb"/\.rings/(\d+)-\d+ \(deleted\)\0", core))
+assert names, "no mapping of a ring"
+for name in names:
+    core[slice(*name.span(1))] = str(int(name[1]) ^ 1).encode()
 at = core.index(b"TwWhring")
 while at >= 0:
     core[at + 24] ^= 1  # tracewell_ring::pid
@@ -135,6 +139,87 @@ PY
   numbers "$work/rescued" 150
   rm -f "$work/core"
 done
+
+# A thread that has made no hook since keeps the ring of a trace that has ended: it is told, and
+# the rings of the trace that runs are taken.
+cat >"$work/two.c" <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/trchkid.h>
+#include <unistd.h>
+static void *fire(void *unused)
+{
+  int i;
+  for (i = 0; i < 30; ++i) TRCHKL2(HKWD_USER1, i, 7);
+  return unused;
+}
+int main(int argc, char **argv)
+{
+  pthread_t thread;
+  TRCHKL2(HKWD_USER1, argc + 1000, 7);
+  if (system(argv[1]) != 0 || pthread_create(&thread, NULL, fire, NULL) != 0) return 1;
+  pthread_join(thread, NULL);
+  kill(getpid(), SIGKILL);
+}
+C
+cc -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/two.c" -o "$work/two" \
+  -L"$TRACEWELL_BIN/../lib" -lrts -lpthread -Wl,-rpath,"$TRACEWELL_BIN/../lib" || fail "two.c"
+rm -rf "$work/run/tracewell" "$work/rescued"
+trace -a -f -T 128k -o "$work/first.log"
+gdb -q -nx -batch -ex 'handle SIGCHLD nostop noprint' -ex 'catch syscall kill' -ex run \
+  -ex "generate-core-file $work/core" \
+  --args "$work/two" "trcstop && trace -a -f -T 128k -o '$work/second.log'" >"$work/gdb" 2>&1
+[ -s "$work/core" ] || fail "no core: $(tail -3 "$work/gdb")"
+rm -rf "$work/run/tracewell"
+first=$(grep -o 'uuid = "[^"]*' "$work/first.log/metadata" | cut -d'"' -f2)
+expect 0 trcdead -o "$work/rescued" "$work/core"
+has "has ended, and $work/first.log has what was in it: it is left out (--from $first takes it)" err
+has ' of 1 ring'
+numbers "$work/rescued" 30
+for from in "$work/second.log" "$(grep -o 'uuid = "[^"]*' "$work/second.log/metadata" |
+  cut -d'"' -f2)"; do
+  rm -rf "$work/rescued"
+  expect 0 trcdead --from "$from" -o "$work/rescued" "$work/core"
+  numbers "$work/rescued" 30
+done
+rm -rf "$work/rescued"
+(cd "$work" && "$tracewell" trcdead --from first.log -o rescued core) >"$work/out" 2>"$work/err" ||
+  fail "--from first.log: $(cat "$work/err")"
+has "the trace of $work/first.log/.rings/" err
+has ' of 1 ring'
+expect 1 trcdead --from "$work/none.log" -o "$work/rescued" "$work/core"
+has "there are no rings of trace hooks of $work/none.log in $work/core" err
+
+# A core file is read for whoever owns it: it may name the rings of others.
+if [ "$(id -u)" = 0 ]; then
+  ring=$work/named/.rings/99999-0
+  mkdir -p "$(dirname "$ring")"
+  for late in '' late; do
+    python3 "$TRACEWELL_SOURCE/tests/cli/core_files.py" "$work/core" memory 99999 \
+      "$ring 11111111-1111-1111-1111-111111111111 99999 0 7 $late" || fail 'no core file'
+    [ -n "$late" ] && continue
+    python3 - "$work/core" "$ring" <<'PY'
+import sys
+core = open(sys.argv[1], "rb").read()
+open(sys.argv[2], "wb").write(core[core.index(b"TwWhring"):])
+PY
+  done
+  rm -rf "$work/rescued"
+  chown 65534 "$work/core"
+  expect 1 trcdead -o "$work/rescued" "$work/core"
+  has "$ring belongs to user root, and the core file to user" err
+  chown 65533 "$ring"
+  expect 1 trcdead -o "$work/rescued" "$work/core"
+  has "$ring belongs to" err
+  chown 0 "$work/core"
+  expect 0 trcdead -o "$work/rescued" "$work/core"
+  has "and the core file to user root" err
+  rm -rf "$work/rescued"
+  chown 65533 "$work/core"
+  expect 0 trcdead -o "$work/rescued" "$work/core"
+  grep -q 'and the core file to' "$work/err" && fail "one who owns both: $(cat "$work/err")"
+fi
 
 expect 3 trcdead "$work/dies.c"
 has 'is no log of trace hooks, no ring of theirs, and no core file' err
