@@ -18,15 +18,29 @@ bool is_same_program(std::string_view one, std::string_view other) {
   return one == other;
 }
 
-template <class Key>
-void keep(std::map<Key, std::string>& map, const Key& key, std::string_view program) {
-  if (map.size() < HooklogPrograms::kMost || map.contains(key)) map[key] = program;
-}
-
 }  // namespace
 
+void HooklogPrograms::tell_many() {
+  if (std::exchange(many_, true)) return;
+  problems_.add({std::nullopt, Problem::Severity::Warning, "many-processes",
+                 fmt::format("the log has more than {} processes or rings: of the others it is not "
+                             "told which programs they ran, nor whether two processes had one "
+                             "number",
+                             kMost)});
+}
+
+template <class Key>
+void HooklogPrograms::keep(std::map<Key, std::string>& map, const Key& key,
+                           std::string_view program) {
+  if (map.size() < kMost || map.contains(key))
+    map[key] = program;
+  else
+    tell_many();
+}
+
 void HooklogPrograms::know(const HooklogRing& ring) {
-  if (ring.pid == 0 || first_runs_.size() >= kMost) return;
+  if (ring.pid == 0) return;
+  if (first_runs_.size() >= kMost && !first_runs_.contains(ring.pid)) return tell_many();
   const auto [at, fresh] = first_runs_.try_emplace(ring.pid, run_of(ring));
   if (!fresh && at->second != run_of(ring)) several_.try_emplace(ring.pid);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "formats/hooklog_stream.h"
 #include "model/batch.h"
@@ -24,7 +25,7 @@ class HooklogPrograms {
   /// A ring that the log has, before its events are asked for.
   void know(const HooklogRing& ring);
 
-  /// Of the log's rings, and of their processes, so many are kept.
+  /// Of the log's rings, and of their processes, so many are kept. Of more, a problem tells once.
   static constexpr size_t kMost = 65536;
 
   /// Adds a mark in front of the cursor's next event, where one is needed. true: it did; the event
@@ -43,6 +44,9 @@ class HooklogPrograms {
     bool told = false;
   };
   void look_at_order(const HooklogRing& ring);
+  template <class Key>
+  void keep(std::map<Key, std::string>& map, const Key& key, std::string_view program);
+  void tell_many();
 
   ProblemLog& problems_;
   std::map<HooklogRing, std::string> own_;
@@ -50,6 +54,7 @@ class HooklogPrograms {
   std::map<uint32_t, uint64_t> first_runs_;
   std::map<uint32_t, Runs> several_;  // of processes with several
   bool differ_ = false;               // some programs do, of one process
+  bool many_ = false;                 // there are more than are kept: that was told
 };
 
 }  // namespace tracewell::formats

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/unique_fd.h"
+#include "formats/hooklog_programs.h"
 #include "formats/hooklog_rings.h"
 #include "ring/ring_name.h"
 
@@ -320,6 +321,24 @@ TEST_F(HooklogForged, RingsOfOneNameAreFollowedQuickly) {
   const auto one = follow();
   EXPECT_EQ(take_all(*one).size(), 60000u);
   EXPECT_EQ(codes(), Stories());
+}
+
+/// Of what is not kept, that is told: once.
+TEST_F(HooklogForged, MoreProcessesThanAreKeptAreTold) {
+  for (const uint32_t more : {0, 3}) {
+    std::string bytes;
+    const uint32_t count = HooklogPrograms::kMost + more;
+    for (uint32_t i = 1; i <= count; ++i)
+      bytes += packet({i, 0, 7919 * (i + 1), i}, 0, hook(66));
+    put("100-0-1.0", bytes);
+    const Stories wanted = more == 0 ? Stories() : Stories{"many-processes"};
+    EXPECT_EQ(read().size(), count);
+    EXPECT_EQ(codes(), wanted);
+    problems_ = {};
+    EXPECT_EQ(take_all(*follow()).size(), count);
+    EXPECT_EQ(codes(), wanted);
+    problems_ = {};
+  }
 }
 
 TEST_F(HooklogForged, RingsThatCannotBeReadAreTold) {
