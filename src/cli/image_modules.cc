@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -42,8 +43,12 @@ void add_module(Catalog& catalog, const symbols::MappedImage& mapped) {
   found->start = mapped.start();
   if (found->size_bytes == 0) found->size_bytes = facts.span_bytes;
   if (found->build_id.empty()) found->build_id = facts.build_id;
-  if (!found->hash && facts.program && found == modules.begin())
+  if (!found->hash && facts.program && found == modules.begin()) {
     found->hash = symbols::program_hash(*mapped.image);
+    if (!found->hash)
+      fmt::print(stderr, "tracewell: {} has more than 4 GiB: it gets no hash\n",
+                 printable(mapped.image->path()));
+  }
 }
 
 void add_named(Catalog& catalog, const Module& named) {

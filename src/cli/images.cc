@@ -61,12 +61,17 @@ void tell_of_other_programs(const Catalog& catalog, const symbols::ImageMap& ima
   for (const Module& module : catalog.modules) {
     const symbols::MappedImage* mapped = module.hash ? image_of(module, images) : nullptr;
     if (mapped == nullptr) continue;
-    const uint64_t hash = symbols::program_hash(*mapped->image);
-    if (hash != *module.hash)
+    const auto hash = symbols::program_hash(*mapped->image);
+    if (!hash)
+      fmt::print(stderr,
+                 "tracewell: {} has more than 4 GiB, and is not hashed: nobody knows whether it is "
+                 "the file that was traced, {} with the hash 0x{:X}\n",
+                 printable(mapped->image->path()), printable(module.path), *module.hash);
+    else if (*hash != *module.hash)
       fmt::print(stderr,
                  "tracewell: {} is not the file that was traced: its hash is 0x{:X}, and the trace "
                  "is of {} with 0x{:X}\n",
-                 printable(mapped->image->path()), hash, printable(module.path), *module.hash);
+                 printable(mapped->image->path()), *hash, printable(module.path), *module.hash);
   }
 }
 

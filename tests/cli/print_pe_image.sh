@@ -108,6 +108,17 @@ has "and the trace is of C:\\dir\\PROG.EXE with $hash" err
 expect 0 convert --image "$work/other.exe@0x7ff700000000" "$work/away.trace64" "$work/kept.trace64"
 has 'is not the file' err
 cmp "$work/kept.trace64" "$work/away.trace64" || fail 'the hash of the input is kept'
+# Holes behind a program make it as large as somebody likes: it is not hashed, and that is told.
+cp "$work/prog.exe" "$work/large.exe"
+truncate -s 1T "$work/large.exe"
+for command in print hits; do
+  timeout 60 "$tracewell" $command --image "$work/large.exe@0x7ff700000000" \
+    "$work/away.trace64" >"$work/out" 2>"$work/err" || fail "$command of a large program: $?"
+  has 'large.exe has more than 4 GiB, and is not hashed: nobody knows whether it is the' err
+done
+timeout 60 "$tracewell" convert --image "$work/large.exe" "$work/home.jsonl" "$work/large.trace64" \
+  >"$work/out" 2>"$work/err" || fail "convert with a large program: $?"
+has 'large.exe has more than 4 GiB: it gets no hash' err
 # A header without them gets them; nor does a block of ours have them.
 python3 - "$work" <<'PYTHON'
 import re, struct, sys
