@@ -16,6 +16,12 @@ void change_breakpoint(Session& session, char letter, std::string_view body, Rep
   const bool extras = !request->conditions.empty() || !request->commands.empty();
   if (!pid || (watch && extras) || request->kind > UINT32_MAX || session.selected_frame)
     return reply.error(1);
+  if (const Status known = session.knows_program(*pid); !known) {
+    // In all-stop mode GDB puts breakpoints into all its programs before one of them goes on, and
+    // gives up where it cannot: it would never be told. What it put into the old program is gone.
+    if (!session.non_stop.on) return reply.ok();
+    return reply.error(known.error());
+  }
   if (const Status status = session.set_breakpoint(*pid, *request); !status) {
     if (extras) session.notice(status.error().text());
     if (status.error().code == Errc::Limit) return reply.error(status.error());

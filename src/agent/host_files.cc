@@ -74,7 +74,7 @@ struct stat listed_stat(const target::ListedFile& file) {
   return out;
 }
 
-Session::HostFile* host_file(Session& session, std::optional<uint64_t> number, Reply& reply) {
+HostFile* host_file(Session& session, std::optional<uint64_t> number, Reply& reply) {
   auto found = number && *number < kOpenFilesMax ? session.files.find(static_cast<int>(*number))
                                                  : session.files.end();
   if (found != session.files.end()) return &found->second;

@@ -32,7 +32,7 @@ bool only_listed(const Session& session, const std::string& path, const target::
 struct stat listed_stat(const target::ListedFile& file);
 
 /// What the client's descriptor stands for, or null (the reply is then written).
-Session::HostFile* host_file(Session& session, std::optional<uint64_t> number, Reply& reply);
+HostFile* host_file(Session& session, std::optional<uint64_t> number, Reply& reply);
 
 /// A hex path without NUL; empty on failure (the reply is then written).
 std::string host_path(std::string_view hex, Reply& reply);

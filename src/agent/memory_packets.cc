@@ -29,6 +29,7 @@ void write_memory(Session& session, uint64_t address, Bytes bytes, Reply& reply)
   auto pid = session.current_pid();
   if (session.selected_frame) return reply.error(frame_stays());
   if (!pid) return reply.error(1);
+  if (const Status known = session.knows_program(*pid); !known) return reply.error(known.error());
   const Status written =
       bytes.empty() ? Status() : session.target.write_memory(*pid, address, bytes);
   if (written) reply.ok();

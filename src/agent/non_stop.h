@@ -24,6 +24,8 @@ class StopQueue {
   /// Has the debugger yet to learn that this thread stands still, or that its process is there?
   /// When it resumes everything it does not mean this one.
   bool holds(const target::ThreadInfo& thread) const;
+  /// Has the debugger yet to learn that this process (0: any) runs another program?
+  bool holds_exec(target::Pid pid = 0) const;
   void clear() { replies_.clear(); }
   /// Of a process that the debugger has ended or left. The first stays: it was sent.
   void forget(target::Pid pid);
@@ -33,6 +35,7 @@ class StopQueue {
     target::Pid pid;
     target::Tid tid;
     target::Pid child;
+    bool exec;
     std::string text;
   };
   std::deque<Told> replies_;

@@ -4,6 +4,21 @@
 #include "rsp/signals.h"
 
 namespace tracewell::agent {
+namespace {
+
+/// Of those that Hc chose, the one that Hg did if it is one of them.
+std::optional<target::ThreadInfo> chosen_thread(const Session& session) {
+  if (!session.resume_thread) return std::nullopt;
+  const rsp::ThreadId which = *session.resume_thread;
+  const auto current = session.current_thread();
+  if (which.tid <= 0 && current && (which.pid <= 0 || which.pid == current->pid)) return current;
+  if (which.pid <= 0) return std::nullopt;
+  const target::ThreadInfo* const found = session.find_thread(which);
+  if (!found) return std::nullopt;
+  return *found;
+}
+
+}  // namespace
 
 void old_resume(Session& session, bool step, bool with_signal, std::string_view body,
                 Reply& reply) {
@@ -17,19 +32,17 @@ void old_resume(Session& session, bool step, bool with_signal, std::string_view 
   } else if (!body.empty()) {
     return reply.error(1);
   }
-  const bool one_only = session.resume_thread.tid > 0;
-  auto current = session.current_thread();
-  const target::ThreadInfo* chosen = nullptr;
-  if (one_only) chosen = session.find_thread(session.resume_thread);
-  else if (current) chosen = &*current;
+  const auto chosen = chosen_thread(session);
   if (!chosen) return reply.error(1);
+  const rsp::ThreadId which = *session.resume_thread;
 
   // The chosen thread steps and gets the signal; the others just go on.
   using Kind = target::ResumeAction::Kind;
   std::vector<target::ResumeAction> actions;
   for (const target::ThreadInfo& thread : session.threads()) {
     const bool is_chosen = thread.tid == chosen->tid;
-    if (one_only && !is_chosen) continue;
+    if (which.tid > 0 ? !is_chosen : which.pid > 0 && which.pid != thread.pid) continue;
+    if (session.non_stop.on && (thread.running || session.non_stop.queue.holds(thread))) continue;
     actions.push_back({.tid = thread.tid,
                        .kind = step && is_chosen ? Kind::Step : Kind::Continue,
                        .signal = is_chosen ? signal : 0});

@@ -12,8 +12,7 @@ void forget_process(Session& session, target::Pid pid) {
   std::erase_if(session.non_stop.stops, [&](const auto& stop) { return stop.second.pid == pid; });
   session.threads_changed();
   session.documents.clear();
-  if (session.general_thread.pid == pid) session.general_thread = {};
-  if (session.resume_thread.pid == pid) session.resume_thread = {};
+  session.unselect(pid);
   if (session.last_stop && session.last_stop->pid == pid) session.last_stop.reset();
 }
 
@@ -22,6 +21,12 @@ void end_trace(Session& session, target::Pid pid) {
 }
 
 }  // namespace
+
+std::optional<target::Pid> parse_pid(std::string_view hex) {
+  const auto pid = parse_hex(hex);
+  if (!pid || *pid == 0 || *pid > INT32_MAX) return std::nullopt;
+  return static_cast<target::Pid>(*pid);
+}
 
 Result<target::StopEvent> launch(Session& session) {
   auto event = session.target.process_control()->launch(session.options.launch);

@@ -5,6 +5,9 @@
 
 namespace tracewell::agent {
 
+/// The number of a process, as packets spell it; nullopt for what can be none's.
+std::optional<target::Pid> parse_pid(std::string_view hex);
+
 /// Starts what options.launch says, tells the server's user, and makes it the current thread.
 Result<target::StopEvent> launch(Session& session);
 /// Kills all processes.

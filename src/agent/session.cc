@@ -123,7 +123,10 @@ void Session::on_interrupt() {
 void Session::on_packet(std::string packet) {
   if (options.log_packet) options.log_packet(true, packet);
   // What may be said to a running program: vCtrlC is Ctrl-C as a packet; k waits for the stop.
-  if (non_stop.on) threads_changed();  // they come and go
+  if (non_stop.on) {
+    threads_changed();  // they come and go
+    settle_selection();
+  }
   if (!running_ || packet == "vCtrlC") return handle(packet);
   if (packet == "k") (void)target.interrupt();
   if (waiting_.size() == kWaitingMax) return cut_off();
@@ -202,18 +205,38 @@ const target::ThreadInfo* Session::find_thread(rsp::ThreadId id) const {
 }
 
 std::optional<target::ThreadInfo> Session::current_thread() const {
-  const target::ThreadInfo* found = nullptr;
-  if (general_thread.pid > 0 || general_thread.tid > 0) found = find_thread(general_thread);
-  if (!found && last_stop) found = find_thread({last_stop->pid, last_stop->tid});
-  if (!found) found = find_thread(rsp::kAnyThread);
+  if (!general_thread) return std::nullopt;
+  const bool is_chosen = general_thread->pid > 0;
+  const target::ThreadInfo* found = is_chosen ? find_thread(*general_thread) : nullptr;
+  if (!found && is_chosen && non_stop.on) return std::nullopt;
+  const target::Pid pid = is_chosen ? general_thread->pid : 0;
+  if (!found && last_stop && (!is_chosen || last_stop->pid == pid))
+    found = find_thread({last_stop->pid, last_stop->tid});
+  if (!found) found = find_thread({pid, 0});
   if (!found) return std::nullopt;
   return *found;
 }
 
 std::optional<target::Pid> Session::current_pid() const {
-  auto thread = current_thread();
+  if (general_thread && general_thread->pid > 0) {
+    if (!find_thread({general_thread->pid, 0})) return std::nullopt;
+    return general_thread->pid;
+  }
+  const auto thread = current_thread();
   if (!thread) return std::nullopt;
   return thread->pid;
+}
+
+void Session::unselect(target::Pid pid) {
+  for (auto* chosen : {&general_thread, &resume_thread})
+    if (*chosen && (*chosen)->pid == pid) chosen->reset();
+}
+
+/// In non-stop mode whoever was taken for "any thread" stays it: what the debugger writes must not
+/// go elsewhere because another thread has stopped meanwhile.
+void Session::settle_selection() {
+  if (!non_stop.confirmed || !general_thread || general_thread->pid > 0) return;
+  if (const auto thread = current_thread()) general_thread = {thread->pid, thread->tid};
 }
 
 std::string Session::thread_name(target::Pid pid, target::Tid tid) const {

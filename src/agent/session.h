@@ -20,6 +20,7 @@
 
 #include "agent/client_features.h"
 #include "agent/inbox.h"
+#include "agent/inserted.h"
 #include "agent/non_stop.h"
 #include "agent/reply.h"
 #include "agent/session_options.h"
@@ -90,26 +91,30 @@ class Session {
   SessionOptions options;
   ClientFeatures client;
   bool extended = false;         // `!`
-  rsp::ThreadId general_thread;  // Hg
-  rsp::ThreadId resume_thread;   // Hc
+  /// What Hg and Hc chose. nullopt: nobody, since that one is gone or was refused. Who has a number
+  /// has its process's, too.
+  std::optional<rsp::ThreadId> general_thread = rsp::kAnyThread, resume_thread = rsp::kAnyThread;
   std::optional<target::StopEvent> last_stop;
   std::optional<uint64_t> selected_frame;  // tfind
   bool knows_tracepoints = false;  // the debugger has defined them, or has asked for them
   /// qXfer documents, taken when offset 0 is read, so that later pieces fit. By object and annex.
   std::map<std::string, std::string, std::less<>> documents;
-  struct HostFile {                           // what a descriptor of vFile stands for
-    int fd = -1;                              // ours, or
-    const target::ListedFile* listed = nullptr;  // of `options`
-    uint64_t read_at = 0, piece = 0;             // the last vFile:pread
-  };
-  std::map<int, HostFile> files;
+  std::map<int, HostFile> files;  // by the descriptor that the client has
   size_t thread_list_at = 0;  // how far qsThreadInfo is
   NonStopState non_stop;
 
-  /// The process and thread that register, memory and query packets are about; the one that
-  /// stopped last, then the first there is, when the debugger named none that lives.
+  /// The thread that register packets are about: the one that the debugger chose. When it is gone:
+  /// another of its process (non-stop: none). When none was chosen: the one that stopped last, then
+  /// the first there is.
   std::optional<target::ThreadInfo> current_thread() const;
+  /// The process that memory and query packets are about. It outlives the thread that was chosen:
+  /// stock GDB chooses anew only for another process.
   std::optional<target::Pid> current_pid() const;
+  /// The process is gone, or about to be: nobody is chosen where it was.
+  void unselect(target::Pid pid);
+  /// An error when the debugger has yet to learn of an exec: what it asks to be done to the process
+  /// is meant for a program that is gone.
+  Status knows_program(target::Pid pid) const;
   /// nullptr when it does not live. `id.tid` 0 or -1 means the first one of the process, `id.pid` 0
   /// or -1 any process.
   const target::ThreadInfo* find_thread(rsp::ThreadId id) const;
@@ -155,13 +160,6 @@ class Session {
   bool disabled(std::string_view name) const;
 
  private:
-  struct Inserted {
-    target::Pid pid;
-    target::Breakpoints::Kind kind;
-    uint64_t address;
-    uint32_t size;
-    auto operator<=>(const Inserted&) const = default;
-  };
   void begin();
   void end_doubt();
   void on_item(const rsp::Item& item);
@@ -177,6 +175,7 @@ class Session {
   bool absorb(const target::StopEvent& event);
   target::StopEvent without_cut_steps(const target::StopEvent& event);
   void drain_waiting();
+  void settle_selection();
   void ask_for_nothing();
   void remove_breakpoints();
   void inherit_breakpoints(const target::StopEvent& event);
@@ -193,8 +192,5 @@ class Session {
   bool running_ = false, finished_ = false, broken_ = false, server_exit_ = false;
   bool told_end_ = false;  // of the recording, and nothing has moved since
 };
-
-/// The kind of a Z packet's type.
-target::Breakpoints::Kind breakpoint_kind(rsp::BreakpointRequest::Type type);
 
 }  // namespace tracewell::agent

@@ -11,7 +11,8 @@ namespace tracewell::agent {
 using target::StopEvent;
 
 bool StopQueue::push(const StopEvent& event, std::string reply) {
-  replies_.push_back({event.pid, event.tid, event.child_pid, std::move(reply)});
+  const bool exec = event.kind == StopEvent::Kind::Exec;
+  replies_.push_back({event.pid, event.tid, event.child_pid, exec, std::move(reply)});
   return replies_.size() == 1;
 }
 
@@ -19,6 +20,11 @@ bool StopQueue::holds(const target::ThreadInfo& thread) const {
   return std::any_of(replies_.begin(), replies_.end(), [&](const Told& told) {
     return told.tid == thread.tid || told.child == thread.pid;
   });
+}
+
+bool StopQueue::holds_exec(target::Pid pid) const {
+  return std::any_of(replies_.begin(), replies_.end(),
+                     [&](const Told& told) { return told.exec && (pid == 0 || told.pid == pid); });
 }
 
 std::string StopQueue::acknowledge() {
@@ -30,6 +36,14 @@ void StopQueue::forget(target::Pid pid) {
   if (replies_.size() < 2) return;
   const auto gone = [&](const Told& told) { return told.pid == pid; };
   replies_.erase(std::remove_if(replies_.begin() + 1, replies_.end(), gone), replies_.end());
+}
+
+Status Session::knows_program(target::Pid pid) const {
+  if (!non_stop.queue.holds_exec(pid) && !target.exec_untold(pid)) return {};
+  return Error{Errc::Target,
+               fmt::format("process {} runs another program by now, and you have yet to be told",
+                           pid),
+               {}};
 }
 
 bool Session::running() const { return non_stop.on ? target.non_stop()->due() : running_; }

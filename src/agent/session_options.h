@@ -17,6 +17,13 @@
 
 namespace tracewell::agent {
 
+/// What a descriptor of vFile stands for.
+struct HostFile {
+  int fd = -1;                                 // ours, or
+  const target::ListedFile* listed = nullptr;  // one of SessionOptions::listed_files
+  uint64_t read_at = 0, piece = 0;             // the last vFile:pread
+};
+
 /// What the user allowed on the command line, and whom to tell.
 struct SessionOptions {
   enum class Files : uint8_t { None, Listed, ReadOnly, ReadWrite };  // vFile

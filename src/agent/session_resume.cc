@@ -51,10 +51,10 @@ void Session::resume(std::vector<target::ResumeAction> actions, Reply& reply) {
 
 void Session::go_back(bool step, Reply& reply) {
   if (selected_frame || non_stop.on) return reply.error(1);
-  const target::ThreadInfo* chosen =
-      resume_thread.tid > 0 ? find_thread(resume_thread) : nullptr;
+  const target::ThreadInfo* chosen = nullptr;
   const auto current = current_thread();
-  if (!chosen && resume_thread.tid <= 0 && current) chosen = &*current;
+  if (resume_thread && resume_thread->tid > 0) chosen = find_thread(*resume_thread);
+  else if (resume_thread && current) chosen = &*current;
   if (!chosen) return reply.error(1);
   if (auto status = target.time_travel()->back(chosen->tid, step); !status)
     return reply.error(status.error());
@@ -114,15 +114,17 @@ void Session::on_event(const StopEvent& told) {
   if (event.kind == StopEvent::Kind::Signalled)
     notice(fmt::format("\nChild terminated with signal = {:#x} ({})", event.signal,
                        rsp::gdb_signal_name(rsp::gdb_signal_from_linux(event.signal))));
-  const bool gone = event.kind == StopEvent::Kind::Exited ||
-                    event.kind == StopEvent::Kind::Signalled || event.kind == StopEvent::Kind::Exec;
-  if (gone) forget_breakpoints(event.pid);
+  const bool ended =
+      event.kind == StopEvent::Kind::Exited || event.kind == StopEvent::Kind::Signalled;
+  if (ended) unselect(event.pid);  // another may get its number
+  if (ended || event.kind == StopEvent::Kind::Exec) forget_breakpoints(event.pid);
   if (event.child_pid != 0 && !is_unknown(event, client)) inherit_breakpoints(event);
   if (absorb(event)) return;
   if (non_stop.on) return on_event_alone(event);
   last_stop = event;
   // GDB takes the thread that stopped for the selected one, without saying so.
-  general_thread = {event.pid, event.tid};
+  if (ended) general_thread.reset();
+  else if (event.tid > 0) general_thread = {event.pid, event.tid};
   send(stop_reply(event));
   drain_waiting();
 }

@@ -1,6 +1,6 @@
 #include "agent/xfer.h"
 
-#include "base/hex.h"
+#include "agent/process_packets.h"
 
 namespace tracewell::agent {
 
@@ -23,10 +23,10 @@ void xfer_read(Session& session, std::string_view object, std::string_view body,
 
 Result<target::Pid> annex_process(const Session& session, std::string_view annex) {
   if (annex.empty()) return current_process(session, annex);
-  auto pid = parse_hex(annex);
-  if (!pid || !session.find_thread({static_cast<target::Pid>(*pid), 0}))
+  const auto pid = parse_pid(annex);
+  if (!pid || !session.find_thread({*pid, 0}))
     return Error{Errc::NotFound, "no such process", {}};
-  return static_cast<target::Pid>(*pid);
+  return *pid;
 }
 
 Result<target::Pid> current_process(const Session& session, std::string_view annex) {

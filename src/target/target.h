@@ -147,6 +147,11 @@ class Target {
   /// The target description document that `layout` comes from.
   virtual const std::string& target_description(Pid pid) const = 0;
   virtual Endian endian() const { return Endian::Little; }
+  /// Does the process run another program since an exec that is to be told, and has not been?
+  virtual bool exec_untold(Pid pid) {
+    (void)pid;
+    return false;
+  }
 
   /// `block` has layout().size_bytes.
   virtual Status read_registers(Tid tid, std::span<uint8_t> block) = 0;

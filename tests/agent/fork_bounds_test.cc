@@ -107,6 +107,7 @@ TEST_F(ForkBounds, ConditionsOfChildrenAreTheParents) {
 TEST_F(ForkBounds, ChildrenHaveNoBreakpointsPastTheBound) {
   for (const std::string rest : {"", ";X3,220127"}) {
     constexpr uint64_t kEach = 4000;
+    ASSERT_EQ(ask("Hgp7.7"), "OK");
     insert(kEach, rest);
     const uint64_t fit = Session::kBreakpointsMax / kEach - 1;
     for (uint64_t i = 0; i < fit; ++i) (void)happens(fmt::format("7.7 fork {}", 100 + i));

@@ -240,6 +240,27 @@ TEST_P(LinuxNonStop, AForksChildStandsStill) {
   EXPECT_FALSE(mode().due());
 }
 
+/// What is meant for the old program must not reach the new one.
+TEST_P(LinuxNonStop, AnExecIsKnownBeforeItIsTold) {
+  one.target->process_control()->report_forks(false, false, true);
+  one.launch({"families", "exec"});
+  EXPECT_FALSE(one.target->exec_untold(one.pid));
+  ASSERT_TRUE(mode().set_non_stop(true).ok());
+  resume({one.pid});
+  {
+    const Watchdog watchdog(30);
+    while (!one.target->exec_untold(one.pid)) {
+    }
+  }
+  EXPECT_TRUE(one.target->exec_untold(one.pid));
+  EXPECT_TRUE(mode().due());
+  EXPECT_EQ(one.wait().kind, Kind::Exec);
+  EXPECT_FALSE(one.target->exec_untold(one.pid));
+  EXPECT_FALSE(one.target->exec_untold(999999999));
+  resume({one.pid});
+  EXPECT_EQ(one.wait().exit_code, 17);
+}
+
 TEST_P(LinuxNonStop, KillingWhileThreadsRun) {
   const std::vector<Tid> four = four_at("site_push");
   one.remove_breakpoint(one.symbol("site_push"));

@@ -2,7 +2,6 @@
 // or breakpoint commands that persist, the process runs on and we stay with it.
 #include "agent/packets.h"
 #include "agent/process_packets.h"
-#include "base/hex.h"
 
 namespace tracewell::agent {
 namespace {
@@ -10,10 +9,9 @@ namespace {
 std::optional<target::Pid> which(const Session& session, std::string_view body) {
   if (body.empty()) return session.current_pid();
   if (!body.starts_with(';')) return std::nullopt;
-  auto pid = parse_hex(body.substr(1));
-  if (!pid || *pid == 0 || !session.find_thread({static_cast<target::Pid>(*pid), 0}))
-    return std::nullopt;
-  return static_cast<target::Pid>(*pid);
+  const auto pid = parse_pid(body.substr(1));
+  if (!pid || !session.find_thread({*pid, 0})) return std::nullopt;
+  return pid;
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ void on_G_write(Session& session, std::string_view body, Reply& reply) {
   if (session.selected_frame) return reply.error(frame_stays());
   if (!thread || !block) return reply.error(1);
   if (block->size() != session.target.layout(thread->pid).size_bytes) return reply.error(1);
+  if (const Status known = session.knows_program(thread->pid); !known)
+    return reply.error(known.error());
   const Status written = session.target.write_registers(thread->tid, *block);
   if (written) reply.ok();
   else reply.failed(written.error());

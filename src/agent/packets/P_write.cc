@@ -24,6 +24,8 @@ void on_P_write(Session& session, std::string_view body, Reply& reply) {
   if (!known && known.error().code == Errc::NotFound) return reply.error(known.error());
   if (!known) return reply.error(1);
   std::copy(value->begin(), value->end(), block.begin() + reg->offset);
+  if (const Status known = session.knows_program(thread->pid); !known)
+    return reply.error(known.error());
   const Status written = session.target.write_registers(thread->tid, block);
   if (written) reply.ok();
   else reply.failed(written.error());

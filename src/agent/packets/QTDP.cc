@@ -11,7 +11,12 @@ namespace {
 /// one is something else, perhaps the middle of an instruction.
 Status is_of_traced(const Session& session, target::Pid traced) {
   const auto pid = session.current_pid();
-  if (traced == 0 || !pid || *pid == traced) return {};
+  if (traced == 0 || pid == traced) return {};
+  if (!pid)
+    return {Errc::InvalidArgument,
+            fmt::format("a trace of process {} runs, and the thread that was selected is gone: "
+                        "select one first",
+                        traced)};
   return {Errc::InvalidArgument,
           fmt::format("it is of process {}, and a trace of process {} runs", *pid, traced)};
 }

@@ -7,6 +7,7 @@ namespace tracewell::agent {
 void on_QTStart(Session& session, std::string_view, Reply& reply) {
   const auto pid = session.current_pid();
   if (!pid) return reply.error({Errc::Target, "there is no process to trace", {}});
+  if (const Status known = session.knows_program(*pid); !known) return reply.error(known.error());
   session.selected_frame.reset();
   TraceControl& control = *session.trace->control();
   reply.status(control.start(*pid));

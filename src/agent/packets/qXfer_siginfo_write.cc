@@ -11,6 +11,8 @@ void on_qXfer_siginfo_write(Session& session, std::string_view body, Reply& repl
   auto request = rsp::parse_qxfer("siginfo:write:" + std::string(body));
   auto thread = session.current_thread();
   if (!request || !request->annex.empty() || !thread) return reply.error(1);
+  if (const Status known = session.knows_program(thread->pid); !known)
+    return reply.error(known.error());
   auto bytes = session.target.signals()->read_siginfo(thread->tid);
   if (!bytes || request->offset > bytes->size()) return reply.error(1);
   const size_t size = std::min<uint64_t>(request->data.size(), bytes->size() - request->offset);

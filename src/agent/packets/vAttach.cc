@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 
 #include "agent/packets.h"
-#include "base/hex.h"
+#include "agent/process_packets.h"
 
 namespace tracewell::agent {
 
 void on_vAttach(Session& session, std::string_view body, Reply& reply) {
-  auto pid = parse_hex(body);
-  if (!pid || *pid == 0 || *pid > INT32_MAX) return reply.error(1);
-  auto event = session.target.process_control()->attach(static_cast<target::Pid>(*pid));
+  const auto pid = parse_pid(body);
+  if (!pid) return reply.error(1);
+  auto event = session.target.process_control()->attach(*pid);
   session.threads_changed();
   if (!event) {  // GDB shows no reason
     session.notice(event.error().text());

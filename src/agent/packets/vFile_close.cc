@@ -9,7 +9,7 @@ namespace tracewell::agent {
 
 void on_vFile_close(Session& session, std::string_view body, Reply& reply) {
   auto number = parse_hex(body);
-  const Session::HostFile* const file = host_file(session, number, reply);
+  const HostFile* const file = host_file(session, number, reply);
   if (file == nullptr) return;
   if (file->fd >= 0) ::close(file->fd);
   session.files.erase(static_cast<int>(*number));

@@ -9,7 +9,7 @@
 namespace tracewell::agent {
 
 void on_vFile_fstat(Session& session, std::string_view body, Reply& reply) {
-  const Session::HostFile* const file = host_file(session, parse_hex(body), reply);
+  const HostFile* const file = host_file(session, parse_hex(body), reply);
   if (file == nullptr) return;
   if (file->listed) return file_reply(reply, encode_stat(listed_stat(*file->listed)));
   struct stat found;

@@ -15,7 +15,7 @@ namespace {
 // large one, most is waste where it wants a few bytes. Who reads on gets twice as much each time.
 constexpr uint64_t kFirstPiece = 0x4000;
 
-uint64_t next_piece(Session::HostFile& file, uint64_t offset) {
+uint64_t next_piece(HostFile& file, uint64_t offset) {
   const bool reads_on = offset > file.read_at && offset - file.read_at <= file.piece;
   file.piece = reads_on ? std::min<uint64_t>(2 * file.piece, Session::kPacketBytesMax)
                         : kFirstPiece;
@@ -27,7 +27,7 @@ uint64_t next_piece(Session::HostFile& file, uint64_t offset) {
 
 void on_vFile_pread(Session& session, std::string_view body, Reply& reply) {
   rsp::TextReader in(body);
-  Session::HostFile* const file = host_file(session, in.hex_until(','), reply);
+  HostFile* const file = host_file(session, in.hex_until(','), reply);
   if (file == nullptr) return;
   auto count = in.hex_until(',');
   auto offset = count ? in.hex() : std::nullopt;

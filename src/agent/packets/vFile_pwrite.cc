@@ -13,7 +13,7 @@ namespace tracewell::agent {
 void on_vFile_pwrite(Session& session, std::string_view body, Reply& reply) {
   if (!may_write(session, reply)) return;
   rsp::TextReader in(body);
-  const Session::HostFile* const file = host_file(session, in.hex_until(','), reply);
+  const HostFile* const file = host_file(session, in.hex_until(','), reply);
   if (file == nullptr) return;
   auto offset = in.hex_until(',');
   auto bytes = rsp::unescape(in.take_rest());

@@ -148,6 +148,12 @@ Status FakeTarget::describe(std::string_view line) {
     else refusals_.emplace(words[1]);
     return {};
   }
+  if (verb == "untold") {
+    const auto pid = decimal(words[1]);
+    if (!pid || !find_process(*pid)) return bad(line);
+    untold_.insert(*pid);
+    return {};
+  }
   if (verb == "process" || verb == "next-pid") {
     auto pid = decimal(words[1]);
     if (!pid || *pid <= 0 || find_process(*pid)) return bad(line);
@@ -228,7 +234,10 @@ Status FakeTarget::fill_event(StopEvent& event, std::string_view verb, std::stri
     case Stop::SystemCallEntry:
     case Stop::SystemCallReturn: event.system_call = number.value_or(0); break;
     case Stop::Watchpoint: event.address = parse_hex(argument).value_or(0); break;
-    case Stop::Exec: event.path = argument; break;
+    case Stop::Exec:
+      event.path = argument;
+      untold_.erase(event.pid);
+      break;
     case Stop::Fork:
     case Stop::Vfork:
       if (!number || find_process(*number)) return bad(line);

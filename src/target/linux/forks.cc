@@ -135,6 +135,17 @@ void Tracer::exec_happened(Tid leader) {
   release_orphans();
 }
 
+/// After an exec the process has one thread, in the stop that tells of it. Where threads run, it
+/// may be there and nobody has looked: the numbers of the process and of its leader would lead what
+/// is meant for the old program to the new one.
+bool Tracer::exec_untold(Pid pid) {
+  if (one_by_one.on() && find(pid) != nullptr) (void)take_status(pid);
+  const Thread* const thread = find(pid);
+  if (thread == nullptr || !tell_execs || !seen(*thread->process)) return false;
+  if (thread->pending) return thread->pending->kind == StopEvent::Kind::Exec;
+  return thread->fresh && stop_event(thread->status) == PTRACE_EVENT_EXEC;
+}
+
 Decision Tracer::on_exec(Thread& thread) {
   if (!tell_execs || !seen(*thread.process)) return {};
   StopEvent event = event_of(StopEvent::Kind::Exec, thread);

@@ -195,6 +195,7 @@ class LinuxTarget final : public Target {
   const std::string& target_description(Pid pid) const override {
     return tracer_.register_map(pid).description();
   }
+  bool exec_untold(Pid pid) override { return tracer_.exec_untold(pid); }
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;
   std::vector<uint8_t> known_registers(Tid tid) override {

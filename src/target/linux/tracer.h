@@ -88,10 +88,10 @@ class Tracer {
   void process_gone(Thread& leader, int status);
 
   // --- children and programs (forks.cc)
-  Decision on_clone(Thread& thread);
-  Decision on_fork(Thread& thread, bool vfork);
+  Decision on_clone(Thread& thread), on_fork(Thread& thread, bool vfork);
   Decision on_exec(Thread& thread);
   void exec_happened(Tid leader);
+  bool exec_untold(Pid pid);  // see Target
 
   // --- breakpoints' and sites' traps, and getting past them (hits.cc, stepping.cc)
   Decision on_int3(Thread& thread, bool parking);
