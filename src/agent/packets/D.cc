@@ -1,5 +1,7 @@
 // D[;<pid>]: the debugger leaves a process (the current one) alone. With disconnected tracing on,
 // or breakpoint commands that persist, the process runs on and we stay with it.
+#include <fmt/format.h>
+
 #include "agent/packets.h"
 #include "agent/process_packets.h"
 
@@ -14,13 +16,25 @@ std::optional<target::Pid> which(const Session& session, std::string_view body) 
   return pid;
 }
 
+/// The session would end, and with it whatever the debugger does with its other programs.
+void refuse_to_stay(const Session& session, target::Pid pid, Reply& reply) {
+  const Error why(Errc::Target,
+                  fmt::format("The trace of process {} is to go on without a debugger: detach from "
+                              "the other programs first, or end the trace (tstop)",
+                              pid));
+  session.notice(why.text());
+  reply.error(why);
+}
+
 }  // namespace
 
 void on_D(Session& session, std::string_view body, Reply& reply) {
   auto pid = which(session, body);
   if (!pid) return reply.error(1);
   session.selected_frame.reset();
-  if (session.traces_alone()) {
+  // Of the traced program alone: a debugger also lets go the forks that it does not follow.
+  if (session.traces_alone() && session.trace->control()->traced() == *pid) {
+    if (session.target.processes().size() > 1) return refuse_to_stay(session, *pid, reply);
     session.notice("Disconnected tracing in effect, staying attached to the process");
     if (session.non_stop.on) (void)session.set_non_stop(false);
     session.run_on(false);
