@@ -123,7 +123,7 @@ void Engine::set_note(std::string_view type, std::string text) {
 Status Engine::start(target::Pid pid) {
   if (running_) return {Errc::InvalidArgument, "a trace runs already"};
   pid_ = pid;
-  replaced_ = false;
+  replaced_ = let_go_ = false;
   settle_buffer();
   capture_machine();
   TW_RETURN_IF_ERROR(look_at_markers());
@@ -196,7 +196,9 @@ void Engine::on_event(const target::StopEvent& event) {
   using Kind = target::StopEvent::Kind;
   const bool gone = event.kind == Kind::Exited || event.kind == Kind::Signalled ||
                     event.kind == Kind::Exec;
-  const bool ours = (gone && event.pid == pid_) || event.kind == Kind::NoneLeft;
+  // Nothing of any program runs: the traced one may stand still, and go on.
+  const bool none = event.kind == Kind::NoneLeft && target_.threads(pid_).empty();
+  const bool ours = (gone && event.pid == pid_) || none;
   program_ended_ = program_ended_ || (ours && event.kind != Kind::Exec);
   if (!ours) return;
   const bool ran = running_;
@@ -207,7 +209,9 @@ void Engine::on_event(const target::StopEvent& event) {
 }
 
 void Engine::let_go(target::Pid pid) {
-  if (!running_ || pid != pid_) return;
+  if (pid != pid_) return;
+  let_go_ = true;
+  if (!running_) return;
   catch_up();
   end_if_due();
   if (running_) end_run(Stop::Unknown);

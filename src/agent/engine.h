@@ -46,11 +46,12 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::optional<int64_t> variable(uint32_t number) const override;
   FrameStore& frames() override { return buffer_; }
   std::string description() override;
+  target::Pid frames_of() const override { return let_go_ || replaced_ ? 0 : pid_; }
   bool read_only(target::Pid pid, uint64_t address, uint64_t size) override;
   TraceControl* control() override { return this; }
 
   // TraceControl
-  Status reset() override;
+  Status reset() override, stop() override;
   Status define(rsp::QtdpDefinition definition) override;
   Status add_actions(const rsp::QtdpActions& actions) override;
   target::Pid traced() const override { return running_ ? pid_ : 0; }
@@ -62,7 +63,6 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status enable(uint32_t number, uint64_t address, bool enabled) override;
   Status start(target::Pid pid) override;
   std::vector<std::string> remarks() override;
-  Status stop() override;
   Status set_circular(bool circular) override;
   Status set_buffer_size(std::optional<uint64_t> bytes) override;
   void set_disconnected(bool disconnected) override;
@@ -187,7 +187,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   bool disconnected_ = false, full_ = false;
   std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_;
 
-  bool running_ = false, program_ended_ = false, replaced_ = false;  // (by exec, since the start)
+  bool running_ = false, program_ended_ = false, let_go_ = false, replaced_ = false;  // (by exec)
   target::Pid pid_ = 0;
   RunStatus::Stop stop_ = RunStatus::Stop::NotRun;
   uint32_t stop_tracepoint_ = 0;

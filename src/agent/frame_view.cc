@@ -87,10 +87,12 @@ void read_frame_memory(Session& session, uint64_t address, uint64_t size, Reply&
     reply.hex(bytes.first(std::min<size_t>(size, bytes.size())));
     return;
   }
-  const auto pid = session.current_pid();
-  if (!pid || size == 0 || !session.trace->read_only(*pid, address, size)) return reply.error(1);
+  // Of the program that was traced: the debugger may have chosen another one by now.
+  const target::Pid pid = session.trace->frames_of();
+  if (pid == 0 || size == 0 || !session.trace->read_only(pid, address, size))
+    return reply.error(1);
   std::vector<uint8_t> live(size);
-  live.resize(session.target.read_memory(*pid, address, live));
+  live.resize(session.target.read_memory(pid, address, live));
   if (live.empty()) return reply.error(1);
   reply.hex(live);
 }

@@ -54,6 +54,11 @@ std::optional<TracepointDef::Usage> RecordedTrace::usage(uint32_t number, uint64
   return std::nullopt;
 }
 
+target::Pid RecordedTrace::frames_of() const {
+  const auto processes = target_.processes();
+  return processes.empty() ? 0 : processes.front().pid;
+}
+
 bool RecordedTrace::read_only(target::Pid pid, uint64_t address, uint64_t size) {
   target::ProcessFacts* facts = target_.facts();
   return facts && facts->read_only(pid, address, size);

@@ -32,6 +32,7 @@ class RecordedTrace final : public Trace, private FrameStore {
   /// None: variables have values in frames only.
   std::optional<int64_t> variable(uint32_t) const override { return std::nullopt; }
   FrameStore& frames() override { return *this; }
+  target::Pid frames_of() const override;
   bool read_only(target::Pid pid, uint64_t address, uint64_t size) override;
 
  private:

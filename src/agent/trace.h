@@ -96,6 +96,8 @@ class Trace {
   /// The target description that the registers in the frames go by, for a debugger that comes when
   /// their process has gone. "": there are no frames, or nobody knows.
   virtual std::string description() { return {}; }
+  /// The process that the frames are of, as long as it has the memory of then. 0 = none.
+  virtual target::Pid frames_of() const { return 0; }
   /// May a read of this range be served from live (or the executable's) memory while a frame is
   /// selected?
   virtual bool read_only(target::Pid pid, uint64_t address, uint64_t size) = 0;
