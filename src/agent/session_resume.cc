@@ -33,6 +33,10 @@ Status Session::resume(std::vector<target::ResumeAction> actions) {
     return Error{Errc::InvalidArgument, "a trace frame is selected; leave it first", {}};
   if (actions.empty()) return Error{Errc::NotFound, "no such thread", {}};
   if (non_stop.on && !non_stop.confirmed) TW_RETURN_IF_ERROR(set_non_stop(false));
+  for (target::ResumeAction& action : actions) {
+    const target::ThreadInfo* const thread = action.signal ? find_thread({0, action.tid}) : nullptr;
+    if (thread && !knows_program(thread->pid)) action.signal = 0;  // meant for the old one
+  }
   TW_RETURN_IF_ERROR(target.resume(actions));
   for (const auto& action : actions) non_stop.stops.erase(action.tid);
   last_actions_ = std::move(actions);

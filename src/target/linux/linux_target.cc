@@ -49,15 +49,21 @@ class LinuxBreakpoints final : public Breakpoints {
     Process* process = tracer_.find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
     if (!supports(kind)) return {Errc::Unsupported, "no watchpoints for reads alone"};
+    // While threads are waited for, it may end, or begin another program.
+    const std::shared_ptr<live::AddressSpace> meant = process->space;
     if (kind != Kind::Software) {
       tracer_.one_by_one.hold_all();
       process = tracer_.find_process(pid);
-      Status done = Error{Errc::NotFound, "no such process", {}};
-      if (process != nullptr) done = tracer_.insert_hardware(*process, kind, address, size);
+      const bool same = process != nullptr && process->space == meant;
+      Status done = Error{Errc::NotFound, "the program is gone", {}};
+      if (same) done = tracer_.insert_hardware(*process, kind, address, size);
       tracer_.one_by_one.let_on();
       return done;
     }
     tracer_.fast.make_way(*process, address);
+    process = tracer_.find_process(pid);
+    if (process == nullptr || process->space != meant)
+      return {Errc::NotFound, "the program is gone"};
     TW_ASSIGN_OR_RETURN(Patch * patch, process->space->add(address));
     patch->breakpoint = true;
     return {};

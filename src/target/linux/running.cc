@@ -221,6 +221,8 @@ void Tracer::quiesce(Thread& but) {
 Status Tracer::resume(std::span<const ResumeAction> actions) {
   careful_ = has_foreign_children();
   fast.release_unwanted();
+  // An exec of another thread may have put a new program in the place of one that stood still.
+  if (one_by_one.on()) collect_ready();
   const auto is_there = [&](const ResumeAction& action) {
     const Thread* thread = find(action.tid);
     return thread != nullptr && seen(*thread->process);
