@@ -163,8 +163,8 @@ void add_forms(CLI::App& app, ReportArguments& arguments) {
       ->check(CLI::IsMember({"text", "jsonl", "csv"}));
   add_csv_safe(app, task.csv_safe);
   app.add_option("--template-work", arguments.template_work,
-                 "instructions, in millions, that all events together may use beyond each event's "
-                 "own share (default 250)")
+                 "instructions, in millions, that all events (of one owner's logs) together may "
+                 "use beyond each event's own share (default 250)")
       ->type_name("MILLIONS")
       ->check(CLI::Range(uint64_t{0}, report::Renderer::kCommonWorkMax / 1'000'000));
   app.add_flag("--follow", task.follow,

@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
+#include "cli/log_owners.h"
 #include "hooks/control.h"
 #include "hooks/log_clock.h"
 #include "hooks/log_use.h"
@@ -57,6 +58,7 @@ Result<FollowedLog> follow_log(const std::string& path) {
                                                                 *out.log.trace.problems));
   out.follow = follow.get();
   out.log.source = std::move(follow);
+  out.log.owner = owner_of_log(out.log);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/log_owners.h"
 #include "hooks/defaults.h"
 
 namespace tracewell::cli {
@@ -44,6 +45,7 @@ Result<ReportLog> open_report_log(const std::string& path, InputOptions options)
   TW_ASSIGN_OR_RETURN(log.source,
                       select_events(std::move(log.trace.source), {}, *log.trace.problems,
                                     options.strict, "reporting"));
+  log.owner = owner_of_log(log);
   return log;
 }
 
@@ -57,6 +59,8 @@ std::string report_heading(std::span<const ReportLog> logs, std::optional<int64_
     out += fmt::format("Machine: {}, {} endian\n", printable(catalog.machine),
                        catalog.endian == Endian::Big ? "big" : "little");
     out += fmt::format("Log: {}, {}\n", printable(log.path), log.trace.format->name);
+    const std::string from = log.times_from_ns ? date_text(*log.times_from_ns) : "";
+    if (!from.empty()) out += "Times from: " + from;
     add_line(out, "Buffering", log_fact(catalog, "mode"));
     add_line(out, "Component", log_fact(catalog, "component"));
     add_line(out, "Message", log_fact(catalog, "message"));

@@ -23,11 +23,14 @@ struct ReportLog {
   OpenTrace trace;                 // without its source
   bool has_frames = false;         // of tracepoints, and nothing else
   std::unique_ptr<Source> source;  // watched, as select_events() does
+  std::optional<uint32_t> owner;   // log_owners.h
+  std::optional<int64_t> times_from_ns;  // where its events' times begin, if not all logs' do there
 };
 /// `options.path` is not looked at.
 Result<ReportLog> open_report_log(const std::string& path, InputOptions options);
 
-/// As AIX has it, as far as it is known; ends with an empty line.
+/// As AIX has it, as far as it is known; ends with an empty line. `first_ns`: where times begin;
+/// nullopt where that is not known, or each log says it.
 std::string report_heading(std::span<const ReportLog> logs, std::optional<int64_t> first_ns);
 /// Says where a log is cut or damaged; "" = nowhere.
 std::string damage_line(const ReportLog& log);

@@ -279,7 +279,8 @@ void add_report_words(CLI::App& app, ReportWords& words) {
                  "reportedcpus (off) = on or off; hist = on: how many events each hook has, and "
                  "nothing else; timestamp = 0 (seconds with nanoseconds), 1 (short), "
                  "2 (microseconds), 3 (none); "
-                 "starttime, endtime = seconds since the first event; pagesize = lines, 0 to 500")
+                 "starttime, endtime = seconds since the first event (of that owner's logs); "
+                 "pagesize = lines, 0 to 500")
       ->type_name("NAME=VALUE,…");
   app.add_flag("-x,--names", words.names, "with program and process: -O exec=on,pid=on");
 }

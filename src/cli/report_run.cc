@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/log_owners.h"
 #include "cli/lost_events.h"
 #include "cli/report_follow.h"
 #include "cli/report_rows.h"
@@ -49,6 +51,9 @@ class ReportRun {
   Status events(report::Report& report, std::span<ReportLog> logs, filter::Merge& merge,
                 std::span<formats::HooklogFollow* const> follows);
   Status round(report::Report& report, filter::Merge& merge, std::span<ReportLog> logs);
+  void add_logs(report::Report& report, std::span<ReportLog> logs);
+  void note_stop(const ReportLog& log);
+  bool is_stopped(const std::string& path) const;
   void begin(report::Report& report, std::span<ReportLog> logs, std::optional<int64_t> first_ns);
   void tell_damage(report::Report& report, const ReportLog& log);
   /// Some events are left out: losses may be, and what was lost may be of the others.
@@ -63,7 +68,9 @@ class ReportRun {
   ReportRows rows_;
   std::vector<LostEvents> lost_;  // by log
   bool begun_ = false;  // of the part that is at work
-  bool stopped_ = false, damaged_ = false;
+  bool several_owners_ = false;  // of all files, or of those that are merged
+  std::set<uint32_t> stopped_;   // owners of whose logs nothing more is printed
+  bool damaged_ = false;
   int not_opened_ = kOk, not_read_ = kOk;  // what the last such file ends with, if it is alone
   size_t opened_ = 0;
   uint64_t printed_ = 0, parts_ = 0;
@@ -73,8 +80,32 @@ void ReportRun::begin(report::Report& report, std::span<ReportLog> logs,
                       std::optional<int64_t> first_ns) {
   if (std::exchange(begun_, true)) return;
   const std::string between = parts_++ == 0 ? "" : "\n";
-  if (const auto began = report.began_ns()) first_ns = began;
+  if (several_owners_ && logs.size() > 1) {
+    for (size_t i = 0; i < logs.size(); ++i) logs[i].times_from_ns = report.began_ns(i);
+    first_ns.reset();
+  } else if (const auto began = report.began_ns(0)) {
+    first_ns = began;
+  }
   report.begin(task_.no_heading ? std::string() : between + report_heading(logs, first_ns));
+}
+
+/// A template said $STOP at an event of this log.
+void ReportRun::note_stop(const ReportLog& log) {
+  if (log.owner) stopped_.insert(*log.owner);
+  if (!several_owners_) return;
+  fmt::print(stderr,
+             "tracewell: {}: a template ends the report here ($STOP): for {}; logs of other users "
+             "are reported on\n",
+             printable(log.path),
+             log.owner ? "all logs of " + user_name(*log.owner)
+                       : "this log, whose owner is not known");
+}
+
+/// Of a file that was not opened yet.
+bool ReportRun::is_stopped(const std::string& path) const {
+  if (stopped_.empty()) return false;
+  const auto owner = owner_of_log(path);
+  return owner && stopped_.contains(*owner);
 }
 
 /// All that there is for now.
@@ -85,8 +116,10 @@ Status ReportRun::round(report::Report& report, filter::Merge& merge,
     // Its source is asked for a thousand events at once, and a template may take long for each.
     if (interrupted() != 0) return {Errc::Io, "interrupted"};
     if (!begun_) begin(report, logs, item.event->time_ns);
+    if (report.stopped(item.source)) continue;
     lost_[item.source].look_at(*item.event);
     TW_RETURN_IF_ERROR(report.take(item.source, *item.event));
+    if (report.stopped(item.source)) note_stop(logs[item.source]);
   }
   return {};
 }
@@ -99,7 +132,8 @@ Status ReportRun::events(report::Report& report, std::span<ReportLog> logs, filt
     bool over = report.stopped();
     if (!over) {
       over = true;
-      for (const formats::HooklogFollow* follow : follows) over = over && follow->over();
+      for (size_t i = 0; i < follows.size(); ++i)
+        over = over && (follows[i]->over() || report.stopped(i));
     }
     if (over) return {};
     TW_RETURN_IF_ERROR(report.flush());
@@ -116,6 +150,22 @@ void ReportRun::tell_damage(report::Report& report, const ReportLog& log) {
   damaged_ = true;
 }
 
+void ReportRun::add_logs(report::Report& report, std::span<ReportLog> logs) {
+  std::vector<std::optional<uint32_t>> owners;
+  for (const ReportLog& log : logs) owners.push_back(log.owner);
+  const std::vector<uint64_t> numbers = numbers_of_owners(owners);
+  if (task_.merge || task_.follow) several_owners_ = are_several(numbers);
+  for (size_t i = 0; i < logs.size(); ++i) {
+    const Catalog& catalog = logs[i].source->catalog();
+    report::LogFacts facts;
+    facts.name = logs[i].path;
+    facts.component = log_fact(catalog, "component");
+    facts.cpus = number_fact(catalog, "cpus");
+    facts.traced_cpus = number_fact(catalog, "traced_cpus");
+    report.add_log(catalog, std::move(facts), numbers[i]);
+  }
+}
+
 Status ReportRun::part(std::span<ReportLog> logs,
                        std::span<formats::HooklogFollow* const> follows) {
   // Not before: to open a file may take long, and nothing of a line is out that a signal could cut.
@@ -123,14 +173,7 @@ Status ReportRun::part(std::span<ReportLog> logs,
   report::Report report(
       templates_, options_, [this](std::string_view text) { return output_.write(text); },
       [this](const report::ReportRow& row) { return rows_.put(row); });
-  for (const ReportLog& log : logs) {
-    report::LogFacts facts;
-    facts.name = log.path;
-    facts.component = log_fact(log.source->catalog(), "component");
-    facts.cpus = number_fact(log.source->catalog(), "cpus");
-    facts.traced_cpus = number_fact(log.source->catalog(), "traced_cpus");
-    report.add_log(log.source->catalog(), std::move(facts));
-  }
+  add_logs(report, logs);
   filter::Merge merge;
   lost_.assign(logs.size(), {});
   begun_ = false;
@@ -148,7 +191,6 @@ Status ReportRun::part(std::span<ReportLog> logs,
     if (chooses()) tell_lost_events(lost_[i], logs[i].path);
   }
   printed_ += report.printed();
-  stopped_ = report.stopped();
   TW_RETURN_IF_ERROR(written);
   for (size_t i = 0; i < logs.size(); ++i) {
     if (merge.status(i).ok()) continue;
@@ -177,7 +219,9 @@ Status ReportRun::follow_files() {
 
 Status ReportRun::read_files() {
   std::vector<ReportLog> logs;
+  if (!task_.merge) several_owners_ = are_several(numbers_of_owners(owners_of_logs(task_.files)));
   for (const std::string& path : task_.files) {
+    if (is_stopped(path)) continue;
     if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
     auto log = open_report_log(path, task_.input);
     if (!log.ok()) {
@@ -197,7 +241,7 @@ Status ReportRun::read_files() {
     if (task_.merge) continue;
     TW_RETURN_IF_ERROR(part(logs, {}));
     logs.clear();
-    if (stopped_ || interrupted() != 0) break;
+    if (interrupted() != 0) break;
   }
   return logs.empty() ? Status() : part(logs, {});
 }

@@ -26,8 +26,9 @@ std::string_view shown_label(const TemplateInfo* info) {
 
 }  // namespace
 
-Report::Log::Log(const Catalog& its_catalog, LogFacts its_facts)
+Report::Log::Log(const Catalog& its_catalog, LogFacts its_facts, Shared& its_shared)
     : catalog(its_catalog),
+      shared(its_shared),
       entries(its_catalog),
       processes(its_catalog),
       facts(std::move(its_facts)) {
@@ -41,20 +42,30 @@ Report::Report(const Templates& templates, ReportOptions options, Write write, R
       rows_(std::move(rows)),
       columns_(options_.columns),
       width_(columns_.width()),
-      filters_(!options_.filter.everything()),
-      renderer_(templates_, no_facts_, out_, options_.stop, options_.common_work) {
-  if (options_.form == Form::Rows) renderer_.note_literals(&literals_);
+      filters_(!options_.filter.everything()) {
   if (options_.form == Form::Counts) counts_.resize(65536);
 }
 
-size_t Report::add_log(const Catalog& catalog, LogFacts facts) {
-  logs_.push_back(std::make_unique<Log>(catalog, std::move(facts)));
+Report::Shared& Report::shared_of(uint64_t owner) {
+  const auto found =
+      std::ranges::find(shared_, owner, [](const auto& one) { return one->owner; });
+  if (found != shared_.end()) return **found;
+  shared_.push_back(std::make_unique<Shared>(owner, templates_, no_facts_, out_, options_));
+  if (options_.form == Form::Rows) shared_.back()->renderer.note_literals(&literals_);
+  return *shared_.back();
+}
+
+size_t Report::add_log(const Catalog& catalog, LogFacts facts, uint64_t owner) {
+  Shared& shared = shared_of(owner);
+  ++shared.logs;
+  logs_.push_back(std::make_unique<Log>(catalog, std::move(facts), shared));
   return logs_.size() - 1;
 }
 
-std::optional<int64_t> Report::began_ns() const {
+std::optional<int64_t> Report::began_ns(const Shared& shared) const {
   std::optional<int64_t> out;
   for (const auto& log : logs_) {
+    if (&log->shared != &shared) continue;
     const auto& one = log->catalog.began_ns;
     if (!one) return std::nullopt;
     out = std::min(out.value_or(*one), *one);
@@ -62,8 +73,12 @@ std::optional<int64_t> Report::began_ns() const {
   return out;
 }
 
+bool Report::stopped() const {
+  return !shared_.empty() && std::ranges::all_of(shared_, &Shared::stopped);
+}
+
 void Report::begin(std::string_view heading) {
-  first_ns_ = previous_ns_ = began_ns();
+  for (const auto& shared : shared_) shared->first_ns = shared->previous_ns = began_ns(*shared);
   if (options_.form != Form::Text) return;
   out_.append(heading);
   if (options_.column_heads) heads();
@@ -84,26 +99,28 @@ void Report::remark(std::string_view line) {
 
 bool Report::wanted(const Entry& entry, const Event& event, size_t log) {
   const bool has_time = event.time_ns.has_value();
+  Shared& shared = logs_[log]->shared;
   // Elapsed time counts from TRACE ON, or from the first event, printed or not.
-  if (has_time && !first_ns_) first_ns_ = previous_ns_ = event.time_ns;
+  if (has_time && !shared.first_ns) shared.first_ns = shared.previous_ns = event.time_ns;
   if (filters_ && !options_.filter.takes(entry, has_time)) return false;
   if (has_time && (options_.from_ns || options_.to_ns)) {
-    const int64_t since = between(*first_ns_, entry.time_ns);
+    const int64_t since = between(*shared.first_ns, entry.time_ns);
     if ((options_.from_ns && since < *options_.from_ns) ||
         (options_.to_ns && since > *options_.to_ns))
       return false;
   }
-  return !options_.once || logs_.size() < 2 || !has_time || !repeats_.again(log, entry);
+  return !options_.once || shared.logs < 2 || !has_time || !shared.repeats.again(log, entry);
 }
 
-EventTimes Report::times_of(const Event& event) const {
+EventTimes Report::times_of(const Shared& shared, const Event& event) {
   if (!event.time_ns) return {};
-  return {true, between(*first_ns_, *event.time_ns), between(*previous_ns_, *event.time_ns)};
+  return {true, between(*shared.first_ns, *event.time_ns),
+          between(*shared.previous_ns, *event.time_ns)};
 }
 
 Status Report::take(size_t index, const Event& event) {
-  if (stopped_) return {};
   Log& log = *logs_[index];
+  if (log.shared.stopped) return {};
   if (const Mark* mark = std::get_if<Mark>(&event.body)) log.processes.learn(*mark);
   Entry& entry = log.entries.make(event);
   entry.pid = log.processes.of(event);
@@ -114,11 +131,11 @@ Status Report::take(size_t index, const Event& event) {
   if (info && info->reserved && !entry.facility) info = nullptr;
   switch (options_.form) {
     case Form::Text:
-      renderer_.use(log.facts);
+      log.shared.renderer.use(log.facts);
       line(log, entry, info, event);
       break;
     case Form::Rows:
-      renderer_.use(log.facts);
+      log.shared.renderer.use(log.facts);
       TW_RETURN_IF_ERROR(row(log, entry, info, event));
       break;
     case Form::Raw:
@@ -134,17 +151,16 @@ Status Report::take(size_t index, const Event& event) {
 }
 
 /// Was anything printed?
-bool Report::ended(Outcome outcome, const Event& event) {
-  faults_ += renderer_.faults();
+bool Report::ended(Shared& shared, Outcome outcome, const Event& event) {
+  faults_ += shared.renderer.faults();
   if (outcome == Outcome::Skipped) return false;
-  if (event.time_ns) previous_ns_ = event.time_ns;
+  if (event.time_ns) shared.previous_ns = event.time_ns;
   ++printed_;
-  stopped_ = outcome == Outcome::Stopped;
+  shared.stopped = outcome == Outcome::Stopped;
   return true;
 }
 
-void Report::line(const Log& log, const Entry& entry, const TemplateInfo* info,
-                  const Event& event) {
+void Report::line(Log& log, const Entry& entry, const TemplateInfo* info, const Event& event) {
   if (options_.page_lines != 0 && lines_on_page_ >= options_.page_lines) {
     out_.append('\n', 1);
     heads();
@@ -152,7 +168,7 @@ void Report::line(const Log& log, const Entry& entry, const TemplateInfo* info,
   const uint32_t level =
       static_cast<uint32_t>(info ? info->level : Level::Kern) * kLevelWidth;
   const size_t begin = out_.size();
-  columns_.row(out_, entry, log.facts, times_of(event));
+  columns_.row(out_, entry, log.facts, times_of(log.shared, event));
   uint32_t indent = width_ + level;
   if (options_.two_lines) {
     indent = kSecondLineIndent + level;
@@ -160,7 +176,7 @@ void Report::line(const Log& log, const Entry& entry, const TemplateInfo* info,
     out_.append(' ', kSecondLineIndent);
   }
   out_.append(' ', level);
-  if (!ended(renderer_.render(entry, indent), event)) {
+  if (!ended(log.shared, log.shared.renderer.render(entry, indent), event)) {
     out_.cut(begin);
     return;
   }
@@ -170,11 +186,10 @@ void Report::line(const Log& log, const Entry& entry, const TemplateInfo* info,
         std::ranges::count(out_.text().substr(begin), '\n'));
 }
 
-Status Report::row(const Log& log, const Entry& entry, const TemplateInfo* info,
-                   const Event& event) {
+Status Report::row(Log& log, const Entry& entry, const TemplateInfo* info, const Event& event) {
   literals_.clear();
-  const EventTimes times = times_of(event);
-  const bool printed = ended(renderer_.render(entry, 0), event);
+  const EventTimes times = times_of(log.shared, event);
+  const bool printed = ended(log.shared, log.shared.renderer.render(entry, 0), event);
   Status done;
   if (printed) {
     // The label is no field's name.

@@ -41,7 +41,7 @@ struct ReportOptions {
   bool once = true;         // of events that several logs have alike, one
   bool count_cpus = false;  // a last line says how many processors the events were on
   ReportFilter filter;
-  std::optional<int64_t> from_ns, to_ns;  // of the time since the first event, both inclusive
+  std::optional<int64_t> from_ns, to_ns;  // of the time since an owner's first event, inclusive
   uint64_t common_work = Renderer::kCommonWork;  // of a Renderer
   Renderer::Stop stop;  // then the event at work is left out, and none should be taken any more
 };
@@ -71,10 +71,13 @@ class Report {
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
-  /// Borrows the catalog. Returns the log's number, from 0.
-  size_t add_log(const Catalog& catalog, LogFacts facts);
-  /// The earliest of the logs'; nullopt where one of them does not say.
-  std::optional<int64_t> began_ns() const;
+  /// Borrows the catalog. Returns the log's number, from 0. What an event decides for others that
+  /// come behind it ($STOP, timers, what was printed already, where times begin, the instructions
+  /// that all have in common), it decides for the logs of the same `owner` alone: whoever writes
+  /// into one log changes nothing that is told of another owner's.
+  size_t add_log(const Catalog& catalog, LogFacts facts, uint64_t owner = 0);
+  /// Where times begin: the earliest of its owner's logs; nullopt where one of them does not say.
+  std::optional<int64_t> began_ns(size_t log) const { return began_ns(logs_[log]->shared); }
   /// Before the first event, and before one with which times begin anew. `heading` is printed as it
   /// is; it ends with a newline.
   void begin(std::string_view heading);
@@ -87,26 +90,43 @@ class Report {
   Status finish();
 
   uint64_t printed() const { return printed_; }
-  /// A template said $STOP: nothing more will be printed.
-  bool stopped() const { return stopped_; }
+  /// A template said $STOP at an event of this log's owner: nothing more of their logs is printed.
+  bool stopped(size_t log) const { return logs_[log]->shared.stopped; }
+  /// The same of all owners.
+  bool stopped() const;
   /// How many errors of the data the lines show.
   uint64_t faults() const { return faults_; }
 
  private:
+  /// What the logs of one owner have in common.
+  struct Shared {
+    Shared(uint64_t whose, const Templates& templates, const LogFacts& facts, TextBuffer& out,
+           const ReportOptions& options)
+        : owner(whose), renderer(templates, facts, out, options.stop, options.common_work) {}
+    const uint64_t owner;
+    Renderer renderer;
+    Repeats repeats;
+    std::optional<int64_t> first_ns, previous_ns;
+    size_t logs = 0;
+    bool stopped = false;
+  };
   struct Log {
-    Log(const Catalog& its_catalog, LogFacts its_facts);
+    Log(const Catalog& its_catalog, LogFacts its_facts, Shared& its_shared);
     const Catalog& catalog;
+    Shared& shared;
     EventEntry entries;
     Processes processes;
     LogFacts facts;
   };
+  Shared& shared_of(uint64_t owner);
+  std::optional<int64_t> began_ns(const Shared& shared) const;
   void heads();
   bool wanted(const Entry& entry, const Event& event, size_t log);
-  EventTimes times_of(const Event& event) const;
-  void line(const Log& log, const Entry& entry, const TemplateInfo* info, const Event& event);
-  Status row(const Log& log, const Entry& entry, const TemplateInfo* info, const Event& event);
+  static EventTimes times_of(const Shared& shared, const Event& event);
+  void line(Log& log, const Entry& entry, const TemplateInfo* info, const Event& event);
+  Status row(Log& log, const Entry& entry, const TemplateInfo* info, const Event& event);
   void counts();
-  bool ended(Outcome outcome, const Event& event);
+  bool ended(Shared& shared, Outcome outcome, const Event& event);
 
   const Templates& templates_;
   ReportOptions options_;
@@ -117,16 +137,13 @@ class Report {
   bool filters_;
   TextBuffer out_;
   const LogFacts no_facts_ = {};
-  Renderer renderer_;
+  std::vector<std::unique_ptr<Shared>> shared_;
   std::vector<std::unique_ptr<Log>> logs_;
-  Repeats repeats_;
   std::vector<TextSpan> literals_;
   std::vector<uint64_t> counts_;  // by hook
-  std::optional<int64_t> first_ns_, previous_ns_;
   std::set<int32_t> cpus_;
   uint64_t printed_ = 0, faults_ = 0;
   uint32_t lines_on_page_ = 0;
-  bool stopped_ = false;
 };
 
 /// The templates' hooks and labels, `001 TRACE ON`, one a line; a label's @ is left away.

@@ -24,9 +24,15 @@ struct ReportTest : testing::Test {
       "012 1.0 \"@quiet\" $D1, 0 { $SKIP }, 1 { \"last\" $STOP }, \\* \"said\""};
   std::string heading;
   size_t logs = 1;  // events are the log's that their number says
+  std::vector<uint64_t> owners = {0, 0, 0};  // of the logs
+  std::vector<Catalog> catalogs = std::vector<Catalog>(3);
   uint64_t printed = 0;
   bool stopped = false;
 
+  void hook_of(uint64_t log, uint16_t id, int64_t since_ns, uint64_t word) {
+    hook(id, since_ns, word);
+    batch.events().back().seq = log;
+  }
   void hook(uint16_t id, int64_t since_ns, uint64_t word, uint64_t tid = 7, int32_t cpu = 2) {
     const std::vector<uint64_t> words = {word};
     Hook body;
@@ -51,7 +57,8 @@ struct ReportTest : testing::Test {
           all += fmt::format("{}\n", row.label);
           return Status();
         });
-    for (size_t i = 0; i < logs; ++i) report.add_log(catalog, LogFacts());
+    for (size_t i = 0; i < logs; ++i)
+      report.add_log(logs == 1 ? catalog : catalogs[i], LogFacts(), owners[i]);
     report.begin(heading);
     for (const Event& event : batch.events())
       EXPECT_TRUE(report.take(event.seq % logs, event).ok());
@@ -300,6 +307,95 @@ TEST_F(ReportTest, WhatIsOfSeveralProcessesIsNotAlike) {
   options.column_heads = false;
   options.columns.times = Times::None;
   EXPECT_EQ(text(), "010   MyCustomHook 1\n010   MyCustomHook 1\n");
+}
+
+/// An event ends the logs of its owner, and those of nobody else.
+TEST_F(ReportTest, StopEndsTheLogsOfOneOwner) {
+  logs = 3;
+  owners = {1, 2, 1};
+  for (const int64_t time : {0, 10, 20})
+    for (const uint64_t log : {0, 1, 2})
+      hook_of(log, 0x0120, time, log == 0 && time == 10 ? 1 : 20 * log + 2);
+  options.column_heads = false;
+  options.columns.times = Times::None;
+  const std::string said = "012                   said\n";
+  EXPECT_EQ(text(), said + said + said + "012                   last\n" + said + said);
+  EXPECT_FALSE(stopped);
+  owners = {1, 1, 1};
+  EXPECT_EQ(text(), said + said + said + "012                   last\n");
+  EXPECT_TRUE(stopped);
+}
+
+TEST_F(ReportTest, TimersAreOfOneOwner) {
+  logs = 2;
+  compiled.templates.add("t", "013 1.0 \"a\" starttimer(1, 2)\n014 1.0 \"b\" endtimer(1, 2)\n");
+  compiled.templates.link();
+  hook_of(0, 0x0130, 0, 0);
+  hook_of(1, 0x0130, 5000, 0);
+  hook_of(0, 0x0140, 10'000, 0);
+  options.column_heads = false;
+  options.columns.times = Times::None;
+  owners = {1, 2};
+  EXPECT_NE(text().find("b [10 usec]"), std::string::npos);
+  owners = {1, 1};
+  EXPECT_NE(text().find("b [5 usec]"), std::string::npos);
+}
+
+TEST_F(ReportTest, WhatLogsOfSeveralOwnersHaveAlikeIsPrintedForEach) {
+  logs = 2;
+  for (const uint64_t log : {0, 1}) hook_of(log, 0x0100, 5, 1);
+  owners = {1, 2};
+  text();
+  EXPECT_EQ(printed, 2u);
+  owners = {1, 1};
+  text();
+  EXPECT_EQ(printed, 1u);
+}
+
+/// Also where a log says that it began long before the others, or does not say it.
+TEST_F(ReportTest, TimesAreThoseOfTheOwner) {
+  logs = 2;
+  catalogs[1].began_ns = kOn;
+  hook_of(0, 0x0100, -5'000'000, 1);
+  hook_of(1, 0x0100, 1'000'000, 2);
+  hook_of(0, 0x0100, 1'500'000, 3);
+  hook_of(1, 0x0100, 2'000'000, 4);
+  options.column_heads = false;
+  owners = {1, 2};
+  for (const bool says : {false, true}) {
+    if (says) catalogs[0].began_ns = kOn - 5'000'000;
+    EXPECT_EQ(text(),
+              "010        0.000000000        0.000000  MyCustomHook 1\n"
+              "010        0.001000000        1.000000  MyCustomHook 2\n"
+              "010        0.006500000        6.500000  MyCustomHook 3\n"
+              "010        0.002000000        1.000000  MyCustomHook 4\n");
+  }
+  options.to_ns = 2'000'000;
+  text();
+  EXPECT_EQ(printed, 3u);
+  owners = {1, 1};
+  text();
+  EXPECT_EQ(printed, 1u);
+}
+
+TEST_F(ReportTest, InstructionsThatAllEventsHaveInCommonAreThoseOfOneOwner) {
+  logs = 2;
+  compiled.templates.add("t", "013 1.0 \"\" {{ $n = 9000 }} LOOP $n {{{ $x = 1 + 2 }}}\n");
+  compiled.templates.link();
+  for (int i = 0; i < 20; ++i) hook_of(0, 0x0130, i, 0);
+  hook_of(1, 0x0130, 100, 0);
+  options.common_work = 100'000;
+  options.column_heads = false;
+  options.columns.times = Times::None;
+  const auto last_line = [&] {
+    std::string all = text();
+    all.pop_back();
+    return all.substr(all.rfind('\n') + 1);
+  };
+  owners = {1, 2};
+  EXPECT_EQ(last_line().find("limit"), std::string::npos);
+  owners = {1, 1};
+  EXPECT_NE(last_line().find("the instruction limit for all events together"), std::string::npos);
 }
 
 TEST_F(ReportTest, RawEntriesCountThreadAndTimeInTheirLength) {

@@ -1,0 +1,97 @@
+#include "cli/log_owners.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/open.h"
+#include "base/owners.h"
+#include "base/paths.h"
+#include "formats/hooklog_packets.h"
+
+namespace tracewell::cli {
+namespace {
+
+using Owner = std::optional<uint32_t>;
+
+/// A number that stands for several users is nobody's.
+Owner one_user(uint32_t owner) {
+  return is_same_user(owner, owner) ? Owner(owner) : std::nullopt;
+}
+
+/// Everybody who may put files there may exchange them after they have been looked at.
+bool is_all_of(const Folder& folder, uint32_t owner) {
+  const auto facts = folder.facts();
+  return facts.ok() && facts->owner == owner && (facts->mode & 0002) == 0;
+}
+
+/// What cannot be opened is not read, either.
+bool files_are_of(const Folder& folder, const std::vector<std::string>& names, uint32_t owner) {
+  return std::ranges::all_of(names, [&](const std::string& name) {
+    const auto file = folder.open(name);
+    if (!file.ok()) return true;
+    const auto facts = facts_of(file->get(), name);
+    return facts.ok() && facts->owner == owner;
+  });
+}
+
+Owner owner_of_folder(const std::string& path) {
+  const auto folder = Folder::named(path);
+  if (!folder.ok()) return std::nullopt;
+  const auto facts = folder->facts();
+  if (!facts.ok() || !is_all_of(*folder, facts->owner)) return std::nullopt;
+  const uint32_t owner = facts->owner;
+  auto names = formats::hooklog_files(*folder);
+  if (!names.ok()) return std::nullopt;
+  names->emplace_back("metadata");
+  if (!files_are_of(*folder, *names, owner)) return std::nullopt;
+  const auto rings = formats::hooklog_rings(*folder);
+  if (rings.ok() && *rings) {
+    const auto in_rings = formats::hooklog_files(**rings);
+    if (!in_rings.ok() || !is_all_of(**rings, owner) || !files_are_of(**rings, *in_rings, owner))
+      return std::nullopt;
+  }
+  return one_user(owner);
+}
+
+}  // namespace
+
+std::optional<uint32_t> owner_of_log(const std::string& path) {
+  const auto facts = facts_at(path == "-" ? "/dev/stdin" : path);
+  if (!facts) return std::nullopt;
+  if (facts->kind == FileFacts::Kind::Folder) return owner_of_folder(path);
+  if (facts->kind != FileFacts::Kind::Regular) return std::nullopt;
+  return one_user(facts->owner);
+}
+
+std::optional<uint32_t> owner_of_log(const ReportLog& log) {
+  if (!log.trace.file) return owner_of_log(log.path);
+  const FileFacts& facts = log.trace.file->facts();
+  if (facts.kind != FileFacts::Kind::Regular) return std::nullopt;
+  // A log's files are in a folder: also where one of them was named.
+  if (log.trace.format && log.trace.format->name == "hooklog" && log.path != "-")
+    return owner_of_folder(parent_of(log.trace.file->path()));
+  return one_user(facts.owner);
+}
+
+std::vector<std::optional<uint32_t>> owners_of_logs(std::span<const std::string> paths) {
+  std::vector<std::optional<uint32_t>> out;
+  for (const std::string& path : paths) out.push_back(owner_of_log(path));
+  return out;
+}
+
+std::vector<uint64_t> numbers_of_owners(std::span<const std::optional<uint32_t>> owners) {
+  std::vector<uint64_t> out;
+  for (size_t i = 0; i < owners.size(); ++i) {
+    // Above all numbers of users.
+    out.push_back(owners[i] ? uint64_t{*owners[i]} : (uint64_t{1} << 32) + i);
+  }
+  return out;
+}
+
+bool are_several(std::span<const uint64_t> numbers) {
+  return std::ranges::adjacent_find(numbers, std::ranges::not_equal_to()) != numbers.end();
+}
+
+}  // namespace tracewell::cli
