@@ -144,8 +144,11 @@ class OutputFile {
   static Result<OutputFile> create_in(const Folder& folder, const std::string& name,
                                       Existing existing = Existing::Replace);
   /// In place of the regular file that was read at `place`, or of none. commit() fails with
-  /// InvalidArgument when the name has another one by then.
-  static Result<OutputFile> create_instead(Place place, const std::string& path);
+  /// InvalidArgument when the name has another one by then. Another user's is refused, but for
+  /// root's (base/planted.h). With `source`, whose text is in it: nobody else may read it who may
+  /// not read that.
+  static Result<OutputFile> create_instead(Place place, const std::string& path,
+                                           const FileFacts* source = nullptr);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();

@@ -98,6 +98,19 @@ void take_rights(int fd, const FileFacts& other) {
   fchmod(fd, mode | 0600);
 }
 
+/// A file, `made` just now, has text of `source`: nobody else reads it who could not read that.
+void hide_as(int fd, const FileFacts& source, bool made) {
+  const uint32_t readers = source.has_acl ? 0 : source.mode & 0044;
+  if (readers == 0044) return;
+  const auto facts = facts_of(fd, "");
+  const bool group =
+      readers == 0040 && facts.ok() &&
+      (facts->group == source.group ||
+       (made && ::fchown(fd, static_cast<uid_t>(-1), source.group) == 0));
+  ::fremovexattr(fd, "system.posix_acl_access");
+  fchmod(fd, 0600 | (facts.ok() && group ? facts->mode & 0070 : 0));
+}
+
 Error not_written(const std::string& path, std::string_view why) {
   return {Errc::InvalidArgument, fmt::format("cannot write {}: {}", printable(path), why), {}};
 }
@@ -151,7 +164,9 @@ Result<OutputFile> OutputFile::create_in(const Folder& folder, const std::string
   return create_at(std::move(place), path, existing, Meanwhile::Nameless, nullptr);
 }
 
-Result<OutputFile> OutputFile::create_instead(Place place, const std::string& path) {
+Result<OutputFile> OutputFile::create_instead(Place place, const std::string& path,
+                                              const FileFacts* source) {
+  TW_RETURN_IF_ERROR(check_not_others(place, path));
   const bool there = place.at.valid();
   if (there && (place.facts.kind != FileFacts::Kind::Regular || !place.folder.valid()))
     return not_written(path, "what is there is no regular file");
@@ -160,6 +175,7 @@ Result<OutputFile> OutputFile::create_instead(Place place, const std::string& pa
                       create_at(std::move(place), path,
                                 there ? Existing::Replace : Existing::Keep, Meanwhile::Nameless,
                                 nullptr));
+  if (source) hide_as(file.fd_.get(), *source, !there);
   if (there) file.instead_of_ = facts;
   return file;
 }

@@ -52,4 +52,13 @@ Status check_not_planted(const Place& place, const std::string& path) {
   return {};
 }
 
+Status check_not_others(const Place& place, const std::string& path) {
+  const uint32_t owner = place.facts.owner;
+  if (!place.at.valid() || is_own_user(owner) || owner == 0) return {};
+  return {Errc::InvalidArgument,
+          fmt::format("cannot change {}: it belongs to {}, and would be yours then; change it as "
+                      "that user, or a copy of your own",
+                      printable(path), user_name(owner))};
+}
+
 }  // namespace tracewell

@@ -24,4 +24,8 @@ uint32_t mode_of_made();
 /// there.
 Status check_not_planted(const Place& place, const std::string& path);
 
+/// For what is there and is to be replaced by what it is changed to: InvalidArgument when it is
+/// another user's than this one's and root's. They would lose it, for the new file is this user's.
+Status check_not_others(const Place& place, const std::string& path);
+
 }  // namespace tracewell

@@ -13,6 +13,7 @@
 #include "base/folder.h"
 #include "base/open.h"
 #include "base/paths.h"
+#include "base/planted.h"
 #include "base/text.h"
 #include "base/text_file.h"
 
@@ -87,6 +88,35 @@ Result<Defaults> read_file(const std::string& path) {
   return parse(text, path);
 }
 
+using ChangeOfFile = std::function<Result<std::string>(const std::string&, const FileFacts*)>;
+
+/// `source` may be nullptr.
+Status change_held(const std::string& path, const FileFacts* source, const ChangeOfFile& change,
+                   std::chrono::milliseconds lock_wait) {
+  TW_RETURN_IF_ERROR(make_folders(parent_of(path)));
+  // Before there is a lock of ours beside it.
+  TW_ASSIGN_OR_RETURN(const Place first, write_place(path));
+  TW_RETURN_IF_ERROR(check_not_others(first, path));
+  TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::around(path));
+  TW_ASSIGN_OR_RETURN(const UniqueFd lock,
+                      place.folder.open_own(place.name + ".lock", Folder::Make::IfMissing));
+  if (!wait_and_lock_file(lock.get(), lock_wait))
+    return {Errc::Io, fmt::format("another process has locked {}, and did not let go of it "
+                                  "(`fuser -v` of that file says which one)",
+                                  printable(path + ".lock"))};
+  // The name is followed once: what is written has been read there, whatever it leads to meanwhile.
+  TW_ASSIGN_OR_RETURN(Place held, write_place(path));
+  TW_RETURN_IF_ERROR(check_not_others(held, path));
+  TW_ASSIGN_OR_RETURN(const std::string before, read_held(held, path));
+  const FileFacts* const facts = held.at.valid() ? &held.facts : nullptr;
+  TW_ASSIGN_OR_RETURN(const std::string after, change(before, facts));
+  if (after == before) return {};
+  const FileFacts* const made_of = facts ? nullptr : source;
+  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create_instead(std::move(held), path, made_of));
+  TW_RETURN_IF_ERROR(file.write(after));
+  return file.commit();
+}
+
 }  // namespace
 
 std::string state_path(const char* variable, const char* roots, const char* name) {
@@ -124,22 +154,12 @@ Status change_defaults(const std::function<Status(Defaults& own)>& change) {
 Status change_file(const std::string& path,
                    const std::function<Result<std::string>(const std::string& text)>& change,
                    std::chrono::milliseconds lock_wait) {
-  TW_RETURN_IF_ERROR(make_folders(parent_of(path)));
-  TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::around(path));
-  TW_ASSIGN_OR_RETURN(const UniqueFd lock,
-                      place.folder.open_own(place.name + ".lock", Folder::Make::IfMissing));
-  if (!wait_and_lock_file(lock.get(), lock_wait))
-    return {Errc::Io, fmt::format("another process has locked {}, and did not let go of it "
-                                  "(`fuser -v` of that file says which one)",
-                                  printable(path + ".lock"))};
-  // The name is followed once: what is written has been read there, whatever it leads to meanwhile.
-  TW_ASSIGN_OR_RETURN(Place held, write_place(path));
-  TW_ASSIGN_OR_RETURN(const std::string before, read_held(held, path));
-  TW_ASSIGN_OR_RETURN(const std::string after, change(before));
-  if (after == before) return {};
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create_instead(std::move(held), path));
-  TW_RETURN_IF_ERROR(file.write(after));
-  return file.commit();
+  const auto with = [&](const std::string& text, const FileFacts*) { return change(text); };
+  return change_held(path, nullptr, with, lock_wait);
+}
+
+Status change_file(const std::string& path, const FileFacts& source, const ChangeOfFile& change) {
+  return change_held(path, &source, change, std::chrono::seconds(30));
 }
 
 }  // namespace tracewell::hooks

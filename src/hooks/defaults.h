@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/file.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {
@@ -33,10 +34,15 @@ Result<Defaults> read_defaults();
 Status change_defaults(const std::function<Status(Defaults& own)>& change);
 
 /// Replaces a small file while its lock, a file beside it, is held; makes its folder. Io when
-/// somebody else holds the lock for longer than `lock_wait`.
+/// somebody else holds the lock for longer than `lock_wait`. InvalidArgument: it is another user's.
 /// `change` gets the text as it is, "" when there is none, and says what it shall be.
 Status change_file(const std::string& path,
                    const std::function<Result<std::string>(const std::string& text)>& change,
                    std::chrono::milliseconds lock_wait = std::chrono::seconds(30));
+/// The same. `change` gets what the system says of the file, too: nullptr when there is none. One
+/// that is made then is hidden from those who may not read `source`.
+Status change_file(const std::string& path, const FileFacts& source,
+                   const std::function<Result<std::string>(const std::string& text,
+                                                           const FileFacts* facts)>& change);
 
 }  // namespace tracewell::hooks

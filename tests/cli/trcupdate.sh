@@ -170,4 +170,79 @@ timeout 20 "$tracewell" trcupdate -t "$work/templates" "$work/none" 2>"$work/err
 [ $? = 2 ] || fail "into a FIFO"
 has 'is no file: what takes the changes back goes there' err
 cmp "$work/before" "$work/templates" || fail "changed all the same"
+
+# What it writes is read by those alone who can read what that was made of.
+mode() { stat -c %a "$1"; }
+mkdir "$work/rights"
+cd "$work/rights" || exit 1
+printf '010 1.0 "secret"\n' >templates
+printf '* /etc/trcfmt\n+ 010 1.1 "changed"\n' >some.trc
+change() {  # TEMPLATES LIST: their modes, and the changes are made
+  chmod "$1" templates
+  chmod "$2" some.trc
+  printf '010 1.0 "secret"\n' >templates
+  expect 0 trcupdate -t templates some
+}
+rights() {  # TEMPLATES UNDO
+  [ "$(mode templates) $(mode some.undo.trc)" = "$*" ] ||
+    fail "templates, undo: $(mode templates) $(mode some.undo.trc), not $*"
+}
+umask 022
+change 600 644
+rights 600 600
+rm some.undo.trc
+change 604 644
+rights 604 600
+rm some.undo.trc
+change 644 600
+rights 644 644
+chmod 640 some.undo.trc  # nor can it be read by others than before
+change 644 644
+rights 644 640
+chmod 644 some.undo.trc
+change 600 644
+rights 600 600
+rm templates some.undo.trc
+chmod 600 some.trc
+expect 0 trcupdate -t templates some
+rights 600 600
+[ "$(id -u)" = 0 ] || {
+  finish
+  exit
+}
+rm some.undo.trc
+chgrp 65531 templates
+change 640 644
+rights 640 640
+[ "$(stat -c %g some.undo.trc)" = 65531 ] || fail "the undo's group: $(stat -c %g some.undo.trc)"
+chgrp 0 some.undo.trc
+change 640 644
+rights 640 600
+# A list of another user's makes no file theirs.
+rm templates some.undo.trc
+chown 65532:65532 some.trc
+chmod 640 some.trc
+expect 0 trcupdate -t templates some
+rights 640 640
+[ "$(stat -c %u:%g templates)" = 0:65532 ] || fail "new: $(stat -c %u:%g templates)"
+
+# What is another user's is not taken from them: not the templates, nor what has the undo's name.
+chown 65532:65532 templates
+chmod 600 templates
+rm some.undo.trc templates.lock
+cp -p templates before
+refused() {  # FILE
+  expect 2 trcupdate -t templates -o some
+  has "cannot change $1: it belongs to user" err
+  cmp before templates || fail "changed all the same"
+}
+printf '010 1.0 "theirs"\n' | tee templates >before
+refused templates
+[ "$(stat -c %u:%g:%a templates)" = 65532:65532:600 ] || fail "it is $(stat -c %u:%g:%a templates)"
+[ "$(ls)" = "$(printf '%s\n' before some.trc templates)" ] || fail "something is left: $(ls)"
+chown 0 templates
+echo theirs >some.undo.trc
+chown 65532 some.undo.trc
+refused some.undo.trc
+[ "$(stat -c %u some.undo.trc) $(cat some.undo.trc)" = '65532 theirs' ] || fail "their undo is gone"
 finish

@@ -90,6 +90,33 @@ TEST_F(ChangeFile, ReadsThroughNoLinkOfOthers) {
   EXPECT_FALSE(read);
 }
 
+/// A lock of this user's would keep them from it.
+TEST_F(ChangeFile, TakesNoFileFromOthers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make another user's file";
+  ASSERT_EQ(::chown(at("private/file").c_str(), kSomebody, kSomebody), 0);
+  EXPECT_EQ(change("private/file", [] {}).error().code, Errc::InvalidArgument);
+  EXPECT_EQ(text_of("private/file"), "secret\n");
+  EXPECT_EQ(facts_at(at("private/file"))->owner, kSomebody);
+  EXPECT_FALSE(fs::exists(at("private/file.lock")));
+}
+
+TEST_F(ChangeFile, HidesWhatIsMadeOfAHiddenFile) {
+  const auto add = [&](const std::string& name) {
+    return change_file(at(name), *facts_at(at("private/file")),
+                       [](const std::string& text, const FileFacts* facts) -> Result<std::string> {
+                         return text + (facts ? "more\n" : "new\n");
+                       });
+  };
+  ASSERT_TRUE(add("made").ok());
+  ASSERT_TRUE(add("made").ok());
+  EXPECT_EQ(text_of("made"), "new\nmore\n");
+  EXPECT_EQ(facts_at(at("made"))->mode, 0600u);
+  write("there", "");
+  fs::permissions(at("there"), fs::perms(0644));
+  ASSERT_TRUE(add("there").ok());
+  EXPECT_EQ(facts_at(at("there"))->mode, 0644u) << "its own mode is what it keeps";
+}
+
 /// Who may read the lock's file can lock it, and keep it.
 TEST_F(ChangeFile, WaitsForALockWithinABound) {
   ASSERT_TRUE(change("name", [] {}).ok());
