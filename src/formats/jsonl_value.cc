@@ -1,7 +1,5 @@
 #include "formats/jsonl_value.h"
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include "base/hex.h"
@@ -15,8 +13,6 @@ constexpr size_t kDepthMax = 64;  // no line of ours needs more
 /// for it, and does not hear signals meanwhile; a catalog or a document has more in proportion.
 constexpr size_t kValuesMax = size_t{1} << 20;
 constexpr size_t kBytesPerValue = 16;
-/// A member is looked for among those before it. 32768 members of one object make so many looks.
-constexpr uint64_t kLooksMax = uint64_t{1} << 29;
 
 /// What a tree of the text would cost, before one is built.
 class Shape {
@@ -30,7 +26,6 @@ class Shape {
       else if (!take(c)) return {Errc::Limit, fmt::format("it nests deeper than {}", kDepthMax)};
       if (values_ > values_max)
         return {Errc::Limit, fmt::format("it has more than {} values", values_max)};
-      if (looks_ > kLooksMax) return {Errc::Limit, "its objects have too many members"};
     }
     return {};
   }
@@ -39,21 +34,17 @@ class Shape {
   bool take(char c) {
     if (c == '{' || c == '[') {
       if (depth_ == kDepthMax) return false;
-      members_[depth_++] = 0;
+      ++depth_;
       ++values_;
     } else if (c == '}' || c == ']') {
       depth_ -= depth_ > 0;
     } else if (c == ',') {
       ++values_;
-    } else if (c == ':' && depth_ > 0) {
-      looks_ += members_[depth_ - 1]++;
     }
     return true;
   }
 
-  std::array<uint64_t, kDepthMax> members_ = {};
   size_t depth_ = 0, values_ = 1;
-  uint64_t looks_ = 0;
 };
 
 }  // namespace
@@ -62,9 +53,9 @@ Result<Json> parse_line(std::string_view mapped, size_t values_max) {
   // A copy: the file may be written to meanwhile, and be deep only when it is read again.
   const std::string text(mapped);
   TW_RETURN_IF_ERROR(Shape().look_at(text, values_max));
-  Json document = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (document.is_discarded()) return {Errc::Corrupt, "not JSON"};
-  return document;
+  auto document = build_tree(text);
+  if (!document) return {Errc::Corrupt, "not JSON"};
+  return *std::move(document);
 }
 
 Result<Json> parse_line(std::string_view text) { return parse_line(text, kValuesMax); }

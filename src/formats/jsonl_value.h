@@ -8,16 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/result.h"
+#include "formats/json_tree.h"
 
 namespace tracewell::formats::json {
 
-using Json = nlohmann::ordered_json;
-
-/// A line of events. Limit: it nests deeper than 64, has more than a million values, or so many
-/// members that looking for them takes too long.
+/// A line of events. Limit: it nests deeper than 64, or has more than a million values.
 Result<Json> parse_line(std::string_view text);
 Result<Json> parse_line(std::string_view text, size_t values_max);
 

@@ -98,18 +98,10 @@ TEST(JsonlLimits, ALineHasAMillionValuesAtMost) {
             std::string::npos);
 }
 
-TEST(JsonlLimits, MembersAreLookedForInBoundedTime) {
-  const auto object = [](int members) {
-    std::string out = "{";
-    for (int i = 0; i < members; ++i) out += fmt::format("{}\"{}\":1", i == 0 ? "" : ",", i);
-    return out + "}";
-  };
-  EXPECT_EQ(said_of("\"x\":" + object(16'384)), "");
-  const char* const too_many = "line 2: its objects have too many members; left out";
-  EXPECT_EQ(said_of("\"x\":" + object(40'000)), too_many);
-  std::string several = "\"x\":[1";
-  for (int i = 0; i < 8; ++i) several += "," + object(16'384);
-  EXPECT_EQ(said_of(several + "]"), too_many);
+TEST(JsonlLimits, AnObjectMayHaveAsManyMembersAsALineHasValues) {
+  std::string many = "\"x\":{\"first\":0";
+  for (int i = 0; i < 500'000; ++i) many += fmt::format(",\"{}\":1", i);
+  EXPECT_EQ(said_of(many + "}"), "");
 }
 
 TEST(JsonlLimits, WhatIsLeftOutIsToldNowAndThen) {
