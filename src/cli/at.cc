@@ -21,6 +21,7 @@
 #include "cli/step_trace.h"
 #include "cli/step_words.h"
 #include "cli/trace_files.h"
+#include "formats/json_tree.h"
 #include "formats/jsonl.h"
 #include "machine/usage.h"
 #include "timeline/moment.h"
@@ -214,12 +215,12 @@ class Report {
     for (uint32_t i = 0; i < layout.registers.size(); ++i) {
       const Register& one = layout.registers[i];
       if (!state.is_valid(i)) {
-        values[one.name] = nullptr;
+        formats::json::add_member(values, one.name, nullptr);
         if (is_shown(one)) unknown += " " + printable(one.name);
         continue;
       }
       const std::string value = value_of(state, {i, 0, 0, one.name});
-      values[one.name] = value;
+      formats::json::add_member(values, one.name, value);
       if (!is_shown(one))
         hidden += " " + printable(one.name);
       else if (one.size_bytes > 8 && value == "0x0")
@@ -227,6 +228,7 @@ class Report {
       else
         text_ += fmt::format("  {:<9} {}\n", printable(one.name), value);
     }
+    formats::json::join_repeated(values);
     if (zeros != 0) text_ += fmt::format("  ({} wide registers are zero)\n", zeros);
     if (!hidden.empty()) text_ += fmt::format("  not shown without --reg:{}\n", hidden);
     if (!unknown.empty()) text_ += fmt::format("  not known:{}\n", unknown);

@@ -25,8 +25,16 @@ std::vector<size_t> by_name(const Members& members) {
   return order;
 }
 
-/// Leaves each name once.
-void join_repeated(Members& members) {
+}  // namespace
+
+Json& add_member(Json& object, std::string name, Json value) {
+  Members& members = object.get_ref<Json::object_t&>();
+  members.emplace_back(std::move(name), std::move(value));
+  return members.back().second;
+}
+
+void join_repeated(Json& object) {
+  Members& members = object.get_ref<Json::object_t&>();
   const std::vector<size_t> order = by_name(members);
   std::vector<bool> gone;
   for (size_t i = 0, end = 0; i < order.size(); i = end) {
@@ -43,6 +51,8 @@ void join_repeated(Members& members) {
     if (!gone[i]) kept.emplace_back(members[i].first, std::move(members[i].second));
   members.swap(kept);
 }
+
+namespace {
 
 /// Takes what the parser reads, in its order.
 class TreeBuilder final : public nlohmann::json_sax<Json> {
@@ -63,7 +73,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool end_object() override {
-    join_repeated(open_.back()->get_ref<Json::object_t&>());
+    join_repeated(*open_.back());
     open_.pop_back();
     return true;
   }
@@ -83,9 +93,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     if (open_.empty()) return root_ = std::move(value);
     Json& parent = *open_.back();
     if (parent.is_array()) return parent.get_ref<Json::array_t&>().emplace_back(std::move(value));
-    Members& members = parent.get_ref<Json::object_t&>();
-    members.emplace_back(std::move(name_), std::move(value));
-    return members.back().second;
+    return add_member(parent, std::move(name_), std::move(value));
   }
   bool put(Json value) {
     place(std::move(value));

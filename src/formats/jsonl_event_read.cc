@@ -181,11 +181,11 @@ class EventBodyReader {
     mask.assign((layout.registers.size() + 7) / 8, 0);
     size_t count = 0;
     for (const auto& [name, value] : registers->items()) {
-      const auto found = reader_.register_index_.find(name);
-      if (found == reader_.register_index_.end())
+      const auto found = reader_.register_names_.index(name);
+      if (!found)
         return Error{
             Errc::Corrupt, fmt::format("there is no register \"{}\"", printable(name)), {}};
-      const uint32_t index = found->second;
+      const uint32_t index = *found;
       const Register& one = layout.registers[index];
       if (!number_into(value, std::span(block).subspan(one.offset, one.size_bytes),
                        catalog_.endian))
@@ -324,16 +324,16 @@ class EventBodyReader {
     if (const Json* registers = json::member(line_, key)) {
       if (!registers->is_object()) return bad(key);
       for (const auto& [name, value] : registers->items()) {
-        const auto found = reader_.register_index_.find(name);
-        if (found == reader_.register_index_.end()) return bad(name);
-        const uint32_t size = catalog_.registers.registers[found->second].size_bytes;
+        const auto index = reader_.register_names_.index(name);
+        if (!index) return bad(name);
+        const uint32_t size = catalog_.registers.registers[*index].size_bytes;
         if (value.is_null()) {
-          out.push_back({found->second, {}});
+          out.push_back({*index, {}});
           continue;
         }
         std::vector<uint8_t> raw(size);
         if (!number_into(value, raw, catalog_.endian)) return bad(name);
-        out.push_back({found->second, keep(raw)});
+        out.push_back({*index, keep(raw)});
       }
     }
     return batch_.copy_array(std::span<const Step::RegisterChange>(out));
@@ -430,10 +430,8 @@ Result<Event> read_event(const Json& line, uint64_t seq, EventBodyReader& body) 
 
 }  // namespace
 
-EventReader::EventReader(const Catalog& catalog) : catalog_(catalog) {
-  const auto& registers = catalog.registers.registers;
-  for (uint32_t i = 0; i < registers.size(); ++i) register_index_.emplace(registers[i].name, i);
-}
+EventReader::EventReader(const Catalog& catalog)
+    : catalog_(catalog), register_names_(catalog.registers) {}
 
 Status EventReader::read(std::string_view line, uint64_t seq, Batch& batch) {
   const auto document = json::parse_line(line);

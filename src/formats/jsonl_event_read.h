@@ -3,12 +3,12 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
 #include "model/batch.h"
 #include "model/catalog.h"
+#include "model/register_names.h"
 
 namespace tracewell::formats {
 
@@ -32,7 +32,7 @@ class EventReader {
  private:
   friend class EventBodyReader;
   const Catalog& catalog_;
-  std::unordered_map<std::string_view, uint32_t> register_index_;
+  RegisterNames register_names_;
   uint64_t value_bytes_ = 0;
   bool told_before_ = false;
 };

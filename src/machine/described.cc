@@ -4,6 +4,7 @@
 
 #include "machine/tdesc.h"
 #include "model/problem.h"
+#include "model/register_names.h"
 
 namespace tracewell::machine {
 
@@ -11,11 +12,10 @@ DescribedRegisters::DescribedRegisters(const Catalog& catalog) : recorded_(catal
   ProblemLog ignored;  // whoever read the trace has told
   layout_ = parse_tdesc(catalog.target_description, ignored).registers;
   if (layout_.empty()) layout_ = recorded_;
+  const RegisterNames names(recorded_);
   for (const Register& one : layout_.registers) {
-    const Register* known = recorded_.find(one.name);
-    std::optional<uint32_t> index;
-    if (known != nullptr && known->size_bytes == one.size_bytes)
-      index = static_cast<uint32_t>(known - recorded_.registers.data());
+    auto index = names.index(one.name);
+    if (index && recorded_.registers[*index].size_bytes != one.size_bytes) index.reset();
     from_.push_back(index);
   }
 }

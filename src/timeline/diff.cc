@@ -42,9 +42,9 @@ Status name_threads(Trace& a, Trace& b, ThreadNumbers numbers, ThreadDiff& out) 
 }
 
 Status compare_threads(Trace& a, Trace& b, const DiffOptions& options, ThreadNumbers numbers,
-                       Bases& bases, ThreadDiff& out) {
+                       Bases& bases, RegisterPairs& registers, ThreadDiff& out) {
   TW_RETURN_IF_ERROR(name_threads(a, b, numbers, out));
-  if (numbers.a && numbers.b) return compare_thread(a, b, options, numbers, bases, out);
+  if (numbers.a && numbers.b) return compare_thread(a, b, options, numbers, bases, registers, out);
   TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* one,
                       numbers.a ? thread_of(a, numbers.a) : thread_of(b, numbers.b));
   return look_for_absent(numbers.a ? b : a, *one, numbers.a ? a : b, numbers.a.has_value(), out);
@@ -96,6 +96,7 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
   TW_RETURN_IF_ERROR(in_a.holes.look_at_borders());
   TW_RETURN_IF_ERROR(in_b.holes.look_at_borders());
   Bases bases;
+  RegisterPairs registers(a, b);
   ThreadPairs pairs(in_a.threads, in_a.holes, in_b.threads, in_b.holes);
   while (true) {
     TW_ASSIGN_OR_RETURN(const std::optional<ThreadNumbers> numbers, pairs.next());
@@ -106,7 +107,7 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
       report.left_out = DiffReport::LeftOut{thread.tid_a, thread.tid_b};
       break;
     }
-    TW_RETURN_IF_ERROR(compare_threads(in_a, in_b, bounded, *numbers, bases, thread));
+    TW_RETURN_IF_ERROR(compare_threads(in_a, in_b, bounded, *numbers, bases, registers, thread));
     report.threads.push_back(std::move(thread));
   }
   if (std::ranges::all_of(report.threads, may_be_same)) {

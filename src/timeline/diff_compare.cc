@@ -29,8 +29,9 @@ Spot spot_of(const Place& place) { return {place.seq, place.pc}; }
 /// One thread of both traces.
 class ThreadComparer {
  public:
-  ThreadComparer(Trace& a, Trace& b, const DiffOptions& options, Bases& bases, ThreadFlow flow_a,
-                 ThreadFlow flow_b, ThreadNumbers numbers, ThreadDiff& out)
+  ThreadComparer(Trace& a, Trace& b, const DiffOptions& options, Bases& bases,
+                 RegisterPairs& registers, ThreadFlow flow_a, ThreadFlow flow_b,
+                 ThreadNumbers numbers, ThreadDiff& out)
       : in_a_(a),
         in_b_(b),
         options_(options),
@@ -39,7 +40,7 @@ class ThreadComparer {
         b_(std::move(flow_b)),
         numbers_(numbers),
         rounds_(a.threads, b.threads, *numbers.a, *numbers.b),
-        resyncer_(bases),
+        resyncer_(bases, registers),
         holes_(a.holes, b.holes),
         out_(out) {}
 
@@ -550,11 +551,11 @@ void ThreadComparer::tell(Difference difference) {
 }  // namespace
 
 Status compare_thread(Trace& a, Trace& b, const DiffOptions& options, ThreadNumbers numbers,
-                      Bases& bases, ThreadDiff& out) {
+                      Bases& bases, RegisterPairs& registers, ThreadDiff& out) {
   TW_ASSIGN_OR_RETURN(ThreadFlow flow_a, ThreadFlow::open(a.threads, *numbers.a, 0));
   TW_ASSIGN_OR_RETURN(ThreadFlow flow_b, ThreadFlow::open(b.threads, *numbers.b, 0,
                                                          ThreadFlow::Reading::InThread));
-  ThreadComparer comparer(a, b, options, bases, std::move(flow_a), std::move(flow_b),
+  ThreadComparer comparer(a, b, options, bases, registers, std::move(flow_a), std::move(flow_b),
                           numbers, out);
   return comparer.run();
 }

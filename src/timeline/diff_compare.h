@@ -5,6 +5,7 @@
 #include "timeline/diff.h"
 #include "timeline/diff_flow.h"
 #include "timeline/diff_holes.h"
+#include "timeline/diff_registers.h"
 #include "timeline/diff_threads.h"
 
 namespace tracewell::timeline {
@@ -18,8 +19,8 @@ struct Trace {
 };
 
 /// Both have a thread with that number. What is found out about modules is added to `bases`, what
-/// there is to be told to `out`.
+/// there is to be told to `out`. `registers`: of the two traces.
 Status compare_thread(Trace& a, Trace& b, const DiffOptions& options, ThreadNumbers numbers,
-                      Bases& bases, ThreadDiff& out);
+                      Bases& bases, RegisterPairs& registers, ThreadDiff& out);
 
 }  // namespace tracewell::timeline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -96,22 +97,9 @@ bool is_better(const Resync& one, const Resync& other) {
 
 /// Which registers of the two runs can be compared, and what is the same of them.
 struct Resyncer::Known {
-  struct Pair {
-    const Register* a;
-    const Register* b;
-    uint32_t index_a, index_b;
-    bool compared = true;
-  };
-  Known(const Catalog& a, const Catalog& b, const Bases& bases)
-      : catalog(a), bases(bases) {
-    for (uint32_t i = 0; i < a.registers.registers.size(); ++i) {
-      if (a.registers.pc_index == i) continue;  // that is the place
-      const Register& one = a.registers.registers[i];
-      const Register* other = b.registers.find(one.name);
-      if (other == nullptr || other->size_bytes != one.size_bytes) continue;
-      const auto index = static_cast<uint32_t>(other - b.registers.registers.data());
-      pairs.push_back({&one, other, i, index});
-    }
+  Known(const Catalog& catalog, RegisterPairs& registers, const Bases& bases)
+      : catalog(catalog), registers(registers), bases(bases), differed(registers.all().size()) {
+    registers.count(differed.size() / 16);  // as so many are soon set to nothing
   }
   static Bytes value(const RegisterState& state, const Register& reg) {
     return Bytes(state.block).subspan(reg.offset, reg.size_bytes);
@@ -127,44 +115,56 @@ struct Resyncer::Known {
     if (!is_word(one)) return false;
     const uint64_t x = number(one), y = number(other);
     if (x < kLowestPointer || y < kLowestPointer) return false;
-    return bases.rebased(x, y) || std::ranges::find(moved, y - x) != moved.end();
+    return bases.rebased(x, y) || moved.contains(y - x);
   }
   /// These are of one moment: what is different in them proves nothing later.
   void learn(const RegisterState& a, const RegisterState& b) {
-    for (Pair& pair : pairs) {
+    const auto& pairs = registers.all();
+    registers.count(pairs.size());
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const RegisterPairs::Pair& pair = pairs[i];
       if (!a.is_valid(pair.index_a) || !b.is_valid(pair.index_b)) continue;
       const Bytes one = value(a, *pair.a), other = value(b, *pair.b);
       if (same_value(one, other)) continue;
       const bool is_moved = is_word(one) && (number(other) - number(one)) % Bases::kPage == 0 &&
                             std::min(number(one), number(other)) >= kLowestPointer;
       if (is_moved)
-        moved.push_back(number(other) - number(one));
+        moved.insert(number(other) - number(one));
       else
-        pair.compared = false;
+        differed[i] = true;
     }
   }
   /// None: nothing is known to differ, and too little to be the same.
   std::optional<bool> same(const RegisterState& a, const RegisterState& b) const {
-    size_t count = 0;
-    for (const Pair& pair : pairs) {
-      if (!pair.compared || !a.is_valid(pair.index_a) || !b.is_valid(pair.index_b)) continue;
-      if (!same_value(value(a, *pair.a), value(b, *pair.b))) return false;
+    const auto& pairs = registers.all();
+    size_t count = 0, i = 0;
+    bool differ = false;
+    for (; i < pairs.size() && !differ; ++i) {
+      const RegisterPairs::Pair& pair = pairs[i];
+      if (differed[i] || !a.is_valid(pair.index_a) || !b.is_valid(pair.index_b)) continue;
+      differ = !same_value(value(a, *pair.a), value(b, *pair.b));
       ++count;
     }
+    registers.count(i + 1);
+    if (differ) return false;
     return count > kFewRegisters ? std::optional(true) : std::nullopt;
   }
 
   /// Do they say anything?
   bool enough(const RegisterState& state, bool of_a) const {
-    return std::ranges::count_if(pairs, [&](const Pair& pair) {
-      return pair.compared && state.is_valid(of_a ? pair.index_a : pair.index_b);
-    }) > static_cast<ptrdiff_t>(kFewRegisters);
+    const auto& pairs = registers.all();
+    size_t count = 0, i = 0;
+    for (; i < pairs.size() && count <= kFewRegisters; ++i)
+      count += !differed[i] && state.is_valid(of_a ? pairs[i].index_a : pairs[i].index_b);
+    registers.count(i);
+    return count > kFewRegisters;
   }
 
   const Catalog& catalog;
+  RegisterPairs& registers;
   const Bases& bases;
-  std::vector<Pair> pairs;
-  std::vector<uint64_t> moved;  // distances of stacks and heaps
+  std::vector<bool> differed;  // pairs of `registers`, at a moment that is the same
+  std::set<uint64_t> moved;    // distances of stacks and heaps
 };
 
 bool Resyncer::same_place(const Place& a, const Place& b) const {
@@ -209,7 +209,7 @@ Result<std::vector<size_t>> Resyncer::find_others(const HoledRun& holed, const H
                                                      other.places[alike[0]].seq));
   for (const size_t i : alike) {
     TW_ASSIGN_OR_RETURN(const RegisterState* state, walk.at(other.places[i].seq));
-    if (state == nullptr || out.size() == kTwins) break;
+    if (state == nullptr || out.size() == kTwins || registers_.is_spent()) break;
     const auto same = holed_is_a ? known.same(*own, *state) : known.same(*state, *own);
     if (same.value_or(false)) out.push_back(i);
   }
@@ -229,7 +229,8 @@ Status Resyncer::learn(const HoledRun& a, const HoledRun& b, Known& known) {
 
 Result<std::optional<bool>> Resyncer::same_moment(const HoledRun& a, const HoledRun& b,
                                                   uint64_t seq_a, uint64_t seq_b) {
-  Known known(a.side.catalog, b.side.catalog, bases_);
+  if (registers_.is_spent()) return std::optional<bool>();
+  Known known(a.side.catalog, registers_, bases_);
   TW_RETURN_IF_ERROR(learn(a, b, known));
   TW_ASSIGN_OR_RETURN(StateWalk walk_a, StateWalk::open(a.side, a.tid, seq_a));
   TW_ASSIGN_OR_RETURN(StateWalk walk_b, StateWalk::open(b.side, b.tid, seq_b));
@@ -252,7 +253,8 @@ Result<std::optional<bool>> Resyncer::same_moment(const HoledRun& a, const Holed
 }
 
 Result<std::optional<Resync>> Resyncer::find(const HoledRun& a, const HoledRun& b, size_t window) {
-  Known known(a.side.catalog, b.side.catalog, bases_);
+  if (registers_.is_spent()) return std::optional<Resync>();
+  Known known(a.side.catalog, registers_, bases_);
   TW_RETURN_IF_ERROR(learn(a, b, known));
   std::optional<Resync> best;
   for (const bool in_a : {true, false}) {

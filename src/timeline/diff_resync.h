@@ -12,6 +12,7 @@
 #include "timeline/diff.h"
 #include "timeline/diff_bases.h"
 #include "timeline/diff_flow.h"
+#include "timeline/diff_registers.h"
 
 namespace tracewell::timeline {
 
@@ -36,11 +37,13 @@ class Resyncer {
  public:
   static constexpr size_t kSight = 4096;  // places that are looked at behind a place in question
 
-  explicit Resyncer(const Bases& bases) : bases_(bases) {}
+  /// Both must outlive this. `registers`: of the traces that find() is asked about.
+  Resyncer(const Bases& bases, RegisterPairs& registers) : bases_(bases), registers_(registers) {}
 
   /// Looks at the first `window` places of each; the more of them in front of the first result, the
   /// more events are read. Registers that differ as modules and stacks do are the same, and so are
-  /// those that were different already. None: nothing is the same, or no registers are known.
+  /// those that were different already. None: nothing is the same, no registers are known, or
+  /// too many were compared already.
   Result<std::optional<Resync>> find(const HoledRun& a, const HoledRun& b, size_t window);
   /// Are two steps, which the places say to be the same, of one moment by the registers in front of
   /// them, and of the steps behind them? None: none of those that are known in both runs differs,
@@ -65,6 +68,7 @@ class Resyncer {
                                           bool holed_is_a, size_t window, Known& known);
 
   const Bases& bases_;
+  RegisterPairs& registers_;
   uint64_t steps_read_ = 0;
 };
 
