@@ -188,7 +188,9 @@ std::vector<UniqueFd> crowd_at(House& house, int many) {
   std::vector<UniqueFd> crowd;
   for (int i = 0; i < many; ++i) {
     crowd.push_back(house.street->knock("stranger", user(kStranger)));
-    if (i % 32 == 31 || i + 1 == many) EXPECT_EQ(house.next(), "");
+    if (i % 32 == 31 || i + 1 == many) {
+      EXPECT_EQ(house.next(), "");
+    }
   }
   return crowd;
 }
@@ -467,7 +469,9 @@ TEST(Peer, ManyAreFoundInTheTablesAtOnce) {
     ASSERT_EQ(users.size(), fds.size());
     for (size_t i = 0; i < users.size(); ++i) {
       ASSERT_EQ(users[i].ok(), i != 2) << i;
-      if (i != 2) EXPECT_EQ(*users[i], ::geteuid());
+      if (i != 2) {
+        EXPECT_EQ(*users[i], ::geteuid());
+      }
     }
   }).join();
 }

@@ -263,7 +263,9 @@ TEST(FastReader, ARingThatLiesDoesNotKeepTheOthersWaiting) {
     lying.fill();
     counting.here.reader().take_all(
         [&](const RingRecord& record) {
-          if (record.ring != ring) ASSERT_EQ(number_of(record), next++);
+          if (record.ring != ring) {
+            ASSERT_EQ(number_of(record), next++);
+          }
         },
         kAtOnce);
   }

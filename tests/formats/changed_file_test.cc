@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "formats/trace64_model.h"
 #include "sanitized.h"
 
@@ -13,7 +15,7 @@ namespace tracewell::formats::test {
 namespace {
 
 std::string input(const std::string& name) {
-  return read_file(std::string(TRACEWELL_SOURCE_DIR) + "/tests/formats/" + name);
+  return read_file(fmt::format("{}/tests/formats/{}", TRACEWELL_SOURCE_DIR, name));
 }
 
 std::string small_trace64(bool wide) {
@@ -69,7 +71,9 @@ TEST(ChangedFile, WhatWasLookedAtIsSomethingElse) {
           Reading reading(file, format);
           ASSERT_TRUE(reading.source);
           Batch batch;
-          if (begun) ASSERT_TRUE(reading.source->next(batch).ok());
+          if (begun) {
+            ASSERT_TRUE(reading.source->next(batch).ok());
+          }
           file[at] = static_cast<uint8_t>(other);
           tell_rest(*reading.source);
           if (StepIndex* steps = reading.source->steps()) {

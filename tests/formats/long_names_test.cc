@@ -93,7 +93,7 @@ TEST(LongModuleNames, AreCutInEachLine) {
   const std::string text = converted(calls_in(std::string(100'000, 'n')), "modoff", &told);
   EXPECT_EQ(std::ranges::count(text, '\n'), kCalls);
   EXPECT_LE(text.size(), most_bytes(kCalls));
-  EXPECT_TRUE(text.starts_with(std::string(kShortNameBytesMax, 'n') + "…+0\n"));
+  EXPECT_TRUE(text.starts_with(fmt::format("{}…+0\n", std::string(kShortNameBytesMax, 'n'))));
   EXPECT_NE(told.find("left out: 1 module's name is cut after 1024 bytes\n"), std::string::npos)
       << told;
 }

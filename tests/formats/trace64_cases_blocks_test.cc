@@ -67,8 +67,9 @@ TEST(Trace64, Case14ThirtyTwoEntries) {
     const auto& access = got.steps[1].memory[i];
     EXPECT_EQ(access.address, 0x1000 + 64 * i);
     EXPECT_EQ(load_uint(access.old_bytes.data(), 8, Endian::Little), i);
-    if (i % 3 == 0)
+    if (i % 3 == 0) {
       EXPECT_EQ(load_uint(access.new_bytes.data(), 8, Endian::Little), 1000 + i);
+    }
     else
       EXPECT_TRUE(access.new_bytes.empty());
   }

@@ -112,8 +112,9 @@ TEST(Trace64, Case31PushInThreeStyles) {
       EXPECT_EQ(writes[0].kind, Kind::Write);
       EXPECT_EQ(writes[0].address, kStack - 8 * (i - 1));
       EXPECT_EQ(number(writes[0].new_bytes), i == 2 ? 0x50u : 0x51u);
-      if (style == 2)
+      if (style == 2) {
         EXPECT_TRUE(writes[0].old_bytes.empty()) << "what stands there is of another place";
+      }
       else
         EXPECT_EQ(number(writes[0].old_bytes), i);
     }

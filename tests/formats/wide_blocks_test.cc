@@ -68,7 +68,7 @@ TEST(WideBlocks, WhatIsWrittenOfThemIsAsItSays) {
 }
 
 TEST(WideBlocks, OfATraceBufferAsWell) {
-  std::string bytes = read_file(std::string(TRACEWELL_SOURCE_DIR) +
+  std::string bytes = read_file(TRACEWELL_SOURCE_DIR
                                 "/tests/formats/tracebuffer/two-frames/input.twb");
   const uint32_t size = 0x7fffffff;
   std::memcpy(bytes.data() + 48, &size, sizeof size);

@@ -329,7 +329,9 @@ TEST_F(Travel, AnInterruptEndsARun) {
 TEST_F(Travel, AnInterruptEndsASearch) {
   for (uint64_t i = 0; i < 100; ++i) point(Point::WriteWatch, 0x6000 + i);
   history_.on_search = [&] {
-    if (history_.searches == 3) ASSERT_TRUE(target_.interrupt().ok());
+    if (history_.searches == 3) {
+      ASSERT_TRUE(target_.interrupt().ok());
+    }
   };
   for (const bool back : {false, true}) {
     ASSERT_TRUE(time().go_to(5).ok());
@@ -423,7 +425,9 @@ TEST(TravelSearches, WhatIsKnownHolds) {
       for (const auto& [kind, address] : points)
         ASSERT_TRUE(one.breakpoints()->insert(HistoryTarget::kPid, kind, address, 2).ok());
     }
-    if (some(20) == 0) ASSERT_TRUE(one.time_travel()->go_to(some(60)).ok());
+    if (some(20) == 0) {
+      ASSERT_TRUE(one.time_travel()->go_to(some(60)).ok());
+    }
     // Another one knows nothing of before.
     HistoryTarget anew(catalog, {}, history);
     for (const auto& [kind, address] : points)

@@ -108,7 +108,9 @@ struct World {
     if (trace.chance(80)) at = naive.next_access(bytes, kinds, at).value_or(at);
     const bool wanted = naive.next_access(bytes, kinds, at) == at;
     const bool got = timeline->accesses_at(bytes, kinds, at);
-    if (!large) EXPECT_EQ(got, wanted);
+    if (!large) {
+      EXPECT_EQ(got, wanted);
+    }
     EXPECT_TRUE(wanted || !got);
     accessed += got;
   }
