@@ -1,6 +1,9 @@
 // syscalls WHAT: system calls from a marked instruction (site_syscall) and what can become of them.
+// Where WHAT reads, another thread does what is to happen meanwhile, once the reader waits in the
+// kernel. "asked": it writes when it is asked to (SIGUSR1), and not before.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -8,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +54,9 @@ __asm__(
 #endif
 
 static int ends[2];
+static const char* what = "getpid";
+static pthread_t reader;
+static volatile int reading, over;
 volatile int handled;
 
 static void on_alarm(int signal) {
@@ -59,32 +64,52 @@ static void on_alarm(int signal) {
   ++handled;
 }
 
-static void alarm_soon(int flags) {
+static void handle_alarm(int flags) {
   struct sigaction action = {0};
   action.sa_handler = on_alarm;
   action.sa_flags = flags;
   sigaction(SIGALRM, &action, NULL);
-  const struct itimerval once = {{0, 0}, {0, 20000}};
-  setitimer(ITIMER_REAL, &once, NULL);
+}
+
+/// Does the first thread wait in the kernel? The state stands behind its name, in brackets.
+static int reader_waits(void) {
+  char stat[256], path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? 0 : read(file, stat, sizeof stat - 1);
+  close(file);
+  stat[size > 0 ? size : 0] = '\0';
+  const char* name_end = strrchr(stat, ')');
+  return name_end != NULL && name_end[1] == ' ' && name_end[2] == 'S';
+}
+
+static void await_reader(void) {
+  while (!over && (!reading || !reader_waits())) usleep(1000);
 }
 
 static void* write_later(void* unused) {
-  (void)unused;
-  usleep(60000);
+  if (strcmp(what, "asked") == 0) {
+    sigset_t ask;
+    int asked = 0;
+    sigemptyset(&ask);
+    sigaddset(&ask, SIGUSR1);
+    sigwait(&ask, &asked);
+  }
+  await_reader();
+  if (strcmp(what, "ignored") == 0)
+    for (int i = 0; i < 10; ++i, await_reader()) pthread_kill(reader, SIGALRM);
+  if (strcmp(what, "eintr") == 0 || strcmp(what, "restart") == 0) {
+    pthread_kill(reader, SIGALRM);
+    while (!handled) usleep(1000);
+  }
   (void)!write(ends[1], "x", 1);
-  return NULL;
+  return unused;
 }
 
 static long read_one(void) {
   char byte = 0;
+  reading = 1;
   return marked_syscall(SYS_read, ends[0], (long)&byte, 1, 0, 0, 0);
-}
-
-static int ignored_signal(void) {
-  signal(SIGALRM, SIG_IGN);
-  const struct itimerval often = {{0, 5000}, {0, 5000}};
-  setitimer(ITIMER_REAL, &often, NULL);
-  return read_one() == 1;
 }
 
 __attribute__((noreturn, force_align_arg_pointer)) static void leave(void) {
@@ -92,21 +117,29 @@ __attribute__((noreturn, force_align_arg_pointer)) static void leave(void) {
 }
 
 int main(int argc, char** argv) {
-  const char* what = argc > 1 ? argv[1] : "getpid";
   pthread_t thread;
+  sigset_t ask;
+  if (argc > 1) what = argv[1];
   if (pipe(ends) != 0) return 99;
+  reader = pthread_self();
+  sigemptyset(&ask);
+  sigaddset(&ask, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &ask, NULL);
   pthread_create(&thread, NULL, write_later, NULL);
   int good = 0;
   if (strcmp(what, "getpid") == 0)
     good = marked_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == getpid();
-  if (strcmp(what, "read") == 0) good = read_one() == 1;
-  if (strcmp(what, "ignored") == 0) good = ignored_signal();
+  if (strcmp(what, "read") == 0 || strcmp(what, "asked") == 0) good = read_one() == 1;
+  if (strcmp(what, "ignored") == 0) {
+    signal(SIGALRM, SIG_IGN);
+    good = read_one() == 1;
+  }
   if (strcmp(what, "eintr") == 0) {
-    alarm_soon(0);
+    handle_alarm(0);
     good = read_one() == -EINTR && handled == 1;
   }
   if (strcmp(what, "restart") == 0) {
-    alarm_soon(SA_RESTART);
+    handle_alarm(SA_RESTART);
     good = read_one() == 1 && handled == 1;
   }
   if (strcmp(what, "fork") == 0 || strcmp(what, "vfork") == 0) {
@@ -126,6 +159,7 @@ int main(int argc, char** argv) {
            WEXITSTATUS(status) == 21;
   }
   if (strcmp(what, "exit") == 0) marked_syscall(SYS_exit_group, 33, 0, 0, 0, 0, 0);
+  over = 1;
   pthread_join(thread, NULL);
   printf("%d\n", good);
   return good ? 0 : 1;

@@ -18,6 +18,27 @@ constexpr bool kWide = true;
 namespace tracewell::machine {
 namespace {
 
+/// What a run ends with is believed, but for an int3 that the machine takes for no instruction.
+TEST(InstructionRunner, KnowsAMisreportedInt3) {
+  Machine machine;
+  machine.place(std::vector<uint8_t>{0x0f, 0x0b}, {}, false);
+  State end;
+  const auto ends = [&end](uint64_t at, uint64_t sp, int signal) {
+    end.regs[REG_RIP] = static_cast<greg_t>(at);
+    end.regs[REG_RSP] = static_cast<greg_t>(sp);
+    end.signal = signal;
+    return Machine::is_misreported(end);
+  };
+  constexpr uint64_t kNotCanonical = 0x8123'4567'89ab'cde0;
+  EXPECT_TRUE(ends(kFrom + 2, kNotCanonical, SIGILL));
+  EXPECT_TRUE(ends(kCopy, kNotCanonical, SIGILL));
+  EXPECT_FALSE(ends(kFrom + 3, kNotCanonical, SIGTRAP));
+  EXPECT_FALSE(ends(kFrom, kNotCanonical, SIGILL)) << "a ud2";
+  EXPECT_FALSE(ends(kFrom + 2, kData + 0x2000, SIGILL));
+  EXPECT_FALSE(ends(kFrom + 2, 0xffff'8000'0000'0000, SIGILL));
+  EXPECT_FALSE(ends(kData, kNotCanonical, SIGILL)) << "no code";
+}
+
 TEST(Relocate, EveryForm) {
   const uint64_t datum = kData + 0x1008, place = kCode + 0x123;
   const std::vector<Form> forms = {

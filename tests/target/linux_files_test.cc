@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -53,7 +54,9 @@ class Swapping : public testing::Test {
     FastSites& fast = *one.target->trace_sites()->fast();
     bool refused = false;
     std::set<uint64_t> places;
-    for (int turn = 0; turn < 200 && !refused; ++turn) {
+    // The other process needs a processor in the right moment.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (int turn = 0; !refused && std::chrono::steady_clock::now() < end; ++turn) {
       const auto shared = fast.share(one.pid, kBytes);
       ASSERT_EQ(fs::file_size(file), std::string("not for you").size()) << "turn " << turn;
       if (shared.ok()) {

@@ -233,7 +233,7 @@ TEST_F(LinuxI386, TheKindOfTheLastProcessIsRemembered) {
 /// As a debugger calls a function while the program sits in a system call.
 TEST_F(LinuxI386, AnInterruptedSystemCallSurvivesACall) {
   Debuggee one;
-  one.launch({"syscalls_32", "read"});
+  one.launch({"syscalls_32", "asked"});
   one.breakpoint(one.symbol("site_syscall"));
   ASSERT_EQ(one.go().kind, Kind::Breakpoint);
   one.remove_breakpoint(one.symbol("site_syscall"));
@@ -258,6 +258,7 @@ TEST_F(LinuxI386, AnInterruptedSystemCallSurvivesACall) {
   ASSERT_TRUE(one.target->write_registers(tid, before).ok());
   EXPECT_EQ(block_of(one, tid), before);
   one.breakpoint(after);
+  ASSERT_EQ(::kill(static_cast<pid_t>(one.pid), SIGUSR1), 0);
   const StopEvent event = one.go();
   ASSERT_EQ(event.kind, Kind::Breakpoint);
   EXPECT_EQ(one.register_of(event.tid, "eax"), 1u);  // not EINTR, nor a restart's secret number

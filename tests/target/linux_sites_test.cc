@@ -77,18 +77,26 @@ TEST_P(LinuxSites, SystemCallsBlockRestartAndFork) {
 
 TEST_P(LinuxSites, SystemCallInterruptedByTheDebugger) {
   Debuggee one(options());
-  one.launch({"syscalls", "read"});
+  one.launch({"syscalls", "asked"});
   const uint64_t site = one.symbol("site_syscall");
   one.site(site);
   one.resume_all();
+  {
+    const Watchdog watchdog(30, "the call");
+    while (one.handler.hits[site] == 0) {
+      one.target->wake();
+      ASSERT_TRUE(one.target->wait().ok());
+    }
+  }
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(one.target->interrupt().ok());
-    const StopEvent event = one.wait();
-    if (event.kind == Kind::Exited) return;
-    ASSERT_EQ(event.kind, Kind::Interrupted);
+    ASSERT_EQ(one.wait().kind, Kind::Interrupted);
     one.resume_all();
   }
-  EXPECT_EQ(one.wait().exit_code, 0);
+  ASSERT_EQ(::kill(static_cast<pid_t>(one.pid), SIGUSR1), 0);
+  const StopEvent end = one.wait();
+  EXPECT_EQ(end.kind, Kind::Exited);
+  EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(one.handler.hits[site], 1u);
 }
 
