@@ -26,6 +26,8 @@ class StopQueue {
   bool holds(const target::ThreadInfo& thread) const;
   /// Has the debugger yet to learn that this process (0: any) runs another program?
   bool holds_exec(target::Pid pid = 0) const;
+  /// Has it yet to learn of the fork that this process is?
+  bool holds_fork(target::Pid pid) const;
   void clear() { replies_.clear(); }
   /// Of a process that the debugger has ended or left. The first stays: it was sent.
   void forget(target::Pid pid);

@@ -27,6 +27,11 @@ bool StopQueue::holds_exec(target::Pid pid) const {
                      [&](const Told& told) { return told.exec && (pid == 0 || told.pid == pid); });
 }
 
+bool StopQueue::holds_fork(target::Pid pid) const {
+  return std::any_of(replies_.begin(), replies_.end(),
+                     [&](const Told& told) { return told.child == pid; });
+}
+
 std::string StopQueue::acknowledge() {
   if (!replies_.empty()) replies_.pop_front();
   return first();

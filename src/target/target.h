@@ -152,6 +152,11 @@ class Target {
     (void)pid;
     return false;
   }
+  /// Is the process a fork that is to be told of, and has not been?
+  virtual bool fork_untold(Pid pid) {
+    (void)pid;
+    return false;
+  }
 
   /// `block` has layout().size_bytes.
   virtual Status read_registers(Tid tid, std::span<uint8_t> block) = 0;

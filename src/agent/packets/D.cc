@@ -1,5 +1,7 @@
 // D[;<pid>]: the debugger leaves a process (the current one) alone. With disconnected tracing on,
 // or breakpoint commands that persist, the process runs on and we stay with it.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "agent/packets.h"
@@ -14,6 +16,14 @@ std::optional<target::Pid> which(const Session& session, std::string_view body) 
   const auto pid = parse_pid(body.substr(1));
   if (!pid || !session.find_thread({*pid, 0})) return std::nullopt;
   return pid;
+}
+
+/// Are there others? The debugger cannot let go a fork of which it has yet to learn.
+bool has_others(const Session& session, target::Pid pid) {
+  return std::ranges::any_of(session.target.processes(), [&](const target::ProcessInfo& other) {
+    return other.pid != pid && !session.target.fork_untold(other.pid) &&
+           !session.non_stop.queue.holds_fork(other.pid);
+  });
 }
 
 /// The session would end, and with it whatever the debugger does with its other programs.
@@ -34,7 +44,7 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
   session.selected_frame.reset();
   // Of the traced program alone: a debugger also lets go the forks that it does not follow.
   if (session.traces_alone() && session.trace->control()->traced() == *pid) {
-    if (session.target.processes().size() > 1) return refuse_to_stay(session, *pid, reply);
+    if (has_others(session, *pid)) return refuse_to_stay(session, *pid, reply);
     session.notice("Disconnected tracing in effect, staying attached to the process");
     if (session.non_stop.on) (void)session.set_non_stop(false);
     session.run_on(false);

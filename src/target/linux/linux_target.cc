@@ -202,6 +202,11 @@ class LinuxTarget final : public Target {
     return tracer_.register_map(pid).description();
   }
   bool exec_untold(Pid pid) override { return tracer_.exec_untold(pid); }
+  bool fork_untold(Pid pid) override {
+    return std::ranges::any_of(tracer_.all_threads(), [pid](const Thread* thread) {
+      return thread->pending && thread->pending->child_pid == pid;
+    });
+  }
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;
   std::vector<uint8_t> known_registers(Tid tid) override {
