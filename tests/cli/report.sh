@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # tracewell report: events by templates.
 . "$(dirname "$0")/common.sh"
+# Nothing of the caller's is read, and root's usual log may be another test's for a moment.
+export XDG_STATE_HOME=$work/state XDG_RUNTIME_DIR=$work/run TRACEWELL_LOG=$work/state/trcfile
+export TRACEWELL_DEFAULTS=$work/state/trace.conf TRACEWELL_TEMPLATES=$work/state/trcfmt
+export TRACEWELL_EVENT_GROUPS=$work/state/evgrp
 hooks=$TRACEWELL_SOURCE/tests/cli/hooks.jsonl
 cat >"$work/mine" <<'END'
 010 1.0 L=APPL "MyCustomHook" \
@@ -66,6 +70,7 @@ expect 2 report "$hooks" -O ids=maybe
 expect 2 report "$hooks" -O starttime=now
 expect 2 report "$hooks" -T x
 expect 2 report
+has "which trace? FILE is missing, and there is no $work/state/trcfile" err
 expect 2 report -c
 expect 4 report "$hooks" -t "$work/nowhere"
 head -c 30000 "$cases/tfile/gdb-tsave/input.tf" >"$work/cut.tf"
