@@ -42,7 +42,10 @@ Result<std::vector<std::string>> names_in(const std::string& path) {
 
 Result<std::vector<std::string>> component_logs(std::string_view list) {
   const std::string_view patterns = take_until(list, ':');
-  const std::string folder = list.empty() ? hooks::default_component_folder() : std::string(list);
+  std::string folder(list);
+  if (folder.empty()) {
+    TW_ASSIGN_OR_RETURN(folder, hooks::default_component_folder());
+  }
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, names_in(folder));
   std::vector<bool> chosen(names.size());
   bool any = false;

@@ -182,8 +182,10 @@ Status change_rules(const ComponentOptions& options, const ComponentChange& chan
   const auto heads = rule_heads(options);
   // Whoever is the first to need the folder makes it the user's alone.
   if (!for_good) TW_RETURN_IF_ERROR(hooks::Control::open());
+  TW_ASSIGN_OR_RETURN(const std::string path,
+                      hooks::component_rules_path(for_good, hooks::StateUse::Write));
   return hooks::change_file(
-      hooks::component_rules_path(for_good), [&](const std::string& text) -> Result<std::string> {
+      path, [&](const std::string& text) -> Result<std::string> {
         std::string out;
         for (const std::string_view line : split(text, '\n')) {
           const bool goes = options.forget_rules &&
@@ -226,9 +228,9 @@ int no_components(const Components& all, const Components& chosen) {
 Result<int> query(const ComponentOptions& options) {
   for (const bool for_good : {false, true}) {
     if (!(for_good ? options.for_good : options.later)) continue;
-    const std::string path = hooks::component_rules_path(for_good);
-    if (!is_there(path)) continue;
-    TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+    const auto path = believed_path(hooks::component_rules_path(for_good));
+    if (!path || !is_there(*path)) continue;
+    TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(*path));
     std::string_view rest = text;
     while (!rest.empty()) fmt::print("{}\n", printable(take_until(rest, '\n')));
   }
@@ -256,8 +258,10 @@ bool tell_left_out(const Components& chosen) {
 
 Result<int> dump(const ComponentOptions& options, const std::string& command) {
   TW_ASSIGN_OR_RETURN(const Components all, look_at_components());
-  const std::string folder = options.folder.empty() ? hooks::default_component_folder()
-                                                    : options.folder;
+  std::string folder = options.folder;
+  if (folder.empty()) {
+    TW_ASSIGN_OR_RETURN(folder, hooks::default_component_folder(hooks::StateUse::Write));
+  }
   const std::string path = absolute_path(folder);
   const Components chosen = select(options, all);
   TW_ASSIGN_OR_RETURN(const std::vector<hooks::DumpedLog> logs,

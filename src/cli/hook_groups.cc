@@ -52,8 +52,8 @@ std::string group_text(const HookGroup& one) {
 
 }  // namespace
 
-std::string hook_groups_path() {
-  return hooks::state_path("TRACEWELL_EVENT_GROUPS", "/var/adm/ras/evgrp", "evgrp");
+Result<std::string> hook_groups_path(hooks::StateUse use) {
+  return hooks::state_path("TRACEWELL_EVENT_GROUPS", "/var/adm/ras/evgrp", "evgrp", use);
 }
 
 Result<std::vector<HookGroupLine>> parse_hook_groups(std::string_view text,
@@ -85,11 +85,10 @@ std::string hook_groups_text(const std::vector<HookGroupLine>& lines) {
 
 Result<std::vector<HookGroup>> read_hook_groups() {
   std::vector<HookGroup> out = reserved_groups();
-  const std::string path = hook_groups_path();
-  if (!is_there(path)) return out;
-  TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
-  TW_ASSIGN_OR_RETURN(const std::vector<HookGroupLine> own,
-                      parse_hook_groups(text, path));
+  const auto path = believed_path(hook_groups_path());
+  if (!path || !is_there(*path)) return out;
+  TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(*path));
+  TW_ASSIGN_OR_RETURN(const std::vector<HookGroupLine> own, parse_hook_groups(text, *path));
   for (const HookGroupLine& line : own)
     if (const auto* group = std::get_if<HookGroup>(&line)) out.push_back(*group);
   return out;

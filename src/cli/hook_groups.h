@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "hooks/defaults.h"
 
 namespace tracewell::cli {
 
@@ -20,8 +21,8 @@ struct HookGroup {
 };
 
 /// $TRACEWELL_EVENT_GROUPS; or /var/adm/ras/evgrp for root, $XDG_STATE_HOME/tracewell/evgrp for
-/// others. A group a line, as AIX lists them: name - description (type) "hooks".
-std::string hook_groups_path();
+/// others: state_path(). A group a line, as AIX lists them: name - description (type) "hooks".
+Result<std::string> hook_groups_path(hooks::StateUse use = hooks::StateUse::Read);
 
 /// A line of such a file: a group; or what means nothing, which stays as it is: an empty line, or
 /// one that begins with #.

@@ -152,6 +152,15 @@ void tell_control_folder() {
     fmt::print(stderr, "tracewell: {}\n", *trouble);
 }
 
+std::optional<std::string> believed_path(const Result<std::string>& path) {
+  static bool told = false;
+  if (path.ok()) return *path;
+  // Where nothing is there yet, nothing is left out.
+  if (path.error().code != Errc::NotFound && !std::exchange(told, true))
+    fmt::print(stderr, "tracewell: {} (nothing that is there is used)\n", path.error().message);
+  return std::nullopt;
+}
+
 void tell_unseen_programs() {
   tell_control_folder();
   for (const hooks::UnseenProgram& one : hooks::unseen_programs()) {

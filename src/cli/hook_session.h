@@ -60,6 +60,10 @@ void tell_unseen_programs();
 /// The same: that the control file is not where it usually is, and why.
 void tell_control_folder();
 
+/// A file that hooks::state_path() names. nullopt where that is an error: what is there is not
+/// used, which is said once, on standard error.
+std::optional<std::string> believed_path(const Result<std::string>& path);
+
 /// The run of a command that does one thing to one channel.
 Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,
                CLI::App& app);

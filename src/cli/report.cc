@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/component_logs.h"
 #include "cli/hook_groups.h"
+#include "cli/hook_session.h"
 #include "cli/report_options.h"
 #include "cli/report_run.h"
 #include "cli/terminal.h"
@@ -71,12 +72,13 @@ bool may_be_there(const std::string& path) { return !is_surely_missing(path); }
 
 /// The common template file, and the common log, when nothing else is asked for.
 void fill_in(ReportArguments& arguments) {
-  const std::string templates = default_templates();
-  if (arguments.templates.empty() && may_be_there(templates))
-    arguments.templates = {templates};
-  const std::string log = hooks::default_log();
-  if (arguments.task.files.empty() && may_be_there(log))
-    arguments.task.files = {log};
+  if (arguments.templates.empty()) {
+    const auto templates = believed_path(default_templates());
+    if (templates && may_be_there(*templates)) arguments.templates = {*templates};
+  }
+  if (!arguments.task.files.empty()) return;
+  const auto log = hooks::default_log();
+  if (log.ok() && may_be_there(*log)) arguments.task.files = {*log};
 }
 
 /// What is read is not written over: a template, a trace, what lies in the folder of a log.
@@ -145,9 +147,12 @@ Result<int> report_events(ReportArguments& arguments) {
     fmt::print("{}", report::list_hooks(templates));
     return static_cast<int>(kOk);
   }
-  if (arguments.task.files.empty())
+  if (arguments.task.files.empty()) {
+    const auto log = hooks::default_log();
     return {Errc::InvalidArgument,
-            "which trace? FILE is missing, and there is no " + hooks::default_log()};
+            "which trace? FILE is missing, and " +
+                (log.ok() ? "there is no " + printable(*log) : log.error().message)};
+  }
   TW_RETURN_IF_ERROR(spares_inputs(arguments));
   return run_report(arguments.task, templates, options);
 }

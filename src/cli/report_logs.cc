@@ -27,8 +27,8 @@ void add_line(std::string& out, std::string_view head, std::string_view value) {
 
 }  // namespace
 
-std::string default_templates() {
-  return hooks::state_path("TRACEWELL_TEMPLATES", "/etc/trcfmt", "trcfmt");
+Result<std::string> default_templates(hooks::StateUse use) {
+  return hooks::state_path("TRACEWELL_TEMPLATES", "/etc/trcfmt", "trcfmt", use);
 }
 
 std::string_view log_fact(const Catalog& catalog, std::string_view key) {

@@ -9,11 +9,13 @@
 #include <string_view>
 
 #include "cli/trace_files.h"
+#include "hooks/defaults.h"
 
 namespace tracewell::cli {
 
-/// Templates of those who give none: $TRACEWELL_TEMPLATES, /etc/trcfmt, …/trcfmt. May not be there.
-std::string default_templates();
+/// Templates of those who give none: $TRACEWELL_TEMPLATES, /etc/trcfmt, …/trcfmt: state_path(). May
+/// not be there.
+Result<std::string> default_templates(hooks::StateUse use = hooks::StateUse::Read);
 
 /// What a log of trace hooks says of itself, such as `component`; "" = nothing.
 std::string_view log_fact(const Catalog& catalog, std::string_view key);

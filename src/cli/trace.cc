@@ -98,7 +98,12 @@ Result<std::string> chosen_log(const TraceOptions& options, unsigned channel) {
   if (options.log == "-")
     return {Errc::InvalidArgument, "-o -: a log is a folder, and cannot be written to a pipe"};
   if (options.log.empty()) {
-    path = hooks::default_log();
+    auto usual = hooks::default_log(hooks::StateUse::Write);
+    if (!usual.ok()) {
+      usual.error().message += " (-o names another log)";
+      return usual.error();
+    }
+    path = *std::move(usual);
     if (channel != 0) path += fmt::format("-{}", channel);
     const std::string folder = parent_of(path);
     if (auto made = make_folders(folder); !made.ok())
@@ -194,6 +199,7 @@ Result<uint64_t> size_of(const std::string& text, const char* option,
 
 /// AIX's rule: two buffers fit the log. What was not asked for is made to fit, and that is told.
 Status choose_sizes(const TraceOptions& options, hooks::SessionOptions& out) {
+  believed_path(hooks::defaults_path());  // says so where it is not
   TW_ASSIGN_OR_RETURN(const hooks::Defaults defaults, hooks::read_defaults());
   const uint64_t buffers = options.single ? 1 : 2;
   TW_ASSIGN_OR_RETURN(out.buffer_bytes, size_of(options.buffer_size, "-T", defaults.buffer_bytes,

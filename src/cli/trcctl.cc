@@ -34,15 +34,20 @@ void tell_traces() {
   if (const auto control = hooks::Control::open(); control.ok()) tell_collectors(*control);
 }
 
+std::string path_text(const Result<std::string>& path) {
+  return path.ok() ? printable(*path) : "none";
+}
+
 Result<int> list_defaults() {
+  believed_path(hooks::defaults_path());  // says so where it is not
   TW_ASSIGN_OR_RETURN(const hooks::Defaults all, hooks::read_defaults());
-  fmt::print("log file                    {}\n", printable(hooks::default_log()));
+  fmt::print("log file                    {}\n", path_text(hooks::default_log()));
   fmt::print("log size                    {}\n", any_size_text(all.log_bytes));
   fmt::print("buffer size                 {}\n",
              all.buffer_bytes.value_or(hooks::SessionOptions{}.buffer_bytes));
   fmt::print("largest buffer of users     {}\n", any_size_text(all.user_buffer_max));
   fmt::print("folder of component trace   {}\n",
-             printable(hooks::default_component_folder()));
+             path_text(hooks::default_component_folder()));
   return static_cast<int>(kOk);
 }
 

@@ -42,7 +42,9 @@ Result<std::string> choose_log(const DeadOptions& options, const std::string& pa
             fmt::format("{} is a core file, which says of itself that its rings are of the log {}; "
                         "-o LOG says where they shall go",
                         printable(path), printable(log))};
-  return hooks::log_path(log.empty() ? hooks::default_log() : log);
+  if (!log.empty()) return hooks::log_path(log);
+  TW_ASSIGN_OR_RETURN(const std::string usual, hooks::default_log(hooks::StateUse::Write));
+  return hooks::log_path(usual);
 }
 
 hooks::RingChoice choice_of(const DeadOptions& options) {
@@ -54,7 +56,10 @@ hooks::RingChoice choice_of(const DeadOptions& options) {
 }
 
 Result<int> rescue(const DeadOptions& options, const std::string& command) {
-  const std::string path = options.path.empty() ? hooks::default_log() : options.path;
+  std::string path = options.path;
+  if (path.empty()) {
+    TW_ASSIGN_OR_RETURN(path, hooks::default_log());
+  }
   TW_ASSIGN_OR_RETURN(const hooks::DeadRings found,
                       hooks::find_dead_rings(path, choice_of(options)));
   for (const std::string& why : found.left_out)

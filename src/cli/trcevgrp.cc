@@ -110,7 +110,7 @@ Result<int> change_groups(const GroupOptions& options,
     if (ids.empty()) return {Errc::InvalidArgument, "-h: no hooks"};
   }
   if (described) TW_RETURN_IF_ERROR(check_description(options.description));
-  const std::string path = hook_groups_path();
+  TW_ASSIGN_OR_RETURN(const std::string path, hook_groups_path(hooks::StateUse::Write));
   const auto change = [&](const std::string& text) -> Result<std::string> {
     TW_ASSIGN_OR_RETURN(Lines own, parse_hook_groups(text, path));
     for (const std::string_view name : names)

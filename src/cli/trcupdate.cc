@@ -104,8 +104,12 @@ Result<int> update(const UpdateOptions& options, const std::string& path) {
 }
 
 Result<int> change_templates(const UpdateOptions& options) {
-  const std::string path =
-      options.templates.empty() ? default_templates() : options.templates;
+  using hooks::StateUse;
+  std::string path = options.templates;
+  if (path.empty()) {
+    const StateUse use = options.extract.empty() ? StateUse::Write : StateUse::Read;
+    TW_ASSIGN_OR_RETURN(path, default_templates(use));
+  }
   if (!options.extract.empty()) return extract(path, options.extract);
   if (options.list.empty())
     return {Errc::InvalidArgument, "which changes? FILE (of FILE.trc) or -x HOOKS is missing"};

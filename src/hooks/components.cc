@@ -343,15 +343,15 @@ Result<std::string> dump_to(const std::string& path,
 
 }  // namespace
 
-std::string default_component_folder() {
+Result<std::string> default_component_folder(StateUse use) {
   const auto defaults = read_defaults();
   if (defaults.ok() && defaults->component_folder) return *defaults->component_folder;
-  return state_path("TRACEWELL_COMPONENT_LOGS", "/var/adm/ras/trc_ct", "trc_ct");
+  return state_path("TRACEWELL_COMPONENT_LOGS", "/var/adm/ras/trc_ct", "trc_ct", use);
 }
 
-std::string component_rules_path(bool for_good) {
+Result<std::string> component_rules_path(bool for_good, StateUse use) {
   if (!for_good) return components_folder() + "/rules";
-  return state_path("TRACEWELL_COMPONENTS", "/etc/tracewell/components", "components");
+  return state_path("TRACEWELL_COMPONENTS", "/etc/tracewell/components", "components", use);
 }
 
 std::string ComponentChange::rule() const {

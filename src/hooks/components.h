@@ -16,15 +16,16 @@
 
 #include "base/result.h"
 #include "hooks/control.h"
+#include "hooks/defaults.h"
 
 namespace tracewell::hooks {
 
 /// Where ctctrl -D puts logs: what `trcctl -d` said; /var/adm/ras/trc_ct for root,
-/// $XDG_STATE_HOME/tracewell/trc_ct for others.
-std::string default_component_folder();
+/// $XDG_STATE_HOME/tracewell/trc_ct for others: state_path().
+Result<std::string> default_component_folder(StateUse use = StateUse::Read);
 /// What holds for components that come later: until the machine restarts, and for good.
 /// Lines `KIND PATTERN KEY=VALUE…`; KIND is c (name), l (alias) or t (type).
-std::string component_rules_path(bool for_good);
+Result<std::string> component_rules_path(bool for_good, StateUse use = StateUse::Read);
 
 /// Of a component's buffer of a thread.
 constexpr uint32_t kComponentSlots = 16;

@@ -16,6 +16,7 @@
 #include "base/planted.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "hooks/kept_way.h"
 
 namespace tracewell::hooks {
 namespace {
@@ -119,21 +120,38 @@ Status change_held(const std::string& path, const FileFacts* source, const Chang
 
 }  // namespace
 
-std::string state_path(const char* variable, const char* roots, const char* name) {
-  if (const char* named = ::secure_getenv(variable); named && *named) return named;
-  if (::geteuid() == 0) return roots;
+Result<std::string> state_path(const char* variable, const char* roots, const char* name,
+                               StateUse use) {
+  if (const char* named = ::secure_getenv(variable); named && *named) return std::string(named);
+  if (::geteuid() == 0) return std::string(roots);
   const char* state = ::secure_getenv("XDG_STATE_HOME");
-  if (state && state[0] == '/') return fmt::format("{}/tracewell/{}", state, name);
+  const bool is_named = state && state[0] == '/';
   const char* home = ::secure_getenv("HOME");
-  return fmt::format("{}/.local/state/tracewell/{}", home ? home : "", name);
+  const std::string folder = is_named ? fmt::format("{}/tracewell", state)
+                                      : fmt::format("{}/.local/state/tracewell", home ? home : "");
+  const std::string way = folder.starts_with('/') ? folder : absolute_path(folder);
+  Status kept = check_kept_usual_way(way);
+  // What is made in a folder of everybody's is this user's, if nobody was faster.
+  if (!kept && kept.error().code == Errc::NotFound && use == StateUse::Write) {
+    TW_RETURN_IF_ERROR(make_folders(folder));
+    kept = check_kept_usual_way(way);
+  }
+  if (kept.ok()) return fmt::format("{}/{}", folder, name);
+  return Error{kept.error().code,
+               fmt::format("{}; set ${} to a folder of your own", kept.error().message,
+                           is_named ? "XDG_STATE_HOME" : "HOME, or $XDG_STATE_HOME,"),
+               {}};
 }
 
-std::string defaults_path() {
-  return state_path("TRACEWELL_DEFAULTS", kRootsFile, "trace.conf");
+Result<std::string> defaults_path(StateUse use) {
+  return state_path("TRACEWELL_DEFAULTS", kRootsFile, "trace.conf", use);
 }
 
 Result<Defaults> read_defaults() {
-  TW_ASSIGN_OR_RETURN(Defaults out, read_file(defaults_path()));
+  Defaults out;
+  if (const auto path = defaults_path(); path.ok()) {
+    TW_ASSIGN_OR_RETURN(out, read_file(*path));
+  }
   if (::geteuid() == 0) return out;
   TW_ASSIGN_OR_RETURN(const Defaults roots, read_file(kRootsFile));
   if (!out.log_bytes) out.log_bytes = roots.log_bytes;
@@ -143,7 +161,7 @@ Result<Defaults> read_defaults() {
 }
 
 Status change_defaults(const std::function<Status(Defaults& own)>& change) {
-  const std::string path = defaults_path();
+  TW_ASSIGN_OR_RETURN(const std::string path, defaults_path(StateUse::Write));
   return change_file(path, [&](const std::string& text) -> Result<std::string> {
     TW_ASSIGN_OR_RETURN(Defaults own, parse(text, path));
     TW_RETURN_IF_ERROR(change(own));

@@ -19,14 +19,21 @@ struct Defaults {
   std::optional<uint64_t> user_buffer_max;      // root's word, for others
 };
 
+enum class StateUse : uint8_t { Read, Write };
+
 /// A file of this user's: $`variable` where that is set; `roots` for root; and
-/// $XDG_STATE_HOME/tracewell/`name` (~/.local/state/…) for others.
-std::string state_path(const char* variable, const char* roots, const char* name);
+/// $XDG_STATE_HOME/tracewell/`name` (~/.local/state/…) for others. Of the last, InvalidArgument
+/// says that somebody else decides what is found there, and who: a link or a folder on the way, or
+/// the folder `tracewell`, is neither this user's nor root's, or everybody may write to it.
+/// NotFound: nothing is there, and others may make it first; to write, the folder is made.
+Result<std::string> state_path(const char* variable, const char* roots, const char* name,
+                               StateUse use = StateUse::Read);
 
-/// $TRACEWELL_DEFAULTS, /etc/tracewell/trace.conf, …/trace.conf. Lines `KEY = VALUE`.
-std::string defaults_path();
+/// $TRACEWELL_DEFAULTS, /etc/tracewell/trace.conf, …/trace.conf: state_path(). Lines `KEY = VALUE`.
+Result<std::string> defaults_path(StateUse use = StateUse::Read);
 
-/// The user's; where he says nothing of sizes, root's. Corrupt names the line.
+/// The user's; where he says nothing of sizes, root's. None of his where defaults_path() is an
+/// error. Corrupt names the line.
 Result<Defaults> read_defaults();
 
 /// Gives `change` what the user's own file has, and keeps what it makes of that. Commands that do

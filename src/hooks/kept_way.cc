@@ -32,8 +32,6 @@ Error writable(const std::string& path, const FileFacts& folder) {
                                     folder.owner == ::geteuid() ? "; chmod go-w" : ""));
 }
 
-bool is_shared(const FileFacts& folder) { return (folder.mode & 0022) != 0; }
-
 bool is_trusted_user(uint32_t owner) { return is_own_user(owner) || owner == 0; }
 
 /// In a user namespace, root's folders are nobody's that has a number there: so who has that of the
@@ -53,7 +51,8 @@ bool is_others_runtime(const FileFacts& folder, const std::string& name) {
 
 class KeptWay {
  public:
-  explicit KeptWay(const std::string& path) : rest_(path) {}
+  KeptWay(const std::string& path, uint32_t shared, Errc missing)
+      : rest_(path), shared_(shared), missing_(missing) {}
 
   Status check() {
     while (!rest_.empty()) {
@@ -73,6 +72,7 @@ class KeptWay {
 
  private:
   std::string here() const { return at_.empty() ? "/" : at_; }
+  bool is_shared(const FileFacts& folder) const { return (folder.mode & shared_) != 0; }
 
   /// False: the way ends here, whatever others do.
   Result<bool> step(const std::string& name) {
@@ -90,8 +90,10 @@ class KeptWay {
     const auto entry = place_beside(path);
     if (!entry.ok() || !entry->at.valid()) {
       if (!is_shared(*folder)) return false;
-      return not_kept(path, fmt::format("is not there, and others may make it (mode {:03o} of {})",
-                                        folder->mode, printable(here())));
+      Error error = not_kept(path, fmt::format("is not there, and others may make it (mode {:03o} "
+                                               "of {})", folder->mode, printable(here())));
+      error.code = missing_;
+      return error;
     }
     if (const auto text = link_text(path)) return follow(path, *text, entry->facts.owner);
     if (!keeps_system(entry->facts.owner)) return belongs(path, entry->facts.owner);
@@ -110,11 +112,19 @@ class KeptWay {
 
   std::string at_;  // the folder that was reached, without links; "" = the root
   std::string rest_;
+  const uint32_t shared_;  // the bits of a mode by which others may write
+  const Errc missing_;     // of what is not there, where they may
   int links_ = 0;
 };
 
 }  // namespace
 
-Status check_kept_way(const std::string& folder) { return KeptWay(folder).check(); }
+Status check_kept_way(const std::string& folder) {
+  return KeptWay(folder, 0022, Errc::InvalidArgument).check();
+}
+
+Status check_kept_usual_way(const std::string& folder) {
+  return KeptWay(folder, 0002, Errc::NotFound).check();
+}
 
 }  // namespace tracewell::hooks

@@ -11,5 +11,8 @@ namespace tracewell::hooks {
 /// is found in it. What is only missing, or hidden by this user or root, is no error.
 /// src/inproc/folder.c is the same for programs.
 Status check_kept_way(const std::string& folder);
+/// The same of a folder that users make as they make others: a group may write to it and to those
+/// on the way, as a umask of 002 has it. NotFound: nothing is there, and others may make it first.
+Status check_kept_usual_way(const std::string& folder);
 
 }  // namespace tracewell::hooks

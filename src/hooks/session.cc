@@ -128,11 +128,11 @@ void describe(tracewell_channel& channel, const SessionOptions& options, const I
 
 }  // namespace
 
-std::string default_log() {
+Result<std::string> default_log(StateUse use) {
   const auto defaults = read_defaults();
   const char* named = ::secure_getenv("TRACEWELL_LOG");
   if ((!named || !*named) && defaults.ok() && defaults->log) return *defaults->log;
-  return state_path("TRACEWELL_LOG", "/var/adm/ras/trcfile", "trcfile");
+  return state_path("TRACEWELL_LOG", "/var/adm/ras/trcfile", "trcfile", use);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "hooks/control.h"
+#include "hooks/defaults.h"
 #include "hooks/log_folder.h"
 
 namespace tracewell::hooks {
@@ -44,8 +45,8 @@ struct SessionOptions {
 };
 
 /// $TRACEWELL_LOG; what `trcctl -o` said; or /var/adm/ras/trcfile for root,
-/// $XDG_STATE_HOME/tracewell/trcfile (~/.local/state/…) for others.
-std::string default_log();
+/// $XDG_STATE_HOME/tracewell/trcfile (~/.local/state/…) for others: state_path().
+Result<std::string> default_log(StateUse use = StateUse::Read);
 
 /// Makes the log and lets hooks of the channel fire. InvalidArgument when a session runs there.
 Status start_session(Control& control, const SessionOptions& options);
