@@ -167,23 +167,27 @@ void CoreChoice::leave_out_ended() {
 }
 
 void CoreChoice::tell_what_heads_alone_say() {
-  std::map<std::pair<std::string, Uuid>, size_t> counts;
+  struct Alone {
+    size_t count = 0;
+    bool is_other = false;
+  };
+  std::map<std::pair<std::string, Uuid>, Alone> alone;
   for (const DeadRing& one : found_.rings) {
     if (has_ended(one))
       tell(fmt::format("the trace of {} has ended, and {} has what was in it", core_path_of(one),
                        printable(one.log)));
-    else if (one.log_says != DeadRing::LogSays::SameTrace)
-      ++counts[{one.log, ring_uuid(one.head)}];
+    if (one.log_says == DeadRing::LogSays::SameTrace) continue;
+    Alone& all = alone[{one.log, ring_uuid(one.head)}];
+    ++all.count;
+    all.is_other |= one.log_says == DeadRing::LogSays::OtherTrace;
   }
-  for (const auto& [what, count] : counts) {
-    const bool is_other = std::ranges::any_of(found_.rings, [&](const DeadRing& one) {
-      return one.log == what.first && one.log_says == DeadRing::LogSays::OtherTrace;
-    });
+  for (const auto& [what, all] : alone) {
+    const size_t count = all.count;
+    const std::string_view what_log =
+        all.is_other ? "of another trace by now" : "no log that says which trace it is of";
     tell(fmt::format("{} is {}: that {} ring{} of the trace {}, {} alone say{}",
-                     printable(what.first),
-                     is_other ? "of another trace by now" : "no log that says which trace it is of",
-                     count, count == 1 ? " is" : "s are", uuid_text(what.second),
-                     count == 1 ? "it" : "they", count == 1 ? "s" : ""));
+                     printable(what.first), what_log, count, count == 1 ? " is" : "s are",
+                     uuid_text(what.second), count == 1 ? "it" : "they", count == 1 ? "s" : ""));
   }
 }
 

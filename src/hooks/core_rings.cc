@@ -17,6 +17,8 @@
 #include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "hooks/chosen_rings.h"
+#include "hooks/log_clock.h"
 #include "hooks/log_folder.h"
 #include "hooks/ring_file.h"
 #include "hooks/ring_head.h"
@@ -79,12 +81,21 @@ class CoreBytes {
   std::map<uint64_t, Bytes> pieces_;
 };
 
-/// What is there of a log by now, in the place that the core file names.
+/// What is there of a log by now, in the place that the core file names. There may be thousands:
+/// none is kept open.
 struct LogThere {
-  std::optional<Folder> rings;
-  std::string metadata;  // "" = there is none, or somebody made it who has no say in this
-  uint64_t began = 0;    // in ticks
+  std::optional<Uuid> trace;  // nullopt: none, or somebody made it who has no say in this
+  std::optional<LogClock> clock;
+  uint64_t began = 0;  // in ticks
 };
+
+std::optional<Uuid> uuid_in(std::string_view metadata) {
+  constexpr std::string_view kBefore = "uuid = \"";
+  const size_t at = metadata.substr(0, TRACEWELL_LOG_UUID_WITHIN).find(kBefore);
+  if (at == std::string_view::npos) return std::nullopt;
+  metadata.remove_prefix(at + kBefore.size());
+  return read_uuid(metadata.substr(0, metadata.find('"')));
+}
 
 class CoreRings {
  public:
@@ -164,12 +175,14 @@ const LogThere& CoreRings::log_at(const std::string& path) {
   };
   const auto log = Folder::found(path);
   if (!log.ok()) return out;
-  if (auto rings = log->inside(kRingsName); rings.ok()) out.rings = *std::move(rings);
   const auto facts = log->facts();
   const auto metadata = log->facts_of_name("metadata");
   if (!facts.ok() || !has_a_say(facts->owner) || !metadata || !has_a_say(metadata->owner))
     return out;
-  if (auto text = read_metadata(*log); text.ok()) out.metadata = *std::move(text);
+  const auto text = read_metadata(*log);
+  if (!text.ok()) return out;
+  out.trace = uuid_in(*text);
+  out.clock = clock_in(*text);
   out.began = ticks_of_begin(*log);
   return out;
 }
@@ -181,14 +194,12 @@ std::string CoreRings::contradiction(const NamedRing& named, const tracewell_rin
   if (ring_bytes(head) > named.bytes())
     return fmt::format("that it has {} bytes, of which {} were mapped", ring_bytes(head),
                        named.bytes());
-  const std::string uuid = uuid_text(ring_uuid(head));
   const LogThere& log = log_at(named.log);
-  const bool is_there =
-      !named.gone && log.rings && log.rings->facts_of_name(ring_name(head)).has_value();
-  if (is_there && !log.metadata.empty() && log.metadata.find(uuid) == std::string::npos)
-    return fmt::format("that it is of the trace {}, and {} is of another", uuid,
-                       printable(named.log));
-  return "";
+  if (named.gone || !log.trace || *log.trace == ring_uuid(head)) return "";
+  const auto rings = Folder::found(parent_of(named.path));
+  if (!rings.ok() || !rings->facts_of_name(ring_name(head))) return "";
+  return fmt::format("that it is of the trace {}, and {} is of another",
+                     uuid_text(ring_uuid(head)), printable(named.log));
 }
 
 void CoreRings::add(const NamedRing& named, DeadRing ring) {
@@ -196,14 +207,12 @@ void CoreRings::add(const NamedRing& named, DeadRing ring) {
   ring.gone = named.gone;
   ring.of_others = core_.process != named.pid;
   const LogThere& log = log_at(named.log);
-  ring.log_says =
-      log.metadata.empty() ? DeadRing::LogSays::Nothing
-      : log.metadata.find(uuid_text(ring_uuid(ring.head))) != std::string::npos
-          ? DeadRing::LogSays::SameTrace
-          : DeadRing::LogSays::OtherTrace;
-  if (ring.log_says == DeadRing::LogSays::SameTrace) {
-    ring.clock = clock_in(log.metadata);
+  if (log.trace == ring_uuid(ring.head)) {
+    ring.log_says = DeadRing::LogSays::SameTrace;
+    ring.clock = log.clock;
     ring.began = log.began;
+  } else if (log.trace) {
+    ring.log_says = DeadRing::LogSays::OtherTrace;
   }
   out_.rings.push_back(std::move(ring));
 }
