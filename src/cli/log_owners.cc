@@ -1,7 +1,6 @@
 #include "cli/log_owners.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/file.h"
 #include "base/folder.h"
@@ -81,17 +80,10 @@ std::vector<std::optional<uint32_t>> owners_of_logs(std::span<const std::string>
   return out;
 }
 
-std::vector<uint64_t> numbers_of_owners(std::span<const std::optional<uint32_t>> owners) {
-  std::vector<uint64_t> out;
-  for (size_t i = 0; i < owners.size(); ++i) {
-    // Above all numbers of users.
-    out.push_back(owners[i] ? uint64_t{*owners[i]} : (uint64_t{1} << 32) + i);
-  }
-  return out;
-}
-
-bool are_several(std::span<const uint64_t> numbers) {
-  return std::ranges::adjacent_find(numbers, std::ranges::not_equal_to()) != numbers.end();
+bool are_several(std::span<const std::optional<uint32_t>> owners) {
+  return std::ranges::adjacent_find(owners, [](const auto& one, const auto& next) {
+           return !one || !next || *one != *next;
+         }) != owners.end();
 }
 
 }  // namespace tracewell::cli

@@ -22,9 +22,7 @@ std::optional<uint32_t> owner_of_log(const ReportLog& log);
 /// Of each.
 std::vector<std::optional<uint32_t>> owners_of_logs(std::span<const std::string> paths);
 
-/// A number for each log: the same one for logs of the same owner. One without owner has its own.
-std::vector<uint64_t> numbers_of_owners(std::span<const std::optional<uint32_t>> owners);
-/// Do the numbers differ?
-bool are_several(std::span<const uint64_t> numbers);
+/// Are the logs of several owners? One without owner is like no other.
+bool are_several(std::span<const std::optional<uint32_t>> owners);
 
 }  // namespace tracewell::cli

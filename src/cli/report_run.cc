@@ -153,8 +153,7 @@ void ReportRun::tell_damage(report::Report& report, const ReportLog& log) {
 void ReportRun::add_logs(report::Report& report, std::span<ReportLog> logs) {
   std::vector<std::optional<uint32_t>> owners;
   for (const ReportLog& log : logs) owners.push_back(log.owner);
-  const std::vector<uint64_t> numbers = numbers_of_owners(owners);
-  if (task_.merge || task_.follow) several_owners_ = are_several(numbers);
+  if (task_.merge || task_.follow) several_owners_ = are_several(owners);
   for (size_t i = 0; i < logs.size(); ++i) {
     const Catalog& catalog = logs[i].source->catalog();
     report::LogFacts facts;
@@ -162,7 +161,7 @@ void ReportRun::add_logs(report::Report& report, std::span<ReportLog> logs) {
     facts.component = log_fact(catalog, "component");
     facts.cpus = number_fact(catalog, "cpus");
     facts.traced_cpus = number_fact(catalog, "traced_cpus");
-    report.add_log(catalog, std::move(facts), numbers[i]);
+    report.add_log(catalog, std::move(facts), owners[i]);
   }
 }
 
@@ -219,7 +218,7 @@ Status ReportRun::follow_files() {
 
 Status ReportRun::read_files() {
   std::vector<ReportLog> logs;
-  if (!task_.merge) several_owners_ = are_several(numbers_of_owners(owners_of_logs(task_.files)));
+  if (!task_.merge) several_owners_ = are_several(owners_of_logs(task_.files));
   for (const std::string& path : task_.files) {
     if (is_stopped(path)) continue;
     if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));

@@ -77,13 +77,13 @@ void Renderer::begin(const Entry& entry, uint32_t indent, const TemplateInfo& in
   work_share_ = static_cast<int64_t>(
       kShareBase + kSharePerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax) +
       std::min(once, kShareOnce));
-  work_given_ = std::min(most, work_share_ + common_work_);
+  work_given_ = std::min(most, work_share_ + *common_work_);
   common_ended_ = work_given_ < most;
   work_left_ = work_given_;
   text_share_ = kTextBase + kTextPerByte * std::min<uint64_t>(entry.buffer.size(), kBytesMax) +
                 std::min<uint64_t>(templates_.program().texts.size(), kTextOnce);
   text_given_ = std::min<uint64_t>(
-      kTextMax, text_share_ + static_cast<uint64_t>(common_work_) / kWorkPerTextByte);
+      kTextMax, text_share_ + static_cast<uint64_t>(*common_work_) / kWorkPerTextByte);
   outcome_ = Outcome::Printed;
 }
 
@@ -418,7 +418,7 @@ void Renderer::take_from_common() {
   int64_t more = std::max<int64_t>(0, work_given_ - work_left_ - work_share_);
   if (const uint64_t text = context_.line.size(); text > text_share_)
     more += static_cast<int64_t>(kWorkPerTextByte * (text - text_share_));
-  common_work_ -= std::min(more, common_work_);
+  *common_work_ -= std::min(more, *common_work_);
 }
 
 }  // namespace tracewell::report

@@ -40,9 +40,15 @@ class Renderer {
            uint64_t common_work = kCommonWork)
       : templates_(templates),
         context_(facts, out),
-        common_work_(static_cast<int64_t>(std::min(common_work, kCommonWorkMax))),
+        own_work_(static_cast<int64_t>(std::min(common_work, kCommonWorkMax))),
         stop_(std::move(stop)) {}
 
+  Renderer(const Renderer&) = delete;
+  Renderer& operator=(const Renderer&) = delete;
+
+  /// From now on, the instructions for all events together are those of `other`, which lives as
+  /// long.
+  void share_work_of(Renderer& other) { common_work_ = other.common_work_; }
   /// What comes now is of another log, whose facts are borrowed too.
   void use(const LogFacts& facts) { context_.facts = &facts; }
   /// From now on, which parts of the text are the template's own words is put there.
@@ -114,7 +120,8 @@ class Renderer {
   int64_t work_given_ = 0, work_share_ = 0;  // to the event; of that, what is not from common_work_
   bool common_ended_ = false;  // it would have been given more
   uint64_t text_given_ = 0, text_share_ = 0;  // in bytes, likewise
-  int64_t common_work_;  // what is left for events whose share is not enough
+  int64_t own_work_;
+  int64_t* common_work_ = &own_work_;  // what is left for events whose share is not enough
   Stop stop_;
   Outcome outcome_ = Outcome::Printed;
 };

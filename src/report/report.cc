@@ -46,16 +46,19 @@ Report::Report(const Templates& templates, ReportOptions options, Write write, R
   if (options_.form == Form::Counts) counts_.resize(65536);
 }
 
-Report::Shared& Report::shared_of(uint64_t owner) {
+Report::Shared& Report::shared_of(std::optional<uint64_t> owner) {
   const auto found =
       std::ranges::find(shared_, owner, [](const auto& one) { return one->owner; });
-  if (found != shared_.end()) return **found;
+  const bool is_there = found != shared_.end();
+  if (is_there && owner) return **found;
+  Renderer* const work = is_there ? &(*found)->renderer : nullptr;
   shared_.push_back(std::make_unique<Shared>(owner, templates_, no_facts_, out_, options_));
+  if (work) shared_.back()->renderer.share_work_of(*work);
   if (options_.form == Form::Rows) shared_.back()->renderer.note_literals(&literals_);
   return *shared_.back();
 }
 
-size_t Report::add_log(const Catalog& catalog, LogFacts facts, uint64_t owner) {
+size_t Report::add_log(const Catalog& catalog, LogFacts facts, std::optional<uint64_t> owner) {
   Shared& shared = shared_of(owner);
   ++shared.logs;
   logs_.push_back(std::make_unique<Log>(catalog, std::move(facts), shared));

@@ -74,8 +74,9 @@ class Report {
   /// Borrows the catalog. Returns the log's number, from 0. What an event decides for others that
   /// come behind it ($STOP, timers, what was printed already, where times begin, the instructions
   /// that all have in common), it decides for the logs of the same `owner` alone: whoever writes
-  /// into one log changes nothing that is told of another owner's.
-  size_t add_log(const Catalog& catalog, LogFacts facts, uint64_t owner = 0);
+  /// into one log changes nothing that is told of another owner's. A log without owner has all this
+  /// for itself, but for instructions in common: those are of all logs that have none.
+  size_t add_log(const Catalog& catalog, LogFacts facts, std::optional<uint64_t> owner = 0);
   /// Where times begin: the earliest of its owner's logs; nullopt where one of them does not say.
   std::optional<int64_t> began_ns(size_t log) const { return began_ns(logs_[log]->shared); }
   /// Before the first event, and before one with which times begin anew. `heading` is printed as it
@@ -100,10 +101,10 @@ class Report {
  private:
   /// What the logs of one owner have in common.
   struct Shared {
-    Shared(uint64_t whose, const Templates& templates, const LogFacts& facts, TextBuffer& out,
-           const ReportOptions& options)
+    Shared(std::optional<uint64_t> whose, const Templates& templates, const LogFacts& facts,
+           TextBuffer& out, const ReportOptions& options)
         : owner(whose), renderer(templates, facts, out, options.stop, options.common_work) {}
-    const uint64_t owner;
+    const std::optional<uint64_t> owner;
     Renderer renderer;
     Repeats repeats;
     std::optional<int64_t> first_ns, previous_ns;
@@ -118,7 +119,7 @@ class Report {
     Processes processes;
     LogFacts facts;
   };
-  Shared& shared_of(uint64_t owner);
+  Shared& shared_of(std::optional<uint64_t> owner);
   std::optional<int64_t> began_ns(const Shared& shared) const;
   void heads();
   bool wanted(const Entry& entry, const Event& event, size_t log);

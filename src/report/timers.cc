@@ -8,10 +8,12 @@ size_t Timers::place_of(uint64_t a, uint64_t b) {
   return (mixed * 0xbf58476d1ce4e5b9 >> 52) * kPairs;
 }
 
+Timers::Pair* Timers::pairs() const { return reinterpret_cast<Pair*>(memory_.data()); }
+
 void Timers::start(uint64_t a, uint64_t b, int64_t time_ns) {
   static_assert(kPlaces == size_t{1} << (64 - 52));
-  if (!pairs_) pairs_ = std::make_unique<Pair[]>(kPlaces * kPairs);
-  Pair* const first = &pairs_[place_of(a, b)];
+  if (memory_.size() == 0) memory_ = ZeroedBytes(kPlaces * kPairs * sizeof(Pair));
+  Pair* const first = pairs() + place_of(a, b);
   Pair* chosen = first;
   for (Pair* pair = first; pair != first + kPairs; ++pair) {
     if (pair->used && pair->a == a && pair->b == b) {
@@ -24,8 +26,8 @@ void Timers::start(uint64_t a, uint64_t b, int64_t time_ns) {
 }
 
 std::optional<int64_t> Timers::started(uint64_t a, uint64_t b) const {
-  if (!pairs_) return std::nullopt;
-  const Pair* const first = &pairs_[place_of(a, b)];
+  if (memory_.size() == 0) return std::nullopt;
+  const Pair* const first = pairs() + place_of(a, b);
   for (const Pair* pair = first; pair != first + kPairs; ++pair)
     if (pair->used && pair->a == a && pair->b == b) return pair->time_ns;
   return std::nullopt;

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
+
+#include "base/zeroed.h"
 
 namespace tracewell::report {
 
 /// A table of fixed size: 4096 places of 8 pairs, to which pairs are spread by a hash. A pair more
-/// takes the place of the oldest beside it. Not shared between threads.
+/// takes the place of the oldest beside it. Places that no pair was put to take no memory. Not
+/// shared between threads.
 class Timers {
  public:
   void start(uint64_t a, uint64_t b, int64_t time_ns);
@@ -16,13 +18,14 @@ class Timers {
 
  private:
   static constexpr size_t kPlaces = 4096, kPairs = 8;
-  struct Pair {
-    uint64_t a = 0, b = 0;
-    int64_t time_ns = 0;
-    bool used = false;
+  struct Pair {  // of zeros: it is not used
+    uint64_t a, b;
+    int64_t time_ns;
+    bool used;
   };
   static size_t place_of(uint64_t a, uint64_t b);
-  std::unique_ptr<Pair[]> pairs_;  // none until the first start
+  Pair* pairs() const;
+  ZeroedBytes memory_;  // none until the first start
 };
 
 }  // namespace tracewell::report

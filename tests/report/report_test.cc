@@ -1,4 +1,5 @@
 // Columns, times, filters and headings of a report.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct ReportTest : testing::Test {
       "012 1.0 \"@quiet\" $D1, 0 { $SKIP }, 1 { \"last\" $STOP }, \\* \"said\""};
   std::string heading;
   size_t logs = 1;  // events are the log's that their number says
-  std::vector<uint64_t> owners = {0, 0, 0};  // of the logs
+  std::vector<std::optional<uint64_t>> owners = {0, 0, 0};  // of the logs
   std::vector<Catalog> catalogs = std::vector<Catalog>(3);
   uint64_t printed = 0;
   bool stopped = false;
@@ -321,6 +322,9 @@ TEST_F(ReportTest, StopEndsTheLogsOfOneOwner) {
   const std::string said = "012                   said\n";
   EXPECT_EQ(text(), said + said + said + "012                   last\n" + said + said);
   EXPECT_FALSE(stopped);
+  owners = {std::nullopt, std::nullopt, std::nullopt};
+  EXPECT_EQ(text(),
+            said + said + said + "012                   last\n" + said + said + said + said);
   owners = {1, 1, 1};
   EXPECT_EQ(text(), said + said + said + "012                   last\n");
   EXPECT_TRUE(stopped);
@@ -394,8 +398,11 @@ TEST_F(ReportTest, InstructionsThatAllEventsHaveInCommonAreThoseOfOneOwner) {
   };
   owners = {1, 2};
   EXPECT_EQ(last_line().find("limit"), std::string::npos);
-  owners = {1, 1};
-  EXPECT_NE(last_line().find("the instruction limit for all events together"), std::string::npos);
+  for (const std::optional<uint64_t> both : {std::optional<uint64_t>(1), {}}) {
+    owners = {both, both};
+    EXPECT_NE(last_line().find("the instruction limit for all events together"),
+              std::string::npos);
+  }
 }
 
 TEST_F(ReportTest, RawEntriesCountThreadAndTimeInTheirLength) {
