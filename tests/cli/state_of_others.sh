@@ -3,6 +3,7 @@
 # another user decides there is not used, and nothing is written there; commands say so. Needs root,
 # to be two users.
 # skips; user
+# timeout: 240
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/hooks_common.sh"
 be_two_users
