@@ -35,6 +35,7 @@ Result<std::shared_ptr<AddressSpace>> AddressSpace::open(Tid tid) {
   }
   if (!memory.ok()) return {Errc::Target, memory.error().message};
   space->fd_ = *std::move(memory);
+  if (const auto facts = facts_of(space->fd_.get(), path); facts.ok()) space->owner = facts->owner;
   space->is_32_bit = runs_32_bit_program(tid);
   return space;
 }
@@ -143,9 +144,13 @@ Status AddressSpace::drop_if_unused(uint64_t address) {
   const auto it = patches_.find(address);
   if (it == patches_.end() || it->second.breakpoint || it->second.site) return {};
   restore(address, it->second.original);
-  if (removed_.size() < kRemovedMax) removed_[address] = it->second.original;
+  keep_removed(address, it->second.original);
   patches_.erase(it);
   return {};
+}
+
+void AddressSpace::keep_removed(uint64_t address, uint8_t original) {
+  if (removed_.size() < kRemovedMax) removed_[address] = original;
 }
 
 Status AddressSpace::expose(uint64_t address, bool exposed) {
@@ -190,8 +195,26 @@ void AddressSpace::lower_all() {
 
 void AddressSpace::remove_all() {
   lower_all();
-  for (const auto& [address, patch] : patches_) restore(address, patch.original);
+  for (const auto& [address, patch] : patches_) {
+    restore(address, patch.original);
+    keep_removed(address, patch.original);
+  }
   patches_.clear();
+}
+
+bool AddressSpace::has_left_traps() const {
+  return fast != nullptr || !patches_.empty() || !removed_.empty() || !raised_.empty() ||
+         !lowered_.empty();
+}
+
+size_t AddressSpace::traps_in(const AddressSpace& copy) const {
+  const auto is_trap = [&](const auto& one) {
+    uint8_t now = 0;
+    return copy.read_raw(one.first, {&now, 1}) == 1 && now == kInt3;
+  };
+  return static_cast<size_t>(std::ranges::count_if(patches_, is_trap) +
+                             std::ranges::count_if(removed_, is_trap)) +
+         (fast != nullptr ? 1 : 0);
 }
 
 void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints) {

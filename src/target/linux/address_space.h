@@ -105,6 +105,10 @@ class AddressSpace {
   /// A fork's memory is a copy of `parent`'s, with the patches of now or of a moment ago.
   /// Keeps the debugger's breakpoints if told so, takes all others out.
   void adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints);
+  /// May a fork that is still to be seen have something of ours?
+  bool has_left_traps() const;
+  /// How many traps of this memory are in one that may be a copy of it.
+  size_t traps_in(const AddressSpace& copy) const;
 
   const PlacedCopy* copy_at(uint64_t pc) const;
   const PlacedCopy* find_copy(uint64_t site, Bytes original, bool in_32_bit_code) const;
@@ -132,6 +136,7 @@ class AddressSpace {
   };
   std::map<uint64_t, Sequences> sequences;
 
+  std::optional<uint32_t> owner;  // the user whose program it was when it was opened
   bool is_32_bit = false;       // the program is
   uint64_t system_call_at = 0;  // an instruction that makes one; 0 = not looked for yet
   std::optional<MappingsPrint> without_system_call;  // where it was looked for in vain
@@ -140,6 +145,7 @@ class AddressSpace {
 
  private:
   void restore(uint64_t address, uint8_t original);
+  void keep_removed(uint64_t address, uint8_t original);
   bool change_count(uint64_t address, bool raise);
   void lower_all();
   void lower_as(const AddressSpace& parent);

@@ -321,8 +321,6 @@ Status Attaching::seize_and_stop(Pid pid) {
 void Tracer::give_up_threads(const AddressSpace& space) {
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space) continue;
-    if (thread->run == Run::Stopped && thread->fresh)
-      late.let_child_go(thread->tid, thread->status);
     if (thread->run == Run::Stopped)
       detach_thread(*thread, signal_for_detach(*this, *thread));
     else if (thread->run != Run::Exiting) {
@@ -351,6 +349,7 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   late.release();
   if (Status stopped = Attaching(*this).seize_and_stop(pid); !stopped) {
     std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+    unborn.see_off();
     return stopped.error();
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
@@ -444,6 +443,7 @@ Status Tracer::detach(Pid pid) {
   for (const Tid tid : running)
     if (Thread* thread = find(tid)) thread->resumed = true;
   start_resumed();
+  unborn.see_off();
   return {};
 }
 
@@ -465,6 +465,7 @@ Status Tracer::kill(Pid pid) {
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   one_by_one.forget_ends();
+  unborn.see_off();
   return {};
 }
 
@@ -479,6 +480,7 @@ Tracer::~Tracer() {
     } else {
       (void)kill(pid);
     }
+  unborn.see_off();
   late.stay_for_lent();
 }
 

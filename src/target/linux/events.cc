@@ -146,7 +146,7 @@ void Tracer::process_gone(Thread& last, int status) {
     gone_.push_back(event);
   }
   remove_process(process.pid);
-  release_unborn(*process.space);
+  unborn.memory_gone(process.space);
   release_orphans();
 }
 

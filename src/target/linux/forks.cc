@@ -16,12 +16,6 @@
 namespace tracewell::target::live {
 namespace {
 
-Pid event_message(Tid tid) {
-  unsigned long message = 0;
-  if (trace(PTRACE_GETEVENTMSG, tid, 0, &message) != 0) return 0;
-  return static_cast<Pid>(message);
-}
-
 /// Kernels may lack kcmp; then the flags of the call tell.
 bool shares_memory(const user_regs_struct& regs, Tid parent, Pid child, const AddressSpace& space) {
   const long answer = syscall(SYS_kcmp, parent, child, KCMP_VM, 0, 0);
@@ -39,17 +33,17 @@ bool shares_memory(const user_regs_struct& regs, Tid parent, Pid child, const Ad
 }  // namespace
 
 Decision Tracer::on_clone(Thread& thread) {
-  const Pid child = event_message(thread.tid);
+  const Tid child = unborn.take_child(thread);
   if (child == 0) return {};
-  const std::string task = fmt::format("/proc/{}/task/{}", thread.process->pid, child);
-  if (access(task.c_str(), F_OK) != 0) return child_born(thread, child, StopEvent::Kind::Fork);
+  const bool is_thread = tgkill(thread.process->pid, child, 0) == 0 || errno == EPERM;
+  if (!is_thread) return child_born(thread, child, StopEvent::Kind::Fork);
   Thread& born = add_thread(*thread.process, child);
   born.resumed = true;
   return {};
 }
 
 Decision Tracer::on_fork(Thread& thread, bool vfork) {
-  const Pid child = event_message(thread.tid);
+  const Tid child = unborn.take_child(thread);
   if (child == 0) return {};
   return child_born(thread, child, vfork ? StopEvent::Kind::Vfork : StopEvent::Kind::Fork);
 }
@@ -64,8 +58,8 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   std::shared_ptr<AddressSpace> space = parent.space;
   if (!shared) {
     auto own = AddressSpace::open(child);
-    if (!own.ok()) {  // killed already
-      early_.erase(child);
+    if (!own.ok()) {  // killed already, or there is no descriptor left
+      unborn.orphan(child, parent.space);
       return {};
     }
     space = *std::move(own);
@@ -87,23 +81,6 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   return {0, event};
 }
 
-/// A parent that is killed inside fork never tells of its child, which waits for us.
-void Tracer::release_unborn(const AddressSpace& parent) {
-  std::vector<Tid> unborn;
-  for (const auto& [tid, status] : early_) {
-    const auto proc = proc_status(tid);
-    const bool expected = proc && (find_process(proc->parent) != nullptr ||
-                                   find_process(proc->tgid) != nullptr);
-    if (!expected) unborn.push_back(tid);
-  }
-  for (const Tid tid : unborn) {
-    early_.erase(tid);
-    if (auto space = AddressSpace::open(tid); space.ok())
-      (*space)->adopt_from_fork(parent, false);
-    trace(PTRACE_DETACH, tid, 0, uint64_t{0});
-  }
-}
-
 /// Only the thread that called exec is left, under the leader's id, and nothing of the old memory.
 void Tracer::exec_happened(Tid leader) {
   Process* process = find_process(leader);
@@ -122,6 +99,7 @@ void Tracer::exec_happened(Tid leader) {
   }
   if (auto space = AddressSpace::open(leader); space.ok()) {
     removed_.spaces.push_back(std::exchange(process->space, *std::move(space)));
+    unborn.memory_gone(removed_.spaces.back());
   }
   Thread& thread = add_thread(*process, leader);
   thread.resumed = true;

@@ -144,6 +144,7 @@ void Late::let_go(const Thread& thread) {
   Leaving& leaving = leaving_[thread.tid];
   leaving.has_traps = thread.stepping || thread.half_way || thread.armed;
   leaving.pid = thread.process->pid;
+  leaving.space = thread.process->space;
   leaving.half_way = thread.half_way;
   leaving.lent = thread.lent;
   if (thread.deferred_signal != 0)
@@ -167,17 +168,8 @@ void Late::follow(Tid gone, Pid pid) {
   leaving_.erase(gone);
 }
 
-/// It is traced from its beginning, and would stand in its first stop for as long as we live.
-void Late::let_child_go(Tid tid, int status) {
-  const int event = WIFSTOPPED(status) ? stop_event(status) : 0;
-  if (event != PTRACE_EVENT_FORK && event != PTRACE_EVENT_VFORK && event != PTRACE_EVENT_CLONE)
-    return;
-  unsigned long message = 0;
-  if (trace(PTRACE_GETEVENTMSG, tid, 0, &message) != 0 || message == 0) return;
-  const auto child = static_cast<Tid>(message);
-  if (tracer_.find(child) != nullptr) return;
-  if (tracer_.early_.erase(child) == 0) let_go(child);
-  else trace(PTRACE_DETACH, child, 0, uint64_t{0});
+bool Late::any_of(const std::function<bool(Pid)>& test) const {
+  return std::ranges::any_of(leaving_, [&](const auto& one) { return test(one.second.pid); });
 }
 
 void Late::give_back(Tid tid, const Leaving& leaving) {
@@ -189,9 +181,12 @@ void Late::give_back(Tid tid, const Leaving& leaving) {
 
 /// A trap of a debug register or of a step of ours is none of the program's.
 void Late::on_status(Tid tid, int status) {
-  let_child_go(tid, status);
   uint64_t signal = is_signal_stop(status) ? static_cast<uint64_t>(stop_signal(status)) : 0;
   Leaving& leaving = leaving_[tid];
+  (void)tracer_.unborn.tick();
+  if (tells_of_child(status))  // the child would stand in its first stop for as long as we live
+    if (const Tid child = tracer_.unborn.told_by(tid, leaving.pid, 0); child != 0)
+      tracer_.unborn.orphan(child, leaving.space);
   if (WIFSTOPPED(status) && leaving.lent && !leaving.lent->take_back(leaving.pid, tid, status))
     return;
   if (WIFSTOPPED(status)) give_back(tid, leaving);
@@ -207,7 +202,9 @@ void Late::on_status(Tid tid, int status) {
     begin_call_anew(regs);
     trace(PTRACE_SETREGS, tid, 0, &regs);
   }
-  if (!WIFSTOPPED(status) || trace(PTRACE_DETACH, tid, 0, signal) == 0) leaving_.erase(tid);
+  if (WIFSTOPPED(status) && trace(PTRACE_DETACH, tid, 0, signal) != 0) return;
+  const auto gone = leaving_.extract(tid);
+  tracer_.unborn.memory_gone(gone.mapped().space);
 }
 
 bool Late::release() {

@@ -48,8 +48,8 @@ class Late {
   /// Lets it go once it stops, which may be never. Its process is to be removed.
   void let_go(const Thread& thread);
   void let_go(Tid tid);
-  /// And the child whose birth the stop of `tid` tells of, before anybody has looked at it.
-  void let_child_go(Tid tid, int status);
+  /// Of processes that threads are of which have not been let go yet.
+  bool any_of(const std::function<bool(Pid)>& test) const;
   bool is_leaving(Tid tid) const { return leaving_.contains(tid); }
   /// Is it wanted again? It has not stopped since, and may now; true: traps of ours may be armed.
   std::optional<bool> take_back(Tid tid);
@@ -67,6 +67,7 @@ class Late {
  private:
   struct Leaving {
     Pid pid = 0;
+    std::shared_ptr<AddressSpace> space;  // null: never looked at
     bool has_traps = false;               // of ours, which are not the program's
     std::optional<LeavingCode> half_way;  // its own mask of signals, and signals for it
     std::shared_ptr<Lent> lent;           // its own registers, too

@@ -30,6 +30,11 @@ long trace(int request, Tid tid, uint64_t address, void* data) {
   return ptrace(static_cast<__ptrace_request>(request), static_cast<pid_t>(tid), address, data);
 }
 
+bool tells_of_child(int status) {
+  const int event = WIFSTOPPED(status) ? stop_event(status) : 0;
+  return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
+}
+
 bool is_group_stop(int status) {
   if (stop_event(status) != kEventStop) return false;
   const int signal = stop_signal(status);

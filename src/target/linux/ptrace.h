@@ -27,6 +27,8 @@ constexpr int kSyscallStop = SIGTRAP | 0x80;  // PTRACE_O_TRACESYSGOOD
 constexpr int kEventStop = 128;               // PTRACE_EVENT_STOP
 
 bool is_group_stop(int status);
+/// Is it the stop behind clone(2) and its like, whose message is the child's number?
+bool tells_of_child(int status);
 /// The stop that comes before a signal is delivered (also our own traps).
 bool is_signal_stop(int status);
 

@@ -68,6 +68,8 @@ struct Thread {
   bool fresh = false;  // nobody has looked at `status` yet
   bool begun = false;  // its first stop is behind it
   bool asked = false;  // to stop, since its last stop
+  uint64_t noted = 0;  // when its last stop was, as Unborn counts
+  Tid child = 0;       // whom its present event tells of, until somebody looks; 0 = nobody
   bool unlisted = false;  // FastSites::threads() did not tell of it
   bool left_group_stop = false;  // by us, for a moment: to be led back
 

@@ -27,6 +27,7 @@ Process* Tracer::find_process(Pid pid) {
 }
 
 Process& Tracer::add_process(Pid pid, std::shared_ptr<AddressSpace> space) {
+  remove_process(pid);  // its number is another one's now
   auto process = std::make_unique<Process>();
   process->pid = pid;
   process->itself = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
@@ -35,22 +36,21 @@ Process& Tracer::add_process(Pid pid, std::shared_ptr<AddressSpace> space) {
 }
 
 Thread& Tracer::add_thread(Process& process, Tid tid) {
+  remove_thread(tid);
   auto thread = std::make_unique<Thread>();
   thread->tid = tid;
   thread->process = &process;
   process.threads.push_back(tid);
   Thread& result = *(threads_[tid] = std::move(thread));
-  if (const auto early = early_.find(tid); early != early_.end()) {
-    const int status = early->second;
-    early_.erase(early);
-    note(tid, status);
-  }
+  if (const auto status = unborn.take_status(tid)) note(tid, *status);
   return result;
 }
 
 void Tracer::remove_thread(Tid tid) {
   const auto it = threads_.find(tid);
   if (it == threads_.end()) return;
+  if (it->second->child != 0)
+    unborn.orphan(unborn.take_child(*it->second), it->second->process->space);
   it->second->run = Run::Exiting;
   if (std::exchange(it->second->trace_step, false) && handler != nullptr) handler->on_end(tid);
   std::erase(it->second->process->threads, tid);
@@ -67,6 +67,7 @@ void Tracer::remove_process(Pid pid) {
   removed_.processes.push_back(std::move(it->second));
   processes_.erase(it);
   if (processes_.empty()) interrupt_wanted_ = false;  // it was not about the next one
+  unborn.process_gone();
 }
 
 std::vector<Thread*> Tracer::threads_of(const Process& process) {

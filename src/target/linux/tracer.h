@@ -24,6 +24,7 @@
 #include "target/linux/registers.h"
 #include "target/linux/terminal.h"
 #include "target/linux/tracee.h"
+#include "target/linux/unborn.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
@@ -59,7 +60,6 @@ class Tracer {
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
   void note(Tid tid, int status);
-  void note_unborn(Tid tid, int status);
   /// Until this thread stands still or is gone; for a moment when we are to end.
   Waited await_within(Tid tid, int64_t patience_ns);
   void see_off();  // waits until those that were killed as they were let go have ended
@@ -134,6 +134,7 @@ class Tracer {
   OneByOne one_by_one{*this};  // non-stop
   LiveFastSites fast{*this};
   Late late{*this};
+  Unborn unborn{*this};
   HitHandler* handler = nullptr;
   BreakpointFilter* filter = nullptr;
   std::function<bool()> gives_up;  // is what takes long to be left off?
@@ -147,6 +148,7 @@ class Tracer {
   friend class Late;
   friend class LiveFastSites;
   friend class OneByOne;
+  friend class Unborn;
   friend struct Lent;
   Came take_status(Tid tid);
   bool wait_once(bool block);
@@ -170,7 +172,6 @@ class Tracer {
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans();
-  void release_unborn(const AddressSpace& parent);
   void give_up_threads(const AddressSpace& space);
 
   LinuxOptions options_;
@@ -185,7 +186,6 @@ class Tracer {
   Removed removed_;
   std::deque<Tid> ready_;             // fresh stops, in order
   std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's
-  std::map<Tid, int> early_;          // stops of children whose birth was not told yet
   std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::set<Tid> dying_;               // killed as they were let go: their end is still to come
   std::vector<Pid> let_go_;           // our own children that we do not trace any more

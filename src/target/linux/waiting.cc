@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -55,20 +56,6 @@ bool Tracer::has_foreign_children() {
   return false;
 }
 
-/// A thread whose creator was killed (or ended by another's exec) inside clone is never told of. It
-/// must not be left in its last stop: the leader's end waits for it.
-void Tracer::note_unborn(Tid tid, int status) {
-  std::erase(let_go_, tid);
-  early_.erase(tid);
-  if (!WIFSTOPPED(status)) return;
-  early_[tid] = status;
-  if (stop_event(status) != PTRACE_EVENT_EXIT) return;
-  const auto proc = proc_status(tid);
-  if (!proc || proc->tgid == tid || find_process(proc->tgid) == nullptr) return;
-  early_.erase(tid);
-  trace(PTRACE_CONT, tid, 0, uint64_t{0});
-}
-
 void Tracer::note(Tid tid, int status) {
   if (tid == bell_.pid()) return bell_.on_status(status);
   if (dying_.contains(tid)) {
@@ -79,8 +66,14 @@ void Tracer::note(Tid tid, int status) {
   if (executes) late.exec_happened(tid);
   if (late.is_leaving(tid)) return late.on_status(tid, status);
   if (executes) exec_happened(tid);
+  const uint64_t now = unborn.tick();
   Thread* thread = find(tid);
-  if (thread == nullptr) return note_unborn(tid, status);
+  if (thread != nullptr && thread->run == Run::Exiting && WIFSTOPPED(status)) {
+    unborn.forget(*thread);  // it stops no more: another one has its number
+    thread = nullptr;
+  }
+  if (thread == nullptr) return unborn.note(tid, status);
+  if (thread->child != 0) unborn.orphan(unborn.take_child(*thread), thread->process->space);
   if (!WIFSTOPPED(status)) {
     if (tid == thread->process->pid || thread->process->threads.size() == 1)
       return process_gone(*thread, status);
@@ -91,8 +84,12 @@ void Tracer::note(Tid tid, int status) {
     one_by_one.note_end(*thread);
     return remove_thread(tid);
   }
+  const uint64_t noted_before = std::exchange(thread->noted, now);
+  if (tells_of_child(status))
+    unborn.tell(*thread, unborn.told_by(tid, thread->process->pid, noted_before));
   thread->regs_state = Thread::Registers::Unknown;
   if (stop_event(status) == PTRACE_EVENT_EXIT) {
+    if (tid == thread->process->pid) unborn.leader_exits();
     thread->run = Run::Exiting;
     thread->fresh = false;
     if (handler != nullptr && thread->process->space->fast) handler->on_exit(tid);
@@ -120,7 +117,7 @@ bool Tracer::wait_carefully(bool block) {
     const bool ours = find(pid) != nullptr || pid == bell_.pid() || dying_.contains(pid) ||
                       std::find(let_go_.begin(), let_go_.end(), pid) != let_go_.end();
     const auto proc = ours ? std::nullopt : proc_status(pid);
-    if (ours || (proc && proc->tracer == getpid())) {
+    if (ours || seen.si_code == CLD_TRAPPED || (proc && proc->tracer == getpid())) {
       (void)take_status(pid);
       return true;
     }
@@ -278,6 +275,8 @@ Result<std::optional<StopEvent>> Tracer::wait() {
   bool after_tick = false;  // one may take longer than it is to the next: all else gets its turn
   for (;;) {
     removed_ = {};
+    unborn.look();
+    unborn.see_off();
     if (!one_by_one.on()) forget_last_threads();
     if (auto event = one_by_one.on() ? one_by_one.take_pending() : take_pending()) {
       if (!one_by_one.on()) stop_all();
@@ -318,7 +317,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
     if (!may_wait) continue;
     std::optional<Nudger::Wait> nudged;
-    if (interrupt_wanted_) nudged.emplace(nudger_);
+    if (interrupt_wanted_ || unborn.any()) nudged.emplace(nudger_);
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
     if (threads_.size() > 1) collect_ready();
   }
