@@ -12,6 +12,30 @@
 namespace tracewell::timeline {
 namespace {
 
+/// The first of the numbers from `from` up to `end` for which `holds` does not; for those behind
+/// it, it does not either. Takes the time of its distance's logarithm.
+template <class Holds>
+size_t first_not(size_t from, size_t end, Holds holds) {
+  size_t low = from;  // all in front of it hold
+  for (size_t width = 1; low < end && holds(low); width *= 2) {
+    const size_t next = std::min(low + width, end);
+    if (next == end || !holds(next)) {
+      end = next;
+      ++low;
+      break;
+    }
+    low = next;
+  }
+  while (low < end) {
+    const size_t middle = low + (end - low) / 2;
+    if (holds(middle))
+      low = middle + 1;
+    else
+      end = middle;
+  }
+  return low;
+}
+
 /// Adds to `hole` what is missing in front of step `seq`.
 Status add_losses(const StepIndex& steps, uint64_t seq, std::optional<Hole>& hole) {
   // What stands in front of the step at which reading begins need not be told.
@@ -110,13 +134,11 @@ Result<std::optional<Hole>> HoleList::find(std::optional<uint64_t> after,
 }
 
 void Holes::skip(uint64_t seq) {
-  at_ = static_cast<size_t>(std::upper_bound(all_.begin() + static_cast<ptrdiff_t>(at_), all_.end(),
-                                             seq) - all_.begin());
+  at_ = first_not(at_, all_.size(), [&](size_t i) { return all_[i] <= seq; });
 }
 
-size_t Holes::find(std::span<const Place> places) const {
-  const auto place = std::ranges::lower_bound(places, all_[at_], {}, &Place::seq);
-  return static_cast<size_t>(place - places.begin());
+size_t Holes::find(std::span<const Place> places, size_t from) const {
+  return first_not(from, places.size(), [&](size_t i) { return places[i].seq < all_[at_]; });
 }
 
 void LoneHoles::see(std::span<const Place> a, std::span<const Place> b) {
@@ -134,7 +156,7 @@ void LoneHoles::see(std::span<const Place> a, std::span<const Place> b) {
 
 std::vector<size_t> LoneHoles::ahead(Holes holes, std::span<const Place> places) {
   std::vector<size_t> out;
-  while (const auto next = holes.next(places)) {
+  while (const auto next = holes.next(places, out.empty() ? 0 : out.back())) {
     out.push_back(*next);
     holes.pass(places[*next].seq);
   }

@@ -65,15 +65,16 @@ class Holes {
   /// The step behind the next one; there is one.
   uint64_t first() const { return all_[at_]; }
   bool over() const { return at_ == all_.size(); }
-  /// Number of the first place that has one in front of it; none = none has.
-  std::optional<size_t> next(std::span<const Place> places) const {
+  /// Number of the first place that has one in front of it; none = none has. The first `from`
+  /// places are known to have none. What is near is found soon: holes may be as many as steps.
+  std::optional<size_t> next(std::span<const Place> places, size_t from = 0) const {
     if (at_ == all_.size() || places.empty() || places.back().seq < all_[at_]) return std::nullopt;
-    return find(places);
+    return find(places, from);
   }
 
  private:
   void skip(uint64_t seq);
-  size_t find(std::span<const Place> places) const;
+  size_t find(std::span<const Place> places, size_t from) const;
 
   std::span<const uint64_t> all_;
   size_t at_ = 0;
