@@ -12,6 +12,7 @@
 #include "formats/random_steps.h"
 #include "formats/support.h"
 #include "formats/tenet.h"
+#include "sanitized.h"
 
 namespace tracewell::formats::test {
 namespace {
@@ -48,7 +49,7 @@ void expect_same_through(const RandomSteps& trace, std::string_view format) {
 }
 
 TEST(StepsProperty, Tenet) {
-  for (uint32_t seed = 1; seed <= 60; ++seed) {
+  for (uint32_t seed = 1; seed <= 60; seed += tracewell::test::kEach) {
     SCOPED_TRACE(seed);
     RandomSteps::Wanted wanted;
     wanted.wide = seed % 3 != 0;
@@ -73,7 +74,7 @@ std::string tenet_accesses(std::mt19937& random) {
 }
 
 TEST(StepsProperty, TenetIsTheSameEverAfterItWasWrittenOnce) {
-  for (uint32_t seed = 1; seed <= 300; ++seed) {
+  for (uint32_t seed = 1; seed <= 300; seed += tracewell::test::kEach) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     std::string log;
@@ -94,7 +95,7 @@ TEST(StepsProperty, TenetKeepsReadsOfWhatTheirInstructionWrote) {
 }
 
 TEST(StepsProperty, Tvt) {
-  for (uint32_t seed = 1; seed <= 30; ++seed) {
+  for (uint32_t seed = 1; seed <= 30; seed += tracewell::test::kEach) {
     SCOPED_TRACE(seed);
     RandomSteps::Wanted wanted;
     wanted.wide = seed % 3 != 0;

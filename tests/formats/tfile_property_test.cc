@@ -7,6 +7,7 @@
 
 #include "formats/random_trace.h"
 #include "formats/support.h"
+#include "sanitized.h"
 
 namespace tracewell::formats::test {
 namespace {
@@ -17,7 +18,7 @@ std::string jsonl_of(const RandomTrace& trace, const Catalog& catalog) {
 }
 
 TEST(TfileProperty, ModelToFileToModel) {
-  for (uint32_t seed = 1; seed <= 60; ++seed) {
+  for (uint32_t seed = 1; seed <= 60; seed += tracewell::test::kEach) {
     SCOPED_TRACE(seed);
     RandomTrace trace(seed);
     trace.catalog.status->frames = trace.events().size();
@@ -33,7 +34,7 @@ TEST(TfileProperty, ModelToFileToModel) {
 }
 
 TEST(TfileProperty, FileToJsonAndBackIsTheSameFile) {
-  for (uint32_t seed = 101; seed <= 140; ++seed) {
+  for (uint32_t seed = 101; seed <= 140; seed += tracewell::test::kEach) {
     SCOPED_TRACE(seed);
     RandomTrace trace(seed);
     ListSource source(trace.catalog, trace.events().events());

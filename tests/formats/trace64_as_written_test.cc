@@ -273,7 +273,7 @@ TEST(Trace64AsWritten, AFileThatGrowsIsReadAsIfItHadAlwaysBeenThere) {
     const std::string bytes = trace.file();
     const size_t first = head(how.wide ? kJson64 : kJson32).size() + 1000;
     Opened opened(bytes.substr(0, first), "trace64");
-    for (size_t size = first; size <= bytes.size(); size += 7) {
+    for (size_t size = first; size <= bytes.size(); size += 7 * tracewell::test::kEach) {
       write_file(opened.folder->file("input"), bytes.substr(0, size));
       ASSERT_TRUE(opened.source->steps()->refresh().ok());
     }
