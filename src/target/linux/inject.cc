@@ -1,6 +1,7 @@
 // Running a system call in the traced program, to map memory near the code that is patched. Not
-// from a thread that is about to get a signal: that would be lost. One that was interrupted inside
-// a system call is led back to the very same stop, where the kernel restarts it.
+// from a thread that is about to get a signal: that would be lost. Nor from one of the kernel's,
+// which would never make the call. One that was interrupted inside a system call is led back to the
+// very same stop, where the kernel restarts it.
 #include <algorithm>
 #include <cerrno>
 #include <functional>
@@ -84,6 +85,12 @@ std::vector<uint64_t> free_places(const std::vector<Mapping>& maps, uint64_t add
   return result;
 }
 
+/// It stays what it was made as.
+bool runs_in_kernel_only(Thread& thread) {
+  if (!thread.is_kernel_worker) thread.is_kernel_worker = is_kernel_worker(thread.tid);
+  return *thread.is_kernel_worker;
+}
+
 bool stands_in_program(const Thread& thread) {
   if (thread.run != Run::Stopped || thread.fresh || is_group_stop(thread.status)) return false;
   if (thread.in_system_call || thread.deferred_signal != 0) return false;
@@ -100,15 +107,18 @@ Thread* Tracer::injectable(AddressSpace& space) {
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
     if (!stands_in_program(*thread) || in_32_bit_code(regs(*thread)) != space.is_32_bit) continue;
+    const bool is_outside = static_cast<int64_t>(regs(*thread).orig_rax) == -1;
+    if ((result != nullptr && !is_outside) || runs_in_kernel_only(*thread)) continue;
     result = thread;
-    if (static_cast<int64_t>(regs(*thread).orig_rax) == -1) break;
+    if (is_outside) break;
   }
   return result;
 }
 
 Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call)[7]) {
   AddressSpace& space = *thread.process->space;
-  if (!stands_in_program(thread) || in_32_bit_code(regs(thread)) != space.is_32_bit)
+  if (!stands_in_program(thread) || in_32_bit_code(regs(thread)) != space.is_32_bit ||
+      runs_in_kernel_only(thread))
     return {Errc::Target, "no thread can run a system call for us now"};
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
     space.system_call_at = find_system_call(space, thread.tid, gives_up);

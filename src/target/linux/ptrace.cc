@@ -132,16 +132,35 @@ std::optional<uint64_t> code_kib(Tid tid) {
   return std::strtoul(std::string(status_value(*status, "VmExe")).c_str(), nullptr, 10);
 }
 
-std::optional<int64_t> last_processor(Tid tid) {
-  constexpr int kProcessor = 36;  // proc(5): field 39, the third is behind the name in brackets
+namespace {
+
+/// proc(5): of /proc/TID/stat, by its number there. The third is behind the name in brackets.
+std::optional<int64_t> stat_field(Tid tid, int number) {
   const auto text = read_proc(tid, "stat");
   const size_t name_end = text ? text->rfind(')') : std::string::npos;
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text->substr(name_end + 1));
   std::string field;
-  for (int i = 0; i <= kProcessor; ++i)
+  for (int i = 3; i <= number; ++i)
     if (!(fields >> field)) return std::nullopt;
   return std::strtoll(field.c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+std::optional<int64_t> last_processor(Tid tid) {
+  constexpr int kProcessor = 39;
+  return stat_field(tid, kProcessor);
+}
+
+/// Where /proc cannot be read, their registers tell: the kernel begins them with these.
+bool is_kernel_worker(Tid tid) {
+  constexpr int kFlags = 9;
+  constexpr int64_t kIoWorker = 0x10, kUserWorker = 0x4000;  // PF_…_WORKER
+  const auto flags = code_kib(tid) == 0 ? std::nullopt : stat_field(tid, kFlags);
+  if (flags) return (*flags & (kIoWorker | kUserWorker)) != 0;
+  user_regs_struct regs{};
+  return trace(PTRACE_GETREGS, tid, 0, &regs) == 0 && regs.rip == 0 && regs.rsp == 0;
 }
 
 std::string_view status_value(std::string_view status, std::string_view name) {

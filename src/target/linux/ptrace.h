@@ -83,6 +83,9 @@ std::optional<std::string> read_proc(Tid tid, const char* name);
 /// has none. In the middle of exec it is 0: who reads its stat, syscall or maps then waits for the
 /// end of that (base/aside.h).
 std::optional<uint64_t> code_kib(Tid tid);
+/// Is the thread the kernel's alone (io_uring's, vhost's)? It never comes out of the kernel, though
+/// it stops like others.
+bool is_kernel_worker(Tid tid);
 /// The processor on which the thread runs, or has run last.
 std::optional<int64_t> last_processor(Tid tid);
 
