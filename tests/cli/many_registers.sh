@@ -2,6 +2,7 @@
 # As many registers as a trace may have, with long names that begin alike: what looks for each of
 # them by name takes a second, and not minutes.
 # timeout: 400
+# labels: timing
 . "$(dirname "$0")/common.sh"
 trace() {  # FILE REGISTERS NAME-BYTES STEPS LOST
   python3 - "$@" <<'PYTHON'
