@@ -141,7 +141,7 @@ def creators_are_killed():
             same(by_signal, 0, f"of {ended} children a signal ended some")
             children += ended
             same(program.process.wait(timeout=60), 0, "the status")
-    check(children > 100, f"only {children} children")
+    check(children > ROUNDS, f"only {children} children")
 
 
 def a_process_is_replaced():

@@ -252,8 +252,10 @@ Status Attaching::await_seized(const AddressSpace& space) {
       // A leader that had ended when it was seized has no stop to come, and no more to tell until
       // all others have ended.
       const bool may_have_ended = thread->tid == thread->process->pid && pause > kEndedLookNs;
-      if (may_have_ended && thread->run == Run::Running && has_ended(thread->tid))
+      if (may_have_ended && thread->run == Run::Running && has_ended(thread->tid)) {
         thread->run = Run::Exiting;
+        tracer_.unborn.leader_exits();
+      }
       const Run run = thread->run;
       if (run == Run::Running || run == Run::Listening) tracer_.ask_to_stop(*thread);
       if (run != Run::Stopped && run != Run::Exiting && run != Run::Late) moving = thread;

@@ -211,6 +211,7 @@ bool Late::release() {
   const std::map<Tid, Leaving> now = leaving_;
   for (const auto& [tid, leaving] : now)
     if (tracer_.take_status(tid) == Came::NotOurs) follow(tid, leaving.pid);
+  tracer_.unborn.look();
   return !leaving_.empty();
 }
 

@@ -67,6 +67,7 @@ struct Thread {
   int status = 0;      // wait status of the present stop
   bool fresh = false;  // nobody has looked at `status` yet
   bool begun = false;  // its first stop is behind it
+  bool exits = false;  // and its last one (PTRACE_EVENT_EXIT)
   std::optional<bool> is_kernel_worker;  // once somebody has asked
   bool asked = false;  // to stop, since its last stop
   uint64_t noted = 0;  // when its last stop was, as Unborn counts

@@ -132,6 +132,7 @@ void Unborn::memory_gone(const std::shared_ptr<AddressSpace>& memory) {
     return one.second->space == memory;
   });
   if (memory == nullptr || is_had || !memory->has_left_traps()) return;
+  if (std::ranges::find(gone_, memory) != gone_.end()) return;
   memory->close();
   gone_.push_back(memory);
   if (gone_.size() > kMemoriesMax) gone_.pop_front();
@@ -172,11 +173,15 @@ bool Unborn::may_be_told(Tid tid, const One& one) {
   if (told_.contains(tid)) return true;
   const auto status = proc_status(tid);
   bool some = false;
-  for (Thread* thread : tracer_.all_threads()) {
-    if ((thread->run != Run::Running && thread->run != Run::Late) || thread->noted > one.noted)
-      continue;
-    if (!may_have_made(thread->process->pid, status)) continue;
-    if (thread->run == Run::Running) tracer_.ask_to_stop(*thread);
+  for (const auto& [pid, process] : tracer_.processes_) {
+    std::vector<Thread*> threads = tracer_.threads_of(*process);
+    std::erase_if(threads, [&](const Thread* thread) {
+      return (thread->run != Run::Running && thread->run != Run::Late) ||
+             thread->noted > one.noted;
+    });
+    if (threads.empty() || !may_have_made(pid, status)) continue;
+    for (Thread* thread : threads)
+      if (thread->run == Run::Running) tracer_.ask_to_stop(*thread);
     some = true;
   }
   return some || tracer_.late.any_of([&](Pid pid) { return may_have_made(pid, status); });

@@ -68,7 +68,7 @@ void Tracer::note(Tid tid, int status) {
   if (executes) exec_happened(tid);
   const uint64_t now = unborn.tick();
   Thread* thread = find(tid);
-  if (thread != nullptr && thread->run == Run::Exiting && WIFSTOPPED(status)) {
+  if (thread != nullptr && thread->exits && WIFSTOPPED(status)) {
     unborn.forget(*thread);  // it stops no more: another one has its number
     thread = nullptr;
   }
@@ -91,6 +91,7 @@ void Tracer::note(Tid tid, int status) {
   if (stop_event(status) == PTRACE_EVENT_EXIT) {
     if (tid == thread->process->pid) unborn.leader_exits();
     thread->run = Run::Exiting;
+    thread->exits = true;
     thread->fresh = false;
     if (handler != nullptr && thread->process->space->fast) handler->on_exit(tid);
     one_by_one.note_end(*thread);
