@@ -4,6 +4,7 @@
 //   shares   like it; the child has the same memory
 //   killed   its child makes children beside itself from many threads, until it is killed; then it
 //            says how many there were, and how many of them a signal ended
+//   execs    a second thread runs the program argv[2] when it has read a line
 //   threads  makes a thread for each line that it reads, which says its number, and waits for it
 // All children call hit(). Says its number, or its child's, first, and ends with what it reads.
 // build: -D_GNU_SOURCE
@@ -82,6 +83,22 @@ static int killed(void) {
   return 0;
 }
 
+static void *runs(void *path) {
+  char *const words[] = {path, NULL};
+  execv(path, words);
+  return NULL;
+}
+
+static int execs(char *path) {
+  char line[80];
+  pthread_t thread;
+  say(getpid());
+  if (fgets(line, sizeof line, stdin) == NULL) return 0;
+  if (pthread_create(&thread, NULL, runs, path) != 0) return 3;
+  pthread_join(thread, NULL);
+  return 4;
+}
+
 static void *says_number(void *unused) {
   hit();
   say(syscall(SYS_gettid));
@@ -104,6 +121,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "untold") == 0) return untold(0);
   if (strcmp(what, "shares") == 0) return untold(CLONE_VM);
   if (strcmp(what, "killed") == 0) return killed();
+  if (strcmp(what, "execs") == 0 && argc > 2) return execs(argv[2]);
   if (strcmp(what, "threads") == 0) return threads();
   return 2;
 }

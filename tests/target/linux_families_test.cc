@@ -416,7 +416,9 @@ TEST(LinuxDetach, PendingSignalsAreDelivered) {
     EXPECT_EQ(event.signal, SIGTERM);
     ASSERT_TRUE(one.target->process_control()->detach(child).ok());
   }
-  EXPECT_EQ(WEXITSTATUS(end_of(child, 0)), 44);
+  const int end = end_of(child, 0);
+  EXPECT_TRUE(WIFEXITED(end)) << end;
+  EXPECT_EQ(WEXITSTATUS(end), 44);
 }
 
 /// Our pages in the program: executable, private, of no file.

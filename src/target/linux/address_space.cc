@@ -214,7 +214,7 @@ size_t AddressSpace::traps_in(const AddressSpace& copy) const {
   };
   return static_cast<size_t>(std::ranges::count_if(patches_, is_trap) +
                              std::ranges::count_if(removed_, is_trap)) +
-         (fast != nullptr ? 1 : 0);
+         (fast != nullptr ? fast->count_in(copy) : 0);
 }
 
 void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpoints) {

@@ -202,6 +202,13 @@ void FastCode::remove_from(AddressSpace& copy) const {
   }
 }
 
+size_t FastCode::count_in(const AddressSpace& copy) const {
+  return static_cast<size_t>(std::ranges::count_if(originals_, [&](const auto& one) {
+    std::vector<uint8_t> now(one.second.ours.size());
+    return copy.read_raw(one.first, now) == now.size() && now == one.second.ours;
+  }));
+}
+
 std::vector<uint64_t> FastCode::sites() const {
   std::vector<uint64_t> out;
   for (const auto& [site, slot] : slots_) out.push_back(site);

@@ -47,6 +47,8 @@ class FastCode {
   void remove_all();
   /// The same in a copy of the memory that a fork has.
   void remove_from(AddressSpace& copy) const;
+  /// At how many places what was written here stands in memory that may be such a copy.
+  size_t count_in(const AddressSpace& copy) const;
   std::vector<uint64_t> sites() const;
   /// Those that have to go before anybody may write to this place.
   std::vector<uint64_t> sites_around(uint64_t address, uint64_t bytes) const;

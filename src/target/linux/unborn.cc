@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +139,14 @@ void Unborn::memory_gone(const std::shared_ptr<AddressSpace>& memory) {
   if (gone_.size() > kMemoriesMax) gone_.pop_front();
 }
 
+bool Unborn::is_replaced(const Thread& thread) const {
+  const Process& process = *thread.process;
+  if (thread.tid != process.pid) return true;
+  const int itself = process.itself.get();
+  return itself >= 0 && syscall(SYS_pidfd_send_signal, itself, 0, nullptr, 0) != 0 &&
+         errno == ESRCH;
+}
+
 void Unborn::forget(const Thread& replaced) {
   const Process& process = *replaced.process;
   if (replaced.tid != process.pid) return tracer_.remove_thread(replaced.tid);
@@ -163,7 +172,8 @@ void Unborn::forget_lone_leaders() {
   for (const Pid pid : lone) {
     const Thread* leader = tracer_.find(pid);
     if (leader == nullptr) continue;
-    if (is_ours(pid)) has_lone_leaders_ = true;
+    const auto status = proc_status(pid);  // its parent may be who asks, and waits for it anyway
+    if (is_ours(pid) && (!status || status->tracer == gettid())) has_lone_leaders_ = true;
     else forget(*leader);
   }
 }
@@ -280,7 +290,7 @@ bool Unborn::has_strangers() const {
         tracer_.dying_.contains(pid) || tracer_.late.is_leaving(pid))
       return false;
     const auto status = proc_status(pid);
-    return status && status->tracer == gettid();
+    return status && status->tracer == gettid() && status->state != 'Z';
   });
 }
 
@@ -288,6 +298,8 @@ void Unborn::see_off() {
   if (!std::exchange(has_one_gone_, false)) return;
   const auto is_seen = [this](const auto& one) { return tracer_.seen(*one.second); };
   if (std::ranges::any_of(tracer_.processes_, is_seen)) return;
+  // Who was let go is somebody else's child by now, and how it ends is for that one to hear.
+  tracer_.careful_ = tracer_.has_foreign_children();
   for (Patience patience(kSeeOffNs, tracer_.gives_up); !patience.over(); pause_for(kPauseMaxNs)) {
     while (tracer_.wait_once(false)) {
     }

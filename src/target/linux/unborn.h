@@ -43,6 +43,9 @@ class Unborn {
   void memory_gone(const std::shared_ptr<AddressSpace>& memory);
   /// The first thread of a process is past its last instruction.
   void leader_exits() { has_lone_leaders_ = true; }
+  /// A thread stops that is past its last stop: has another one its number? A thread that dies
+  /// within exec may have its leader's, of the same process.
+  bool is_replaced(const Thread& thread) const;
   /// The number of this process or thread is somebody else's by now. A process has become another
   /// program by a thread that nobody traces; the debugger is told that it has ended.
   void forget(const Thread& replaced);

@@ -68,8 +68,8 @@ void Tracer::note(Tid tid, int status) {
   if (executes) exec_happened(tid);
   const uint64_t now = unborn.tick();
   Thread* thread = find(tid);
-  if (thread != nullptr && thread->exits && WIFSTOPPED(status)) {
-    unborn.forget(*thread);  // it stops no more: another one has its number
+  if (thread != nullptr && thread->exits && WIFSTOPPED(status) && unborn.is_replaced(*thread)) {
+    unborn.forget(*thread);
     thread = nullptr;
   }
   if (thread == nullptr) return unborn.note(tid, status);
@@ -82,6 +82,8 @@ void Tracer::note(Tid tid, int status) {
       gone_.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     }
     one_by_one.note_end(*thread);
+    const Thread* const leader = find(thread->process->pid);
+    if (leader != nullptr && leader->exits) unborn.leader_exits();
     return remove_thread(tid);
   }
   const uint64_t noted_before = std::exchange(thread->noted, now);
