@@ -173,6 +173,20 @@ void Tracer::pass(Thread& thread, uint64_t address, Patch& patch) {
   }
 }
 
+namespace {
+
+/// A signal came to a thread at a fast site whose hit was counted already, and no handler ran: what
+/// it stepped is the site's jump. To count the hit again would take as long as until the next such
+/// signal may come, for ever.
+void pass_slot(Tracer& tracer, Thread& thread) {
+  if (!thread.skip || *thread.skip != thread.stepped_from) return;
+  const auto behind = thread.process->space->fast->behind_slot(*thread.skip);
+  thread.skip.reset();
+  if (behind) tracer.set_pc(thread, *behind);
+}
+
+}  // namespace
+
 Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   AddressSpace& space = *thread.process->space;
   const bool entering = std::exchange(thread.entering_handler, false);
@@ -187,6 +201,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
     }
   }
   if (space.fast && space.fast->inside(now.rip)) {
+    if (entering && code != SIGTRAP) pass_slot(*this, thread);
     // Through the slot to the instruction itself, and then behind that.
     if (!space.fast->place_of(now.rip)->exact && !fast.leave(thread)) return {};
     const auto place = space.fast->place_of(regs(thread).rip);
