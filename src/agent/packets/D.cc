@@ -51,7 +51,7 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
     reply.ok();
     return session.finish();
   }
-  if (session.commands_alone() && session.target.processes().size() == 1) {
+  if (session.commands_alone() && !has_others(session, *pid)) {
     session.notice("Persistent commands are present, staying attached to the process");
     session.options.programs->leave();
     session.run_on(false);
@@ -60,7 +60,7 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
   }
   // Without process control (a recorded trace) there is nothing to let go.
   if (session.target.process_control()) {
-    const bool last = session.target.processes().size() == 1;
+    const bool last = !has_others(session, *pid);
     if (last && session.trace && session.trace->control()) session.trace->control()->client_lost();
     auto status = detach_one(session, *pid);
     if (!status) return reply.error(status.error());

@@ -54,6 +54,24 @@ bool has_ended(Tid tid) {
   return !status || status->state == 'Z' || status->state == 'X';
 }
 
+/// The process is about to go, and with it the stops that would tell of its forks: those are
+/// children that nobody wants. Their numbers.
+std::vector<Pid> unwant_children(Tracer& tracer, const Process& process) {
+  std::vector<Pid> out;
+  for (const Tid tid : process.threads) {
+    Thread* thread = tracer.find(tid);
+    if (thread == nullptr || !thread->pending || thread->pending->child_pid == 0) continue;
+    Process* child = tracer.find_process(thread->pending->child_pid);
+    thread->pending.reset();
+    if (child == nullptr || !tracer.seen(*child)) continue;
+    const std::vector<Pid> further = unwant_children(tracer, *child);
+    out.insert(out.end(), further.begin(), further.end());
+    child->hidden = true;
+    out.push_back(child->pid);
+  }
+  return out;
+}
+
 /// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
 /// has decided about.
 int signal_for_detach(const Tracer& tracer, Thread& thread) {
@@ -415,6 +433,17 @@ void Tracer::release_orphans() {
   }
 }
 
+/// Children that nobody wants, once nobody is debugged whose memory they have.
+void Tracer::let_run(const std::vector<Pid>& children) {
+  release_orphans();
+  for (const Pid pid : children)
+    if (const Process* child = find_process(pid); child != nullptr && !child->leaving)
+      for (Thread* thread : threads_of(*child)) {
+        thread->resumed = true;
+        if (thread->run == Run::Stopped && !thread->fresh) go(*thread, 0);
+      }
+}
+
 Status Tracer::detach(Pid pid) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
@@ -429,6 +458,7 @@ Status Tracer::detach(Pid pid) {
   }
   process = find_process(pid);
   if (process != nullptr) {
+    const std::vector<Pid> children = unwant_children(*this, *process);
     process->hidden = true;
     const std::shared_ptr<AddressSpace> space = process->space;
     const bool shared = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
@@ -440,6 +470,7 @@ Status Tracer::detach(Pid pid) {
       for (Thread* thread : threads_of(*process))
         if (thread->run == Run::Stopped) go(*thread, signal_for_detach(*this, *thread));
     }
+    let_run(children);
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   for (const Tid tid : running)
@@ -454,6 +485,8 @@ Status Tracer::kill(Pid pid) {
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   careful_ = has_foreign_children();
   const int refused = send_kill(*process);
+  std::vector<Pid> children;
+  if (refused == 0 || refused == ESRCH) children = unwant_children(*this, *process);
   if (refused == ESRCH) remove_process(pid);
   else if (refused != 0)
     return errno_error(refused, fmt::format("kill process {}", pid), Errc::Target);
@@ -466,6 +499,7 @@ Status Tracer::kill(Pid pid) {
     if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+  let_run(children);
   one_by_one.forget_ends();
   unborn.see_off();
   return {};

@@ -171,7 +171,7 @@ class Tracer {
   void system_call_left(Thread& thread);
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
-  void release_orphans();
+  void release_orphans(), let_run(const std::vector<Pid>& children);
   void give_up_threads(const AddressSpace& space);
 
   LinuxOptions options_;
