@@ -25,27 +25,25 @@ bool is_all_of(const Folder& folder, uint32_t owner) {
   return facts.ok() && facts->owner == owner && (facts->mode & 0002) == 0;
 }
 
-/// What cannot be opened is not read, either.
+/// What cannot be opened is not read, either. A file that everybody may write is nobody's.
 bool files_are_of(const Folder& folder, const std::vector<std::string>& names, uint32_t owner) {
   return std::ranges::all_of(names, [&](const std::string& name) {
     const auto file = folder.open(name);
     if (!file.ok()) return true;
     const auto facts = facts_of(file->get(), name);
-    return facts.ok() && facts->owner == owner;
+    return facts.ok() && facts->owner == owner && (facts->mode & 0002) == 0;
   });
 }
 
-Owner owner_of_folder(const std::string& path) {
-  const auto folder = Folder::named(path);
-  if (!folder.ok()) return std::nullopt;
-  const auto facts = folder->facts();
-  if (!facts.ok() || !is_all_of(*folder, facts->owner)) return std::nullopt;
+Owner owner_of_folder(const Folder& folder) {
+  const auto facts = folder.facts();
+  if (!facts.ok() || !is_all_of(folder, facts->owner)) return std::nullopt;
   const uint32_t owner = facts->owner;
-  auto names = formats::hooklog_files(*folder);
+  auto names = formats::hooklog_files(folder);
   if (!names.ok()) return std::nullopt;
   names->emplace_back("metadata");
-  if (!files_are_of(*folder, *names, owner)) return std::nullopt;
-  const auto rings = formats::hooklog_rings(*folder);
+  if (!files_are_of(folder, *names, owner)) return std::nullopt;
+  const auto rings = formats::hooklog_rings(folder);
   if (rings.ok() && *rings) {
     const auto in_rings = formats::hooklog_files(**rings);
     if (!in_rings.ok() || !is_all_of(**rings, owner) || !files_are_of(**rings, *in_rings, owner))
@@ -54,23 +52,33 @@ Owner owner_of_folder(const std::string& path) {
   return one_user(owner);
 }
 
+/// A folder is opened by its name after the file in it: the name may lead elsewhere by then.
+bool has_file(const Folder& folder, const InputFile& file) {
+  const auto there = folder.facts_of_name(file_name_of(file.path()));
+  return there && there->is_same(file.facts());
+}
+
 }  // namespace
 
 std::optional<uint32_t> owner_of_log(const std::string& path) {
   const auto facts = facts_at(path == "-" ? "/dev/stdin" : path);
   if (!facts) return std::nullopt;
-  if (facts->kind == FileFacts::Kind::Folder) return owner_of_folder(path);
-  if (facts->kind != FileFacts::Kind::Regular) return std::nullopt;
+  if (facts->kind == FileFacts::Kind::Folder) {
+    const auto folder = Folder::named(path);
+    return folder.ok() ? owner_of_folder(*folder) : std::nullopt;
+  }
+  if (facts->kind != FileFacts::Kind::Regular || (facts->mode & 0002) != 0) return std::nullopt;
   return one_user(facts->owner);
 }
 
-std::optional<uint32_t> owner_of_log(const ReportLog& log) {
-  if (!log.trace.file) return owner_of_log(log.path);
+std::optional<uint32_t> owner_of_log(const ReportLog& log, const Folder* folder) {
+  if (!log.trace.file) return folder != nullptr ? owner_of_folder(*folder) : std::nullopt;
   const FileFacts& facts = log.trace.file->facts();
-  if (facts.kind != FileFacts::Kind::Regular) return std::nullopt;
+  if (facts.kind != FileFacts::Kind::Regular || (facts.mode & 0002) != 0) return std::nullopt;
   // A log's files are in a folder: also where one of them was named.
   if (log.trace.format && log.trace.format->name == "hooklog" && log.path != "-")
-    return owner_of_folder(parent_of(log.trace.file->path()));
+    return folder != nullptr && has_file(*folder, *log.trace.file) ? owner_of_folder(*folder)
+                                                                   : std::nullopt;
   return one_user(facts.owner);
 }
 

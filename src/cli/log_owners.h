@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/folder.h"
 #include "cli/report_logs.h"
 
 namespace tracewell::cli {
@@ -16,8 +17,9 @@ namespace tracewell::cli {
 /// the same one and not everybody may put some there. nullopt: it has no one owner, as a pipe, or
 /// it cannot be known.
 std::optional<uint32_t> owner_of_log(const std::string& path);
-/// The same of one that is open.
-std::optional<uint32_t> owner_of_log(const ReportLog& log);
+/// The same of one that is open, whatever has its name by now. `folder`: that a log of trace hooks
+/// is read from; nullptr: none is. It has no owner if the open file is not the one in that folder.
+std::optional<uint32_t> owner_of_log(const ReportLog& log, const Folder* folder);
 
 /// Of each.
 std::vector<std::optional<uint32_t>> owners_of_logs(std::span<const std::string> paths);

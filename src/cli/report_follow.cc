@@ -58,7 +58,7 @@ Result<FollowedLog> follow_log(const std::string& path) {
                                                                 *out.log.trace.problems));
   out.follow = follow.get();
   out.log.source = std::move(follow);
-  out.log.owner = owner_of_log(out.log);
+  out.log.owner = owner_of_log(out.log, &out.follow->folder());
   return out;
 }
 

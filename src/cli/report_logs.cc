@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/log_owners.h"
+#include "formats/hooklog_reader.h"
 #include "hooks/defaults.h"
 
 namespace tracewell::cli {
@@ -41,11 +42,12 @@ Result<ReportLog> open_report_log(const std::string& path, InputOptions options)
   ReportLog log;
   options.path = log.path = path;
   TW_ASSIGN_OR_RETURN(log.trace, open_trace(options));
+  const auto* reader = dynamic_cast<const formats::HooklogReader*>(log.trace.source.get());
+  log.owner = owner_of_log(log, reader != nullptr ? reader->folder() : nullptr);
   log.has_frames = log.trace.source->frames() != nullptr;
   TW_ASSIGN_OR_RETURN(log.source,
                       select_events(std::move(log.trace.source), {}, *log.trace.problems,
                                     options.strict, "reporting"));
-  log.owner = owner_of_log(log);
   return log;
 }
 

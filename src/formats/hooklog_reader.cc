@@ -40,7 +40,7 @@ Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> f
                                                     ProblemLog& problems) {
   std::unique_ptr<HooklogReader> reader(new HooklogReader(problems));
   reader->log_.stop = options.stop;
-  const auto folder = Folder::named(parent_of(file->path()));
+  auto folder = Folder::named(parent_of(file->path()));
   reader->catalog_.source_path = file->path();
   if (as_text(file->bytes()).starts_with("/* CTF")) {
     reader->read_metadata(as_text(file->bytes()));
@@ -61,6 +61,7 @@ Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> f
       reader->describe("");
     }
   }
+  if (folder.ok()) reader->folder_ = *std::move(folder);
   reader->begin();
   return std::unique_ptr<Source>(std::move(reader));
 }

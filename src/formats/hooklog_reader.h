@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/folder.h"
 #include "formats/format.h"
 #include "formats/hooklog.h"
 #include "formats/hooklog_programs.h"
@@ -27,6 +29,8 @@ class HooklogReader final : public Source, public Summarised {
 
   const Catalog& catalog() const override { return catalog_; }
   Result<bool> next(Batch& batch) override;
+  /// That the log's other files were read from, whatever has its name by now; nullptr: none was.
+  const Folder* folder() const { return folder_ ? &*folder_ : nullptr; }
   uint64_t thread_count() const override { return threads_; }
   std::vector<std::pair<std::string, std::string>> facts() const override;
 
@@ -39,6 +43,7 @@ class HooklogReader final : public Source, public Summarised {
   void number_last(Batch& batch, uint64_t ticks);
 
   ProblemLog& problems_;
+  std::optional<Folder> folder_;
   std::optional<HooklogClock> clock_;
   HooklogPackets log_;
   Catalog catalog_;

@@ -1,0 +1,73 @@
+// Whose a log is, where its name leads elsewhere by the time that this is asked.
+#include "cli/log_owners.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/folder.h"
+#include "formats/format.h"
+
+namespace tracewell::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LogOwners : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "owners-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root = name;
+    for (const char* log : {"one", "two"}) {
+      fs::create_directory(root / log);
+      fs::permissions(root / log, fs::perms::owner_all);
+      std::ofstream(root / log / "metadata") << "/* CTF 1.8 */ tracewell\n";
+      fs::permissions(root / log / "metadata", fs::perms::owner_read | fs::perms::owner_write);
+    }
+  }
+  void TearDown() override { fs::remove_all(root); }
+
+  /// As a log is that was opened, but for its events.
+  ReportLog opened() const {
+    ReportLog log;
+    log.path = root / "one";
+    auto file = InputFile::open(root / "one" / "metadata");
+    EXPECT_TRUE(file.ok());
+    if (file.ok()) log.trace.file = *std::move(file);
+    log.trace.format = formats::find_format("hooklog");
+    return log;
+  }
+  fs::path root;
+};
+
+TEST_F(LogOwners, TheOpenFileIsToBeInTheFolder) {
+  const ReportLog log = opened();
+  const auto before = Folder::named(root / "one");
+  ASSERT_TRUE(before.ok());
+  EXPECT_EQ(owner_of_log(log, &*before), ::getuid());
+  fs::rename(root / "one", root / "away");
+  fs::create_directory_symlink(root / "two", root / "one");
+  const auto after = Folder::named(root / "one");
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(owner_of_log(log, &*after), std::nullopt);
+  EXPECT_EQ(owner_of_log(log, &*before), ::getuid());
+  EXPECT_EQ(owner_of_log(log, nullptr), std::nullopt);
+}
+
+TEST_F(LogOwners, AFileThatAllMayWriteIsNobodys) {
+  fs::permissions(root / "one" / "metadata", fs::perms::others_write, fs::perm_options::add);
+  const ReportLog log = opened();
+  const auto folder = Folder::named(root / "one");
+  ASSERT_TRUE(folder.ok());
+  EXPECT_EQ(owner_of_log(log, &*folder), std::nullopt);
+  EXPECT_EQ(owner_of_log(root / "one" / "metadata"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tracewell::cli
