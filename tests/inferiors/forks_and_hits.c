@@ -1,5 +1,5 @@
 // forks_and_hits WHAT: one thread calls hit() again and again, another makes children that end at
-// once: WHAT is fork or vfork. Says its number first; ends with what it reads.
+// once: WHAT is fork or vfork, or nothing for none. Says its number first; ends with what it reads.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   printf("%ld\n", (long)getpid());
   fflush(stdout);
   pthread_create(&one, NULL, hits_always, NULL);
-  pthread_create(&other, NULL, argc > 1 && strcmp(argv[1], "vfork") == 0 ? vforks : forks, NULL);
+  if (argc > 1) pthread_create(&other, NULL, strcmp(argv[1], "vfork") == 0 ? vforks : forks, NULL);
   while (fgets(line, sizeof line, stdin) != NULL) continue;
   return 0;
 }

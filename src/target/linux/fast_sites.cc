@@ -386,7 +386,11 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
   if (!process->space->fast) return {Errc::Unsupported, "another program runs there now"};
   constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
-  if (process->space->has_patch(address - kAround, 2 * kAround))
+  const bool is_broken = std::ranges::any_of(process->hardware, [&](const HardwareSlot& slot) {
+    return slot.users > 0 && slot.kind == Breakpoints::Kind::Hardware &&
+           slot.address - (address - kAround) < 2 * kAround;
+  });
+  if (is_broken || process->space->has_patch(address - kAround, 2 * kAround))
     return {Errc::Limit, "a breakpoint or another tracepoint is in its way"};
   const std::vector<Mapping> maps = mappings(thread->tid);
   if (is_shared(maps, address)) return {Errc::Unsupported, "other processes may share its code"};

@@ -51,6 +51,8 @@ class LinuxBreakpoints final : public Breakpoints {
     if (!supports(kind)) return {Errc::Unsupported, "no watchpoints for reads alone"};
     // While threads are waited for, it may end, or begin another program.
     const std::shared_ptr<live::AddressSpace> meant = process->space;
+    // Of an instruction under a fast tracepoint's jump, a copy runs elsewhere.
+    if (kind == Kind::Software || kind == Kind::Hardware) tracer_.fast.make_way(*process, address);
     if (kind != Kind::Software) {
       tracer_.one_by_one.hold_all();
       process = tracer_.find_process(pid);
@@ -60,7 +62,6 @@ class LinuxBreakpoints final : public Breakpoints {
       tracer_.one_by_one.let_on();
       return done;
     }
-    tracer_.fast.make_way(*process, address);
     process = tracer_.find_process(pid);
     if (process == nullptr || process->space != meant)
       return {Errc::NotFound, "the program is gone"};
