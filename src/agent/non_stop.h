@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "target/target.h"
 
@@ -28,16 +29,18 @@ class StopQueue {
   bool holds_exec(target::Pid pid = 0) const;
   /// Has it yet to learn of the fork that this process is?
   bool holds_fork(target::Pid pid) const;
+  /// The forks of this process that it has yet to learn of, without vforks.
+  std::vector<target::Pid> forks_of(target::Pid pid) const;
   void clear() { replies_.clear(); }
   /// Of a process that the debugger has ended or left. The first stays: it was sent.
   void forget(target::Pid pid);
 
  private:
   struct Told {
+    target::StopEvent::Kind kind;
     target::Pid pid;
     target::Tid tid;
     target::Pid child;
-    bool exec;
     std::string text;
   };
   std::deque<Told> replies_;

@@ -193,7 +193,13 @@ bool Session::disabled(std::string_view name) const {
 }
 
 const std::vector<target::ThreadInfo>& Session::threads() const {
-  if (!threads_) threads_ = target.threads(0);
+  if (threads_) return *threads_;
+  threads_ = target.threads(0);
+  std::set<target::Pid> untold;
+  for (const target::UntoldFork& fork : target.untold_forks()) untold.insert(fork.pid);
+  std::erase_if(*threads_, [&](const target::ThreadInfo& thread) {
+    return untold.count(thread.pid) != 0 || non_stop.queue.holds_fork(thread.pid);
+  });
   return *threads_;
 }
 

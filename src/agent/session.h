@@ -118,7 +118,8 @@ class Session {
   /// nullptr when it does not live. `id.tid` 0 or -1 means the first one of the process, `id.pid` 0
   /// or -1 any process.
   const target::ThreadInfo* find_thread(rsp::ThreadId id) const;
-  /// Of all processes, as they stand; valid until threads_changed() or the next resume.
+  /// Of all processes that the debugger can know: without forks of which it has yet to be told.
+  /// Valid until threads_changed() or the next resume.
   const std::vector<target::ThreadInfo>& threads() const;
   /// To be called after launch, attach, detach and kill.
   void threads_changed() { threads_.reset(); }
@@ -178,6 +179,7 @@ class Session {
   void settle_selection();
   void ask_for_nothing();
   void remove_breakpoints();
+  Status set_one_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request);
   void inherit_breakpoints(const target::StopEvent& event);
 
   Inbox inbox_;

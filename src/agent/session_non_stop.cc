@@ -11,8 +11,7 @@ namespace tracewell::agent {
 using target::StopEvent;
 
 bool StopQueue::push(const StopEvent& event, std::string reply) {
-  const bool exec = event.kind == StopEvent::Kind::Exec;
-  replies_.push_back({event.pid, event.tid, event.child_pid, exec, std::move(reply)});
+  replies_.push_back({event.kind, event.pid, event.tid, event.child_pid, std::move(reply)});
   return replies_.size() == 1;
 }
 
@@ -23,13 +22,21 @@ bool StopQueue::holds(const target::ThreadInfo& thread) const {
 }
 
 bool StopQueue::holds_exec(target::Pid pid) const {
-  return std::any_of(replies_.begin(), replies_.end(),
-                     [&](const Told& told) { return told.exec && (pid == 0 || told.pid == pid); });
+  return std::any_of(replies_.begin(), replies_.end(), [&](const Told& told) {
+    return told.kind == StopEvent::Kind::Exec && (pid == 0 || told.pid == pid);
+  });
 }
 
 bool StopQueue::holds_fork(target::Pid pid) const {
   return std::any_of(replies_.begin(), replies_.end(),
                      [&](const Told& told) { return told.child == pid; });
+}
+
+std::vector<target::Pid> StopQueue::forks_of(target::Pid pid) const {
+  std::vector<target::Pid> out;
+  for (const Told& told : replies_)
+    if (told.kind == StopEvent::Kind::Fork && told.pid == pid) out.push_back(told.child);
+  return out;
 }
 
 std::string StopQueue::acknowledge() {

@@ -74,7 +74,7 @@ void Session::run_on(bool with_signal) {
   const bool pending = with_signal && last_stop && last_stop->kind == StopEvent::Kind::Signal &&
                        last_stop->signal != kSigtrap;
   std::vector<target::ResumeAction> actions;
-  for (const auto& thread : threads()) {
+  for (const auto& thread : target.threads(0)) {
     const bool gets_it = pending && thread.tid == last_stop->tid;
     actions.push_back({.tid = thread.tid, .signal = gets_it ? last_stop->signal : 0});
   }
@@ -193,7 +193,24 @@ target::Breakpoints::Kind breakpoint_kind(rsp::BreakpointRequest::Type type) {
   return Kind::AccessWatch;
 }
 
+/// When the debugger learns of a fork it takes for granted that the child has what its parent has.
 Status Session::set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request) {
+  TW_RETURN_IF_ERROR(set_one_breakpoint(pid, request));
+  using Kind = target::Breakpoints::Kind;
+  if (breakpoint_kind(request.type) != Kind::Software) return {};
+  for (const target::Pid child : non_stop.queue.forks_of(pid))
+    (void)set_one_breakpoint(child, request);
+  const auto size = static_cast<uint32_t>(request.kind);
+  for (const target::UntoldFork& fork : target.untold_forks()) {
+    if (fork.creator != pid) continue;
+    auto* const all = target.breakpoints();
+    if (request.insert) (void)all->insert(fork.pid, Kind::Software, request.address, size);
+    else (void)all->remove(fork.pid, Kind::Software, request.address, size);
+  }
+  return {};
+}
+
+Status Session::set_one_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request) {
   auto* breakpoints = target.breakpoints();
   const Inserted key{pid, breakpoint_kind(request.type), request.address,
                      static_cast<uint32_t>(request.kind)};

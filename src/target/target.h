@@ -42,6 +42,11 @@ struct ThreadInfo {
   bool running = false;  // non-stop: it was resumed, and no stop has been told
 };
 
+/// A process that stands still until an event tells who has made it.
+struct UntoldFork {
+  Pid pid = 0, creator = 0;
+};
+
 /// Why everything stopped (or, for Exited and Signalled, that a process is gone).
 struct StopEvent {
   enum class Kind : uint8_t {
@@ -152,11 +157,8 @@ class Target {
     (void)pid;
     return false;
   }
-  /// Is the process a fork that is to be told of, and has not been?
-  virtual bool fork_untold(Pid pid) {
-    (void)pid;
-    return false;
-  }
+  /// The forks (and vforks) that are to be told of, and have not been.
+  virtual std::vector<UntoldFork> untold_forks() { return {}; }
 
   /// `block` has layout().size_bytes.
   virtual Status read_registers(Tid tid, std::span<uint8_t> block) = 0;

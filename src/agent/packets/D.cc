@@ -18,11 +18,10 @@ std::optional<target::Pid> which(const Session& session, std::string_view body) 
   return pid;
 }
 
-/// Are there others? The debugger cannot let go a fork of which it has yet to learn.
+/// Are there others that the debugger knows, and so could let go?
 bool has_others(const Session& session, target::Pid pid) {
-  return std::ranges::any_of(session.target.processes(), [&](const target::ProcessInfo& other) {
-    return other.pid != pid && !session.target.fork_untold(other.pid) &&
-           !session.non_stop.queue.holds_fork(other.pid);
+  return std::ranges::any_of(session.threads(), [pid](const target::ThreadInfo& thread) {
+    return thread.pid != pid;
   });
 }
 

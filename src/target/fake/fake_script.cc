@@ -150,8 +150,10 @@ Status FakeTarget::describe(std::string_view line) {
   }
   if (verb == "untold") {
     const auto pid = decimal(words[1]);
+    const auto creator = words.size() > 2 ? decimal(words[2]) : std::nullopt;
     if (!pid || !find_process(*pid)) return bad(line);
-    untold_.insert(*pid);
+    if (creator) untold_forks_[*pid] = *creator;
+    else untold_.insert(*pid);
     return {};
   }
   if (verb == "process" || verb == "next-pid") {
@@ -240,8 +242,10 @@ Status FakeTarget::fill_event(StopEvent& event, std::string_view verb, std::stri
       break;
     case Stop::Fork:
     case Stop::Vfork:
-      if (!number || find_process(*number)) return bad(line);
+      if (!number) return bad(line);
       event.child_pid = *number;
+      if (untold_forks_.erase(*number) != 0) break;  // it was there already
+      if (find_process(*number)) return bad(line);
       add_fork(*find_thread(event.tid), *number);
       break;
     default: break;

@@ -65,6 +65,12 @@ void FakeTarget::remove_process(Pid pid) {
   std::erase_if(threads_, [&](const Thread& thread) { return thread.info.pid == pid; });
 }
 
+std::vector<UntoldFork> FakeTarget::untold_forks() {
+  std::vector<UntoldFork> out;
+  for (const auto& [pid, creator] : untold_forks_) out.push_back({pid, creator});
+  return out;
+}
+
 void FakeTarget::add_fork(const Thread& parent, Pid child) {
   Thread thread = parent;
   thread.info.pid = thread.info.tid = child;

@@ -13,7 +13,8 @@
 //   dll PATH ADDRESS                loaded in all of them, as Windows does it
 //   tls PID.TID LINKMAP HEX         where the thread's block of a module is
 //   moments N                       it is a recording with so many moments, at the first
-//   untold PID                      it is a fork, or runs another program: to be told by an event
+//   untold PID                      it runs another program, which an exec event is to tell
+//   untold PID CREATOR              it is a fork, which a fork event of CREATOR's is to tell
 //   next-pid PID                    of the process launched next (its thread's tid is the same)
 //   refuse WHAT                     the next launch, attach, resume, detach, kill or insert fails
 //
@@ -64,7 +65,7 @@ class FakeTarget final : public Target,
   const RegisterLayout& layout(Pid) const override { return layout_; }
   const std::string& target_description(Pid) const override { return description_; }
   bool exec_untold(Pid pid) override { return untold_.count(pid) != 0; }
-  bool fork_untold(Pid pid) override { return untold_.count(pid) != 0; }
+  std::vector<UntoldFork> untold_forks() override;
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;
   std::vector<uint8_t> known_registers(Tid tid) override;
@@ -175,6 +176,7 @@ class FakeTarget final : public Target,
   std::vector<Thread> threads_;
   std::set<std::pair<Pid, uint64_t>> sites_;
   std::set<Pid> untold_;
+  std::map<Pid, Pid> untold_forks_;  // the creator of each
   bool tells_threads_ = false;
   std::map<Pid, std::string> caught_;  // system calls
   HitHandler* handler_ = nullptr;

@@ -203,10 +203,12 @@ class LinuxTarget final : public Target {
     return tracer_.register_map(pid).description();
   }
   bool exec_untold(Pid pid) override { return tracer_.exec_untold(pid); }
-  bool fork_untold(Pid pid) override {
-    return std::ranges::any_of(tracer_.all_threads(), [pid](const Thread* thread) {
-      return thread->pending && thread->pending->child_pid == pid;
-    });
+  std::vector<UntoldFork> untold_forks() override {
+    std::vector<UntoldFork> out;
+    for (const Thread* thread : tracer_.all_threads())
+      if (thread->pending && thread->pending->child_pid != 0)
+        out.push_back({thread->pending->child_pid, thread->process->pid});
+    return out;
   }
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;
