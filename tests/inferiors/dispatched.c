@@ -1,6 +1,7 @@
 // Syscall User Dispatch, as Wine uses it: while the selector says so, system calls from outside of
-// the C library are SIGSYS. Its own, of which it makes one in ten rounds, must all be told, and no
-// other. Ends with status 0 when standard input does, if so.
+// the C library are SIGSYS; with the word "inclusive", those of one function (Linux 6.17). Its own,
+// of which it makes one in ten rounds, must all be told, and no other. Ends with status 0 when
+// standard input does, if so; with 77 where the kernel cannot do it.
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
@@ -30,13 +31,22 @@ __attribute__((noinline)) void tick(void) {
   __asm__ volatile("nop; nop; nop; nop; nop");
 }
 
-static long guest_call(void) {
-  long result;
-  __asm__ volatile("syscall" : "=a"(result) : "a"(kGuestCall) : "rcx", "r11", "memory");
-  return result;
+long guest_call(void);
+extern const char guest_call_end[];
+__asm__(
+    ".text\n"
+    "guest_call: mov $500, %eax\n"
+    "syscall\n"
+    "ret\n"
+    "guest_call_end:\n");
+
+static int dispatch(int inclusive, unsigned long low, unsigned long high) {
+  const unsigned long begin = (unsigned long)guest_call, end = (unsigned long)guest_call_end;
+  if (inclusive) return prctl(PR_SET_SYSCALL_USER_DISPATCH, 2, begin, end - begin, &selector);
+  return prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, low, high - low, &selector);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   unsigned long low = 0, high = 0;
   char line[512];
   struct sigaction action = {0};
@@ -49,7 +59,7 @@ int main(void) {
   while (maps != 0 && fgets(line, sizeof line, maps))
     if (strstr(line, "libc.so") && strstr(line, "r-xp")) sscanf(line, "%lx-%lx", &low, &high);
   if (maps != 0) fclose(maps);
-  if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, low, high - low, &selector) != 0) return 77;
+  if (dispatch(argc > 1 && strcmp(argv[1], "inclusive") == 0, low, high) != 0) return 77;
   printf("ready\n");
   fflush(stdout);
   for (int round = 0; poll(&end, 1, 0) == 0; ++round) {

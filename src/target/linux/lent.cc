@@ -155,7 +155,9 @@ Status Lent::lend(Tracer& tracer, Thread& thread) {
   if (lent->filtered && !lent->can_suspend_filters(thread.tid))
     return errno_error("system calls are filtered (seccomp)", Errc::Target);
   lent->dispatch = call_dispatch(thread.tid);
-  if (lent->dispatch && !set_call_dispatch(thread.tid, {}))
+  // What cannot be given back is not taken: the program may guard itself by it.
+  if (lent->dispatch && !(set_call_dispatch(thread.tid, *lent->dispatch) &&
+                          set_call_dispatch(thread.tid, {})))
     return errno_error("system calls are dispatched (PR_SET_SYSCALL_USER_DISPATCH)", Errc::Target);
   lent->regs = tracer.regs(thread);
   // Signals wait; but for those that an instruction causes: the kernel takes the handler of one

@@ -71,6 +71,12 @@ std::optional<CallDispatch> call_dispatch(Tid tid) {
   constexpr int kGetDispatch = 0x4211;  // PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
   CallDispatch found;
   if (trace(kGetDispatch, tid, sizeof found, &found) != 0 || found.mode == 0) return std::nullopt;
+  // A range of calls that are dispatched is kept by the kernel as the range of all others, which
+  // goes round the end of memory. It tells that range, and refuses to be given it.
+  constexpr uint64_t kExclusive = 1, kInclusive = 2;
+  const uint64_t end = found.offset + found.length;
+  if (found.mode == kExclusive && found.offset != 0 && end <= found.offset)
+    return CallDispatch{kInclusive, found.selector, end, 0 - found.length};
   return found;
 }
 

@@ -44,7 +44,8 @@ bool trap_is_pending(Tid tid);
 
 /// Syscall User Dispatch of a stopped thread (prctl(2), PR_SET_SYSCALL_USER_DISPATCH): its system
 /// calls become SIGSYS, as Wine has it. nullopt: it has none, or the kernel cannot tell (before
-/// Linux 6.4).
+/// Linux 6.4). As the program has asked for it: mode 1 leaves the calls of a range alone, mode 2
+/// (Linux 6.17) dispatches those alone.
 struct CallDispatch {
   uint64_t mode = 0, selector = 0, offset = 0, length = 0;
 };
