@@ -215,13 +215,17 @@ std::optional<Uuid> read_uuid(std::string_view text) {
 
 void choose_rings(DeadRings& found, const RingChoice& choice) {
   std::erase_if(found.rings, [&](const DeadRing& one) {
-    return (choice.channel && one.head.channel != *choice.channel) ||
-           (choice.trace && ring_uuid(one.head) != *choice.trace) ||
+    return (choice.trace && ring_uuid(one.head) != *choice.trace) ||
            (!choice.log.empty() && !is_same_log(one.log, choice.log));
   });
-  if (!found.of_core) return;
   CoreChoice core(found);
-  core.leave_out_contradictions();
+  if (found.of_core) core.leave_out_contradictions();
+  // A head that lies of its channel may be the one that contradicts another.
+  if (choice.channel)
+    std::erase_if(found.rings, [&](const DeadRing& one) {
+      return one.head.channel != *choice.channel;
+    });
+  if (!found.of_core) return;
   if (!choice.names_trace()) {
     core.leave_out_components();
     core.leave_out_ended();

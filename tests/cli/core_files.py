@@ -16,7 +16,8 @@
                                                 others: what its head says. TRICK: wiped = a page of
                                                 zeros before the head; late = in no memory of the
                                                 core; large = it says that it has twice the slots;
-                                                component = it says that it is one's
+                                                component = it says that it is one's; channel3 = it
+                                                says that it is of that channel
   core_files.py OUT many COUNT BYTES            so many program headers, and as large a note: holes
 """
 import struct
@@ -119,7 +120,7 @@ def ring_of_hook(uuid, pid, number, word, tricks):
     record = bytes([2, 0]) + (2).to_bytes(6, "little") + struct.pack("<IQ", 0x0100 << 16, word)
     packet = packet_head(number, 0, uuid, pid, SMALL, PACKET_HEAD + len(record), WHOLE, 1)
     head = ring_head(number, uuid, pid, SMALL, 2 if "large" in tricks else 1,
-                     9 if "component" in tricks else 0)
+                     9 if "component" in tricks else 3 if "channel3" in tricks else 0)
     ring = head.ljust(PAGE, b"\0") + (packet + record).ljust(SMALL, b"\0")
     return bytes(PAGE) + ring if "wiped" in tricks else ring
 

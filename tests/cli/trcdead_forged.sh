@@ -55,6 +55,12 @@ core "$old $b $pid 0 66" "$new- $b $pid 1 7"
 expect 1 trcdead -o "$work/log" "$work/core"
 has "both say that they are of the trace $b" err
 has '--from LOG' err
+# The other channel's rings have a say as well.
+core "$old $b $pid 0 66" "$new- $b $pid 1 7 channel3"
+expect 1 trcdead -0 -o "$work/log" "$work/core"
+has "both say that they are of the trace $b" err
+expect 1 trcdead -3 -o "$work/log" "$work/core"
+core "$old $b $pid 0 66" "$new- $b $pid 1 7"
 (cd "$work" && "$tracewell" trcdead --from b/ -o log core) >"$work/out" 2>"$work/err" ||
   fail "--from LOG: $(cat "$work/err")"
 words "$work/log" 7

@@ -1,4 +1,5 @@
 // JSON trees are those of nlohmann's parser, in another time.
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <iterator>
@@ -86,20 +87,38 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-/// Each name is compared with few others: with all before it this takes minutes.
-TEST(JsonTree, ManyMembersTakeTheTimeOfTheirText) {
+/// So many members; the last quarter of them has names of the first third.
+std::string many_members(int count) {
+  const int names = count / 4 * 3;
   std::string text = "{";
-  for (int i = 0; i < 400'000; ++i)
+  for (int i = 0; i < count; ++i)
     text += fmt::format("{}\"a name that begins as the others do {}\":{}", i == 0 ? "" : ",",
-                        i % 300'000, i);
-  text += '}';
-  const double before = thread_seconds();
+                        i % names, i);
+  return text + '}';
+}
+
+/// The best of three.
+double seconds_to_build(const std::string& text) {
+  double best = 0;
+  for (int i = 0; i < 3; ++i) {
+    const double before = thread_seconds();
+    EXPECT_TRUE(build_tree(text));
+    const double took = thread_seconds() - before;
+    best = i == 0 ? took : std::min(best, took);
+  }
+  return best;
+}
+
+/// Each name is compared with few others: with all before it, twice the text takes four times as
+/// long.
+TEST(JsonTree, ManyMembersTakeTheTimeOfTheirText) {
+  const std::string text = many_members(40'000);
+  EXPECT_LT(seconds_to_build(text), 3.2 * seconds_to_build(many_members(20'000)));
   const auto tree = build_tree(text);
-  EXPECT_LT(thread_seconds() - before, 15.0);
   ASSERT_TRUE(tree);
-  EXPECT_EQ(tree->size(), 300'000u);
-  EXPECT_EQ(tree->front(), 300'000);
-  EXPECT_EQ(tree->back(), 299'999);
+  EXPECT_EQ(tree->size(), 30'000u);
+  EXPECT_EQ(tree->front(), 30'000);
+  EXPECT_EQ(tree->back(), 29'999);
 }
 
 }  // namespace
