@@ -134,6 +134,13 @@ class ImageFacts {
   CodeFacts facts_;
 };
 
+/// A program may have stacks of its own, which grow as the first thread's does (MAP_GROWSDOWN). Of
+/// those the kernel tells in smaps alone, for which it looks at all pages; no file is mapped so.
+bool may_grow_down(const Mapping& map) {
+  return map.path.starts_with("[stack") ||
+         (map.inode == 0 && !map.shared && (map.path.empty() || map.path.starts_with("[anon:")));
+}
+
 }  // namespace
 
 Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mapping>& maps,
@@ -198,15 +205,11 @@ Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapp
   return holds(space, known, address);
 }
 
-std::vector<pads::Range> taken_by(const std::vector<Mapping>& maps) {
-  std::vector<pads::Range> taken;
-  for (const Mapping& map : maps) {
-    pads::Range range{map.start, map.end};
-    if (map.path.starts_with("[stack")) range.start -= std::min(range.start, kStackGrowth);
-    if (map.path == "[heap]") range.end += kHeapGrowth;
-    taken.push_back(range);
-  }
-  return taken;
+pads::Range taken_by(const Mapping& map) {
+  pads::Range range{map.start, map.end};
+  if (may_grow_down(map)) range.start -= std::min(range.start, kStackGrowth);
+  if (map.path == "[heap]") range.end += kHeapGrowth;
+  return range;
 }
 
 }  // namespace tracewell::target::live

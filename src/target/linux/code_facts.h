@@ -39,7 +39,7 @@ Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mappi
 Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
                                      uint64_t address, const std::function<bool()>& stop);
 
-/// With where the stack and the heap may grow.
-std::vector<pads::Range> taken_by(const std::vector<Mapping>& maps);
+/// With where a stack and the heap may grow; others may be there already.
+pads::Range taken_by(const Mapping& map);
 
 }  // namespace tracewell::target::live

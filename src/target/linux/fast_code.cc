@@ -59,7 +59,9 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
   TW_ASSIGN_OR_RETURN(const CodeFacts facts, code_around(space_, maps, address, {stop, left}));
   if (facts.made_by_go)
     return {Errc::Unsupported, "it is Go's code, whose stacks may have no room for a hit"};
-  auto segment = std::make_unique<Segment>(facts, taken_by(maps), spread_);
+  std::vector<pads::Range> taken;
+  for (const Mapping& map : maps) taken.push_back(taken_by(map));
+  auto segment = std::make_unique<Segment>(facts, taken, spread_);
   if (segment->code.unknown() != nullptr) return {Errc::Unsupported, segment->code.unknown()};
   segments_.push_back(std::move(segment));
   return segments_.back().get();

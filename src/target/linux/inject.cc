@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/code_facts.h"
 #include "target/linux/compat32.h"
 #include "target/linux/lent.h"
 #include "target/linux/tracer.h"
@@ -65,19 +66,21 @@ bool in_reach(uint64_t start, uint64_t size, uint64_t address) {
   return std::max(distance(start, address), distance(start + size, address)) < kReach;
 }
 
-/// Free places in reach, the nearest first: the top end of each gap. Not below a stack: that grows.
+/// Free places in reach, the nearest first: the top end of each gap. Not below the first thread's
+/// stack at all.
 std::vector<uint64_t> free_places(const std::vector<Mapping>& maps, uint64_t address,
                                   bool is_32_bit) {
   std::vector<uint64_t> result;
   uint64_t gap_start = kLowest;
   for (const Mapping& map : maps) {
     const uint64_t size = AddressSpace::kArenaBytes;
-    const uint64_t start = map.start - size;
+    const pads::Range taken = taken_by(map);
+    const uint64_t start = taken.start - size;
     const bool stack = map.path.starts_with("[stack") || map.path == "[vsyscall]";
     if (is_32_bit && map.start > kEnd32) break;
-    if (!stack && map.start > size && start >= gap_start && in_reach(start, size, address))
+    if (!stack && taken.start > size && start >= gap_start && in_reach(start, size, address))
       result.push_back(start);
-    gap_start = map.end;
+    gap_start = std::max(gap_start, taken.end);
   }
   std::sort(result.begin(), result.end(), [&](uint64_t a, uint64_t b) {
     return distance(a, address) < distance(b, address);
