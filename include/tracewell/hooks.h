@@ -22,6 +22,17 @@
 #include "hook_layout.h"
 #include "hook_site.h"
 
+/* Found when the program is loaded, and not by its first hook: that takes KiB of the stack, and may
+ * not be done in a signal handler. */
+#ifdef __has_attribute
+#if __has_attribute(noplt)
+#define TRACEWELL_BOUND __attribute__((noplt))
+#endif
+#endif
+#ifndef TRACEWELL_BOUND
+#define TRACEWELL_BOUND
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,17 +55,20 @@ extern __thread struct tracewell_thread* tracewell_hooks_threads[TRACEWELL_HOOK_
     __attribute__((tls_model("initial-exec")));
 
 /* A ring for this thread. NULL: `word` is not wanted, or there can be none; then it was counted. */
-struct tracewell_thread* tracewell_hooks_enter(unsigned channel, uint32_t state, uint32_t word);
+TRACEWELL_BOUND struct tracewell_thread* tracewell_hooks_enter(unsigned channel, uint32_t state,
+                                                               uint32_t word);
 /* Does the channel's filter let it pass? */
-int tracewell_hooks_wanted(unsigned channel, uint32_t word);
+TRACEWELL_BOUND int tracewell_hooks_wanted(unsigned channel, uint32_t word);
 /* As tracewell_hook_words and tracewell_hook_data, in a session that records processors. */
-void tracewell_hooks_words_here(unsigned channel, uint32_t state, uint32_t flags, uint32_t word,
-                                unsigned count, unsigned long d1, unsigned long d2,
-                                unsigned long d3, unsigned long d4, unsigned long d5);
-void tracewell_hooks_data_here(unsigned channel, uint32_t state, uint32_t flags, uint32_t word,
-                               unsigned long d1, size_t length, const void* bytes);
+TRACEWELL_BOUND void tracewell_hooks_words_here(unsigned channel, uint32_t state, uint32_t flags,
+                                                uint32_t word, unsigned count, unsigned long d1,
+                                                unsigned long d2, unsigned long d3,
+                                                unsigned long d4, unsigned long d5);
+TRACEWELL_BOUND void tracewell_hooks_data_here(unsigned channel, uint32_t state, uint32_t flags,
+                                               uint32_t word, unsigned long d1, size_t length,
+                                               const void* bytes);
 /* Begins a packet with room for `bytes`. 0: there is none, the record was counted as lost. */
-int tracewell_hooks_turn(struct tracewell_thread* thread, uint32_t bytes);
+TRACEWELL_BOUND int tracewell_hooks_turn(struct tracewell_thread* thread, uint32_t bytes);
 
 #ifdef __cplusplus
 }

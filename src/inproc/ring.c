@@ -405,10 +405,36 @@ static uint32_t state_of(unsigned number) {
   return component_state(number - TRACEWELL_HOOK_CHANNELS);
 }
 
-int next_ring(struct place* place, uint32_t ours) {
+struct another_ring {
+  struct place* place;
+  uint32_t ours; /* see next_ring() */
+  int begun;
+};
+
+static void begin_another_ring(void* data) {
+  struct another_ring* const another = data;
+  struct place* const place = another->place;
   struct tracewell_channel channel;
   struct shape shape;
   struct tracewell_ring* ring;
+  memcpy(&channel, channel_at(place->channel), sizeof channel);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  if (channel.session != place->session || !usable(&channel, state_of(place->channel)) ||
+      !may_have_one_more(&channel, place->channel))
+    return;
+  /* Without another one it stays with the full one, which counts what is lost. */
+  if (!begin_opening()) return;
+  ring = make_ring(&channel, place->channel, &shape);
+  end_opening();
+  if (!ring) return;
+  if (place->thread.packet) close_packet(place, tracewell_ticks());
+  leave_ring(place, another->ours);
+  begin_ring(place, &channel, place->channel, ring, &shape);
+  another->begun = 1;
+}
+
+int next_ring(struct place* place, uint32_t ours) {
+  struct another_ring another = {place, ours, 0};
   uint32_t i;
   if (!place->adopted || place->channel >= TRACEWELL_HOOK_CHANNELS ||
       place->shape.mode != TRACEWELL_RING_SINGLE)
@@ -419,20 +445,8 @@ int next_ring(struct place* place, uint32_t ours) {
             ? place->committed[i] != offset_now(place) - TRACEWELL_PACKET_HEAD
             : !slot_is_whole(place, i))
       return 0;
-  memcpy(&channel, channel_at(place->channel), sizeof channel);
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  if (channel.session != place->session || !usable(&channel, state_of(place->channel)) ||
-      !may_have_one_more(&channel, place->channel))
-    return 0;
-  /* Without another one it stays with the full one, which counts what is lost. */
-  if (!begin_opening()) return 0;
-  ring = make_ring(&channel, place->channel, &shape);
-  end_opening();
-  if (!ring) return 0;
-  if (place->thread.packet) close_packet(place, tracewell_ticks());
-  leave_ring(place, ours);
-  begin_ring(place, &channel, place->channel, ring, &shape);
-  return 1;
+  (void)on_own_stack(begin_another_ring, &another);
+  return another.begun;
 }
 
 static int is_ring_of(const struct place* place, const struct tracewell_channel* channel,
@@ -498,13 +512,25 @@ static struct place* enter(unsigned number, uint32_t state) {
   return place;
 }
 
-struct tracewell_thread* tracewell_hooks_enter(unsigned channel, uint32_t state, uint32_t word) {
-  SignalMask mask;
+struct entering {
+  unsigned channel;
+  uint32_t state;
   struct place* place;
+};
+
+static void enter_channel(void* data) {
+  struct entering* const entering = data;
+  entering->place = enter(entering->channel, entering->state);
+}
+
+struct tracewell_thread* tracewell_hooks_enter(unsigned channel, uint32_t state, uint32_t word) {
+  struct entering entering = {channel, state, NULL};
+  SignalMask mask;
   if (!control_pages()) return NULL;
   if (state & TRACEWELL_STATE_FILTERED && !tracewell_hooks_wanted(channel, word)) return NULL;
   mask = hold_signals();
-  place = enter(channel, state);
+  if (!on_own_stack(enter_channel, &entering))
+    count_failure(channel, state >> TRACEWELL_STATE_SESSION_SHIFT);
   release_signals(mask);
-  return place ? &place->thread : NULL;
+  return entering.place ? &entering.place->thread : NULL;
 }

@@ -58,6 +58,10 @@ struct identity {
 /* Fills it in, unless that was done. Threads may do so together. */
 HIDDEN void find_identity(struct identity* one);
 
+/* Calls `work` with `data` on a stack that is large enough for anything here, where the program's
+ * may have no room. Signals are held back. 0: there is no memory for one, and nothing was done. */
+HIDDEN int on_own_stack(void (*work)(void*), void* data);
+
 /* All but page 0 of the control file; zeros when there is none. */
 HIDDEN const uint8_t* control_pages(void);
 /* Is it still the user whose control file was found, and nobody else for the moment? */

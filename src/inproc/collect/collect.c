@@ -213,6 +213,8 @@ static uint64_t read_by_call(void* to, uint64_t from, uint64_t bytes) {
     const void* base;
     uint64_t bytes;
   } mine = {to, bytes}, its = {(const void*)from, bytes};
+  /* By the thread's own number: that of a process has no memory once its first thread has ended. */
+  const long self = (long)thread_id();
   /* One page at a time: a range that cannot be read as a whole is not read at all. */
   uint64_t done = 0;
   while (done < bytes) {
@@ -220,7 +222,7 @@ static uint64_t read_by_call(void* to, uint64_t from, uint64_t bytes) {
     mine.base = (uint8_t*)to + done;
     its.base = (const void*)(from + done);
     mine.bytes = its.bytes = to_page < bytes - done ? to_page : bytes - done;
-    if (call(kProcessVmReadv, (long)geometry.process, &mine, 1, &its, 1, 0) != (long)its.bytes)
+    if (call(kProcessVmReadv, self, &mine, 1, &its, 1, 0) != (long)its.bytes)
       break;
     done += its.bytes;
   }
