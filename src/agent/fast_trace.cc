@@ -81,7 +81,7 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   begun_ = true;
   TW_RETURN_IF_ERROR(share_area(buffer_bytes));
   tracewell_area& area = fast::make_area(shared_.bytes, shape_);
-  geometry_ = fast::make_geometry(shape_, shared_.address, static_cast<uint64_t>(pid));
+  geometry_ = fast::make_geometry(shape_, shared_.address);
   geometry_.reads_by_call = processor_.faults_do_harm ? 1 : 0;
   for (const auto& [offset, bytes, component] : processor_.vector_parts)
     vector_parts_.push_back({offset, bytes, component});

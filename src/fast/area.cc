@@ -25,7 +25,7 @@ tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape) {
   return area;
 }
 
-tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address, uint64_t process) {
+tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address) {
   tracewell_geometry geometry{};
   const auto place = [address](auto& pointer, uint64_t offset) {
     pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(address + offset);
@@ -39,7 +39,6 @@ tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address, uint6
   geometry.data_stride = shape.data_stride();
   geometry.ring_count = shape.rings;
   geometry.ring_bytes = shape.ring_bytes;
-  geometry.process = process;
   return geometry;
 }
 

@@ -40,8 +40,8 @@ struct AreaShape {
 /// `memory` has shape.bytes() bytes, all of them 0, and is aligned to a page.
 tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape);
 
-/// The same for hits, where `address` is the area's in the process with this id.
-tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address, uint64_t process);
+/// The same for hits, where `address` is the area's in the process.
+tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address);
 
 /// What hits tell of vector state: changes of these pieces of what XSAVEC stores, at most
 /// TRACEWELL_VECTOR_PARTS; without any, all of it each time. `direct`: components that a hit may

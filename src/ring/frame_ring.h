@@ -127,7 +127,6 @@ struct tracewell_geometry {
   uint32_t keys;          /* TRACEWELL_KEYS_… */
   uint32_t reads_by_call; /* 1: of memory, since a fault would do harm; 0: loads, whose faults a
                            * tracer mends */
-  uint64_t process;       /* its id, for such calls */
   struct tracewell_vectors* vectors;
   /* Components whose registers a hit may compare by itself, without XSAVEC. */
   uint64_t vectors_direct;
@@ -179,7 +178,7 @@ static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
 }
 static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_frame_record) == 16);
 static_assert(sizeof(tracewell_area) == 128 + 512 * 8 && sizeof(tracewell_general) == 176);
-static_assert(sizeof(tracewell_geometry) == 320 && offsetof(tracewell_geometry, process) == 64);
+static_assert(sizeof(tracewell_geometry) == 312 && offsetof(tracewell_geometry, vectors) == 64);
 static_assert(sizeof(tracewell_vectors) % 64 == 0 && sizeof(tracewell_vector_change) == 24);
 #endif
 #endif

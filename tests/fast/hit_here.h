@@ -52,8 +52,7 @@ class HitsHere {
     const Bytes collector = collector_code();
     std::memcpy(code_.data(), collector.data(), collector.size());
     geometry_ = reinterpret_cast<tracewell_geometry*>(code_.data() + collector_head().geometry);
-    *geometry_ = make_geometry(shape, reinterpret_cast<uint64_t>(&area_),
-                               static_cast<uint64_t>(getpid()));
+    *geometry_ = make_geometry(shape, reinterpret_cast<uint64_t>(&area_));
     used_ = (collector.size() + 63) / 64 * 64;
     const tracewell_collector& head = collector_head();
     const auto* loads = reinterpret_cast<const tracewell_faulting_load*>(collector.data() +

@@ -102,6 +102,12 @@ bool forbids_faults(const std::string& status) {
   return (held & (bit_of(SIGSEGV) | bit_of(SIGBUS))) != 0;
 }
 
+bool has_locked_memory(const std::string& status) {
+  return status_value(status, "VmLck") != "0 kB";
+}
+
+Error locked_memory() { return {Errc::Unsupported, "its memory is locked (mlock)", {}}; }
+
 }  // namespace
 
 LiveFastSites::Still::Still(Tracer& all) : tracer(all) {
@@ -130,8 +136,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
     return {Errc::Unsupported, "it has a shadow stack"};
   if (words_of(*text, "NSpid") > 1)
     return {Errc::Unsupported, "it is in a PID namespace of its own"};
-  if (status_value(*text, "VmLck") != "0 kB")
-    return {Errc::Unsupported, "its memory is locked (mlock)"};
+  if (has_locked_memory(*text)) return locked_memory();
   FastSites::Processor out;
   for (const Tid tid : task_ids(pid)) {
     const auto status = read_proc(tid, "status");
@@ -238,7 +243,8 @@ Result<uint64_t> LiveFastSites::map_far_away(Thread& thread, uint64_t bytes, int
 
 /// A memfd in the program. Not where a thread may not read the time stamp counter: that is mostly
 /// said for all of them, before there are many, and the first one found without it is as good as
-/// any. Who has it taken away later is noticed by the collector.
+/// any. Who has it taken away later is noticed by the collector. Nor where all memory to come is
+/// locked (mlockall, MCL_FUTURE), and so filled at once: nothing tells but memory that has come.
 Result<int64_t> LiveFastSites::make_memory(Thread& thread) {
   AddressSpace& space = *thread.process->space;
   TW_ASSIGN_OR_RETURN(const uint64_t page,
@@ -246,14 +252,17 @@ Result<int64_t> LiveFastSites::make_memory(Thread& thread) {
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1));
   (void)tracer_.remote_system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
   const bool denied = space.read_value<int>(page) == PR_TSC_SIGSEGV;
+  const auto status = read_proc(thread.tid, "status");
+  const bool locked = !status || has_locked_memory(*status);
   (void)space.write_raw(page, as_bytes("tracewell"));
   Result<int64_t> made = 0;
-  if (!denied)
+  if (!denied && !locked)
     made =
         tracer_.remote_system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
   (void)tracer_.remote_system_call(thread, {SYS_munmap, page, kMapBytes, 0, 0, 0, 0});
   if (denied)
     return {Errc::Unsupported, "a thread may not read the time stamp counter (PR_SET_TSC)"};
+  if (locked) return locked_memory();
   if (failed(made)) return why(made, "memory cannot be shared with the program");
   return made;
 }
