@@ -162,6 +162,7 @@ Status Engine::insert_sites() {
   for (size_t i = 0; i < definitions_.size(); ++i) {
     const TracepointDef& definition = definitions_[i];
     if (i > 0 && definitions_[i - 1].address == definition.address) continue;
+    remark_int3(definition);
     if (insert_fast(i)) continue;
     Status status = insert_site(definition.address);
     if (status) continue;
@@ -169,6 +170,15 @@ Status Engine::insert_sites() {
     return std::move(status).error().within(name_of(definition));
   }
   return {};
+}
+
+/// The kernel writes one for a uprobe (perf, bpftrace), and keeps what comes of it to itself.
+void Engine::remark_int3(const TracepointDef& definition) {
+  constexpr uint8_t kInt3 = 0xcc;
+  uint8_t byte = 0;
+  if (target_.read_memory(pid_, definition.address, {&byte, 1}) == 1 && byte == kInt3)
+    remark(fmt::format("{}: a breakpoint instruction (int3) is there already; if it is a uprobe, "
+                       "the tracepoint has no hits", name_of(definition)));
 }
 
 // What stands at the address in another program is none of the trace's business.
@@ -179,8 +189,12 @@ Status Engine::insert_site(uint64_t address) {
 
 // Children of the traced process inherit its sites. A process that is gone has none to remove.
 void Engine::remove_site(uint64_t address) {
-  for (const target::ProcessInfo& process : target_.processes())
-    static_cast<void>(target_.trace_sites()->remove(process.pid, address));
+  for (const target::ProcessInfo& process : target_.processes()) {
+    const Status removed = target_.trace_sites()->remove(process.pid, address);
+    if (removed || process.pid != pid_) continue;
+    remark(fmt::format("Hits of the tracepoint at {:#x} may be lost: {}", address,
+                       removed.error().text()));
+  }
 }
 
 Status Engine::stop() {

@@ -122,7 +122,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
 
   // engine.cc
   Status insert_sites(), insert_site(uint64_t address);
-  void remove_site(uint64_t address);
+  void remove_site(uint64_t address), remark_int3(const TracepointDef& definition);
   void end_run(RunStatus::Stop reason, uint32_t tracepoint = 0);
   int64_t now_us() const { return clock_() / 1000; }
 

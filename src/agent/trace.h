@@ -62,7 +62,8 @@ class TraceControl {
   virtual std::vector<Marker> markers(target::Pid pid) = 0;
   /// Traces this process.
   virtual Status start(target::Pid pid) = 0;
-  /// What is not as it was asked for though start() went well, a line each. Gone with the call.
+  /// What is not as it was asked for though start() or stop() went well, a line each. Gone with the
+  /// call.
   virtual std::vector<std::string> remarks() { return {}; }
   virtual Status stop() = 0;
   virtual Status set_circular(bool circular) = 0;

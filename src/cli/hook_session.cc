@@ -13,6 +13,7 @@
 #include "cli/counted.h"
 #include "formats/hooklog_packets.h"
 #include "hooks/components.h"
+#include "hooks/confined_programs.h"
 #include "hooks/session.h"
 #include "hooks/unseen_programs.h"
 #include "model/lost_count.h"
@@ -182,6 +183,19 @@ void tell_unseen_programs() {
                  "in it\n",
                  who, printable(one.looks_at), TRACEWELL_CONTROL_NAME);
   }
+}
+
+Status kills_nobody() {
+  const std::vector<hooks::ConfinedProgram> all = hooks::confined_programs();
+  if (all.empty()) return {};
+  const hooks::ConfinedProgram& first = all.front();
+  const std::string more =
+      all.size() == 1 ? "" : fmt::format(" ({} more do)", all.size() - 1);
+  return {Errc::Unsupported,
+          fmt::format("{} (process {}) restricts its system calls (seccomp){}, and its filter may "
+                      "kill it for those of its first hook in a trace. End it first, or say "
+                      "--confined if its filter allows them (tracewell/hooks.h lists them)",
+                      printable(first.path), first.pid, more)};
 }
 
 Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,

@@ -36,7 +36,7 @@ constexpr int kChannelStatus = 64;  // + channel: exit status for trcstart()
 struct TraceOptions {
   bool background = false, generic = false, circular = false, single = false;
   bool keep_old = false, off = false, system = false, stop_when_full = false;
-  bool status_channel = false, record_cpus = false;
+  bool status_channel = false, record_cpus = false, confined = false;
   std::string log_size, buffer_size, only, except, only_groups, except_groups;
   std::string processes, threads, propagation, cpus;
   std::string log, message, components, until_end_of, beside;
@@ -335,6 +335,7 @@ Result<int> trace(const TraceOptions& options, const std::string& command) {
     TW_ASSIGN_OR_RETURN(channel, free_channel(control));
   }
   TW_ASSIGN_OR_RETURN(const hooks::SessionOptions session, session_of(options, channel, command));
+  if (!options.confined) TW_RETURN_IF_ERROR(kills_nobody());
   TW_RETURN_IF_ERROR(set_up_components(options.components));
   const bool goes_on = options.background || options.status_channel || !options.beside.empty();
   if (!options.until_end_of.empty() || !goes_on)
@@ -396,6 +397,9 @@ void add_options(CLI::App& app, TraceOptions& options) {
       ->type_name("WORDS");
   app.add_option("-m", options.message, "a note for the log")->type_name("TEXT");
   app.add_flag("-n", options.system, "note the system in the log");
+  app.add_flag("--confined", options.confined,
+               "also where a program restricts its system calls (seccomp); its filter may kill it "
+               "for what a hook does (tracewell/hooks.h)");
   auto* until = app.add_option("-x", options.until_end_of, "trace while this command runs");
   until->type_name("COMMAND");
   app.add_option("-X", options.beside, "the same, but go on tracing behind its end")

@@ -1,5 +1,6 @@
 /* A thread's first hook of a session: a ring for it. */
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "inproc/runtime.h"
@@ -467,6 +468,13 @@ static int find_ring(struct place* place, struct tracewell_channel* channel, uns
   return stays;
 }
 
+/* prctl(2), PR_SET_TSC: to some threads it is SIGSEGV. */
+static int may_read_ticks(void) {
+  int how = PR_TSC_ENABLE;
+  call(SYS_prctl, PR_GET_TSC, (long)&how, 0, 0, 0, 0);
+  return how != PR_TSC_SIGSEGV;
+}
+
 static struct place* enter(unsigned number, uint32_t state) {
   struct place* place = (struct place*)(void*)tracewell_hooks_threads[number];
   struct tracewell_channel channel;
@@ -482,7 +490,7 @@ static struct place* enter(unsigned number, uint32_t state) {
   if ((channel.processes | channel.threads) != 0 && !thread_is_chosen(&channel, self)) {
     place = &g_unwanted[number];
     place->unwanted = 1;
-  } else if (number < TRACEWELL_HOOK_CHANNELS && !is_one_user()) {
+  } else if ((number < TRACEWELL_HOOK_CHANNELS && !is_one_user()) || !may_read_ticks()) {
     count_failure(number, channel.session); /* for the moment */
     return NULL;
   } else if (&place->thread == &g_none || place->owner != self) {

@@ -1,10 +1,13 @@
-// QTStop: ends the run; OK as well when there is none.
+// QTStop: ends the run; OK as well when there is none. What was lost without a count is console
+// output (O) ahead of the reply.
 #include "agent/packets.h"
 
 namespace tracewell::agent {
 
 void on_QTStop(Session& session, std::string_view, Reply& reply) {
-  reply.status(session.trace->control()->stop());
+  TraceControl& control = *session.trace->control();
+  reply.status(control.stop());
+  for (const std::string& line : control.remarks()) session.console(line + "\n");
 }
 
 }  // namespace tracewell::agent

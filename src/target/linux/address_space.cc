@@ -140,6 +140,11 @@ void AddressSpace::restore(uint64_t address, uint8_t original) {
   if (read_raw(address, {&now, 1}) == 1 && now == kInt3) (void)write_raw(address, {&original, 1});
 }
 
+bool AddressSpace::is_in_force(uint64_t address) const {
+  uint8_t now = kInt3;
+  return read_raw(address, {&now, 1}) != 1 || now == kInt3;  // what is gone has no hits
+}
+
 Status AddressSpace::drop_if_unused(uint64_t address) {
   const auto it = patches_.find(address);
   if (it == patches_.end() || it->second.breakpoint || it->second.site) return {};

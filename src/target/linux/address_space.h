@@ -92,6 +92,8 @@ class AddressSpace {
   bool has_patch(uint64_t address, uint64_t bytes) const;
   /// The patch at `address`, put there now if need be.
   Result<Patch*> add(uint64_t address);
+  /// Is its byte still there? A program may have put other code there, or its file's own again.
+  bool is_in_force(uint64_t address) const;
   /// Takes it out when nobody wants it any more.
   Status drop_if_unused(uint64_t address);
   /// Takes it out, or puts it back, for a moment.

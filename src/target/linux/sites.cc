@@ -78,8 +78,14 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
 Status Tracer::remove_site(Pid pid, uint64_t address) {
   Process* process = find_process(pid);
   if (process == nullptr) return {};
-  if (Patch* patch = process->space->find(address)) patch->site = false;
-  return process->space->drop_if_unused(address);
+  AddressSpace& space = *process->space;
+  Patch* const patch = space.find(address);
+  if (patch == nullptr) return {};
+  const bool is_in_force = space.is_in_force(address);
+  patch->site = false;
+  TW_RETURN_IF_ERROR(space.drop_if_unused(address));
+  if (!is_in_force) return {Errc::Target, "the code there is not what it was"};
+  return {};
 }
 
 }  // namespace tracewell::target::live

@@ -1,0 +1,22 @@
+// Programs that restrict their own system calls (seccomp) and have hooks of ours. A thread's first
+// hook in a trace makes calls (tracewell/hooks.h lists them), and a filter may kill the program for
+// one of them: so whoever begins a trace is asked first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracewell::hooks {
+
+struct ConfinedProgram {
+  uint32_t pid = 0;
+  std::string path;  // of the program; "" = not known
+};
+
+/// Of this user's processes that see traces of this user's, by pid: those with a thread that has
+/// more filters than this process has. What both have, as all of a container do, both got from
+/// elsewhere, and it is not counted. Before Linux 5.9 the number of filters is not told.
+std::vector<ConfinedProgram> confined_programs();
+
+}  // namespace tracewell::hooks
