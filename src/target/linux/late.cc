@@ -176,7 +176,7 @@ void Late::give_back(Tid tid, const Leaving& leaving) {
   if (!leaving.half_way) return;
   trace(PTRACE_SETSIGMASK, tid, sizeof leaving.half_way->blocked,
         const_cast<uint64_t*>(&leaving.half_way->blocked));
-  for (const int signal : leaving.half_way->sent) tgkill(leaving.pid, tid, signal);
+  for (const siginfo_t& signal : leaving.half_way->sent) send_again(leaving.pid, tid, signal);
 }
 
 /// A trap of a debug register or of a step of ours is none of the program's.

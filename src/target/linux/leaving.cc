@@ -61,7 +61,7 @@ void LiveFastSites::begin_leaving(Thread& thread) {
 /// The signal that it was about to get is its again.
 void LiveFastSites::end_leaving(Thread& thread) {
   LeavingCode out = *std::exchange(thread.half_way, std::nullopt);
-  for (const int signal : out.sent) tgkill(thread.process->pid, thread.tid, signal);
+  for (const siginfo_t& signal : out.sent) send_again(thread.process->pid, thread.tid, signal);
   trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &out.blocked);
   if (out.has_signal) trace(PTRACE_SETSIGINFO, thread.tid, 0, &out.signal);
   thread.left_group_stop = out.left_group_stop;
@@ -108,10 +108,10 @@ bool LiveFastSites::look_at_step(Thread& thread) {
     return false;
   }
   const int signal = stop_signal(thread.status);
-  siginfo_t what{};
-  const bool caused = trace(PTRACE_GETSIGINFO, thread.tid, 0, &what) == 0 && what.si_code > 0;
-  if (!caused) {
-    out.sent.push_back(signal);
+  siginfo_t what{.si_signo = signal, .si_code = SI_TKILL};
+  (void)trace(PTRACE_GETSIGINFO, thread.tid, 0, &what);
+  if (what.si_code <= 0) {
+    out.sent.push_back(what);
     return false;
   }
   if (signal != SIGTRAP) {

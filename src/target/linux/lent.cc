@@ -25,7 +25,7 @@ void Lent::give_rest_back(Pid pid, Tid tid) const {
   if (filtered) trace(PTRACE_SETOPTIONS, tid, 0, options);
   if (dispatch) (void)set_call_dispatch(tid, *dispatch);
   if (sequence) return_into(*sequence, tid);
-  for (const int signal : sent) tgkill(pid, tid, signal);
+  for (const siginfo_t& signal : sent) send_again(pid, tid, signal);
 }
 
 /// No call is made, and the filters do not see it: they might end the program for it.
@@ -104,7 +104,7 @@ bool Lent::run(Tracer& tracer, Thread& thread) {
     if (!is_signal_stop(thread.status)) continue;
     siginfo_t info{};
     if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || info.si_code > 0) return false;
-    thread.lent->sent.push_back(stop_signal(thread.status));
+    thread.lent->sent.push_back(info);
   }
   return false;
 }

@@ -25,7 +25,7 @@ struct Lent {
   std::optional<CallDispatch> dispatch;
   std::optional<Sequence> sequence;
   bool skipped = false;   // the call is not to be made any more
-  std::vector<int> sent;  // signals that came meanwhile, of somebody's
+  std::vector<siginfo_t> sent;  // signals that came meanwhile, of somebody's
 
   static Status lend(Tracer& tracer, Thread& thread);
   /// To the exit of the call, whose registers are set: true. The program may have had the thread

@@ -118,6 +118,14 @@ int tgkill(Pid pid, Tid tid, int signal) {
   return static_cast<int>(syscall(SYS_tgkill, pid, tid, signal));
 }
 
+void send_again(Pid pid, Tid tid, const siginfo_t& signal) {
+  siginfo_t copy = signal;
+  if (signal.si_code < 0 && signal.si_code != SI_TKILL &&
+      syscall(SYS_rt_tgsigqueueinfo, pid, tid, signal.si_signo, &copy) == 0)
+    return;
+  (void)tgkill(pid, tid, signal.si_signo);
+}
+
 std::optional<std::string> read_proc(Tid tid, const char* name) {
   const auto fd = open_named(fmt::format("/proc/{}/{}", tid, name));
   if (!fd.ok()) return std::nullopt;

@@ -77,6 +77,9 @@ void return_into(const Sequence& sequence, Tid tid);
 constexpr uint64_t kTrapFlag = 0x100;  // in eflags: a trap after each instruction
 
 int tgkill(Pid pid, Tid tid, int signal);
+/// A signal that we took from the thread, with what came with it. The kernel lets us say that only
+/// of one that was queued with a value (sigqueue(3), timers); any other is from us now.
+void send_again(Pid pid, Tid tid, const siginfo_t& signal);
 
 /// The whole of a small /proc file.
 std::optional<std::string> read_proc(Tid tid, const char* name);

@@ -50,7 +50,7 @@ struct LeavingCode {
   bool has_signal = false;
   siginfo_t signal{};
   uint64_t blocked = 0;
-  std::vector<int> sent;  // by somebody, meanwhile
+  std::vector<siginfo_t> sent;  // by somebody, meanwhile
   bool left_group_stop = false;
   bool sleeps = false;      // in a step, and was interrupted there
   bool has_waited = false;  // as long as it may for what others have to do
