@@ -1,5 +1,6 @@
-// One thread calls hit() all the time, another one queues SIGSEGV with a value for it (sigqueue(3)).
-// Ends when standard input does, with 0 if each of them came as it was sent. Says "ready" first.
+// One thread calls hit() all the time, another one queues SIGSEGV with a value for it
+// (sigqueue(3)). Ends when standard input does, with 0 if each of them came as it was sent. Says
+// "ready" first.
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>

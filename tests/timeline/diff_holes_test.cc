@@ -1,11 +1,14 @@
 // Traces that lack steps: what is missing is no difference of the runs.
 #include <gtest/gtest.h>
 
+#include "sanitized.h"
 #include "timeline/diff.h"
 #include "timeline/diff_runs.h"
 
 namespace tracewell::timeline::test {
 namespace {
+
+using tracewell::test::kEach;
 
 const std::vector<uint64_t> kHoledBases = {0x140000000, 0x7ff800000000, 0x7ff810000000};
 
@@ -78,7 +81,7 @@ TEST(DiffHoles, AHoleIsSaidAndIsNoParting) {
 /// Whatever is cut out of a run, nothing is said to differ: loops, branches, calls.
 TEST(DiffHoles, NoHoleOfAnyRunIsCalledADifference) {
   unsigned seen = 0, loops = 0, sure = 0;
-  for (uint32_t seed = 0; seed < 300; ++seed) {
+  for (uint32_t seed = 0; seed < 300; seed += kEach) {
     SCOPED_TRACE(seed);
     const RandomProgram program(seed, 30);
     Decisions decisions{seed};
@@ -95,8 +98,8 @@ TEST(DiffHoles, NoHoleOfAnyRunIsCalledADifference) {
     loops += differences[0].times_a != 0;
     sure += !report.undecided();
   }
-  EXPECT_GT(seen, 290u);
-  EXPECT_GT(loops, 2u);
+  EXPECT_GT(seen, 290u / kEach);
+  if (kEach == 1) EXPECT_GT(loops, 2u);  // they are few
   EXPECT_EQ(sure, 0u) << "nor is anything behind the hole";
 }
 

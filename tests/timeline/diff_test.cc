@@ -6,11 +6,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sanitized.h"
 #include "timeline/diff_runs.h"
 #include "timeline/read_ahead.h"
 
 namespace tracewell::timeline::test {
 namespace {
+
+using tracewell::test::kEach;
 
 const std::vector<uint64_t> kBases = {0x140000000, 0x7ff800000000, 0x7ff810000000};
 const std::vector<uint64_t> kOtherBases = {0x7ff6aa0f0000, 0x7ffc12340000, 0x180000000};
@@ -33,7 +36,7 @@ uint64_t only(const ThreadDiff& thread, uint64_t Difference::*which) {
 }
 
 TEST(Diff, RunsAtOtherBasesAreTheSame) {
-  for (uint32_t seed = 0; seed < 200; ++seed) {
+  for (uint32_t seed = 0; seed < 200; seed += kEach) {
     SCOPED_TRACE(seed);
     const RandomProgram program(seed, 30), other(seed + 5000, 20);
     Decisions decisions{seed};
@@ -56,7 +59,7 @@ TEST(Diff, RunsAtOtherBasesAreTheSame) {
 
 TEST(Diff, RoundsOfLoopsAreCounted) {
   unsigned loops = 0;
-  for (uint32_t seed = 0; seed < 400; ++seed) {
+  for (uint32_t seed = 0; seed < 400; seed += kEach) {
     SCOPED_TRACE(seed);
     const RandomProgram program(seed, 30);
     Decisions plain{seed}, changed{seed};
@@ -83,7 +86,7 @@ TEST(Diff, RoundsOfLoopsAreCounted) {
     options.ignore_loops = true;
     EXPECT_TRUE(compare(*trace_of({a}, seed, 1), *trace_of({b}, seed, 1), options).same());
   }
-  EXPECT_GT(loops, 100u);
+  EXPECT_GT(loops, 100u / kEach);
 }
 
 /// The same of 32-bit programs, in threads that take turns elsewhere.
@@ -91,7 +94,7 @@ TEST(Diff, RunsOf32BitProgramsInThreads) {
   const std::vector<uint64_t> bases = {0x400000, 0x77000000, 0xf0010000};
   const std::vector<uint64_t> others = {0xf00000, 0x76000000, 0x10010000};
   unsigned loops = 0, branches = 0;
-  for (uint32_t seed = 0; seed < 200; ++seed) {
+  for (uint32_t seed = 0; seed < 200; seed += kEach) {
     SCOPED_TRACE(seed);
     const RandomProgram program(seed, 30), other(seed + 9000, 20);
     Decisions plain{seed}, changed{seed}, same{seed};
@@ -125,13 +128,13 @@ TEST(Diff, RunsOf32BitProgramsInThreads) {
       EXPECT_EQ(one.times_b, changed.rounds_before + changed.extra_rounds);
     }
   }
-  EXPECT_GT(loops, 40u);
-  EXPECT_GT(branches, 20u);
+  EXPECT_GT(loops, 40u / kEach);
+  EXPECT_GT(branches, 20u / kEach);
 }
 
 TEST(Diff, TheFirstPartingIsTheBranch) {
   unsigned branches = 0;
-  for (uint32_t seed = 0; seed < 400; ++seed) {
+  for (uint32_t seed = 0; seed < 400; seed += kEach) {
     SCOPED_TRACE(seed);
     const RandomProgram program(seed, 30), other(seed + 7000, 20);
     Decisions plain{seed}, changed{seed};
@@ -159,7 +162,7 @@ TEST(Diff, TheFirstPartingIsTheBranch) {
     const DiffReport first = compare(*trace_of({a}, seed, 1), *trace_of({b}, seed, 1), options);
     EXPECT_EQ(first.threads.at(0).differences.size(), 1u);
   }
-  EXPECT_GT(branches, 50u);
+  EXPECT_GT(branches, 50u / kEach);
 }
 
 /// The loop's exit and the end of what is skipped behind it are a few steps apart.

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sanitized.h"
 #include "timeline/random_steps.h"
 #include "timeline/search.h"
 #include "timeline/step_store.h"
@@ -15,6 +16,8 @@
 
 namespace tracewell::timeline::test {
 namespace {
+
+using tracewell::test::kEach;
 
 struct HonestWorld {
   explicit HonestWorld(uint32_t seed)
@@ -45,7 +48,7 @@ TEST(MemoryTruth, ToldAndInferredBytesAreTrue) {
   uint64_t stale = 0;
   for (uint32_t seed = 0; seed < 24; ++seed) {
     const HonestWorld world(seed);
-    for (uint64_t at = 0; at <= world.timeline->steps(); at += 3) {
+    for (uint64_t at = 0; at <= world.timeline->steps(); at += 3 * kEach) {
       std::array<uint8_t, 200> bytes;
       std::array<ByteState, 200> states;
       world.timeline->memory(at, 0x7000, bytes, states);
@@ -59,13 +62,13 @@ TEST(MemoryTruth, ToldAndInferredBytesAreTrue) {
       }
     }
   }
-  for (const uint64_t bytes : by_state) EXPECT_GT(bytes, 50000u);
-  EXPECT_GT(stale, 1000u);  // others do write
+  for (const uint64_t bytes : by_state) EXPECT_GT(bytes, 50000u / kEach);
+  EXPECT_GT(stale, 1000u / kEach);  // others do write
 }
 
 TEST(MemoryTruth, ChangesByOthersHappenedWhenItIsSaid) {
   uint64_t changes = 0;
-  for (uint32_t seed = 0; seed < 24; ++seed) {
+  for (uint32_t seed = 0; seed < 24; seed += kEach) {
     const HonestWorld world(seed);
     const AddressRange all = {0x7000, 0x70ff};
     for (auto at = world.timeline->next_access(all, kOthers, 0); at;
@@ -86,12 +89,12 @@ TEST(MemoryTruth, ChangesByOthersHappenedWhenItIsSaid) {
         }
     }
   }
-  EXPECT_GT(changes, 500u);
+  EXPECT_GT(changes, 500u / kEach);
 }
 
 TEST(MemoryTruth, BytesThatRestOnNothingKeptWereThere) {
   uint64_t sure = 0, inferred = 0, kept = 0;
-  for (uint32_t seed = 0; seed < 24; ++seed) {
+  for (uint32_t seed = 0; seed < 24; seed += kEach) {
     const HonestWorld world(seed);
     const std::vector<uint8_t> pattern = {1, 0};
     find_bytes(*world.timeline, pattern, [&](const BytesHit& hit) {
@@ -103,9 +106,9 @@ TEST(MemoryTruth, BytesThatRestOnNothingKeptWereThere) {
       return true;
     });
   }
-  EXPECT_GT(sure, 5000u);
-  EXPECT_GT(inferred, 100u);
-  EXPECT_GT(kept, 100u);
+  EXPECT_GT(sure, 5000u / kEach);
+  EXPECT_GT(inferred, 100u / kEach);
+  EXPECT_GT(kept, 100u / kEach);
 }
 
 }  // namespace
