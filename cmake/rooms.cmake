@@ -97,10 +97,8 @@ foreach(room IN LISTS TRACEWELL_ROOMS)
     target_precompile_headers(tracewell_${room} REUSE_FROM tracewell_pch)
   endif()
   compile_together(tracewell_${room})
-  # Sanitizers watch the commands as well as the rest; to optimise those as well takes minutes. No
-  # threads meet in reports.
-  if(TRACEWELL_SANITIZE AND (room STREQUAL "cli" OR
-      (room STREQUAL "report" AND TRACEWELL_SANITIZE STREQUAL "thread")))
+  # Sanitizers watch the commands as well as the rest; to optimise those as well takes minutes.
+  if(TRACEWELL_SANITIZE AND room STREQUAL "cli")
     target_compile_options(tracewell_${room} PRIVATE -O0)
     set_target_properties(tracewell_${room} PROPERTIES TRACEWELL_SANITIZE ${TRACEWELL_SANITIZE})
   endif()
