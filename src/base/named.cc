@@ -71,7 +71,9 @@ bool names_kernels(const std::string& path) {
 
 /// A program may have told the name when what it had mapped was there, and lead it elsewhere since:
 /// by a link, or by one of /proc that stands for a folder (/proc/PID/cwd). So what is the kernel's
-/// is opened only where the name itself says so.
+/// is opened only where the name itself says so; and only what everybody may read, since reading
+/// what is left takes it away (/proc/kmsg) or does things (tracefs). A program's own file may have
+/// any name: whoever makes a user namespace binds it there.
 Result<UniqueFd> open_told(const std::string& path, const NamedUse& use) {
   const auto refuse = [&] {
     errno = EACCES;
@@ -88,7 +90,7 @@ Result<UniqueFd> open_told(const std::string& path, const NamedUse& use) {
   }
   struct stat status = {};
   if (::fstat(held.get(), &status) != 0) return failed_for("open", path);
-  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) return refuse();
+  if (!S_ISREG(status.st_mode) || (*kernels && (status.st_mode & S_IROTH) == 0)) return refuse();
   UniqueFd fd(::open(fmt::format("/proc/self/fd/{}", held.get()).c_str(), flags_of(use)));
   if (!fd.valid()) return failed_for("open", path);
   return fd;

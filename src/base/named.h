@@ -15,9 +15,9 @@ struct NamedUse {
   bool append = false;
   bool create = false, exclusive = false;  // exclusive: it must be new
   bool truncate = false;
-  /// Only read: whoever names it may have the name from a traced program. A device is refused, and
-  /// so is a file of the kernel's that a link leads to (/proc/PID/cwd is one; /proc/self is not):
-  /// to open or read one does things.
+  /// Only read: whoever names it may have the name from a traced program. Refused is what is no
+  /// regular file; and of the kernel's files those that a link leads to (/proc/PID/cwd is one;
+  /// /proc/self is not), and those that not everybody may read: to open or read one does things.
   bool told = false;
   bool wait = true;      // for the other end of a pipe, or of a line
   uint32_t mode = 0666;  // of a new one, less the umask

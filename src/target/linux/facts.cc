@@ -80,12 +80,19 @@ bool leads_to_no_file(const std::string& name) {
 /// Each name leads through as many links and folders as the program likes.
 constexpr int64_t kNamesNs = 2 * kSecond;
 
+/// A user's program may have the name of one of the kernel's files, in a namespace where that is
+/// its own: a debugger would open the kernel's.
+bool is_kernels_name(std::string_view name) {
+  return name.starts_with("/proc/") || name.starts_with("/sys/");
+}
+
 /// "" = it has none that a debugger may open. GDB loads scripts that a library asks for where the
 /// library's name begins like a folder it trusts (auto-load safe-path), wherever ".." leads to.
 std::string_view shown_name(const LoadedObject& object, const Mapping* home, bool may_look) {
   if (home == nullptr) return {};
   if (may_look && !has_detours(object.name) && !leads_to_no_file(object.name)) return object.name;
-  return home->path.starts_with('/') ? std::string_view(home->path) : std::string_view();
+  const bool is_file = home->path.starts_with('/') && !is_kernels_name(home->path);
+  return is_file ? std::string_view(home->path) : std::string_view();
 }
 
 }  // namespace
@@ -105,7 +112,7 @@ Result<std::vector<uint8_t>> Facts::auxv(Pid pid) {
   return std::vector<uint8_t>(text->begin(), text->end());
 }
 
-Result<std::string> Facts::exec_file(Pid pid) {
+Result<std::string> Facts::program_name(Pid pid) {
   const Thread* thread = tracer_.first_thread(pid);
   if (thread == nullptr) return no_process(pid);
   const std::string link = fmt::format("/proc/{}/exe", thread->tid);
@@ -114,13 +121,22 @@ Result<std::string> Facts::exec_file(Pid pid) {
   return *std::move(path);
 }
 
+Result<std::string> Facts::exec_file(Pid pid) {
+  TW_ASSIGN_OR_RETURN(std::string path, program_name(pid));
+  if (is_kernels_name(path))
+    return {Errc::Target,
+            fmt::format("process {} runs a file with a name of the kernel's, {}", pid,
+                        printable(path))};
+  return path;
+}
+
 Result<Facts::Loaded> Facts::loaded(Pid pid) {
   Process* process = tracer_.find_process(pid);
   if (process == nullptr) return no_process(pid);
   Loaded result;
   TW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, auxv(pid));
   result.aux = parse_auxv(bytes, process->space->is_32_bit);
-  TW_ASSIGN_OR_RETURN(result.exe, exec_file(pid));
+  TW_ASSIGN_OR_RETURN(result.exe, program_name(pid));
   const Thread* thread = tracer_.first_thread(pid);
   const Tid tid = thread != nullptr ? thread->tid : pid;
   result.program = find_main_program(*process->space, result.aux, tid);

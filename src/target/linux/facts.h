@@ -20,6 +20,7 @@ class Facts final : public ProcessFacts {
 
  private:
   struct Loaded;
+  Result<std::string> program_name(Pid pid);
   Result<Loaded> loaded(Pid pid);
   Tracer& tracer_;
 };
