@@ -39,7 +39,7 @@ void close_what_was_inherited() {
 /// What was said on standard error so far is all that will be.
 void let_go_of_everything(const char* name) {
   ::setsid();
-  static_cast<void>(::chdir("/"));
+  [[maybe_unused]] const int moved = ::chdir("/");
   ::prctl(PR_SET_NAME, name);
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGINT, SIG_IGN);

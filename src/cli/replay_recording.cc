@@ -112,7 +112,7 @@ Result<std::unique_ptr<Opening>> Opening::start(const InputOptions& input,
     });
     self->ended_ = true;
     const uint64_t one = 1;
-    static_cast<void>(::write(self->done_.get(), &one, sizeof one));
+    [[maybe_unused]] const ssize_t written = ::write(self->done_.get(), &one, sizeof one);
   });
   TW_ASSIGN_OR_RETURN(opening->thread_, std::move(thread));
   return opening;
