@@ -28,8 +28,10 @@ struct DeadOptions {
 
 /// The log that the rings lay in, if they did.
 std::string log_of_rings(const std::vector<hooks::DeadRing>& rings) {
-  for (const hooks::DeadRing& one : rings)
+  for (const hooks::DeadRing& one : rings) {
+    if (!one.log.empty()) return one.log;
     if (!one.path.empty()) return parent_of(parent_of(one.path));
+  }
   return "";
 }
 

@@ -98,6 +98,12 @@ words "$work/log" 6 7
 expect 0 trcdead -o "$work/log" "$work/core"
 words "$work/log" 6 7
 
+# Where they go is for the operator to say, also where their files and their log are gone.
+core "$work/b/.rings/$pid-0- $b $pid 0 6"
+expect 2 trcdead "$work/core"
+has "says of itself that its rings are of the log $work/b" err
+has '-o LOG' err
+
 # Nothing gets into a log that has ended.
 trace -a -o "$work/b" && trcstop || fail trace
 b=$(grep -o 'uuid = "[^"]*' "$work/b/metadata" | cut -d'"' -f2)
