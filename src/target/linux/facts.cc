@@ -150,7 +150,7 @@ Result<Facts::Loaded> Facts::loaded(Pid pid) {
 Result<std::vector<Module>> Facts::modules(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
   const Thread* thread = tracer_.first_thread(pid);
-  const Extents extents(mappings(thread != nullptr ? thread->tid : pid));
+  const Extents extents(mappings(thread != nullptr ? thread->tid : pid, tracer_.gives_up));
   const AddressSpace& space = *tracer_.find_process(pid)->space;
   std::vector<Module> result(1);
   result[0].path = all.exe;
@@ -177,7 +177,7 @@ namespace {
 class LiveModuleFiles final : public ModuleFiles {
  public:
   LiveModuleFiles(const Facts& facts, Tid tid)
-      : facts_(facts), tid_(tid), extents_(mappings(tid)) {}
+      : facts_(facts), tid_(tid), extents_(mappings(tid, [&facts] { return facts.gives_up(); })) {}
   Result<std::vector<uint8_t>> read(const Module& module, uint64_t bytes_max) override;
 
  private:
@@ -220,7 +220,7 @@ std::unique_ptr<ModuleFiles> Facts::module_files(Pid pid) {
 Result<std::string> Facts::libraries_svr4(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
   const Thread* thread = tracer_.first_thread(pid);
-  const Extents extents(mappings(thread != nullptr ? thread->tid : pid));
+  const Extents extents(mappings(thread != nullptr ? thread->tid : pid, tracer_.gives_up));
   // An empty list would be believed; told of an error, GDB looks for itself.
   if (!all.has_list) return {Errc::NotFound, "the program has no list of its libraries"};
   std::string libraries, main;
@@ -246,7 +246,7 @@ bool Facts::read_only(Pid pid, uint64_t address, uint64_t size) {
   const Thread* thread = tracer_.first_thread(pid);
   if (thread == nullptr || address + size < address) return false;
   const uint64_t end = address + size;
-  for (const Mapping& map : mappings(thread->tid)) {
+  for (const Mapping& map : mappings(thread->tid, tracer_.gives_up)) {
     if (address >= end) break;
     if (map.end <= address) continue;
     if (map.start > address || map.writable) return false;

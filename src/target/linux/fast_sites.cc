@@ -401,7 +401,8 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   });
   if (is_broken || process->space->has_patch(address - kAround, 2 * kAround))
     return {Errc::Limit, "a breakpoint or another tracepoint is in its way"};
-  const std::vector<Mapping> maps = mappings(thread->tid);
+  const std::vector<Mapping> maps = mappings(thread->tid, tracer_.gives_up);
+  if (maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
   if (is_shared(maps, address)) return {Errc::Unsupported, "other processes may share its code"};
   const auto map = [&](uint64_t start, uint64_t bytes) {
     const auto mapped = tracer_.remote_system_call(

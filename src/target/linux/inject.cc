@@ -42,7 +42,7 @@ uint64_t search(const AddressSpace& space, const Mapping& map) {
 /// The vdso has one on every kernel that has a vdso. A program may have unmapped it, and have as
 /// many others as it likes: where none was found, they are not looked through again.
 uint64_t find_system_call(AddressSpace& space, Tid tid, const std::function<bool()>& gives_up) {
-  std::vector<Mapping> maps = mappings(tid);
+  std::vector<Mapping> maps = mappings(tid, gives_up);
   std::erase_if(maps, [](const Mapping& map) {
     return !map.executable || map.path == "[vsyscall]";
   });
@@ -160,7 +160,8 @@ Arena* Tracer::arena_near(Thread& thread, uint64_t address) {
       return &arena;
   if (space.cannot_map || !options_.map_memory) return nullptr;
   size_t tries = 4;
-  for (const uint64_t start : free_places(mappings(thread.tid), address, space.is_32_bit)) {
+  const std::vector<Mapping> maps = mappings(thread.tid, gives_up);
+  for (const uint64_t start : free_places(maps, address, space.is_32_bit)) {
     if (tries-- == 0) break;
     const auto mapped = remote_system_call(
         thread, {system_calls(space.is_32_bit).mmap, start, AddressSpace::kArenaBytes,

@@ -108,7 +108,9 @@ bool LiveFastSites::look_at_step(Thread& thread) {
     return false;
   }
   const int signal = stop_signal(thread.status);
-  siginfo_t what{.si_signo = signal, .si_code = SI_TKILL};
+  siginfo_t what{};
+  what.si_signo = signal;
+  what.si_code = SI_TKILL;
   (void)trace(PTRACE_GETSIGINFO, thread.tid, 0, &what);
   if (what.si_code <= 0) {
     out.sent.push_back(what);

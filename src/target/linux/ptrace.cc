@@ -237,13 +237,24 @@ bool is_shared(const std::vector<Mapping>& maps, uint64_t address) {
   });
 }
 
-std::vector<Mapping> mappings(Tid tid) {
+/// A program may have tens of thousands of them, with long paths: seconds of the kernel's work.
+std::vector<Mapping> mappings(Tid tid, const std::function<bool()>& gives_up) {
   std::vector<Mapping> result;
-  const auto text = read_proc(tid, "maps");
-  if (!text) return result;
-  for (std::string_view line : split(*text, '\n'))
-    if (auto map = parse_mapping(line)) result.push_back(std::move(*map));
-  return result;
+  const auto fd = open_named(fmt::format("/proc/{}/maps", tid));
+  if (!fd.ok()) return result;
+  std::string text;  // that no line of is complete yet
+  std::vector<char> piece(1 << 16);
+  for (;;) {
+    const ssize_t got = read(fd->get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 || (gives_up && gives_up())) return {};
+    if (got == 0) return result;
+    text.append(piece.data(), static_cast<size_t>(got));
+    const size_t end = text.rfind('\n') + 1;
+    for (std::string_view line : split(std::string_view(text).substr(0, end), '\n'))
+      if (auto map = parse_mapping(line)) result.push_back(std::move(*map));
+    text.erase(0, end);
+  }
 }
 
 namespace {

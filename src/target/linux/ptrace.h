@@ -4,6 +4,7 @@
 #include <array>
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -116,7 +117,8 @@ struct Mapping {
   std::string path;
   bool operator==(const Mapping&) const = default;
 };
-std::vector<Mapping> mappings(Tid tid);
+/// None where the process is gone, or `gives_up` (may be empty) says that the server is to end.
+std::vector<Mapping> mappings(Tid tid, const std::function<bool()>& gives_up = {});
 /// Is this in memory that other processes may have, too? What is written there is for all of them.
 bool is_shared(const std::vector<Mapping>& maps, uint64_t address);
 /// Are they the same as at another time? A copy of all that a program has may be large. A program

@@ -48,7 +48,8 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
   const std::vector<Mapping> maps =
-      mappings(process->threads.empty() ? pid : process->threads.front());
+      mappings(process->threads.empty() ? pid : process->threads.front(), gives_up);
+  if (maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
   const auto map = std::ranges::find_if(
       maps, [&](const Mapping& one) { return address >= one.start && address < one.end; });
   // A breakpoint's byte in data changes what the program computes, one in the middle of an
