@@ -38,4 +38,8 @@ Result<bool> is_of_kernel(int fd, std::string_view what) {
   return std::ranges::find(kKernelSystems, system.f_type) != std::end(kKernelSystems);
 }
 
+bool has_kernels_name(std::string_view path) {
+  return path.starts_with("/proc/") || path.starts_with("/sys/");
+}
+
 }  // namespace tracewell

@@ -11,4 +11,8 @@ namespace tracewell {
 /// `what` names it in an error.
 Result<bool> is_of_kernel(int fd, std::string_view what);
 
+/// Does the name begin as those of such files do? A user's program may have one, in a namespace
+/// where that is its own file: whoever is told the name opens the kernel's.
+bool has_kernels_name(std::string_view path);
+
 }  // namespace tracewell

@@ -64,11 +64,6 @@ Result<UniqueFd> open_there(const Place& place, const NamedUse& use, const std::
   return failed_for("open", path);
 }
 
-/// What the kernel says when it is asked for a directory of its own by that name.
-bool names_kernels(const std::string& path) {
-  return path.starts_with("/proc/") || path.starts_with("/sys/");
-}
-
 /// A program may have told the name when what it had mapped was there, and lead it elsewhere since:
 /// by a link, or by one of /proc that stands for a folder (/proc/PID/cwd). So what is the kernel's
 /// is opened only where the name itself says so; and only what everybody may read, since reading
@@ -82,7 +77,7 @@ Result<UniqueFd> open_told(const std::string& path, const NamedUse& use) {
   UniqueFd held(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!held.valid()) return failed_for("open", path);
   const auto kernels = is_of_kernel(held.get(), path);
-  if (!kernels.ok() || (*kernels && !names_kernels(path))) return refuse();
+  if (!kernels.ok() || (*kernels && !has_kernels_name(path))) return refuse();
   if (*kernels) {
     auto named = hold_without_links(path);
     if (!named.ok()) return refuse();

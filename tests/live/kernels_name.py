@@ -19,6 +19,29 @@ NAME = "/proc/kmsg"
 ENTER = f"mount --bind '{INFERIORS / 'locks_future'}' {NAME} && exec {NAME}"
 
 
+def becomes_one():
+    """By exec, under a debugger that wants to be told of it."""
+    words = ["unshare", "-m", "sh", "-c", f"read go; {ENTER}"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as program:
+        try:
+            with server("--attach", "localhost:0", str(program.pid)) as running:
+                client = Client(int(running.wait_for(r"Listening on port (\d+)").group(1)))
+                client.say("qSupported:multiprocess+;exec-events+;vContSupported+")
+                client.say("?")
+                print(file=program.stdin, flush=True)
+                told = ""
+                while NAME not in str(pathlib.Path(f"/proc/{program.pid}/exe").readlink()):
+                    client.send("vCont;c")
+                    told = client.receive()
+                check("exec:;" in told, f"what it has become: {told}")
+                client.ask(f"D;{program.pid:x}")
+            program.stdin.close()
+            same(program.wait(timeout=60), 0, "the program's own end")
+        finally:
+            program.kill()
+
+
 def main():
     with subprocess.Popen(["unshare", "-m", "sh", "-c", ENTER], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -38,6 +61,7 @@ def main():
                     said = client.say(f"vFile:open:{name.encode().hex()},0,0")
                     same(said, "F-1,d", f"opening {name}")
                 client.ask("D")
+            becomes_one()
             program.stdin.close()
             same(program.wait(timeout=60), 0, "the program's own end")
         finally:

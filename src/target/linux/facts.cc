@@ -80,18 +80,12 @@ bool leads_to_no_file(const std::string& name) {
 /// Each name leads through as many links and folders as the program likes.
 constexpr int64_t kNamesNs = 2 * kSecond;
 
-/// A user's program may have the name of one of the kernel's files, in a namespace where that is
-/// its own: a debugger would open the kernel's.
-bool is_kernels_name(std::string_view name) {
-  return name.starts_with("/proc/") || name.starts_with("/sys/");
-}
-
 /// "" = it has none that a debugger may open. GDB loads scripts that a library asks for where the
 /// library's name begins like a folder it trusts (auto-load safe-path), wherever ".." leads to.
 std::string_view shown_name(const LoadedObject& object, const Mapping* home, bool may_look) {
   if (home == nullptr) return {};
   if (may_look && !has_detours(object.name) && !leads_to_no_file(object.name)) return object.name;
-  const bool is_file = home->path.starts_with('/') && !is_kernels_name(home->path);
+  const bool is_file = home->path.starts_with('/') && !has_kernels_name(home->path);
   return is_file ? std::string_view(home->path) : std::string_view();
 }
 
@@ -123,7 +117,7 @@ Result<std::string> Facts::program_name(Pid pid) {
 
 Result<std::string> Facts::exec_file(Pid pid) {
   TW_ASSIGN_OR_RETURN(std::string path, program_name(pid));
-  if (is_kernels_name(path))
+  if (has_kernels_name(path))
     return {Errc::Target,
             fmt::format("process {} runs a file with a name of the kernel's, {}", pid,
                         printable(path))};

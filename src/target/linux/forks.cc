@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/kernel_files.h"
 #include "base/paths.h"
 #include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
@@ -128,6 +129,7 @@ Decision Tracer::on_exec(Thread& thread) {
   if (!tell_execs || !seen(*thread.process)) return {};
   StopEvent event = event_of(StopEvent::Kind::Exec, thread);
   event.path = link_text(fmt::format("/proc/{}/exe", thread.process->pid)).value_or("");
+  if (has_kernels_name(event.path)) event.path.clear();
   return {0, event};
 }
 
