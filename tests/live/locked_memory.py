@@ -22,6 +22,7 @@ def traced(program):
     with server("--fast-tracepoints", "all", "--attach", "localhost:0",
                 str(program.pid)) as running:
         client = Client(int(running.wait_for(r"Listening on port (\d+)").group(1)))
+        same(status(program.pid, "VmLck"), "0", "what is locked before")
         before = int(status(program.pid, "VmRSS"))
         client.trace([bias(program.pid, PROGRAM) + symbols(PROGRAM)["hit"]])
         check(int(status(program.pid, "VmRSS")) < before + MORE_KB, "it has its memory alone")
