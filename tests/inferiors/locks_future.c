@@ -1,6 +1,6 @@
 // All memory to come is locked, and so filled as soon as it is mapped (mlockall, MCL_FUTURE). None
-// comes by itself, not even for stdio: so none is locked yet. Calls hit() until standard input ends.
-// Says "ready" first; ends with 77 if it may not lock memory.
+// comes by itself, not even for stdio: so none is locked yet. Calls hit() until standard input
+// ends. Says "ready" first; ends with 77 if it may not lock memory.
 #include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
