@@ -149,7 +149,7 @@ TEST_P(Trace64Repair, AnyDamage) {
   const uint32_t seed = GetParam();
   const std::string bytes = random_file(seed);
   expect_repaired(bytes);
-  for (uint32_t i = 0; i < 8 && !HasFailure(); ++i) {
+  for (uint32_t i = 0; i < 8 && !HasFailure(); i += tracewell::test::kEach) {
     SCOPED_TRACE(fmt::format("damage {}", i));
     expect_repaired(damaged(bytes, seed * 32 + i));
   }

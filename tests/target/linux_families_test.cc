@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sanitized.h"
 #include "target/debuggee.h"
 
 namespace tracewell::target {
@@ -508,7 +509,7 @@ TEST(LinuxAttach, FindsThoseThatShareTheMemory) {
 /// A thread is born at almost every moment, and many of the kills meet its creator inside clone.
 TEST(LinuxExit, KilledWhileThreadsAreBorn) {
   std::mt19937 random(11);
-  for (int i = 0; i < 200; ++i) {
+  for (size_t i = 0; i < 200; i += tracewell::test::kEach) {
     Debuggee one;
     one.launch({"churn", "1000000"});
     one.resume_all();
