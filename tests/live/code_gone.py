@@ -3,14 +3,14 @@
 said when the trace ends. So is an int3 that was there before it began."""
 
 import pathlib
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from rsp_client import Client, bias, symbols, wait_until  # noqa: E402
-from serve_common import check, same, server  # noqa: E402
+from attached import attached, fast, program  # noqa: E402
+from rsp_client import bias, symbols, wait_until  # noqa: E402
+from serve_common import check, same  # noqa: E402
 from trace_common import INFERIORS  # noqa: E402
 
 PROGRAM = INFERIORS / "drops_code"
@@ -27,33 +27,26 @@ def console(client, packet):
 
 
 def main():
-    with subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True) as program:
-        same(program.stdout.readline(), "ready\n", "it is there")
-        with server("--fast-tracepoints", "none", "--attach", "localhost:0",
-                    str(program.pid)) as running:
-            client = Client(int(running.wait_for(r"Listening on port (\d+)").group(1)))
-            base = bias(program.pid, PROGRAM)
-            hit, trap = (base + symbols(PROGRAM)[name] for name in ("hit", "trap"))
-            client.ask("QTinit")
-            client.ask(f"QTDP:1:{hit:x}:E:0:0")
-            client.ask(f"QTDP:2:{trap:x}:E:0:0")
-            said = console(client, "QTStart")
-            check("tracepoint 2 at" in said and "int3" in said, f"of the int3: {said}")
-            check("tracepoint 1 at" not in said, f"of another one: {said}")
-            client.send("vCont;c")
-            wait_until(lambda: client.stands_after(5), "hits")
-            client.send("vCont;c")
-            print(file=program.stdin, flush=True)
-            same(program.stdout.readline(), "dropped\n", "its code is its file's again")
-            client.socket.sendall(b"\3")
-            check(client.receive().startswith("T"), "it stops")
-            said = console(client, "QTStop")
-            same(said, f"Hits of the tracepoint at {hit:#x} may be lost: the code there is not "
-                       "what it was\n", "what is said at the end")
-            client.ask("D")
-        program.stdin.close()
-        same(program.wait(timeout=60), 0, "the program's own end")
+    with program(PROGRAM) as running, attached(running.pid, *fast("none")) as (client, _):
+        base = bias(running.pid, PROGRAM)
+        hit, trap = (base + symbols(PROGRAM)[name] for name in ("hit", "trap"))
+        client.ask("QTinit")
+        client.ask(f"QTDP:1:{hit:x}:E:0:0")
+        client.ask(f"QTDP:2:{trap:x}:E:0:0")
+        said = console(client, "QTStart")
+        check("tracepoint 2 at" in said and "int3" in said, f"of the int3: {said}")
+        check("tracepoint 1 at" not in said, f"of another one: {said}")
+        client.send("vCont;c")
+        wait_until(lambda: client.stands_after(5), "hits")
+        client.send("vCont;c")
+        print(file=running.stdin, flush=True)
+        same(running.stdout.readline(), "dropped\n", "its code is its file's again")
+        client.socket.sendall(b"\3")
+        check(client.receive().startswith("T"), "it stops")
+        said = console(client, "QTStop")
+        same(said, f"Hits of the tracepoint at {hit:#x} may be lost: the code there is not "
+                   "what it was\n", "what is said at the end")
+        client.ask("D")
 
 
 main()

@@ -4,53 +4,45 @@
 a tracepoint leaves it the room."""
 
 import pathlib
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from rsp_client import Client, symbols  # noqa: E402
-from serve_common import check, same, server  # noqa: E402
+from attached import attached, fast, program  # noqa: E402
+from rsp_client import symbols  # noqa: E402
+from serve_common import check, same  # noqa: E402
 from trace_common import INFERIORS  # noqa: E402
 
 PROGRAM = INFERIORS / "grows_down"
 PAGES = (1, 2, 3, 20, 200, 800)
 
 
-def traced(fast):
-    with subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True) as program:
-        if program.stdout.readline() != "ready\n":
+def traced(which):
+    with program(PROGRAM, unable=77) as running:
+        if not running:
             print("skipped: the program's place for its stack is not free here")
             return
-        try:
-            with server("--fast-tracepoints", fast, "--attach", "localhost:0",
-                        str(program.pid)) as running:
-                client = Client(int(running.wait_for(r"Listening on port (\d+)").group(1)))
-                before = pathlib.Path(f"/proc/{program.pid}/maps").read_text()
-                client.ask("QPassSignals:b")  # SIGSEGV
-                client.trace([symbols(PROGRAM)["hit"]])
-                check(pathlib.Path(f"/proc/{program.pid}/maps").read_text() != before,
-                      "something was mapped")
-                client.send("vCont;c")
-                for pages in PAGES:
-                    print(pages, file=program.stdin, flush=True)
-                    same(program.stdout.readline(), f"{pages}\n", f"the stack grows ({fast})")
-                client.socket.sendall(b"\3")
-                check(client.receive().startswith("T"), "it stops")
-                same(client.frames_created(), len(PAGES), "hits")
-                client.ask("QTStop")
-                client.ask("D")
-            program.stdin.close()
-            same(program.wait(timeout=60), 0, "the program's own end")
-        finally:
-            program.kill()
+        maps = pathlib.Path(f"/proc/{running.pid}/maps")
+        with attached(running.pid, *fast(which)) as (client, _):
+            before = maps.read_text()
+            client.ask("QPassSignals:b")  # SIGSEGV
+            client.trace([symbols(PROGRAM)["hit"]])
+            check(maps.read_text() != before, "something was mapped")
+            client.send("vCont;c")
+            for pages in PAGES:
+                print(pages, file=running.stdin, flush=True)
+                same(running.stdout.readline(), f"{pages}\n", f"the stack grows ({which})")
+            client.socket.sendall(b"\3")
+            check(client.receive().startswith("T"), "it stops")
+            same(client.frames_created(), len(PAGES), "hits")
+            client.ask("QTStop")
+            client.ask("D")
 
 
 def main():
-    for fast in ("none", "all"):
-        traced(fast)
+    for which in ("none", "all"):
+        traced(which)
 
 
 main()

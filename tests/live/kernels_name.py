@@ -11,8 +11,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from rsp_client import Client  # noqa: E402
-from serve_common import check, same, server  # noqa: E402
+from attached import READY, attached  # noqa: E402
+from serve_common import check, same  # noqa: E402
 from trace_common import INFERIORS  # noqa: E402
 
 NAME = "/proc/kmsg"
@@ -25,8 +25,7 @@ def becomes_one():
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as program:
         try:
-            with server("--attach", "localhost:0", str(program.pid)) as running:
-                client = Client(int(running.wait_for(r"Listening on port (\d+)").group(1)))
+            with attached(program.pid) as (client, _):
                 client.say("qSupported:multiprocess+;exec-events+;vContSupported+")
                 client.say("?")
                 print(file=program.stdin, flush=True)
@@ -47,12 +46,11 @@ def main():
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True) as program:
         try:
-            if program.stdout.readline() != "ready\n":
+            if program.stdout.readline() != READY:
                 print("skipped: no namespace of mounts can be made here")
                 return
             same(str(pathlib.Path(f"/proc/{program.pid}/exe").readlink()), NAME, "its name")
-            with server("--attach", "localhost:0", str(program.pid)) as running:
-                client = Client(int(running.wait_for(r"Listening on port (\d+)").group(1)))
+            with attached(program.pid) as (client, _):
                 said = client.say(f"qXfer:exec-file:read:{program.pid:x}:0,1000")
                 check(said.startswith("E"), f"what it runs: {said}")
                 libraries = client.say("qXfer:libraries-svr4:read::0,10000")

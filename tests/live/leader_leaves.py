@@ -3,23 +3,23 @@
 """The first thread of a program ends while its memory is collected by other threads' fast
 tracepoints: all of it is there as before."""
 
-import subprocess
-import sys
 import pathlib
+import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from rsp_client import Client, bias, status, symbols, wait_until  # noqa: E402
-from serve_common import check, same, server  # noqa: E402
+from attached import attached, fast, program  # noqa: E402
+from rsp_client import bias, status, symbols, wait_until  # noqa: E402
+from serve_common import check, same  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints  # noqa: E402
 
 PROGRAM = INFERIORS / "leader_leaves"
 HITS = 20
 
 
-def traced(program, client):
-    base = bias(program.pid, PROGRAM)
+def traced(running, client):
+    base = bias(running.pid, PROGRAM)
     hit, memory = (base + symbols(PROGRAM)[name] for name in ("hit", "global"))
     client.ask("QTinit")
     client.ask(f"QTDP:1:{hit:x}:E:0:0-")
@@ -27,9 +27,9 @@ def traced(program, client):
     client.ask("QTStart")
     client.send("vCont;c")
     wait_until(lambda: client.stands_after(HITS), "hits")
-    print(file=program.stdin, flush=True)
+    print(file=running.stdin, flush=True)
     client.send("vCont;c")
-    wait_until(lambda: status(program.pid, "State") == "Z", "the first thread's end")
+    wait_until(lambda: status(running.pid, "State") == "Z", "the first thread's end")
     client.socket.sendall(b"\3")
     check(client.receive().startswith("T"), "it stops")
     frames = client.frames_created()
@@ -46,18 +46,8 @@ def traced(program, client):
 
 def main():
     need_fast_tracepoints()
-    with subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True) as program:
-        try:
-            same(program.stdout.readline(), "ready\n", "it is there")
-            with server("--fast-tracepoints", "all", "--attach", "localhost:0",
-                        str(program.pid)) as running:
-                traced(program, Client(int(running.wait_for(
-                    r"Listening on port (\d+)").group(1))))
-            program.stdin.close()
-            same(program.wait(timeout=60), 0, "the program's own end")
-        finally:
-            program.kill()
+    with program(PROGRAM) as running, attached(running.pid, *fast("all")) as (client, _):
+        traced(running, client)
 
 
 main()
