@@ -135,6 +135,9 @@ void Engine::on_still() {
   if (change_ == FastTrace::Change::Filters)
     tell("The program filters its system calls (seccomp, SIGSYS): tracepoints are traps from now "
          "on");
+  if (change_ == FastTrace::Change::Pages)
+    tell("The program supplies pages of its memory itself (userfaultfd): tracepoints are traps "
+         "from now on");
   if (change_ == FastTrace::Change::Ticks)
     tell("A thread of the program may not read the time stamp counter (PR_SET_TSC): tracepoints "
          "are traps from now on");

@@ -524,6 +524,10 @@ FastTrace::Change FastTrace::look() {
     forbidden_ = "its system calls are filtered (seccomp, SIGSYS)";
     return Change::Filters;
   }
+  if (now.supplies_pages) {
+    forbidden_ = "it supplies pages of its memory (userfaultfd)";
+    return Change::Pages;
+  }
   if (std::atomic_ref(area.ticks_denied).load() != 0) {
     forbidden_ = "a thread may not read the time stamp counter (PR_SET_TSC)";
     return Change::Ticks;

@@ -99,6 +99,7 @@ class FastTrace {
     None,
     Faults,   // it would notice loads that fault: all that are there are to be inserted again
     Filters,  // it filters system calls: all that are there are to be traps
+    Pages,    // it supplies pages of its memory: the same
     Ticks,    // a thread may not read the time stamp counter: the same
     Inside,   // a thread cannot be led out of placed code: the same
     Code,     // some code is not what it was: those of gone() are to be inserted again

@@ -98,6 +98,7 @@ Json thread_json(const ThreadDiff& thread, const Catalog& catalog, const DiffWor
               {"first_differing_code", pair_json(thread.code_a, thread.code_b, words)},
               {"untold", thread.untold},
               {"given_up", thread.given_up},
+              {"short_sighted", thread.short_sighted},
               {"differences", Json::array()}};
   if (thread.given_up_after != 0) out["given_up_after"] = thread.given_up_after;
   for (const Difference& one : thread.differences)

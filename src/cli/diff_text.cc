@@ -181,6 +181,9 @@ std::string thread_report(const ThreadDiff& thread, const Catalog& catalog,
                            catalog, words);
   if (thread.untold != 0)
     out += fmt::format("  and {} more\n", counted(thread.untold, "difference"));
+  if (thread.short_sighted)
+    out += "  there is too much to compare behind all holes: behind some of them, the runs may go "
+           "on together elsewhere than is said here\n";
   if (thread.given_up) out += "  " + never_met(thread.given_up_after) + "\n";
   if (thread.differing_code != 0)
     out += fmt::format("  {} ran other instructions at the same place, first {}\n",

@@ -48,6 +48,7 @@ class FastSites {
   /// What the program has come to do that code in it has to respect.
   struct Conduct {
     bool filters_calls = false;   // system calls other than its own may end it
+    bool supplies_pages = false;  // of its memory, by threads of its own (userfaultfd)
     bool faults_do_harm = false;  // as of Processor
     bool stays_inside = false;    // a thread cannot be led out of placed code
     std::vector<uint64_t> gone;   // sites whose code is not what we made of it: to be removed

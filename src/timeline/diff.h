@@ -101,6 +101,9 @@ struct ThreadDiff {
   uint64_t untold = 0;                   // differences beyond DiffOptions::most
   uint64_t undecided = 0;                // differences, told or not, that are Kind::Missing
   bool both_cut = false;                 // the end of both is missing: one of the differences
+  /// Behind some holes, too many steps or registers had to be compared: where the runs go on was
+  /// looked for nearby only, or not by registers.
+  bool short_sighted = false;
   bool given_up = false;                 // the runs did not meet again
   uint64_t given_up_after = 0;           // steps of each that were looked at; 0 = all there are
 };

@@ -59,9 +59,12 @@ class ThreadComparer {
   void withdraw_trial();
   enum class Behind : uint8_t { Unknown, Here, Elsewhere };  // a hole, the runs go on
   Result<Behind> resync();
-  size_t resync_window() const;
-  uint64_t most_resync_work() const {
-    return kResyncFree + kResyncTimes * (a_.done() + b_.done());
+  size_t resync_window();
+  /// Holes are no longer looked behind as far as elsewhere; the report says so.
+  bool is_spent() {
+    const bool spent = resync_work_ > kResyncFree + kResyncTimes * (a_.done() + b_.done());
+    out_.short_sighted |= spent || resyncer_.is_spent();
+    return spent;
   }
   HoledRun holed_run(const Trace& trace, ThreadFlow& flow, std::vector<size_t> holes,
                      std::span<const Place> places) const;
@@ -285,9 +288,8 @@ Status ThreadComparer::skip(ThreadFlow& flow, uint64_t count) {
   return {};
 }
 
-size_t ThreadComparer::resync_window() const {
-  const bool near = resync_work_ > most_resync_work();
-  return std::min(options_.window, near ? kResyncNear : kResyncWindow);
+size_t ThreadComparer::resync_window() {
+  return std::min(options_.window, is_spent() ? kResyncNear : kResyncWindow);
 }
 
 HoledRun ThreadComparer::holed_run(const Trace& trace, ThreadFlow& flow, std::vector<size_t> holes,
@@ -314,6 +316,7 @@ Result<ThreadComparer::Behind> ThreadComparer::resync() {
     const uint64_t read = resyncer_.steps_read();
     TW_ASSIGN_OR_RETURN(const std::optional<Resync> found, resyncer_.find(run_a, run_b, window));
     resync_work_ += resyncer_.steps_read() - read + window;
+    out_.short_sighted |= resyncer_.is_spent();
     const bool all = a.size() <= window && b.size() <= window;
     if ((!found || !found->goes_on) && window < most && !all) continue;
     if (!found) return Behind::Unknown;
@@ -355,7 +358,7 @@ Status ThreadComparer::go_on_at(const HoledRun& a, const HoledRun& b, const Resy
 Result<bool> ThreadComparer::is_sure(const Difference& difference) {
   const bool doubt = difference.kind == Difference::Kind::Missing || holes_.in_a() || holes_.in_b();
   if (!doubt) return true;
-  if (resync_work_ > most_resync_work()) return false;
+  if (is_spent()) return false;
   const uint64_t read = resyncer_.steps_read();
   TW_ASSIGN_OR_RETURN(const std::span<const Place> a, a_.ahead(1));
   TW_ASSIGN_OR_RETURN(const std::span<const Place> b, b_.ahead(1));

@@ -52,6 +52,7 @@ class Resyncer {
                                           uint64_t seq_b);
   /// How many steps of all threads were read with their registers.
   uint64_t steps_read() const { return steps_read_; }
+  bool is_spent() const { return registers_.is_spent(); }
 
  private:
   struct Known;  // what is the same of registers

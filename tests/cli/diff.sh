@@ -169,6 +169,30 @@ for one in cut padded; do
     has 'not known: steps are missing'
   done
 done
+# Behind very many holes, not all can be looked at as far as behind a few; that is said.
+holes() {  # FILE STEPS LOST
+  python3 - "$@" <<'PYTHON'
+import sys
+with open(sys.argv[1], "w") as out:
+    out.write('{"catalog":{"machine":"x86-64","registers":[{"name":"rip","size":8}]}}\n')
+    for k in range(int(sys.argv[2])):
+        if k % 10 == 9:
+            out.write(f'{{"kind":"lost","count":{sys.argv[3]}}}\n')
+        out.write(f'{{"kind":"step","tid":1,"pc":"{0x1000 + k % 100:#x}"}}\n')
+PYTHON
+}
+for steps in 100 10000; do
+  holes "$work/few.jsonl" "$steps" 3
+  holes "$work/more.jsonl" "$steps" 4
+  expect 1 diff "$work/few.jsonl" "$work/more.jsonl"
+  has 'not known: steps are missing'
+  [ "$steps" = 100 ] || has 'there is too much to compare behind all holes'
+  expect 1 diff --json "$work/few.jsonl" "$work/more.jsonl"
+  case $steps in
+    100) has '"short_sighted": false' ;;
+    *) has '"short_sighted": true' ;;
+  esac
+done
 # Nor can one be both sides when it is standard input.
 expect 2 diff - -
 has 'both A and B are -' err

@@ -1,20 +1,23 @@
 // Memory whose pages a thread of the program's own supplies (userfaultfd), when it is told to: each
 // fault is printed, and answered once a line of standard input has come. argv[1]:
 //   user     faults of user mode alone, which needs no right
+//   apart    the same; another process supplies them, and this one has no descriptor for it
 //   kernel   those of system calls, too
 //   pass     the same; the handler calls passing() before it answers
+//   late     the same, but for a beginning behind the first line of standard input
 //   step     faults of user mode, all answered at once; nothing is read from standard input
 // Exits with 0 when all was read right; with 77 where there is no such thing.
 // build: -D_GNU_SOURCE
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,7 +28,7 @@ enum { kPages = 16, kPageBytes = 4096 };
 #endif
 
 static int faults;
-static int passes;
+static int passes, apart;
 static uint8_t *pages;
 static long filler[kPageBytes / sizeof(long)];
 
@@ -62,20 +65,33 @@ static int begin(int flags) {
   struct uffdio_register all = {.range = {(uintptr_t)pages, kPages * kPageBytes},
                                 .mode = UFFDIO_REGISTER_MODE_MISSING};
   if (ioctl(faults, UFFDIO_REGISTER, &all) != 0) return 77;
+  if (apart) {
+    if (fork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      answer(NULL);
+      _exit(0);
+    }
+    return close(faults) == 0 ? 0 : 77;
+  }
   pthread_t thread;
   return pthread_create(&thread, NULL, answer, NULL) == 0 ? 0 : 77;
 }
 
 int main(int argc, char **argv) {
   const char *const what = argc > 1 ? argv[1] : "user";
-  const int asks = strcmp(what, "step");
-  passes = !strcmp(what, "pass") || !asks;
-  const int failed = begin(!strcmp(what, "user") || !asks ? UFFD_USER_MODE_ONLY : 0);
+  const int asks = strcmp(what, "step"), late = !strcmp(what, "late");
+  apart = !strcmp(what, "apart");
+  passes = !strcmp(what, "pass") || late || !asks;
+  const int flags = !strcmp(what, "user") || apart || !asks ? UFFD_USER_MODE_ONLY : 0;
+  setvbuf(stdin, NULL, _IONBF, 0);  /* others read of it, too */
+  int failed = begin(flags);
   if (failed) return failed;
+  if (late) close(faults);
   printf("ready\n");
   fflush(stdout);
   char line[16];
   if (asks && !fgets(line, sizeof line, stdin)) return 3;
+  if (late && (failed = begin(flags))) return failed;
   long sum = 0;
   for (int i = 0; i < kPages; ++i) {
     const volatile long *const at = (const volatile long *)(pages + i * kPageBytes);

@@ -126,18 +126,22 @@ def it_shares_its_memory(work):
         check("trap" not in said, said)
 
 
-def it_is_made_by_go(work):
-    for program in ("goroutine", "goroutine_unnamed"):
-        _, frames, said = run(work, program, [], "ftrace", end="break _exit")
-        same([number(frame) for frame in frames], list(range(10)), "hits")
-        check("is a trap: it is Go's code" in said, said)
+def its_stacks_are_small(work):
+    for program, language in (("goroutine", "Go"), ("goroutine_unnamed", "Go"), ("fiber", "OCaml")):
+        collects = DEFINITIONS if language == "Go" else BOTH
+        _, frames, said = run(work, program, [], "ftrace", end="break _exit", definitions=collects)
+        if language == "Go":
+            same([number(frame) for frame in frames], list(range(10)), "hits")
+        else:
+            same([int(frame["registers"]["rdi"], 16) for frame in frames], list(range(10)), "hits")
+        check(f"is a trap: it is {language}'s code" in said, said)
 
 
 def main():
     need_fast_tracepoints()
     need("gdb")
     for part in (it_confines_itself, it_has_no_clock, it_shares_its_descriptors, it_handles_faults,
-                 it_wants_alignment, it_shares_its_memory, it_is_made_by_go):
+                 it_wants_alignment, it_shares_its_memory, its_stacks_are_small):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)

@@ -2,9 +2,9 @@
 # skips
 # timeout: 120
 """Threads that cannot be led out of the code of a trace at once: what a hit collects is in a page
-that another thread of the program has to supply (userfaultfd), which stands still with all others;
-or the program has written over that code. The debugger is answered, the server can be ended, and
-the program has its own result."""
+that another process or another thread of the program has to supply (userfaultfd), which stands
+still with all others, or is in a hit itself; or the program has written over that code. The
+debugger is answered, the server can be ended, and the program has its own result."""
 
 import atexit
 import pathlib
@@ -90,7 +90,7 @@ class Run:
 
 def in_a_hit():
     """One whose main thread waits for a page in the middle of a hit."""
-    run = Run("all", "userfaults", "user")
+    run = Run("all", "userfaults", "apart")
     run.client.ask("QTinit")
     run.trace("look", f"M{RDI:x},0,8")
     run.client.ask("QTStart")
@@ -174,8 +174,25 @@ def a_trap_reads_it():
     run.ends()
 
 
-PARTS = (it_is_interrupted, the_server_ends, it_is_written_over, the_server_of_such_ends,
-         a_trap_reads_it)
+def its_supplier_passes():
+    """A thread that is to supply the page collects it, too: it does not wait for itself. Whether it
+    could do so before the run began, or is found out while it waits."""
+    for what in ("pass", "late"):
+        run = Run("all", "userfaults", what)
+        run.client.ask("QTinit")
+        run.trace("passing", f"M{RDI:x},0,8")
+        run.client.ask("QTStart")
+        run.client.send("vCont;c")
+        run.line()
+        check(run.client.socket_has_data(30), f"no answer ({what})")
+        check(run.client.receive().startswith("W00"), "the end is told")
+        run.missing()
+        run.to_its_end()
+        run.ends()
+
+
+PARTS = (its_supplier_passes, it_is_interrupted, the_server_ends, it_is_written_over,
+         the_server_of_such_ends, a_trap_reads_it)
 
 
 def main():

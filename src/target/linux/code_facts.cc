@@ -44,13 +44,17 @@ class ImageFacts {
     if (stops()) return kServerEnds;
     take_sequences();
     if (data_.start() != 0) {
-      facts_.made_by_go = made_by_go(space_, data_.start(), data_.bias());
+      facts_.small_stacks = language_of_small_stacks();
       TW_RETURN_IF_ERROR(take_functions(data_.unwind_index()));
     }
     return std::move(facts_);
   }
 
  private:
+  std::string_view language_of_small_stacks() const {
+    if (made_by_go(space_, data_.start(), data_.bias())) return "Go";
+    return made_by_ocaml(facts_.input.code.bytes, bounds_.stop) ? "OCaml" : "";
+  }
   bool stops() const { return bounds_.stop && bounds_.stop(); }
   /// As far as it can be read.
   void read_code() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -21,7 +22,8 @@ struct CodeFacts {
   ZeroedBytes code;
   uint64_t code_bytes = 0;  // those of it that take memory
   std::vector<std::vector<uint8_t>> data;
-  bool made_by_go = false;
+  /// The language of code that runs on stacks which may have no room for a hit; "" = it does not.
+  std::string_view small_stacks;
 };
 
 /// What to do when a program has more code than anybody waits for, or there is room for.

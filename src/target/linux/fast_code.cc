@@ -57,8 +57,10 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
     left -= std::min(left, segment->code_bytes);
   }
   TW_ASSIGN_OR_RETURN(const CodeFacts facts, code_around(space_, maps, address, {stop, left}));
-  if (facts.made_by_go)
-    return {Errc::Unsupported, "it is Go's code, whose stacks may have no room for a hit"};
+  if (!facts.small_stacks.empty())
+    return {Errc::Unsupported,
+            fmt::format("it is {}'s code, whose stacks may have no room for a hit",
+                        facts.small_stacks)};
   std::vector<pads::Range> taken;
   for (const Mapping& map : maps) taken.push_back(taken_by(map));
   auto segment = std::make_unique<Segment>(facts, taken, spread_);

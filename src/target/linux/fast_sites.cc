@@ -20,6 +20,7 @@
 
 #include "base/open.h"
 #include "target/linux/fast_code.h"
+#include "target/linux/late_pages.h"
 #include "target/linux/shared_memory.h"
 #include "target/linux/tracer.h"
 
@@ -137,6 +138,8 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (words_of(*text, "NSpid") > 1)
     return {Errc::Unsupported, "it is in a PID namespace of its own"};
   if (has_locked_memory(*text)) return locked_memory();
+  if (may_supply_pages(pid))
+    return {Errc::Unsupported, "it supplies pages of its memory (userfaultfd)"};
   FastSites::Processor out;
   for (const Tid tid : task_ids(pid)) {
     const auto status = read_proc(tid, "status");
@@ -152,6 +155,18 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   return out;
 }
 
+/// Descriptors may be many: to look at them takes a hundredth of the time at most.
+bool LiveFastSites::supplies_pages(const Process& process) {
+  constexpr int64_t kRest = 99;
+  FastCode& code = *process.space->fast;
+  const int64_t begin = monotonic_ns();
+  if (begin < code.descriptors_due_ns) return false;
+  const bool out = may_supply_pages(process.pid);
+  const int64_t end = monotonic_ns();
+  code.descriptors_due_ns = end + kRest * (end - begin);
+  return out;
+}
+
 /// The first thread is as good as any for what is the process's. A filter is a thread's own.
 FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   constexpr size_t kAtATime = 2;
@@ -161,6 +176,7 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   if (process->space->fast) {
     out.gone = process->space->fast->gone();
     out.stays_inside = process->space->fast->stays_inside;
+    out.supplies_pages = supplies_pages(*process);
   }
   const auto& threads = process->threads;
   for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {

@@ -5,11 +5,16 @@
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <pthread.h>
 #include <sys/uio.h>
 
+#include <fmt/format.h>
+
+#include "base/folder.h"
+#include "base/paths.h"
 #include "base/thread.h"
 
 namespace tracewell::target::live {
@@ -39,6 +44,16 @@ struct LatePages::Read {
     done.notify_one();
   }
 };
+
+bool may_supply_pages(Pid pid) {
+  const std::string path = fmt::format("/proc/{}/fd", pid);
+  const auto folder = Folder::named(path);
+  const auto names = folder.ok() ? folder->names() : folder.error();
+  return names.ok() && std::ranges::any_of(*names, [&](const std::string& number) {
+    const auto text = link_text(path + '/' + number);
+    return text && *text == "anon_inode:[userfaultfd]";
+  });
+}
 
 LatePages::LatePages() = default;
 LatePages::~LatePages() = default;

@@ -14,6 +14,10 @@
 
 namespace tracewell::target::live {
 
+/// Has the process a descriptor by which its threads supply pages of a program's memory? A thread
+/// that does so may hit a tracepoint that reads such a page, and must not wait for it in the hit.
+bool may_supply_pages(Pid pid);
+
 class LatePages {
  public:
   LatePages();
