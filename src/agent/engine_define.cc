@@ -180,6 +180,7 @@ Status Engine::insert_while_running(const Opened& tracepoint) {
   const uint32_t number = definition.number;
   const uint64_t address = definition.address;
   const auto old = find(number, address);
+  if (!old) remark_int3(definition);
   if (fast_ && fast_->has(number, address)) {
     if (old && same_collection(definitions_[*old], definition)) return {};
     take_fast(true);

@@ -184,6 +184,10 @@ void Session::console(std::string_view text) {
   }
 }
 
+void Session::console_remarks() {
+  for (const std::string& line : trace->control()->remarks()) console(line + "\n");
+}
+
 void Session::notice(std::string_view line) const {
   if (options.notice) options.notice(line);
 }

@@ -156,6 +156,7 @@ class Session {
   /// Console text for the debugger's user: only while it waits for a stop or a monitor command.
   /// What could act on a terminal is escaped (agent/shown_text.h).
   void console(std::string_view text);
+  void console_remarks();  // of the trace, that nobody has been told yet
   void notice(std::string_view line) const;
   /// Did the user disable the packet of that name? A trailing separator does not count.
   bool disabled(std::string_view name) const;

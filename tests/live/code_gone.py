@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A program takes its file's own code back where a tracepoint's trap is: that hits may be lost is
-said when the trace ends. So is an int3 that was there before it began."""
+said when the trace ends. So is an int3 that is there before a tracepoint is."""
 
 import pathlib
 import sys
@@ -38,6 +38,8 @@ def main():
         check("tracepoint 1 at" not in said, f"of another one: {said}")
         client.send("vCont;c")
         wait_until(lambda: client.stands_after(5), "hits")
+        said = console(client, f"QTDP:3:{trap:x}:E:0:0")
+        check("tracepoint 3 at" in said and "int3" in said, f"of one that comes later: {said}")
         client.send("vCont;c")
         print(file=running.stdin, flush=True)
         same(running.stdout.readline(), "dropped\n", "its code is its file's again")

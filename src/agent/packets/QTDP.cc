@@ -1,4 +1,5 @@
-// QTDP: defines a tracepoint, or (behind a leading `-`) adds actions to one.
+// QTDP: defines a tracepoint, or (behind a leading `-`) adds actions to one. While a run goes on,
+// what stands in the tracepoint's way is console output (O) ahead of the reply.
 #include <fmt/format.h>
 
 #include "agent/packets.h"
@@ -43,6 +44,7 @@ void on_QTDP(Session& session, std::string_view body, Reply& reply) {
   if (!status)
     if (const auto which = rsp::qtdp_identity(body)) control.forget(which->first, which->second);
   reply.status(status);
+  session.console_remarks();
 }
 
 }  // namespace tracewell::agent

@@ -12,7 +12,7 @@ void on_QTStart(Session& session, std::string_view, Reply& reply) {
   TraceControl& control = *session.trace->control();
   reply.status(control.start(*pid));
   // GDB shows such output while it waits for this reply.
-  for (const std::string& line : control.remarks()) session.console(line + "\n");
+  session.console_remarks();
 }
 
 }  // namespace tracewell::agent

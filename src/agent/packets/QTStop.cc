@@ -7,7 +7,7 @@ namespace tracewell::agent {
 void on_QTStop(Session& session, std::string_view, Reply& reply) {
   TraceControl& control = *session.trace->control();
   reply.status(control.stop());
-  for (const std::string& line : control.remarks()) session.console(line + "\n");
+  session.console_remarks();
 }
 
 }  // namespace tracewell::agent
