@@ -150,7 +150,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   // engine_buffer.cc
   void fit_masks(CollectPlan& plan) const;
   void settle_buffer();
-  void publish(), tell_unseen();
+  void publish(), publish_soon(), tell_unseen();
   void tell(std::string_view text) const;
 
   // engine_hit.cc
@@ -167,7 +167,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
 
   target::Target& target_;
   Clock clock_;
-  int64_t now_ns_ = 0;  // of the hit that is being handled
+  int64_t now_ns_ = 0, publish_due_ns_ = 0;  // of the hit that is being handled; see publish_soon()
 
   std::vector<TracepointDef> definitions_;  // by address, then in the order of definition
   std::vector<Point> points_;
@@ -184,7 +184,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::vector<std::string> remarks_;  // of the last start
   uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
   Collector collector_{variables_, buffer_};
-  bool disconnected_ = false, full_ = false;
+  bool disconnected_ = false, full_ = false, unpublished_ = false;
   std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_;
 
   bool running_ = false, program_ended_ = false, let_go_ = false, replaced_ = false;  // (by exec)

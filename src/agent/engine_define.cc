@@ -98,7 +98,7 @@ Status Engine::add_actions(const rsp::QtdpActions& packet) {
       TW_RETURN_IF_ERROR(insert_site(packet.address));
     }
     fit_masks(plan);
-    publish();
+    publish_soon();
   }
   return to_open && !packet.more ? settle() : Status();
 }
@@ -127,7 +127,7 @@ Status Engine::add_source(const rsp::SourcePiece& piece) {
   TW_RETURN_IF_ERROR(room_for(bytes));
   TW_RETURN_IF_ERROR(rsp::append_source(definitions_[*index].sources, piece));
   kept_bytes_ += piece.start == 0 ? bytes : piece.text.size();
-  if (running_) publish();
+  if (running_) publish_soon();
   return {};
 }
 
@@ -141,7 +141,7 @@ Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
     TW_RETURN_IF_ERROR(insert_site(address));
   }
   definitions_[*index].enabled = enabled;
-  if (running_) publish();
+  if (running_) publish_soon();
   return {};
 }
 
@@ -169,7 +169,7 @@ Status Engine::put(Opened tracepoint) {
     fit_masks(tracepoint.plan);
   }
   enter(std::move(tracepoint));
-  if (running_) publish();
+  if (running_) publish_soon();
   return {};
 }
 
@@ -233,7 +233,7 @@ void Engine::drop(uint32_t number, uint64_t address) {
   const bool others =
       std::ranges::binary_search(definitions_, address, {}, &TracepointDef::address);
   if (running_ && !others) remove_site(address);
-  if (running_) publish();
+  if (running_) publish_soon();
 }
 
 }  // namespace tracewell::agent

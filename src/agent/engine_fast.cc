@@ -92,6 +92,7 @@ bool Engine::fast_hit(const FastTrace::Hit& hit) {
   const auto index = find(hit.number, hit.address);
   if (ending()) return false;
   if (!index || !definitions_[*index].enabled) return true;
+  if (unpublished_) publish();
   if (!hit.fault.ok()) note_fault(*index, hit.fault);
   if (hit.condition) return !ending();
   Point& point = points_[*index];
@@ -125,6 +126,7 @@ void Engine::drop_fast() {
 /// What the program does to itself does not wait for the end of a run.
 bool Engine::on_tick() {
   catch_up();
+  if (unpublished_) publish();
   if (running_ && fast_ && change_ == FastTrace::Change::None) change_ = fast_->look();
   return change_ != FastTrace::Change::None;
 }

@@ -12,6 +12,7 @@ Next Engine::on_hit(target::HitContext& hit) {
   take_fast();  // what happened before
   end_if_due();
   if (!running_) return Next::Continue;
+  if (unpublished_) publish();
   now_ns_ = clock_();
   const auto here =
       std::ranges::equal_range(definitions_, hit.pc(), {}, &TracepointDef::address);

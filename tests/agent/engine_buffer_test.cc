@@ -1,4 +1,5 @@
 // The engine's side of a buffer that outlives it: when there is a file, and what it says.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -19,7 +20,12 @@ class EngineBuffer : public EngineTest {
  protected:
   void SetUp() override {
     engine.keep_buffer_in({.make = [this] { ++asked; return BufferFile::create(path); },
-                           .describe = [](const Catalog& catalog) { return describe(catalog); },
+                           .describe =
+                               [this](const Catalog& catalog) {
+                                 ++described;
+                                 now_ns += takes;
+                                 return describe(catalog);
+                               },
                            .notice = [this](std::string_view line) { said.emplace_back(line); },
                            .server_pid = 4711});
   }
@@ -51,7 +57,8 @@ class EngineBuffer : public EngineTest {
   }
 
   const std::string path = scratch_path();
-  int asked = 0;
+  int asked = 0, described = 0;
+  int64_t takes = 0;  // to describe
   std::vector<std::string> said;
 };
 
@@ -80,6 +87,25 @@ TEST_F(EngineBuffer, SaysHowTheRunStands) {
   EXPECT_EQ(text(), "runs, stop 0, 1 hits, 1 off, 2");
   ASSERT_TRUE(engine.stop().ok());
   EXPECT_EQ(text(), "ran, stop 1, 1 hits, 1 off, 2");
+}
+
+/// A debugger defines all again for each library that a program loads.
+TEST_F(EngineBuffer, ManyDefinitionsAreNotToldOneByOne) {
+  constexpr int kMany = 100;
+  trace("R01");
+  takes = 1000;
+  described = 0;
+  for (int i = 0; i < kMany; ++i) {
+    ASSERT_TRUE(define(fmt::format("2:{:x}:E:0:0", 0x2000 + 8 * i)).ok());
+    now_ns += 100;
+  }
+  EXPECT_LE(described, 1 + kMany * 100 / (9 * takes) + 1);
+  hit();
+  EXPECT_TRUE(text().ends_with(", 2")) << text();
+  EXPECT_EQ(std::ranges::count(text(), '2'), kMany) << "before any frame, all are told";
+  const int before = described;
+  hit();
+  EXPECT_EQ(described, before);
 }
 
 TEST_F(EngineBuffer, SaysThatItWasFull) {
