@@ -209,11 +209,27 @@ Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapp
   return holds(space, known, address);
 }
 
-pads::Range taken_by(const Mapping& map) {
-  pads::Range range{map.start, map.end};
-  if (may_grow_down(map)) range.start -= std::min(range.start, kStackGrowth);
-  if (map.path == "[heap]") range.end += kHeapGrowth;
-  return range;
+AddressLayout layout_of(Tid tid, const std::function<bool()>& gives_up) {
+  return {mappings(tid, gives_up), heap_start(tid)};
+}
+
+/// The first thread's stack may grow as far down as what is mapped below it: a program may allow
+/// itself more of it at any time (RLIMIT_STACK).
+std::vector<pads::Range> taken_in(const AddressLayout& layout) {
+  std::vector<pads::Range> out;
+  uint64_t below = 0;
+  for (const Mapping& map : layout.maps) {
+    if (map.path == "[vsyscall]") continue;  // the kernel's part of the address space
+    pads::Range range{map.start, map.end};
+    if (map.path == "[stack]") range.start = below;
+    else if (may_grow_down(map)) range.start -= std::min(range.start, kStackGrowth);
+    if (map.path == "[heap]") range.end += kHeapGrowth;
+    below = map.end;
+    out.push_back(range);
+  }
+  if (layout.heap != 0) out.push_back({layout.heap, layout.heap + kHeapGrowth});
+  std::ranges::sort(out, {}, &pads::Range::start);
+  return out;
 }
 
 }  // namespace tracewell::target::live

@@ -41,7 +41,16 @@ Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mappi
 Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
                                      uint64_t address, const std::function<bool()>& stop);
 
-/// With where a stack and the heap may grow; others may be there already.
-pads::Range taken_by(const Mapping& map);
+/// What a process has of its address space.
+struct AddressLayout {
+  std::vector<Mapping> maps;
+  uint64_t heap = 0;  // where it begins, also while it is empty (brk); 0 = not known
+};
+/// Without mappings when they cannot be read, or `gives_up` (may be empty) says so.
+AddressLayout layout_of(Tid tid, const std::function<bool()>& gives_up);
+
+/// What is not for others: what is mapped, and where stacks and the heap may grow. In order of
+/// where they begin; they may overlap.
+std::vector<pads::Range> taken_in(const AddressLayout& layout);
 
 }  // namespace tracewell::target::live

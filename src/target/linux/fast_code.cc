@@ -49,21 +49,20 @@ uint64_t FastCode::far_away() {
 }
 
 Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
-                                                const std::vector<Mapping>& maps,
+                                                const AddressLayout& layout,
                                                 const std::function<bool()>& stop) try {
   uint64_t left = kAllCodeMax;
   for (const auto& segment : segments_) {
     if (segment->code.range().holds(address)) return segment.get();
     left -= std::min(left, segment->code_bytes);
   }
-  TW_ASSIGN_OR_RETURN(const CodeFacts facts, code_around(space_, maps, address, {stop, left}));
+  TW_ASSIGN_OR_RETURN(const CodeFacts facts,
+                      code_around(space_, layout.maps, address, {stop, left}));
   if (!facts.small_stacks.empty())
     return {Errc::Unsupported,
             fmt::format("it is {}'s code, whose stacks may have no room for a hit",
                         facts.small_stacks)};
-  std::vector<pads::Range> taken;
-  for (const Mapping& map : maps) taken.push_back(taken_by(map));
-  auto segment = std::make_unique<Segment>(facts, taken, spread_);
+  auto segment = std::make_unique<Segment>(facts, taken_in(layout), spread_);
   if (segment->code.unknown() != nullptr) return {Errc::Unsupported, segment->code.unknown()};
   segments_.push_back(std::move(segment));
   return segments_.back().get();
@@ -118,18 +117,18 @@ pads::Plan FastCode::prepare(Segment& segment, uint64_t address, const Map& map)
   return none;
 }
 
-Status FastCode::insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps,
+Status FastCode::insert(uint64_t address, Bytes slot, const AddressLayout& layout,
                         const Map& map, const std::function<bool()>& stop) {
   TW_CHECK(slot.size() <= FastSites::kSlotBytesMax && !slots_.contains(address));
   if (stays_inside)
     return {Errc::Unsupported, "a thread cannot be led out of the code of the trace"};
-  TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, maps, stop));
+  TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, layout, stop));
   if (!is_as_known(*segment, address)) {
     const pads::Range range = segment->code.range();
     if (std::ranges::any_of(slots_, [&](const auto& one) { return range.holds(one.first); }))
       return {Errc::Unsupported, "the code there is not what it was"};
     std::erase_if(segments_, [&](const auto& one) { return one.get() == segment; });
-    TW_ASSIGN_OR_RETURN(segment, segment_at(address, maps, stop));
+    TW_ASSIGN_OR_RETURN(segment, segment_at(address, layout, stop));
   }
   if (segment->code.kept(address))
     return {Errc::Unsupported, "its bytes must stay: data among code, or a restartable sequence"};

@@ -24,6 +24,7 @@ namespace tracewell::target::live {
 
 class AddressSpace;
 struct CodeFacts;
+struct AddressLayout;
 
 class FastCode {
  public:
@@ -38,7 +39,7 @@ class FastCode {
   static uint64_t far_away();
 
   /// `stop`: is the server to end? May be empty.
-  Status insert(uint64_t address, Bytes slot, const std::vector<Mapping>& maps, const Map& map,
+  Status insert(uint64_t address, Bytes slot, const AddressLayout& layout, const Map& map,
                 const std::function<bool()>& stop);
   void remove(uint64_t address);
   /// Is it known that no instruction begins there? Where nobody has asked for a site nearby, no.
@@ -115,7 +116,7 @@ class FastCode {
     std::vector<uint8_t> code;
     std::map<uint64_t, uint64_t> loads;  // addresses
   };
-  Result<Segment*> segment_at(uint64_t address, const std::vector<Mapping>& maps,
+  Result<Segment*> segment_at(uint64_t address, const AddressLayout& layout,
                               const std::function<bool()>& stop);
   bool is_as_known(const Segment& segment, uint64_t address) const;
   pads::Plan prepare(Segment& segment, uint64_t address, const Map& map) const;

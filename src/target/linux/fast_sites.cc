@@ -417,9 +417,10 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   });
   if (is_broken || process->space->has_patch(address - kAround, 2 * kAround))
     return {Errc::Limit, "a breakpoint or another tracepoint is in its way"};
-  const std::vector<Mapping> maps = mappings(thread->tid, tracer_.gives_up);
-  if (maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
-  if (is_shared(maps, address)) return {Errc::Unsupported, "other processes may share its code"};
+  const AddressLayout layout = layout_of(thread->tid, tracer_.gives_up);
+  if (layout.maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
+  if (is_shared(layout.maps, address))
+    return {Errc::Unsupported, "other processes may share its code"};
   const auto map = [&](uint64_t start, uint64_t bytes) {
     const auto mapped = tracer_.remote_system_call(
         *thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
@@ -428,7 +429,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     code_of(*process).mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
     return static_cast<uint64_t>(*mapped) == start;
   };
-  TW_RETURN_IF_ERROR(code_of(*process).insert(address, slot, maps, map, tracer_.gives_up));
+  TW_RETURN_IF_ERROR(code_of(*process).insert(address, slot, layout, map, tracer_.gives_up));
   process->space->was_code.insert(address);
   return {};
 }

@@ -66,19 +66,15 @@ bool in_reach(uint64_t start, uint64_t size, uint64_t address) {
   return std::max(distance(start, address), distance(start + size, address)) < kReach;
 }
 
-/// Free places in reach, the nearest first: the top end of each gap. Not below the first thread's
-/// stack at all.
-std::vector<uint64_t> free_places(const std::vector<Mapping>& maps, uint64_t address,
-                                  bool is_32_bit) {
+/// Free places in reach, the nearest first: the top end of each gap.
+std::vector<uint64_t> free_places(const AddressLayout& layout, uint64_t address, bool is_32_bit) {
   std::vector<uint64_t> result;
   uint64_t gap_start = kLowest;
-  for (const Mapping& map : maps) {
+  for (const pads::Range& taken : taken_in(layout)) {
     const uint64_t size = AddressSpace::kArenaBytes;
-    const pads::Range taken = taken_by(map);
     const uint64_t start = taken.start - size;
-    const bool stack = map.path.starts_with("[stack") || map.path == "[vsyscall]";
-    if (is_32_bit && map.start > kEnd32) break;
-    if (!stack && taken.start > size && start >= gap_start && in_reach(start, size, address))
+    if (is_32_bit && taken.start > kEnd32) break;
+    if (taken.start > size && start >= gap_start && in_reach(start, size, address))
       result.push_back(start);
     gap_start = std::max(gap_start, taken.end);
   }
@@ -160,8 +156,8 @@ Arena* Tracer::arena_near(Thread& thread, uint64_t address) {
       return &arena;
   if (space.cannot_map || !options_.map_memory) return nullptr;
   size_t tries = 4;
-  const std::vector<Mapping> maps = mappings(thread.tid, gives_up);
-  for (const uint64_t start : free_places(maps, address, space.is_32_bit)) {
+  const AddressLayout layout = layout_of(thread.tid, gives_up);
+  for (const uint64_t start : free_places(layout, address, space.is_32_bit)) {
     if (tries-- == 0) break;
     const auto mapped = remote_system_call(
         thread, {system_calls(space.is_32_bit).mmap, start, AddressSpace::kArenaBytes,

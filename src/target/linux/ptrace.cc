@@ -237,6 +237,19 @@ bool is_shared(const std::vector<Mapping>& maps, uint64_t address) {
   });
 }
 
+// start_brk is the 47th field of /proc/PID/stat (proc_pid_stat(5)); the second may hold anything,
+// up to the last parenthesis.
+uint64_t heap_start(Tid tid) {
+  constexpr size_t kField = 47, kFirstBehindName = 3;
+  const auto text = read_proc(tid, "stat");
+  if (!text) return 0;
+  std::istringstream fields(text->substr(std::min(text->rfind(')'), text->size() - 1) + 1));
+  std::string field;
+  for (size_t at = kFirstBehindName; at <= kField; ++at)
+    if (!(fields >> field)) return 0;
+  return std::strtoull(field.c_str(), nullptr, 10);
+}
+
 /// A program may have tens of thousands of them, with long paths: seconds of the kernel's work.
 std::vector<Mapping> mappings(Tid tid, const std::function<bool()>& gives_up) {
   std::vector<Mapping> result;

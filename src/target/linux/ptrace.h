@@ -119,6 +119,8 @@ struct Mapping {
 };
 /// None where the process is gone, or `gives_up` (may be empty) says that the server is to end.
 std::vector<Mapping> mappings(Tid tid, const std::function<bool()>& gives_up = {});
+/// Where the heap of its process begins, whether there is one or not (brk); 0 = not known.
+uint64_t heap_start(Tid tid);
 /// Is this in memory that other processes may have, too? What is written there is for all of them.
 bool is_shared(const std::vector<Mapping>& maps, uint64_t address);
 /// Are they the same as at another time? A copy of all that a program has may be large. A program
