@@ -4,6 +4,7 @@
 //   maps   so many mappings of a MiB of a file without a system call, in front of all others, and
 //          no vdso
 #define _GNU_SOURCE
+#include <elf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,14 @@ int main(int argc, char **argv) {
     memset(other, 0x0f, kMiB);
     if (pwrite(file, other, kMiB, 0) != kMiB) return 2;
   }
+  const Elf64_Phdr segment = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = bytes,
+                              .p_vaddr = (uintptr_t)kFirst, .p_memsz = bytes};
+  const Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                           .e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+                           .e_phoff = sizeof head, .e_ehsize = sizeof head,
+                           .e_phentsize = sizeof segment, .e_phnum = 1};
+  if (pwrite(file, &head, sizeof head, 0) != (ssize_t)sizeof head) return 2;
+  if (pwrite(file, &segment, sizeof segment, sizeof head) != (ssize_t)sizeof segment) return 2;
   if (pwrite(file, kFunction, sizeof kFunction, kFunctionAt) != (ssize_t)sizeof kFunction) return 2;
   for (uint64_t i = 0; i < (is_empty ? 1 : many); ++i)
     if (!map_code(file, kFirst + i * kMiB, bytes)) return 2;

@@ -40,6 +40,16 @@ end
 %(end)s
 """
 
+MADE = """
+tbreak started
+continue
+%(kind)s *(long)made
+actions
+collect $rdi
+end
+break _exit
+"""
+
 
 def run(work, program, arguments, kind="trace", more="", non_stop="off", end="break finished",
         definitions=DEFINITIONS):
@@ -127,14 +137,14 @@ def it_shares_its_memory(work):
 
 
 def its_stacks_are_small(work):
-    for program, language in (("goroutine", "Go"), ("goroutine_unnamed", "Go"), ("fiber", "OCaml")):
-        collects = DEFINITIONS if language == "Go" else BOTH
-        _, frames, said = run(work, program, [], "ftrace", end="break _exit", definitions=collects)
-        if language == "Go":
-            same([number(frame) for frame in frames], list(range(10)), "hits")
-        else:
-            same([int(frame["registers"]["rdi"], 16) for frame in frames], list(range(10)), "hits")
-        check(f"is a trap: it is {language}'s code" in said, said)
+    for program in ("goroutine", "goroutine_unnamed"):
+        _, frames, said = run(work, program, [], "ftrace", end="break _exit")
+        same([number(frame) for frame in frames], list(range(10)), "hits")
+        check("is a trap: it is Go's code" in said, said)
+    for arguments, why in (([], "it is OCaml's code"), (["made"], "it is no code of an ELF file")):
+        _, frames, said = run(work, "fiber", arguments, "ftrace", definitions=MADE)
+        same([int(frame["registers"]["rdi"], 16) for frame in frames], list(range(10)), "hits")
+        check(f"is a trap: {why}" in said, said)
 
 
 def main():

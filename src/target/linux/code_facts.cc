@@ -32,7 +32,12 @@ class ImageFacts {
              const CodeBounds& bounds)
       : space_(space), code_(code), bounds_(bounds), data_(space, maps, code, bounds.stop) {}
 
+  /// Code that a program makes as it runs (Erlang's, for one) may run on stacks within a heap.
   Result<CodeFacts> take() {
+    if (data_.start() == 0)
+      return {Errc::Unsupported,
+              "it is no code of an ELF file, and may have been made for stacks without room for a "
+              "hit"};
     facts_.input.stop = bounds_.stop;
     read_code();
     if (facts_.code_bytes > bounds_.code_max)
@@ -43,10 +48,8 @@ class ImageFacts {
     }
     if (stops()) return kServerEnds;
     take_sequences();
-    if (data_.start() != 0) {
-      facts_.small_stacks = language_of_small_stacks();
-      TW_RETURN_IF_ERROR(take_functions(data_.unwind_index()));
-    }
+    facts_.small_stacks = language_of_small_stacks();
+    TW_RETURN_IF_ERROR(take_functions(data_.unwind_index()));
     return std::move(facts_);
   }
 
