@@ -2,7 +2,8 @@
 # skips
 # timeout: 120
 """A program's heap and its first stack grow as far as without a trace: code of tracepoints is not
-in their way, though there is no other place for it."""
+in their way, though there is no other place for it. Nor does it take the last mappings that a
+program may have."""
 
 import pathlib
 import re
@@ -18,6 +19,7 @@ from serve_common import check  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints  # noqa: E402
 
 HEAP, STACK = INFERIORS / "grows_heap", INFERIORS / "grows_stack"
+MAPS = INFERIORS / "many_maps"
 
 
 def grows(running, places):
@@ -52,6 +54,12 @@ def main():
             return
         at, base = symbols(STACK), bias(running.pid, STACK)
         grows(running, range(base + at["hit"] + 3, base + at["hit_end"], 9))
+    with program(MAPS, unable=77) as running:
+        if not running:
+            print("not tested: vm.max_map_count is too large to be reached")
+            return
+        at = symbols(MAPS)
+        grows(running, range(at["hit"] + 3, at["hit_end"], 9))
 
 
 main()

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "base/open.h"
+#include "base/text_file.h"
 #include "target/linux/fast_code.h"
 #include "target/linux/late_pages.h"
 #include "target/linux/shared_memory.h"
@@ -75,6 +76,17 @@ bool has_room_for(Pid pid, uint64_t bytes) {
   return bytes <= (most.rlim_cur - std::min<uint64_t>(most.rlim_cur, used)) / kShare;
 }
 
+/// The kernel lets a program have so many mappings. A quarter of what its own leave is for ours.
+bool may_map_more(size_t all, size_t ours) {
+  static const size_t most = [] {
+    const auto text = read_text_file("/proc/sys/vm/max_map_count");
+    return text.ok() ? std::strtoull(text->c_str(), nullptr, 10) : 0;
+  }();
+  constexpr size_t kShare = 4, kSpare = 64;
+  const size_t own = all - std::min(all, ours);
+  return most == 0 || (ours + kSpare) * kShare < most - std::min(most, own);
+}
+
 bool may_go_on(const Thread& thread) {
   return thread.run == Run::Running || thread.run == Run::Listening ||
          thread.run == Run::Starting;
@@ -105,6 +117,10 @@ bool forbids_faults(const std::string& status) {
 
 bool has_locked_memory(const std::string& status) {
   return status_value(status, "VmLck") != "0 kB";
+}
+
+Error too_many_mappings() {
+  return {Errc::Unsupported, "it has nearly as many mappings as it may (vm.max_map_count)", {}};
 }
 
 Error locked_memory() { return {Errc::Unsupported, "its memory is locked (mlock)", {}}; }
@@ -140,6 +156,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (has_locked_memory(*text)) return locked_memory();
   if (may_supply_pages(pid))
     return {Errc::Unsupported, "it supplies pages of its memory (userfaultfd)"};
+  if (!may_map_more(mappings(pid, tracer_.gives_up).size(), 0)) return too_many_mappings();
   FastSites::Processor out;
   for (const Tid tid : task_ids(pid)) {
     const auto status = read_proc(tid, "status");
@@ -419,6 +436,8 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     return {Errc::Limit, "a breakpoint or another tracepoint is in its way"};
   const AddressLayout layout = layout_of(thread->tid, tracer_.gives_up);
   if (layout.maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
+  if (!may_map_more(layout.maps.size(), process->space->fast->mapped.size()))
+    return too_many_mappings();
   if (is_shared(layout.maps, address))
     return {Errc::Unsupported, "other processes may share its code"};
   const auto map = [&](uint64_t start, uint64_t bytes) {
