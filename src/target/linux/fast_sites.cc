@@ -503,8 +503,11 @@ void LiveFastSites::release_unwanted() {
   };
   if (std::ranges::none_of(tracer_.processes_, is_unwanted)) return;
   const Still still(tracer_);
-  for (const auto& [pid, process] : tracer_.processes_)
-    if (process->space->fast && process->space->fast->unwanted) release(process->space);
+  // Processes may end, or run another program, while threads are led out.
+  std::vector<std::shared_ptr<AddressSpace>> spaces;
+  for (const auto& one : tracer_.processes_)
+    if (is_unwanted(one)) spaces.push_back(one.second->space);
+  for (const auto& space : spaces) release(space);
   want_ticks();
 }
 

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# skips
+"""Non-stop: a traced program dies after the end of its trace, while it stands still: what was left
+of the trace in it, threads of it inside or not, goes without harm to the server's other programs."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import serve_client  # noqa: E402
+from rsp_client import status, wait_until  # noqa: E402
+from serve_common import INFERIORS, same, server  # noqa: E402
+from trace_common import need_fast_tracepoints  # noqa: E402
+
+
+class Program:
+    """One that calls a function each millisecond."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([INFERIORS / "much_code", "empty", "1"],
+                                        stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        self.place = int(self.process.stdout.readline(), 16)
+
+    def sleeps(self):
+        return int(status(self.pid, "voluntary_ctxt_switches"))
+
+    def goes_on(self):
+        before = self.sleeps()
+        wait_until(lambda: self.sleeps() > before + 2, "it goes on")
+
+
+class Debugger(serve_client.Client):
+    """Of several programs, that may be told something on the console before an answer."""
+
+    def ask(self, packet):
+        got = self.say(packet)
+        while got.startswith("O") and got != "OK":
+            got = self.receive()
+        same(got, "OK", packet)
+
+    def attach(self, program):
+        self.ask(f"vAttach;{program.pid:x}")
+        self.ask(f"Hgp{program.pid:x}.{program.pid:x}")
+
+    def hear_all(self):
+        while self.say("vStopped") != "OK":
+            pass
+
+    def stop(self, program):
+        self.ask(f"vCont;t:p{program.pid:x}.-1")
+        wait_until(lambda: status(program.pid, "State") == "t", "it stands")
+        self.hear_all()
+
+
+def dies(when, dying, other):
+    """`when`: before or after the end of its trace."""
+    with server("--fast-tracepoints", "all", "--multi", "localhost:0") as running:
+        port = running.wait_for(r"Listening on port (\d+)").group(1)
+        client = Debugger(f"localhost:{port}")
+        client.say("qSupported:multiprocess+;vContSupported+")
+        for packet in ("!", "QNonStop:1"):
+            client.ask(packet)
+        for program in (other, dying):
+            client.attach(program)
+            client.stop(program)
+        for packet in ("QTinit", f"QTDP:1:{dying.place:x}:E:0:0-",
+                       f"QTDP:-1:{dying.place:x}:R0fff", "QTStart",
+                       f"vCont;c:p{dying.pid:x}.-1"):
+            client.ask(packet)
+        dying.goes_on()
+        client.stop(dying)
+        if when == "after":
+            client.ask("QTStop")
+        before = dying.sleeps()
+        os.kill(dying.pid, signal.SIGKILL)
+        # It stands once more on its way out, and nobody has been told.
+        wait_until(lambda: dying.sleeps() > before, "its end")
+        if when == "before":
+            client.ask("QTStop")
+        client.ask(f"vCont;c:p{other.pid:x}.-1")
+        other.goes_on()
+        client.hear_all()
+        client.ask(f"Hgp{other.pid:x}.{other.pid:x}")
+        client.ask(f"D;{other.pid:x}")
+
+
+def main():
+    need_fast_tracepoints()
+    for when in ("after", "before"):
+        dying, other = Program(), Program()
+        try:
+            dies(when, dying, other)
+            other.goes_on()
+        finally:
+            for program in (dying, other):
+                program.process.kill()
+                program.process.wait()
+
+
+main()
