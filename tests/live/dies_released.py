@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # skips
-"""Non-stop: a traced program dies after the end of its trace, while it stands still: what was left
-of the trace in it, threads of it inside or not, goes without harm to the server's other programs."""
+"""Non-stop: a traced program dies as its trace ends, while it stands still: what was left of the
+trace in it goes without harm to the server's other programs."""
 
 import os
 import pathlib
