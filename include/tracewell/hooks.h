@@ -1,16 +1,18 @@
 /* Trace hooks: C and C++, x86-64 and i386, link with librts.
  *
- *   TRACEWELL_HOOK(channel, flags, word, count, d1, …, d5)    at most five words
- *   TRACEWELL_HOOK_DATA(channel, flags, word, d1, length, bytes)
+ *   TRACEWELL_HOOK0(label, channel, flags, word)
+ *   TRACEWELL_HOOK1(label, channel, flags, word, d1), … TRACEWELL_HOOK5(…, d1, d2, d3, d4, d5)
+ *   TRACEWELL_HOOK_DATA(label, channel, flags, word, d1, length, bytes)
  *
- * `word` is 0xhhhhssss: hook id, subhook. Off, a hook is one relaxed load and a branch, and its
- * arguments are not evaluated. On, it takes space in a ring of its own thread's with one
- * instruction, reads the time stamp counter once, and commits with its last store: a signal
- * handler may fire hooks at any point. No lock, no system call but where a packet of the ring is
- * full (two, to hold signals back; futex) and at a thread's first hook in a trace. That one makes
- * a file: a program that restricts its system calls (seccomp) must allow close, fallocate, fstatfs,
- * futex, getcpu, geteuid, getpid, getrandom, getresuid, gettid, madvise, mmap, munmap, newfstatat,
- * openat, prctl, read, readlinkat, rt_sigpending, rt_sigprocmask, tgkill and unlinkat.
+ * `label` is a string literal, for the site's note. `word` is 0xhhhhssss: hook id, subhook. Off,
+ * a hook is one relaxed load and a branch, and its arguments are not evaluated. On, it takes
+ * space in a ring of its own thread's with one instruction, reads the time stamp counter once,
+ * and commits with its last store: a signal handler may fire hooks at any point. No lock, no
+ * system call but where a packet of the ring is full (two, to hold signals back; futex) and at a
+ * thread's first hook in a trace. That one makes a file: a program that restricts its system
+ * calls (seccomp) must allow close, fallocate, fstatfs, futex, getcpu, geteuid, getpid,
+ * getrandom, getresuid, gettid, madvise, mmap, munmap, newfstatat, openat, prctl, read,
+ * readlinkat, rt_sigpending, rt_sigprocmask, tgkill and unlinkat.
  * Each site leaves a note in the ELF file (hook_site.h). */
 #ifndef TRACEWELL_HOOKS_H
 #define TRACEWELL_HOOKS_H

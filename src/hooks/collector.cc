@@ -248,6 +248,7 @@ Status Collector::give_up_dead() {
     }
     TW_RETURN_IF_ERROR(collect(one->first, *one->second, true));
     if (!one->second->is_cut()) {
+      log_.stream_ends(one->second->stream());
       TW_RETURN_IF_ERROR(remove(one->first));
       one = rings_.erase(one);
     } else {
@@ -308,7 +309,10 @@ Status Collector::remove_folder() {
 
 Status Collector::leave() {
   wait_for_writers();
-  for (auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(collect(name, *ring, true));
+  for (auto& [name, ring] : rings_) {
+    TW_RETURN_IF_ERROR(collect(name, *ring, true));
+    log_.stream_ends(ring->stream());
+  }
   TW_RETURN_IF_ERROR(give_up_cut());
   TW_RETURN_IF_ERROR(log_.sync());
   for (const auto& [name, ring] : rings_) TW_RETURN_IF_ERROR(remove(name));
@@ -330,12 +334,15 @@ Result<uint64_t> Collector::discard() {
   uint64_t records = 0;
   wait_for_writers();
   for (auto& [name, ring] : rings_) {
+    uint64_t lost = 0;
     for (const RingFile::Waiting& packet : ring->waiting()) {
       if (ring->copy(packet, false, packet_, within_).changed) continue;
       tracewell_packet head;
       std::memcpy(&head, packet_.data(), sizeof head);
       records += head.records;
+      lost = std::max(lost, head.lost);
     }
+    records += log_.untold_losses(ring->stream(), lost);
     TW_RETURN_IF_ERROR(remove(name));
   }
   TW_RETURN_IF_ERROR(remove_folder());

@@ -20,6 +20,7 @@
 #include "base/open.h"
 #include "base/text.h"
 #include "hooks/holes.h"
+#include "model/lost_count.h"
 #include "ring/hook_packet.h"
 #include "ring/ring_name.h"
 
@@ -149,6 +150,8 @@ Status LogFolder::look_at(const std::string& name) {
       stream.ring = head->ring;
       stream.next_number = std::max(stream.next_number, head->number + 1);
       stream.ticks_end = std::max(stream.ticks_end, head->ticks_end);
+      stream.lost = stream.lost_here = std::max(stream.lost, lost_count(head->lost));
+      stream.has_ended = true;  // unless more comes
     }
     if (part.bytes < bytes.size() && ::ftruncate(fd.get(), static_cast<off_t>(part.bytes)) != 0)
       return errno_error("cannot write " + printable(path));
@@ -161,6 +164,7 @@ Status LogFolder::look_at(const std::string& name) {
     uint32_t& next = streams_[part.stream].next_part;
     if (number && *number < UINT32_MAX) next = std::max(next, static_cast<uint32_t>(*number) + 1);
   }
+  ++streams_[part.stream].parts;
   parts_.push_back(std::move(part));
   return {};
 }
@@ -198,6 +202,7 @@ void LogFolder::begin_part(const tracewell_packet& head, Stream& stream) {
   parts_.push_back({fmt::format("{}-{}{}.{}", head.pid, head.ring, who, stream.next_part++),
                     head.stream, 0, 0});
   stream.part = &parts_.back();
+  ++stream.parts;
   stream.file.reset();
 }
 
@@ -220,31 +225,59 @@ Status LogFolder::make_room(uint64_t bytes) {
   if (limits_.bytes == 0 || bytes_ + bytes <= limits_.bytes) return {};
   full_ = limits_.stop_when_full;
   while (!full_ && !parts_.empty() && bytes_ + bytes > limits_.bytes) {
-    const bool is_last = streams_[parts_.front().stream].part == &parts_.front();
+    const bool takes_more = streams_[parts_.front().stream].part == &parts_.front();
     const Part oldest = std::move(parts_.front());
     parts_.pop_front();
     const Status removed = folder_->remove(oldest.name);
     if (!removed.ok() && removed.error().code != Errc::NotFound) return removed;
     unsynced_.erase(oldest.name);
-    bytes_ -= oldest.bytes;
-    dropped_ += oldest.records;
-    Stream& stream = streams_[oldest.stream];
-    if (is_last) {
-      stream.part = nullptr;
-      stream.file.reset();
-    }
+    part_goes(oldest, takes_more);
   }
   return {};
 }
 
+/// `takes_more`: it was the one that packets of its stream are appended to.
+void LogFolder::part_goes(const Part& part, bool takes_more) {
+  bytes_ -= part.bytes;
+  dropped_ += part.records;
+  Stream& stream = streams_[part.stream];
+  if (takes_more) {
+    stream.part = nullptr;
+    stream.file.reset();
+  }
+  if (--stream.parts != 0) return;
+  if (stream.has_ended) drop_losses(stream, stream.lost_here);
+  stream.lost_here = 0;
+}
+
+void LogFolder::drop_losses(Stream& stream, uint64_t lost) {
+  dropped_ += lost;
+  stream.lost_dropped += lost;
+}
+
+void LogFolder::stream_ends(uint64_t stream) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end() || std::exchange(found->second.has_ended, true)) return;
+  drop_losses(found->second, found->second.lost - found->second.lost_here);
+}
+
+uint64_t LogFolder::untold_losses(uint64_t stream, uint64_t lost) const {
+  const auto found = streams_.find(stream);
+  lost = lost_count(lost);
+  return found == streams_.end() ? lost : lost - std::min(lost, found->second.lost_here);
+}
+
 Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   const uint64_t bytes = sizeof head + records.size();
+  Stream& stream = streams_[head.stream];
+  stream.lost = std::max(stream.lost, lost_count(head.lost));
+  if (std::exchange(stream.has_ended, false))  // it goes on, and its next packet tells of all
+    dropped_ -= std::min(dropped_, std::exchange(stream.lost_dropped, 0));
   if (!full_) TW_RETURN_IF_ERROR(make_room(bytes));
   if (full_) {
     dropped_ += head.records;
     return {};
   }
-  Stream& stream = streams_[head.stream];
   if (!stream.part || stream.part->bytes + bytes > part_bytes_) begin_part(head, stream);
   TW_RETURN_IF_ERROR(open_part(head.stream, stream));
   TW_RETURN_IF_ERROR(
@@ -252,6 +285,7 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
                    records, *folder_, stream.part->name));
   stream.part->bytes += bytes;
   stream.part->records += head.records;
+  stream.lost_here = stream.lost;
   bytes_ += bytes;
   stream.pid = head.pid;
   stream.ring = head.ring;

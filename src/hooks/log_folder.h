@@ -100,6 +100,11 @@ class LogFolder {
   bool has(const tracewell_packet& head);
   /// A packet: its head, and what follows that.
   Status append(const tracewell_packet& head, Bytes records);
+  /// Its last packet has been here: what its ring says to have lost is counted as dropped, unless a
+  /// packet that the log has tells of it.
+  void stream_ends(uint64_t stream);
+  /// Of so many hooks that a ring lost, those that no packet here tells of.
+  uint64_t untold_losses(uint64_t stream, uint64_t lost) const;
   /// What was appended until now stays when the machine stops now: before its rings go.
   Status sync();
   /// It has reached its limit, and is to stop then.
@@ -123,7 +128,12 @@ class LogFolder {
     uint32_t pid = 0, ring = 0;  // 0, 0: not known yet, or nobody's
     uint64_t next_number = 0;
     uint64_t ticks_end = 0;  // of the last packet
-    uint32_t next_part = 0;
+    // What the ring has lost until then: by the last packet that came, and the last that is here.
+    // A reader takes all of it from the first packet that there is.
+    uint64_t lost = 0, lost_here = 0;
+    uint64_t lost_dropped = 0;  // of these, counted as dropped
+    bool has_ended = false;
+    uint32_t next_part = 0, parts = 0;  // number of the next, and how many are here
     Part* part = nullptr;  // the one that takes more
     UniqueFd file;         // of that part; closed again when many streams are open
   };
@@ -132,6 +142,8 @@ class LogFolder {
   void begin_part(const tracewell_packet& head, Stream& stream);
   Status open_part(uint64_t id, Stream& stream);
   Status make_room(uint64_t bytes);
+  void part_goes(const Part& part, bool takes_more);
+  void drop_losses(Stream& stream, uint64_t lost);
 
   const Folder* folder_;
   Limits limits_;

@@ -7,12 +7,14 @@
 #include <chrono>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <thread>
 
 #include "hooks/collector.h"
 #include "hooks/collector_sleep.h"
 #include "hooks/dead_rings.h"
 #include "hooks/ring_file.h"
+#include "ring/hook_packet.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {
@@ -168,6 +170,86 @@ TEST(HooksCollector, LogOfManyStreams) {
     ASSERT_TRUE(again.ok());
     for (uint64_t stream = 0; stream < kStreams; ++stream)
       EXPECT_EQ(again->next_number(kFirst + stream), kPackets);
+  }
+}
+
+/// Hooks that the log has, and those that its packets say to be lost: of each stream, as many as
+/// the last one says.
+uint64_t told_in(const std::string& folder) {
+  uint64_t records = 0;
+  std::map<uint64_t, uint64_t> lost;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(in), {}};
+    for (Bytes rest(bytes); const auto head = ring::read_hook_packet(rest);
+         rest = rest.subspan(head->packet_bits / 8)) {
+      records += head->records;
+      lost[head->stream] = std::max(lost[head->stream], head->lost);
+    }
+  }
+  for (const auto& [stream, count] : lost) records += count;
+  return records;
+}
+
+/// Packets of a hook each, with streams from kFirst on.
+class LossyLog : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kFirst = 0x123456789abcdef0, kLost = 10, kPackets = 5;
+
+  void SetUp() override { ASSERT_TRUE(make_log_folder(world.log()).ok()); }
+  /// In each, the ring has lost kLost more.
+  void append_all(LogFolder& log, uint32_t ring) {
+    tracewell_packet head{};
+    head.magic = TRACEWELL_PACKET_MAGIC;
+    head.stream_id = TRACEWELL_PACKET_STREAM;
+    head.identity[1] = kFirst;
+    head.ring = ring;
+    head.stream = kFirst + ring;
+    head.packet_bits = head.content_bits = (sizeof head + records_.size()) * 8;
+    head.state = TRACEWELL_PACKET_WHOLE;
+    head.records = 1;
+    for (head.number = 0; head.number < kPackets; ++head.number) {
+      head.lost = kLost * (head.number + 1);
+      ASSERT_TRUE(log.append(head, records_).ok());
+    }
+  }
+  /// Of so many streams.
+  static uint64_t all_of(uint64_t streams) { return streams * kPackets * (1 + kLost); }
+
+  World world;
+  const std::vector<uint8_t> records_ = std::vector<uint8_t>(1000);
+};
+
+/// What goes with a stream's last packet, or never came into a full log, is what the ring had lost,
+/// too. Streams end before that and behind it.
+TEST_F(LossyLog, WhatRingsLostIsCountedWithTheirPackets) {
+  constexpr uint32_t kStreams = 40;
+  for (const bool full : {false, true}) {
+    const auto folder = Folder::make(world.log() + (full ? "/full" : "/limited"));
+    ASSERT_TRUE(folder.ok());
+    auto log = LogFolder::open(*folder, {20'000, full});
+    ASSERT_TRUE(log.ok());
+    for (uint32_t ring = 0; ring < kStreams; ++ring) {
+      append_all(*log, ring);
+      if (ring % 2 == 0) log->stream_ends(kFirst + ring);
+    }
+    for (int times = 0; times < 2; ++times)  // what was told is not told again
+      for (uint32_t ring = 0; ring < kStreams; ++ring) log->stream_ends(kFirst + ring);
+    EXPECT_EQ(told_in(folder->path()) + log->take_dropped(), all_of(kStreams)) << full;
+  }
+}
+
+/// Another collector has left what this one lets go, and counts.
+TEST_F(LossyLog, GoesOnWithWhatIsThere) {
+  const auto folder = Folder::make(world.log() + "/again");
+  ASSERT_TRUE(folder.ok());
+  for (const uint32_t ring : {0, 1}) {
+    auto log = LogFolder::open(*folder, {6'000, false});
+    ASSERT_TRUE(log.ok());
+    append_all(*log, ring);
+    log->stream_ends(kFirst + ring);
+    EXPECT_EQ(told_in(folder->path()) + log->take_dropped(), all_of(ring + 1)) << ring;
+    EXPECT_EQ(log->untold_losses(kFirst + ring, 2 * kPackets * kLost), kPackets * kLost);
   }
 }
 
