@@ -161,6 +161,7 @@ bool Link::accept() {
   inbox_ = std::exchange(connection_.early, {});
   connected_ = true;
   lost_ = false;
+  poke();  // the other thread may still poll for who comes, and would go on to
   return true;
 }
 
