@@ -270,6 +270,8 @@ uint64_t LogFolder::untold_losses(uint64_t stream, uint64_t lost) const {
 Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   const uint64_t bytes = sizeof head + records.size();
   Stream& stream = streams_[head.stream];
+  stream.pid = head.pid;
+  stream.ring = head.ring;
   stream.lost = std::max(stream.lost, lost_count(head.lost));
   if (std::exchange(stream.has_ended, false))  // it goes on, and its next packet tells of all
     dropped_ -= std::min(dropped_, std::exchange(stream.lost_dropped, 0));
@@ -287,8 +289,6 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   stream.part->records += head.records;
   stream.lost_here = stream.lost;
   bytes_ += bytes;
-  stream.pid = head.pid;
-  stream.ring = head.ring;
   stream.next_number = head.number + 1;
   stream.ticks_end = std::max(stream.ticks_end, head.ticks_end);
   return {};

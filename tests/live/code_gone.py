@@ -16,16 +16,6 @@ from trace_common import INFERIORS  # noqa: E402
 PROGRAM = INFERIORS / "drops_code"
 
 
-def console(client, packet):
-    """What is said before the answer."""
-    client.send(packet)
-    said = ""
-    while (got := client.receive()) != "OK":
-        check(got.startswith("O"), f"{packet}: {got}")
-        said += bytes.fromhex(got[1:]).decode()
-    return said
-
-
 def main():
     with program(PROGRAM) as running, attached(running.pid, *fast("none")) as (client, _):
         base = bias(running.pid, PROGRAM)
@@ -33,19 +23,19 @@ def main():
         client.ask("QTinit")
         client.ask(f"QTDP:1:{hit:x}:E:0:0")
         client.ask(f"QTDP:2:{trap:x}:E:0:0")
-        said = console(client, "QTStart")
+        said = client.console("QTStart")
         check("tracepoint 2 at" in said and "int3" in said, f"of the int3: {said}")
         check("tracepoint 1 at" not in said, f"of another one: {said}")
         client.send("vCont;c")
         wait_until(lambda: client.stands_after(5), "hits")
-        said = console(client, f"QTDP:3:{trap:x}:E:0:0")
+        said = client.console(f"QTDP:3:{trap:x}:E:0:0")
         check("tracepoint 3 at" in said and "int3" in said, f"of one that comes later: {said}")
         client.send("vCont;c")
         print(file=running.stdin, flush=True)
         same(running.stdout.readline(), "dropped\n", "its code is its file's again")
         client.socket.sendall(b"\3")
         check(client.receive().startswith("T"), "it stops")
-        said = console(client, "QTStop")
+        said = client.console("QTStop")
         same(said, f"Hits of the tracepoint at {hit:#x} may be lost: the code there is not "
                    "what it was\n", "what is said at the end")
         client.ask("D")

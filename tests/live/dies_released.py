@@ -12,9 +12,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-import serve_client  # noqa: E402
-from rsp_client import status, wait_until  # noqa: E402
-from serve_common import INFERIORS, same, server  # noqa: E402
+from rsp_client import Client, status, wait_until  # noqa: E402
+from serve_common import INFERIORS, server  # noqa: E402
 from trace_common import need_fast_tracepoints  # noqa: E402
 
 
@@ -35,14 +34,8 @@ class Program:
         wait_until(lambda: self.sleeps() > before + 2, "it goes on")
 
 
-class Debugger(serve_client.Client):
-    """Of several programs, that may be told something on the console before an answer."""
-
-    def ask(self, packet):
-        got = self.say(packet)
-        while got.startswith("O") and got != "OK":
-            got = self.receive()
-        same(got, "OK", packet)
+class Debugger(Client):
+    """Of several programs."""
 
     def attach(self, program):
         self.ask(f"vAttach;{program.pid:x}")
@@ -62,7 +55,7 @@ def dies(when, dying, other):
     """`when`: before or after the end of its trace."""
     with server("--fast-tracepoints", "all", "--multi", "localhost:0") as running:
         port = running.wait_for(r"Listening on port (\d+)").group(1)
-        client = Debugger(f"localhost:{port}")
+        client = Debugger(port)
         client.say("qSupported:multiprocess+;vContSupported+")
         for packet in ("!", "QNonStop:1"):
             client.ask(packet)
@@ -70,9 +63,10 @@ def dies(when, dying, other):
             client.attach(program)
             client.stop(program)
         for packet in ("QTinit", f"QTDP:1:{dying.place:x}:E:0:0-",
-                       f"QTDP:-1:{dying.place:x}:R0fff", "QTStart",
-                       f"vCont;c:p{dying.pid:x}.-1"):
+                       f"QTDP:-1:{dying.place:x}:R0fff"):
             client.ask(packet)
+        client.console("QTStart")  # the trace is of one of two programs
+        client.ask(f"vCont;c:p{dying.pid:x}.-1")
         dying.goes_on()
         client.stop(dying)
         if when == "after":

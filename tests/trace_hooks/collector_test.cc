@@ -236,6 +236,8 @@ TEST_F(LossyLog, WhatRingsLostIsCountedWithTheirPackets) {
     for (int times = 0; times < 2; ++times)  // what was told is not told again
       for (uint32_t ring = 0; ring < kStreams; ++ring) log->stream_ends(kFirst + ring);
     EXPECT_EQ(told_in(folder->path()) + log->take_dropped(), all_of(kStreams)) << full;
+    for (uint32_t ring = 0; ring < kStreams; ++ring)
+      EXPECT_EQ(log->stream_of(kFirst + ring, 0, ring), kFirst + ring) << "it is its own";
   }
 }
 
