@@ -20,6 +20,7 @@
 #include "agent/trace.h"
 #include "agent/trace_buffer.h"
 #include "agent/variables.h"
+#include "base/share_of_time.h"
 #include "target/target.h"
 
 namespace tracewell::agent {
@@ -134,8 +135,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void take_fast(bool whole = false);
   bool fast_hit(const FastTrace::Hit& hit);
   void insert_anew(const std::vector<uint64_t>* places);
-  void end_fast();
-  void drop_fast();
+  void end_fast(), drop_fast();
 
   // engine_markers.cc
   Status look_at_markers();
@@ -143,8 +143,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void want_probe(const CollectPlan& plan, bool want);
 
   // engine_catalog.cc
-  void capture_machine();
-  void capture_modules();
+  void capture_machine(), capture_modules();
   Catalog known_catalog() const;
 
   // engine_buffer.cc
@@ -167,7 +166,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
 
   target::Target& target_;
   Clock clock_;
-  int64_t now_ns_ = 0, publish_due_ns_ = 0;  // of the hit that is being handled; see publish_soon()
+  int64_t now_ns_ = 0;  // of the hit that is being handled
 
   std::vector<TracepointDef> definitions_;  // by address, then in the order of definition
   std::vector<Point> points_;
@@ -178,6 +177,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
 
   BufferHome home_;
   TraceBuffer buffer_;
+  ShareOfTime publishes_{9};  // see publish_soon()
   FastUse use_fast_ = FastUse::All;
   std::unique_ptr<FastTrace> fast_;  // while a run has some
   FastTrace::Change change_ = FastTrace::Change::None;  // to be made up for

@@ -42,13 +42,11 @@ void Engine::tell_unseen() {
 /// A debugger defines all tracepoints again for each library that a program loads, one by one, and
 /// the description is of all: it is written for a tenth of the time at most, and before any frame.
 void Engine::publish_soon() {
-  constexpr int64_t kRest = 9;
   unpublished_ = true;
   const int64_t begin = clock_();
-  if (begin < publish_due_ns_) return;
+  if (!publishes_.is_due(begin)) return;
   publish();
-  const int64_t end = clock_();
-  publish_due_ns_ = end + kRest * (end - begin);
+  publishes_.took(begin, clock_());
 }
 
 void Engine::publish() {

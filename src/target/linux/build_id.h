@@ -2,10 +2,8 @@
 // be another one by now.
 #pragma once
 
-#include <functional>
 #include <string>
 
-#include "base/bytes.h"
 #include "target/linux/address_space.h"
 
 namespace tracewell::target::live {
@@ -14,12 +12,7 @@ namespace tracewell::target::live {
 /// addresses.
 std::string build_id_in_memory(const AddressSpace& space, uint64_t start, uint64_t bias);
 
-/// Is it the work of Go's compiler? Its code runs on stacks of 2 KiB that nothing guards.
-bool made_by_go(const AddressSpace& space, uint64_t start, uint64_t bias);
-
-/// Is there code of OCaml's compiler in it? As of OCaml 5 it runs on stacks within the heap, of
-/// which a function that checks them leaves 256 bytes to others. `stop`: is the server to end? May
-/// be empty; nothing is known then.
-bool made_by_ocaml(Bytes code, const std::function<bool()>& stop);
+/// What Go's linker notes instead (cmd/internal/buildid of the Go tools), likewise.
+std::string go_build_id_in_memory(const AddressSpace& space, uint64_t start, uint64_t bias);
 
 }  // namespace tracewell::target::live

@@ -12,8 +12,8 @@
 #include "pads/restartable.h"
 #include "symbols/unwind_table.h"
 #include "target/linux/address_space.h"
-#include "target/linux/build_id.h"
 #include "target/linux/image_data.h"
+#include "target/linux/small_stacks.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "base/share_of_time.h"
 #include "pads/emit.h"
 #include "pads/patches.h"
 #include "target/fast_sites.h"
@@ -97,7 +98,7 @@ class FastCode {
   /// A thread may be inside that could not be led out. What it runs stays as it is: sites go by the
   /// program's own bytes alone, and there can be no more of them.
   bool stays_inside = false;
-  int64_t descriptors_due_ns = 0;  // when the program's are to be looked at again
+  ShareOfTime looks_at_descriptors{99};  // the program's
   uint32_t steps_in_vain = 0;  // of threads that were to be led out, and were not
   /// A handler of signals was started from inside and may return there, however much later: the
   /// memory is left to the program.

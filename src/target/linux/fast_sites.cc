@@ -174,13 +174,11 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
 
 /// Descriptors may be many: to look at them takes a hundredth of the time at most.
 bool LiveFastSites::supplies_pages(const Process& process) {
-  constexpr int64_t kRest = 99;
-  FastCode& code = *process.space->fast;
+  ShareOfTime& share = process.space->fast->looks_at_descriptors;
   const int64_t begin = monotonic_ns();
-  if (begin < code.descriptors_due_ns) return false;
+  if (!share.is_due(begin)) return false;
   const bool out = may_supply_pages(process.pid);
-  const int64_t end = monotonic_ns();
-  code.descriptors_due_ns = end + kRest * (end - begin);
+  share.took(begin, monotonic_ns());
   return out;
 }
 
@@ -207,11 +205,10 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
 
 /// What one program wants of it is paid for by all: so they run nine times as long as they stood.
 bool LiveFastSites::may_stand_still() const {
-  return tracer_.processes().size() < 2 || monotonic_ns() >= runs_until_ns_;
+  return tracer_.processes().size() < 2 || stands_still_.is_due(monotonic_ns());
 }
 
 void LiveFastSites::stand_still(const std::function<void()>& what) {
-  constexpr int64_t kRunsAsOften = 9;
   const int64_t begin = monotonic_ns();
   ++held_;
   tracer_.await_all_stopped();
@@ -221,8 +218,7 @@ void LiveFastSites::stand_still(const std::function<void()>& what) {
   what();
   --held_;
   tracer_.start_resumed();
-  const int64_t end = monotonic_ns();
-  runs_until_ns_ = end + kRunsAsOften * (end - begin);
+  stands_still_.took(begin, monotonic_ns());
 }
 
 void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/mapping.h"
+#include "base/share_of_time.h"
 #include "target/fast_sites.h"
 #include "target/linux/fast_code.h"
 #include "target/linux/ticker.h"
@@ -90,7 +91,7 @@ class LiveFastSites final : public FastSites {
   int held_ = 0;   // how many want all threads to stand still
   size_t looked_ = 0;  // of conduct(): at so many threads
   int64_t end_ns_ = 0;  // at the end: then no thread is led out any more
-  int64_t runs_until_ns_ = 0;  // see may_stand_still()
+  ShareOfTime stands_still_{9};
   std::vector<Here> here_;
 };
 
