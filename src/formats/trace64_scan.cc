@@ -20,7 +20,7 @@ constexpr uint64_t kPageBytes = 4096;
 // Less at the end of the file are steps, wherever its last page begins: 15 in a row.
 constexpr uint64_t kTailBytesMin = 64;
 constexpr std::string_view kNeverWritten = "the rest of the file was never written";
-constexpr size_t kThreadsMax = 1 << 16;       // counted
+constexpr size_t kThreadsMax = 1 << 16;       // counted; told where there is one more
 constexpr size_t kToldMax = 4096;             // told again beyond
 // How near to the end rewind() goes back to: in front of all that looking ahead reaches.
 constexpr uint64_t kResumeBytes = 256 << 10;
@@ -97,8 +97,12 @@ void Scan::tell(uint64_t offset, Problem::Severity severity, std::string code, s
 
 void Scan::seen(uint32_t tid) {
   const auto at = std::lower_bound(threads_.begin(), threads_.end(), tid);
-  if ((at == threads_.end() || *at != tid) && threads_.size() < kThreadsMax)
-    threads_.insert(at, tid);
+  if ((at != threads_.end() && *at == tid) || threads_.size() > kThreadsMax) return;
+  threads_.insert(at, tid);
+  if (threads_.size() > kThreadsMax)
+    tell(at_, Problem::Severity::Note, "many-threads",
+         fmt::format("the trace has more than {} threads, which are not counted from here on",
+                     kThreadsMax));
 }
 
 void Scan::extend(Bytes file, ProblemLog* problems,

@@ -1,4 +1,5 @@
 // Odd files: sound ones that look as if they were not, and damage in odd places.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,6 +27,28 @@ TEST(Trace64Odd, BlocksThatTellNothingHideNoId) {
     const auto& summary = dynamic_cast<const Summarised&>(*opened.source);
     EXPECT_EQ(summary.thread_count(), 1u);
     EXPECT_EQ(opened.problems->count(Problem::Severity::Warning), 0u);
+  }
+}
+
+/// Each of so many threads does one step.
+std::string many_threads(uint32_t threads) {
+  std::string bytes = head(kJson64) + kDump;
+  for (uint32_t i = 1; i < threads; ++i) {
+    RawBlock step;
+    step.tid = 4 + 4 * i;
+    step.words = {{16, 0x401000 + i}};
+    bytes += step.bytes();
+  }
+  return bytes;
+}
+
+TEST(Trace64Odd, ThreadsThatAreNotCountedAreTold) {
+  for (const uint32_t threads : {65536u, 65537u, 65600u}) {
+    Opened opened(many_threads(threads), "trace64");
+    const auto& summary = dynamic_cast<const Summarised&>(*opened.source);
+    EXPECT_EQ(opened.source->steps()->count(), threads);
+    EXPECT_EQ(summary.thread_count(), std::min(threads, 65537u));
+    EXPECT_EQ(opened.problems->count(Problem::Severity::Note), threads > 65536 ? 1u : 0u);
   }
 }
 
