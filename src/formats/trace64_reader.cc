@@ -283,6 +283,7 @@ Error Reader::other_file() const {
 
 void Reader::begin(Batch& batch) {
   begun_ = true;
+  forgot_ = false;
   batch_steps_ = kFirstSteps;
   begin_anew(told_);
   begin_anew(bases_);
@@ -329,13 +330,13 @@ void Reader::enter_session() {
 /// what nobody has found soon is told when it is.
 void Reader::leave_thread(Batch& batch, Step& step, Border border, const Block& next) {
   step.after_known = false;
-  if (told_.size() >= kThreadsTold) told_.clear();
+  if (told_.size() >= kThreadsTold) told_.clear(), forgot_ = true;
   RegisterState& told = told_[tid_];
   told = tracker_.registers();
   if (!looks_ahead_) return;
   const ThreadsAhead::Left* const left =
       border == Border::None ? ahead_.left_by(seq_, tid_, tracker_, next) : nullptr;
-  if (left == nullptr) return forget_registers(batch, step, told);
+  if (left == nullptr) return;
   step.after_known = left->all;
   const auto changes = batch.array<Step::RegisterChange>(left->registers.size() + 1);
   size_t count = 0;
@@ -353,27 +354,20 @@ void Reader::leave_thread(Batch& batch, Step& step, Border border, const Block& 
   step.registers = changes.first(count);
 }
 
-/// A thread's next step can tell what it finds, but not what is unknown by then: where that may
-/// be, all is unknown in between.
-void Reader::forget_registers(Batch& batch, Step& step, RegisterState& told) {
-  if (!contents_->scan.has_unknown()) return;
-  std::vector<Step::RegisterChange> changes;
-  for (uint32_t i = 0; i < catalog_.registers.registers.size(); ++i) {
-    if (!told.is_valid(i) || !WordMap::of(shape_).may_be_unknown(i)) continue;
-    told.set(catalog_.registers, i, {});
-    changes.push_back({i, {}});
-  }
-  step.registers = batch.copy_array(std::span<const Step::RegisterChange>(changes));
-}
-
-/// The thread's next step tells what is different from what its steps have told.
+/// The thread's next step tells what is different from what its steps have told, also what is not
+/// known any more. What they have told may be forgotten itself.
 void Reader::switch_thread(uint64_t tid) {
   before_.clear();
   const RegisterLayout& layout = catalog_.registers;
   const RegisterState& now = tracker_.registers();
   const auto told = told_.find(tid);
   for (uint32_t i = 0; i < layout.registers.size(); ++i) {
-    if (!now.is_valid(i)) continue;
+    if (!now.is_valid(i)) {
+      const bool known = told != told_.end() ? told->second.is_valid(i)
+                                             : forgot_ && WordMap::of(shape_).may_be_unknown(i);
+      if (known) before_.push_back(i);
+      continue;
+    }
     const Register& one = layout.registers[i];
     if (told == told_.end() || !told->second.is_valid(i) ||
         std::memcmp(told->second.block.data() + one.offset, now.block.data() + one.offset,
@@ -384,17 +378,15 @@ void Reader::switch_thread(uint64_t tid) {
 }
 
 std::span<const Step::RegisterChange> Reader::values(Batch& batch,
-                                                     const std::vector<uint32_t>& which,
-                                                     bool unknown_too) {
+                                                     const std::vector<uint32_t>& which) {
   const std::span<Step::RegisterChange> out = batch.array<Step::RegisterChange>(which.size());
   size_t count = 0;
   for (const uint32_t index : which) {
-    if (tracker_.registers().is_valid(index))
-      out[count++] = {index, batch.copy(tracker_.value(index))};
-    else if (unknown_too)
-      out[count++] = {index, {}};
+    out[count++] = {index, tracker_.registers().is_valid(index)
+                               ? batch.copy(tracker_.value(index))
+                               : Bytes()};
   }
-  return out.first(count);
+  return out;
 }
 
 /// What the events cannot say, as tag, length (two bytes) and bytes.
@@ -526,13 +518,10 @@ void Reader::go_on(Batch& batch, Step& step, Border border, const Block& next) {
     tracker_.apply(next, changed_, next.unknown);
     before_.clear();
     if (border == Border::None) {
-      step.registers = values(batch, changed_, true);
+      step.registers = values(batch, changed_);
     } else {
       step.after_known = false;
       before_ = changed_;
-      // What is not known any more cannot be told by the next step.
-      std::erase_if(changed_, [&](uint32_t i) { return tracker_.registers().is_valid(i); });
-      step.registers = values(batch, changed_, true);
     }
   } else {
     leave_thread(batch, step, border, next);
@@ -558,7 +547,7 @@ Result<bool> Reader::next(Batch& batch) {
     Step& step = event.body.emplace<Step>();
     step.pc = tracker_.words().word(shape_.pc_word, shape_);
     step.opcode = block_.opcode;
-    if (!before_.empty()) step.before = values(batch, before_, false);
+    if (!before_.empty()) step.before = values(batch, before_);
     if (seq_ >= base_until_) tell_segment_base(batch, step);
     if (problems_) tell_oddities(block_);
     uint64_t gap = BlockChain::kNoGap;

@@ -66,12 +66,10 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   void tell_border(Batch& batch);
   void enter_session();
   void leave_thread(Batch& batch, Step& step, Border border, const Block& next);
-  void forget_registers(Batch& batch, Step& step, RegisterState& told);
   void switch_thread(uint64_t tid);
   void mark(Batch& batch, Border border, uint64_t gap);
   void tell_oddities(const Block& block);
-  std::span<const Step::RegisterChange> values(Batch& batch, const std::vector<uint32_t>& which,
-                                               bool unknown_too);
+  std::span<const Step::RegisterChange> values(Batch& batch, const std::vector<uint32_t>& which);
   void store(Batch& batch, Step& step, char tag, Bytes bytes);
   void store_last_words(Batch& batch, Step& step);
 
@@ -107,6 +105,7 @@ class Reader final : public Source, public StepIndex, public Summarised, public 
   bool refreshed_ = false;
   bool tells_stored_ = true;
   bool looks_ahead_ = true;
+  bool forgot_ = false;  // something of told_
   bool border_due_ = true;  // in front of the step at which reading begins
 };
 

@@ -281,4 +281,27 @@ assert any("notes" in hit for hit in hits), hits
 ' "$work/out" || fail "notes of find $question --json in $trace"
   done
 done
+
+# A thread's last step does not tell what it changed, and no question has it told: not as a change
+# of registers that it leaves alone, and not in one format and not in the other.
+cat >"$work/threads.jsonl" <<'END'
+{"catalog":{"endian":"little","machine":"x86-64"}}
+{"kind":"step","tid":4,"pc":"0x1000","opcode":"90","before":{"rax":"0x5","rbx":"0x1"}}
+{"kind":"step","tid":8,"pc":"0x1000","opcode":"90","before":{"rax":"0x7","rbx":"0x2"}}
+{"kind":"step","tid":4,"pc":"0x1001","opcode":"48c7c009000000","registers":{"rax":"0x9"}}
+{"kind":"step","tid":8,"pc":"0x1001","opcode":"48c7c003000000","registers":{"rax":"0x3"}}
+{"kind":"step","tid":4,"pc":"0x1008","opcode":"90"}
+{"kind":"step","tid":4,"pc":"0x1009","opcode":"90"}
+END
+expect 0 convert --style x64dbg "$work/threads.jsonl" "$work/threads.trace64"
+expect 0 convert "$work/threads.trace64" "$work/again.jsonl"
+for trace in threads.trace64 again.jsonl; do
+  expect 0 print --columns step,registers "$work/$trace"
+  has '2         rax=0x9'
+  ! grep -F '?' "$work/out" || fail "changes of $trace"
+  expect 0 find "$work/$trace" reg rax
+  [ "$(wc -l <"$work/out")" = 1 ] || fail "rax of $trace: $(cat "$work/out")"
+  has 'step 2'
+  expect 1 find "$work/$trace" reg rbx
+done
 finish

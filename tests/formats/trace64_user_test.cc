@@ -129,6 +129,29 @@ TEST(Trace64User, UnknownRegistersStayUnknownBesideLosses) {
   }
 }
 
+/// What a thread's steps told is kept for so many threads. Behind that, its next step tells all.
+TEST(Trace64User, UnknownRegistersStayUnknownInMoreThreadsThanAreKept) {
+  std::string lines = R"({"catalog":{"machine":"x86-64"}})" "\n";
+  const auto step = [&](int tid, int seq, std::string_view more) {
+    lines += fmt::format(R"({{"kind":"step","tid":{},"seq":{},"pc":"0x10","opcode":"90",{}}})" "\n",
+                         tid, seq, more);
+  };
+  constexpr int kThreads = 1500;
+  for (int i = 0; i < kThreads; ++i)
+    step(4 + 4 * i, i, fmt::format(R"("before":{{"rax":"{:#x}"}})", i + 1));
+  for (int i = 0; i < kThreads; ++i)
+    step(4 + 4 * i, kThreads + i, i % 2 == 0 ? R"("before":{"rax":null})" : R"("before":{})");
+  Opened from{lines};
+  ASSERT_TRUE(from.source) << from.error;
+  const std::string bytes = saved(*from.source, {.compat = false, .style = "x64dbg"});
+  Opened opened(bytes, "trace64");
+  ASSERT_TRUE(opened.source) << opened.error;
+  const auto known = known_registers(*opened.source, opened.source->catalog().registers);
+  ASSERT_EQ(known.size(), 2u * kThreads);
+  for (int i = 0; i < kThreads; ++i)
+    EXPECT_EQ(known[kThreads + i].starts_with("rax="), i % 2 != 0) << i;
+}
+
 constexpr std::string_view kNoted = R"({"catalog":{"machine":"i386"}}
 {"kind":"mark","text":"first"}
 {"kind":"step","seq":0,"pc":"0x10","opcode":"90","before":{"eax":"0x1"}}
