@@ -72,6 +72,7 @@ class SelectSource final : public Source {
       const bool keep = wanted(event);
       keep_.push_back(keep);
       if (!keep) {
+        steps_dropped_ |= is_step && step_stays_;
         gaps_.dropped(layout, event);
         continue;
       }
@@ -84,6 +85,7 @@ class SelectSource final : public Source {
       if (missing != 0 && selection_.gaps) ++*selection_.gaps;
       if (missing != 0 && selection_.tells_gaps)
         told_.push_back({at(), event.seq, Lost{missing, "left out"}});
+      if (is_step) note_gap(std::get<Step>(event.body), missing != 0 && selection_.tells_gaps);
     }
     keep_notes(batch);
     kept_.clear();
@@ -93,6 +95,12 @@ class SelectSource final : public Source {
     batch.keep_if([&](const Event&) { return keep_[next++]; });
     tell(batch);
     return true;
+  }
+
+  /// Other threads wrote memory as well. Where a Lost tells of the gap, nobody needs to know more.
+  void note_gap(Step& step, bool is_told) {
+    if (std::exchange(steps_dropped_, false) && !is_told) step.gap_before = true;
+    step_stays_ = true;
   }
 
   /// In front of an event that stays: of those that do not, what is missing and, of steps, the last
@@ -235,6 +243,7 @@ class SelectSource final : public Source {
     const auto* mark = std::get_if<Mark>(&event.body);
     if (mark && mark->session) {
       threads_.clear();
+      steps_dropped_ = step_stays_ = false;
       forgot_ &= !inside;
     }
     if (!selection_.where) return inside;
@@ -288,6 +297,8 @@ class SelectSource final : public Source {
   /// Since the last event that stays: at most a session, a loss with a number, and one without.
   std::vector<Border> borders_;
   bool stays_ = false;           // some event did
+  // Of the session: was a step dropped since the last one that stayed, if any did?
+  bool step_stays_ = false, steps_dropped_ = false;
   std::vector<Held> held_;  // notes at the end of a batch, of which nobody knows yet
   ThreadRegisters threads_;
   bool forgot_ = false;  // and has not said so

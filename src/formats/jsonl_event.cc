@@ -228,6 +228,7 @@ class EventWriter {
     }
     out_ += ']';
     if (step.memory_incomplete) out_ += ",\"memory_incomplete\":true";
+    if (step.gap_before) out_ += ",\"gap_before\":true";
     if (!step.stored.empty()) put_bytes("stored", step.stored);
   }
 

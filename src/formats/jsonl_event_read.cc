@@ -88,6 +88,7 @@ class EventBodyReader {
     TW_ASSIGN_OR_RETURN(step.registers, changes("registers"));
     TW_ASSIGN_OR_RETURN(step.after_known, flag("after_known", true));
     TW_ASSIGN_OR_RETURN(step.memory_incomplete, flag("memory_incomplete", false));
+    TW_ASSIGN_OR_RETURN(step.gap_before, flag("gap_before", false));
     TW_ASSIGN_OR_RETURN(step.memory, accesses());
     TW_ASSIGN_OR_RETURN(step.stored, bytes_of(line_, "stored"));
     return step;

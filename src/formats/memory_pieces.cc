@@ -19,8 +19,7 @@ size_t piece_bytes(uint64_t address, size_t left) {
 
 void memory_pieces(const Step& step, StepsOnly& left_out, std::vector<MemoryPiece>& pieces) {
   pieces.clear();
-  if (step.memory_incomplete)
-    left_out.count("instruction{ has|s have} accesses that are not shown; nobody recorded them");
+  left_out.count_unsaid(step);
   for (const Access& access : step.memory) {
     if (access.kind == Kind::Nearby) {
       left_out.count("piece{|s} of memory beside operands, which no instruction touched, "

@@ -36,6 +36,14 @@ Status StepsOnly::other(const Event& event, std::string_view format) {
                {}};
 }
 
+void StepsOnly::count_unsaid(const Step& step) {
+  if (step.memory_incomplete)
+    count("instruction{ has|s have} accesses that are not shown; nobody recorded them");
+  if (step.gap_before)
+    count("gap{|s} between instructions, in which others may have written memory, {is|are} not "
+          "shown");
+}
+
 void StepsOnly::count(std::string_view what, uint64_t by) {
   if (by == 0) return;
   for (Counted& one : counted_) {

@@ -21,6 +21,8 @@ class StepsOnly {
   /// One of whatever `what` names; where one and many are said in different words, as in
   /// "{access is|accesses are} without known bytes" or "instruction{|s} could not be decoded".
   void count(std::string_view what, uint64_t by = 1);
+  /// What the step says of itself that such a format has no word for.
+  void count_unsaid(const Step& step);
   /// A line of its own, in front of what is counted.
   void say(std::string line) { said_.push_back(std::move(line)); }
   std::vector<std::string> left_out() const;

@@ -127,8 +127,7 @@ WrittenBytes written_by(const Step& step) {
 }  // namespace
 
 void append_tenet_accesses(std::string& line, const Step& step, StepsOnly& left_out) {
-  if (step.memory_incomplete)
-    left_out.count("instruction{ has|s have} accesses that are not shown; nobody recorded them");
+  left_out.count_unsaid(step);
   const WrittenBytes written = written_by(step);
   Pieces pieces;
   for (std::span<const Access> rest = step.memory; !rest.empty();) {

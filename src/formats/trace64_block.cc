@@ -107,6 +107,7 @@ Reading read_block(Bytes file, uint64_t offset, const Shape& shape, bool hidden_
   out.user_data = Bytes();
   out.unknown = Bytes();
   out.told = Bytes();
+  out.behind_gap = false;
   return Reading::Whole;
 }
 

@@ -55,6 +55,7 @@ struct Block {
   // What blocks of ours in front of it say, for those who go past these.
   Bytes unknown;  // registers
   Bytes told;     // accesses
+  bool behind_gap = false;
 
   bool is_user() const { return type != 0; }
   bool is_flagged() const { return (flags & kThreadFlag) != 0; }

@@ -23,6 +23,7 @@ Border BlockChain::find_border(uint64_t from, uint64_t seq, Block& block, uint64
   const Scan& scan = contents_->scan;
   Border border = Border::None;
   Bytes unknown, told;
+  bool behind_gap = false;
   while (true) {
     const auto& gaps = scan.gaps();
     const auto broken =
@@ -33,6 +34,7 @@ Border BlockChain::find_border(uint64_t from, uint64_t seq, Block& block, uint64
       border = Border::Gap;
       from = broken->to;
       unknown = told = {};
+      behind_gap = false;
       continue;
     }
     if (from >= scan.end() || seq >= scan.count()) return Border::End;
@@ -42,11 +44,13 @@ Border BlockChain::find_border(uint64_t from, uint64_t seq, Block& block, uint64
     if (const auto own = read_own_block(block.type, block.user_data)) {
       if (own->kind == OwnKind::Unknown) unknown = own->data;
       if (own->kind == OwnKind::Accesses) told = own->data;
+      behind_gap |= own->kind == OwnKind::Gap;
     }
     from += block.size;
   }
   block.unknown = unknown;
   block.told = told;
+  block.behind_gap = behind_gap;
   const auto& sessions = scan.sessions();
   if (seq != 0 && std::binary_search(sessions.begin(), sessions.end(), seq))
     return Border::Session;

@@ -547,6 +547,7 @@ Result<bool> Reader::next(Batch& batch) {
     Step& step = event.body.emplace<Step>();
     step.pc = tracker_.words().word(shape_.pc_word, shape_);
     step.opcode = block_.opcode;
+    step.gap_before = block_.behind_gap;
     if (!before_.empty()) step.before = values(batch, before_);
     if (seq_ >= base_until_) tell_segment_base(batch, step);
     if (problems_) tell_oddities(block_);

@@ -27,12 +27,14 @@ enum class OwnKind : uint8_t {
   Dump = 6,  // of a full dump: a byte, 1 if a session begins with it, 0 if none does; then, mostly,
              // a PushOld, as of Pushes, or kPushesNotSeen
   Module = 7,  // of the whole trace: see trace64_modules.cc
+  Gap = 8,     // Step::gap_before; no data
 };
-constexpr uint8_t kOwnKindMax = 7;
+constexpr uint8_t kOwnKindMax = 8;
 constexpr uint8_t kPushesNotSeen = 0xff;
 /// There may be one in front of every step, and who reads that one goes past it.
 constexpr bool is_found_in_front(OwnKind kind) {
-  return kind == OwnKind::Unknown || kind == OwnKind::Accesses || kind == OwnKind::Dump;
+  return kind == OwnKind::Unknown || kind == OwnKind::Accesses || kind == OwnKind::Dump ||
+         kind == OwnKind::Gap;
 }
 struct OwnBlock {
   OwnKind kind = OwnKind::Note;

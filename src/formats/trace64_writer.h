@@ -30,6 +30,7 @@ struct PendingBlock {
   std::vector<uint8_t> opcode;
   std::span<const Step::MemoryAccess> accesses;
   bool incomplete = false;
+  bool behind_gap = false;
   std::optional<MemoryEntries> stored;  // as the source had them
   std::optional<uint64_t> sp;           // before it
   uint8_t flags = 0;  // reserved ones that the source had, and kThreadFlag of the last
@@ -70,6 +71,7 @@ class Writer final : public Sink {
   Status put_pushes();
   Status put_correction();
   Status put_lost();
+  Status put_gap();
   Status put_session(const Words& words);
   Status lose(const Lost& lost);
   void tell_untold();

@@ -43,6 +43,8 @@ struct Step {
   bool after_known = true;
   /// The recorder left out accesses, or parts of them.
   bool memory_incomplete = false;
+  /// Steps were left out in front of it, of any thread, that may have written memory.
+  bool gap_before = false;
   std::span<const MemoryAccess> memory;
   /// How the format that it was read from stored what the fields above cannot say, for a sink of
   /// the same format; mostly empty.

@@ -102,7 +102,7 @@ void Seams::look_for_opening(const Seam& seam, const Step& last, const Step& nex
                              const machine::FlowDecoder& decoder) {
   if (seam.last + 1 != seam.next) return;
   const Successors successors(decoder.decode(last.opcode), last, decoder.address_bytes());
-  if (!successors.contains(next.pc)) led_elsewhere_.insert(seam.next);
+  if (next.gap_before || !successors.contains(next.pc)) led_elsewhere_.insert(seam.next);
 }
 
 /// As SegmentBuilder does where it sees both. Each step, being the first that was read, tells in

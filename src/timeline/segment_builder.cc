@@ -37,7 +37,7 @@ void SegmentBuilder::add(const Event& event) {
   const Step& step = std::get<Step>(event.body);
   PlaceLog& here = place(step.pc, step.opcode);
   here.steps.add(chains_, count_);
-  look_for_opening(event.tid, step.pc);
+  look_for_opening(event.tid, step);
   const auto [found, first] = threads_.try_emplace(event.tid);
   ThreadLog& thread = found->second;
   if (first) thread.number = static_cast<uint32_t>(threads_.size() - 1);
@@ -91,8 +91,8 @@ SegmentBuilder::PlaceLog& SegmentBuilder::place(uint64_t pc, Bytes opcode) {
 }
 
 /// In front of the step. Behind a step of the same thread there is one where it does not lead here.
-void SegmentBuilder::look_for_opening(uint64_t tid, uint64_t pc) {
-  if (count_ != 0 && (tid != tid_ || !successors_.contains(pc))) {
+void SegmentBuilder::look_for_opening(uint64_t tid, const Step& step) {
+  if (count_ != 0 && (tid != tid_ || step.gap_before || !successors_.contains(step.pc))) {
     between_.add(chains_, count_);
     opening_ = {count_, false};
   }

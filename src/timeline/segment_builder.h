@@ -99,7 +99,7 @@ class SegmentBuilder {
   void change(uint32_t index, ChangedBy by);
   void change_late(uint32_t index, uint32_t step);
   void add_late(std::span<const LateChange> late, PostingList& list);
-  void look_for_opening(uint64_t tid, uint64_t pc);
+  void look_for_opening(uint64_t tid, const Step& step);
   uint32_t room_for_untold(const Step& step);
   bool is_cut(const Step::MemoryAccess& access) const;
   bool others_write_within(const Step& step);

@@ -146,6 +146,32 @@ expect 0 convert "$work/placed.jsonl" - --format jsonl --image "$work/prog@0x555
 has '"path":"/there/prog","bias":"0x555555554000","start":"0x555555554000"'
 expect 4 convert "$work/placed.jsonl" "$work/x.modoff" --image "$work/none"
 
+# Steps of other threads that are left out wrote memory, too: what is known of it from before is not
+# taken for told. Formats without a word for that say so.
+shared() {
+  echo '{"catalog":{"machine":"x86-64"}}'
+  local step='{"kind":"step","tid":%d,"pc":"%s","opcode":"%s"%s}\n'
+  local bytes=',"memory":[{"addr":"0x7000","size":8,"access":"%s","old":"aa00000000000000"%s}]'
+  printf "$step" 4 0x1000 488b03 "$(printf "$bytes" read '')"
+  printf "$step" 8 0x2000 488903 "$(printf "$bytes" write ',"new":"bb00000000000000"')"
+  printf "$step" 4 0x1003 90 '' 4 0x1004 90 ''
+}
+shared >"$work/shared.jsonl"
+for part in part.jsonl part.trace64; do
+  expect 0 convert --where 'tid == 4' "$work/shared.jsonl" "$work/$part"
+  expect 0 at --json "$work/$part" 2 --mem 0x7000,8
+  has '"bytes":"aa00000000000000","states":"kkkkkkkk"'
+  expect 0 convert "$work/$part" "$work/once-more.jsonl"
+  [ "$(grep -c '"gap_before":true' "$work/once-more.jsonl")" = 1 ] || fail "the gap of $part"
+done
+gap='1 gap between instructions, in which others may have written memory, is not'
+expect 0 convert --compat "$work/part.jsonl" "$work/compat.trace64"
+has "$gap marked, because a user block would say so" err
+for part in part.tenet part.tvt; do
+  expect 0 convert --where 'tid == 4' "$work/shared.jsonl" "$work/$part"
+  has "$gap shown" err
+done
+
 # Addresses of steps that become frames: all are numbers, and some step is at one of them.
 for bad in zz '' '0x1000,' '0x1000,zz' -5 99999999999999999999999 '0x1000 0x1004'; do
   expect 2 convert --at "$bad" "$cases/../cli/steps.jsonl" "$work/bad.tf"

@@ -2,8 +2,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -160,6 +163,51 @@ TEST(StepGaps, GapsAreToldWhereAThreadHasOne) {
     EXPECT_EQ(steps, kept.size());
     EXPECT_EQ(*gaps, wanted.size());
   }
+}
+
+/// Numbers of the steps that stay, and of those of them that say that others are left out in front.
+struct Stays {
+  std::set<uint64_t> steps, behind_gaps, behind_losses;
+};
+Stays stays(uint32_t seed, std::string_view where, bool tells_gaps) {
+  auto source = std::make_unique<RandomSteps>(seed);
+  Selection selection;
+  selection.where = *Expression::parse(where, source->catalog());
+  selection.tells_gaps = tells_gaps;
+  auto selected = select(std::move(source), std::move(selection));
+  Stays out;
+  Batch batch;
+  while (*selected->next(batch))
+    for (const Event& event : batch.events()) {
+      if (std::holds_alternative<Lost>(event.body)) out.behind_losses.insert(event.seq);
+      const auto* step = std::get_if<Step>(&event.body);
+      if (step == nullptr) continue;
+      out.steps.insert(event.seq);
+      if (step->gap_before) out.behind_gaps.insert(event.seq);
+    }
+  return out;
+}
+
+// Steps of other threads wrote memory, too: who knows nothing of them takes for told what is not.
+TEST(StepGaps, StepsOfOtherThreadsAreMissedAsWell) {
+  for (uint32_t seed = 1; seed <= 20; ++seed)
+    for (const char* where : {"tid == 1", "tid != 1", "$a.before >= 100",
+                              "$b.before < 100 || tid == 2", "seq >= 50"}) {
+      SCOPED_TRACE(std::to_string(seed) + " " + where);
+      const Stays told = stays(seed, where, true), untold = stays(seed, where, false);
+      std::set<uint64_t> wanted;
+      std::optional<uint64_t> last;
+      for (const uint64_t step : untold.steps) {
+        if (step >= 200 && last && *last < 200) last.reset();  // another session
+        if (last && step != *last + 1) wanted.insert(step);
+        last = step;
+      }
+      EXPECT_EQ(untold.behind_gaps, wanted);
+      EXPECT_TRUE(untold.behind_losses.empty());
+      EXPECT_EQ(told.steps, untold.steps);
+      for (const uint64_t step : told.behind_losses) wanted.erase(step);
+      EXPECT_EQ(told.behind_gaps, wanted);
+    }
 }
 
 /// A step of so many threads is more than a megabyte for whoever keeps registers.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,9 +30,10 @@ constexpr uint64_t kLeft = 0x7100;     // cc, by the first thread's step in fron
 constexpr uint64_t kBoth = 0x7300;     // ab, by that step, too; the second one finds cd there
 constexpr uint64_t kFound = 0x7200;    // dd, which the second one finds there
 
-/// Thread 1 up to a step, thread 2 from there on. The last step in front may be a system call.
+/// Thread 1 up to a step, thread 2 from there on; or what thread 1 goes on with behind steps that
+/// were left out. The last step in front may be a system call.
 struct TwoThreads {
-  TwoThreads(uint64_t switched, bool call) {
+  TwoThreads(uint64_t switched, bool call, bool gap = false) {
     static constexpr uint8_t kNop[] = {0x90}, kSyscall[] = {0x0f, 0x05};
     catalog.machine = "x86-64";
     catalog.address_bytes = 8;
@@ -51,10 +53,11 @@ struct TwoThreads {
         accesses.push_back(read(kFound, 0xdd));
         accesses.push_back(read(kBoth, 0xcd));
       }
+      step.gap_before = gap && i == switched;
       step.memory = batch.copy_array(std::span<const Step::MemoryAccess>(accesses));
       Event& event = batch.add();
       event.seq = i;
-      event.tid = i < switched ? 1 : 2;
+      event.tid = i < switched || gap ? 1 : 2;
       event.body = step;
     }
   }
@@ -153,9 +156,10 @@ void expect_truth(const Opened& opened, uint64_t switched) {
 TEST(Borders, OfSegmentsMakeNoDifferenceWhereThreadsTakeTurns) {
   size_t at_borders = 0;
   for (uint64_t switched = 4; switched + 10 < kTurnSteps; ++switched)
-    for (const bool call : {false, true}) {
-      SCOPED_TRACE(fmt::format("the switch is at step {}{}", switched, call ? ", in a call" : ""));
-      const TwoThreads trace(switched, call);
+    for (const auto [call, gap] : {std::pair{false, false}, {true, false}, {false, true}}) {
+      SCOPED_TRACE(fmt::format("the switch is at step {}{}{}", switched,
+                               call ? ", in a call" : "", gap ? ", and a gap" : ""));
+      const TwoThreads trace(switched, call, gap);
       const Opened whole(trace, {});
       ASSERT_EQ(whole.borders().size(), 1u);
       TimelineOptions options;
@@ -186,17 +190,18 @@ TEST(Borders, OfSegmentsThatAreKept) {
   for (const uint64_t border : Opened(TwoThreads(10, false), options).borders()) {
     if (border == 0) continue;
     SCOPED_TRACE(border);
-    const TwoThreads trace(border, false);
-    for (const uint64_t before : {border - 1, border, border + 1, kTurnSteps - 1}) {
-      SCOPED_TRACE(before);
-      std::filesystem::remove(options.sidecar);
-      { const Opened shorter(trace, options, before, Bytes(file).first(5000)); }
-      const Opened grown(trace, options, kTurnSteps, file);
-      expect_truth(grown, border);
-      const Opened again(trace, options, kTurnSteps, file);
-      ASSERT_EQ(again.borders().count(border), 1u);
-      expect_truth(again, border);
-    }
+    for (const uint64_t before : {border - 1, border, border + 1, kTurnSteps - 1})
+      for (const bool gap : {false, true}) {
+        const TwoThreads trace(border, false, gap);
+        SCOPED_TRACE(before);
+        std::filesystem::remove(options.sidecar);
+        { const Opened shorter(trace, options, before, Bytes(file).first(5000)); }
+        const Opened grown(trace, options, kTurnSteps, file);
+        expect_truth(grown, border);
+        const Opened again(trace, options, kTurnSteps, file);
+        ASSERT_EQ(again.borders().count(border), 1u);
+        expect_truth(again, border);
+      }
   }
   std::filesystem::remove_all(folder);
 }
