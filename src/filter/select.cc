@@ -97,10 +97,11 @@ class SelectSource final : public Source {
     return true;
   }
 
-  /// Other threads wrote memory as well. Where a Lost tells of the gap, nobody needs to know more.
+  /// Other threads wrote memory as well. Where a Lost tells of the gap, nobody needs to know more;
+  /// and of what is in front of the first step, nobody knows anything.
   void note_gap(Step& step, bool is_told) {
-    if (std::exchange(steps_dropped_, false) && !is_told) step.gap_before = true;
-    step_stays_ = true;
+    step.gap_before |= std::exchange(steps_dropped_, false);
+    step.gap_before &= std::exchange(step_stays_, true) && !is_told;
   }
 
   /// In front of an event that stays: of those that do not, what is missing and, of steps, the last

@@ -30,6 +30,8 @@ namespace {
 constexpr uint64_t kPartsMin = 16;  // that a limited log consists of
 constexpr uint64_t kPartBytesMax = 256 << 20;
 constexpr std::string_view kMarksName = "0-0.0";
+constexpr std::chrono::seconds kOtherMarksMost{10};  // to wait for somebody else's
+constexpr off_t kMarksRoom = 16 << 10;  // bytes, for some 50
 constexpr size_t kOpenMax = 64;  // files; a program may have thousands of threads
 
 /// One system call, where the file takes it all: what is behind `head` may be a large packet.
@@ -335,13 +337,12 @@ Status look_at_marks(const UniqueFd& fd, const std::string& path, MarksSeen& see
 
 Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text, uint64_t ticks,
                 MarksSeen* known) {
-  constexpr std::chrono::seconds kOthersMost{10};
   const std::string name(kMarksName);
   MarksSeen none;
   MarksSeen& seen = known != nullptr ? *known : none;
   TW_ASSIGN_OR_RETURN(const UniqueFd fd, log.open_own(name, Folder::Make::IfMissing, 0600, true));
   // Of two with one number, readers would take the second for the first.
-  TW_RETURN_IF_ERROR(wait_and_lock_file(fd.get(), kOthersMost));
+  TW_RETURN_IF_ERROR(wait_and_lock_file(fd.get(), kOtherMarksMost));
   TW_RETURN_IF_ERROR(look_at_marks(fd, log.path_of(name), seen));
   ticks = std::max(ticks, seen.ticks);
   tracewell_packet head{};
@@ -355,8 +356,23 @@ Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text, uint
   const uint32_t head_bytes = ring::hook_head_bytes(head);
   head.packet_bits = head.content_bits = (head_bytes + record.size()) * 8;
   head.state = TRACEWELL_PACKET_WHOLE;
-  return write_all(fd.get(), {reinterpret_cast<const uint8_t*>(&head), head_bytes}, record, log,
-                   name);
+  TW_RETURN_IF_ERROR(write_all(fd.get(), {reinterpret_cast<const uint8_t*>(&head), head_bytes},
+                               record, log, name));
+  // Not every file system can.
+  static_cast<void>(::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE,
+                                static_cast<off_t>(seen.bytes + head_bytes + record.size()),
+                                kMarksRoom));
+  return {};
+}
+
+Status give_back_room(const Folder& log) {
+  const std::string name(kMarksName);
+  TW_ASSIGN_OR_RETURN(const UniqueFd fd, log.open_own(name, Folder::Make::No));
+  TW_RETURN_IF_ERROR(wait_and_lock_file(fd.get(), kOtherMarksMost));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), log.path_of(name)));
+  if (::ftruncate(fd.get(), static_cast<off_t>(facts.bytes)) != 0)
+    return errno_error("cannot write " + printable(log.path_of(name)));
+  return {};
 }
 
 uint64_t ticks_of_begin(const Folder& log) {

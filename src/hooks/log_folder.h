@@ -74,6 +74,10 @@ struct MarksSeen {
 Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text,
                 uint64_t ticks = now().ticks, MarksSeen* seen = nullptr);
 
+/// Behind the marks there is room for more of them, so that what ends a trace is told also where
+/// the disk has become full. This gives it back.
+Status give_back_room(const Folder& log);
+
 /// When tracing began, by the first mark; 0 = that says something else.
 uint64_t ticks_of_begin(const Folder& log);
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/folder.h"
 #include "base/mapping.h"
 #include "base/open.h"
@@ -88,6 +90,14 @@ void watch_losses(Control& control, unsigned channel) {
   if (watch.session != control.channel(channel).session) return;
   if (now < watch.lost) watch.changed = 1;
   watch.lost = std::max(watch.lost, now);
+}
+
+Error with_losses(Error error, const Losses& losses) {
+  if (losses.records != 0)
+    error.message +=
+        fmt::format(" ({} records lost: their threads could not make a ring)", losses.records);
+  if (losses.changed) error.message += fmt::format(" (more were lost: {})", kCountsChanged);
+  return error;
 }
 
 Losses losses_of(Control& control, unsigned channel) {

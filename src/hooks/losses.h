@@ -24,6 +24,8 @@ struct Losses {
   bool changed = false;   // somebody took counts away
 };
 
+/// What no log tells, because it is not there, or cannot be written: with how many hooks were lost.
+Error with_losses(Error error, const Losses& losses);
 /// Of the channel's session, up to now.
 Losses losses_of(Control& control, unsigned channel);
 /// A look at the page that all programs write to, which is kept where they do not. Cheap.

@@ -228,15 +228,6 @@ Status switch_tracing(Control& control, unsigned number, bool on) {
 
 namespace {
 
-/// There is no log that could say how many hooks found no place in it.
-Error telling_failures(Error error, const Losses& losses) {
-  if (losses.records != 0)
-    error.message +=
-        fmt::format(" {} records lost: their threads could not make a ring.", losses.records);
-  if (losses.changed) error.message += fmt::format(" More were lost: {}.", kCountsChanged);
-  return error;
-}
-
 /// Whoever writes to the log, the collector of its session has ended: it will not take long.
 Status lock_log_soon(const UniqueFd& lock, const Folder& log) {
   for (long ns = 0; !lock_file(lock.get()).ok(); ns += kLookAgainNs) {
@@ -258,7 +249,7 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest,
   if (control.channel(number).active == 0)
     return {Errc::Io, "the trace has ended: " + control.why(number)};
   auto log = find_log(control, number, "The trace has ended.");
-  if (!log.ok()) return telling_failures(log.error(), losses_of(control, number));
+  if (!log.ok()) return with_losses(log.error(), losses_of(control, number));
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(*log));
   TW_RETURN_IF_ERROR(lock_log_soon(lock, *log));
   const Status status = complete_log(control, number, *log, rest);

@@ -42,28 +42,53 @@ Status tell_dropped(const tracewell_channel& channel, const Folder& folder, LogF
                          : fmt::format("LOGFILE WRAPAROUND, {} records dropped", dropped));
 }
 
-Status complete_log(Control& control, unsigned number, const Folder& folder, Rest rest,
-                    std::string_view why) {
-  tracewell_channel& channel = control.channel(number);
-  TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel, folder));
-  Collector collector(folder, log, uuid_of(channel), channel.ticks);
-  std::string how(why);
+namespace {
+
+/// How it was ended, for its last mark.
+Result<std::string> take_rest(Collector& collector, Rest rest) {
   if (rest == Rest::Kept) {
     TW_RETURN_IF_ERROR(collector.finish());
-  } else {
-    TW_ASSIGN_OR_RETURN(const uint64_t records, collector.discard());
-    how += fmt::format(", {} records discarded", records);
+    return std::string();
   }
-  TW_RETURN_IF_ERROR(tell_dropped(channel, folder, log));
-  const Losses losses = losses_of(control, number);
+  TW_ASSIGN_OR_RETURN(const uint64_t records, collector.discard());
+  return fmt::format(", {} records discarded", records);
+}
+
+/// Of hooks that are in no ring.
+Status tell_losses(const tracewell_channel& channel, const Folder& folder, const Losses& losses) {
   if (losses.records != 0)
     TW_RETURN_IF_ERROR(
         tell(channel, folder,
              fmt::format("{} records lost: their threads could not make a ring", losses.records)));
   if (losses.changed)
     TW_RETURN_IF_ERROR(tell(channel, folder, fmt::format("0 records lost: {}", kCountsChanged)));
-  TW_RETURN_IF_ERROR(tell(channel, folder, fmt::format("TRACE OFF channel {}{}", number, how)));
-  return change_clock(folder, measure_clock(start_of(channel), now()));
+  return {};
+}
+
+}  // namespace
+
+// What is lost is told first of all: nobody else will, also where what is left in the rings does not
+// fit into the log, and `trcdead` takes it later.
+Status complete_log(Control& control, unsigned number, const Folder& folder, Rest rest,
+                    std::string_view why) {
+  tracewell_channel& channel = control.channel(number);
+  const Losses losses = losses_of(control, number);
+  const Status told = tell_losses(channel, folder, losses);
+  const auto complete = [&]() -> Status {
+    TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel, folder));
+    Collector collector(folder, log, uuid_of(channel), channel.ticks);
+    const auto how = take_rest(collector, rest);
+    const Status dropped = tell_dropped(channel, folder, log);
+    if (!how.ok()) return how.error();
+    TW_RETURN_IF_ERROR(dropped);
+    TW_RETURN_IF_ERROR(told);
+    TW_RETURN_IF_ERROR(
+        tell(channel, folder, fmt::format("TRACE OFF channel {}{}{}", number, why, *how)));
+    TW_RETURN_IF_ERROR(change_clock(folder, measure_clock(start_of(channel), now())));
+    return give_back_room(folder);
+  };
+  const Status status = complete();
+  return status.ok() || told.ok() ? status : with_losses(status.error(), losses);
 }
 
 }  // namespace tracewell::hooks

@@ -47,6 +47,7 @@ class ChosenSteps final : public Source, public Seekable {
     if (session_ != session) {
       session_ = session;
       begin_anew(last_);
+      next_ = session;
       if (session >= from_) TW_RETURN_IF_ERROR(read_marks(session));
     }
     TW_RETURN_IF_ERROR(read_step(*source_, seq, batch));
@@ -54,6 +55,7 @@ class ChosenSteps final : public Source, public Seekable {
       return event.seq == seq && std::holds_alternative<Step>(event.body);
     });
     tell_before(batch.events().front(), std::max(session, from_), batch);
+    std::get<Step>(batch.events().front().body).gap_before |= seq != std::exchange(next_, seq + 1);
     for (size_t at = 0; at < marks_.size(); ++at) {
       Event& event = batch.insert(at);
       event = marks_.events()[at];
@@ -146,6 +148,7 @@ class ChosenSteps final : public Source, public Seekable {
   size_t at_ = 0;
   uint64_t from_ = 0;
   std::optional<uint64_t> session_;  // by its first step
+  uint64_t next_ = 0;  // behind the last step that was handed out
   std::unordered_map<uint64_t, Last> last_;  // by thread, in that session
   std::vector<Found> found_;                 // by register_key()
   std::vector<Step::RegisterChange> told_;
