@@ -372,7 +372,7 @@ void add_options(CLI::App& app, TraceOptions& options) {
                  "size of the log, whose oldest part goes then; without, it grows")
       ->type_name("SIZE");
   app.add_flag("-s", options.stop_when_full,
-               "stop when the log has the size of -L: what comes later is not in it, and counted");
+               "stop when the log has the size of -L: hooks are off then");
   app.add_option("-j", options.only, "only these hooks: 010,02 (020 to 02f),1230")
       ->type_name("HOOKS");
   app.add_option("-k", options.except, "all but these hooks")->type_name("HOOKS");

@@ -1,5 +1,6 @@
 #include "hooks/collector_marks.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,6 +30,18 @@ Status CollectorMarks::dropped(LogFolder& log) {
   if (!log.full() && !drops_.once_more()) return {};
   untold_records_ = 0;
   return tell_dropped(channel_, folder_, log);
+}
+
+Status CollectorMarks::without_ring(uint64_t records, int64_t now_ns) {
+  if (records == 0) return {};
+  if (!told_without_ring_) told_without_ring_ = told_without_ring(channel_, folder_);
+  if (records <= *told_without_ring_) return {};
+  if (!untold_since_ns_) untold_since_ns_ = now_ns;
+  if (now_ns - *untold_since_ns_ < telling_ns_) return {};
+  telling_ns_ = std::min(2 * telling_ns_, kMostNs);
+  untold_since_ns_.reset();
+  const uint64_t before = std::exchange(*told_without_ring_, records);
+  return tell_without_ring(channel_, folder_, records - before);
 }
 
 Status CollectorMarks::tell_rest(LogFolder& log) {

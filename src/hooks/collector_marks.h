@@ -5,6 +5,7 @@
 #include <tracewell/hook_layout.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -37,10 +38,14 @@ class CollectorMarks {
   Status moved(const std::string& from, const std::string& to);
   /// Of records that the log has dropped and not told of.
   Status dropped(LogFolder& log);
+  /// Hooks in no ring, `records` in all; seldom, and some seconds late. A session's end may be a
+  /// sudden one, behind which nobody can tell of them.
+  Status without_ring(uint64_t records, int64_t now_ns);
   /// What was not told until now.
   Status tell_rest(LogFolder& log);
 
  private:
+  static constexpr int64_t kFirstNs = 5'000'000'000, kMostNs = 60'000'000'000;
   Status tell_moves();
 
   const tracewell_channel& channel_;
@@ -49,6 +54,9 @@ class CollectorMarks {
   std::string from_, to_;     // of moves that were not told, the first and the last
   uint64_t untold_moves_ = 0;
   uint64_t untold_records_ = 0;
+  std::optional<uint64_t> told_without_ring_;  // nothing: nobody has looked
+  std::optional<int64_t> untold_since_ns_;
+  int64_t telling_ns_ = kFirstNs;
 };
 
 }  // namespace tracewell::hooks

@@ -455,6 +455,7 @@ Result<Rescue> collect_dead_rings(const std::vector<DeadRing>& rings, const std:
   TW_RETURN_IF_ERROR(
       tell_of_ring(first, prepared, fmt::format("{} ring{} collected by trcdead", rings.size(),
                                            rings.size() == 1 ? "" : "s")));
+  TW_RETURN_IF_ERROR(give_back_room(log));
   release_log(log);
   return Rescue{path, rings.size(), collector.taken()};
 }

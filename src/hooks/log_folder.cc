@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -363,6 +364,20 @@ Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text, uint
                                 static_cast<off_t>(seen.bytes + head_bytes + record.size()),
                                 kMarksRoom));
   return {};
+}
+
+void each_mark(const Folder& log, const Uuid& uuid,
+               const std::function<void(std::string_view)>& visit) {
+  const auto file = log.read(std::string(kMarksName));
+  if (!file.ok()) return;
+  for (Bytes rest = (*file)->bytes(); const auto head = ring::read_hook_packet(rest);) {
+    const Bytes packet = rest.first(std::min<uint64_t>(rest.size(), head->packet_bits / 8));
+    rest = rest.subspan(packet.size());
+    if (std::memcmp(head->uuid, uuid.data(), uuid.size()) != 0) continue;
+    ring::HookWalk walk(packet, false, ring::hook_head_bytes(*head));
+    for (ring::HookRecord record; walk.next(record);)
+      if (record.id == TRACEWELL_RECORD_MARK) visit(as_text(record.data));
+  }
 }
 
 Status give_back_room(const Folder& log) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -73,6 +74,10 @@ struct MarksSeen {
 /// so at the same time.
 Status add_mark(const Folder& log, const Uuid& uuid, std::string_view text,
                 uint64_t ticks = now().ticks, MarksSeen* seen = nullptr);
+
+/// Texts of a session's marks, in their order.
+void each_mark(const Folder& log, const Uuid& uuid,
+               const std::function<void(std::string_view)>& visit);
 
 /// Behind the marks there is room for more of them, so that what ends a trace is told also where
 /// the disk has become full. This gives it back.

@@ -95,7 +95,7 @@ void watch_losses(Control& control, unsigned channel) {
 Error with_losses(Error error, const Losses& losses) {
   if (losses.records != 0)
     error.message +=
-        fmt::format(" ({} records lost: their threads could not make a ring)", losses.records);
+        fmt::format(" ({} records lost: {})", losses.records, kNoRing);
   if (losses.changed) error.message += fmt::format(" (more were lost: {})", kCountsChanged);
   return error;
 }

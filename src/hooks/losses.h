@@ -24,6 +24,8 @@ struct Losses {
   bool changed = false;   // somebody took counts away
 };
 
+constexpr const char* kNoRing = "their threads could not make a ring";
+
 /// What no log tells, because it is not there, or cannot be written: with how many hooks were lost.
 Error with_losses(Error error, const Losses& losses);
 /// Of the channel's session, up to now.

@@ -8,6 +8,7 @@
 #include "hooks/log_clock.h"
 #include "hooks/log_use.h"
 #include "hooks/losses.h"
+#include "model/lost_count.h"
 
 namespace tracewell::hooks {
 
@@ -42,6 +43,22 @@ Status tell_dropped(const tracewell_channel& channel, const Folder& folder, LogF
                          : fmt::format("LOGFILE WRAPAROUND, {} records dropped", dropped));
 }
 
+uint64_t told_without_ring(const tracewell_channel& channel, const Folder& folder) {
+  const std::string behind = fmt::format(" records lost: {}", kNoRing);
+  uint64_t sum = 0;
+  each_mark(folder, uuid_of(channel), [&](std::string_view text) {
+    if (!text.ends_with(behind)) return;
+    text.remove_suffix(behind.size());
+    sum = lost_sum(sum, parse_number(text).value_or(0));
+  });
+  return sum;
+}
+
+Status tell_without_ring(const tracewell_channel& channel, const Folder& folder,
+                         uint64_t records) {
+  return tell(channel, folder, fmt::format("{} records lost: {}", records, kNoRing));
+}
+
 namespace {
 
 /// How it was ended, for its last mark.
@@ -54,12 +71,11 @@ Result<std::string> take_rest(Collector& collector, Rest rest) {
   return fmt::format(", {} records discarded", records);
 }
 
-/// Of hooks that are in no ring.
+/// Of hooks that are in no ring, what was not told while the session ran.
 Status tell_losses(const tracewell_channel& channel, const Folder& folder, const Losses& losses) {
-  if (losses.records != 0)
-    TW_RETURN_IF_ERROR(
-        tell(channel, folder,
-             fmt::format("{} records lost: their threads could not make a ring", losses.records)));
+  const uint64_t told = told_without_ring(channel, folder);
+  if (losses.records > told)
+    TW_RETURN_IF_ERROR(tell_without_ring(channel, folder, losses.records - told));
   if (losses.changed)
     TW_RETURN_IF_ERROR(tell(channel, folder, fmt::format("0 records lost: {}", kCountsChanged)));
   return {};
@@ -67,8 +83,8 @@ Status tell_losses(const tracewell_channel& channel, const Folder& folder, const
 
 }  // namespace
 
-// What is lost is told first of all: nobody else will, also where what is left in the rings does not
-// fit into the log, and `trcdead` takes it later.
+// What is lost is told first of all: nobody else will. What is left in the rings may not fit into
+// the log, and `trcdead` takes it later.
 Status complete_log(Control& control, unsigned number, const Folder& folder, Rest rest,
                     std::string_view why) {
   tracewell_channel& channel = control.channel(number);

@@ -55,6 +55,59 @@ TEST(HooksMarks, LogThatIsMovedAgainAndAgain) {
   EXPECT_EQ(told.last, fmt::format("LOG MOVED 8 times, from {} to {}", names[0], names[0]));
 }
 
+// The session's end may be a sudden one: then most of what found no ring has been told.
+TEST(HooksMarks, HooksInNoRingAreToldWhileASessionRuns) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  World world;
+  world.start(world.options(Buffering::Single, 64 << 10));
+  const auto told = [&] {
+    std::vector<uint64_t> out;
+    for (const std::string& mark : read_log(world.log()).marks)
+      if (mark.ends_with(" records lost: their threads could not make a ring"))
+        out.push_back(std::stoull(mark));
+    return out;
+  };
+  {
+    const auto folder = open_own_log(world.log());
+    ASSERT_TRUE(folder.ok());
+    CollectorMarks marks(world.control().channel(0), *folder);
+    const auto look = [&](int64_t seconds, uint64_t records) {
+      const Status status = marks.without_ring(records, seconds * kSecond);
+      ASSERT_TRUE(status.ok()) << status.error().text();
+    };
+    look(100, 0);
+    look(200, 3);  // those that are lost together are told together
+    look(204, 7);
+    EXPECT_EQ(told(), std::vector<uint64_t>{});
+    look(205, 7);
+    EXPECT_EQ(told(), std::vector<uint64_t>{7});
+    look(300, 7);
+    look(301, 10);
+    look(310, 10);
+    EXPECT_EQ(told(), std::vector<uint64_t>{7});
+    look(311, 11);
+    EXPECT_EQ(told(), (std::vector<uint64_t>{7, 4}));
+    // A day of them: one mark a minute.
+    for (int64_t second = 1000; second < 87'400; ++second)
+      look(second, static_cast<uint64_t>(second));
+  }
+  EXPECT_LT(told().size(), 1450u);
+  {
+    // Another collector goes on from what the log tells.
+    const auto folder = open_own_log(world.log());
+    CollectorMarks marks(world.control().channel(0), *folder);
+    ASSERT_TRUE(marks.without_ring(87'399, kSecond).ok());
+    ASSERT_TRUE(marks.without_ring(87'399, 100 * kSecond).ok());
+  }
+  uint64_t sum = 0;
+  for (const uint64_t one : told()) sum += one;
+  EXPECT_EQ(sum, 87'399u);
+  // And so does whoever ends the session.
+  world.control().set_failures(0, 100'000);
+  world.stop();
+  EXPECT_EQ(told().back(), 100'000 - sum);
+}
+
 TEST(HooksMarks, LimitedLogThatDropsAgainAndAgain) {
   constexpr uint64_t kPackets = 10'000;
   World world;

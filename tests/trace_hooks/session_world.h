@@ -159,7 +159,9 @@ inline LogStory read_log(const std::string& log) {
     for (const Event& event : batch.events()) {
       ThreadStory& thread = out.threads[event.tid];
       if (const auto* hook = std::get_if<Hook>(&event.body)) {
-        (hook->id == 0x0100 ? thread.numbers : thread.handler_numbers).push_back(hook->words[0]);
+        // A forged record may be read as a hook without any.
+        (hook->id == 0x0100 ? thread.numbers : thread.handler_numbers)
+            .push_back(hook->words.empty() ? 0 : hook->words[0]);
         ++out.events;
         ++out.hooks;
         out.hooks_with_cpu += event.cpu >= 0;
