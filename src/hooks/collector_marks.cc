@@ -32,16 +32,16 @@ Status CollectorMarks::dropped(LogFolder& log) {
   return tell_dropped(channel_, folder_, log);
 }
 
-Status CollectorMarks::without_ring(uint64_t records, int64_t now_ns) {
-  if (records == 0) return {};
+void CollectorMarks::without_ring(uint64_t records, int64_t now_ns) {
+  if (records == 0) return;
   if (!told_without_ring_) told_without_ring_ = told_without_ring(channel_, folder_);
-  if (records <= *told_without_ring_) return {};
+  if (records <= *told_without_ring_) return;
   if (!untold_since_ns_) untold_since_ns_ = now_ns;
-  if (now_ns - *untold_since_ns_ < telling_ns_) return {};
+  if (now_ns - *untold_since_ns_ < telling_ns_) return;
   telling_ns_ = std::min(2 * telling_ns_, kMostNs);
   untold_since_ns_.reset();
-  const uint64_t before = std::exchange(*told_without_ring_, records);
-  return tell_without_ring(channel_, folder_, records - before);
+  if (tell_without_ring(channel_, folder_, records - *told_without_ring_).ok())
+    told_without_ring_ = records;
 }
 
 Status CollectorMarks::tell_rest(LogFolder& log) {

@@ -39,8 +39,8 @@ class CollectorMarks {
   /// Of records that the log has dropped and not told of.
   Status dropped(LogFolder& log);
   /// Hooks in no ring, `records` in all; seldom, and some seconds late. A session's end may be a
-  /// sudden one, behind which nobody can tell of them.
-  Status without_ring(uint64_t records, int64_t now_ns);
+  /// sudden one, behind which nobody can tell of them. What cannot be told now, is told later.
+  void without_ring(uint64_t records, int64_t now_ns);
   /// What was not told until now.
   Status tell_rest(LogFolder& log);
 

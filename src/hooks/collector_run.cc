@@ -110,7 +110,7 @@ class Rounds {
         sleep.found_nothing();
       if (!is_time_to_look()) continue;
       if (const tracewell_watch& watch = control_.watch(number_); watch.session == session)
-        TW_RETURN_IF_ERROR(marks_.without_ring(watch.lost, looked_ns_));
+        marks_.without_ring(watch.lost, looked_ns_);
       TW_RETURN_IF_ERROR(follow_log(channel_, folder_, marks_));
       if (control_.is_removed()) return leave(collector, End::ControlRemoved);
       forget_dead_losses(control_);

@@ -94,8 +94,7 @@ void watch_losses(Control& control, unsigned channel) {
 
 Error with_losses(Error error, const Losses& losses) {
   if (losses.records != 0)
-    error.message +=
-        fmt::format(" ({} records lost: {})", losses.records, kNoRing);
+    error.message += fmt::format(" ({} records lost: {})", losses.records, kNoRing);
   if (losses.changed) error.message += fmt::format(" (more were lost: {})", kCountsChanged);
   return error;
 }

@@ -250,8 +250,9 @@ Status wait_and_complete(Control& control, unsigned number, Rest rest,
     return {Errc::Io, "the trace has ended: " + control.why(number)};
   auto log = find_log(control, number, "The trace has ended.");
   if (!log.ok()) return with_losses(log.error(), losses_of(control, number));
-  TW_ASSIGN_OR_RETURN(const UniqueFd lock, open_log_lock(*log));
-  TW_RETURN_IF_ERROR(lock_log_soon(lock, *log));
+  const auto lock = open_log_lock(*log);
+  const Status locked = lock.ok() ? lock_log_soon(*lock, *log) : lock.error();
+  if (!locked.ok()) return incomplete(control, number, *log, locked.error());
   const Status status = complete_log(control, number, *log, rest);
   release_log(*log);
   if (!status.ok() && has_rings(*log))

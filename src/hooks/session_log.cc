@@ -83,13 +83,17 @@ Status tell_losses(const tracewell_channel& channel, const Folder& folder, const
 
 }  // namespace
 
-// What is lost is told first of all: nobody else will. What is left in the rings may not fit into
-// the log, and `trcdead` takes it later.
+Error incomplete(Control& control, unsigned number, const Folder& folder, Error why) {
+  const Losses losses = losses_of(control, number);
+  return tell_losses(control.channel(number), folder, losses).ok() ? why
+                                                                   : with_losses(why, losses);
+}
+
+// What is in no ring is told also where what is in rings does not fit into the log: `trcdead` takes
+// that later, and knows nothing of the other.
 Status complete_log(Control& control, unsigned number, const Folder& folder, Rest rest,
                     std::string_view why) {
   tracewell_channel& channel = control.channel(number);
-  const Losses losses = losses_of(control, number);
-  const Status told = tell_losses(channel, folder, losses);
   const auto complete = [&]() -> Status {
     TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel, folder));
     Collector collector(folder, log, uuid_of(channel), channel.ticks);
@@ -97,14 +101,14 @@ Status complete_log(Control& control, unsigned number, const Folder& folder, Res
     const Status dropped = tell_dropped(channel, folder, log);
     if (!how.ok()) return how.error();
     TW_RETURN_IF_ERROR(dropped);
-    TW_RETURN_IF_ERROR(told);
+    TW_RETURN_IF_ERROR(tell_losses(channel, folder, losses_of(control, number)));
     TW_RETURN_IF_ERROR(
         tell(channel, folder, fmt::format("TRACE OFF channel {}{}{}", number, why, *how)));
     TW_RETURN_IF_ERROR(change_clock(folder, measure_clock(start_of(channel), now())));
     return give_back_room(folder);
   };
   const Status status = complete();
-  return status.ok() || told.ok() ? status : with_losses(status.error(), losses);
+  return status.ok() ? status : incomplete(control, number, folder, status.error());
 }
 
 }  // namespace tracewell::hooks

@@ -31,6 +31,8 @@ Status tell_dropped(const tracewell_channel& channel, const Folder& folder, LogF
 /// Hooks in no ring: how many of them the log tells of, and that it does not of so many.
 uint64_t told_without_ring(const tracewell_channel& channel, const Folder& folder);
 Status tell_without_ring(const tracewell_channel& channel, const Folder& folder, uint64_t records);
+/// `why` the log cannot be completed. What is in no ring is told in it, or else with that.
+Error incomplete(Control& control, unsigned number, const Folder& folder, Error why);
 /// Everything out of the rings, the clock measured over the whole session. `why`: it ends, where no
 /// command ended it.
 Status complete_log(Control& control, unsigned number, const Folder& folder, Rest rest,

@@ -409,6 +409,7 @@ TEST_F(HookLives, LogThatIsGoneEndsItsSession) {
 TEST_F(HookLives, LogThatIsLockedIsNotWaitedForWithoutEnd) {
   world_.start(world_.options(Buffering::Single, 64 << 10));
   EXPECT_EQ(World::wait_for(World::run("hook_hammer", {world_.counts_path(), "1", "100", "0"})), 0);
+  world_.control().set_failures(0, 7);
   {
     const auto folder = open_own_log(world_.log());
     ASSERT_TRUE(folder.ok());
@@ -423,7 +424,10 @@ TEST_F(HookLives, LogThatIsLockedIsNotWaitedForWithoutEnd) {
   const auto rings = find_dead_rings(world_.log());
   ASSERT_TRUE(rings.ok());
   EXPECT_TRUE(collect_dead_rings(rings->rings, world_.log(), "test").ok());
-  EXPECT_EQ(read_log(world_.log()).hooks, 100u);
+  const LogStory story = read_log(world_.log());
+  EXPECT_EQ(story.hooks, 100u);
+  EXPECT_EQ(std::ranges::count(story.marks, "7 records lost: their threads could not make a ring"),
+            1);
 }
 
 /// Whoever gives up leaves the session to somebody else.
