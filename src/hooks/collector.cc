@@ -108,9 +108,11 @@ Status Collector::tell_mistaken(const std::string& ring, bool now) {
   const auto time = std::chrono::steady_clock::now();
   if (!now && time - found->second.told < kWhile) return {};
   found->second.told = time;
-  return tell_lost(std::exchange(found->second.records, 0),
-                   fmt::format("process {} had the id of an earlier one",
-                               ring.substr(0, ring.find('-'))));
+  TW_RETURN_IF_ERROR(tell_lost(found->second.records,
+                               fmt::format("process {} had the id of an earlier one",
+                                           ring.substr(0, ring.find('-')))));
+  found->second.records = 0;
+  return {};
 }
 
 /// Once for each ring.

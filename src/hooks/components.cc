@@ -337,6 +337,7 @@ Result<std::string> dump_to(const std::string& path,
       for (const std::string& ring : all_names(*rings))
         TW_RETURN_IF_ERROR(dump_ring(*rings, ring, *one, folder, uuid, log));
   TW_RETURN_IF_ERROR(folder.remove_folder(kRingsName));
+  TW_RETURN_IF_ERROR(give_back_room(folder));
   TW_RETURN_IF_ERROR(log.sync());
   return old.empty() ? old : parent_of(path) + "/" + old;
 }

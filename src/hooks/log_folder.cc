@@ -382,10 +382,11 @@ void each_mark(const Folder& log, const Uuid& uuid,
 
 Status give_back_room(const Folder& log) {
   const std::string name(kMarksName);
-  TW_ASSIGN_OR_RETURN(const UniqueFd fd, log.open_own(name, Folder::Make::No));
-  TW_RETURN_IF_ERROR(wait_and_lock_file(fd.get(), kOtherMarksMost));
-  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd.get(), log.path_of(name)));
-  if (::ftruncate(fd.get(), static_cast<off_t>(facts.bytes)) != 0)
+  const auto fd = log.open_own(name, Folder::Make::No);
+  if (!fd.ok()) return fd.error().code == Errc::NotFound ? Status() : fd.error();
+  TW_RETURN_IF_ERROR(wait_and_lock_file(fd->get(), kOtherMarksMost));
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(fd->get(), log.path_of(name)));
+  if (::ftruncate(fd->get(), static_cast<off_t>(facts.bytes)) != 0)
     return errno_error("cannot write " + printable(log.path_of(name)));
   return {};
 }

@@ -36,11 +36,14 @@ Result<LogFolder> open_log(const tracewell_channel& channel, const Folder& folde
 }
 
 Status tell_dropped(const tracewell_channel& channel, const Folder& folder, LogFolder& log) {
-  const uint64_t dropped = log.take_dropped();
+  const uint64_t dropped = log.dropped();
   if (dropped == 0) return {};
-  return tell(channel, folder,
-              log.full() ? fmt::format("{} records lost: they came when the log was full", dropped)
-                         : fmt::format("LOGFILE WRAPAROUND, {} records dropped", dropped));
+  TW_RETURN_IF_ERROR(tell(
+      channel, folder,
+      log.full() ? fmt::format("{} records lost: they came when the log was full", dropped)
+                 : fmt::format("LOGFILE WRAPAROUND, {} records dropped", dropped)));
+  log.take_dropped();
+  return {};
 }
 
 uint64_t told_without_ring(const tracewell_channel& channel, const Folder& folder) {
