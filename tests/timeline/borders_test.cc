@@ -156,7 +156,7 @@ void expect_truth(const Opened& opened, uint64_t switched) {
 TEST(Borders, OfSegmentsMakeNoDifferenceWhereThreadsTakeTurns) {
   size_t at_borders = 0;
   for (uint64_t switched = 4; switched + 10 < kTurnSteps; ++switched)
-    for (const auto [call, gap] : {std::pair{false, false}, {true, false}, {false, true}}) {
+    for (const auto& [call, gap] : {std::pair{false, false}, {true, false}, {false, true}}) {
       SCOPED_TRACE(fmt::format("the switch is at step {}{}{}", switched,
                                call ? ", in a call" : "", gap ? ", and a gap" : ""));
       const TwoThreads trace(switched, call, gap);
