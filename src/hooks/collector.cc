@@ -336,15 +336,16 @@ Result<uint64_t> Collector::discard() {
   uint64_t records = 0;
   wait_for_writers();
   for (auto& [name, ring] : rings_) {
-    uint64_t lost = 0;
+    uint64_t lost = 0, overwritten = 0;
     for (const RingFile::Waiting& packet : ring->waiting()) {
       if (ring->copy(packet, false, packet_, within_).changed) continue;
       tracewell_packet head;
       std::memcpy(&head, packet_.data(), sizeof head);
       records += head.records;
       lost = std::max(lost, head.lost);
+      overwritten = std::max(overwritten, head.overwritten);
     }
-    records += log_.untold_losses(ring->stream(), lost);
+    records += log_.untold_losses(ring->stream(), lost, overwritten);
     TW_RETURN_IF_ERROR(remove(name));
   }
   TW_RETURN_IF_ERROR(remove_folder());

@@ -154,6 +154,8 @@ Status LogFolder::look_at(const std::string& name) {
       stream.next_number = std::max(stream.next_number, head->number + 1);
       stream.ticks_end = std::max(stream.ticks_end, head->ticks_end);
       stream.lost = stream.lost_here = std::max(stream.lost, lost_count(head->lost));
+      stream.overwritten = stream.overwritten_here =
+          std::max(stream.overwritten, lost_count(head->overwritten));
       stream.has_ended = true;  // unless more comes
     }
     if (part.bytes < bytes.size() && ::ftruncate(fd.get(), static_cast<off_t>(part.bytes)) != 0)
@@ -249,8 +251,8 @@ void LogFolder::part_goes(const Part& part, bool takes_more) {
     stream.file.reset();
   }
   if (--stream.parts != 0) return;
-  if (stream.has_ended) drop_losses(stream, stream.lost_here);
-  stream.lost_here = 0;
+  if (stream.has_ended) drop_losses(stream, stream.lost_here + stream.overwritten_here);
+  stream.lost_here = stream.overwritten_here = 0;
 }
 
 void LogFolder::drop_losses(Stream& stream, uint64_t lost) {
@@ -261,13 +263,17 @@ void LogFolder::drop_losses(Stream& stream, uint64_t lost) {
 void LogFolder::stream_ends(uint64_t stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end() || std::exchange(found->second.has_ended, true)) return;
-  drop_losses(found->second, found->second.lost - found->second.lost_here);
+  const Stream& one = found->second;
+  drop_losses(found->second, one.lost - one.lost_here + one.overwritten - one.overwritten_here);
 }
 
-uint64_t LogFolder::untold_losses(uint64_t stream, uint64_t lost) const {
+uint64_t LogFolder::untold_losses(uint64_t stream, uint64_t lost, uint64_t overwritten) const {
   const auto found = streams_.find(stream);
   lost = lost_count(lost);
-  return found == streams_.end() ? lost : lost - std::min(lost, found->second.lost_here);
+  overwritten = lost_count(overwritten);
+  if (found == streams_.end()) return lost + overwritten;
+  return lost - std::min(lost, found->second.lost_here) + overwritten -
+         std::min(overwritten, found->second.overwritten_here);
 }
 
 Status LogFolder::append(const tracewell_packet& head, Bytes records) {
@@ -276,6 +282,7 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   stream.pid = head.pid;
   stream.ring = head.ring;
   stream.lost = std::max(stream.lost, lost_count(head.lost));
+  stream.overwritten = std::max(stream.overwritten, lost_count(head.overwritten));
   if (std::exchange(stream.has_ended, false))  // it goes on, and its next packet tells of all
     dropped_ -= std::min(dropped_, std::exchange(stream.lost_dropped, 0));
   if (!full_) TW_RETURN_IF_ERROR(make_room(bytes));
@@ -291,6 +298,7 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   stream.part->bytes += bytes;
   stream.part->records += head.records;
   stream.lost_here = stream.lost;
+  stream.overwritten_here = stream.overwritten;
   bytes_ += bytes;
   stream.next_number = head.number + 1;
   stream.ticks_end = std::max(stream.ticks_end, head.ticks_end);

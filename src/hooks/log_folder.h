@@ -113,7 +113,7 @@ class LogFolder {
   /// packet that the log has tells of it.
   void stream_ends(uint64_t stream);
   /// Of so many hooks that a ring lost, those that no packet here tells of.
-  uint64_t untold_losses(uint64_t stream, uint64_t lost) const;
+  uint64_t untold_losses(uint64_t stream, uint64_t lost, uint64_t overwritten) const;
   /// What was appended until now stays when the machine stops now: before its rings go.
   Status sync();
   /// It has reached its limit, and is to stop then.
@@ -140,6 +140,7 @@ class LogFolder {
     // What the ring has lost until then: by the last packet that came, and the last that is here.
     // A reader takes all of it from the first packet that there is.
     uint64_t lost = 0, lost_here = 0;
+    uint64_t overwritten = 0, overwritten_here = 0;  // in a circular ring, likewise
     uint64_t lost_dropped = 0;  // of these, counted as dropped
     bool has_ended = false;
     uint32_t next_part = 0, parts = 0;  // number of the next, and how many are here

@@ -33,7 +33,7 @@ enum slot_use { NOT_OURS, IN_USE, GIVEN_BACK };
 /* Wiped when the process forks. */
 struct own {
   uint32_t process;     /* that these are of; a child of vfork has its parent's */
-  uint32_t registering; /* 1 = a thread registers a component */
+  uint32_t registering; /* a thread that registers a component; 0 = none does */
   uint32_t slots[TRACEWELL_COMPONENTS_MAX]; /* enum slot_use */
   struct identity identity;
   char name[NAME_BYTES]; /* of its file; empty = there is none */
@@ -55,16 +55,25 @@ static struct own* find_own(void) {
     else
       unmap(fresh, sizeof *fresh);
   }
-  __atomic_compare_exchange_n(&own->process, &nobody, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  __atomic_compare_exchange_n(&own->process, &nobody, process_of_memory(), 0, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
   return own->process == self ? own : NULL;
 }
 
 /* Threads register one at a time: both would make the file, and claim the slots of those that are
- * there by themselves. Signals are held back, whose handlers would wait for us. */
+ * there by themselves. Signals are held back, whose handlers would wait for us. One that dies in
+ * the middle (a filter of system calls ends it) leaves the word as it is. */
 static SignalMask begin_registering(struct own* own) {
+  const struct timespec look = {0, 50000000};
   const SignalMask mask = hold_signals();
-  while (__atomic_exchange_n(&own->registering, 1, __ATOMIC_ACQUIRE) != 0)
-    call(SYS_futex, (long)&own->registering, FUTEX_WAIT_PRIVATE, 1, 0, 0, 0);
+  const uint32_t self = thread_id();
+  uint32_t other = 0;
+  while (!__atomic_compare_exchange_n(&own->registering, &other, self, 0, __ATOMIC_ACQUIRE,
+                                      __ATOMIC_RELAXED)) {
+    if (other == 0) continue; /* it has just been given back */
+    call(SYS_futex, (long)&own->registering, FUTEX_WAIT_PRIVATE, other, (long)&look, 0, 0);
+    if (other != self && thread_lives(own->process, other)) other = 0;
+  }
   return mask;
 }
 

@@ -70,7 +70,7 @@ void begin_losses(uint32_t session) {
   const SignalMask mask = hold_signals();
   const uint32_t self = process_id();
   if (map_places()) {
-    if (*places_owner() == 0) *places_owner() = self;
+    if (*places_owner() == 0) *places_owner() = process_of_memory();
     if (*places_owner() == self) have_losses(own_losses(), session);
   }
   release_signals(mask);
@@ -495,7 +495,7 @@ static struct place* enter(unsigned number, uint32_t state) {
     return NULL;
   } else if (&place->thread == &g_none || place->owner != self) {
     const int mapped = map_places();
-    if (mapped && *places_owner() == 0) *places_owner() = process_id();
+    if (mapped && *places_owner() == 0) *places_owner() = process_of_memory();
     /* What it would begin, its parent's thread would go on with, and others take for dead. */
     if (mapped && *places_owner() != process_id()) {
       count_failure(number, channel.session);

@@ -71,6 +71,8 @@ HIDDEN int is_user_of_control(void);
 HIDDEN int begin_opening(void);
 HIDDEN int begin_opening_at_last(void); /* for what is tried once: for seconds */
 HIDDEN void end_opening(void);
+/* A child of vfork has its parent's, and may be the first that has a hook there. */
+HIDDEN uint32_t process_of_memory(void);
 
 /* Where failures are counted: the control file, its folder by name, and the page of failures. */
 HIDDEN void find_failures(const char* folder, int control, struct tracewell_failures* page);

@@ -184,7 +184,7 @@ uint64_t told_in(const std::string& folder) {
     for (Bytes rest(bytes); const auto head = ring::read_hook_packet(rest);
          rest = rest.subspan(head->packet_bits / 8)) {
       records += head->records;
-      lost[head->stream] = std::max(lost[head->stream], head->lost);
+      lost[head->stream] = std::max(lost[head->stream], head->lost + head->overwritten);
     }
   }
   for (const auto& [stream, count] : lost) records += count;
@@ -194,10 +194,11 @@ uint64_t told_in(const std::string& folder) {
 /// Packets of a hook each, with streams from kFirst on.
 class LossyLog : public ::testing::Test {
  protected:
-  static constexpr uint64_t kFirst = 0x123456789abcdef0, kLost = 10, kPackets = 5;
+  static constexpr uint64_t kFirst = 0x123456789abcdef0, kPackets = 5;
+  static constexpr uint64_t kLost = 10, kOverwritten = 3;
 
   void SetUp() override { ASSERT_TRUE(make_log_folder(world.log()).ok()); }
-  /// In each, the ring has lost kLost more.
+  /// In each, the ring has lost kLost more, and dropped kOverwritten.
   void append_all(LogFolder& log, uint32_t ring) {
     tracewell_packet head{};
     head.magic = TRACEWELL_PACKET_MAGIC;
@@ -210,11 +211,14 @@ class LossyLog : public ::testing::Test {
     head.records = 1;
     for (head.number = 0; head.number < kPackets; ++head.number) {
       head.lost = kLost * (head.number + 1);
+      head.overwritten = kOverwritten * (head.number + 1);
       ASSERT_TRUE(log.append(head, records_).ok());
     }
   }
   /// Of so many streams.
-  static uint64_t all_of(uint64_t streams) { return streams * kPackets * (1 + kLost); }
+  static uint64_t all_of(uint64_t streams) {
+    return streams * kPackets * (1 + kLost + kOverwritten);
+  }
 
   World world;
   const std::vector<uint8_t> records_ = std::vector<uint8_t>(1000);
@@ -251,7 +255,9 @@ TEST_F(LossyLog, GoesOnWithWhatIsThere) {
     append_all(*log, ring);
     log->stream_ends(kFirst + ring);
     EXPECT_EQ(told_in(folder->path()) + log->take_dropped(), all_of(ring + 1)) << ring;
-    EXPECT_EQ(log->untold_losses(kFirst + ring, 2 * kPackets * kLost), kPackets * kLost);
+    EXPECT_EQ(log->untold_losses(kFirst + ring, 2 * kPackets * kLost,
+                                 2 * kPackets * kOverwritten),
+              kPackets * (kLost + kOverwritten));
   }
 }
 
