@@ -30,7 +30,7 @@ static int __register_atfork(void (*before)(void), void (*behind)(void), void (*
 struct forks {
   uint32_t openers[OPENERS]; /* threads; 0 = nobody */
   uint32_t forking;          /* so many threads */
-  uint32_t forker;           /* one of these: its own handlers may have hooks */
+  uint32_t forker;     /* one of these: its handlers may open, if alone */
   uint32_t starving;         /* a thread that forks of others keep from opening; 0 = none */
   uint32_t process;          /* whose memory this is; 0: nobody knows */
 };
@@ -83,6 +83,11 @@ static void end_starving(struct forks* forks, uint32_t was) {
     wake_all(&forks->starving);
 }
 
+/* Between its handlers, and not behind them. Another one that forks may take the word over. */
+static int is_forker(struct forks* forks, uint32_t self) {
+  return __atomic_load_n(&forks->forker, __ATOMIC_SEQ_CST) == self;
+}
+
 int begin_opening(void) {
   struct forks* const forks = g_forks;
   const uint32_t self = thread_id();
@@ -92,7 +97,7 @@ int begin_opening(void) {
     uint32_t* const opener = claim_opener(forks, self);
     const uint32_t forking = __atomic_load_n(&forks->forking, __ATOMIC_SEQ_CST);
     uint32_t nobody = 0;
-    opens = opener && (forking == 0 || __atomic_load_n(&forks->forker, __ATOMIC_RELAXED) == self);
+    opens = opener && (forking == 0 || (forking == 1 && is_forker(forks, self)));
     if (opens) break;
     if (opener) leave_opener(opener);
     __atomic_compare_exchange_n(&forks->starving, &nobody, self, 0, __ATOMIC_SEQ_CST,
@@ -146,13 +151,15 @@ static void before_fork(void) {
   struct forks* const forks = g_forks;
   int i;
   let_one_open(forks);
-  __atomic_store_n(&forks->forker, thread_id(), __ATOMIC_RELAXED);
+  __atomic_store_n(&forks->forker, thread_id(), __ATOMIC_SEQ_CST);
   __atomic_fetch_add(&forks->forking, 1, __ATOMIC_SEQ_CST);
   for (i = 0; i < OPENERS; ++i) wait_for_opener(&forks->openers[i]);
 }
 
 static void behind_fork(void) {
   struct forks* const forks = g_forks;
+  uint32_t self = thread_id();
+  __atomic_compare_exchange_n(&forks->forker, &self, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
   if (__atomic_sub_fetch(&forks->forking, 1, __ATOMIC_SEQ_CST) == 0) wake_all(&forks->forking);
 }
 

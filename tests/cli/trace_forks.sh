@@ -3,8 +3,18 @@
 # no thread is kept from its buffer by forks, and a child of vfork has none of its parent's.
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/hooks_common.sh"
+# A library whose handler comes behind that of ours, in front of fork(): an allocator's, for one.
+cat >"$work/slow.c" <<'C'
+#include <pthread.h>
+#include <unistd.h>
+__thread int slow_fork;
+static void before(void) { if (slow_fork) usleep(2000); }
+__attribute__((constructor(101))) static void begin(void) { pthread_atfork(before, NULL, NULL); }
+C
+cc -Wall -Wextra -fPIC -shared "$work/slow.c" -o "$work/libslow.so" || fail 'slow.c'
 cat >"$work/forks.c" <<'C'
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -69,6 +79,49 @@ static void burst(void)
   for (int i = 0; i < 8; ++i) pthread_join(forkers[i], NULL);
 }
 
+/* What is open in a child beyond what main() had. */
+extern __thread int slow_fork;
+static int left_open, fired;
+static void *forks_and_looks(void *unused)
+{
+  slow_fork = 1;
+  while (__atomic_load_n(&forking, __ATOMIC_RELAXED)) {
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+      int more = 0;
+      for (int fd = 3; fd < 64; ++fd) more += fcntl(fd, F_GETFD) != -1;
+      _exit(more);
+    }
+    waitpid(child, &status, 0);
+    __atomic_fetch_add(&left_open, status, __ATOMIC_SEQ_CST);
+  }
+  return unused;
+}
+static void *forks_and_fires(void *unused)
+{
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  fire(1);
+  waitpid(child, NULL, 0);
+  __atomic_fetch_add(&fired, 1, __ATOMIC_SEQ_CST);
+  pause(); /* whoever comes later would have this one's buffer */
+  return unused;
+}
+static void descriptors(void)
+{
+  pthread_t forker, thread;
+  for (int fd = 3; fd < 64; ++fd) close(fd);
+  pthread_create(&forker, NULL, forks_and_looks, NULL);
+  for (int round = 0; round < 300; ++round) {
+    pthread_create(&thread, NULL, forks_and_fires, NULL);
+    while (__atomic_load_n(&fired, __ATOMIC_SEQ_CST) <= round) usleep(100);
+  }
+  __atomic_store_n(&forking, 0, __ATOMIC_RELAXED);
+  pthread_join(forker, NULL);
+  if (left_open != 0) exit(78);
+}
+
 int main(int argc, char **argv)
 {
   const char *const what = argc > 1 ? argv[1] : "";
@@ -91,6 +144,8 @@ int main(int argc, char **argv)
     fire(10);
     pthread_create(&thread, NULL, fires, NULL);
     pthread_join(thread, NULL);
+  } else if (strcmp(what, "descriptors") == 0) {
+    descriptors();
   } else {
     burst();
   }
@@ -99,7 +154,8 @@ int main(int argc, char **argv)
 }
 C
 cc -Wall -Wextra -pthread -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/forks.c" \
-  -o "$work/forks" -L"$build/lib" -lrts -Wl,-rpath,"$build/lib" || fail 'forks.c'
+  -o "$work/forks" -L"$build/lib" -lrts -L"$work" -Wl,--no-as-needed -lslow \
+  -Wl,-rpath,"$build/lib:$work" || fail 'forks.c'
 chmod 755 "$work"
 # Root's programs have a count of their own at their begin, from which more is known.
 users=('')
@@ -117,7 +173,7 @@ for user in "${users[@]}"; do
     chown -R "$user" "$home"
   fi
   as+=(env XDG_RUNTIME_DIR="$home/run")
-  for what in dies vfork burst; do
+  for what in dies vfork burst descriptors; do
     "${as[@]}" "$tracewell" trace -a -o "$home/log" || fail "trace${user:+ of $user}"
     "${as[@]}" "$work/forks" $what >"$work/out" || fail "$what: it ends with $?"
     pid=$(cat "$work/out")
@@ -127,6 +183,7 @@ for user in "${users[@]}"; do
       dies) has 'sound, 10 events' ;;
       vfork) has 'sound, 110 events' && has 'lost: 1' ;;
       burst) has 'sound, 2000 events' ;;
+      descriptors) has 'sound, 300 events' ;;
     esac
     expect 0 print --format jsonl "$home/log"
     [ "$(grep '"kind":"hook"' "$work/out" | grep -vc "\"pid\":$pid[,}]")" = 0 ] ||
