@@ -28,9 +28,4 @@ Result<Place> place_to_keep(const std::string& path, const Original& original) {
   return place;
 }
 
-bool others_may_put_beside(const std::string& path) {
-  const auto folder = facts_at(parent_of(path));
-  return !folder || others_may_put(*folder);
-}
-
 }  // namespace tracewell

@@ -20,8 +20,4 @@ struct Original {
 /// exchanged, what is kept beside it would be theirs to read.
 Result<Place> place_to_keep(const std::string& path, const Original& original);
 
-/// May others put a file, of whomsoever, beside this one? What is kept there is then believed of
-/// the very file alone that it says it is of: they may have moved it there from beside another.
-bool others_may_put_beside(const std::string& path);
-
 }  // namespace tracewell

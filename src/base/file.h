@@ -75,6 +75,8 @@ class InputFile {
   /// What is kept beside a file (base/open.h, open_beside()).
   static Result<std::shared_ptr<InputFile>> open_beside(const std::string& path,
                                                         const FileFacts& other);
+  /// Of what open_beside() has opened: may others put files into the folder that it was found in?
+  bool others_put_there() const { return others_put_there_; }
   /// What is open already; `path` is for messages. A regular file is read from its begin, unless
   /// `here`: then from where the descriptor stands.
   static Result<std::shared_ptr<InputFile>> of(UniqueFd fd, const std::string& path,
@@ -118,6 +120,7 @@ class InputFile {
   UniqueFd fd_;  // of a mapped file, where not too many are open already: to see that it was cut
   std::vector<uint8_t> copy_;
   int64_t copied_bytes_ = 0;  // of a file that could be mapped
+  bool others_put_there_ = false;
 };
 
 /// Output that appears under its name whole or not at all: a file without a name that commit()

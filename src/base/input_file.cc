@@ -107,8 +107,11 @@ Result<std::shared_ptr<InputFile>> InputFile::open_found(const std::string& path
 
 Result<std::shared_ptr<InputFile>> InputFile::open_beside(const std::string& path,
                                                           const FileFacts& other) {
-  TW_ASSIGN_OR_RETURN(UniqueFd fd, tracewell::open_beside(path, other));
-  return of(std::move(fd), path);
+  bool others_put_there = true;
+  TW_ASSIGN_OR_RETURN(UniqueFd fd, tracewell::open_beside(path, other, &others_put_there));
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file, of(std::move(fd), path));
+  file->others_put_there_ = others_put_there;
+  return file;
 }
 
 Result<std::shared_ptr<InputFile>> InputFile::of(UniqueFd fd, const std::string& path,

@@ -366,7 +366,8 @@ void keep_as_private(int fd, const FileFacts& facts, int folder, const FileFacts
 
 }  // namespace
 
-Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
+Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other,
+                             bool* others_put_there) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const UniqueFd held(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -386,6 +387,10 @@ Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other) {
   if ((facts.mode & 0022) != 0)
     return refuse(fmt::format("may be written by others (mode {:03o}; chmod go-w)", facts.mode));
   keep_as_private(fd.get(), facts, held.get(), other);
+  if (others_put_there != nullptr) {
+    const auto where = facts_of(held.get(), folder);
+    *others_put_there = !where.ok() || others_may_put(*where);
+  }
   return fd;
 }
 

@@ -83,8 +83,11 @@ Status remove_at(const Place& place, const std::string& path);
 /// regular file that only its owner may write to: this user, root, or the owner of the other one.
 /// NotFound: there is none. InvalidArgument, with a text: there is one that is not believed. Where
 /// both are this user's, in a folder where nobody else puts files, it loses rights that the other
-/// one does not give.
-Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other);
+/// one does not give. `others_put_there`: may others put a file, of whomsoever, into the folder
+/// that it was opened in? What is kept there is then to be believed of the very file alone that it
+/// says it is of: they may have moved it there from beside another.
+Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other,
+                             bool* others_put_there = nullptr);
 
 /// What was made, renamed and removed in the folder stays so when the machine stops now. `fd` may
 /// be O_PATH. File systems that cannot sync a folder are passed over.

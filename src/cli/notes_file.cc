@@ -145,7 +145,7 @@ Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
   if (!file.ok()) return file.error();
   if ((*file)->bytes().size() > kNotesBytesMax) return too_many(path);
   const std::string wanted =
-      others_may_put_beside(path) ? file_of(trace.facts(), (*file)->facts()) : "";
+      (*file)->others_put_there() ? file_of(trace.facts(), (*file)->facts()) : "";
   return NotesReader(as_text((*file)->bytes()), wanted, problems).read(trace.bytes());
 }
 

@@ -57,7 +57,8 @@ uint64_t sidecar_bytes_max(uint64_t trace_bytes) {
   return kAlways + 4 * std::min(trace_bytes, UINT64_MAX / 8);
 }
 
-/// If `is_wanted(TraceIdentity)` of the trace that it says it is of. A file of holes costs whoever
+/// If `is_wanted(TraceIdentity, bool)` of the trace that it says it is of; may others put files
+/// there? A file of holes costs whoever
 /// forges an index nothing, and may say that all of it is to be hashed: so both this and that it is
 /// not too large are known before.
 template <class IsWanted>
@@ -68,9 +69,9 @@ std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trac
   if (!file) return std::nullopt;
   const Bytes bytes = (*file)->bytes();
   const auto of = read_index_identity(bytes);
-  if (of && others_may_put_beside(path) && !of->is_of(trace_file, (*file)->facts()))
-    return std::nullopt;
-  if (!of || !is_wanted(*of) || bytes.size() > sidecar_bytes_max(of->size_bytes))
+  const bool shared = (*file)->others_put_there();
+  if (of && shared && !of->is_of(trace_file, (*file)->facts())) return std::nullopt;
+  if (!of || !is_wanted(*of, shared) || bytes.size() > sidecar_bytes_max(of->size_bytes))
     return std::nullopt;
   auto index = read_index(bytes, *std::move(file));
   if (index && index->trace != *of) return std::nullopt;  // it was written to meanwhile
@@ -81,9 +82,8 @@ std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trac
 /// alone does not say that it was this file: it may have been theirs before.
 std::optional<Index> read_sidecar_of(const std::string& path, const FileFacts& trace_file,
                                      Bytes trace, const TraceIdentity& identity) {
-  const bool may_grow = trace_file.born_ns != 0 || !others_may_put_beside(path);
-  return read_sidecar(path, trace_file, [&](const TraceIdentity& of) {
-    return of == identity || (may_grow && of.begins(trace));
+  return read_sidecar(path, trace_file, [&](const TraceIdentity& of, bool shared) {
+    return of == identity || ((trace_file.born_ns != 0 || !shared) && of.begins(trace));
   });
 }
 
@@ -113,7 +113,7 @@ Result<Index> beside(const std::string& path, const StepIndex& steps, const Cata
   TW_RETURN_IF_ERROR(build_index(steps, catalog, written, old, small, sink));
   TW_RETURN_IF_ERROR(file.commit());
   auto index = read_sidecar(path, file_of_trace.facts,
-                            [&](const TraceIdentity& of) { return of == trace; });
+                            [&](const TraceIdentity& of, bool) { return of == trace; });
   if (!index)
     return Error{Errc::Io, path + " was changed by somebody else", {}};
   return *std::move(index);
@@ -201,7 +201,7 @@ std::optional<Timeline> Timeline::find(const StepIndex& steps, Bytes trace,
       TraceIdentity::of(trace, options.trace_changed_ns, options.trace_file.facts);
   std::optional<Index> index =
       read_sidecar(options.sidecar, options.trace_file.facts,
-                   [&](const TraceIdentity& of) { return of == identity; });
+                   [&](const TraceIdentity& of, bool) { return of == identity; });
   if (!index || index->steps() != steps.count() || !has_few_segments(*index, steps) ||
       !std::ranges::equal(options.build.notes, index->notes))
     return std::nullopt;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -109,6 +110,27 @@ TEST_F(Owners, NumberOfManyIsNotOneUsers) {
   };
   check();
   if (!in_namespace(Number::Root, check)) GTEST_SKIP() << "no user namespace can be made";
+}
+
+// Of the folder that was opened, whatever its name leads to by then.
+TEST_F(Owners, WhereOthersPutFilesIsKnownOfTheFolderItself) {
+  for (const auto& [name, mode] : {std::pair{"shared", 01777}, {"own", 0755}}) {
+    fs::create_directory(at(name));
+    ASSERT_EQ(::chmod(at(name).c_str(), static_cast<mode_t>(mode)), 0);
+    make(std::string(name) + "/trace.tidx", ::geteuid(), 0644);
+  }
+  const auto shared = [&](const char* name) {
+    const auto file = InputFile::open_beside(at(name) + "/trace.tidx", *facts_at(at(name)));
+    EXPECT_TRUE(file.ok());
+    return !file.ok() || (*file)->others_put_there();
+  };
+  EXPECT_TRUE(shared("shared"));
+  EXPECT_FALSE(shared("own"));
+  const auto held = InputFile::open_beside(at("shared/trace.tidx"), *facts_at(at("shared")));
+  fs::rename(at("shared"), at("elsewhere"));
+  fs::rename(at("own"), at("shared"));
+  ASSERT_TRUE(held.ok());
+  EXPECT_TRUE((*held)->others_put_there());
 }
 
 TEST_F(Owners, NumberOfOneIsThisUsers) {
