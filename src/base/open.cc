@@ -354,11 +354,9 @@ namespace {
 
 /// A file that became private takes what is kept beside it along. Where others may put files, it
 /// may be anything of this user's.
-void keep_as_private(int fd, const FileFacts& facts, int folder, const FileFacts& other) {
-  const auto where = facts_of(folder, "");
-  if (!is_own_user(facts.owner) || !is_own_user(other.owner) || !where.ok() ||
-      others_may_put(*where))
-    return;
+void keep_as_private(int fd, const FileFacts& facts, bool others_put_there,
+                     const FileFacts& other) {
+  if (!is_own_user(facts.owner) || !is_own_user(other.owner) || others_put_there) return;
   uint32_t may = other.has_acl ? 0700 : other.mode | 0700;
   if (facts.group != other.group && (may & 07) != (may >> 3 & 07)) may &= 0700;
   if ((facts.mode & 0777 & ~may) != 0) ::fchmod(fd, facts.mode & may & 0777);
@@ -386,11 +384,10 @@ Result<UniqueFd> open_beside(const std::string& path, const FileFacts& other,
                               user_name(facts.owner)));
   if ((facts.mode & 0022) != 0)
     return refuse(fmt::format("may be written by others (mode {:03o}; chmod go-w)", facts.mode));
-  keep_as_private(fd.get(), facts, held.get(), other);
-  if (others_put_there != nullptr) {
-    const auto where = facts_of(held.get(), folder);
-    *others_put_there = !where.ok() || others_may_put(*where);
-  }
+  const auto where = facts_of(held.get(), folder);
+  const bool shared = !where.ok() || others_may_put(*where);
+  keep_as_private(fd.get(), facts, shared, other);
+  if (others_put_there != nullptr) *others_put_there = shared;
   return fd;
 }
 

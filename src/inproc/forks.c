@@ -168,7 +168,8 @@ static void in_child(void) { g_forks->process = process_id(); }
 /* Before files are opened: that of control.c comes later. */
 __attribute__((constructor(101))) static void watch_forks(void) {
   struct forks* const forks = map_wiped(sizeof *forks);
-  if (!forks || __register_atfork(before_fork, behind_fork, in_child, &__dso_handle) != 0) return;
+  if (!forks) return;
   forks->process = process_id();
-  g_forks = forks;
+  g_forks = forks; /* first: a program that loads us late may have threads that fork */
+  if (__register_atfork(before_fork, behind_fork, in_child, &__dso_handle) != 0) g_forks = NULL;
 }

@@ -57,10 +57,9 @@ uint64_t sidecar_bytes_max(uint64_t trace_bytes) {
   return kAlways + 4 * std::min(trace_bytes, UINT64_MAX / 8);
 }
 
-/// If `is_wanted(TraceIdentity, bool)` of the trace that it says it is of; may others put files
-/// there? A file of holes costs whoever
-/// forges an index nothing, and may say that all of it is to be hashed: so both this and that it is
-/// not too large are known before.
+/// If `is_wanted(of, shared)`: of the trace that it says it is of; may others put files there?
+/// A file of holes costs whoever forges an index nothing, and may say that all of it is to be
+/// hashed: so both this and that it is not too large are known before.
 template <class IsWanted>
 std::optional<Index> read_sidecar(const std::string& path, const FileFacts& trace_file,
                                   const IsWanted& is_wanted) {
