@@ -9,10 +9,11 @@
  * space in a ring of its own thread's with one instruction, reads the time stamp counter once,
  * and commits with its last store: a signal handler may fire hooks at any point. No lock, no
  * system call but where a packet of the ring is full (two, to hold signals back; futex) and at a
- * thread's first hook in a trace. That one makes a file: a program that restricts its system
- * calls (seccomp) must allow close, fallocate, fstatfs, futex, getcpu, geteuid, getpid,
- * getrandom, getresuid, gettid, madvise, mmap, munmap, newfstatat, openat, prctl, read,
- * readlinkat, rt_sigpending, rt_sigprocmask, tgkill and unlinkat.
+ * thread's first hook in a trace. That one makes a file; where it cannot (no descriptor is free,
+ * the disk is full), later ones try again, after a millisecond at first and once a second at last.
+ * A program that restricts its system calls (seccomp) must allow close, fallocate, fstatfs, futex,
+ * getcpu, geteuid, getpid, getrandom, getresuid, gettid, madvise, mmap, munmap, newfstatat, openat,
+ * prctl, read, readlinkat, rt_sigpending, rt_sigprocmask, tgkill and unlinkat.
  * Each site leaves a note in the ELF file (hook_site.h). */
 #ifndef TRACEWELL_HOOKS_H
 #define TRACEWELL_HOOKS_H

@@ -7,6 +7,8 @@
 
 #define PLACES_BYTES (sizeof(struct place) * THREADS_MAX)
 #define NAMES_TRIED 100000u
+#define RETRY_TICKS_MIN (1u << 21) /* about a millisecond */
+#define RETRY_TICKS_MAX (1u << 31) /* about a second */
 #define IDENTITY_AT 2048u /* in the page behind the places */
 #define PATH_BYTES 2200 /* of a log's, with what links add to it */
 #define NAME_BYTES 24   /* two numbers */
@@ -66,13 +68,17 @@ static int map_places(void) {
   return 1;
 }
 
+/* 0: there is no memory for them, or they are another process's. What a child of vfork would begin
+ * there, its parent's thread would go on with, and others take for dead. */
+static int have_places(void) {
+  if (!map_places()) return 0;
+  if (*places_owner() == 0) *places_owner() = process_of_memory();
+  return *places_owner() == process_id();
+}
+
 void begin_losses(uint32_t session) {
   const SignalMask mask = hold_signals();
-  const uint32_t self = process_id();
-  if (map_places()) {
-    if (*places_owner() == 0) *places_owner() = process_of_memory();
-    if (*places_owner() == self) have_losses(own_losses(), session);
-  }
+  if (have_places()) have_losses(own_losses(), session);
   release_signals(mask);
 }
 
@@ -294,9 +300,18 @@ static void count_ring(const struct tracewell_channel* channel, unsigned number)
   __atomic_fetch_add(&made->rings, 1, __ATOMIC_RELAXED);
 }
 
+/* There may be room for a ring later, or a descriptor. The pauses grow, so that a thread that never
+ * finds one is not kept busy by it. */
+static void look_again_later(struct place* place, int looked_before) {
+  place->pause = looked_before && place->pause != 0 ? place->pause * 2 : RETRY_TICKS_MIN;
+  if (place->pause > RETRY_TICKS_MAX) place->pause = RETRY_TICKS_MAX;
+  place->retry_at = tracewell_ticks() + place->pause;
+}
+
 /* `ring`: NULL if there could be none; `shape` says nothing then. */
 static void begin_ring(struct place* place, const struct tracewell_channel* channel,
                        unsigned number, struct tracewell_ring* ring, const struct shape* shape) {
+  const int same_session = place->session == channel->session && place->channel == number;
   place->adopted = 0;
   memset(place->numbers, 0, sizeof place->numbers);
   place->session = channel->session;
@@ -307,7 +322,8 @@ static void begin_ring(struct place* place, const struct tracewell_channel* chan
   place->slot = channel->slots - 1;
   place->next = place->overwritten = place->full_at = 0;
   place->ring = ring;
-  if (!ring) return;
+  if (!ring) return look_again_later(place, same_session);
+  place->pause = 0;
   place->shape = *shape;
   if (number < TRACEWELL_HOOK_CHANNELS) count_ring(channel, number);
   place->packets = (uint8_t*)ring + TRACEWELL_HOOK_PAGE;
@@ -494,15 +510,12 @@ static struct place* enter(unsigned number, uint32_t state) {
     count_failure(number, channel.session); /* for the moment */
     return NULL;
   } else if (&place->thread == &g_none || place->owner != self) {
-    const int mapped = map_places();
-    if (mapped && *places_owner() == 0) *places_owner() = process_of_memory();
-    /* What it would begin, its parent's thread would go on with, and others take for dead. */
-    if (mapped && *places_owner() != process_id()) {
-      count_failure(number, channel.session);
+    if (!have_places()) {
+      count_failure(number, channel.session); /* for the moment as well */
       return NULL;
     }
-    if (mapped && number < TRACEWELL_HOOK_CHANNELS) have_losses(own_losses(), channel.session);
-    place = mapped ? claim_place(number, self) : NULL;
+    if (number < TRACEWELL_HOOK_CHANNELS) have_losses(own_losses(), channel.session);
+    place = claim_place(number, self);
     claimed = 1;
   }
   if (place && place->unwanted) {

@@ -41,6 +41,8 @@ struct __attribute__((aligned(64))) place {
   uint64_t turns;                 /* packets, of earlier rings too: no two positions are alike */
   uint64_t overwritten;           /* records */
   uint64_t full_at;               /* 1 + the ring's releases when no packet was free; 0 = one was */
+  uint64_t retry_at;              /* where there is no ring: looks for one again, in ticks */
+  uint64_t pause;                 /* before that, in ticks; 0 = there was a ring */
   uint8_t uuid[16];
   uint64_t numbers[TRACEWELL_RING_SLOTS_MAX];   /* 1 + number of the packet in the slot; 0 = none */
   uint32_t filled[TRACEWELL_RING_SLOTS_MAX];    /* bytes of records, once it is closed */

@@ -128,12 +128,15 @@ static void count_lost(struct tracewell_ring* ring) {
 #endif
 }
 
-/* Where there is no ring, none counts. */
+/* Where there is no ring, none counts. The next hook looks for one again if it is time; a thread
+ * that is one too many has no place to put it. */
 static int lose(struct place* place, struct tracewell_ring* ring) {
-  if (ring)
+  if (ring) {
     count_lost(ring);
-  else
-    count_failure(place->channel, place->thread.state >> TRACEWELL_STATE_SESSION_SHIFT);
+    return 0;
+  }
+  count_failure(place->channel, place->thread.state >> TRACEWELL_STATE_SESSION_SHIFT);
+  if (place->owner != 0 && tracewell_ticks() >= place->retry_at) place->thread.state = 0;
   return 0;
 }
 
