@@ -21,8 +21,6 @@ class HeldSignals {
   int wait_for(int fd) const;
   /// One that has come: it is taken; 0 = none.
   int take() const;
-  /// What this process had for a mask: programs that it starts are to have it.
-  const sigset_t& before() const { return before_; }
 
  private:
   sigset_t before_;

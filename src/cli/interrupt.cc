@@ -10,9 +10,19 @@ namespace {
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 volatile std::sig_atomic_t came = 0;
 
+sigset_t g_blocked_before;
+
 void remember(int signal) { came = signal; }
 
 }  // namespace
+
+void let_signals_come() {
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, &g_blocked_before);
+}
+
+const sigset_t& blocked_before() { return g_blocked_before; }
 
 InterruptGuard::InterruptGuard() {
   for (size_t i = 0; i < std::size(kSignals); ++i) {

@@ -5,6 +5,12 @@
 
 namespace tracewell::cli {
 
+/// Whoever starts us may have signals blocked, as a thread does that takes them by signalfd(2), and
+/// nobody could end us, or what we leave behind, but by SIGKILL: from now on none is. Once, first.
+void let_signals_come();
+/// What was blocked before that: programs that we start for the user are to have it.
+const sigset_t& blocked_before();
+
 /// While one is there, the first SIGINT or SIGTERM is only remembered; the next one ends us.
 class InterruptGuard {
  public:

@@ -49,6 +49,7 @@ int fail_for(const std::exception& error) {
 int main(int argc, char** argv) {
   // Nobody could be told why.
   if (!tracewell::occupy_standard_streams()) return tracewell::cli::kSystem;
+  tracewell::cli::let_signals_come();
   // A reader that went away (`| head`) ends us quietly: the default action of SIGPIPE does, but a
   // parent may have left it ignored.
   std::signal(SIGPIPE, SIG_DFL);

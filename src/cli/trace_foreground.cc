@@ -16,6 +16,7 @@
 
 #include "cli/detached.h"
 #include "cli/hook_session.h"
+#include "cli/interrupt.h"
 #include "hooks/session.h"
 
 namespace tracewell::cli {
@@ -118,7 +119,7 @@ void SessionGuard::dismiss() {
 }
 
 Result<Waited> run_shell(const std::string& command, const HeldSignals& signals) {
-  TW_ASSIGN_OR_RETURN(const pid_t child, spawn_shell(command, signals.before()));
+  TW_ASSIGN_OR_RETURN(const pid_t child, spawn_shell(command, blocked_before()));
   const UniqueFd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   Waited out;
   while (end.valid()) {

@@ -67,7 +67,7 @@ Status Collector::find_rings() {
     bool untouched = false;
     auto ring = RingFile::open(rings, name, &untouched);
     if (ring.ok() && (*ring)->is_of(session_)) {
-      if ((*ring)->process_lives()) ends_.watch((*ring)->pid());
+      if ((*ring)->process_lives() && !(*ring)->is_unsettled()) ends_.watch((*ring)->pid_here());
       rings_.emplace(name, *std::move(ring));
     } else if (ring.ok()) {
       others_.insert(name);
@@ -87,6 +87,22 @@ Status Collector::find_rings() {
   const int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   folder_changed_ns_ = unfinished_.empty() && now_ns - changed > 100'000'000 ? changed : -1;
   return {};
+}
+
+/// Programs that end at once leave many rings whose processes are not here. One look at what is in
+/// PID namespaces below does for all of them.
+void Collector::settle_rings(bool at_once) {
+  if (std::ranges::none_of(rings_, [](const auto& one) { return one.second->is_unsettled(); }))
+    return;
+  const int64_t begin_ns = now().monotonic_ns;
+  if (!at_once && !settling_.is_due(begin_ns)) return;
+  const auto nested = NestedProcesses::look();
+  for (const auto& [name, ring] : rings_) {
+    if (!ring->is_unsettled()) continue;
+    ring->settle(nested);
+    if (ring->process_lives()) ends_.watch(ring->pid_here());
+  }
+  settling_.took(begin_ns, now().monotonic_ns);
 }
 
 Status Collector::tell(const std::string& text) {
@@ -219,9 +235,12 @@ Result<uint64_t> Collector::collect(const std::string& name, RingFile& ring, boo
 /// stays, and is told of at the end.
 Status Collector::give_up_unfinished() {
   TW_ASSIGN_OR_RETURN(const Folder rings, folder_.inside(kRingsName));
+  std::optional<NestedProcesses> nested;
   for (const auto& [name, untouched] : unfinished_) {
     tracewell_ring named;
     if (!tracewell::ring::take_ring_name(name, named) || process_lives(named.pid, 0)) continue;
+    if (!nested) nested = NestedProcesses::look();
+    if (nested->has(named.pid)) continue;
     // It may have come to an end with it since we looked.
     const auto ring = RingFile::open(rings, name);
     if (ring.ok() || ring.error().code != Errc::Truncated) continue;
@@ -237,7 +256,7 @@ Status Collector::give_up_unfinished() {
 bool Collector::has_new_ends() {
   const std::vector<uint32_t> ended = ends_.take();
   for (const auto& [name, ring] : rings_)
-    if (std::ranges::find(ended, ring->pid()) != ended.end()) ring->call_dead();
+    if (std::ranges::find(ended, ring->pid_here()) != ended.end()) ring->call_dead();
   return !ended.empty();
 }
 
@@ -262,6 +281,7 @@ Status Collector::give_up_dead() {
 
 Result<uint64_t> Collector::collect() {
   TW_RETURN_IF_ERROR(find_rings());
+  settle_rings(false);
   uint64_t taken = 0;
   for (auto& [name, ring] : rings_) {
     TW_ASSIGN_OR_RETURN(const uint64_t count, collect(name, *ring, false));
@@ -275,6 +295,7 @@ Result<uint64_t> Collector::collect() {
 
 /// Those who are in the middle of a record. All together have one time: a ring may say so for ever.
 void Collector::wait_for_writers() {
+  settle_rings(true);
   const auto until = std::chrono::steady_clock::now() + kFinishWait;
   const auto time_left = [&] { return std::chrono::steady_clock::now() < until; };
   std::vector<uint8_t> scratch;

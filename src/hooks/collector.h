@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "base/share_of_time.h"
 #include "hooks/log_folder.h"
 #include "hooks/process_ends.h"
 #include "hooks/ring_file.h"
@@ -50,6 +51,7 @@ class Collector {
 
  private:
   Status find_rings();
+  void settle_rings(bool at_once);
   Result<bool> put(const std::string& ring, const tracewell_packet& head, Bytes records, bool all);
   Result<uint64_t> collect(const std::string& name, RingFile& ring, bool all);
   Status tell(const std::string& text);
@@ -75,6 +77,7 @@ class Collector {
   Within within_;  // what all of the log may have
   std::map<std::string, std::unique_ptr<RingFile>> rings_;  // by name of the file
   ProcessEnds ends_;
+  ShareOfTime settling_{9};
   int64_t folder_changed_ns_ = -1;
   uint64_t rounds_ = 0, taken_ = 0;
   std::vector<uint8_t> packet_;

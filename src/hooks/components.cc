@@ -22,6 +22,7 @@
 #include "hooks/defaults.h"
 #include "hooks/log_folder.h"
 #include "hooks/losses.h"
+#include "hooks/nested_processes.h"
 #include "hooks/own_process.h"
 #include "hooks/ring_file.h"
 
@@ -74,9 +75,7 @@ std::set<std::string> processes_in(const Folder& folder) {
   return out;
 }
 
-/// The process whose number is in a file's name, unless another one has that by now. `start` is 0
-/// where it is not known; a block has its low bits.
-bool lives(uint32_t pid, uint64_t start) {
+bool has_number(uint32_t pid, uint64_t start) {
   const auto users = users_of_process(fmt::format("/proc/{}", pid));
   // There is no /proc here, or it has ended.
   if (!users) return !is_there("/proc/self") && process_lives(pid, 0);
@@ -84,6 +83,17 @@ bool lives(uint32_t pid, uint64_t start) {
   // Who began as this user may be another one by now, as a daemon is.
   if (now != 0) return static_cast<uint32_t>(now) == static_cast<uint32_t>(start);
   return users->effective == ::geteuid();
+}
+
+/// The process whose number is in its file's name, unless another one has that by now. `start` is 0
+/// where it is not known; a block has its low bits. In a time namespace (time_namespaces(7)) the
+/// program was told another start than is told here.
+bool lives(const std::string& process, uint64_t start, std::optional<NestedProcesses>& nested) {
+  const uint32_t pid = pid_of(process).value_or(0);
+  const std::string mapped = fmt::format("/{}/{}", TRACEWELL_COMPONENTS_NAME, process);
+  if (has_number(pid, start) || has_mapped(pid, mapped).value_or(false)) return true;
+  if (!nested) nested = NestedProcesses::look();
+  return nested->find(pid, mapped) != 0;
 }
 
 /// Where it cannot be mapped, zeros of our own: its program may have cut the file.
@@ -375,7 +385,10 @@ std::string Component::folder() const {
   return fmt::format("{}/{}.{}", components_folder(), process_, slot_);
 }
 uint32_t Component::pid() const { return pid_of(process_).value_or(0); }
-bool Component::process_lives() const { return lives(pid(), start_); }
+bool Component::process_lives() const {
+  std::optional<NestedProcesses> nested;
+  return lives(process_, start_, nested);
+}
 
 /// Threads make rings of their own again. Its state says that it is off.
 void Component::begin_rings() {
@@ -476,9 +489,11 @@ Result<std::vector<DumpedLog>> dump_components(const std::vector<Component>& com
 Result<uint64_t> forget_dead_components() {
   const auto folder = open_components_folder();
   if (!folder) return uint64_t{0};
+  const std::set<std::string> processes = processes_in(*folder);
+  std::optional<NestedProcesses> nested;
   std::set<std::string> dead;
-  for (const std::string& one : processes_in(*folder))
-    if (!lives(*pid_of(one), start_in(*folder, one))) dead.insert(one);
+  for (const std::string& one : processes)
+    if (!lives(one, start_in(*folder, one), nested)) dead.insert(one);
   for (const std::string& name : all_names(*folder))
     if (dead.contains(name.substr(0, name.find('.'))))
       TW_RETURN_IF_ERROR(remove_all(*folder, name));

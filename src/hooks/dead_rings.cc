@@ -24,6 +24,7 @@
 #include "hooks/log_clock.h"
 #include "hooks/log_folder.h"
 #include "hooks/log_use.h"
+#include "hooks/nested_processes.h"
 #include "hooks/own_process.h"
 #include "hooks/ring_file.h"
 #include "hooks/ring_head.h"
@@ -149,6 +150,17 @@ bool may_be_in_use(const DeadRing& ring) {
   return process_lives(ring.head.pid, 0);  // whoever has its memory may change what it says
 }
 
+/// The same of a program in a PID namespace below, as in a container, where paths are others, too.
+const DeadRing* one_in_use_below(const std::vector<DeadRing>& rings) {
+  const auto nested = NestedProcesses::look();
+  for (const DeadRing& one : rings)
+    if (!one.path.empty() &&
+        nested.find(one.head.pid, fmt::format("/{}/{}", kRingsName, file_name_of(one.path)),
+                    one.file->facts().inode) != 0)
+      return &one;
+  return nullptr;
+}
+
 /// One that its program, if that is alive, has mapped. Each program is asked once what it has
 /// mapped: rings may be many, and their programs large.
 const DeadRing* one_in_use(const std::vector<DeadRing>& rings) {
@@ -166,7 +178,7 @@ const DeadRing* one_in_use(const std::vector<DeadRing>& rings) {
     for (const DeadRing* one : of_program)
       if (const auto path = real_path(one->path); path && names.contains(*path)) return one;
   }
-  return nullptr;
+  return one_in_use_below(rings);
 }
 
 Status check_not_in_use(const std::vector<DeadRing>& rings) {

@@ -72,4 +72,11 @@ LogClock measure_clock(const Instant& start, const Instant& end) {
                   passed ? static_cast<uint64_t>(Wide{passed_ticks} * kNano / passed_ns) : 1);
 }
 
+LogClock measure_clock(const Instant& start, const Instant& end, uint64_t hertz) {
+  constexpr uint64_t kShareMost = 100;  // no clock is adjusted by a hundredth
+  const LogClock clock = measure_clock(start, end);
+  const uint64_t other = std::max(clock.hertz, hertz) - std::min(clock.hertz, hertz);
+  return hertz == 0 || other <= hertz / kShareMost ? clock : clock_of(start, hertz);
+}
+
 }  // namespace tracewell::hooks

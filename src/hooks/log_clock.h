@@ -33,5 +33,9 @@ LogClock measure_clock();
 
 /// Of two instants; the longer the time between them, the better. `start` is right exactly.
 LogClock measure_clock(const Instant& start, const Instant& end);
+/// The same where `hertz` was measured before, soon after `start`. It holds where the other cannot
+/// be right: between the two the monotonic clock stood still and the counter did not (s2idle), or
+/// they are of several time namespaces (time_namespaces(7)).
+LogClock measure_clock(const Instant& start, const Instant& end, uint64_t hertz);
 
 }  // namespace tracewell::hooks

@@ -18,6 +18,8 @@
 #include "base/open.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "hooks/nested_processes.h"
+#include "hooks/own_process.h"
 #include "hooks/ring_file.h"
 
 namespace tracewell::hooks {
@@ -126,14 +128,22 @@ ComponentLosses component_losses() {
 
 void forget_dead_losses(const Control& control) {
   const std::set<uint32_t> dumpable = with_components(parent_of(control.path()));
+  std::optional<NestedProcesses> nested;
+  // Its number may be another here, as in a container, and what it was told of its start.
+  const auto lives = [&](const std::string& name, const tracewell_losses& losses) {
+    const std::string mapped = fmt::format("/{}/{}", TRACEWELL_LOSSES_NAME, name);
+    if (process_lives(losses.pid, losses.start) || has_mapped(losses.pid, mapped).value_or(false))
+      return true;
+    if (!nested) nested = NestedProcesses::look();
+    return nested->find(losses.pid, mapped) != 0;
+  };
   const auto forget = [&](const Folder& folder, const std::string& name,
                           const tracewell_losses& losses) {
     const bool of_components = std::ranges::any_of(losses.of_components, [](uint64_t lost) {
       return lost != 0;
     });
     const bool is_to_be_told = of_components && dumpable.contains(losses.pid);
-    if (!process_lives(losses.pid, losses.start) && !is_waited_for(control, losses) &&
-        !is_to_be_told)
+    if (!is_waited_for(control, losses) && !is_to_be_told && !lives(name, losses))
       static_cast<void>(folder.remove(name));
   };
   for_each_losses(parent_of(control.path()), forget);

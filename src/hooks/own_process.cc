@@ -116,6 +116,23 @@ uint64_t start_of_process(uint32_t pid) {
 }
 
 std::shared_ptr<InputFile> own_maps(uint32_t pid) { return own_file(pid, "maps"); }
+
+/// proc(5): address, rights, offset, device, inode, and the file's whole path.
+std::optional<bool> has_mapped(uint32_t pid, std::string_view end, uint64_t inode) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  const auto maps = own_maps(pid);
+  const std::string_view text = maps ? as_text(maps->bytes()) : std::string_view();
+  if (text.empty()) return std::nullopt;
+  for (std::string_view line : split(text, '\n')) {
+    if (line.ends_with(kDeleted)) line.remove_suffix(kDeleted.size());
+    if (!line.ends_with(end)) continue;
+    std::string_view before = line.substr(0, line.find('/'));
+    while (before.ends_with(' ')) before.remove_suffix(1);
+    if (inode == 0 || parse_number(before.substr(before.rfind(' ') + 1)) == inode) return true;
+  }
+  return false;
+}
+
 std::shared_ptr<InputFile> own_environment(uint32_t pid) { return own_file(pid, "environ"); }
 
 }  // namespace tracewell::hooks

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/file.h"
 
@@ -30,6 +31,10 @@ uint64_t start_of_process(uint32_t pid);
 /// What it has mapped, as /proc/PID/maps says. nullptr where it has ended, or is not this user's by
 /// both its users: a set-uid program may still hold files of whoever started it.
 std::shared_ptr<InputFile> own_maps(uint32_t pid);
+/// Has it a file mapped whose path ends so, and which is that one if `inode` is not 0? A file that
+/// was removed keeps its path. nullopt: that cannot be known, as where own_maps() says nothing, or
+/// where the first thread of a process has ended before others.
+std::optional<bool> has_mapped(uint32_t pid, std::string_view end, uint64_t inode = 0);
 /// The environment that it began with, as /proc/PID/environ has it; likewise.
 std::shared_ptr<InputFile> own_environment(uint32_t pid);
 

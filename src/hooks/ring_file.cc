@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -53,14 +54,9 @@ uint64_t ticks_now() {
   return __rdtsc();
 }
 
-/// The process's mappings have names that end so, wherever its log was moved to. A thread that has
-/// ended before the others of its process reads as one without any.
-bool may_have_mapped(uint32_t pid, const std::string& name) {
-  const auto maps = own_maps(pid);
-  const std::string_view text = maps ? as_text(maps->bytes()) : std::string_view();
-  if (text.empty()) return true;
-  const std::string end = fmt::format("/{}/{}", kRingsName, name);
-  return text.find(end + "\n") != text.npos || text.find(end + " (deleted)\n") != text.npos;
+/// How the path of a ring ends in a program's mappings, wherever its log was moved to.
+std::string end_of_path(const std::string& name) {
+  return fmt::format("/{}/{}", kRingsName, name);
 }
 
 }  // namespace
@@ -105,22 +101,34 @@ Result<std::unique_ptr<RingFile>> RingFile::open(const Folder& folder, const std
                      TRACEWELL_HOOK_PAGE + uint64_t{out->slots_} * out->packet_bytes_ <= size;
   if (!sound) return {Errc::Corrupt, path + " is no ring of trace hooks"};
   out->identity_ = ring::hook_stream(out->head_) - out->head_.number;
-  out->look_at_process(name);
+  out->name_ = name;
+  out->look_at_process();
   return out;
 }
 
 /// The head says when its process began, but who has that memory may write there that a process
 /// which lives is another. What a process has mapped, the kernel says.
-void RingFile::look_at_process(const std::string& name) {
-  seen_start_ = start_of_process(head_.pid);
+void RingFile::look_at_process() {
+  here_ = head_.pid;
+  seen_start_ = start_of_process(here_);
   const bool is_told_apart = seen_start_ != 0 && head_.start != 0;
   if (is_told_apart && head_.start == seen_start_) return;
-  orphaned_ = is_told_apart ? !may_have_mapped(head_.pid, name)
-                            : !hooks::process_lives(head_.pid, 0);
+  orphaned_ = is_told_apart ? !has_mapped(here_, end_of_path(name_)).value_or(true)
+                            : !hooks::process_lives(here_, 0);
+  unsettled_ = orphaned_;
+}
+
+void RingFile::settle(const NestedProcesses& nested) {
+  if (!std::exchange(unsettled_, false)) return;
+  const uint32_t here = nested.find(head_.pid, end_of_path(name_));
+  if (here == 0) return;
+  here_ = here;
+  seen_start_ = start_of_process(here);
+  orphaned_ = false;
 }
 
 bool RingFile::process_lives() const {
-  return !orphaned_ && hooks::process_lives(head_.pid, seen_start_);
+  return unsettled_ || (!orphaned_ && hooks::process_lives(here_, seen_start_));
 }
 
 void RingFile::set_stream(uint64_t stream) { identity_ = stream - head_.number; }

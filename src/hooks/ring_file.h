@@ -13,6 +13,7 @@
 #include "base/folder.h"
 #include "base/mapping.h"
 #include "base/result.h"
+#include "hooks/nested_processes.h"
 #include "hooks/record_check.h"
 
 namespace tracewell::hooks {
@@ -48,6 +49,12 @@ class RingFile {
   /// Does the process of its name live, and is it the one that made it, as far as the kernel tells?
   /// Where it does not, it lives: only a ring that nobody writes to may go.
   bool process_lives() const;
+  /// Nobody here was its process when it was opened. That may be in a PID namespace below, and
+  /// counts as alive until settle() has looked among those that were there after that.
+  bool is_unsettled() const { return unsettled_; }
+  void settle(const NestedProcesses& nested);
+  /// The number that its process has here.
+  uint32_t pid_here() const { return here_; }
   /// It has ended.
   void call_dead() { orphaned_ = true; }
   std::span<const uint8_t> session() const { return head_.uuid; }
@@ -77,7 +84,7 @@ class RingFile {
 
  private:
   RingFile() = default;
-  void look_at_process(const std::string& name);
+  void look_at_process();
   tracewell_ring& ring() const { return *reinterpret_cast<tracewell_ring*>(map_.data()); }
   uint32_t head_bytes() const;
   tracewell_packet read_head(const uint8_t* from) const;
@@ -93,8 +100,11 @@ class RingFile {
   Mapping map_;
   tracewell_ring head_ = {};   // as it was when it was mapped: its program may write to it
   uint64_t identity_ = 0;      // its stream's, without its number
-  uint64_t seen_start_ = 0;    // of the process that had its name's id when it was mapped
+  std::string name_;           // of the file
+  uint32_t here_ = 0;          // its process's number
+  uint64_t seen_start_ = 0;    // of the process that had that number when it was mapped
   bool orphaned_ = false;      // its own process had ended by then
+  bool unsettled_ = false;     // unless it is in a PID namespace below
   uint32_t slots_ = 0;         // fit the mapping's size
   uint32_t packet_bytes_ = 0;
 };

@@ -107,7 +107,8 @@ Status complete_log(Control& control, unsigned number, const Folder& folder, Res
     TW_RETURN_IF_ERROR(tell_losses(channel, folder, losses_of(control, number)));
     TW_RETURN_IF_ERROR(
         tell(channel, folder, fmt::format("TRACE OFF channel {}{}{}", number, why, *how)));
-    TW_RETURN_IF_ERROR(change_clock(folder, measure_clock(start_of(channel), now())));
+    const LogClock clock = measure_clock(start_of(channel), now(), channel.hertz);
+    TW_RETURN_IF_ERROR(change_clock(folder, clock));
     return give_back_room(folder);
   };
   const Status status = complete();

@@ -364,6 +364,20 @@ TEST(HooksCollector, TheTimeOfALogOfAnotherBootIsTold) {
   EXPECT_EQ(ticks_at(older, kStart + kSecond), kYear + 3'000'000'000);
 }
 
+/// Where a session begins and ends, the monotonic clock may be another (time_namespaces(7)).
+TEST(HooksCollector, AClockThatCannotBeIsNotBelieved) {
+  constexpr int64_t kStart = 1'700'000'000'123'456'789, kSecond = 1'000'000'000;
+  constexpr uint64_t kHertz = 3'000'000'000;
+  const Instant start{3000, kStart, 70 * kSecond};
+  const auto hertz = [&](int64_t monotonic_ns, uint64_t before) {
+    return measure_clock(start, {3000 + 2 * kHertz, kStart, monotonic_ns}, before).hertz;
+  };
+  EXPECT_EQ(hertz(72 * kSecond, kHertz - 1000), kHertz) << "the longer time is the better one";
+  EXPECT_EQ(hertz(132 * kSecond, kHertz - 1000), kHertz - 1000);
+  EXPECT_EQ(hertz(12 * kSecond, kHertz - 1000), kHertz - 1000) << "it goes back";
+  EXPECT_EQ(hertz(72 * kSecond, 0), kHertz) << "nothing was measured before";
+}
+
 /// A program may cut its ring: it loses its own hooks, and the others none.
 TEST(HooksCollector, RingThatItsProgramCutsIsALossOfItsOwn) {
   World world;

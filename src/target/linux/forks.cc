@@ -58,8 +58,8 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   bool wanted = seen(parent) && (vfork ? tell_vforks : tell_forks && !shared);
   std::shared_ptr<AddressSpace> space = parent.space;
   if (!shared) {
-    auto own = AddressSpace::open(child);
-    if (!own.ok()) {  // killed already, or there is no descriptor left
+    auto own = unborn.open_memory(child, parent.space, wanted);
+    if (!own.ok()) {  // killed already, or there is no descriptor left, or it may not be opened yet
       unborn.orphan(child, parent.space);
       return {};
     }

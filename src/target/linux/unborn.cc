@@ -225,6 +225,13 @@ std::shared_ptr<AddressSpace> Unborn::origin_of(const AddressSpace& copy) const 
   return best;
 }
 
+/// Of its parent, which mostly is its creator.
+std::shared_ptr<AddressSpace> Unborn::creators_memory(Tid tid) const {
+  const auto status = proc_status(tid);
+  const Process* parent = status ? tracer_.find_process(status->parent) : nullptr;
+  return parent != nullptr ? parent->space : nullptr;
+}
+
 /// Like a child that was told of, and that the debugger does not want.
 void Unborn::let_go(Tid tid) {
   const auto waiting = waiting_.find(tid);
@@ -245,12 +252,14 @@ void Unborn::let_go(Tid tid) {
     tracer_.add_thread(born, tid);
     return tracer_.release_orphans();
   }
-  auto space = AddressSpace::open(tid);
+  const auto memory = waiting->second.memory;
+  auto space = open_memory(tid, memory ? memory : creators_memory(tid), false);
+  const auto still = waiting_.find(tid);
   if (!space.ok()) {  // perhaps there is a descriptor later
-    waiting->second.since_ns = monotonic_ns();
+    if (still != waiting_.end()) still->second.since_ns = monotonic_ns();
     return;
   }
-  const auto origin = waiting->second.memory ? waiting->second.memory : origin_of(**space);
+  const auto origin = memory ? memory : origin_of(**space);
   if (origin) (*space)->adopt_from_fork(*origin, false);
   if ((*space)->is_spare) (*space)->close();
   Process& born = tracer_.add_process(tid, *std::move(space));

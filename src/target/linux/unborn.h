@@ -39,6 +39,12 @@ class Unborn {
   std::optional<int> take_status(Tid tid);
   /// It was told of, and nobody will look at the event. It has this memory, or a copy of it.
   void orphan(Tid child, std::shared_ptr<AddressSpace> memory);
+  /// Its memory, a copy of its creator's (nullptr: not known). Where nobody may look into it, it is
+  /// asked to allow that for a moment, if that is of use: it is `wanted`, or has traps of ours. One
+  /// that only goes has memory that cannot be read then.
+  Result<std::shared_ptr<AddressSpace>> open_memory(Tid child,
+                                                    const std::shared_ptr<AddressSpace>& creators,
+                                                    bool wanted);
   /// Nobody in the tables has this memory any more. Unborn children may have copies.
   void memory_gone(const std::shared_ptr<AddressSpace>& memory);
   /// The first thread of a process is past its last instruction.
@@ -70,6 +76,11 @@ class Unborn {
   bool is_second(Tid child, uint64_t noted);
   bool may_be_told(Tid tid, const One& one);
   void let_go(Tid tid);
+  static bool may_not_be_opened(Tid child);
+  bool await_first_stop(Tid child);
+  Result<std::shared_ptr<AddressSpace>> open_by_itself(
+      Tid child, const std::shared_ptr<AddressSpace>& creators);
+  std::shared_ptr<AddressSpace> creators_memory(Tid tid) const;
   std::shared_ptr<AddressSpace> shared_by(Tid tid) const;
   std::shared_ptr<AddressSpace> origin_of(const AddressSpace& copy) const;
   void finish(Tid tid);

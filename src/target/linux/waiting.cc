@@ -3,6 +3,7 @@
 // and only ours are taken.
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <utility>
@@ -274,7 +275,8 @@ Result<std::optional<StopEvent>> Tracer::wait() {
   // How many of those that are ready get their turn before a wake or an interrupt is heard: all
   // that are there when it comes. Threads that are stepped in place stop each other, and there may
   // be others without end.
-  std::optional<size_t> turns;
+  constexpr size_t kNoLimit = SIZE_MAX;
+  size_t turns = kNoLimit;
   bool after_tick = false;  // one may take longer than it is to the next: all else gets its turn
   for (;;) {
     removed_ = {};
@@ -301,9 +303,9 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       continue;
     }
     const bool may_wait = !std::exchange(after_tick, false);
-    if (interrupt_wanted_ && !turns) turns = ready_.size();
+    if (interrupt_wanted_ && turns == kNoLimit) turns = ready_.size();
     if (!ready_.empty() && turns != 0) {
-      if (turns) --*turns;
+      if (turns != kNoLimit) --turns;
       if (auto event = handle_next()) return event;
       continue;
     }
@@ -311,7 +313,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       one_by_one.interrupt();
       continue;  // whoever stands still already is told at once
     }
-    turns.reset();
+    turns = kNoLimit;
     if (interrupt_wanted_)
       if (auto event = interrupted_event()) return event;  // or all are on their way out
     if (woken) return std::optional<StopEvent>{};
