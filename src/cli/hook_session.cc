@@ -191,11 +191,14 @@ Status kills_nobody() {
   const hooks::ConfinedProgram& first = all.front();
   const std::string more =
       all.size() == 1 ? "" : fmt::format(" ({} more do)", all.size() - 1);
+  const std::string_view whether =
+      first.may_have_none ? ". It lets nobody see whether it has trace hooks: then" : ", and";
   return {Errc::Unsupported,
-          fmt::format("{} (process {}) restricts its system calls (seccomp){}, and its filter may "
+          fmt::format("{} (process {}) restricts its system calls (seccomp){}{} its filter may "
                       "kill it for those of its first hook in a trace. End it first, or say "
-                      "--confined if its filter allows them (tracewell/hooks.h lists them)",
-                      printable(first.path), first.pid, more)};
+                      "--confined if its filter allows them (tracewell/hooks.h lists them){}",
+                      printable(first.path), first.pid, more, whether,
+                      first.may_have_none ? ", or if it has none" : "")};
 }
 
 Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,

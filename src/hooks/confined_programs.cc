@@ -52,6 +52,13 @@ bool has_confined_thread(const std::string& process, const Confinement& ours) {
   });
 }
 
+/// Anybody may read it; the program says what it is.
+std::string name_of(const std::string& process) {
+  const auto comm = InputFile::open(process + "/comm");
+  const std::string_view text = comm.ok() ? as_text((*comm)->bytes()) : std::string_view();
+  return std::string(text.substr(0, text.find('\n')));
+}
+
 /// proc(5): a line ends with the inode of what is mapped, and its path.
 bool maps_control(std::string_view maps, uint64_t inode) {
   const std::string end = fmt::format("/{}", TRACEWELL_CONTROL_NAME);
@@ -75,12 +82,17 @@ std::vector<ConfinedProgram> confined_programs() {
     if (!pid || *pid > INT32_MAX) continue;
     const std::string process = proc->path_of(name);
     const auto maps = own_maps(static_cast<uint32_t>(*pid));
-    if (!maps || !maps_control(as_text(maps->bytes()), control->inode) ||
-        !has_confined_thread(process, ours))
-      continue;
-    out.push_back({static_cast<uint32_t>(*pid), link_text(process + "/exe").value_or("")});
+    const bool may_have_hooks =
+        maps ? maps_control(as_text(maps->bytes()), control->inode) : is_own_process(process);
+    if (!may_have_hooks || !has_confined_thread(process, ours)) continue;
+    ConfinedProgram one = {static_cast<uint32_t>(*pid), link_text(process + "/exe").value_or("")};
+    one.may_have_none = !maps;
+    if (one.path.empty()) one.path = name_of(process);
+    out.push_back(std::move(one));
   }
-  std::ranges::sort(out, {}, &ConfinedProgram::pid);
+  std::ranges::sort(out, {}, [](const ConfinedProgram& one) {
+    return std::pair(one.may_have_none, one.pid);
+  });
   return out;
 }
 

@@ -45,12 +45,12 @@ std::optional<ProcessUsers> users_of_process(const std::string& process) {
   return ProcessUsers{static_cast<uint32_t>(*real), static_cast<uint32_t>(*effective)};
 }
 
-namespace {
-
-bool is_own(const std::string& process) {
+bool is_own_process(const std::string& process) {
   const auto users = users_of_process(process);
   return users && is_own_user(users->real) && is_own_user(users->effective);
 }
+
+namespace {
 
 /// Its folder is held, so that it is the same process all the time. Which memory is read is decided
 /// when the file is opened; it was this user's if the process was so before and is so after that.
@@ -58,9 +58,9 @@ std::shared_ptr<InputFile> own_file(uint32_t pid, const std::string& name) {
   const auto folder = Folder::named(fmt::format("/proc/{}", pid));
   if (!folder.ok()) return nullptr;
   const std::string process = fmt::format("/proc/self/fd/{}", folder->fd());
-  if (!is_own(process)) return nullptr;
+  if (!is_own_process(process)) return nullptr;
   auto fd = open_named(process + "/" + name);
-  if (!fd.ok() || !is_own(process)) return nullptr;
+  if (!fd.ok() || !is_own_process(process)) return nullptr;
   auto file = InputFile::of(*std::move(fd), folder->path_of(name));
   return file.ok() ? *std::move(file) : nullptr;
 }

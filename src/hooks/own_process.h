@@ -24,6 +24,9 @@ struct ProcessUsers {
 /// know that yet.
 std::optional<ProcessUsers> users_of_process(const std::string& process);
 
+/// Is it this user's, by both its users?
+bool is_own_process(const std::string& process);
+
 /// In clock ticks since the boot. 0: not known, as of a process that has ended, or does not let
 /// the kernel tell.
 uint64_t start_of_process(uint32_t pid);

@@ -36,6 +36,20 @@ expect 0 print "$work/log"
 has 'hook'
 rm -rf "$work/log"
 
+# Whether it has hooks, only who may read all memory can see.
+weak=()
+[ "$(id -u)" = 0 ] && weak=(setpriv --bounding-set -sys_ptrace,-sys_admin,-perfmon)
+begin guarded
+"${weak[@]}" "$tracewell" trace -a -o "$work/log" 2>"$work/err" && fail 'a trace begins beside it'
+has "hook_confined (process $program) restricts its system calls (seccomp). It lets nobody see" err
+[ ! -e "$work/log" ] || fail 'a log was begun'
+"${weak[@]}" "$tracewell" trace --confined -a -o "$work/log" || fail 'trace --confined'
+finished
+trcstop || fail trcstop
+expect 0 print "$work/log"
+has 'hook'
+rm -rf "$work/log"
+
 begin ticks
 expect 0 trace -a -o "$work/log"
 finished

@@ -181,8 +181,9 @@ uint64_t told_in(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream in(entry.path(), std::ios::binary);
     const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(in), {}};
-    for (Bytes rest(bytes); const auto head = ring::read_hook_packet(rest);
-         rest = rest.subspan(head->packet_bits / 8)) {
+    Bytes rest(bytes);
+    while (const auto head = ring::read_hook_packet(rest)) {
+      rest = rest.subspan(head->packet_bits / 8);
       records += head->records;
       lost[head->stream] = std::max(lost[head->stream], head->lost + head->overwritten);
     }
