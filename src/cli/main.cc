@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
   // A reader that went away (`| head`) ends us quietly: the default action of SIGPIPE does, but a
   // parent may have left it ignored.
   std::signal(SIGPIPE, SIG_DFL);
+  // The kernel forgets how children of a process that ignores it have ended.
+  std::signal(SIGCHLD, SIG_DFL);
   keep_size_signal_from_ending_us();
   tracewell::make_standard_streams_patient();
   tracewell::wait_for_readers_until(tracewell::cli::asked_to_end);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Commands whose starter has signals blocked, as programs have that take them by a descriptor: what
-# asks them to end ends them, and nothing of theirs stays.
+# asks them to end ends them, and nothing of theirs stays. And where SIGCHLD is ignored, as by one
+# who never waits, what they wait for has its status.
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/hooks_common.sh"
 blocked=(env --block-signal=HUP,INT,QUIT,TERM,ALRM,CHLD,USR1)
@@ -19,6 +20,15 @@ ends() {
   status=$?
   [ "$status" = $((128 + $(kill -l "$2"))) ] || fail "SIG$2: it ends with $status"
 }
+
+ignoring=(env --ignore-signal=CHLD)
+"${ignoring[@]}" "$tracewell" trace -o "$work/log" -x 'exit 7'
+status=$?
+[ $status = 7 ] || fail "a command that ends with 7 ends the trace with $status"
+"${ignoring[@]}" "$tracewell" serve --once unix:nowhere/socket true 2>/dev/null
+here=$?
+"$tracewell" serve --once unix:nowhere/socket true 2>/dev/null
+[ $here = $? ] || fail "serve ends with $here"
 
 mkfifo "$work/pipe"
 sleep 60 >"$work/pipe" &  # nobody writes
