@@ -29,10 +29,11 @@ bool runs_32_bit_program(Tid tid) {
 
 const SystemCalls& system_calls(bool is_32_bit) {
   static constexpr SystemCalls kWide = {
-      SYS_clone,  SYS_clone3, SYS_vfork, -1, SYS_rt_sigreturn, SYS_mmap, SYS_munmap,
-      SYS_prctl, {0x0f, 0x05}};
+      SYS_clone,    SYS_clone3, SYS_vfork,  -1,        SYS_rt_sigreturn, SYS_execve,
+      SYS_execveat, SYS_mmap,   SYS_munmap, SYS_prctl, {0x0f, 0x05}};
   // mmap2, whose offset counts pages; int 0x80.
-  static constexpr SystemCalls kNarrow = {120, 435, 190, 119, 173, 192, 91, 172, {0xcd, 0x80}};
+  static constexpr SystemCalls kNarrow = {120, 435, 190, 119, 173,         11,
+                                          358, 192, 91,  172, {0xcd, 0x80}};
   return is_32_bit ? kNarrow : kWide;
 }
 

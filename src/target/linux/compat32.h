@@ -29,6 +29,7 @@ struct SystemCalls {
   int32_t clone, clone3, vfork;
   int32_t sigreturn;  // -1 = has none
   int32_t rt_sigreturn;
+  int32_t execve, execveat;
   uint64_t mmap, munmap, prctl;
   uint8_t instruction[2];  // one that makes them, wherever it stands
 };

@@ -20,6 +20,7 @@
 
 #include "base/open.h"
 #include "base/text_file.h"
+#include "target/linux/code_facts.h"
 #include "target/linux/fast_code.h"
 #include "target/linux/late_pages.h"
 #include "target/linux/shared_memory.h"

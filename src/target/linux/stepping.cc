@@ -119,6 +119,10 @@ Decision Tracer::on_system_call(Thread& thread) {
     thread.sigreturn = is_sigreturn(regs(thread), *thread.process->space);
     if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
       thread.returns.pop_back();
+    // Should it fail after all, the child runs on in memory that may have traps of ours.
+    if (thread.process->hidden && takes_rights_at_exec() &&
+        runs_privileged_file(thread.tid, regs(thread), *thread.process->space))
+      thread.process->leaving = true;
     return system_call_event(thread, StopEvent::Kind::SystemCallEntry);
   }
   if (thread.in_system_call) system_call_left(thread);

@@ -12,6 +12,7 @@
 #include <sys/user.h>
 
 #include "target/linux/address_space.h"
+#include "target/linux/exec_rights.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
@@ -138,7 +139,8 @@ struct Process {
 };
 
 inline bool Thread::watches_system_calls() const {
-  return in_system_call || !returns.empty() || process->catches_calls;
+  return in_system_call || !returns.empty() || process->catches_calls ||
+         (process->hidden && takes_rights_at_exec());
 }
 
 /// What was removed from the tables lives on until the next event, because callers may hold it.
