@@ -5,6 +5,7 @@ trace in it goes without harm to the server's other programs."""
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from rsp_client import Client, status, wait_until  # noqa: E402
-from serve_common import INFERIORS, server  # noqa: E402
+from serve_common import INFERIORS, check, server  # noqa: E402
 from trace_common import need_fast_tracepoints  # noqa: E402
 
 
@@ -47,7 +48,11 @@ class Debugger(Client):
 
     def stop(self, program):
         self.ask(f"vCont;t:p{program.pid:x}.-1")
-        wait_until(lambda: status(program.pid, "State") == "t", "it stands")
+        # It may stand before the server knows; and what was not heard is told before it goes on.
+        while not re.search(rb"%%Stop:[^#]*thread:p%x\." % program.pid, self.bytes):
+            more = self.socket.recv(65536)
+            check(more, "the server closed the connection")
+            self.bytes += more
         self.hear_all()
 
 
