@@ -1,6 +1,11 @@
-/* Which process this is: found before its first ring is made. */
+/* Which process this is: drawn before its first ring is made.
+ *
+ * A program may have this library more than once, in itself and in libraries that it loads, and is
+ * one process all the same. So the copies share a page for it, which one of them has mapped. Each
+ * has a note in its ELF file that leads to its pointer to that page: the next one that is loaded
+ * looks for such notes. A page is never unmapped, also where a copy is. */
+#include <link.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/random.h>
 
 #include "inproc/runtime.h"
@@ -51,47 +56,6 @@ static uint64_t read_start(void) {
   return out;
 }
 
-static uint64_t rotated(uint64_t word, int bits) { return word << bits | word >> (64 - bits); }
-
-static void mix(uint64_t v[4], int rounds) {
-  while (rounds-- > 0) {
-    v[0] += v[1], v[2] += v[3];
-    v[1] = rotated(v[1], 13) ^ v[0], v[3] = rotated(v[3], 16) ^ v[2];
-    v[0] = rotated(v[0], 32);
-    v[2] += v[1], v[0] += v[3];
-    v[1] = rotated(v[1], 17) ^ v[2], v[3] = rotated(v[3], 21) ^ v[0];
-    v[2] = rotated(v[2], 32);
-  }
-}
-
-/* SipHash-2-4 (Aumasson and Bernstein, 2012) of two whole words. */
-static uint64_t sip_hash(const uint64_t key[2], const uint64_t text[2]) {
-  uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
-                   key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
-  const uint64_t words[3] = {text[0], text[1], (uint64_t)16 << 56};
-  int i;
-  for (i = 0; i < 3; ++i) {
-    v[3] ^= words[i];
-    mix(v, 2);
-    v[0] ^= words[i];
-  }
-  v[2] ^= 0xff;
-  mix(v, 4);
-  return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
-/* A program may have this library more than once, in itself and in libraries of its own: each copy
- * finds the same. What the kernel has drawn for the program (getauxval(3), AT_RANDOM) guards its
- * stack, and is not to be found from what rings say. 0: there is none. */
-static uint64_t found(const struct identity* one) {
-  const uint64_t text[2] = {process_id(), one->start};
-  const void* const drawn = (const void*)getauxval(AT_RANDOM);
-  uint64_t key[2];
-  if (!drawn || one->start == 0) return 0;
-  memcpy(key, drawn, sizeof key);
-  return sip_hash(key, text);
-}
-
 /* Zero says that nothing was drawn. Where the kernel has no random numbers, time and place must
  * do. */
 static uint32_t draw(const void* place) {
@@ -103,17 +67,92 @@ static uint32_t draw(const void* place) {
 }
 
 void find_identity(struct identity* one) {
-  uint64_t both;
   int i;
   if (__atomic_load_n(&one->random[1], __ATOMIC_ACQUIRE) != 0) return;
   /* Whoever does this at the same time stores the same. */
   one->boot = read_boot();
   one->start = read_start();
-  both = found(one);
   for (i = 0; i < 2; ++i) {
-    const uint32_t half = (uint32_t)(both >> 32 * i);
     uint32_t none = 0;
-    __atomic_compare_exchange_n(&one->random[i], &none, half ? half : draw(one), 0,
-                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    __atomic_compare_exchange_n(&one->random[i], &none, draw(one), 0, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
   }
+}
+
+/* Section .note.tracewell.rts: name "tracewell", type 2; how far it is from the description to the
+ * pointer. Type 1 is a hook's (hook_site.h). */
+#define NOTE_NAME "tracewell"
+#define NOTE_TYPE 2
+HIDDEN struct identity* tracewell_shared_identity;
+__asm__(
+    ".pushsection .note.tracewell.rts,\"a\",@note\n"
+    ".balign 4\n.4byte 992f-991f, 994f-993f, 2\n"
+    "991: .asciz \"" NOTE_NAME "\"\n992: .balign 4\n"
+    "993: .dc.a tracewell_shared_identity - 993b\n"
+    "994: .balign 4\n.popsection");
+
+/* The page of the copy that the note is of; NULL: it has none, or the note is another. */
+static struct identity* page_in(const ElfW(Nhdr)* note) {
+  const char* const name = (const char*)(note + 1);
+  const char* const description = name + ((note->n_namesz + 3u) & ~3u);
+  struct identity* page;
+  intptr_t distance;
+  if (note->n_type != NOTE_TYPE || note->n_namesz != sizeof NOTE_NAME ||
+      note->n_descsz != sizeof distance || memcmp(name, NOTE_NAME, sizeof NOTE_NAME) != 0)
+    return NULL;
+  memcpy(&distance, description, sizeof distance);
+  memcpy(&page, description + distance, sizeof page);
+  return page;
+}
+
+static struct identity* page_in_notes(const char* at, const char* end) {
+  while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+    const ElfW(Nhdr)* const note = (const void*)at;
+    const uint64_t bytes = sizeof *note + (((uint64_t)note->n_namesz + 3u) & ~(uint64_t)3) +
+                           (((uint64_t)note->n_descsz + 3u) & ~(uint64_t)3);
+    struct identity* page;
+    if (bytes > (uint64_t)(end - at)) return NULL;
+    page = page_in(note);
+    if (page) return page;
+    at += bytes;
+  }
+  return NULL;
+}
+
+/* Are the notes in memory? Some tools leave them behind in the file. */
+static int is_loaded(const struct dl_phdr_info* object, const ElfW(Phdr)* notes) {
+  int i;
+  for (i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)* const one = &object->dlpi_phdr[i];
+    if (one->p_type == PT_LOAD && one->p_flags & PF_R && notes->p_vaddr >= one->p_vaddr &&
+        notes->p_vaddr - one->p_vaddr <= one->p_filesz &&
+        notes->p_memsz <= one->p_filesz - (notes->p_vaddr - one->p_vaddr))
+      return 1;
+  }
+  return 0;
+}
+
+static int look_into(struct dl_phdr_info* object, size_t size, void* found) {
+  int i;
+  (void)size;
+  for (i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)* const one = &object->dlpi_phdr[i];
+    const char* const at = (const char*)(object->dlpi_addr + one->p_vaddr);
+    struct identity* page;
+    if (one->p_type != PT_NOTE || one->p_align > 4 || !is_loaded(object, one)) continue;
+    page = page_in_notes(at, at + one->p_memsz);
+    if (!page) continue;
+    *(struct identity**)found = page;
+    return 1;
+  }
+  return 0;
+}
+
+/* Before there are hooks, but in constructors that come first. Whoever loads us keeps others from
+ * being loaded or removed meanwhile. */
+__attribute__((constructor(101))) static void share_identity(void) {
+  struct identity* page = NULL;
+  dl_iterate_phdr(look_into, &page);
+  if (!page) page = map_wiped(TRACEWELL_HOOK_PAGE);
+  tracewell_shared_identity = page;
 }

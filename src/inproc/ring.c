@@ -33,7 +33,8 @@ static uint32_t* next_number(void) {
 
 /* Wiped as well: a child that was forked is another process. */
 static struct identity* identity_now(void) {
-  struct identity* const one = (void*)((uint8_t*)g_places + PLACES_BYTES + IDENTITY_AT);
+  struct identity* const own = (void*)((uint8_t*)g_places + PLACES_BYTES + IDENTITY_AT);
+  struct identity* const one = tracewell_shared_identity ? tracewell_shared_identity : own;
   find_identity(one);
   return one;
 }

@@ -59,6 +59,9 @@ struct identity {
 };
 /* Fills it in, unless that was done. Threads may do so together. */
 HIDDEN void find_identity(struct identity* one);
+/* Where all copies of this library in the process find it; wiped in a forked child. NULL: there was
+ * no memory for it, or no time yet. */
+HIDDEN extern struct identity* tracewell_shared_identity;
 
 /* Calls `work` with `data` on a stack that is large enough for anything here, where the program's
  * may have no room. Signals are held back. 0: there is no memory for one, and nothing was done. */
