@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -44,14 +45,17 @@ Result<FollowedLog> follow_log(const std::string& path) {
     return {Errc::Io,
             printable(path) + " is a folder, and no log: that would have a file 'metadata'"};
   formats::HooklogFollow::Session session;
-  if (auto control = hooks::Control::open(); control.ok()) {
-    session.runs = [control = std::make_shared<hooks::Control>(*std::move(control))](
-                       const std::optional<formats::HooklogUuid>& log) {
-      return interrupted() == 0 && session_runs(*control, log);
-    };
-  } else {
-    session.runs = [](const auto&) { return false; };
-  }
+  std::shared_ptr<hooks::Control> control;
+  if (auto own = hooks::Control::open(); own.ok())
+    control = std::make_shared<hooks::Control>(*std::move(own));
+  // It may be another user's, or begun with another $XDG_RUNTIME_DIR.
+  std::shared_ptr<Folder> held;
+  if (auto named = Folder::named(folder); named.ok())
+    held = std::make_shared<Folder>(*std::move(named));
+  session.runs = [control, held](const std::optional<formats::HooklogUuid>& log) {
+    if (interrupted() != 0 || !log) return false;
+    return (control && session_runs(*control, log)) || (held && hooks::is_written_by(*held, *log));
+  };
   session.ticks = [] { return hooks::now().ticks; };
   session.stop = [] { return interrupted() != 0; };
   TW_ASSIGN_OR_RETURN(auto follow, formats::HooklogFollow::open(folder, std::move(session),

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <optional>
@@ -35,17 +36,22 @@ std::string control_of(const Folder& log) {
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
+std::optional<tracewell_channel> channel_in(int control, unsigned number) {
+  tracewell_channel out{};
+  const off_t at = TRACEWELL_CONTROL_CHANNELS + off_t{number} * TRACEWELL_HOOK_PAGE;
+  if (::pread(control, &out, sizeof out, at) != ssize_t{sizeof out}) return std::nullopt;
+  return out;
+}
+
 /// By its path, or where that was exchanged: by the session that it is of.
 std::optional<unsigned> channel_that_writes(const std::string& control, const Folder& log) {
   const auto fd = open_found(control);
   if (!is_own(fd)) return std::nullopt;
   for (unsigned number = 0; number < TRACEWELL_HOOK_CHANNELS; ++number) {
-    tracewell_channel channel{};
-    const off_t at = TRACEWELL_CONTROL_CHANNELS + off_t{number} * TRACEWELL_HOOK_PAGE;
-    if (::pread(fd->get(), &channel, sizeof channel, at) != ssize_t{sizeof channel})
-      return std::nullopt;
-    if (channel.active == 0) continue;
-    if (is_same_log(log_of(channel), log.path()) || is_log_of(log, channel.uuid)) return number;
+    const auto channel = channel_in(fd->get(), number);
+    if (!channel) return std::nullopt;
+    if (channel->active == 0) continue;
+    if (is_same_log(log_of(*channel), log.path()) || is_log_of(log, channel->uuid)) return number;
   }
   return std::nullopt;
 }
@@ -77,6 +83,27 @@ Status check_nobody_writes(const Folder& log) {
     return {Errc::InvalidArgument,
             fmt::format("somebody is writing to {}: name another log", printable(log.path()))};
   return {};
+}
+
+bool is_written_by(const Folder& log, std::span<const uint8_t> session) {
+  const auto fd = log.open(kLockName);
+  if (!fd.ok()) return false;
+  if (file_is_locked(fd->get())) return true;
+  const auto facts = facts_of(fd->get(), kLockName);
+  char path[PATH_MAX];
+  const ssize_t got = ::pread(fd->get(), path, sizeof path, 0);
+  if (!facts.ok() || got <= 0) return false;
+  const auto control =
+      open_found({path, static_cast<size_t>(got)}, {.folder = -1, .in_root = false,
+                                                    .also = facts->owner});
+  const auto theirs =
+      control.ok() ? facts_of(control->get(), "a control file") : Result<FileFacts>(Error{});
+  if (!theirs.ok() || theirs->owner != facts->owner) return false;
+  for (unsigned number = 0; number < TRACEWELL_HOOK_CHANNELS; ++number) {
+    const auto channel = channel_in(control->get(), number);
+    if (channel && channel->active != 0 && std::ranges::equal(channel->uuid, session)) return true;
+  }
+  return false;
 }
 
 Result<UniqueFd> open_log_lock(const Folder& log) {

@@ -8,6 +8,8 @@
 
 #include <tracewell/hook_layout.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/file.h"
@@ -29,6 +31,9 @@ Status check_nobody_writes(const Folder& log);
 Result<UniqueFd> claim_log(const Folder& log, const std::string& control);
 /// Does it still say so? Somebody may have removed the log, and another session made it anew.
 bool is_claimed_by(const Folder& log, const std::string& control);
+/// Does the session write to the log, whoever's that is and wherever its control file is? For those
+/// who only read: what the log's owner has put there is believed.
+bool is_written_by(const Folder& log, std::span<const uint8_t> session);
 /// The file; whoever waits for its lock waits for the collector.
 Result<UniqueFd> open_log_lock(const Folder& log);
 /// The session is over.

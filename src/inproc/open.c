@@ -1,11 +1,19 @@
 /* Files are opened beside the standard ones. A program may have been started without these, or have
  * closed them, and prints all the same: that must not get into a file of ours that has the number
  * for a moment. */
-#include "inproc/system.h"
+#include <sys/stat.h>
+
+#include "inproc/runtime.h"
 
 static int open_now(int folder, const char* name, int flags, int mode) {
   return (int)call(SYS_openat, folder, (long)name, flags | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE,
                    mode, 0, 0);
+}
+
+static void give_rights(int fd) {
+  struct stat about;
+  if (look_at(fd, &about) && is_own_user(about.st_uid) && (about.st_mode & 0600) != 0600)
+    call(SYS_fchmod, fd, (long)((about.st_mode & 07777) | 0600), 0, 0, 0, 0);
 }
 
 int open_file(int folder, const char* name, int flags, int mode) {
@@ -22,5 +30,18 @@ int open_file(int folder, const char* name, int flags, int mode) {
   if (fd > STDERR_FILENO) close_file(fd);
   fd = open_now(folder, name, flags, mode);
   while (count > 0) close_file(low[--count]);
+  if (fd >= 0 && flags & O_CREAT) give_rights(fd);
   return fd;
+}
+
+int make_folder(int folder, const char* name) {
+  const int wrong = (int)call(SYS_mkdirat, folder, (long)name, 0700, 0, 0, 0);
+  const int fd = wrong == 0 ? open_now(folder, name, O_PATH | O_DIRECTORY, 0) : -1;
+  struct stat about;
+  /* Nobody else may exchange what is in it, or this is for nobody. */
+  if (fd >= 0 && look_at(fd, &about) && is_own_user(about.st_uid) &&
+      (about.st_mode & 0700) != 0700)
+    call(SYS_fchmodat, folder, (long)name, 0700, 0, 0, 0);
+  if (fd >= 0) close_file(fd);
+  return wrong;
 }

@@ -42,7 +42,8 @@ static inline void release_signals(SignalMask before) {
 static inline void close_file(int fd) { call(SYS_close, fd, 0, 0, 0, 0, 0); }
 
 /* `name` is one in an open folder, or a path where that is AT_FDCWD. What can be read or written
- * gets none of the numbers up to 2. */
+ * gets none of the numbers up to 2. What is made can be read and written by its user, whatever the
+ * umask is. */
 HIDDEN int open_file(int folder, const char* name, int flags, int mode);
 
 /* `flags`: of unlinkat(2). */
@@ -50,10 +51,8 @@ static inline void remove_file(int folder, const char* name, int flags) {
   call(SYS_unlinkat, folder, (long)name, flags, 0, 0, 0);
 }
 
-/* For this user alone. 0, or what is wrong. */
-static inline int make_folder(int folder, const char* name) {
-  return (int)call(SYS_mkdirat, folder, (long)name, 0700, 0, 0, 0);
-}
+/* For this user alone, and with all rights for them, whatever the umask is. 0, or what is wrong. */
+HIDDEN int make_folder(int folder, const char* name);
 
 /* Room on the disk for the first `bytes`, so that no store into a mapping ends in SIGBUS. Where
  * files may not be so large it fails, and the program hears nothing of that. */

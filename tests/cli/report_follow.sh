@@ -113,4 +113,33 @@ rm -rf "$work/log"
 wait $follower || fail "a log that was removed: $?"
 trcstop 2>/dev/null
 expect 3 report --follow "$TRACEWELL_SOURCE/tests/cli/hooks.jsonl"
+rm -rf "$work/log"
+
+# A log of another user's, or of a session that was begun with another XDG_RUNTIME_DIR, with a
+# collector and without.
+theirs=(env XDG_RUNTIME_DIR="$work/theirs")
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
+  theirs=(setpriv --reuid=65534 --clear-groups "${theirs[@]}")
+fi
+mkdir -m 700 "$work/theirs"
+[ ${#theirs[@]} -gt 2 ] && chown 65534 "$work/theirs" && chmod 755 "$work"
+for mode in '' -l; do
+  log=$work/theirs/log
+  # shellcheck disable=SC2086
+  "${theirs[@]}" "$tracewell" trace -a $mode -o "$log" || fail 'trace of another'
+  : >"$work/followed"
+  "$tracewell" report --follow -t "$work/mine" "$log" >>"$work/followed" &
+  follower=$!
+  wait_for 'TRACE ON' "$work/followed"
+  sleep 0.3
+  [ -e "/proc/$follower" ] || fail "$mode: it does not wait for what comes"
+  "${theirs[@]}" "$TRACEWELL_INFERIORS/hook_lives" clone >/dev/null
+  "${theirs[@]}" "$tracewell" trcstop || fail 'trcstop of another'
+  wait $follower || fail "$mode: it ends with $?"
+  expect 0 report -t "$work/mine" "$log"
+  # The clock is known better at the end.
+  cut -c1-4 "$work/out" >"$work/ids"
+  cut -c1-4 "$work/followed" | diff "$work/ids" - || fail "$mode: what is followed is another"
+  rm -rf "$log"
+done
 finish
