@@ -140,6 +140,24 @@ Result<std::vector<std::string>> Folder::names(Which which) const {
   return out;
 }
 
+namespace {
+
+/// Of a folder that was just made. Whoever starts us may have an umask that takes rights of our own
+/// user, and nobody could use it. Nothing else is changed that others put into its place.
+void keep_own_rights(int folder, const std::string& name, uint32_t mode) {
+  const UniqueFd made(
+      ::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat about {};
+  const mode_t wanted = mode & S_IRWXU;
+  if (!made.valid() || ::fstat(made.get(), &about) != 0 || about.st_uid != ::geteuid() ||
+      (about.st_mode & wanted) == wanted)
+    return;
+  const std::string itself = fmt::format("/proc/self/fd/{}", made.get());
+  ::chmod(itself.c_str(), (about.st_mode & 07777) | wanted);
+}
+
+}  // namespace
+
 Result<Folder> Folder::inside(const std::string& name) const {
   if (!is_plain(name)) return no_name(path_of(name));
   UniqueFd fd(::openat(fd_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -149,7 +167,9 @@ Result<Folder> Folder::inside(const std::string& name) const {
 
 Result<Folder> Folder::make_inside(const std::string& name, bool is_new, uint32_t mode) const {
   if (!is_plain(name)) return no_name(path_of(name));
-  if (::mkdirat(fd(), name.c_str(), mode) != 0 && (is_new || errno != EEXIST))
+  if (::mkdirat(fd(), name.c_str(), mode) == 0)
+    keep_own_rights(fd(), name, mode);
+  else if (is_new || errno != EEXIST)
     return failed("make", path_of(name));
   return inside(name);
 }
@@ -193,6 +213,10 @@ Result<UniqueFd> Folder::open_own(const std::string& name, Make make, uint32_t m
   if (!fd.valid() && errno == ELOOP) return refused(path, "it is a symbolic link");
   if (!fd.valid()) return failed("write", path);
   TW_RETURN_IF_ERROR(check_own(fd.get(), path));
+  struct stat about {};
+  constexpr mode_t kOwn = S_IRUSR | S_IWUSR;
+  if (creates != 0 && ::fstat(fd.get(), &about) == 0 && (about.st_mode & kOwn) != kOwn)
+    ::fchmod(fd.get(), (about.st_mode & 07777) | kOwn);
   return fd;
 }
 
