@@ -142,10 +142,7 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
   if (patch->site && !counted && handler != nullptr && seen(*thread.process)) {
     Hit hit(*this, thread, pc);
     thread.trace_step = handler->on_hit(hit) == HitHandler::Next::Step;
-    const uint64_t sp = thread.regs.rsp;
-    std::erase_if(thread.returns, [&](const HandlerReturn& one) {
-      return one.site == pc && one.sp == sp;
-    });
+    forget_handler(thread);
     patch = space.find(pc);
     if (patch == nullptr) return {};
   }
@@ -219,7 +216,11 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
     }
     settle(thread);
   }
-  returned_to_site(thread);
+  // A step that a call ends elsewhere than behind it was rt_sigreturn's. Handlers that never return
+  // (longjmp) stay in the list, and a step may come to their site like any other.
+  constexpr uint64_t kCallBytes = 2;
+  if (code == TRAP_BRKPT && regs(thread).rip != thread.stepped_from + kCallBytes)
+    returned_to_site(thread);
   std::optional<StopEvent> watch = watch_event(thread);
   if (thread.trace_step && handler != nullptr && seen(*thread.process)) {
     Hit step(*this, thread, regs(thread).rip);

@@ -80,6 +80,7 @@ void Tracer::go(Thread& thread, int signal) {
     thread.skip.reset();
     return start(thread, wants_step(thread), signal);
   }
+  if (signal != 0 && !thread.skip && !thread.restart) forget_handler(thread);
   if (signal != 0 && (thread.skip || thread.restart)) {
     // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
     thread.entering_handler = true;

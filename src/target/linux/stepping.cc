@@ -142,6 +142,15 @@ void Tracer::handler_entered(Thread& thread) {
   thread.returns.push_back({*site, from->sp, thread.decided, kHandlerSystemCalls});
 }
 
+/// It stands where a handler was to return to, and has not: that one never will.
+void Tracer::forget_handler(Thread& thread) {
+  if (thread.returns.empty()) return;
+  const user_regs_struct& now = regs(thread);
+  std::erase_if(thread.returns, [&](const HandlerReturn& one) {
+    return one.site == now.rip && one.sp == now.rsp;
+  });
+}
+
 bool Tracer::returned_to_site(Thread& thread) {
   const user_regs_struct& now = thread.returns.empty() ? thread.regs : regs(thread);
   for (size_t i = thread.returns.size(); i-- > 0;) {

@@ -102,7 +102,7 @@ class Tracer {
   void pass(Thread& thread, uint64_t address, Patch& patch);
   void step_in_place(Thread& thread, uint64_t address);
   void system_call_in_place(Thread& thread, uint64_t address);
-  void handler_entered(Thread& thread);
+  void handler_entered(Thread& thread), forget_handler(Thread& thread);
   bool returned_to_site(Thread& thread);
 
   // --- system calls that the debugger wants to see (system_calls.cc)
