@@ -31,10 +31,12 @@ foreach(target IN LISTS rts_targets)
     ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
 endforeach()
-# Bound at once: a hook may be in a signal handler, where nothing may be looked up.
+# Bound at once: a hook may be in a signal handler, where nothing may be looked up. And it stays
+# when what was linked with it is unloaded: threads have rings, and a plugin may come back any number
+# of times.
 foreach(target IN ITEMS rts rts32)
   if(TARGET ${target})
-    target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now)
+    target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now,-z,nodelete)
   endif()
 endforeach()
 foreach(target IN ITEMS rts_objects rts32_objects)
