@@ -32,8 +32,8 @@ foreach(target IN LISTS rts_targets)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
 endforeach()
 # Bound at once: a hook may be in a signal handler, where nothing may be looked up. And it stays
-# when what was linked with it is unloaded: threads have rings, and a plugin may come back any number
-# of times.
+# when what was linked with it is unloaded: threads have rings, and a plugin may come back any
+# number of times.
 foreach(target IN ITEMS rts rts32)
   if(TARGET ${target})
     target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now,-z,nodelete)
