@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A program that is frozen (cgroup freezer, as `docker pause`) while a trace begins: whatever lets
-go of it meanwhile, it goes on unharmed when it is thawed."""
+go of it meanwhile, it goes on unharmed when it is thawed. The server's other programs stand still
+meanwhile, so that nothing waits for it. Where the server cannot see it (no /sys/fs/cgroup, as where
+it is frozen a moment later), it is left behind at the end."""
 # timeout: 180
 
 import contextlib
@@ -9,6 +11,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 
@@ -35,20 +38,28 @@ def group(pid):
         folder.rmdir()
 
 
+BLIND = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', "sh"]
+
+
 @contextlib.contextmanager
-def frozen():
-    """The program, frozen since its debugger asked for a trace to begin, and its server."""
+def frozen(sees):
+    """The program, frozen since its debugger asked for a trace to begin, and its server, which
+    `sees` that."""
     program = subprocess.Popen([INFERIORS / "ticks"], stdout=subprocess.PIPE, text=True)
     address = int(program.stdout.readline(), 16)
     with group(program.pid) as folder:
-        server = Server([*TRACEWELL, "--attach", "localhost:0", str(program.pid)])
+        server = Server([*([] if sees else BLIND), *TRACEWELL, "--attach", "localhost:0",
+                         str(program.pid)])
         client = rsp_client.Client(int(server.wait_for(r"Listening on port (\d+)").group(1)))
         client.ask("?", None)
         client.ask("QTinit")
         client.ask(f"QTDP:1:{address:016x}:E:0:0-")
         client.ask(f"QTDP:-1:{address:016x}:R03")
         (folder / "freezer.state").write_text("FROZEN")
+        begin = time.monotonic()
         client.ask("QTStart", None)  # however that ends
+        took = time.monotonic() - begin
+        check(not sees or took < 3, f"QTStart took {took} s")
         yield program, server, client
         (folder / "freezer.state").write_text("THAWED")
         wait_until(lambda: status(program.pid, "TracerPid") == "0", "it is let go")
@@ -57,20 +68,24 @@ def frozen():
     program.stdout.close()
 
 
-def it_is_detached():
-    with frozen() as (_, server, client):
+def it_is_detached(sees):
+    with frozen(sees) as (_, server, client):
+        begin = time.monotonic()
         client.ask("D", None)
+        took = time.monotonic() - begin
+        check(not sees or took < 3, f"D took {took} s")
         client.vanish()
     server.stop()
 
 
-def the_server_ends():
-    with frozen() as (program, server, client):
+def the_server_ends(sees):
+    with frozen(sees) as (program, server, client):
         tracer = int(status(program.pid, "TracerPid"))
         server.process.send_signal(signal.SIGTERM)
         server.process.wait(timeout=60)
-        check(status(tracer, "State") != "", "what traces has not ended")
-        check("stays behind" in server.said(), server.said())
+        if not sees:
+            check(status(tracer, "State") != "", "what traces has not ended")
+            check("stays behind" in server.said(), server.said())
     wait_until(lambda: status(tracer, "State")[:1] in ("", "Z"), "what traced ends")
 
 
@@ -78,8 +93,9 @@ def main():
     if os.getuid() != 0 or not os.access(FREEZER / "cgroup.procs", os.W_OK):
         print("skipped: it takes root and the freezer of cgroup v1")
         sys.exit()
-    it_is_detached()
-    the_server_ends()
+    for sees in (True, False):
+        it_is_detached(sees)
+        the_server_ends(sees)
 
 
 main()

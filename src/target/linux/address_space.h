@@ -143,6 +143,7 @@ class AddressSpace {
   uint64_t system_call_at = 0;  // an instruction that makes one; 0 = not looked for yet
   std::optional<MappingsPrint> without_system_call;  // where it was looked for in vain
   bool cannot_map = false;      // tried, refused
+  int64_t no_calls_until_ns = 0;  // a thread that was to make one for us did not
   bool is_spare = false;        // there are no descriptors for it to stay
 
  private:

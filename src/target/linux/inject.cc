@@ -13,6 +13,7 @@
 
 #include "target/linux/code_facts.h"
 #include "target/linux/compat32.h"
+#include "target/linux/frozen.h"
 #include "target/linux/lent.h"
 #include "target/linux/tracer.h"
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr uint64_t kReach = 0x7ff00000;  // of a 32-bit displacement, with a margin
 constexpr uint64_t kLowest = 0x10000;
+constexpr int64_t kNoCallsNs = 30 * kSecond;
 constexpr uint64_t kEnd32 = uint64_t{1} << 32;
 /// Bytes of one mapping and of all that are looked through for a system call.
 constexpr uint64_t kSearchMax = uint64_t{1} << 20, kSearchAllMax = uint64_t{256} << 20;
@@ -119,6 +121,10 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   if (!stands_in_program(thread) || in_32_bit_code(regs(thread)) != space.is_32_bit ||
       runs_in_kernel_only(thread))
     return {Errc::Target, "no thread can run a system call for us now"};
+  // All others of the server's programs may stand still meanwhile.
+  if (monotonic_ns() < space.no_calls_until_ns || is_frozen(thread.process->pid))
+    return {Errc::Target, "the program does not run (a frozen control group, or it waits in the "
+                          "kernel), and makes no system call for us"};
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
     space.system_call_at = find_system_call(space, thread.tid, gives_up);
   if (space.system_call_at == 0) return {Errc::Target, "no system call instruction found"};
@@ -130,6 +136,7 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   Result<int64_t> result = Error{Errc::Target, "a system call could not be run in the program", {}};
   if (Lent::make_call(*this, thread, call))
     result = system_call_result(regs(thread), space.is_32_bit);
+  if (thread.run == Run::Late) space.no_calls_until_ns = monotonic_ns() + kNoCallsNs;
   if (thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
   Lent::give_back(*this, thread);
