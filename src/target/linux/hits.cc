@@ -231,7 +231,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   const uint64_t pc = regs(thread).rip;
   const bool within = thread.action == ResumeAction::Kind::RangeStep &&
                       pc >= thread.range_start && pc < thread.range_end;
-  if (within || parking) return {};
+  if (within) return {};
   StopEvent event = event_of(StopEvent::Kind::Stepped, thread);
   return {0, event};
 }

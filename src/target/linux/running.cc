@@ -196,6 +196,9 @@ void Tracer::stop_all() {
   for (Thread* thread : all_threads()) {
     if (thread->run == Run::Stopped) settle(*thread);
     thread->resumed = false;
+    // What the debugger wants next is not known: it looks where the thread is.
+    if (thread->pending && thread->pending->kind == StopEvent::Kind::Stepped)
+      thread->pending.reset();
   }
 }
 
