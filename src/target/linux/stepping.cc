@@ -120,7 +120,7 @@ Decision Tracer::on_system_call(Thread& thread) {
     if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
       thread.returns.pop_back();
     // Should it fail after all, the child runs on in memory that may have traps of ours.
-    if (thread.process->hidden && takes_rights_at_exec() &&
+    if (thread.process->keeps_rights() &&
         runs_privileged_file(thread.tid, regs(thread), *thread.process->space))
       thread.process->leaving = true;
     return system_call_event(thread, StopEvent::Kind::SystemCallEntry);

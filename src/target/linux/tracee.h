@@ -136,11 +136,13 @@ struct Process {
   std::array<HardwareSlot, 4> hardware;
   bool catches_calls = false;
   std::set<int64_t> caught_calls;  // empty = all
+  /// Is it let go when it runs a file that gives it rights? Not one that runs beside its parent: it
+  /// may make many calls, and never run another program.
+  bool keeps_rights() const { return hidden && !beside && takes_rights_at_exec(); }
 };
 
 inline bool Thread::watches_system_calls() const {
-  return in_system_call || !returns.empty() || process->catches_calls ||
-         (process->hidden && takes_rights_at_exec());
+  return in_system_call || !returns.empty() || process->catches_calls || process->keeps_rights();
 }
 
 /// What was removed from the tables lives on until the next event, because callers may hold it.
