@@ -82,13 +82,18 @@ def main():
         subprocess.run(["gcc", "-g", "-w", work / "program.c", "-o", program], check=True)
         shutil.copy(program, privileged)
         os.chmod(privileged, 0o4755)
+        runtime = work / "run"
+        runtime.mkdir(0o700)
+        os.chown(runtime, USER, USER)
+        # Nothing of that user's stays in /tmp.
+        as_user = [*AS_USER, "env", f"XDG_RUNTIME_DIR={runtime}"]
         if subprocess.run([*AS_USER, privileged, "who"], check=False).returncode != 10:
             print("skipped: set-uid files have no rights here")
             sys.exit(0)
         for kind in ("print 1", "break point if points == 1000", "trace point", "ftrace point"):
             for file, status in ((privileged, 10), (program, 11)):
                 with on_port(program, file, work,
-                             program=[*AS_USER, *TRACEWELL]) as server:
+                             program=[*as_user, *TRACEWELL]) as server:
                     # The last one is the privileged file whatever was given.
                     shown = gdb(work, SCRIPT % {
                         "remote": server.remote,
