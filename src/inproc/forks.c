@@ -30,7 +30,7 @@ static int __register_atfork(void (*before)(void), void (*behind)(void), void (*
 struct forks {
   uint32_t openers[OPENERS]; /* threads; 0 = nobody */
   uint32_t forking;          /* so many threads */
-  uint32_t forker;     /* one of these: its handlers may open, if alone */
+  uint32_t forker;           /* one of these: its handlers may open, if alone */
   uint32_t starving;         /* a thread that forks of others keep from opening; 0 = none */
   uint32_t process;          /* whose memory this is; 0: nobody knows */
 };

@@ -10,16 +10,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from serve_common import (  # noqa: E402
-    INFERIORS, TRACEWELL, check, folder, gdb, need, on_port, same)
+    INFERIORS, TRACEWELL, check, folder, need, on_port, same, shown_by_gdb)
 
 PROGRAM = str(INFERIORS / "guards_itself")
-SCRIPT = """
-shown = []
-run("target remote %(remote)s")
-for command in %(commands)r:
-    shown.append(run(command))
-result(shown)
-"""
 NO_RIGHTS = ["setpriv", "--bounding-set", "-sys_ptrace,-sys_admin"] if os.getuid() == 0 else []
 CHILDREN = "child exits with 9\n" * 3
 
@@ -28,7 +21,7 @@ def session(commands, *arguments):
     """What GDB shows for each command, and what the server and the program print."""
     with folder() as work, on_port(PROGRAM, *arguments,
                                    program=[*NO_RIGHTS, *TRACEWELL]) as server:
-        shown = gdb(work, SCRIPT % {"remote": server.remote, "commands": commands}, PROGRAM)
+        shown = shown_by_gdb(work, server.remote, commands, PROGRAM)
         server.ended()
         return shown, server.said()
 

@@ -12,7 +12,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from serve_common import TRACEWELL, check, folder, gdb, need, on_port, same  # noqa: E402
+from serve_common import (  # noqa: E402
+    TRACEWELL, check, folder, need, on_port, same, shown_by_gdb)
 
 USER = 65534
 AS_USER = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
@@ -61,13 +62,6 @@ int main(int argc, char** argv) {
   return 0;
 }
 """
-SCRIPT = """
-shown = []
-run("target remote %(remote)s")
-for command in %(commands)r:
-    shown.append(run(command))
-result(shown)
-"""
 
 
 def main():
@@ -95,9 +89,8 @@ def main():
                 with on_port(program, file, work,
                              program=[*as_user, *TRACEWELL]) as server:
                     # The last one is the privileged file whatever was given.
-                    shown = gdb(work, SCRIPT % {
-                        "remote": server.remote,
-                        "commands": [kind, "tstart", "continue", "print $_exitcode"]}, program)
+                    shown = shown_by_gdb(work, server.remote, [
+                        kind, "tstart", "continue", "print $_exitcode"], program)
                     server.ended()
                     said = server.said()
                 same(shown[-1].split(" = ")[-1], "0\n", f"{kind}: {shown} {said}")

@@ -108,6 +108,15 @@ def on_port(*words, program=TRACEWELL, options=("--once",), **more):
         yield running
 
 
+def shown_by_gdb(work, remote, commands, program):
+    """What GDB, connected there, shows for each command."""
+    script = f"""
+        run("target remote {remote}")
+        result([run(command) for command in {list(commands)!r}])
+        """
+    return gdb(work, script, program)
+
+
 def alive(pid):
     """Does the process run (and is it no zombie)?"""
     try:

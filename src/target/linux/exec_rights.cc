@@ -22,8 +22,8 @@ namespace {
 constexpr size_t kPathMax = 4096;
 
 struct Exec {
-  uint64_t path = 0;             // in memory
-  int32_t folder = AT_FDCWD;     // where a relative one begins
+  uint64_t path = 0;          // in memory
+  int32_t folder = AT_FDCWD;  // where a relative one begins
 };
 
 std::optional<Exec> exec_at(const user_regs_struct& regs, bool is_32_bit) {
