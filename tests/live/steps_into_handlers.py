@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Steps into a signal handler and on, an instruction each, while fast tracepoints are in it. The
-server stands still for itself now and then, most surely behind a pause, as where somebody types."""
+server stops the program for itself during the first step behind a pause: raises ignores SIGSEGV."""
 
 import pathlib
 import re
