@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "target/linux/descriptors.h"
 #include "target/linux/patience.h"
+#include "target/linux/program_here.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -40,13 +41,6 @@ std::string shell_quoted(std::string_view word) {
 bool is_program(const std::string& path) {
   struct stat info{};
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
-/// Somebody else may have put it where a program of that name is looked for.
-bool is_own_program(const std::string& path) {
-  struct stat info{};
-  return is_program(path) && stat(path.c_str(), &info) == 0 &&
-         (info.st_uid == 0 || is_own_user(info.st_uid));
 }
 
 /// A plain name: along PATH, as a shell looks. What is not found stays as it is, for exec to fail
@@ -82,6 +76,7 @@ struct Plan {
   std::string file;
   std::vector<std::string> words, environment;
   std::vector<char*> argv, envp;
+  ProgramHere here;
   int execs = 1;  // until the program itself runs
   const char* directory = nullptr;
   bool disable_randomization = true;
@@ -97,12 +92,12 @@ Plan make_plan(const Processes::LaunchOptions& options) {
   Plan plan;
   std::vector<std::string> words = options.wrapper;
   words.insert(words.end(), options.argv.begin(), options.argv.end());
-  // From the working directory first, as gdbserver does, unless it is another user's there; but a
-  // wrapper's name is no program's that somebody wants to debug: whoever else may write to this
-  // folder is not to choose it.
+  // A wrapper's name is no program's that somebody wants to debug: it is looked for along PATH.
   std::string& program = words[options.wrapper.size()];
-  if (program.find('/') == std::string::npos && is_own_program("./" + program))
-    program.insert(0, "./");
+  if (program.find('/') == std::string::npos) {
+    plan.here = program_here(program, !options.working_directory.empty());
+    if (!plan.here.path.empty()) program = plan.here.path;
+  }
   plan.execs = options.wrapper.empty() ? 1 : 2;
   if (options.startup_with_shell) {
     std::string command = "exec";
@@ -218,6 +213,9 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   if (options.argv.empty()) return {Errc::InvalidArgument, "no program to run"};
   TW_RETURN_IF_ERROR(prepare());
   const Plan plan = make_plan(options);
+  if (options_.notice && !plan.here.passed_over.empty())
+    options_.notice(fmt::format("{}: it is passed over; its path, as ./{}, starts it",
+                                plan.here.passed_over, printable(options.argv[0])));
   Pipe go_ahead, report;
   if (!go_ahead.open() || !report.open()) return errno_error("pipe", Errc::Target);
   const pid_t child = fork();
@@ -251,6 +249,10 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
     return not_started(options, status, report.read_end.get());
   }
   auto space = AddressSpace::open(child);
+  if (space.ok() && plan.here.only && !runs_file(child, *plan.here.only))
+    space = Error{Errc::Target,
+                  fmt::format("{} is another file by now than the one that was found: its path, as "
+                              "./{}, starts what is there", plan.here.path, options.argv[0]), {}};
   if (!space.ok()) {
     ::kill(child, SIGKILL);
     waitpid(child, nullptr, __WALL);
