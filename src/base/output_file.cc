@@ -45,15 +45,21 @@ UniqueFd open_special(const Place& place) {
   return UniqueFd(::open(link_of(place.at).c_str(), O_WRONLY | appends | O_CLOEXEC | O_NOCTTY));
 }
 
-/// The file gets the group, as far as this user may give it. The result is how much of `mode` it
-/// may have: who is not told apart is not let in. What the folder says of all that is made in it
-/// (its default ACL) holds no longer.
-uint32_t give_group(int fd, const FileFacts& other, uint32_t mode) {
+/// Rights as another file has them, for one that was made just now. Whether that gets the other's
+/// group, too: not where others may have chosen it.
+enum class Group : uint8_t { OfOther, Own };
+
+/// How much of `mode` the file may have: who is not told apart is not let in. What the folder says
+/// of all that is made in it (its default ACL) holds no longer.
+uint32_t mode_as(int fd, const FileFacts& other, uint32_t mode, Group group) {
   ::fremovexattr(fd, "system.posix_acl_access");
-  const bool same = (mode >> 3 & 7) == (mode & 7);
   if (other.has_acl) return mode & 0700;
-  if (::fchown(fd, static_cast<uid_t>(-1), other.group) == 0 || same) return mode;
-  return mode & 0700;
+  const auto own = facts_of(fd, "");
+  const bool alike = (mode >> 3 & 7) == (mode & 7);  // it does not matter who is of the group
+  const bool same = (own.ok() && own->group == other.group) ||
+                    (group == Group::OfOther &&
+                     ::fchown(fd, static_cast<uid_t>(-1), other.group) == 0);
+  return same || alike ? mode : mode & 0700;
 }
 
 /// What replaces a file is nobody's to read who was not to read that one. What others made, or may
@@ -61,8 +67,9 @@ uint32_t give_group(int fd, const FileFacts& other, uint32_t mode) {
 uint32_t take_mode(int fd, const FileFacts& replaced, int folder) {
   const auto facts = facts_of(folder, "");
   const bool planted = !is_own_user(replaced.owner) || !facts.ok() || others_may_put(*facts);
-  const uint32_t mode = replaced.mode & 0777 & (planted ? mode_of_made() : 0777);
-  return give_group(fd, replaced, mode);
+  const uint32_t mode = replaced.mode & 0777;
+  if (planted) return mode_as(fd, replaced, mode & mode_of_made(), Group::Own);
+  return mode_as(fd, replaced, mode, Group::OfOther);
 }
 
 /// A temporary name beside `name`, for this user alone: whoever opens it before it has its mode
@@ -93,7 +100,7 @@ UniqueFd create_nameless(int folder) {
 
 /// Who could not read `other` must not read this.
 void take_rights(int fd, const FileFacts& other) {
-  uint32_t mode = give_group(fd, other, other.mode & 0644);
+  uint32_t mode = mode_as(fd, other, other.mode & 0644, Group::OfOther);
   if (geteuid() == 0 && fchown(fd, other.owner, static_cast<gid_t>(-1)) != 0) mode &= 0600;
   fchmod(fd, mode | 0600);
 }

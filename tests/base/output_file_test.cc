@@ -118,6 +118,27 @@ TEST_P(OutputFiles, AreOfTheGroupOfWhatTheyReplace) {
   EXPECT_LT(::getxattr(path_.c_str(), "system.posix_acl_access", nullptr, 0), 1);
 }
 
+/// Others may have chosen that group. The file is their own, or one that they moved there.
+TEST_P(OutputFiles, AreOfNoGroupThatOthersMayHaveChosen) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give any group";
+  const mode_t before = ::umask(027);
+  for (const mode_t mode : {0755, 01777})
+    for (const uid_t owner : {uid_t{0}, uid_t{65533}})
+      for (const gid_t group : {getegid(), gid_t{65533}}) {
+        ASSERT_EQ(::chmod(folder_.c_str(), mode), 0);
+        std::ofstream(path_) << "before";
+        ASSERT_EQ(::chown(path_.c_str(), owner, group), 0);
+        ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
+        auto file = create();
+        const auto rights = rights_once_written(file, path_);
+        const bool may_be = (mode == 0755 && owner == 0) || group == getegid();
+        EXPECT_EQ(rights, (may_be ? std::pair{group, mode_t{0640}}
+                                  : std::pair{getegid(), mode_t{0600}}))
+            << mode << " " << owner << " " << group;
+      }
+  ::umask(before);
+}
+
 /// So with what is kept beside a file.
 TEST_P(OutputFiles, AreOfTheGroupOfWhatTheyAreKeptBeside) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give any group";
