@@ -25,6 +25,8 @@ Session::Session(target::Target& the_target, Trace* the_trace, SessionOptions th
 /// What the debugger before has left is of no use any more.
 void Session::begin() {
   ask_for_nothing();
+  // Told to everybody: what is meant for the program before would reach the new one.
+  if (auto* processes = target.process_control()) processes->report_forks(false, false, true);
   if (!target.breakpoints()) return;
   if (!options.programs) options.programs = std::make_shared<BreakpointPrograms>(target, trace);
   options.programs->attend(options.notice, options.print);

@@ -17,8 +17,7 @@ bool is_unknown(const StopEvent& event, const ClientFeatures& client) {
   using Kind = StopEvent::Kind;
   return (event.kind == Kind::Fork && !client.fork_events) ||
          (event.kind == Kind::Vfork && !client.vfork_events) ||
-         (event.kind == Kind::VforkDone && !client.vfork_events) ||
-         (event.kind == Kind::Exec && !client.exec_events);
+         (event.kind == Kind::VforkDone && !client.vfork_events);
 }
 
 Error too_many_breakpoints() {
@@ -133,8 +132,8 @@ void Session::on_event(const StopEvent& told) {
   drain_waiting();
 }
 
-/// Forks, and programs that replace themselves, are not told to a client that does not know of
-/// them: it sees the parent run on, and the child is let go.
+/// Forks are not told to a client that does not know of them: it sees the parent run on, and the
+/// child is let go.
 bool Session::absorb(const StopEvent& event) {
   if (!is_unknown(event, client)) return false;
   if (event.child_pid != 0)

@@ -35,8 +35,13 @@ std::string reason(const StopEvent& event, const Session& session) {
       return fmt::format("{}:{};", event.kind == Kind::Fork ? "fork" : "vfork",
                          session.thread_name(event.child_pid, event.child_pid));
     case Kind::VforkDone: return "vforkdone:;";
-    // The debugger prints it. A path that it must not print is none that it opens, either.
-    case Kind::Exec: return "exec:" + to_hex(as_bytes(printable(event.path))) + ";";
+    // The debugger prints it. A path that it must not print is none that it opens, either. LLDB
+    // asks for no such events, and knows them by this reason; others see a SIGTRAP, as gdbserver
+    // has it. What they want next would else reach a program that they do not know.
+    case Kind::Exec:
+      return session.client.exec_events
+                 ? "exec:" + to_hex(as_bytes(printable(event.path))) + ";"
+                 : "reason:exec;";
     case Kind::SystemCallEntry: return fmt::format("syscall_entry:{:x};", event.system_call);
     case Kind::SystemCallReturn: return fmt::format("syscall_return:{:x};", event.system_call);
     case Kind::ThreadCreated: return "create:;";

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A program that another one replaces (exec), which the debugger did not ask to be told of: the
-trace ends there, and what runs then is not touched."""
+"""A program that another one replaces (exec): the trace ends there, and what runs then is not
+touched. A debugger is told of it whether it asked or not."""
 
 import subprocess
 import sys
@@ -34,7 +34,9 @@ def replaced(fast, disconnected):
                     same(program.wait(timeout=60), 0, f"{fast}: the other program's code")
                     client = Client(port)
                 else:
-                    same(client.receive(), "W00", f"{fast}: the other program's code")
+                    told = client.receive()
+                    check(told.startswith("T05reason:exec;"), f"{fast}: told {told}")
+                    same(client.say("vCont;c"), "W00", f"{fast}: the other program's code")
                 status = client.ask("qTStatus", None)
                 check(f"terror:{TEXT}:0" in status, f"{fast}: {status}")
                 same(client.frames_created(), ROUNDS, f"{fast}: hits of the first program")

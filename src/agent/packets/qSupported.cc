@@ -26,7 +26,7 @@ void on_qSupported(Session& session, std::string_view body, Reply& reply) {
   for (std::string_view feature : split(body, ';')) learn(session.client, feature);
   const ClientFeatures& client = session.client;
   if (auto* processes = session.target.process_control())
-    processes->report_forks(client.fork_events, client.vfork_events, client.exec_events);
+    processes->report_forks(client.fork_events, client.vfork_events, true);
 
   reply.text(fmt::format("PacketSize={:x}", Session::kPacketBytesMax));
   for (const PacketEntry& entry : packet_table())
