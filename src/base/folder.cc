@@ -76,11 +76,16 @@ Result<Folder> Folder::named_to_write(const std::string& path) {
 }
 
 Result<Folder::Entry> Folder::around(const std::string& path) {
-  TW_ASSIGN_OR_RETURN(Place place, place_beside(path));
+  TW_ASSIGN_OR_RETURN(const Place place, place_beside(path));
+  return holding(place, path);
+}
+
+Result<Folder::Entry> Folder::holding(const Place& place, const std::string& path) {
   if (!place.folder.valid() || !is_plain(place.name))
     return refused(path, "that is no name for a file or a folder");
-  return Entry{Folder(std::move(place.folder), parent_in(path, place.name)),
-               std::move(place.name)};
+  UniqueFd fd(::fcntl(place.folder.get(), F_DUPFD_CLOEXEC, 0));
+  if (!fd.valid()) return failed("hold the folder of", path);
+  return Entry{Folder(std::move(fd), parent_in(path, place.name)), place.name};
 }
 
 Result<Folder> Folder::found(const std::string& path, const FoundRules& rules) {

@@ -25,6 +25,8 @@ class Folder {
   /// Where a named file is, or is to be: links on the way are followed likewise, and what has the
   /// name itself is not looked at.
   static Result<Entry> around(const std::string& path);
+  /// The same of a place that is held already, which `path` led to.
+  static Result<Entry> holding(const Place& place, const std::string& path);
   /// It was found: base/open.h's rules.
   static Result<Folder> found(const std::string& path, const FoundRules& rules = {});
   /// Made when it is not there; the parents are, and its mode is 0700. A link is not followed.

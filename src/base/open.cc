@@ -423,6 +423,24 @@ Result<Place> place_beside(const std::string& path) {
   return named_result(Walk(path, rules).go());
 }
 
+Result<Place> look_again(const Place& place, const std::string& path) {
+  Place out;
+  if (!place.folder.valid())
+    return Error{Errc::InvalidArgument,
+                 fmt::format("cannot open {}: it stands for an open file", printable(path)), {}};
+  out.folder = UniqueFd(::fcntl(place.folder.get(), F_DUPFD_CLOEXEC, 0));
+  if (!out.folder.valid()) return system_error(path);
+  out.name = place.name;
+  out.at = UniqueFd(::openat(out.folder.get(), out.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!out.at.valid()) return errno == ENOENT ? Result<Place>(std::move(out)) : system_error(path);
+  TW_ASSIGN_OR_RETURN(out.facts, facts_of(out.at.get(), path));
+  struct stat status = {};
+  if (::fstat(out.at.get(), &status) == 0 && S_ISLNK(status.st_mode))
+    return Error{Errc::InvalidArgument,
+                 fmt::format("cannot open {}: it has become a link by now", printable(path)), {}};
+  return out;
+}
+
 Status remove_at(const Place& place, const std::string& path) {
   if (place.folder.valid() && ::unlinkat(place.folder.get(), place.name.c_str(), 0) == 0) return {};
   if (!place.folder.valid()) errno = EINVAL;  // an open file, which has no name of its own

@@ -76,6 +76,9 @@ Result<Place> write_place(const std::string& path);
 /// beside others. `at` may be a link then.
 Result<Place> place_beside(const std::string& path);
 
+/// The same name in the same folder, once more: what has it by now. InvalidArgument: a link.
+Result<Place> look_again(const Place& place, const std::string& path);
+
 /// The name is gone from the folder, whatever had it. NotFound when nothing had.
 Status remove_at(const Place& place, const std::string& path);
 

@@ -106,10 +106,11 @@ Status read_for_change(const std::string& path, const NotedTrace& noted, std::ve
 Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, NotedTrace& noted) {
   const std::string path = notes_path(options.input.path);
   const InputFile& trace = *noted.trace.file;
-  TW_RETURN_IF_ERROR(place_to_keep(path, {trace.path(), trace.facts()}));
-  TW_ASSIGN_OR_RETURN(const NotesTurn turn, NotesTurn::take(path));
+  TW_ASSIGN_OR_RETURN(const Place place, place_to_keep(path, {trace.path(), trace.facts()}));
+  TW_ASSIGN_OR_RETURN(const NotesTurn turn, NotesTurn::take(place, path));
   if (options.clear) {
-    TW_RETURN_IF_ERROR(noted.own().empty() ? delete_notes(path) : write_notes(path, trace, {}));
+    TW_RETURN_IF_ERROR(noted.own().empty() ? delete_notes(path, trace)
+                                           : write_notes(path, trace, {}));
     return static_cast<int>(kOk);
   }
   std::vector<Note> notes;
@@ -129,7 +130,7 @@ Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, Not
     notes.insert(at, {*step, std::move(text)});
   }
   const bool needed = !notes.empty() || !noted.own().empty();
-  TW_RETURN_IF_ERROR(needed ? write_notes(path, trace, notes) : delete_notes(path));
+  TW_RETURN_IF_ERROR(needed ? write_notes(path, trace, notes) : delete_notes(path, trace));
   return static_cast<int>(kOk);
 }
 

@@ -171,8 +171,8 @@ Status write_notes(const std::string& path, const InputFile& file_of_trace,
   return file.commit();
 }
 
-Status delete_notes(const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const Place place, place_beside(path));
+Status delete_notes(const std::string& path, const InputFile& trace) {
+  TW_ASSIGN_OR_RETURN(const Place place, place_to_keep(path, {trace.path(), trace.facts()}));
   if (!place.at.valid()) return {};
   return remove_at(place, path);
 }

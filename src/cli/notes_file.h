@@ -32,8 +32,8 @@ Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
 /// As a whole or not at all; one without notes says that there are none, whatever is in the trace.
 Status write_notes(const std::string& path, const InputFile& trace,
                    const std::vector<Note>& notes);
-/// That there is none is no error.
-Status delete_notes(const std::string& path);
+/// Of this trace. That there is none is no error.
+Status delete_notes(const std::string& path, const InputFile& trace);
 
 struct TraceNotes {
   std::vector<Note> notes;  // by step

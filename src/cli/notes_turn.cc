@@ -43,10 +43,11 @@ Error too_long(const std::string& lock, const Error* refused) {
 
 }  // namespace
 
-Result<NotesTurn> NotesTurn::take(const std::string& notes) {
+Result<NotesTurn> NotesTurn::take(const Place& notes, const std::string& path) {
   using Clock = std::chrono::steady_clock;
-  const std::string lock = notes + ".lock";
-  TW_ASSIGN_OR_RETURN(Folder::Entry at, Folder::around(lock));
+  const std::string lock = path + ".lock";
+  TW_ASSIGN_OR_RETURN(Folder::Entry at, Folder::holding(notes, path));
+  at.name += ".lock";
   Clock::time_point since = Clock::now();
   std::optional<FileFacts> before;  // of a file that another command of this user's holds
   while (true) {

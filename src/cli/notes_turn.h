@@ -16,10 +16,11 @@ namespace tracewell::cli {
 /// may read them.
 class NotesTurn {
  public:
-  /// Waits for others of this user's, as long as they come to an end. `notes` is the path of the
-  /// notes. Io: one of them has been at it for kWaitSeconds, or nothing can be made in the folder.
+  /// Waits for others of this user's, as long as they come to an end. `notes` is where the notes
+  /// are, and `path` what was named: the file is made in that folder, wherever the path leads by
+  /// now. Io: one of them has been at it for kWaitSeconds, or nothing can be made in the folder.
   /// InvalidArgument: the file is somebody else's, and has been there for kWaitSeconds.
-  static Result<NotesTurn> take(const std::string& notes);
+  static Result<NotesTurn> take(const Place& notes, const std::string& path);
   static constexpr int kWaitSeconds = 10;
 
   NotesTurn(NotesTurn&&) noexcept = default;

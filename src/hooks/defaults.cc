@@ -95,18 +95,21 @@ using ChangeOfFile = std::function<Result<std::string>(const std::string&, const
 Status change_held(const std::string& path, const FileFacts* source, const ChangeOfFile& change,
                    std::chrono::milliseconds lock_wait) {
   TW_RETURN_IF_ERROR(make_folders(parent_of(path)));
-  // Before there is a lock of ours beside it.
-  TW_ASSIGN_OR_RETURN(const Place first, write_place(path));
-  TW_RETURN_IF_ERROR(check_not_others(first, path));
-  TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::around(path));
+  // The names of folders and links are followed once: what others make of them while it is waited
+  // for the lock changes nothing.
+  TW_ASSIGN_OR_RETURN(const Place named, place_beside(path));
+  TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::holding(named, path));
+  TW_ASSIGN_OR_RETURN(const Place first, place.folder.is_link(place.name)
+                                             ? write_place(path)
+                                             : look_again(named, path));
+  TW_RETURN_IF_ERROR(check_not_others(first, path));  // before there is a lock of ours beside it
   TW_ASSIGN_OR_RETURN(const UniqueFd lock,
                       place.folder.open_own(place.name + ".lock", Folder::Make::IfMissing));
   if (!wait_and_lock_file(lock.get(), lock_wait))
     return {Errc::Io, fmt::format("another process has locked {}, and did not let go of it "
                                   "(`fuser -v` of that file says which one)",
                                   printable(path + ".lock"))};
-  // The name is followed once: what is written has been read there, whatever it leads to meanwhile.
-  TW_ASSIGN_OR_RETURN(Place held, write_place(path));
+  TW_ASSIGN_OR_RETURN(Place held, look_again(first, path));
   TW_RETURN_IF_ERROR(check_not_others(held, path));
   TW_ASSIGN_OR_RETURN(const std::string before, read_held(held, path));
   const FileFacts* const facts = held.at.valid() ? &held.facts : nullptr;

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Commands that wait for a lock beside a file, or read several files one by one: folders that others
+# move, and names that they exchange meanwhile, lead them nowhere else.
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/hooks_common.sh"
+tell() { printf '%s\n' "$1" >"$work/go"; }
+
+# Holds FILE's lock until "$work/go" has a line.
+hold_lock() {  # FILE
+  rm -f "$work/go" "$work/held"
+  mkfifo "$work/go"
+  python3 - "$1" "$work" <<'PYTHON' &
+import fcntl, os, sys
+lock, work = sys.argv[1:]
+with open(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    open(work + "/held", "w").close()
+    open(work + "/go").readline()
+PYTHON
+  holder=$!
+  for _ in $(seq 1000); do [ -e "$work/held" ] && break; sleep 0.01; done
+}
+# The command has that file open, or has looked for it.
+await_open() {  # PID PATH
+  for _ in $(seq 2000); do
+    [ -n "$(find "/proc/$1/fd" -lname "$2" 2>/dev/null)" ] && return
+    sleep 0.01
+  done
+  fail "$2 was not opened"
+}
+
+# Notes: of the trace that was named.
+python3 "$TRACEWELL_SOURCE/examples/travel/squares.py" >"$work/steps.jsonl" || fail 'no trace'
+mkdir "$work/private" "$work/d"
+for folder in private d; do
+  cp "$work/steps.jsonl" "$work/$folder/t.jsonl"
+  expect 0 note "$work/$folder/t.jsonl" 3 "of $folder"
+done
+hold_lock "$work/d/t.jsonl.notes.lock"
+"$tracewell" note --clear "$work/d/t.jsonl" 2>"$work/err" &
+clears=$!
+await_open $clears "$work/d/t.jsonl.notes.lock"
+mv "$work/d" "$work/d2"
+mv "$work/private" "$work/d"
+tell x
+wait $holder
+wait $clears && fail 'the notes of a trace that has another name by now are cleared'
+has 'is another file by now than the one that was opened' err
+has 'of private' d/t.jsonl.notes
+has 'of d' d2/t.jsonl.notes
+[ -e "$work/d/t.jsonl.notes.lock" ] && fail 'a lock in another folder'
+
+# Defaults: what was named is changed, wherever its folder is by now.
+mkdir "$work/one" "$work/two"
+echo 'buffer = 1m' >"$work/two/trace.conf"
+hold_lock "$work/one/trace.conf.lock"
+TRACEWELL_DEFAULTS=$work/one/trace.conf "$tracewell" trcctl -T 2m 2>"$work/err" &
+changes=$!
+await_open $changes "$work/one/trace.conf.lock"
+mv "$work/one" "$work/one2"
+mv "$work/two" "$work/one"
+tell x
+wait $holder
+wait $changes || fail "trcctl: $(cat "$work/err")"
+[ "$(cat "$work/one/trace.conf")" = 'buffer = 1m' ] || fail 'the defaults in another folder'
+[ -s "$work/one2/trace.conf" ] || fail 'the defaults that were named are as before'
+finish
