@@ -91,7 +91,8 @@ void obey_rules(struct tracewell_component* block, int folder) {
     snprintf(path, sizeof path, "%s/tracewell/components", state);
   else
     snprintf(path, sizeof path, "%s/.local/state/tracewell/components", home ? home : "");
-  obey_file(block, open_trusted(path, sizeof path));
+  obey_file(block, named && *named ? open_trusted(path, sizeof path)
+                                   : open_kept(path, sizeof path));
   now = open_file(folder, RULES_NAME, O_RDONLY | O_NONBLOCK, 0);
   obey_file(block, now);
 }

@@ -14,7 +14,7 @@
 #define UNMAPPED_USER 65534 /* /proc/sys/kernel/overflowuid, which nobody changes */
 
 struct walk {
-  int kept;   /* it ends where others decide what is found */
+  mode_t kept; /* it ends where others decide what is found; the bits by which they may write */
   int file;   /* the last name may be a file's */
   int at;     /* the folder that was reached */
   char* rest; /* in `text` */
@@ -139,15 +139,18 @@ static int keeps_system(uid_t owner) {
   return is_one;
 }
 
-/* Does somebody else decide what has that name in the folder? */
-static int is_others(int folder, const char* name) {
+/* Does somebody else decide what has that name in the folder? Where they may put files, they may
+ * have put one of this user's there; a folder of this user's is not moved so easily. */
+static int is_others(const struct walk* walk, const char* name) {
+  const int folder = walk->at;
   struct stat about;
   int shared;
   int fd;
   int theirs;
   if (!look_at(folder, &about) || !keeps_system(about.st_uid)) return 1;
-  shared = (about.st_mode & 0022) != 0;
-  if ((shared && (about.st_mode & S_ISVTX) == 0) || is_others_runtime(folder, name)) return 1;
+  shared = (about.st_mode & walk->kept) != 0;
+  if (shared && ((about.st_mode & S_ISVTX) == 0 || (walk->file && *walk->rest == 0))) return 1;
+  if (is_others_runtime(folder, name)) return 1;
   fd = open_file(folder, name, O_PATH, 0);
   if (fd < 0) return shared; /* they may make it, and take it away */
   theirs = !look_at(fd, &about) || !keeps_system(about.st_uid);
@@ -164,7 +167,7 @@ static int hold(struct walk* walk) {
     walk->rest = *end ? end + 1 : end;
     *end = 0;
     /* A folder that is mounted when somebody looks into it is mounted now. */
-    next = walk->kept && is_others(walk->at, name)
+    next = walk->kept && is_others(walk, name)
                ? SOMEBODY_ELSES
                : open_file(walk->at, name, O_PATH | O_DIRECTORY, 0);
     if (next == -ENOTDIR || next == -ELOOP) next = follow(walk, name);
@@ -180,13 +183,13 @@ int hold_folder(char* path, size_t size) {
 }
 
 int hold_kept_folder(char* path, size_t size) {
-  struct walk walk = {1, 0, hold_root(), path, path, size, 0};
+  struct walk walk = {0022, 0, hold_root(), path, path, size, 0};
   return hold(&walk);
 }
 
-int open_trusted(char* path, size_t size) {
+static int open_by(mode_t kept, char* path, size_t size) {
   const int from = *path == '/' ? hold_root() : open_file(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0);
-  struct walk walk = {0, 1, from, path, path, size, 0};
+  struct walk walk = {kept, 1, from, path, path, size, 0};
   const int fd = hold(&walk);
   struct stat about;
   /* It may be another one since it was looked at. */
@@ -195,6 +198,10 @@ int open_trusted(char* path, size_t size) {
   close_file(fd);
   return SOMEBODY_ELSES;
 }
+
+int open_trusted(char* path, size_t size) { return open_by(0, path, size); }
+
+int open_kept(char* path, size_t size) { return open_by(0002, path, size); }
 
 int hold_inside(int folder, const char* name) {
   const int fd = open_file(folder, name, O_PATH, 0);

@@ -131,6 +131,8 @@ HIDDEN int hold_in_tmp(char* name, size_t size);
 /* The absolute path's file, opened to be read: a regular one of this user or root, which links of
  * these lead to. A path that is not absolute begins in the working folder. */
 HIDDEN int open_trusted(char* path, size_t size);
+/* The same where nobody but this user, root and groups decides what is found on the way. */
+HIDDEN int open_kept(char* path, size_t size);
 
 /* One that was registered: in memory that commands write to, and perhaps others. What stands there
  * is data. */

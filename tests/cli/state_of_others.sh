@@ -25,7 +25,29 @@ fill() {  # FOLDER
   echo '010 1.0 L=APPL "his" $SKIP' >"$1/trcfmt"
   printf 'log = %s\ncomponent_folder = %s\n' "$mine/keep" "$mine/keep" >"$1/trace.conf"
   echo 'his - groups (normal) "01"' >"$1/evgrp"
-  echo 'c* *' >"$1/components"
+  echo 'c * system=1 system_level=9' >"$1/components"
+}
+cat >"$work/part.c" <<'C'
+#include <sys/ras_trace.h>
+#include <sys/trchkid.h>
+int main(void)
+{
+  ras_block_t part = tracewell_component_register("part", 0, 0);
+  CT_HOOK1(part, 9, MT_SYSTEM, HKWD_USER1, 7);
+  return 0;
+}
+C
+cc -static -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/part.c" -o "$work/part" \
+  -L"$build/lib" -lrts || fail 'part.c'
+chmod 755 "$work/part"
+# Does a program of mine do what the rules there say?
+obeys() {  # WANTED: 1 or 0 hooks of its component
+  rm -rf "$mine/log/part"
+  mine_runs 0 trace -a -o "$mine/log/part"
+  as_me "$work/part" || fail "$state: a program"
+  mine_runs 0 trcstop
+  mine_runs $((1 - $1)) print --where 'kind == "hook"' "$mine/log/part"
+  [ "$(wc -l <"$work/out")" = "$1" ] || fail "$state: not $1 hooks: $(cat "$work/out")"
 }
 fill "$his/tracewell"
 chown -R $other:$other "$his"
@@ -75,6 +97,7 @@ refused() {
     mine_runs 2 $command
     has "$why" err
   done
+  obeys 0
   # What names all that it needs works, and says why it does not look there.
   mine_runs 0 trace -a -o "$mine/log/one"
   has "$why" err
@@ -129,6 +152,7 @@ used() {  # NAME=FOLDER
   mine_runs 0 trcctl -l
   has "$mine/keep"
   [ -s "$work/err" ] && fail "$state: $(cat "$work/err")"
+  obeys 1
 }
 for mode in 755 775; do
   chmod $mode "$mine/state/tracewell" "$mine/state"
