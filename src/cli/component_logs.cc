@@ -27,26 +27,27 @@ bool is_component_log(const Folder& folder, const std::string& name) {
   return formats::read_hooklog_fact(as_text((*file)->bytes()), "component").has_value();
 }
 
-Result<std::vector<std::string>> names_in(const std::string& path) {
-  const auto folder = Folder::named(path);
-  // That no component has a log is another answer.
-  if (!folder.ok()) return {Errc::Io, folder.error().message};
-  TW_ASSIGN_OR_RETURN(std::vector<std::string> names, folder->names());
+Result<std::vector<std::string>> names_in(const Folder& folder) {
+  TW_ASSIGN_OR_RETURN(std::vector<std::string> names, folder.names());
   std::erase_if(names, [&](const std::string& name) {
-    return hooks::is_old_dump(name) || !is_component_log(*folder, name);
+    return hooks::is_old_dump(name) || !is_component_log(folder, name);
   });
   return names;
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> component_logs(std::string_view list) {
+Result<std::vector<LogName>> component_logs(std::string_view list) {
   const std::string_view patterns = take_until(list, ':');
   std::string folder(list);
   if (folder.empty()) {
     TW_ASSIGN_OR_RETURN(folder, hooks::default_component_folder());
   }
-  TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, names_in(folder));
+  auto named = Folder::named(folder);
+  // That no component has a log is another answer.
+  if (!named.ok()) return {Errc::Io, named.error().message};
+  const auto held = std::make_shared<const Folder>(*std::move(named));
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, names_in(*held));
   std::vector<bool> chosen(names.size());
   bool any = false;
   for (const std::string_view word : list_words(patterns)) {
@@ -62,9 +63,9 @@ Result<std::vector<std::string>> component_logs(std::string_view list) {
     any = true;
   }
   if (!any) return {Errc::InvalidArgument, "-l: which components? Names and commas, or all"};
-  std::vector<std::string> out;
+  std::vector<LogName> out;
   for (size_t i = 0; i < names.size(); ++i)
-    if (chosen[i]) out.push_back(fmt::format("{}/{}", folder, names[i]));
+    if (chosen[i]) out.push_back({fmt::format("{}/{}", folder, names[i]), held});
   return out;
 }
 

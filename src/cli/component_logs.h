@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/report_logs.h"
 
 namespace tracewell::cli {
 
 /// `list` is what trcrpt -l takes: names with commas or blanks between them, or all; then the
 /// folder, behind a colon, if it is not default_component_folder(). Names are patterns, as for
-/// ctctrl -c. The logs in order of their names. NotFound: a pattern has none.
-Result<std::vector<std::string>> component_logs(std::string_view list);
+/// ctctrl -c. The logs in order of their names, as found in the folder. NotFound: a pattern has
+/// none.
+Result<std::vector<LogName>> component_logs(std::string_view list);
 
 }  // namespace tracewell::cli

@@ -60,11 +60,11 @@ bool has_file(const Folder& folder, const InputFile& file) {
 
 }  // namespace
 
-std::optional<uint32_t> owner_of_log(const std::string& path) {
-  const auto facts = facts_at(path == "-" ? "/dev/stdin" : path);
+std::optional<uint32_t> owner_of_log(const LogName& name) {
+  const auto facts = facts_at(name.path == "-" ? "/dev/stdin" : name.path);
   if (!facts) return std::nullopt;
-  if (facts->kind == FileFacts::Kind::Folder) {
-    const auto folder = Folder::named(path);
+  if (name.found_in || facts->kind == FileFacts::Kind::Folder) {
+    const auto folder = open_trace_folder(name.path, name.found_in.get());
     return folder.ok() ? owner_of_folder(*folder) : std::nullopt;
   }
   if (facts->kind != FileFacts::Kind::Regular || (facts->mode & 0002) != 0) return std::nullopt;
@@ -82,9 +82,9 @@ std::optional<uint32_t> owner_of_log(const ReportLog& log, const Folder* folder)
   return one_user(facts.owner);
 }
 
-std::vector<std::optional<uint32_t>> owners_of_logs(std::span<const std::string> paths) {
+std::vector<std::optional<uint32_t>> owners_of_logs(std::span<const LogName> names) {
   std::vector<std::optional<uint32_t>> out;
-  for (const std::string& path : paths) out.push_back(owner_of_log(path));
+  for (const LogName& name : names) out.push_back(owner_of_log(name));
   return out;
 }
 

@@ -30,6 +30,7 @@ struct ReportArguments {
   ReportTask task;
   std::vector<std::string> templates;
   std::string color = "auto";
+  std::vector<std::string> files;
   std::string components;  // of component_logs()
   uint64_t template_work = report::Renderer::kCommonWork / 1'000'000;
   bool check = false, list = false, list_groups = false, raw = false;
@@ -76,9 +77,9 @@ void fill_in(ReportArguments& arguments) {
     const auto templates = believed_path(default_templates());
     if (templates && may_be_there(*templates)) arguments.templates = {*templates};
   }
-  if (!arguments.task.files.empty()) return;
+  if (!arguments.task.logs.empty()) return;
   const auto log = hooks::default_log();
-  if (log.ok() && may_be_there(*log)) arguments.task.files = {*log};
+  if (log.ok() && may_be_there(*log)) arguments.task.logs = {{*log}};
 }
 
 /// What is read is not written over: a template, a trace, what lies in the folder of a log.
@@ -86,15 +87,15 @@ Status spares_inputs(const ReportArguments& arguments) {
   const std::string& output = arguments.task.output;
   if (output == "-") return {};
   const std::string folder = parent_of(absolute_path(output));
-  for (const auto* paths : {&arguments.task.files, &arguments.templates}) {
-    for (const std::string& path : *paths) {
-      if (is_same_file(path, output))
-        return {Errc::InvalidArgument, fmt::format("{} and {} are the same file; give another one "
-                                                   "to write", printable(path), printable(output))};
-      if (is_same_file(path, folder))
-        return {Errc::InvalidArgument, fmt::format("{} is in the log {}; write it elsewhere",
-                                                   printable(output), printable(path))};
-    }
+  std::vector<std::string> inputs = arguments.templates;
+  for (const LogName& log : arguments.task.logs) inputs.push_back(log.path);
+  for (const std::string& path : inputs) {
+    if (is_same_file(path, output))
+      return {Errc::InvalidArgument, fmt::format("{} and {} are the same file; give another one "
+                                                 "to write", printable(path), printable(output))};
+    if (is_same_file(path, folder))
+      return {Errc::InvalidArgument, fmt::format("{} is in the log {}; write it elsewhere",
+                                                 printable(output), printable(path))};
   }
   return {};
 }
@@ -125,9 +126,12 @@ Status choose_form(const ReportArguments& arguments, report::ReportOptions& opti
 }
 
 Result<int> report_events(ReportArguments& arguments) {
+  for (const std::string& path : arguments.files) arguments.task.logs.push_back({path});
   if (!arguments.components.empty()) {
+    if (arguments.task.follow)
+      return {Errc::InvalidArgument, "-l and --follow: what `ctctrl -D` wrote does not grow"};
     TW_ASSIGN_OR_RETURN(const auto logs, component_logs(arguments.components));
-    arguments.task.files.insert(arguments.task.files.end(), logs.begin(), logs.end());
+    arguments.task.logs.insert(arguments.task.logs.end(), logs.begin(), logs.end());
   }
   fill_in(arguments);
   if (arguments.check) return check(arguments);
@@ -147,7 +151,7 @@ Result<int> report_events(ReportArguments& arguments) {
     fmt::print("{}", report::list_hooks(templates));
     return static_cast<int>(kOk);
   }
-  if (arguments.task.files.empty()) {
+  if (arguments.task.logs.empty()) {
     const auto log = hooks::default_log();
     return {Errc::InvalidArgument,
             "which trace? FILE is missing, and " +
@@ -190,7 +194,7 @@ void add_forms(CLI::App& app, ReportArguments& arguments) {
 Run report_command(CLI::App& app) {
   auto arguments = std::make_shared<ReportArguments>();
   app.set_help_flag("--help", "this text");
-  app.add_option("FILE", arguments->task.files,
+  app.add_option("FILE", arguments->files,
                  "traces; - is standard input. Without, the log that `trace` writes without -o");
   app.add_option("-l,--components", arguments->components,
                  "logs that `ctctrl -D` wrote: of these components (server.*), or all; behind a "

@@ -38,9 +38,10 @@ std::string_view log_fact(const Catalog& catalog, std::string_view key) {
   return {};
 }
 
-Result<ReportLog> open_report_log(const std::string& path, InputOptions options) {
+Result<ReportLog> open_report_log(const LogName& name, InputOptions options) {
   ReportLog log;
-  options.path = log.path = path;
+  options.path = log.path = name.path;
+  options.found_in = name.found_in;
   TW_ASSIGN_OR_RETURN(log.trace, open_trace(options));
   const auto* reader = dynamic_cast<const formats::HooklogReader*>(log.trace.source.get());
   log.owner = owner_of_log(log, reader != nullptr ? reader->folder() : nullptr);

@@ -20,6 +20,11 @@ Result<std::string> default_templates(hooks::StateUse use = hooks::StateUse::Rea
 /// What a log of trace hooks says of itself, such as `component`; "" = nothing.
 std::string_view log_fact(const Catalog& catalog, std::string_view key);
 
+/// One of the inputs.
+struct LogName {
+  std::string path;
+  std::shared_ptr<const Folder> found_in = {};  // nullptr = it was named. InputOptions
+};
 struct ReportLog {
   std::string path;
   OpenTrace trace;                 // without its source
@@ -28,8 +33,8 @@ struct ReportLog {
   std::optional<uint32_t> owner;   // log_owners.h
   std::optional<int64_t> times_from_ns;  // where its events' times begin, if not all logs' do there
 };
-/// `options.path` is not looked at.
-Result<ReportLog> open_report_log(const std::string& path, InputOptions options);
+/// `options` say nothing of which one.
+Result<ReportLog> open_report_log(const LogName& name, InputOptions options);
 
 /// As AIX has it, as far as it is known; ends with an empty line. `first_ns`: where times begin;
 /// nullopt where that is not known, or each log says it.

@@ -53,7 +53,7 @@ class ReportRun {
   Status round(report::Report& report, filter::Merge& merge, std::span<ReportLog> logs);
   void add_logs(report::Report& report, std::span<ReportLog> logs);
   void note_stop(const ReportLog& log);
-  bool is_stopped(const std::string& path) const;
+  bool is_stopped(const LogName& name) const;
   void begin(report::Report& report, std::span<ReportLog> logs, std::optional<int64_t> first_ns);
   void tell_damage(report::Report& report, const ReportLog& log);
   /// Some events are left out: losses may be, and what was lost may be of the others.
@@ -102,9 +102,9 @@ void ReportRun::note_stop(const ReportLog& log) {
 }
 
 /// Of a file that was not opened yet.
-bool ReportRun::is_stopped(const std::string& path) const {
+bool ReportRun::is_stopped(const LogName& name) const {
   if (stopped_.empty()) return false;
-  const auto owner = owner_of_log(path);
+  const auto owner = owner_of_log(name);
   return owner && stopped_.contains(*owner);
 }
 
@@ -202,7 +202,7 @@ Status ReportRun::part(std::span<ReportLog> logs,
 Status ReportRun::follow_files() {
   std::vector<ReportLog> logs;
   std::vector<formats::HooklogFollow*> follows;
-  for (const std::string& path : task_.files) {
+  for (const auto& [path, found_in] : task_.logs) {
     if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
     auto one = follow_log(path);
     if (!one.ok()) {
@@ -218,11 +218,12 @@ Status ReportRun::follow_files() {
 
 Status ReportRun::read_files() {
   std::vector<ReportLog> logs;
-  if (!task_.merge) several_owners_ = are_several(owners_of_logs(task_.files));
-  for (const std::string& path : task_.files) {
-    if (is_stopped(path)) continue;
+  if (!task_.merge) several_owners_ = are_several(owners_of_logs(task_.logs));
+  for (const LogName& name : task_.logs) {
+    const std::string& path = name.path;
+    if (is_stopped(name)) continue;
     if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
-    auto log = open_report_log(path, task_.input);
+    auto log = open_report_log(name, task_.input);
     if (!log.ok()) {
       not_opened_ = fail(log.error());
       continue;

@@ -128,7 +128,7 @@ std::optional<Sidecar> sidecar_of(const InputFile& trace) {
   if (place.ok() && !place->folder.valid()) return std::nullopt;
   Sidecar out{trace.path() + ".tidx", {trace.path(), trace.facts()}};
   const auto there = open_beside(out.path, out.trace.facts);
-  if (there.ok() || there.error().code != Errc::InvalidArgument) return out;
+  if (there.ok() || there.error().code == Errc::NotFound) return out;
   // One's own that others may write to, as a umask of 002 made it, is replaced.
   const auto beside = place_beside(out.path);
   const bool own = beside.ok() && beside->at.valid() && is_own_user(beside->facts.owner) &&
@@ -166,18 +166,27 @@ std::function<void(size_t, size_t)> tells_spent_searches() {
   };
 }
 
-/// The folder was named; what is in it is found.
-Result<std::shared_ptr<InputFile>> metadata_in(const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const Folder folder, Folder::named(path));
+/// What is in the folder is found, be the folder itself named or not.
+Result<std::shared_ptr<InputFile>> metadata_in(const Folder& folder) {
   auto file = folder.read("metadata", formats::kHooklogMetadataMax);
   if (file || file.error().code != Errc::NotFound) return file;
   return Error{Errc::Io,
                fmt::format("{} is a folder, and no trace: that would have a file 'metadata'",
-                           printable(path)),
+                           printable(folder.path())),
                {}};
 }
 
 }  // namespace
+
+Result<Folder> open_trace_folder(const std::string& path, const Folder* found_in) {
+  if (found_in == nullptr) return Folder::named(path);
+  FoundRules rules;
+  rules.folder = found_in->fd();
+  auto folder = Folder::found(file_name_of(path), rules);
+  if (!folder.ok()) return std::move(folder).error().within(printable(path));
+  folder->call(path);
+  return folder;
+}
 
 Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch) {
   OpenTrace trace;
@@ -190,15 +199,18 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
     TW_ASSIGN_OR_RETURN(spool, Spool::standard_input(is_trace));
   }
   // A trace in the Common Trace Format is a folder, which is known by this file in it.
-  const bool folder = options.path != "-" && is_folder(options.path);
-  if (folder) {
-    TW_ASSIGN_OR_RETURN(trace.file, metadata_in(options.path));
+  std::shared_ptr<const Folder> folder;
+  if (options.found_in || (options.path != "-" && is_folder(options.path))) {
+    TW_ASSIGN_OR_RETURN(Folder held, open_trace_folder(options.path, options.found_in.get()));
+    TW_ASSIGN_OR_RETURN(trace.file, metadata_in(held));
+    folder = std::make_shared<const Folder>(std::move(held));
   } else {
     const std::string named = spool.empty() ? options.path : spool.path();
     TW_ASSIGN_OR_RETURN(trace.file, InputFile::open(named, is_trace));
   }
   note_trace_file(*trace.file);
   formats::OpenOptions open_options;
+  open_options.folder = folder;
   if (!options.endian.empty())
     open_options.endian = options.endian == "big" ? Endian::Big : Endian::Little;
   Progress progress("reading", trace.file->bytes().size(), watch.lines);
@@ -225,7 +237,8 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
 Result<const formats::Format*> is_openable(const InputOptions& options) {
   if (options.path == "-") return nullptr;
   if (is_folder(options.path)) {
-    TW_ASSIGN_OR_RETURN(const auto metadata, metadata_in(options.path));
+    TW_ASSIGN_OR_RETURN(const Folder folder, Folder::named(options.path));
+    TW_ASSIGN_OR_RETURN(const auto metadata, metadata_in(folder));
     return formats::find_or_sniff(metadata, options.format);
   }
   const auto facts = facts_at(options.path);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/result.h"
 #include "model/problem.h"
 #include "model/stream.h"
@@ -34,6 +35,9 @@ struct OpenOptions {
   std::optional<Notes> notes;
   /// Called when the notes are damaged, or of something else. The file is looked through then.
   std::function<void()> notes_refused;
+  /// Where the file lies, for formats whose traces are several files; nullptr = in the folder that
+  /// its name says. It outlives the source.
+  std::shared_ptr<const Folder> folder;
 };
 
 /// How the user wants a file to be written.

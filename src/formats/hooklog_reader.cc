@@ -21,11 +21,6 @@ constexpr std::string_view kMetadata = "metadata";
 constexpr std::string_view kFacts[] = {"hostname", "command", "message", "channel", "mode",
                                          "component", "cpus", "traced_cpus"};
 
-Result<std::shared_ptr<InputFile>> read_beside(const Result<Folder>& folder) {
-  if (!folder.ok()) return folder.error();
-  return folder->read(std::string(kMetadata), kHooklogMetadataMax);
-}
-
 }  // namespace
 
 void describe_hooklog(std::string_view metadata, Catalog& catalog) {
@@ -40,28 +35,37 @@ Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> f
                                                     ProblemLog& problems) {
   std::unique_ptr<HooklogReader> reader(new HooklogReader(problems));
   reader->log_.stop = options.stop;
-  auto folder = Folder::named(parent_of(file->path()));
+  std::shared_ptr<const Folder> folder = options.folder;
+  Status found;
+  if (folder == nullptr) {
+    auto named = Folder::named(parent_of(file->path()));
+    if (named.ok()) folder = std::make_shared<const Folder>(*std::move(named));
+    else found = named.error();
+  }
   reader->catalog_.source_path = file->path();
   if (as_text(file->bytes()).starts_with("/* CTF")) {
     reader->read_metadata(as_text(file->bytes()));
     if (file_name_of(file->path()) == kMetadata) {
-      if (!folder.ok()) return folder.error();
+      TW_RETURN_IF_ERROR(found);
       reader->log_.add_folder(*folder, problems);
     }
     reader->describe(as_text(file->bytes()));
   } else {
     reader->log_.add_stream_file(file, problems);
-    const auto beside = read_beside(folder);
-    if (beside.ok()) {
-      reader->read_metadata(as_text((*beside)->bytes()));
-      reader->describe(as_text((*beside)->bytes()));
+    std::shared_ptr<InputFile> metadata;
+    if (folder != nullptr)
+      if (auto beside = folder->read(std::string(kMetadata), kHooklogMetadataMax); beside.ok())
+        metadata = *std::move(beside);
+    if (metadata != nullptr) {
+      reader->read_metadata(as_text(metadata->bytes()));
+      reader->describe(as_text(metadata->bytes()));
     } else {
       problems.add({std::nullopt, Severity::Note, "no-metadata",
                     "the log's file metadata is not beside it; times are not known"});
       reader->describe("");
     }
   }
-  if (folder.ok()) reader->folder_ = *std::move(folder);
+  reader->folder_ = std::move(folder);
   reader->begin();
   return std::unique_ptr<Source>(std::move(reader));
 }

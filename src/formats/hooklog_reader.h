@@ -30,7 +30,7 @@ class HooklogReader final : public Source, public Summarised {
   const Catalog& catalog() const override { return catalog_; }
   Result<bool> next(Batch& batch) override;
   /// That the log's other files were read from, whatever has its name by now; nullptr: none was.
-  const Folder* folder() const { return folder_ ? &*folder_ : nullptr; }
+  const Folder* folder() const { return folder_.get(); }
   uint64_t thread_count() const override { return threads_; }
   std::vector<std::pair<std::string, std::string>> facts() const override;
 
@@ -43,7 +43,7 @@ class HooklogReader final : public Source, public Summarised {
   void number_last(Batch& batch, uint64_t ticks);
 
   ProblemLog& problems_;
-  std::optional<Folder> folder_;
+  std::shared_ptr<const Folder> folder_;
   std::optional<HooklogClock> clock_;
   HooklogPackets log_;
   Catalog catalog_;

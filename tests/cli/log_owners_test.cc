@@ -66,7 +66,7 @@ TEST_F(LogOwners, AFileThatAllMayWriteIsNobodys) {
   const auto folder = Folder::named(root / "one");
   ASSERT_TRUE(folder.ok());
   EXPECT_EQ(owner_of_log(log, &*folder), std::nullopt);
-  EXPECT_EQ(owner_of_log(root / "one" / "metadata"), std::nullopt);
+  EXPECT_EQ(owner_of_log(LogName{root / "one" / "metadata"}), std::nullopt);
 }
 
 }  // namespace

@@ -64,4 +64,40 @@ wait $holder
 wait $changes || fail "trcctl: $(cat "$work/err")"
 [ "$(cat "$work/one/trace.conf")" = 'buffer = 1m' ] || fail 'the defaults in another folder'
 [ -s "$work/one2/trace.conf" ] || fail 'the defaults that were named are as before'
+
+# Logs that `report -l` found in a folder are opened there as what they were found to be.
+cat >"$work/fires.c" <<'C'
+#include <sys/ras_trace.h>
+#include <sys/trchkid.h>
+int main(void) {
+  ras_block_t one = tracewell_component_register("one", 0, 0);
+  ras_block_t two = tracewell_component_register("two", 0, 0);
+  for (unsigned long i = 0; i < 40000; ++i) CT_HOOK2(one, 1, MT_PRIV, HKWD_USER1, i, 7);
+  CT_HOOK2(two, 1, MT_PRIV, HKWD_USER2, 1, 7);
+  return 0;
+}
+C
+gcc -I"$TRACEWELL_SOURCE/include/tracewell/aix" "$work/fires.c" -o "$work/fires" \
+  -L"$TRACEWELL_BIN/../lib" -lrts -Wl,-rpath,"$TRACEWELL_BIN/../lib" || fail 'fires.c'
+export TRACEWELL_COMPONENTS=$work/rules
+expect 0 ctctrl -p -c all memtraceon memtracelevel=9 memtracebufsize=16m
+"$work/fires" || fail 'fires'
+expect 0 ctctrl -D -c all -d "$work/dumps"
+expect 0 ctctrl --forget
+mkfifo "$work/report"
+timeout 60 "$tracewell" report -l "all:$work/dumps" >"$work/report" 2>"$work/err" &
+reports=$!
+exec 3<"$work/report"
+head -c 1 <&3 >/dev/null # it is in the middle of the first log, which is larger than the pipe
+mv "$work/dumps/two" "$work/two"
+mkfifo "$work/dumps/two"
+cat <&3 >"$work/out"
+exec 3<&-
+wait $reports
+ended=$?
+[ $ended = 1 ] || fail "report: status $ended: $(cat "$work/err")"
+has "$work/dumps/two: cannot open two: it is no folder" err
+[ "$(wc -l <"$work/out")" -ge 40000 ] || fail "the first log: $(wc -l <"$work/out") lines"
+expect 2 report --follow -l "all:$work/dumps"
+has 'does not grow' err
 finish

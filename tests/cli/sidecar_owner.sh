@@ -47,6 +47,20 @@ for kind in fifo link; do
   rm "$index"
 done
 
+# One that its owner keeps others from opening (a lease) is not waited for.
+python3 - "$index" "$tracewell" "$trace" <<'PYTHON' || fail 'with a lease'
+import fcntl, os, signal, subprocess, sys
+index, tracewell, trace = sys.argv[1:]
+find = [tracewell, "find", trace, "exec", "0x0,0xffffffffffff", "--limit", "1"]
+subprocess.run(find, check=True, capture_output=True)
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+leased = os.open(index, os.O_RDONLY)
+fcntl.fcntl(leased, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+ran = subprocess.run(find, capture_output=True, text=True, timeout=20)
+assert ran.returncode == 0 and len(ran.stdout.splitlines()) == 1, ran
+assert "Resource temporarily unavailable" in ran.stderr, ran
+PYTHON
+
 # Nothing is beside /dev/stdin.
 "$tracewell" find /dev/stdin exec 0x0,0xffffffffffff --limit 1 <"$trace" >"$work/out" || fail stdin
 [ ! -e /dev/stdin.tidx ] || { fail 'an index in /dev'; rm -f /dev/stdin.tidx; }
