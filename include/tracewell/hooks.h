@@ -11,9 +11,9 @@
  * system call but where a packet of the ring is full (two, to hold signals back; futex) and at a
  * thread's first hook in a trace. That one makes a file; where it cannot (no descriptor is free,
  * the disk is full), later ones try again, after a millisecond at first and once a second at last.
- * A program that restricts its system calls (seccomp) must allow close, fallocate, fstatfs, futex,
- * getcpu, geteuid, getpid, getrandom, getresuid, gettid, madvise, mmap, munmap, newfstatat, openat,
- * prctl, read, readlinkat, rt_sigpending, rt_sigprocmask, tgkill and unlinkat;
+ * A program that restricts its system calls (seccomp) must allow close, fallocate, fcntl, fstatfs,
+ * futex, getcpu, geteuid, getpid, getrandom, getresuid, gettid, madvise, mmap, munmap, newfstatat,
+ * openat, prctl, read, readlinkat, rt_sigpending, rt_sigprocmask, tgkill and unlinkat;
  * and fchmod and fchmodat, where its umask takes rights of its own user.
  * Each site leaves a note in the ELF file (hook_site.h). */
 #ifndef TRACEWELL_HOOKS_H

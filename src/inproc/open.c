@@ -5,6 +5,8 @@
 
 #include "inproc/runtime.h"
 
+#define HIGH_NUMBER 512
+
 static int open_now(int folder, const char* name, int flags, int mode) {
   return (int)call(SYS_openat, folder, (long)name, flags | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE,
                    mode, 0, 0);
@@ -14,6 +16,35 @@ static void give_rights(int fd) {
   struct stat about;
   if (look_at(fd, &about) && is_own_user(about.st_uid) && (about.st_mode & 0600) != 0600)
     call(SYS_fchmod, fd, (long)((about.st_mode & 07777) | 0600), 0, 0, 0, 0);
+}
+
+static int is_of_name(int fd, int folder, const char* name) {
+  struct stat about;
+  struct stat named;
+  const int before = errno;
+  const int failed = fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW);
+  errno = before;
+  return failed == 0 && look_at(fd, &about) && about.st_dev == named.st_dev &&
+         about.st_ino == named.st_ino;
+}
+
+/* Another thread of the program may close numbers that it does not know, such as this one, and get
+ * it again for a file of its own. open(2) gives the lowest that is free: nobody gets a high one so
+ * soon. What would be written to, or mapped, has one, and is known by its name. The low one is
+ * closed then, if it was that file a moment ago. */
+static int by_high_number(int fd, int folder, const char* name) {
+  int from;
+  int high = -EINVAL;
+  for (from = HIGH_NUMBER; from > STDERR_FILENO && (high == -EINVAL || high == -EMFILE); from /= 2)
+    high = (int)call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from, 0, 0, 0);
+  if (high == -EBADF) return -ESTALE;
+  if (high < 0) return fd; /* it was the last one that there may be */
+  if (is_of_name(high, folder, name)) {
+    if (is_of_name(fd, folder, name)) close_file(fd);
+    return high;
+  }
+  close_file(high);
+  return -ESTALE;
 }
 
 int open_file(int folder, const char* name, int flags, int mode) {
@@ -29,6 +60,7 @@ int open_file(int folder, const char* name, int flags, int mode) {
   }
   if (fd > STDERR_FILENO) close_file(fd);
   fd = open_now(folder, name, flags, mode);
+  if (fd >= 0 && (flags & O_ACCMODE) == O_RDWR) fd = by_high_number(fd, folder, name);
   while (count > 0) close_file(low[--count]);
   if (fd >= 0 && flags & O_CREAT) give_rights(fd);
   return fd;
