@@ -2,6 +2,7 @@
 // fault is printed, and answered once a line of standard input has come. argv[1]:
 //   user     faults of user mode alone, which needs no right
 //   apart    the same; another process supplies them, and this one has no descriptor for it
+//   behind   the same, but for a beginning behind the first line of standard input
 //   kernel   those of system calls, too
 //   pass     the same; the handler calls passing() before it answers
 //   late     the same, but for a beginning behind the first line of standard input
@@ -79,14 +80,16 @@ static int begin(int flags) {
 
 int main(int argc, char **argv) {
   const char *const what = argc > 1 ? argv[1] : "user";
-  const int asks = strcmp(what, "step"), late = !strcmp(what, "late");
+  const int asks = strcmp(what, "step"), behind = !strcmp(what, "behind");
+  const int late = !strcmp(what, "late") || behind;
   apart = !strcmp(what, "apart");
-  passes = !strcmp(what, "pass") || late || !asks;
-  const int flags = !strcmp(what, "user") || apart || !asks ? UFFD_USER_MODE_ONLY : 0;
+  passes = !strcmp(what, "pass") || !strcmp(what, "late") || !asks;
+  const int flags = !strcmp(what, "user") || apart || behind || !asks ? UFFD_USER_MODE_ONLY : 0;
   setvbuf(stdin, NULL, _IONBF, 0);  /* others read of it, too */
   int failed = begin(flags);
   if (failed) return failed;
   if (late) close(faults);
+  apart = apart || behind;
   printf("ready\n");
   fflush(stdout);
   char line[16];

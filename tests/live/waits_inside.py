@@ -16,7 +16,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from rsp_client import Client, bias, symbols  # noqa: E402
+from rsp_client import Client, bias, symbols, wait_until  # noqa: E402
 from serve_common import TRACEWELL, Server, check, same  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints  # noqa: E402
 
@@ -89,8 +89,9 @@ class Run:
 
 
 def in_a_hit():
-    """One whose main thread waits for a page in the middle of a hit."""
-    run = Run("all", "userfaults", "apart")
+    """One whose main thread waits for a page in the middle of a hit. It began to do without pages,
+    which another process has, when the trace ran already."""
+    run = Run("all", "userfaults", "behind")
     run.client.ask("QTinit")
     run.trace("look", f"M{RDI:x},0,8")
     run.client.ask("QTStart")
@@ -105,6 +106,41 @@ def it_is_interrupted():
     check(run.interrupt().startswith("T02"), "Ctrl-C")
     run.missing()
     run.client.send("vCont;c")
+    run.to_its_end()
+    check(run.client.receive().startswith("W00"), "the end is told")
+    run.ends()
+
+
+def place_of(pid):
+    """Where its main thread waits in the kernel, or did; None while it runs."""
+    words = pathlib.Path(f"/proc/{pid}/syscall").read_text().split()
+    return int(words[-1], 16) if len(words) > 1 else None
+
+
+def waits_in_its_own_code(run):
+    wanted = run.at + symbols(run.file)["take"]
+    wait_until(lambda: place_of(run.program.pid) == wanted, "it waits in its own code")
+
+
+def it_is_let_on():
+    """Also where nobody asks: the server sees it soon. The thread waits for the same page then, in
+    its own code."""
+    run = in_a_hit()
+    waits_in_its_own_code(run)
+    run.to_its_end()
+    check(run.client.receive().startswith("W00"), "the end is told")
+    run.ends()
+
+
+def seen_at_the_start():
+    """Traps from the beginning."""
+    run = Run("all", "userfaults", "apart")
+    run.client.ask("QTinit")
+    run.trace("look", f"M{RDI:x},0,8")
+    run.client.ask("QTStart")
+    run.client.send("vCont;c")
+    run.line()
+    waits_in_its_own_code(run)
     run.to_its_end()
     check(run.client.receive().startswith("W00"), "the end is told")
     run.ends()
@@ -191,8 +227,8 @@ def its_supplier_passes():
         run.ends()
 
 
-PARTS = (its_supplier_passes, it_is_interrupted, the_server_ends, it_is_written_over,
-         the_server_of_such_ends, a_trap_reads_it)
+PARTS = (its_supplier_passes, it_is_interrupted, it_is_let_on, seen_at_the_start, the_server_ends,
+         it_is_written_over, the_server_of_such_ends, a_trap_reads_it)
 
 
 def main():

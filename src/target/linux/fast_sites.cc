@@ -155,13 +155,15 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (words_of(*text, "NSpid") > 1)
     return {Errc::Unsupported, "it is in a PID namespace of its own"};
   if (has_locked_memory(*text)) return locked_memory();
-  if (may_supply_pages(pid))
+  const Thread* const lives = tracer_.first_thread(pid);
+  const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
+  if (may_supply_pages(tid))
     return {Errc::Unsupported, "it supplies pages of its memory (userfaultfd)"};
-  if (!may_map_more(mappings(pid, tracer_.gives_up).size(), 0)) return too_many_mappings();
+  if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0)) return too_many_mappings();
   FastSites::Processor out;
-  for (const Tid tid : task_ids(pid)) {
-    const auto status = read_proc(tid, "status");
-    if ((status && filters_calls(*status)) || call_dispatch(tid))
+  for (const Tid each : task_ids(pid)) {
+    const auto status = read_proc(each, "status");
+    if ((status && filters_calls(*status)) || call_dispatch(each))
       return {Errc::Unsupported, "its system calls are filtered (seccomp, SIGSYS)"};
     out.faults_do_harm |= status && forbids_faults(*status);
   }
@@ -178,7 +180,8 @@ bool LiveFastSites::supplies_pages(const Process& process) {
   ShareOfTime& share = process.space->fast->looks_at_descriptors;
   const int64_t begin = monotonic_ns();
   if (!share.is_due(begin)) return false;
-  const bool out = may_supply_pages(process.pid);
+  const Thread* const lives = tracer_.first_thread(process.pid);
+  const bool out = may_supply_pages(lives != nullptr ? lives->tid : process.pid);
   share.took(begin, monotonic_ns());
   return out;
 }

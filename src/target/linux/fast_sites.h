@@ -80,7 +80,7 @@ class LiveFastSites final : public FastSites {
   void begin_leaving(Thread& thread);
   void end_leaving(Thread& thread);
   void note_those_inside();
-  static bool supplies_pages(const Process& process);
+  bool supplies_pages(const Process& process);
   FastCode& code_of(Process& process);
   Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);
   Result<int64_t> make_memory(Thread& thread);

@@ -1,20 +1,26 @@
 #include "target/linux/late_pages.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <pthread.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/folder.h"
+#include "base/open.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 namespace tracewell::target::live {
@@ -45,8 +51,39 @@ struct LatePages::Read {
   }
 };
 
-bool may_supply_pages(Pid pid) {
-  const std::string path = fmt::format("/proc/{}/fd", pid);
+namespace {
+
+/// proc(5), smaps: userfaultfd's flags of a mapping, for missing pages, those that are written to
+/// first, and those that are there and not mapped.
+bool is_supplied(std::string_view flags) {
+  for (const std::string_view flag : split(flags, ' '))
+    if (flag == "um" || flag == "uw" || flag == "ui") return true;
+  return false;
+}
+
+/// Whoever has the descriptor: another process may, or a thread with a table of its own.
+bool has_supplied_pages(Tid tid) {
+  const auto fd = open_named(fmt::format("/proc/{}/smaps", tid));
+  if (!fd.ok()) return false;
+  constexpr std::string_view kFlags = "VmFlags:";
+  std::array<char, 65536> buffer;
+  size_t have = 0;  // the beginning of a line
+  for (;;) {
+    const ssize_t got = ::read(fd->get(), buffer.data() + have, buffer.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    std::string_view rest(buffer.data(), have + static_cast<size_t>(got));
+    while (rest.find('\n') != rest.npos) {
+      const std::string_view line = take_until(rest, '\n');
+      if (line.starts_with(kFlags) && is_supplied(line.substr(kFlags.size()))) return true;
+    }
+    have = rest.size() < buffer.size() ? rest.size() : 0;
+    std::copy_n(rest.data(), have, buffer.data());
+  }
+}
+
+bool has_descriptor(Tid tid) {
+  const std::string path = fmt::format("/proc/{}/fd", tid);
   const auto folder = Folder::named(path);
   const auto names = folder.ok() ? folder->names() : folder.error();
   return names.ok() && std::ranges::any_of(*names, [&](const std::string& number) {
@@ -54,6 +91,10 @@ bool may_supply_pages(Pid pid) {
     return text && *text == "anon_inode:[userfaultfd]";
   });
 }
+
+}  // namespace
+
+bool may_supply_pages(Tid tid) { return has_descriptor(tid) || has_supplied_pages(tid); }
 
 LatePages::LatePages() = default;
 LatePages::~LatePages() = default;

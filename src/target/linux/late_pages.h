@@ -14,9 +14,10 @@
 
 namespace tracewell::target::live {
 
-/// Has the process a descriptor by which its threads supply pages of a program's memory? A thread
-/// that does so may hit a tracepoint that reads such a page, and must not wait for it in the hit.
-bool may_supply_pages(Pid pid);
+/// Does somebody supply pages of the memory of the thread's process when they are wanted
+/// (userfaultfd), or has that process a descriptor to do so? A thread that does may hit a tracepoint
+/// that reads such a page, and must not wait for it in the hit. Others may not answer at all.
+bool may_supply_pages(Tid tid);
 
 class LatePages {
  public:

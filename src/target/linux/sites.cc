@@ -47,8 +47,8 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   Process* process = find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
-  const std::vector<Mapping> maps =
-      mappings(process->threads.empty() ? pid : process->threads.front(), gives_up);
+  const Thread* const lives = first_thread(pid);  // a leader that has ended has no memory any more
+  const std::vector<Mapping> maps = mappings(lives != nullptr ? lives->tid : pid, gives_up);
   if (maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
   const auto map = std::ranges::find_if(
       maps, [&](const Mapping& one) { return address >= one.start && address < one.end; });
