@@ -131,10 +131,10 @@ void HooklogFollow::queue(size_t index) {
     round_->queue.emplace(cursor.ticks(), index);
 }
 
-void HooklogFollow::number_last(Batch& batch, uint64_t ticks) {
+void HooklogFollow::number_last(Batch& batch, uint64_t ticks, bool foreign) {
   Event& event = batch.events().back();
   event.seq = seq_++;
-  if (clock_) event.time_ns = clock_->time_ns(ticks);
+  if (clock_ && !foreign) event.time_ns = clock_->time_ns(ticks);
 }
 
 Result<bool> HooklogFollow::next(Batch& batch) {
@@ -149,9 +149,11 @@ Result<bool> HooklogFollow::next(Batch& batch) {
   while (!round.queue.empty() && batch.size() < kHooklogBatchEvents) {
     const auto [ticks, index] = round.queue.top();
     round.queue.pop();
-    if (programs_.add(round.rings[index], round.cursors[index], batch)) number_last(batch, ticks);
-    round.cursors[index].take(batch);
-    number_last(batch, ticks);
+    HooklogCursor& cursor = round.cursors[index];
+    const bool foreign = cursor.is_foreign();
+    if (programs_.add(round.rings[index], cursor, batch)) number_last(batch, ticks, foreign);
+    cursor.take(batch);
+    number_last(batch, ticks, foreign);
     queue(index);
   }
   if (!batch.empty()) return true;

@@ -66,7 +66,7 @@ class HooklogFollow final : public Source {
   std::vector<std::string> files_in(const Folder& folder);
   void move_places();
   void queue(size_t cursor);
-  void number_last(Batch& batch, uint64_t ticks);
+  void number_last(Batch& batch, uint64_t ticks, bool foreign);
 
   Folder folder_;
   Session session_;

@@ -92,7 +92,7 @@ HooklogRing HooklogStreams::in_log(HooklogRing ring) const {
 
 HooklogPacket& HooklogPackets::add(const HooklogRing& ring, const tracewell_packet& head,
                                    uint32_t file, uint64_t offset, uint64_t room) {
-  HooklogPacket packet{head, file, offset, 0, head.content_bits == 0, false, 0};
+  HooklogPacket packet{head, file, offset, 0, head.content_bits == 0, false, 0, false};
   uint64_t wanted = (packet.open ? head.packet_bits : head.content_bits) / 8;
   wanted = std::min(wanted, room);
   const uint64_t there = files[file]->bytes().size() - offset;
@@ -105,7 +105,10 @@ HooklogPacket& HooklogPackets::add(const HooklogRing& ring, const tracewell_pack
 void HooklogPackets::add_logged(const tracewell_packet& head, uint32_t file, uint64_t offset) {
   const HooklogRing ring{head.pid, head.ring, head.stream};
   in_log.add(ring);
-  add(ring, head, file, offset, UINT64_MAX);
+  HooklogPacket& packet = add(ring, head, file, offset, UINT64_MAX);
+  packet.foreign = session && !std::ranges::equal(*session, head.uuid);
+  foreign_ += packet.foreign ? 1 : 0;
+  ++logged_;
   // No ring has such a name, and no collector such packets.
   if (ring == HooklogRing()) streams[ring].of_marks = true;
 }
@@ -275,6 +278,11 @@ void HooklogPackets::place_rings() {
 
 void HooklogPackets::settle(ProblemLog& problems) {
   place_rings();
+  if (foreign_ != 0 && session)
+    problems.add({std::nullopt, Severity::Damage, "other-session",
+                  fmt::format("packets of another session than the log's, by its metadata: {}; their "
+                              "times are not known",
+                              foreign_)});
   // A ring keeps a packet until all of it is in the log.
   if (rings_.empty())
     for (const CutHead& one : cut_heads_)
@@ -305,12 +313,15 @@ void HooklogPackets::settle(ProblemLog& problems) {
 std::optional<uint64_t> HooklogPackets::begun() const {
   const auto marks = streams.find(HooklogRing());
   if (marks == streams.end()) return std::nullopt;
+  std::optional<uint64_t> first;
   for (const HooklogPacket& packet : marks->second.packets) {
+    if (packet.foreign) continue;
+    if (!first) first = packet.head.ticks_begin;
     const Bytes bytes = files[packet.file]->bytes().subspan(packet.offset, packet.bytes);
     ring::HookWalk walk(bytes, packet.open, ring::hook_head_bytes(packet.head));
     for (ring::HookRecord record; walk.next(record);)
       if (record.id == TRACEWELL_RECORD_MARK && as_text(record.data).starts_with("TRACE ON "))
-        return marks->second.packets.front().head.ticks_begin;
+        return first;
   }
   return std::nullopt;
 }

@@ -33,6 +33,7 @@ struct HooklogPacket {
   bool open = false;
   bool in_ring = false;  // and may change while it is looked at
   uint32_t missing = 0;  // bytes of its content that are not there
+  bool foreign = false;  // of another session than the log: when its clock ticked is not known
 };
 
 /// Whose packets they are. Process and number are those in the name of a ring's file, which a
@@ -77,7 +78,8 @@ struct HooklogPackets {
   HooklogStreams in_log;  // of the stream files
   std::function<bool()> stop;  // may be empty; true: what was found until then is all
   /// Rings of other sessions are left out: of one whose log was removed, and made anew by another.
-  std::optional<HooklogUuid> session;  // nullopt = all rings are taken
+  /// Packets of others are told. nullopt = all are taken.
+  std::optional<HooklogUuid> session;
 
   /// Looks for packets from the file's start to its end. Bytes that are none are a problem, and
   /// skipped up to the next packet.
@@ -99,6 +101,8 @@ struct HooklogPackets {
   void settle(ProblemLog& problems);
   /// Ticks of the first mark, where marks tell that tracing went on. Behind settle().
   std::optional<uint64_t> begun() const;
+  /// Are there packets, and none is of the session? Before settle(), which tells of them otherwise.
+  bool all_foreign() const { return foreign_ != 0 && foreign_ == logged_; }
   /// Asks `stop` once in a while, as `done` grows.
   bool stopped(uint64_t done) const;
   /// "1234-0.0: ", for what is wrong with one of a folder's files; "" for one that was named.
@@ -115,6 +119,7 @@ struct HooklogPackets {
   std::vector<HooklogRing> rings_;  // of files, with the streams that stand in them
   bool of_folder_ = false;
   uint64_t others_ = 0;  // rings of other sessions
+  uint64_t logged_ = 0, foreign_ = 0;  // packets of stream files, and those of other sessions
   uint64_t searched_ = 0;  // bytes that were no packets
   std::set<std::pair<uint64_t, uint64_t>> known_;  // device and inode of each file
 

@@ -35,39 +35,47 @@ Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> f
                                                     ProblemLog& problems) {
   std::unique_ptr<HooklogReader> reader(new HooklogReader(problems));
   reader->log_.stop = options.stop;
-  std::shared_ptr<const Folder> folder = options.folder;
-  Status found;
-  if (folder == nullptr) {
-    auto named = Folder::named(parent_of(file->path()));
-    if (named.ok()) folder = std::make_shared<const Folder>(*std::move(named));
-    else found = named.error();
-  }
   reader->catalog_.source_path = file->path();
-  if (as_text(file->bytes()).starts_with("/* CTF")) {
-    reader->read_metadata(as_text(file->bytes()));
-    if (file_name_of(file->path()) == kMetadata) {
-      TW_RETURN_IF_ERROR(found);
-      reader->log_.add_folder(*folder, problems);
-    }
-    reader->describe(as_text(file->bytes()));
+  const std::string_view text = as_text(file->bytes());
+  reader->folder_ = options.folder;
+  if (reader->folder_ == nullptr && file->path() != "-")
+    if (auto named = Folder::named(parent_of(file->path())); named.ok())
+      reader->folder_ = std::make_shared<const Folder>(*std::move(named));
+  if (text.starts_with("/* CTF")) {
+    reader->read_metadata(text);
+    if (reader->folder_ != nullptr && file_name_of(file->path()) == kMetadata)
+      reader->log_.add_folder(*reader->folder_, problems);
+    reader->describe(text);
   } else {
-    reader->log_.add_stream_file(file, problems);
-    std::shared_ptr<InputFile> metadata;
-    if (folder != nullptr)
-      if (auto beside = folder->read(std::string(kMetadata), kHooklogMetadataMax); beside.ok())
-        metadata = *std::move(beside);
-    if (metadata != nullptr) {
-      reader->read_metadata(as_text(metadata->bytes()));
-      reader->describe(as_text(metadata->bytes()));
-    } else {
-      problems.add({std::nullopt, Severity::Note, "no-metadata",
-                    "the log's file metadata is not beside it; times are not known"});
-      reader->describe("");
-    }
+    reader->describe(reader->read_stream(file));
   }
-  reader->folder_ = std::move(folder);
   reader->begin();
   return std::unique_ptr<Source>(std::move(reader));
+}
+
+/// One file of a log, alone. Beside it may be what its log says of itself, if it is of that log; it
+/// is believed as base/open.h has it. Nothing is beside standard input.
+std::string HooklogReader::read_stream(const std::shared_ptr<InputFile>& file) {
+  const bool piped = file->path() == "-";
+  const auto beside =
+      piped ? Error{Errc::NotFound, "", {}}
+            : InputFile::open_beside(parent_of(file->path()) + "/" + std::string(kMetadata),
+                                     file->facts());
+  if (beside.ok()) log_.session = read_hooklog_uuid(as_text((*beside)->bytes()));
+  log_.add_stream_file(file, problems_);
+  const auto without = [&](Severity severity, const std::string& why) {
+    log_.session.reset();
+    problems_.add({std::nullopt, severity, "no-metadata", why + "; times are not known"});
+    return std::string();
+  };
+  if (!beside.ok() && beside.error().code != Errc::NotFound)
+    return without(Severity::Damage, beside.error().message);
+  if (!beside.ok()) return without(Severity::Note, "the log's file metadata is not beside it");
+  if (!log_.session || log_.all_foreign())
+    return without(Severity::Damage, "the file metadata beside it is of another session");
+  std::string text(as_text((*beside)->bytes()));
+  read_metadata(text);
+  return text;
 }
 
 void HooklogReader::read_metadata(std::string_view text) {
@@ -109,10 +117,10 @@ void HooklogReader::begin() {
   }
 }
 
-void HooklogReader::number_last(Batch& batch, uint64_t ticks) {
+void HooklogReader::number_last(Batch& batch, uint64_t ticks, bool foreign) {
   Event& event = batch.events().back();
   event.seq = seq_++;
-  if (clock_) event.time_ns = clock_->time_ns(ticks);
+  if (clock_ && !foreign) event.time_ns = clock_->time_ns(ticks);
 }
 
 Result<bool> HooklogReader::next(Batch& batch) {
@@ -121,9 +129,10 @@ Result<bool> HooklogReader::next(Batch& batch) {
     const auto [ticks, index] = queue_.top();
     queue_.pop();
     HooklogCursor& cursor = cursors_[index];
-    if (programs_.add(rings_[index], cursor, batch)) number_last(batch, ticks);
+    const bool foreign = cursor.is_foreign();
+    if (programs_.add(rings_[index], cursor, batch)) number_last(batch, ticks, foreign);
     cursor.take(batch);
-    number_last(batch, ticks);
+    number_last(batch, ticks, foreign);
     if (!cursor.at_end()) queue_.emplace(cursor.ticks(), index);
   }
   if (batch.empty()) tell_cut_files();

@@ -36,11 +36,12 @@ class HooklogReader final : public Source, public Summarised {
 
  private:
   explicit HooklogReader(ProblemLog& problems) : problems_(problems), programs_(problems) {}
+  std::string read_stream(const std::shared_ptr<InputFile>& file);
   void read_metadata(std::string_view text);
   void describe(std::string_view metadata);
   void begin();
   void tell_cut_files();
-  void number_last(Batch& batch, uint64_t ticks);
+  void number_last(Batch& batch, uint64_t ticks, bool foreign);
 
   ProblemLog& problems_;
   std::shared_ptr<const Folder> folder_;

@@ -33,6 +33,8 @@ class HooklogCursor {
   bool at_end() const { return !ready_; }
   uint64_t ticks() const { return ticks_; }
   bool is_loss() const { return is_loss_; }
+  /// By which clock?
+  bool is_foreign() const { return packet_ != nullptr && packet_->foreign; }
   /// Where to go on from: the event that is next, which is no loss, was not taken.
   const HooklogPlace& place() const { return place_; }
   /// Adds it to `batch`, without a number and a time, and goes on to the next one.

@@ -363,7 +363,7 @@ TEST_F(HooklogForged, LossesOfARingHaveNoSumThatIsNone) {
   head.unfinished = 3;
   std::memcpy(bytes.data(), &head, sizeof head);
   put(".rings/100-0", bytes);
-  EXPECT_EQ(read(), Stories({"100/100 hook 66", fmt::format("100/100 lost {}", UINT64_MAX)}));
+  EXPECT_EQ(read(), Stories({"100/100 hook 66", fmt::format("100/100 lost {}", UINT64_MAX - 1)}));
 }
 
 TEST_F(HooklogForged, FileWithoutTheNameOfARingIsNone) {

@@ -14,9 +14,9 @@
 
 namespace tracewell::target::live {
 
-/// Does somebody supply pages of the memory of the thread's process when they are wanted
-/// (userfaultfd), or has that process a descriptor to do so? A thread that does may hit a tracepoint
-/// that reads such a page, and must not wait for it in the hit. Others may not answer at all.
+/// Does somebody supply pages of the thread's memory when they are wanted (userfaultfd), or has its
+/// process a descriptor to do so? A thread that does may hit a tracepoint that reads such a page,
+/// and must not wait for it in the hit. Others may not answer at all.
 bool may_supply_pages(Tid tid);
 
 class LatePages {
