@@ -280,8 +280,8 @@ void HooklogPackets::settle(ProblemLog& problems) {
   place_rings();
   if (foreign_ != 0 && session)
     problems.add({std::nullopt, Severity::Damage, "other-session",
-                  fmt::format("packets of another session than the log's, by its metadata: {}; their "
-                              "times are not known",
+                  fmt::format("packets of another session than the log's, by its metadata: {}; "
+                              "their times are not known",
                               foreign_)});
   // A ring keeps a packet until all of it is in the log.
   if (rings_.empty())

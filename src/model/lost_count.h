@@ -17,8 +17,8 @@ constexpr uint64_t lost_together(uint64_t one, uint64_t other) {
   return a == 0 || b == 0 ? 0 : lost_count(a + b);
 }
 
-/// In a log, the largest number stands for none: babeltrace2 ends by an assertion where a packet has
-/// it.
+/// In a log, the largest number stands for none: babeltrace2 ends by an assertion where a packet
+/// has it.
 constexpr uint64_t kLostSumMax = UINT64_MAX - 1;
 
 /// Of two counts as who lost them tells. One that is not known stays one.

@@ -50,7 +50,8 @@ if [ "$(id -u)" = 0 ]; then
 fi
 
 # Nothing is beside standard input.
-(cd "$work/one" && "$tracewell" print --where 'kind == "hook"' - <"$name" >"$work/out" 2>"$work/err")
+(cd "$work/one" && "$tracewell" print --where 'kind == "hook"' - <"$name" >"$work/out" \
+  2>"$work/err")
 lines 1
 grep -q " $year-" "$work/out" && fail "standard input has times: $(cat "$work/out")"
 (cd "$work/one" && "$tracewell" check - <"$name" >"$work/out" 2>&1)
@@ -62,7 +63,7 @@ cp "$work/one/"* "$work/mixed"
 cp "$(stream two)" "$work/mixed/77-0-1.0"
 times 0 1 "$work/mixed"
 lines 2
-has 'packets of another session than the log'\''s, by its metadata: 1; their times are not known' err
+has "packets of another session than the log's, by its metadata: 1; their times are not" err
 expect 1 check "$work/mixed"
 has other-session
 cp "$work/two/metadata" "$work/mixed"
