@@ -10,6 +10,7 @@
 #include <map>
 #include <thread>
 
+#include "formats/hooklog.h"
 #include "hooks/collector.h"
 #include "hooks/collector_sleep.h"
 #include "hooks/dead_rings.h"
@@ -317,13 +318,18 @@ TEST(HooksCollector, LogsOfTheReleaseBeforeAreReadAndGoOn) {
   std::filesystem::copy(kOld / "log", world.log());
   const auto folder = Folder::named(world.log());
   ASSERT_TRUE(folder.ok());
-  ASSERT_TRUE(add_mark(*folder, {}, "later").ok());
+  const auto metadata = folder->read("metadata");
+  ASSERT_TRUE(metadata.ok());
+  const auto uuid = formats::read_hooklog_uuid(as_text((*metadata)->bytes()));
+  ASSERT_TRUE(uuid);
+  ASSERT_TRUE(add_mark(*folder, *uuid, "later").ok());
   auto log = LogFolder::open(*folder, {});
   ASSERT_TRUE(log.ok());
   tracewell_packet head{};
   head.magic = TRACEWELL_PACKET_MAGIC;
   head.stream_id = TRACEWELL_PACKET_STREAM;
   head.stream = head.identity[1] = 7;
+  std::ranges::copy(*uuid, head.uuid);
   head.packet_bits = head.content_bits = sizeof head * 8;
   head.state = TRACEWELL_PACKET_WHOLE;
   ASSERT_TRUE(log->append(head, {}).ok());

@@ -121,6 +121,7 @@ TEST(HooksMarks, LimitedLogThatDropsAgainAndAgain) {
     head.magic = TRACEWELL_PACKET_MAGIC;
     head.stream_id = TRACEWELL_PACKET_STREAM;
     head.stream = head.identity[1] = 7;
+    std::ranges::copy(world.control().channel(0).uuid, head.uuid);
     head.state = TRACEWELL_PACKET_WHOLE;
     head.records = 1;
     const std::vector<uint8_t> records(4000);
