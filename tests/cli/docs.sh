@@ -71,4 +71,13 @@ source "$completion"
 COMP_WORDS=(tracewell pri) COMP_CWORD=1 COMPREPLY=()
 _tracewell
 [ "${COMPREPLY[*]}" = print ] || { echo "bash completed '${COMPREPLY[*]}'"; exit 1; }
+mkdir "$out/names"
+touch "$out/names/a name" "$out/names/*"
+cd "$out/names" || exit 1
+COMP_WORDS=(tracewell print 'a n') COMP_CWORD=2 COMPREPLY=()
+_tracewell
+[ "${#COMPREPLY[@]} ${COMPREPLY[0]}" = '1 a name' ] || { echo "bash: ${COMPREPLY[*]}"; exit 1; }
+COMP_WORDS=(tracewell print '') COMP_CWORD=2 COMPREPLY=()
+_tracewell
+[ "${#COMPREPLY[@]}" = 2 ] || { echo "bash completed files as '${COMPREPLY[*]}'"; exit 1; }
 echo "$(wc -l < "$out/table") commands and options are documented"
