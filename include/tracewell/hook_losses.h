@@ -41,10 +41,11 @@ struct tracewell_watch {
   uint32_t changed; /* 1: that page was seen to lose counts */
   uint32_t reserved;
   uint64_t lost; /* the most that stood there */
+  uint64_t dropped; /* records that the log has dropped, and no mark tells of */
 };
 
 TRACEWELL_SIZE_IS(tracewell_losses,
                   32 + 8 * (TRACEWELL_HOOK_CHANNELS + TRACEWELL_COMPONENTS_MAX));
-TRACEWELL_SIZE_IS(tracewell_watch, 24 + TRACEWELL_WHY_BYTES);
+TRACEWELL_SIZE_IS(tracewell_watch, 32 + TRACEWELL_WHY_BYTES);
 
 #endif

@@ -66,7 +66,7 @@ class Rounds {
 
   Result<End> run() {
     const uint32_t session = channel_.session;
-    TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel_, folder_.folder()));
+    TW_ASSIGN_OR_RETURN(LogFolder log, open_log(control_, number_, folder_.folder()));
     auto how = collect(session, log);
     if (channel_.session != session) return how;
     const Status told = marks_.tell_rest(log);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -244,7 +245,7 @@ Status LogFolder::make_room(uint64_t bytes) {
 /// `takes_more`: it was the one that packets of its stream are appended to.
 void LogFolder::part_goes(const Part& part, bool takes_more) {
   bytes_ -= part.bytes;
-  dropped_ += part.records;
+  set_dropped(dropped_ + part.records);
   Stream& stream = streams_[part.stream];
   if (takes_more) {
     stream.part = nullptr;
@@ -255,8 +256,24 @@ void LogFolder::part_goes(const Part& part, bool takes_more) {
   stream.lost_here = stream.overwritten_here = 0;
 }
 
+void LogFolder::set_dropped(uint64_t records) {
+  dropped_ = records;
+  if (dropped_kept_ != nullptr) std::atomic_ref(*dropped_kept_).store(records);
+}
+
+uint64_t LogFolder::take_dropped() {
+  const uint64_t out = dropped_;
+  set_dropped(0);
+  return out;
+}
+
+void LogFolder::count_dropped_in(uint64_t& word) {
+  dropped_kept_ = &word;
+  set_dropped(dropped_ + lost_count(std::atomic_ref(word).load()));
+}
+
 void LogFolder::drop_losses(Stream& stream, uint64_t lost) {
-  dropped_ += lost;
+  set_dropped(dropped_ + lost);
   stream.lost_dropped += lost;
 }
 
@@ -284,10 +301,10 @@ Status LogFolder::append(const tracewell_packet& head, Bytes records) {
   stream.lost = std::max(stream.lost, lost_count(head.lost));
   stream.overwritten = std::max(stream.overwritten, lost_count(head.overwritten));
   if (std::exchange(stream.has_ended, false))  // it goes on, and its next packet tells of all
-    dropped_ -= std::min(dropped_, std::exchange(stream.lost_dropped, 0));
+    set_dropped(dropped_ - std::min(dropped_, std::exchange(stream.lost_dropped, 0)));
   if (!full_) TW_RETURN_IF_ERROR(make_room(bytes));
   if (full_) {
-    dropped_ += head.records;
+    set_dropped(dropped_ + head.records);
     return {};
   }
   if (!stream.part || stream.part->bytes + bytes > part_bytes_) begin_part(head, stream);

@@ -121,7 +121,10 @@ class LogFolder {
   /// Records that were dropped, since this was asked last: the oldest, or, when it is full, those
   /// that came later.
   uint64_t dropped() const { return dropped_; }
-  uint64_t take_dropped() { return std::exchange(dropped_, 0); }
+  uint64_t take_dropped();
+  /// Their number is kept there, too, which outlives it, from what stands there on: whoever goes on
+  /// with the log when this collector was killed tells of them.
+  void count_dropped_in(uint64_t& word);
   /// Records of packets that were taken for others', since this was asked last.
   uint64_t take_mistaken() { return std::exchange(mistaken_, 0); }
 
@@ -154,6 +157,7 @@ class LogFolder {
   Status make_room(uint64_t bytes);
   void part_goes(const Part& part, bool takes_more);
   void drop_losses(Stream& stream, uint64_t lost);
+  void set_dropped(uint64_t records);
 
   const Folder* folder_;
   Limits limits_;
@@ -164,6 +168,7 @@ class LogFolder {
   std::deque<uint64_t> opened_;  // streams whose file may be open, longest first
   uint64_t bytes_ = 0;
   uint64_t dropped_ = 0;
+  uint64_t* dropped_kept_ = nullptr;
   uint64_t mistaken_ = 0;
   bool full_ = false;
 };

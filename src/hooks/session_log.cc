@@ -30,9 +30,13 @@ Status tell(const tracewell_channel& channel, const Folder& folder, std::string_
   return add_mark(folder, uuid_of(channel), text);
 }
 
-Result<LogFolder> open_log(const tracewell_channel& channel, const Folder& folder) {
-  return LogFolder::open(folder, {channel.log_bytes, channel.stop_when_full != 0,
-                                channel.stop_when_full == kLogIsFull});
+Result<LogFolder> open_log(Control& control, unsigned number, const Folder& folder) {
+  const tracewell_channel& channel = control.channel(number);
+  auto log = LogFolder::open(folder, {channel.log_bytes, channel.stop_when_full != 0,
+                                      channel.stop_when_full == kLogIsFull});
+  tracewell_watch& watch = control.watch(number);
+  if (log.ok() && watch.session == channel.session) log->count_dropped_in(watch.dropped);
+  return log;
 }
 
 Status tell_dropped(const tracewell_channel& channel, const Folder& folder, LogFolder& log) {
@@ -98,7 +102,7 @@ Status complete_log(Control& control, unsigned number, const Folder& folder, Res
                     std::string_view why) {
   tracewell_channel& channel = control.channel(number);
   const auto complete = [&]() -> Status {
-    TW_ASSIGN_OR_RETURN(LogFolder log, open_log(channel, folder));
+    TW_ASSIGN_OR_RETURN(LogFolder log, open_log(control, number, folder));
     Collector collector(folder, log, uuid_of(channel), channel.ticks);
     const auto how = take_rest(collector, rest);
     const Status dropped = tell_dropped(channel, folder, log);

@@ -26,7 +26,8 @@ constexpr uint32_t kStop = 1;
 constexpr uint32_t kStopDiscarding = 2;  // what is left stays in the rings
 
 Status tell(const tracewell_channel& channel, const Folder& folder, std::string_view text);
-Result<LogFolder> open_log(const tracewell_channel& channel, const Folder& folder);
+/// It counts what it drops in the control file, from what stands there on.
+Result<LogFolder> open_log(Control& control, unsigned number, const Folder& folder);
 Status tell_dropped(const tracewell_channel& channel, const Folder& folder, LogFolder& log);
 /// Hooks in no ring: how many of them the log tells of, and that it does not of so many.
 uint64_t told_without_ring(const tracewell_channel& channel, const Folder& folder);

@@ -8,6 +8,7 @@
 #include "hooks/collector.h"
 #include "hooks/collector_marks.h"
 #include "hooks/log_use.h"
+#include "hooks/session_log.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {
@@ -107,14 +108,17 @@ TEST(HooksMarks, HooksInNoRingAreToldWhileASessionRuns) {
   EXPECT_EQ(told().back(), 100'000 - sum);
 }
 
-TEST(HooksMarks, LimitedLogThatDropsAgainAndAgain) {
+/// `killed`: the collector does not tell the last of them.
+void drop_again_and_again(bool killed) {
   constexpr uint64_t kPackets = 10'000;
   World world;
-  world.start(world.options(Buffering::Single, 64 << 10));
+  SessionOptions options = world.options(Buffering::Single, 64 << 10);
+  options.log_bytes = 64 << 10;
+  world.start(options);
   {
     const auto folder = open_own_log(world.log());
     ASSERT_TRUE(folder.ok());
-    auto log = LogFolder::open(*folder, {64 << 10, false, false});
+    auto log = open_log(world.control(), 0, *folder);
     ASSERT_TRUE(log.ok());
     CollectorMarks marks(world.control().channel(0), *folder);
     tracewell_packet head{};
@@ -130,7 +134,7 @@ TEST(HooksMarks, LimitedLogThatDropsAgainAndAgain) {
       ASSERT_TRUE(log->append(head, records).ok());
       ASSERT_TRUE(marks.dropped(*log).ok());
     }
-    ASSERT_TRUE(marks.tell_rest(*log).ok());
+    if (!killed) ASSERT_TRUE(marks.tell_rest(*log).ok());
   }
   uint64_t kept = 0;
   for (const auto& one : fs::directory_iterator(world.log()))
@@ -143,6 +147,8 @@ TEST(HooksMarks, LimitedLogThatDropsAgainAndAgain) {
   EXPECT_GT(kept, 0u);
   EXPECT_EQ(dropped, kPackets - kept);
 }
+TEST(HooksMarks, LimitedLogThatDropsAgainAndAgain) { drop_again_and_again(false); }
+TEST(HooksMarks, LimitedLogWhoseCollectorIsKilled) { drop_again_and_again(true); }
 
 /// A ring whose packets come again and again with a number that the log has, as if an earlier
 /// process had had its id: no record goes untold, and the log does not grow with each.
