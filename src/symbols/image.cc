@@ -76,7 +76,7 @@ void Image::relocate(uint64_t address, std::span<uint8_t> bytes, uint64_t bias) 
                                });
   for (; next != relocations_.end() && place(*next) < address + bytes.size(); ++next) {
     const uint64_t at = place(*next), size = next->size_bytes();
-    uint8_t number[8];
+    uint8_t number[8] = {};
     read(at, std::span(number).first(size));
     uint64_t value = load_uint(number, size, Endian::Little);
     value += next->kind == ImageRelocation::Kind::High16 ? bias >> 16 : bias;

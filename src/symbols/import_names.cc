@@ -94,9 +94,10 @@ class Relocations {
   /// What the file has there: without addends it stands where the sum will be.
   uint64_t word_at(uint64_t address) const {
     for (const ElfFile::Section& section : file_.sections())
-      if ((section.flags & SHF_ALLOC) != 0 && address >= section.address &&
-          address - section.address + word_ <= section.bytes.size())
-        return load(section.bytes, address - section.address, word_);
+      if (const uint64_t at = address - section.address;
+          (section.flags & SHF_ALLOC) != 0 && at <= section.bytes.size() &&
+          section.bytes.size() - at >= word_)
+        return load(section.bytes, at, word_);
     return 0;
   }
 

@@ -147,6 +147,42 @@ TEST(ImportNames, DamagedTablesAreSurvived) {
   }
 }
 
+/// A relocation without an addend says where that stands: here in front of the section at address
+/// 0, were its place taken as a number that goes round. There is the address of a function.
+TEST(ImportNames, PlacesAtTheEndOfAllAddressesAreInNoSection) {
+  constexpr uint64_t kPlt = 0x10000, kFunction = 0x1010;
+  for (const uint64_t place : {uint64_t{0}, UINT64_MAX - 7}) {
+    TestElf elf;
+    elf.segments = {{0, 0x1000, PF_R, 0}, {0x1000, 0x1000, PF_R | PF_X, 0x90}};
+    const std::vector<uint8_t> code(32, 0x90);
+    std::vector<uint8_t> before(8), relocations, jumps, symbols(24), texts = {0, 'f', 0};
+    put(before, 0, kFunction, 8);
+    ByteWriter relocation(relocations, Endian::Little), jump(jumps, Endian::Little);
+    relocation.uint(place, 8);
+    relocation.uint(R_X86_64_IRELATIVE, 8);
+    jump.uint(0x25ff, 2);
+    jump.uint((place - (kPlt + 6)) & UINT32_MAX, 4);
+    jumps.resize(16);
+    ByteWriter symbol(symbols, Endian::Little);
+    symbol.uint(1, 4);
+    symbol.uint(STT_FUNC | STB_GLOBAL << 4, 2);
+    symbol.uint(6, 2);  // in .text
+    symbol.uint(kFunction, 8);
+    symbol.uint(16, 8);
+    elf.sections = {{"before", SHT_PROGBITS, 0, 0, before},
+                    {"first", SHT_PROGBITS, SHF_ALLOC, 0, before},
+                    {".rel.plt", SHT_REL, SHF_ALLOC, 0x100, relocations, 4, 16},
+                    {".dynsym", SHT_DYNSYM, SHF_ALLOC, 0x200, symbols, 5, 24},
+                    {".dynstr", SHT_STRTAB, SHF_ALLOC, 0x300, texts},
+                    {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, code},
+                    {".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, kPlt, jumps, 0, 16}};
+    auto owner = shared_bytes(elf.build());
+    const auto image = Image::parse(*owner, owner, "test.so");
+    ASSERT_TRUE(image) << image.error().text();
+    EXPECT_EQ(place_text(Names::read(*image, "")->function_at(kPlt)), place == 0 ? "f@plt+0" : "");
+  }
+}
+
 /// Relocations that all name one symbol, and an entry of the table of jumps for each.
 std::vector<uint8_t> elf_of_one_name(size_t count, const std::string& name) {
   constexpr uint64_t kPlt = 0x10000, kWords = 0x400000;
