@@ -159,8 +159,10 @@ size_t ImageData::read(uint64_t address, std::span<uint8_t> into) const {
 template <class Word>
 void ImageData::apply(uint64_t address, std::span<uint8_t> bytes) const {
   auto fix = std::ranges::lower_bound(fixes_, address, {}, &Fix::address);
-  for (; fix != fixes_.end() && fix->address - address + sizeof(Word) <= bytes.size(); ++fix) {
-    uint8_t* const at = &bytes[fix->address - address];
+  for (; fix != fixes_.end(); ++fix) {
+    const uint64_t before = fix->address - address;
+    if (before > bytes.size() || bytes.size() - before < sizeof(Word)) return;
+    uint8_t* const at = &bytes[before];
     Word word = 0;
     std::memcpy(&word, at, sizeof word);
     const auto bias = static_cast<Word>(bias_), value = static_cast<Word>(fix->value);
