@@ -41,7 +41,10 @@ Status wait_and_take(int fd, struct flock lock) {
 
 constexpr long kLookAgainNs = 10'000'000;
 
+/// Asked for as who would only read: another lock for reading, which anybody may have who may read
+/// the file, is in nobody's way then. Ours are for writing.
 bool is_taken(int fd, struct flock lock) {
+  lock.l_type = F_RDLCK;
   return ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 

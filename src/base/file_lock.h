@@ -27,7 +27,7 @@ Status wait_and_lock_byte(int fd, uint64_t at);
 bool byte_is_locked(int fd, uint64_t at);
 
 /// Does anybody hold it who has opened the file elsewhere than `fd` was? `fd` may be open for
-/// reading.
+/// reading. Locks that others have for reading are none of these.
 bool file_is_locked(int fd);
 
 /// Has any process the file open for writing, or mapped so? `fd` is open for reading. nullopt where
