@@ -134,7 +134,9 @@ void drop_again_and_again(bool killed) {
       ASSERT_TRUE(log->append(head, records).ok());
       ASSERT_TRUE(marks.dropped(*log).ok());
     }
-    if (!killed) ASSERT_TRUE(marks.tell_rest(*log).ok());
+    if (!killed) {
+      ASSERT_TRUE(marks.tell_rest(*log).ok());
+    }
   }
   uint64_t kept = 0;
   for (const auto& one : fs::directory_iterator(world.log()))
