@@ -234,11 +234,14 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   (void)!write(go_ahead.write_end.get(), &byte, 1);
   Patience patience(processes_.empty() ? kStartNs : kStartBesideOthersNs, gives_up);
   const auto reached = run_to_program(child, plan.execs, trace_options(true), patience);
-  if (!reached) {
+  const auto give_up = [&] {
     ::kill(child, SIGKILL);
     dying_.insert(child);
     see_off();
     terminal_.take_back();
+  };
+  if (!reached) {
+    give_up();
     return {Errc::Target, fmt::format("{} does not start: it was killed after {} s in front of "
                                       "its first instruction", options.argv[0],
                                       patience.waited_ns() / kSecond)};
@@ -254,8 +257,7 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
                   fmt::format("{} is another file by now than the one that was found: its path, as "
                               "./{}, starts what is there", plan.here.path, options.argv[0]), {}};
   if (!space.ok()) {
-    ::kill(child, SIGKILL);
-    waitpid(child, nullptr, __WALL);
+    give_up();
     return std::move(space).error();
   }
   Process& process = add_process(child, *std::move(space));
