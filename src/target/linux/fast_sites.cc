@@ -34,6 +34,9 @@ constexpr int64_t kErrnoMax = 4095;
 constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 constexpr uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE, of Linux 5.14
 constexpr int64_t kAbandonNs = 2 * kSecond;
+// Of page tables: 2 GiB and 256 MiB, in pages of 4 KiB. The program stands still at the start; at
+// looks later, what it runs into waits.
+constexpr uint64_t kTablesAtStartKib = 4096, kTablesAtLookKib = 512;
 
 uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
 
@@ -157,7 +160,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (has_locked_memory(*text)) return locked_memory();
   const Thread* const lives = tracer_.first_thread(pid);
   const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
-  if (may_supply_pages(tid))
+  if (may_supply_pages(tid, kTablesAtStartKib))
     return {Errc::Unsupported, "it supplies pages of its memory (userfaultfd)"};
   if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0)) return too_many_mappings();
   FastSites::Processor out;
@@ -181,7 +184,7 @@ bool LiveFastSites::supplies_pages(const Process& process) {
   const int64_t begin = monotonic_ns();
   if (!share.is_due(begin)) return false;
   const Thread* const lives = tracer_.first_thread(process.pid);
-  const bool out = may_supply_pages(lives != nullptr ? lives->tid : process.pid);
+  const bool out = may_supply_pages(lives != nullptr ? lives->tid : process.pid, kTablesAtLookKib);
   share.took(begin, monotonic_ns());
   return out;
 }

@@ -22,6 +22,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "target/linux/ptrace.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -94,7 +95,13 @@ bool has_descriptor(Tid tid) {
 
 }  // namespace
 
-bool may_supply_pages(Tid tid) { return has_descriptor(tid) || has_supplied_pages(tid); }
+bool may_supply_pages(Tid tid, uint64_t tables_kib_max) {
+  if (has_descriptor(tid)) return true;
+  const auto status = read_proc(tid, "status");
+  std::string_view tables = status ? status_value(*status, "VmPTE") : std::string_view();
+  const auto kib = parse_number(take_until(tables, ' '));
+  return kib && *kib <= tables_kib_max && has_supplied_pages(tid);
+}
 
 LatePages::LatePages() = default;
 LatePages::~LatePages() = default;
