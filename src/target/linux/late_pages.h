@@ -16,7 +16,7 @@ namespace tracewell::target::live {
 
 /// Does somebody supply pages of the thread's memory when they are wanted (userfaultfd), or has its
 /// process a descriptor to do so? A thread that does may hit a tracepoint that reads such a page,
-/// and must not wait for it in the hit. Others may not answer at all. What others supply is known of
+/// and must not wait for it in the hit. Others may not answer at all. What they supply is known of
 /// processes whose page tables have at most `tables_kib_max` KiB: the kernel walks them all to say
 /// it, and takes some 25 ms for each MiB.
 bool may_supply_pages(Tid tid, uint64_t tables_kib_max);
