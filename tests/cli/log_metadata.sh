@@ -17,35 +17,35 @@ done
 stream() { find "$work/$1" -name '[1-9]*-*'; }
 name=$(basename "$(stream one)")
 year=$(date -u +%Y)
-# times STATUS HOW-MANY WHAT: so many of its hooks have a time.
+# times HOW-MANY WHAT: so many of its hooks have a time.
 times() {
-  local wanted=$2
-  expect "$1" print --where 'kind == "hook"' "$3"
-  [ "$(grep -c " $year-" "$work/out")" = "$wanted" ] || fail "$3: $(cat "$work/out" "$work/err")"
+  local wanted=$1
+  expect 0 print --where 'kind == "hook"' "$2"
+  [ "$(grep -c " $year-" "$work/out")" = "$wanted" ] || fail "$2: $(cat "$work/out" "$work/err")"
 }
-times 0 1 "$work/one"
-times 0 1 "$work/one/$name"
+times 1 "$work/one"
+times 1 "$work/one/$name"
 
 # Beside a file that is read alone.
 mkdir "$work/alone"
 cp "$work/one/$name" "$work/alone"
-times 0 0 "$work/alone/$name"
+times 0 "$work/alone/$name"
 expect 0 check "$work/alone/$name"
 has 'the log'\''s file metadata is not beside it'
 cp "$work/two/metadata" "$work/alone"
-times 0 0 "$work/alone/$name"
+times 0 "$work/alone/$name"
 has 'the file metadata beside it is of another session; times are not known' err
 grep -v uuid "$work/one/metadata" >"$work/alone/metadata"
-times 0 0 "$work/alone/$name"
+times 0 "$work/alone/$name"
 cp "$work/one/metadata" "$work/alone"
-times 0 1 "$work/alone/$name"
+times 1 "$work/alone/$name"
 chmod 666 "$work/alone/metadata"
-times 0 0 "$work/alone/$name"
+times 0 "$work/alone/$name"
 has 'may be written by others' err
 chmod 644 "$work/alone/metadata"
 if [ "$(id -u)" = 0 ]; then
   chown 65534 "$work/alone/metadata"
-  times 0 0 "$work/alone/$name"
+  times 0 "$work/alone/$name"
   has 'belongs to' err
 fi
 
@@ -61,11 +61,11 @@ has 'the log'\''s file metadata is not beside it'
 mkdir "$work/mixed"
 cp "$work/one/"* "$work/mixed"
 cp "$(stream two)" "$work/mixed/77-0-1.0"
-times 0 1 "$work/mixed"
+times 1 "$work/mixed"
 lines 2
 has "packets of another session than the log's, by its metadata: 1; their times are not" err
 expect 1 check "$work/mixed"
 has other-session
 cp "$work/two/metadata" "$work/mixed"
-times 0 1 "$work/mixed"
+times 1 "$work/mixed"
 finish

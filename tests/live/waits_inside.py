@@ -88,15 +88,21 @@ class Run:
             check(False, "the server does not end")
 
 
-def in_a_hit():
-    """One whose main thread waits for a page in the middle of a hit. It began to do without pages,
-    which another process has, when the trace ran already."""
-    run = Run("all", "userfaults", "behind")
+def looking(what):
+    """One that has begun to use its pages; a tracepoint collects each."""
+    run = Run("all", "userfaults", what)
     run.client.ask("QTinit")
     run.trace("look", f"M{RDI:x},0,8")
     run.client.ask("QTStart")
     run.client.send("vCont;c")
     run.line()
+    return run
+
+
+def in_a_hit():
+    """One whose main thread waits for a page in the middle of a hit. It began to do without pages,
+    which another process has, when the trace ran already."""
+    run = looking("behind")
     run.says("fault\n")
     return run
 
@@ -134,12 +140,7 @@ def it_is_let_on():
 
 def seen_at_the_start():
     """Traps from the beginning."""
-    run = Run("all", "userfaults", "apart")
-    run.client.ask("QTinit")
-    run.trace("look", f"M{RDI:x},0,8")
-    run.client.ask("QTStart")
-    run.client.send("vCont;c")
-    run.line()
+    run = looking("apart")
     waits_in_its_own_code(run)
     run.to_its_end()
     check(run.client.receive().startswith("W00"), "the end is told")
