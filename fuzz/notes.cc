@@ -14,6 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tracewell;
   static const std::string name = std::filesystem::temp_directory_path() /
                                   ("fuzz_notes." + std::to_string(getpid()));
+  static const struct Removed {
+    ~Removed() { unlink(name.c_str()); }
+  } removed_at_exit;
   static const std::string beside = name + ".notes";
   static const std::shared_ptr<InputFile> trace = [] {
     std::ofstream(name) << "TRACE";

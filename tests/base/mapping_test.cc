@@ -187,6 +187,12 @@ TEST_F(Mappings, MoreHolesThanThereMayBeAreas) {
 class MappingsDeath : public Mappings {
  protected:
   MappingsDeath() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  /// Nobody removes the file of a program that ends in the middle of a test.
+  auto open_and_remove() {
+    auto file = InputFile::open(path_);
+    ::unlink(path_.c_str());
+    return file;
+  }
   /// Sanitizers have a handler themselves, which reports and exits.
   static constexpr bool others_handle() {
 #ifdef TRACEWELL_SANITIZED
@@ -201,7 +207,7 @@ TEST_F(MappingsDeath, ASignalThatSomebodySendsEndsUs) {
   if (others_handle()) GTEST_SKIP() << "the sanitizer's handler ends us";
   EXPECT_EXIT(
       {
-        auto file = InputFile::open(path_);
+        const auto file = open_and_remove();
         std::signal(SIGALRM, [](int) { ::_exit(9); });
         ::alarm(60);
         ::kill(::getpid(), SIGBUS);
@@ -214,7 +220,7 @@ TEST_F(MappingsDeath, AnAccessElsewhereIsTheOtherHandlers) {
   EXPECT_EXIT(
       {
         std::signal(SIGBUS, [](int) { ::_exit(7); });
-        auto file = InputFile::open(path_);
+        const auto file = open_and_remove();
         auto* const other = static_cast<volatile uint8_t*>(
             ::mmap(nullptr, kPage, PROT_READ, MAP_SHARED, fd_.get(), 0));
         cut_to(0);
@@ -227,7 +233,7 @@ TEST_F(MappingsDeath, AnAccessElsewhereEndsUsWhereNobodyElseHandlesIt) {
   if (others_handle()) GTEST_SKIP() << "the sanitizer's handler ends us";
   EXPECT_EXIT(
       {
-        auto file = InputFile::open(path_);
+        const auto file = open_and_remove();
         auto* const other = static_cast<volatile uint8_t*>(
             ::mmap(nullptr, kPage, PROT_READ, MAP_SHARED, fd_.get(), 0));
         cut_to(0);
