@@ -151,7 +151,7 @@ Status FastBodyMaker::add(const rsp::Action& action, const CollectPlan& plan, bo
     case rsp::Action::Kind::Expression: return add_expression(action);
     case rsp::Action::Kind::StaticData: break;
   }
-  return cannot("it collects data of a marker");
+  return cannot("it collects $_sdata, which only static tracepoints (strace) have");
 }
 
 Status FastBodyMaker::take_needs(ax::Code code, ax::Purpose purpose) {

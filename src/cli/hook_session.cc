@@ -28,7 +28,7 @@ void add_channel_options(CLI::App& app, std::optional<unsigned>& channel) {
           if (channel && *channel != i) throw CLI::ValidationError("channel", "one is enough");
           channel = i;
         },
-        fmt::format("channel {}{}", i, i == 0 ? ", the default" : ""));
+        fmt::format("channel {}", i));
 }
 
 unsigned channel_of(const hooks::Control& control, const std::optional<unsigned>& asked) {
@@ -205,7 +205,9 @@ Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& w
                CLI::App& app) {
   auto channel = std::make_shared<std::optional<unsigned>>();
   add_channel_options(app, *channel);
-  app.footer("Exit status: 1 if no trace runs there.");
+  app.footer(
+      "Without a channel, the one that has a trace is meant; channel 0 where several have one.\n"
+      "Exit status: 1 if no trace runs there.");
   return [channel, work](const Invocation&) -> int {
     auto control = hooks::Control::open();
     if (!control) return fail(control.error());

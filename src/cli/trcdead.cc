@@ -100,6 +100,7 @@ Run trcdead_command(CLI::App& app) {
       "and told, and so are rings of traces that have ended, as idle threads have them: --from\n"
       "takes them. A log that is there takes rings of its own session only, none out of files of\n"
       "other users, and out of a core file those of its own process that were in that log.\n"
+      "Without a channel, rings of all channels are taken.\n"
       "Exit status: 1 if there are no rings.");
   return [options](const Invocation& call) {
     const auto status = rescue(*options, call.program);
