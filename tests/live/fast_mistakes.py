@@ -34,7 +34,7 @@ result({"said": said, "passes": run("output passes"), "code": run("output code")
 TOLD = """
 run("target extended-remote %(remote)s")
 open("%(definitions)s", "w").write(
-    "ftrace pass\\nactions\\ncollect *(char *)&passed@300000\\nend\\nbreak finished\\n")
+    "ftrace pass\\nactions\\ncollect %(collected)s\\nend\\nbreak finished\\n")
 run("source %(definitions)s")
 said = run("tstart")
 result({"said": said, "again": run("tstop") + run("tstart"), "end": run("continue")})
@@ -77,12 +77,15 @@ def places_that_are_none(work):
 
 
 def what_is_no_fast_one(work):
-    with on_port(INFERIORS / "conduct", "clock", "at once") as server:
-        got = gdb(work, TOLD % {"remote": server.remote, "definitions": work / "definitions"},
-                  INFERIORS / "conduct")
-    told = r"Fast tracepoint 1 at 0x\w+ is a trap: it may collect \d+ bytes\n"
-    for said in (got["said"], got["again"]):
-        check(re.fullmatch(told, said), f"{got}")
+    for collected, why in (("*(char *)&passed@300000", r"it may collect \d+ bytes"),
+                           ("$_sdata", r"it collects \$_sdata, which only static tracepoints "
+                                       r"\(strace\) have")):
+        with on_port(INFERIORS / "conduct", "clock", "at once") as server:
+            got = gdb(work, TOLD % {"remote": server.remote, "definitions": work / "definitions",
+                                    "collected": collected}, INFERIORS / "conduct")
+        told = rf"Fast tracepoint 1 at 0x\w+ is a trap: {why}\n"
+        for said in (got["said"], got["again"]):
+            check(re.fullmatch(told, said), f"{got}")
 
 
 def of_short_instructions(work):
