@@ -183,7 +183,7 @@ target::LinuxOptions target_options(const ServeLog& log, std::unique_ptr<Transpo
                      ::getpid()));
     return stay_behind();
   };
-  return {.notice = tell, .stay = stay};
+  return {.notice = tell, .stay = stay, .front = server_pid()};
 }
 
 int serve(ServeOptions& options, const Conventions& conventions) {

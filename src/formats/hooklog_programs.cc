@@ -54,9 +54,9 @@ void HooklogPrograms::look_at_order(const HooklogRing& ring) {
   if (std::ranges::find(runs.before, run) != runs.before.end()) {
     runs.told = true;
     problems_.add({std::nullopt, Problem::Severity::Damage, "two-processes",
-                   fmt::format("hooks of process {} come behind those of a later process with that "
-                               "number: one of them is not of the process that it is said to be "
-                               "of",
+                   fmt::format("hooks of two processes with the number {} take turns: either they ran "
+                               "in two PID namespaces (containers), or one of them has fired "
+                               "hooks that are said to be the other's",
                                ring.pid)});
   } else if (runs.now != 0) {
     runs.before[runs.next++ % runs.before.size()] = runs.now;

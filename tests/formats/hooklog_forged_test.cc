@@ -217,6 +217,8 @@ TEST_F(HooklogForged, HooksOfAnEndedProcessAreTold) {
   EXPECT_EQ(read(), Stories({"200/200 hook 1", "200/200 hook 2", "200/200 hook 4",
                              "200/200 hook 3", "200/200 hook 5"}));
   EXPECT_EQ(codes(), Stories{"two-processes"});
+  // Nobody need have lied.
+  EXPECT_NE(problems_.kept()[0].text.find("two PID namespaces"), std::string::npos);
   problems_ = {};
   take_all(*follow());
   EXPECT_EQ(codes(), Stories{"two-processes"});

@@ -14,14 +14,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import serve_client  # noqa: E402
-from rsp_client import status, wait_until  # noqa: E402
+from rsp_client import children_of, status, wait_until  # noqa: E402
 from serve_common import TRACEWELL, Server, check, folder, same, server  # noqa: E402
 from trace_common import INFERIORS  # noqa: E402
-
-
-def children_of(pid):
-    return [int(one) for one in
-            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def child_of(pid):

@@ -36,6 +36,11 @@ def code(pid, address, size=16):
         return memory.read(size)
 
 
+def children_of(pid):
+    return [int(one) for one in
+            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def status(pid, key):
     """A line of /proc/PID/status; "" when there is no such process."""
     try:

@@ -357,7 +357,8 @@ void Tracer::give_up_threads(const AddressSpace& space) {
 Result<StopEvent> Tracer::attach(Pid pid) {
   if (find_process(pid) != nullptr)
     return {Errc::InvalidArgument, fmt::format("attached to process {} already", pid)};
-  if (pid == getpid()) return {Errc::InvalidArgument, "cannot attach to myself"};
+  if (pid == getpid() || (pid == options_.front && pid != 0))
+    return {Errc::InvalidArgument, fmt::format("process {} is this server", pid)};
   const auto status = proc_status(pid);
   if (pid <= 0 || !status) return why_not(pid, ESRCH);
   if (status->tgid != pid)

@@ -25,6 +25,9 @@ struct LinuxOptions {
   /// Asked in the destructor when this process must live on until a thread of the program stops,
   /// for the reason that is given, since the program would break. False: it is left to break.
   std::function<bool(const std::string&)> stay = {};
+  /// A process that waits for this one, and is what users see of it. It hands signals on, and would
+  /// not if it were traced from here. 0 = none.
+  Pid front = 0;
 };
 
 /// Dropping it detaches from processes that were attached to, and kills those that were launched.
