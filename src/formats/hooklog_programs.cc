@@ -54,8 +54,8 @@ void HooklogPrograms::look_at_order(const HooklogRing& ring) {
   if (std::ranges::find(runs.before, run) != runs.before.end()) {
     runs.told = true;
     problems_.add({std::nullopt, Problem::Severity::Damage, "two-processes",
-                   fmt::format("hooks of two processes with the number {} take turns: either they ran "
-                               "in two PID namespaces (containers), or one of them has fired "
+                   fmt::format("hooks of two processes with the number {} take turns: either they "
+                               "ran in two PID namespaces (containers), or one of them has fired "
                                "hooks that are said to be the other's",
                                ring.pid)});
   } else if (runs.now != 0) {
