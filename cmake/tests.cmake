@@ -9,15 +9,20 @@
 # tools/install_deps installs; none is skipped but those that need what is no Debian package.
 # A script may say in its first ten lines `# timeout: SECONDS` (default 120), `# labels: live`,
 # `# labels: timing` (it compares times: with a sanitizer it would compare the sanitizer's),
-# `# serial` (nothing else may run beside it), `# skips` (when it prints `skipped: WHY`, ctest says
-# so). Those in tests/live have the label live already, those in tests/house (the tools' own) the
-# label tidy.
+# `# labels: answers` (hundreds of programs that answer rightly or not: with a sanitizer, which sees
+# in unit tests and fuzz targets what their code does, tools/long runs it),
+# `# serial` (nothing else may run beside it), `# waits` (it sleeps, or waits for deadlines, nearly
+# all of its time, so that another one may run beside it and a third), `# skips` (when it prints
+# `skipped: WHY`, ctest says so). Those in tests/live have the label live already, those in
+# tests/house (the tools' own) the label tidy.
 
 set(test_definitions
   TRACEWELL_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
   TRACEWELL_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
   TRACEWELL_INFERIORS_DIR="${TRACEWELL_INFERIORS_DIR}")
 set(files_of_a_shard 15)
+# Of the four places that tools/run_tests gives to all.
+set(places_of_a_test 2)
 # Of a build without sanitizers, on a quiet machine; others may be several times as slow.
 set(timeout_times 1)
 set(test_options "")
@@ -92,7 +97,8 @@ function(add_unit_test folder sources)
   set(shard 0)
   foreach(test IN LISTS tests)
     add_test(NAME ${test} COMMAND test_${folder})
-    set_tests_properties(${test} PROPERTIES TIMEOUT 900 COST ${cost} LABELS unit ENVIRONMENT
+    set_tests_properties(${test} PROPERTIES TIMEOUT 900 COST ${cost} LABELS unit
+      PROCESSORS ${places_of_a_test} ENVIRONMENT
       "${test_environment};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
     math(EXPR shard "${shard} + 1")
   endforeach()
@@ -144,6 +150,10 @@ function(add_script_test script folder)
   if(serial)
     set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
   endif()
+  file(STRINGS ${script} waits REGEX "^# waits" LIMIT_COUNT 1)
+  if(NOT waits)
+    set_tests_properties(${test} PROPERTIES PROCESSORS ${places_of_a_test})
+  endif()
   file(STRINGS ${script} skips REGEX "^# skips" LIMIT_COUNT 1)
   if(skips)
     set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
@@ -188,6 +198,7 @@ endforeach()
 foreach(check IN ITEMS check_layers tidy)
   if(EXISTS ${CMAKE_SOURCE_DIR}/tools/${check})
     add_test(NAME ${check} COMMAND ${CMAKE_SOURCE_DIR}/tools/${check})
-    set_tests_properties(${check} PROPERTIES TIMEOUT 60 LABELS tidy)
+    set_tests_properties(${check} PROPERTIES TIMEOUT 60 LABELS tidy
+      PROCESSORS ${places_of_a_test})
   endif()
 endforeach()

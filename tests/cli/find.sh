@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # tracewell find: who executed, touched or changed something, and when.
 . "$(dirname "$0")/common.sh"
 # Two threads: 7 pushes 0x2a, calls, reads it back and stores two bytes beside it; 8 changes it.

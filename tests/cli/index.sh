@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # The index beside a trace: made, used, extended, made anew, done without.
 . "$(dirname "$0")/common.sh"
 sample=$TRACEWELL_SOURCE/tests/formats/data/synthetic_threads_fixed.trace64

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # The index is small beside any trace: many threads, many sessions, calls without end, steps that
 # tell little of what is nowhere else, blocks that are no steps; and it says which step changed a
 # register of a thread that others interrupt, and who wrote where, whatever was left out of it.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# waits
 # timeout: 200
 # tracewell note: notes beside a trace, and what becomes of them.
 . "$(dirname "$0")/common.sh"

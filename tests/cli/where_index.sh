@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # print --where of places: with the index beside the trace and without one, whatever state it is in,
 # the output, what is told and the status are the same, and nobody makes or changes an index.
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# waits
 """Attaching to a program one of whose threads cannot be stopped, since it is inside vfork(2): the
 server can be ended meanwhile, gives up by itself, and the program goes on as before, also under a
 server that goes on, too."""

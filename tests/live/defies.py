@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# waits
 # timeout: 180
 """Programs that work against their tracer: what it has their threads do stays what it wanted, and
 neither the server nor the debugger waits for them."""

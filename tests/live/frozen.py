@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# waits
 """A program that is frozen (cgroup freezer, as `docker pause`) while a trace begins: whatever lets
 go of it meanwhile, it goes on unharmed when it is thawed. The server's other programs stand still
 meanwhile, so that nothing waits for it. Where the server cannot see it (no /sys/fs/cgroup, as where

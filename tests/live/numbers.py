@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# waits
 # timeout: 180
 # skips
 """Whose a number is: of a child that no event tells of, of one whose creator is killed, and of a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# waits
 """A program that another one replaces (exec): the trace ends there, and what runs then is not
 touched. A debugger is told of it whether it asked or not."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# waits
 """A debugger that comes before the trace is there is kept waiting, for longer than GDB waits by
 itself, and leaves when it likes."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# waits
 """A server that is held in the kernel, by memory whose file system does not answer, can be ended:
 what traces is left behind, which is said, and ends once the file system is gone."""
 # timeout: 120

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# waits
 # timeout: 180
 """Threads that wait in the kernel for as long as another process likes while they are let go: none
 is left with what is the tracer's, nor is the program held when it goes on."""
