@@ -9,10 +9,10 @@
 # tools/install_deps installs; none is skipped but those that need what is no Debian package.
 # A script may say in its first ten lines `# timeout: SECONDS` (default 120), `# labels: live`,
 # `# labels: timing` (it compares times: with a sanitizer it would compare the sanitizer's),
-# `# labels: answers` (hundreds of programs that answer rightly or not: with a sanitizer, which sees
-# in unit tests and fuzz targets what their code does, tools/long runs it),
-# `# serial` (nothing else may run beside it), `# waits` (it sleeps, or waits for deadlines, nearly
-# all of its time, so that another one may run beside it and a third), `# skips` (when it prints
+# `# labels: answers` (it starts hundreds of short commands. Sanitized, it would take minutes, and
+# show what unit tests and fuzz targets show: only tools/long runs it sanitized),
+# `# serial` (nothing else may run beside it), `# waits` (nearly all of its time it sleeps or waits
+# for a deadline: it takes half the room of another test), `# skips` (when it prints
 # `skipped: WHY`, ctest says so). Those in tests/live have the label live already, those in
 # tests/house (the tools' own) the label tidy.
 
@@ -150,7 +150,7 @@ function(add_script_test script folder)
   if(serial)
     set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
   endif()
-  file(STRINGS ${script} waits REGEX "^# waits" LIMIT_COUNT 1)
+  file(STRINGS ${script} waits REGEX "^# waits$" LIMIT_COUNT 1)
   if(NOT waits)
     set_tests_properties(${test} PROPERTIES PROCESSORS ${places_of_a_test})
   endif()

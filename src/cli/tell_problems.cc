@@ -144,7 +144,7 @@ void tell_lost_events(const LostEvents& lost, const std::string& path) {
   for (size_t i = 0; i < std::min<size_t>(kToldOfEach, places.size()); ++i)
     fmt::print(stderr, "tracewell: {}: {}\n", name, lost_place_line(places[i]));
   if (places.size() > kToldOfEach)
-    fmt::print(stderr, "tracewell: {}: {} more such gaps; 'tracewell check {}' lists them\n", name,
+    fmt::print(stderr, "tracewell: {}: {} more such lines; 'tracewell check {}' lists them\n", name,
                places.size() - kToldOfEach, name);
   fmt::print(stderr, "tracewell: {}: nobody knows whether what is lost would be in this answer\n",
              name);

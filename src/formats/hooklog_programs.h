@@ -18,7 +18,8 @@ namespace tracewell::formats {
 /// on. A process that gave up its rights can write another one into the rings that it has, and no
 /// others: so it is told again in front of an event whose own ring says something else. Where its
 /// program has ended, and another process has that number, what it writes there shows: of two
-/// processes with one number, all that the first one did comes before the other's.
+/// processes with one number in one PID namespace, all that the first one did comes before the
+/// other's. Processes of two namespaces are not known from that.
 class HooklogPrograms {
  public:
   explicit HooklogPrograms(ProblemLog& problems) : problems_(problems) {}

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A server that is told to attach to itself refuses, as gdbserver does, and signals end it."""
 
+import contextlib
+import os
 import signal
 import sys
 
@@ -16,12 +18,20 @@ def main():
         client = Client(port)
         client.say("qSupported:multiprocess+")
         front = running.process.pid
-        for pid in (front, *children_of(front)):
-            reply = client.say(f"vAttach;{pid:x}")
-            check(reply.startswith("E"), f"attached to process {pid} of the server: {reply}")
-        same(status(front, "TracerPid"), "0", "who traces the server")
-        running.process.send_signal(signal.SIGTERM)
-        running.process.wait(timeout=20)
+        tracers = children_of(front)
+        try:
+            for pid in (front, *tracers):
+                reply = client.say(f"vAttach;{pid:x}")
+                check(f"process {pid} is this server" in reply, reply)
+            same(status(front, "TracerPid"), "0", "who traces the server")
+            running.process.send_signal(signal.SIGTERM)
+            running.process.wait(timeout=20)
+        except BaseException:  # what is traced by its own child hands no signal on
+            for pid in tracers:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            raise
+
 
 
 main()
