@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static int is_there(int descriptor, int sized) {
@@ -18,13 +19,28 @@ static int is_there(int descriptor, int sized) {
   return !sized || status.st_size > 0;
 }
 
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+// Who comes too late, when the descriptor has just been closed, has taken its number: what is opened
+// from then on has another one. After a second nobody is about to look any more, and it is let go.
 static void swap_always(int file, int descriptor, int sized) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   struct stat ours, there;
   fstat(file, &ours);
+  double put = 0;
   for (;;) {
     if (!is_there(descriptor, sized)) continue;
-    if (fstat(descriptor, &there) == 0 && there.st_ino != ours.st_ino) dup2(file, descriptor);
+    if (fstat(descriptor, &there) != 0) continue;
+    if (there.st_ino != ours.st_ino) {
+      dup2(file, descriptor);
+      put = now();
+    } else if (now() - put > 1) {
+      close(descriptor);
+    }
   }
 }
 
