@@ -25,8 +25,8 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Who comes too late, when the descriptor has just been closed, has taken its number: what is opened
-// from then on has another one. After a second nobody is about to look any more, and it is let go.
+// Who comes too late, as the descriptor has just been closed, keeps its number: what is opened
+// from then on has another one. After a second nobody looks at it any more, and it is let go.
 static void swap_always(int file, int descriptor, int sized) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   struct stat ours, there;
