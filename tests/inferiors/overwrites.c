@@ -1,17 +1,19 @@
 // One thread calls hit() for ever; another looks for code that a tracer has mapped into the program
-// since the first line of input came, and writes over it: loops of one instruction. Then it says so
-// and waits.
+// since the first line of input came, and writes over it: loops of one instruction. It says so once
+// the first thread is in such a loop, and waits.
 // build: -D_GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { kMost = 256, kChunk = 0x10000 };
 
 static volatile long calls;
+static clockid_t time_of_caller;
 
 __attribute__((noinline, noclone)) void hit(long n) { calls = n; }
 
@@ -31,6 +33,22 @@ static int code_of_nobody(uintptr_t *starts) {
   return count;
 }
 
+static long ms_of_caller(void) {
+  struct timespec time;
+  clock_gettime(time_of_caller, &time);
+  return time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* It has run for a thousand times as long as a call takes, and has called nothing. */
+static void await_caller(void) {
+  long before;
+  do {
+    before = calls;
+    const long begin = ms_of_caller();
+    while (ms_of_caller() - begin < 20) usleep(1000);
+  } while (calls != before);
+}
+
 static void *overwrite(void *unused) {
   static uintptr_t starts[kMost];
   char line[16];
@@ -41,6 +59,7 @@ static void *overwrite(void *unused) {
       volatile uint16_t *const code = (volatile uint16_t *)starts[i];
       for (int at = 0; at < kChunk / 2; ++at) code[at] = 0xfeeb;
     }
+    if (count > 0) await_caller();
     printf("overwritten %d\n", count);
     fflush(stdout);
   }
@@ -49,6 +68,7 @@ static void *overwrite(void *unused) {
 
 int main(void) {
   pthread_t thread;
+  if (pthread_getcpuclockid(pthread_self(), &time_of_caller) != 0) return 2;
   if (pthread_create(&thread, NULL, overwrite, NULL) != 0) return 2;
   printf("ready\n");
   fflush(stdout);
