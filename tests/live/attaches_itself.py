@@ -33,5 +33,4 @@ def main():
             raise
 
 
-
 main()
