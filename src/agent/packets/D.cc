@@ -27,10 +27,11 @@ bool has_others(const Session& session, target::Pid pid) {
 
 /// The session would end, and with it whatever the debugger does with its other programs.
 void refuse_to_stay(const Session& session, target::Pid pid, Reply& reply) {
-  const Error why(Errc::Target,
+  const Error why{Errc::Target,
                   fmt::format("The trace of process {} is to go on without a debugger: detach from "
                               "the other programs first, or end the trace (tstop)",
-                              pid));
+                              pid),
+                  {}};
   session.notice(why.text());
   reply.error(why);
 }
