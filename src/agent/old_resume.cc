@@ -33,6 +33,7 @@ void old_resume(Session& session, bool step, bool with_signal, std::string_view 
     return reply.error(1);
   }
   const auto chosen = chosen_thread(session);
+  if (!chosen && session.target.end_untold()) return session.resume({}, reply);
   if (!chosen) return reply.error(1);
   const rsp::ThreadId which = *session.resume_thread;
 

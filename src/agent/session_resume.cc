@@ -30,7 +30,9 @@ Error too_many_breakpoints() {
 Status Session::resume(std::vector<target::ResumeAction> actions) {
   if (selected_frame)
     return Error{Errc::InvalidArgument, "a trace frame is selected; leave it first", {}};
-  if (actions.empty()) return Error{Errc::NotFound, "no such thread", {}};
+  // Whose process was killed meanwhile is told so by wait().
+  if (actions.empty() && !target.end_untold())
+    return Error{Errc::NotFound, "no such thread", {}};
   if (non_stop.on && !non_stop.confirmed) TW_RETURN_IF_ERROR(set_non_stop(false));
   for (target::ResumeAction& action : actions) {
     const target::ThreadInfo* const thread = action.signal ? find_thread({0, action.tid}) : nullptr;

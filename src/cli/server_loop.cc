@@ -55,12 +55,10 @@ void ServerLoop::wait_without_debugger() {
   else wait_for_link();
 }
 
-/// While no program runs, nobody waits for the target; threads that have to be let go are looked
-/// after meanwhile.
+/// While no program runs, nobody waits for the target.
 void ServerLoop::wait_for_link() {
-  constexpr int kLookMs = 20;
   target::Processes* const processes = target_.process_control();
-  link_.wait(processes != nullptr && processes->release_late() ? kLookMs : -1);
+  link_.wait(processes != nullptr ? processes->look_after() : -1);
 }
 
 /// Ends early when the link has something new.

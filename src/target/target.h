@@ -25,6 +25,7 @@
 #include "target/process_facts.h"
 #include "target/signal_info.h"
 #include "target/sites.h"
+#include "target/system_calls.h"
 #include "target/time_travel.h"
 
 namespace tracewell::target {
@@ -109,9 +110,9 @@ class Processes {
   virtual Result<StopEvent> attach(Pid pid) = 0;
   /// Patches are taken out, the process runs on by itself.
   virtual Status detach(Pid pid) = 0;
-  /// Lets threads go that had not stopped when attach() gave up, if they have stopped since. True:
-  /// some have not yet. They stand still when they stop, until this, wait() or attach() is called.
-  virtual bool release_late() { return false; }
+  /// Between calls of wait(): a killed program's parent learns of its end, and threads are let go
+  /// that had not stopped when attach() gave up. In how many milliseconds again? -1 = never.
+  virtual int look_after() { return -1; }
   /// The process is gone when this returns; no event follows.
   virtual Status kill(Pid pid) = 0;
   /// Which events are told. A child that is not told of is let go at once.
@@ -120,14 +121,6 @@ class Processes {
   }
   /// Are ThreadCreated and ThreadExited told? At first they are not.
   virtual void report_threads(bool report) { (void)report; }
-};
-
-/// Stops at system calls. A child inherits what its parent has; exec changes nothing.
-class SystemCalls {
- public:
-  virtual ~SystemCalls() = default;
-  /// `only` these numbers, or all if there are none. Replaces what was asked for before.
-  virtual Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) = 0;
 };
 
 /// Variables of which each thread has its own.
@@ -157,6 +150,8 @@ class Target {
     (void)pid;
     return false;
   }
+  /// Has a process ended, and wait() has not told of it yet?
+  virtual bool end_untold() { return false; }
   /// The forks (and vforks) that are to be told of, and have not been.
   virtual std::vector<UntoldFork> untold_forks() { return {}; }
 
@@ -174,7 +169,7 @@ class Target {
   /// All or nothing. Our patches stay in force.
   virtual Status write_memory(Pid pid, uint64_t address, Bytes bytes) = 0;
 
-  /// Starts the named threads. At least one action.
+  /// Starts the named threads: at least one, unless an end is untold.
   virtual Status resume(std::span<const ResumeAction> actions) = 0;
   /// Blocks until something must be told (then everything is stopped), or wake() is called
   /// (nullopt; everything runs on). Tracepoint hits are handled inside and not told.

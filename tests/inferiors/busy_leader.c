@@ -1,4 +1,5 @@
-// busy_leader THREADS: the first thread calls turn() for ever, the others sleep.
+// busy_leader THREADS [BUSY]: the first thread calls turn() for ever, and so do BUSY others; THREADS
+// more sleep.
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,11 +13,17 @@ static void* sleeper(void* nothing) {
   return nothing;
 }
 
+static void* worker(void* nothing) {
+  for (;;) turn();
+  return nothing;
+}
+
 int main(int count, char** words) {
   const int threads = count > 1 ? atoi(words[1]) : 8;
-  for (int i = 0; i < threads; ++i) {
+  const int busy = count > 2 ? atoi(words[2]) : 0;
+  for (int i = 0; i < threads + busy; ++i) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, sleeper, NULL) != 0) return 1;
+    if (pthread_create(&thread, NULL, i < threads ? sleeper : worker, NULL) != 0) return 1;
   }
   for (;;) turn();
 }

@@ -58,7 +58,7 @@ class Late {
   /// A program that nobody traces any more, or will, was replaced by another one (exec).
   void exec_happened(Tid leader);
   void on_status(Tid tid, int status);
-  bool release();  // Processes::release_late()
+  bool release();  // true: some have not stopped yet
   /// Before we end: waits for those that have something of ours in place of what is theirs. Ending
   /// would leave them with that, and mostly kill the program.
   void stay_for_lent();

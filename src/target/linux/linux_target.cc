@@ -27,7 +27,7 @@ class LinuxProcesses final : public Processes {
   Result<StopEvent> attach(Pid pid) override { return tracer_.attach(pid); }
   Status detach(Pid pid) override { return tracer_.detach(pid); }
   Status kill(Pid pid) override { return tracer_.kill(pid); }
-  bool release_late() override { return tracer_.late.release(); }
+  int look_after() override { return tracer_.look_after(); }
   void report_forks(bool fork, bool vfork, bool exec) override {
     tracer_.tell_forks = fork;
     tracer_.tell_vforks = vfork;
@@ -203,6 +203,7 @@ class LinuxTarget final : public Target {
     return tracer_.register_map(pid).description();
   }
   bool exec_untold(Pid pid) override { return tracer_.exec_untold(pid); }
+  bool end_untold() override { return tracer_.end_untold(); }
   std::vector<UntoldFork> untold_forks() override {
     std::vector<UntoldFork> out;
     for (const Thread* thread : tracer_.all_threads())

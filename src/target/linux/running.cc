@@ -163,6 +163,14 @@ void Tracer::ask_to_stop(Thread& thread) {
   trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
 }
 
+void Tracer::park_ready() {
+  while (!ready_.empty()) {
+    Thread* thread = find(ready_.front());
+    ready_.pop_front();
+    if (thread != nullptr && thread->fresh && thread->run == Run::Stopped) park(*thread);
+  }
+}
+
 void Tracer::await_all_stopped() {
   const auto moving = [](const Thread& thread) {
     return thread.run == Run::Starting || thread.run == Run::Running ||
@@ -174,11 +182,7 @@ void Tracer::await_all_stopped() {
   const Nudger::Wait nudged(nudger_);
   Patience patience(kStopNs, gives_up, kStopAtEndNs);
   for (;;) {
-    while (!ready_.empty()) {
-      Thread* thread = find(ready_.front());
-      ready_.pop_front();
-      if (thread != nullptr && thread->fresh && thread->run == Run::Stopped) park(*thread);
-    }
+    park_ready();
     bool waits = false;
     for (Thread* thread : all_threads()) {
       if (thread->process->leaving) continue;

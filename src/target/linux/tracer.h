@@ -39,10 +39,8 @@ class Tracer {
   Process* find_process(Pid pid);
   Process& add_process(Pid pid, std::shared_ptr<AddressSpace> space);
   Thread& add_thread(Process& process, Tid tid);
-  void remove_thread(Tid tid);
-  void remove_process(Pid pid);
-  std::vector<Thread*> threads_of(const Process& process);
-  std::vector<Thread*> all_threads();
+  void remove_thread(Tid tid), remove_process(Pid pid);
+  std::vector<Thread*> threads_of(const Process& process), all_threads();
   bool seen(const Process& process) const { return !process.hidden && !process.leaving; }
   Thread* first_thread(Pid pid);
   std::map<Pid, std::unique_ptr<Process>>& processes() { return processes_; }
@@ -62,6 +60,8 @@ class Tracer {
   void note(Tid tid, int status);
   /// Until this thread stands still or is gone; for a moment when we are to end.
   Waited await_within(Tid tid, int64_t patience_ns);
+  int look_after();  // see Processes
+  bool end_untold() const { return !gone_.empty(); }
   void see_off();  // waits until those that were killed as they were let go have ended
   void ring() { bell_.ring(); }
   Status prepare();
@@ -163,7 +163,7 @@ class Tracer {
   bool anything_runs();
   void give_way(StopEvent& event);
   std::optional<StopEvent> interrupted_event();
-  void ask_to_stop(Thread& thread);
+  void ask_to_stop(Thread& thread), park_ready();
   bool let_trap_come(Thread& thread);
   void await_all_stopped();
   void start_resumed();

@@ -218,6 +218,22 @@ void Tracer::collect_ready() {
   }
 }
 
+/// The end of a thread is told to nobody before it was waited for, which is for its tracer to do.
+int Tracer::look_after() {
+  constexpr int kSoonMs = 20, kEndsMs = 100;
+  constexpr size_t kBellsMax = 16;  // which come between the threads'
+  const bool awaits_some = late.release();
+  if (processes_.empty()) return awaits_some ? kSoonMs : -1;
+  careful_ = has_foreign_children();
+  const size_t there = threads_.size();
+  for (size_t most = 2 * there + kBellsMax; most > 0 && wait_once(false); --most) {
+  }
+  if (!one_by_one.on()) park_ready();
+  const bool any_exits = std::ranges::any_of(
+      threads_, [](const auto& one) { return one.second->run == Run::Exiting; });
+  return awaits_some || any_exits ? kSoonMs : kEndsMs;
+}
+
 std::optional<StopEvent> Tracer::handle_next() {
   Thread* thread = find(ready_.front());
   ready_.pop_front();
