@@ -3,7 +3,8 @@
 # say more in comments at its head:
 #   // build: -no-pie -O2        further flags for the compiler
 #   // libs: -ldl -lhelper       further libraries, after the source
-# A file named lib*.c becomes the shared library lib*.so, built before the programs.
+# Files may include the product's C headers, as "ring/frame_ring.h". A file named lib*.c becomes the
+# shared library lib*.so, built before the programs.
 
 set(TRACEWELL_INFERIORS_DIR ${CMAKE_BINARY_DIR}/inferiors)
 file(MAKE_DIRECTORY ${TRACEWELL_INFERIORS_DIR})
@@ -77,7 +78,8 @@ foreach(is_library IN ITEMS TRUE FALSE)
       set(included "")
     endif()
     add_custom_command(OUTPUT ${output}
-      COMMAND ${compiler} -g -O0 ${kind} -pthread ${flags} ${source} -o ${output}
+      COMMAND ${compiler} -g -O0 ${kind} -pthread ${flags} -I${CMAKE_SOURCE_DIR}/src
+              ${source} -o ${output}
               -L${TRACEWELL_INFERIORS_DIR} ${search} ${hooks} ${libs}
       DEPENDS ${source} ${included} ${inferior_headers} ${after}
       COMMENT "Inferior ${name}" VERBATIM)

@@ -40,7 +40,7 @@ void visit(const RingRecord& one) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const AreaShape shape{.rings = 2, .ring_bytes = 4096};
+  const AreaShape shape{.threads = 4, .rings = 2, .shared_rings = 1, .ring_bytes = 4096};
   static std::vector<uint64_t> words(shape.bytes() / sizeof(uint64_t));
   std::ranges::fill(words, 0);
   const std::span memory(reinterpret_cast<uint8_t*>(words.data()), shape.bytes());
@@ -51,17 +51,24 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::memcpy(memory.data() + at, some.data(), some.size());
     rest = rest.subspan(some.size());
   };
-  spoil(shape.keys_offset(), 2 * sizeof(uint64_t) + 2 * sizeof(tracewell_frame_ring));
-  spoil(shape.commit_offset(), 2 * shape.cells() * sizeof(uint32_t));
+  spoil(shape.rings_offset(), shape.all_rings() * sizeof(tracewell_frame_ring));
+  spoil(shape.threads_offset(), shape.threads * sizeof(tracewell_thread));
+  spoil(shape.commit_offset(), shape.all_rings() * shape.cells() * sizeof(uint32_t));
   spoil(shape.data_offset(), rest.size());
 
   RingReader reader(memory, shape);
   for (int turn = 0; turn < 3; ++turn) {
-    require(reader.take_all(visit) <= shape.rings * shape.cells());
-    for (uint32_t ring = 0; ring < shape.rings; ++ring) {
+    require(reader.take_all(visit) <= shape.all_rings() * shape.cells());
+    for (uint32_t ring = 0; ring < shape.all_rings(); ++ring) {
       (void)reader.unfinished(ring);
       require(reader.take(ring, turn == 1, visit) <= shape.cells());
     }
+  }
+  for (const uint32_t tid : {0u, 1u}) {
+    for (const RingPlace& place : places_of(memory, shape, tid))
+      require(place.ring < shape.all_rings());
+    forget_threads(memory, shape, tid);
+    require(claim_ring(memory, shape, 0x1000 + tid, tid).ring < shape.all_rings());
   }
   for (uint32_t ring = 0; ring < shape.rings; ++ring) {
     require(reader.give_up(ring, visit) <= shape.cells());

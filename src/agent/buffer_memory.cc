@@ -17,8 +17,6 @@ namespace tracewell::agent {
 
 namespace {
 
-constexpr uint64_t kStepBytes = 1 << 20;
-
 // The memory is reserved without being counted by the system, so that a large buffer costs nothing
 // until it is filled; hence a bound of our own.
 uint64_t machine_memory_bytes() {
@@ -119,7 +117,7 @@ void BufferMemory::adopt(uint8_t* memory, const ring::Geometry& geometry) {
 void BufferMemory::clear() {
   if (memory_ == nullptr) return;
   ring::Header& head = header();
-  ring::publish(head.first, UINT64_MAX);  // nothing is there, whatever `next` says
+  ring::publish(head.begin, UINT64_MAX);  // nothing is there, whatever `end` says
   ring::write_barrier();
   // Some bytes stay that the next frames will write over anyway; what counts is the memory.
   if (!file_) {
@@ -129,8 +127,7 @@ void BufferMemory::clear() {
     (void)!ftruncate(file_->fd(), ring::kPage);
     (void)!ftruncate(file_->fd(), static_cast<off_t>(geometry_.end));
   }
-  records_kept_ = records_ready_ = 0;
-  data_ready_ = file_ ? 0 : UINT64_MAX;
+  shapes_ready_ = data_ready_ = file_ ? 0 : UINT64_MAX;
   file_end_ = geometry_.end;
   refusal_.clear();
   reset_header();
@@ -139,9 +136,9 @@ void BufferMemory::clear() {
 void BufferMemory::reset_header() {
   ring::Header& head = header();
   head.version = ring::kVersion;
-  head.record_bytes = sizeof(ring::FrameRecord);
-  head.records_offset = geometry_.records_offset;
-  head.record_slots = geometry_.record_slots;
+  head.slot_bytes = sizeof(ring::FrameShape);
+  head.table_offset = geometry_.table_offset;
+  head.table_slots = ring::Geometry::kShapes;
   head.data_offset = geometry_.data_offset;
   head.data_bytes = geometry_.data_bytes;
   head.agent_pid = server_ != 0 ? server_ : getpid();
@@ -149,8 +146,11 @@ void BufferMemory::reset_header() {
   head.texts[0] = head.texts[1] = {};
   ring::publish(head.text_current, uint32_t{0});
   set_machine(register_block_bytes_, endian_);
+  ring::publish(head.shapes, uint64_t{0});
   ring::publish(head.next, uint64_t{0});
   ring::publish(head.first, uint64_t{0});
+  ring::publish(head.end, uint64_t{0});
+  ring::publish(head.begin, uint64_t{0});
   ring::publish(head.lost, uint64_t{0});
   ring::write_barrier();
   std::memcpy(head.magic, ring::kMagic, sizeof head.magic);
@@ -164,36 +164,30 @@ void BufferMemory::set_machine(uint32_t register_block_bytes, Endian endian) {
   header().big_endian = endian == Endian::Big ? 1 : 0;
 }
 
-/// Where the chunk is that begins with this record.
-BufferMemory::Extent BufferMemory::chunk_at(uint64_t record) const {
-  const uint64_t slot = record % geometry_.record_slots;
-  const uint64_t bytes = (chunk_end(record) - record) * sizeof(ring::FrameRecord);
-  return {geometry_.records_offset + slot * sizeof(ring::FrameRecord),
-          (bytes + ring::kPage - 1) / ring::kPage * ring::kPage};
-}
-
-void BufferMemory::give_back(uint64_t before) {
-  for (uint64_t end; (end = chunk_end(records_kept_)) <= before; records_kept_ = end) {
-    // Its slots may be those of the newest records already.
-    if (records_ready_ > records_kept_ + geometry_.record_slots) continue;
-    const Extent chunk = chunk_at(records_kept_);
-    (void)madvise(memory_ + chunk.offset, chunk.size, file_ ? MADV_REMOVE : MADV_DONTNEED);
-  }
-}
-
-bool BufferMemory::make_ready(uint64_t record, uint64_t data) {
-  for (; records_ready_ <= record; records_ready_ = chunk_end(records_ready_)) {
-    const Extent chunk = chunk_at(records_ready_);
-    if (file_ && !reserve(chunk.offset, chunk.size)) return false;
-  }
+bool BufferMemory::make_ready(uint64_t data) {
   return extend(geometry_.data_offset, geometry_.end - geometry_.data_offset, data, data_ready_);
+}
+
+bool BufferMemory::add_shape(const ring::FrameShape& shape) {
+  const uint64_t number = shape_count(), end = (number + 1) * sizeof shape;
+  const uint64_t room = geometry_.data_offset - geometry_.table_offset;
+  if (number == ring::Geometry::kShapes) {
+    refusal_ = "the trace buffer has no room for what frames of one more place have in common";
+    return false;
+  }
+  if (end > shapes_ready_ && !extend(geometry_.table_offset, room, end, shapes_ready_, ring::kPage))
+    return false;
+  shapes()[number] = shape;
+  ring::publish(header().shapes, number + 1);
+  return true;
 }
 
 /// Makes `ready`, which is whole pages, at least `wanted`; in steps, but where the file system has
 /// no room for a step any more, for this frame alone.
-bool BufferMemory::extend(uint64_t area, uint64_t area_bytes, uint64_t wanted, uint64_t& ready) {
+bool BufferMemory::extend(uint64_t area, uint64_t area_bytes, uint64_t wanted, uint64_t& ready,
+                          uint64_t step_bytes) {
   if (wanted <= ready) return true;
-  for (const uint64_t step : {kStepBytes, ring::kPage}) {
+  for (const uint64_t step : {step_bytes, ring::kPage}) {
     const uint64_t end = std::min(area_bytes, (wanted + step - 1) / step * step);
     if (!reserve(area + ready, end - ready)) continue;
     ready = end;
@@ -215,6 +209,7 @@ bool BufferMemory::reserve(uint64_t offset, uint64_t size) {
 }
 
 void BufferMemory::set_lost(uint64_t hits) {
+  if (memory_ == nullptr) return;  // there was none to be had
   if (header().lost != hits) ring::publish(header().lost, hits);
 }
 

@@ -33,30 +33,20 @@ class BufferMemory {
   void clear();
   void set_machine(uint32_t register_block_bytes, Endian endian);
 
-  /// May that record, the next one, and data bytes 0..data-1 be written to? Asks the system where
-  /// it was not asked yet.
-  bool ready(uint64_t record, uint64_t data) {
-    return (record < records_ready_ && data <= data_ready_) || make_ready(record, data);
-  }
-  /// Records before this one are not needed any more. There is room for as many as the smallest
-  /// frames fit, and a circular buffer walks through all of it: what is behind goes back.
-  void forget_before(uint64_t record) {
-    if (chunk_end(records_kept_) <= record) give_back(record);
-  }
-  /// Why ready() said no.
+  /// May data bytes 0..data-1 be written to? Asks the system where it was not asked yet.
+  bool ready(uint64_t data) { return data <= data_ready_ || make_ready(data); }
+  /// Why ready() or add_shape() said no.
   const std::string& refusal() const { return refusal_; }
+
+  uint64_t shape_count() const { return header().shapes; }
+  const ring::FrameShape& shape(uint64_t number) const { return shapes()[number]; }
+  /// False: there is no room.
+  bool add_shape(const ring::FrameShape& shape);
 
   ring::Header& header() { return *reinterpret_cast<ring::Header*>(memory_); }
   const ring::Header& header() const { return *reinterpret_cast<const ring::Header*>(memory_); }
-  ring::FrameRecord& record(uint64_t number) {
-    return records()[number % geometry_.record_slots];
-  }
-  const ring::FrameRecord& record(uint64_t number) const {
-    return records()[number % geometry_.record_slots];
-  }
   uint8_t* data() const { return memory_ + geometry_.data_offset; }
   uint64_t data_bytes() const { return geometry_.data_bytes; }
-  uint64_t record_slots() const { return geometry_.record_slots; }
 
   /// What readers of the file shall know of the frames; replaces what was there in one step. Does
   /// nothing without a file.
@@ -75,31 +65,18 @@ class BufferMemory {
   static Result<uint8_t*> map(const ring::Geometry& geometry, const BufferFile* file);
   void adopt(uint8_t* memory, const ring::Geometry& geometry);
   void reset_header();
-  /// Records are asked for and given back in chunks of whole pages. The last chunk of the ring may
-  /// be smaller.
-  static constexpr uint64_t kChunkRecords = 512;
-  static_assert(kChunkRecords * sizeof(ring::FrameRecord) % ring::kPage == 0);
-  uint64_t chunk_end(uint64_t record) const {
-    const uint64_t slots = geometry_.record_slots, slot = record % slots;
-    return record - slot + std::min((slot / kChunkRecords + 1) * kChunkRecords, slots);
-  }
-  struct Extent {
-    uint64_t offset, size;
-  };
-  Extent chunk_at(uint64_t record) const;
-  void give_back(uint64_t before);
-  bool make_ready(uint64_t record, uint64_t data);
+  bool make_ready(uint64_t data);
   bool reserve(uint64_t offset, uint64_t size);
-  bool extend(uint64_t area, uint64_t area_bytes, uint64_t wanted, uint64_t& ready);
-  ring::FrameRecord* records() const {
-    return reinterpret_cast<ring::FrameRecord*>(memory_ + geometry_.records_offset);
+  static constexpr uint64_t kStepBytes = 1 << 20;
+  bool extend(uint64_t area, uint64_t area_bytes, uint64_t wanted, uint64_t& ready,
+              uint64_t step_bytes = kStepBytes);
+  ring::FrameShape* shapes() const {
+    return reinterpret_cast<ring::FrameShape*>(memory_ + geometry_.table_offset);
   }
 
   uint8_t* memory_ = nullptr;
   ring::Geometry geometry_;
-  uint64_t records_kept_ = 0;   // the first record of the oldest chunk that was not given back
-  uint64_t records_ready_ = 0;  // the first record of the next chunk to be asked for
-  uint64_t data_ready_ = 0;     // bytes
+  uint64_t shapes_ready_ = 0, data_ready_ = 0;  // bytes
   uint64_t file_end_ = 0;       // where the next text that needs room may stand
   uint32_t register_block_bytes_ = 0;
   Endian endian_ = Endian::Little;

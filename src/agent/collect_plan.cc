@@ -75,7 +75,7 @@ Status plan_actions(const TracepointDef& definition, const std::vector<std::stri
   return {};
 }
 
-void RegisterMask::mark(ring::FrameRecord& record) const {
+void RegisterMask::mark(FrameRecord& record) const {
   record.masked = all ? 0 : 1;
   if (!all) std::memcpy(record.mask, bits, sizeof bits);
 }

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/registers.h"
-#include "ring/layout.h"
+#include "agent/frame_record.h"
 #include "rsp/actions.h"
 
 namespace tracewell::agent {
@@ -19,7 +19,7 @@ struct RegisterMask {
   bool all = true;
   uint8_t bits[ring::kMaskRegisters / 8] = {};  // by index in the layout
 
-  void mark(ring::FrameRecord& record) const;
+  void mark(FrameRecord& record) const;
 };
 
 struct CollectPlan {

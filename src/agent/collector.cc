@@ -126,7 +126,7 @@ Collector::Collected Collector::collect(target::HitContext& hit,
   items_.clear();
   texts_.clear();
   registers_ = {};
-  reserved_ = 0;
+  reserved_ = zeros_ = 0;
   overflow_ = false;
   fault_ = {};
   for (const rsp::Action& action : actions) run(hit, action, record.time_ns);
@@ -134,7 +134,7 @@ Collector::Collected Collector::collect(target::HitContext& hit,
   lay_out();
   fill(hit);
   const bool fits = buffer_.append(record, {frame_.data(), bytes_});
-  return {fault_, fits, fits ? bytes_ : 0};
+  return {fault_, fits, fits ? buffer_.appended_bytes() : 0};
 }
 
 void Collector::run(target::HitContext& hit, const rsp::Action& action, int64_t time_ns) {
@@ -156,13 +156,15 @@ void Collector::run(target::HitContext& hit, const rsp::Action& action, int64_t 
 }
 
 // Nothing is asked for that the buffer could not hold even if it were empty.
-bool Collector::reserve(uint64_t bytes) {
+bool Collector::reserve(uint64_t bytes, uint64_t zeros) {
   const uint64_t most = std::min(buffer_.size_bytes(), kFrameBytesMax);
-  if (overflow_ || bytes > most || reserved_ + bytes + rsp::kFrameHeaderBytes > most) {
+  if (overflow_ || bytes > kFrameBytesMax || bytes - zeros > most ||
+      reserved_ - zeros_ + bytes - zeros + rsp::kFrameHeaderBytes > most) {
     overflow_ = true;
     return false;
   }
   reserved_ += bytes;
+  zeros_ += zeros;
   return true;
 }
 
@@ -226,7 +228,7 @@ void Collector::add_registers(target::HitContext& hit) {
   if (!registers_.empty()) return;  // one block says it all
   const Bytes block = hit.registers();
   if (block.size() != buffer_.register_block_bytes()) return note(ax::Fault::RegisterAccess);
-  if (!reserve(1 + block.size())) return;
+  if (!reserve(1 + block.size(), block.size())) return;
   registers_ = block;
   items_.push_back({.kind = FrameBlock::Kind::Registers});
 }

@@ -75,7 +75,8 @@ class Collector {
   };
 
   void run(target::HitContext& hit, const rsp::Action& action, int64_t time_ns);
-  bool reserve(uint64_t bytes);
+  /// `zeros` of the bytes may be zeros that take no room in the buffer.
+  bool reserve(uint64_t bytes, uint64_t zeros = 0);
   uint64_t up_to_the_end(uint64_t address, uint64_t size) const;
   bool add_memory(uint64_t address, uint64_t size);
   bool add_text(target::HitContext& hit, uint64_t address, uint64_t max);
@@ -96,7 +97,7 @@ class Collector {
   std::vector<uint8_t> frame_;  // grows only; bytes_ of it are used
   std::vector<target::HitContext::Range> ranges_;
   Bytes registers_;
-  uint64_t reserved_ = 0;  // bytes of the blocks asked for so far
+  uint64_t reserved_ = 0, zeros_ = 0;  // bytes of the blocks asked for so far
   size_t bytes_ = 0;
   bool overflow_ = false;  // more was asked for than the whole buffer holds
   CollectFault fault_;

@@ -74,8 +74,6 @@ void Engine::take_fast(bool whole) {
   const auto visit = [this](const FastTrace::Hit& hit) { return fast_hit(hit); };
   whole ? fast_->take_whole(visit) : fast_->take(visit);
   buffer_.set_lost(fast_lost_ + fast_->lost());
-  // A full ring is one that could hold as much as the whole buffer.
-  if (!buffer_.circular() && fast_->was_full()) full_ = true;
 }
 
 void Engine::on_thread(const target::FastSites::ThreadBase& thread) {
@@ -104,7 +102,7 @@ bool Engine::fast_hit(const FastTrace::Hit& hit) {
   record.tid = static_cast<int32_t>(hit.tid);
   record.time_ns = hit.time_ns;
   point.plan.mask.mark(record);
-  if (buffer_.append(record, hit.data)) point.bytes += hit.data.size();
+  if (buffer_.append(record, hit.data)) point.bytes += buffer_.appended_bytes();
   else note_full(*index);
   return !ending();
 }

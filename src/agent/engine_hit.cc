@@ -75,6 +75,7 @@ void Engine::collect(size_t index, const std::vector<rsp::Action>& actions,
   FrameRecord record;
   record.tracepoint = static_cast<int16_t>(definitions_[index].number);
   record.pc = hit.pc();
+  record.is_step = &actions == &points_[index].plan.step_actions;
   record.tid = static_cast<int32_t>(hit.tid());
   record.time_ns = now_ns_;
   mask.mark(record);

@@ -24,17 +24,18 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// As many threads can collect at a time; more where it has many already, fewer where it may not
-/// have so much address space. What nobody writes to takes no memory.
-constexpr uint32_t kRings = 256, kRingsMin = 16, kRingsMax = 4096;
-constexpr int kRingsOfOne = 8;         // of one thread, by all the ways in which it may be known
-constexpr size_t kPopulatedMax = 64;   // rings that have their memory from the beginning
+/// What rings may take in memory, beside a share of the buffer's size; and what they are made to do
+/// with where the program may not have so much address space.
+constexpr uint64_t kRingsBytes = 3 << 20, kShareOfBuffer = 4, kRingsBytesMin = 256 << 10;
+constexpr size_t kRingsOfOne = 8;      // of one thread, by all the ways in which it may be known
 constexpr uint64_t kStackMax = 2048;  // bytes of the program's that a hit may take
 constexpr std::chrono::milliseconds kPatience(20);  // for hits that are under way
 /// Of one take(): so many bytes in any case, and more while it does not take so long. Where there
 /// is more than that, all else gets its turn before the next.
 constexpr uint64_t kBytesAtATime = 32 << 20;
 constexpr std::chrono::milliseconds kTakeFor(250), kRest(50), kCloseAtEndFor(250);
+/// Of threads at a full ring, some 50 ms and two seconds: see tracewell_hit_plan.
+constexpr uint32_t kShortPatience = 125, kLongPatience = 5000;
 constexpr uint64_t kRoomBytes = 2 * uint64_t{TRACEWELL_RECORD_MAX};
 constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame
 
@@ -89,25 +90,21 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
       vector_parts_.size() > TRACEWELL_VECTOR_PARTS)
     vector_parts_.clear();
   fast::set_vectors(geometry_, vector_parts_, processor_.vectors_direct);
-  prepare_rings(buffer_bytes);
+  prepare_rings();
   ticks_begin_ = ticks_now_ = read_ticks();
   ns_begin_ = ns_now_ = clock_();
   set_clock(area);
   reader_.emplace(shared_.bytes, shape_);
-  reader_->keep(buffer_bytes);
   TW_ASSIGN_OR_RETURN(collect_, place_collector());
   return {};
 }
 
 Status FastTrace::share_area(uint64_t buffer_bytes) {
-  constexpr uint64_t kRingMin = 1 << 16, kRingMax = 1 << 29;
-  shape_.ring_bytes =
-      static_cast<uint32_t>(std::bit_ceil(std::clamp(buffer_bytes, kRingMin, kRingMax)));
+  const auto threads = static_cast<uint32_t>(sites_.threads(pid_).size());
   Result<target::FastSites::Shared> shared = Error{Errc::Limit, "", {}};
-  const size_t threads = std::min<size_t>(sites_.threads(pid_).size(), kRingsMax);
-  auto rings = std::clamp(std::bit_ceil(static_cast<uint32_t>(2 * threads)), kRings, kRingsMax);
-  for (; rings >= kRingsMin && !shared.ok(); rings /= 4) {
-    shape_.rings = rings;
+  uint64_t bytes = buffer_bytes / kShareOfBuffer + kRingsBytes;
+  for (; bytes >= kRingsBytesMin && !shared.ok(); bytes /= 4) {
+    shape_ = fast::AreaShape::within(bytes, threads);
     shared = sites_.share(pid_, shape_.bytes());
   }
   TW_RETURN_IF_ERROR(shared);
@@ -141,13 +138,23 @@ void FastTrace::set_clock(tracewell_area& area) {
 
 /// Looked at before it runs: can its ring be found as those of the others are? It has one then, so
 /// that it need not ask for its id.
-std::optional<uint32_t> FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
-  if (shared_.bytes.empty()) return std::nullopt;
+void FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
+  if (shared_.bytes.empty()) return;
   if (thread.fs_base != 0) choose_keys(thread);
   const auto tid = static_cast<uint32_t>(thread.tid);
   const bool by_id = geometry_.keys == TRACEWELL_KEYS_THREAD_ID || thread.fs_base == 0;
-  return fast::claim_ring(shared_.bytes, shape_, by_id ? uint64_t{tid} * 2 + 1 : thread.fs_base,
-                          tid);
+  const uint64_t key = by_id ? uint64_t{tid} * 2 + 1 : thread.fs_base;
+  const fast::RingPlace place = fast::claim_ring(shared_.bytes, shape_, key, tid);
+  if (populated_.size() <= place.ring) populated_.resize(shape_.all_rings());
+  if (populated_[place.ring]) return;
+  populated_[place.ring] = true;
+  if (!place.is_shared)
+    sites_.populate(pid_, shape_.vectors_offset() + place.ring * sizeof(tracewell_vectors),
+                    sizeof(tracewell_vectors));
+  sites_.populate(pid_, shape_.commit_offset() + place.ring * shape_.cells() * sizeof(uint32_t),
+                  shape_.cells() * sizeof(uint32_t));
+  sites_.populate(pid_, shape_.data_offset() + uint64_t{place.ring} * shape_.ring_bytes,
+                  shape_.ring_bytes);
 }
 
 void FastTrace::choose_keys(const target::FastSites::ThreadBase& thread) {
@@ -171,28 +178,15 @@ void FastTrace::change(uint32_t& number, uint32_t value) {
   sites_.change(pid_, geometry_at_ + static_cast<uint64_t>(offset), static_cast<uint8_t>(value));
 }
 
-/// Threads that are there have their rings from the beginning, with memory: a page that is touched
-/// for the first time costs the program as much as hundreds of hits. All of them together get as
-/// much of it as the buffer has.
-void FastTrace::prepare_rings(uint64_t buffer_bytes) {
+/// Threads have their rings before they hit, with memory: a page that is touched for the first time
+/// costs the program as much as hundreds of hits.
+void FastTrace::prepare_rings() {
   const auto threads = sites_.threads(pid_);
   geometry_.keys = processor_.faults_do_harm ? TRACEWELL_KEYS_FS_BASE : TRACEWELL_KEYS_SELF;
   for (const auto& thread : threads)
     if (thread.fs_base != 0) choose_keys(thread);
-  const uint64_t bytes =
-      std::min<uint64_t>(shape_.ring_bytes, buffer_bytes / std::max<size_t>(threads.size(), 1));
-  size_t populated = 0;
-  for (const auto& thread : threads) {
-    const auto ring = thread_begins(thread);
-    if (!ring || ++populated > kPopulatedMax) continue;
-    sites_.populate(pid_, shared_.address + shape_.vectors_offset() +
-                              *ring * sizeof(tracewell_vectors), sizeof(tracewell_vectors));
-    const uint64_t cells = *ring * shape_.cells() * sizeof(uint32_t);
-    sites_.populate(pid_, shared_.address + shape_.commit_offset() + cells,
-                    bytes / TRACEWELL_CELL * sizeof(uint32_t));
-    sites_.populate(pid_, shared_.address + shape_.data_offset() + *ring * shape_.data_stride(),
-                    bytes);
-  }
+  sites_.populate(pid_, 0, shape_.vectors_offset());
+  for (const auto& thread : threads) thread_begins(thread);
 }
 
 /// With the table of its entries that expressions call behind it.
@@ -260,7 +254,7 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
     const tracewell_hit_plan head{
         reinterpret_cast<const tracewell_native_calls*>(calls_), number,
         static_cast<uint32_t>(body.room), static_cast<uint32_t>(body.steps.size()),
-        definition.fast_length ? 0U : 1U,
+        definition.fast_length ? kShortPatience : kLongPatience,
         definition.address,
         made->fill == 0 ? nullptr
                         : reinterpret_cast<decltype(tracewell_hit_plan::fill)>(
@@ -284,10 +278,10 @@ Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& pla
                          const Variables& variables) {
   if (forbidden_ != nullptr) return unsupported(forbidden_);
   if (definition.step_count > 0) return unsupported("it steps");
-  const uint64_t largest = std::min<uint64_t>(TRACEWELL_RECORD_MAX, shape_.ring_bytes / 2);
   FastBodyMaker maker(layout_, places_, processor_, variables);
   TW_ASSIGN_OR_RETURN(const FastBody body,
-                      maker.make(plan, definition.fast_length.has_value(), largest));
+                      maker.make(plan, definition.fast_length.has_value(),
+                                 shape_.record_bytes_max()));
   const auto number = static_cast<uint32_t>(points_.size());
   TW_ASSIGN_OR_RETURN(const uint64_t code, place_body(definition, plan, body, number));
   const auto slot = axjit::hit_slot(code);
@@ -416,6 +410,10 @@ void FastTrace::tell_time() {
 void FastTrace::take(const Visit& visit) {
   if (!reader_ || points_.empty() || Steady::now() < rests_until_) return;
   tell_time();
+  bool fills = false;  // in the time between looks
+  for (uint32_t ring = 0; ring < reader_->rings() && !fills; ++ring)
+    fills = reader_->used(ring) > shape_.ring_bytes / 8;
+  sites_.hurry(fills);
   reader_->take_all(to_hits(visit), for_a_while());
   if (reader_->left_off()) rests_until_ = Steady::now() + kRest;
   free_drained();
@@ -439,14 +437,18 @@ void FastTrace::free_drained() {
   });
 }
 
+/// A program may say that all of them are.
+std::vector<fast::RingPlace> FastTrace::rings_of(int64_t tid) const {
+  auto out = fast::places_of(shared_.bytes, shape_, static_cast<uint32_t>(tid));
+  if (out.size() > kRingsOfOne) out.resize(kRingsOfOne);
+  return out;
+}
+
 void FastTrace::make_room(int64_t tid, const Visit& visit) {
   if (!reader_) return;
-  int left = kRingsOfOne;
-  for (uint32_t ring = 0; ring < reader_->rings() && left > 0; ++ring) {
-    if (reader_->key(ring) == 0 || reader_->retired(ring) || reader_->tid(ring) != tid ||
-        reader_->used(ring) <= shape_.ring_bytes / 2)
-      continue;
-    --left;
+  for (const fast::RingPlace& place : rings_of(tid)) {
+    const uint32_t ring = place.ring;
+    if (reader_->retired(ring) || reader_->used(ring) <= shape_.ring_bytes / 2) continue;
     // What a record costs beside its bytes is counted, too: twice as much at most.
     reader_->take(ring, false, to_hits(visit), [taken = uint64_t{0}](uint64_t bytes) mutable {
       return (taken += bytes) >= 3 * kRoomBytes;
@@ -463,14 +465,13 @@ void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
   if (!reader_) return;
   bases_.erase(tid);
   bool any = false;
-  int left = kRingsOfOne;  // a program may say that all of them are
-  for (uint32_t ring = 0; ring < reader_->rings() && left > 0; ++ring) {
-    if (reader_->key(ring) == 0 || reader_->retired(ring) || reader_->tid(ring) != tid) continue;
-    any = any || reader_->waiting(ring);
-    reader_->retire(ring);
-    retired_.push_back(ring);
-    --left;
+  for (const fast::RingPlace& place : rings_of(tid)) {
+    if (place.is_shared || reader_->retired(place.ring)) continue;
+    any = any || reader_->waiting(place.ring);
+    reader_->retire(place.ring);
+    retired_.push_back(place.ring);
   }
+  fast::forget_threads(shared_.bytes, shape_, static_cast<uint32_t>(tid));
   // Others are about to find none.
   if (retired_.size() > shape_.rings / 4) rests_until_ = {};
   if (any) take(visit);
@@ -479,16 +480,9 @@ void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
 
 uint64_t FastTrace::lost() const {
   if (!reader_) return 0;
-  uint64_t sum = reader_->homeless() + unreadable_;
+  uint64_t sum = unreadable_;
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring) sum += reader_->losses(ring).all();
   return sum;
-}
-
-bool FastTrace::was_full() const {
-  if (!reader_) return false;
-  for (uint32_t ring = 0; ring < reader_->rings(); ++ring)
-    if (reader_->losses(ring).no_room != 0) return true;
-  return reader_->homeless() != 0;
 }
 
 /// A thread that runs is through with its hit in no time. One that stands still in it, or was

@@ -57,8 +57,8 @@ class FastTrace {
   FastTrace(const FastTrace&) = delete;
   FastTrace& operator=(const FastTrace&) = delete;
 
-  /// Makes everything ready in the process, with a ring for each thread that holds as much as the
-  /// trace buffer. Errors say why there can be no fast tracepoints.
+  /// Makes everything ready in the process, with rings whose memory is bounded by a share of the
+  /// trace buffer's size. Errors say why there can be no fast tracepoints.
   Status begin(target::Pid pid, uint64_t buffer_bytes);
   /// Trace state variables live in the process from now on, until they come home.
   void house(Variables& variables);
@@ -81,15 +81,13 @@ class FastTrace {
   void take_whole(const Visit& visit);
   /// take() of this thread alone, if its ring is about to be full: enough for a hit.
   void make_room(int64_t tid, const Visit& visit);
-  /// A thread is there that has not run yet. The ring that it has.
-  std::optional<uint32_t> thread_begins(const target::FastSites::ThreadBase& thread);
+  /// A thread is there that has not run yet.
+  void thread_begins(const target::FastSites::ThreadBase& thread);
   /// take(), and the thread's ring is free for another, once it was read: the thread runs nothing
   /// of the program any more.
   void thread_ends(int64_t tid, const Visit& visit);
   /// Hits that were not recorded: rings were full, or threads had none.
   uint64_t lost() const;
-  /// Was a ring full?
-  bool was_full() const;
   /// From now on nothing is recorded. Takes what is left, or what there is time for when the server
   /// is to end; then the rest is lost.
   void close(const Visit& visit);
@@ -120,7 +118,8 @@ class FastTrace {
   void set_clock(tracewell_area& area);
   void choose_keys(const target::FastSites::ThreadBase& thread);
   void change(uint32_t& number, uint32_t value);
-  void prepare_rings(uint64_t buffer_bytes);
+  void prepare_rings();
+  std::vector<fast::RingPlace> rings_of(int64_t tid) const;
   Result<uint64_t> place_collector();
   Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,
                               const FastBody& body, uint32_t number);
@@ -141,6 +140,7 @@ class FastTrace {
   std::chrono::steady_clock::time_point rests_until_;  // since taking has taken long
   bool wanted_ = true;                                 // are hits?
   std::vector<uint32_t> retired_;                      // rings that are still to be read
+  std::vector<bool> populated_;                        // rings
   std::vector<axjit::RegisterPlace> places_;
   target::Pid pid_ = 0;
   bool begun_ = false;

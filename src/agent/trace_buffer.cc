@@ -5,20 +5,21 @@
 
 #include <fmt/format.h>
 
+#include "rsp/compact_blocks.h"
 #include "rsp/frames.h"
 
 namespace tracewell::agent {
 
 namespace {
 
-bool matches(const FrameRecord& record, const rsp::FrameSelect& select) {
+bool matches(int64_t tracepoint, uint64_t pc, const rsp::FrameSelect& select) {
   using Kind = rsp::FrameSelect::Kind;
-  const bool inside = select.lo <= record.pc && record.pc <= select.hi;
+  const bool inside = select.lo <= pc && pc <= select.hi;
   switch (select.kind) {
     case Kind::None:
     case Kind::Number: return false;
-    case Kind::Pc: return record.pc == select.lo;
-    case Kind::Tracepoint: return record.tracepoint == static_cast<int64_t>(select.number);
+    case Kind::Pc: return pc == select.lo;
+    case Kind::Tracepoint: return tracepoint == static_cast<int64_t>(select.number);
     case Kind::Range: return inside;
     case Kind::Outside: return !inside;
   }
@@ -29,20 +30,30 @@ bool matches(const FrameRecord& record, const rsp::FrameSelect& select) {
 
 Status TraceBuffer::resize(uint64_t bytes) {
   TW_RETURN_IF_ERROR(memory_.create(bytes));
-  first_ = next_ = seen_ = begin_ = end_ = 0;
+  marks_max_ = bytes / sizeof(Entry) / kMarkFrames + 2;
+  marks_ = std::make_unique_for_overwrite<Place[]>(marks_max_);  // untouched, it takes no memory
+  forget();
+  seen_ = 0;
   return {};
 }
 
 Status TraceBuffer::move_into(BufferFile file) {
   TW_CHECK(count() == 0);
   TW_RETURN_IF_ERROR(memory_.move_into(std::move(file)));
-  first_ = next_ = begin_ = end_ = 0;
+  forget();
   return {};
 }
 
 void TraceBuffer::clear() {
   memory_.clear();
-  first_ = next_ = begin_ = end_ = 0;
+  forget();
+}
+
+void TraceBuffer::forget() {
+  first_ = next_ = begin_ = end_ = stream_begin_ = stream_end_ = 0;
+  last_ = {};
+  shapes_near_ = {};
+  shapes_.clear();
 }
 
 bool TraceBuffer::has_unseen() {
@@ -61,25 +72,56 @@ void TraceBuffer::set_machine(uint32_t register_block_bytes, Endian endian) {
   memory_.set_machine(register_block_bytes, endian);
 }
 
-bool TraceBuffer::append(FrameRecord record, Bytes data) {
-  refused_ = false;
-  const uint64_t size = rsp::kFrameHeaderBytes + data.size();
-  if (data.size() > UINT32_MAX || size > size_bytes()) return false;
-  if (!circular_ && size > free_bytes()) return false;
-  refused_ = !memory_.ready(next_, std::min(end_ + size, size_bytes()));
-  if (refused_) return false;
-  drop_until(size);
+/// nullopt: there is no room for another one.
+std::optional<uint32_t> TraceBuffer::shape_of(const FrameRecord& record) {
+  ring::FrameShape wanted{.pc = record.is_step ? 0 : record.pc,
+                          .tracepoint = record.tracepoint,
+                          .masked = record.masked};
+  if (record.masked != 0) std::ranges::copy(record.mask, wanted.mask);
+  const uint64_t key = wanted.pc ^ uint64_t{static_cast<uint16_t>(record.tracepoint)} << 48;
+  uint32_t& near = shapes_near_[(key ^ key >> 48) % shapes_near_.size()];
+  if (near != 0 && memory_.shape(near - 1) == wanted) return near - 1;
+  const auto [first, last] = shapes_.equal_range(key);
+  const auto known = std::find_if(
+      first, last, [&](const auto& one) { return memory_.shape(one.second) == wanted; });
+  const auto number = static_cast<uint32_t>(memory_.shape_count());
+  if (known == last && !memory_.add_shape(wanted)) return std::nullopt;
+  if (known == last) shapes_.emplace(key, number);
+  near = (known == last ? number : known->second) + 1;
+  return near - 1;
+}
 
-  uint8_t header[rsp::kFrameHeaderBytes];
-  store_uint(header, static_cast<uint16_t>(record.tracepoint), 2, endian_);
-  store_uint(header + 2, data.size(), 4, endian_);
-  put(end_, header);
-  put(end_ + sizeof header, data);
-  record.at = end_;
-  record.size = static_cast<uint32_t>(data.size());
-  record.check = static_cast<uint32_t>(next_);
-  memory_.record(next_) = record;
-  end_ += size;
+bool TraceBuffer::append(const FrameRecord& record, Bytes data) {
+  refused_ = false;
+  if (data.size() > UINT32_MAX / 2) return false;
+  compact_.clear();
+  Entry entry;
+  const bool registers =
+      rsp::compact_blocks(data, register_block_bytes_, endian_, compact_);
+  const size_t pc_bytes = record.is_step ? sizeof record.pc : 0;
+  const uint64_t size = sizeof entry + pc_bytes + compact_.size(), fill = -size % 4;
+  entry.bytes = static_cast<uint32_t>(size + fill);
+  if (entry.bytes > size_bytes()) return false;
+  if (!circular_ && entry.bytes > free_bytes()) return false;
+  const auto shape = shape_of(record);
+  refused_ = !shape || !memory_.ready(std::min(end_ + entry.bytes, size_bytes()));
+  if (refused_) return false;
+  drop_until(entry.bytes);
+
+  entry.number = static_cast<uint32_t>(next_);
+  entry.time_ns = record.time_ns;
+  entry.tid = record.tid;
+  entry.what = *shape | (record.is_step ? Entry::kOwnPc : 0) |
+               (registers ? Entry::kRegisters : 0) |
+               static_cast<uint32_t>(fill) << Entry::kFillShift;
+  put(end_, {reinterpret_cast<const uint8_t*>(&entry), sizeof entry});
+  put(end_ + sizeof entry, {reinterpret_cast<const uint8_t*>(&record.pc), pc_bytes});
+  put(end_ + sizeof entry + pc_bytes, compact_);
+  if (next_ % kMarkFrames == 0) mark(next_) = {next_, end_, stream_end_};
+  end_ += entry.bytes;
+  stream_end_ += rsp::kFrameHeaderBytes + data.size();
+  appended_bytes_ = entry.bytes;
+  ring::publish(memory_.header().end, end_);
   ring::publish(memory_.header().next, ++next_);
   return true;
 }
@@ -87,13 +129,14 @@ bool TraceBuffer::append(FrameRecord record, Bytes data) {
 /// The oldest frames go before a byte of theirs is written over.
 void TraceBuffer::drop_until(uint64_t free) {
   if (free_bytes() >= free) return;
-  while (free_bytes() < free) {
-    ++first_;
-    begin_ = first_ == next_ ? end_ : memory_.record(first_).at;
-  }
+  Place kept = oldest();
+  while (size_bytes() - (end_ - kept.at) < free) step(kept);
+  first_ = kept.number;
+  begin_ = kept.at;
+  stream_begin_ = kept.stream;
   ring::publish(memory_.header().first, first_);
+  ring::publish(memory_.header().begin, begin_);
   ring::write_barrier();
-  memory_.forget_before(first_);
 }
 
 void TraceBuffer::put(uint64_t at, Bytes bytes) {
@@ -112,28 +155,106 @@ void TraceBuffer::get(uint64_t at, std::span<uint8_t> into) const {
   std::memcpy(into.data() + first, memory_.data(), into.size() - first);
 }
 
-Bytes TraceBuffer::data(const FrameRecord& record) {
-  const uint64_t at = record.at + rsp::kFrameHeaderBytes;
-  const uint64_t offset = at % size_bytes();
-  if (offset + record.size <= size_bytes()) return {memory_.data() + offset, record.size};
-  joined_.resize(record.size);
-  get(at, joined_);
+TraceBuffer::Entry TraceBuffer::entry(uint64_t at) const {
+  Entry out;
+  get(at, {reinterpret_cast<uint8_t*>(&out), sizeof out});
+  return out;
+}
+
+uint64_t TraceBuffer::pc_of(const Entry& entry, uint64_t at) const {
+  if ((entry.what & Entry::kOwnPc) == 0) return memory_.shape(entry.shape()).pc;
+  uint64_t pc = 0;
+  get(at + sizeof entry, {reinterpret_cast<uint8_t*>(&pc), sizeof pc});
+  return pc;
+}
+
+/// Valid until the next call.
+Bytes TraceBuffer::blocks_of(const Entry& entry, uint64_t at) {
+  const uint64_t head = sizeof entry + ((entry.what & Entry::kOwnPc) != 0 ? sizeof(uint64_t) : 0);
+  const size_t size = entry.bytes - head - entry.fill();
+  if (size == 0) return {};
+  const uint64_t offset = (at + head) % size_bytes();
+  if (offset + size <= size_bytes()) return {memory_.data() + offset, size};
+  joined_.resize(size);
+  get(at + head, joined_);
   return joined_;
+}
+
+uint64_t TraceBuffer::stream_bytes_of(const Entry& entry, uint64_t at) {
+  const Bytes blocks = blocks_of(entry, at);
+  const bool as_is = (entry.what & Entry::kRegisters) == 0;
+  return rsp::kFrameHeaderBytes +
+         (as_is ? blocks.size() : rsp::expanded_bytes(blocks, register_block_bytes_, endian_));
+}
+
+void TraceBuffer::step(Place& place) {
+  const Entry entry = this->entry(place.at);
+  place.stream += stream_bytes_of(entry, place.at);
+  place.at += entry.bytes;
+  ++place.number;
+}
+
+TraceBuffer::Place TraceBuffer::place_of(uint64_t number) {
+  const uint64_t marked = number / kMarkFrames * kMarkFrames;
+  Place place = marked < first_ ? oldest() : mark(marked);
+  if (last_.number > place.number && last_.number <= number) place = last_;
+  while (place.number < number) step(place);
+  return last_ = place;
+}
+
+/// The frame that holds this byte of the stream.
+TraceBuffer::Place TraceBuffer::place_in_stream(uint64_t byte) {
+  uint64_t low = first_ / kMarkFrames, high = (next_ - 1) / kMarkFrames;
+  while (low < high) {
+    const uint64_t middle = (low + high + 1) / 2;
+    if (mark(middle * kMarkFrames).stream <= byte) low = middle;
+    else high = middle - 1;
+  }
+  Place place = low * kMarkFrames < first_ ? oldest() : mark(low * kMarkFrames);
+  if (last_.number > place.number && last_.stream <= byte) place = last_;
+  for (Place next = place; next.number < next_; place = next) {
+    step(next);
+    if (next.stream > byte) break;
+  }
+  return last_ = place;
+}
+
+FrameRecord TraceBuffer::record(uint64_t number) {
+  const Place place = place_of(first_ + number);
+  const Entry entry = this->entry(place.at);
+  const ring::FrameShape& shape = memory_.shape(entry.shape());
+  FrameRecord out;
+  out.pc = pc_of(entry, place.at);
+  out.time_ns = entry.time_ns;
+  out.tid = entry.tid;
+  out.tracepoint = shape.tracepoint;
+  out.is_step = (entry.what & Entry::kOwnPc) != 0;
+  out.masked = shape.masked;
+  std::ranges::copy(shape.mask, out.mask);
+  return out;
+}
+
+Status TraceBuffer::expand(const Entry& entry, uint64_t at, std::vector<uint8_t>& into) {
+  return rsp::expand_blocks(blocks_of(entry, at), register_block_bytes_, endian_, into);
 }
 
 Result<Frame> TraceBuffer::frame(uint64_t number) {
   if (number >= count())
     return {Errc::NotFound, fmt::format("there is no trace frame {}", number)};
   seen_ = next_;
-  const FrameRecord& record = this->record(number);
+  const Place place = place_of(first_ + number);
+  const Entry entry = this->entry(place.at);
+  const ring::FrameShape& shape = memory_.shape(entry.shape());
+  expanded_.clear();
   blocks_.clear();
-  TW_RETURN_IF_ERROR(rsp::walk_blocks(data(record), register_block_bytes_, endian_,
+  TW_RETURN_IF_ERROR(expand(entry, place.at, expanded_));
+  TW_RETURN_IF_ERROR(rsp::walk_blocks(expanded_, register_block_bytes_, endian_,
                                       [&](const FrameBlock& block) { blocks_.push_back(block); }));
   Frame frame;
-  frame.tracepoint = record.tracepoint;
-  frame.pc = record.pc;
+  frame.tracepoint = shape.tracepoint;
+  frame.pc = pc_of(entry, place.at);
   frame.blocks = blocks_;
-  if (record.masked != 0) frame.registers_valid = record.mask;
+  if (shape.masked != 0) frame.registers_valid = shape.mask;
   return frame;
 }
 
@@ -142,8 +263,15 @@ std::optional<uint64_t> TraceBuffer::find(const rsp::FrameSelect& select, uint64
     if (select.number < from || select.number >= count()) return std::nullopt;
     return select.number;
   }
-  for (uint64_t i = from; i < count(); ++i)
-    if (matches(record(i), select)) return i;
+  if (from >= count()) return std::nullopt;
+  Place place = place_of(first_ + from);
+  for (; place.number < next_; step(place)) {
+    const Entry entry = this->entry(place.at);
+    const int64_t tracepoint = memory_.shape(entry.shape()).tracepoint;
+    if (!matches(tracepoint, pc_of(entry, place.at), select)) continue;
+    last_ = place;
+    return place.number - first_;
+  }
   return std::nullopt;
 }
 
@@ -151,8 +279,21 @@ Result<std::vector<uint8_t>> TraceBuffer::read_stream(uint64_t offset, size_t si
   seen_ = next_;
   std::vector<uint8_t> bytes;
   if (offset >= stream_bytes()) return bytes;
-  bytes.resize(std::min<uint64_t>(size, stream_bytes() - offset));
-  get(begin_ + offset, bytes);
+  size = std::min<uint64_t>(size, stream_bytes() - offset);
+  const uint64_t begin = stream_begin_ + offset;
+  Place place = place_in_stream(begin);
+  const size_t skip = begin - place.stream, end = skip + size;
+  for (; place.number < next_ && bytes.size() < end; step(place)) {
+    const Entry entry = this->entry(place.at);
+    const size_t head = bytes.size();
+    bytes.resize(head + rsp::kFrameHeaderBytes);
+    TW_RETURN_IF_ERROR(expand(entry, place.at, bytes));
+    const int16_t tracepoint = memory_.shape(entry.shape()).tracepoint;
+    store_uint(&bytes[head], static_cast<uint16_t>(tracepoint), 2, endian_);
+    store_uint(&bytes[head + 2], bytes.size() - head - rsp::kFrameHeaderBytes, 4, endian_);
+  }
+  bytes.resize(std::min(bytes.size(), end));
+  bytes.erase(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(std::min(skip, bytes.size())));
   return bytes;
 }
 

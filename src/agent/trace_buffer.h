@@ -1,18 +1,24 @@
-// TraceBuffer: the frames of a live trace, in the bytes of a trace file's frame section, in memory
-// of the size that was asked for. In a file (move_into) it outlives us; ring/layout.h says how.
+// TraceBuffer: the frames of a live trace, in memory of the size that was asked for. In a file
+// (move_into) it outlives us; ring/layout.h says how. A frame is kept in a compact form. It becomes
+// what a debugger, or a trace file, has of it when somebody asks for it. Sizes are those of what is
+// kept, but for the stream's.
 //
-// A frame is there whole or not at all. The bytes form a ring: every byte of it can be used, and a
-// frame may wrap around its end, which no reader gets to see.
+// A frame is there whole or not at all. The bytes form a ring, and a frame may wrap around its end,
+// which no reader gets to see.
 #pragma once
 
 #include <cstddef>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "agent/buffer_memory.h"
+#include "agent/frame_record.h"
 #include "agent/trace.h"
 #include "base/bytes.h"
 #include "base/endian.h"
@@ -20,8 +26,6 @@
 #include "ring/layout.h"
 
 namespace tracewell::agent {
-
-using FrameRecord = ring::FrameRecord;
 
 class TraceBuffer final : public FrameStore {
  public:
@@ -50,10 +54,11 @@ class TraceBuffer final : public FrameStore {
   /// What readers of the file shall know of the frames.
   Status describe(Bytes text) { return memory_.describe(text); }
 
-  /// Adds a frame; `data` are its blocks. `record.at`, `.size` and `.check` are set here. A
-  /// circular buffer drops its oldest frames to make room. false = it does not fit (or, refusal():
-  /// there is no memory), and nothing changed.
-  bool append(FrameRecord record, Bytes data);
+  /// Adds a frame; `data` are its blocks. A circular buffer drops its oldest frames to make room.
+  /// false = it does not fit (or, refusal(): there is no memory), and nothing changed.
+  bool append(const FrameRecord& record, Bytes data);
+  /// What the last append() that returned true has taken.
+  uint64_t appended_bytes() const { return appended_bytes_; }
   /// Why the last append() got no memory; empty = that was not it.
   std::string refusal() const { return refused_ ? memory_.refusal() : ""; }
 
@@ -61,31 +66,58 @@ class TraceBuffer final : public FrameStore {
   uint64_t size_bytes() const { return memory_.data_bytes(); }
   uint64_t free_bytes() const { return size_bytes() - (end_ - begin_); }
   uint64_t created() const { return next_; }
-  const FrameRecord& record(uint64_t number) const { return memory_.record(first_ + number); }
+  /// Of a frame that is there.
+  FrameRecord record(uint64_t number);
   Endian endian() const { return endian_; }
   uint32_t register_block_bytes() const { return register_block_bytes_; }
 
   uint64_t count() const override { return next_ - first_; }
   Result<Frame> frame(uint64_t number) override;
   std::optional<uint64_t> find(const rsp::FrameSelect& select, uint64_t from) override;
-  uint64_t stream_bytes() const override { return end_ - begin_; }
+  uint64_t stream_bytes() const override { return stream_end_ - stream_begin_; }
   Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) override;
 
  private:
+  using Entry = ring::FrameEntry;
+  /// Where a frame is in all that was ever written, and in all that the stream ever had.
+  struct Place {
+    uint64_t number, at, stream;
+  };
+  static constexpr uint64_t kMarkFrames = 128;
+  void forget();
+  std::optional<uint32_t> shape_of(const FrameRecord& record);
   void drop_until(uint64_t free_bytes);
   void put(uint64_t at, Bytes bytes);
   void get(uint64_t at, std::span<uint8_t> into) const;
-  Bytes data(const FrameRecord& record);
+  Entry entry(uint64_t at) const;
+  uint64_t pc_of(const Entry& entry, uint64_t at) const;
+  Bytes blocks_of(const Entry& entry, uint64_t at);
+  uint64_t stream_bytes_of(const Entry& entry, uint64_t at);
+  void step(Place& place);
+  Place place_of(uint64_t number);
+  Place place_in_stream(uint64_t byte);
+  Place oldest() const { return {first_, begin_, stream_begin_}; }
+  Place& mark(uint64_t number) { return marks_[number / kMarkFrames % marks_max_]; }
+  Status expand(const Entry& entry, uint64_t at, std::vector<uint8_t>& into);
 
   BufferMemory memory_;
   uint64_t first_ = 0, next_ = 0;  // numbers of the oldest frame that is kept, and of the next
   uint64_t seen_ = 0;              // what `next_` was when somebody looked at a frame
   uint64_t begin_ = 0, end_ = 0;   // bytes ever written; one stands at (its number mod size)
+  uint64_t stream_begin_ = 0, stream_end_ = 0;  // of the stream ever
+  std::unique_ptr<Place[]> marks_;  // of each kMarkFrames-th frame that is there
+  uint64_t marks_max_ = 0;
+  Place last_{};  // that was looked for
+  std::array<uint32_t, 256> shapes_near_{};  // by what tells most of them apart: number + 1
+  std::unordered_multimap<uint64_t, uint32_t> shapes_;  // likewise, all
+  uint64_t appended_bytes_ = 0;
   bool circular_ = false;
   bool refused_ = false;  // by the last append()
   Endian endian_ = Endian::Little;
   uint32_t register_block_bytes_ = 0;
-  std::vector<uint8_t> joined_;  // a frame that wraps, put together for frame()
+  std::vector<uint8_t> joined_;    // blocks that wrap, put together
+  std::vector<uint8_t> expanded_;  // for frame()
+  std::vector<uint8_t> compact_;   // for append()
   std::vector<FrameBlock> blocks_;
 };
 

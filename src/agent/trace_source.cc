@@ -21,12 +21,14 @@ Result<bool> TraceBufferSource::next(Batch& batch) {
   std::vector<FrameBlock> blocks;
   while (next_ < buffer_.count() && batch.size() < kFramesPerBatch && bytes < kBytesPerBatch) {
     TW_ASSIGN_OR_RETURN(Frame frame, buffer_.frame(next_));
-    const FrameRecord& record = buffer_.record(next_);
+    const FrameRecord record = buffer_.record(next_);
     blocks.assign(frame.blocks.begin(), frame.blocks.end());
-    for (FrameBlock& block : blocks) block.bytes = batch.copy(block.bytes);
+    for (FrameBlock& block : blocks) {
+      block.bytes = batch.copy(block.bytes);
+      bytes += block.bytes.size();
+    }
     frame.blocks = batch.copy_array(std::span<const FrameBlock>(blocks));
     frame.registers_valid = batch.copy(frame.registers_valid);
-    bytes += record.size;
     Event& event = batch.add();
     event.seq = next_++;
     event.time_ns = record.time_ns;

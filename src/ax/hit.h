@@ -36,7 +36,9 @@ struct tracewell_hit_plan {
   uint32_t number;
   uint32_t record_bytes; /* what a record without a fault takes at most, a multiple of a cell */
   uint32_t step_count;
-  uint32_t patient; /* 1: where the ring is full, the thread waits a while */
+  /* How long a thread waits for room in a full ring: so many times 2^20 ticks of the time stamp
+   * counter, some 0.4 ms on processors of today. */
+  uint32_t patience;
   uint64_t pc; /* of the program */
   /* Code that does all the steps at once, and returns how many bytes of blocks they have made; or
    * 0: it could not, and they are to be done one by one. Changes rax, rcx and flags only. NULL:

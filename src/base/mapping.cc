@@ -186,6 +186,15 @@ std::optional<LostPages> Mapping::lost() const {
   return LostPages{slot_->first_lost.load(), slot_->pages_lost.load()};
 }
 
+/// Before Linux 5.14 by a change that changes nothing, whoever else writes there.
+void Mapping::populate(size_t offset, size_t size) const {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+  if (!data_ || offset >= size_) return;
+  const size_t begin = offset & ~size_t{kMappedPage - 1}, end = std::min(offset + size, size_);
+  if (madvise(data_ + begin, end - begin, kPopulateWrite) == 0 || errno != EINVAL) return;
+  for (size_t at = begin; at < end; at += kMappedPage) std::atomic_ref(data_[at]).fetch_or(0);
+}
+
 void Mapping::forget(size_t offset, size_t size) const {
   if (!data_ || offset >= size_) return;
   const size_t begin = (offset + kMappedPage - 1) & ~size_t{kMappedPage - 1};

@@ -53,6 +53,9 @@ class Mapping {
   bool valid() const { return data_ != nullptr; }
   /// nullopt as long as every access found what it looked for.
   std::optional<LostPages> lost() const;
+  /// The pages of this range are there from now on, and are the caller's in all accounts (cgroups).
+  /// What others write there meanwhile stays.
+  void populate(size_t offset, size_t size) const;
   /// Pages that lie wholly within the range are not needed for now (MADV_DONTNEED).
   void forget(size_t offset, size_t size) const;
 

@@ -5,8 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include <sys/mman.h>
-
 #include "base/check.h"
 
 namespace tracewell::fast {
@@ -16,8 +14,6 @@ namespace {
 constexpr uint64_t kOfARecord = 64, kUnaskedMax = 1 << 16;
 /// Of hits that are under way in a thread: one, and those of handlers of signals around it.
 constexpr uint64_t kUnderWayMax = 4 * uint64_t{TRACEWELL_RECORD_MAX};
-/// Of a ring that is nobody's: neither an odd number, nor where a thread can have anything.
-constexpr uint64_t kNobody = ~uint64_t{1};
 
 template <class Number>
 Number load(Number& number) {
@@ -28,29 +24,16 @@ void store(Number& number, std::type_identity_t<Number> value) {
   std::atomic_ref(number).store(value, std::memory_order_release);
 }
 
-/// The pages that are in it as a whole are zeros then, for all who share them.
-void drop_pages(uint8_t* begin, uint8_t* end) {
-  constexpr uintptr_t kPage = 4096;
-  const uintptr_t first = (reinterpret_cast<uintptr_t>(begin) + kPage - 1) / kPage * kPage;
-  const uintptr_t last = reinterpret_cast<uintptr_t>(end) / kPage * kPage;
-  if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_REMOVE);
-}
-
 }  // namespace
 
 RingReader::RingReader(std::span<uint8_t> memory, const AreaShape& shape)
-    : memory_(memory), shape_(shape), seen_(shape.rings) {
+    : memory_(memory), shape_(shape), seen_(shape.all_rings()) {
   TW_CHECK(memory.size() >= shape.bytes());
 }
 
-uint64_t RingReader::key(uint32_t number) const {
-  TW_CHECK(number < shape_.rings);
-  return load(reinterpret_cast<uint64_t*>(memory_.data() + shape_.keys_offset())[number]);
-}
-
-uint32_t RingReader::tid(uint32_t number) const {
-  TW_CHECK(number < shape_.rings);
-  return load(ring(number).tid);
+bool RingReader::is_owned(uint32_t number) const {
+  TW_CHECK(number < rings());
+  return is_shared(number) || load(ring(number).owner) != 0;
 }
 
 uint32_t& RingReader::commit_word(uint32_t number, uint64_t position) const {
@@ -60,7 +43,7 @@ uint32_t& RingReader::commit_word(uint32_t number, uint64_t position) const {
 }
 
 const uint8_t* RingReader::record_at(uint32_t number) const {
-  return memory_.data() + shape_.data_offset() + number * shape_.data_stride() +
+  return memory_.data() + shape_.data_offset() + uint64_t{number} * shape_.ring_bytes +
          seen_[number].tail % shape_.ring_bytes;
 }
 
@@ -82,14 +65,14 @@ uint64_t RingReader::end(uint64_t tail, uint64_t written) const {
 }
 
 uint64_t RingReader::used(uint32_t number) const {
-  TW_CHECK(number < shape_.rings);
+  TW_CHECK(number < rings());
   const uint64_t far = written(number);
   return std::min<uint64_t>(far - next(number, far), shape_.ring_bytes);
 }
 
 bool RingReader::waiting(uint32_t number) const {
-  TW_CHECK(number < shape_.rings);
-  return key(number) != 0 && head(number) != seen_[number].tail;
+  TW_CHECK(number < rings());
+  return is_owned(number) && head(number) != seen_[number].tail;
 }
 
 void RingReader::move_on(uint32_t number, uint64_t bytes) {
@@ -118,28 +101,9 @@ bool RingReader::is_enough(uint64_t bytes) {
 void RingReader::tell(uint32_t number) {
   Seen& seen = seen_[number];
   if (seen.told == seen.tail) return;
-  give_back(number, seen.read, seen.tail);
-  seen.told = seen.read = seen.tail;
+  seen.told = seen.tail;
   store(ring(number).tail, seen.tail);
   if (load(ring(number).impatient) != 0) store(ring(number).impatient, 0);
-}
-
-/// Of a ring that has had more than it is to keep.
-void RingReader::give_back(uint32_t number, uint64_t from, uint64_t to) {
-  const uint64_t size = shape_.ring_bytes;
-  uint8_t* const data = memory_.data() + shape_.data_offset() + number * shape_.data_stride();
-  uint8_t* const words = memory_.data() + shape_.commit_offset() +
-                         number * shape_.cells() * sizeof(uint32_t);
-  constexpr uint64_t kOfAWord = TRACEWELL_CELL / sizeof(uint32_t);
-  for (uint64_t at = to - std::min(to - from, size); at != to;) {
-    const uint64_t begin = at % size;
-    const uint64_t end = begin + std::min(to - at, size - begin);
-    at += end - begin;
-    const uint64_t first = std::max(begin, kept_);
-    if (first >= end) continue;
-    drop_pages(data + first, data + end);
-    drop_pages(words + first / kOfAWord, words + end / kOfAWord);
-  }
 }
 
 /// To be read so far, if it has that much.
@@ -147,16 +111,17 @@ RingReader::Front RingReader::open(uint32_t number, bool ended, uint64_t bytes) 
   const uint64_t far = written(number);
   const uint64_t tail = next(number, far);
   // Where it has begun anew, it may write again to what it has left behind.
-  if (seen_[number].tail != tail) seen_[number].tail = seen_[number].read = tail;
+  if (seen_[number].tail != tail) seen_[number].tail = tail;
   return {.ring = number,
           .ended = ended,
           .end = end(tail, far),
           .limit = tail + bytes};
 }
 
-/// Its head at least makes sense.
+/// Its head at least makes sense, and it does not run past the end of the ring.
 bool RingReader::holds_record(Front& front, uint64_t bytes) {
-  if (bytes > TRACEWELL_RECORD_MAX) return false;
+  const uint64_t at = seen_[front.ring].tail % shape_.ring_bytes;
+  if (bytes > shape_.ring_bytes - at) return false;
   tracewell_frame_record record;
   std::memcpy(&record, record_at(front.ring), sizeof record);
   if (record.bytes != 0 && (record.bytes < sizeof record || record.bytes > bytes)) return false;
@@ -202,12 +167,13 @@ bool RingReader::visit_first(const Front& front, const Visit& visit) {
   tracewell_frame_record record;
   std::memcpy(&record, copy_.data(), sizeof record);
   RingLosses& losses = seen_[number].losses;
+  if (record.plan == TRACEWELL_NO_PLAN) return false;  // says nothing
   if (record.bytes < sizeof record || record.bytes > front.bytes) {
     ++(record.bytes == 0 ? losses.too_large : losses.spoiled);
     return false;
   }
   visit({.ring = number,
-         .tid = load(ring(number).tid),
+         .tid = record.tid,
          .plan = record.plan,
          .ticks = record.ticks,
          .blocks = Bytes(copy_).subspan(sizeof record, record.bytes - sizeof record)});
@@ -228,18 +194,13 @@ uint64_t RingReader::skip(uint32_t number, uint64_t end) {
   return at - begin;
 }
 
-/// Returns how many rings somebody has.
-size_t RingReader::open_all() {
+void RingReader::open_all() {
   fronts_.clear();
-  size_t owned = 0;
-  for (uint32_t number = 0; number < shape_.rings && !left_off_; ++number) {
-    if (key(number) == 0) continue;
-    ++owned;
+  for (uint32_t number = 0; number < rings() && !left_off_; ++number) {
     if (!waiting(number)) continue;
     Front front = open(number, seen_[number].ended, seen_[number].left);
     if (find(front)) fronts_.push_back(front);
   }
-  return owned;
 }
 
 size_t RingReader::merge(const Visit& visit) {
@@ -267,16 +228,15 @@ size_t RingReader::take_all(const Visit& visit, const Enough& enough) {
   if (!under_way_)
     for (Seen& seen : seen_) seen.left = std::min<uint64_t>(shape_.ring_bytes, seen.rest);
   under_way_ = true;
-  const size_t owned = open_all();
-  if (!left_off_ && owned != 0) kept_ = std::max(kept_by_all_ / owned, kKeptMin);
+  open_all();
   const size_t taken = merge(visit);
   under_way_ = left_off_;
-  for (uint32_t number = 0; number < shape_.rings && left_off_; ++number) tell(number);
+  for (uint32_t number = 0; number < rings() && left_off_; ++number) tell(number);
   return taken;
 }
 
 size_t RingReader::take(uint32_t number, bool ended, const Visit& visit, const Enough& enough) {
-  TW_CHECK(number < shape_.rings);
+  TW_CHECK(number < rings());
   begin(enough);
   Front front = open(number, ended, std::min<uint64_t>(shape_.ring_bytes, seen_[number].rest));
   size_t taken = 0;
@@ -289,19 +249,20 @@ size_t RingReader::take(uint32_t number, bool ended, const Visit& visit, const E
 }
 
 void RingReader::retire(uint32_t number) {
+  TW_CHECK(!is_shared(number));
   Seen& seen = seen_[number];
   seen.rest = std::min(seen.rest, used(number));
   seen.ended = true;
-  store(reinterpret_cast<uint64_t*>(memory_.data() + shape_.keys_offset())[number], kNobody);
+  store(ring(number).owner, TRACEWELL_NOBODY);
 }
 
 bool RingReader::drained(uint32_t number) const {
   const Seen& seen = seen_[number];
-  return seen.rest == 0 || key(number) == 0 || head(number) == seen.tail;
+  return seen.rest == 0 || !is_owned(number) || head(number) == seen.tail;
 }
 
 void RingReader::conclude() {
-  for (uint32_t number = 0; number < shape_.rings; ++number) {
+  for (uint32_t number = 0; number < rings(); ++number) {
     Seen& seen = seen_[number];
     seen.rest = std::min(seen.rest, used(number) + kUnderWayMax);
   }
@@ -316,13 +277,16 @@ bool RingReader::unfinished(uint32_t number) const {
 
 void RingReader::make_impatient(uint32_t number) { store(ring(number).impatient, 1); }
 
-void RingReader::forget_vectors(uint32_t number) { store(vectors(number).generation, 0); }
+void RingReader::forget_vectors(uint32_t number) {
+  if (!is_shared(number)) store(vectors(number).generation, 0);
+}
 
 size_t RingReader::give_up(uint32_t number, const Visit& visit) {
+  TW_CHECK(!is_shared(number));
   const size_t taken = take(number, true, visit);
   Seen& seen = seen_[number];
   seen.losses.no_room += load(ring(number).lost);
-  seen.tail = seen.told = seen.read = 0;
+  seen.tail = seen.told = 0;
   seen.rest = ~uint64_t{0};
   seen.ended = false;
   forget_vectors(number);
@@ -332,18 +296,15 @@ size_t RingReader::give_up(uint32_t number, const Visit& visit) {
   store(ring(number).origin, 0);
   store(ring(number).head, 0);
   store(ring(number).tail, 0);
-  store(ring(number).tid, 0);
-  store(reinterpret_cast<uint64_t*>(memory_.data() + shape_.keys_offset())[number], 0);
+  store(ring(number).owner, 0);
   return taken;
 }
 
 RingLosses RingReader::losses(uint32_t number) const {
-  TW_CHECK(number < shape_.rings);
+  TW_CHECK(number < rings());
   RingLosses losses = seen_[number].losses;
-  if (key(number) != 0) losses.no_room += load(ring(number).lost);
+  if (is_owned(number)) losses.no_room += load(ring(number).lost);
   return losses;
 }
-
-uint64_t RingReader::homeless() const { return load(area().homeless); }
 
 }  // namespace tracewell::fast

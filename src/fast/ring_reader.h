@@ -44,21 +44,15 @@ class RingReader {
   /// `memory` was given to make_area() with this shape, and outlives this. One reader at a time.
   RingReader(std::span<uint8_t> memory, const AreaShape& shape);
 
-  /// How much memory rings keep once they were read, all that somebody has together; but as much as
-  /// kKeptMin of each. What they had beyond that goes back to the system. At first they keep all.
-  void keep(uint64_t bytes) { kept_by_all_ = bytes; }
-  static constexpr uint64_t kKeptMin = 1 << 18;
-
-  uint32_t rings() const { return shape_.rings; }
-  /// The thread's key; 0: nobody has the ring.
-  uint64_t key(uint32_t ring) const;
-
-  /// Whose it is, as the thread itself said; 0 = it did not yet.
-  uint32_t tid(uint32_t ring) const;
+  uint32_t rings() const { return shape_.all_rings(); }
+  /// Is it one that several threads write to?
+  bool is_shared(uint32_t ring) const { return ring >= shape_.rings; }
+  /// May somebody write to it?
+  bool is_owned(uint32_t ring) const;
 
   /// How many bytes of it.
   uint64_t used(uint32_t ring) const;
-  /// Is anything there that could be taken of a thread's?
+  /// Is anything there that could be taken?
   bool waiting(uint32_t ring) const;
   /// Takes what is there of all rings, the earliest first. Records of one ring come in the order
   /// in which they were begun. At most a ring's size of each, so that a program cannot hold us up:
@@ -72,6 +66,7 @@ class RingReader {
   /// Did the last call leave off since that was enough?
   bool left_off() const { return left_off_; }
   /// take() with `ended`, then the ring is free for another thread. What it has lost stays counted.
+  /// Not of one that is shared; nor is the next.
   size_t give_up(uint32_t ring, const Visit& visit);
   /// Its thread has ended: the ring is nobody's, take_all() takes what it holds now, and then it
   /// can be given up. Another thread that looks as the last one did gets another ring.
@@ -82,7 +77,7 @@ class RingReader {
   /// No hit begins any more: of each ring there is what it holds now, and what is under way. Calls
   /// take no more than that, all of them together, and the next one begins anew.
   void conclude();
-  /// Until the ring is read again its thread does not wait for room.
+  /// Until the ring is read again its threads do not wait for room.
   void make_impatient(uint32_t ring);
   /// Its thread's next record tells of all of its vector state.
   void forget_vectors(uint32_t ring);
@@ -90,14 +85,11 @@ class RingReader {
   bool unfinished(uint32_t ring) const;
 
   RingLosses losses(uint32_t ring) const;
-  /// Hits of threads that found no ring.
-  uint64_t homeless() const;
 
  private:
   struct Seen {
     uint64_t tail = 0;
     uint64_t told = 0;  // `tail`, as the thread knows it
-    uint64_t read = 0;  // from here to the tail nobody writes until the thread is told
     uint64_t left = 0;  // bytes of the round of take_all() that is under way
     uint64_t rest = ~uint64_t{0};  // bytes that may be taken at all
     bool ended = false;
@@ -136,15 +128,12 @@ class RingReader {
   bool visit_first(const Front& front, const Visit& visit);
   void move_on(uint32_t ring, uint64_t bytes);
   void tell(uint32_t ring);
-  void give_back(uint32_t ring, uint64_t from, uint64_t to);
   uint64_t skip(uint32_t ring, uint64_t end);
   size_t merge(const Visit& visit);
-  size_t open_all();
+  void open_all();
 
   std::span<uint8_t> memory_;
   AreaShape shape_;
-  uint64_t kept_by_all_ = ~uint64_t{0};
-  uint64_t kept_ = ~uint64_t{0};  // of each ring, at its beginning
   std::vector<Seen> seen_;
   std::vector<Front> fronts_;
   bool under_way_ = false;  // a round of take_all()

@@ -9,6 +9,7 @@
 #include "formats/tfile_description.h"
 #include "formats/tfile_trailer.h"
 #include "formats/tracebuffer_reader.h"
+#include "formats/tracebuffer_walker.h"
 #include "ring/layout.h"
 
 namespace tracewell::formats {
@@ -32,12 +33,26 @@ std::vector<uint8_t> tracebuffer_description(const Catalog& catalog) {
   return out;
 }
 
+namespace {
+
+Result<std::unique_ptr<Source>> open_tracebuffer(std::shared_ptr<InputFile> file,
+                                                 const OpenOptions& options,
+                                                 ProblemLog& problems) {
+  const bool in_use = file->is_locked();
+  const auto version = tracebuffer_version(file->bytes());
+  if (version == ring::version_1::kVersion)
+    return TracebufferReader::open(std::move(file), in_use, options, problems);
+  return TracebufferWalker::open(std::move(file), in_use, options, problems);
+}
+
+}  // namespace
+
 const Format& tracebuffer_format() {
   static const Format kFormat{.name = "tracebuffer",
                               .extensions = kExtensions,
                               .description = "the file of a live trace buffer",
                               .sniff = sniff,
-                              .open = TracebufferReader::open};
+                              .open = open_tracebuffer};
   return kFormat;
 }
 

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <unordered_set>
 
 #include <fmt/format.h>
 
-#include "formats/tfile_description.h"
-#include "formats/tfile_points.h"
-#include "formats/tfile_trailer.h"
-#include "formats/tracebuffer.h"
-#include "machine/tdesc.h"
 #include "rsp/frames.h"
 
 namespace tracewell::formats {
@@ -19,10 +13,6 @@ namespace {
 
 using Severity = Problem::Severity;
 
-constexpr size_t kDescriptionBytesMax = 16 << 20;
-constexpr uint64_t kBatchFrames = 256;
-constexpr uint64_t kBatchBytes = 4 << 20;
-constexpr uint64_t kProgressFrames = 4096;
 // A file can be huge and empty at once (sparse): so many records in a row that are none, and it is
 // over.
 constexpr uint64_t kBadInARowMax = 65536;
@@ -30,84 +20,17 @@ constexpr uint64_t kBadInARowMax = 65536;
 }  // namespace
 
 Result<std::unique_ptr<Source>> TracebufferReader::open(std::shared_ptr<InputFile> file,
-                                                        const OpenOptions& options,
+                                                        bool in_use, const OpenOptions& options,
                                                         ProblemLog& problems) {
-  const bool live = file->is_locked();
   TW_ASSIGN_OR_RETURN(TracebufferFrames frames, TracebufferFrames::open(file->bytes()));
   std::unique_ptr<TracebufferReader> reader(
-      new TracebufferReader(std::move(file), std::move(frames), problems));
-  reader->in_use_ = live;
-  if (const uint64_t whole = reader->frames_.whole_bytes(); whole != 0) {
-    const uint64_t there = reader->file_->bytes().size();
-    problems.add({there, Severity::Damage, "file-cut",
-                  fmt::format("the file was cut: {} of {} bytes are there", there, whole)});
-  }
-  reader->read_description();
+      new TracebufferReader(std::move(file), std::move(frames), in_use, problems));
+  const TracebufferFrames& all = reader->frames_;
+  reader->tell_cut(all);
+  reader->read_description(all, all.next() != all.first());
   reader->look_at_frames(options);
-  reader->finish_status();
+  reader->finish_status(all.header(), all.next());
   return std::unique_ptr<Source>(std::move(reader));
-}
-
-void TracebufferReader::read_description() {
-  Bytes text = frames_.text();
-  if (text.empty() && frames_.next() != frames_.first())
-    problems_.add({offsetof(ring::Header, texts), Severity::Damage, "no-description",
-                   "nothing says what the frames mean; registers have no names"});
-  std::string_view points;
-  auto trailer = TfileTrailer::find(text);
-  if (!trailer.ok()) {
-    problems_.add({frames_.text_offset(), Severity::Damage, "trailer", trailer.error().message});
-  } else if (*trailer) {
-    text = text.subspan(0, (*trailer)->offset());
-    const Bytes auxv = (*trailer)->auxv();
-    catalog_.auxv.assign(auxv.begin(), auxv.end());
-    catalog_.modules = (*trailer)->modules();
-    points = (*trailer)->tracepoints();
-  }
-  if (text.size() > kDescriptionBytesMax) {
-    problems_.add({frames_.text_offset() + kDescriptionBytesMax, Severity::Damage,
-                   "description-cut", "the description is too long; the rest is not read"});
-    text = text.subspan(0, kDescriptionBytesMax);
-  }
-  if (!text.empty()) {
-    TfileDescription read = read_tfile_description(as_text(text), frames_.text_offset(), problems_);
-    read.catalog.auxv = std::move(catalog_.auxv);
-    read.catalog.modules = std::move(catalog_.modules);
-    settle_tfile_layout(read, frames_.endian(), frames_.header().register_block_bytes);
-    take_tfile_points(points, read.catalog, problems_);
-    catalog_ = std::move(read.catalog);
-  }
-  catalog_.endian = frames_.endian();
-  const uint32_t block_bytes = frames_.header().register_block_bytes;
-  catalog_.registers.size_bytes = std::min(block_bytes, machine::kRegisterBlockBytesMax);
-  tell_cut_block(offsetof(ring::Header, register_block_bytes), block_bytes, problems_);
-  catalog_.source_path = file_->path();
-}
-
-/// What the description said of the frames was true when it was written; the rings know better.
-void TracebufferReader::finish_status() {
-  const ring::Header& header = frames_.header();
-  RunStatus status = catalog_.status.value_or(RunStatus{});
-  if (status.running)  // the counts are those of its beginning
-    for (TracepointDef& one : catalog_.tracepoints) one.usage.reset();
-  const bool cut_off = !in_use_ && (status.running || header.abandoned != 0);
-  if (cut_off && status.running) status.stop = RunStatus::Stop::Unknown;
-  if (cut_off) {
-    status.running = false;
-    if (status.stop == RunStatus::Stop::Unknown) status.stop_text = "its server was killed";
-    problems_.add({std::nullopt, Severity::Note, "agent-killed",
-                   fmt::format("server {} was killed, or failed; the {} frames that it had "
-                               "committed are here",
-                               header.agent_pid, count_)});
-  }
-  status.frames = count_;
-  const uint64_t lost = header.lost;
-  status.frames_created = frames_.next() + std::min(lost, UINT64_MAX - frames_.next());
-  status.buffer_size = header.data_bytes;
-  status.buffer_free = header.data_bytes - std::min(kept_bytes_, header.data_bytes);
-  catalog_.status = std::move(status);
-  catalog_.extras.emplace_back(kTracebufferAgent, fmt::format("{}", header.agent_pid));
-  catalog_.extras.emplace_back(kTracebufferInUse, in_use_ ? "yes" : "no");
 }
 
 /// Of a file that was cut: the number of the first frame from there whose record is in it.
@@ -164,7 +87,8 @@ void TracebufferReader::look_at_frames(const OpenOptions& options) {
   threads_ = threads.size();
 }
 
-void TracebufferReader::look_at_blocks(uint64_t number, const ring::FrameRecord& record) {
+void TracebufferReader::look_at_blocks(uint64_t number,
+                                       const TracebufferFrames::FrameRecord& record) {
   frames_.data(record, data_);
   if (data_.size() < record.size) {
     problems_.add({frames_.record_offset(number), Severity::Damage, "frame-cut",
@@ -189,12 +113,6 @@ uint64_t TracebufferReader::number_of(uint64_t seq) const {
   return run.number + (seq - run.seq);
 }
 
-Status TracebufferReader::seek(uint64_t seq) {
-  if (seq > count_) return Error{Errc::NotFound, fmt::format("there is no frame {}", seq), {}};
-  next_ = seq;
-  return {};
-}
-
 Result<bool> TracebufferReader::next(Batch& batch) {
   batch.clear();
   uint64_t bytes = 0;
@@ -215,23 +133,11 @@ void TracebufferReader::add_event(Batch& batch) {
     event.body = Lost{1, "a newer frame took its place while it was read"};
     return;
   }
-  blocks_.clear();
-  rsp::BlockWalker walker(batch.copy(data_), frames_.header().register_block_bytes,
-                          frames_.endian());
-  while (auto block = walker.next()) {
-    if (block->kind == FrameBlock::Kind::Registers)
-      block->bytes = block->bytes.first(catalog_.registers.size_bytes);
-    blocks_.push_back(*block);
-  }
-  Frame frame;
-  frame.tracepoint = record->tracepoint;
-  frame.pc = record->pc;
-  frame.blocks = batch.copy_array(std::span<const FrameBlock>(blocks_));
-  if (record->masked != 0 && find_block(frame, FrameBlock::Kind::Registers) != nullptr)
-    frame.registers_valid = batch.copy(Bytes(record->mask));
+  ring::FrameShape shape{.tracepoint = record->tracepoint, .masked = record->masked};
+  std::ranges::copy(record->mask, shape.mask);
+  event.body = frame_of(batch, data_, shape, record->pc, frames_);
   event.time_ns = record->time_ns;
   event.tid = static_cast<uint64_t>(static_cast<uint32_t>(record->tid));
-  event.body = frame;
 }
 
 template <class Matches>

@@ -1,17 +1,20 @@
 /* base/freestanding: no libc, no allocation. C and C++.
  *
  * The memory in which a traced process leaves what its tracepoints collect, for its tracer to take
- * out: rings of records, one for each thread, and what finds a thread its ring. Writers are threads
+ * out: rings of records, and what finds a thread its ring. Writers are threads
  * of the process, in code of ours (inproc/collect); the reader is one process beside it
  * (fast/ring_reader.h). Both have it mapped; neither trusts the other's bytes with its life: the
  * program may write over all of it, and the reader checks what it finds. Nor does the collector: a
  * fork of the program may have it, too. Where things are both know from elsewhere.
  *
- * A thread's ring is found by its key, the base of its fs segment, where each thread has its
+ * A thread is found in a table by its key, the base of its fs segment, where each thread has its
  * thread-local memory. (The x86-64 ABI of thread-local storage wants that base to be in the first
- * word there, and to read it takes a tenth of what RDFSBASE does.) Key i belongs to ring i. Who has
- * no ring takes the first free key on its way from its hash on, by compare and exchange. The reader
- * may do so beforehand for threads that are there, and gives rings of ended threads back.
+ * word there, and to read it takes a tenth of what RDFSBASE does.) Who is not there takes the first
+ * free entry on its way from its hash on, by compare and exchange. The entry says which ring the
+ * thread writes to. The first rings have one thread each. Where all of those are taken, the thread
+ * writes to one of the last rings, which threads share: what is done to `head` and `lost` of such a
+ * ring has a lock prefix. The reader may make entries beforehand for threads that are there, and
+ * frees entries and rings of threads that have ended.
  *
  * A record is written in this order; x86-64 keeps stores in order, and a signal handler's records
  * nest anywhere in between:
@@ -24,28 +27,28 @@
  * 2 a commit word is 0; commit words that do not begin a record are 0, too, so what follows such a
  * gap is found. The reader zeroes the commit word, and then moves `tail`.
  *
- * A thread that finds its ring empty, and has come some way, begins anew at the first byte: what
- * was written to lately is still in its cache. It says so by `origin`, a multiple of the ring's
- * size, before `head` gets past that; an `origin` that `head` has not got to counts for nothing.
+ * A thread that finds a ring of its own empty, and has come some way, begins anew at the first
+ * byte: what was written to lately is still in its cache. It says so by `origin`, a multiple of the
+ * ring's size, before `head` gets past that; an `origin` that `head` has not got to counts for
+ * nothing.
  *
- * A record is contiguous: it may run past the end of `data`, into room that is there for that, and
- * the next one then begins so many bytes behind the beginning. */
+ * A record is contiguous. Where it would run past the end of the ring, one that says nothing
+ * (TRACEWELL_NO_PLAN) takes the cells up to there. A record has at most half of a ring. */
 #ifndef TRACEWELL_RING_FRAME_RING_H
 #define TRACEWELL_RING_FRAME_RING_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ring/frame_record.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define TRACEWELL_AREA_MAGIC 0x3130616572615754u /* "TWarea01" */
-#define TRACEWELL_CELL 32u                       /* bytes; records are whole cells */
-#define TRACEWELL_RECORD_MAX 0x40000u            /* bytes */
+#define TRACEWELL_AREA_MAGIC 0x3230616572615754u /* "TWarea02" */
 #define TRACEWELL_RECORD_OPEN 0x80000000u
-#define TRACEWELL_REWIND_MIN 0x10000u            /* bytes */
-#define TRACEWELL_NO_PLAN 0xffffffffu            /* of a record that says nothing */
+#define TRACEWELL_REWIND_MIN 0x10000u            /* bytes; a quarter of a smaller ring */
 #define TRACEWELL_COMPONENTS 16u                 /* of processors, the first ones */
 #define TRACEWELL_VECTOR_BYTES 4096u             /* of XSAVEC; a larger area is told as a whole */
 #define TRACEWELL_VECTOR_PARTS 12u
@@ -55,19 +58,32 @@ extern "C" {
 #define TRACEWELL_KEYS_FS_BASE 1u   /* the base of fs */
 #define TRACEWELL_KEYS_THREAD_ID 2u /* 2 * thread id + 1 */
 
-/* One for each ring; two lines of cache, the first one its thread's, the other one the reader's. */
+/* A key, and a ring's owner, of a thread that has ended: no thread has such a key. */
+#define TRACEWELL_NOBODY 0xfffffffffffffffeu
+/* In tracewell_thread.place. */
+#define TRACEWELL_SHARED 0x80000000u
+
+/* An entry of the table of threads. */
+struct tracewell_thread {
+  uint64_t key;   /* 0: free, and so were all entries that a search would come to behind this */
+  uint32_t place; /* the number of its ring, plus 1, and TRACEWELL_SHARED; 0 = none yet */
+  uint32_t tid;   /* 0 = not known yet */
+};
+
+/* One for each ring; two lines of cache, the first one its threads', the other one the reader's. */
 struct tracewell_frame_ring {
-  uint64_t head; /* bytes ever reserved, less what was given back */
-  uint64_t lost; /* hits that found no room */
-  uint32_t tid;  /* of its thread; 0 = not known yet */
-  uint32_t impatient; /* 1: nobody has taken anything for long: hits wait no more for room */
+  uint64_t head;   /* bytes ever reserved, less what was given back */
+  uint64_t lost;   /* hits that found no room */
+  uint64_t owner;  /* the key of the thread that has it alone; 0 = it is free */
   uint64_t origin; /* where the thread has begun anew at the first byte; less than tail: read */
-  uint64_t unused[4];
+  uint32_t impatient; /* 1: nobody has taken anything for long: hits wait no more for room */
+  uint32_t pad;
+  uint64_t unused[3];
   uint64_t tail; /* bytes ever taken out */
   uint64_t unused_too[7];
 };
 
-/* One for each ring, its thread's alone: the vector state of its last record that told of any, and
+/* One for each ring that is not shared: the vector state of its last record that told of any, and
  * room for the next. Mostly nothing has changed in the larger part of it, and to write it down
  * again would take longer than all else of a hit. */
 struct tracewell_vectors {
@@ -94,15 +110,16 @@ struct tracewell_area {
   uint32_t closed;       /* 1: hits are neither recorded nor counted */
   uint32_t ticks_denied; /* 1: a thread may not read the time stamp counter: it has clock_ticks */
   /* How it was made, for who looks at it; neither side goes by that. Offsets are from here. */
-  uint64_t bytes;         /* of all of it */
-  uint32_t rings;         /* a power of two */
-  uint32_t ring_bytes;    /* of data in each, a power of two */
-  uint64_t keys_offset;   /* uint64_t[rings] */
-  uint64_t rings_offset;  /* struct tracewell_frame_ring[rings] */
-  uint64_t commit_offset; /* uint32_t[rings][ring_bytes / TRACEWELL_CELL] */
-  uint64_t data_offset;   /* [rings][data_stride] */
-  uint64_t data_stride;   /* ring_bytes, and TRACEWELL_RECORD_MAX */
-  uint64_t homeless;      /* hits of threads for which there was no ring */
+  uint64_t bytes;          /* of all of it */
+  uint32_t threads;        /* in the table; a power of two */
+  uint32_t ring_bytes;     /* of data in each, a power of two */
+  uint32_t rings;          /* of one thread each */
+  uint32_t shared_rings;   /* behind those */
+  uint64_t threads_offset; /* struct tracewell_thread[threads] */
+  uint64_t rings_offset;   /* struct tracewell_frame_ring[] */
+  uint64_t commit_offset;  /* uint32_t[][ring_bytes / TRACEWELL_CELL] */
+  uint64_t data_offset;    /* [][ring_bytes] */
+  uint64_t unused_too;
   /* The tracer's clock, for who reads the time: Unix microseconds at `clock_ticks` of the time
    * stamp counter, and how many, times 2^32, each tick is. Odd sequence: it is being set. */
   uint64_t clock_sequence, clock_ticks, clock_us, clock_rate;
@@ -117,12 +134,13 @@ struct tracewell_area {
  * a fork may have fewer rights, and have the area. Hits look at the first line of cache alone. */
 struct tracewell_geometry {
   struct tracewell_area* area;
-  uint64_t* keys_of_rings; /* [ring_count] */
+  struct tracewell_thread* threads;
   struct tracewell_frame_ring* rings;
   uint32_t* commits;
   uint8_t* data;
-  uint64_t data_stride;
-  uint32_t ring_count, ring_bytes;
+  uint32_t thread_mask; /* the number of entries in the table, less 1 */
+  uint32_t ring_bytes;
+  uint32_t ring_count, shared_count; /* of one thread each; behind those, at least 1 */
   /* The tracer changes the lowest byte of these two while threads run. */
   uint32_t keys;          /* TRACEWELL_KEYS_… */
   uint32_t reads_by_call; /* 1: of memory, since a fault would do harm; 0: loads, whose faults a
@@ -137,48 +155,20 @@ struct tracewell_geometry {
   struct tracewell_vector_part vector_parts[TRACEWELL_VECTOR_PARTS];
 };
 
-/* What a record begins with; blocks follow. */
-struct tracewell_frame_record {
-  uint32_t plan;  /* of the tracepoint's location: tracewell_plan.number */
-  uint32_t bytes; /* with this */
-  uint64_t ticks; /* of the processor's time stamp counter */
-};
-
-/* Blocks, packed:
- *   'G'  tracewell_general
- *   'X'  uint8_t skip, uint32_t size; `skip` bytes; `size` bytes of XSAVEC
- *   'D'  tracewell_vector_change, and the bytes of parts, one after the other
- *   'M'  uint64_t address, uint16_t size; the bytes      (as in a trace file)
- *   'V'  uint32_t number; int64_t value                  (as in a trace file)
- *   'C', 'E'  of the condition, of the actions:
- *        uint8_t fault, uint64_t address                 tracewell::ax::Fault, the hit's first
- */
-struct tracewell_general {
-  uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
-  uint64_t rip, eflags, fs_base, gs_base;
-  uint16_t cs, ss, ds, es, fs, gs;
-  uint32_t pad;
-};
-
-/* What is not as it was in the thread's last record with vector state. */
-struct tracewell_vector_change {
-  uint32_t parts;      /* as bits: numbers in vector_parts */
-  uint32_t bytes;      /* of them all */
-  uint32_t base;       /* the generation that they change; 0: they are all that there is */
-  uint32_t generation; /* which it becomes */
-  uint64_t present;    /* components in use */
-};
-
-/* Where the search for a key's ring begins; `rings` is a power of two. */
+/* Where the search for a key's entry begins, and where that for a ring, of so many. */
+static inline uint64_t tracewell_spread(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
+static inline uint32_t tracewell_thread_at(uint64_t key, uint32_t mask) {
+  return (uint32_t)(tracewell_spread(key) >> 40) & mask;
+}
 static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
-  return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) & (rings - 1);
+  return (uint32_t)((tracewell_spread(key) >> 32) * rings >> 32);
 }
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_frame_record) == 16);
-static_assert(sizeof(tracewell_area) == 128 + 512 * 8 && sizeof(tracewell_general) == 176);
+static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_thread) == 16);
+static_assert(sizeof(tracewell_area) == 128 + 512 * 8);
 static_assert(sizeof(tracewell_geometry) == 312 && offsetof(tracewell_geometry, vectors) == 64);
-static_assert(sizeof(tracewell_vectors) % 64 == 0 && sizeof(tracewell_vector_change) == 24);
+static_assert(sizeof(tracewell_vectors) % 64 == 0);
 #endif
 #endif

@@ -75,9 +75,11 @@ class FastSites {
   virtual Conduct conduct(Pid pid) = 0;
   /// Zeroed. One for each process; given back by release().
   virtual Result<Shared> share(Pid pid, uint64_t bytes) = 0;
-  /// So that the process need not wait for it when it first writes there: pages of what is shared
-  /// are made, as far as it can be done.
-  virtual void populate(Pid pid, uint64_t address, uint64_t bytes) = 0;
+  /// So that the process need not wait for it when it first writes there, nor is charged for it:
+  /// pages of what is shared are made here, from this offset on.
+  virtual void populate(Pid pid, uint64_t offset, uint64_t bytes) = 0;
+  /// Is HitHandler::on_tick() to be called a thousand times a second, and not a hundred?
+  virtual void hurry(bool on) = 0;
   virtual std::vector<ThreadBase> threads(Pid pid) = 0;
   /// Puts code where threads can run it, at a multiple of 64, and returns where. `code` is called
   /// with the address and makes the bytes, always as many.

@@ -123,8 +123,6 @@ TEST(BufferFile, KeptFilesAreNoLongerInUse) {
   fs::remove(path);
 }
 
-/// The ring of records has room for the smallest of frames, many times the few that are there at
-/// once; what they have walked through goes back.
 TEST(BufferFile, DoesNotGrowWithTheNumberOfFrames) {
   const std::string path = test::scratch_path();
   TraceBuffer buffer;
@@ -133,24 +131,27 @@ TEST(BufferFile, DoesNotGrowWithTheNumberOfFrames) {
   buffer.set_circular(true);
   const std::vector<uint8_t> large(1000, 'x');
   FrameRecord record;
-  for (record.pc = 0; record.pc < 60'000; ++record.pc) {
+  for (int i = 0; i < 60'000; ++i) {
     // Now and then more frames than a turn of the ring has large ones.
-    const bool small = record.pc / 1000 % 7 == 0;
+    const bool small = i / 1000 % 7 == 0;
+    record.pc = 0x1000 + static_cast<uint64_t>(i % 100);
+    record.is_step = i % 3 == 0;
+    record.tid = i;
     ASSERT_TRUE(buffer.append(record, Bytes(large).first(small ? 0 : large.size())));
-    ASSERT_EQ(buffer.record(buffer.count() - 1).pc, record.pc);
-    ASSERT_EQ(buffer.record(0).pc, record.pc + 1 - buffer.count());
+    ASSERT_EQ(buffer.record(buffer.count() - 1).tid, i);
+    ASSERT_EQ(buffer.record(0).tid, i + 1 - static_cast<int>(buffer.count()));
   }
   struct stat status {};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
   constexpr int64_t kBlock = 512;
-  EXPECT_LT(status.st_blocks * kBlock, 1'000'000);
+  EXPECT_LT(status.st_blocks * kBlock, 200'000);
   EXPECT_GT(status.st_size, 1'200'000);
 }
 
 TEST(BufferFile, SaysWhatIsThere) {
   const std::string path = test::scratch_path();
   TraceBuffer buffer;
-  ASSERT_TRUE(buffer.resize(64).ok());
+  ASSERT_TRUE(buffer.resize(120).ok());
   ASSERT_TRUE(buffer.move_into(file_at(path)).ok());
   buffer.set_machine(16, Endian::Big);
   buffer.set_circular(true);
@@ -164,15 +165,22 @@ TEST(BufferFile, SaysWhatIsThere) {
   EXPECT_EQ(header.agent_pid, getpid());
   EXPECT_EQ(header.register_block_bytes, 16u);
   EXPECT_EQ(header.big_endian, 1u);
-  EXPECT_EQ(header.data_bytes, 64u);
+  EXPECT_EQ(header.data_bytes, 120u);
   EXPECT_EQ(header.next, 5u);
-  EXPECT_EQ(header.first, 2u) << "three of 17 bytes fit";
-  ring::FrameRecord last;
-  std::memcpy(&last, bytes.data() + header.records_offset + 4 * sizeof last, sizeof last);
-  EXPECT_EQ(last.check, 4u);
-  EXPECT_EQ(last.pc, 0x14u);
-  EXPECT_EQ(last.at, 68u);
-  EXPECT_EQ(last.size, 11u);
+  EXPECT_EQ(header.first, 2u) << "three of 36 bytes fit";
+  EXPECT_EQ(header.end, 5 * 36u);
+  EXPECT_EQ(header.begin, 2 * 36u);
+  ring::FrameEntry last;
+  std::memcpy(&last, bytes.data() + header.data_offset + 4 * 36 % 120, sizeof last);
+  EXPECT_EQ(last.number, 4u);
+  EXPECT_EQ(last.bytes, 36u);
+  EXPECT_EQ(last.fill(), 1u);
+  ring::FrameShape shape;
+  ASSERT_LT(last.shape(), header.shapes);
+  std::memcpy(&shape, bytes.data() + header.table_offset + last.shape() * sizeof shape,
+              sizeof shape);
+  EXPECT_EQ(shape.pc, 0x14u);
+  EXPECT_EQ(shape.tracepoint, 3);
 }
 
 TEST(BufferFile, DescriptionsReplaceEachOther) {

@@ -84,7 +84,7 @@ TEST_F(EngineCollect, UnreadableMemoryIsCutAndEndsTheRun) {
   EXPECT_EQ(status.stop_text, "memory access error at 0x5003");
   EXPECT_EQ(status.stop_tracepoint, 1u);
   EXPECT_TRUE(world.sites.empty());
-  EXPECT_EQ(engine.usage(1, 0x1000)->bytes, 14u + 15u);
+  EXPECT_EQ(engine.usage(1, 0x1000)->bytes, 24u + 14 + 15 + 3);
 }
 
 TEST_F(EngineCollect, NothingBehindACutOfTheSameRange) {
@@ -259,7 +259,7 @@ TEST_F(EngineCollect, CatalogDescribesTheTrace) {
   EXPECT_EQ(catalog.registers.size_bytes, 40u);
   ASSERT_EQ(catalog.tracepoints.size(), 1u);
   EXPECT_EQ(catalog.tracepoints[0].usage->hits, 1u);
-  EXPECT_EQ(catalog.tracepoints[0].usage->bytes, 41u);
+  EXPECT_EQ(catalog.tracepoints[0].usage->bytes, 52u);
   EXPECT_TRUE(catalog.status->running);
 }
 

@@ -39,21 +39,31 @@ FrameRecord record(int16_t tracepoint, uint64_t pc) {
   return record;
 }
 
+/// A frame has its head, its blocks (of registers not all), and what makes it a multiple of 4.
+uint64_t kept_bytes(size_t blocks, bool is_step = false) {
+  return (24 + (is_step ? 8 : 0) + blocks + 3) / 4 * 4;
+}
+
 struct NaiveFrame {
   FrameRecord record;
   std::vector<uint8_t> data;
+  uint64_t kept() const { return kept_bytes(data.size(), record.is_step); }
 };
 
 class NaiveBuffer {
  public:
   bool append(uint64_t capacity, bool circular, NaiveFrame frame) {
-    const uint64_t size = frame.data.size() + 6;
+    const uint64_t size = frame.kept();
     if (size > capacity || (!circular && used() + size > capacity)) return false;
     while (used() + size > capacity) frames.pop_front();
     frames.push_back(std::move(frame));
     return true;
   }
-  uint64_t used() const { return stream().size(); }
+  uint64_t used() const {
+    uint64_t sum = 0;
+    for (const NaiveFrame& frame : frames) sum += frame.kept();
+    return sum;
+  }
   std::vector<uint8_t> stream() const {
     std::vector<uint8_t> out;
     for (const NaiveFrame& frame : frames) {
@@ -89,6 +99,8 @@ void compare(TraceBuffer& buffer, const NaiveBuffer& naive, uint64_t capacity) {
     ASSERT_TRUE(frame.ok());
     EXPECT_EQ(frame->tracepoint, expected.record.tracepoint);
     EXPECT_EQ(frame->pc, expected.record.pc);
+    EXPECT_EQ(buffer.record(i).time_ns, expected.record.time_ns);
+    EXPECT_EQ(buffer.record(i).tid, expected.record.tid);
     ASSERT_EQ(frame->blocks.size(), expected.data.empty() ? 0 : 1);
     if (!expected.data.empty()) {
       EXPECT_TRUE(std::ranges::equal(frame->blocks[0].bytes, Bytes(expected.data).subspan(11)));
@@ -98,7 +110,7 @@ void compare(TraceBuffer& buffer, const NaiveBuffer& naive, uint64_t capacity) {
 
 void agree(bool in_file) {
   std::mt19937 random(20130117);
-  for (uint64_t capacity : {0u, 5u, 6u, 40u, 100u, 257u, 1000u}) {
+  for (uint64_t capacity : {0u, 5u, 24u, 40u, 100u, 257u, 1000u, 8000u}) {
     TraceBuffer buffer;
     NaiveBuffer naive;
     ASSERT_TRUE(buffer.resize(in_file ? 7 : capacity).ok());
@@ -119,7 +131,10 @@ void agree(bool in_file) {
       }
       const size_t size = random() % 8 == 0 ? 0 : 11 + random() % (random() % 16 ? 40 : 300);
       const auto data = some_data(size, static_cast<uint8_t>(random()));
-      const auto about = record(static_cast<int16_t>(1 + random() % 3), 0x1000 + random() % 8);
+      auto about = record(static_cast<int16_t>(1 + random() % 3), 0x1000 + random() % 8);
+      about.is_step = random() % 5 == 0;
+      about.tid = static_cast<int32_t>(random() % 100);
+      about.time_ns = static_cast<int64_t>(random());
       const bool fits = naive.append(capacity, circular, {about, data});
       ASSERT_EQ(buffer.append(about, data), fits);
       created += fits;
@@ -135,9 +150,10 @@ TEST(TraceBuffer, InAFileAgreesWithANaiveOne) { agree(true); }
 
 TEST(TraceBuffer, LinearKeepsWholeFramesOnly) {
   TraceBuffer buffer;
-  ASSERT_TRUE(buffer.resize(100).ok());
+  ASSERT_TRUE(buffer.resize(136).ok());
   const auto data = some_data(40, 1);
   EXPECT_TRUE(buffer.append(record(1, 0x10), data));
+  EXPECT_EQ(buffer.appended_bytes(), 64u);
   EXPECT_TRUE(buffer.append(record(1, 0x10), data));
   EXPECT_FALSE(buffer.append(record(1, 0x10), data));
   EXPECT_EQ(buffer.count(), 2u);
@@ -147,7 +163,7 @@ TEST(TraceBuffer, LinearKeepsWholeFramesOnly) {
 
 TEST(TraceBuffer, FrameLargerThanACircularBufferLeavesTheOthersAlone) {
   TraceBuffer buffer;
-  ASSERT_TRUE(buffer.resize(60).ok());
+  ASSERT_TRUE(buffer.resize(70).ok());
   buffer.set_circular(true);
   EXPECT_TRUE(buffer.append(record(1, 0x10), some_data(40, 1)));
   EXPECT_FALSE(buffer.append(record(1, 0x10), some_data(55, 1)));
@@ -172,6 +188,75 @@ TEST(TraceBuffer, SearchesByEverything) {
   EXPECT_EQ(buffer.find({Kind::Outside, 0, 0x10, 0x30}, 0), Found());
   EXPECT_EQ(buffer.find({Kind::None, 0, 0, 0}, 0), Found());
   EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, UINT64_MAX), Found());
+}
+
+/// Of registers, those that are not zero are kept. Their size need not be a multiple of words.
+TEST(TraceBuffer, RegistersTakeWhatTheyHold) {
+  std::mt19937 random(3);
+  for (const uint32_t block : {0u, 1u, 7u, 8u, 9u, 64u, 515u, 520u, 2820u}) {
+    TraceBuffer buffer;
+    ASSERT_TRUE(buffer.resize(1 << 20).ok());
+    buffer.set_machine(block, Endian::Little);
+    std::vector<std::vector<uint8_t>> frames;
+    std::vector<uint8_t> stream;
+    for (int i = 0; i < 200; ++i) {
+      std::vector<uint8_t> registers(block);
+      size_t words = 0;
+      for (size_t at = 0; at < block; at += 8) {
+        if (random() % 4 != 0) continue;
+        registers[at + random() % std::min<size_t>(8, block - at)] = 1;
+        words += std::min<size_t>(8, block - at);
+      }
+      std::vector<uint8_t> data = {'R'};
+      data.insert(data.end(), registers.begin(), registers.end());
+      const auto memory = some_data(11 + random() % 9, 7);
+      data.insert(data.end(), memory.begin(), memory.end());
+      ASSERT_TRUE(buffer.append(record(1, 0x1000), data));
+      const size_t map = ((block + 7) / 8 + 7) / 8;
+      EXPECT_EQ(buffer.appended_bytes(), kept_bytes(1 + map + words + memory.size())) << block;
+      ByteWriter writer(stream, Endian::Little);
+      writer.uint(1, 2);
+      writer.uint(data.size(), 4);
+      writer.bytes(data);
+      frames.push_back(std::move(data));
+    }
+    EXPECT_EQ(buffer.stream_bytes(), stream.size());
+    EXPECT_EQ(read_all(buffer, 1000), stream);
+    for (const size_t i : {199u, 3u, 130u, 131u, 0u, 64u}) {
+      const auto frame = buffer.frame(i);
+      ASSERT_TRUE(frame.ok());
+      EXPECT_TRUE(std::ranges::equal(frame->blocks[0].bytes, Bytes(frames[i]).subspan(1, block)));
+    }
+  }
+}
+
+TEST(TraceBuffer, ManyPlacesAndMasksAreToldApart) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(1 << 22).ok());
+  const auto of = [](int i) {
+    FrameRecord one = record(static_cast<int16_t>(1 + i % 7), 0x400000u + 64u * (i % 3000));
+    one.masked = i % 2;
+    if (one.masked != 0) one.mask[i % 32] = static_cast<uint8_t>(1 + i % 3);
+    return one;
+  };
+  constexpr int kFrames = 20'000;
+  for (int i = 0; i < kFrames; ++i) ASSERT_TRUE(buffer.append(of(i), {}));
+  for (int i = 0; i < kFrames; ++i) {
+    const FrameRecord expected = of(i), found = buffer.record(static_cast<uint64_t>(i));
+    ASSERT_EQ(found.tracepoint, expected.tracepoint);
+    ASSERT_EQ(found.pc, expected.pc);
+    ASSERT_EQ(found.masked, expected.masked);
+    ASSERT_TRUE(std::ranges::equal(found.mask, expected.mask));
+  }
+}
+
+TEST(TraceBuffer, FiveMegabytesHoldAHundredThousandIntegers) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(5 << 20).ok());
+  const auto integer = memory_block(0x404028, std::vector<uint8_t>(8, 1));
+  while (buffer.append(record(1, 0x401000), integer)) {
+  }
+  EXPECT_GE(buffer.count(), 100'000u);
 }
 
 TEST(TraceBuffer, RefusesSizesThatTheMachineDoesNotHave) {

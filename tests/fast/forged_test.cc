@@ -12,17 +12,19 @@ namespace {
 
 constexpr uint64_t kRingBytes = 1 << 20;
 
-/// One ring is this thread's, the first; of the other one nobody has the key.
+/// One ring is this thread's, the first; the other one is nobody's.
 class Forged : public ::testing::Test {
  protected:
-  Forged() { claim(); }
-
-  void claim() {
+  Forged() {
     uint64_t base = 0;
     __asm__("mov %%fs:0, %0" : "=r"(base));
-    at<uint64_t>(here_.shape().keys_offset())[0] = base;
-    at<uint64_t>(here_.shape().keys_offset())[1] = 0x1000;
+    at<tracewell_frame_ring>(here_.shape().rings_offset())[1].owner = 0x1000;
+    const RingPlace place = claim_ring(here_.memory(), here_.shape(), base, 1);
+    EXPECT_EQ(place.ring, 0U);
+    EXPECT_FALSE(place.is_shared);
+    at<tracewell_frame_ring>(here_.shape().rings_offset())[1].owner = 0;
   }
+
   template <class T>
   T* at(uint64_t offset) {
     return reinterpret_cast<T*>(here_.memory().data() + offset);
@@ -36,8 +38,7 @@ class Forged : public ::testing::Test {
     return {at<uint8_t>(here_.shape().commit_offset() + bytes), bytes};
   }
   std::span<uint8_t> others_data() {
-    const uint64_t stride = here_.shape().data_stride();
-    return {at<uint8_t>(here_.shape().data_offset() + stride), stride};
+    return {at<uint8_t>(here_.shape().data_offset() + kRingBytes), kRingBytes};
   }
   void expect_others_are_untouched(uint64_t where) {
     const auto is_zero = [](uint8_t byte) { return byte == 0; };
@@ -59,9 +60,9 @@ TEST_F(Forged, WhatTheAreaSaysOfItselfDecidesNothing) {
   const uint64_t body = here_.add(1, {{}});
   tracewell_area& area = here_.area();
   for (const uint64_t lie : {uint64_t{0}, uint64_t{0x123456789000}, ~uint64_t{0}}) {
-    area.bytes = area.keys_offset = area.rings_offset = area.commit_offset = lie;
-    area.data_offset = area.data_stride = lie;
-    area.rings = area.ring_bytes = static_cast<uint32_t>(lie);
+    area.bytes = area.threads_offset = area.rings_offset = area.commit_offset = lie;
+    area.data_offset = lie;
+    area.threads = area.rings = area.shared_rings = area.ring_bytes = static_cast<uint32_t>(lie);
     call(body);
     const auto records = here_.records();
     ASSERT_EQ(records.size(), 1U) << std::hex << lie;

@@ -84,8 +84,8 @@ class HitsHere {
                uint64_t pc = 0, bool patient = false) {
     auto* const plan = reinterpret_cast<tracewell_hit_plan*>(
         take(sizeof(tracewell_hit_plan) + steps.size() * sizeof(tracewell_step)));
-    *plan = {&calls_, number, record_bytes, static_cast<uint32_t>(steps.size()), patient,
-             pc, nullptr};
+    *plan = {&calls_, number, record_bytes, static_cast<uint32_t>(steps.size()),
+             patient ? 5000U : 0U, pc, nullptr};
     std::vector<axjit::RegisterPlace> places;
     for (uint32_t which = 0; which <= axjit::kEflags; ++which)
       places.push_back(axjit::place_in_hit(which, which));
@@ -154,7 +154,7 @@ class HitsHere {
   /// Everything that is finished, ring by ring.
   std::vector<Record> records(bool ended = false) {
     std::vector<Record> out;
-    for (uint32_t ring = 0; ring < shape_.rings; ++ring)
+    for (uint32_t ring = 0; ring < shape_.all_rings(); ++ring)
       reader_.take(ring, ended, [&](const RingRecord& one) {
         out.push_back({one.tid, one.plan, one.ticks,
                        {one.blocks.begin(), one.blocks.end()}});
@@ -162,8 +162,8 @@ class HitsHere {
     return out;
   }
   uint64_t lost() const {
-    uint64_t sum = reader_.homeless();
-    for (uint32_t ring = 0; ring < shape_.rings; ++ring) sum += reader_.losses(ring).all();
+    uint64_t sum = 0;
+    for (uint32_t ring = 0; ring < shape_.all_rings(); ++ring) sum += reader_.losses(ring).all();
     return sum;
   }
 

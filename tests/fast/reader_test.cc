@@ -50,7 +50,6 @@ TEST(FastReader, StaysRightWhateverTheWriterDoesMeanwhile) {
   for (int round = 0; round < 20; ++round) {
     // Records become shorter than what was reserved for them, so that heads move back.
     Counting counting({.rings = 1, .ring_bytes = 1U << (18 + round % 2)}, 1024);
-    counting.here.reader().keep(0);  // what is behind 1 << 18 is given back
     uint64_t hits = 0, taken = 0, next = 0;
     const auto hit = [&](uint64_t most) {
       for (uint64_t many = random() % most; many > 0; --many) counting.hit(hits++);
@@ -110,7 +109,7 @@ TEST(FastReader, WhoHasWaitedInVainWaitsNoMoreUntilItsOwnRingIsRead) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   writer.join();
   uint32_t ring = 0;
-  while (counting.here.reader().key(ring) == 0) ++ring;
+  while (!counting.here.reader().is_owned(ring)) ++ring;
   EXPECT_EQ(ring_of(counting, ring).impatient, 1U);
   counting.here.records();
   EXPECT_EQ(ring_of(counting, ring).impatient, 0U);
@@ -128,58 +127,6 @@ TEST(FastReader, KnowsOfARecordThatIsNotFinished) {
   EXPECT_TRUE(counting.here.records().empty());
   EXPECT_EQ(counting.here.records(true).size(), 1U);
   EXPECT_FALSE(counting.here.reader().unfinished(0));
-}
-
-/// Of data and commit words.
-uint64_t resident_bytes(Counting& counting) {
-  const AreaShape& shape = counting.here.shape();
-  uint8_t* const begin = counting.here.memory().data() + shape.commit_offset();
-  std::vector<unsigned char> pages((shape.bytes() - shape.commit_offset()) / 4096);
-  EXPECT_EQ(mincore(begin, pages.size() * 4096, pages.data()), 0);
-  return 4096 * static_cast<uint64_t>(std::ranges::count_if(pages, [](auto one) {
-           return (one & 1) != 0;
-         }));
-}
-
-TEST(FastReader, GivesBackWhatWasReadOfRingsThatHaveMoreThanTheirShare) {
-  constexpr uint32_t kRing = 1 << 22;
-  for (const bool all : {true, false}) {
-    std::mt19937 random(5);
-    Counting counting({.rings = 1, .ring_bytes = kRing}, 1024);
-    if (!all) counting.here.reader().keep(RingReader::kKeptMin);
-    uint64_t hits = 0, next = 0, most = 0;
-    const auto hit = [&](uint64_t many) {
-      while (many-- > 0) counting.hit(hits++);
-    };
-    hit(1000);
-    for (int turn = 0; turn < 200; ++turn) {
-      counting.here.reader().take_all([&](const RingRecord& record) {
-        ASSERT_EQ(number_of(record), next++);
-        if (hits - next < 1500) hit(random() % 3);  // so that it is never empty
-      });
-      hit(random() % 1000);
-      most = std::max(most, resident_bytes(counting));
-    }
-    EXPECT_EQ(counting.here.lost(), 0U);
-    EXPECT_GT(hits * 192, 10 * uint64_t{kRing}) << "it has been around";
-    // What is kept, what is there to be read, and an eighth that the thread does not know of.
-    const uint64_t limit = (RingReader::kKeptMin + 4000 * 192 + kRing / 8) * 9 / 8;
-    EXPECT_EQ(most > limit, all) << most;
-  }
-}
-
-TEST(FastReader, GivesNothingBackThatWasWrittenAfterABeginningAnew) {
-  Counting counting({.rings = 1, .ring_bytes = 1 << 20}, 256);
-  counting.here.reader().keep(0);
-  uint64_t hits = 0, next = 0;
-  // The second time it begins at the first byte, and comes further than the first time.
-  for (const uint64_t many : {3000, 4000}) {
-    for (uint64_t i = 0; i < many; ++i) counting.hit(hits++);
-    counting.here.reader().take_all(
-        [&](const RingRecord& record) { ASSERT_EQ(number_of(record), next++); });
-    EXPECT_EQ(next, hits);
-  }
-  EXPECT_EQ(ring_of(counting).origin, 1U << 20);
 }
 
 constexpr auto kAtOnce = [](uint64_t) { return true; };
@@ -221,9 +168,8 @@ class Lying {
  public:
   Lying(Counting& counting, uint32_t ring) : counting_(counting), ring_(ring) {
     const AreaShape& shape = counting.here.shape();
-    keys()[ring] = 0x1000;
-    uint8_t* const data =
-        memory() + shape.data_offset() + ring * shape.data_stride();
+    ring_of(counting, ring).owner = 0x1000;
+    uint8_t* const data = memory() + shape.data_offset() + ring * uint64_t{shape.ring_bytes};
     tracewell_frame_record record{};
     record.bytes = sizeof record;
     for (uint64_t at = 0; at < shape.ring_bytes; at += TRACEWELL_CELL)
@@ -240,16 +186,13 @@ class Lying {
 
  private:
   uint8_t* memory() { return counting_.here.memory().data(); }
-  uint64_t* keys() {
-    return reinterpret_cast<uint64_t*>(memory() + counting_.here.shape().keys_offset());
-  }
   Counting& counting_;
   uint32_t ring_;
 };
 
 uint32_t free_ring(Counting& counting) {
   uint32_t ring = 0;
-  while (counting.here.reader().key(ring) != 0) ++ring;
+  while (counting.here.reader().is_owned(ring)) ++ring;
   return ring;
 }
 
@@ -298,14 +241,19 @@ TEST(FastReader, TheRingOfAThreadThatHasEndedIsReadToItsEnd) {
     for (uint64_t i = 0; i < 500; ++i) counting.hit(i);
   }).join();
   uint32_t ring = 0;
-  while (reader.key(ring) == 0) ++ring;
-  const uint64_t key = reader.key(ring);
+  while (!reader.is_owned(ring)) ++ring;
+  const uint64_t key = ring_of(counting, ring).owner;
   ring_of(counting, ring).head += 64;  // it was killed in a hit
+  const auto table = std::span(
+      reinterpret_cast<tracewell_thread*>(counting.here.memory().data() +
+                                          counting.here.shape().threads_offset()),
+      counting.here.shape().threads);
+  const auto entry = std::ranges::find(table, key, &tracewell_thread::key);
+  forget_threads(counting.here.memory(), counting.here.shape(), entry->tid);
   reader.retire(ring);
   EXPECT_FALSE(reader.drained(ring));
   const auto other = claim_ring(counting.here.memory(), counting.here.shape(), key, 77);
-  ASSERT_TRUE(other);
-  EXPECT_NE(*other, ring) << "who looks as it did is another thread";
+  EXPECT_NE(other.ring, ring) << "who looks as it did is another thread";
   uint64_t next = 0;
   do {
     reader.take_all(
@@ -319,7 +267,7 @@ TEST(FastReader, TheRingOfAThreadThatHasEndedIsReadToItsEnd) {
   EXPECT_TRUE(reader.drained(ring));
   EXPECT_EQ(reader.losses(ring).unfinished, 1U);
   reader.give_up(ring, [](const RingRecord&) {});
-  EXPECT_EQ(reader.key(ring), 0U);
+  EXPECT_FALSE(reader.is_owned(ring));
   EXPECT_FALSE(reader.retired(ring));
 }
 
@@ -329,7 +277,8 @@ TEST(FastReader, LooksUpAmongWhatIsNoRecord) {
   const uint32_t ring = free_ring(counting);
   Lying lying(counting, ring);
   const AreaShape& shape = counting.here.shape();
-  std::memset(counting.here.memory().data() + shape.data_offset() + ring * shape.data_stride(),
+  std::memset(counting.here.memory().data() + shape.data_offset() +
+                  ring * uint64_t{shape.ring_bytes},
               0xff, shape.ring_bytes);
   uint64_t asked = 0;
   const auto ask = [&](uint64_t) { return ++asked == 3; };

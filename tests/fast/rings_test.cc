@@ -118,22 +118,70 @@ TEST(FastRings, LargeRecordsGoAroundAsWell) {
   EXPECT_EQ(taken + here.lost(), 20'000U);
 }
 
-TEST(FastRings, ThreadsWithoutARingAreCounted) {
-  Counting counting({.rings = 2, .ring_bytes = 4096});
-  std::atomic<int> ready = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 5; ++i)
-    threads.emplace_back([&] {
-      counting.hit(1);
-      ++ready;
-      while (ready < 5) std::this_thread::yield();
+/// Of all records, those of each thread in order, and whose they are is right.
+void expect_all_of(Counting& counting, uint64_t threads, uint64_t hits) {
+  std::vector<uint32_t> tids(threads);
+  std::atomic<uint64_t> left = threads, started = 0;
+  std::vector<std::thread> all;
+  for (uint64_t t = 0; t < threads; ++t)
+    all.emplace_back([&, t] {
+      tids[t] = static_cast<uint32_t>(gettid());
+      ++started;
+      while (started < threads) std::this_thread::yield();
+      for (uint64_t i = 0; i < hits; ++i) counting.hit(t << 32 | i);
+      --left;
+      while (left != 0) std::this_thread::yield();
     });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(counting.here.records().size(), 2U);
-  EXPECT_EQ(counting.here.reader().homeless(), 3U);
-  for (uint32_t ring = 0; ring < 2; ++ring) counting.here.reader().give_up(ring, [](auto&) {});
-  counting.hit(2);
-  EXPECT_EQ(counting.here.records().size(), 1U);
+  std::vector<uint64_t> next(threads);
+  const auto look = [&] {
+    for (const auto& record : counting.here.records()) {
+      const uint64_t number = Counting::number(record), thread = number >> 32;
+      ASSERT_LT(thread, threads);
+      ASSERT_EQ(record.tid, tids[thread]);
+      ASSERT_GE(number & 0xffffffff, next[thread]);
+      next[thread] = (number & 0xffffffff) + 1;
+    }
+  };
+  uint64_t seen = 0;
+  while (left != 0) look();
+  for (std::thread& thread : all) thread.join();
+  look();
+  for (const uint64_t one : next) seen += one;
+  EXPECT_EQ(seen, threads * hits);
+  EXPECT_EQ(counting.here.lost(), 0U);
+}
+
+TEST(FastRings, ThreadsShareWhereThereAreTooFew) {
+  Counting counting({.rings = 2, .shared_rings = 2, .ring_bytes = 1 << 16}, 256, true);
+  expect_all_of(counting, 12, 5000);
+  uint32_t shared = 0;
+  for (uint32_t ring = 2; ring < 4; ++ring) shared += counting.here.reader().used(ring) == 0;
+  EXPECT_EQ(shared, 2U);
+}
+
+TEST(FastRings, SoDoThoseForWhomTheTableHasNoRoom) {
+  Counting counting({.threads = 4, .rings = 2, .ring_bytes = 1 << 16}, 256, true);
+  expect_all_of(counting, 9, 2000);
+}
+
+TEST(FastRings, AThreadThatHasEndedLeavesItsRingToOthers) {
+  Counting counting({.threads = 8, .rings = 2, .ring_bytes = 4096});
+  HitsHere& here = counting.here;
+  for (uint32_t turn = 0; turn < 100; ++turn) {
+    uint32_t tid = 0;
+    std::thread([&] {
+      tid = static_cast<uint32_t>(gettid());
+      counting.hit(turn);
+    }).join();
+    const auto places = places_of(here.memory(), here.shape(), tid);
+    ASSERT_EQ(places.size(), 1U) << turn;
+    ASSERT_FALSE(places[0].is_shared) << turn;
+    forget_threads(here.memory(), here.shape(), tid);
+    ASSERT_TRUE(places_of(here.memory(), here.shape(), tid).empty());
+    here.reader().retire(places[0].ring);
+    ASSERT_EQ(here.records().size(), 1U);
+    here.reader().give_up(places[0].ring, [](auto&) {});
+  }
 }
 
 TEST(FastRings, EachThreadsRecordsComeInOrder) {
@@ -260,7 +308,7 @@ TEST(FastRings, WhatTheProgramWritesOverThemHarmsNobody) {
     };
     if (round % 3 != 0) spoil(shape.rings_offset(), shape.rings_offset() + 256);
     if (round % 3 != 1) spoil(shape.commit_offset(), shape.commit_offset() + 1024);
-    if (round % 3 != 2) spoil(shape.data_offset(), shape.data_offset() + 2 * shape.data_stride());
+    if (round % 3 != 2) spoil(shape.data_offset(), shape.data_offset() + 2 * shape.ring_bytes);
     for (int i = 0; i < 3; ++i) {
       for (const auto& record : counting.here.records(i == 1)) {
         RecordBlocks blocks(record.blocks);

@@ -170,7 +170,7 @@ TEST(FastVectors, HandlersDoNotNeedWhatMayStillMove) {
   VectorState state(kParts, kX87AndSse);
   alignas(4096) static uint8_t page[2 * 4096];
   ASSERT_EQ(mprotect(page + 4096, 4096, PROT_NONE), 0);
-  constexpr uint64_t kReadable = 538;  // with that, the fault itself finds no room
+  constexpr uint64_t kReadable = 530;  // with that, the fault itself finds no room
   const HitsHere::Step memory{.kind = TRACEWELL_STEP_MEMORY,
                               .value = reinterpret_cast<uint64_t>(page + 4096 - kReadable),
                               .bytes = kReadable + 1};
@@ -185,8 +185,7 @@ TEST(FastVectors, HandlersDoNotNeedWhatMayStillMove) {
   for (uint64_t i = 1; i < 20; ++i) {
     registers.vector[6] = 1000 + i;
     ASSERT_EQ(call_body(faults, registers), registers);
-    auto records = here.records();
-    std::erase_if(records, [](auto& record) { return record.plan == TRACEWELL_NO_PLAN; });
+    const auto records = here.records();
     ASSERT_EQ(records.size(), 2U);
     EXPECT_EQ(records[0].plan, 2U);
     EXPECT_EQ(xmm_in(3, records[0].blocks, state), i);

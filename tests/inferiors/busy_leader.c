@@ -1,5 +1,5 @@
-// busy_leader THREADS [BUSY]: the first thread calls turn() for ever, and so do BUSY others; THREADS
-// more sleep.
+// busy_leader THREADS [BUSY]: the first thread calls turn() for ever, and so do BUSY others;
+// THREADS more sleep.
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>

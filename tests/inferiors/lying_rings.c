@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "../../src/ring/frame_ring.h"
+#include "ring/frame_ring.h"
 
 enum { kThreadsMax = 64, kCells = 7 };  // of a record with registers
 
@@ -56,8 +56,8 @@ static void write_records(uint8_t *memory) {
   struct tracewell_frame_record *const head = (struct tracewell_frame_record *)record;
   head->bytes = sizeof *head + 1 + sizeof(struct tracewell_general);
   record[sizeof *head] = 'G';
-  for (uint32_t ring = 0; ring < area->rings; ++ring) {
-    uint8_t *const data = memory + area->data_offset + ring * area->data_stride;
+  for (uint32_t ring = 0; ring < area->rings + area->shared_rings; ++ring) {
+    uint8_t *const data = memory + area->data_offset + (uint64_t)ring * area->ring_bytes;
     for (uint32_t cell = 0; cell + kCells <= cells; cell += kCells) {
       head->ticks = cell;
       memcpy(data + cell * TRACEWELL_CELL, record, sizeof record);
@@ -67,15 +67,14 @@ static void write_records(uint8_t *memory) {
 
 static void fill_rings(uint8_t *memory) {
   const struct tracewell_area *const area = (struct tracewell_area *)memory;
-  uint64_t *const keys = (uint64_t *)(memory + area->keys_offset);
   struct tracewell_frame_ring *const rings =
       (struct tracewell_frame_ring *)(memory + area->rings_offset);
   uint32_t *const commits = (uint32_t *)(memory + area->commit_offset);
   const uint32_t cells = area->ring_bytes / TRACEWELL_CELL;
-  for (uint32_t ring = 0; ring < area->rings; ++ring) {
+  for (uint32_t ring = 0; ring < area->rings + area->shared_rings; ++ring) {
     for (uint32_t cell = 0; cell + kCells <= cells; cell += kCells)
       commits[(uint64_t)ring * cells + cell] = kCells;
-    if (keys[ring] == 0) keys[ring] = 0x1000 + ring;
+    if (rings[ring].owner == 0) rings[ring].owner = 0x1000 + ring;
     rings[ring].origin = 0;
     rings[ring].head = rings[ring].tail + area->ring_bytes;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # timeout: 300
 # serial
-"""A traced program of many threads is killed at a random moment of whatever its server is doing with
+"""A traced program of many threads is killed at a random moment of what its server is doing with
 it, or while it stands still under the debugger. Its parent's wait() returns within a second, the
 server still answers, and it ends when it is told to.
 

@@ -68,7 +68,7 @@ def pass_count(work):
 
 
 def full(work):
-    got = one_run(work, "collect $regs", before='run("set trace-buffer-size 6000")')
+    got = one_run(work, "collect $regs", before='run("set trace-buffer-size 3000")')
     check("Trace stopped because the buffer was full." in got["status"], got["status"])
     check(0 < len(got["frames"]) < 30, f"{len(got['frames'])} frames")
     for frame in got["frames"]:
@@ -79,7 +79,7 @@ def ring(work):
     """Wrapped, it uploads as it reads: whole frames, the same ones, each thread's in its order."""
     saved = work / "ring.tf"
     got = one_run(work, "collect $regs, item",
-                  before='run("set trace-buffer-size 20000"); run("set circular-trace-buffer on")',
+                  before='run("set trace-buffer-size 4000"); run("set circular-trace-buffer on")',
                   after=f'run("tsave {saved}")')
     check("Trace is running on the target." in got["status"], got["status"])
     check("of 30 created" in got["status"], got["status"])

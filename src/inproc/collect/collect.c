@@ -5,195 +5,18 @@
  * at the end: vectors.c.
  *
  * A signal may arrive at any instruction, and its handler may hit tracepoints as well, which then
- * collect in between: see ring/frame_ring.h. So what changes a ring's `head` is one instruction,
- * and needs no lock prefix, for no other thread changes it. */
+ * collect in between: see ring/frame_ring.h. So what changes a ring's `head` is one instruction. It
+ * has no lock prefix where no other thread changes it. */
 #include "inproc/collect/collect.h"
+#include "inproc/collect/rings.h"
 
 enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
-enum { kGetTid = 186, kGetCpu = 309, kProcessVmReadv = 310 };
 
 uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes);
 uint64_t copy_text_loads(uint8_t* to, uint64_t from, uint64_t max);
 
-static long call(long number, long a, const void* b, long c, const void* d, long e, long f) {
-  long result;
-  register long r10 __asm__("r10") = (long)d;
-  register long r8 __asm__("r8") = e;
-  register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
-  return result;
-}
-
-static uint32_t thread_id(void) { return (uint32_t)call(kGetTid, 0, 0, 0, 0, 0, 0); }
-
-/* Behind the instruction at 1, which may fault, and where its thread goes on then. */
-#define MAY_FAULT(resume) "\n.pushsection .tw_loads, \"a\"\n.long 1b, " resume "\n.popsection"
-
-/* A thread may have had the counter taken away (prctl, PR_SET_TSC). */
-static inline uint64_t ticks_denied(void) {
-  __atomic_store_n(&geometry.area->ticks_denied, 1, __ATOMIC_RELAXED);
-  return __atomic_load_n(&geometry.area->clock_ticks, __ATOMIC_RELAXED);
-}
-
-static inline uint64_t read_ticks(void) {
-  uint32_t low, high;
-  __asm__ goto("1: rdtsc" MAY_FAULT("%l[denied]") : "=a"(low), "=d"(high) : : : denied);
-  return (uint64_t)high << 32 | low;
-denied:
-  return ticks_denied();
-}
-
-/* --- rings ------------------------------------------------------------------------------------ */
-
-static int exchange_if(uint64_t* number, uint64_t expected, uint64_t wanted) {
-  uint8_t done;
-  __asm__ volatile("cmpxchg %3, %1"
-                   : "=@cce"(done), "+m"(*number), "+a"(expected)
-                   : "r"(wanted)
-                   : "memory");
-  return done;
-}
-
-/* 0: there is none. */
-static ALWAYS_INLINE uint64_t word_at_fs(void) {
-  uint64_t word = 0;
-  __asm__ volatile("1: mov %%fs:0, %0\n2:" MAY_FAULT("2b") : "+r"(word));
-  return word;
-}
-
-/* These two may change at any time. */
-static ALWAYS_INLINE uint32_t kind_of_keys(void) {
-  return __atomic_load_n(&geometry.keys, __ATOMIC_RELAXED);
-}
-static ALWAYS_INLINE int reads_by_call(void) {
+static ALWAYS_INLINE int reads_by_call(void) { /* may change at any time */
   return __atomic_load_n(&geometry.reads_by_call, __ATOMIC_RELAXED) != 0;
-}
-
-static ALWAYS_INLINE uint64_t key_of_thread(void) {
-  const uint32_t kind = kind_of_keys();
-  uint64_t base = 0;
-  if (LIKELY(kind == TRACEWELL_KEYS_SELF))
-    base = word_at_fs();
-  else if (kind == TRACEWELL_KEYS_FS_BASE)
-    __asm__("rdfsbase %0" : "=r"(base));
-  if (LIKELY(base != 0)) return base;
-  return (uint64_t)thread_id() * 2 + 1;
-}
-
-enum { kNoRing = -1 };
-
-/* The number of the ring with this key, from `at` on. */
-static NOINLINE int32_t search_ring(uint64_t key, uint32_t at) {
-  uint64_t* const keys = geometry.keys_of_rings;
-  const uint32_t mask = geometry.ring_count - 1;
-  for (uint32_t looked = 0; looked <= mask; ++looked, at = (at + 1) & mask) {
-    uint64_t there = __atomic_load_n(&keys[at], __ATOMIC_RELAXED);
-    if (there == key) return (int32_t)at;
-    if (there != 0) continue;
-    if (__atomic_compare_exchange_n(&keys[at], &there, key, 0, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED) ||
-        there == key) {
-      geometry.rings[at].tid = thread_id();
-      return (int32_t)at;
-    }
-  }
-  return kNoRing;
-}
-
-static ALWAYS_INLINE int32_t ring_of_thread(void) {
-  const uint64_t key = key_of_thread();
-  const uint32_t at = tracewell_ring_at(key, geometry.ring_count);
-  if (LIKELY(__atomic_load_n(&geometry.keys_of_rings[at], __ATOMIC_RELAXED) == key))
-    return (int32_t)at;
-  return search_ring(key, at);
-}
-
-enum { kWaitsMax = 2000, kWaitTicks = 2500000, kPausesMax = 100000 };
-
-/* By the counter, a good millisecond on processors of today. A system call may kill the program,
- * which may have begun to filter its calls (seccomp) a moment ago. */
-static void wait_awake(void) {
-  const uint64_t begin = read_ticks();
-  for (int i = 0; i < kPausesMax && read_ticks() - begin < kWaitTicks; ++i)
-    __builtin_ia32_pause();
-}
-
-/* For the reader to make room. 0: it does not, or nothing is to be recorded any more. */
-static NOINLINE int wait_for_room(struct tracewell_frame_ring* ring) {
-  const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-  for (int i = 0; i < kWaitsMax; ++i) {
-    if (__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED) ||
-        __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED))
-      return 0;
-    if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
-    wait_awake();
-  }
-  __atomic_store_n(&ring->impatient, 1, __ATOMIC_SEQ_CST);
-  if (LIKELY(__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == tail)) return 0;
-  __atomic_store_n(&ring->impatient, 0, __ATOMIC_RELAXED); /* it did meanwhile */
-  return 1;
-}
-
-/* Whatever `head` says, a cell of the ring. */
-static ALWAYS_INLINE uint64_t place_in_ring(uint64_t head, uint64_t ring_bytes) {
-  return head & (ring_bytes - TRACEWELL_CELL);
-}
-static ALWAYS_INLINE uint32_t* commit_word(uint64_t ring, uint64_t ring_bytes, uint64_t at) {
-  return geometry.commits + (ring * ring_bytes + at) / TRACEWELL_CELL;
-}
-static ALWAYS_INLINE uint8_t* data_at(uint64_t ring, uint64_t at) {
-  return geometry.data + ring * geometry.data_stride + at;
-}
-
-static ALWAYS_INLINE struct Reserved reserve(uint64_t bytes, int patient) {
-  struct Reserved out = {0, 0, 0, 0};
-  const int32_t number = ring_of_thread();
-  if (UNLIKELY(number == kNoRing)) {
-    __atomic_fetch_add(&geometry.area->homeless, 1, __ATOMIC_RELAXED);
-    return out;
-  }
-  struct tracewell_frame_ring* const ring = geometry.rings + number;
-  out.ring = ring;
-  const uint64_t mask = geometry.ring_bytes - 1;
-  for (;;) {
-    const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-    uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-    const uint64_t origin = __atomic_load_n(&ring->origin, __ATOMIC_RELAXED);
-    if (origin > tail && origin <= head) tail = origin;
-    out.head = head;
-    if (UNLIKELY(head == tail) && (head & mask) >= TRACEWELL_REWIND_MIN) {
-      out.head = tail = (head | mask) + 1;
-      if (!exchange_if(&ring->origin, origin, tail)) continue;
-    }
-    if (UNLIKELY(out.head + bytes - tail > mask + 1)) {
-      if (patient && wait_for_room(ring)) continue;
-      if (__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED)) return out;
-      __asm__ volatile("incq %0" : "+m"(ring->lost));
-      return out;
-    }
-    if (LIKELY(exchange_if(&ring->head, head, out.head + bytes))) break;
-  }
-  const uint64_t at = place_in_ring(out.head, mask + 1);
-  out.commit = commit_word((uint64_t)number, mask + 1, at);
-  out.data = data_at((uint64_t)number, at);
-  __atomic_store_n(out.commit, (uint32_t)(bytes / TRACEWELL_CELL) | TRACEWELL_RECORD_OPEN,
-                   __ATOMIC_RELEASE);
-  return out;
-}
-
-static inline uint64_t whole_cells(uint64_t bytes) {
-  return (bytes + TRACEWELL_CELL - 1) & ~(uint64_t)(TRACEWELL_CELL - 1);
-}
-
-static inline void commit(const struct Reserved* place, uint64_t reserved, uint64_t used) {
-  uint64_t bytes = whole_cells(used);
-  if (bytes != reserved &&
-      !exchange_if(&place->ring->head, place->head + reserved, place->head + bytes))
-    bytes = reserved; /* a handler's record is behind it */
-  __atomic_store_n(place->commit, (uint32_t)(bytes / TRACEWELL_CELL), __ATOMIC_RELEASE);
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -383,9 +206,7 @@ ENTRY uint64_t tw_get_variable(struct tracewell_native_context* context, uint64_
   (void)context;
   if (number == area->timestamp_number) return unix_microseconds();
   if (number == area->thread_number) {
-    const int32_t ring = ring_of_thread();
-    if (ring == kNoRing) return thread_id();
-    return geometry.rings[ring].tid;
+    return number_of_thread();
   }
   if (number == area->processor_number) {
     return processor_now();
@@ -458,7 +279,7 @@ static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place
     const struct Reserved larger = reserve(wanted, 0);
     if (!larger.data) return; /* counted as lost: the fault is */
     for (uint64_t i = 0; i < used; ++i) larger.data[i] = place->data[i];
-    const struct tracewell_frame_record nothing = {TRACEWELL_NO_PLAN, sizeof nothing, 0};
+    const struct tracewell_frame_record nothing = {TRACEWELL_NO_PLAN, sizeof nothing, 0, 0, 0};
     *(struct tracewell_frame_record*)place->data = nothing;
     commit(place, *reserved, sizeof nothing);
     *place = larger;
@@ -484,27 +305,27 @@ static ALWAYS_INLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* p
     *vectors = run(hit, place, *reserved);
   if (UNLIKELY(hit->fault != 0)) add_fault(hit, place, reserved);
   if (LIKELY(!hit->overflowed)) return (uint64_t)(hit->at - place->data);
-  forget_vectors(place->ring);
+  forget_vectors(place);
   return 0;
 }
 
 static ALWAYS_INLINE void write_head(const struct tracewell_hit_plan* plan, uint8_t* record,
-                                     uint64_t bytes, uint64_t ticks) {
+                                     uint64_t bytes, uint64_t ticks, uint32_t tid) {
   struct tracewell_frame_record* const head = (struct tracewell_frame_record*)record;
   head->plan = plan->number;
   head->bytes = (uint32_t)bytes;
   head->ticks = ticks;
+  head->tid = tid;
 }
 
 /* Where there is more to say than that it was hit. */
-static NOINLINE void collect_steps(struct tracewell_hit* hit, struct tracewell_frame_ring* ring,
-                                   uint32_t* word, uint8_t* data, uint64_t head, uint64_t ticks) {
+static NOINLINE void collect_steps(struct tracewell_hit* hit, struct Reserved place,
+                                   uint64_t ticks) {
   const struct tracewell_hit_plan* const plan = hit->plan;
-  struct Reserved place = {ring, word, data, head};
   uint64_t reserved = plan->record_bytes;
   struct tracewell_vectors* vectors = 0;
   const uint64_t used = fill(hit, &place, &reserved, &vectors);
-  write_head(plan, place.data, used, ticks);
+  write_head(plan, place.data, used, ticks, place.tid);
   commit(&place, reserved, used != 0 ? used : sizeof(struct tracewell_frame_record));
   if (vectors) end_vector(vectors);
 }
@@ -517,26 +338,25 @@ static ALWAYS_INLINE uint64_t fill_quickly(struct tracewell_hit* hit, uint8_t* t
   return bytes;
 }
 
-static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct tracewell_frame_ring* ring,
-                                  uint32_t* word, uint8_t* data, uint64_t head) {
+static ALWAYS_INLINE void collect(struct tracewell_hit* hit, struct Reserved place) {
   const struct tracewell_hit_plan* const plan = hit->plan;
   const uint64_t ticks = read_ticks();
   uint64_t used = sizeof(struct tracewell_frame_record);
   if ((plan->step_count | hit->condition_status) != 0) {
-    const uint64_t bytes =
-        plan->fill && hit->condition_status == 0 ? fill_quickly(hit, data + used) : 0;
-    if (UNLIKELY(bytes == 0)) return collect_steps(hit, ring, word, data, head, ticks);
+    const uint64_t bytes = plan->fill && hit->condition_status == 0
+                               ? fill_quickly(hit, place.data + used)
+                               : 0;
+    if (UNLIKELY(bytes == 0)) return collect_steps(hit, place, ticks);
     used += bytes;
   }
-  write_head(plan, data, used, ticks);
-  const struct Reserved place = {ring, word, data, head};
+  write_head(plan, place.data, used, ticks, place.tid);
   commit(&place, plan->record_bytes, used);
 }
 
 static NOINLINE void collect_slowly(struct tracewell_hit* hit) {
   const struct tracewell_hit_plan* const plan = hit->plan;
-  const struct Reserved place = reserve(plan->record_bytes, (int)plan->patient);
-  if (place.data) collect(hit, place.ring, place.commit, place.data, place.head);
+  const struct Reserved place = reserve(plan->record_bytes, plan->patience);
+  if (place.data) collect(hit, place);
 }
 
 /* What mostly happens, without any other function's needs; the rest is collect_slowly()'s. */
@@ -545,20 +365,26 @@ ENTRY void tw_collect(struct tracewell_hit* hit) {
   if (UNLIKELY(__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED))) return;
   if (UNLIKELY(kind_of_keys() != TRACEWELL_KEYS_SELF)) return collect_slowly(hit);
   const uint64_t key = word_at_fs();
-  const uint32_t number = tracewell_ring_at(key, geometry.ring_count);
-  if (UNLIKELY(__atomic_load_n(&geometry.keys_of_rings[number], __ATOMIC_RELAXED) != key ||
-               key == 0))
+  const struct tracewell_thread* const thread =
+      geometry.threads + tracewell_thread_at(key, geometry.thread_mask);
+  if (UNLIKELY(__atomic_load_n(&thread->key, __ATOMIC_RELAXED) != key || key == 0))
     return collect_slowly(hit);
+  /* Of no ring yet, and of one that is shared, it is not less. */
+  const uint32_t number = __atomic_load_n(&thread->place, __ATOMIC_RELAXED) - 1;
+  if (UNLIKELY(number >= geometry.ring_count)) return collect_slowly(hit);
   struct tracewell_frame_ring* const ring = geometry.rings + number;
   const uint64_t bytes = plan->record_bytes, ring_bytes = geometry.ring_bytes;
   const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-  /* After it has begun anew, a ring is slow until the reader has been there. */
-  if (UNLIKELY(head == tail || head + bytes - tail > ring_bytes)) return collect_slowly(hit);
-  if (UNLIKELY(!exchange_if(&ring->head, head, head + bytes))) return collect_slowly(hit);
   const uint64_t at = place_in_ring(head, ring_bytes);
-  uint32_t* const word = commit_word(number, ring_bytes, at);
-  __atomic_store_n(word, (uint32_t)(bytes / TRACEWELL_CELL) | TRACEWELL_RECORD_OPEN,
+  /* After it has begun anew, a ring is slow until the reader has been there. */
+  if (UNLIKELY(head == tail || head + bytes - tail > ring_bytes || at + bytes > ring_bytes))
+    return collect_slowly(hit);
+  if (UNLIKELY(!exchange_if(&ring->head, head, head + bytes))) return collect_slowly(hit);
+  const struct Reserved place = {ring, commit_word(number, ring_bytes, at),
+                                 data_at(number, ring_bytes, at), head,
+                                 __atomic_load_n(&thread->tid, __ATOMIC_RELAXED), 0};
+  __atomic_store_n(place.commit, (uint32_t)(bytes / TRACEWELL_CELL) | TRACEWELL_RECORD_OPEN,
                    __ATOMIC_RELEASE);
-  collect(hit, ring, word, data_at(number, at), head);
+  collect(hit, place);
 }

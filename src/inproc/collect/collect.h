@@ -25,6 +25,8 @@ struct Reserved {
   uint32_t* commit;
   uint8_t* data; /* NULL: there is no room */
   uint64_t head; /* where it begins */
+  uint32_t tid;
+  uint32_t is_shared; /* 1: the ring is not its thread's alone */
 };
 
 static inline void store(uint8_t* to, uint64_t value, uint32_t bytes) {
@@ -45,6 +47,6 @@ INSIDE struct tracewell_vectors* add_vector(struct tracewell_hit* hit,
                                             const struct tracewell_step* step);
 INSIDE void end_vector(struct tracewell_vectors* vectors);
 /* What a record has told of it is lost with the record. */
-INSIDE void forget_vectors(const struct tracewell_frame_ring* ring);
+INSIDE void forget_vectors(const struct Reserved* place);
 
 #endif

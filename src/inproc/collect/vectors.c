@@ -126,9 +126,9 @@ static struct tracewell_vectors* vectors_of(const struct tracewell_frame_ring* r
   return geometry.vectors + (ring - geometry.rings);
 }
 
-void forget_vectors(const struct tracewell_frame_ring* ring) {
-  if (geometry.vector_part_count != 0)
-    __atomic_store_n(&vectors_of(ring)->generation, 0, __ATOMIC_RELAXED);
+void forget_vectors(const struct Reserved* place) {
+  if (geometry.vector_part_count != 0 && !place->is_shared)
+    __atomic_store_n(&vectors_of(place->ring)->generation, 0, __ATOMIC_RELAXED);
 }
 
 /* A record that tells of a change comes behind the one that it changes. So it is only done where no
@@ -144,7 +144,7 @@ struct tracewell_vectors* add_vector(struct tracewell_hit* hit, const struct Res
                                       ~(uint64_t)(kVectorAlign - 1));
   if (!has_room(hit, kVectorHead + kVectorAlign - 1 + step->bytes)) return 0;
   struct tracewell_vectors* const vectors = vectors_of(place->ring);
-  if (geometry.vector_part_count == 0 || vectors->busy) {
+  if (geometry.vector_part_count == 0 || place->is_shared || vectors->busy) {
     add_whole_vector(hit, step);
     return 0;
   }

@@ -32,7 +32,6 @@ namespace {
 constexpr uint64_t kMapBytes = 4096;
 constexpr int64_t kErrnoMax = 4095;
 constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-constexpr uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE, of Linux 5.14
 constexpr int64_t kAbandonNs = 2 * kSecond;
 // Of page tables: 2 GiB and 256 MiB, in pages of 4 KiB. The program stands still at the start; at
 // looks later, what it runs into waits.
@@ -360,14 +359,9 @@ void LiveFastSites::unshare(Thread& thread) {
   }
 }
 
-void LiveFastSites::populate(Pid pid, uint64_t address, uint64_t bytes) {
-  const Still still(tracer_);
-  Process* const process = tracer_.find_process(pid);
-  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
-  if (thread == nullptr) return;
-  const uint64_t start = address / kMapBytes * kMapBytes;
-  (void)tracer_.remote_system_call(
-      *thread, {SYS_madvise, start, whole_pages(address + bytes - start), kPopulateWrite, 0, 0, 0});
+void LiveFastSites::populate(Pid pid, uint64_t offset, uint64_t bytes) {
+  const auto here = std::ranges::find(here_, pid, &Here::pid);
+  if (here != here_.end()) here->memory.populate(offset, bytes);
 }
 
 std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {

@@ -32,7 +32,8 @@ class LiveFastSites final : public FastSites {
   Result<Processor> processor(Pid pid) override;
   Conduct conduct(Pid pid) override;
   Result<Shared> share(Pid pid, uint64_t bytes) override;
-  void populate(Pid pid, uint64_t address, uint64_t bytes) override;
+  void populate(Pid pid, uint64_t offset, uint64_t bytes) override;
+  void hurry(bool on) override { ticker_.hurry(on); }
   std::vector<ThreadBase> threads(Pid pid) override;
   Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
                          std::span<const Load> loads) override;

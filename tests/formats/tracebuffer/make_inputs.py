@@ -10,6 +10,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SEEDS = HERE.parents[2] / "fuzz/seeds/tracebuffer"
 PAGE = 4096
 RECORD = struct.Struct("<QQqiIhHI32s")
+SHAPE, ENTRY = struct.Struct("<QhHI32s"), struct.Struct("<IIqiI")
+REGISTERS = 16
 TEXT = (
     "R 10\n"
     'tdesc <target version="1.0"><architecture>i386:x86-64</architecture><feature name="small">'
@@ -33,7 +35,7 @@ def variable(number, value):
 
 
 class Buffer:
-    """A ring of `size` bytes, written as the agent does."""
+    """Version 1: a ring of `size` bytes, written as servers did."""
 
     def __init__(self, size, text=TEXT % STOPPED):
         self.size, self.slots = size, size // 6 + 1
@@ -75,6 +77,62 @@ class Buffer:
         return (out.ljust(text_offset, b"\0") + self.text)[:self.cut]
 
 
+class Compact:
+    """Version 2: a ring of `size` bytes, written as the agent does."""
+
+    def __init__(self, size, text=TEXT % STOPPED):
+        self.size, self.text = size, text.encode()
+        self.data, self.shapes, self.entries = bytearray(size), [], []
+        self.first = self.next = self.begin = self.end = 0
+        self.version, self.slot_bytes = 2, SHAPE.size
+        self.cut = None
+
+    def add(self, data, pc=0x1000, mask=None, step=False, **wrong):
+        shape = (0 if step else pc, wrong.get("tracepoint", 1), mask is not None, 0, mask or b"")
+        if shape not in self.shapes:
+            self.shapes.append(shape)
+        blocks = (struct.pack("<Q", pc) if step else b"") + compact(data)
+        fill = -(ENTRY.size + len(blocks)) % 4
+        what = wrong.get("shape", self.shapes.index(shape)) | step << 24 | fill << 26
+        what |= (data[:1] == b"R") << 25
+        size = wrong.get("bytes", ENTRY.size + len(blocks) + fill)
+        entry = ENTRY.pack(size, wrong.get("number", self.next), 1680283200_000000000 + self.next,
+                           77 + self.next % 2, what) + blocks + bytes(fill)
+        self.entries.append(len(entry))
+        while self.end + len(entry) - self.begin > self.size:
+            self.begin += self.entries[self.first]
+            self.first += 1
+        for i, byte in enumerate(entry):
+            self.data[(self.end + i) % self.size] = byte
+        self.end += len(entry)
+        self.next += 1
+        return self
+
+    def bytes(self):
+        table = b"".join(SHAPE.pack(*one) for one in self.shapes).ljust(PAGE, b"\0")
+        data_offset = PAGE + len(table)
+        text_offset = data_offset + PAGE * -(-self.size // PAGE)
+        header = struct.pack(
+            "<8sIIQQQQIIqq", b"TWbuffer", self.version, self.slot_bytes, PAGE,
+            len(table) // SHAPE.size, data_offset, self.size, REGISTERS, 0, 1234,
+            1680283200_000000000)
+        header += struct.pack("<QQQQQQ", text_offset, len(self.text), PAGE, 0, 0, 0)
+        header += struct.pack("<IIQQQQQQ", 0, 0, self.first, self.next, 0, self.begin, self.end,
+                              len(self.shapes))
+        assert len(header) == 176
+        out = header.ljust(PAGE, b"\0") + table + self.data
+        return (out.ljust(text_offset, b"\0") + self.text)[:self.cut]
+
+
+def compact(data):
+    """Of registers, the words that are not zero."""
+    if data[:1] != b"R":
+        return data
+    words = [data[1 + at:9 + at] for at in range(0, REGISTERS, 8)]
+    there = sum(1 << i for i, word in enumerate(words) if any(word))
+    return b"r" + bytes([there]) + b"".join(filter(any, words)) + data[1 + REGISTERS:]
+
+
 def changed(buffer, **more):
     for name, value in more.items():
         setattr(buffer, name, value)
@@ -94,6 +152,11 @@ def some(size=200, text=TEXT % STOPPED):
     return buffer.add(registers(0x7000, 0x1000)).add(variable(1, 5)).add(registers(1, 0x1000))
 
 
+def kept(text=TEXT % STOPPED):
+    buffer = Compact(300, text).add(registers(0x7000, 0x1000)).add(variable(1, 5))
+    return buffer.add(b"", pc=0x1004, step=True).add(registers(1, 0x1000), mask=b"\x02")
+
+
 CASES = {
     "two-frames": Buffer(64).add(registers(1, 0x1000)).add(
         registers(2, 0x1000)).add(registers(3, 0x1000)),
@@ -111,7 +174,7 @@ CASES = {
     "record-count": changed(Buffer(12).add(b"").add(b"").add(b"").add(b""), first=0, next=1 << 40),
     "all-dropped": changed(some(), first=(1 << 64) - 1),
     "no-description": some(text=""),
-    "version-2": changed(some(), version=2),
+    "version-3": changed(some(), version=3),
     "records-outside": changed(some(), slots=1 << 61),
     "cut-records": changed(some(), cut=PAGE + 2 * RECORD.size),
     "cut-frames": changed(some(), cut=2 * PAGE + 23 + 6 + 5),
@@ -119,6 +182,21 @@ CASES = {
         registers(3, 0x1000)), cut=2 * PAGE + 30),
     "cut-text": changed(some(), cut=3 * PAGE + len(TEXT % STOPPED) - 20),
     "large-records": changed(some(), record_bytes=80),
+    "compact": kept(),
+    "compact-wrapped": changed(Compact(100), first=0).add(registers(1, 0x1000)).add(
+        registers(0, 0x1000)).add(registers(3, 0)).add(registers(0, 0)),
+    "compact-killed": changed(kept(text=TEXT % RUNNING), next=3),
+    "compact-bad": Compact(400).add(registers(1, 0x1000)).add(
+        variable(1, 5), shape=77).add(variable(1, 6)).add(variable(1, 7), bytes=0).add(
+            variable(1, 8)).add(variable(1, 9), bytes=1 << 30).add(variable(1, 10)).add(
+                variable(1, 11), number=99).add(variable(1, 12)),
+    "compact-block-cut": Compact(300).add(b"M" + struct.pack("<QH", 0x5000, 9) + b"abc").add(
+        variable(1, 2) + b"?what").add(b"r").add(
+            registers(1, 2) + compact(registers(3, 4))).add(variable(1, 3)),
+    "compact-cut": changed(kept(), cut=2 * PAGE + 70),
+    "compact-count": changed(Compact(50).add(b"").add(b""), begin=0, end=1 << 40, next=1 << 20),
+    "compact-dropped": changed(kept(), begin=(1 << 64) - 1),
+    "compact-shapes": changed(kept(), slot_bytes=72),
 }
 
 

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# skips
+# timeout: 300
+"""What a run takes in memory is bounded by the size of the trace buffer, however many threads the
+program has: what collects in the program, and the frames that are kept, together at most 1.25 times
+that size and 4 MiB."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from rsp_client import Client, bias, serving, status, symbols, wait_until  # noqa: E402
+from trace_common import INFERIORS, check, need_fast_tracepoints  # noqa: E402
+
+PROGRAM = INFERIORS / "busy_leader"
+LOOKS = 20
+TURN = symbols(PROGRAM)["turn"]
+
+
+def allocated(path):
+    return os.stat(path).st_blocks * 512
+
+
+def shared_with(pid):
+    """Bytes that the memory has which the program shares with its tracer."""
+    sizes = [allocated(f"/proc/{pid}/map_files/{line.split()[0]}")
+             for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
+             if "memfd:tracewell" in line]
+    check(len(sizes) == 1, f"one area: {sizes}")
+    return sizes[0]
+
+
+def most_taken(threads, buffer_bytes, actions):
+    busy = min(threads - 1, 60)
+    program = subprocess.Popen([PROGRAM, str(threads - 1 - busy), str(busy)])
+    try:
+        wait_until(lambda: status(program.pid, "Threads") == str(threads), "threads")
+        with tempfile.TemporaryDirectory() as folder:
+            kept = pathlib.Path(folder) / "kept.twb"
+            with serving("--buffer", str(kept), "--attach", "localhost:0",
+                         str(program.pid)) as (_, port, _):
+                client = Client(port)
+                place = bias(program.pid, PROGRAM) + TURN
+                client.ask("QTinit")
+                client.ask(f"QTBuffer:size:{buffer_bytes:x}")
+                client.ask("QTBuffer:circular:1")
+                client.ask(f"QTDP:1:{place:x}:E:0:0:F5-")
+                client.ask(f"QTDP:-1:{place:x}:{actions}")
+                client.ask("QTStart")
+                client.send("vCont;c")
+                most = 0
+                for _ in range(LOOKS):
+                    time.sleep(0.05)
+                    most = max(most, shared_with(program.pid) + allocated(kept))
+                client.socket.sendall(b"\x03")
+                check(client.receive().startswith("T"), "stopped")
+                check(client.frames_created() > 0, "frames")
+                return most
+    finally:
+        program.kill()
+        program.wait()
+
+
+def main():
+    need_fast_tracepoints()
+    for threads in (1, 8, 64, 500, 4000):
+        for buffer_bytes in (1 << 20, 5 << 20, 100 << 20):
+            if threads == 4000 and buffer_bytes != 5 << 20:
+                continue
+            most = most_taken(threads, buffer_bytes, "R0fff")
+            bound = buffer_bytes * 5 // 4 + (4 << 20)
+            print(f"{threads} threads, {buffer_bytes >> 20} MiB: {most / (1 << 20):.1f} MiB of at "
+                  f"most {bound / (1 << 20):.1f}", flush=True)
+            check(most <= bound, "it is bounded")
+
+
+main()
