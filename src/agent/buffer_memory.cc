@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -162,6 +164,16 @@ void BufferMemory::set_machine(uint32_t register_block_bytes, Endian endian) {
   if (memory_ == nullptr) return;
   header().register_block_bytes = register_block_bytes;
   header().big_endian = endian == Endian::Big ? 1 : 0;
+}
+
+uint64_t BufferMemory::bytes_to_come() const {
+  constexpr std::array<long, 2> kInMemory = {0x01021994, 0x858458f6};  // tmpfs, ramfs: statfs(2)
+  if (memory_ == nullptr) return 0;
+  struct statfs system {};
+  const bool on_disk = file_ && ::fstatfs(file_->fd(), &system) == 0 &&
+                       std::ranges::find(kInMemory, system.f_type) == kInMemory.end();
+  if (on_disk) return 0;
+  return geometry_.data_bytes - (file_ ? std::min(geometry_.data_bytes, data_ready_) : 0);
 }
 
 bool BufferMemory::make_ready(uint64_t data) {

@@ -38,6 +38,10 @@ class BufferMemory {
   /// Why ready() or add_shape() said no.
   const std::string& refusal() const { return refusal_; }
 
+  /// Of the memory for frames, what the system has yet to give: none where they are in a file on a
+  /// disk.
+  uint64_t bytes_to_come() const;
+
   uint64_t shape_count() const { return header().shapes; }
   const ring::FrameShape& shape(uint64_t number) const { return shapes()[number]; }
   /// False: there is no room.

@@ -125,6 +125,7 @@ Status Engine::start(target::Pid pid) {
   pid_ = pid;
   replaced_ = let_go_ = false;
   settle_buffer();
+  TW_RETURN_IF_ERROR(look_at_memory());
   capture_machine();
   TW_RETURN_IF_ERROR(look_at_markers());
   for (Point& point : points_) {

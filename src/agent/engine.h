@@ -148,8 +148,8 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
 
   // engine_buffer.cc
   void fit_masks(CollectPlan& plan) const;
-  void settle_buffer();
-  void publish(), publish_soon(), tell_unseen();
+  void settle_buffer(), publish(), publish_soon(), tell_unseen();
+  Status look_at_memory();
   void tell(std::string_view text) const;
 
   // engine_hit.cc
@@ -182,7 +182,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::unique_ptr<FastTrace> fast_;  // while a run has some
   FastTrace::Change change_ = FastTrace::Change::None;  // to be made up for
   std::vector<std::string> remarks_;  // of the last start
-  uint64_t fast_lost_ = 0;           // hits of the run for which there was no room
+  uint64_t fast_lost_ = 0, rings_bytes_ = 0;  // hits without room; what rings may take at most
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false, full_ = false, unpublished_ = false;
   std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_;

@@ -17,6 +17,24 @@ void Engine::tell(std::string_view text) const {
   if (home_.notice) home_.notice(text);
 }
 
+/// To be given more than it may have would cost this server, or the program, its life.
+Status Engine::look_at_memory() {
+  constexpr uint64_t kSpare = 4 << 20;  // for all else that a run takes
+  rings_bytes_ = UINT64_MAX;
+  if (target_.facts() == nullptr) return {};
+  const target::MemoryRoom room = target_.facts()->memory_room(0);
+  const uint64_t wanted = buffer_.bytes_to_come() + kSpare;
+  if (room.bytes < wanted)
+    return {Errc::Limit,
+            fmt::format("a trace buffer of {} MiB does not fit: this server may use {} MiB more, "
+                        "of the {} MiB of {}; set trace-buffer-size, or --buffer with a file on a "
+                        "disk",
+                        buffer_.size_bytes() >> 20, room.bytes >> 20, room.limit >> 20,
+                        room.group.empty() ? "this machine" : "control group " + room.group)};
+  rings_bytes_ = room.bytes - wanted;
+  return {};
+}
+
 /// Only a run needs the file: a server that is never asked to trace makes none.
 void Engine::settle_buffer() {
   if (!home_.make) return;

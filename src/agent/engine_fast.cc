@@ -28,7 +28,7 @@ void Engine::begin_fast() {
   auto fast = std::make_unique<FastTrace>(*sites, target_.layout(pid_), clock_, [this] {
     return target_.facts() != nullptr && target_.facts()->gives_up();
   });
-  if (Status status = fast->begin(pid_, buffer_.size_bytes()); !status) {
+  if (Status status = fast->begin(pid_, buffer_.size_bytes(), rings_bytes_); !status) {
     const bool passes = status.error().code == Errc::Target;
     if (asked)
       remark(fmt::format("Fast tracepoints are traps in this process: {}{}", status.error().text(),

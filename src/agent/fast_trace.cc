@@ -73,15 +73,17 @@ FastTrace::~FastTrace() {
   if (begun_) sites_.release(pid_);
 }
 
-Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
+Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_bytes_max) {
   pid_ = pid;
   TW_ASSIGN_OR_RETURN(processor_, sites_.processor(pid));
   if (!processor_.time_stamps)
     return unsupported("this processor's time stamp counter does not go on evenly");
   if (!processor_.segment_bases) return unsupported("programs may not read the base of fs here");
   begun_ = true;
-  TW_RETURN_IF_ERROR(share_area(buffer_bytes));
+  TW_RETURN_IF_ERROR(
+      share_area(std::min(buffer_bytes / kShareOfBuffer + kRingsBytes, rings_bytes_max)));
   tracewell_area& area = fast::make_area(shared_.bytes, shape_);
+  mark_.emplace(area.reader);
   geometry_ = fast::make_geometry(shape_, shared_.address);
   geometry_.reads_by_call = processor_.faults_do_harm ? 1 : 0;
   for (const auto& [offset, bytes, component] : processor_.vector_parts)
@@ -99,12 +101,12 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes) {
   return {};
 }
 
-Status FastTrace::share_area(uint64_t buffer_bytes) {
+Status FastTrace::share_area(uint64_t rings_bytes) {
   const auto threads = static_cast<uint32_t>(sites_.threads(pid_).size());
-  Result<target::FastSites::Shared> shared = Error{Errc::Limit, "", {}};
-  uint64_t bytes = buffer_bytes / kShareOfBuffer + kRingsBytes;
-  for (; bytes >= kRingsBytesMin && !shared.ok(); bytes /= 4) {
-    shape_ = fast::AreaShape::within(bytes, threads);
+  Result<target::FastSites::Shared> shared =
+      unsupported("this server has no memory left for what they collect");
+  for (; rings_bytes >= kRingsBytesMin && !shared.ok(); rings_bytes /= 4) {
+    shape_ = fast::AreaShape::within(rings_bytes, threads);
     shared = sites_.share(pid_, shape_.bytes());
   }
   TW_RETURN_IF_ERROR(shared);
@@ -233,7 +235,8 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
       .addresses = {.collect = collect_,
                     .calls = calls_,
                     .plan = ~uint64_t{0},
-                    .variables = shared_.address + offsetof(tracewell_area, variables)},
+                    .variables = shared_.address + offsetof(tracewell_area, variables),
+                    .reader = shared_.address + offsetof(tracewell_area, reader)},
       .registers = places_,
       .variables = body.variables,
       .memory_reads = processor_.faults_do_harm ? axjit::MemoryReads::Called
@@ -490,7 +493,8 @@ uint64_t FastTrace::lost() const {
 void FastTrace::close(const Visit& visit) {
   if (!reader_ || points_.empty()) return;
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
-  std::atomic_ref(area.closed).store(1);
+  mark_.reset();
+  std::atomic_ref(area.reader).store(0);
   reader_->conclude();
   tell_time();
   const auto begin = Steady::now();

@@ -21,6 +21,7 @@
 #include "agent/variables.h"
 #include "axjit/compile.h"
 #include "base/bytes.h"
+#include "base/death_mark.h"
 #include "base/result.h"
 #include "fast/area.h"
 #include "fast/ring_reader.h"
@@ -58,8 +59,9 @@ class FastTrace {
   FastTrace& operator=(const FastTrace&) = delete;
 
   /// Makes everything ready in the process, with rings whose memory is bounded by a share of the
-  /// trace buffer's size. Errors say why there can be no fast tracepoints.
-  Status begin(target::Pid pid, uint64_t buffer_bytes);
+  /// trace buffer's size, and by `rings_bytes_max`. Errors say why there can be no fast
+  /// tracepoints.
+  Status begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_bytes_max);
   /// Trace state variables live in the process from now on, until they come home.
   void house(Variables& variables);
   /// After one of them has got another number.
@@ -123,7 +125,7 @@ class FastTrace {
   Result<uint64_t> place_collector();
   Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,
                               const FastBody& body, uint32_t number);
-  Status share_area(uint64_t buffer_bytes);
+  Status share_area(uint64_t rings_bytes);
   fast::RingReader::Visit to_hits(const Visit& visit);
   fast::RingReader::Enough for_a_while();
   void tell_time();
@@ -147,6 +149,7 @@ class FastTrace {
   target::FastSites::Processor processor_;
   target::FastSites::Shared shared_;
   fast::AreaShape shape_;
+  std::optional<DeathMark> mark_;  // in what is shared
   std::optional<fast::RingReader> reader_;
   tracewell_geometry geometry_{};     // as hits have it
   uint64_t collect_ = 0, calls_ = 0, geometry_at_ = 0;  // addresses in the process

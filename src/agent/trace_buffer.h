@@ -64,6 +64,7 @@ class TraceBuffer final : public FrameStore {
 
   bool circular() const { return circular_; }
   uint64_t size_bytes() const { return memory_.data_bytes(); }
+  uint64_t bytes_to_come() const { return memory_.bytes_to_come(); }  // see BufferMemory
   uint64_t free_bytes() const { return size_bytes() - (end_ - begin_); }
   uint64_t created() const { return next_; }
   /// Of a frame that is there.

@@ -30,6 +30,10 @@ struct tracewell_step {
 #define TRACEWELL_NO_REGISTER 16u
 #define TRACEWELL_REGISTER_RIP 17u
 
+/* What of tracewell_area.reader says that there is one: a thread's number. The rest is the kernel's
+ * (futex(2), FUTEX_TID_MASK). */
+#define TRACEWELL_READER 0x3fffffffu
+
 /* Of one location of a tracepoint. The process only reads it. */
 struct tracewell_hit_plan {
   const struct tracewell_native_calls* calls;

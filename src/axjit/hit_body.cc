@@ -154,8 +154,9 @@ class BodyEmitter {
     const bool reads_flags = (reads >> kEflags & 1) != 0;
     const auto changes = static_cast<uint16_t>(condition.clobbers | kOutcome | 1u << kRdi |
                                                (reads_flags ? 1u << kRcx : 0u));
-    save(static_cast<uint16_t>(changes | reads));
     const bool loads = !condition.loads.empty();
+    if (loads) leave_without_reader();
+    save(static_cast<uint16_t>(changes | reads));
     Xbyak::Label odd, ready, odd_at_end, done;
     if (reads_flags) save_flags();
     else if (loads) save_present_flags();
@@ -178,6 +179,19 @@ class BodyEmitter {
     as_.L(holds_);
     as_.mov(qword(offsetof(tracewell_hit, condition_status)), as_.rdx);
     return {};
+  }
+
+  /// Once its tracer is gone, a load that fails would be the program's end. Only rax is saved yet.
+  void leave_without_reader() {
+    if (spec_.addresses.reader == 0) return;
+    Xbyak::Label there;
+    load_address(spec_.addresses.reader);
+    as_.test(as_.dword[as_.rax], TRACEWELL_READER);
+    as_.jnz(there, Xbyak::CodeGenerator::T_NEAR);
+    restore_flags();
+    load(kRax);
+    leave();
+    as_.L(there);
   }
 
   void set_context() {

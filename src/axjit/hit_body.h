@@ -32,6 +32,7 @@ struct HitAddresses {
   uint64_t calls = 0;      // tracewell_native_calls
   uint64_t plan = 0;       // tracewell_hit_plan
   uint64_t variables = 0;  // cells
+  uint64_t reader = 0;     // tracewell_area.reader; 0 = there is always one
 };
 
 struct HitSpec {

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/oom_score.h"
 #include "base/open.h"
 
 namespace tracewell::cli {
@@ -115,6 +116,7 @@ void become_guarded() {
   // Who kills by name (`killall -9 tracewell`) means the server, and is not to hit what keeps the
   // traced program whole.
   if (born == 0) ::prctl(PR_SET_NAME, "tw-tracer");
+  if (born == 0) shun_oom_killer();
   if (born > 0) {
     child = born;
     struct sigaction action {};

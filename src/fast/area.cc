@@ -108,6 +108,7 @@ tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape) {
   TW_CHECK(shape.rings > 0 && shape.shared_rings > 0);
   TW_CHECK(shape.ring_bytes >= 4096 && memory.size() >= shape.bytes());
   auto& area = *reinterpret_cast<tracewell_area*>(memory.data());
+  area.reader = 1;
   area.bytes = shape.bytes();
   area.threads = shape.threads;
   area.rings = shape.rings;

@@ -48,7 +48,7 @@ struct AreaShape {
   static constexpr uint64_t whole_pages(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 };
 
-/// `memory` has shape.bytes() bytes, all of them 0, and is aligned to a page.
+/// `memory` has shape.bytes() bytes, all of them 0, and is aligned to a page. It has a reader.
 tracewell_area& make_area(std::span<uint8_t> memory, const AreaShape& shape);
 
 /// The same for hits, where `address` is the area's in the process.

@@ -107,7 +107,10 @@ struct tracewell_vector_part {
 /* At the beginning of the memory. */
 struct tracewell_area {
   uint64_t magic;
-  uint32_t closed;       /* 1: hits are neither recorded nor counted */
+  /* The thread that takes records out, by its number. Where the bits of TRACEWELL_READER (ax/hit.h)
+   * are 0 there is none, and hits are neither recorded nor counted. The kernel makes them 0 when
+   * that thread dies, for it is a robust futex. */
+  uint32_t reader;
   uint32_t ticks_denied; /* 1: a thread may not read the time stamp counter: it has clock_ticks */
   /* How it was made, for who looks at it; neither side goes by that. Offsets are from here. */
   uint64_t bytes;          /* of all of it */

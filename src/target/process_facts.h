@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/catalog.h"
+#include "target/memory_room.h"
 #include "target/sites.h"
 
 namespace tracewell::target {
@@ -41,6 +42,12 @@ class ProcessFacts {
   /// Is the whole range mapped without write permission? (reads of it may be served live while a
   /// trace frame is selected)
   virtual bool read_only(Pid pid, uint64_t address, uint64_t size) = 0;
+  /// What is left to a process of memory, by the control groups that it is in and by the machine.
+  /// Pid 0: to this server. At first nothing is known that would keep it from having all.
+  virtual MemoryRoom memory_room(Pid pid) {
+    (void)pid;
+    return {};
+  }
 
   /// Asked between the pieces of what may take long, since programs may lie: is the answer wanted
   /// still? Empty: it is.

@@ -406,7 +406,7 @@ TEST(FastHit, ARecordThatIsTooLargeIsCounted) {
 TEST(FastHit, AClosedAreaTakesNothing) {
   HitsHere here;
   const uint64_t body = here.add(1, {{}});
-  here.area().closed = 1;
+  here.area().reader = 0;
   EXPECT_EQ(call_body(body, {}), Registers{});
   EXPECT_TRUE(here.records().empty());
   EXPECT_EQ(here.lost(), 0U);

@@ -86,7 +86,7 @@ TEST(FastRings, WhoIsPatientWaitsForRoom) {
 
 TEST(FastRings, NobodyWaitsWhereNothingIsToBeRecorded) {
   Counting counting({.rings = 4, .ring_bytes = 4096}, 256, true);
-  std::thread ending([&] { std::atomic_ref(counting.here.area().closed).store(1); });
+  std::thread ending([&] { std::atomic_ref(counting.here.area().reader).store(0); });
   for (uint64_t i = 0; i < 1000; ++i) counting.hit(i);
   ending.join();
   EXPECT_EQ(counting.here.lost(), 0U) << "a run that has ended has no losses";

@@ -362,7 +362,7 @@ static NOINLINE void collect_slowly(struct tracewell_hit* hit) {
 /* What mostly happens, without any other function's needs; the rest is collect_slowly()'s. */
 ENTRY void tw_collect(struct tracewell_hit* hit) {
   const struct tracewell_hit_plan* const plan = hit->plan;
-  if (UNLIKELY(__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED))) return;
+  if (UNLIKELY(!is_read())) return;
   if (UNLIKELY(kind_of_keys() != TRACEWELL_KEYS_SELF)) return collect_slowly(hit);
   const uint64_t key = word_at_fs();
   const struct tracewell_thread* const thread =

@@ -108,9 +108,7 @@ static int wait_for_room(struct tracewell_frame_ring* ring, uint64_t patience) {
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), begin = read_ticks();
   for (uint64_t looks = patience << kLooksLog2;
        looks != 0 && read_ticks() - begin < patience << kTicksLog2; --looks) {
-    if (__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED) ||
-        __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED))
-      return 0;
+    if (!is_read() || __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED)) return 0;
     if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
     for (int k = 0; k < kPausesAtATime; ++k) __builtin_ia32_pause();
   }
@@ -156,7 +154,7 @@ struct Reserved reserve(uint64_t bytes, uint32_t patience) {
     gap = at + bytes > size ? size - at : 0;
     if (UNLIKELY(out.head + gap + bytes - tail > size)) {
       if (patience != 0 && wait_for_room(ring, patience)) continue;
-      if (__atomic_load_n(&geometry.area->closed, __ATOMIC_RELAXED)) return out;
+      if (!is_read()) return out;
       count_lost(ring, found.is_shared);
       return out;
     }

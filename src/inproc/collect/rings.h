@@ -13,6 +13,10 @@ static ALWAYS_INLINE int exchange_if(uint64_t* number, uint64_t expected, uint64
   return done;
 }
 
+static ALWAYS_INLINE int is_read(void) {
+  return (__atomic_load_n(&geometry.area->reader, __ATOMIC_RELAXED) & TRACEWELL_READER) != 0;
+}
+
 /* 0: there is none. */
 static ALWAYS_INLINE uint64_t word_at_fs(void) {
   uint64_t word = 0;

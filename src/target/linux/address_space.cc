@@ -226,7 +226,7 @@ void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpo
   if (parent.fast) {
     parent.fast->remove_from(*this);
     for (const FastCode::Mapped& one : parent.fast->mapped)
-      if (one.shared) inherited.push_back({one.start, one.bytes});
+      inherited.push_back({one.start, one.bytes, one.shared});
   }
   for (const auto& [address, original] : parent.removed_) restore(address, original);
   for (const auto& [address, patch] : parent.patches_) {

@@ -120,11 +120,13 @@ class AddressSpace {
   /// Fast sites and what belongs to them; null when there are none.
   std::unique_ptr<FastCode> fast;
 
-  /// Memory that we share with the program that this is a fork of: LiveFastSites::unshare().
+  /// Memory of ours in the program that this is a fork of: LiveFastSites::unshare().
   struct Inherited {
     uint64_t start = 0, bytes = 0;
+    bool shared = false;  // with us
   };
   std::vector<Inherited> inherited;
+  bool returns_into_inherited = true;  // perhaps: its thread was forked inside of a hit
 
   /// Where sites have been. A program may have its code writable for a while in place of
   /// executable; a site that comes back then is none at data.

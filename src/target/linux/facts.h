@@ -3,6 +3,9 @@
 
 #include <string>
 
+#include <unistd.h>
+
+#include "target/linux/control_groups.h"
 #include "target/linux/tracer.h"
 #include "target/target.h"
 
@@ -17,6 +20,7 @@ class Facts final : public ProcessFacts {
   std::unique_ptr<ModuleFiles> module_files(Pid pid) override;
   Result<std::string> libraries_svr4(Pid pid) override;
   bool read_only(Pid pid, uint64_t address, uint64_t size) override;
+  MemoryRoom memory_room(Pid pid) override { return memory_room_of(pid != 0 ? pid : getpid()); }
 
  private:
   struct Loaded;

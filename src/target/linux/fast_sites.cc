@@ -21,6 +21,7 @@
 #include "base/open.h"
 #include "base/text_file.h"
 #include "target/linux/code_facts.h"
+#include "target/linux/control_groups.h"
 #include "target/linux/fast_code.h"
 #include "target/linux/late_pages.h"
 #include "target/linux/shared_memory.h"
@@ -157,6 +158,12 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (words_of(*text, "NSpid") > 1)
     return {Errc::Unsupported, "it is in a PID namespace of its own"};
   if (has_locked_memory(*text)) return locked_memory();
+  // Code and pads, and the tables for what it shares with us; that itself is ours.
+  constexpr uint64_t kOfThePrograms = 1 << 20;
+  if (const MemoryRoom room = memory_room_of(pid); room.bytes < kOfThePrograms)
+    return {Errc::Unsupported,
+            fmt::format("it may use {} KiB of memory more ({})", room.bytes >> 10,
+                        room.group.empty() ? "the machine has no more" : room.group)};
   const Thread* const lives = tracer_.first_thread(pid);
   const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
   if (may_supply_pages(tid, kTablesAtStartKib))
@@ -345,17 +352,23 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   return Shared{*theirs, {here_.back().memory.data(), here_.back().memory.size()}};
 }
 
-/// The fork may give up rights, and is not to see or change what its parent goes on to collect. Its
-/// thread may have been forked by a handler of signals inside of a hit and return there, so it gets
-/// memory of its own in that place; what nobody writes to takes none. Where no call can be made
-/// (its calls are filtered, and we are not root) it keeps what it has: no hit goes by that.
+/// The fork may give up rights, and is not to see or change what its parent goes on to collect. Nor
+/// is it to keep that memory, for as long as it lives. Pads stay: they are small, and many. Where
+/// its thread may have been forked by a handler of signals inside of a hit, and return there, it
+/// gets memory of its own in that place; what nobody writes to takes none. Where no call can be
+/// made (its calls are filtered, and we are not root) it keeps what it has: no hit goes by that.
 void LiveFastSites::unshare(Thread& thread) {
-  for (const auto& [start, bytes] : std::exchange(thread.process->space->inherited, {})) {
+  AddressSpace& space = *thread.process->space;
+  for (const auto& [start, bytes, shared] : std::exchange(space.inherited, {})) {
+    const auto unmap = [&, start = start, bytes = bytes] {
+      (void)tracer_.remote_system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0});
+    };
+    if (!space.returns_into_inherited && (shared || bytes > kMapBytes)) unmap();
+    if (!space.returns_into_inherited || !shared) continue;
     const auto mapped = tracer_.remote_system_call(
         thread, {SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, ~uint64_t{0}, 0});
-    if (mapped.ok() && failed(mapped))  // where memory is not to be promised twice
-      (void)tracer_.remote_system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0});
+    if (mapped.ok() && failed(mapped)) unmap();  // where memory is not to be promised twice
   }
 }
 

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/oom_score.h"
 #include "base/owners.h"
 #include "base/text.h"
 #include "target/linux/descriptors.h"
@@ -126,6 +127,7 @@ Plan make_plan(const Processes::LaunchOptions& options) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   give_back_descriptor_limit();
+  restore_oom_score();
   if (plan.disable_randomization) {
     const int now = personality(0xffffffff);
     if (now != -1) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);
