@@ -19,6 +19,8 @@ namespace tracewell::agent {
 
 namespace {
 
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+
 // The memory is reserved without being counted by the system, so that a large buffer costs nothing
 // until it is filled; hence a bound of our own.
 uint64_t machine_memory_bytes() {
@@ -66,6 +68,7 @@ Status allocate(int fd, uint64_t offset, uint64_t size) {
 }  // namespace
 
 BufferMemory::~BufferMemory() {
+  ahead_.stop();
   if (memory_ != nullptr) munmap(memory_, geometry_.end);
 }
 
@@ -110,6 +113,7 @@ Status BufferMemory::move_into(BufferFile file) {
 }
 
 void BufferMemory::adopt(uint8_t* memory, const ring::Geometry& geometry) {
+  ahead_.stop();
   if (memory_ != nullptr) munmap(memory_, geometry_.end);
   memory_ = memory;
   geometry_ = geometry;
@@ -117,6 +121,7 @@ void BufferMemory::adopt(uint8_t* memory, const ring::Geometry& geometry) {
 }
 
 void BufferMemory::clear() {
+  ahead_.stop();
   if (memory_ == nullptr) return;
   ring::Header& head = header();
   ring::publish(head.begin, UINT64_MAX);  // nothing is there, whatever `end` says
@@ -176,7 +181,21 @@ uint64_t BufferMemory::bytes_to_come() const {
   return geometry_.data_bytes - (file_ ? std::min(geometry_.data_bytes, data_ready_) : 0);
 }
 
+void BufferMemory::make_ahead() {
+  if (!file_ || memory_ == nullptr) return;
+  const uint64_t room = geometry_.end - geometry_.data_offset;
+  const auto make = [fd = file_->fd(), at = geometry_.data_offset, memory = memory_](
+                        uint64_t begin, uint64_t end) {
+    if (!allocate(fd, at + begin, end - begin)) return false;
+    return ::madvise(memory + at + begin, end - begin, kPopulateWrite) == 0;
+  };
+  ahead_.start(make, data_ready_, room);
+}
+
 bool BufferMemory::make_ready(uint64_t data) {
+  ahead_.advance(data);
+  data_ready_ = std::max(data_ready_, std::min(ahead_.made(), data + kStepBytes));
+  if (data <= data_ready_) return true;
   return extend(geometry_.data_offset, geometry_.end - geometry_.data_offset, data, data_ready_);
 }
 
@@ -213,10 +232,8 @@ bool BufferMemory::reserve(uint64_t offset, uint64_t size) {
     refusal_ = fmt::format("trace buffer {}: {}", file_->path(), status.error().message);
     return false;
   }
-#ifdef MADV_POPULATE_WRITE
   // One call instead of a fault for each page. Linux before 5.14 does not know it.
-  (void)madvise(memory_ + offset, size, MADV_POPULATE_WRITE);
-#endif
+  (void)madvise(memory_ + offset, size, kPopulateWrite);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "agent/buffer_file.h"
+#include "agent/pages_ahead.h"
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "base/result.h"
@@ -35,6 +36,9 @@ class BufferMemory {
 
   /// May data bytes 0..data-1 be written to? Asks the system where it was not asked yet.
   bool ready(uint64_t data) { return data <= data_ready_ || make_ready(data); }
+  /// Pages are about to be needed, one after the other: they are made ahead of that, as long as
+  /// this is a file's memory that is as large as it was.
+  void make_ahead();
   /// Why ready() or add_shape() said no.
   const std::string& refusal() const { return refusal_; }
 
@@ -86,6 +90,7 @@ class BufferMemory {
   Endian endian_ = Endian::Little;
   int64_t server_ = 0;
   std::optional<BufferFile> file_;
+  PagesAhead ahead_;
   std::string refusal_;
 };
 

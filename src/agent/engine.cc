@@ -33,15 +33,19 @@ std::string text_of_end(const target::StopEvent& event) {
 
 }  // namespace
 
+/// Whoever sets the machine's clock does not change how far apart times are.
 Engine::Clock Engine::system_clock() {
-  return [] {
+  const auto read = [](clockid_t id) {
     timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(id, &now);
     return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   };
+  const int64_t offset = read(CLOCK_REALTIME) - read(CLOCK_MONOTONIC);
+  return [=] { return read(CLOCK_MONOTONIC) + offset; };
 }
 
-Engine::Engine(target::Target& target, Clock clock) : target_(target), clock_(std::move(clock)) {
+Engine::Engine(target::Target& target, Clock clock)
+    : target_(target), own_clock_(!clock), clock_(own_clock_ ? system_clock() : std::move(clock)) {
   TW_CHECK(target_.trace_sites() != nullptr);
   target_.trace_sites()->set_handler(this);
   static_cast<void>(buffer_.resize(TraceBuffer::kBytesDefault));  // else: a size of 0, as reported
@@ -124,6 +128,7 @@ Status Engine::start(target::Pid pid) {
   if (running_) return {Errc::InvalidArgument, "a trace runs already"};
   pid_ = pid;
   replaced_ = let_go_ = false;
+  if (own_clock_) clock_ = system_clock();
   settle_buffer();
   TW_RETURN_IF_ERROR(look_at_memory());
   capture_machine();

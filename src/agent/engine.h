@@ -30,10 +30,9 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   /// Nanoseconds since the Unix epoch.
   using Clock = std::function<int64_t()>;
 
-  /// `target` must have trace sites and outlive the engine, which becomes their handler.
-  explicit Engine(target::Target& target, Clock clock = system_clock());
+  /// `target`, which has trace sites, outlives this, its handler. A null clock is the system's.
+  explicit Engine(target::Target& target, Clock clock = nullptr);
   ~Engine() override;
-  static Clock system_clock();
   /// Before the first run. Without one the buffer is memory of this process.
   void keep_buffer_in(BufferHome home) { home_ = std::move(home); }
   /// The server ends: the frames of a program whose end took GDB's connection stay in their file.
@@ -79,11 +78,10 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Next on_step(target::HitContext& hit) override;
   void on_end(target::Tid tid) override;
   void on_thread(const target::FastSites::ThreadBase& thread) override;
-  void on_leave(target::Tid tid) override;
-  void on_exit(target::Tid tid) override;
+  void on_leave(target::Tid tid) override, on_exit(target::Tid tid) override;
   void on_exec(target::Pid pid) override { replaced_ = replaced_ || pid == pid_; }
   bool on_tick() override;
-  void on_still() override;
+  void on_poll() override, on_still() override;
   std::vector<Marker> markers(target::Pid pid) override { return find_markers(target_, pid); }
 
   bool running() const { return running_; }
@@ -93,6 +91,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Catalog catalog();
 
  private:
+  static Clock system_clock();
   /// What runs at a hit, and what came of it. points_[i] belongs to definitions_[i].
   struct Point {
     CollectPlan plan;
@@ -132,8 +131,8 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   bool wants_fast(const TracepointDef& definition) const;
   bool insert_fast(size_t index);
   void remark(std::string text);
-  void take_fast(bool whole = false);
-  bool fast_hit(const FastTrace::Hit& hit);
+  void take_fast(FastTrace::Share share);
+  struct FastTaker;
   void insert_anew(const std::vector<uint64_t>* places);
   void end_fast(), drop_fast();
 
@@ -165,6 +164,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   bool stepping(target::Tid tid) const;
 
   target::Target& target_;
+  bool own_clock_;
   Clock clock_;
   int64_t now_ns_ = 0;  // of the hit that is being handled
 

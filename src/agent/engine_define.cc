@@ -93,7 +93,7 @@ Status Engine::add_actions(const rsp::QtdpActions& packet) {
   }
   if (running_ && !to_open) {
     if (fast_ && fast_->has(packet.number, packet.address)) {  // as it was until now
-      take_fast(true);
+      take_fast(FastTrace::Share::All);
       fast_->remove(packet.number, packet.address);
       TW_RETURN_IF_ERROR(insert_site(packet.address));
     }
@@ -136,7 +136,7 @@ Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
   const auto index = find(number, address);
   if (!index) return unknown_tracepoint(number, address);
   if (running_ && !enabled && fast_ && fast_->has(number, address)) {
-    take_fast(true);
+    take_fast(FastTrace::Share::All);
     fast_->remove(number, address);
     TW_RETURN_IF_ERROR(insert_site(address));
   }
@@ -183,7 +183,7 @@ Status Engine::insert_while_running(const Opened& tracepoint) {
   if (!old) remark_int3(definition);
   if (fast_ && fast_->has(number, address)) {
     if (old && same_collection(definitions_[*old], definition)) return {};
-    take_fast(true);
+    take_fast(FastTrace::Share::All);
     fast_->remove(number, address);
   }
   const auto here = std::ranges::equal_range(definitions_, address, {}, &TracepointDef::address);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "agent/engine.h"
+#include "fast/record.h"
 
 namespace tracewell::agent {
 
@@ -37,6 +38,7 @@ void Engine::begin_fast() {
   }
   fast_ = std::move(fast);
   fast_->house(variables_);
+  buffer_.make_ahead();
 }
 
 bool Engine::wants_fast(const TracepointDef& definition) const {
@@ -68,11 +70,81 @@ void Engine::remark(std::string text) {
 
 std::vector<std::string> Engine::remarks() { return std::exchange(remarks_, {}); }
 
+/// Takes hits of pads, as frames like any others.
+struct Engine::FastTaker final : FastHits {
+  explicit FastTaker(Engine& the_engine) : engine(the_engine) {}
+
+  Plain plain(FastPlace& place, int64_t tid, int64_t time_ns, Bytes unstable,
+              const std::pair<uint64_t, uint64_t>& changed) override {
+    if (engine.ending()) return Plain::Unwanted;
+    const size_t index = find(place);
+    if (index == kNone || !engine.definitions_[index].enabled || engine.unpublished_)
+      return Plain::NotPlain;
+    const std::span<uint8_t> room = engine.buffer_.room_for(unstable.size());
+    if (room.size() != unstable.size() || room.data() == nullptr) return Plain::NotPlain;
+    if (!fast::copy_plain(unstable, changed.first, changed.second, room)) return Plain::NotPlain;
+    if (!place.shape || place.generation != engine.buffer_.generation()) {
+      place.shape = engine.buffer_.shape_of(record_of(index, place));
+      place.generation = engine.buffer_.generation();
+    }
+    if (!place.shape) return Plain::NotPlain;
+    engine.buffer_.commit(*place.shape, static_cast<int32_t>(tid), time_ns, room.size());
+    count(index);
+    return Plain::Kept;
+  }
+
+  bool hit(FastPlace& place, const FastHit& hit) override {
+    if (engine.ending()) return false;
+    const size_t index = find(place);
+    if (index == kNone || !engine.definitions_[index].enabled) return true;
+    if (engine.unpublished_) engine.publish();
+    if (!hit.fault.ok()) engine.note_fault(index, hit.fault);
+    if (hit.condition) return !engine.ending();
+    FrameRecord record = record_of(index, place);
+    record.tid = static_cast<int32_t>(hit.tid);
+    record.time_ns = hit.time_ns;
+    if (engine.buffer_.append(record, hit.data)) {
+      count(index);
+    } else {
+      ++engine.points_[index].hits;
+      engine.note_pass_count(index);
+      engine.note_full(index);
+    }
+    return !engine.ending();
+  }
+
+  static constexpr size_t kNone = SIZE_MAX;
+  size_t find(FastPlace& place) const {
+    if (place.index < engine.definitions_.size()) {
+      const TracepointDef& one = engine.definitions_[place.index];
+      if (one.number == place.number && one.address == place.address) return place.index;
+    }
+    const auto index = engine.find(place.number, place.address);
+    if (index) place.index = *index;
+    return index.value_or(kNone);
+  }
+  FrameRecord record_of(size_t index, const FastPlace& place) const {
+    FrameRecord record;
+    record.tracepoint = static_cast<int16_t>(place.number);
+    record.pc = place.address;
+    engine.points_[index].plan.mask.mark(record);
+    return record;
+  }
+  void count(size_t index) const {
+    Point& point = engine.points_[index];
+    ++point.hits;
+    point.bytes += engine.buffer_.appended_bytes();
+    engine.note_pass_count(index);
+  }
+
+  Engine& engine;
+};
+
 /// Frames of what has happened inside since the last time.
-void Engine::take_fast(bool whole) {
+void Engine::take_fast(FastTrace::Share share) {
   if (!fast_) return;
-  const auto visit = [this](const FastTrace::Hit& hit) { return fast_hit(hit); };
-  whole ? fast_->take_whole(visit) : fast_->take(visit);
+  FastTaker taker(*this);
+  fast_->take(taker, share);
   buffer_.set_lost(fast_lost_ + fast_->lost());
 }
 
@@ -81,35 +153,15 @@ void Engine::on_thread(const target::FastSites::ThreadBase& thread) {
 }
 
 void Engine::on_exit(target::Tid tid) {
-  if (running_ && fast_)
-    fast_->thread_ends(tid, [this](const FastTrace::Hit& hit) { return fast_hit(hit); });
-}
-
-/// False: the run is about to end, and has no use for more.
-bool Engine::fast_hit(const FastTrace::Hit& hit) {
-  const auto index = find(hit.number, hit.address);
-  if (ending()) return false;
-  if (!index || !definitions_[*index].enabled) return true;
-  if (unpublished_) publish();
-  if (!hit.fault.ok()) note_fault(*index, hit.fault);
-  if (hit.condition) return !ending();
-  Point& point = points_[*index];
-  ++point.hits;
-  note_pass_count(*index);
-  FrameRecord record;
-  record.tracepoint = static_cast<int16_t>(hit.number);
-  record.pc = hit.address;
-  record.tid = static_cast<int32_t>(hit.tid);
-  record.time_ns = hit.time_ns;
-  point.plan.mask.mark(record);
-  if (buffer_.append(record, hit.data)) point.bytes += buffer_.appended_bytes();
-  else note_full(*index);
-  return !ending();
+  if (!running_ || !fast_) return;
+  FastTaker taker(*this);
+  fast_->thread_ends(tid, taker);
 }
 
 void Engine::end_fast() {
   if (!fast_) return;
-  fast_->close([this](const FastTrace::Hit& hit) { return fast_hit(hit); });
+  FastTaker taker(*this);
+  fast_->close(taker);
   fast_lost_ += fast_->lost();
   buffer_.set_lost(fast_lost_);
   drop_fast();
@@ -123,7 +175,7 @@ void Engine::drop_fast() {
 
 /// What the program does to itself does not wait for the end of a run.
 bool Engine::on_tick() {
-  catch_up();
+  on_poll();
   if (unpublished_) publish();
   if (running_ && fast_ && change_ == FastTrace::Change::None) change_ = fast_->look();
   return change_ != FastTrace::Change::None;
@@ -173,13 +225,20 @@ void Engine::insert_anew(const std::vector<uint64_t>* places) {
 }
 
 void Engine::on_leave(target::Tid tid) {
-  if (running_ && fast_)
-    fast_->make_room(tid, [this](const FastTrace::Hit& hit) { return fast_hit(hit); });
+  if (!running_ || !fast_) return;
+  FastTaker taker(*this);
+  fast_->make_room(tid, taker);
 }
 
 void Engine::catch_up() {
   if (!running_) return;
-  take_fast();
+  take_fast(FastTrace::Share::Most);
+  end_if_due();
+}
+
+void Engine::on_poll() {
+  if (!running_) return;
+  take_fast(FastTrace::Share::Some);
   end_if_due();
 }
 

@@ -9,7 +9,7 @@ namespace tracewell::agent {
 using Next = target::HitHandler::Next;
 
 Next Engine::on_hit(target::HitContext& hit) {
-  take_fast();  // what happened before
+  take_fast(FastTrace::Share::Some);  // what happened before
   end_if_due();
   if (!running_) return Next::Continue;
   if (unpublished_) publish();

@@ -30,14 +30,19 @@ constexpr uint64_t kRingsBytes = 3 << 20, kShareOfBuffer = 4, kRingsBytesMin = 2
 constexpr size_t kRingsOfOne = 8;      // of one thread, by all the ways in which it may be known
 constexpr uint64_t kStackMax = 2048;  // bytes of the program's that a hit may take
 constexpr std::chrono::milliseconds kPatience(20);  // for hits that are under way
-/// Of one take(): so many bytes in any case, and more while it does not take so long. Where there
-/// is more than that, all else gets its turn before the next.
-constexpr uint64_t kBytesAtATime = 32 << 20;
-constexpr std::chrono::milliseconds kTakeFor(250), kRest(50), kCloseAtEndFor(250);
+/// Of one take(), while the program runs and where somebody waits for what there is. Where there is
+/// more than that, all else gets its turn before the next.
+constexpr std::chrono::milliseconds kPollFor(10), kTakeFor(150), kCloseAtEndFor(250);
 /// Of threads at a full ring, some 50 ms and two seconds: see tracewell_hit_plan.
 constexpr uint32_t kShortPatience = 125, kLongPatience = 5000;
+/// How long rings are read all the time once they have filled up.
+constexpr std::chrono::milliseconds kMoment(100);
 constexpr uint64_t kRoomBytes = 2 * uint64_t{TRACEWELL_RECORD_MAX};
 constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame
+
+bool is_of_registers(const tracewell_step& step) {
+  return step.kind == TRACEWELL_STEP_GENERAL || step.kind == TRACEWELL_STEP_VECTOR;
+}
 
 Error unsupported(std::string text) { return {Errc::Unsupported, std::move(text), {}}; }
 
@@ -93,8 +98,9 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
     vector_parts_.clear();
   fast::set_vectors(geometry_, vector_parts_, processor_.vectors_direct);
   prepare_rings();
-  ticks_begin_ = ticks_now_ = read_ticks();
-  ns_begin_ = ns_now_ = clock_();
+  looked_at_ = Steady::now();
+  full_at_ = looked_at_ - kMoment;  // much may come at once as the program goes on
+  times_.begin(read_ticks(), clock_());
   set_clock(area);
   reader_.emplace(shared_.bytes, shape_);
   TW_ASSIGN_OR_RETURN(collect_, place_collector());
@@ -132,8 +138,8 @@ void FastTrace::set_clock(tracewell_area& area) {
   const std::atomic_ref sequence(area.clock_sequence);
   const uint64_t odd = sequence.load() | 1;
   sequence.store(odd);
-  std::atomic_ref(area.clock_ticks).store(ticks_now_);
-  std::atomic_ref(area.clock_us).store(static_cast<uint64_t>(ns_now_ / 1000));
+  std::atomic_ref(area.clock_ticks).store(times_.ticks_now());
+  std::atomic_ref(area.clock_us).store(static_cast<uint64_t>(times_.ns_now() / 1000));
   std::atomic_ref(area.clock_rate).store(clock_rate());
   sequence.store(odd + 1);
 }
@@ -289,32 +295,25 @@ Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& pla
   TW_ASSIGN_OR_RETURN(const uint64_t code, place_body(definition, plan, body, number));
   const auto slot = axjit::hit_slot(code);
   TW_RETURN_IF_ERROR(sites_.insert(pid_, definition.address, slot));
-  points_.push_back({definition.number, definition.address});
+  Point& point = points_.emplace_back();
+  point.place.number = definition.number;
+  point.place.address = definition.address;
+  point.is_plain = std::ranges::none_of(body.steps, is_of_registers);
   return {};
 }
 
 bool FastTrace::has(uint32_t number, uint64_t address) const {
   return std::ranges::any_of(points_, [&](const Point& one) {
-    return one.number == number && one.address == address && !one.removed;
+    return one.place.number == number && one.place.address == address && !one.removed;
   });
 }
 
 void FastTrace::remove(uint32_t number, uint64_t address) {
   for (Point& one : points_) {
-    if (one.number != number || one.address != address || one.removed) continue;
+    if (one.place.number != number || one.place.address != address || one.removed) continue;
     one.removed = true;
     sites_.remove(pid_, address);
   }
-}
-
-/// The counter and the clock, as far apart as they are, between the first and the last look.
-int64_t FastTrace::time_of(uint64_t ticks) const {
-  if (ticks_now_ == ticks_begin_) return ns_begin_;
-  const double rate = static_cast<double>(ns_now_ - ns_begin_) /
-                      static_cast<double>(ticks_now_ - ticks_begin_);
-  return ns_begin_ +
-         static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(ticks - ticks_begin_)) *
-                              rate);
 }
 
 void FastTrace::add_block(const tracewell_general& general, Bytes vectors) {
@@ -344,10 +343,11 @@ Bytes FastTrace::vectors_of(const fast::RecordBlock& change, uint32_t ring) {
 }
 
 /// false: the program has written over it.
-bool FastTrace::make_frame(const fast::RingRecord& record, Hit& hit) {
+bool FastTrace::make_frame(const fast::RingRecord& record, FastHit& hit) {
   using Kind = fast::RecordBlock::Kind;
   frame_.clear();
-  fast::RecordBlocks blocks(record.blocks);
+  copy_.assign(record.blocks.begin(), record.blocks.end());
+  fast::RecordBlocks blocks(copy_);
   std::optional<tracewell_general> general;
   while (const auto block = blocks.next()) {
     const bool is_vector = block->kind == Kind::Vector || block->kind == Kind::VectorChange;
@@ -383,52 +383,64 @@ bool FastTrace::make_frame(const fast::RingRecord& record, Hit& hit) {
   return !blocks.bad();
 }
 
-fast::RingReader::Visit FastTrace::to_hits(const Visit& visit) {
-  return [this, &visit](const fast::RingRecord& record) {
+fast::RingReader::Visit FastTrace::to_hits(FastHits& hits) {
+  changed_ = sites_.changed_range(pid_);
+  return [this, &hits](const fast::RingRecord& record) {
     if (record.plan >= points_.size() || !wanted_) return;
-    Hit hit;
-    hit.number = points_[record.plan].number;
-    hit.address = points_[record.plan].address;
+    Point& point = points_[record.plan];
+    const int64_t time_ns = times_.time_of(record.ticks);
+    if (point.is_plain) {
+      const FastHits::Plain done =
+          hits.plain(point.place, record.tid, time_ns, record.blocks, changed_);
+      wanted_ = done != FastHits::Plain::Unwanted;
+      if (done != FastHits::Plain::NotPlain) return;
+    }
+    FastHit hit;
     hit.tid = record.tid;
-    hit.time_ns = time_of(record.ticks);
-    if (make_frame(record, hit)) wanted_ = visit(hit);
+    hit.time_ns = time_ns;
+    if (make_frame(record, hit)) wanted_ = hits.hit(point.place, hit);
     else ++unreadable_;
   };
 }
 
-fast::RingReader::Enough FastTrace::for_a_while() {
-  const auto until = Steady::now() + kTakeFor;
-  return [this, until, taken = uint64_t{0}](uint64_t bytes) mutable {
-    taken += bytes;
-    return !wanted_ || quits_() || (taken > kBytesAtATime && Steady::now() > until);
-  };
+fast::RingReader::Enough FastTrace::for_a_while(Share share) {
+  const auto until = Steady::now() + (share == Share::Some ? kPollFor : kTakeFor);
+  return [this, until](uint64_t) { return !wanted_ || quits_() || Steady::now() > until; };
 }
 
 void FastTrace::tell_time() {
-  ticks_now_ = read_ticks();
-  ns_now_ = clock_();
+  times_.sample(read_ticks(), clock_());
   set_clock(*reinterpret_cast<tracewell_area*>(shared_.bytes.data()));
 }
 
-void FastTrace::take(const Visit& visit) {
-  if (!reader_ || points_.empty() || Steady::now() < rests_until_) return;
+void FastTrace::take(FastHits& taker, Share share) {
+  if (!reader_ || points_.empty()) return;
   tell_time();
-  bool fills = false;  // in the time between looks
-  for (uint32_t ring = 0; ring < reader_->rings() && !fills; ++ring)
-    fills = reader_->used(ring) > shape_.ring_bytes / 8;
-  sites_.hurry(fills);
-  reader_->take_all(to_hits(visit), for_a_while());
-  if (reader_->left_off()) rests_until_ = Steady::now() + kRest;
+  if (share != Share::All) {
+    reader_->take_all(to_hits(taker), for_a_while(share));
+    hurry();
+    return free_drained();
+  }
+  const auto is_enough = [this](uint64_t) { return !wanted_ || quits_(); };
+  reader_->take_all(to_hits(taker), is_enough);  // or goes on with what is under way
+  if (!reader_->left_off()) reader_->take_all(to_hits(taker), is_enough);
   free_drained();
 }
 
-void FastTrace::take_whole(const Visit& visit) {
-  if (!reader_ || points_.empty()) return;
-  tell_time();
-  const auto is_enough = [this](uint64_t) { return !wanted_ || quits_(); };
-  reader_->take_all(to_hits(visit), is_enough);  // or goes on with what is under way
-  if (!reader_->left_off()) reader_->take_all(to_hits(visit), is_enough);
-  free_drained();
+/// Where what comes between two ticks would fill an eighth of a ring, all the time, and a moment
+/// longer; then often for a while, since more may come at once, and a full ring keeps its thread
+/// waiting.
+void FastTrace::hurry() {
+  constexpr std::chrono::milliseconds kTick(10), kWhile(5000);
+  constexpr std::chrono::microseconds kAlways(20), kOften(500), kNever(0);
+  const auto now = Steady::now();
+  const uint64_t bytes = reader_->bytes_read() - bytes_before_;
+  if (bytes * kTick > (now - looked_at_) * uint64_t{shape_.ring_bytes / 8}) full_at_ = now;
+  bytes_before_ += bytes;
+  looked_at_ = now;
+  sites_.hurry(now > full_at_ + kWhile    ? kNever
+               : now > full_at_ + kMoment ? kOften
+                                          : kAlways);
 }
 
 void FastTrace::free_drained() {
@@ -447,13 +459,13 @@ std::vector<fast::RingPlace> FastTrace::rings_of(int64_t tid) const {
   return out;
 }
 
-void FastTrace::make_room(int64_t tid, const Visit& visit) {
+void FastTrace::make_room(int64_t tid, FastHits& taker) {
   if (!reader_) return;
   for (const fast::RingPlace& place : rings_of(tid)) {
     const uint32_t ring = place.ring;
     if (reader_->retired(ring) || reader_->used(ring) <= shape_.ring_bytes / 2) continue;
     // What a record costs beside its bytes is counted, too: twice as much at most.
-    reader_->take(ring, false, to_hits(visit), [taken = uint64_t{0}](uint64_t bytes) mutable {
+    reader_->take(ring, false, to_hits(taker), [taken = uint64_t{0}](uint64_t bytes) mutable {
       return (taken += bytes) >= 3 * kRoomBytes;
     });
     // Where there is none the program has written over the ring, or a record in front is not
@@ -464,7 +476,7 @@ void FastTrace::make_room(int64_t tid, const Visit& visit) {
   }
 }
 
-void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
+void FastTrace::thread_ends(int64_t tid, FastHits& taker) {
   if (!reader_) return;
   bases_.erase(tid);
   bool any = false;
@@ -475,9 +487,7 @@ void FastTrace::thread_ends(int64_t tid, const Visit& visit) {
     retired_.push_back(place.ring);
   }
   fast::forget_threads(shared_.bytes, shape_, static_cast<uint32_t>(tid));
-  // Others are about to find none.
-  if (retired_.size() > shape_.rings / 4) rests_until_ = {};
-  if (any) take(visit);
+  if (any) take(taker, Share::Some);
   else free_drained();
 }
 
@@ -490,7 +500,7 @@ uint64_t FastTrace::lost() const {
 
 /// A thread that runs is through with its hit in no time. One that stands still in it, or was
 /// killed there, has not recorded it, and what its ring holds behind that is taken as it is.
-void FastTrace::close(const Visit& visit) {
+void FastTrace::close(FastHits& taker) {
   if (!reader_ || points_.empty()) return;
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   mark_.reset();
@@ -501,7 +511,7 @@ void FastTrace::close(const Visit& visit) {
   const auto is_enough = [&](uint64_t) {
     return !wanted_ || (quits_() && Steady::now() - begin > kCloseAtEndFor);
   };
-  const auto hits = to_hits(visit);
+  const auto hits = to_hits(taker);
   reader_->take_all(hits, is_enough);
   const auto until = Steady::now() + kPatience;
   for (uint32_t ring = 0; ring < reader_->rings() && !reader_->left_off(); ++ring) {

@@ -18,6 +18,7 @@
 #include "agent/collect_plan.h"
 #include "agent/collector.h"
 #include "agent/fast_body.h"
+#include "agent/fast_hits.h"
 #include "agent/variables.h"
 #include "axjit/compile.h"
 #include "base/bytes.h"
@@ -25,6 +26,7 @@
 #include "base/result.h"
 #include "fast/area.h"
 #include "fast/ring_reader.h"
+#include "fast/tick_clock.h"
 #include "fast/vector_state.h"
 #include "model/registers.h"
 #include "target/fast_sites.h"
@@ -40,16 +42,6 @@ class FastTrace {
  public:
   /// Nanoseconds since the Unix epoch.
   using Clock = std::function<int64_t()>;
-
-  struct Hit {
-    uint32_t number = 0;  // of the tracepoint
-    uint64_t address = 0;
-    int64_t tid = 0;
-    int64_t time_ns = 0;
-    Bytes data;           // a frame's blocks
-    CollectFault fault;
-    bool condition = false;  // it is the condition that failed: there is no frame
-  };
 
   /// `quits`: is the server to end?
   FastTrace(target::FastSites& sites, const RegisterLayout& layout, Clock clock,
@@ -73,26 +65,27 @@ class FastTrace {
   /// What it has left is still taken.
   void remove(uint32_t number, uint64_t address);
 
-  /// False: no more of them are wanted.
-  using Visit = std::function<bool(const Hit&)>;
-  /// Takes what has come since, in the order of time. A program may say that this is much, again
-  /// and again: what one call does not get to is for later ones, and those that come at once take
-  /// nothing.
-  void take(const Visit& visit);
-  /// All that is there now.
-  void take_whole(const Visit& visit);
+  /// How much is taken at a time: a program may say that there is much, again and again. What one
+  /// call does not get to is for later ones.
+  enum class Share : uint8_t {
+    Some,  // while other threads and the debugger wait for their turn
+    Most,  // for an answer that somebody waits for
+    All,   // that is there now
+  };
+  /// Takes what has come since, in the order of time.
+  void take(FastHits& hits, Share share);
   /// take() of this thread alone, if its ring is about to be full: enough for a hit.
-  void make_room(int64_t tid, const Visit& visit);
+  void make_room(int64_t tid, FastHits& hits);
   /// A thread is there that has not run yet.
   void thread_begins(const target::FastSites::ThreadBase& thread);
   /// take(), and the thread's ring is free for another, once it was read: the thread runs nothing
   /// of the program any more.
-  void thread_ends(int64_t tid, const Visit& visit);
+  void thread_ends(int64_t tid, FastHits& hits);
   /// Hits that were not recorded: rings were full, or threads had none.
   uint64_t lost() const;
   /// From now on nothing is recorded. Takes what is left, or what there is time for when the server
   /// is to end; then the rest is lost.
-  void close(const Visit& visit);
+  void close(FastHits& hits);
 
   /// What the program has done since that its tracepoints have to make up for.
   enum class Change : uint8_t {
@@ -113,9 +106,9 @@ class FastTrace {
 
  private:
   struct Point {
-    uint32_t number = 0;
-    uint64_t address = 0;
+    FastPlace place;
     bool removed = false;
+    bool is_plain = false;  // its records may be a frame's blocks as they stand
   };
   void set_clock(tracewell_area& area);
   void choose_keys(const target::FastSites::ThreadBase& thread);
@@ -126,20 +119,20 @@ class FastTrace {
   Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,
                               const FastBody& body, uint32_t number);
   Status share_area(uint64_t rings_bytes);
-  fast::RingReader::Visit to_hits(const Visit& visit);
-  fast::RingReader::Enough for_a_while();
-  void tell_time();
+  fast::RingReader::Visit to_hits(FastHits& hits);
+  fast::RingReader::Enough for_a_while(Share share);
+  void tell_time(), hurry();
   void free_drained();
-  bool make_frame(const fast::RingRecord& record, Hit& hit);
+  bool make_frame(const fast::RingRecord& record, FastHit& hit);
   Bytes vectors_of(const fast::RecordBlock& change, uint32_t ring);
   void add_block(const tracewell_general& general, Bytes vectors);
-  int64_t time_of(uint64_t ticks) const;
 
   target::FastSites& sites_;
   const RegisterLayout& layout_;
   Clock clock_;
   std::function<bool()> quits_;
-  std::chrono::steady_clock::time_point rests_until_;  // since taking has taken long
+  std::chrono::steady_clock::time_point full_at_, looked_at_;  // when much came; when we looked
+  uint64_t bytes_before_ = 0;                          // that had been read when we looked
   bool wanted_ = true;                                 // are hits?
   std::vector<uint32_t> retired_;                      // rings that are still to be read
   std::vector<bool> populated_;                        // rings
@@ -160,9 +153,9 @@ class FastTrace {
   std::map<uint32_t, fast::VectorState> vectors_;    // by ring
   uint64_t unreadable_ = 0;                          // records
   std::vector<Point> points_;         // by number of their plan
-  uint64_t ticks_begin_ = 0, ticks_now_ = 0;
-  int64_t ns_begin_ = 0, ns_now_ = 0;
-  std::vector<uint8_t> frame_;
+  fast::TickClock times_;
+  std::pair<uint64_t, uint64_t> changed_;  // of the program's memory, by us
+  std::vector<uint8_t> copy_, frame_;
 };
 
 }  // namespace tracewell::agent

@@ -50,14 +50,14 @@ void TraceBuffer::clear() {
 }
 
 void TraceBuffer::forget() {
-  first_ = next_ = begin_ = end_ = stream_begin_ = stream_end_ = 0;
-  last_ = {};
+  begin_ = end_ = last_ = {};
   shapes_near_ = {};
   shapes_.clear();
+  ++generation_;
 }
 
 bool TraceBuffer::has_unseen() {
-  return memory_.file() != nullptr && count() != 0 && seen_ != next_;
+  return memory_.file() != nullptr && count() != 0 && seen_ != end_.number;
 }
 
 bool TraceBuffer::keep_unseen() {
@@ -104,99 +104,133 @@ bool TraceBuffer::append(const FrameRecord& record, Bytes data) {
   if (entry.bytes > size_bytes()) return false;
   if (!circular_ && entry.bytes > free_bytes()) return false;
   const auto shape = shape_of(record);
-  refused_ = !shape || !memory_.ready(std::min(end_ + entry.bytes, size_bytes()));
+  refused_ = !shape || !memory_.ready(std::min(end_.at + entry.bytes, size_bytes()));
   if (refused_) return false;
   drop_until(entry.bytes);
 
-  entry.number = static_cast<uint32_t>(next_);
-  entry.time_ns = record.time_ns;
-  entry.tid = record.tid;
   entry.what = *shape | (record.is_step ? Entry::kOwnPc : 0) |
                (registers ? Entry::kRegisters : 0) |
                static_cast<uint32_t>(fill) << Entry::kFillShift;
-  put(end_, {reinterpret_cast<const uint8_t*>(&entry), sizeof entry});
-  put(end_ + sizeof entry, {reinterpret_cast<const uint8_t*>(&record.pc), pc_bytes});
-  put(end_ + sizeof entry + pc_bytes, compact_);
-  if (next_ % kMarkFrames == 0) mark(next_) = {next_, end_, stream_end_};
-  end_ += entry.bytes;
-  stream_end_ += rsp::kFrameHeaderBytes + data.size();
-  appended_bytes_ = entry.bytes;
-  ring::publish(memory_.header().end, end_);
-  ring::publish(memory_.header().next, ++next_);
+  put(end_.offset + sizeof entry, {reinterpret_cast<const uint8_t*>(&record.pc), pc_bytes});
+  put(end_.offset + sizeof entry + pc_bytes, compact_);
+  entry.number = static_cast<uint32_t>(end_.number);
+  entry.time_ns = record.time_ns;
+  entry.tid = record.tid;
+  put(end_.offset, {reinterpret_cast<const uint8_t*>(&entry), sizeof entry});
+  add(entry.bytes, rsp::kFrameHeaderBytes + data.size());
   return true;
+}
+
+std::span<uint8_t> TraceBuffer::room_for(size_t blocks_bytes) {
+  const uint64_t bytes = (sizeof(Entry) + blocks_bytes + 3) / 4 * 4, size = size_bytes();
+  if (bytes > size || (!circular_ && bytes > free_bytes())) return {};
+  if (end_.offset + bytes > size || !memory_.ready(std::min(end_.at + bytes, size))) return {};
+  drop_until(bytes);
+  return {memory_.data() + end_.offset + sizeof(Entry), blocks_bytes};
+}
+
+/// Field by field: processors are slow to load as a whole what was just stored in parts.
+void TraceBuffer::commit(uint32_t shape, int32_t tid, int64_t time_ns, size_t blocks_bytes) {
+  const uint64_t size = sizeof(Entry) + blocks_bytes, fill = -size % 4;
+  const auto bytes = static_cast<uint32_t>(size + fill);
+  const auto number = static_cast<uint32_t>(end_.number);
+  const uint32_t what = shape | static_cast<uint32_t>(fill) << Entry::kFillShift;
+  uint8_t* const to = memory_.data() + end_.offset;
+  std::memcpy(to + offsetof(Entry, bytes), &bytes, sizeof bytes);
+  std::memcpy(to + offsetof(Entry, number), &number, sizeof number);
+  std::memcpy(to + offsetof(Entry, time_ns), &time_ns, sizeof time_ns);
+  std::memcpy(to + offsetof(Entry, tid), &tid, sizeof tid);
+  std::memcpy(to + offsetof(Entry, what), &what, sizeof what);
+  add(bytes, rsp::kFrameHeaderBytes + blocks_bytes);
+}
+
+/// All of it is there.
+void TraceBuffer::add(uint32_t bytes, uint64_t stream_bytes) {
+  if (end_.number % kMarkFrames == 0) mark(end_.number) = end_;
+  ++end_.number;
+  end_.offset = wrapped(end_.offset + bytes);
+  end_.at += bytes;
+  end_.stream += stream_bytes;
+  appended_bytes_ = bytes;
+  ring::publish(memory_.header().end, end_.at);
+  ring::publish(memory_.header().next, end_.number);
 }
 
 /// The oldest frames go before a byte of theirs is written over.
 void TraceBuffer::drop_until(uint64_t free) {
   if (free_bytes() >= free) return;
-  Place kept = oldest();
-  while (size_bytes() - (end_ - kept.at) < free) step(kept);
-  first_ = kept.number;
-  begin_ = kept.at;
-  stream_begin_ = kept.stream;
-  ring::publish(memory_.header().first, first_);
-  ring::publish(memory_.header().begin, begin_);
+  while (free_bytes() < free) step(begin_);
+  ring::publish(memory_.header().first, begin_.number);
+  ring::publish(memory_.header().begin, begin_.at);
   ring::write_barrier();
 }
 
-void TraceBuffer::put(uint64_t at, Bytes bytes) {
+void TraceBuffer::put(uint64_t offset, Bytes bytes) {
   if (bytes.empty()) return;
-  const uint64_t offset = at % size_bytes();
+  offset = wrapped(offset);
   const size_t first = std::min<uint64_t>(bytes.size(), size_bytes() - offset);
   std::memcpy(memory_.data() + offset, bytes.data(), first);
-  std::memcpy(memory_.data(), bytes.data() + first, bytes.size() - first);
+  if (first < bytes.size())
+    std::memcpy(memory_.data(), bytes.data() + first, bytes.size() - first);
 }
 
-void TraceBuffer::get(uint64_t at, std::span<uint8_t> into) const {
+void TraceBuffer::get(uint64_t offset, std::span<uint8_t> into) const {
   if (into.empty()) return;
-  const uint64_t offset = at % size_bytes();
+  offset = wrapped(offset);
   const size_t first = std::min<uint64_t>(into.size(), size_bytes() - offset);
   std::memcpy(into.data(), memory_.data() + offset, first);
-  std::memcpy(into.data() + first, memory_.data(), into.size() - first);
+  if (first < into.size())
+    std::memcpy(into.data() + first, memory_.data(), into.size() - first);
 }
 
-TraceBuffer::Entry TraceBuffer::entry(uint64_t at) const {
+TraceBuffer::Entry TraceBuffer::entry(const Place& place) const {
   Entry out;
-  get(at, {reinterpret_cast<uint8_t*>(&out), sizeof out});
+  get(place.offset, {reinterpret_cast<uint8_t*>(&out), sizeof out});
   return out;
 }
 
-uint64_t TraceBuffer::pc_of(const Entry& entry, uint64_t at) const {
+uint64_t TraceBuffer::pc_of(const Entry& entry, const Place& place) const {
   if ((entry.what & Entry::kOwnPc) == 0) return memory_.shape(entry.shape()).pc;
   uint64_t pc = 0;
-  get(at + sizeof entry, {reinterpret_cast<uint8_t*>(&pc), sizeof pc});
+  get(place.offset + sizeof entry, {reinterpret_cast<uint8_t*>(&pc), sizeof pc});
   return pc;
 }
 
+/// In front of its blocks.
+uint64_t TraceBuffer::head_bytes(const Entry& entry) {
+  return sizeof entry + ((entry.what & Entry::kOwnPc) != 0 ? sizeof(uint64_t) : 0);
+}
+
 /// Valid until the next call.
-Bytes TraceBuffer::blocks_of(const Entry& entry, uint64_t at) {
-  const uint64_t head = sizeof entry + ((entry.what & Entry::kOwnPc) != 0 ? sizeof(uint64_t) : 0);
+Bytes TraceBuffer::blocks_of(const Entry& entry, const Place& place) {
+  const uint64_t head = head_bytes(entry);
   const size_t size = entry.bytes - head - entry.fill();
   if (size == 0) return {};
-  const uint64_t offset = (at + head) % size_bytes();
+  const uint64_t offset = wrapped(place.offset + head);
   if (offset + size <= size_bytes()) return {memory_.data() + offset, size};
   joined_.resize(size);
-  get(at + head, joined_);
+  get(offset, joined_);
   return joined_;
 }
 
-uint64_t TraceBuffer::stream_bytes_of(const Entry& entry, uint64_t at) {
-  const Bytes blocks = blocks_of(entry, at);
-  const bool as_is = (entry.what & Entry::kRegisters) == 0;
+uint64_t TraceBuffer::stream_bytes_of(const Entry& entry, const Place& place) {
+  if ((entry.what & Entry::kRegisters) == 0)
+    return rsp::kFrameHeaderBytes + entry.bytes - head_bytes(entry) - entry.fill();
   return rsp::kFrameHeaderBytes +
-         (as_is ? blocks.size() : rsp::expanded_bytes(blocks, register_block_bytes_, endian_));
+         rsp::expanded_bytes(blocks_of(entry, place), register_block_bytes_, endian_);
 }
 
 void TraceBuffer::step(Place& place) {
-  const Entry entry = this->entry(place.at);
-  place.stream += stream_bytes_of(entry, place.at);
+  const Entry entry = this->entry(place);
+  place.stream += stream_bytes_of(entry, place);
+  place.offset = wrapped(place.offset + entry.bytes);
   place.at += entry.bytes;
   ++place.number;
 }
 
 TraceBuffer::Place TraceBuffer::place_of(uint64_t number) {
   const uint64_t marked = number / kMarkFrames * kMarkFrames;
-  Place place = marked < first_ ? oldest() : mark(marked);
+  Place place = marked < begin_.number ? begin_ : mark(marked);
   if (last_.number > place.number && last_.number <= number) place = last_;
   while (place.number < number) step(place);
   return last_ = place;
@@ -204,15 +238,15 @@ TraceBuffer::Place TraceBuffer::place_of(uint64_t number) {
 
 /// The frame that holds this byte of the stream.
 TraceBuffer::Place TraceBuffer::place_in_stream(uint64_t byte) {
-  uint64_t low = first_ / kMarkFrames, high = (next_ - 1) / kMarkFrames;
+  uint64_t low = begin_.number / kMarkFrames, high = (end_.number - 1) / kMarkFrames;
   while (low < high) {
     const uint64_t middle = (low + high + 1) / 2;
     if (mark(middle * kMarkFrames).stream <= byte) low = middle;
     else high = middle - 1;
   }
-  Place place = low * kMarkFrames < first_ ? oldest() : mark(low * kMarkFrames);
+  Place place = low * kMarkFrames < begin_.number ? begin_ : mark(low * kMarkFrames);
   if (last_.number > place.number && last_.stream <= byte) place = last_;
-  for (Place next = place; next.number < next_; place = next) {
+  for (Place next = place; next.number < end_.number; place = next) {
     step(next);
     if (next.stream > byte) break;
   }
@@ -220,11 +254,11 @@ TraceBuffer::Place TraceBuffer::place_in_stream(uint64_t byte) {
 }
 
 FrameRecord TraceBuffer::record(uint64_t number) {
-  const Place place = place_of(first_ + number);
-  const Entry entry = this->entry(place.at);
+  const Place place = place_of(begin_.number + number);
+  const Entry entry = this->entry(place);
   const ring::FrameShape& shape = memory_.shape(entry.shape());
   FrameRecord out;
-  out.pc = pc_of(entry, place.at);
+  out.pc = pc_of(entry, place);
   out.time_ns = entry.time_ns;
   out.tid = entry.tid;
   out.tracepoint = shape.tracepoint;
@@ -234,25 +268,25 @@ FrameRecord TraceBuffer::record(uint64_t number) {
   return out;
 }
 
-Status TraceBuffer::expand(const Entry& entry, uint64_t at, std::vector<uint8_t>& into) {
-  return rsp::expand_blocks(blocks_of(entry, at), register_block_bytes_, endian_, into);
+Status TraceBuffer::expand(const Entry& entry, const Place& place, std::vector<uint8_t>& into) {
+  return rsp::expand_blocks(blocks_of(entry, place), register_block_bytes_, endian_, into);
 }
 
 Result<Frame> TraceBuffer::frame(uint64_t number) {
   if (number >= count())
     return {Errc::NotFound, fmt::format("there is no trace frame {}", number)};
-  seen_ = next_;
-  const Place place = place_of(first_ + number);
-  const Entry entry = this->entry(place.at);
+  seen_ = end_.number;
+  const Place place = place_of(begin_.number + number);
+  const Entry entry = this->entry(place);
   const ring::FrameShape& shape = memory_.shape(entry.shape());
   expanded_.clear();
   blocks_.clear();
-  TW_RETURN_IF_ERROR(expand(entry, place.at, expanded_));
+  TW_RETURN_IF_ERROR(expand(entry, place, expanded_));
   TW_RETURN_IF_ERROR(rsp::walk_blocks(expanded_, register_block_bytes_, endian_,
                                       [&](const FrameBlock& block) { blocks_.push_back(block); }));
   Frame frame;
   frame.tracepoint = shape.tracepoint;
-  frame.pc = pc_of(entry, place.at);
+  frame.pc = pc_of(entry, place);
   frame.blocks = blocks_;
   if (shape.masked != 0) frame.registers_valid = shape.mask;
   return frame;
@@ -264,30 +298,30 @@ std::optional<uint64_t> TraceBuffer::find(const rsp::FrameSelect& select, uint64
     return select.number;
   }
   if (from >= count()) return std::nullopt;
-  Place place = place_of(first_ + from);
-  for (; place.number < next_; step(place)) {
-    const Entry entry = this->entry(place.at);
+  Place place = place_of(begin_.number + from);
+  for (; place.number < end_.number; step(place)) {
+    const Entry entry = this->entry(place);
     const int64_t tracepoint = memory_.shape(entry.shape()).tracepoint;
-    if (!matches(tracepoint, pc_of(entry, place.at), select)) continue;
+    if (!matches(tracepoint, pc_of(entry, place), select)) continue;
     last_ = place;
-    return place.number - first_;
+    return place.number - begin_.number;
   }
   return std::nullopt;
 }
 
 Result<std::vector<uint8_t>> TraceBuffer::read_stream(uint64_t offset, size_t size) {
-  seen_ = next_;
+  seen_ = end_.number;
   std::vector<uint8_t> bytes;
   if (offset >= stream_bytes()) return bytes;
   size = std::min<uint64_t>(size, stream_bytes() - offset);
-  const uint64_t begin = stream_begin_ + offset;
+  const uint64_t begin = begin_.stream + offset;
   Place place = place_in_stream(begin);
   const size_t skip = begin - place.stream, end = skip + size;
-  for (; place.number < next_ && bytes.size() < end; step(place)) {
-    const Entry entry = this->entry(place.at);
+  for (; place.number < end_.number && bytes.size() < end; step(place)) {
+    const Entry entry = this->entry(place);
     const size_t head = bytes.size();
     bytes.resize(head + rsp::kFrameHeaderBytes);
-    TW_RETURN_IF_ERROR(expand(entry, place.at, bytes));
+    TW_RETURN_IF_ERROR(expand(entry, place, bytes));
     const int16_t tracepoint = memory_.shape(entry.shape()).tracepoint;
     store_uint(&bytes[head], static_cast<uint16_t>(tracepoint), 2, endian_);
     store_uint(&bytes[head + 2], bytes.size() - head - rsp::kFrameHeaderBytes, 4, endian_);

@@ -57,7 +57,18 @@ class TraceBuffer final : public FrameStore {
   /// Adds a frame; `data` are its blocks. A circular buffer drops its oldest frames to make room.
   /// false = it does not fit (or, refusal(): there is no memory), and nothing changed.
   bool append(const FrameRecord& record, Bytes data);
-  /// What the last append() that returned true has taken.
+  /// The same in two steps, for blocks that need not be made compact, and that are checked once
+  /// they are where they are to be. First room for so many bytes of blocks, where the oldest frames
+  /// went for it; empty: append() has to do, or says why not.
+  std::span<uint8_t> room_for(size_t blocks_bytes);
+  /// Then the frame, whose blocks stand there.
+  void commit(uint32_t shape, int32_t tid, int64_t time_ns, size_t blocks_bytes);
+  /// What frames with this tracepoint, pc and mask have in common, as long as nothing is cleared.
+  /// nullopt: there is no room for another one.
+  std::optional<uint32_t> shape_of(const FrameRecord& record);
+  /// Changes when shapes are not any more what they were.
+  uint64_t generation() const { return generation_; }
+  /// What the last append() or commit() that went well has taken.
   uint64_t appended_bytes() const { return appended_bytes_; }
   /// Why the last append() got no memory; empty = that was not it.
   std::string refusal() const { return refused_ ? memory_.refusal() : ""; }
@@ -65,53 +76,58 @@ class TraceBuffer final : public FrameStore {
   bool circular() const { return circular_; }
   uint64_t size_bytes() const { return memory_.data_bytes(); }
   uint64_t bytes_to_come() const { return memory_.bytes_to_come(); }  // see BufferMemory
-  uint64_t free_bytes() const { return size_bytes() - (end_ - begin_); }
-  uint64_t created() const { return next_; }
+  void make_ahead() { memory_.make_ahead(); }                         // likewise
+  uint64_t free_bytes() const { return size_bytes() - (end_.at - begin_.at); }
+  uint64_t created() const { return end_.number; }
   /// Of a frame that is there.
   FrameRecord record(uint64_t number);
   Endian endian() const { return endian_; }
   uint32_t register_block_bytes() const { return register_block_bytes_; }
 
-  uint64_t count() const override { return next_ - first_; }
+  uint64_t count() const override { return end_.number - begin_.number; }
   Result<Frame> frame(uint64_t number) override;
   std::optional<uint64_t> find(const rsp::FrameSelect& select, uint64_t from) override;
-  uint64_t stream_bytes() const override { return stream_end_ - stream_begin_; }
+  uint64_t stream_bytes() const override { return end_.stream - begin_.stream; }
   Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) override;
 
  private:
   using Entry = ring::FrameEntry;
-  /// Where a frame is in all that was ever written, and in all that the stream ever had.
+  /// Where a frame is: in memory, in all that was ever written, in all that the stream ever had.
+  /// (What was ever written could tell where in memory, but a division takes as long as all else of
+  /// a frame.)
   struct Place {
-    uint64_t number, at, stream;
+    uint64_t number, offset, at, stream;
   };
   static constexpr uint64_t kMarkFrames = 128;
   void forget();
-  std::optional<uint32_t> shape_of(const FrameRecord& record);
+  void add(uint32_t bytes, uint64_t stream_bytes);
   void drop_until(uint64_t free_bytes);
-  void put(uint64_t at, Bytes bytes);
-  void get(uint64_t at, std::span<uint8_t> into) const;
-  Entry entry(uint64_t at) const;
-  uint64_t pc_of(const Entry& entry, uint64_t at) const;
-  Bytes blocks_of(const Entry& entry, uint64_t at);
-  uint64_t stream_bytes_of(const Entry& entry, uint64_t at);
+  /// Of one that may be behind the end of memory, by less than its size.
+  uint64_t wrapped(uint64_t offset) const {
+    return offset >= size_bytes() ? offset - size_bytes() : offset;
+  }
+  void put(uint64_t offset, Bytes bytes);
+  void get(uint64_t offset, std::span<uint8_t> into) const;
+  static uint64_t head_bytes(const Entry& entry);
+  Entry entry(const Place& place) const;
+  uint64_t pc_of(const Entry& entry, const Place& place) const;
+  Bytes blocks_of(const Entry& entry, const Place& place);
+  uint64_t stream_bytes_of(const Entry& entry, const Place& place);
   void step(Place& place);
   Place place_of(uint64_t number);
   Place place_in_stream(uint64_t byte);
-  Place oldest() const { return {first_, begin_, stream_begin_}; }
   Place& mark(uint64_t number) { return marks_[number / kMarkFrames % marks_max_]; }
-  Status expand(const Entry& entry, uint64_t at, std::vector<uint8_t>& into);
+  Status expand(const Entry& entry, const Place& place, std::vector<uint8_t>& into);
 
   BufferMemory memory_;
-  uint64_t first_ = 0, next_ = 0;  // numbers of the oldest frame that is kept, and of the next
-  uint64_t seen_ = 0;              // what `next_` was when somebody looked at a frame
-  uint64_t begin_ = 0, end_ = 0;   // bytes ever written; one stands at (its number mod size)
-  uint64_t stream_begin_ = 0, stream_end_ = 0;  // of the stream ever
+  Place begin_{}, end_{};  // of the oldest frame that is kept, and of the next
+  uint64_t seen_ = 0;      // the next one's number, when somebody looked at a frame
   std::unique_ptr<Place[]> marks_;  // of each kMarkFrames-th frame that is there
   uint64_t marks_max_ = 0;
   Place last_{};  // that was looked for
   std::array<uint32_t, 256> shapes_near_{};  // by what tells most of them apart: number + 1
   std::unordered_multimap<uint64_t, uint32_t> shapes_;  // likewise, all
-  uint64_t appended_bytes_ = 0;
+  uint64_t appended_bytes_ = 0, generation_ = 0;
   bool circular_ = false;
   bool refused_ = false;  // by the last append()
   Endian endian_ = Endian::Little;

@@ -71,6 +71,38 @@ std::optional<RecordBlock> read_block(Front& in) {
 
 }  // namespace
 
+/// A block's head is loaded once, and stored from there.
+bool copy_plain(Bytes blocks, uint64_t from, uint64_t to, std::span<uint8_t> into) {
+  constexpr size_t kMemoryHead = 11, kVariable = 13;
+  const uint8_t* at = blocks.data();
+  uint8_t* out = into.data();
+  for (size_t left = blocks.size(); left != 0;) {
+    const uint8_t kind = *at;
+    size_t bytes = kVariable, head = 1;
+    if (kind == 'M' && left >= kMemoryHead) {
+      uint64_t address = 0;
+      uint16_t size = 0;
+      std::memcpy(&address, at + 1, sizeof address);
+      std::memcpy(&size, at + 9, sizeof size);
+      const bool meets = address < to && (address >= from || from - address < size);
+      if (meets && size != 0) return false;
+      head = kMemoryHead;
+      bytes = kMemoryHead + size;
+      if (bytes > left) return false;
+      std::memcpy(out + 1, &address, sizeof address);
+      std::memcpy(out + 9, &size, sizeof size);
+    } else if (kind != 'V' || bytes > left) {
+      return false;
+    }
+    *out = kind;
+    std::memcpy(out + head, at + head, bytes - head);
+    at += bytes;
+    out += bytes;
+    left -= bytes;
+  }
+  return true;
+}
+
 std::optional<RecordBlock> RecordBlocks::next() {
   if (rest_.empty() || bad_) return std::nullopt;
   Front in(rest_);

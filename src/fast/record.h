@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "base/bytes.h"
 #include "ring/frame_ring.h"
@@ -21,6 +22,11 @@ struct RecordBlock {
   tracewell_vector_change change{};  // VectorChange
   Bytes bytes;                  // Memory; Vector: what XSAVEC has stored; VectorChange: parts
 };
+
+/// Copies a record's blocks, which somebody may change meanwhile, to `into`, if they are a frame's
+/// blocks as they stand: memory and variables alone, none of it between these addresses. What is
+/// looked at is what is copied. False: they are not, and `into` may hold anything.
+bool copy_plain(Bytes blocks, uint64_t from, uint64_t to, std::span<uint8_t> into);
 
 class RecordBlocks {
  public:

@@ -27,24 +27,17 @@ void store(Number& number, std::type_identity_t<Number> value) {
 }  // namespace
 
 RingReader::RingReader(std::span<uint8_t> memory, const AreaShape& shape)
-    : memory_(memory), shape_(shape), seen_(shape.all_rings()) {
+    : memory_(memory),
+      shape_(shape),
+      commits_(reinterpret_cast<uint32_t*>(memory.data() + shape.commit_offset())),
+      data_(memory.data() + shape.data_offset()),
+      seen_(shape.all_rings()) {
   TW_CHECK(memory.size() >= shape.bytes());
 }
 
 bool RingReader::is_owned(uint32_t number) const {
   TW_CHECK(number < rings());
   return is_shared(number) || load(ring(number).owner) != 0;
-}
-
-uint32_t& RingReader::commit_word(uint32_t number, uint64_t position) const {
-  const uint64_t cell = position % shape_.ring_bytes / TRACEWELL_CELL;
-  return reinterpret_cast<uint32_t*>(memory_.data() +
-                                     shape_.commit_offset())[number * shape_.cells() + cell];
-}
-
-const uint8_t* RingReader::record_at(uint32_t number) const {
-  return memory_.data() + shape_.data_offset() + uint64_t{number} * shape_.ring_bytes +
-         seen_[number].tail % shape_.ring_bytes;
 }
 
 uint64_t RingReader::written(uint32_t number) const { return load(ring(number).head); }
@@ -54,7 +47,7 @@ uint64_t RingReader::next(uint32_t number, uint64_t written) const {
   const uint64_t tail = seen_[number].tail;
   const uint64_t ahead = written - tail;
   const uint64_t origin = load(ring(number).origin);
-  const bool anew = origin % shape_.ring_bytes == 0 && origin - tail <= ahead &&
+  const bool anew = in_ring(origin) == 0 && origin - tail <= ahead &&
                     origin - tail < shape_.ring_bytes && ahead < 2 * uint64_t{shape_.ring_bytes};
   return anew ? origin : tail;
 }
@@ -79,6 +72,7 @@ void RingReader::move_on(uint32_t number, uint64_t bytes) {
   Seen& seen = seen_[number];
   store(commit_word(number, seen.tail), 0);
   seen.tail += bytes;
+  bytes_read_ += bytes;
   seen.left -= std::min(seen.left, bytes);
   seen.rest -= std::min(seen.rest, bytes);
 }
@@ -120,13 +114,12 @@ RingReader::Front RingReader::open(uint32_t number, bool ended, uint64_t bytes) 
 
 /// Its head at least makes sense, and it does not run past the end of the ring.
 bool RingReader::holds_record(Front& front, uint64_t bytes) {
-  const uint64_t at = seen_[front.ring].tail % shape_.ring_bytes;
+  const uint64_t at = in_ring(seen_[front.ring].tail);
   if (bytes > shape_.ring_bytes - at) return false;
-  tracewell_frame_record record;
+  tracewell_frame_record& record = front.record;
   std::memcpy(&record, record_at(front.ring), sizeof record);
   if (record.bytes != 0 && (record.bytes < sizeof record || record.bytes > bytes)) return false;
   front.bytes = bytes;
-  front.ticks = record.ticks;
   return true;
 }
 
@@ -158,14 +151,12 @@ bool RingReader::find(Front& front) {
   return false;
 }
 
-/// Copied, and looked at again.
+/// The thread does not know yet that it may write there again: that is told by find().
 bool RingReader::visit_first(const Front& front, const Visit& visit) {
   const uint32_t number = front.ring;
   const uint8_t* const from = record_at(number);
-  copy_.assign(from, from + front.bytes);
+  const tracewell_frame_record& record = front.record;
   move_on(number, front.bytes);
-  tracewell_frame_record record;
-  std::memcpy(&record, copy_.data(), sizeof record);
   RingLosses& losses = seen_[number].losses;
   if (record.plan == TRACEWELL_NO_PLAN) return false;  // says nothing
   if (record.bytes < sizeof record || record.bytes > front.bytes) {
@@ -176,7 +167,7 @@ bool RingReader::visit_first(const Front& front, const Visit& visit) {
          .tid = record.tid,
          .plan = record.plan,
          .ticks = record.ticks,
-         .blocks = Bytes(copy_).subspan(sizeof record, record.bytes - sizeof record)});
+         .blocks = {from + sizeof record, record.bytes - sizeof record}});
   return true;
 }
 
@@ -204,15 +195,15 @@ void RingReader::open_all() {
 }
 
 size_t RingReader::merge(const Visit& visit) {
-  const auto later = [](const Front& a, const Front& b) { return a.ticks > b.ticks; };
+  const auto later = [](const Front& a, const Front& b) { return a.record.ticks > b.record.ticks; };
   std::ranges::make_heap(fronts_, later);
   size_t taken = 0;
   while (!fronts_.empty() && !left_off_) {
     std::ranges::pop_heap(fronts_, later);
     Front& front = fronts_.back();
-    const uint64_t next = fronts_.size() == 1 ? ~uint64_t{0} : fronts_.front().ticks;
+    const uint64_t next = fronts_.size() == 1 ? ~uint64_t{0} : fronts_.front().record.ticks;
     bool more = true;
-    while (more && front.ticks <= next && !is_enough(front.bytes + kOfARecord)) {
+    while (more && front.record.ticks <= next && !is_enough(front.bytes + kOfARecord)) {
       taken += visit_first(front, visit) ? 1 : 0;
       more = find(front);
     }

@@ -2,7 +2,7 @@
 // them in, and after they have ended.
 //
 // The process may write anything over the area at any time. So nothing there is believed: how far a
-// ring was read is kept here, sizes are checked, and a record is copied before anyone looks at it.
+// ring was read is kept here, sizes are checked, and who wants to look at a record copies it first.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,9 @@ struct RingRecord {
   uint32_t tid = 0;  // as the thread said
   uint32_t plan = 0;
   uint64_t ticks = 0;
-  Bytes blocks;  // valid during the call
+  /// Where the process has them: they are there during the call, but may change at any time, and
+  /// are to be copied before they are looked at.
+  Bytes blocks;
 };
 
 /// What is missing of one ring, counted since it was made.
@@ -63,6 +65,8 @@ class RingReader {
   /// The same of one ring. With `ended`, when no thread writes to it any more, what follows a
   /// record that was not finished is taken as well.
   size_t take(uint32_t ring, bool ended, const Visit& visit, const Enough& enough = {});
+  /// Of all rings ever.
+  uint64_t bytes_read() const { return bytes_read_; }
   /// Did the last call leave off since that was enough?
   bool left_off() const { return left_off_; }
   /// take() with `ended`, then the ring is free for another thread. What it has lost stays counted.
@@ -102,7 +106,7 @@ class RingReader {
     uint64_t end = 0;    // as far as was written when it was looked at
     uint64_t limit = 0;
     uint64_t bytes = 0;  // of the record at the tail, with what fills its last cell
-    uint64_t ticks = 0;
+    tracewell_frame_record record{};  // its head
   };
   tracewell_area& area() const { return *reinterpret_cast<tracewell_area*>(memory_.data()); }
   tracewell_frame_ring& ring(uint32_t number) const {
@@ -111,9 +115,14 @@ class RingReader {
   tracewell_vectors& vectors(uint32_t number) const {
     return reinterpret_cast<tracewell_vectors*>(memory_.data() + shape_.vectors_offset())[number];
   }
-  uint32_t& commit_word(uint32_t ring, uint64_t position) const;
+  uint64_t in_ring(uint64_t position) const { return position & (shape_.ring_bytes - 1); }
+  uint32_t& commit_word(uint32_t ring, uint64_t position) const {
+    return commits_[ring * shape_.cells() + in_ring(position) / TRACEWELL_CELL];
+  }
   /// Where what is at the tail has its bytes.
-  const uint8_t* record_at(uint32_t ring) const;
+  const uint8_t* record_at(uint32_t ring) const {
+    return data_ + uint64_t{ring} * shape_.ring_bytes + in_ring(seen_[ring].tail);
+  }
   /// How far it is written, as was just seen; never more than a ring's size ahead of what was read.
   uint64_t head(uint32_t ring) const { return end(seen_[ring].tail, written(ring)); }
   uint64_t end(uint64_t tail, uint64_t written) const;
@@ -134,13 +143,15 @@ class RingReader {
 
   std::span<uint8_t> memory_;
   AreaShape shape_;
+  uint32_t* commits_;    // in the memory
+  const uint8_t* data_;  // likewise
   std::vector<Seen> seen_;
   std::vector<Front> fronts_;
+  uint64_t bytes_read_ = 0;
   bool under_way_ = false;  // a round of take_all()
   const Enough* enough_ = nullptr;
   uint64_t unasked_ = 0;    // bytes since that was asked
   bool left_off_ = false;
-  std::vector<uint8_t> copy_;
 };
 
 }  // namespace tracewell::fast

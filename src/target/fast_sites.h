@@ -5,6 +5,7 @@
 // threads for that, if they run one by one; all-stop, it is called while they stand still.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -78,8 +79,9 @@ class FastSites {
   /// So that the process need not wait for it when it first writes there, nor is charged for it:
   /// pages of what is shared are made here, from this offset on.
   virtual void populate(Pid pid, uint64_t offset, uint64_t bytes) = 0;
-  /// Is HitHandler::on_tick() to be called a thousand times a second, and not a hundred?
-  virtual void hurry(bool on) = 0;
+  /// HitHandler::on_poll() is to be called, besides on_tick(), with so much time in between; not at
+  /// all for 0, as at first.
+  virtual void hurry(std::chrono::microseconds pause) = 0;
   virtual std::vector<ThreadBase> threads(Pid pid) = 0;
   /// Puts code where threads can run it, at a multiple of 64, and returns where. `code` is called
   /// with the address and makes the bytes, always as many.
@@ -99,6 +101,8 @@ class FastSites {
   virtual bool is_as_before(Pid pid, uint64_t address) = 0;
   /// `block` has the layout's size; registers that were not found are 0.
   virtual void to_block(const Found& found, std::span<uint8_t> block) = 0;
+  /// Where bytes of ours may be: from here up to there.
+  virtual std::pair<uint64_t, uint64_t> changed_range(Pid pid) = 0;
   /// Puts the program's own bytes in place of ours, in what was read from `address`.
   virtual void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) = 0;
   /// No sites, no placed code, and nothing shared. `shared.bytes` goes. May be called from inside

@@ -68,6 +68,8 @@ class HitHandler {
   /// Now and then inside of wait(), while a process has fast sites, and after on_exec(). Threads
   /// run. True: on_still() is wanted, which is called while they all stand still.
   virtual bool on_tick() { return false; }
+  /// All the time inside of wait(), while FastSites::hurry() is on. Threads run.
+  virtual void on_poll() {}
   virtual void on_still() {}
 };
 

@@ -105,6 +105,15 @@ std::string AddressSpace::read_text(uint64_t address, size_t max) const {
   return text.substr(0, text.find('\0'));
 }
 
+std::pair<uint64_t, uint64_t> AddressSpace::changed_range() const {
+  auto [from, to] = fast ? fast->changed_range() : std::pair(UINT64_MAX, uint64_t{0});
+  if (!patches_.empty()) {
+    from = std::min(from, patches_.begin()->first);
+    to = std::max(to, patches_.rbegin()->first + 1);
+  }
+  return from < to ? std::pair(from, to) : std::pair<uint64_t, uint64_t>();
+}
+
 void AddressSpace::hide_patches(uint64_t address, std::span<uint8_t> bytes) const {
   if (bytes.empty()) return;
   if (fast) fast->hide(address, bytes);

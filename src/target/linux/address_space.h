@@ -86,6 +86,8 @@ class AddressSpace {
   std::string read_text(uint64_t address, size_t max) const;
   /// Puts the original bytes over our patches in what was read from `address`.
   void hide_patches(uint64_t address, std::span<uint8_t> bytes) const;
+  /// All patches are from here up to there; 0 and 0: there are none.
+  std::pair<uint64_t, uint64_t> changed_range() const;
 
   Patch* find(uint64_t address);
   /// Is there one in that range?

@@ -325,6 +325,12 @@ std::vector<uint64_t> FastCode::gone() {
   return found;
 }
 
+std::pair<uint64_t, uint64_t> FastCode::changed_range() const {
+  if (originals_.empty()) return {UINT64_MAX, 0};
+  const auto& [last, both] = *originals_.rbegin();
+  return {originals_.begin()->first, last + both.ours.size()};
+}
+
 void FastCode::hide(uint64_t address, std::span<uint8_t> bytes) const {
   for (const auto& [at, both] : originals_) {
     const std::vector<uint8_t>& original = both.before;

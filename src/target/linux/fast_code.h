@@ -85,6 +85,8 @@ class FastCode {
   std::vector<uint64_t> gone();
 
   void hide(uint64_t address, std::span<uint8_t> bytes) const;
+  /// All that is changed is from here up to there; the first is larger where nothing is.
+  std::pair<uint64_t, uint64_t> changed_range() const;
   bool meets(uint64_t address, uint64_t bytes) const;
 
   /// What we mapped into the program, and what of the last piece for code is free.

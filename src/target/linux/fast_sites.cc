@@ -20,6 +20,7 @@
 
 #include "base/open.h"
 #include "base/text_file.h"
+#include "base/urgency.h"
 #include "target/linux/code_facts.h"
 #include "target/linux/control_groups.h"
 #include "target/linux/fast_code.h"
@@ -232,27 +233,6 @@ void LiveFastSites::stand_still(const std::function<void()>& what) {
   --held_;
   tracer_.start_resumed();
   stands_still_.took(begin, monotonic_ns());
-}
-
-void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {
-  user_regs_struct regs{};
-  const auto& general = found.general;
-  regs.rax = general[0], regs.rcx = general[1], regs.rdx = general[2], regs.rbx = general[3];
-  regs.rsp = general[4], regs.rbp = general[5], regs.rsi = general[6], regs.rdi = general[7];
-  regs.r8 = general[8], regs.r9 = general[9], regs.r10 = general[10], regs.r11 = general[11];
-  regs.r12 = general[12], regs.r13 = general[13], regs.r14 = general[14], regs.r15 = general[15];
-  regs.rip = found.rip, regs.eflags = found.eflags;
-  regs.fs_base = found.fs_base, regs.gs_base = found.gs_base;
-  regs.cs = found.cs, regs.ss = found.ss, regs.ds = found.ds;
-  regs.es = found.es, regs.fs = found.fs, regs.gs = found.gs;
-  regs.orig_rax = ~uint64_t{0};  // in no system call
-  std::ranges::fill(block, uint8_t{0});
-  tracer_.registers_64_.to_block(regs, tracer_.registers_64_.expand(found.vectors), block);
-}
-
-void LiveFastSites::hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) {
-  if (const Process* process = tracer_.find_process(pid))
-    process->space->hide_patches(address, bytes);
 }
 
 /// One that waits in the kernel and cannot be stopped may come back to code of ours at any time.
@@ -548,10 +528,18 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
   }
 }
 
+/// Threads at full rings wait awake, and would keep us from a processor.
+void LiveFastSites::hurry(std::chrono::microseconds pause) {
+  constexpr std::chrono::microseconds kUrgent(100);
+  poll_pause_ns_ = std::chrono::nanoseconds(pause).count();
+  be_urgent(pause.count() != 0 && pause < kUrgent);
+}
+
 void LiveFastSites::want_ticks() {
   const bool any = std::ranges::any_of(tracer_.processes_, [](const auto& one) {
     return one.second->space->fast && !one.second->space->fast->unwanted;
   });
+  if (!any) hurry({});
   if (any) (void)ticker_.start();  // it runs: share() has started it
   else ticker_.stop();
 }

@@ -33,7 +33,7 @@ class LiveFastSites final : public FastSites {
   Conduct conduct(Pid pid) override;
   Result<Shared> share(Pid pid, uint64_t bytes) override;
   void populate(Pid pid, uint64_t offset, uint64_t bytes) override;
-  void hurry(bool on) override { ticker_.hurry(on); }
+  void hurry(std::chrono::microseconds pause) override;
   std::vector<ThreadBase> threads(Pid pid) override;
   Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
                          std::span<const Load> loads) override;
@@ -42,6 +42,7 @@ class LiveFastSites final : public FastSites {
   void remove(Pid pid, uint64_t address) override;
   bool is_as_before(Pid pid, uint64_t address) override;
   void to_block(const Found& found, std::span<uint8_t> block) override;
+  std::pair<uint64_t, uint64_t> changed_range(Pid pid) override;
   void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) override;
   void release(Pid pid) override;
 
@@ -63,6 +64,7 @@ class LiveFastSites final : public FastSites {
   /// to come out, now that the others run.
   void await_half_way(const AddressSpace& space);
   void stop_ticks() { ticker_.stop(); }
+  int64_t poll_pause_ns() const { return poll_pause_ns_; }  // 0: nobody is to be polled
   /// Not when others than the program that wants it have just stood still for long.
   bool may_stand_still() const;
   /// Does this while all threads stand still, where they would without us; they run on then.
@@ -89,6 +91,7 @@ class LiveFastSites final : public FastSites {
 
   Tracer& tracer_;
   Ticker ticker_;  // while a process has fast sites
+  int64_t poll_pause_ns_ = 0;
   int held_ = 0;   // how many want all threads to stand still
   size_t looked_ = 0;  // of conduct(): at so many threads
   int64_t end_ns_ = 0;  // at the end: then no thread is led out any more

@@ -18,6 +18,7 @@
 #include "base/oom_score.h"
 #include "base/owners.h"
 #include "base/text.h"
+#include "base/urgency.h"
 #include "target/linux/descriptors.h"
 #include "target/linux/patience.h"
 #include "target/linux/program_here.h"
@@ -128,6 +129,7 @@ Plan make_plan(const Processes::LaunchOptions& options) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   give_back_descriptor_limit();
   restore_oom_score();
+  restore_urgency();
   if (plan.disable_randomization) {
     const int now = personality(0xffffffff);
     if (now != -1) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);

@@ -10,7 +10,7 @@
 namespace tracewell::target::live {
 namespace {
 
-constexpr std::chrono::milliseconds kPeriod{10}, kHurried{1};
+constexpr std::chrono::milliseconds kPeriod{10};
 
 }  // namespace
 
@@ -23,8 +23,7 @@ Status Ticker::start() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   auto thread = start_thread([this] {
     std::unique_lock lock(mutex_);
-    const auto is_over = [this] { return !wanted_; };
-    while (!ended_.wait_for(lock, hurries_ ? kHurried : kPeriod, is_over)) bell_.tick();
+    while (!ended_.wait_for(lock, kPeriod, [this] { return !wanted_; })) bell_.tick();
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   TW_ASSIGN_OR_RETURN(thread_, std::move(thread));

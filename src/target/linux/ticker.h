@@ -1,7 +1,6 @@
 // Makes a blocking wait() look up now and then: a thread that rings the bell.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -21,15 +20,12 @@ class Ticker {
   /// Both may be called when it is so already. Io when there may be no more threads.
   Status start();
   void stop();
-  /// Ten times as often, or no more.
-  void hurry(bool on) { hurries_ = on; }
 
  private:
   Bell& bell_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool wanted_ = false;
-  std::atomic<bool> hurries_{false};
   std::thread thread_;
 };
 

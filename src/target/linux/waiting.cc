@@ -339,7 +339,12 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     if (!may_wait) continue;
     std::optional<Nudger::Wait> nudged;
     if (interrupt_wanted_ || unborn.any()) nudged.emplace(nudger_);
-    if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
+    if (fast.poll_pause_ns() != 0 && handler != nullptr) {
+      handler->on_poll();
+      if (!wait_once(false)) pause_for(fast.poll_pause_ns());
+    } else if (!wait_once(true)) {
+      return errno_error("waitpid", Errc::Target);
+    }
     if (threads_.size() > 1) collect_ready();
   }
 }

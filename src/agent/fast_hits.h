@@ -1,0 +1,48 @@
+// What a FastTrace tells of hits, and to whom.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "agent/collector.h"
+#include "base/bytes.h"
+
+namespace tracewell::agent {
+
+/// The place of hits. Whoever takes them remembers there what it has found out about it.
+struct FastPlace {
+  uint32_t number = 0;  // of the tracepoint
+  uint64_t address = 0;
+  size_t index = 0;
+  std::optional<uint32_t> shape;  // of this generation
+  uint64_t generation = 0;
+};
+
+struct FastHit {
+  int64_t tid = 0;
+  int64_t time_ns = 0;
+  Bytes data;  // a frame's blocks
+  CollectFault fault;
+  bool condition = false;  // it is the condition that failed: there is no frame
+};
+
+class FastHits {
+ public:
+  enum class Plain : uint8_t {
+    Kept,      // there is a frame of it
+    NotPlain,  // it has to be made into one: hit() is called
+    Unwanted,  // this one and all others
+  };
+  virtual ~FastHits() = default;
+  /// A hit whose record may be a frame's blocks as it stands. The bytes may change at any time,
+  /// and are to be copied before they are looked at. There are bytes of ours from `changed.first`
+  /// up to `changed.second`.
+  virtual Plain plain(FastPlace& place, int64_t tid, int64_t time_ns, Bytes unstable,
+                      const std::pair<uint64_t, uint64_t>& changed) = 0;
+  /// False: no more of them are wanted.
+  virtual bool hit(FastPlace& place, const FastHit& hit) = 0;
+};
+
+}  // namespace tracewell::agent
