@@ -92,7 +92,7 @@ struct tracewell_faulting_load {
 };
 
 /* Bytes of stack that it takes at most, with what expressions call of it. */
-#define TRACEWELL_COLLECTOR_STACK 768u
+#define TRACEWELL_COLLECTOR_STACK 832u
 
 #define TRACEWELL_COLLECTOR_MAGIC 0x3130636c6f635754u /* "TWcolc01" */
 

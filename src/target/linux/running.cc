@@ -181,15 +181,20 @@ void Tracer::await_all_stopped() {
   };
   const Nudger::Wait nudged(nudger_);
   Patience patience(kStopNs, gives_up, kStopAtEndNs);
+  std::vector<Tid> moving_now;
   for (;;) {
     park_ready();
-    bool waits = false;
+    moving_now.clear();
     for (Thread* thread : all_threads()) {
-      if (thread->process->leaving) continue;
-      if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
-      waits |= moving(*thread);
+      if (!waited_for(*thread)) continue;
+      if (thread->run != Run::Starting) ask_to_stop(*thread);
+      moving_now.push_back(thread->tid);
     }
-    if (!waits) return;
+    if (moving_now.empty()) return;
+    // Each by its number: to look for any of them takes the kernel as long as there are threads.
+    bool some = false;
+    for (const Tid tid : moving_now) some |= take_status(tid) == Came::Status;
+    if (some) continue;
     if (late.look(patience, waited_for)) continue;
     if (!wait_once(true)) return;
   }
