@@ -120,7 +120,7 @@ TEST(FastRings, LargeRecordsGoAroundAsWell) {
 
 /// Of all records, those of each thread in order, and whose they are is right.
 void expect_all_of(Counting& counting, uint64_t threads, uint64_t hits) {
-  std::vector<uint32_t> tids(threads);
+  std::vector<std::atomic<uint32_t>> tids(threads);
   std::atomic<uint64_t> left = threads, started = 0;
   std::vector<std::thread> all;
   for (uint64_t t = 0; t < threads; ++t)
@@ -137,7 +137,7 @@ void expect_all_of(Counting& counting, uint64_t threads, uint64_t hits) {
     for (const auto& record : counting.here.records()) {
       const uint64_t number = Counting::number(record), thread = number >> 32;
       ASSERT_LT(thread, threads);
-      ASSERT_EQ(record.tid, tids[thread]);
+      ASSERT_EQ(record.tid, tids[thread].load());
       ASSERT_GE(number & 0xffffffff, next[thread]);
       next[thread] = (number & 0xffffffff) + 1;
     }
