@@ -1,10 +1,7 @@
 #include "agent/pages_ahead.h"
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
-
-#include <pthread.h>
 
 #include "base/thread.h"
 
@@ -16,12 +13,7 @@ void PagesAhead::start(Make make, uint64_t begin, uint64_t end) {
   made_ = needed_ = begin;
   end_ = end;
   ended_ = false;
-  // Signals are for the thread that traces.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  auto thread = start_thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  auto thread = start_helper_thread([this] { run(); });
   if (thread.ok()) thread_ = *std::move(thread);
 }
 

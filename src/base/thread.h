@@ -2,6 +2,9 @@
 // exception that leaves one ends the program.
 #pragma once
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <future>
 #include <memory>
 #include <new>
@@ -25,6 +28,18 @@ Result<Thread> start_thread(Work work) {
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }
+}
+
+/// The same, and no signal of the process comes to it: they are for the thread that traces. Io when
+/// there may be no more threads.
+template <class Work>
+Result<std::thread> start_helper_thread(Work work) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  auto thread = start_thread(std::move(work));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
 }
 
 /// Io when its memory is used up.

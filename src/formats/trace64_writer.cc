@@ -472,6 +472,20 @@ Behind Writer::behind_of(const Thread& thread) const {
   return {word(shape_.pc_word), word(kCountWord), word(kSourceWord), word(kTargetWord)};
 }
 
+/// A block without anything is four zeros. A page of them, or zeros up to the end, would be read as
+/// bytes that were never written: an id in one of the blocks says that they were.
+bool Writer::breaks_zeros(bool lists_nothing, bool is_last) {
+  constexpr uint32_t kZeroBlocksMax = 512;  // half a page
+  const PendingBlock& one = *pending_;
+  if (!lists_nothing || !one.opcode.empty() || (one.flags & 0x70u) != 0) {
+    zero_blocks_ = 0;
+    return false;
+  }
+  if (!is_last && ++zero_blocks_ < kZeroBlocksMax) return false;
+  zero_blocks_ = 0;
+  return true;
+}
+
 Status Writer::put_pending(const Thread* next_thread, uint32_t next_tid) {
   if (!pending_) return {};
   const Dump* const next = next_thread ? &next_thread->dump : nullptr;
@@ -489,6 +503,7 @@ Status Writer::put_pending(const Thread* next_thread, uint32_t next_tid) {
   // Where every word is listed readers take it for a full dump, which has an id.
   bool with_tid = words.count() == shape_.words || !last_tid_ || *last_tid_ != one.tid;
   if (!minimal_ && (next ? next_tid != one.tid : (one.flags & kThreadFlag) != 0)) with_tid = true;
+  if (breaks_zeros(words.none() && entries.count == 0, !next)) with_tid = true;
   block_.clear();
   ByteWriter writer(block_, Endian::Little);
   writer.uint(0, 1);

@@ -80,6 +80,7 @@ class Writer final : public Sink {
   void set_register(Thread& thread, uint32_t index, Bytes value, uint8_t& groups);
   void keep_accesses(const Step& step);
   void take_stored(Bytes stored);
+  bool breaks_zeros(bool lists_nothing, bool is_last);
   Status put_pending(const Thread* next, uint32_t next_tid);
   Words listed(bool full, const Dump* next);
   Status put_extras(uint64_t seq);
@@ -110,6 +111,7 @@ class Writer final : public Sink {
   bool looks_at_memory_ = true;  // for what no access tells
   std::optional<machine::InstructionDecoder> decoder_;
   uint64_t in_session_ = 0;      // blocks
+  uint32_t zero_blocks_ = 0;     // in a row, that are nothing but zeros
   std::optional<uint32_t> last_tid_;
   Dump last_;                    // as the blocks so far tell it
   Words changed_before_;

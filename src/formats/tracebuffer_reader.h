@@ -9,6 +9,8 @@
 
 namespace tracewell::formats {
 
+/// The frames of a buffer that an earlier version left behind, as events in the order of its index.
+/// What is damaged is a located problem, and the frames around it stay. One thread.
 class TracebufferReader final : public TracebufferSource {
  public:
   static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file, bool in_use,

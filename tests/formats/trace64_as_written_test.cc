@@ -162,6 +162,27 @@ TEST(Trace64AsWritten, HasNoteOfWhatX64dbgDoesNotRead) {
   EXPECT_EQ(noted.source->steps()->count(), 4u);
 }
 
+/// Steps that are four zeros each: a written file has no page of them, and does not end in them.
+TEST(Trace64AsWritten, StepsOfZerosAreWrittenSoThatTheyAreRead) {
+  const std::string dump = full_block(0, {{16, 0x401000}}).bytes();
+  const std::string with_id = text_from_hex("00000080" "00000000").value();
+  for (const size_t zeros : {1, 300, 511, 512, 1000, 1023}) {
+    SCOPED_TRACE(zeros);
+    std::string text = converted(kHead64 + dump + std::string(4 * zeros, '\0') + with_id, "jsonl");
+    text.resize(text.rfind('\n', text.size() - 2) + 1);  // without the step that has an id
+    EXPECT_EQ(ReadBack(converted(text, "trace64")).steps.size(), zeros + 1);
+  }
+  // More of them than a file may have side by side, with an id here and there.
+  std::string many = kHead64 + dump;
+  for (int i = 0; i < 9; ++i)
+    many += std::string(1600, '\0') + with_id;
+  const ReadBack got(many);
+  ASSERT_EQ(got.steps.size(), 9u * 401 + 1);
+  const ReadBack again(converted(converted(many, "jsonl"), "trace64"));
+  EXPECT_EQ(again.steps.size(), got.steps.size());
+  EXPECT_EQ(again.bad(), 0u);
+}
+
 std::string fact(const Opened& opened, const std::string& name) {
   for (const auto& [key, value] : dynamic_cast<const Summarised&>(*opened.source).facts())
     if (key == name) return value;

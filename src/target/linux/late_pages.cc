@@ -5,13 +5,11 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <pthread.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -115,13 +113,8 @@ size_t LatePages::read(Tid tid, uint64_t address, std::span<uint8_t> into) {
   now->tid = tid;
   now->address = address;
   now->bytes.resize(into.size());
-  // Signals are for the thread that traces.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  if (auto thread = start_thread([now] { now->run(); })) thread->detach();
+  if (auto thread = start_helper_thread([now] { now->run(); })) thread->detach();
   else before_.reset();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!before_) return 0;
   std::unique_lock lock(now->mutex);
   if (!now->done.wait_for(lock, kForPages, [&] { return now->is_done; })) return 0;

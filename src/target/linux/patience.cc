@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <ctime>
 #include <utility>
 
@@ -42,13 +41,7 @@ Nudger::~Nudger() {
 
 Status Nudger::start() {
   if (thread_.joinable()) return {};
-  // Signals are for the thread that traces.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  auto thread = start_thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  TW_ASSIGN_OR_RETURN(thread_, std::move(thread));
+  TW_ASSIGN_OR_RETURN(thread_, start_helper_thread([this] { run(); }));
   return {};
 }
 

@@ -1,8 +1,6 @@
 #include "target/linux/ticker.h"
 
 #include <chrono>
-#include <csignal>
-#include <pthread.h>
 #include <utility>
 
 #include "base/thread.h"
@@ -17,15 +15,10 @@ constexpr std::chrono::milliseconds kPeriod{10};
 Status Ticker::start() {
   if (thread_.joinable()) return {};
   wanted_ = true;
-  // Signals are for the thread that traces.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  auto thread = start_thread([this] {
+  auto thread = start_helper_thread([this] {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, kPeriod, [this] { return !wanted_; })) bell_.tick();
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   TW_ASSIGN_OR_RETURN(thread_, std::move(thread));
   return {};
 }
