@@ -156,10 +156,14 @@ void TraceBuffer::add(uint32_t bytes, uint64_t stream_bytes) {
   ring::publish(memory_.header().next, end_.number);
 }
 
-/// The oldest frames go before a byte of theirs is written over.
+/// The oldest frames go before a byte of theirs is written over. Where there are many, those up to
+/// the next mark go together: to look at each of them takes as long as to write a new one.
 void TraceBuffer::drop_until(uint64_t free) {
   if (free_bytes() >= free) return;
-  while (free_bytes() < free) step(begin_);
+  while (free_bytes() < free) {
+    if (count() > kManyFrames) begin_ = mark((begin_.number / kMarkFrames + 1) * kMarkFrames);
+    else step(begin_);
+  }
   ring::publish(memory_.header().first, begin_.number);
   ring::publish(memory_.header().begin, begin_.at);
   ring::write_barrier();

@@ -98,7 +98,7 @@ class TraceBuffer final : public FrameStore {
   struct Place {
     uint64_t number, offset, at, stream;
   };
-  static constexpr uint64_t kMarkFrames = 128;
+  static constexpr uint64_t kMarkFrames = 128, kManyFrames = 64 * kMarkFrames;
   void forget();
   void add(uint32_t bytes, uint64_t stream_bytes);
   void drop_until(uint64_t free_bytes);

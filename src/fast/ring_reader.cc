@@ -68,7 +68,7 @@ bool RingReader::waiting(uint32_t number) const {
   return is_owned(number) && head(number) != seen_[number].tail;
 }
 
-void RingReader::move_on(uint32_t number, uint64_t bytes) {
+[[gnu::always_inline]] inline void RingReader::move_on(uint32_t number, uint64_t bytes) {
   Seen& seen = seen_[number];
   store(commit_word(number, seen.tail), 0);
   seen.tail += bytes;
@@ -83,7 +83,7 @@ void RingReader::begin(const Enough& enough) {
   left_off_ = false;
 }
 
-bool RingReader::is_enough(uint64_t bytes) {
+[[gnu::always_inline]] inline bool RingReader::is_enough(uint64_t bytes) {
   unasked_ += bytes;
   if (enough_ != nullptr && !left_off_ && unasked_ >= kUnaskedMax)
     left_off_ = (*enough_)(std::exchange(unasked_, 0));
@@ -113,7 +113,7 @@ RingReader::Front RingReader::open(uint32_t number, bool ended, uint64_t bytes) 
 }
 
 /// Its head at least makes sense, and it does not run past the end of the ring.
-bool RingReader::holds_record(Front& front, uint64_t bytes) {
+[[gnu::always_inline]] inline bool RingReader::holds_record(Front& front, uint64_t bytes) {
   const uint64_t at = in_ring(seen_[front.ring].tail);
   if (bytes > shape_.ring_bytes - at) return false;
   tracewell_frame_record& record = front.record;
@@ -123,10 +123,24 @@ bool RingReader::holds_record(Front& front, uint64_t bytes) {
   return true;
 }
 
+/// The first record that is finished; mostly it is there, within what was looked at.
+[[gnu::always_inline]] inline bool RingReader::find(Front& front) {
+  const Seen& seen = seen_[front.ring];
+  if (seen.tail < front.limit && seen.tail < front.end &&
+      seen.tail - seen.told < shape_.ring_bytes / 8) {
+    const uint32_t word = load(commit_word(front.ring, seen.tail));
+    const uint64_t bytes = uint64_t{word} * TRACEWELL_CELL;
+    if (word != 0 && (word & TRACEWELL_RECORD_OPEN) == 0 && bytes <= front.end - seen.tail &&
+        holds_record(front, bytes))
+      return true;
+  }
+  return search(front);
+}
+
 /// The first record that is finished. What the thread has to see changed for that is only told
 /// where nothing is trusted that was looked at before: once it knows of an empty ring, it may begin
 /// anew, and write where we believe something older to be.
-bool RingReader::find(Front& front) {
+bool RingReader::search(Front& front) {
   const uint32_t number = front.ring;
   Seen& seen = seen_[number];
   while (seen.tail < front.limit) {
@@ -152,7 +166,8 @@ bool RingReader::find(Front& front) {
 }
 
 /// The thread does not know yet that it may write there again: that is told by find().
-bool RingReader::visit_first(const Front& front, const Visit& visit) {
+[[gnu::always_inline]] inline bool RingReader::visit_first(const Front& front,
+                                                            const Visit& visit) {
   const uint32_t number = front.ring;
   const uint8_t* const from = record_at(number);
   const tracewell_frame_record& record = front.record;

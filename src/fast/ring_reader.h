@@ -133,6 +133,7 @@ class RingReader {
   void begin(const Enough& enough);
   bool is_enough(uint64_t bytes);
   bool find(Front& front);
+  bool search(Front& front);
   bool holds_record(Front& front, uint64_t bytes);
   bool visit_first(const Front& front, const Visit& visit);
   void move_on(uint32_t ring, uint64_t bytes);

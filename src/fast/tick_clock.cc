@@ -32,9 +32,4 @@ void TickClock::sample(uint64_t ticks, int64_t ns) {
   if (rate_before_ == 0) rate_before_ = rate_now_;
 }
 
-int64_t TickClock::time_of(uint64_t ticks) const {
-  const auto since = static_cast<double>(static_cast<int64_t>(ticks - before_.ticks));
-  return before_.ns + static_cast<int64_t>(since * (since < 0 ? rate_before_ : rate_now_));
-}
-
 }  // namespace tracewell::fast

@@ -13,7 +13,10 @@ class TickClock {
   void begin(uint64_t ticks, int64_t ns);
   /// Once more, later.
   void sample(uint64_t ticks, int64_t ns);
-  int64_t time_of(uint64_t ticks) const;
+  int64_t time_of(uint64_t ticks) const {
+    const auto since = static_cast<double>(static_cast<int64_t>(ticks - before_.ticks));
+    return before_.ns + static_cast<int64_t>(since * (since < 0 ? rate_before_ : rate_now_));
+  }
   uint64_t ticks_now() const { return now_.ticks; }
   int64_t ns_now() const { return now_.ns; }
 

@@ -259,6 +259,41 @@ TEST(TraceBuffer, FiveMegabytesHoldAHundredThousandIntegers) {
   EXPECT_GE(buffer.count(), 100'000u);
 }
 
+/// Where there are many, the oldest go in groups: the newest are kept, all but a group fits,
+/// and each can be asked for.
+TEST(TraceBuffer, OfManyFramesTheNewestAreKept) {
+  constexpr uint64_t kFrames = 20'000, kGroup = 128;
+  TraceBuffer buffer;
+  buffer.set_machine(0, Endian::Little);
+  buffer.set_circular(true);
+  const auto data = [](uint64_t number) {
+    std::vector<uint8_t> bytes(8 + number % 5);
+    store_uint(bytes.data(), number, 8, Endian::Little);
+    return memory_block(0x1000, bytes);
+  };
+  uint64_t kept = 0;  // bytes of all frames
+  for (uint64_t i = 0; i < kFrames; ++i) kept += kept_bytes(data(i).size());
+  ASSERT_TRUE(buffer.resize(kept / 2).ok());
+  for (uint64_t i = 0; i < kFrames; ++i) {
+    ASSERT_TRUE(buffer.append(record(1, 0x400000), data(i)));
+    ASSERT_EQ(buffer.created(), i + 1);
+    if (i < kFrames * 2 / 3) continue;
+    ASSERT_GE(buffer.count(), kFrames / 2 - kGroup - 2);
+    ASSERT_LE(buffer.free_bytes(), (kGroup + 1) * kept_bytes(data(4).size()));
+  }
+  const uint64_t count = buffer.count();
+  uint64_t stream = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto frame = buffer.frame(i);
+    ASSERT_TRUE(frame.ok());
+    const Bytes bytes = frame->blocks[0].bytes;
+    ASSERT_EQ(load_uint(bytes.data(), 8, Endian::Little), kFrames - count + i);
+    stream += rsp::kFrameHeaderBytes + data(kFrames - count + i).size();
+  }
+  EXPECT_EQ(buffer.stream_bytes(), stream);
+  EXPECT_EQ(read_all(buffer, 4096).size(), stream);
+}
+
 TEST(TraceBuffer, RefusesSizesThatTheMachineDoesNotHave) {
   TraceBuffer buffer;
   ASSERT_TRUE(buffer.resize(100).ok());
