@@ -1,7 +1,8 @@
 // build: -O2 -g -fno-inline -Wno-psabi
 // Arithmetic of every kind, in functions that are called work_…, by eight threads, while a signal
-// arrives every so many microseconds, whose handler computes as well. Prints one line, which is the
-// same in every run: all bits of all results, folded. It is the same traced, or it is not.
+// arrives so many microseconds after the last one's handler, which computes as well: however slow
+// handlers become, there is something between them. Prints one line, which is the same in every
+// run: all bits of all results, folded. It is the same traced, or it is not.
 //   arithmetic ROUNDS MICROSECONDS
 #include <immintrin.h>
 #include <pthread.h>
@@ -153,7 +154,12 @@ uint64_t round(uint64_t a) { return fold(round_of_handlers(a), work_catch(a)); }
 
 volatile uint64_t from_handler;
 
-void on_signal(int) { from_handler = round_of_handlers(from_handler); }
+itimerval once;
+
+void on_signal(int) {
+  from_handler = round_of_handlers(from_handler);
+  setitimer(ITIMER_REAL, &once, nullptr);
+}
 
 long rounds;
 
@@ -172,8 +178,8 @@ int main(int argc, char** argv) {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);
-  const itimerval often = {{0, atol(argv[2])}, {0, atol(argv[2])}};
-  setitimer(ITIMER_REAL, &often, nullptr);
+  once.it_value.tv_usec = atol(argv[2]);
+  setitimer(ITIMER_REAL, &once, nullptr);
   pthread_t ids[kThreads];
   uint64_t sums[kThreads];
   for (int i = 0; i < kThreads; ++i) {
