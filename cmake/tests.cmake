@@ -36,6 +36,7 @@ set(test_environment
   "TRACEWELL_SOURCE=${CMAKE_SOURCE_DIR}"
   "TRACEWELL_INFERIORS=${TRACEWELL_INFERIORS_DIR}"
   "PYTHONDONTWRITEBYTECODE=1"
+  "TRACEWELL_STRICT=1"  # what nobody has foreseen ends a server, which would tell of it and go on
   "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=halt_on_error=1")

@@ -1,9 +1,14 @@
 #include <cstddef>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "base/check.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -17,24 +22,43 @@ bool may_be_ours(const siginfo_t& info) {
 
 }  // namespace
 
+/// A mistake of ours, or a stop that nobody has foreseen. A test ends at it; a server tells of it
+/// and goes on, for a program is in its hands.
+void Tracer::tell_refusals(Thread& thread) {
+  static const bool is_test = ::secure_getenv("TRACEWELL_STRICT") != nullptr;
+  static int told = 0;
+  constexpr int kToldMax = 20;
+  for (const auto& refusal : {thread.doing.take_refusal(), thread.counted.take_refusal()}) {
+    if (!refusal) continue;
+    const std::string what = fmt::format("thread {} of process {} {}, and was to {}", thread.tid,
+                                         thread.process->pid, refusal->state, refusal->turn);
+    if (is_test) check_failed(fmt::format("not '{}'", what).c_str(), __FILE__, __LINE__);
+    if (options_.notice && told++ < kToldMax)
+      options_.notice(fmt::format("{}: it stays as it is (stop {:#x})", what, thread.status));
+  }
+}
+
 Decision Tracer::decide(Thread& thread, bool parking) {
+  tell_refusals(thread);
   if (std::exchange(thread.unlisted, false) && handler != nullptr && thread.process->space->fast)
     handler->on_thread(fast.base_of(thread));
-  if (thread.half_way && thread.process->space->fast) {
-    const bool decided = !thread.half_way->undecided;
+  if (const LeavingCode* const out = thread.doing.leaving_code();
+      out != nullptr && thread.process->space->fast) {
+    const bool decided = !out->undecided;
     if (!fast.leave(thread)) return {};
     if (decided) return {std::exchange(thread.deferred_signal, 0), {}};
   }
   Decision decision = meaning_of(thread, parking);
-  if (!thread.half_way) return decision;
-  thread.half_way->undecided = true;  // it could not be led out of code of ours
+  LeavingCode* const out = thread.doing.leaving_code();
+  if (out == nullptr) return decision;
+  out->undecided = true;  // it could not be led out of code of ours
   return {};
 }
 
 Decision Tracer::meaning_of(Thread& thread, bool parking) {
   const int told = stop_event(thread.status);
   // All of these come in the middle of a system call, whose entry may not have been watched.
-  if (told != 0 && told != kEventStop) thread.inside_call = true;
+  if (told != 0 && told != kEventStop && !thread.call) thread.call.emplace();
   switch (told) {
     case 0: break;
     case PTRACE_EVENT_CLONE: return on_clone(thread);
@@ -52,12 +76,12 @@ Decision Tracer::meaning_of(Thread& thread, bool parking) {
   const int signal = stop_signal(thread.status);
   if (signal == kSyscallStop) return on_system_call(thread);
   if (signal == SIGTRAP) return on_trap(thread, parking);
-  thread.entering_handler = false;
+  thread.doing.enters_no_handler();
   return on_signal(thread, signal);
 }
 
 Decision Tracer::on_event_stop(Thread& thread) {
-  thread.entering_handler = false;
+  thread.doing.enters_no_handler();
   if (std::exchange(thread.begun, true)) return {};
   fast.unshare(thread);
   load_debug_registers(thread);
@@ -118,9 +142,9 @@ Decision Tracer::on_trap(Thread& thread, bool parking) {
   if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
   const int code = info.si_code;
   if (code == SI_KERNEL) return on_int3(thread, parking);
-  if (thread.stepping && (code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP))
-    return on_step(thread, code, parking);
-  thread.entering_handler = false;
+  const bool is_steps = code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP;
+  if (is_steps && thread.doing.step() != nullptr) return on_step(thread, code, parking);
+  thread.doing.enters_no_handler();
   if (code == TRAP_HWBKPT) {
     settle(thread);
     if (auto event = watch_event(thread)) return {0, event};

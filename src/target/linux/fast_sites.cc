@@ -570,7 +570,7 @@ void LiveFastSites::settle(Thread& thread) {
     thread.regs.rsp += place->sp_undo;
     thread.regs_state = Thread::Registers::Changed;
   }
-  if (!place->done) thread.skip = place->pc;
+  if (!place->done) thread.counted.settle(place->pc);
 }
 
 }  // namespace tracewell::target::live

@@ -80,7 +80,7 @@ class LiveFastSites final : public FastSites {
   uint32_t steps_left(const FastCode& code) const;
   Waited step_on(Thread& thread);
   bool look_at_step(Thread& thread);
-  void begin_leaving(Thread& thread);
+  bool begin_leaving(Thread& thread);
   void end_leaving(Thread& thread);
   void note_those_inside();
   bool supplies_pages(const Process& process);

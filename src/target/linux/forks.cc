@@ -109,7 +109,7 @@ void Tracer::exec_happened(Tid leader) {
   thread.resumed = true;
   thread.stop_wanted = stop_wanted;
   thread.begun = true;
-  thread.inside_call = true;
+  thread.call.emplace();
   if (handler != nullptr) {
     handler->on_exec(leader);
     bell_.tick();

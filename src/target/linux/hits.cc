@@ -109,8 +109,9 @@ bool Tracer::filter_tells(Thread& thread, Breakpoints::Kind kind, uint64_t addre
 
 Decision Tracer::on_int3(Thread& thread, bool parking) {
   AddressSpace& space = *thread.process->space;
-  const bool programs_own = std::exchange(thread.program_trap, false);
-  thread.entering_handler = false;
+  SingleStep* const step = thread.doing.step();
+  const bool programs_own = step != nullptr && std::exchange(step->programs_int3, false);
+  thread.doing.enters_no_handler();
   const uint64_t pc = regs(thread).rip - 1;
   Patch* patch = programs_own ? nullptr : space.find(pc);
   if (patch == nullptr) {
@@ -127,13 +128,11 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
   }
   set_pc(thread, pc);
   constexpr auto kSoftware = Breakpoints::Kind::Software;
-  const bool counted = thread.skip == pc || thread.restart == pc;
-  const bool decided = std::exchange(thread.decided, false) && counted;
-  thread.restart.reset();
-  thread.skip.reset();
+  const bool counted = thread.counted.site() == pc;
+  const bool decided = counted && thread.counted.decided();
+  thread.counted.forget();
   if (parking) {  // it will run into it again
-    if (counted) thread.skip = pc;
-    thread.decided = decided;
+    if (counted) thread.counted.count(pc, decided);
     if (patch->breakpoint && !patch->site && thread.resumed && seen(*thread.process) &&
         !filtered(thread, kSoftware, pc))
       rivals_.push_back(thread.tid);
@@ -148,8 +147,7 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
   }
   const bool tell = patch->breakpoint && seen(*thread.process) && !decided &&
                     filter_tells(thread, kSoftware, pc);
-  if (patch->site || !tell) thread.skip = pc;
-  thread.decided = patch->breakpoint && !tell;
+  if (patch->site || !tell) thread.counted.count(pc, patch->breakpoint && !tell);
   if (!tell) return {};
   StopEvent event = event_of(StopEvent::Kind::Breakpoint, thread);
   event.address = pc;
@@ -159,8 +157,8 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
 void Tracer::pass(Thread& thread, uint64_t address, Patch& patch) {
   if (!patch.how || patch.in_32_bit_code != in_32_bit_code(regs(thread)))
     prepare_copy(thread, address, patch);
-  thread.skip.reset();
-  thread.decided = patch.breakpoint;
+  if (thread.run != Run::Stopped) return;  // the call that maps memory does not come back
+  thread.counted.pass(patch.breakpoint);
   switch (*patch.how) {
     case machine::DisplacedCode::How::Copy:
       set_pc(thread, patch.copy);
@@ -176,9 +174,10 @@ namespace {
 /// it stepped is the site's jump. To count the hit again would take as long as until the next such
 /// signal may come, for ever.
 void pass_slot(Tracer& tracer, Thread& thread) {
-  if (!thread.skip || *thread.skip != thread.stepped_from) return;
-  const auto behind = thread.process->space->fast->behind_slot(*thread.skip);
-  thread.skip.reset();
+  const auto here = thread.counted.here();
+  if (!here || here != thread.doing.step()->from) return;
+  const auto behind = thread.process->space->fast->behind_slot(*here);
+  thread.counted.drop();
   if (behind) tracer.set_pc(thread, *behind);
 }
 
@@ -186,12 +185,13 @@ void pass_slot(Tracer& tracer, Thread& thread) {
 
 Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   AddressSpace& space = *thread.process->space;
-  const bool entering = std::exchange(thread.entering_handler, false);
+  const bool entering = std::exchange(thread.doing.step()->enters_handler, false);
   if (entering && code == SIGTRAP) handler_entered(thread);
-  thread.inside_call = false;
-  if (thread.in_system_call) system_call_left(thread);
+  thread.call.reset();
+  if (thread.doing.site_call() != nullptr) system_call_left(thread);
+  const std::optional<uint64_t> from = thread.doing.step()->from;
   user_regs_struct& now = regs(thread);
-  if (std::exchange(thread.pushes_flags, false)) {
+  if (std::exchange(thread.doing.step()->pushes_flags, false)) {
     if (auto pushed = space.read_value<uint16_t>(now.rsp)) {
       const uint16_t clean = *pushed & ~0x100;
       (void)space.write(now.rsp, {reinterpret_cast<const uint8_t*>(&clean), 2});
@@ -202,7 +202,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
     // Through the slot to the instruction itself, and then behind that.
     if (!space.fast->place_of(now.rip)->exact && !fast.leave(thread)) return {};
     const auto place = space.fast->place_of(regs(thread).rip);
-    if (place && !place->done && place->pc == thread.stepped_from) {
+    if (place && !place->done && place->pc == from) {
       if (!parking) start(thread, true, 0);
       return {};
     }
@@ -219,7 +219,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   // A step that a call ends elsewhere than behind it was rt_sigreturn's. Handlers that never return
   // (longjmp) stay in the list, and a step may come to their site like any other.
   constexpr uint64_t kCallBytes = 2;
-  if (code == TRAP_BRKPT && regs(thread).rip != thread.stepped_from + kCallBytes)
+  if (code == TRAP_BRKPT && (!from || regs(thread).rip != *from + kCallBytes))
     returned_to_site(thread);
   std::optional<StopEvent> watch = watch_event(thread);
   if (thread.trace_step && handler != nullptr && seen(*thread.process)) {

@@ -94,7 +94,7 @@ bool runs_in_kernel_only(Thread& thread) {
 
 bool stands_in_program(const Thread& thread) {
   if (thread.run != Run::Stopped || thread.fresh || is_group_stop(thread.status)) return false;
-  if (thread.in_system_call || thread.deferred_signal != 0) return false;
+  if (thread.doing.site_call() != nullptr || thread.deferred_signal != 0) return false;
   if (thread.pending && thread.pending->kind == StopEvent::Kind::Signal) return false;
   if (stop_event(thread.status) == kEventStop) return true;
   return is_signal_stop(thread.status) && stop_signal(thread.status) == SIGTRAP;

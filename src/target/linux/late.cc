@@ -53,7 +53,7 @@ void Late::tell(const std::string& text) {
 }
 
 bool Late::take_in(Thread& thread, int status) {
-  if (thread.lent && !Lent::take_back(tracer_, thread, status)) return false;
+  if (thread.doing.lent() && !Lent::take_back(tracer_, thread, status)) return false;
   tracer_.renew_debug_registers(thread);
   return true;
 }
@@ -142,11 +142,12 @@ void Late::exec_happened(Tid leader) {
 
 void Late::let_go(const Thread& thread) {
   Leaving& leaving = leaving_[thread.tid];
-  leaving.has_traps = thread.stepping || thread.half_way || thread.armed;
+  const LeavingCode* const out = thread.doing.leaving_code();
+  leaving.has_traps = thread.doing.step() != nullptr || out != nullptr || thread.armed;
   leaving.pid = thread.process->pid;
   leaving.space = thread.process->space;
-  leaving.half_way = thread.half_way;
-  leaving.lent = thread.lent;
+  if (out != nullptr) leaving.half_way = *out;
+  leaving.lent = thread.doing.lent();
   if (thread.deferred_signal != 0)
     tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
 }

@@ -44,8 +44,9 @@ uint32_t LiveFastSites::steps_left(const FastCode& code) const {
 }
 
 /// Signals wait until it is out, but for those that the instructions themselves may cause.
-void LiveFastSites::begin_leaving(Thread& thread) {
-  LeavingCode& out = thread.half_way.emplace();
+bool LiveFastSites::begin_leaving(Thread& thread) {
+  if (!thread.doing.leave_code({})) return false;
+  LeavingCode& out = *thread.doing.leaving_code();
   out.status = thread.status;
   out.left_group_stop = is_group_stop(thread.status);
   out.has_signal = is_signal_stop(thread.status) &&
@@ -56,11 +57,12 @@ void LiveFastSites::begin_leaving(Thread& thread) {
     wait &= ~(uint64_t{1} << (signal - 1));
   wait |= out.blocked;
   trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &wait);
+  return true;
 }
 
 /// The signal that it was about to get is its again.
 void LiveFastSites::end_leaving(Thread& thread) {
-  LeavingCode out = *std::exchange(thread.half_way, std::nullopt);
+  LeavingCode out = *thread.doing.come_out();
   for (const siginfo_t& signal : out.sent) send_again(thread.process->pid, thread.tid, signal);
   trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &out.blocked);
   if (out.has_signal) trace(PTRACE_SETSIGINFO, thread.tid, 0, &out.signal);
@@ -77,7 +79,7 @@ Waited LiveFastSites::step_on(Thread& thread) {
   thread.regs_state = Thread::Registers::Unknown;
   thread.asked = true;
   trace(PTRACE_SINGLESTEP, thread.tid, 0, uint64_t{0});
-  LeavingCode& out = *thread.half_way;
+  LeavingCode& out = *thread.doing.leaving_code();
   const int64_t begin = monotonic_ns();
   Waited waited =
       tracer_.await_within(thread.tid, out.has_waited || ends_soon() ? kAgainNs : kForOthersNs);
@@ -98,7 +100,7 @@ Waited LiveFastSites::step_on(Thread& thread) {
 /// Is it out?
 bool LiveFastSites::look_at_step(Thread& thread) {
   const FastCode& code = *thread.process->space->fast;
-  LeavingCode& out = *thread.half_way;
+  LeavingCode& out = *thread.doing.leaving_code();
   out.left_group_stop |= is_group_stop(thread.status);
   const bool has_slept = std::exchange(out.sleeps, false);
   const uint64_t pc = tracer_.regs(thread).rip;
@@ -131,8 +133,8 @@ bool LiveFastSites::leave(Thread& thread) {
   if (tracer_.handler != nullptr) tracer_.handler->on_leave(thread.tid);
   FastCode& code = *thread.process->space->fast;
   bool is_out = false;
-  if (thread.half_way) is_out = look_at_step(thread);
-  else begin_leaving(thread);
+  if (thread.doing.leaving_code() != nullptr) is_out = look_at_step(thread);
+  else if (!begin_leaving(thread)) return false;
   const int64_t begin = monotonic_ns();
   for (uint32_t steps = 0; !is_out; ++steps) {
     if (steps % kStepsPerLook == 0 && (steps != 0 || code.stays_inside || ends_soon())) {
@@ -146,7 +148,7 @@ bool LiveFastSites::leave(Thread& thread) {
     }
     const Waited waited = step_on(thread);
     if (waited == Waited::GaveUp) code.stays_inside = true;
-    if (waited == Waited::Gone) thread.half_way.reset();
+    if (waited == Waited::Gone) (void)thread.doing.come_out();
     if (waited != Waited::Stopped) return false;
     is_out = look_at_step(thread);
   }
@@ -157,7 +159,8 @@ bool LiveFastSites::leave(Thread& thread) {
 void LiveFastSites::await_half_way(const AddressSpace& space) {
   std::vector<Tid> waiting;
   for (const Thread* thread : tracer_.all_threads())
-    if (thread->process->space.get() == &space && thread->half_way) waiting.push_back(thread->tid);
+    if (thread->process->space.get() == &space && thread->doing.leaving_code() != nullptr)
+      waiting.push_back(thread->tid);
   const int64_t end = monotonic_ns() + kAllAtEndNs;
   for (const Tid tid : waiting) {
     const int64_t left = std::min(end - monotonic_ns(), kAtEndNs);

@@ -7,6 +7,8 @@
 
 #include <linux/audit.h>
 
+#include <fmt/format.h>
+
 #include "target/linux/compat32.h"
 #include "target/linux/tracer.h"
 
@@ -60,7 +62,8 @@ bool Lent::take_back(Pid pid, Tid tid, int status) {
 }
 
 void Lent::give_back(Tracer& tracer, Thread& thread) {
-  const std::shared_ptr<Lent> lent = std::move(thread.lent);
+  const std::shared_ptr<Lent> lent = thread.doing.give_back();
+  if (!lent) return;
   thread.regs = lent->regs;
   thread.regs_state = Thread::Registers::Changed;
   (void)tracer.flush_regs(thread);
@@ -68,10 +71,11 @@ void Lent::give_back(Tracer& tracer, Thread& thread) {
 }
 
 bool Lent::take_back(Tracer& tracer, Thread& thread, int status) {
-  if (stop_event(status) == 0 && stop_signal(status) == kSyscallStop && !thread.lent->skipped) {
+  if (stop_event(status) == 0 && stop_signal(status) == kSyscallStop &&
+      !thread.doing.lent()->skipped) {
     thread.regs_state = Thread::Registers::Unknown;
     if (static_cast<int64_t>(tracer.regs(thread).rax) == -ENOSYS) {  // at the entry
-      thread.lent->cancel_call(thread.tid, thread.regs);
+      thread.doing.lent()->cancel_call(thread.tid, thread.regs);
       trace(PTRACE_SYSCALL, thread.tid, 0, uint64_t{0});
       return false;
     }
@@ -104,7 +108,7 @@ bool Lent::run(Tracer& tracer, Thread& thread) {
     if (!is_signal_stop(thread.status)) continue;
     siginfo_t info{};
     if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || info.si_code > 0) return false;
-    thread.lent->sent.push_back(info);
+    thread.doing.lent()->sent.push_back(info);
   }
   return false;
 }
@@ -119,7 +123,8 @@ bool Lent::stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint
     set_system_call(ours, call, is_32_bit);
     ours.orig_rax = call[0];
     ours.rax = now.rax;
-    return !thread.lent->filtered && now.rip == pc && std::memcmp(&ours, &now, sizeof now) == 0;
+    return !thread.doing.lent()->filtered && now.rip == pc &&
+           std::memcmp(&ours, &now, sizeof now) == 0;
   }
   const uint64_t word = is_32_bit ? ~uint32_t{0} : ~uint64_t{0};
   bool same = stop->side == CallStop::Side::Entry && stop->pc == pc &&
@@ -135,12 +140,12 @@ bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) 
   const bool is_32_bit = thread.process->space->is_32_bit;
   const uint64_t pc = thread.regs.rip + sizeof system_calls(is_32_bit).instruction;
   if (!run(tracer, thread)) return false;
-  const Lent& lent = *thread.lent;
+  const std::shared_ptr<Lent> lent = thread.doing.lent();
   const bool ours = stands_before(tracer, thread, pc, call) &&
-                    (!lent.filtered || lent.suspend_filters(thread.tid));
+                    (!lent->filtered || lent->suspend_filters(thread.tid));
   if (!ours) {
     (void)tracer.regs(thread);
-    thread.lent->cancel_call(thread.tid, thread.regs);
+    lent->cancel_call(thread.tid, thread.regs);
     (void)run(tracer, thread);
   }
   return ours && run(tracer, thread);
@@ -148,6 +153,8 @@ bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) 
 
 /// Filters and dispatchers of system calls are the program's, and not for ours.
 Status Lent::lend(Tracer& tracer, Thread& thread) {
+  if (!thread.doing.may(Doing::Turn::Lend))
+    return {Errc::Target, fmt::format("thread {} is in the middle of something else", thread.tid)};
   auto lent = std::make_shared<Lent>();
   lent->options = tracer.trace_options(!thread.process->attached);
   const auto status = proc_status(thread.tid);
@@ -169,7 +176,7 @@ Status Lent::lend(Tracer& tracer, Thread& thread) {
   wait |= lent->blocked;
   trace(PTRACE_SETSIGMASK, thread.tid, kSignalSetBytes, &wait);
   lent->sequence = leave_sequence(thread.tid);
-  thread.lent = std::move(lent);
+  thread.doing.lend(std::move(lent));
   return {};
 }
 

@@ -64,37 +64,36 @@ void Tracer::go(Thread& thread, int signal) {
     return see_off();
   }
   signal = deliverable(thread, signal);
-  if (thread.skip && regs(thread).rip != *thread.skip) thread.skip.reset();
-  Patch* patch = thread.skip ? thread.process->space->find(*thread.skip) : nullptr;
+  Counted& counted = thread.counted;
+  if (counted.here() && regs(thread).rip != *counted.here()) counted.drop();
+  const std::optional<uint64_t> here = counted.here();
+  Patch* patch = here ? thread.process->space->find(*here) : nullptr;
   const FastCode* const code = thread.process->space->fast.get();
-  const auto behind = code != nullptr && thread.skip ? code->behind_slot(*thread.skip)
-                                                     : std::nullopt;
-  if (patch == nullptr && !behind) thread.skip.reset();
+  const auto behind = code != nullptr && here ? code->behind_slot(*here) : std::nullopt;
+  if (here && patch == nullptr && !behind) counted.drop();
   const bool passes =
-      patch != nullptr && (!patch->breakpoint || thread.decided || !seen(*thread.process));
+      patch != nullptr && (!patch->breakpoint || counted.decided() || !seen(*thread.process));
   const auto steps_original = [&] {
     return wants_step(thread) && thread.process->space->find(regs(thread).rip) == nullptr;
   };
   if (signal != 0 && (passes || steps_original()) && pop_flags(thread)) {
-    if (passes) thread.decided = patch->breakpoint;
-    thread.skip.reset();
+    if (counted.here()) counted.drop();
     return start(thread, wants_step(thread), signal);
   }
-  if (signal != 0 && !thread.skip && !thread.restart) forget_handler(thread);
-  if (signal != 0 && (thread.skip || thread.restart)) {
-    // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
-    thread.entering_handler = true;
-    return start(thread, true, signal);
-  }
-  if (passes) return pass(thread, *thread.skip, *patch);
+  if (signal != 0 && !counted.site()) forget_handler(thread);
+  // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
+  if (signal != 0 && counted.site()) return start(thread, true, signal);
+  if (passes) return pass(thread, *here, *patch);
   if (behind && patch == nullptr) {
-    thread.stepped_from = *std::exchange(thread.skip, std::nullopt);
+    counted.drop();
     set_pc(thread, *behind);
+    return start(thread, wants_step(thread), signal, here);
   }
   start(thread, wants_step(thread), signal);
 }
 
-void Tracer::start(Thread& thread, bool step, int signal) {
+/// `from`: where the program was before the step, if it is in code of ours by now.
+void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t> from) {
   const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
   if (vfork && seen(*thread.process)) {
     thread.last_block.resize(register_map(*thread.process).layout().size_bytes);
@@ -102,11 +101,18 @@ void Tracer::start(Thread& thread, bool step, int signal) {
   }
   // A signal's handler comes before the instruction.
   if (step && signal == 0 && steps_into_caught_call(thread)) step = false;
-  if (step || thread.stepping) (void)regs(thread);  // without our trap flag
-  if (step) look_at_flags(thread);
-  const FastCode* const code = thread.process->space->fast.get();
-  if (step && (code == nullptr || !code->inside(thread.regs.rip)))
-    thread.stepped_from = thread.regs.rip;
+  const SingleStep* const last = thread.doing.step();
+  if (step || last != nullptr) (void)regs(thread);  // without our trap flag
+  if (step) {
+    const FastCode* const code = thread.process->space->fast.get();
+    SingleStep next = look_at_flags(thread);
+    next.enters_handler = signal != 0;
+    if (code == nullptr || !code->inside(thread.regs.rip)) next.from = thread.regs.rip;
+    else next.from = from || last == nullptr ? from : last->from;
+    thread.doing.begin_step(next);
+  } else {
+    thread.doing.run();
+  }
   avoid_forbidden_restart(*this, thread);
   (void)flush_regs(thread);  // fails when it was killed, as does the next
   int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
@@ -118,8 +124,7 @@ void Tracer::start(Thread& thread, bool step, int signal) {
   }
   if (std::exchange(thread.left_group_stop, false) && request != PTRACE_LISTEN)
     trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});  // and it will be found in that stop
-  if (request == PTRACE_CONT) thread.inside_call = false;  // its exit will not be seen
-  thread.stepping = step;
+  if (request == PTRACE_CONT) thread.call.reset();  // its exit will not be seen
   thread.fresh = false;
   thread.asked = false;
   thread.regs_state = Thread::Registers::Unknown;
@@ -141,7 +146,7 @@ void Tracer::settle(Thread& thread) {
     thread.regs.rsp += point->sp_undo;
     thread.regs_state = Thread::Registers::Changed;
   }
-  thread.skip = copy->site;
+  thread.counted.settle(copy->site);
 }
 
 void Tracer::park(Thread& thread) {
@@ -356,7 +361,7 @@ std::optional<StopEvent> Tracer::interrupted_event() {
 /// One that was killed a moment ago may want to stop once more on its way out: see_off().
 void Tracer::detach_thread(Thread& thread, int signal) {
   clear_debug_registers(thread);
-  if (thread.stepping) (void)regs(thread);  // without our trap flag
+  if (thread.doing.step() != nullptr) (void)regs(thread);  // without our trap flag
   avoid_forbidden_restart(*this, thread);
   (void)flush_regs(thread);
   if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)

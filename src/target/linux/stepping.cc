@@ -55,16 +55,16 @@ void Tracer::step_in_place(Thread& thread, uint64_t address) {
   while (waited == Waited::GaveUp && may_run(thread.tid) && !(gives_up && gives_up()))
     waited = await_within(thread.tid, kInPlaceNs);
   (void)space->expose(address, false);
-  if (waited == Waited::GaveUp) thread.skip = address;
+  if (waited == Waited::GaveUp) thread.counted.settle(address);
   if (waited != Waited::Stopped) return;
   const uint64_t pc = regs(thread).rip;
-  if (pc == address) thread.skip = address;
+  if (pc == address) thread.counted.settle(address);
   const Patch* patch = space->find(address);
   siginfo_t info{};
   if (pc == address + 1 && patch != nullptr && patch->original == AddressSpace::kInt3 &&
       is_signal_stop(thread.status) && stop_signal(thread.status) == SIGTRAP &&
       trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) == 0 && info.si_code == SI_KERNEL)
-    thread.program_trap = true;
+    if (SingleStep* const step = thread.doing.step()) step->programs_int3 = true;
 }
 
 /// Only until the kernel has taken the call: it may block there for ever, and its exit, its restart
@@ -74,27 +74,25 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   quiesce(thread);
   if (thread.run != Run::Stopped) return;
   (void)space->expose(address, true);
-  thread.in_system_call = true;
+  thread.doing.enter_site(address);
   start(thread, false, 0);
   const Waited waited = await_within(thread.tid, kEntryNs);
   (void)space->expose(address, false);
   if (waited == Waited::Gone) return;
   if (waited == Waited::GaveUp) {  // such as where the code cannot be fetched
-    thread.in_system_call = false;
-    thread.skip = address;
+    thread.doing.miss_site();
+    thread.counted.settle(address);
     return late.give_up(thread, '?');
   }
   if (stop_event(thread.status) != 0 || stop_signal(thread.status) != kSyscallStop) {
-    thread.in_system_call = false;  // something else came first
-    if (regs(thread).rip == address) thread.skip = address;
+    thread.doing.miss_site();  // something else came first
+    if (regs(thread).rip == address) thread.counted.settle(address);
     return;
   }
-  thread.system_call_site = address;
-  thread.sigreturn = is_sigreturn(regs(thread), *space);
-  // Fresh as it is, it gets its turn to be told.
-  if (catches(thread, static_cast<int32_t>(regs(thread).orig_rax))) return;
+  const auto number = static_cast<int32_t>(regs(thread).orig_rax);
+  if (catches(thread, number)) return;  // fresh as it is, it gets its turn to be told
   thread.fresh = false;
-  thread.inside_call = true;
+  thread.call = {number, is_sigreturn(regs(thread), *space)};
   start(thread, wants_step(thread), 0);
 }
 
@@ -102,44 +100,50 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
 /// that is the int 0x80 that the vdso has beside them.
 void Tracer::system_call_left(Thread& thread) {
   constexpr uint64_t kInstructionBytes = 2;
-  thread.in_system_call = false;
-  if (may_be_restarted(regs(thread)) &&
-      thread.regs.rip - kInstructionBytes == thread.system_call_site)
-    thread.restart = thread.system_call_site;
+  const uint64_t site = thread.doing.site_call()->site;
+  thread.doing.end_call();
+  const bool may_come_back =
+      may_be_restarted(regs(thread)) && thread.regs.rip - kInstructionBytes == site;
+  may_come_back ? thread.counted.restart() : thread.counted.be_past();
 }
 
 Decision Tracer::on_system_call(Thread& thread) {
   const auto stop = call_stop(thread.tid);
   const CallStop::Side side = stop ? stop->side : CallStop::Side::None;
   // A new thread returns from the call that its creator made.
-  const bool newborn = side != CallStop::Side::Entry && !thread.inside_call;
-  thread.inside_call = side == CallStop::Side::Entry;
+  const bool newborn = side != CallStop::Side::Entry && !thread.call;
+  const KernelCall ended = std::exchange(thread.call, std::nullopt).value_or(KernelCall{});
   if (side == CallStop::Side::Entry) {
-    thread.restart.reset();
-    thread.sigreturn = is_sigreturn(regs(thread), *thread.process->space);
+    thread.counted.enter_call();
+    thread.call = {static_cast<int32_t>(regs(thread).orig_rax),
+                   is_sigreturn(regs(thread), *thread.process->space)};
     if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
       thread.returns.pop_back();
     // Should it fail after all, the child runs on in memory that may have traps of ours.
     if (thread.process->keeps_rights() &&
         runs_privileged_file(thread.tid, regs(thread), *thread.process->space))
       thread.process->leaving = true;
-    return system_call_event(thread, StopEvent::Kind::SystemCallEntry);
+    return system_call_event(thread, StopEvent::Kind::SystemCallEntry, thread.call->number);
   }
-  if (thread.in_system_call) system_call_left(thread);
-  if (std::exchange(thread.sigreturn, false)) returned_to_site(thread);
-  return newborn ? Decision{} : system_call_event(thread, StopEvent::Kind::SystemCallReturn);
+  if (thread.doing.site_call() != nullptr) system_call_left(thread);
+  if (ended.is_sigreturn) returned_to_site(thread);
+  // What rt_sigreturn returns to has no number of a call any more.
+  const auto number = static_cast<int32_t>(regs(thread).orig_rax);
+  return newborn ? Decision{}
+                 : system_call_event(thread, StopEvent::Kind::SystemCallReturn,
+                                     number >= 0 ? number : ended.number);
 }
 
 /// The thread stands at the first instruction of a signal handler.
 void Tracer::handler_entered(Thread& thread) {
-  const std::optional<uint64_t> site = thread.skip ? thread.skip : thread.restart;
-  thread.skip.reset();
-  thread.restart.reset();
+  const std::optional<uint64_t> site = thread.counted.site();
+  const bool decided = thread.counted.decided();
+  thread.counted.enter_handler();
   if (!site) return;
   const auto from = interrupted_by_handler(*thread.process->space, regs(thread).rsp);
   if (!from || from->pc != site) return;
   if (thread.returns.size() == kReturnsMax) thread.returns.erase(thread.returns.begin());
-  thread.returns.push_back({*site, from->sp, thread.decided, kHandlerSystemCalls});
+  thread.returns.push_back({*site, from->sp, decided, kHandlerSystemCalls});
 }
 
 /// It stands where a handler was to return to, and has not: that one never will.
@@ -155,9 +159,8 @@ bool Tracer::returned_to_site(Thread& thread) {
   const user_regs_struct& now = thread.returns.empty() ? thread.regs : regs(thread);
   for (size_t i = thread.returns.size(); i-- > 0;) {
     if (thread.returns[i].site != now.rip || thread.returns[i].sp != now.rsp) continue;
-    thread.decided = thread.returns[i].decided;
+    thread.counted.count(now.rip, thread.returns[i].decided);
     thread.returns.resize(i);
-    thread.skip = now.rip;
     return true;
   }
   return false;

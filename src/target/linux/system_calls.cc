@@ -18,21 +18,19 @@ bool Tracer::catches(const Thread& thread, int64_t number) const {
   return process.caught_calls.empty() || process.caught_calls.contains(number);
 }
 
-/// At the entry or the return. What `rt_sigreturn` returns to has no number of a call any more.
-Decision Tracer::system_call_event(Thread& thread, StopEvent::Kind kind) {
-  const int64_t number = static_cast<int32_t>(regs(thread).orig_rax);
-  if (kind == StopEvent::Kind::SystemCallEntry || number >= 0) thread.system_call = number;
-  if (!catches(thread, thread.system_call)) return {};
+/// At the entry or the return.
+Decision Tracer::system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number) {
+  if (!catches(thread, number)) return {};
   settle(thread);
   StopEvent event = event_of(kind, thread);
-  event.system_call = thread.system_call;
+  event.system_call = number;
   return {0, event};
 }
 
 /// A single step over a system call tells neither of its entry nor of its return. Where they are
 /// caught, the thread is run into the call, which is as far as the instruction goes by itself.
 bool Tracer::steps_into_caught_call(Thread& thread) {
-  if (!thread.process->catches_calls || !seen(*thread.process) || thread.inside_call) return false;
+  if (!thread.process->catches_calls || !seen(*thread.process) || thread.call) return false;
   const auto code = thread.process->space->read_value<uint16_t>(regs(thread).rip);
   constexpr uint16_t kSyscall = 0x050f, kSysenter = 0x340f, kInt80 = 0x80cd;
   return code == kSyscall || code == kSysenter || code == kInt80;

@@ -12,13 +12,13 @@
 #include <sys/user.h>
 
 #include "target/linux/address_space.h"
+#include "target/linux/doing.h"
 #include "target/linux/exec_rights.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
 
 struct Process;
-struct Lent;
 
 enum class Run : uint8_t {
   Starting,   // new, its first stop is still to come
@@ -41,21 +41,14 @@ enum class Waited : uint8_t { Stopped, Gone, GaveUp };
 struct HandlerReturn {
   uint64_t site = 0;
   uint64_t sp = 0;
-  bool decided = false;  // see Thread
+  bool decided = false;  // see Counted
   uint32_t system_calls_left = 0;  // the handler may also never return
 };
 
-/// A thread that is being led out of code of ours: what it is to have again behind it.
-struct LeavingCode {
-  int status = 0;
-  bool has_signal = false;
-  siginfo_t signal{};
-  uint64_t blocked = 0;
-  std::vector<siginfo_t> sent;  // by somebody, meanwhile
-  bool left_group_stop = false;
-  bool sleeps = false;      // in a step, and was interrupted there
-  bool has_waited = false;  // as long as it may for what others have to do
-  bool undecided = false;   // nobody has decided about `status`
+/// A system call that a thread is inside of: its entry was seen, or an event in the middle of it.
+struct KernelCall {
+  int64_t number = -1;  // -1: only its exit tells
+  bool is_sigreturn = false;
 };
 
 struct Thread {
@@ -75,6 +68,7 @@ struct Thread {
   Tid child = 0;       // whom its present event tells of, until somebody looks; 0 = nobody
   bool unlisted = false;  // FastSites::threads() did not tell of it
   bool left_group_stop = false;  // by us, for a moment: to be led back
+  bool armed = false;            // its debug registers
 
   user_regs_struct regs{};
   Registers regs_state = Registers::Unknown;
@@ -88,29 +82,13 @@ struct Thread {
   std::optional<StopEvent> pending;  // happened while another event was told
   int deferred_signal = 0;           // to be delivered without telling, at the next start
   int injected = 0;                  // sent by us for the debugger, to be delivered untold
+  bool trace_step = false;           // while-stepping
 
-  // What it is in the middle of.
-  bool stepping = false;          // the last start was a single step
-  bool armed = false;             // its debug registers
-  bool trace_step = false;        // while-stepping
-  bool entering_handler = false;  // single step with a signal: stops at the handler's start
-  bool in_system_call = false;    // at a site: between the entry and the exit stop
-  uint64_t system_call_site = 0;
-  bool sigreturn = false;
-  bool inside_call = false;       // between the entry and the exit stop of any call
-  int64_t system_call = -1;       // the last one that was seen
-  bool pushes_flags = false;      // the instruction being stepped would show the trap flag
-  bool own_trap_flag = false;     // the program had set it before that instruction
-  std::optional<uint64_t> replaces_flags;  // pc of that instruction, if it may set it
-  std::optional<LeavingCode> half_way;  // out of code of ours
-  bool program_trap = false;      // the int3 at the pc is the program's own
-  std::optional<uint64_t> skip;     // counted already: pass the site at this pc
-  uint64_t stepped_from = 0;        // where the program was before the step
-  std::optional<uint64_t> restart;  // counted already: the kernel may move the pc back to here
-  /// The debugger's breakpoint at `skip` or `restart` was hit too, and is not to be told.
-  bool decided = false;
+  // What it is in the middle of. Which combinations there are, each of the first two knows.
+  Doing doing;
+  Counted counted;
+  std::optional<KernelCall> call;
   std::vector<HandlerReturn> returns;
-  std::shared_ptr<Lent> lent;  // runs a system call for us: what it is to have again
 
   bool watches_system_calls() const;
 };
@@ -142,7 +120,8 @@ struct Process {
 };
 
 inline bool Thread::watches_system_calls() const {
-  return in_system_call || !returns.empty() || process->catches_calls || process->keeps_rights();
+  return doing.site_call() != nullptr || !returns.empty() || process->catches_calls ||
+         process->keeps_rights();
 }
 
 /// What was removed from the tables lives on until the next event, because callers may hold it.

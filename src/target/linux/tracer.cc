@@ -165,8 +165,7 @@ Status Tracer::write_block(Thread& thread, Bytes block) {
   const user_regs_struct was = regs(thread);
   map.regs_from_block(block, thread.regs);
   if (thread.regs.rip != was.rip) {
-    thread.skip.reset();
-    thread.restart.reset();
+    thread.counted.move();
     thread.trace_step = false;
     // Or the kernel moves the new pc back, to restart the system call that was interrupted.
     if (thread.regs.orig_rax == was.orig_rax) thread.regs.orig_rax = ~0ull;

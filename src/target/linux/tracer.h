@@ -73,7 +73,7 @@ class Tracer {
   void quiesce(Thread& but);  // stops the others of this memory; wait() starts them again
   /// Starts a stopped thread, past the site where it stands if that was counted.
   void go(Thread& thread, int signal = 0);
-  void start(Thread& thread, bool step, int signal);
+  void start(Thread& thread, bool step, int signal, std::optional<uint64_t> from = {});
   void park(Thread& thread);
   void settle(Thread& thread);  // takes the pc out of a copy
   void detach_thread(Thread& thread, int signal);
@@ -108,7 +108,7 @@ class Tracer {
   // --- system calls that the debugger wants to see (system_calls.cc)
   Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only);
   bool catches(const Thread& thread, int64_t number) const;
-  Decision system_call_event(Thread& thread, StopEvent::Kind kind);
+  Decision system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number);
   bool steps_into_caught_call(Thread& thread);
 
   // --- sites and their copies (sites.cc); mapping memory into the program (inject.cc)
@@ -168,7 +168,7 @@ class Tracer {
   void await_all_stopped();
   void start_resumed();
   bool wants_step(const Thread& thread) const;
-  void system_call_left(Thread& thread);
+  void system_call_left(Thread& thread), tell_refusals(Thread& thread);
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans(), let_run(const std::vector<Pid>& children);

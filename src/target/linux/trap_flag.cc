@@ -42,20 +42,22 @@ constexpr size_t kCodeBytes = 3;
 
 }  // namespace
 
-void look_at_flags(Thread& thread) {
+SingleStep look_at_flags(const Thread& thread) {
   std::array<uint8_t, kCodeBytes> code{};
   thread.process->space->read_raw(thread.regs.rip, code);
   const auto kind = flags_instruction(code, in_32_bit_code(thread.regs)).kind;
   using Kind = FlagsInstruction::Kind;
-  thread.pushes_flags = kind == Kind::Push;
-  thread.own_trap_flag = (thread.regs.eflags & kTrapFlag) != 0;
-  thread.replaces_flags.reset();
-  if (kind == Kind::Pop || kind == Kind::Return) thread.replaces_flags = thread.regs.rip;
+  SingleStep step;
+  step.pushes_flags = kind == Kind::Push;
+  step.own_trap_flag = (thread.regs.eflags & kTrapFlag) != 0;
+  if (kind == Kind::Pop || kind == Kind::Return) step.replaces_flags = thread.regs.rip;
+  return step;
 }
 
 void hide_trap_flag(Thread& thread) {
-  if (!thread.stepping || (thread.regs.eflags & kTrapFlag) == 0 || thread.own_trap_flag) return;
-  if (thread.replaces_flags && *thread.replaces_flags != thread.regs.rip) return;  // it has run
+  const SingleStep* const step = thread.doing.step();
+  if (step == nullptr || (thread.regs.eflags & kTrapFlag) == 0 || step->own_trap_flag) return;
+  if (step->replaces_flags && *step->replaces_flags != thread.regs.rip) return;  // it has run
   thread.regs.eflags &= ~kTrapFlag;
   thread.regs_state = Thread::Registers::Changed;
 }

@@ -13,8 +13,8 @@
 
 namespace tracewell::target::live {
 
-/// Before a step: notes what the instruction does with the flag.
-void look_at_flags(Thread& thread);
+/// Before a step: what the instruction does with the flag.
+SingleStep look_at_flags(const Thread& thread);
 /// After one: takes our flag out of the registers that were just read.
 void hide_trap_flag(Thread& thread);
 /// Does the POPF that the thread stands at. False: it does not stand at one, or that one cannot be
