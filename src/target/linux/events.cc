@@ -30,11 +30,13 @@ void Tracer::tell_refusals(Thread& thread) {
   constexpr int kToldMax = 20;
   for (const auto& refusal : {thread.doing.take_refusal(), thread.counted.take_refusal()}) {
     if (!refusal) continue;
-    const std::string what = fmt::format("thread {} of process {} {}, and was to {}", thread.tid,
-                                         thread.process->pid, refusal->state, refusal->turn);
-    if (is_test) check_failed(fmt::format("not '{}'", what).c_str(), __FILE__, __LINE__);
+    const std::string who = fmt::format("thread {} of process {}, which {},", thread.tid,
+                                        thread.process->pid, refusal->state);
+    if (is_test)
+      check_failed(fmt::format("that {} may {}", who, refusal->turn).c_str(), __FILE__, __LINE__);
     if (options_.notice && told++ < kToldMax)
-      options_.notice(fmt::format("{}: it stays as it is (stop {:#x})", what, thread.status));
+      options_.notice(fmt::format("{} was to {} (stop {:#x}): that is left out", who, refusal->turn,
+                                  thread.status));
   }
 }
 
