@@ -11,7 +11,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from sustained import counts, numbers_of, stop, traced  # noqa: E402
+from sustained import counts, newest_first, stop, traced  # noqa: E402
 from trace_common import check, need_fast_tracepoints, same  # noqa: E402
 
 SECONDS = 2
@@ -36,17 +36,6 @@ def agree(threads, megabytes, circular):
         same(hits, sum(calls), f"{what}: hits")
         same(numbers["tcreated"], hits, f"{what}: frames created")
         newest_first(client, program, numbers["tframes"], calls, what)
-
-
-def newest_first(client, program, frames, calls, what):
-    """From the last frame back: each thread's numbers go down by one from what it has counted. At a
-    hit, the numbers are those before."""
-    expected = {index: count - 1 for index, count in enumerate(calls)}
-    for frame in range(frames - 1, max(frames - 200, -1), -1):
-        index, (a, b, c) = numbers_of(client, program, frame)
-        same((a, b, c), (expected[index], 2 * expected[index], 3 * expected[index]),
-             f"{what}: frame {frame} of thread {index}")
-        expected[index] -= 1
 
 
 def main():

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from rsp_client import Client, bias, serving, status, symbols
-from trace_common import INFERIORS, check
+from trace_common import INFERIORS, check, same
 
 PROGRAM = INFERIORS / "sustains"
 OWN_BYTES = 128
@@ -105,3 +105,14 @@ def numbers_of(client, program, frame):
         if all(len(one) == 16 for one in got):
             return index, tuple(int.from_bytes(bytes.fromhex(one), "little") for one in got)
     raise LookupError(f"frame {frame} is of no thread")
+
+
+def newest_first(client, program, frames, calls, what):
+    """From the last frame back: each thread's numbers go down by one from what it has counted. At a
+    hit, the numbers are those before."""
+    expected = {index: count - 1 for index, count in enumerate(calls)}
+    for frame in range(frames - 1, max(frames - 200, -1), -1):
+        index, (a, b, c) = numbers_of(client, program, frame)
+        same((a, b, c), (expected[index], 2 * expected[index], 3 * expected[index]),
+             f"{what}: frame {frame} of thread {index}")
+        expected[index] -= 1

@@ -1,0 +1,44 @@
+// gaps THREADS: that many threads call turn() for ever and tell each other what time it is: the
+// longest time during which none of them ran is how long the program stood still. Prints where
+// `gap_times` is: nanoseconds of the last turn, and of the longest gap since 0 was written there.
+// build: -O2
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+_Atomic long gap_times[2];
+volatile long turns;
+
+__attribute__((noinline)) void turn(void) { turns = turns + 1; }
+
+static long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+
+static void* work(void* nothing) {
+  for (;;) {
+    turn();
+    const long time = now();
+    const long gap = time - atomic_exchange(&gap_times[0], time);
+    long longest = gap_times[1];
+    while (gap > longest && !atomic_compare_exchange_weak(&gap_times[1], &longest, gap)) continue;
+  }
+  return nothing;
+}
+
+int main(int count, char** words) {
+  const int threads = count > 1 ? atoi(words[1]) : 2;
+  gap_times[0] = now();
+  for (int i = 0; i < threads; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, work, NULL) != 0) return 1;
+  }
+  printf("%p\n", (void*)gap_times);
+  fflush(stdout);
+  for (;;) pause();
+}
