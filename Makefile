@@ -7,7 +7,7 @@ BUILD := build/release
 export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all help deps configure build demo test suite deep long bench install fuzz tidy clean
+.PHONY: all help deps configure build demo test suite deep long soak bench install fuzz tidy clean
 
 all: build ## install what is missing, build into build/release (bin/, lib/)
 
@@ -46,8 +46,13 @@ long: configure ## tests whose number of cases is a matter of patience, with man
 	@cmake --build $(BUILD) -j $(JOBS)
 	@tools/long $(BUILD)
 
+soak: build ## an hour of redis, nginx and postgres, traced and killed; MINUTES=60, SEED=random
+	@tools/install_deps programs
+	@tools/soak --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED)) --bin $(BUILD)/bin
+
 bench: configure ## run bench/, print lines `bench NAME ours=… peer=… ratio=…`
 	@tools/install_deps bench
+	@tools/install_deps programs
 	@cmake --build $(BUILD) --target product benchmarks -j $(JOBS)
 	@tools/bench $(BUILD)
 

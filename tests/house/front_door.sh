@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 help=$(make help)
-for goal in demo test deep bench install fuzz tidy; do
+for goal in demo test deep soak bench install fuzz tidy; do
   grep -q "make $goal " <<<"$help" || fail "make help does not name $goal"
 done
 

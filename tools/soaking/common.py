@@ -77,6 +77,13 @@ def command_of(pid):
     return read(f"/proc/{pid}/cmdline").replace("\0", " ").strip() or f"process {pid}"
 
 
+def waited_for_processor(pid):
+    """Seconds during which this thread and threads of that process could run, but others did."""
+    paths = [f"/proc/{pid}/task/{task}/schedstat" for task in threads_of(pid)]
+    fields = [read(path).split() for path in (*paths, "/proc/thread-self/schedstat")]
+    return sum(int(one[1]) for one in fields if len(one) > 1) / 1e9
+
+
 def free_port():
     with contextlib.closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))

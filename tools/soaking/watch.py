@@ -6,10 +6,10 @@ import sys
 import threading
 import time
 
-from .common import ANSWER_SECONDS, Finding
+from .common import ANSWER_SECONDS, Finding, waited_for_processor
 
 PERIOD = 0.05
-LATE = 0.1  # of a process that nobody touches: the machine has too much to do to judge others then
+LATE = 0.05  # of a process that nobody touches: the machine has too much to do to judge others then
 PATIENCE = 60
 
 
@@ -86,10 +86,12 @@ class Watch:
             life = (service.born, service.restarts)
             if service.down:
                 continue
-            begin = time.monotonic()
             try:
+                pid = service.traced_pid()
+                waited = waited_for_processor(pid)
+                begin = time.monotonic()
                 service.ask(PATIENCE)
-            except (OSError, Finding) as error:
+            except (OSError, LookupError, Finding) as error:
                 # Whoever takes it down says so first, and takes it up again after `born` is more.
                 if not service.down and life == (service.born, service.restarts):
                     self.report(f"{service.name} does not answer: {error}")
@@ -98,7 +100,9 @@ class Watch:
                 continue
             took = self.without_stands(begin, time.monotonic())
             self.asked += 1
-            if took > ANSWER_SECONDS and self.control.late_between(begin, time.monotonic()):
+            if took > ANSWER_SECONDS and (
+                    self.control.late_between(begin, time.monotonic()) or
+                    took - (waited_for_processor(pid) - waited) <= ANSWER_SECONDS):
                 self.unjudged += 1
                 continue
             self.longest = max(self.longest, took)
